@@ -1,0 +1,49 @@
+#include "base/memory.h"
+
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "base/error.h"
+
+namespace farvec {
+
+HugeBuffer::HugeBuffer(std::size_t bytes) : size_(bytes) {
+  if (bytes == 0) return;
+  // Over-allocate by one huge page, then give back what lies outside the aligned range.
+  const std::size_t rounded = round_up(bytes, kHugePageBytes);
+  const std::size_t mapped = rounded + kHugePageBytes;
+  void* raw = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (raw == MAP_FAILED) throw SystemError(errno, "mapping {} bytes of memory", mapped);
+  auto* start = static_cast<std::byte*>(raw);
+  const std::size_t head = round_up(reinterpret_cast<std::uintptr_t>(start), kHugePageBytes) -
+                           reinterpret_cast<std::uintptr_t>(start);
+  if (head > 0) munmap(start, head);
+  const std::size_t tail = mapped - head - rounded;
+  if (tail > 0) munmap(start + head + rounded, tail);
+  data_ = start + head;
+  madvise(data_, rounded, MADV_HUGEPAGE);  // only advice: a kernel without it still works
+}
+
+HugeBuffer::~HugeBuffer() {
+  if (data_ != nullptr) munmap(data_, round_up(size_, kHugePageBytes));
+}
+
+HugeBuffer::HugeBuffer(HugeBuffer&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+
+HugeBuffer& HugeBuffer::operator=(HugeBuffer&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+std::size_t peak_resident_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::size_t>(usage.ru_maxrss) * 1024;
+}
+
+}  // namespace farvec

@@ -1,0 +1,64 @@
+// Large anonymous memory in huge pages, and unaligned little-endian loads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+namespace farvec {
+
+inline constexpr std::size_t kCacheLineBytes = 64;
+inline constexpr std::size_t kHugePageBytes = 2u << 20;
+
+/// Loads a trivially copyable value from any address.
+template <typename T>
+T load_unaligned(const void* address) {
+  T value;
+  std::memcpy(&value, address, sizeof(T));
+  return value;
+}
+
+template <typename T>
+void store_unaligned(void* address, T value) {
+  std::memcpy(address, &value, sizeof(T));
+}
+
+constexpr std::size_t round_up(std::size_t value, std::size_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+/// Brings every cache line of [address, address + bytes) towards the core.
+inline void prefetch_range(const void* address, std::size_t bytes) {
+  auto first = reinterpret_cast<std::uintptr_t>(address) & ~(kCacheLineBytes - 1);
+  const auto end = reinterpret_cast<std::uintptr_t>(address) + bytes;
+  for (; first < end; first += kCacheLineBytes) {
+    __builtin_prefetch(reinterpret_cast<const void*>(first), 0, 3);
+  }
+}
+
+/// Zeroed anonymous memory, 2 MiB aligned, advised to transparent huge pages. Movable, not
+/// copyable. Throws SystemError when the kernel refuses. A size of 0 holds no memory.
+class HugeBuffer {
+ public:
+  HugeBuffer() = default;
+  explicit HugeBuffer(std::size_t bytes);
+  ~HugeBuffer();
+  HugeBuffer(HugeBuffer&& other) noexcept;
+  HugeBuffer& operator=(HugeBuffer&& other) noexcept;
+
+  std::byte* data() { return data_; }
+  const std::byte* data() const { return data_; }
+  std::size_t size() const { return size_; }
+  std::span<std::byte> span() { return {data_, size_}; }
+  std::span<const std::byte> span() const { return {data_, size_}; }
+
+ private:
+  std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// Peak resident memory of this process in bytes (VmHWM).
+std::size_t peak_resident_bytes();
+
+}  // namespace farvec

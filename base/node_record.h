@@ -1,0 +1,36 @@
+// The two shapes in which a graph crosses a room's border.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/memory.h"
+#include "base/types.h"
+
+namespace farvec {
+
+/// One vertex of a graph as it lies in fetched bytes: parsed in place by layout/, read by graph/.
+/// Neither pointer is aligned. Valid until the source that handed it out returns or suspends.
+struct NodeRecord {
+  const std::byte* vector = nullptr;     ///< dimension elements
+  const std::byte* neighbors = nullptr;  ///< degree ids, 4 bytes each, little-endian
+  std::uint32_t degree = 0;
+
+  NodeId neighbor(std::uint32_t i) const {
+    return load_unaligned<NodeId>(neighbors + std::size_t{i} * sizeof(NodeId));
+  }
+};
+
+/// A built graph in local memory that somebody else owns: row v holds degrees[v] neighbour ids in
+/// a slot of `row_capacity` ids. Produced by graph/, encoded by layout/.
+struct AdjacencyView {
+  const NodeId* neighbors = nullptr;
+  const std::uint32_t* degrees = nullptr;
+  std::size_t count = 0;
+  std::uint32_t row_capacity = 0;
+  NodeId entry = kInvalidNode;
+
+  const NodeId* row(std::size_t v) const { return neighbors + v * row_capacity; }
+};
+
+}  // namespace farvec

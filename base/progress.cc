@@ -1,0 +1,66 @@
+#include "base/progress.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace farvec {
+namespace {
+
+constexpr std::int64_t kTerminalPeriodNs = 200'000'000;
+constexpr std::int64_t kLogPeriodNs = 10'000'000'000;
+
+std::int64_t since_ns(std::chrono::steady_clock::time_point start) {
+  return std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+Progress::Progress(std::string label, std::uint64_t total, bool quiet)
+    : label_(std::move(label)),
+      total_(std::max<std::uint64_t>(total, 1)),
+      quiet_(quiet),
+      terminal_(isatty(STDERR_FILENO) == 1),
+      start_(Clock::now()),
+      next_print_ns_(terminal_ ? kTerminalPeriodNs : kLogPeriodNs) {}
+
+Progress::~Progress() {
+  print(done_.load(std::memory_order_relaxed), true);
+}
+
+void Progress::advance(std::uint64_t amount) {
+  // relaxed: a display; no other memory is published through these counters.
+  const std::uint64_t done = done_.fetch_add(amount, std::memory_order_relaxed) + amount;
+  const std::int64_t elapsed_ns = since_ns(start_);
+  std::int64_t due = next_print_ns_.load(std::memory_order_relaxed);
+  if (elapsed_ns < due) return;
+  const std::int64_t period = terminal_ ? kTerminalPeriodNs : kLogPeriodNs;
+  if (!next_print_ns_.compare_exchange_strong(due, elapsed_ns + period,
+                                              std::memory_order_relaxed)) {
+    return;
+  }
+  print(done, false);
+}
+
+void Progress::print(std::uint64_t done, bool last) {
+  if (quiet_) return;
+  std::lock_guard lock(mutex_);
+  const double seconds = static_cast<double>(since_ns(start_)) * 1e-9;
+  const double rate = static_cast<double>(done) / std::max(seconds, 1e-9);
+  const char* begin = terminal_ ? "\r\033[K" : "";
+  const char* end = terminal_ && !last ? "" : "\n";
+  if (last) {
+    fmt::print(stderr, "{}{}: {} in {:.1f} s ({:.0f}/s){}", begin, label_, done, seconds, rate,
+               end);
+  } else {
+    const double left = static_cast<double>(total_ - std::min(done, total_)) / std::max(rate, 1e-9);
+    fmt::print(stderr, "{}{}: {:.0f}% {}/{} {:.0f}/s, {:.0f} s left{}", begin, label_,
+               100.0 * static_cast<double>(done) / static_cast<double>(total_), done, total_, rate,
+               left, end);
+  }
+  std::fflush(stderr);
+}
+
+}  // namespace farvec

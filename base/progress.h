@@ -1,0 +1,37 @@
+// Progress of long work: one line on a terminal, a line every ten seconds in a log.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+namespace farvec {
+
+/// Prints "label 42% 420,000/1,000,000 rate/s, 12 s left" to stderr. advance() may be called from
+/// any thread; most calls only add to a counter. The destructor ends the line with the total time.
+class Progress {
+ public:
+  Progress(std::string label, std::uint64_t total, bool quiet = false);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void advance(std::uint64_t amount);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void print(std::uint64_t done, bool last);
+
+  const std::string label_;
+  const std::uint64_t total_;
+  const bool quiet_;
+  const bool terminal_;
+  const Clock::time_point start_;
+  std::atomic<std::uint64_t> done_{0};
+  std::atomic<std::int64_t> next_print_ns_;
+  std::mutex mutex_;
+};
+
+}  // namespace farvec

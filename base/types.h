@@ -1,0 +1,62 @@
+// Ids, element types and metrics: the words that every room shares.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+
+namespace farvec {
+
+/// Row number of a vector in its data set, and of its vertex in a graph.
+using NodeId = std::uint32_t;
+inline constexpr NodeId kInvalidNode = std::numeric_limits<NodeId>::max();
+
+inline constexpr std::uint32_t kMaxDimension = 4096;
+
+enum class ElementType : std::uint8_t { f32 = 0, f16 = 1, u8 = 2, i8 = 3 };
+
+/// Every metric is expressed as a distance, smaller is closer:
+/// l2 = squared Euclidean, inner_product = -<a,b>, cosine = 1 - <a,b>/(|a||b|).
+enum class Metric : std::uint8_t { l2 = 0, inner_product = 1, cosine = 2 };
+
+constexpr std::size_t element_bytes(ElementType type) {
+  switch (type) {
+    case ElementType::f32:
+      return 4;
+    case ElementType::f16:
+      return 2;
+    default:
+      return 1;
+  }
+}
+
+/// "f32", "f16", "u8", "i8".
+std::string_view to_string(ElementType type);
+/// "l2", "ip", "cosine".
+std::string_view to_string(Metric metric);
+/// Throws Error naming the accepted words.
+ElementType parse_element_type(std::string_view text);
+Metric parse_metric(std::string_view text);
+
+/// `count` row vectors in memory that somebody else owns. Rows are `stride_bytes` apart; a row is
+/// `dimension` elements with no alignment promise beyond that of its element type.
+struct VectorView {
+  const std::byte* data = nullptr;
+  std::size_t count = 0;
+  std::uint32_t dimension = 0;
+  ElementType type = ElementType::f32;
+  std::size_t stride_bytes = 0;
+
+  std::size_t row_bytes() const { return dimension * element_bytes(type); }
+  const std::byte* row(std::size_t i) const { return data + i * stride_bytes; }
+};
+
+/// A packed view: rows without gaps.
+inline VectorView packed_view(const void* data, std::size_t count, std::uint32_t dimension,
+                              ElementType type) {
+  return {static_cast<const std::byte*>(data), count, dimension, type,
+          dimension * element_bytes(type)};
+}
+
+}  // namespace farvec

@@ -1,0 +1,1 @@
+# Headers, static libraries, binaries and farvecConfig.cmake.

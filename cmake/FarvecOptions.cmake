@@ -1,0 +1,43 @@
+# Compiler settings that every target shares.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+
+set(FARVEC_SANITIZE "" CACHE STRING "Sanitizer to build with: address, thread, or empty")
+option(FARVEC_FUZZ "Build the libFuzzer targets (needs clang)" OFF)
+option(FARVEC_CCACHE "Use ccache when it is installed" ON)
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
+endif()
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O3 -g1")
+set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O3 -g1")
+
+# -ffp-contract=off: a float result must not depend on whether the compiler fused a multiply-add,
+# because counts per query are compared exactly between builds.
+add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Werror -ffp-contract=off
+                    -fno-omit-frame-pointer)
+if(CMAKE_BUILD_TYPE STREQUAL "Debug")
+  add_compile_definitions(_GLIBCXX_ASSERTIONS)
+endif()
+
+if(FARVEC_SANITIZE STREQUAL "address")
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=address,undefined)
+elseif(FARVEC_SANITIZE STREQUAL "thread")
+  # GCC says that TSan does not see atomic_thread_fence; the project uses none on shared data.
+  add_compile_options(-fsanitize=thread -Wno-tsan)
+  add_link_options(-fsanitize=thread)
+elseif(NOT FARVEC_SANITIZE STREQUAL "")
+  message(FATAL_ERROR "FARVEC_SANITIZE must be address, thread or empty, not '${FARVEC_SANITIZE}'")
+endif()
+
+if(FARVEC_CCACHE)
+  find_program(CCACHE_PROGRAM ccache)
+  if(CCACHE_PROGRAM)
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+    set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+  endif()
+endif()

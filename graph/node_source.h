@@ -1,0 +1,23 @@
+// Where the beam search gets its vertices from: DRAM, a memory node, an SSD.
+#pragma once
+
+#include <concepts>
+#include <span>
+
+#include "base/node_record.h"
+#include "base/status.h"
+#include "base/types.h"
+
+namespace farvec::graph {
+
+/// expand() fetches the records of a frontier (at most Source's own maximum width) and calls
+/// visit(id, record) once for each, in any order; one call per hop, at most one suspension. The
+/// record is valid during visit() only. On an error no further visit happens and the search ends
+/// with that status.
+template <typename Source>
+concept NodeSource = requires(Source source, std::span<const NodeId> frontier,
+                              void (*visit)(NodeId, const NodeRecord&)) {
+  { source.expand(frontier, visit) } -> std::same_as<Status>;
+};
+
+}  // namespace farvec::graph

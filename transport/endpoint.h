@@ -1,0 +1,70 @@
+// One-sided reads on named regions: the seam under every tier.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "base/status.h"
+
+namespace farvec::transport {
+
+using RegionId = std::uint32_t;
+
+/// A read of [offset, offset + bytes) of a region into `destination`.
+/// `destination` == nullptr asks for the bytes in place: allowed when limits().in_place, and then
+/// the bytes are at mapped(region) + offset once the completion has been polled.
+/// The destination belongs to the endpoint from post() until its completion has been polled (or
+/// close() has returned), even when the caller has given up waiting.
+struct ReadRequest {
+  std::uint64_t token = 0;  ///< the caller's; comes back in the completion
+  RegionId region = 0;
+  std::uint32_t bytes = 0;
+  std::uint64_t offset = 0;
+  std::byte* destination = nullptr;
+};
+
+struct Completion {
+  std::uint64_t token = 0;
+  StatusCode status = StatusCode::ok;
+  std::uint32_t bytes = 0;  ///< what arrived; a caller checks it against what it asked for
+};
+
+struct EndpointLimits {
+  std::uint32_t max_outstanding = 0;  ///< reads posted and not yet polled
+  std::uint32_t max_read_bytes = 0;
+  bool in_place = false;  ///< the regions are mapped into this process
+};
+
+/// Used by one thread. Knows no fibers. Destroying it closes it.
+class Endpoint {
+ public:
+  virtual ~Endpoint() = default;
+
+  /// Starts all reads with one doorbell, or none: resource_exhausted when they do not fit
+  /// max_outstanding, invalid_argument when one is outside its region or too long, unavailable
+  /// when the peer is gone.
+  virtual Status post(std::span<const ReadRequest> reads) = 0;
+
+  /// Moves up to completions.size() finished reads out, in any order; never blocks. Returns how
+  /// many. After the peer has died every outstanding read completes with `unavailable`.
+  virtual std::size_t poll(std::span<Completion> completions) = 0;
+
+  virtual EndpointLimits limits() const = 0;
+
+  /// Bytes of a region; 0 when there is no such region.
+  virtual std::uint64_t region_bytes(RegionId region) const = 0;
+
+  /// Start of a region when limits().in_place, else nullptr.
+  virtual const std::byte* mapped(RegionId region) const = 0;
+
+  /// Tier name for reports: "shm", "emulated(rdma: 2.8 us, 25 GB/s, ...)".
+  virtual std::string description() const = 0;
+
+  /// Ends every outstanding read (their completions are not delivered) and gives all destinations
+  /// back. Idempotent.
+  virtual void close() = 0;
+};
+
+}  // namespace farvec::transport
