@@ -1,0 +1,69 @@
+// The compressed offset table of a CSR graph: where a vertex's neighbours begin, and how many.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/memory.h"
+#include "base/types.h"
+
+namespace farvec::layout {
+
+/// Twenty-eight vertices share one cache line: 64 bits that count the edges before the first of
+/// them, then the running sum of degrees after each of them in 16 bits. 64 / 28 = 2.29 bytes per
+/// vertex, and a look-up touches one line. Immutable once built; shared by all threads.
+class OffsetTable {
+ public:
+  static constexpr std::size_t kVerticesPerLine = 28;
+  /// 28 of them still fit the 16-bit sum.
+  static constexpr std::uint32_t kMaxDegree = 65535 / kVerticesPerLine;
+
+  struct Edges {
+    std::uint64_t first = 0;  ///< edges of all vertices before this one
+    std::uint32_t degree = 0;
+  };
+
+  OffsetTable() = default;
+  /// Throws Error when a degree exceeds kMaxDegree.
+  explicit OffsetTable(std::span<const std::uint32_t> degrees);
+  /// Takes over the bytes of a table of `count` vertices, as bytes() gave them. Throws Error when
+  /// they are not a table in which every degree is at most `max_degree`.
+  OffsetTable(HugeBuffer bytes, std::size_t count, std::uint32_t max_degree);
+
+  /// id < count(); not checked.
+  Edges find(NodeId id) const {
+    const std::size_t line = id / kVerticesPerLine;
+    const std::byte* const address = lines_.data() + line * kCacheLineBytes;
+    // Sum number i lies at byte 8 + 2 i. The base fits 48 bits, so its own top 16 bits are zero
+    // and serve as the sum before the first vertex: one 32-bit load gives both ends, no branch.
+    const auto within = id - static_cast<NodeId>(line * kVerticesPerLine);
+    const auto sums = load_unaligned<std::uint32_t>(address + 6 + 2 * std::size_t{within});
+    const std::uint32_t before = sums & 0xffffu;
+    return {(load_unaligned<std::uint64_t>(address) & kBaseMask) + before, (sums >> 16) - before};
+  }
+
+  void prefetch(NodeId id) const {
+    __builtin_prefetch(lines_.data() + id / kVerticesPerLine * kCacheLineBytes, 0, 3);
+  }
+
+  std::size_t count() const { return count_; }
+  std::uint64_t total_edges() const { return total_edges_; }
+  std::span<const std::byte> bytes() const { return lines_.span(); }
+
+  static constexpr std::size_t table_bytes(std::size_t count) {
+    return round_up(count, kVerticesPerLine) / kVerticesPerLine * kCacheLineBytes;
+  }
+
+ private:
+  static constexpr std::uint64_t kBaseMask = (std::uint64_t{1} << 48) - 1;
+
+  void fill_line(std::size_t line, std::span<const std::uint32_t> degrees);
+  void check_line(std::size_t line, std::uint32_t max_degree);
+
+  HugeBuffer lines_;
+  std::size_t count_ = 0;
+  std::uint64_t total_edges_ = 0;
+};
+
+}  // namespace farvec::layout
