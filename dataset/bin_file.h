@@ -1,0 +1,20 @@
+// Files of the big-ann-benchmarks kind: u32 rows, u32 dimension, then packed rows.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "dataset/vector_file.h"
+
+namespace farvec::dataset {
+
+inline constexpr std::size_t kBinHeaderBytes = 8;
+
+/// The element type of .fbin, .f16bin, .u8bin and .i8bin; nothing for another suffix.
+std::optional<ElementType> bin_type(std::string_view suffix);
+
+std::unique_ptr<VectorReader> open_bin(const std::string& path, ElementType type);
+
+}  // namespace farvec::dataset

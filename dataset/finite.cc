@@ -1,0 +1,60 @@
+#include "dataset/finite.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+namespace farvec::dataset {
+namespace {
+
+// A float is finite unless all bits of its exponent are set; as integers the loop vectorises.
+template <typename Bits, Bits kExponent>
+bool exponents_are_finite(const std::byte* row, std::uint32_t dimension) {
+  Bits bad = 0;
+  for (std::uint32_t i = 0; i < dimension; ++i) {
+    const auto bits = load_unaligned<Bits>(row + i * sizeof(Bits));
+    bad = static_cast<Bits>(bad | Bits{(bits & kExponent) == kExponent});
+  }
+  return bad == 0;
+}
+
+}  // namespace
+
+bool is_finite_row(const std::byte* row, ElementType type, std::uint32_t dimension) {
+  switch (type) {
+    case ElementType::f32:
+      return exponents_are_finite<std::uint32_t, 0x7f800000u>(row, dimension);
+    case ElementType::f16:
+      return exponents_are_finite<std::uint16_t, 0x7c00u>(row, dimension);
+    default:
+      return true;
+  }
+}
+
+std::size_t keep_finite(const BlockOrigin& origin, std::size_t count, std::byte* rows) {
+  const VectorFileInfo& info = origin.info;
+  const std::size_t row_bytes = info.row_bytes();
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::byte* row = rows + i * row_bytes;
+    if (is_finite_row(row, info.type, info.dimension)) {
+      if (kept != i) std::memmove(rows + kept * row_bytes, row, row_bytes);
+      ++kept;
+    } else if (!origin.allow_nonfinite) {
+      throw Error(
+          "'{}': row {} holds NaN or infinity, which has no distance to anything: repair the file "
+          "or drop such rows with --allow-nonfinite",
+          info.path, origin.first_row + i);
+    }
+  }
+  return kept;
+}
+
+std::size_t block_rows(const VectorFileInfo& info) {
+  constexpr std::size_t kBlockBytes = 8u << 20;
+  return std::max<std::size_t>(1, kBlockBytes / info.row_bytes());
+}
+
+}  // namespace farvec::dataset

@@ -1,0 +1,28 @@
+// NaN and infinity in rows that were read.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "dataset/vector_file.h"
+
+namespace farvec::dataset {
+
+/// True when no element is NaN or infinite; always true for integers.
+bool is_finite_row(const std::byte* row, ElementType type, std::uint32_t dimension);
+
+/// Where a block of rows came from, and what to do with a bad one.
+struct BlockOrigin {
+  const VectorFileInfo& info;
+  std::uint64_t first_row;
+  bool allow_nonfinite;
+};
+
+/// Moves the finite ones of `count` packed rows to the front, in order, and returns how many there
+/// are. Throws Error with the row's number when a bad one is not allowed.
+std::size_t keep_finite(const BlockOrigin& origin, std::size_t count, std::byte* rows);
+
+/// Rows to read at a time: about 8 MiB, at least one.
+std::size_t block_rows(const VectorFileInfo& info);
+
+}  // namespace farvec::dataset

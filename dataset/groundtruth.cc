@@ -1,0 +1,69 @@
+#include "dataset/groundtruth.h"
+
+#include <array>
+#include <filesystem>
+
+#include "base/check.h"
+#include "base/error.h"
+#include "dataset/input_file.h"
+#include "dataset/output_file.h"
+
+namespace farvec::dataset {
+namespace {
+
+constexpr std::size_t kHeaderBytes = 8;
+
+void require_ibin(const std::string& path) {
+  const std::string suffix = std::filesystem::path(path).extension().string();
+  if (suffix != ".ibin") {
+    throw Error("'{}' has the unknown suffix '{}': ground truth is kept in .ibin", path, suffix);
+  }
+}
+
+}  // namespace
+
+GroundTruth read_groundtruth(const std::string& path) {
+  require_ibin(path);
+  const InputFile file(path);
+  std::array<std::uint32_t, 2> header{};
+  if (file.size() < kHeaderBytes) {
+    throw Error("'{}' has {} bytes, less than the {} of a header: it is truncated", path,
+                file.size(), kHeaderBytes);
+  }
+  file.read_at(0, header.data(), kHeaderBytes);
+  const std::uint64_t cells = std::uint64_t{header[0]} * header[1];
+  if (cells == 0) throw Error("'{}' holds {} queries of {} ids", path, header[0], header[1]);
+  const std::uint64_t payload = file.size() - kHeaderBytes;
+  const bool with_distances = payload % 8 == 0 && payload / 8 == cells;
+  if (!with_distances && (payload % 4 != 0 || payload / 4 != cells)) {
+    throw Error(
+        "'{}' has {} bytes, its header ({} queries of {} ids) needs 8 bytes and 4 per id, or 8 per "
+        "id with distances: it is truncated or not ground truth",
+        path, file.size(), header[0], header[1]);
+  }
+  GroundTruth truth{header[0], header[1], {}, {}};
+  truth.ids.resize(cells);
+  file.read_at(kHeaderBytes, truth.ids.data(), cells * sizeof(NodeId));
+  if (with_distances) {
+    truth.distances.resize(cells);
+    file.read_at(kHeaderBytes + cells * sizeof(NodeId), truth.distances.data(),
+                 cells * sizeof(float));
+  }
+  return truth;
+}
+
+void write_groundtruth(const std::string& path, const GroundTruth& truth) {
+  require_ibin(path);
+  const std::size_t cells = truth.queries * truth.k;
+  FARVEC_CHECK(truth.ids.size() == cells, "{} ids for {} cells", truth.ids.size(), cells);
+  FARVEC_CHECK(truth.distances.empty() || truth.distances.size() == cells);
+  const std::array<std::uint32_t, 2> header{static_cast<std::uint32_t>(truth.queries), truth.k};
+  const std::size_t bytes = cells * sizeof(NodeId) + truth.distances.size() * sizeof(float);
+  OutputFile file(path, kHeaderBytes + bytes);
+  file.append(header.data(), kHeaderBytes);
+  file.append(truth.ids.data(), cells * sizeof(NodeId));
+  file.append(truth.distances.data(), truth.distances.size() * sizeof(float));
+  file.commit();
+}
+
+}  // namespace farvec::dataset

@@ -1,0 +1,45 @@
+#include "dataset/input_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "base/error.h"
+
+namespace farvec::dataset {
+
+InputFile::InputFile(std::string path) : path_(std::move(path)) {
+  fd_ = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd_ < 0) throw SystemError(errno, "opening '{}' for reading", path_);
+  struct stat info {};
+  if (fstat(fd_, &info) != 0 || !S_ISREG(info.st_mode)) {
+    close(fd_);
+    throw Error("'{}' is not a regular file: give the path of a data file", path_);
+  }
+  size_ = static_cast<std::uint64_t>(info.st_size);
+}
+
+InputFile::~InputFile() {
+  close(fd_);
+}
+
+void InputFile::read_at(std::uint64_t offset, void* out, std::size_t bytes) const {
+  auto* to = static_cast<std::byte*>(out);
+  while (bytes > 0) {
+    const ssize_t got = pread(fd_, to, bytes, static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw SystemError(errno, "reading '{}' at offset {}", path_, offset);
+    if (got == 0) {
+      throw Error("'{}' ends at offset {}, {} bytes early: it is truncated, fetch it again", path_,
+                  offset, bytes);
+    }
+    to += got;
+    offset += static_cast<std::uint64_t>(got);
+    bytes -= static_cast<std::size_t>(got);
+  }
+}
+
+}  // namespace farvec::dataset

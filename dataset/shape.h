@@ -1,0 +1,22 @@
+// What every vector file must satisfy, checked before memory is asked for.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "dataset/vector_file.h"
+
+namespace farvec::dataset {
+
+/// Throws Error when there are no rows, more rows than ids, or a dimension outside 1 to 4096.
+void check_shape(const VectorFileInfo& info);
+
+/// Throws Error unless the file is exactly `header_bytes` and the rows the header promises.
+/// Call after check_shape(), which bounds the product.
+void check_payload(const VectorFileInfo& info, std::uint64_t header_bytes);
+
+/// A compressed file cannot be measured without unpacking it, but DEFLATE never shrinks more than
+/// 1032 times: throws Error when `stored_bytes` cannot hold the promised rows.
+void check_compressed_payload(const VectorFileInfo& info, std::uint64_t stored_bytes);
+
+}  // namespace farvec::dataset

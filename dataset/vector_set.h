@@ -1,0 +1,54 @@
+// A whole vector file in memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "base/memory.h"
+#include "base/types.h"
+
+namespace farvec::dataset {
+
+struct LoadOptions {
+  /// Drop rows that hold NaN or infinity instead of refusing the file. Rows after a dropped one
+  /// move up, so their ids are no longer row numbers of the file.
+  bool allow_nonfinite = false;
+  std::uint64_t first_row = 0;
+  /// At most this many rows from first_row on.
+  std::uint64_t max_rows = std::numeric_limits<std::uint64_t>::max();
+};
+
+/// Packed rows in huge pages. Movable, not copyable.
+class VectorSet {
+ public:
+  /// Zeroed rows, to be filled through mutable_row().
+  VectorSet(std::size_t count, std::uint32_t dimension, ElementType type);
+
+  /// Valid as long as this set lives and is not moved from.
+  VectorView view() const { return packed_view(buffer_.data(), count_, dimension_, type_); }
+  std::byte* mutable_row(std::size_t i) { return buffer_.data() + i * view().row_bytes(); }
+  /// Forgets the rows from `count` on.
+  void truncate(std::size_t count);
+
+  std::size_t count() const { return count_; }
+  std::uint32_t dimension() const { return dimension_; }
+  ElementType type() const { return type_; }
+  /// Rows that held NaN or infinity and were left out.
+  std::size_t dropped() const { return dropped_; }
+  void set_dropped(std::size_t dropped) { dropped_ = dropped; }
+
+ private:
+  HugeBuffer buffer_;
+  std::size_t count_;
+  std::uint32_t dimension_;
+  ElementType type_;
+  std::size_t dropped_ = 0;
+};
+
+/// Reads the file (see open_vectors() for the formats). Throws Error when it is damaged, when no
+/// row remains, or when a row is not finite and that is not allowed.
+VectorSet load(const std::string& path, const LoadOptions& options = {});
+
+}  // namespace farvec::dataset

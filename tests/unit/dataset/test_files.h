@@ -1,0 +1,90 @@
+// Temporary folders and hand-made files for the tests of this room.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+
+namespace farvec::dataset {
+
+/// A folder that goes when the test does.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "farvec_XXXXXX").string();
+    if (mkdtemp(pattern.data()) == nullptr) std::abort();
+    path_ = pattern;
+  }
+  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  std::string file(const std::string& name) const { return (path_ / name).string(); }
+  std::size_t entries() const {
+    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(path_), {}));
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// Bytes put together from values of any trivially copyable type.
+class Bytes {
+ public:
+  template <typename T>
+  Bytes& add(T value) {
+    const auto* from = reinterpret_cast<const char*>(&value);
+    content_.append(from, sizeof(T));
+    return *this;
+  }
+  template <typename T>
+  Bytes& add_all(const std::vector<T>& values) {
+    for (const T& value : values) add(value);
+    return *this;
+  }
+  Bytes& add_text(const std::string& text) {
+    content_ += text;
+    return *this;
+  }
+  Bytes& cut(std::size_t bytes) {
+    content_.resize(content_.size() - bytes);
+    return *this;
+  }
+  std::size_t size() const { return content_.size(); }
+  const std::string& write(const std::string& path) const {
+    std::ofstream(path, std::ios::binary) << content_;
+    return path;
+  }
+
+ private:
+  std::string content_;
+};
+
+/// The message of the Error that `action` throws, or "" when it throws none.
+inline std::string error_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// The folder of real sets: FARVEC_DATA, or ../shared/data beside the repository.
+inline std::filesystem::path data_folder() {
+  const char* given = std::getenv("FARVEC_DATA");
+  if (given != nullptr) return given;
+  const auto repository = std::filesystem::path(__FILE__).parent_path() / ".." / ".." / "..";
+  return (repository / ".." / "shared" / "data").lexically_normal();
+}
+
+}  // namespace farvec::dataset
