@@ -2,38 +2,48 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
+#include <span>
 
 #include "base/types.h"
+#include "distance/isa.h"
 
 namespace farvec::distance {
 
-enum class Isa : std::uint8_t { portable, neon, avx2, avx512 };
-
-std::string_view to_string(Isa isa);
-
-/// The instruction set in use: the best this processor has, or what FARVEC_ISA names
-/// (portable, neon, avx2, avx512). Throws Error when FARVEC_ISA names one that is not there.
-Isa active_isa();
-
-/// Distance of two vectors of `dimension` elements at any alignment; smaller is closer.
+/// Distance of two vectors of `dimension` elements at any alignment; smaller is closer. Reads not
+/// one byte beyond either vector.
 using PairKernel = float (*)(const void* a, const void* b, std::uint32_t dimension);
 
 /// l2: squared Euclidean. inner_product: -<a,b>. cosine: both vectors are already normalised, so
-/// 1 - <a,b>. Integer types accumulate exactly in 32-bit integers (no overflow up to dimension
-/// 4096), so their result does not depend on the instruction set.
-PairKernel pair_kernel(Metric metric, ElementType type, Isa isa = active_isa());
+/// 1 - <a,b>; only for f32 and f16. Integer types accumulate exactly in 32-bit integers (no
+/// overflow up to dimension 4096), so their result does not depend on the instruction set.
+/// The kernel may be made for `dimension` alone: call it with that dimension only.
+/// Throws Error for dimension 0 or above kMaxDimension, for cosine over integers, and for an
+/// instruction set that is not available.
+PairKernel pair_kernel(Metric metric, ElementType type, std::uint32_t dimension,
+                       Isa isa = active_isa());
 
-/// Converts one element row to f32.
+/// out[i] = distance(query, rows.row(ids[i])), the same bits as the pair kernel gives. Prefetches
+/// rows ahead of their use. `query` has rows' element type and dimension; `out` has ids.size()
+/// places. Ids may repeat; they are not checked against rows.count.
+using ManyKernel = void (*)(const void* query, const VectorView& rows, std::span<const NodeId> ids,
+                            float* out);
+
+/// As pair_kernel(): call it only with rows of `type` and `dimension`.
+ManyKernel many_kernel(Metric metric, ElementType type, std::uint32_t dimension,
+                       Isa isa = active_isa());
+
+/// Converts one element row to f32 (exact).
 void widen(const void* row, ElementType type, std::uint32_t dimension, float* out);
-/// Converts f32 to the element type; integers are rounded and clamped.
+/// Converts f32 to the element type, rounding to nearest even. Integers are clamped and NaN becomes
+/// 0; f16 overflows to infinity and keeps NaN.
 void narrow(const float* row, ElementType type, std::uint32_t dimension, void* out);
 
 /// The type in which a metric stores vectors: cosine stores unit vectors, so u8 and i8 become f16;
 /// everything else is stored as it is.
 ElementType stored_type(Metric metric, ElementType source);
 
-/// Writes the stored form of one source row (cosine: normalised; a zero vector stays zero).
+/// Writes the stored form of one source row (cosine: normalised; a zero vector stays zero). `out`
+/// has dimension elements of stored_type(); it must not overlap `row`.
 void to_stored(const void* row, ElementType source, Metric metric, std::uint32_t dimension,
                void* out);
 

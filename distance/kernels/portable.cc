@@ -1,0 +1,79 @@
+// Plain C++: any processor. Sixteen sums at a time, so that a compiler may use vectors.
+#include <cstring>
+
+#include "distance/half.h"
+#include "distance/kernels/table.h"
+
+namespace farvec::distance::kernels {
+namespace {
+
+constexpr std::uint32_t kLanes = 16;
+
+template <typename T>
+T load(const void* row, std::uint32_t i) {
+  T value;
+  std::memcpy(&value, static_cast<const std::byte*>(row) + i * sizeof(T), sizeof(T));
+  return value;
+}
+
+template <ElementType T>
+auto element(const void* row, std::uint32_t i) {
+  if constexpr (T == ElementType::f32) return load<float>(row, i);
+  if constexpr (T == ElementType::f16) return half_to_float(load<std::uint16_t>(row, i));
+  if constexpr (T == ElementType::u8) return std::int32_t{load<std::uint8_t>(row, i)};
+  if constexpr (T == ElementType::i8) return std::int32_t{load<std::int8_t>(row, i)};
+}
+
+template <Metric M, ElementType T>
+auto term(const void* a, const void* b, std::uint32_t i) {
+  const auto x = element<T>(a, i);
+  const auto y = element<T>(b, i);
+  if constexpr (M == Metric::l2) {
+    return (x - y) * (x - y);
+  } else {
+    return x * y;
+  }
+}
+
+struct Ops {
+  template <Metric M, ElementType T>
+  static float distance(const void* a, const void* b, std::uint32_t dimension) {
+    using Sum = decltype(term<M, T>(a, b, 0));
+    Sum sums[kLanes] = {};
+    std::uint32_t i = 0;
+    for (; i + kLanes <= dimension; i += kLanes) {
+      for (std::uint32_t lane = 0; lane < kLanes; ++lane) sums[lane] += term<M, T>(a, b, i + lane);
+    }
+    for (std::uint32_t lane = 0; i + lane < dimension; ++lane) {
+      sums[lane] += term<M, T>(a, b, i + lane);
+    }
+    for (std::uint32_t half = kLanes / 2; half > 0; half /= 2) {
+      for (std::uint32_t lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
+    }
+    const auto sum = static_cast<float>(sums[0]);
+    if constexpr (M == Metric::l2) return sum;
+    if constexpr (M == Metric::inner_product) return -sum;
+    if constexpr (M == Metric::cosine) return 1.0f - sum;
+  }
+
+  static void widen_f16(const void* row, std::uint32_t dimension, float* out) {
+    for (std::uint32_t i = 0; i < dimension; ++i) {
+      out[i] = half_to_float(load<std::uint16_t>(row, i));
+    }
+  }
+
+  static void narrow_f16(const float* row, std::uint32_t dimension, void* out) {
+    for (std::uint32_t i = 0; i < dimension; ++i) {
+      const std::uint16_t half = float_to_half(row[i]);
+      std::memcpy(static_cast<std::byte*>(out) + i * sizeof(half), &half, sizeof(half));
+    }
+  }
+};
+
+}  // namespace
+
+KernelTable portable_table(std::uint32_t) {
+  return make_table<Ops>();
+}
+
+}  // namespace farvec::distance::kernels

@@ -1,0 +1,51 @@
+// The oracle: distances as the definitions read, in double precision, one element at a time.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#include "base/memory.h"
+#include "base/types.h"
+#include "distance/half.h"
+
+namespace farvec::distance::reference {
+
+inline double element(const void* row, ElementType type, std::uint32_t i) {
+  const auto* address = static_cast<const std::byte*>(row) + i * element_bytes(type);
+  switch (type) {
+    case ElementType::f32:
+      return load_unaligned<float>(address);
+    case ElementType::f16:
+      return half_to_float(load_unaligned<std::uint16_t>(address));
+    case ElementType::u8:
+      return load_unaligned<std::uint8_t>(address);
+    default:
+      return load_unaligned<std::int8_t>(address);
+  }
+}
+
+inline double dot(const void* a, const void* b, ElementType type, std::uint32_t dimension) {
+  double sum = 0;
+  for (std::uint32_t i = 0; i < dimension; ++i) sum += element(a, type, i) * element(b, type, i);
+  return sum;
+}
+
+inline double squared_l2(const void* a, const void* b, ElementType type, std::uint32_t dimension) {
+  double sum = 0;
+  for (std::uint32_t i = 0; i < dimension; ++i) {
+    const double difference = element(a, type, i) - element(b, type, i);
+    sum += difference * difference;
+  }
+  return sum;
+}
+
+/// As pair_kernel() defines it: cosine takes vectors that are already normalised.
+inline double distance(Metric metric, ElementType type, const void* a, const void* b,
+                       std::uint32_t dimension) {
+  if (metric == Metric::l2) return squared_l2(a, b, type, dimension);
+  const double product = dot(a, b, type, dimension);
+  return metric == Metric::cosine ? 1.0 - product : -product;
+}
+
+}  // namespace farvec::distance::reference
