@@ -1,0 +1,24 @@
+// The same outcome in farvec's words and in gRPC's.
+#pragma once
+
+#include <grpcpp/support/status.h>
+
+#include <string>
+
+#include "base/status.h"
+
+namespace farvec::rpc {
+
+/// The codes share their numbers; an ok status has no message.
+grpc::Status to_grpc(const Status& status);
+grpc::Status to_grpc(StatusCode code, const std::string& message);
+
+/// gRPC codes that farvec does not use become `internal`, except those that a client causes, which
+/// become `invalid_argument` (OUT_OF_RANGE) or `failed_precondition` (ABORTED, ALREADY_EXISTS,
+/// PERMISSION_DENIED, UNAUTHENTICATED).
+StatusCode to_status_code(grpc::StatusCode code);
+
+/// "UNAVAILABLE: connection refused", for messages to people.
+std::string describe(const grpc::Status& status);
+
+}  // namespace farvec::rpc
