@@ -1,0 +1,47 @@
+// One fiber: its stack, its saved context and its place in the scheduler's lists.
+#pragma once
+
+#include <boost/context/detail/fcontext.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+#include "base/clock.h"
+#include "coroutines/sanitizer.h"
+
+namespace farvec::coroutines {
+
+class Scheduler;
+
+/// Opaque outside this room. A Fiber object is a slot that is used again for later fibers, so a
+/// pointer to it stays valid as long as its scheduler, and a late wake() is at worst spurious.
+class Fiber {
+ public:
+  Fiber() = default;
+  Fiber(const Fiber&) = delete;
+  Fiber& operator=(const Fiber&) = delete;
+
+ private:
+  friend class Scheduler;
+  enum class State : std::uint8_t { unused, ready, running, suspended };
+
+  /// The Itanium C++ ABI's per-thread list of caught exceptions (__cxa_eh_globals). Each fiber has
+  /// its own copy, exchanged at a switch, so that a fiber may suspend inside a catch block.
+  struct ExceptionState {
+    void* caught = nullptr;
+    unsigned int uncaught = 0;
+  };
+
+  boost::context::detail::fcontext_t context_ = nullptr;
+  Fiber* next_ = nullptr;  ///< in the ready queue or in the list of unused slots
+  Scheduler* scheduler_ = nullptr;
+  Ticks deadline_ = 0;
+  ExceptionState exceptions_;
+  State state_ = State::unused;
+  bool woken_ = false;  ///< a wake() that no suspension has used up yet
+  bool timed_out_ = false;
+  [[no_unique_address]] sanitizer::StackState stack_state_;
+  std::function<void()> entry_;
+};
+
+}  // namespace farvec::coroutines

@@ -1,0 +1,46 @@
+// What a fiber waits on while its operations are in flight.
+#pragma once
+
+#include <cstdint>
+
+#include "base/check.h"
+#include "base/status.h"
+#include "coroutines/scheduler.h"
+
+namespace farvec::coroutines {
+
+/// Counts operations in flight for one fiber at a time: add() before posting, done() from the
+/// poller, wait() suspends until all are done or the deadline has passed. After a deadline the late
+/// operations still call done(): the group must outlive them, and their buffers belong to them
+/// until pending() == 0 (docs/buffers.md). Used again as often as one likes; allocates nothing.
+class WaitGroup {
+ public:
+  explicit WaitGroup(Scheduler& scheduler) : scheduler_(scheduler) {}
+  ~WaitGroup() { FARVEC_CHECK(pending_ == 0, "{} operations are still in flight", pending_); }
+  WaitGroup(const WaitGroup&) = delete;
+  WaitGroup& operator=(const WaitGroup&) = delete;
+
+  void add(std::uint32_t operations = 1) { pending_ += operations; }
+
+  /// Ends one operation. The first status that is not ok is kept for wait().
+  void done(Status status = {}) {
+    FARVEC_CHECK(pending_ > 0, "done() without add()");
+    if (!status.ok() && status_.ok()) status_ = status;
+    if (--pending_ == 0 && waiter_ != nullptr) scheduler_.wake(waiter_);
+  }
+
+  /// From inside a fiber. deadline_exceeded when the deadline comes while operations are pending;
+  /// wait again to drain them. Otherwise the first bad status since the group was last empty, which
+  /// is thereby forgotten, or ok. Does not suspend when nothing is pending.
+  Status wait(Ticks deadline = kNoDeadline);
+
+  std::uint32_t pending() const { return pending_; }
+
+ private:
+  Scheduler& scheduler_;
+  Fiber* waiter_ = nullptr;
+  Status status_;
+  std::uint32_t pending_ = 0;
+};
+
+}  // namespace farvec::coroutines

@@ -1,0 +1,117 @@
+#include "coroutines/wait_group.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace farvec::coroutines {
+namespace {
+
+constexpr Status kLost(StatusCode::unavailable, "the peer is gone");
+constexpr Status kTorn(StatusCode::data_loss, "a torn record");
+
+TEST(WaitGroup, DoesNotSuspendWhenNothingIsPending) {
+  Scheduler scheduler;
+  ASSERT_TRUE(scheduler
+                  .spawn([&] {
+                    WaitGroup group(scheduler);
+                    EXPECT_TRUE(group.wait().ok());
+                    group.add(2);
+                    group.done();
+                    group.done(kLost);
+                    EXPECT_EQ(group.wait(0).code(), StatusCode::unavailable);
+                    EXPECT_TRUE(group.wait().ok()) << "the status was taken";
+                  })
+                  .ok());
+  scheduler.run();
+}
+
+TEST(WaitGroup, WakesWhenTheLastIsDoneWithTheFirstError) {
+  Scheduler scheduler;
+  std::vector<WaitGroup*> in_flight;
+  scheduler.set_poller([&] {
+    if (in_flight.empty()) return false;
+    const std::vector<Status> outcomes = {{}, kTorn, kLost};
+    for (const Status& outcome : outcomes) in_flight.back()->done(outcome);
+    in_flight.pop_back();
+    return true;
+  });
+  ASSERT_TRUE(scheduler
+                  .spawn([&] {
+                    WaitGroup group(scheduler);
+                    for (int i = 0; i < 10; ++i) {
+                      group.add(3);
+                      in_flight.push_back(&group);
+                      EXPECT_EQ(group.wait().code(), StatusCode::data_loss);
+                      EXPECT_EQ(group.pending(), 0u);
+                    }
+                  })
+                  .ok());
+  scheduler.run();
+}
+
+TEST(WaitGroup, DoneAfterTheDeadlineIsDrained) {
+  Scheduler scheduler;
+  WaitGroup group(scheduler);
+  bool late = false;
+  scheduler.set_poller([&] {
+    if (!late || group.pending() == 0) return false;
+    group.done(kLost);
+    return true;
+  });
+  ASSERT_TRUE(scheduler
+                  .spawn([&] {
+                    group.add(2);
+                    EXPECT_EQ(group.wait(now_ticks() + us_to_ticks(200)).code(),
+                              StatusCode::deadline_exceeded);
+                    EXPECT_EQ(group.pending(), 2u);
+                    late = true;
+                    EXPECT_EQ(group.wait().code(), StatusCode::unavailable);
+                    EXPECT_EQ(group.pending(), 0u);
+                    group.add();
+                    group.done();
+                    EXPECT_TRUE(group.wait().ok());
+                  })
+                  .ok());
+  scheduler.run();
+}
+
+TEST(WaitGroup, IgnoresWakesThatAreNotItsOwn) {
+  Scheduler scheduler;
+  Fiber* waiter = nullptr;
+  WaitGroup group(scheduler);
+  bool ended = false;
+  ASSERT_TRUE(scheduler
+                  .spawn([&] {
+                    waiter = scheduler.running();
+                    group.add();
+                    EXPECT_TRUE(group.wait().ok());
+                    ended = true;
+                  })
+                  .ok());
+  ASSERT_TRUE(scheduler
+                  .spawn([&] {
+                    for (int i = 0; i < 3; ++i) {
+                      scheduler.wake(waiter);
+                      scheduler.yield();
+                      EXPECT_FALSE(ended);
+                    }
+                    group.done();
+                  })
+                  .ok());
+  scheduler.run();
+  EXPECT_TRUE(ended);
+}
+
+TEST(WaitGroupDeathTest, MustOutliveItsOperations) {
+  EXPECT_DEATH(
+      {
+        Scheduler scheduler;
+        WaitGroup group(scheduler);
+        group.add();
+      },
+      "still in flight");
+}
+
+}  // namespace
+}  // namespace farvec::coroutines
