@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "dataset/input_file.h"
+#include "dataset/output_file.h"
 #include "dataset/shape.h"
 
 namespace farvec::dataset {
@@ -31,6 +32,27 @@ class BinReader final : public VectorReader {
   InputFile file_;
 };
 
+class BinWriter final : public VectorWriter {
+ public:
+  BinWriter(const std::string& path, const VectorShape& shape)
+      : VectorWriter(shape), file_(path, kBinHeaderBytes + shape.count * shape.row_bytes()) {
+    const std::array<std::uint32_t, 2> unknown{};
+    file_.append(unknown.data(), kBinHeaderBytes);
+  }
+
+ private:
+  void do_append(const std::byte* rows, std::size_t count) override {
+    file_.append(rows, count * shape_.row_bytes());
+  }
+  void do_finish(std::uint64_t rows) override {
+    const std::array<std::uint32_t, 2> header{static_cast<std::uint32_t>(rows), shape_.dimension};
+    file_.overwrite(0, header.data(), kBinHeaderBytes);
+    file_.commit();
+  }
+
+  OutputFile file_;
+};
+
 }  // namespace
 
 std::optional<ElementType> bin_type(std::string_view suffix) {
@@ -43,6 +65,10 @@ std::optional<ElementType> bin_type(std::string_view suffix) {
 
 std::unique_ptr<VectorReader> open_bin(const std::string& path, ElementType type) {
   return std::make_unique<BinReader>(path, type);
+}
+
+std::unique_ptr<VectorWriter> create_bin(const std::string& path, const VectorShape& shape) {
+  return std::make_unique<BinWriter>(path, shape);
 }
 
 }  // namespace farvec::dataset

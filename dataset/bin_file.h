@@ -16,5 +16,6 @@ inline constexpr std::size_t kBinHeaderBytes = 8;
 std::optional<ElementType> bin_type(std::string_view suffix);
 
 std::unique_ptr<VectorReader> open_bin(const std::string& path, ElementType type);
+std::unique_ptr<VectorWriter> create_bin(const std::string& path, const VectorShape& shape);
 
 }  // namespace farvec::dataset

@@ -5,25 +5,27 @@
 
 #include "base/check.h"
 #include "base/error.h"
+#include "dataset/hdf5_file.h"
+#include "dataset/hdf5_matrix.h"
 #include "dataset/input_file.h"
 #include "dataset/output_file.h"
+#include "dataset/vecs_file.h"
 
 namespace farvec::dataset {
 namespace {
 
 constexpr std::size_t kHeaderBytes = 8;
 
-void require_ibin(const std::string& path) {
-  const std::string suffix = std::filesystem::path(path).extension().string();
-  if (suffix != ".ibin") {
-    throw Error("'{}' has the unknown suffix '{}': ground truth is kept in .ibin", path, suffix);
-  }
+std::string suffix_of(const std::string& path) {
+  return std::filesystem::path(path).extension().string();
 }
 
-}  // namespace
+[[noreturn]] void refuse_suffix(const std::string& path) {
+  throw Error("'{}' has the unknown suffix '{}': ground truth is kept in .ibin, .ivecs or .hdf5",
+              path, suffix_of(path));
+}
 
-GroundTruth read_groundtruth(const std::string& path) {
-  require_ibin(path);
+GroundTruth read_ibin(const std::string& path) {
   const InputFile file(path);
   std::array<std::uint32_t, 2> header{};
   if (file.size() < kHeaderBytes) {
@@ -52,8 +54,7 @@ GroundTruth read_groundtruth(const std::string& path) {
   return truth;
 }
 
-void write_groundtruth(const std::string& path, const GroundTruth& truth) {
-  require_ibin(path);
+void write_ibin(const std::string& path, const GroundTruth& truth) {
   const std::size_t cells = truth.queries * truth.k;
   FARVEC_CHECK(truth.ids.size() == cells, "{} ids for {} cells", truth.ids.size(), cells);
   FARVEC_CHECK(truth.distances.empty() || truth.distances.size() == cells);
@@ -64,6 +65,29 @@ void write_groundtruth(const std::string& path, const GroundTruth& truth) {
   file.append(truth.ids.data(), cells * sizeof(NodeId));
   file.append(truth.distances.data(), truth.distances.size() * sizeof(float));
   file.commit();
+}
+
+}  // namespace
+
+bool is_groundtruth_name(const std::string& path) {
+  const std::string suffix = suffix_of(path);
+  return suffix == ".ibin" || suffix == ".ivecs" ||
+         (is_hdf5_name(path) && split_hdf5_path(path).name == "neighbors");
+}
+
+GroundTruth read_groundtruth(const std::string& path) {
+  const std::string suffix = suffix_of(path);
+  if (suffix == ".ibin") return read_ibin(path);
+  if (suffix == ".ivecs") return read_ivecs(path);
+  if (is_hdf5_name(path)) return read_hdf5_groundtruth(path);
+  refuse_suffix(path);
+}
+
+void write_groundtruth(const std::string& path, const GroundTruth& truth) {
+  const std::string suffix = suffix_of(path);
+  if (suffix == ".ibin") return write_ibin(path, truth);
+  if (suffix == ".ivecs") return write_ivecs(path, truth);
+  refuse_suffix(path);
 }
 
 }  // namespace farvec::dataset

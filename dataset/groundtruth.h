@@ -25,11 +25,15 @@ struct GroundTruth {
   bool has_distances() const { return !distances.empty(); }
 };
 
+/// True for .ibin and .ivecs, and for ":neighbors" of an HDF5 file: ids, not vectors.
+bool is_groundtruth_name(const std::string& path);
+
 /// Reads .ibin: u32 queries, u32 k, ids (u32), then distances (f32) or nothing, told apart by the
-/// size of the file. Throws Error when the size fits neither.
+/// size of the file; .ivecs, which has no distances; or an ann-benchmarks HDF5 file, whose
+/// distances are converted to those of Metric. Throws Error when the sizes do not fit.
 GroundTruth read_groundtruth(const std::string& path);
 
-/// Writes .ibin, with distances when there are any.
+/// Writes .ibin, with distances when there are any, or .ivecs without.
 void write_groundtruth(const std::string& path, const GroundTruth& truth);
 
 }  // namespace farvec::dataset

@@ -12,8 +12,13 @@
 
 namespace farvec::dataset {
 
-std::string partial_path(const std::string& path) {
-  return path + ".partial";
+namespace {
+
+// EINVAL: this file system or device has nothing to sync.
+void sync_and_close(int fd, const std::string& path) {
+  const int failed = fsync(fd) == 0 ? 0 : errno;
+  close(fd);
+  if (failed != 0 && failed != EINVAL) throw SystemError(failed, "syncing '{}'", path);
 }
 
 void publish_partial(const std::string& path) {
@@ -24,12 +29,21 @@ void publish_partial(const std::string& path) {
   if (folder.empty()) folder = ".";
   const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) throw SystemError(errno, "opening folder '{}' to sync it", folder.string());
-  const int failed = fsync(fd) == 0 ? 0 : errno;
-  close(fd);
-  // EINVAL: this file system has no folders to sync.
-  if (failed != 0 && failed != EINVAL) {
-    throw SystemError(failed, "syncing folder '{}'", folder.string());
-  }
+  sync_and_close(fd, folder.string());
+}
+
+}  // namespace
+
+std::string partial_path(const std::string& path) {
+  return path + ".partial";
+}
+
+void sync_and_publish(const std::string& path) {
+  const std::string partial = partial_path(path);
+  const int fd = open(partial.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) throw SystemError(errno, "opening '{}' to sync it", partial);
+  sync_and_close(fd, partial);
+  publish_partial(path);
 }
 
 OutputFile::OutputFile(std::string path, std::uint64_t expected_bytes)
@@ -72,9 +86,13 @@ void OutputFile::write_at(std::uint64_t offset, const void* data, std::size_t by
 }
 
 void OutputFile::commit() {
-  if (fsync(fd_) != 0 && errno != EINVAL) throw SystemError(errno, "syncing '{}'", partial_path_);
-  publish_partial(path_);
-  close(std::exchange(fd_, -1));
+  try {
+    sync_and_close(std::exchange(fd_, -1), partial_path_);
+    publish_partial(path_);
+  } catch (...) {
+    unlink(partial_path_.c_str());
+    throw;
+  }
 }
 
 }  // namespace farvec::dataset

@@ -38,7 +38,7 @@ class OutputFile {
 /// Where OutputFile keeps the bytes until commit().
 std::string partial_path(const std::string& path);
 
-/// Renames a complete partial file to its name and syncs the folder. Throws SystemError.
-void publish_partial(const std::string& path);
+/// For files that a library wrote to partial_path() and closed: syncs, renames, syncs the folder.
+void sync_and_publish(const std::string& path);
 
 }  // namespace farvec::dataset

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -43,10 +44,54 @@ class VectorReader {
   VectorFileInfo info_;
 };
 
+/// What is going to be written. `count` may turn out smaller, never larger.
+struct VectorShape {
+  std::uint64_t count = 0;
+  std::uint32_t dimension = 0;
+  ElementType type = ElementType::f32;
+
+  std::size_t row_bytes() const { return dimension * element_bytes(type); }
+};
+
+/// A vector file being written; it appears under its name in finish(). Destroying the writer before
+/// that removes what was written. One thread at a time.
+class VectorWriter {
+ public:
+  virtual ~VectorWriter() = default;
+
+  const VectorShape& shape() const { return shape_; }
+
+  /// Appends `count` packed rows. Throws SystemError when the disk is full, with the bytes that the
+  /// whole file needs.
+  void append(const std::byte* rows, std::size_t count);
+  /// Writes the final header, syncs and renames. Returns the number of rows; throws Error when
+  /// there are none.
+  std::uint64_t finish();
+
+ protected:
+  explicit VectorWriter(const VectorShape& shape) : shape_(shape) {}
+  virtual void do_append(const std::byte* rows, std::size_t count) = 0;
+  virtual void do_finish(std::uint64_t rows) = 0;
+
+  VectorShape shape_;
+
+ private:
+  std::uint64_t rows_ = 0;
+};
+
 /// Opens by suffix: .fbin .f16bin .u8bin .i8bin, .fvecs .bvecs, .npy, .hdf5 or .h5 (optionally
 /// followed by ":train", ":test" or another data set), and IDX (.gz, -ubyte, .idx). Throws Error on
 /// an unknown suffix, a damaged header, a size that does not fit the header, zero rows, or a
 /// dimension outside 1 to 4096.
 std::unique_ptr<VectorReader> open_vectors(const std::string& path);
+
+/// Creates by suffix; everything open_vectors() reads but IDX. An HDF5 file that is already there
+/// gets one data set more. Throws Error on a shape outside the limits and on an element type that
+/// the format cannot hold.
+std::unique_ptr<VectorWriter> create_vectors(const std::string& path, const VectorShape& shape);
+
+/// The element type that a suffix stands for, or nothing when the format holds several (.npy,
+/// .hdf5). Throws Error on an unknown suffix.
+std::optional<ElementType> type_of_suffix(const std::string& path);
 
 }  // namespace farvec::dataset

@@ -1,0 +1,125 @@
+#include "dataset/hdf5_file.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/error.h"
+#include "dataset/hdf5_matrix.h"
+#include "dataset/shape.h"
+
+namespace farvec::dataset {
+namespace {
+
+std::optional<ElementType> element_type(hid_t type) {
+  const H5T_class_t kind = H5Tget_class(type);
+  const std::size_t bytes = H5Tget_size(type);
+  if (kind == H5T_FLOAT && (bytes == 4 || bytes == 8)) return ElementType::f32;
+  if (kind == H5T_INTEGER && bytes == 1) {
+    return H5Tget_sign(type) == H5T_SGN_NONE ? ElementType::u8 : ElementType::i8;
+  }
+  return std::nullopt;
+}
+
+hid_t memory_type(ElementType type) {
+  if (type == ElementType::u8) return H5T_NATIVE_UINT8;
+  return type == ElementType::i8 ? H5T_NATIVE_INT8 : H5T_NATIVE_FLOAT;
+}
+
+std::uint32_t clamp_dimension(std::uint64_t columns) {
+  return static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(columns, std::numeric_limits<std::uint32_t>::max()));
+}
+
+/// An uncompressed data set stores exactly what it promises; a chunked one at least a share of it.
+void check_stored(const Hdf5Matrix& matrix, const VectorFileInfo& info) {
+  const std::uint64_t promised = info.count * info.dimension * H5Tget_size(matrix.stored_type());
+  if (matrix.contiguous() && matrix.stored_bytes() < promised) {
+    throw Error("'{}' promises {} bytes, but {} are stored: it is truncated or damaged", info.path,
+                promised, matrix.stored_bytes());
+  }
+  check_compressed_payload(info, matrix.stored_bytes());
+}
+
+class Hdf5Reader final : public VectorReader {
+ public:
+  explicit Hdf5Reader(const std::string& path) : VectorReader({}), matrix_(path) {
+    const auto type = element_type(matrix_.stored_type());
+    if (!type) {
+      throw Error("'{}' holds elements that are neither f32, f64, u8 nor i8: convert it first",
+                  path);
+    }
+    info_ = {path,
+             "hdf5",
+             matrix_.rows(),
+             clamp_dimension(matrix_.columns()),
+             *type,
+             matrix_.stored_bytes(),
+             matrix_.distance_attribute()};
+    check_shape(info_);
+    check_stored(matrix_, info_);
+  }
+
+ private:
+  void do_read(std::uint64_t begin, std::size_t count, std::byte* out) override {
+    matrix_.read(begin, count, memory_type(info_.type), out);
+  }
+
+  Hdf5Matrix matrix_;
+};
+
+/// The size of neighbour lists, checked before memory is asked for.
+GroundTruth truth_shape(const Hdf5Matrix& neighbors, const std::string& path) {
+  if (neighbors.columns() == 0) throw Error("'{}': 'neighbors' holds 0 ids a row", path);
+  VectorFileInfo info{path,
+                      "hdf5",
+                      neighbors.rows(),
+                      clamp_dimension(neighbors.columns()),
+                      ElementType::f32,
+                      neighbors.stored_bytes(),
+                      ""};
+  check_shape(info);
+  check_stored(neighbors, info);
+  return {info.count, info.dimension, {}, {}};
+}
+
+void to_our_convention(const std::string& metric, const std::string& path,
+                       std::vector<float>& distances) {
+  if (metric == "angular") return;
+  if (metric != "euclidean") {
+    throw Error("'{}' holds distances of the kind '{}': only euclidean and angular are known", path,
+                metric);
+  }
+  for (float& distance : distances) distance *= distance;
+}
+
+}  // namespace
+
+std::unique_ptr<VectorReader> open_hdf5(const std::string& path) {
+  return std::make_unique<Hdf5Reader>(path);
+}
+
+GroundTruth read_hdf5_groundtruth(const std::string& path) {
+  const std::string file = split_hdf5_path(path).file;
+  const Hdf5Matrix neighbors(file + ":neighbors");
+  if (H5Tget_class(neighbors.stored_type()) != H5T_INTEGER) {
+    throw Error("'{}': 'neighbors' does not hold integers", file);
+  }
+  GroundTruth truth = truth_shape(neighbors, path);
+  truth.ids.resize(truth.queries * truth.k);
+  neighbors.read(0, truth.queries, H5T_NATIVE_UINT32, truth.ids.data());
+  if (!hdf5_has(file, "distances")) return truth;
+  const Hdf5Matrix distances(file + ":distances");
+  if (distances.rows() != truth.queries || distances.columns() != truth.k) {
+    throw Error("'{}': 'distances' is {} x {}, 'neighbors' {} x {}", file, distances.rows(),
+                distances.columns(), truth.queries, truth.k);
+  }
+  if (H5Tget_class(distances.stored_type()) != H5T_FLOAT) {
+    throw Error("'{}': 'distances' does not hold floats", file);
+  }
+  truth.distances.resize(truth.ids.size());
+  distances.read(0, truth.queries, H5T_NATIVE_FLOAT, truth.distances.data());
+  to_our_convention(distances.distance_attribute(), file, truth.distances);
+  return truth;
+}
+
+}  // namespace farvec::dataset
