@@ -1,0 +1,10 @@
+// The commands of the `farvec` tool. Each adds itself, its options and its callback to the tool.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace farvec::cli {
+
+void register_dataset_command(CLI::App& tool);
+
+}  // namespace farvec::cli

@@ -1,0 +1,13 @@
+// The sub-commands of `farvec dataset`.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace farvec::cli {
+
+void register_dataset_info(CLI::App& dataset);
+void register_dataset_convert(CLI::App& dataset);
+void register_dataset_sample(CLI::App& dataset);
+void register_dataset_groundtruth(CLI::App& dataset);
+
+}  // namespace farvec::cli
