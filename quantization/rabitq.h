@@ -1,14 +1,16 @@
 // RaBitQ: 1 to 8 bits per dimension, unbiased distance estimates with an error bound.
 // Source: Gao & Long, "RaBitQ" (SIGMOD 2024) and "Practical and asymptotically optimal
-// quantization" (SIGMOD 2025); formulae in docs/quantization.md.
+// quantization" (SIGMOD 2025); formulae and record format in docs/quantization.md.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "base/types.h"
+#include "quantization/code_shape.h"
+#include "quantization/factors.h"
+#include "quantization/kernels/kernel.h"
 #include "quantization/rotation.h"
 
 namespace farvec::quantization {
@@ -28,34 +30,95 @@ struct RabitqParameters {
   float error_max = 0;
 };
 
-/// One query, rotated and quantised. Reused between queries: prepare() allocates only when the
-/// dimension grows.
-struct RabitqQuery;
+/// Throws Error when the parameters contradict themselves.
+void check_parameters(const RabitqParameters& parameters);
 
+/// One query, rotated and quantised. Reused between queries: prepare() allocates only when the
+/// dimension grows. Only Rabitq reads the members.
+struct RabitqQuery {
+  struct alignas(64) Block {
+    std::int8_t values[64];
+  };
+
+  std::vector<float> scratch;
+  std::vector<Block> coarse;  ///< the query's values in the order of the code's planes
+  std::vector<Block> fine;    ///< their lower 7 bits, when the code has more than 4 bits
+
+  // estimate = (base + add_scale * add) + (rescale_base + rescale_scale * rescale) * product, where
+  // add and rescale are the integers in the record and product is 2 <code, values> - bias.
+  float base = 0, add_scale = 0;
+  float rescale_base = 0, rescale_scale = 0;
+  std::int32_t coarse_bias = 0, fine_bias = 0;
+  float error_scale = 0;  ///< of the record's error factor
+};
+
+/// Thread-safe once constructed: every method is const and keeps its state in its arguments.
 class Rabitq {
  public:
+  /// The estimate is within its half-width of the true distance for this share of all vectors, or
+  /// more (the paper's epsilon0 = 1.9: a normal variable is within 1.9 deviations).
+  static constexpr double kBoundRate = 0.94;
+
   /// Centroid and factor ranges from all of `data` (stored type, so unit vectors for cosine).
+  /// Throws Error on no rows, or a dimension or bits out of range. `threads` as in
+  /// resolve_threads(); the result does not depend on it.
   static RabitqParameters train(VectorView data, Metric metric, std::uint32_t bits,
                                 std::uint64_t seed, unsigned threads);
+  /// Throws Error when the parameters contradict themselves.
   explicit Rabitq(RabitqParameters parameters);
 
-  const RabitqParameters& parameters() const;
+  const RabitqParameters& parameters() const { return parameters_; }
   /// Bytes of one record: code, then 4 bytes of factors; a multiple of 4.
-  std::size_t record_bytes() const;
-  static std::size_t record_bytes(std::uint32_t dimension, std::uint32_t bits);
+  std::size_t record_bytes() const { return shape_.record_bytes(); }
+  static std::size_t record_bytes(std::uint32_t dimension, std::uint32_t bits) {
+    return CodeShape(dimension, bits).record_bytes();
+  }
 
-  /// Encodes every row into records[i * record_bytes()]. Deterministic.
+  /// Encodes every row into records[i * record_bytes()]. Deterministic. Rows that were not in the
+  /// training data have their factors clamped to the trained ranges.
   void encode(VectorView data, std::byte* records, unsigned threads) const;
 
+  /// `query` is one row of parameters().type in stored form, at any alignment.
   void prepare(const void* query, RabitqQuery& out) const;
 
+  /// Starts loading all cache lines of a record (a short record straddles two lines half of the
+  /// time).
+  void prefetch_record(const std::byte* records, NodeId id) const {
+    const std::byte* record = records + id * shape_.record_bytes();
+    const std::size_t last = shape_.record_bytes() - 1;
+    __builtin_prefetch(record);
+    for (std::size_t offset = 64; offset < last; offset += 64) __builtin_prefetch(record + offset);
+    __builtin_prefetch(record + last);
+  }
+
   /// out[i] = estimated distance of the query to the vector whose record is number ids[i].
-  /// Records should already be on their way to the cache.
+  /// Records should already be on their way to the cache. The same to the bit on every processor.
   void estimate(const RabitqQuery& query, const std::byte* records, const NodeId* ids,
                 std::size_t count, float* out) const;
   /// The same with the half-width of the error bound in error[i].
   void estimate_with_error(const RabitqQuery& query, const std::byte* records, const NodeId* ids,
                            std::size_t count, float* out, float* error) const;
+
+ private:
+  struct QueryTerms {
+    double offset, share, step, norm;
+  };
+  struct Batch {
+    const std::byte* records;
+    const NodeId* ids;
+    std::size_t count;
+  };
+  void set_scales(const QueryTerms& terms, RabitqQuery& out) const;
+  /// visit(i, product, factor word) for each id.
+  template <typename Visit>
+  void for_each_estimate(const RabitqQuery& query, const Batch& batch, const Visit& visit) const;
+
+  RabitqParameters parameters_;
+  CodeShape shape_;
+  Rotation rotation_;
+  FactorCodec codec_;
+  DotKernel kernel_;
+  double centroid_norm2_;
 };
 
 }  // namespace farvec::quantization

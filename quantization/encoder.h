@@ -1,0 +1,39 @@
+// From a rotated residual to its code: the data side of extended RaBitQ.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "quantization/code_shape.h"
+
+namespace farvec::quantization {
+
+/// How a code relates to its residual r. The code's vector is x = levels - (2^bits - 1) / 2.
+struct CodeFit {
+  double norm2 = 0;       ///< |r|^2
+  double code_norm2 = 0;  ///< |x|^2
+  double product = 0;     ///< <r, x>, positive unless r = 0
+};
+
+/// Scratch and result of encoding one residual; one per thread.
+class Encoder {
+ public:
+  explicit Encoder(const CodeShape& shape);
+
+  /// Chooses the levels whose direction is nearest to that of the rotated residual r
+  /// (`dimension` floats).
+  CodeFit fit(const float* r);
+
+  /// Writes the levels of the last fit() into the record's planes: shape.code_bytes bytes.
+  void pack(std::uint8_t* record) const;
+
+ private:
+  float best_scale(double norm2) const;
+
+  const CodeShape shape_;
+  std::vector<float> magnitudes_;
+  std::vector<std::uint8_t> levels_;
+};
+
+}  // namespace farvec::quantization

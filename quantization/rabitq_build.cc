@@ -1,0 +1,156 @@
+// The data side of RaBitQ: training and encoding.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "distance/distance.h"
+#include "quantization/encoder.h"
+#include "quantization/lane_sums.h"
+#include "quantization/rabitq.h"
+
+namespace farvec::quantization {
+namespace {
+
+constexpr std::size_t kEncodeChunk = 256;
+constexpr double kEpsilon0 = 1.9;
+
+/// Adds up blocks of rows whose borders depend on the row count only, so that the sum does not
+/// depend on the threads.
+std::vector<float> mean(VectorView data, unsigned threads) {
+  const std::size_t rows = std::max<std::size_t>(4096, (data.count + 1023) / 1024);
+  const std::size_t blocks = (data.count + rows - 1) / rows, dimension = data.dimension;
+  std::vector<double> sums(blocks * dimension);
+  parallel_for(blocks, 1, threads, [&](std::size_t block, std::size_t, unsigned) {
+    std::vector<float> row(dimension);
+    double* sum = sums.data() + block * dimension;
+    for (std::size_t i = block * rows; i < std::min(data.count, (block + 1) * rows); ++i) {
+      distance::widen(data.row(i), data.type, data.dimension, row.data());
+      for (std::size_t j = 0; j < dimension; ++j) sum[j] += row[j];
+    }
+  });
+  std::vector<float> result(dimension);
+  for (std::size_t j = 0; j < dimension; ++j) {
+    double total = 0;
+    for (std::size_t block = 0; block < blocks; ++block) total += sums[block * dimension + j];
+    result[j] = static_cast<float>(total / static_cast<double>(data.count));
+  }
+  return result;
+}
+
+/// One thread's way from a stored row to its code and factors.
+class RowEncoder {
+ public:
+  RowEncoder(const RabitqParameters& parameters, const Rotation& rotation)
+      : parameters_(parameters),
+        rotation_(rotation),
+        encoder_(CodeShape(parameters.dimension, parameters.bits)),
+        residual_(parameters.dimension) {}
+
+  Factors fit(const std::byte* row) {
+    const std::uint32_t dimension = parameters_.dimension;
+    const float* centroid = parameters_.centroid.data();
+    float* r = residual_.data();
+    distance::widen(row, parameters_.type, dimension, r);
+    for (std::uint32_t i = 0; i < dimension; ++i) r[i] -= centroid[i];
+    const double along_centroid = ordered_dot(r, centroid, dimension);
+    rotation_.apply(r);
+    const CodeFit fit = encoder_.fit(r);
+    const bool l2 = parameters_.metric == Metric::l2;
+    return factors(fit, l2 ? fit.norm2 : -along_centroid);
+  }
+
+  void pack(std::byte* record) const { encoder_.pack(reinterpret_cast<std::uint8_t*>(record)); }
+
+ private:
+  Factors factors(const CodeFit& fit, double add) const {
+    if (!(fit.product > 0)) return {static_cast<float>(add), 0, 0};
+    const double rescale = fit.norm2 / fit.product;
+    // tan^2 of the angle between the residual and its code.
+    const double tangent2 =
+        std::max(0.0, fit.norm2 * fit.code_norm2 / (fit.product * fit.product) - 1);
+    const double freedom = std::max(1.0, parameters_.dimension - 1.0);
+    const double error = kEpsilon0 * std::sqrt(fit.norm2 * tangent2 / freedom);
+    return {static_cast<float>(add), static_cast<float>(rescale), static_cast<float>(error)};
+  }
+
+  const RabitqParameters& parameters_;
+  const Rotation& rotation_;
+  Encoder encoder_;
+  std::vector<float> residual_;
+};
+
+struct FactorRanges {
+  static constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  Factors low{kInfinity, kInfinity, 0};
+  Factors high{-kInfinity, -kInfinity, 0};
+
+  void include(const Factors& a, const Factors& b) {
+    low.add = std::min(low.add, a.add);
+    low.rescale = std::min(low.rescale, a.rescale);
+    high.add = std::max(high.add, b.add);
+    high.rescale = std::max(high.rescale, b.rescale);
+    high.error = std::max(high.error, b.error);
+  }
+};
+
+/// Encodes all rows on `threads` workers; visit(worker, row number, factors, encoder).
+template <typename Visit>
+void for_each_row(VectorView data, const RabitqParameters& parameters, unsigned threads,
+                  const Visit& visit) {
+  const Rotation rotation(parameters.dimension, parameters.seed);
+  parallel_for(data.count, kEncodeChunk, threads,
+               [&](std::size_t begin, std::size_t end, unsigned worker) {
+                 RowEncoder encoder(parameters, rotation);
+                 for (std::size_t i = begin; i < end; ++i) {
+                   visit(worker, i, encoder.fit(data.row(i)), encoder);
+                 }
+               });
+}
+
+}  // namespace
+
+RabitqParameters Rabitq::train(VectorView data, Metric metric, std::uint32_t bits,
+                               std::uint64_t seed, unsigned threads) {
+  if (data.count == 0) throw Error("RaBitQ needs at least one vector to train on");
+  threads = resolve_threads(threads);
+  RabitqParameters result;
+  result.dimension = data.dimension;
+  result.bits = bits;
+  result.metric = metric;
+  result.type = data.type;
+  result.seed = seed;
+  result.centroid.resize(data.dimension);
+  check_parameters(result);
+  result.centroid = mean(data, threads);
+
+  std::vector<FactorRanges> ranges(threads);
+  for_each_row(data, result, threads,
+               [&](unsigned worker, std::size_t, const Factors& factors, const RowEncoder&) {
+                 ranges[worker].include(factors, factors);
+               });
+  for (const FactorRanges& range : ranges) ranges[0].include(range.low, range.high);
+  result.add_min = ranges[0].low.add;
+  result.add_max = ranges[0].high.add;
+  result.rescale_min = ranges[0].low.rescale;
+  result.rescale_max = ranges[0].high.rescale;
+  result.error_max = ranges[0].high.error;
+  return result;
+}
+
+void Rabitq::encode(VectorView data, std::byte* records, unsigned threads) const {
+  if (data.dimension != parameters_.dimension || data.type != parameters_.type) {
+    throw Error("RaBitQ was trained on {} x {}, not on {} x {}", parameters_.dimension,
+                to_string(parameters_.type), data.dimension, to_string(data.type));
+  }
+  for_each_row(data, parameters_, resolve_threads(threads),
+               [&](unsigned, std::size_t i, const Factors& factors, const RowEncoder& encoder) {
+                 std::byte* record = records + i * record_bytes();
+                 encoder.pack(record);
+                 store_unaligned(record + shape_.code_bytes, codec_.encode(factors));
+               });
+}
+
+}  // namespace farvec::quantization
