@@ -1,0 +1,157 @@
+#include "graph/batch_insert.h"
+
+#include <algorithm>
+
+#include "base/parallel.h"
+
+namespace farvec::graph {
+namespace {
+
+constexpr std::size_t kPointChunk = 64;
+constexpr std::size_t kGroupChunk = 256;
+
+/// The graph under construction as a NodeSource: records are adjacency rows.
+struct AdjacencySource {
+  const Graph& graph;
+
+  template <typename Visit>
+  Status expand(std::span<const NodeId> frontier, Visit&& visit) {
+    for (NodeId id : frontier) {
+      const auto row = graph.neighbors(id);
+      visit(id, NodeRecord{nullptr, reinterpret_cast<const std::byte*>(row.data()),
+                           static_cast<std::uint32_t>(row.size())});
+    }
+    return {};
+  }
+};
+
+/// Scores by exact distance and remembers every expanded vertex.
+struct BuildScorer {
+  const BuildSpace& space;
+  NodeId point;
+  std::vector<Neighbor>& expanded;
+
+  void prefetch(NodeId id) const { space.prefetch(id); }
+  void estimate(const NodeId* ids, std::size_t count, float* out) const {
+    space.distances(point, ids, count, out);
+  }
+  float exact(NodeId id, const NodeRecord&) const {
+    const float d = space.distance(point, id);
+    expanded.push_back({id, d});
+    return d;
+  }
+};
+
+}  // namespace
+
+BatchInserter::BatchInserter(const BuildSpace& space, const VamanaOptions& options,
+                             unsigned threads, Graph& graph)
+    : space_(space), options_(options), threads_(threads), graph_(graph) {
+  for (unsigned t = 0; t < threads; ++t) {
+    workers_.push_back(
+        std::make_unique<Worker>(space, PruneParameters{options.degree, options.alpha}));
+  }
+}
+
+void BatchInserter::insert(std::span<const NodeId> batch) {
+  proposals_.resize(batch.size() * options_.degree);
+  proposal_sizes_.resize(batch.size());
+  parallel_for(batch.size(), kPointChunk, threads_,
+               [&](std::size_t begin, std::size_t end, unsigned w) {
+                 for (std::size_t i = begin; i < end; ++i) propose(i, batch[i], *workers_[w]);
+               });
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    graph_.set_neighbors(batch[i], {&proposals_[i * options_.degree], proposal_sizes_[i]});
+  }
+  collect_back_edges(batch);
+  parallel_for(
+      groups_.size() - 1, kGroupChunk, threads_,
+      [&](std::size_t begin, std::size_t end, unsigned w) {
+        for (std::size_t g = begin; g < end; ++g) {
+          add_back_edges({edges_.data() + groups_[g], groups_[g + 1] - groups_[g]}, *workers_[w]);
+        }
+      });
+}
+
+void BatchInserter::propose(std::size_t slot, NodeId point, Worker& worker) {
+  BeamParameters parameters;
+  parameters.k = 1;
+  parameters.list = options_.list;
+  parameters.max_degree = graph_.row_capacity();
+  parameters.node_count = static_cast<std::uint32_t>(graph_.count());
+  worker.pool.clear();
+  AdjacencySource source{graph_};
+  const BuildScorer scorer{space_, point, worker.pool};
+  const NodeId entry = graph_.entry;
+  const Status status = beam_search(source, scorer, {&entry, 1}, parameters, worker.scratch);
+  FARVEC_CHECK(status.ok(), "{}", status.message());
+  worker.estimates += worker.scratch.counts.estimates + worker.scratch.counts.distances;
+  for (NodeId id : graph_.neighbors(point)) {
+    worker.pool.push_back({id, space_.distance(point, id)});
+  }
+  const auto& kept = worker.prune.run(point, worker.pool);
+  std::copy(kept.begin(), kept.end(), &proposals_[slot * options_.degree]);
+  proposal_sizes_[slot] = static_cast<std::uint32_t>(kept.size());
+}
+
+void BatchInserter::collect_back_edges(std::span<const NodeId> batch) {
+  edges_.clear();
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    for (NodeId target : graph_.neighbors(batch[i])) {
+      edges_.push_back((std::uint64_t{target} << 32) | batch[i]);
+    }
+  }
+  std::sort(edges_.begin(), edges_.end());
+  groups_.clear();
+  for (std::size_t i = 0; i < edges_.size(); ++i) {
+    if (i == 0 || (edges_[i] >> 32) != (edges_[i - 1] >> 32)) groups_.push_back(i);
+  }
+  groups_.push_back(edges_.size());
+}
+
+void BatchInserter::add_back_edges(std::span<const std::uint64_t> edges, Worker& worker) {
+  const auto target = static_cast<NodeId>(edges.front() >> 32);
+  const auto row = graph_.neighbors(target);
+  worker.ids.assign(row.begin(), row.end());
+  for (std::uint64_t edge : edges) {
+    const auto source = static_cast<NodeId>(edge);
+    if (std::find(row.begin(), row.end(), source) == row.end()) worker.ids.push_back(source);
+  }
+  if (worker.ids.size() <= graph_.row_capacity()) {
+    graph_.set_neighbors(target, worker.ids);
+  } else {
+    prune_vertex(target, worker);
+  }
+}
+
+/// Replaces the edges of `v` by a pruned choice from worker.ids.
+void BatchInserter::prune_vertex(NodeId v, Worker& worker) {
+  worker.distances.resize(worker.ids.size());
+  space_.distances(v, worker.ids.data(), worker.ids.size(), worker.distances.data());
+  worker.estimates += worker.ids.size();
+  worker.pool.clear();
+  for (std::size_t i = 0; i < worker.ids.size(); ++i) {
+    worker.pool.push_back({worker.ids[i], worker.distances[i]});
+  }
+  graph_.set_neighbors(v, worker.prune.run(v, worker.pool));
+}
+
+void BatchInserter::prune_to_degree() {
+  parallel_for(graph_.count(), kGroupChunk, threads_,
+               [&](std::size_t begin, std::size_t end, unsigned w) {
+                 for (std::size_t v = begin; v < end; ++v) {
+                   const auto row = graph_.neighbors(v);
+                   if (row.size() <= options_.degree) continue;
+                   workers_[w]->ids.assign(row.begin(), row.end());
+                   prune_vertex(static_cast<NodeId>(v), *workers_[w]);
+                 }
+               });
+}
+
+std::uint64_t BatchInserter::distances() const {
+  std::uint64_t total = 0;
+  for (const auto& worker : workers_) total += worker->estimates + worker->prune.distances();
+  return total;
+}
+
+}  // namespace farvec::graph

@@ -1,0 +1,59 @@
+// Inserts batches of points into a growing Vamana graph, deterministically.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "graph/beam_search.h"
+#include "graph/build_space.h"
+#include "graph/graph.h"
+#include "graph/robust_prune.h"
+#include "graph/vamana_builder.h"
+
+namespace farvec::graph {
+
+class BatchInserter {
+ public:
+  BatchInserter(const BuildSpace& space, const VamanaOptions& options, unsigned threads,
+                Graph& graph);
+
+  /// Searches the graph as it is for every point of the batch, gives each its pruned neighbours,
+  /// then adds the back edges. A point that is already in the graph gets its neighbours anew.
+  void insert(std::span<const NodeId> batch);
+
+  /// Prunes every vertex to at most `degree` edges.
+  void prune_to_degree();
+
+  /// Distances computed so far.
+  std::uint64_t distances() const;
+
+ private:
+  struct Worker {
+    Worker(const BuildSpace& space, PruneParameters parameters) : prune(space, parameters) {}
+    RobustPrune prune;
+    BeamScratch scratch;
+    std::vector<Neighbor> pool;
+    std::vector<NodeId> ids;
+    std::vector<float> distances;
+    std::uint64_t estimates = 0;
+  };
+
+  void propose(std::size_t slot, NodeId point, Worker& worker);
+  void collect_back_edges(std::span<const NodeId> batch);
+  void add_back_edges(std::span<const std::uint64_t> edges, Worker& worker);
+  void prune_vertex(NodeId v, Worker& worker);
+
+  const BuildSpace& space_;
+  const VamanaOptions options_;
+  const unsigned threads_;
+  Graph& graph_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<NodeId> proposals_;  ///< `degree` slots per point of the batch
+  std::vector<std::uint32_t> proposal_sizes_;
+  std::vector<std::uint64_t> edges_;  ///< (target << 32 | source), sorted
+  std::vector<std::size_t> groups_;   ///< where each target's run begins in edges_
+};
+
+}  // namespace farvec::graph

@@ -1,0 +1,105 @@
+// The bounded, sorted list of a best-first search.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "base/check.h"
+#include "base/types.h"
+
+namespace farvec::graph {
+
+/// Ids take 31 bits in the list's keys.
+inline constexpr NodeId kMaxNodes = 1u << 31;
+
+struct Neighbor {
+  NodeId id = kInvalidNode;
+  float distance = std::numeric_limits<float>::infinity();
+  bool operator==(const Neighbor&) const = default;
+};
+
+/// Keeps the `capacity` nearest entries in ascending order of (distance, id), each either fresh or
+/// expanded. An entry is one 64-bit key, distance above id above the expanded flag, so ordering is
+/// one integer comparison. Offering an id twice with the same distance keeps one.
+class CandidateList {
+ public:
+  /// Allocates only when `capacity` grows.
+  void reset(std::uint32_t capacity) {
+    FARVEC_CHECK(capacity > 0);
+    // One slot more than capacity: insertion shifts first and drops the last afterwards.
+    if (keys_.size() < capacity + 1u) keys_.resize(capacity + 1u);
+    capacity_ = capacity;
+    size_ = 0;
+    cursor_ = 0;
+    bound_ = std::numeric_limits<float>::infinity();
+  }
+
+  /// Only a distance below this can enter: the worst entry's once the list is full.
+  float bound() const { return bound_; }
+
+  /// False when the entry is too far or already there.
+  bool insert(float distance, NodeId id) {
+    if (!(distance < bound_)) return false;
+    const std::uint64_t key = make_key(distance, id);
+    const std::uint32_t at = lower_bound(key);
+    if (at < size_ && (keys_[at] | 1u) == (key | 1u)) return false;
+    std::memmove(&keys_[at + 1], &keys_[at], (size_ - at) * sizeof(std::uint64_t));
+    keys_[at] = key;
+    if (size_ < capacity_) ++size_;
+    if (size_ == capacity_) bound_ = distance_of(keys_[size_ - 1]);
+    if (at < cursor_) cursor_ = at;
+    return true;
+  }
+
+  /// Takes up to `out.size()` nearest fresh entries, marks them expanded, returns how many.
+  std::uint32_t take_fresh(std::span<NodeId> out) {
+    std::uint32_t taken = 0;
+    while (cursor_ < size_ && taken < out.size()) {
+      if ((keys_[cursor_] & 1u) == 0) {
+        out[taken++] = id_of(keys_[cursor_]);
+        keys_[cursor_] |= 1u;
+      }
+      ++cursor_;
+    }
+    return taken;
+  }
+
+  std::uint32_t size() const { return size_; }
+  Neighbor operator[](std::uint32_t i) const { return {id_of(keys_[i]), distance_of(keys_[i])}; }
+
+ private:
+  // IEEE bits, made to order like the numbers they stand for.
+  static std::uint64_t make_key(float distance, NodeId id) {
+    const auto bits = std::bit_cast<std::uint32_t>(distance);
+    const std::uint32_t ordered = bits ^ ((bits >> 31) != 0 ? 0xffffffffu : 0x80000000u);
+    return (static_cast<std::uint64_t>(ordered) << 32) | (static_cast<std::uint64_t>(id) << 1);
+  }
+  static float distance_of(std::uint64_t key) {
+    const auto ordered = static_cast<std::uint32_t>(key >> 32);
+    return std::bit_cast<float>(ordered ^ ((ordered >> 31) != 0 ? 0x80000000u : 0xffffffffu));
+  }
+  static NodeId id_of(std::uint64_t key) { return static_cast<NodeId>(key) >> 1; }
+
+  std::uint32_t lower_bound(std::uint64_t key) const {
+    const std::uint64_t* base = keys_.data();
+    std::uint32_t length = size_;
+    while (length > 1) {
+      const std::uint32_t half = length / 2;
+      base = base[half - 1] < key ? base + half : base;
+      length -= half;
+    }
+    return static_cast<std::uint32_t>(base - keys_.data()) + (length == 1 && *base < key ? 1 : 0);
+  }
+
+  std::vector<std::uint64_t> keys_;
+  std::uint32_t capacity_ = 0;
+  std::uint32_t size_ = 0;
+  std::uint32_t cursor_ = 0;
+  float bound_ = std::numeric_limits<float>::infinity();
+};
+
+}  // namespace farvec::graph

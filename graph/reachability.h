@@ -1,0 +1,20 @@
+// Every vertex can be reached from the entry: checked, and repaired where it is not so.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "graph/build_space.h"
+#include "graph/graph.h"
+
+namespace farvec::graph {
+
+/// One flag per vertex: reachable from graph.entry along edges.
+std::vector<bool> reachable_vertices(const Graph& graph);
+
+/// Gives every unreachable vertex an in-edge from a near reachable one, within `degree` edges per
+/// vertex: an edge is replaced only when the breadth-first tree from the entry does not use it.
+/// Returns how many edges it added. Afterwards all vertices are reachable (CHECKed).
+std::uint64_t make_reachable(Graph& graph, const BuildSpace& space, std::uint32_t degree);
+
+}  // namespace farvec::graph

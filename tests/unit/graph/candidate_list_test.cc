@@ -1,0 +1,74 @@
+#include "graph/candidate_list.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "base/random.h"
+
+namespace farvec::graph {
+namespace {
+
+/// The oracle: a vector that is sorted after every insertion.
+struct NaiveList {
+  std::uint32_t capacity;
+  std::vector<Neighbor> entries;
+  void insert(float distance, NodeId id) {
+    const Neighbor entry{id, distance};
+    if (std::find(entries.begin(), entries.end(), entry) != entries.end()) return;
+    entries.push_back(entry);
+    std::sort(entries.begin(), entries.end(), [](const Neighbor& a, const Neighbor& b) {
+      return a.distance != b.distance ? a.distance < b.distance : a.id < b.id;
+    });
+    if (entries.size() > capacity) entries.pop_back();
+  }
+};
+
+TEST(CandidateList, MatchesSortedVectorOracle) {
+  Random random(7);
+  for (std::uint32_t capacity : {1u, 2u, 3u, 17u, 64u}) {
+    CandidateList list;
+    list.reset(capacity);
+    NaiveList naive{capacity, {}};
+    for (int i = 0; i < 500; ++i) {
+      // Few distinct distances, negative ones too: ties and sign changes are the hard part.
+      const auto distance = static_cast<float>(static_cast<int>(random.below(40)) - 20);
+      const auto id = static_cast<NodeId>(random.below(50));
+      // A tie with the bound is not offered: the list keeps what it has.
+      if (!(distance < list.bound())) continue;
+      list.insert(distance, id);
+      naive.insert(distance, id);
+      ASSERT_EQ(list.size(), naive.entries.size());
+      for (std::uint32_t j = 0; j < list.size(); ++j) ASSERT_EQ(list[j], naive.entries[j]);
+    }
+  }
+}
+
+TEST(CandidateList, TakesFreshEntriesNearestFirstAndOnce) {
+  CandidateList list;
+  list.reset(4);
+  list.insert(3.0f, 30);
+  list.insert(1.0f, 10);
+  NodeId taken[2];
+  ASSERT_EQ(list.take_fresh({taken, 1}), 1u);
+  EXPECT_EQ(taken[0], 10u);
+  list.insert(0.5f, 5);  // nearer than the cursor
+  ASSERT_EQ(list.take_fresh(taken), 2u);
+  EXPECT_EQ(taken[0], 5u);
+  EXPECT_EQ(taken[1], 30u);
+  EXPECT_FALSE(list.insert(1.0f, 10)) << "an expanded entry is not taken in again";
+  EXPECT_EQ(list.take_fresh(taken), 0u);
+}
+
+TEST(CandidateList, RefusesNaNAndKeepsInfinityOut) {
+  CandidateList list;
+  list.reset(2);
+  EXPECT_FALSE(list.insert(std::numeric_limits<float>::quiet_NaN(), 1));
+  EXPECT_FALSE(list.insert(std::numeric_limits<float>::infinity(), 1));
+  EXPECT_TRUE(list.insert(-std::numeric_limits<float>::max(), 1));
+  EXPECT_EQ(list.size(), 1u);
+}
+
+}  // namespace
+}  // namespace farvec::graph

@@ -1,0 +1,31 @@
+// Small seeded data sets for graph tests.
+#pragma once
+
+#include <vector>
+
+#include "base/random.h"
+#include "base/types.h"
+
+namespace farvec::graph::testing {
+
+/// Gaussian clusters in f32: rows owned by `values`.
+struct Cloud {
+  Cloud(std::size_t count, std::uint32_t dim, std::uint64_t seed) : dimension(dim) {
+    Random random(seed);
+    std::vector<float> centers(8 * dim);
+    for (float& c : centers) c = static_cast<float>(4 * random.normal());
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t center = random.below(8);
+      for (std::uint32_t d = 0; d < dim; ++d) {
+        values.push_back(centers[center * dim + d] + static_cast<float>(random.normal()));
+      }
+    }
+  }
+  VectorView view() const {
+    return packed_view(values.data(), values.size() / dimension, dimension, ElementType::f32);
+  }
+  std::uint32_t dimension;
+  std::vector<float> values;
+};
+
+}  // namespace farvec::graph::testing
