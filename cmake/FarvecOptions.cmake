@@ -34,6 +34,10 @@ elseif(NOT FARVEC_SANITIZE STREQUAL "")
   message(FATAL_ERROR "FARVEC_SANITIZE must be address, thread or empty, not '${FARVEC_SANITIZE}'")
 endif()
 
+if(FARVEC_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
 if(FARVEC_CCACHE)
   find_program(CCACHE_PROGRAM ccache)
   if(CCACHE_PROGRAM)

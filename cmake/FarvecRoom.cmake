@@ -37,6 +37,7 @@ function(farvec_unit_tests room)
   add_executable(${room}_test ${sources})
   target_link_libraries(${room}_test PRIVATE ${room} ${ARG_DEPENDS} GTest::gmock GTest::gtest_main)
   target_include_directories(${room}_test PRIVATE ${PROJECT_SOURCE_DIR})
+  add_dependencies(unit_tests ${room}_test)
   gtest_discover_tests(${room}_test TEST_PREFIX "${room}." DISCOVERY_TIMEOUT 60
     PROPERTIES TIMEOUT 300 LABELS unit)
 endfunction()

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""Checks the #include lines of every room against the table of docs/architecture.md.
+
+    scripts/check_layers.py [ROOT]
+
+Prints `file:line: rule` for every forbidden include; exit status 1 when there is one.
+"""
+import pathlib
+import re
+import sys
+
+# What each room may include besides itself.
+MAY_INCLUDE = {
+    "base": set(),
+    "dataset": {"base"},
+    "distance": {"base"},
+    "quantization": {"base", "distance"},
+    "layout": {"base"},
+    "coroutines": {"base"},
+    "transport": {"base"},
+    "rpc": {"base"},
+    "graph": {"base", "distance", "quantization"},
+    "cluster": {"base", "distance", "quantization", "graph"},
+    "memory_node": {"base", "layout", "transport", "rpc"},
+    "compute_node": {"base", "dataset", "distance", "quantization", "layout", "coroutines",
+                     "transport", "rpc", "graph", "cluster"},
+    "ssd_baseline": {"base", "dataset", "distance", "quantization", "layout", "graph", "cluster",
+                     "coroutines"},
+}
+# These may include every room, and no room may include them.
+FREE = {"cli", "tests", "bench", "python"}
+ROOMS = set(MAY_INCLUDE) | FREE
+
+SOURCES = {".h", ".cc"}
+# Headers that the build generates below a room's folder name.
+GENERATED = re.compile(r"^rpc/.*\.pb\.h$")
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+
+def source_files(root, room):
+    folder = root / room
+    return sorted(path for path in folder.rglob("*") if path.suffix in SOURCES)
+
+
+def broken_rule(root, room, quote, target):
+    """The rule that including `target` from `room` breaks, or None."""
+    first = target.split("/")[0]
+    if quote == "<":
+        return f"<{target}> is the project's own: include it with quotes" if first in ROOMS else None
+    if "/" not in target or first not in ROOMS:
+        return f'"{target}" is not a path from the root (write "room/file.h")'
+    if not (root / target).is_file() and not GENERATED.match(target):
+        return f'"{target}" does not exist'
+    if room == first or room in FREE or first in MAY_INCLUDE[room]:
+        return None
+    allowed = ", ".join(sorted(MAY_INCLUDE[room])) or "nothing"
+    return f'{room} may not include {first} (it may include: {allowed})'
+
+
+def check_file(root, room, path):
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        match = INCLUDE.match(line)
+        rule = match and broken_rule(root, room, *match.groups())
+        if rule:
+            yield f"{path.relative_to(root)}:{number}: {rule}"
+
+
+def check_tree(root):
+    errors = []
+    for room in sorted(ROOMS):
+        for path in source_files(root, room):
+            errors.extend(check_file(root, room, path))
+    return errors
+
+
+def main(arguments):
+    root = pathlib.Path(arguments[0]) if arguments else pathlib.Path(__file__).parent.parent
+    if not (root / "base").is_dir():
+        print(f"error: {root} has no base/ folder: it is not the project's root", file=sys.stderr)
+        return 2
+    errors = check_tree(root.resolve())
+    print("\n".join(errors), end="\n" if errors else "", file=sys.stderr)
+    return 1 if errors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

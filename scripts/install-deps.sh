@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# Installs every package that building, testing and plotting need. Does nothing when all are there.
+#   scripts/install-deps.sh           install what is missing (through sudo when not root)
+#   scripts/install-deps.sh --check   only say what is missing; exit status 1 when something is
+set -euo pipefail
+
+PACKAGES=(
+  # tools
+  g++ cmake ninja-build pkgconf git ca-certificates
+  clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev
+  protobuf-compiler protobuf-compiler-grpc
+  python3 python3-dev python3-numpy python3-matplotlib python3-venv
+  # libraries
+  libboost-context-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libcli11-dev
+  libtomlplusplus-dev libhdf5-dev zlib1g-dev libxxhash-dev libnuma-dev
+  libgrpc++-dev libprotobuf-dev prometheus-cpp-dev
+  libgtest-dev libgmock-dev libbenchmark-dev
+  # the data set of the demo and of the end-to-end tests
+  dataset-fashion-mnist
+)
+
+usage() { sed -n '2,4s/^# \{0,1\}//p' "$0"; }
+
+system_name() {
+  # shellcheck disable=SC1091
+  (. /etc/os-release 2>/dev/null && echo "${ID:-unknown} ${VERSION_ID:-}") || echo unknown
+}
+
+# Every name above is the same on both supported systems; elsewhere apt may not know some of them.
+check_system() {
+  case "$(system_name)" in
+    "debian 12" | "ubuntu 24.04") return ;;
+  esac
+  echo "warning: farvec is tested on Debian 12 and Ubuntu 24.04; this is '$(system_name)'." >&2
+  if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+    echo "error: no apt-get here. Install the equivalents of these Debian packages by hand:" >&2
+    printf '  %s\n' "${PACKAGES[@]}" >&2
+    exit 1
+  fi
+}
+
+missing_packages() {
+  local installed
+  installed="$(dpkg-query -W -f '${Package} ${db:Status-Status}\n' "${PACKAGES[@]}" 2>/dev/null |
+    awk '$2 == "installed" { print $1 }' || true)"
+  comm -23 <(printf '%s\n' "${PACKAGES[@]}" | sort -u) <(printf '%s\n' "$installed" | sort -u)
+}
+
+install() {
+  local run=()
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || {
+      echo "error: not root and no sudo. As root, run: apt-get install $*" >&2
+      exit 1
+    }
+    run=(sudo)
+  fi
+  local apt=("${run[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -o Acquire::Retries=3)
+  timeout 600 "${apt[@]}" update
+  timeout 1800 "${apt[@]}" install -y --no-install-recommends "$@" && return
+  echo "error: apt-get could not install: $*" >&2
+  echo "On Ubuntu, enable the universe component (add-apt-repository universe) and try again." >&2
+  exit 1
+}
+
+case "${1:-}" in
+  "" | --check) ;;
+  -h | --help) usage; exit 0 ;;
+  *) echo "error: unknown argument '$1'" >&2; usage >&2; exit 2 ;;
+esac
+
+check_system
+mapfile -t missing < <(missing_packages)
+if [ "${#missing[@]}" -eq 0 ]; then
+  exit 0
+fi
+echo "Missing packages: ${missing[*]}"
+if [ "${1:-}" = --check ]; then
+  exit 1
+fi
+install "${missing[@]}"

@@ -1,0 +1,148 @@
+#!/usr/bin/env bash
+# Builds and tests everything: the one command before a commit, and what CI runs.
+#   scripts/test.sh            lint, release tests, address and thread sanitizers, short fuzzing
+#   scripts/test.sh --quick    lint and the release tests only
+#   scripts/test.sh --long     also clang-tidy, every room under tsan, a minute of each fuzz target
+# Environment: FARVEC_DATA  folder with data sets (tests that want it skip without it)
+#              FARVEC_JOBS  parallel jobs (default: the number of cores)
+set -uo pipefail
+source "$(dirname "$0")/common.sh"
+cd "$ROOT"
+
+# Rooms with threads or fibers: the default run has them under the thread sanitizer.
+TSAN_ROOMS=(base coroutines transport dataset graph memory_node compute_node)
+FUZZ_SECONDS=10
+MODE=default
+
+usage() { sed -n '2,7s/^# \{0,1\}//p' "$0"; }
+
+for argument in "$@"; do
+  case "$argument" in
+    --quick) MODE=quick ;;
+    --long) MODE=long; FUZZ_SECONDS=60 ;;
+    -h | --help) usage; exit 0 ;;
+    *) usage >&2; die "unknown argument '$argument'" ;;
+  esac
+done
+
+if [ -z "${FARVEC_DATA:-}" ] && [ -d "$ROOT/../shared/data" ]; then
+  FARVEC_DATA="$(cd "$ROOT/../shared/data" && pwd)"
+fi
+export FARVEC_DATA="${FARVEC_DATA:-}"
+export CTEST_OUTPUT_ON_FAILURE=1
+export ASAN_OPTIONS="${ASAN_OPTIONS:-detect_stack_use_after_return=0}"
+export UBSAN_OPTIONS="${UBSAN_OPTIONS:-print_stacktrace=1}"
+
+SUMMARY=()
+FAILED=0
+
+# step NAME COMMAND...: runs it, keeps its outcome and its time for the summary.
+step() {
+  local name="$1" start=$SECONDS outcome=passed
+  shift
+  say "$name"
+  "$@" || { outcome=FAILED; FAILED=$((FAILED + 1)); }
+  SUMMARY+=("$(printf '%-34s %-6s %5d s' "$name" "$outcome" $((SECONDS - start)))")
+  [ "$outcome" = passed ]
+}
+
+tracked_sources() {
+  git ls-files --cached --others --exclude-standard '*.h' '*.cc' | while read -r file; do
+    [ -f "$file" ] && printf '%s\n' "$file"
+  done
+}
+
+check_format() {
+  tracked_sources | timeout 300 xargs -r -P "$JOBS" -n 20 clang-format-14 --dry-run --Werror
+}
+
+# run_ctest PRESET SECONDS [CTEST ARGUMENT...]
+run_ctest() {
+  local preset="$1" seconds="$2"
+  shift 2
+  timeout "$seconds" ctest --test-dir "build/$preset" -j "$JOBS" --timeout 300 \
+    --no-tests=error "$@"
+}
+
+tests_of_rooms() {
+  local IFS='|'
+  echo "^($*)\\."
+}
+
+build_release() { build_preset release; }
+test_release() { run_ctest release 1200 -LE long; }
+build_asan() { build_preset asan unit_tests; }
+test_asan() { run_ctest asan 1200 -L unit; }
+
+tsan_rooms() {
+  local room
+  for room in "${TSAN_ROOMS[@]}"; do
+    if compgen -G "tests/unit/$room/*.cc" >/dev/null; then echo "$room"; fi
+  done
+}
+
+build_tsan() {
+  if [ "$MODE" = long ]; then
+    build_preset tsan unit_tests
+  else
+    local rooms
+    mapfile -t rooms < <(tsan_rooms)
+    build_preset tsan "${rooms[@]/%/_test}"
+  fi
+}
+
+test_tsan() {
+  if [ "$MODE" = long ]; then
+    run_ctest tsan 1800 -L unit
+  else
+    run_ctest tsan 1200 -L unit -R "$(tests_of_rooms "${TSAN_ROOMS[@]}")"
+  fi
+}
+
+build_fuzz() { build_preset fuzz fuzz_targets; }
+
+# Each target starts from its seed corpus when it has one; new inputs stay in the build tree.
+run_fuzz() {
+  local target name corpus status=0
+  for target in build/fuzz/bin/*_fuzz; do
+    [ -x "$target" ] || continue
+    name="$(basename "$target")"
+    corpus="build/fuzz/corpus/$name"
+    mkdir -p "$corpus" build/fuzz/findings
+    echo "$name: $FUZZ_SECONDS s"
+    timeout $((FUZZ_SECONDS + 120)) "$target" -max_total_time="$FUZZ_SECONDS" -timeout=20 \
+      -rss_limit_mb=4096 -max_len=65536 -verbosity=0 -print_final_stats=1 \
+      -artifact_prefix="build/fuzz/findings/$name-" "$corpus" \
+      >"build/fuzz/findings/$name.log" 2>&1 || {
+      tail -n 40 "build/fuzz/findings/$name.log"
+      status=1
+    }
+    grep -E 'number_of_executed_units' "build/fuzz/findings/$name.log" || true
+  done
+  return "$status"
+}
+
+run_tidy() { timeout 5400 scripts/tidy.sh; }
+
+print_summary() {
+  say "Summary"
+  printf '%s\n' "${SUMMARY[@]}"
+  printf '%-41s %5d s\n' "total" "$SECONDS"
+  if [ "$FAILED" -eq 0 ]; then echo "All steps passed."; else echo "$FAILED step(s) failed."; fi
+}
+
+ensure_deps || die "packages are missing and could not be installed"
+mkdir -p build
+step "layers" timeout 60 "$PYTHON" scripts/check_layers.py
+step "format" check_format
+step "build release" build_release && step "tests release" test_release
+if [ "$MODE" != quick ]; then
+  step "build asan" build_asan && step "tests asan" test_asan
+  step "build tsan" build_tsan && step "tests tsan" test_tsan
+  step "build fuzz" build_fuzz && step "fuzz" run_fuzz
+fi
+if [ "$MODE" = long ]; then
+  step "clang-tidy" run_tidy
+fi
+print_summary
+[ "$FAILED" -eq 0 ]

@@ -1,0 +1,68 @@
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).parents[2]
+SCRIPT = ROOT / "scripts" / "check_layers.py"
+
+
+class CheckLayers(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.root = pathlib.Path(self.folder.name)
+        self.write("base/types.h", "#pragma once\n")
+        self.write("layout/page.h", '#include "base/types.h"\n#include <vector>\n')
+
+    def write(self, path, text):
+        target = self.root / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text)
+
+    def run_script(self, root=None):
+        return subprocess.run([sys.executable, SCRIPT, root or self.root], text=True, timeout=60,
+                              capture_output=True, check=False)
+
+    def assert_refused(self, message):
+        result = self.run_script()
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(message, result.stderr)
+
+    def test_accepts_the_table(self):
+        self.write("cli/main.cc", '#include "layout/page.h"\n')
+        result = self.run_script()
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+
+    def test_refuses_a_forbidden_room_with_file_and_line(self):
+        self.write("transport/mapped/pool.cc", '\n#include "layout/page.h"\n')
+        self.assert_refused("transport/mapped/pool.cc:2: transport may not include layout")
+
+    def test_nobody_includes_the_tests(self):
+        self.write("tests/helper.h", "")
+        self.write("base/error.cc", '#include "tests/helper.h"\n')
+        self.assert_refused("base/error.cc:1: base may not include tests")
+
+    def test_refuses_a_path_that_does_not_start_at_the_root(self):
+        self.write("base/error.cc", '#include "types.h"\n')
+        self.assert_refused("base/error.cc:1: \"types.h\" is not a path from the root")
+
+    def test_refuses_angle_brackets_around_own_headers(self):
+        self.write("base/error.cc", "#include <base/types.h>\n")
+        self.assert_refused("include it with quotes")
+
+    def test_refuses_a_header_that_is_not_there(self):
+        self.write("base/error.cc", '#include "base/gone.h"\n')
+        self.assert_refused('"base/gone.h" does not exist')
+
+    def test_says_when_the_folder_is_not_the_project(self):
+        self.assertEqual(self.run_script("/usr").returncode, 2)
+
+    def test_the_project_itself_passes(self):
+        result = self.run_script(ROOT)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+
+
+if __name__ == "__main__":
+    unittest.main()
