@@ -35,7 +35,7 @@ void narrow_integers(const float* row, std::uint32_t dimension, void* out) {
 }
 
 const kernels::KernelTable& conversions() {
-  static const kernels::KernelTable table = kernels::portable_table(1);
+  static const kernels::KernelTable table = kernels::table_for(active_isa(), 1);
   return table;
 }
 

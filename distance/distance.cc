@@ -4,9 +4,30 @@
 #include "distance/kernels/kernels.h"
 
 namespace farvec::distance {
+
+kernels::KernelTable kernels::table_for(Isa isa, std::uint32_t dimension) {
+  switch (isa) {
+#if defined(__x86_64__)
+    case Isa::avx512: {
+      KernelTable table = avx512_table(dimension);
+      if (cpu_features().avx512_vnni) use_avx512_vnni(dimension, table);
+      return table;
+    }
+    case Isa::avx2:
+      return avx2_table(dimension);
+#elif defined(__aarch64__)
+    case Isa::neon:
+      return neon_table();
+#endif
+    default:
+      return portable_table();
+  }
+}
+
 namespace {
 
-kernels::KernelTable table_for(Metric metric, ElementType type, std::uint32_t dimension, Isa isa) {
+kernels::KernelTable checked_table(Metric metric, ElementType type, std::uint32_t dimension,
+                                   Isa isa) {
   if (dimension == 0 || dimension > kMaxDimension) {
     throw Error("no distance kernel for dimension {}: it must be 1 to {}", dimension,
                 kMaxDimension);
@@ -18,7 +39,7 @@ kernels::KernelTable table_for(Metric metric, ElementType type, std::uint32_t di
   if (!is_available(isa)) {
     throw Error("distance kernels for {} cannot run on this processor", to_string(isa));
   }
-  return kernels::portable_table(dimension);
+  return kernels::table_for(isa, dimension);
 }
 
 template <typename Kernel>
@@ -29,11 +50,11 @@ Kernel select(const kernels::ByMetricAndType<Kernel>& kernels, Metric metric, El
 }  // namespace
 
 PairKernel pair_kernel(Metric metric, ElementType type, std::uint32_t dimension, Isa isa) {
-  return select(table_for(metric, type, dimension, isa).pair, metric, type);
+  return select(checked_table(metric, type, dimension, isa).pair, metric, type);
 }
 
 ManyKernel many_kernel(Metric metric, ElementType type, std::uint32_t dimension, Isa isa) {
-  return select(table_for(metric, type, dimension, isa).many, metric, type);
+  return select(checked_table(metric, type, dimension, isa).many, metric, type);
 }
 
 ElementType stored_type(Metric metric, ElementType source) {

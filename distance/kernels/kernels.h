@@ -23,8 +23,16 @@ struct KernelTable {
   void (*narrow_f16)(const float* row, std::uint32_t dimension, void* out) = nullptr;
 };
 
-/// The kernels for vectors of `dimension` elements. A file that is not compiled for this
-/// architecture gives empty tables.
-KernelTable portable_table(std::uint32_t dimension);
+/// Each is compiled on its own architecture only and must be called only where is_available().
+/// `dimension` chooses between kernels for any dimension and those made for a common one.
+KernelTable portable_table();
+KernelTable neon_table();
+KernelTable avx2_table(std::uint32_t dimension);
+KernelTable avx512_table(std::uint32_t dimension);
+/// Replaces the 8-bit kernels of an avx512_table(); for processors with VNNI.
+void use_avx512_vnni(std::uint32_t dimension, KernelTable& table);
+
+/// The best table for `isa` on this processor.
+KernelTable table_for(Isa isa, std::uint32_t dimension);
 
 }  // namespace farvec::distance::kernels

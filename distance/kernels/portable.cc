@@ -37,7 +37,7 @@ auto term(const void* a, const void* b, std::uint32_t i) {
 
 struct Ops {
   template <Metric M, ElementType T>
-  static float distance(const void* a, const void* b, std::uint32_t dimension) {
+  FARVEC_KERNEL auto sum(const void* a, const void* b, std::uint32_t dimension) {
     using Sum = decltype(term<M, T>(a, b, 0));
     Sum sums[kLanes] = {};
     std::uint32_t i = 0;
@@ -50,30 +50,38 @@ struct Ops {
     for (std::uint32_t half = kLanes / 2; half > 0; half /= 2) {
       for (std::uint32_t lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
     }
-    const auto sum = static_cast<float>(sums[0]);
-    if constexpr (M == Metric::l2) return sum;
-    if constexpr (M == Metric::inner_product) return -sum;
-    if constexpr (M == Metric::cosine) return 1.0f - sum;
+    return sums[0];
   }
-
-  static void widen_f16(const void* row, std::uint32_t dimension, float* out) {
-    for (std::uint32_t i = 0; i < dimension; ++i) {
-      out[i] = half_to_float(load<std::uint16_t>(row, i));
-    }
+  template <typename Sum>
+  FARVEC_KERNEL float reduce(Sum sum) {
+    return static_cast<float>(sum);
   }
-
-  static void narrow_f16(const float* row, std::uint32_t dimension, void* out) {
-    for (std::uint32_t i = 0; i < dimension; ++i) {
-      const std::uint16_t half = float_to_half(row[i]);
-      std::memcpy(static_cast<std::byte*>(out) + i * sizeof(half), &half, sizeof(half));
-    }
+  template <typename Sum>
+  FARVEC_KERNEL void reduce4(const Sum (&sums)[4], float* out) {
+    for (int i = 0; i < 4; ++i) out[i] = static_cast<float>(sums[i]);
   }
 };
 
+void widen_f16(const void* row, std::uint32_t dimension, float* out) {
+  for (std::uint32_t i = 0; i < dimension; ++i) out[i] = element<ElementType::f16>(row, i);
+}
+
+void narrow_f16(const float* row, std::uint32_t dimension, void* out) {
+  for (std::uint32_t i = 0; i < dimension; ++i) {
+    const std::uint16_t half = float_to_half(row[i]);
+    std::memcpy(static_cast<std::byte*>(out) + i * sizeof(half), &half, sizeof(half));
+  }
+}
+
 }  // namespace
 
-KernelTable portable_table(std::uint32_t) {
-  return make_table<Ops>();
+KernelTable portable_table() {
+  KernelTable table;
+  fill_floats<Ops, 0>(table);
+  fill_integers<Ops, 0>(table);
+  table.widen_f16 = widen_f16;
+  table.narrow_f16 = narrow_f16;
+  return table;
 }
 
 }  // namespace farvec::distance::kernels

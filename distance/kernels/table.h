@@ -2,71 +2,104 @@
 //
 // `Ops` must live in an unnamed namespace: everything instantiated with it is then local to its
 // file, and the linker cannot hand code compiled for a newer processor to an older one. It has
-//   template <Metric M, ElementType T> static float distance(const void* a, const void* b,
-//                                                            std::uint32_t dimension);
-//   static void widen_f16(...), narrow_f16(...);
+//   static auto sum<M, T>(const void* a, const void* b, std::uint32_t dimension)
+//       the distance's sum as a vector of partial sums (or one number);
+//   static float reduce(Sum sum)
+//       its lanes added up;
+//   static void reduce4(const Sum (&sums)[4], float* out)
+//       the same bits for four sums at once, cheaper than four calls.
+// All are inlined: with a constant dimension their loops unroll and their tails disappear.
 #pragma once
 
 #include "distance/kernels/kernels.h"
 
+#define FARVEC_KERNEL [[gnu::always_inline]] static inline
+
 namespace farvec::distance::kernels {
 
 /// Rows whose first lines are asked for before the row in hand is read.
-inline constexpr std::size_t kRowsAhead = 4;
+inline constexpr std::size_t kRowsAhead = 8;
 /// More of a row than this is left to the processor's own stream prefetcher.
 inline constexpr std::size_t kPrefetchBytes = 1024;
+/// Rows that share one reduction.
+inline constexpr std::size_t kGroup = 4;
 
-template <typename Ops, Metric M, ElementType T>
+template <Metric M>
+FARVEC_KERNEL float from_sum(float sum) {
+  if constexpr (M == Metric::l2) return sum;
+  if constexpr (M == Metric::inner_product) return -sum;
+  if constexpr (M == Metric::cosine) return 1.0f - sum;
+}
+
+/// Dimension 0 stands for any.
+template <typename Ops, Metric M, ElementType T, std::uint32_t Dimension>
 float distance_to_one(const void* a, const void* b, std::uint32_t dimension) {
-  return Ops::template distance<M, T>(a, b, dimension);
+  const std::uint32_t d = Dimension == 0 ? dimension : Dimension;
+  return from_sum<M>(Ops::reduce(Ops::template sum<M, T>(a, b, d)));
 }
 
 template <typename Ops>
-void prefetch_row(const std::byte* row, std::size_t bytes) {
+FARVEC_KERNEL void prefetch_row(const std::byte* row, std::size_t bytes) {
   for (std::size_t at = 0; at < bytes; at += 64) __builtin_prefetch(row + at, 0, 3);
   __builtin_prefetch(row + bytes - 1, 0, 3);
 }
 
-template <typename Ops, Metric M, ElementType T>
+template <typename Ops, Metric M, ElementType T, std::uint32_t Dimension>
 void distances_to_many(const void* query, const VectorView& rows, std::span<const NodeId> ids,
                        float* out) {
+  const std::byte* base = rows.data;
+  const std::size_t stride = rows.stride_bytes;
+  const NodeId* id = ids.data();
   const std::size_t count = ids.size();
-  const std::uint32_t dimension = rows.dimension;
-  const std::size_t row_bytes = dimension * element_bytes(T);
+  const std::uint32_t d = Dimension == 0 ? rows.dimension : Dimension;
+  const std::size_t row_bytes = d * element_bytes(T);
   const std::size_t ahead_bytes = row_bytes < kPrefetchBytes ? row_bytes : kPrefetchBytes;
   for (std::size_t i = 0; i < count && i < kRowsAhead; ++i) {
-    prefetch_row<Ops>(rows.row(ids[i]), ahead_bytes);
+    prefetch_row<Ops>(base + id[i] * stride, ahead_bytes);
   }
-  for (std::size_t i = 0; i < count; ++i) {
-    if (i + kRowsAhead < count) prefetch_row<Ops>(rows.row(ids[i + kRowsAhead]), ahead_bytes);
-    out[i] = Ops::template distance<M, T>(query, rows.row(ids[i]), dimension);
+  std::size_t i = 0;
+  for (; i + kGroup <= count; i += kGroup) {
+    for (std::size_t j = i + kRowsAhead; j < count && j < i + kRowsAhead + kGroup; ++j) {
+      prefetch_row<Ops>(base + id[j] * stride, ahead_bytes);
+    }
+    const decltype(Ops::template sum<M, T>(query, base, d)) sums[kGroup] = {
+        Ops::template sum<M, T>(query, base + id[i] * stride, d),
+        Ops::template sum<M, T>(query, base + id[i + 1] * stride, d),
+        Ops::template sum<M, T>(query, base + id[i + 2] * stride, d),
+        Ops::template sum<M, T>(query, base + id[i + 3] * stride, d)};
+    float values[kGroup];
+    Ops::reduce4(sums, values);
+    for (std::size_t j = 0; j < kGroup; ++j) out[i + j] = from_sum<M>(values[j]);
+  }
+  for (; i < count; ++i) {
+    out[i] = from_sum<M>(Ops::reduce(Ops::template sum<M, T>(query, base + id[i] * stride, d)));
   }
 }
 
-template <typename Ops, Metric M, ElementType T>
+template <typename Ops, std::uint32_t Dimension, Metric M, ElementType T>
 void fill(KernelTable& table) {
   const auto m = static_cast<std::size_t>(M);
   const auto t = static_cast<std::size_t>(T);
-  table.pair[m][t] = distance_to_one<Ops, M, T>;
-  table.many[m][t] = distances_to_many<Ops, M, T>;
+  table.pair[m][t] = distance_to_one<Ops, M, T, Dimension>;
+  table.many[m][t] = distances_to_many<Ops, M, T, Dimension>;
 }
 
-template <typename Ops>
-KernelTable make_table() {
-  KernelTable table;
-  fill<Ops, Metric::l2, ElementType::f32>(table);
-  fill<Ops, Metric::l2, ElementType::f16>(table);
-  fill<Ops, Metric::l2, ElementType::u8>(table);
-  fill<Ops, Metric::l2, ElementType::i8>(table);
-  fill<Ops, Metric::inner_product, ElementType::f32>(table);
-  fill<Ops, Metric::inner_product, ElementType::f16>(table);
-  fill<Ops, Metric::inner_product, ElementType::u8>(table);
-  fill<Ops, Metric::inner_product, ElementType::i8>(table);
-  fill<Ops, Metric::cosine, ElementType::f32>(table);
-  fill<Ops, Metric::cosine, ElementType::f16>(table);
-  table.widen_f16 = Ops::widen_f16;
-  table.narrow_f16 = Ops::narrow_f16;
-  return table;
+template <typename Ops, std::uint32_t Dimension>
+void fill_floats(KernelTable& table) {
+  fill<Ops, Dimension, Metric::l2, ElementType::f32>(table);
+  fill<Ops, Dimension, Metric::l2, ElementType::f16>(table);
+  fill<Ops, Dimension, Metric::inner_product, ElementType::f32>(table);
+  fill<Ops, Dimension, Metric::inner_product, ElementType::f16>(table);
+  fill<Ops, Dimension, Metric::cosine, ElementType::f32>(table);
+  fill<Ops, Dimension, Metric::cosine, ElementType::f16>(table);
+}
+
+template <typename Ops, std::uint32_t Dimension>
+void fill_integers(KernelTable& table) {
+  fill<Ops, Dimension, Metric::l2, ElementType::u8>(table);
+  fill<Ops, Dimension, Metric::l2, ElementType::i8>(table);
+  fill<Ops, Dimension, Metric::inner_product, ElementType::u8>(table);
+  fill<Ops, Dimension, Metric::inner_product, ElementType::i8>(table);
 }
 
 }  // namespace farvec::distance::kernels
