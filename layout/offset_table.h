@@ -27,14 +27,19 @@ class OffsetTable {
   OffsetTable() = default;
   /// Throws Error when a degree exceeds kMaxDegree.
   explicit OffsetTable(std::span<const std::uint32_t> degrees);
-  /// Takes over the bytes of a table of `count` vertices, as bytes() gave them. Throws Error when
-  /// they are not a table in which every degree is at most `max_degree`.
-  OffsetTable(HugeBuffer bytes, std::size_t count, std::uint32_t max_degree);
+  /// Takes over `storage`, in which bytes() of a table of `count` vertices begin at `offset`, a
+  /// multiple of 64. Throws Error when they do not end with it, or are not a table in which every
+  /// degree is at most `max_degree`.
+  struct Bytes {
+    HugeBuffer storage;
+    std::size_t offset = 0;
+  };
+  OffsetTable(Bytes bytes, std::size_t count, std::uint32_t max_degree);
 
   /// id < count(); not checked.
   Edges find(NodeId id) const {
     const std::size_t line = id / kVerticesPerLine;
-    const std::byte* const address = lines_.data() + line * kCacheLineBytes;
+    const std::byte* const address = lines_ + line * kCacheLineBytes;
     // Sum number i lies at byte 8 + 2 i. The base fits 48 bits, so its own top 16 bits are zero
     // and serve as the sum before the first vertex: one 32-bit load gives both ends, no branch.
     const auto within = id - static_cast<NodeId>(line * kVerticesPerLine);
@@ -44,12 +49,12 @@ class OffsetTable {
   }
 
   void prefetch(NodeId id) const {
-    __builtin_prefetch(lines_.data() + id / kVerticesPerLine * kCacheLineBytes, 0, 3);
+    __builtin_prefetch(lines_ + id / kVerticesPerLine * kCacheLineBytes, 0, 3);
   }
 
   std::size_t count() const { return count_; }
   std::uint64_t total_edges() const { return total_edges_; }
-  std::span<const std::byte> bytes() const { return lines_.span(); }
+  std::span<const std::byte> bytes() const { return {lines_, table_bytes(count_)}; }
 
   static constexpr std::size_t table_bytes(std::size_t count) {
     return round_up(count, kVerticesPerLine) / kVerticesPerLine * kCacheLineBytes;
@@ -58,10 +63,11 @@ class OffsetTable {
  private:
   static constexpr std::uint64_t kBaseMask = (std::uint64_t{1} << 48) - 1;
 
-  void fill_line(std::size_t line, std::span<const std::uint32_t> degrees);
+  void fill_line(std::byte* address, std::span<const std::uint32_t> degrees);
   void check_line(std::size_t line, std::uint32_t max_degree);
 
-  HugeBuffer lines_;
+  HugeBuffer storage_;
+  const std::byte* lines_ = nullptr;  ///< in storage_
   std::size_t count_ = 0;
   std::uint64_t total_edges_ = 0;
 };

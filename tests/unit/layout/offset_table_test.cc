@@ -42,7 +42,7 @@ TEST(OffsetTable, EqualsPrefixSums) {
       const auto degrees = random_degrees(count, limit);
       const OffsetTable table(degrees);
       expect_prefix_sums(table, degrees);
-      expect_prefix_sums(OffsetTable(copy_of(table.bytes()), count, limit), degrees);
+      expect_prefix_sums(OffsetTable({copy_of(table.bytes())}, count, limit), degrees);
     }
   }
 }
@@ -74,18 +74,18 @@ TEST(OffsetTable, RefusesADegreeThatDoesNotFit) {
 
 TEST(OffsetTable, RefusesBytesOfAnotherLength) {
   const OffsetTable table(random_degrees(100, 9));
-  EXPECT_THROW(OffsetTable(copy_of(table.bytes()), 28, 9), Error);
-  EXPECT_THROW(OffsetTable(HugeBuffer(), 1, 9), Error);
+  EXPECT_THROW(OffsetTable({copy_of(table.bytes())}, 28, 9), Error);
+  EXPECT_THROW(OffsetTable({HugeBuffer()}, 1, 9), Error);
 }
 
 TEST(OffsetTable, RefusesBytesThatAreNotATable) {
   const std::vector<std::uint32_t> degrees(100, 7);
   const OffsetTable table(degrees);
-  EXPECT_THROW(OffsetTable(copy_of(table.bytes()), 100, 6), Error);  // a degree above the limit
+  EXPECT_THROW(OffsetTable({copy_of(table.bytes())}, 100, 6), Error);  // a degree above the limit
   for (std::size_t at = 0; at < table.bytes().size(); ++at) {
     HugeBuffer damaged = copy_of(table.bytes());
     damaged.data()[at] ^= std::byte{0x40};
-    EXPECT_THROW(OffsetTable(std::move(damaged), 100, 7), Error) << at;
+    EXPECT_THROW(OffsetTable({std::move(damaged)}, 100, 7), Error) << at;
   }
 }
 

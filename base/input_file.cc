@@ -1,4 +1,4 @@
-#include "dataset/input_file.h"
+#include "base/input_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 
-namespace farvec::dataset {
+namespace farvec {
 
 InputFile::InputFile(std::string path) : path_(std::move(path)) {
   fd_ = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
@@ -17,7 +17,7 @@ InputFile::InputFile(std::string path) : path_(std::move(path)) {
   struct stat info {};
   if (fstat(fd_, &info) != 0 || !S_ISREG(info.st_mode)) {
     close(fd_);
-    throw Error("'{}' is not a regular file: give the path of a data file", path_);
+    throw Error("'{}' is not a regular file: give the path of a file", path_);
   }
   size_ = static_cast<std::uint64_t>(info.st_size);
 }
@@ -42,4 +42,4 @@ void InputFile::read_at(std::uint64_t offset, void* out, std::size_t bytes) cons
   }
 }
 
-}  // namespace farvec::dataset
+}  // namespace farvec

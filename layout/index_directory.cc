@@ -1,0 +1,188 @@
+#include "layout/index_directory.h"
+
+#include <xxhash.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "base/error.h"
+#include "base/input_file.h"
+#include "base/parallel.h"
+#include "base/progress.h"
+
+namespace farvec::layout {
+namespace {
+
+constexpr std::uint64_t kMostManifestBytes = std::uint64_t{1} << 30;
+
+std::string read_text(const std::filesystem::path& path) {
+  const InputFile file(path.string());
+  if (file.size() > kMostManifestBytes) {
+    throw Error("'{}' has {} bytes: no manifest is that large", path.string(), file.size());
+  }
+  std::string text(file.size(), '\0');
+  file.read_at(0, text.data(), text.size());
+  return text;
+}
+
+void require_header(const RegionEntry& entry, const InputFile& file) {
+  if (file.size() != entry.file_bytes()) {
+    throw Error(
+        "'{}' has {} bytes, the manifest says {}: truncated or replaced; copy it again or "
+        "rebuild the index",
+        file.path(), file.size(), entry.file_bytes());
+  }
+  RegionHeaderBlock block;
+  file.read_at(0, block.data(), block.size());
+  const RegionHeader header = decode_region_header(block, file.path());
+  const RegionHeaderBlock expected = encode_region_header(entry.header());
+  if (std::memcmp(block.data(), expected.data(), block.size()) != 0) {
+    throw Error(
+        "the header of '{}' says {} with {} bytes, the manifest {} with {}: they do not "
+        "belong together; rebuild the index",
+        file.path(), to_string(header.kind), header.payload_bytes, to_string(entry.kind),
+        entry.payload_bytes);
+  }
+}
+
+struct Chunk {
+  std::size_t number;
+  std::uint64_t begin;  ///< in the payload
+  std::size_t bytes;
+};
+
+Chunk chunk_at(const RegionEntry& entry, std::size_t number) {
+  const std::uint64_t begin = number * entry.chunk_bytes;
+  return {number, begin, std::min(entry.chunk_bytes, entry.payload_bytes - begin)};
+}
+
+/// Calls body(chunk, worker) for every chunk, on several threads, with progress.
+template <typename Body>
+void for_each_chunk(const RegionEntry& entry, const LoadOptions& options, const char* verb,
+                    const Body& body) {
+  Progress progress(fmt::format("{} {}", verb, entry.file), entry.payload_bytes, options.quiet);
+  parallel_for(entry.checksums.size(), 1, resolve_threads(options.threads),
+               [&](std::size_t first, std::size_t last, unsigned worker) {
+                 for (std::size_t number = first; number < last; ++number) {
+                   const Chunk chunk = chunk_at(entry, number);
+                   body(chunk, worker);
+                   progress.advance(chunk.bytes);
+                   if (options.on_chunk) options.on_chunk(chunk.bytes);
+                 }
+               });
+}
+
+void verify_region(const RegionEntry& entry, const InputFile& file, const LoadOptions& options) {
+  std::vector<std::vector<std::byte>> buffers(resolve_threads(options.threads));
+  for_each_chunk(entry, options, "verifying", [&](const Chunk& chunk, unsigned worker) {
+    std::vector<std::byte>& buffer = buffers[worker];
+    buffer.resize(chunk.bytes);
+    file.read_at(kRegionHeaderBytes + chunk.begin, buffer.data(), chunk.bytes);
+    check_chunk(entry, chunk.number, buffer, file.path());
+  });
+}
+
+}  // namespace
+
+void check_chunk(const RegionEntry& entry, std::size_t chunk, std::span<const std::byte> bytes,
+                 const std::string& file) {
+  const std::uint64_t found = XXH3_64bits(bytes.data(), bytes.size());
+  if (found == entry.checksums.at(chunk)) return;
+  throw Error(
+      "'{}' is damaged: chunk {} ({} bytes from offset {}) has checksum {:016x}, the "
+      "manifest says {:016x}; copy it again or rebuild the index",
+      file, chunk, bytes.size(), kRegionHeaderBytes + chunk * entry.chunk_bytes, found,
+      entry.checksums[chunk]);
+}
+
+OffsetTable parse_offset_table(HugeBuffer region, const Manifest& manifest) {
+  OffsetTable table({std::move(region), kRegionHeaderBytes}, manifest.count, manifest.max_degree);
+  if (table.total_edges() != manifest.edges) {
+    throw Error(
+        "the offset table counts {} edges, the manifest {}: they do not belong together; "
+        "rebuild the index",
+        table.total_edges(), manifest.edges);
+  }
+  return table;
+}
+
+IndexDirectory::IndexDirectory(std::filesystem::path path, Manifest manifest)
+    : path_(std::move(path)), manifest_(std::move(manifest)) {}
+
+IndexDirectory IndexDirectory::open(const std::filesystem::path& directory) {
+  const auto manifest_path = directory / kManifestFile;
+  if (!std::filesystem::is_directory(directory)) {
+    throw Error("'{}' is not an index: no such directory; 'farvec build graph' makes one",
+                directory.string());
+  }
+  if (!std::filesystem::exists(manifest_path)) {
+    throw Error("'{}' is not an index: it has no {}; 'farvec build graph' makes one",
+                directory.string(), kManifestFile);
+  }
+  IndexDirectory index(directory,
+                       manifest_from_json(read_text(manifest_path), manifest_path.string()));
+  for (std::uint32_t region = 0; region < kRegionCount; ++region) {
+    require_header(index.manifest_.region(region), InputFile(index.region_path(region).string()));
+  }
+  return index;
+}
+
+std::filesystem::path IndexDirectory::region_path(std::uint32_t region) const {
+  return path_ / manifest_.region(region).file;
+}
+
+void IndexDirectory::load_region(std::uint32_t region, std::span<std::byte> destination,
+                                 const LoadOptions& options) const {
+  const RegionEntry& entry = manifest_.region(region);
+  FARVEC_CHECK(destination.size() == entry.file_bytes(), "{} bytes", destination.size());
+  const InputFile file(region_path(region).string());
+  require_header(entry, file);
+  std::memset(destination.data(), 0, kRegionHeaderBytes);
+  const auto payload = destination.subspan(kRegionHeaderBytes);
+  for_each_chunk(entry, options, "loading", [&](const Chunk& chunk, unsigned) {
+    const auto bytes = payload.subspan(chunk.begin, chunk.bytes);
+    file.read_at(kRegionHeaderBytes + chunk.begin, bytes.data(), bytes.size());
+    check_chunk(entry, chunk.number, bytes, file.path());
+  });
+  const RegionHeaderBlock header = encode_region_header(entry.header());
+  // The magic goes last of all: it is what a peer sharing this memory looks at first.
+  std::memcpy(destination.data() + 8, header.data() + 8, header.size() - 8);
+  // Release: whoever sees the magic (acquire) sees the payload and the rest of the header.
+  std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(destination.data()))
+      .store(RegionHeader::kMagic, std::memory_order_release);
+}
+
+HugeBuffer IndexDirectory::load_region(std::uint32_t region, const LoadOptions& options) const {
+  HugeBuffer buffer(manifest_.region(region).file_bytes());
+  load_region(region, buffer.span(), options);
+  return buffer;
+}
+
+Codes IndexDirectory::load_codes(const LoadOptions& options) const {
+  return parse_codes(load_region(kCodesRegion, options), manifest_,
+                     region_path(kCodesRegion).string());
+}
+
+OffsetTable IndexDirectory::load_offset_table(const LoadOptions& options) const {
+  return parse_offset_table(load_region(kOffsetsRegion, options), manifest_);
+}
+
+GraphLocator IndexDirectory::load_locator(const LoadOptions& options) const {
+  if (manifest_.layout == LayoutKind::padded) return GraphLocator(manifest_.geometry());
+  return GraphLocator(manifest_.geometry(), load_offset_table(options));
+}
+
+void IndexDirectory::verify(const LoadOptions& options) const {
+  for (std::uint32_t region = 0; region < kRegionCount; ++region) {
+    const InputFile file(region_path(region).string());
+    require_header(manifest_.region(region), file);
+    verify_region(manifest_.region(region), file, options);
+  }
+}
+
+}  // namespace farvec::layout

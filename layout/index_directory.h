@@ -1,0 +1,71 @@
+// An index on disk: manifest.json and one file per region. Reading side.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <span>
+
+#include "base/memory.h"
+#include "layout/codes_region.h"
+#include "layout/graph_layout.h"
+#include "layout/manifest.h"
+
+namespace farvec::layout {
+
+inline constexpr const char* kManifestFile = "manifest.json";
+
+struct LoadOptions {
+  unsigned threads = 0;  ///< 0: one per processor
+  bool quiet = false;    ///< no progress line
+  /// Called from any worker after each verified chunk with its bytes. What it throws ends the
+  /// load and comes out of it.
+  std::function<void(std::uint64_t bytes)> on_chunk;
+};
+
+/// Immutable after open(); may be shared by threads. All members throw Error that names file and
+/// reason.
+class IndexDirectory {
+ public:
+  /// Reads and checks the manifest, the size of every region file, and every region header. Reads
+  /// no payload.
+  static IndexDirectory open(const std::filesystem::path& directory);
+
+  const Manifest& manifest() const { return manifest_; }
+  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path region_path(std::uint32_t region) const;
+
+  /// Copies a whole region, header included, to `destination` (exactly file_bytes() long), checking
+  /// every chunk where it has arrived. The header is stored last, its magic with release order, so
+  /// that whoever shares the memory sees a published region or none. On an error the destination
+  /// holds anything but a header.
+  void load_region(std::uint32_t region, std::span<std::byte> destination,
+                   const LoadOptions& options = {}) const;
+  HugeBuffer load_region(std::uint32_t region, const LoadOptions& options = {}) const;
+
+  Codes load_codes(const LoadOptions& options = {}) const;
+  /// From the offsets region, whatever the layout.
+  OffsetTable load_offset_table(const LoadOptions& options = {}) const;
+  /// With the offset table when the layout is csr.
+  GraphLocator load_locator(const LoadOptions& options = {}) const;
+
+  /// Reads everything and compares every checksum; throws at the first that does not match, naming
+  /// file, chunk and offset.
+  void verify(const LoadOptions& options = {}) const;
+
+ private:
+  IndexDirectory(std::filesystem::path path, Manifest manifest);
+
+  std::filesystem::path path_;
+  Manifest manifest_;
+};
+
+/// Takes over the bytes of an offsets region, header included, wherever they came from.
+OffsetTable parse_offset_table(HugeBuffer region, const Manifest& manifest);
+
+/// Throws Error when chunk `chunk` of a region does not have the manifest's checksum.
+void check_chunk(const RegionEntry& entry, std::size_t chunk, std::span<const std::byte> bytes,
+                 const std::string& file);
+
+}  // namespace farvec::layout

@@ -1,0 +1,41 @@
+// Checked access to the fields of a JSON object, with errors that name file and field.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+namespace farvec::layout {
+
+/// A view of one object. `path` is what errors call it: "DIR/manifest.json: graph".
+/// Every getter throws Error when the field is missing, of another type, or out of range.
+class JsonFields {
+ public:
+  JsonFields(const nlohmann::json& object, std::string path);
+
+  std::uint64_t integer(const char* name, std::uint64_t least, std::uint64_t most) const;
+  double number(const char* name, double least, double most) const;
+  bool boolean(const char* name) const;
+  /// At most `longest` bytes.
+  const std::string& text(const char* name, std::size_t longest = 4096) const;
+  /// Sixteen hexadecimal digits.
+  std::uint64_t hash(const char* name) const;
+  JsonFields object(const char* name) const;
+  const nlohmann::json& array(const char* name) const;
+
+  /// Throws Error about this field.
+  [[noreturn]] void fail(const char* name, std::string_view what) const;
+
+ private:
+  const nlohmann::json& field(const char* name) const;
+
+  const nlohmann::json& object_;
+  const std::string path_;
+};
+
+std::string hash_to_text(std::uint64_t hash);
+/// False unless `text` is sixteen hexadecimal digits.
+bool hash_from_text(std::string_view text, std::uint64_t& hash);
+
+}  // namespace farvec::layout

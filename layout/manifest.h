@@ -1,0 +1,89 @@
+// What an index is, in words: manifest.json.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/types.h"
+#include "layout/graph_layout.h"
+#include "layout/region_header.h"
+
+namespace farvec::layout {
+
+/// Everything that, with the data set, decides the index.
+struct BuildParameters {
+  std::uint32_t degree = 0;
+  std::uint32_t list = 0;
+  double alpha = 0;
+  std::uint32_t passes = 0;
+  std::uint64_t seed = 0;
+  std::uint32_t code_bits = 0;
+};
+
+/// The file an index was built from.
+struct DatasetFingerprint {
+  std::string name;             ///< for reports, e.g. "sift1m"
+  std::string file;             ///< base name of the path
+  std::uint64_t row_bytes = 0;  ///< in the source type
+  std::uint64_t rows_hashed = 0;
+  std::uint64_t xxh3 = 0;  ///< XXH3-64 of fingerprint()
+};
+
+/// XXH3-64 over row count (8 bytes), dimension (4), type (4), then every row without its stride.
+std::uint64_t fingerprint(const VectorView& source);
+
+/// One region file. Chunk i covers payload bytes [i * chunk_bytes, (i + 1) * chunk_bytes).
+struct RegionEntry {
+  RegionKind kind = RegionKind::records_csr;
+  std::string file;  ///< in the index directory
+  std::uint64_t payload_bytes = 0;
+  std::uint64_t chunk_bytes = 0;
+  std::vector<std::uint64_t> checksums;  ///< XXH3-64
+
+  std::uint64_t file_bytes() const { return kRegionHeaderBytes + payload_bytes; }
+  std::uint64_t payload_checksum() const;
+  RegionHeader header() const;
+};
+
+struct Manifest {
+  std::string index = "graph";
+  Metric metric = Metric::l2;
+  ElementType stored_type = ElementType::f32;  ///< in the records
+  ElementType source_type = ElementType::f32;  ///< in the data set, and of queries
+  bool normalised = false;                     ///< the records hold unit vectors
+  std::uint32_t dimension = 0;
+  std::uint64_t count = 0;
+
+  LayoutKind layout = LayoutKind::csr;
+  bool record_checksum = false;
+  std::uint32_t block_bytes = 4096;
+  std::uint32_t max_degree = 0;
+  std::uint64_t edges = 0;
+  NodeId entry = 0;
+
+  BuildParameters build;
+  DatasetFingerprint dataset;
+  std::string farvec_version;
+  std::string farvec_commit;
+  std::vector<RegionEntry> regions;  ///< records, codes, offsets, in this order
+
+  GraphGeometry geometry() const;
+  double average_degree() const { return static_cast<double>(edges) / static_cast<double>(count); }
+  /// Bytes of the source vectors alone: what amplification is measured against.
+  std::uint64_t dataset_bytes() const {
+    return count * dimension * std::uint64_t{element_bytes(source_type)};
+  }
+  /// region is kRecordsRegion, kCodesRegion or kOffsetsRegion.
+  const RegionEntry& region(std::uint32_t region) const { return regions.at(region); }
+};
+
+std::string manifest_to_json(const Manifest& manifest);
+
+/// Throws Error, naming `source` and the field, when anything is missing, of the wrong type, out of
+/// range, or contradicts something else in the manifest.
+Manifest manifest_from_json(std::string_view text, std::string_view source);
+
+}  // namespace farvec::layout

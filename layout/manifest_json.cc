@@ -1,0 +1,212 @@
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/error.h"
+#include "layout/json_fields.h"
+#include "layout/manifest.h"
+
+namespace farvec::layout {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kFormat = "farvec-index";
+constexpr std::uint64_t kMost64 = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t kMost32 = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint64_t kMostPayloadBytes = std::uint64_t{1} << 56;
+
+Json region_to_json(const RegionEntry& region) {
+  Json checksums = Json::array();
+  for (const std::uint64_t checksum : region.checksums) {
+    checksums.push_back(hash_to_text(checksum));
+  }
+  return {{"kind", to_string(region.kind)},
+          {"file", region.file},
+          {"payload_bytes", region.payload_bytes},
+          {"chunk_bytes", region.chunk_bytes},
+          {"xxh3", std::move(checksums)}};
+}
+
+Json graph_to_json(const Manifest& m) {
+  return {{"layout", to_string(m.layout)},
+          {"record_checksum", m.record_checksum},
+          {"block_bytes", m.block_bytes},
+          {"max_degree", m.max_degree},
+          {"edges", m.edges},
+          {"average_degree", m.average_degree()},
+          {"entry", m.entry}};
+}
+
+Json build_to_json(const BuildParameters& build) {
+  return {{"degree", build.degree}, {"list", build.list}, {"alpha", build.alpha},
+          {"passes", build.passes}, {"seed", build.seed}, {"code_bits", build.code_bits}};
+}
+
+Json dataset_to_json(const DatasetFingerprint& dataset) {
+  return {{"name", dataset.name},
+          {"file", dataset.file},
+          {"row_bytes", dataset.row_bytes},
+          {"rows_hashed", dataset.rows_hashed},
+          {"xxh3", hash_to_text(dataset.xxh3)}};
+}
+
+std::uint32_t integer32(const JsonFields& fields, const char* name, std::uint64_t least,
+                        std::uint64_t most = kMost32) {
+  return static_cast<std::uint32_t>(fields.integer(name, least, most));
+}
+
+/// A word that `parse` accepts.
+template <typename Parse>
+auto word(const JsonFields& fields, const char* name, Parse parse) {
+  const std::string& text = fields.text(name);
+  try {
+    return parse(text);
+  } catch (const Error& error) {
+    fields.fail(name, fmt::format("is not understood ({})", error.what()));
+  }
+}
+
+void read_shape(const JsonFields& fields, Manifest& m) {
+  m.index = fields.text("index");
+  if (m.index != "graph") fields.fail("index", fmt::format("is '{}', not 'graph'", m.index));
+  m.metric = word(fields, "metric", parse_metric);
+  m.stored_type = word(fields, "stored_type", parse_element_type);
+  m.source_type = word(fields, "source_type", parse_element_type);
+  m.normalised = fields.boolean("normalised");
+  if (m.normalised != (m.metric == Metric::cosine)) {
+    fields.fail("normalised", "contradicts the metric");
+  }
+  m.dimension = integer32(fields, "dimension", 1, kMaxDimension);
+  m.count = fields.integer("count", 1, kInvalidNode - 1);
+}
+
+void read_graph(const JsonFields& fields, Manifest& m) {
+  m.layout = word(fields, "layout", parse_layout_kind);
+  m.record_checksum = fields.boolean("record_checksum");
+  m.block_bytes = integer32(fields, "block_bytes", 512, 1u << 20);
+  m.max_degree = integer32(fields, "max_degree", 1, OffsetTable::kMaxDegree);
+  m.edges = fields.integer("edges", 0, m.count * m.max_degree);
+  m.entry = integer32(fields, "entry", 0, m.count - 1);
+  if ((m.block_bytes & (m.block_bytes - 1)) != 0) fields.fail("block_bytes", "is no power of two");
+}
+
+void read_build(const JsonFields& fields, BuildParameters& build) {
+  build.degree = integer32(fields, "degree", 0);
+  build.list = integer32(fields, "list", 0);
+  build.alpha = fields.number("alpha", 0, 1e6);
+  build.passes = integer32(fields, "passes", 0);
+  build.seed = fields.integer("seed", 0, kMost64);
+  build.code_bits = integer32(fields, "code_bits", 1, 8);
+}
+
+void read_dataset(const JsonFields& fields, DatasetFingerprint& dataset) {
+  dataset.name = fields.text("name");
+  dataset.file = fields.text("file");
+  dataset.row_bytes = fields.integer("row_bytes", 1, kMaxDimension * sizeof(float));
+  dataset.rows_hashed = fields.integer("rows_hashed", 0, kMost64);
+  dataset.xxh3 = fields.hash("xxh3");
+}
+
+bool is_plain_file_name(const std::string& name) {
+  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos &&
+         name.find('\0') == std::string::npos;
+}
+
+RegionEntry read_region(const JsonFields& fields, RegionKind kind) {
+  RegionEntry region;
+  region.kind = kind;
+  if (fields.text("kind") != to_string(kind)) {
+    fields.fail("kind", fmt::format("is not {}", to_string(kind)));
+  }
+  region.file = fields.text("file", 255);
+  if (!is_plain_file_name(region.file)) fields.fail("file", "is not the name of a file");
+  region.payload_bytes = fields.integer("payload_bytes", 1, kMostPayloadBytes);
+  region.chunk_bytes = fields.integer("chunk_bytes", 4096, 1u << 30);
+  const nlohmann::json& checksums = fields.array("xxh3");
+  const std::uint64_t chunks = (region.payload_bytes - 1) / region.chunk_bytes + 1;
+  if (checksums.size() != chunks) {
+    fields.fail("xxh3", fmt::format("has {} checksums for {} chunks", checksums.size(), chunks));
+  }
+  for (const nlohmann::json& checksum : checksums) {
+    std::uint64_t hash = 0;
+    if (!checksum.is_string() || !hash_from_text(checksum.get_ref<const std::string&>(), hash)) {
+      fields.fail("xxh3", "has a checksum that is not sixteen hexadecimal digits");
+    }
+    region.checksums.push_back(hash);
+  }
+  return region;
+}
+
+void require_payload(const Manifest& m, std::uint32_t region, std::uint64_t expected,
+                     std::string_view source) {
+  if (m.region(region).payload_bytes == expected) return;
+  throw Error(
+      "{}: {} claims {} payload bytes, but {} vertices with {} edges make {}: the manifest "
+      "is damaged",
+      source, m.region(region).file, m.region(region).payload_bytes, m.count, m.edges, expected);
+}
+
+void read_regions(const JsonFields& fields, Manifest& m, std::string_view source) {
+  const nlohmann::json& array = fields.array("regions");
+  const RegionKind kinds[kRegionCount] = {records_kind(m.layout), RegionKind::codes,
+                                          RegionKind::offsets};
+  if (array.size() != kRegionCount) fields.fail("regions", "does not have three entries");
+  for (std::uint32_t i = 0; i < kRegionCount; ++i) {
+    const JsonFields entry(array[i], fmt::format("{}: regions[{}]", source, i));
+    m.regions.push_back(read_region(entry, kinds[i]));
+  }
+  require_payload(m, kRecordsRegion, region_bytes(m.geometry(), m.edges) - kRegionHeaderBytes,
+                  source);
+  require_payload(m, kOffsetsRegion, OffsetTable::table_bytes(m.count), source);
+}
+
+nlohmann::json parse_text(std::string_view text, std::string_view source) {
+  try {
+    return nlohmann::json::parse(text);
+  } catch (const nlohmann::json::exception& error) {
+    throw Error("{} is not JSON ({}): the manifest is damaged or truncated", source, error.what());
+  }
+}
+
+}  // namespace
+
+std::string manifest_to_json(const Manifest& m) {
+  Json regions = Json::array();
+  for (const RegionEntry& region : m.regions) regions.push_back(region_to_json(region));
+  const Json json = {{"format", kFormat},
+                     {"format_version", kFormatVersion},
+                     {"index", m.index},
+                     {"metric", to_string(m.metric)},
+                     {"stored_type", to_string(m.stored_type)},
+                     {"source_type", to_string(m.source_type)},
+                     {"normalised", m.normalised},
+                     {"dimension", m.dimension},
+                     {"count", m.count},
+                     {"graph", graph_to_json(m)},
+                     {"build", build_to_json(m.build)},
+                     {"dataset", dataset_to_json(m.dataset)},
+                     {"built_by", {{"version", m.farvec_version}, {"commit", m.farvec_commit}}},
+                     {"regions", std::move(regions)}};
+  // A file name need not be UTF-8, the manifest must.
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Manifest manifest_from_json(std::string_view text, std::string_view source) {
+  const nlohmann::json json = parse_text(text, source);
+  const JsonFields fields(json, fmt::format("{}: manifest", source));
+  if (fields.text("format") != kFormat) fields.fail("format", "is not farvec-index");
+  require_format_version(fields.integer("format_version", 0, kMost64), source);
+  Manifest m;
+  read_shape(fields, m);
+  read_graph(fields.object("graph"), m);
+  read_build(fields.object("build"), m.build);
+  read_dataset(fields.object("dataset"), m.dataset);
+  const JsonFields built_by = fields.object("built_by");
+  m.farvec_version = built_by.text("version");
+  m.farvec_commit = built_by.text("commit");
+  read_regions(fields, m, source);
+  return m;
+}
+
+}  // namespace farvec::layout
