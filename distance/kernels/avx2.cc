@@ -44,23 +44,37 @@ FARVEC_KERNEL __m256 add_term(__m256 sum, __m256 a, __m256 b) {
   }
 }
 
-template <Metric M, ElementType T>
-FARVEC_KERNEL __m256 sum_floats(const void* a, const void* b, std::uint32_t d) {
-  const auto add = [&](__m256 sum, std::uint32_t i) __attribute__((always_inline)) {
-    return add_term<M>(sum, load_floats<T>(a, i), load_floats<T>(b, i));
+template <Metric M, ElementType T, std::size_t N>
+FARVEC_KERNEL void sum_floats(const void* query, const RowPointers<N>& rows, std::uint32_t d,
+                              __m256 (&sums)[N]) {
+  __m256 lanes[4][N];
+  for (auto& lane : lanes) {
+    for (__m256& sum : lane) sum = _mm256_setzero_ps();
+  }
+  const auto add = [&](std::size_t lane, std::uint32_t i) __attribute__((always_inline)) {
+    const __m256 q = load_floats<T>(query, i);
+    for (std::size_t n = 0; n < N; ++n) {
+      lanes[lane][n] = add_term<M>(lanes[lane][n], q, load_floats<T>(rows[n], i));
+    }
   };
-  __m256 s0 = _mm256_setzero_ps();
-  __m256 s1 = s0, s2 = s0, s3 = s0;
   std::uint32_t i = 0;
   for (; i + 32 <= d; i += 32) {
-    s0 = add(s0, i);
-    s1 = add(s1, i + 8);
-    s2 = add(s2, i + 16);
-    s3 = add(s3, i + 24);
+    add(0, i);
+    add(1, i + 8);
+    add(2, i + 16);
+    add(3, i + 24);
   }
-  for (; i + 8 <= d; i += 8) s0 = add(s0, i);
-  if (i < d) s1 = add_term<M>(s1, load_float_tail<T>(a, i, d), load_float_tail<T>(b, i, d));
-  return _mm256_add_ps(_mm256_add_ps(s0, s1), _mm256_add_ps(s2, s3));
+  for (; i + 8 <= d; i += 8) add(0, i);
+  if (i < d) {
+    const __m256 q = load_float_tail<T>(query, i, d);
+    for (std::size_t n = 0; n < N; ++n) {
+      lanes[1][n] = add_term<M>(lanes[1][n], q, load_float_tail<T>(rows[n], i, d));
+    }
+  }
+  for (std::size_t n = 0; n < N; ++n) {
+    sums[n] = _mm256_add_ps(_mm256_add_ps(lanes[0][n], lanes[1][n]),
+                            _mm256_add_ps(lanes[2][n], lanes[3][n]));
+  }
 }
 
 /// Sixteen 8-bit elements as 16-bit numbers.
@@ -94,24 +108,33 @@ FARVEC_KERNEL __m256i add_term(__m256i sum, __m256i a, __m256i b) {
   }
 }
 
-template <Metric M, ElementType T>
-FARVEC_KERNEL __m256i sum_bytes(const void* a, const void* b, std::uint32_t d) {
-  const auto add = [&](__m256i sum, std::uint32_t i) __attribute__((always_inline)) {
-    return add_term<M>(sum, load_shorts<T>(a, i), load_shorts<T>(b, i));
+template <Metric M, ElementType T, std::size_t N>
+FARVEC_KERNEL void sum_bytes(const void* query, const RowPointers<N>& rows, std::uint32_t d,
+                             __m256i (&sums)[N]) {
+  __m256i even[N], odd[N];
+  for (std::size_t n = 0; n < N; ++n) even[n] = odd[n] = _mm256_setzero_si256();
+  const auto add = [&](__m256i(&lanes)[N], std::uint32_t i) __attribute__((always_inline)) {
+    const __m256i q = load_shorts<T>(query, i);
+    for (std::size_t n = 0; n < N; ++n) {
+      lanes[n] = add_term<M>(lanes[n], q, load_shorts<T>(rows[n], i));
+    }
   };
-  __m256i s0 = _mm256_setzero_si256();
-  __m256i s1 = s0;
   std::uint32_t i = 0;
   for (; i + 32 <= d; i += 32) {
-    s0 = add(s0, i);
-    s1 = add(s1, i + 16);
+    add(even, i);
+    add(odd, i + 16);
   }
   if (i + 16 <= d) {
-    s0 = add(s0, i);
+    add(even, i);
     i += 16;
   }
-  if (i < d) s1 = add_term<M>(s1, load_short_tail<T>(a, i, d), load_short_tail<T>(b, i, d));
-  return _mm256_add_epi32(s0, s1);
+  if (i < d) {
+    const __m256i q = load_short_tail<T>(query, i, d);
+    for (std::size_t n = 0; n < N; ++n) {
+      odd[n] = add_term<M>(odd[n], q, load_short_tail<T>(rows[n], i, d));
+    }
+  }
+  for (std::size_t n = 0; n < N; ++n) sums[n] = _mm256_add_epi32(even[n], odd[n]);
 }
 
 /// Lanes are added in one order, here and in reduce_lanes4(): within 128 bits (0+2)+(1+3), then
@@ -154,23 +177,34 @@ FARVEC_KERNEL void reduce_lanes4(const __m256i (&sums)[4], float* out) {
                                                    _mm256_extracti128_si256(abcd, 1))));
 }
 
+template <ElementType T>
+FARVEC_KERNEL auto zero_lanes() {
+  if constexpr (element_bytes(T) == 1) return _mm256_setzero_si256();
+  if constexpr (element_bytes(T) != 1) return _mm256_setzero_ps();
+}
+
 struct Ops {
-  template <Metric M, ElementType T>
-  FARVEC_KERNEL auto sum(const void* a, const void* b, std::uint32_t dimension) {
-    if constexpr (T == ElementType::f32 || T == ElementType::f16) {
-      return sum_floats<M, T>(a, b, dimension);
+  template <ElementType T>
+  using Sum = decltype(zero_lanes<T>());
+
+  template <Metric M, ElementType T, std::size_t N>
+  FARVEC_KERNEL void sum(const void* query, const RowPointers<N>& rows, std::uint32_t dimension,
+                         Sum<T> (&sums)[N]) {
+    if constexpr (element_bytes(T) == 1) {
+      sum_bytes<M, T>(query, rows, dimension, sums);
+    } else if constexpr (N == 4) {  // there are registers for the sums of two rows
+      Sum<T> first[2], second[2];
+      sum_floats<M, T>(query, RowPointers<2>{rows[0], rows[1]}, dimension, first);
+      sum_floats<M, T>(query, RowPointers<2>{rows[2], rows[3]}, dimension, second);
+      for (std::size_t n = 0; n < 2; ++n) sums[n] = first[n], sums[n + 2] = second[n];
     } else {
-      return sum_bytes<M, T>(a, b, dimension);
+      sum_floats<M, T>(query, rows, dimension, sums);
     }
   }
-  template <typename Sum>
-  FARVEC_KERNEL float reduce(Sum sum) {
-    return reduce_lanes(sum);
-  }
-  template <typename Sum>
-  FARVEC_KERNEL void reduce4(const Sum (&sums)[4], float* out) {
-    reduce_lanes4(sums, out);
-  }
+  FARVEC_KERNEL float reduce(__m256 sum) { return reduce_lanes(sum); }
+  FARVEC_KERNEL float reduce(__m256i sum) { return reduce_lanes(sum); }
+  FARVEC_KERNEL void reduce4(const __m256 (&sums)[4], float* out) { reduce_lanes4(sums, out); }
+  FARVEC_KERNEL void reduce4(const __m256i (&sums)[4], float* out) { reduce_lanes4(sums, out); }
 };
 
 void widen_f16(const void* row, std::uint32_t dimension, float* out) {

@@ -28,25 +28,34 @@ FARVEC_KERNEL __m512 add_term(__m512 sum, __m512 a, __m512 b) {
   }
 }
 
-template <Metric M, ElementType T>
-FARVEC_KERNEL __m512 sum_floats(const void* a, const void* b, std::uint32_t d) {
-  const auto add = [&](__m512 sum, std::uint32_t i) __attribute__((always_inline)) {
-    return add_term<M>(sum, load_floats<T>(a, i, d), load_floats<T>(b, i, d));
+template <Metric M, ElementType T, std::size_t N>
+FARVEC_KERNEL void sum_floats(const void* query, const RowPointers<N>& rows, std::uint32_t d,
+                              __m512 (&sums)[N]) {
+  __m512 lanes[4][N];
+  for (auto& lane : lanes) {
+    for (__m512& sum : lane) sum = _mm512_setzero_ps();
+  }
+  const auto add = [&](std::size_t lane, std::uint32_t i) __attribute__((always_inline)) {
+    const __m512 q = load_floats<T>(query, i, d);
+    for (std::size_t n = 0; n < N; ++n) {
+      lanes[lane][n] = add_term<M>(lanes[lane][n], q, load_floats<T>(rows[n], i, d));
+    }
   };
-  __m512 s0 = _mm512_setzero_ps();
-  __m512 s1 = s0, s2 = s0, s3 = s0;
   std::uint32_t i = 0;
   for (; i + 64 <= d; i += 64) {
-    s0 = add(s0, i);
-    s1 = add(s1, i + 16);
-    s2 = add(s2, i + 32);
-    s3 = add(s3, i + 48);
+    add(0, i);
+    add(1, i + 16);
+    add(2, i + 32);
+    add(3, i + 48);
   }
-  if (i < d) s0 = add(s0, i);
-  if (i + 16 < d) s1 = add(s1, i + 16);
-  if (i + 32 < d) s2 = add(s2, i + 32);
-  if (i + 48 < d) s3 = add(s3, i + 48);
-  return _mm512_add_ps(_mm512_add_ps(s0, s1), _mm512_add_ps(s2, s3));
+  if (i < d) add(0, i);
+  if (i + 16 < d) add(1, i + 16);
+  if (i + 32 < d) add(2, i + 32);
+  if (i + 48 < d) add(3, i + 48);
+  for (std::size_t n = 0; n < N; ++n) {
+    sums[n] = _mm512_add_ps(_mm512_add_ps(lanes[0][n], lanes[1][n]),
+                            _mm512_add_ps(lanes[2][n], lanes[3][n]));
+  }
 }
 
 /// Sum of products of all elements of two vectors of 8-bit numbers, in 32-bit lanes.
@@ -63,46 +72,50 @@ FARVEC_KERNEL __m512i multiply_add(__m512i a, __m512i b) {
 }
 
 template <Metric M, ElementType T>
-FARVEC_KERNEL __m512i sum_bytes(const void* a, const void* b, std::uint32_t d) {
-  const auto add = [&](__m512i sum, std::uint32_t i) __attribute__((always_inline)) {
-    const __m512i x = load_bytes(a, i, d);
-    const __m512i y = load_bytes(b, i, d);
-    if constexpr (M == Metric::l2) {
-      const __m512i difference = absolute_difference<T>(x, y);
-      return _mm512_add_epi32(sum, multiply_add<ElementType::u8>(difference, difference));
-    } else {
-      return _mm512_add_epi32(sum, multiply_add<T>(x, y));
-    }
-  };
-  __m512i s0 = _mm512_setzero_si512();
-  __m512i s1 = s0;
-  std::uint32_t i = 0;
-  for (; i + 128 <= d; i += 128) {
-    s0 = add(s0, i);
-    s1 = add(s1, i + 64);
+FARVEC_KERNEL __m512i add_term(__m512i sum, __m512i a, __m512i b) {
+  if constexpr (M == Metric::l2) {
+    const __m512i difference = absolute_difference<T>(a, b);
+    return _mm512_add_epi32(sum, multiply_add<ElementType::u8>(difference, difference));
+  } else {
+    return _mm512_add_epi32(sum, multiply_add<T>(a, b));
   }
-  if (i < d) s0 = add(s0, i);
-  if (i + 64 < d) s1 = add(s1, i + 64);
-  return _mm512_add_epi32(s0, s1);
+}
+
+template <Metric M, ElementType T, std::size_t N>
+FARVEC_KERNEL void sum_bytes(const void* query, const RowPointers<N>& rows, std::uint32_t d,
+                             __m512i (&sums)[N]) {
+  for (__m512i& sum : sums) sum = _mm512_setzero_si512();
+  for (std::uint32_t i = 0; i < d; i += 64) {
+    const __m512i q = load_bytes(query, i, d);
+    for (std::size_t n = 0; n < N; ++n) {
+      sums[n] = add_term<M, T>(sums[n], q, load_bytes(rows[n], i, d));
+    }
+  }
+}
+
+template <ElementType T>
+FARVEC_KERNEL auto zero_lanes() {
+  if constexpr (element_bytes(T) == 1) return _mm512_setzero_si512();
+  if constexpr (element_bytes(T) != 1) return _mm512_setzero_ps();
 }
 
 struct Ops {
-  template <Metric M, ElementType T>
-  FARVEC_KERNEL auto sum(const void* a, const void* b, std::uint32_t dimension) {
-    if constexpr (T == ElementType::f32 || T == ElementType::f16) {
-      return sum_floats<M, T>(a, b, dimension);
+  template <ElementType T>
+  using Sum = decltype(zero_lanes<T>());
+
+  template <Metric M, ElementType T, std::size_t N>
+  FARVEC_KERNEL void sum(const void* query, const RowPointers<N>& rows, std::uint32_t dimension,
+                         Sum<T> (&sums)[N]) {
+    if constexpr (element_bytes(T) == 1) {
+      sum_bytes<M, T>(query, rows, dimension, sums);
     } else {
-      return sum_bytes<M, T>(a, b, dimension);
+      sum_floats<M, T>(query, rows, dimension, sums);
     }
   }
-  template <typename Sum>
-  FARVEC_KERNEL float reduce(Sum sum) {
-    return reduce_lanes(sum);
-  }
-  template <typename Sum>
-  FARVEC_KERNEL void reduce4(const Sum (&sums)[4], float* out) {
-    reduce_lanes4(sums, out);
-  }
+  FARVEC_KERNEL float reduce(__m512 sum) { return reduce_lanes(sum); }
+  FARVEC_KERNEL float reduce(__m512i sum) { return reduce_lanes(sum); }
+  FARVEC_KERNEL void reduce4(const __m512 (&sums)[4], float* out) { reduce_lanes4(sums, out); }
+  FARVEC_KERNEL void reduce4(const __m512i (&sums)[4], float* out) { reduce_lanes4(sums, out); }
 };
 
 void widen_f16(const void* row, std::uint32_t dimension, float* out) {

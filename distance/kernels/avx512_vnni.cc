@@ -1,39 +1,55 @@
 // 8-bit types with AVX-512 VNNI. vpdpbusd multiplies unsigned by signed bytes, so one factor is
-// shifted by 128 (its top bit flipped) and 128 times the sum of the other is taken back at the end.
+// moved by 128 (its top bit flipped) and 128 times the sum of the other is put back at the end.
 #include "distance/kernels/avx512_common.h"
 
 namespace farvec::distance::kernels {
 namespace {
 
-struct Sums {
+/// Products with one factor moved by 128, and the sum of the factors that were not.
+struct Lanes {
   __m512i products = _mm512_setzero_si512();
   __m512i factors = _mm512_setzero_si512();
 };
 
+/// For inner products the factors are the query's, so that the compiler adds them up once for all
+/// rows.
 template <Metric M, ElementType T>
-FARVEC_KERNEL void add_terms(Sums& sums, __m512i a, __m512i b) {
+FARVEC_KERNEL void add_terms(Lanes& lanes, __m512i query, __m512i row) {
   const __m512i top_bits = _mm512_set1_epi8(-128);
   const __m512i ones = _mm512_set1_epi8(1);
   if constexpr (M == Metric::l2) {
-    const __m512i d = absolute_difference<T>(a, b);
-    sums.products = _mm512_dpbusd_epi32(sums.products, d, _mm512_xor_si512(d, top_bits));
-    sums.factors = _mm512_dpbusd_epi32(sums.factors, d, ones);
-  } else if constexpr (T == ElementType::u8) {
-    sums.products = _mm512_dpbusd_epi32(sums.products, a, _mm512_xor_si512(b, top_bits));
-    sums.factors = _mm512_dpbusd_epi32(sums.factors, a, ones);
-  } else {
-    sums.products = _mm512_dpbusd_epi32(sums.products, _mm512_xor_si512(a, top_bits), b);
-    sums.factors = _mm512_dpbusd_epi32(sums.factors, ones, b);
+    const __m512i d = absolute_difference<T>(query, row);
+    lanes.products = _mm512_dpbusd_epi32(lanes.products, d, _mm512_xor_si512(d, top_bits));
+    lanes.factors = _mm512_dpbusd_epi32(lanes.factors, d, ones);
+  } else if constexpr (T == ElementType::u8) {  // query * (row - 128)
+    lanes.products = _mm512_dpbusd_epi32(lanes.products, query, _mm512_xor_si512(row, top_bits));
+    lanes.factors = _mm512_dpbusd_epi32(lanes.factors, query, ones);
+  } else {  // (row + 128) * query
+    lanes.products = _mm512_dpbusd_epi32(lanes.products, _mm512_xor_si512(row, top_bits), query);
+    lanes.factors = _mm512_dpbusd_epi32(lanes.factors, ones, query);
   }
 }
 
+template <Metric M, ElementType T>
+FARVEC_KERNEL __m512i put_back(const Lanes& lanes) {
+  const __m512i moved = _mm512_slli_epi32(lanes.factors, 7);
+  constexpr bool kMovedUp = M != Metric::l2 && T == ElementType::i8;
+  return kMovedUp ? _mm512_sub_epi32(lanes.products, moved)
+                  : _mm512_add_epi32(lanes.products, moved);
+}
+
 struct Ops {
-  template <Metric M, ElementType T>
-  FARVEC_KERNEL __m512i sum(const void* a, const void* b, std::uint32_t d) {
-    const auto add = [&](Sums & sums, std::uint32_t i) __attribute__((always_inline)) {
-      add_terms<M, T>(sums, load_bytes(a, i, d), load_bytes(b, i, d));
+  template <ElementType>
+  using Sum = decltype(_mm512_setzero_si512());
+
+  template <Metric M, ElementType T, std::size_t N>
+  FARVEC_KERNEL void sum(const void* query, const RowPointers<N>& rows, std::uint32_t d,
+                         __m512i (&sums)[N]) {
+    Lanes even[N], odd[N];
+    const auto add = [&](Lanes(&lanes)[N], std::uint32_t i) __attribute__((always_inline)) {
+      const __m512i q = load_bytes(query, i, d);
+      for (std::size_t n = 0; n < N; ++n) add_terms<M, T>(lanes[n], q, load_bytes(rows[n], i, d));
     };
-    Sums even, odd;
     std::uint32_t i = 0;
     for (; i + 128 <= d; i += 128) {
       add(even, i);
@@ -41,10 +57,9 @@ struct Ops {
     }
     if (i < d) add(even, i);
     if (i + 64 < d) add(odd, i + 64);
-    const __m512i products = _mm512_add_epi32(even.products, odd.products);
-    const __m512i shift = _mm512_slli_epi32(_mm512_add_epi32(even.factors, odd.factors), 7);
-    constexpr bool kShiftedUp = M != Metric::l2 && T == ElementType::i8;
-    return kShiftedUp ? _mm512_sub_epi32(products, shift) : _mm512_add_epi32(products, shift);
+    for (std::size_t n = 0; n < N; ++n) {
+      sums[n] = _mm512_add_epi32(put_back<M, T>(even[n]), put_back<M, T>(odd[n]));
+    }
   }
   FARVEC_KERNEL float reduce(__m512i sum) { return reduce_lanes(sum); }
   FARVEC_KERNEL void reduce4(const __m512i (&sums)[4], float* out) { reduce_lanes4(sums, out); }

@@ -1,5 +1,6 @@
 // Plain C++: any processor. Sixteen sums at a time, so that a compiler may use vectors.
 #include <cstring>
+#include <type_traits>
 
 #include "distance/half.h"
 #include "distance/kernels/table.h"
@@ -35,22 +36,31 @@ auto term(const void* a, const void* b, std::uint32_t i) {
   }
 }
 
+template <Metric M, ElementType T>
+FARVEC_KERNEL auto sum_of_pair(const void* a, const void* b, std::uint32_t dimension) {
+  using Number = decltype(term<M, T>(a, b, 0));
+  Number sums[kLanes] = {};
+  std::uint32_t i = 0;
+  for (; i + kLanes <= dimension; i += kLanes) {
+    for (std::uint32_t lane = 0; lane < kLanes; ++lane) sums[lane] += term<M, T>(a, b, i + lane);
+  }
+  for (std::uint32_t lane = 0; i + lane < dimension; ++lane) {
+    sums[lane] += term<M, T>(a, b, i + lane);
+  }
+  for (std::uint32_t half = kLanes / 2; half > 0; half /= 2) {
+    for (std::uint32_t lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
+  }
+  return sums[0];
+}
+
 struct Ops {
-  template <Metric M, ElementType T>
-  FARVEC_KERNEL auto sum(const void* a, const void* b, std::uint32_t dimension) {
-    using Sum = decltype(term<M, T>(a, b, 0));
-    Sum sums[kLanes] = {};
-    std::uint32_t i = 0;
-    for (; i + kLanes <= dimension; i += kLanes) {
-      for (std::uint32_t lane = 0; lane < kLanes; ++lane) sums[lane] += term<M, T>(a, b, i + lane);
-    }
-    for (std::uint32_t lane = 0; i + lane < dimension; ++lane) {
-      sums[lane] += term<M, T>(a, b, i + lane);
-    }
-    for (std::uint32_t half = kLanes / 2; half > 0; half /= 2) {
-      for (std::uint32_t lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
-    }
-    return sums[0];
+  template <ElementType T>
+  using Sum = std::conditional_t<element_bytes(T) == 1, std::int32_t, float>;
+
+  template <Metric M, ElementType T, std::size_t N>
+  FARVEC_KERNEL void sum(const void* query, const RowPointers<N>& rows, std::uint32_t dimension,
+                         Sum<T> (&sums)[N]) {
+    for (std::size_t n = 0; n < N; ++n) sums[n] = sum_of_pair<M, T>(query, rows[n], dimension);
   }
   template <typename Sum>
   FARVEC_KERNEL float reduce(Sum sum) {

@@ -2,8 +2,12 @@
 //
 // `Ops` must live in an unnamed namespace: everything instantiated with it is then local to its
 // file, and the linker cannot hand code compiled for a newer processor to an older one. It has
-//   static auto sum<M, T>(const void* a, const void* b, std::uint32_t dimension)
-//       the distance's sum as a vector of partial sums (or one number);
+//   static void sum<M, T>(const void* query, const RowPointers<N>& rows, std::uint32_t dimension,
+//                         Sum (&sums)[N])
+//       the sums that make the distances, each still in the lanes of a vector or one number;
+//       the same bits for any N;
+//   Sum<T>
+//       the type of such a sum;
 //   static float reduce(Sum sum)
 //       its lanes added up;
 //   static void reduce4(const Sum (&sums)[4], float* out)
@@ -31,11 +35,30 @@ FARVEC_KERNEL float from_sum(float sum) {
   if constexpr (M == Metric::cosine) return 1.0f - sum;
 }
 
+template <std::size_t N>
+using RowPointers = const void* [N];
+
+template <typename Ops, Metric M, ElementType T>
+FARVEC_KERNEL float one_distance(const void* a, const void* b, std::uint32_t d) {
+  typename Ops::template Sum<T> sums[1];
+  Ops::template sum<M, T>(a, RowPointers<1>{b}, d, sums);
+  return from_sum<M>(Ops::reduce(sums[0]));
+}
+
+template <typename Ops, Metric M, ElementType T>
+FARVEC_KERNEL void four_distances(const void* query, const RowPointers<4>& rows, std::uint32_t d,
+                                  float* out) {
+  typename Ops::template Sum<T> sums[4];
+  Ops::template sum<M, T>(query, rows, d, sums);
+  float values[4];
+  Ops::reduce4(sums, values);
+  for (int i = 0; i < 4; ++i) out[i] = from_sum<M>(values[i]);
+}
+
 /// Dimension 0 stands for any.
 template <typename Ops, Metric M, ElementType T, std::uint32_t Dimension>
 float distance_to_one(const void* a, const void* b, std::uint32_t dimension) {
-  const std::uint32_t d = Dimension == 0 ? dimension : Dimension;
-  return from_sum<M>(Ops::reduce(Ops::template sum<M, T>(a, b, d)));
+  return one_distance<Ops, M, T>(a, b, Dimension == 0 ? dimension : Dimension);
 }
 
 template <typename Ops>
@@ -62,18 +85,12 @@ void distances_to_many(const void* query, const VectorView& rows, std::span<cons
     for (std::size_t j = i + kRowsAhead; j < count && j < i + kRowsAhead + kGroup; ++j) {
       prefetch_row<Ops>(base + id[j] * stride, ahead_bytes);
     }
-    const decltype(Ops::template sum<M, T>(query, base, d)) sums[kGroup] = {
-        Ops::template sum<M, T>(query, base + id[i] * stride, d),
-        Ops::template sum<M, T>(query, base + id[i + 1] * stride, d),
-        Ops::template sum<M, T>(query, base + id[i + 2] * stride, d),
-        Ops::template sum<M, T>(query, base + id[i + 3] * stride, d)};
-    float values[kGroup];
-    Ops::reduce4(sums, values);
-    for (std::size_t j = 0; j < kGroup; ++j) out[i + j] = from_sum<M>(values[j]);
+    four_distances<Ops, M, T>(query,
+                              {base + id[i] * stride, base + id[i + 1] * stride,
+                               base + id[i + 2] * stride, base + id[i + 3] * stride},
+                              d, out + i);
   }
-  for (; i < count; ++i) {
-    out[i] = from_sum<M>(Ops::reduce(Ops::template sum<M, T>(query, base + id[i] * stride, d)));
-  }
+  for (; i < count; ++i) out[i] = one_distance<Ops, M, T>(query, base + id[i] * stride, d);
 }
 
 template <typename Ops, std::uint32_t Dimension, Metric M, ElementType T>
