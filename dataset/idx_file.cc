@@ -47,7 +47,9 @@ class GzipStream {
   bool at_end() {
     char extra = 0;
     const int got = gzread(file_, &extra, 1);
-    if (got < 0) fail();
+    int code = Z_OK;
+    gzerror(file_, &code);  // a stream without its checksum reads as 0 bytes and sets only this
+    if (got < 0 || (code != Z_OK && code != Z_STREAM_END)) fail();
     return got == 0;
   }
 
