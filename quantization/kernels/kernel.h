@@ -25,6 +25,12 @@ struct DotBatch {
 using DotKernel = void (*)(const CodeShape& shape, const DotBatch& batch);
 
 DotKernel portable_dot_kernel(const CodeShape& shape);
+#if defined(__x86_64__)
+DotKernel avx2_dot_kernel(const CodeShape& shape);
+DotKernel avx512_dot_kernel(const CodeShape& shape);  ///< also needs VNNI
+#elif defined(__aarch64__)
+DotKernel neon_dot_kernel(const CodeShape& shape);
+#endif
 
 /// The best kernel for this shape within `isa`.
 DotKernel select_dot_kernel(const CodeShape& shape, distance::Isa isa);

@@ -1,8 +1,13 @@
+#include "distance/isa.h"
 #include "quantization/kernels/kernel.h"
 
 namespace farvec::quantization {
 
-DotKernel select_dot_kernel(const CodeShape& shape, distance::Isa) {
+DotKernel select_dot_kernel(const CodeShape& shape, distance::Isa isa) {
+#if defined(__x86_64__)
+  const bool vnni = distance::cpu_features().avx512_vnni;
+  if (isa == distance::Isa::avx512 && vnni) return avx512_dot_kernel(shape);
+#endif
   return portable_dot_kernel(shape);
 }
 
