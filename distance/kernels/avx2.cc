@@ -11,7 +11,7 @@ namespace {
 /// Elements [i, i + 8) as f32. A tail is read as the row's last eight, those before `i` masked to
 /// 0, or byte by byte when the row is shorter than eight.
 template <ElementType T>
-FARVEC_KERNEL __m256 load_floats(const void* row, std::uint32_t i) {
+FARVEC_KERNEL __m256 load_floats(const void* row, std::size_t i) {
   const char* address = static_cast<const char*>(row) + i * element_bytes(T);
   if constexpr (T == ElementType::f32) {
     return _mm256_loadu_ps(reinterpret_cast<const float*>(address));
@@ -27,7 +27,7 @@ FARVEC_KERNEL __m256 last_lanes(std::uint32_t count) {
 }
 
 template <ElementType T>
-FARVEC_KERNEL __m256 load_float_tail(const void* row, std::uint32_t i, std::uint32_t d) {
+FARVEC_KERNEL __m256 load_float_tail(const void* row, std::size_t i, std::uint32_t d) {
   if (d >= 8) return _mm256_and_ps(load_floats<T>(row, d - 8), last_lanes(d - i));
   char copy[32] = {};
   std::memcpy(copy, row, d * element_bytes(T));
@@ -44,20 +44,23 @@ FARVEC_KERNEL __m256 add_term(__m256 sum, __m256 a, __m256 b) {
   }
 }
 
+/// Sums of one row. Set member by member: GCC makes a call of memset of a loop.
+struct FloatLanes {
+  __m256 s[4] = {_mm256_setzero_ps(), _mm256_setzero_ps(), _mm256_setzero_ps(),
+                 _mm256_setzero_ps()};
+};
+
 template <Metric M, ElementType T, std::size_t N>
 FARVEC_KERNEL void sum_floats(const void* query, const RowPointers<N>& rows, std::uint32_t d,
                               __m256 (&sums)[N]) {
-  __m256 lanes[4][N];
-  for (auto& lane : lanes) {
-    for (__m256& sum : lane) sum = _mm256_setzero_ps();
-  }
-  const auto add = [&](std::size_t lane, std::uint32_t i) __attribute__((always_inline)) {
+  FloatLanes lanes[N];
+  const auto add = [&](std::size_t lane, std::size_t i) __attribute__((always_inline)) {
     const __m256 q = load_floats<T>(query, i);
     for (std::size_t n = 0; n < N; ++n) {
-      lanes[lane][n] = add_term<M>(lanes[lane][n], q, load_floats<T>(rows[n], i));
+      lanes[n].s[lane] = add_term<M>(lanes[n].s[lane], q, load_floats<T>(rows[n], i));
     }
   };
-  std::uint32_t i = 0;
+  std::size_t i = 0;
   for (; i + 32 <= d; i += 32) {
     add(0, i);
     add(1, i + 8);
@@ -68,18 +71,18 @@ FARVEC_KERNEL void sum_floats(const void* query, const RowPointers<N>& rows, std
   if (i < d) {
     const __m256 q = load_float_tail<T>(query, i, d);
     for (std::size_t n = 0; n < N; ++n) {
-      lanes[1][n] = add_term<M>(lanes[1][n], q, load_float_tail<T>(rows[n], i, d));
+      lanes[n].s[1] = add_term<M>(lanes[n].s[1], q, load_float_tail<T>(rows[n], i, d));
     }
   }
   for (std::size_t n = 0; n < N; ++n) {
-    sums[n] = _mm256_add_ps(_mm256_add_ps(lanes[0][n], lanes[1][n]),
-                            _mm256_add_ps(lanes[2][n], lanes[3][n]));
+    const __m256(&s)[4] = lanes[n].s;
+    sums[n] = _mm256_add_ps(_mm256_add_ps(s[0], s[1]), _mm256_add_ps(s[2], s[3]));
   }
 }
 
 /// Sixteen 8-bit elements as 16-bit numbers.
 template <ElementType T>
-FARVEC_KERNEL __m256i load_shorts(const void* row, std::uint32_t i) {
+FARVEC_KERNEL __m256i load_shorts(const void* row, std::size_t i) {
   const auto* address = reinterpret_cast<const __m128i*>(static_cast<const char*>(row) + i);
   const __m128i bytes = _mm_loadu_si128(address);
   return T == ElementType::u8 ? _mm256_cvtepu8_epi16(bytes) : _mm256_cvtepi8_epi16(bytes);
@@ -87,7 +90,7 @@ FARVEC_KERNEL __m256i load_shorts(const void* row, std::uint32_t i) {
 
 /// The last d - i elements, as load_float_tail().
 template <ElementType T>
-FARVEC_KERNEL __m256i load_short_tail(const void* row, std::uint32_t i, std::uint32_t d) {
+FARVEC_KERNEL __m256i load_short_tail(const void* row, std::size_t i, std::uint32_t d) {
   if (d >= 16) {
     const __m256i index = _mm256_setr_epi16(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
     const __m256i wanted = _mm256_cmpgt_epi16(_mm256_set1_epi16(static_cast<short>(d - i)), index);
@@ -113,13 +116,13 @@ FARVEC_KERNEL void sum_bytes(const void* query, const RowPointers<N>& rows, std:
                              __m256i (&sums)[N]) {
   __m256i even[N], odd[N];
   for (std::size_t n = 0; n < N; ++n) even[n] = odd[n] = _mm256_setzero_si256();
-  const auto add = [&](__m256i(&lanes)[N], std::uint32_t i) __attribute__((always_inline)) {
+  const auto add = [&](__m256i(&lanes)[N], std::size_t i) __attribute__((always_inline)) {
     const __m256i q = load_shorts<T>(query, i);
     for (std::size_t n = 0; n < N; ++n) {
       lanes[n] = add_term<M>(lanes[n], q, load_shorts<T>(rows[n], i));
     }
   };
-  std::uint32_t i = 0;
+  std::size_t i = 0;
   for (; i + 32 <= d; i += 32) {
     add(even, i);
     add(odd, i + 16);
@@ -208,7 +211,7 @@ struct Ops {
 };
 
 void widen_f16(const void* row, std::uint32_t dimension, float* out) {
-  std::uint32_t i = 0;
+  std::size_t i = 0;
   for (; i + 8 <= dimension; i += 8) {
     _mm256_storeu_ps(out + i, load_floats<ElementType::f16>(row, i));
   }
@@ -221,7 +224,7 @@ void widen_f16(const void* row, std::uint32_t dimension, float* out) {
 
 void narrow_f16(const float* row, std::uint32_t dimension, void* out) {
   char* halves = static_cast<char*>(out);
-  std::uint32_t i = 0;
+  std::size_t i = 0;
   for (; i + 8 <= dimension; i += 8) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(halves + i * 2),
                      _mm256_cvtps_ph(_mm256_loadu_ps(row + i), _MM_FROUND_TO_NEAREST_INT));

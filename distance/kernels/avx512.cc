@@ -4,17 +4,18 @@
 namespace farvec::distance::kernels {
 namespace {
 
-/// Elements [i, i + 16) as f32; those from `dimension` on are not read and come as 0.
+/// 16 elements of a row from its i-th on as f32, or `left` if that is less: no more is read, and
+/// the rest comes as 0.
 template <ElementType T>
-FARVEC_KERNEL __m512 load_floats(const void* row, std::uint32_t i, std::uint32_t dimension) {
+FARVEC_KERNEL __m512 load_floats(const void* row, std::size_t i, std::size_t left) {
   const char* address = static_cast<const char*>(row) + i * element_bytes(T);
-  const bool whole = dimension - i >= 16;
-  const auto mask = static_cast<__mmask16>((1u << (whole ? 0 : dimension - i)) - 1);
+  const auto mask = static_cast<__mmask16>((1u << (left & 15)) - 1);
   if constexpr (T == ElementType::f32) {
-    return whole ? _mm512_loadu_ps(address) : _mm512_maskz_loadu_ps(mask, address);
+    return left >= 16 ? _mm512_loadu_ps(address) : _mm512_maskz_loadu_ps(mask, address);
   } else {
-    return _mm512_cvtph_ps(whole ? _mm256_loadu_si256(reinterpret_cast<const __m256i*>(address))
-                                 : _mm256_maskz_loadu_epi16(mask, address));
+    const auto* halves = reinterpret_cast<const __m256i*>(address);
+    return _mm512_cvtph_ps(left >= 16 ? _mm256_loadu_si256(halves)
+                                      : _mm256_maskz_loadu_epi16(mask, halves));
   }
 }
 
@@ -28,33 +29,38 @@ FARVEC_KERNEL __m512 add_term(__m512 sum, __m512 a, __m512 b) {
   }
 }
 
+/// Sums of one row. Set member by member: GCC makes a call of memset of a loop.
+struct FloatLanes {
+  __m512 s[4] = {_mm512_setzero_ps(), _mm512_setzero_ps(), _mm512_setzero_ps(),
+                 _mm512_setzero_ps()};
+};
+
 template <Metric M, ElementType T, std::size_t N>
 FARVEC_KERNEL void sum_floats(const void* query, const RowPointers<N>& rows, std::uint32_t d,
                               __m512 (&sums)[N]) {
-  __m512 lanes[4][N];
-  for (auto& lane : lanes) {
-    for (__m512& sum : lane) sum = _mm512_setzero_ps();
-  }
-  const auto add = [&](std::size_t lane, std::uint32_t i) __attribute__((always_inline)) {
-    const __m512 q = load_floats<T>(query, i, d);
+  FloatLanes lanes[N];
+  const auto add = [&](std::size_t lane, std::size_t i, std::size_t left)
+      __attribute__((always_inline)) {
+    const __m512 q = load_floats<T>(query, i, left);
     for (std::size_t n = 0; n < N; ++n) {
-      lanes[lane][n] = add_term<M>(lanes[lane][n], q, load_floats<T>(rows[n], i, d));
+      lanes[n].s[lane] = add_term<M>(lanes[n].s[lane], q, load_floats<T>(rows[n], i, left));
     }
   };
-  std::uint32_t i = 0;
+  std::size_t i = 0;
   for (; i + 64 <= d; i += 64) {
-    add(0, i);
-    add(1, i + 16);
-    add(2, i + 32);
-    add(3, i + 48);
+    add(0, i, 16);
+    add(1, i + 16, 16);
+    add(2, i + 32, 16);
+    add(3, i + 48, 16);
   }
-  if (i < d) add(0, i);
-  if (i + 16 < d) add(1, i + 16);
-  if (i + 32 < d) add(2, i + 32);
-  if (i + 48 < d) add(3, i + 48);
+  const std::size_t left = d - i;
+  if (left > 0) add(0, i, left);
+  if (left > 16) add(1, i + 16, left - 16);
+  if (left > 32) add(2, i + 32, left - 32);
+  if (left > 48) add(3, i + 48, left - 48);
   for (std::size_t n = 0; n < N; ++n) {
-    sums[n] = _mm512_add_ps(_mm512_add_ps(lanes[0][n], lanes[1][n]),
-                            _mm512_add_ps(lanes[2][n], lanes[3][n]));
+    const __m512(&s)[4] = lanes[n].s;
+    sums[n] = _mm512_add_ps(_mm512_add_ps(s[0], s[1]), _mm512_add_ps(s[2], s[3]));
   }
 }
 
@@ -85,12 +91,15 @@ template <Metric M, ElementType T, std::size_t N>
 FARVEC_KERNEL void sum_bytes(const void* query, const RowPointers<N>& rows, std::uint32_t d,
                              __m512i (&sums)[N]) {
   for (__m512i& sum : sums) sum = _mm512_setzero_si512();
-  for (std::uint32_t i = 0; i < d; i += 64) {
-    const __m512i q = load_bytes(query, i, d);
+  const auto add = [&](std::size_t i, std::size_t left) __attribute__((always_inline)) {
+    const __m512i q = load_bytes(query, i, left);
     for (std::size_t n = 0; n < N; ++n) {
-      sums[n] = add_term<M, T>(sums[n], q, load_bytes(rows[n], i, d));
+      sums[n] = add_term<M, T>(sums[n], q, load_bytes(rows[n], i, left));
     }
-  }
+  };
+  std::size_t i = 0;
+  for (; i + 64 <= d; i += 64) add(i, 64);
+  if (i < d) add(i, d - i);
 }
 
 template <ElementType T>
@@ -119,20 +128,20 @@ struct Ops {
 };
 
 void widen_f16(const void* row, std::uint32_t dimension, float* out) {
-  for (std::uint32_t i = 0; i < dimension; i += 16) {
-    const std::uint32_t count = dimension - i < 16 ? dimension - i : 16;
-    _mm512_mask_storeu_ps(out + i, static_cast<__mmask16>((1u << count) - 1),
-                          load_floats<ElementType::f16>(row, i, dimension));
+  for (std::size_t i = 0; i < dimension; i += 16) {
+    const std::size_t left = dimension - i;
+    const auto mask = static_cast<__mmask16>(left < 16 ? (1u << left) - 1 : 0xffff);
+    _mm512_mask_storeu_ps(out + i, mask, load_floats<ElementType::f16>(row, i, left));
   }
 }
 
 void narrow_f16(const float* row, std::uint32_t dimension, void* out) {
-  for (std::uint32_t i = 0; i < dimension; i += 16) {
-    const std::uint32_t count = dimension - i < 16 ? dimension - i : 16;
-    const __m512 values = load_floats<ElementType::f32>(row, i, dimension);
-    _mm256_mask_storeu_epi16(static_cast<char*>(out) + i * 2,
-                             static_cast<__mmask16>((1u << count) - 1),
-                             _mm512_cvtps_ph(values, _MM_FROUND_TO_NEAREST_INT));
+  for (std::size_t i = 0; i < dimension; i += 16) {
+    const std::size_t left = dimension - i;
+    const auto mask = static_cast<__mmask16>(left < 16 ? (1u << left) - 1 : 0xffff);
+    const __m256i halves =
+        _mm512_cvtps_ph(load_floats<ElementType::f32>(row, i, left), _MM_FROUND_TO_NEAREST_INT);
+    _mm256_mask_storeu_epi16(static_cast<char*>(out) + i * 2, mask, halves);
   }
 }
 

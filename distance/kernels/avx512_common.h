@@ -53,11 +53,12 @@ FARVEC_KERNEL void reduce_lanes4(const __m512i (&sums)[4], float* out) {
                                                    _mm256_extracti128_si256(half, 1))));
 }
 
-/// Elements [i, i + 64) of an 8-bit row; those from `dimension` on are not read and come as 0.
-FARVEC_KERNEL __m512i load_bytes(const void* row, std::uint32_t i, std::uint32_t dimension) {
+/// 64 elements of an 8-bit row from its i-th on, or `left` if that is less: no more is read, and
+/// the rest comes as 0.
+FARVEC_KERNEL __m512i load_bytes(const void* row, std::size_t i, std::size_t left) {
   const char* address = static_cast<const char*>(row) + i;
-  if (dimension - i >= 64) return _mm512_loadu_si512(address);
-  return _mm512_maskz_loadu_epi8((std::uint64_t{1} << (dimension - i)) - 1, address);
+  if (left >= 64) return _mm512_loadu_si512(address);
+  return _mm512_maskz_loadu_epi8((std::uint64_t{1} << left) - 1, address);
 }
 
 /// |a - b| of each element, as unsigned bytes: it is at most 255 for both types.

@@ -46,17 +46,21 @@ struct Ops {
   FARVEC_KERNEL void sum(const void* query, const RowPointers<N>& rows, std::uint32_t d,
                          __m512i (&sums)[N]) {
     Lanes even[N], odd[N];
-    const auto add = [&](Lanes(&lanes)[N], std::uint32_t i) __attribute__((always_inline)) {
-      const __m512i q = load_bytes(query, i, d);
-      for (std::size_t n = 0; n < N; ++n) add_terms<M, T>(lanes[n], q, load_bytes(rows[n], i, d));
+    const auto add = [&](Lanes(&lanes)[N], std::size_t i, std::size_t left)
+        __attribute__((always_inline)) {
+      const __m512i q = load_bytes(query, i, left);
+      for (std::size_t n = 0; n < N; ++n) {
+        add_terms<M, T>(lanes[n], q, load_bytes(rows[n], i, left));
+      }
     };
-    std::uint32_t i = 0;
+    std::size_t i = 0;
     for (; i + 128 <= d; i += 128) {
-      add(even, i);
-      add(odd, i + 64);
+      add(even, i, 64);
+      add(odd, i + 64, 64);
     }
-    if (i < d) add(even, i);
-    if (i + 64 < d) add(odd, i + 64);
+    const std::size_t left = d - i;
+    if (left > 0) add(even, i, left);
+    if (left > 64) add(odd, i + 64, left - 64);
     for (std::size_t n = 0; n < N; ++n) {
       sums[n] = _mm512_add_epi32(put_back<M, T>(even[n]), put_back<M, T>(odd[n]));
     }
