@@ -3,7 +3,7 @@
 #include <array>
 
 #include "base/error.h"
-#include "dataset/input_file.h"
+#include "base/input_file.h"
 #include "dataset/output_file.h"
 #include "dataset/shape.h"
 

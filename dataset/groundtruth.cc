@@ -5,9 +5,9 @@
 
 #include "base/check.h"
 #include "base/error.h"
+#include "base/input_file.h"
 #include "dataset/hdf5_file.h"
 #include "dataset/hdf5_matrix.h"
-#include "dataset/input_file.h"
 #include "dataset/output_file.h"
 #include "dataset/vecs_file.h"
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "dataset/input_file.h"
+#include "base/input_file.h"
 
 namespace farvec::dataset {
 namespace {

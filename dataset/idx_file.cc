@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "base/error.h"
-#include "dataset/input_file.h"
+#include "base/input_file.h"
 #include "dataset/shape.h"
 
 namespace farvec::dataset {

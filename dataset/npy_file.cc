@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/input_file.h"
 #include "base/memory.h"
-#include "dataset/input_file.h"
 #include "dataset/npy_header.h"
 #include "dataset/output_file.h"
 #include "dataset/shape.h"

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/input_file.h"
 #include "base/memory.h"
-#include "dataset/input_file.h"
 #include "dataset/output_file.h"
 #include "dataset/shape.h"
 
