@@ -5,7 +5,7 @@
 
 namespace farvec::distance {
 
-kernels::KernelTable kernels::table_for(Isa isa, std::uint32_t dimension) {
+kernels::KernelTable kernels::table_for(Isa isa, [[maybe_unused]] std::uint32_t dimension) {
   switch (isa) {
 #if defined(__x86_64__)
     case Isa::avx512: {

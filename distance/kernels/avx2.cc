@@ -230,8 +230,8 @@ void narrow_f16(const float* row, std::uint32_t dimension, void* out) {
                      _mm256_cvtps_ph(_mm256_loadu_ps(row + i), _MM_FROUND_TO_NEAREST_INT));
   }
   for (; i < dimension; ++i) {
-    const std::uint16_t half = _cvtss_sh(row[i], _MM_FROUND_TO_NEAREST_INT);
-    std::memcpy(halves + i * sizeof(half), &half, sizeof(half));
+    const __m128i half = _mm_cvtps_ph(_mm_set_ss(row[i]), _MM_FROUND_TO_NEAREST_INT);
+    std::memcpy(halves + i * 2, &half, 2);
   }
 }
 

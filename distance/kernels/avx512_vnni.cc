@@ -31,11 +31,11 @@ FARVEC_KERNEL void add_terms(Lanes& lanes, __m512i query, __m512i row) {
 }
 
 template <Metric M, ElementType T>
-FARVEC_KERNEL __m512i put_back(const Lanes& lanes) {
-  const __m512i moved = _mm512_slli_epi32(lanes.factors, 7);
+FARVEC_KERNEL __m512i put_back(const Lanes& even, const Lanes& odd) {
+  const __m512i products = _mm512_add_epi32(even.products, odd.products);
+  const __m512i moved = _mm512_slli_epi32(_mm512_add_epi32(even.factors, odd.factors), 7);
   constexpr bool kMovedUp = M != Metric::l2 && T == ElementType::i8;
-  return kMovedUp ? _mm512_sub_epi32(lanes.products, moved)
-                  : _mm512_add_epi32(lanes.products, moved);
+  return kMovedUp ? _mm512_sub_epi32(products, moved) : _mm512_add_epi32(products, moved);
 }
 
 struct Ops {
@@ -61,9 +61,7 @@ struct Ops {
     const std::size_t left = d - i;
     if (left > 0) add(even, i, left);
     if (left > 64) add(odd, i + 64, left - 64);
-    for (std::size_t n = 0; n < N; ++n) {
-      sums[n] = _mm512_add_epi32(put_back<M, T>(even[n]), put_back<M, T>(odd[n]));
-    }
+    for (std::size_t n = 0; n < N; ++n) sums[n] = put_back<M, T>(even[n], odd[n]);
   }
   FARVEC_KERNEL float reduce(__m512i sum) { return reduce_lanes(sum); }
   FARVEC_KERNEL void reduce4(const __m512i (&sums)[4], float* out) { reduce_lanes4(sums, out); }
