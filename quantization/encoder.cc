@@ -4,7 +4,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "quantization/lane_sums.h"
+#include "base/memory.h"
+#include "quantization/ordered_dot.h"
 
 namespace farvec::quantization {
 namespace {
@@ -12,42 +13,66 @@ namespace {
 /// Where clipping begins, in standard deviations of the residual's values, when they are normally
 /// distributed and the uniform quantiser of so many bits is the best one. The search goes around.
 constexpr double kNormalReach[9] = {0, 0, 1.99, 2.34, 2.68, 3.01, 3.33, 3.64, 3.94};
-constexpr int kScaleSteps = 12;
-constexpr double kNarrowest = 0.62, kWidest = 1.45;
+constexpr int kScaleSteps = 32;
+constexpr double kNarrowest = 0.65, kWidest = 1.35;
 
-/// <a, x>^2 / |x|^2 for the code x = min(floor(scale * a), top) + 1/2 of the magnitudes a.
-double score(const std::vector<float>& a, float scale, float top) {
-  LaneSums products, squares;
-  const float* values = a.data();
-  const auto level_of = [=](std::size_t i) {
-    const float scaled = values[i] * scale;
-    // The comparison is false for NaN, which becomes `top`.
-    return static_cast<float>(static_cast<std::int32_t>(scaled < top ? scaled : top));
-  };
-  products.add(a.size(), [&](std::size_t i) { return (level_of(i) + 0.5f) * values[i]; });
-  squares.add(a.size(), [&](std::size_t i) {
-    const float level = level_of(i);
-    return level * (level + 1.0f);
-  });
-  const double product = products.total();
-  return product * product / (squares.total() + 0.25 * static_cast<double>(a.size()));
+// Four floats: the vector that every 64-bit processor has. Sixteen lanes of sums in four of them
+// give the same result everywhere.
+using Floats = float __attribute__((vector_size(16)));
+using Integers = std::int32_t __attribute__((vector_size(16)));
+constexpr std::size_t kVectors = 4, kLanes = 16;
+
+double total(const Floats* sums) {
+  double result = 0;
+  for (std::size_t v = 0; v < kVectors; ++v) {
+    for (int lane = 0; lane < 4; ++lane) result += static_cast<double>(sums[v][lane]);
+  }
+  return result;
+}
+
+/// min(floor(scale * a), top) for magnitudes a; `top` for NaN.
+inline Integers levels_of(Floats a, Floats scale, Floats top) {
+  const Floats scaled = a * scale;
+  return __builtin_convertvector(scaled < top ? scaled : top, Integers);
+}
+
+struct Fit {
+  double product = 0, squares = 0;
+};
+
+/// <a, x> and |x|^2 of the code x = levels + 1/2; zeros pad `a` to a multiple of 16.
+Fit fit_magnitudes(const std::vector<float>& a, float scale, float top) {
+  Floats products[kVectors] = {}, squares[kVectors] = {};
+  const Floats scales = {scale, scale, scale, scale}, tops = {top, top, top, top};
+  for (std::size_t i = 0; i < a.size(); i += kLanes) {
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      const auto values = load_unaligned<Floats>(a.data() + i + 4 * v);
+      const Floats level = __builtin_convertvector(levels_of(values, scales, tops), Floats);
+      products[v] += (level + 0.5f) * values;
+      squares[v] += level * (level + 1.0f);
+    }
+  }
+  return {total(products), total(squares)};
 }
 
 }  // namespace
 
 Encoder::Encoder(const CodeShape& shape)
-    : shape_(shape), magnitudes_(shape.dimension), levels_(shape.dimension) {}
+    : shape_(shape),
+      top_(static_cast<float>((1u << (shape.bits - 1)) - 1)),
+      magnitudes_(round_up(shape.dimension, kLanes)),
+      levels_(magnitudes_.size()) {}
 
 float Encoder::best_scale(double norm2) const {
-  const float top = static_cast<float>((1u << (shape_.bits - 1)) - 1);
-  const double deviation = std::sqrt(norm2 / shape_.dimension);
-  const double reach = deviation * kNormalReach[shape_.bits];
+  if (shape_.bits == 1 || !(norm2 > 0)) return 0;
+  const double reach = std::sqrt(norm2 / shape_.dimension) * kNormalReach[shape_.bits];
   double best = -1;
-  float chosen = 1;
+  float chosen = 0;
   for (int step = 0; step < kScaleSteps; ++step) {
     const double stretch = kNarrowest + (kWidest - kNarrowest) * step / (kScaleSteps - 1);
-    const auto scale = static_cast<float>((top + 1.0) / (reach * stretch));
-    const double quality = score(magnitudes_, scale, top);
+    const auto scale = static_cast<float>((top_ + 1.0) / (reach * stretch));
+    const Fit fit = fit_magnitudes(magnitudes_, scale, top_);
+    const double quality = fit.product * fit.product / (fit.squares + 0.25 * shape_.dimension);
     if (quality > best) {
       best = quality;
       chosen = scale;
@@ -58,27 +83,28 @@ float Encoder::best_scale(double norm2) const {
 
 CodeFit Encoder::fit(const float* r) {
   const std::uint32_t dimension = shape_.dimension;
-  CodeFit fit;
-  fit.norm2 = ordered_dot(r, r, dimension);
+  const double norm2 = ordered_dot(r, r, dimension);
   for (std::uint32_t i = 0; i < dimension; ++i) magnitudes_[i] = std::fabs(r[i]);
-  const bool search = shape_.bits > 1 && fit.norm2 > 0;
-  const float scale = search ? best_scale(fit.norm2) : 0.0f;
+  const float scale = best_scale(norm2);
+  const Fit fit = fit_magnitudes(magnitudes_, scale, top_);
+  set_levels(r, scale);
+  return {norm2, fit.squares + 0.25 * dimension, fit.product};
+}
+
+void Encoder::set_levels(const float* r, float scale) {
+  const Floats scales = {scale, scale, scale, scale}, tops = {top_, top_, top_, top_};
   const std::int32_t half = 1 << (shape_.bits - 1);
-  const auto top = static_cast<float>(half - 1);
-  LaneSums products;
-  std::int64_t squares = 0;
-  for (std::uint32_t i = 0; i < dimension; ++i) {
-    const float scaled = magnitudes_[i] * scale;
-    const auto level = static_cast<std::int32_t>(scaled < top ? scaled : top);
-    levels_[i] = static_cast<std::uint8_t>(r[i] < 0 ? half - 1 - level : half + level);
-    squares += level * (level + 1);
+  for (std::size_t i = 0; i < levels_.size(); i += 4) {
+    const auto values = load_unaligned<Floats>(magnitudes_.data() + i);
+    const Integers levels = levels_of(values, scales, tops);
+    for (int lane = 0; lane < 4; ++lane) {
+      levels_[i + lane] = static_cast<std::uint8_t>(half + levels[lane]);
+    }
   }
-  const float centre = static_cast<float>(half) - 0.5f;
-  products.add(dimension,
-               [&](std::size_t i) { return (static_cast<float>(levels_[i]) - centre) * r[i]; });
-  fit.code_norm2 = static_cast<double>(squares) + 0.25 * dimension;
-  fit.product = products.total();
-  return fit;
+  const auto all = static_cast<std::uint8_t>(2 * half - 1);
+  for (std::uint32_t i = 0; i < shape_.dimension; ++i) {
+    if (r[i] < 0) levels_[i] = static_cast<std::uint8_t>(all - levels_[i]);
+  }
 }
 
 void Encoder::pack(std::uint8_t* record) const {

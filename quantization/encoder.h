@@ -31,7 +31,10 @@ class Encoder {
  private:
   float best_scale(double norm2) const;
 
+  void set_levels(const float* r, float scale);
+
   const CodeShape shape_;
+  const float top_;  ///< largest level of a magnitude
   std::vector<float> magnitudes_;
   std::vector<std::uint8_t> levels_;
 };

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "quantization/lane_sums.h"
+#include "quantization/ordered_dot.h"
 
 namespace farvec::quantization {
 namespace {

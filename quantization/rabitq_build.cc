@@ -8,7 +8,7 @@
 #include "base/parallel.h"
 #include "distance/distance.h"
 #include "quantization/encoder.h"
-#include "quantization/lane_sums.h"
+#include "quantization/ordered_dot.h"
 #include "quantization/rabitq.h"
 
 namespace farvec::quantization {
