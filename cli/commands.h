@@ -6,5 +6,6 @@
 namespace farvec::cli {
 
 void register_dataset_command(CLI::App& tool);
+void register_inspect_command(CLI::App& tool);
 
 }  // namespace farvec::cli

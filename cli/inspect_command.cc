@@ -1,0 +1,183 @@
+// farvec inspect: what an index is, what it costs, and whether its bytes are intact.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+#include "layout/index_directory.h"
+#include "layout/index_report.h"
+
+namespace farvec::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using layout::LayoutCost;
+using layout::LayoutKind;
+using layout::Manifest;
+
+struct InspectArguments {
+  std::string directory;
+  unsigned threads = 0;
+  bool json = false;
+  bool verify = false;
+};
+
+Json cost_to_json(const LayoutCost& cost) {
+  return {{"records_bytes", cost.records_bytes},
+          {"amplification", cost.amplification},
+          {"codes_bytes", cost.codes_bytes},
+          {"offsets_bytes", cost.offsets_bytes},
+          {"total_bytes", cost.total_bytes()},
+          {"total_amplification", cost.total_amplification},
+          {"compute_dram_bytes_per_vector", cost.compute_dram_bytes_per_vector}};
+}
+
+Json degrees_to_json(const layout::DegreeReport& degrees) {
+  return {{"min", degrees.least},
+          {"mean", degrees.mean},
+          {"p50", degrees.p50},
+          {"p90", degrees.p90},
+          {"p99", degrees.p99},
+          {"max", degrees.most},
+          {"histogram", degrees.histogram}};
+}
+
+/// The manifest as it is on disk, without its long list of checksums.
+Json manifest_summary(const Manifest& manifest) {
+  Json json = Json::parse(layout::manifest_to_json(manifest));
+  for (Json& region : json["regions"]) {
+    region["chunks"] = region["xxh3"].size();
+    region.erase("xxh3");
+  }
+  return json;
+}
+
+void print_json(const layout::IndexDirectory& index, const layout::DegreeReport& degrees,
+                bool verified) {
+  const Manifest& manifest = index.manifest();
+  Json json = {{"path", index.path().string()}};
+  json.update(manifest_summary(manifest));
+  json["dataset_bytes"] = manifest.dataset_bytes();
+  json["degree"] = degrees_to_json(degrees);
+  for (const LayoutKind kind : {LayoutKind::csr, LayoutKind::padded}) {
+    json["layouts"][std::string(to_string(kind))] = cost_to_json(layout_cost(manifest, kind));
+  }
+  json["verified"] = verified;
+  fmt::print("{}\n", json.dump());
+}
+
+/// 1234567 as "1,234,567".
+std::string grouped(std::uint64_t value) {
+  const std::string digits = std::to_string(value);
+  std::string text;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % 3 == 0) text += ',';
+    text += digits[i];
+  }
+  return text;
+}
+
+void print_line(const char* name, const std::string& value) {
+  fmt::print("{:<12} {}\n", name, value);
+}
+
+void print_identity(const layout::IndexDirectory& index) {
+  const Manifest& m = index.manifest();
+  print_line("index", index.path().string());
+  print_line("kind",
+             fmt::format("{}, {} layout, format version {}{}", m.index, to_string(m.layout),
+                         layout::kFormatVersion, m.record_checksum ? ", record checksums" : ""));
+  print_line("vectors", fmt::format("{} x {} {} (from {}){}, metric {}", grouped(m.count),
+                                    m.dimension, to_string(m.stored_type), to_string(m.source_type),
+                                    m.normalised ? ", normalised" : "", to_string(m.metric)));
+  print_line("data set", fmt::format("{} ({}), {} bytes, xxh3 {:016x} of {} rows", m.dataset.name,
+                                     m.dataset.file, grouped(m.dataset_bytes()), m.dataset.xxh3,
+                                     grouped(m.dataset.rows_hashed)));
+  print_line("build", fmt::format("degree {}, list {}, alpha {}, passes {}, seed {}, code bits {}",
+                                  m.build.degree, m.build.list, m.build.alpha, m.build.passes,
+                                  m.build.seed, m.build.code_bits));
+  print_line("built by", fmt::format("farvec {} ({})", m.farvec_version, m.farvec_commit));
+  print_line("entry", grouped(m.entry));
+}
+
+void print_regions(const Manifest& manifest) {
+  fmt::print("\n{:<16} {:>18} {:>8}\n", "region", "bytes", "chunks");
+  for (const layout::RegionEntry& region : manifest.regions) {
+    fmt::print("{:<16} {:>18} {:>8}\n", region.file, grouped(region.file_bytes()),
+               grouped(region.checksums.size()));
+  }
+}
+
+void print_costs(const Manifest& manifest) {
+  fmt::print("\n{:<16} {:>18} {:>14} {:>18} {:>12} {:>14}\n", "layout", "record bytes",
+             "amplification", "with codes", "total", "DRAM B/vector");
+  for (const LayoutKind kind : {LayoutKind::csr, LayoutKind::padded}) {
+    const LayoutCost cost = layout_cost(manifest, kind);
+    fmt::print("{:<16} {:>18} {:>13.3f}x {:>18} {:>11.3f}x {:>14.2f}\n",
+               fmt::format("{}{}", to_string(kind), kind == manifest.layout ? " (this)" : ""),
+               grouped(cost.records_bytes), cost.amplification, grouped(cost.total_bytes()),
+               cost.total_amplification, cost.compute_dram_bytes_per_vector);
+  }
+}
+
+void print_degrees(const layout::DegreeReport& degrees) {
+  fmt::print("\ndegree: min {}, mean {:.2f}, p50 {}, p90 {}, p99 {}, max {}\n", degrees.least,
+             degrees.mean, degrees.p50, degrees.p90, degrees.p99, degrees.most);
+  constexpr std::size_t kRows = 16;
+  constexpr std::uint64_t kBarWidth = 50;
+  const std::size_t width = (degrees.histogram.size() + kRows - 1) / kRows;
+  std::vector<std::uint64_t> rows(kRows);
+  for (std::size_t d = 0; d < degrees.histogram.size(); ++d)
+    rows[d / width] += degrees.histogram[d];
+  const std::uint64_t largest = *std::max_element(rows.begin(), rows.end());
+  for (std::size_t row = 0; row * width < degrees.histogram.size(); ++row) {
+    const std::size_t last = std::min((row + 1) * width, degrees.histogram.size()) - 1;
+    const std::string bar((rows[row] * kBarWidth + largest - 1) / largest, '#');
+    const std::string range =
+        width == 1 ? std::to_string(last) : fmt::format("{}-{}", row * width, last);
+    fmt::print("{:>9} {:>15} {}\n", range, grouped(rows[row]), bar);
+  }
+}
+
+void inspect(const InspectArguments& arguments) {
+  const auto index = layout::IndexDirectory::open(arguments.directory);
+  layout::LoadOptions options;
+  options.threads = arguments.threads;
+  options.quiet = !arguments.verify;
+  if (arguments.verify) index.verify(options);
+  options.quiet = true;
+  const auto degrees = layout::degree_report(index.load_offset_table(options));
+  if (arguments.json) {
+    print_json(index, degrees, arguments.verify);
+    return;
+  }
+  print_identity(index);
+  print_regions(index.manifest());
+  print_costs(index.manifest());
+  print_degrees(degrees);
+  if (arguments.verify) fmt::print("\nverified: every checksum matches\n");
+}
+
+}  // namespace
+
+void register_inspect_command(CLI::App& tool) {
+  auto arguments = std::make_shared<InspectArguments>();
+  CLI::App* command = tool.add_subcommand("inspect", "Show what an index is and what it costs");
+  command->add_option("index", arguments->directory, "Index directory")->required();
+  command->add_flag("--json", arguments->json, "One JSON object");
+  command->add_flag("--verify", arguments->verify, "Read everything and compare every checksum");
+  command->add_option("--threads", arguments->threads, "Of --verify; 0: one per processor");
+  command->footer(
+      "Amplification is the bytes of the records, which lie on the memory node, over the bytes of\n"
+      "the data set's vectors; \"total\" adds codes and offsets. Both layouts are shown, "
+      "whichever\n"
+      "the index has.\n"
+      "Example:\n  farvec inspect sift1m.index --verify");
+  command->callback([arguments] { inspect(*arguments); });
+}
+
+}  // namespace farvec::cli
