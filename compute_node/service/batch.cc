@@ -1,0 +1,39 @@
+#include "compute_node/service/batch.h"
+
+namespace farvec::compute_node {
+
+Batch::Batch(const BatchShape& shape)
+    : lines_per_query_(round_up(shape.query_bytes, kCacheLineBytes) / kCacheLineBytes),
+      queries_(lines_per_query_ * shape.queries),
+      ids_(std::size_t{shape.queries} * shape.k, kInvalidNode),
+      distances_(std::size_t{shape.queries} * shape.k),
+      tasks_(shape.queries),
+      pending_(shape.queries) {
+  for (std::size_t i = 0; i < tasks_.size(); ++i) {
+    QueuedTask& task = tasks_[i];
+    task.batch = this;
+    task.query = query_slot(i);
+    task.k = shape.k;
+    task.list = shape.list;
+    task.width = shape.width;
+    task.deadline = shape.deadline;
+    task.ids = ids_.data() + i * shape.k;
+    task.distances = distances_.data() + i * shape.k;
+  }
+}
+
+std::byte* Batch::query_slot(std::size_t i) {
+  return reinterpret_cast<std::byte*>(queries_.data() + i * lines_per_query_);
+}
+
+bool Batch::finish_one() {
+  // Release: this core's results; acquire: the last one sees the results of all others.
+  return pending_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+}
+
+bool Batch::cancelled() const {
+  // Relaxed: a hint that saves work, orders nothing.
+  return cancel_flag->load(std::memory_order_relaxed);
+}
+
+}  // namespace farvec::compute_node

@@ -1,0 +1,72 @@
+// The queries of one request, from the door to the answer.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "base/memory.h"
+#include "compute_node/search_core.h"
+
+namespace farvec::compute_node {
+
+class Batch;
+
+/// A search with its place in a feed's lists, which alone uses the links.
+struct QueuedTask : SearchTask {
+  QueuedTask* next = nullptr;
+  QueuedTask* previous = nullptr;
+  Batch* batch = nullptr;
+};
+
+struct BatchShape {
+  std::uint32_t queries = 0;
+  std::size_t query_bytes = 0;  ///< of one query in the stored type
+  std::uint32_t k = 0;
+  std::uint32_t list = 0;
+  std::uint32_t width = 1;
+  Ticks deadline = 0;  ///< absolute
+};
+
+/// Owns its tasks, their query vectors (each 64-byte aligned) and their results. Not movable: cores
+/// hold pointers into it while it is in flight.
+class Batch {
+ public:
+  explicit Batch(const BatchShape& shape);
+  Batch(const Batch&) = delete;
+  Batch& operator=(const Batch&) = delete;
+
+  std::vector<QueuedTask>& tasks() { return tasks_; }
+  /// Where query i is to be written before the batch is submitted.
+  std::byte* query_slot(std::size_t i);
+
+  /// Ends one task. True for the last of the batch: the caller then owns the batch again.
+  bool finish_one();
+
+  /// True once nobody waits for the answer: tasks that have not started need not.
+  bool cancelled() const;
+
+  /// Set by the client's end, at any time until the batch is answered.
+  std::shared_ptr<std::atomic<bool>> cancel_flag = std::make_shared<std::atomic<bool>>(false);
+  /// Called once, by the replier's thread, when every task has its result.
+  std::function<void(Batch&)> answer;
+  Ticks admitted = 0;
+
+ private:
+  friend class Replier;
+  struct alignas(kCacheLineBytes) Line {
+    std::byte bytes[kCacheLineBytes];
+  };
+
+  std::size_t lines_per_query_;
+  std::vector<Line> queries_;
+  std::vector<NodeId> ids_;
+  std::vector<float> distances_;
+  std::vector<QueuedTask> tasks_;
+  std::atomic<std::uint32_t> pending_;
+  Batch* next_answered_ = nullptr;
+};
+
+}  // namespace farvec::compute_node

@@ -1,0 +1,178 @@
+#include "compute_node/service/core_feed.h"
+
+#include <chrono>
+#include <utility>
+
+namespace farvec::compute_node {
+namespace {
+constexpr std::chrono::milliseconds kIdleWait{2};
+constexpr Status kExpired{StatusCode::deadline_exceeded,
+                          "the deadline passed before the search began"};
+constexpr Status kCancelled{StatusCode::cancelled, "the caller gave up before the search began"};
+}  // namespace
+
+// The budget only counts: nothing is published through it, so every order is relaxed.
+bool AdmissionBudget::try_take(std::uint32_t count) {
+  std::uint32_t taken = taken_.load(std::memory_order_relaxed);
+  do {
+    if (count > limit_ || taken > limit_ - count) return false;
+  } while (!taken_.compare_exchange_weak(taken, taken + count, std::memory_order_relaxed));
+  return true;
+}
+
+void AdmissionBudget::give(std::uint32_t count) {
+  taken_.fetch_sub(count, std::memory_order_relaxed);
+}
+
+std::uint32_t AdmissionBudget::taken() const {
+  return taken_.load(std::memory_order_relaxed);
+}
+
+void CoreFeed::push(QueuedTask& task) {
+  bool wake = false;
+  Status refused;
+  {
+    const std::lock_guard lock(mutex_);
+    refused = reason_;
+    if (refused.ok()) {
+      task.next = nullptr;
+      (first_ == nullptr ? first_ : last_->next) = &task;
+      last_ = &task;
+      waiting_.fetch_add(1, std::memory_order_relaxed);  // a hint; the lock publishes the task
+      wake = std::exchange(sleeping_, false);
+    }
+  }
+  if (wake) pushed_.notify_one();
+  if (!refused.ok()) {
+    budget_.give(1);
+    end(task, refused);
+  }
+}
+
+void CoreFeed::close(Status reason) {
+  QueuedTask* task;
+  {
+    const std::lock_guard lock(mutex_);
+    if (reason_.ok()) reason_ = reason;
+    task = std::exchange(first_, nullptr);
+    waiting_.store(0, std::memory_order_relaxed);
+    closed_.store(true, std::memory_order_release);  // pairs with finished()
+    sleeping_ = false;
+  }
+  pushed_.notify_one();
+  while (task != nullptr) {
+    QueuedTask& ended = *std::exchange(task, task->next);
+    budget_.give(1);
+    end(ended, reason);
+  }
+}
+
+void CoreFeed::expire(Ticks now) {
+  QueuedTask* expired = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    QueuedTask* previous = nullptr;
+    for (QueuedTask *task = first_, *following; task != nullptr; task = following) {
+      following = task->next;
+      if (task->deadline > now) {
+        previous = task;
+        continue;
+      }
+      (previous == nullptr ? first_ : previous->next) = following;
+      waiting_.fetch_sub(1, std::memory_order_relaxed);
+      task->next = std::exchange(expired, task);
+    }
+    last_ = previous;
+  }
+  while (expired != nullptr) {
+    QueuedTask& ended = *std::exchange(expired, expired->next);
+    budget_.give(1);
+    end(ended, kExpired);
+  }
+}
+
+std::uint32_t CoreFeed::load() const {
+  return waiting_.load(std::memory_order_relaxed) + running();
+}
+
+std::uint32_t CoreFeed::running() const {
+  return running_.load(std::memory_order_relaxed);
+}
+
+QueuedTask* CoreFeed::pop() {
+  // A task that is missed here is found on the next turn: no lock while the queue is empty.
+  if (waiting_.load(std::memory_order_relaxed) == 0) return nullptr;
+  const std::lock_guard lock(mutex_);
+  if (first_ == nullptr) return nullptr;
+  QueuedTask* task = first_;
+  first_ = task->next;
+  waiting_.fetch_sub(1, std::memory_order_relaxed);
+  running_.fetch_add(1, std::memory_order_relaxed);
+  return task;
+}
+
+SearchTask* CoreFeed::next() {
+  // Bounded by the admission budget: each turn takes one task out.
+  while (QueuedTask* task = pop()) {
+    budget_.give(1);
+    if (!task->batch->cancelled() && task->deadline > now_ticks()) {
+      link_live(*task);
+      return task;
+    }
+    running_.fetch_sub(1, std::memory_order_relaxed);
+    end(*task, task->batch->cancelled() ? kCancelled : kExpired);
+  }
+  return nullptr;
+}
+
+bool CoreFeed::finished() {
+  return closed_.load(std::memory_order_acquire);
+}
+
+void CoreFeed::done(SearchTask& task) {
+  running_.fetch_sub(1, std::memory_order_relaxed);
+  unlink_live(static_cast<QueuedTask&>(task));
+  complete(static_cast<QueuedTask&>(task));
+}
+
+void CoreFeed::end_abandoned(Status reason) {
+  while (live_ != nullptr) {
+    QueuedTask& task = *live_;
+    unlink_live(task);
+    running_.fetch_sub(1, std::memory_order_relaxed);
+    end(task, reason);
+  }
+}
+
+void CoreFeed::link_live(QueuedTask& task) {
+  task.previous = nullptr;
+  task.next = live_;
+  if (live_ != nullptr) live_->previous = &task;
+  live_ = &task;
+}
+
+void CoreFeed::unlink_live(QueuedTask& task) {
+  (task.previous == nullptr ? live_ : task.previous->next) = task.next;
+  if (task.next != nullptr) task.next->previous = task.previous;
+}
+
+void CoreFeed::idle() {
+  std::unique_lock lock(mutex_);
+  if (first_ != nullptr || closed_.load(std::memory_order_relaxed)) return;
+  sleeping_ = true;
+  pushed_.wait_for(lock, kIdleWait, [this] { return !sleeping_; });
+  sleeping_ = false;
+}
+
+void CoreFeed::end(QueuedTask& task, Status status) {
+  task.status = status;
+  task.started = task.finished = now_ticks();
+  complete(task);
+}
+
+void CoreFeed::complete(QueuedTask& task) {
+  Batch* batch = task.batch;
+  if (batch->finish_one()) replier_.push(batch);
+}
+
+}  // namespace farvec::compute_node

@@ -1,0 +1,70 @@
+// What the query service runs on: an index that can be opened, lost, and opened again.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/error.h"
+#include "base/types.h"
+#include "compute_node/search_core.h"
+
+namespace farvec::compute_node {
+
+/// The facts of an open index that a request is checked against and that Describe tells.
+struct ServedIndex {
+  Metric metric = Metric::l2;
+  ElementType source_type = ElementType::f32;  ///< of queries
+  ElementType stored_type = ElementType::f32;  ///< distance::stored_type(metric, source_type)
+  std::uint32_t dimension = 0;
+  std::uint64_t count = 0;
+  std::uint32_t degree = 0;
+  std::uint32_t code_bits = 0;
+  std::string layout;  ///< "csr", "padded"
+  std::string tier;    ///< with its model when it has one
+  std::uint64_t generation = 0;
+  std::uint64_t index_bytes = 0;   ///< on the tier
+  std::uint64_t code_bytes = 0;    ///< in this process
+  std::uint64_t offset_bytes = 0;  ///< in this process
+  std::uint64_t cache_bytes = 0;   ///< record caches of all cores
+};
+
+/// Samples of a session's cores. Atomic and relaxed: each is a gauge or a counter on its own.
+struct TierCounters {
+  std::atomic<std::uint64_t> stalls{0};
+  std::atomic<std::uint64_t> reads_in_flight{0};
+};
+
+/// An open index. Destroyed after every run_core() has returned.
+class SearchSession {
+ public:
+  virtual ~SearchSession() = default;
+  virtual const ServedIndex& index() const = 0;
+  /// Runs core number `core` on the calling thread until the feed is finished and every task is
+  /// done. May throw; the session then counts as broken.
+  virtual void run_core(unsigned core, TaskFeed& feed) = 0;
+  /// False once the index can no longer be read, for good. Any thread; does not block.
+  virtual bool alive() const = 0;
+  /// Any thread.
+  virtual TierCounters& counters() = 0;
+};
+
+/// The index is not there now but may come: worth another try.
+class UnreachableError : public Error {
+ public:
+  using Error::Error;
+};
+
+class SearchBackend {
+ public:
+  virtual ~SearchBackend() = default;
+  /// Whom it opens, for messages: "memory node 127.0.0.1:7001", "index directory /srv/index".
+  virtual std::string target() const = 0;
+  /// One attempt that ends within about `bound`. Throws UnreachableError when a later attempt may
+  /// succeed, Error when it cannot.
+  virtual std::unique_ptr<SearchSession> open(std::chrono::milliseconds bound) = 0;
+};
+
+}  // namespace farvec::compute_node
