@@ -1,0 +1,113 @@
+"""What is measured: a peer's index in this process, or a tier of `farvec sweep`.
+
+A contender can `choose` its parameters on the first half of the queries and `measure` them on the
+second; both answer a Point.
+"""
+import dataclasses
+import json
+import pathlib
+import subprocess
+import tempfile
+import time
+
+import adapters
+
+SWEEP_TIMEOUT_S = 1800
+# A rate is of at least this long a run; short query sets are searched again.
+LEAST_SECONDS = 0.5
+MOST_REPEATS = 50
+
+
+@dataclasses.dataclass
+class Point:
+    recall: float
+    qps: float
+    parameters: dict
+
+
+class PeerContender:
+    def __init__(self, name, workload, folder, k):
+        self.name, self.workload, self.k = name, workload, k
+        self.peer = adapters.PEERS[name](workload, folder)
+        self.peer.load()
+        facts = json.loads((pathlib.Path(folder) / "build.json").read_text())
+        self.label, self.build_seconds = self.peer.label, facts["build_seconds"]
+        self.bytes_per_vector = facts["bytes"] / len(workload.base)
+        self.found = {}
+
+    def run(self, which, effort, least_seconds=0.0):
+        queries = self.peer.queries[which.start:which.stop]
+        start, repeats, seconds = time.perf_counter(), 0, 0.0
+        while repeats == 0 or (seconds < least_seconds and repeats < MOST_REPEATS):
+            found = self.peer.search(queries, self.k, effort)
+            repeats, seconds = repeats + 1, time.perf_counter() - start
+        key = (which.start, effort)
+        if key not in self.found:
+            self.found[key] = self.workload.recall(found, which, self.k)
+        return Point(self.found[key], repeats * len(queries) / seconds, {"effort": effort})
+
+    def choose(self, target):
+        """The least effort that reaches the target on the first half, by bisection."""
+        which, efforts = self.workload.halves()[0], self.peer.efforts
+        low, high = 0, len(efforts) - 1
+        if self.run(which, efforts[high]).recall < target:
+            return None
+        while low < high:
+            middle = (low + high) // 2
+            if self.run(which, efforts[middle]).recall >= target:
+                high = middle
+            else:
+                low = middle + 1
+        return {"effort": efforts[low]}
+
+    def measure(self, parameters):
+        return self.run(self.workload.halves()[1], parameters["effort"], LEAST_SECONDS)
+
+
+class FarvecContender:
+    """One tier of `farvec sweep`, a process per call; it inherits this process's core."""
+
+    def __init__(self, tier, options, workload):
+        self.name = self.label = f"farvec {tier}"
+        self.tier, self.options, self.workload = tier, options, workload
+        self.build_seconds = None
+        self.bytes_per_vector = None
+        self.tried = None
+
+    def sweep(self, which, lists, widths, slots):
+        options = self.options
+        with tempfile.TemporaryDirectory() as folder:
+            result = pathlib.Path(folder) / "sweep.jsonl"
+            command = [options.farvec, "sweep", "--index", options.index,
+                       "--queries", options.queries, "--groundtruth", options.groundtruth,
+                       "--k", str(options.k), "--list", lists, "--width", widths,
+                       "--slots", slots, "--threads", "1", "--tier", self.tier, "--passes", "1",
+                       "--queries-range", f"{which.start}:{which.stop}", "--json", str(result)]
+            done = subprocess.run(command, capture_output=True, text=True, check=False,
+                                  timeout=SWEEP_TIMEOUT_S)
+            if done.returncode != 0:
+                raise SystemExit(f"error: {' '.join(command)}\n{done.stderr}")
+            return [json.loads(line) for line in result.read_text().splitlines()]
+
+    def try_all(self):
+        if self.tried is None:
+            options = self.options
+            slots = "1" if self.tier == "dram" else options.slots
+            self.tried = self.sweep(self.workload.halves()[0], options.lists, options.widths, slots)
+            line = self.tried[0]
+            size = line["index_bytes"] + line["compute_dram_bytes"]
+            self.bytes_per_vector = size / len(self.workload.base)
+        return self.tried
+
+    def choose(self, target):
+        """The fastest combination that reaches the target on the first half."""
+        good = [line for line in self.try_all() if line["recall"] >= target]
+        if not good:
+            return None
+        best = max(good, key=lambda line: line["qps"])
+        return {name: best[name] for name in ("list", "width", "slots")}
+
+    def measure(self, parameters):
+        line, = self.sweep(self.workload.halves()[1],
+                           *(str(parameters[name]) for name in ("list", "width", "slots")))
+        return Point(line["recall"], line["qps"], parameters)

@@ -1,0 +1,60 @@
+"""Tables of a run: as text for the terminal and as Markdown for docs/results/."""
+import statistics
+
+REFERENCES = ("farvec dram", "farvec emulated:rdma")
+
+
+def summarise(points):
+    rates = [point.qps for point in points]
+    return {"qps": statistics.median(rates), "qps_min": min(rates), "qps_max": max(rates),
+            "passes": len(rates), "recall": points[0].recall,
+            "parameters": points[0].parameters}
+
+
+def ratio(rows, target, reference, row):
+    """How many times the row's QPS the reference has at the same target."""
+    for other in rows:
+        if other["name"] == reference and other["target"] == target and other.get("qps"):
+            return f"{other['qps'] / row['qps']:.2f}"
+    return "-"
+
+
+def cells(rows, row):
+    build = row["build_seconds"]
+    size = row["bytes_per_vector"]
+    head = [row["label"], f"{row['target']:.2f}"]
+    tail = ["-" if size is None else f"{size:,.0f}", "-" if build is None else f"{build:,.0f}"]
+    if not row.get("qps"):
+        return head + ["not reached", "-", "-", "-"] + ["-"] * len(REFERENCES) + tail
+    settings = " ".join(f"{name}={value}" for name, value in row["parameters"].items())
+    return head + [settings, f"{row['recall']:.4f}", f"{row['qps']:,.0f}",
+                   f"{row['qps_min']:,.0f}..{row['qps_max']:,.0f}",
+                   *(ratio(rows, row["target"], name, row) for name in REFERENCES)] + tail
+
+
+HEAD = ["index", "target", "parameters", "recall@k", "QPS", "min..max",
+        *(f"{name} / this" for name in REFERENCES), "bytes per vector", "build s"]
+
+
+def table(rows):
+    return [HEAD] + [cells(rows, row) for row in rows]
+
+
+def text(rows):
+    lines = table(rows)
+    widths = [max(len(line[column]) for line in lines) for column in range(len(HEAD))]
+    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip()
+                     for line in lines)
+
+
+def markdown(facts, rows):
+    lines = table(rows)
+    body = [lines[0], ["---"] * len(HEAD)] + lines[1:]
+    note = (f"One thread on core {facts['core']}, k={facts['k']}, {facts['passes']} passes in "
+            "turn, median with the smallest and the largest. Parameters were chosen on the first "
+            "half of the queries, figures are of the second. Indexes were built on "
+            f"{facts['build_threads']} cores. Sizes are of the saved index; farvec's is its "
+            "region on the memory node plus its compute DRAM.")
+    return "\n".join([f"# Peers on {facts['workload']}", "", "```sh", facts["command"], "```", "",
+                      f"{facts['cpu']}, {facts['host']}, commit {facts['commit']}.", "", note, "",
+                      *("| " + " | ".join(line) + " |" for line in body), ""])

@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+"""Compares farvec with other vector indexes: same data, same queries, one thread, passes in turn.
+
+Example (the index is what `farvec build graph` made of the same data):
+    bench/peers/run.py --data base.fbin --queries query.fbin --groundtruth gt100.ibin \\
+        --metric l2 --index INDEX --peers hnswlib,svs,symphonyqg --out docs/results/peers-NAME
+
+The libraries come from PyPI into build/peers-venv, made on first use. Their indexes are built on
+all cores, once, and kept in build/peers/. Parameters are chosen on the first half of the queries;
+the figures are of the second half. Without --index only the peers are measured.
+"""
+import argparse
+import json
+import os
+import pathlib
+import platform
+import shutil
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+VENV = ROOT / "build" / "peers-venv"
+CACHE = ROOT / "build" / "peers"
+PACKAGES = {"hnswlib": "hnswlib", "faiss-hnsw": "faiss-cpu", "faiss-ivf": "faiss-cpu",
+            "usearch": "usearch", "svs": "scalable-vs", "svs-raw": "scalable-vs",
+            "symphonyqg": "rabitqlib>=0.7"}
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", required=True, help=".fbin, .u8bin or .i8bin")
+    parser.add_argument("--queries", required=True)
+    parser.add_argument("--groundtruth", required=True, help=".ibin")
+    parser.add_argument("--metric", choices=("l2", "ip", "cosine"), default="l2")
+    parser.add_argument("--index", help="index directory of `farvec build graph`")
+    parser.add_argument("--peers", default=",".join(PACKAGES), help="of " + ", ".join(PACKAGES))
+    parser.add_argument("--tiers", default="dram,emulated:rdma", help="farvec's tiers")
+    parser.add_argument("--recalls", default="0.90,0.95,0.99")
+    parser.add_argument("--k", type=int, default=10)
+    parser.add_argument("--passes", type=int, default=5)
+    parser.add_argument("--lists", default="10,12,14,16,20,24,28,32,40,48,56,64,80,96,128,160,256",
+                        help="farvec's list lengths to choose from")
+    parser.add_argument("--widths", default="1,2,4")
+    parser.add_argument("--slots", default="8,16,32", help="farvec's slots for far tiers")
+    parser.add_argument("--core", type=int, default=os.cpu_count() - 1)
+    parser.add_argument("--farvec", default=str(ROOT / "build/release/bin/farvec"))
+    parser.add_argument("--out", help="write OUT.json and OUT.md")
+    parser.add_argument("--build", help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def install(names):
+    """Makes the virtual environment; answers the peers whose package can be had."""
+    python = VENV / "bin" / "python"
+    if not python.exists():
+        subprocess.run(["/usr/bin/python3", "-m", "venv", VENV], check=True, timeout=300)
+    available = []
+    for name in names:
+        marker = VENV / f"installed-{name}"
+        if not marker.exists():
+            done = subprocess.run([python, "-m", "pip", "install", "--quiet",
+                                   "--disable-pip-version-check", "numpy", PACKAGES[name]],
+                                  timeout=1200, check=False)
+            if done.returncode != 0:
+                print(f"warning: {name} is left out: pip could not install {PACKAGES[name]}",
+                      file=sys.stderr)
+                continue
+            marker.touch()
+        available.append(name)
+    return available
+
+
+def enter_environment(arguments):
+    """Runs this script again with the environment's interpreter, with the peers that are there."""
+    names = [name for name in arguments.peers.split(",") if name]
+    unknown = set(names) - set(PACKAGES)
+    if unknown:
+        raise SystemExit(f"error: unknown peers {', '.join(sorted(unknown))}")
+    available = install(names)
+    python = str(VENV / "bin" / "python")
+    os.environ.update(OMP_NUM_THREADS="1", OMP_WAIT_POLICY="passive",
+                      FARVEC_PEERS=",".join(available))
+    os.execv(python, [python, "-B", __file__, *sys.argv[1:]])
+
+
+def cache_folder(workload, name):
+    return CACHE / f"{workload.name}-{workload.metric}-{len(workload.base)}" / name
+
+
+def build(workload, name):
+    """Builds one peer's index into the cache; the folder appears only when it is complete."""
+    import adapters
+    folder = cache_folder(workload, name)
+    partial = folder.with_suffix(".partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    start = time.perf_counter()
+    adapters.PEERS[name](workload, partial).build()
+    seconds = time.perf_counter() - start
+    size = sum(path.stat().st_size for path in partial.rglob("*") if path.is_file())
+    (partial / "build.json").write_text(json.dumps({"build_seconds": seconds, "bytes": size}))
+    partial.rename(folder)
+
+
+def ensure_built(workload, names):
+    """Builds in processes of their own, so that no library keeps its build threads."""
+    built = []
+    for name in names:
+        if not (cache_folder(workload, name) / "build.json").exists():
+            print(f"building {name} ...", file=sys.stderr, flush=True)
+            environment = dict(os.environ, OMP_NUM_THREADS=str(os.cpu_count()))
+            done = subprocess.run([sys.executable, "-B", __file__, *sys.argv[1:], "--build", name],
+                                  env=environment, timeout=7200, check=False)
+            if done.returncode != 0:
+                print(f"warning: {name} is left out: its build failed", file=sys.stderr)
+                continue
+        built.append(name)
+    return built
+
+
+def run_passes(contenders, targets, passes):
+    """Chooses, then measures pass by pass, every contender in turn within a pass."""
+    chosen = {(contender, target): contender.choose(target)
+              for contender in contenders for target in targets}
+    points = {key: [] for key, parameters in chosen.items() if parameters}
+    for number in range(passes):
+        print(f"pass {number + 1} of {passes}", file=sys.stderr, flush=True)
+        for key in points:
+            points[key].append(key[0].measure(chosen[key]))
+    return chosen, points
+
+
+def rows_of(chosen, points):
+    import report
+    rows = []
+    for (contender, target) in sorted(chosen, key=lambda key: key[1]):
+        row = {"name": contender.name, "label": contender.label, "target": target,
+               "bytes_per_vector": contender.bytes_per_vector,
+               "build_seconds": contender.build_seconds}
+        if chosen[contender, target]:
+            row.update(report.summarise(points[contender, target]))
+        rows.append(row)
+    return rows
+
+
+def cpu_model():
+    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.split(":", 1)[1].strip()
+    return platform.machine()
+
+
+def facts_of(arguments, workload):
+    commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short=12", "HEAD"], text=True,
+                            capture_output=True, check=False).stdout.strip()
+    return {"workload": workload.name, "core": arguments.core, "k": arguments.k,
+            "passes": arguments.passes, "build_threads": os.cpu_count(), "commit": commit,
+            "cpu": cpu_model(), "host": platform.node(),
+            "command": "bench/peers/run.py " + " ".join(sys.argv[1:])}
+
+
+def write_results(prefix, facts, rows):
+    import report
+    prefix = pathlib.Path(prefix)
+    prefix.parent.mkdir(parents=True, exist_ok=True)
+    prefix.with_name(prefix.name + ".json").write_text(
+        json.dumps({**facts, "rows": rows}, indent=1) + "\n")
+    prefix.with_name(prefix.name + ".md").write_text(report.markdown(facts, rows))
+
+
+def main():
+    arguments = parse_arguments()
+    if "FARVEC_PEERS" not in os.environ:
+        enter_environment(arguments)
+    from vectors import Workload
+    workload = Workload.load(arguments.data, arguments.queries, arguments.groundtruth,
+                             arguments.metric)
+    if arguments.build:
+        build(workload, arguments.build)
+        return
+    names = ensure_built(workload, [name for name in os.environ["FARVEC_PEERS"].split(",") if name])
+    os.sched_setaffinity(0, {arguments.core})
+    from contenders import FarvecContender, PeerContender
+    contenders = [PeerContender(name, workload, cache_folder(workload, name), arguments.k)
+                  for name in names]
+    if arguments.index:
+        contenders += [FarvecContender(tier, arguments, workload)
+                       for tier in arguments.tiers.split(",")]
+    targets = [float(target) for target in arguments.recalls.split(",")]
+    rows = rows_of(*run_passes(contenders, targets, arguments.passes))
+    import report
+    print(report.text(rows))
+    if arguments.out:
+        write_results(arguments.out, facts_of(arguments, workload), rows)
+
+
+if __name__ == "__main__":
+    main()
