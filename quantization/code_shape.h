@@ -24,8 +24,9 @@ struct Plane {
   std::uint32_t query_stride() const {
     return bytes <= 16 ? 16 : bytes <= 32 ? 32 : static_cast<std::uint32_t>(round_up(bytes, 64));
   }
+  /// Whole cache lines, and room for a 32-byte load of a last group of 16 bytes.
   std::uint32_t query_bytes() const {
-    return static_cast<std::uint32_t>(round_up(std::size_t{groups()} * query_stride(), 64));
+    return static_cast<std::uint32_t>(round_up(std::size_t{groups()} * query_stride() + 16, 64));
   }
 };
 

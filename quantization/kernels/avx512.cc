@@ -2,12 +2,10 @@
 #include <immintrin.h>
 
 #include "base/memory.h"
-#include "quantization/kernels/kernel.h"
+#include "quantization/kernels/grouped.h"
 
 namespace farvec::quantization {
 namespace {
-
-constexpr std::size_t kGroup = 4;
 
 /// How 64-byte registers cover a plane of `width` bits whose groups repeat `copies` times in one
 /// register: a plane of at most 16 (32) bytes is broadcast 4 (2) times, and each copy brings
@@ -56,10 +54,6 @@ inline int copies_of(const Plane& plane) {
   return plane.query_stride() < 64 ? static_cast<int>(64 / plane.query_stride()) : 1;
 }
 
-struct Records {
-  const std::uint8_t* code[kGroup];
-};
-
 template <int width, int copies>
 inline void add_block(const __m512i* bytes, const std::int8_t* query, std::size_t stride,
                       __m512i* sums) {
@@ -75,7 +69,7 @@ inline void add_block(const __m512i* bytes, const std::int8_t* query, std::size_
 }
 
 template <int width, int copies, bool masked>
-inline void add_plane(const Plane& plane, const Records& records, const std::int8_t* query,
+inline void add_plane(const Plane& plane, const RecordGroup& records, const std::int8_t* query,
                       __m512i* sums) {
   using C = Cover<width, copies>;
   const std::size_t stride = copies == 1 ? plane.query_stride() : 64;
@@ -109,88 +103,60 @@ inline __m128i lane_totals(const __m512i* s) {
   return _mm_add_epi32(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
 }
 
-template <typename AddPlanes>
-inline void dot_group(const CodeShape& shape, const DotBatch& batch, std::size_t begin,
-                      const AddPlanes& add_planes) {
-  const std::size_t count = batch.count - begin < kGroup ? batch.count - begin : kGroup;
-  Records records;
-#pragma GCC unroll 4
-  for (std::size_t r = 0; r < kGroup; ++r) {
-    const std::size_t id = batch.ids[begin + (r < count ? r : count - 1)];
-    records.code[r] =
-        reinterpret_cast<const std::uint8_t*>(batch.records) + id * shape.record_bytes();
-  }
-  __m512i sums[kGroup] = {_mm512_setzero_si512(), _mm512_setzero_si512(), _mm512_setzero_si512(),
-                          _mm512_setzero_si512()};
-  add_planes(records, sums);
-  const __m128i totals = lane_totals(sums);
-  if (count == kGroup) {
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(batch.dots + begin), totals);
-  } else {
-    _mm_mask_storeu_epi32(batch.dots + begin, static_cast<__mmask8>((1u << count) - 1), totals);
-  }
-  for (std::size_t r = 0; r < count; ++r) {
-    __builtin_memcpy(batch.factors + begin + r, records.code[r] + shape.code_bytes, 4);
-  }
-}
+struct Avx512 {
+  using Sum = __m512i;
 
-/// Codes of 1, 2, 4 and 8 bits.
-template <int width, int copies, bool masked>
-void dot_single(const CodeShape& shape, const DotBatch& batch) {
+  static Sum zero() { return _mm512_setzero_si512(); }
+
+  template <int width>
+  static Sum shift(Sum sum) {
+    return _mm512_slli_epi32(sum, width);
+  }
+
+  template <int width>
+  static void add(const Plane& plane, const RecordGroup& records, const std::int8_t* query,
+                  Sum* sums) {
+    switch (copies_of(plane)) {
+      case 4:
+        return add_plane<width, 4, true>(plane, records, query, sums);
+      case 2:
+        return add_plane<width, 2, true>(plane, records, query, sums);
+      default:
+        return add_plane<width, 1, true>(plane, records, query, sums);
+    }
+  }
+
+  static void store(const Sum* sums, std::size_t count, std::int32_t* out) {
+    const auto mask = static_cast<__mmask8>((1u << count) - 1);
+    _mm_mask_storeu_epi32(out, mask, lane_totals(sums));
+  }
+};
+
+/// A plane that whole registers cover without a read behind the record, which is the common case.
+template <int width, int copies>
+void dot_unmasked(const CodeShape& shape, const DotBatch& batch) {
   const Plane plane = shape.planes[0];
-  for (std::size_t begin = 0; begin < batch.count; begin += kGroup) {
-    dot_group(shape, batch, begin, [&](const Records& records, __m512i* sums) {
-      add_plane<width, copies, masked>(plane, records, batch.query, sums);
-    });
-  }
-}
-
-template <int width>
-void add_lower_plane(const Plane& plane, const Records& records, const std::int8_t* query,
-                     __m512i* sums) {
-  for (std::size_t r = 0; r < kGroup; ++r) sums[r] = _mm512_slli_epi32(sums[r], width);
-  switch (copies_of(plane)) {
-    case 4:
-      return add_plane<width, 4, true>(plane, records, query, sums);
-    case 2:
-      return add_plane<width, 2, true>(plane, records, query, sums);
-    default:
-      return add_plane<width, 1, true>(plane, records, query, sums);
-  }
-}
-
-/// Codes of 3, 5, 6 and 7 bits: each plane doubles what the wider ones gave, once per bit.
-void dot_planes(const CodeShape& shape, const DotBatch& batch) {
-  for (std::size_t begin = 0; begin < batch.count; begin += kGroup) {
-    dot_group(shape, batch, begin, [&](const Records& records, __m512i* sums) {
-      const std::int8_t* query = batch.query;
-      for (std::uint32_t p = 0; p < shape.plane_count; ++p) {
-        const Plane& plane = shape.planes[p];
-        if (plane.width == 4) add_lower_plane<4>(plane, records, query, sums);
-        if (plane.width == 2) add_lower_plane<2>(plane, records, query, sums);
-        if (plane.width == 1) add_lower_plane<1>(plane, records, query, sums);
-        query += plane.query_bytes();
-      }
-    });
-  }
+  Grouped<Avx512>::run(shape, batch, [&](const RecordGroup& records, __m512i* sums) {
+    add_plane<width, copies, false>(plane, records, batch.query, sums);
+  });
 }
 
 template <int width, int copies>
-DotKernel single_kernel(const CodeShape& shape) {
+DotKernel one_plane_kernel(const CodeShape& shape) {
   const std::size_t reach = round_up(shape.planes[0].bytes, Cover<width, copies>::kLoadBytes);
-  return reach > shape.record_bytes() ? dot_single<width, copies, true>
-                                      : dot_single<width, copies, false>;
+  return reach > shape.record_bytes() ? Grouped<Avx512>::one_plane<width>
+                                      : dot_unmasked<width, copies>;
 }
 
 template <int width>
-DotKernel single_kernel(const CodeShape& shape) {
+DotKernel one_plane_kernel(const CodeShape& shape) {
   switch (copies_of(shape.planes[0])) {
     case 4:
-      return single_kernel<width, 4>(shape);
+      return one_plane_kernel<width, 4>(shape);
     case 2:
-      return single_kernel<width, 2>(shape);
+      return one_plane_kernel<width, 2>(shape);
     default:
-      return single_kernel<width, 1>(shape);
+      return one_plane_kernel<width, 1>(shape);
   }
 }
 
@@ -199,15 +165,15 @@ DotKernel single_kernel(const CodeShape& shape) {
 DotKernel avx512_dot_kernel(const CodeShape& shape) {
   switch (shape.bits) {
     case 1:
-      return single_kernel<1>(shape);
+      return one_plane_kernel<1>(shape);
     case 2:
-      return single_kernel<2>(shape);
+      return one_plane_kernel<2>(shape);
     case 4:
-      return single_kernel<4>(shape);
+      return one_plane_kernel<4>(shape);
     case 8:
-      return single_kernel<8>(shape);
+      return one_plane_kernel<8>(shape);
     default:
-      return dot_planes;
+      return Grouped<Avx512>::all_planes;
   }
 }
 
