@@ -16,7 +16,8 @@ using RegionId = std::uint32_t;
 /// `destination` == nullptr asks for the bytes in place: allowed when limits().in_place, and then
 /// the bytes are at mapped(region) + offset once the completion has been polled.
 /// The destination belongs to the endpoint from post() until its completion has been polled (or
-/// close() has returned), even when the caller has given up waiting.
+/// close() has returned), even when the caller has given up waiting (docs/buffers.md). A read of 0
+/// bytes is allowed and completes.
 struct ReadRequest {
   std::uint64_t token = 0;  ///< the caller's; comes back in the completion
   RegionId region = 0;
@@ -40,11 +41,14 @@ struct EndpointLimits {
 /// Used by one thread. Knows no fibers. Destroying it closes it.
 class Endpoint {
  public:
+  Endpoint() = default;
   virtual ~Endpoint() = default;
+  Endpoint(const Endpoint&) = delete;
+  Endpoint& operator=(const Endpoint&) = delete;
 
   /// Starts all reads with one doorbell, or none: resource_exhausted when they do not fit
-  /// max_outstanding, invalid_argument when one is outside its region or too long, unavailable
-  /// when the peer is gone.
+  /// max_outstanding, invalid_argument when one is outside its region or too long or asks in vain
+  /// for its bytes in place, unavailable when the peer is gone or the endpoint closed.
   virtual Status post(std::span<const ReadRequest> reads) = 0;
 
   /// Moves up to completions.size() finished reads out, in any order; never blocks. Returns how
@@ -66,5 +70,22 @@ class Endpoint {
   /// back. Idempotent.
   virtual void close() = 0;
 };
+
+/// What every endpoint tests before it starts a read of a region of `region_bytes` bytes (0 when
+/// there is no such region).
+inline Status check_read(const ReadRequest& read, std::uint64_t region_bytes,
+                         const EndpointLimits& limits) {
+  if (region_bytes == 0) return {StatusCode::invalid_argument, "no such region"};
+  if (read.bytes > limits.max_read_bytes) {
+    return {StatusCode::invalid_argument, "the read is longer than the endpoint allows"};
+  }
+  if (read.offset > region_bytes || read.bytes > region_bytes - read.offset) {
+    return {StatusCode::invalid_argument, "the read is outside its region"};
+  }
+  if (read.destination == nullptr && !limits.in_place) {
+    return {StatusCode::invalid_argument, "the endpoint cannot read in place"};
+  }
+  return {};
+}
 
 }  // namespace farvec::transport

@@ -1,0 +1,43 @@
+// The endpoint of memory that a load reaches: shared memory, CXL, persistent memory.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "transport/endpoint.h"
+#include "transport/mapped/mapped_region.h"
+#include "transport/ring.h"
+
+namespace farvec::transport {
+
+/// RegionId i is element i. Shared by the endpoints of all cores.
+using RegionSet = std::vector<MappedRegion>;
+
+struct MappedOptions {
+  std::string name = "shm";  ///< for description()
+  std::uint32_t max_outstanding = 1024;
+  std::uint32_t max_read_bytes = 1u << 30;
+};
+
+/// post() prefetches every line of a read; the next poll() completes it, in order, and copies it
+/// unless it was asked for in place.
+class MappedEndpoint final : public Endpoint {
+ public:
+  explicit MappedEndpoint(std::shared_ptr<const RegionSet> regions, MappedOptions options = {});
+
+  Status post(std::span<const ReadRequest> reads) override;
+  std::size_t poll(std::span<Completion> completions) override;
+  EndpointLimits limits() const override;
+  std::uint64_t region_bytes(RegionId region) const override;
+  const std::byte* mapped(RegionId region) const override;
+  std::string description() const override { return options_.name; }
+  void close() override;
+
+ private:
+  std::shared_ptr<const RegionSet> regions_;
+  MappedOptions options_;
+  Ring<ReadRequest> outstanding_;
+  bool closed_ = false;
+};
+
+}  // namespace farvec::transport

@@ -1,0 +1,51 @@
+// A region of memory behind a file descriptor: memfd, shm_open, hugetlbfs, file or devdax.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace farvec::transport {
+
+enum class Access { read_only, read_write };
+
+/// Maps shared, so that what a memory node writes is seen, and with huge pages where the kernel
+/// gives them. Devdax devices are mapped with MAP_SYNC where they support it; their size and
+/// alignment come from sysfs.
+///
+/// The size is checked when the region is opened and never again: a file that is truncated under
+/// the mapping makes the next access to the lost pages raise SIGBUS, which ends the process. Hand
+/// regions over as memfd sealed with F_SEAL_SHRINK, or through a file that only its owner can
+/// write.
+///
+/// Movable, not copyable. Errors throw.
+class MappedRegion {
+ public:
+  /// `bytes` == 0 maps everything; otherwise the file must hold at least that many.
+  static MappedRegion map_file(const std::string& path, Access access = Access::read_only,
+                               std::uint64_t bytes = 0);
+  /// As above; the descriptor stays the caller's and may be closed afterwards.
+  static MappedRegion map_fd(int fd, std::uint64_t bytes = 0, Access access = Access::read_only);
+
+  ~MappedRegion();
+  MappedRegion(MappedRegion&& other) noexcept;
+  MappedRegion& operator=(MappedRegion&& other) noexcept;
+
+  std::span<const std::byte> bytes() const { return {data_, bytes_}; }
+  /// CHECKs that the region was mapped read_write.
+  std::span<std::byte> writable_bytes();
+  std::uint64_t size() const { return bytes_; }
+
+ private:
+  struct Source;
+  static MappedRegion map(const Source& source, std::uint64_t bytes, Access access);
+  MappedRegion() = default;
+
+  std::byte* data_ = nullptr;
+  std::uint64_t bytes_ = 0;
+  std::uint64_t mapped_bytes_ = 0;  ///< whole pages of the source
+  Access access_ = Access::read_only;
+};
+
+}  // namespace farvec::transport
