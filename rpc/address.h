@@ -1,0 +1,37 @@
+// Where a daemon listens and a client connects: "HOST:PORT" or "unix:/path".
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace farvec::rpc {
+
+struct Address {
+  std::string host;        ///< name, IPv4, or IPv6 without brackets; empty for a Unix socket
+  std::uint16_t port = 0;  ///< 0: the kernel chooses
+  std::string unix_path;   ///< empty for TCP
+
+  bool is_unix() const { return !unix_path.empty(); }
+};
+
+/// Throws Error naming the two accepted forms. "[::1]:7700" for IPv6. A Unix path is at most 107
+/// bytes (the kernel's limit).
+Address parse_address(std::string_view text);
+
+/// What parse_address() reads; also gRPC's own notation.
+std::string to_string(const Address& address);
+
+/// True for a Unix socket, and for a host of which every address is a loopback one. Throws Error
+/// when the name does not resolve.
+bool is_local(const Address& address);
+
+/// Throws Error when `address` can be reached from other machines and `insecure` is not set: the
+/// protocol is neither encrypted nor authenticated.
+void require_safe_binding(const Address& address, bool insecure);
+
+/// Throws Error when something already listens there, SystemError when the address cannot be bound
+/// for another reason. A stale Unix socket file without a listener passes.
+void require_free(const Address& address);
+
+}  // namespace farvec::rpc

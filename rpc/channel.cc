@@ -1,0 +1,56 @@
+#include "rpc/channel.h"
+
+#include <grpcpp/grpcpp.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "rpc/health.grpc.pb.h"
+
+namespace farvec::rpc {
+namespace {
+
+using Clock = std::chrono::system_clock;
+constexpr std::chrono::milliseconds kStopCheckPeriod{100};
+
+grpc::ChannelArguments channel_arguments(const ConnectOptions& options) {
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(options.max_message_bytes);
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 100);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
+  return arguments;
+}
+
+bool stopped(const ConnectOptions& options) {
+  // relaxed: only the flag itself matters.
+  return options.stop != nullptr && options.stop->load(std::memory_order_relaxed);
+}
+
+}  // namespace
+
+std::shared_ptr<grpc::Channel> connect(const Address& address, const ConnectOptions& options) {
+  auto channel = grpc::CreateCustomChannel(to_string(address), grpc::InsecureChannelCredentials(),
+                                           channel_arguments(options));
+  const auto end = Clock::now() + options.wait;
+  while (!stopped(options)) {
+    const auto step = std::min(end, Clock::now() + kStopCheckPeriod);
+    if (channel->WaitForConnected(step)) return channel;
+    if (Clock::now() >= end) {
+      throw Error("waited {:.1f} s for {} and nothing answered; is it running and listening there?",
+                  static_cast<double>(options.wait.count()) / 1000.0, to_string(address));
+    }
+  }
+  throw Error("stopped while waiting for {}", to_string(address));
+}
+
+bool is_serving(const std::shared_ptr<grpc::Channel>& channel, std::chrono::milliseconds timeout) {
+  grpc::ClientContext context;
+  context.set_deadline(Clock::now() + timeout);
+  grpc::health::v1::HealthCheckResponse response;
+  const auto stub = grpc::health::v1::Health::NewStub(channel);
+  return stub->Check(&context, {}, &response).ok() &&
+         response.status() == grpc::health::v1::HealthCheckResponse::SERVING;
+}
+
+}  // namespace farvec::rpc

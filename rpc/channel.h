@@ -1,0 +1,29 @@
+// The client's end: a connected channel, or an error that says whom we waited for.
+#pragma once
+
+#include <grpcpp/channel.h>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+
+#include "rpc/address.h"
+
+namespace farvec::rpc {
+
+struct ConnectOptions {
+  std::chrono::milliseconds wait{10'000};
+  int max_message_bytes = 64 << 20;
+  /// When set, connect() gives up as soon as it becomes true.
+  const std::atomic<bool>* stop = nullptr;
+};
+
+/// Tries again (with gRPC's back-off, at most a second apart) until the peer answers or the wait
+/// is over. Throws Error naming the address and the time waited.
+std::shared_ptr<grpc::Channel> connect(const Address& address, const ConnectOptions& options = {});
+
+/// The standard health service's answer for the whole server: true when SERVING. False also when
+/// the call fails within `timeout`.
+bool is_serving(const std::shared_ptr<grpc::Channel>& channel, std::chrono::milliseconds timeout);
+
+}  // namespace farvec::rpc

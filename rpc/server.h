@@ -1,0 +1,49 @@
+// A gRPC server the way both daemons run it: one address, health, reflection, bounded shutdown.
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "rpc/address.h"
+
+namespace farvec::rpc {
+
+struct ServerOptions {
+  Address address;
+  bool insecure = false;                 ///< allows an address that other machines can reach
+  std::vector<grpc::Service*> services;  ///< borrowed; must outlive the server
+  /// Last word on the builder: completion queues, message sizes.
+  std::function<void(grpc::ServerBuilder&)> configure;
+};
+
+/// Listens from construction on (a Unix socket is for its owner only, mode 0600); health says
+/// NOT_SERVING until set_serving(true). Thread-safe.
+class Server {
+ public:
+  /// Throws Error: an unsafe binding, an address in use, or one that cannot be bound.
+  explicit Server(ServerOptions options);
+  ~Server();  ///< shutdown() with one second
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  /// With the port that the kernel chose when 0 was asked for.
+  const Address& address() const { return address_; }
+
+  /// The standard health service's answer, for "" and for every service's full name.
+  void set_serving(bool serving);
+
+  /// Accepts no new calls, gives running ones `grace`, then cancels them. Idempotent. A Unix socket
+  /// file is removed.
+  void shutdown(std::chrono::milliseconds grace);
+
+ private:
+  Address address_;
+  std::unique_ptr<grpc::Server> server_;
+};
+
+}  // namespace farvec::rpc

@@ -1,0 +1,58 @@
+// Unix-domain sockets with bounded waits, and file descriptors sent through them.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace farvec::rpc {
+
+inline constexpr std::size_t kMaxUnixPathBytes = 107;
+/// The kernel takes at most this many descriptors in one message (SCM_MAX_FD).
+inline constexpr std::size_t kMaxDescriptorsPerMessage = 253;
+
+/// Owns a file descriptor.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() { reset(); }
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    if (this != &other) reset(std::exchange(other.fd_, -1));
+    return *this;
+  }
+
+  int get() const { return fd_; }
+  bool valid() const { return fd_ >= 0; }
+  void reset(int fd = -1);
+
+ private:
+  int fd_ = -1;
+};
+
+/// True when a connection to the socket file is accepted or would be.
+bool someone_listens(const std::string& path);
+
+/// Listens on `path` with mode 0600, replacing a stale socket file. Throws Error when something
+/// listens there, SystemError otherwise.
+Descriptor listen_unix(const std::string& path);
+
+/// Throws SystemError.
+Descriptor connect_unix(const std::string& path);
+
+/// Bounds every send and receive on the socket. Throws SystemError.
+void set_socket_timeout(int socket, std::chrono::milliseconds timeout);
+
+/// Sends all bytes, and the descriptors with the first of them. Throws SystemError; ETIMEDOUT when
+/// the socket's time-out passed.
+void send_message(int socket, std::span<const std::byte> bytes, std::span<const int> descriptors);
+
+/// Fills `bytes` completely and returns the descriptors that came along (close-on-exec). Throws
+/// SystemError; ETIMEDOUT after the socket's time-out, ECONNRESET when the peer closed.
+std::vector<Descriptor> receive_message(int socket, std::span<std::byte> bytes);
+
+}  // namespace farvec::rpc

@@ -1,0 +1,145 @@
+#include "rpc/server.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <filesystem>
+#include <future>
+#include <mutex>
+
+#include "base/error.h"
+#include "rpc/channel.h"
+#include "rpc/memory_node.grpc.pb.h"
+#include "tests/unit/temporary_folder.h"
+
+namespace farvec::rpc {
+namespace {
+
+using namespace std::chrono_literals;
+namespace v1 = memory_node::v1;
+
+class DescribeOnly : public v1::MemoryNode::Service {
+ public:
+  grpc::Status Describe(grpc::ServerContext* context, const v1::DescribeRequest*,
+                        v1::DescribeResponse* response) override {
+    if (hang) {
+      entered.set_value();
+      while (!context->IsCancelled()) std::this_thread::sleep_for(5ms);
+    }
+    response->set_backing("test");
+    return grpc::Status::OK;
+  }
+  bool hang = false;
+  std::promise<void> entered;
+};
+
+ServerOptions options_for(const std::string& address, grpc::Service& service) {
+  ServerOptions options;
+  options.address = parse_address(address);
+  options.services = {&service};
+  return options;
+}
+
+std::string message_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Server, AnswersOverTcpOnAPortOfTheKernelsChoice) {
+  DescribeOnly service;
+  Server server(options_for("127.0.0.1:0", service));
+  EXPECT_NE(server.address().port, 0);
+  const auto channel = connect(server.address());
+  const auto stub = v1::MemoryNode::NewStub(channel);
+  grpc::ClientContext context;
+  v1::DescribeResponse response;
+  ASSERT_TRUE(stub->Describe(&context, {}, &response).ok());
+  EXPECT_EQ(response.backing(), "test");
+}
+
+TEST(Server, HealthFollowsSetServing) {
+  DescribeOnly service;
+  tests::TemporaryFolder folder;
+  Server server(options_for("unix:" + folder.file("s"), service));
+  const auto channel = connect(server.address());
+  EXPECT_FALSE(is_serving(channel, 5s));
+  server.set_serving(true);
+  EXPECT_TRUE(is_serving(channel, 5s));
+  server.set_serving(false);
+  EXPECT_FALSE(is_serving(channel, 5s));
+  server.shutdown(0ms);
+  EXPECT_FALSE(is_serving(channel, 5s));
+  EXPECT_FALSE(std::filesystem::exists(folder.file("s")));
+}
+
+TEST(Server, RefusesAnAddressInUse) {
+  DescribeOnly service;
+  tests::TemporaryFolder folder;
+  Server unix_server(options_for("unix:" + folder.file("s"), service));
+  Server tcp_server(options_for("127.0.0.1:0", service));
+  for (const Address& taken : {unix_server.address(), tcp_server.address()}) {
+    const std::string message =
+        message_of([&] { Server again(options_for(to_string(taken), service)); });
+    EXPECT_THAT(message, testing::HasSubstr(to_string(taken)));
+    EXPECT_THAT(message, testing::HasSubstr("already listens"));
+  }
+  EXPECT_TRUE(connect(unix_server.address()) != nullptr);  // the first one is unharmed
+}
+
+TEST(Server, RefusesAnOpenAddressWithoutInsecure) {
+  DescribeOnly service;
+  EXPECT_THROW(Server(options_for("0.0.0.0:0", service)), Error);
+  ServerOptions options = options_for("0.0.0.0:0", service);
+  options.insecure = true;
+  EXPECT_NE(Server(options).address().port, 0);
+}
+
+TEST(Server, ShutdownCancelsCallsThatOutliveTheGrace) {
+  DescribeOnly service;
+  service.hang = true;
+  Server server(options_for("127.0.0.1:0", service));
+  const auto channel = connect(server.address());
+  auto call = std::async(std::launch::async, [&] {
+    grpc::ClientContext context;
+    v1::DescribeResponse response;
+    return v1::MemoryNode::NewStub(channel)->Describe(&context, {}, &response).ok();
+  });
+  service.entered.get_future().wait();
+  server.shutdown(10ms);
+  EXPECT_FALSE(call.get());
+}
+
+TEST(Channel, WaitIsBoundedAndSaysForWhom) {
+  ConnectOptions options;
+  options.wait = 50ms;
+  const std::string message =
+      message_of([&] { connect(parse_address("unix:/nonexistent/sock"), options); });
+  EXPECT_THAT(message, testing::HasSubstr("unix:/nonexistent/sock"));
+  EXPECT_THAT(message, testing::HasSubstr("waited 0.1 s"));
+}
+
+TEST(Channel, WaitEndsWhenToldToStop) {
+  std::atomic<bool> stop{true};
+  ConnectOptions options;
+  options.wait = 1h;
+  options.stop = &stop;
+  EXPECT_THROW(connect(parse_address("unix:/nonexistent/sock"), options), Error);
+}
+
+TEST(Channel, WaitsForAServerThatComesLater) {
+  tests::TemporaryFolder folder;
+  DescribeOnly service;
+  const Address address = parse_address("unix:" + folder.file("s"));
+  auto client = std::async(std::launch::async, [&] { return connect(address); });
+  std::this_thread::sleep_for(50ms);
+  Server server(options_for(to_string(address), service));
+  EXPECT_TRUE(client.get() != nullptr);
+}
+
+}  // namespace
+}  // namespace farvec::rpc
