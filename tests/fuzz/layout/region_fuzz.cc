@@ -1,0 +1,91 @@
+// Any bytes are a region header, codes, an offset table, records; or an Error or data_loss.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <utility>
+
+#include "base/check.h"
+#include "base/error.h"
+#include "layout/codes_region.h"
+#include "layout/graph_layout.h"
+#include "layout/manifest.h"
+
+namespace {
+
+using namespace farvec;
+using namespace farvec::layout;
+
+/// A region of `bytes` whose header is zero and whose payload begins with the input.
+HugeBuffer region_of(std::span<const std::byte> input, std::size_t bytes) {
+  HugeBuffer region(bytes);
+  std::memcpy(region.data() + kRegionHeaderBytes, input.data(),
+              std::min(input.size(), bytes - kRegionHeaderBytes));
+  return region;
+}
+
+template <typename Action>
+void expect_error_or_success(const Action& action) {
+  try {
+    action();
+  } catch (const Error&) {
+    return;
+  }
+}
+
+Manifest small_manifest() {
+  Manifest manifest;
+  manifest.dimension = 5;
+  manifest.count = 40;
+  manifest.max_degree = 9;
+  manifest.build.code_bits = 4;
+  return manifest;
+}
+
+void read_header(std::span<const std::byte> input) {
+  RegionHeaderBlock block{};
+  std::memcpy(block.data(), input.data(), std::min(input.size(), block.size()));
+  expect_error_or_success([&] { (void)decode_region_header(block, "fuzz"); });
+  expect_error_or_success([&] { (void)decode_region_header(input, "fuzz"); });
+}
+
+void read_codes(std::span<const std::byte> input) {
+  expect_error_or_success([&] {
+    const Codes codes =
+        parse_codes(region_of(input, kRegionHeaderBytes + input.size()), small_manifest(), "fuzz");
+    volatile const std::byte last =
+        codes.records()[codes.header.count * codes.header.record_bytes - 1];
+    (void)last;
+  });
+}
+
+void read_offsets(std::span<const std::byte> input) {
+  constexpr std::size_t kCount = 40;
+  expect_error_or_success([&] {
+    HugeBuffer region = region_of(input, kRegionHeaderBytes + OffsetTable::table_bytes(kCount));
+    const OffsetTable table({std::move(region), kRegionHeaderBytes}, kCount, 9);
+    const OffsetTable::Edges last = table.find(kCount - 1);
+    FARVEC_CHECK(last.first + last.degree == table.total_edges());
+  });
+}
+
+void read_record(std::span<const std::byte> input) {
+  const GraphLocator locator(
+      {.kind = LayoutKind::padded, .vector_bytes = 5, .max_degree = 9, .count = 40});
+  const Extent extent = locator.locate(7);
+  const auto record = locator.parse(7, extent, input);
+  if (!record.ok()) return;
+  FARVEC_CHECK(record.value().neighbors + 4 * record.value().degree <= input.data() + input.size());
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const auto input = std::as_bytes(std::span(data, size));
+  read_header(input);
+  read_codes(input);
+  read_offsets(input);
+  read_record(input);
+  return 0;
+}
