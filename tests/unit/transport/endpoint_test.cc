@@ -8,6 +8,8 @@
 #include <memory>
 
 #include "tests/unit/transport/test_regions.h"
+#include "transport/emulated/emulated_endpoint.h"
+#include "transport/faulty/faulty_endpoint.h"
 
 namespace farvec::transport {
 namespace {
@@ -19,6 +21,27 @@ std::unique_ptr<Endpoint> make_mapped(std::shared_ptr<const RegionSet> regions) 
   return std::make_unique<MappedEndpoint>(
       std::move(regions),
       MappedOptions{.max_outstanding = kOutstanding, .max_read_bytes = kReadBytes});
+}
+
+const DeviceModel kQuick{"quick", 3, 10, 50, 64};
+
+std::unique_ptr<Endpoint> make_emulated(std::shared_ptr<const RegionSet> regions) {
+  return std::make_unique<EmulatedEndpoint>(make_mapped(std::move(regions)),
+                                            std::make_shared<Device>(kQuick));
+}
+
+std::unique_ptr<Endpoint> make_faulty(std::shared_ptr<const RegionSet> regions) {
+  return std::make_unique<FaultyEndpoint>(make_mapped(std::move(regions)),
+                                          FaultOptions{.delay_rate = 0.5, .delay_polls = 3});
+}
+
+std::unique_ptr<Endpoint> make_faulty_emulated(std::shared_ptr<const RegionSet> regions) {
+  return std::make_unique<FaultyEndpoint>(make_emulated(std::move(regions)));
+}
+
+std::unique_ptr<Endpoint> make_emulated_faulty(std::shared_ptr<const RegionSet> regions) {
+  return std::make_unique<EmulatedEndpoint>(make_faulty(std::move(regions)),
+                                            std::make_shared<Device>(kQuick));
 }
 
 struct Maker {
@@ -151,7 +174,12 @@ TEST_P(EndpointTest, CloseGivesDestinationsBack) {
   EXPECT_EQ(endpoint_->poll({&completion, 1}), 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, EndpointTest, testing::Values(Maker{"mapped", make_mapped}),
+INSTANTIATE_TEST_SUITE_P(All, EndpointTest,
+                         testing::Values(Maker{"mapped", make_mapped},
+                                         Maker{"emulated", make_emulated},
+                                         Maker{"faulty", make_faulty},
+                                         Maker{"faulty_emulated", make_faulty_emulated},
+                                         Maker{"emulated_faulty", make_emulated_faulty}),
                          [](const auto& instance) { return instance.param.name; });
 
 }  // namespace

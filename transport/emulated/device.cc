@@ -1,0 +1,47 @@
+#include "transport/emulated/device.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace farvec::transport {
+
+namespace {
+
+double fine_per_us(double fine_per_tick) {
+  return ticks_per_us() * fine_per_tick;
+}
+
+}  // namespace
+
+Device::Device(DeviceModel model)
+    : model_(std::move(model)),
+      origin_(now_ticks()),
+      fine_per_byte_(fine_per_us(kFinePerTick) / (model_.bandwidth_gbps * 1e3)),
+      fine_per_request_(
+          static_cast<Fine>(std::ceil(fine_per_us(kFinePerTick) / model_.requests_per_us))),
+      latency_(static_cast<Fine>(std::ceil(fine_per_us(kFinePerTick) * model_.latency_us))) {}
+
+Device::Fine Device::transfer_time(std::uint32_t bytes) const {
+  const std::uint64_t blocks = (std::uint64_t{bytes} + model_.block_bytes - 1) / model_.block_bytes;
+  return static_cast<Fine>(static_cast<double>(blocks * model_.block_bytes) * fine_per_byte_) + 1;
+}
+
+void Device::reserve(std::span<const ReadRequest> reads, std::span<Ticks> ready) {
+  Fine occupied = 0;
+  for (std::size_t i = 0; i < reads.size(); ++i) {
+    const Fine transfer = transfer_time(reads[i].bytes);
+    ready[i] = occupied + transfer;  // after the start of this chain of reads
+    occupied += std::max(transfer, fine_per_request_);
+  }
+  const Fine now = (now_ticks() - origin_) * kFinePerTick;
+  Fine free = link_free_.load(std::memory_order_relaxed);
+  Fine start = std::max(now, free);
+  // Lock-free: a core that fails here has seen another one succeed.
+  while (!link_free_.compare_exchange_weak(free, start + occupied, std::memory_order_relaxed)) {
+    start = std::max(now, free);
+  }
+  for (Ticks& time : ready) time = origin_ + (start + latency_ + time) / kFinePerTick + 1;
+}
+
+}  // namespace farvec::transport

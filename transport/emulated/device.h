@@ -1,0 +1,41 @@
+// The one link to a modelled device, shared by all cores.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+
+#include "base/clock.h"
+#include "transport/emulated/device_model.h"
+#include "transport/endpoint.h"
+
+namespace farvec::transport {
+
+/// When each read posted to the device is ready. Thread-safe.
+class Device {
+ public:
+  explicit Device(DeviceModel model);
+
+  const DeviceModel& model() const { return model_; }
+
+  /// Queues all reads on the link behind what other cores have queued. `ready` gets, for each, the
+  /// time from which on its bytes are there; never descending. Both spans are equally long.
+  void reserve(std::span<const ReadRequest> reads, std::span<Ticks> ready);
+
+ private:
+  /// 1/64 of a tick since the device was made: ticks alone would round a 64 B transfer by 10%.
+  using Fine = std::uint64_t;
+  static constexpr Fine kFinePerTick = 64;
+
+  Fine transfer_time(std::uint32_t bytes) const;
+
+  const DeviceModel model_;
+  const Ticks origin_;
+  const double fine_per_byte_;
+  const Fine fine_per_request_;
+  const Fine latency_;
+  /// Relaxed: the value itself is all that cores share through it.
+  alignas(64) std::atomic<Fine> link_free_{0};
+};
+
+}  // namespace farvec::transport

@@ -1,0 +1,82 @@
+#include "transport/tier.h"
+
+#include <array>
+#include <utility>
+
+#include "base/error.h"
+
+namespace farvec::transport {
+
+namespace {
+
+constexpr std::array<std::pair<std::string_view, TierKind>, 5> kKinds = {{
+    {"dram", TierKind::dram},
+    {"shm", TierKind::shm},
+    {"file", TierKind::file},
+    {"devdax", TierKind::devdax},
+    {"emulated", TierKind::emulated},
+}};
+
+}  // namespace
+
+TierSpec parse_tier(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  const std::string_view word = text.substr(0, colon);
+  const bool has_rest = colon != std::string_view::npos;
+  const std::string_view rest = has_rest ? text.substr(colon + 1) : std::string_view();
+  for (const auto& [name, kind] : kKinds) {
+    const bool needs_rest = kind != TierKind::dram && kind != TierKind::shm;
+    if (name != word || needs_rest != has_rest || needs_rest == rest.empty()) continue;
+    TierSpec tier;
+    tier.kind = kind;
+    if (kind == TierKind::emulated) {
+      tier.model = parse_device_model(rest);
+    } else {
+      tier.path = rest;
+    }
+    return tier;
+  }
+  throw Error(
+      "no tier '{}': expected dram, shm, file:PATH, devdax:PATH or emulated:MODEL (rdma, cxl, nvm, "
+      "ssd, or latency=5us,bandwidth=10GB/s,rate=50M/s)",
+      text);
+}
+
+std::vector<TierSpec> parse_tiers(std::string_view text) {
+  std::vector<std::string> names;
+  std::string_view rest = text;
+  for (bool more = true; more;) {
+    const std::size_t comma = rest.find(',');
+    more = comma != std::string_view::npos;
+    const std::string_view part = rest.substr(0, comma);
+    if (more) rest = rest.substr(comma + 1);
+    const bool continues = !names.empty() && part.find('=') != std::string_view::npos &&
+                           part.find(':') == std::string_view::npos;
+    if (continues) {
+      names.back().append(",").append(part);
+    } else {
+      names.emplace_back(part);
+    }
+  }
+  std::vector<TierSpec> tiers;
+  for (const std::string& name : names) tiers.push_back(parse_tier(name));
+  return tiers;
+}
+
+std::string_view to_string(TierKind kind) {
+  for (const auto& [name, value] : kKinds) {
+    if (value == kind) return name;
+  }
+  return "unknown";
+}
+
+std::string to_string(const TierSpec& tier) {
+  const std::string word(to_string(tier.kind));
+  if (tier.kind != TierKind::emulated) return tier.path.empty() ? word : word + ":" + tier.path;
+  if (tier.model.name != "custom") return word + ":" + tier.model.name;
+  return fmt::format("{}:latency={}us,bandwidth={}GB/s,rate={}M/s,block={}", word,
+                     tier.model.latency_us, tier.model.bandwidth_gbps, tier.model.requests_per_us,
+                     tier.model.block_bytes);
+}
+
+}  // namespace farvec::transport

@@ -1,0 +1,33 @@
+// Names of tiers as a command line gives them.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "transport/emulated/device_model.h"
+
+namespace farvec::transport {
+
+enum class TierKind { dram, shm, file, devdax, emulated };
+
+struct TierSpec {
+  TierKind kind = TierKind::dram;
+  std::string path;   ///< of file and devdax
+  DeviceModel model;  ///< of emulated
+};
+
+/// "dram", "shm", "file:PATH", "devdax:PATH", "emulated:MODEL" with MODEL as parse_device_model()
+/// takes it. Throws Error naming what is accepted.
+TierSpec parse_tier(std::string_view text);
+
+/// Tiers separated by commas. A part with '=' and no ':' belongs to the model before it:
+/// "dram,emulated:latency=5us,bandwidth=10GB/s,rate=50M/s,shm" are three.
+std::vector<TierSpec> parse_tiers(std::string_view text);
+
+/// The word before the colon.
+std::string_view to_string(TierKind kind);
+/// What parse_tier() takes, a preset by its name: "dram", "emulated:rdma".
+std::string to_string(const TierSpec& tier);
+
+}  // namespace farvec::transport
