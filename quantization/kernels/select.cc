@@ -7,7 +7,9 @@ DotKernel select_dot_kernel(const CodeShape& shape, distance::Isa isa) {
 #if defined(__x86_64__)
   const bool vnni = distance::cpu_features().avx512_vnni;
   if (isa == distance::Isa::avx512 && vnni) return avx512_dot_kernel(shape);
-  if (isa >= distance::Isa::avx2) return avx2_dot_kernel(shape);
+  if (isa == distance::Isa::avx512 || isa == distance::Isa::avx2) return avx2_dot_kernel(shape);
+#elif defined(__aarch64__)
+  if (isa == distance::Isa::neon) return neon_dot_kernel(shape);
 #endif
   return portable_dot_kernel(shape);
 }
