@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <string>
 
 #include "base/error.h"
@@ -49,6 +50,21 @@ TEST(Isa, AnUnavailableNameIsRefused) {
     ++refused;
   }
   EXPECT_GT(refused, 0) << "no processor has both NEON and AVX2";
+}
+
+/// active_isa() reads the variable once, so each value gets a process of its own.
+TEST(IsaDeathTest, TheEnvironmentForcesOne) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  const auto exit_code = [](const char* name) {
+    setenv("FARVEC_ISA", name, 1);
+    try {
+      return active_isa() == Isa::portable ? 0 : 1;
+    } catch (const Error&) {
+      return 2;
+    }
+  };
+  EXPECT_EXIT(std::exit(exit_code("portable")), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(std::exit(exit_code("sse2")), testing::ExitedWithCode(2), "");
 }
 
 TEST(Isa, FeaturesIncludeWhatTheyBuildOn) {
