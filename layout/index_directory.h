@@ -36,10 +36,10 @@ class IndexDirectory {
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path region_path(std::uint32_t region) const;
 
-  /// Copies a whole region, header included, to `destination` (exactly file_bytes() long), checking
-  /// every chunk where it has arrived. The header is stored last, its magic with release order, so
-  /// that whoever shares the memory sees a published region or none. On an error the destination
-  /// holds anything but a header.
+  /// Copies a whole region, header included, to `destination` (exactly file_bytes() long, 8-byte
+  /// aligned), checking every chunk where it has arrived. The header is stored last, its magic with
+  /// release order, so that whoever shares the memory sees a published region or none. On an error
+  /// the destination holds anything but a header.
   void load_region(std::uint32_t region, std::span<std::byte> destination,
                    const LoadOptions& options = {}) const;
   HugeBuffer load_region(std::uint32_t region, const LoadOptions& options = {}) const;

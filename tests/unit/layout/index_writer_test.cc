@@ -109,8 +109,7 @@ TEST_F(IndexWriterTest, RemovesEverythingWhenTheDiskFillsUp) {
   const std::uint64_t needed =
       RandomIndex(2000).write(folder_.path() / "probe").region(0).file_bytes();
   fs::remove_all(folder_.path() / "probe");
-  // The limit strikes in the records, then in the codes (which are shorter), then in the header's
-  // neighbourhood.
+  // From the first byte to the last of the largest file.
   for (const rlim_t limit : {rlim_t{0}, rlim_t{5000}, rlim_t{40'000}, rlim_t{needed - 1}}) {
     std::string error;
     {
