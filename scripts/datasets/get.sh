@@ -73,7 +73,7 @@ fetch() {
     keep_or_check_sum "$file"
     return
   fi
-  size="$(remote_size "$url")"
+  size="$(remote_size "$url")" || die "$url cannot be reached; run again to go on"
   [ -n "$size" ] || die "$url: the server does not tell its size"
   echo "fetching $url ($size bytes)" >&2
   if [ ! -e "$file.part" ] || [ "$(file_size "$file.part")" -lt "$size" ]; then
