@@ -6,7 +6,7 @@ set -euo pipefail
 
 PACKAGES=(
   # tools
-  g++ cmake ninja-build pkgconf git ca-certificates
+  g++ cmake ninja-build pkgconf git ca-certificates curl
   clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev
   protobuf-compiler protobuf-compiler-grpc
   python3 python3-dev python3-numpy python3-matplotlib python3-venv
