@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# The main job on real data: index Fashion-MNIST, search it over several tiers in one process, then
+# through a memory node and a compute node, and draw the figures. Everything is left in build/demo/.
+#   scripts/demo.sh
+set -euo pipefail
+source "$(dirname "$0")/common.sh"
+cd "$ROOT"
+
+case "${1:-}" in
+  "") ;;
+  -h | --help) sed -n '2,4s/^# \{0,1\}//p' "$0"; exit 0 ;;
+  *) die "unknown argument '$1'" ;;
+esac
+
+OUT=build/demo
+BIN=build/release/bin
+DATA="$OUT/fashion-mnist"
+K=10
+LIST=40
+# Sockets have short paths; the work tree's may be long.
+RUN="$(mktemp -d /tmp/farvec-demo.XXXXXX)"
+PIDS=()
+
+cleanup() {
+  local pid
+  for pid in "${PIDS[@]}"; do kill -TERM "$pid" 2>/dev/null || true; done
+  for pid in "${PIDS[@]}"; do
+    timeout 15 tail --pid="$pid" -f /dev/null || kill -KILL "$pid" 2>/dev/null || true
+  done
+  rm -rf "$RUN"
+}
+trap cleanup EXIT
+trap 'exit 130' INT TERM
+
+build_index() {
+  rm -rf "$OUT/index-$1"
+  timeout 300 "$BIN/farvec" build graph --data "$DATA/base.u8bin" --metric l2 --degree 32 \
+    --list 100 --layout "$1" --seed 1 --out "$OUT/index-$1"
+}
+
+# sweep LAYOUT TIERS LISTS SLOTS
+sweep() {
+  timeout 300 "$BIN/farvec" sweep --index "$OUT/index-$1" --queries "$DATA/query.u8bin" \
+    --groundtruth "$DATA/gt100.ibin" --k "$K" --list "$3" --width 1,4 --slots "$4" --threads 1 \
+    --tier "$2" --queries-range 8000:10000 --passes 3 --json "$OUT/sweep-$1.jsonl"
+}
+
+# start NAME COMMAND...: a daemon with its log in build/demo/NAME.log
+start() {
+  local name="$1"
+  shift
+  "$@" >"$OUT/$name.log" 2>&1 &
+  PIDS+=("$!")
+  sleep 0.5
+  kill -0 "$!" 2>/dev/null || { cat "$OUT/$name.log" >&2; die "$name did not start"; }
+}
+
+search_remotely() {
+  timeout 120 "$BIN/farvec" search --connect "unix:$RUN/compute.sock" \
+    --queries "$DATA/query.u8bin" --k "$K" --list "$LIST" --out "$OUT/found.ibin" || {
+    tail -n 20 "$OUT/memory-node.log" "$OUT/compute-node.log" >&2
+    die "the search through the compute node failed"
+  }
+}
+
+ensure_deps
+mkdir -p "$OUT"
+say "Building (binaries in $BIN)"
+build_preset release farvec farvec-memory-node farvec-compute-node
+
+say "Data: Fashion-MNIST, 60,000 x 784 bytes, with exact neighbours"
+FARVEC="$ROOT/$BIN/farvec" timeout 600 scripts/datasets/get.sh fashion-mnist --out "$DATA"
+
+say "Index: Vamana graph, both layouts"
+build_index csr
+build_index padded
+"$BIN/farvec" inspect "$OUT/index-csr" --verify
+
+say "Sweep over tiers (emulated tiers are models; they are printed with the figures)"
+sweep csr dram,shm,emulated:rdma,emulated:cxl 20,40,80,160 1,16
+sweep padded dram,emulated:rdma 20,40,80,160 16
+
+say "A memory node and a compute node"
+start memory-node "$BIN/farvec-memory-node" --index "$OUT/index-csr" \
+  --listen "unix:$RUN/memory.sock" --metrics off
+start compute-node "$BIN/farvec-compute-node" --memory-node "unix:$RUN/memory.sock" \
+  --listen "unix:$RUN/compute.sock" --metrics off
+search_remotely
+remote_recall="$("$PYTHON" scripts/recall.py "$OUT/found.ibin" "$DATA/gt100.ibin")"
+
+say "Figures"
+scripts/plots/sweep.py "$OUT"/sweep-csr.jsonl "$OUT"/sweep-padded.jsonl --out "$OUT" --summary
+
+say "Done in $SECONDS s"
+echo "Through the daemons: recall@$K $remote_recall at list $LIST, ids in $OUT/found.ibin"
+echo "Figures: $(cd "$OUT" && echo *.png) in $OUT/"
