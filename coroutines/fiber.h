@@ -15,6 +15,10 @@ class Scheduler;
 
 /// Opaque outside this room. A Fiber object is a slot that is used again for later fibers, so a
 /// pointer to it stays valid as long as its scheduler, and a late wake() is at worst spurious.
+///
+/// Built on Boost.Context's fcontext rather than on its fiber class: that ends a context by
+/// unwinding its stack from outside, in calls that the sanitizers cannot be told about. Here a
+/// context is never ended; its stack is unmapped while it waits for another entry function.
 class Fiber {
  public:
   Fiber() = default;
