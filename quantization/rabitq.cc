@@ -53,7 +53,10 @@ double quantise(const CodeShape& shape, RabitqQuery& out) {
   const float per_unit = largest > std::numeric_limits<float>::min() * kFineTop ? top / largest : 0;
   std::int8_t coarse[kMaxDimension], fine[kMaxDimension];
   for (std::uint32_t i = 0; i < shape.dimension; ++i) {
-    const auto value = static_cast<std::int32_t>(std::nearbyint(out.scratch[i] * per_unit));
+    const float scaled = out.scratch[i] * per_unit;
+    // Also false for NaN, which a query that nobody checked may hold.
+    const bool usable = std::fabs(scaled) < top + 0.5f;
+    const auto value = usable ? static_cast<std::int32_t>(std::nearbyint(scaled)) : 0;
     const std::int32_t high = two_levels ? (value + 64) >> 7 : value;
     coarse[i] = static_cast<std::int8_t>(high);
     fine[i] = static_cast<std::int8_t>(value - high * 128);
