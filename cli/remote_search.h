@@ -1,0 +1,28 @@
+// `farvec search --connect`: the queries of a file, answered by a compute node.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "dataset/groundtruth.h"
+#include "dataset/vector_file.h"
+
+namespace farvec::cli {
+
+struct RemoteSearchOptions {
+  std::string address;  ///< "HOST:PORT" or "unix:/path"
+  std::uint32_t k = 10;
+  std::uint32_t list = 0;   ///< 0: the node's default
+  std::uint32_t width = 0;  ///< 0: the node's default
+  std::uint32_t queries_per_call = 64;
+  std::chrono::milliseconds deadline{10'000};      ///< of each call
+  std::chrono::milliseconds connect_wait{10'000};  ///< for the node to answer at all
+};
+
+/// Asks for every row of `queries`, call after call. An id of kInvalidNode says that fewer than k
+/// were found. Throws Error naming the node and gRPC's status when a query fails.
+dataset::GroundTruth search_remote(const RemoteSearchOptions& options,
+                                   dataset::VectorReader& queries);
+
+}  // namespace farvec::cli

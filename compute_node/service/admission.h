@@ -1,0 +1,34 @@
+// The door: a request is checked here once, in full, and nowhere behind it.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "compute_node/service/batch.h"
+#include "compute_node/service/search_backend.h"
+#include "rpc/compute_node.pb.h"
+
+namespace farvec::compute_node {
+
+struct RequestLimits {
+  std::uint32_t max_k = 1000;
+  std::uint32_t max_list = 1024;
+  std::uint32_t max_queries = 1024;  ///< in one request
+  std::uint32_t default_list = 100;
+  std::uint32_t default_width = 4;
+};
+
+/// What is wrong with the request, naming the field, what came and what is allowed; empty when
+/// nothing is. Refuses NaN and infinity.
+std::string check_request(const v1::SearchRequest& request, const ServedIndex& index,
+                          const RequestLimits& limits);
+
+/// Copies the queries of a checked request into their slots in the index's stored form (cosine:
+/// normalised).
+std::unique_ptr<Batch> make_batch(const v1::SearchRequest& request, const ServedIndex& index,
+                                  const RequestLimits& limits, Ticks deadline);
+
+v1::ElementType to_proto(ElementType type);
+v1::Metric to_proto(Metric metric);
+
+}  // namespace farvec::compute_node

@@ -1,0 +1,103 @@
+#include "compute_node/service/metrics.h"
+
+#include <cmath>
+
+namespace farvec::compute_node {
+namespace {
+
+using Families = std::vector<prometheus::MetricFamily>;
+
+prometheus::MetricFamily& add(Families& families, const char* name, const char* help,
+                              prometheus::MetricType type) {
+  prometheus::MetricFamily family;
+  family.name = std::string("farvec_compute_") + name;
+  family.help = help;
+  family.type = type;
+  return families.emplace_back(std::move(family));
+}
+
+void add_counter(Families& families, const char* name, const char* help, std::uint64_t value) {
+  prometheus::ClientMetric metric;
+  metric.counter.value = static_cast<double>(value);
+  add(families, name, help, prometheus::MetricType::Counter).metric.push_back(metric);
+}
+
+void add_gauge(Families& families, const char* name, const char* help, double value) {
+  prometheus::ClientMetric metric;
+  metric.gauge.value = value;
+  add(families, name, help, prometheus::MetricType::Gauge).metric.push_back(metric);
+}
+
+void add_queries(Families& families, const StatisticsSnapshot& now) {
+  auto& family = add(families, "queries_total", "Queries by the status they ended with",
+                     prometheus::MetricType::Counter);
+  for (StatusCode code : {StatusCode::ok, StatusCode::cancelled, StatusCode::invalid_argument,
+                          StatusCode::deadline_exceeded, StatusCode::resource_exhausted,
+                          StatusCode::internal, StatusCode::unavailable, StatusCode::data_loss}) {
+    prometheus::ClientMetric metric;
+    metric.label.push_back({"status", std::string(to_string(code))});
+    metric.counter.value = static_cast<double>(now.with(code));
+    family.metric.push_back(std::move(metric));
+  }
+}
+
+void add_latency(Families& families, const LatencyHistogram& latency) {
+  constexpr double kMicrosecond = 1e-6;
+  prometheus::ClientMetric metric;
+  metric.histogram.sample_count = latency.count();
+  metric.histogram.sample_sum = latency.sum_us() * kMicrosecond;
+  for (unsigned octave = 3; octave < LatencyHistogram::kOctaves; ++octave) {
+    metric.histogram.bucket.push_back(
+        {latency.below_octave(octave), std::ldexp(kMicrosecond, static_cast<int>(octave))});
+  }
+  metric.histogram.bucket.push_back({latency.count(), INFINITY});
+  add(families, "query_latency_seconds", "From admission to result, of queries that ended well",
+      prometheus::MetricType::Histogram)
+      .metric.push_back(std::move(metric));
+}
+
+void add_totals(Families& families, const CountTotals& totals) {
+  add_counter(families, "hops_total", "Frontiers expanded", totals.hops);
+  add_counter(families, "reads_total", "Records fetched from the tier", totals.reads);
+  add_counter(families, "read_bytes_total", "Bytes fetched from the tier", totals.bytes);
+  add_counter(families, "cache_hits_total", "Records found in the record cache", totals.cache_hits);
+  add_counter(families, "estimates_total", "Distances estimated from codes", totals.estimates);
+  add_counter(families, "distances_total", "Exact distances", totals.distances);
+}
+
+void add_engine(Families& families, const Engine& engine) {
+  const ServedIndex& index = engine.index();
+  const TierCounters& counters = engine.counters();
+  add_gauge(families, "queue_depth", "Queries that wait for a slot", engine.queued());
+  add_gauge(families, "searches_in_flight", "Queries in slots", engine.running());
+  // Relaxed: samples, each on its own.
+  add_gauge(families, "reads_in_flight", "Reads posted and not completed, sampled",
+            static_cast<double>(counters.reads_in_flight.load(std::memory_order_relaxed)));
+  add_counter(families, "stalls_total", "Posts that found the read limit reached",
+              counters.stalls.load(std::memory_order_relaxed));
+  add_gauge(families, "vectors", "Vectors in the index", static_cast<double>(index.count));
+  add_gauge(families, "code_bytes", "Codes in local DRAM", static_cast<double>(index.code_bytes));
+  add_gauge(families, "offset_bytes", "Offset table in local DRAM",
+            static_cast<double>(index.offset_bytes));
+  add_gauge(families, "cache_bytes", "Record caches in local DRAM",
+            static_cast<double>(index.cache_bytes));
+}
+
+}  // namespace
+
+Families ServiceMetrics::Collect() const {
+  const StatisticsSnapshot now = statistics_.snapshot();
+  const std::shared_ptr<Engine> engine = supervisor_.engine();
+  Families families;
+  families.reserve(24);  // add() hands out references
+  add_queries(families, now);
+  add_latency(families, now.latency);
+  add_totals(families, now.totals);
+  add_gauge(families, "attached", "1 while queries can be answered", engine != nullptr);
+  add_counter(families, "reattaches_total", "Times the index was opened again",
+              supervisor_.reopened());
+  if (engine != nullptr) add_engine(families, *engine);
+  return families;
+}
+
+}  // namespace farvec::compute_node

@@ -1,0 +1,215 @@
+#include "compute_node/service/query_service.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "graph/beam_search.h"
+#include "rpc/status.h"
+
+namespace farvec::compute_node {
+namespace {
+
+constexpr std::chrono::hours kLongestDeadline{1};
+
+/// The call's own deadline, at most an hour away, or the default when it has none.
+Ticks deadline_of(const grpc::CallbackServerContext& context, std::chrono::milliseconds otherwise) {
+  using Clock = std::chrono::system_clock;
+  std::chrono::duration<double, std::micro> left = otherwise;
+  if (context.deadline() != Clock::time_point::max()) {
+    left = std::min<std::chrono::duration<double, std::micro>>(context.deadline() - Clock::now(),
+                                                               kLongestDeadline);
+  }
+  return now_ticks() + us_to_ticks(std::max(0.0, left.count()));
+}
+
+template <typename Counts>
+void fill_counts(const Counts& counts, v1::QueryCounts& out) {
+  out.set_hops(counts.hops);
+  out.set_reads(counts.reads);
+  out.set_bytes(counts.bytes);
+  out.set_cache_hits(counts.cache_hits);
+  out.set_estimates(counts.estimates);
+  out.set_distances(counts.distances);
+}
+
+void fill_result(const QueuedTask& task, Ticks admitted, v1::QueryResult& out) {
+  out.set_latency_us(ticks_to_us(task.finished - admitted));
+  fill_counts(task.counts, *out.mutable_counts());
+  if (!task.status.ok()) {
+    out.set_status(static_cast<std::uint32_t>(task.status.code()));
+    out.set_message(task.status.message());
+    return;
+  }
+  out.set_coverage(1);
+  out.mutable_ids()->Add(task.ids, task.ids + task.found);
+  out.mutable_distances()->Add(task.distances, task.distances + task.found);
+}
+
+void fill_stats(const StatisticsSnapshot& now, v1::StatsResponse& out) {
+  std::uint64_t all = 0;
+  for (std::uint64_t queries : now.queries) all += queries;
+  const std::uint64_t ok = now.with(StatusCode::ok);
+  const std::uint64_t rejected = now.with(StatusCode::resource_exhausted);
+  const std::uint64_t late = now.with(StatusCode::deadline_exceeded);
+  const std::uint64_t unavailable = now.with(StatusCode::unavailable);
+  out.set_queries_ok(ok);
+  out.set_queries_rejected(rejected);
+  out.set_queries_deadline_exceeded(late);
+  out.set_queries_unavailable(unavailable);
+  out.set_queries_failed(all - ok - rejected - late - unavailable);
+  fill_counts(now.totals, *out.mutable_totals());
+  out.set_latency_p50_us(now.latency.quantile_us(0.50));
+  out.set_latency_p99_us(now.latency.quantile_us(0.99));
+  out.set_latency_max_us(now.latency.max_us());
+}
+
+void fill_engine_stats(const Engine& engine, v1::StatsResponse& out) {
+  const ServedIndex& index = engine.index();
+  out.set_queries_in_flight(engine.running());
+  out.set_queries_queued(engine.queued());
+  // Relaxed: samples, each on its own.
+  out.set_reads_in_flight(engine.counters().reads_in_flight.load(std::memory_order_relaxed));
+  out.set_stalls(engine.counters().stalls.load(std::memory_order_relaxed));
+  out.set_code_bytes(index.code_bytes);
+  out.set_offset_bytes(index.offset_bytes);
+  out.set_cache_bytes(index.cache_bytes);
+  const auto bytes = static_cast<double>(index.code_bytes + index.offset_bytes + index.cache_bytes);
+  out.set_compute_dram_bytes_per_vector(
+      bytes / static_cast<double>(std::max<std::uint64_t>(1, index.count)));
+}
+
+template <typename Context>
+grpc::ServerUnaryReactor* finish_now(Context& context, const grpc::Status& status) {
+  grpc::ServerUnaryReactor* reactor = context.DefaultReactor();
+  reactor->Finish(status);
+  return reactor;
+}
+
+}  // namespace
+
+/// One Search from arrival to OnDone; deletes itself.
+class QueryService::SearchCall final : public grpc::ServerUnaryReactor {
+ public:
+  SearchCall(ServiceStatistics& statistics, v1::SearchResponse& response)
+      : statistics_(statistics), response_(response) {}
+
+  /// Ties a batch to this call; nothing of the call is touched after its Finish.
+  void expect(Batch& batch, std::uint64_t generation) {
+    batch.cancel_flag = cancelled_;
+    batch.answer = [this, generation](Batch& done) { answer(done, generation); };
+  }
+
+ private:
+  void answer(Batch& batch, std::uint64_t generation) {
+    statistics_.record(batch);
+    response_.set_generation(generation);
+    Status first;
+    bool any_ok = false;
+    for (const QueuedTask& task : batch.tasks()) {
+      any_ok |= task.status.ok();
+      if (first.ok()) first = task.status;
+      fill_result(task, batch.admitted, *response_.add_results());
+    }
+    Finish(any_ok ? grpc::Status::OK : rpc::to_grpc(first));
+  }
+
+  void OnCancel() override { cancelled_->store(true, std::memory_order_relaxed); }
+  void OnDone() override { delete this; }
+
+  ServiceStatistics& statistics_;
+  v1::SearchResponse& response_;
+  const std::shared_ptr<std::atomic<bool>> cancelled_ = std::make_shared<std::atomic<bool>>(false);
+};
+
+QueryService::QueryService(Supervisor& supervisor, ServiceStatistics& statistics,
+                           QueryServiceOptions options)
+    : supervisor_(supervisor), statistics_(statistics), options_(options) {}
+
+grpc::ServerUnaryReactor* QueryService::Search(grpc::CallbackServerContext* context,
+                                               const v1::SearchRequest* request,
+                                               v1::SearchResponse* response) {
+  auto* call = new SearchCall(statistics_, *response);
+  const grpc::Status status = admit(*context, *request, *call);
+  if (!status.ok()) {
+    const auto queries = static_cast<std::uint64_t>(std::max(1, request->queries_size()));
+    statistics_.refuse(rpc::to_status_code(status.error_code()), queries);
+    call->Finish(status);
+  }
+  return call;
+}
+
+grpc::Status QueryService::admit(grpc::CallbackServerContext& context,
+                                 const v1::SearchRequest& request, SearchCall& call) {
+  const Ticks deadline = deadline_of(context, options_.default_deadline);
+  if (draining_.load(std::memory_order_relaxed)) {
+    return rpc::to_grpc(StatusCode::unavailable, "the compute node is shutting down");
+  }
+  const std::shared_ptr<Engine> engine = supervisor_.engine();
+  if (engine == nullptr) {
+    return rpc::to_grpc(StatusCode::unavailable,
+                        fmt::format("waiting for {}", supervisor_.waiting_for()));
+  }
+  const std::string wrong = check_request(request, engine->index(), options_.limits);
+  if (!wrong.empty()) return rpc::to_grpc(StatusCode::invalid_argument, wrong);
+  if (deadline <= now_ticks()) {
+    return rpc::to_grpc(StatusCode::deadline_exceeded, "the deadline passed before admission");
+  }
+  auto batch = make_batch(request, engine->index(), options_.limits, deadline);
+  call.expect(*batch, engine->index().generation);
+  const Status status = engine->submit(batch);
+  if (status.ok()) return grpc::Status::OK;
+  return rpc::to_grpc(status.code(), fmt::format("{}: {} queries came, {} of {} places are taken",
+                                                 status.message(), request.queries_size(),
+                                                 engine->queued(), engine->options().queue));
+}
+
+grpc::ServerUnaryReactor* QueryService::Describe(grpc::CallbackServerContext* context,
+                                                 const v1::DescribeRequest*,
+                                                 v1::DescribeResponse* response) {
+  const std::shared_ptr<Engine> engine = supervisor_.engine();
+  response->set_attached(engine != nullptr);
+  response->set_version(FARVEC_VERSION);
+  response->set_memory_node(supervisor_.waiting_for());
+  response->set_cores(options_.threads);
+  response->set_slots_per_core(options_.slots_per_core);
+  response->set_default_list(options_.limits.default_list);
+  response->set_default_width(options_.limits.default_width);
+  response->set_max_k(options_.limits.max_k);
+  response->set_max_list(options_.limits.max_list);
+  response->set_max_width(graph::kMaxWidth);
+  response->set_max_queries_per_call(options_.limits.max_queries);
+  if (engine != nullptr) describe_index(engine->index(), *response);
+  return finish_now(*context, grpc::Status::OK);
+}
+
+void QueryService::describe_index(const ServedIndex& index, v1::DescribeResponse& response) const {
+  response.set_generation(index.generation);
+  response.set_type(to_proto(index.source_type));
+  response.set_stored_type(to_proto(index.stored_type));
+  response.set_metric(to_proto(index.metric));
+  response.set_dimension(index.dimension);
+  response.set_count(index.count);
+  response.set_degree(index.degree);
+  response.set_layout(index.layout);
+  response.set_tier(index.tier);
+  response.set_code_bits(index.code_bits);
+  response.set_index_bytes(index.index_bytes);
+  response.set_compute_dram_bytes(index.code_bytes + index.offset_bytes + index.cache_bytes);
+  response.set_cache_bytes(index.cache_bytes);
+}
+
+grpc::ServerUnaryReactor* QueryService::Stats(grpc::CallbackServerContext* context,
+                                              const v1::StatsRequest*,
+                                              v1::StatsResponse* response) {
+  fill_stats(statistics_.snapshot(), *response);
+  const std::chrono::duration<double> uptime = std::chrono::steady_clock::now() - started_;
+  response->set_uptime_seconds(uptime.count());
+  response->set_reattaches(supervisor_.reopened());
+  const std::shared_ptr<Engine> engine = supervisor_.engine();
+  response->set_attached(engine != nullptr);
+  if (engine != nullptr) fill_engine_stats(*engine, *response);
+  return finish_now(*context, grpc::Status::OK);
+}
+
+}  // namespace farvec::compute_node

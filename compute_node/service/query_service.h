@@ -1,0 +1,53 @@
+// The gRPC face of a compute node.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+
+#include "compute_node/service/admission.h"
+#include "compute_node/service/service_statistics.h"
+#include "compute_node/service/supervisor.h"
+#include "rpc/compute_node.grpc.pb.h"
+
+namespace farvec::compute_node {
+
+struct QueryServiceOptions {
+  RequestLimits limits;
+  std::chrono::milliseconds default_deadline{1'000};  ///< of calls that bring none
+  std::uint32_t slots_per_core = 16;
+  std::uint32_t threads = 1;
+};
+
+/// Uses gRPC's callback interface: a waiting call holds its request and its batch, not a thread.
+class QueryService final : public v1::ComputeNode::CallbackService {
+ public:
+  /// Supervisor and statistics must outlive every call.
+  QueryService(Supervisor& supervisor, ServiceStatistics& statistics, QueryServiceOptions options);
+
+  /// From now on every Search ends with UNAVAILABLE at the door.
+  void drain() { draining_.store(true, std::memory_order_relaxed); }
+
+  grpc::ServerUnaryReactor* Search(grpc::CallbackServerContext* context,
+                                   const v1::SearchRequest* request,
+                                   v1::SearchResponse* response) override;
+  grpc::ServerUnaryReactor* Describe(grpc::CallbackServerContext* context,
+                                     const v1::DescribeRequest* request,
+                                     v1::DescribeResponse* response) override;
+  grpc::ServerUnaryReactor* Stats(grpc::CallbackServerContext* context,
+                                  const v1::StatsRequest* request,
+                                  v1::StatsResponse* response) override;
+
+ private:
+  class SearchCall;
+  grpc::Status admit(grpc::CallbackServerContext& context, const v1::SearchRequest& request,
+                     SearchCall& call);
+  void describe_index(const ServedIndex& index, v1::DescribeResponse& response) const;
+
+  Supervisor& supervisor_;
+  ServiceStatistics& statistics_;
+  const QueryServiceOptions options_;
+  const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+  std::atomic<bool> draining_{false};  ///< relaxed: a flag that orders nothing
+};
+
+}  // namespace farvec::compute_node

@@ -1,0 +1,130 @@
+#include "compute_node/service/supervisor.h"
+
+#include <algorithm>
+
+#include "base/log.h"
+
+namespace farvec::compute_node {
+namespace {
+constexpr std::chrono::milliseconds kTick{5};
+constexpr std::chrono::milliseconds kOneAttempt{1'000};
+constexpr Status kLost{StatusCode::unavailable, "the memory node was lost during the search"};
+constexpr Status kShutDown{StatusCode::unavailable, "the compute node is shutting down"};
+}  // namespace
+
+Supervisor::Supervisor(SearchBackend& backend, Replier& replier, SupervisorOptions options)
+    : backend_(backend),
+      replier_(replier),
+      options_(std::move(options)),
+      thread_([this] { run(); }) {}
+
+Supervisor::~Supervisor() {
+  stop();
+}
+
+std::shared_ptr<Engine> Supervisor::engine() const {
+  const std::lock_guard lock(mutex_);
+  return engine_;
+}
+
+std::string Supervisor::waiting_for() const {
+  const std::lock_guard lock(mutex_);
+  if (last_error_.empty()) return backend_.target();
+  return fmt::format("{} ({})", backend_.target(), last_error_);
+}
+
+std::string Supervisor::failure() const {
+  const std::lock_guard lock(mutex_);
+  return failure_;
+}
+
+void Supervisor::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Supervisor::run() {
+  // Ends with stop() or a failed first opening; every wait inside is bounded.
+  while (std::unique_ptr<SearchSession> session = open_until_there()) {
+    if (ever_open_) reopened_.fetch_add(1, std::memory_order_relaxed);
+    ever_open_ = true;
+    serve(std::move(session));
+  }
+}
+
+std::unique_ptr<SearchSession> Supervisor::open_until_there() {
+  auto back_off = options_.first_back_off;
+  while (!stopped_within(std::chrono::milliseconds(0))) {
+    try {
+      auto session = backend_.open(kOneAttempt);
+      note({});
+      return session;
+    } catch (const UnreachableError& e) {
+      note(e.what());
+    } catch (const std::exception& e) {
+      note(e.what());
+      if (!ever_open_) {
+        give_up(fmt::format("cannot open {}: {}", backend_.target(), e.what()));
+        return nullptr;
+      }
+    }
+    if (!ever_open_ && std::chrono::steady_clock::now() - started_ > options_.attach_bound) {
+      const auto seconds = std::chrono::duration<double>(options_.attach_bound).count();
+      give_up(
+          fmt::format("waited {:g} s for {}: {}; start it, or wait longer with "
+                      "--attach-seconds",
+                      seconds, backend_.target(), last_error_));
+      return nullptr;
+    }
+    if (stopped_within(back_off)) return nullptr;
+    back_off = std::min(back_off * 2, options_.last_back_off);
+  }
+  return nullptr;
+}
+
+void Supervisor::serve(std::unique_ptr<SearchSession> session) {
+  auto engine = std::make_shared<Engine>(std::move(session), options_.engine, replier_);
+  const ServedIndex& index = engine->index();
+  spdlog::info("serving {} vectors of {} x {} ({}) from {}, tier {}, generation {}", index.count,
+               index.dimension, to_string(index.source_type), to_string(index.metric),
+               backend_.target(), index.tier, index.generation);
+  publish(engine);
+  if (options_.on_change) options_.on_change(true);
+  bool stopping = false;
+  while (engine->healthy() && !(stopping = stopped_within(kTick))) engine->expire(now_ticks());
+  publish(nullptr);
+  if (options_.on_change) options_.on_change(false);
+  if (!stopping) {
+    note("lost while serving");
+    spdlog::warn("{} is lost; queries end with UNAVAILABLE until it is back", backend_.target());
+  }
+  engine->stop(stopping ? kShutDown : kLost);
+}
+
+void Supervisor::publish(std::shared_ptr<Engine> engine) {
+  const std::lock_guard lock(mutex_);
+  engine_ = std::move(engine);
+}
+
+bool Supervisor::stopped_within(std::chrono::milliseconds time) {
+  std::unique_lock lock(mutex_);
+  return wake_.wait_for(lock, time, [this] { return stopping_; });
+}
+
+void Supervisor::note(const std::string& why) {
+  const std::lock_guard lock(mutex_);
+  if (!why.empty() && why != last_error_)
+    spdlog::info("waiting for {}: {}", backend_.target(), why);
+  last_error_ = why;
+}
+
+void Supervisor::give_up(const std::string& why) {
+  const std::lock_guard lock(mutex_);
+  failure_ = why;
+}
+
+}  // namespace farvec::compute_node

@@ -1,0 +1,69 @@
+// Opens the index, watches it, and opens it again when it was lost.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "compute_node/service/engine.h"
+
+namespace farvec::compute_node {
+
+struct SupervisorOptions {
+  EngineOptions engine;
+  std::chrono::milliseconds attach_bound{30'000};  ///< for the first time only
+  std::chrono::milliseconds first_back_off{50};    ///< doubles up to
+  std::chrono::milliseconds last_back_off{1'000};
+  /// Called from the supervisor's thread when queries begin or cease to be answered.
+  std::function<void(bool serving)> on_change;
+};
+
+/// The first opening has a bound and can fail for good; after that the supervisor never gives up.
+class Supervisor {
+ public:
+  /// Backend and replier must outlive it.
+  Supervisor(SearchBackend& backend, Replier& replier, SupervisorOptions options);
+  ~Supervisor();  ///< stop()
+
+  /// The cores to submit to, or null while there is no index. Any thread.
+  std::shared_ptr<Engine> engine() const;
+  /// How often the index was opened again.
+  std::uint64_t reopened() const { return reopened_.load(std::memory_order_relaxed); }
+  /// Whom it opens and, when that failed, why: for refusals. Any thread.
+  std::string waiting_for() const;
+  /// Set when the first opening has failed for good: what to tell the operator. Any thread.
+  std::string failure() const;
+
+  /// Ends waiting queries with UNAVAILABLE and joins every core. Idempotent.
+  void stop();
+
+ private:
+  void run();
+  std::unique_ptr<SearchSession> open_until_there();
+  void serve(std::unique_ptr<SearchSession> session);
+  void publish(std::shared_ptr<Engine> engine);
+  bool stopped_within(std::chrono::milliseconds time);
+  void note(const std::string& why);
+  void give_up(const std::string& why);
+
+  SearchBackend& backend_;
+  Replier& replier_;
+  const SupervisorOptions options_;
+  const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+  std::atomic<std::uint64_t> reopened_{0};
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  std::shared_ptr<Engine> engine_;
+  std::string last_error_;
+  std::string failure_;
+  bool ever_open_ = false;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace farvec::compute_node
