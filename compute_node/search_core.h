@@ -26,7 +26,7 @@ struct SearchTask {
   std::uint32_t k = 0;
   std::uint32_t list = 0;
   std::uint32_t width = 1;
-  Ticks deadline = 0;  ///< absolute
+  Ticks deadline = 0;          ///< absolute
   NodeId* ids = nullptr;       ///< room for k, nearest first
   float* distances = nullptr;  ///< room for k; exact
 

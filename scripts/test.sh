@@ -7,7 +7,7 @@
 #              FARVEC_JOBS  parallel jobs (default: the number of cores)
 set -uo pipefail
 source "$(dirname "$0")/common.sh"
-cd "$ROOT"
+cd "$ROOT" || exit 1
 
 # Rooms with threads or fibers: the default run has them under the thread sanitizer.
 TSAN_ROOMS=(base coroutines transport dataset graph memory_node compute_node)
@@ -101,25 +101,29 @@ test_tsan() {
 
 build_fuzz() { build_preset fuzz fuzz_targets; }
 
-# Each target starts from its seed corpus when it has one; new inputs stay in the build tree.
+# fuzz_one TARGET: from its seeds, when the build wrote some; new inputs stay in the build tree.
+fuzz_one() {
+  local name corpus log
+  name="$(basename "$1")"
+  corpus="build/fuzz/corpus/$name"
+  log="build/fuzz/findings/$name.log"
+  mkdir -p "$corpus" build/fuzz/findings
+  if timeout $((FUZZ_SECONDS + 120)) "$1" -max_total_time="$FUZZ_SECONDS" -timeout=20 \
+    -rss_limit_mb=4096 -max_len=65536 -verbosity=0 -print_final_stats=1 \
+    -artifact_prefix="build/fuzz/findings/$name-" "$corpus" >"$log" 2>&1; then
+    echo "$name: $(awk '/number_of_executed_units/ { print $2 }' "$log") inputs, no finding"
+  else
+    tail -n 40 "$log"
+    echo "$name: FINDING, see $log"
+    return 1
+  fi
+}
+
 run_fuzz() {
-  local target name corpus status=0
-  for target in build/fuzz/bin/*_fuzz; do
-    [ -x "$target" ] || continue
-    name="$(basename "$target")"
-    corpus="build/fuzz/corpus/$name"
-    mkdir -p "$corpus" build/fuzz/findings
-    echo "$name: $FUZZ_SECONDS s"
-    timeout $((FUZZ_SECONDS + 120)) "$target" -max_total_time="$FUZZ_SECONDS" -timeout=20 \
-      -rss_limit_mb=4096 -max_len=65536 -verbosity=0 -print_final_stats=1 \
-      -artifact_prefix="build/fuzz/findings/$name-" "$corpus" \
-      >"build/fuzz/findings/$name.log" 2>&1 || {
-      tail -n 40 "build/fuzz/findings/$name.log"
-      status=1
-    }
-    grep -E 'number_of_executed_units' "build/fuzz/findings/$name.log" || true
-  done
-  return "$status"
+  export -f fuzz_one
+  export FUZZ_SECONDS
+  find build/fuzz/bin -name '*_fuzz' -type f | sort |
+    xargs -r -P "$JOBS" -I{} bash -c 'fuzz_one {}'
 }
 
 run_tidy() { timeout 5400 scripts/tidy.sh; }
