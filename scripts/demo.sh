@@ -82,9 +82,9 @@ sweep padded dram,emulated:rdma 20,40,80,160 16
 
 say "A memory node and a compute node"
 start memory-node "$BIN/farvec-memory-node" --index "$OUT/index-csr" \
-  --listen "unix:$RUN/memory.sock" --metrics off
+  --listen "unix:$RUN/memory.sock"
 start compute-node "$BIN/farvec-compute-node" --memory-node "unix:$RUN/memory.sock" \
-  --listen "unix:$RUN/compute.sock" --metrics off
+  --listen "unix:$RUN/compute.sock"
 search_remotely
 remote_recall="$("$PYTHON" scripts/recall.py "$OUT/found.ibin" "$DATA/gt100.ibin")"
 
