@@ -1,0 +1,155 @@
+#include "compute_node/attach/attachment.h"
+
+#include <grpcpp/grpcpp.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "compute_node/attach/live_endpoint.h"
+#include "layout/region_header.h"
+#include "rpc/channel.h"
+#include "rpc/grant_wire.h"
+#include "rpc/status.h"
+
+namespace farvec::compute_node {
+namespace {
+
+namespace v1 = memory_node::v1;
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::milliseconds kRetryPeriod{50};
+
+bool stopped(const AttachOptions& options) {
+  // relaxed: only the flag itself matters.
+  return options.stop != nullptr && options.stop->load(std::memory_order_relaxed);
+}
+
+/// Asks again while the node says UNAVAILABLE (it loads, or has just gone).
+v1::AttachResponse request_lease(v1::MemoryNode::Stub& stub, const AttachOptions& options,
+                                 Clock::time_point end) {
+  v1::AttachRequest request;
+  request.set_client(options.client);
+  for (;;) {
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + options.call_timeout);
+    v1::AttachResponse response;
+    const grpc::Status status = stub.Attach(&context, request, &response);
+    if (status.ok()) return response;
+    const bool retry = status.error_code() == grpc::StatusCode::UNAVAILABLE &&
+                       Clock::now() + kRetryPeriod < end && !stopped(options);
+    if (!retry) {
+      throw Error("attaching to the memory node at {}: {}", rpc::to_string(options.memory_node),
+                  rpc::describe(status));
+    }
+    std::this_thread::sleep_for(kRetryPeriod);
+  }
+}
+
+struct Grant {
+  rpc::Descriptor socket;
+  std::vector<rpc::Descriptor> regions;
+};
+
+Grant request_grant(const v1::AttachResponse& response, const AttachOptions& options) {
+  if (response.grant_case() != v1::AttachResponse::kMapped) {
+    throw Error("the memory node at {} offers no grant that this client understands",
+                rpc::to_string(options.memory_node));
+  }
+  const std::string& path = response.mapped().socket_path();
+  rpc::GrantRequest request;
+  if (response.lease_id().size() != request.lease.size()) {
+    throw Error("the memory node at {} sent a lease id of {} bytes",
+                rpc::to_string(options.memory_node), response.lease_id().size());
+  }
+  std::copy_n(reinterpret_cast<const std::byte*>(response.lease_id().data()), request.lease.size(),
+              request.lease.begin());
+  Grant grant;
+  grant.socket = rpc::connect_unix(path);
+  rpc::set_socket_timeout(grant.socket.get(), options.call_timeout);
+  rpc::send_message(grant.socket.get(), std::as_bytes(std::span(&request, 1)), {});
+  rpc::GrantReply reply;
+  grant.regions =
+      rpc::receive_message(grant.socket.get(), std::as_writable_bytes(std::span(&reply, 1)));
+  if (reply.magic != rpc::kGrantMagic || reply.version != rpc::kGrantVersion) {
+    throw Error("unix:{} does not speak this version of the grant exchange", path);
+  }
+  if (reply.status != 0 ||
+      grant.regions.size() != static_cast<std::size_t>(response.regions_size())) {
+    throw Error("unix:{} refused the grant ({}, {} of {} descriptors)", path,
+                to_string(static_cast<StatusCode>(reply.status)), grant.regions.size(),
+                response.regions_size());
+  }
+  return grant;
+}
+
+/// A region must be what the manifest says before anybody reads by the manifest's offsets.
+void check_region(const v1::Region& region, std::uint32_t id, const layout::Manifest& manifest) {
+  const std::uint64_t expected = manifest.region(id).file_bytes();
+  if (region.id() == id && region.bytes() == expected && region.offset() == 0) return;
+  throw Error("the memory node serves region {} with {} bytes where its manifest has {} with {}",
+              region.id(), region.bytes(), id, expected);
+}
+
+std::shared_ptr<const transport::RegionSet> map_regions(const v1::AttachResponse& response,
+                                                        const Grant& grant,
+                                                        const layout::Manifest& manifest) {
+  if (static_cast<std::size_t>(response.regions_size()) != manifest.regions.size()) {
+    throw Error("the memory node serves {} regions and its manifest has {}",
+                response.regions_size(), manifest.regions.size());
+  }
+  auto regions = std::make_shared<transport::RegionSet>();
+  for (std::uint32_t id = 0; id < manifest.regions.size(); ++id) {
+    const v1::Region& region = response.regions(static_cast<int>(id));
+    check_region(region, id, manifest);
+    regions->push_back(transport::MappedRegion::map_fd(grant.regions[id].get(), region.bytes()));
+    layout::decode_region_header(regions->back().bytes(), fmt::format("attached region {}", id));
+  }
+  return regions;
+}
+
+}  // namespace
+
+std::unique_ptr<Attachment> Attachment::attach(const AttachOptions& options) {
+  const auto end = Clock::now() + options.wait;
+  rpc::ConnectOptions connect;
+  connect.wait = options.wait;
+  connect.stop = options.stop;
+  HeldLease lease;
+  lease.stub = v1::MemoryNode::NewStub(rpc::connect(options.memory_node, connect));
+  const v1::AttachResponse response = request_lease(*lease.stub, options, end);
+  Grant grant = request_grant(response, options);
+
+  std::unique_ptr<Attachment> attachment(new Attachment);
+  attachment->manifest_ =
+      layout::manifest_from_json(response.manifest_json(), "the memory node's manifest");
+  attachment->generation_ = response.generation();
+  attachment->regions_ = map_regions(response, grant, attachment->manifest_);
+  attachment->liveness_ = std::make_shared<Liveness>();
+  lease.id = response.lease_id();
+  lease.duration = std::chrono::milliseconds(response.lease_ms());
+  lease.call_timeout = options.call_timeout;
+  lease.grant_socket = std::move(grant.socket);
+  attachment->keeper_ = std::make_unique<LeaseKeeper>(std::move(lease), attachment->liveness_);
+  return attachment;
+}
+
+Attachment::~Attachment() = default;
+
+bool Attachment::alive() const {
+  return liveness_->alive.load(std::memory_order_relaxed);
+}
+
+bool Attachment::draining() const {
+  return liveness_->draining.load(std::memory_order_relaxed);
+}
+
+std::unique_ptr<transport::Endpoint> Attachment::make_endpoint(
+    transport::MappedOptions options) const {
+  return std::make_unique<LiveEndpoint>(regions_, std::move(options), liveness_);
+}
+
+}  // namespace farvec::compute_node

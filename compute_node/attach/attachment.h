@@ -1,0 +1,62 @@
+// A compute node's hold on a memory node: lease, mapped regions, and whether the node still lives.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "compute_node/attach/lease_keeper.h"
+#include "layout/manifest.h"
+#include "rpc/address.h"
+#include "transport/mapped/mapped_endpoint.h"
+
+namespace farvec::compute_node {
+
+struct AttachOptions {
+  rpc::Address memory_node;
+  std::string client = "farvec";  ///< for the node's log
+  /// Bound on waiting for the node to come up and to finish loading.
+  std::chrono::milliseconds wait{10'000};
+  std::chrono::milliseconds call_timeout{5'000};
+  /// When set, attaching ends with an Error soon after it becomes true.
+  const std::atomic<bool>* stop = nullptr;
+};
+
+/// Renews its lease on a thread of its own and gives it back when destroyed. Endpoints may outlive
+/// it: they keep the mapping, and answer `unavailable`. Members may be called from any thread.
+class Attachment {
+ public:
+  /// Waits for a node that is absent or still loading, within options.wait. Throws Error that says
+  /// whom it waited for, or why the node or the mapping refused.
+  static std::unique_ptr<Attachment> attach(const AttachOptions& options);
+  ~Attachment();
+  Attachment(const Attachment&) = delete;
+  Attachment& operator=(const Attachment&) = delete;
+
+  /// False once the node has died or the lease was lost; never true again. A mapping stays readable
+  /// after that, but belongs to nobody: searches must end with `unavailable`.
+  bool alive() const;
+  /// The node wants its leases back: it is shutting down.
+  bool draining() const;
+
+  const layout::Manifest& manifest() const { return manifest_; }
+  /// Differs between two publications of the node.
+  std::uint64_t generation() const { return generation_; }
+  /// RegionId i is the manifest's region i, header included. Mapped read-only.
+  const std::shared_ptr<const transport::RegionSet>& regions() const { return regions_; }
+
+  /// For one core. Its reads complete with `unavailable` once alive() is false.
+  std::unique_ptr<transport::Endpoint> make_endpoint(transport::MappedOptions options = {}) const;
+
+ private:
+  Attachment() = default;
+
+  layout::Manifest manifest_;
+  std::uint64_t generation_ = 0;
+  std::shared_ptr<const transport::RegionSet> regions_;
+  std::shared_ptr<Liveness> liveness_;
+  std::unique_ptr<LeaseKeeper> keeper_;
+};
+
+}  // namespace farvec::compute_node

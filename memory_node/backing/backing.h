@@ -1,0 +1,75 @@
+// The memory under one region: where it comes from, and the descriptor that a client may map.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "rpc/unix_socket.h"
+#include "transport/mapped/mapped_region.h"
+
+namespace farvec::memory_node {
+
+enum class BackingKind : std::uint8_t { dram, shm, file };
+
+/// "dram", "shm", "file".
+std::string_view to_string(BackingKind kind);
+/// Throws Error naming the accepted words.
+BackingKind parse_backing_kind(std::string_view text);
+
+struct BackingOptions {
+  BackingKind kind = BackingKind::dram;
+  /// shm: prefix of the names under /dev/shm, e.g. "farvec-sift1m". file: an existing folder.
+  /// dram: unused.
+  std::string path;
+};
+
+/// Opened and mapped from construction on, zeroed, owned by this process alone. One thread at a
+/// time. A name that it made goes away with it.
+class Backing {
+ public:
+  virtual ~Backing() = default;
+  Backing(const Backing&) = delete;
+  Backing& operator=(const Backing&) = delete;
+
+  std::span<std::byte> bytes() { return region_.writable_bytes(); }
+  std::uint64_t size() const { return region_.size(); }
+  /// Of the mapping's start and of the unit in which it is paged.
+  virtual std::uint64_t alignment() const = 0;
+  /// "dram (2 MiB pages)", "shm /dev/shm/x-records", for logs.
+  virtual std::string description() const = 0;
+
+  /// Returns when what was written is as durable as this kind of memory can be. Throws SystemError.
+  virtual void persist() {}
+  /// Nobody but this process can change the bytes or the length from now on, as far as the kernel
+  /// can enforce it for this kind. Throws SystemError.
+  virtual void seal() = 0;
+
+  /// A new descriptor of the same memory, opened read-only: a writable mapping of it fails with
+  /// EACCES. Throws SystemError.
+  rpc::Descriptor read_only_descriptor() const;
+
+ protected:
+  Backing(rpc::Descriptor descriptor, transport::MappedRegion region)
+      : descriptor_(std::move(descriptor)), region_(std::move(region)) {}
+  int fd() const { return descriptor_.get(); }
+
+ private:
+  rpc::Descriptor descriptor_;
+  transport::MappedRegion region_;
+};
+
+/// `region` is the word that tells this region from the others of the same index ("records").
+/// Throws SystemError, or Error when another process holds the name.
+std::unique_ptr<Backing> open_backing(const BackingOptions& options, const std::string& region,
+                                      std::uint64_t bytes);
+
+/// Memory that new allocations can take without swapping (MemAvailable).
+std::uint64_t available_memory_bytes();
+
+/// Throws Error saying both figures when `needed` exceeds `available`.
+void require_memory(std::uint64_t needed, std::uint64_t available);
+
+}  // namespace farvec::memory_node

@@ -1,0 +1,35 @@
+// A memory node's life: listen, load, serve, drain.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <string>
+
+#include "memory_node/backing/backing.h"
+#include "rpc/address.h"
+
+namespace farvec::memory_node {
+
+struct DaemonOptions {
+  std::string index;  ///< directory
+  BackingOptions backing;
+  rpc::Address listen;
+  std::string grant_path;       ///< empty: default_grant_path(listen)
+  std::string metrics = "off";  ///< "HOST:PORT" or "off"
+  bool insecure = false;
+  bool quiet = false;
+  unsigned threads = 0;  ///< that load; 0: one per processor
+  std::size_t max_leases = 64;
+  std::chrono::milliseconds lease{10'000};
+  std::chrono::milliseconds drain{10'000};
+};
+
+/// Beside a Unix listen socket ("PATH.grant"), else in $XDG_RUNTIME_DIR or /tmp under a name that
+/// holds user and port.
+std::string default_grant_path(const rpc::Address& listen);
+
+/// Runs until `stop` becomes true, then drains. Returns early, without an error, when the stop
+/// comes during loading. Throws Error before serving when the node cannot start.
+void run_daemon(const DaemonOptions& options, const std::atomic<bool>& stop);
+
+}  // namespace farvec::memory_node

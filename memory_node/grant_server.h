@@ -1,0 +1,62 @@
+// Hands read-only descriptors of the regions to whoever shows a lease.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "memory_node/lease_table.h"
+#include "memory_node/region_table.h"
+#include "rpc/grant_wire.h"
+#include "rpc/unix_socket.h"
+
+namespace farvec::memory_node {
+
+/// Serves a Unix socket on its own thread. A connection lives as long as its lease: the node closes
+/// it when the lease has ended, and takes the lease back when the client closes it (or dies).
+class GrantServer {
+ public:
+  struct Options {
+    std::string path;
+    std::size_t max_connections = 80;
+    /// A client that has not sent its lease within this time is cut off.
+    std::chrono::milliseconds patience{2000};
+  };
+
+  /// Listens at once; answers `unavailable` until regions are published. Borrows both. Throws Error
+  /// when something listens on the path.
+  GrantServer(Options options, LeaseTable& leases, const PublishedRegions& regions);
+  ~GrantServer();  ///< closes every connection and removes the socket file
+  GrantServer(const GrantServer&) = delete;
+  GrantServer& operator=(const GrantServer&) = delete;
+
+  const std::string& path() const { return options_.path; }
+
+ private:
+  using Clock = LeaseTable::Clock;
+  struct Connection {
+    rpc::Descriptor socket;
+    Clock::time_point since;
+    rpc::GrantRequest request;
+    std::size_t received = 0;
+    bool granted = false;
+  };
+
+  void run();
+  void accept_one();
+  bool serve(Connection& connection, short events);  ///< false: close it
+  bool receive(Connection& connection);
+  bool answer(Connection& connection);
+  bool outlived(const Connection& connection, Clock::time_point now) const;
+
+  const Options options_;
+  LeaseTable& leases_;
+  const PublishedRegions& regions_;
+  rpc::Descriptor listener_;
+  rpc::Descriptor wake_;  ///< eventfd; readable once the thread must end
+  std::vector<Connection> connections_;
+  std::thread thread_;
+};
+
+}  // namespace farvec::memory_node

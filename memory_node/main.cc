@@ -1,0 +1,128 @@
+// farvec-memory-node: the command line and the signals.
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <csignal>
+#include <thread>
+
+#include "base/log.h"
+#include "base/version.h"
+#include "memory_node/daemon.h"
+
+namespace farvec::memory_node {
+namespace {
+
+constexpr const char* kFooter = R"(Example:
+  farvec build graph --data base.fbin --metric l2 --degree 32 --list 100 --out index/
+  farvec-memory-node --index index/ --listen unix:/tmp/memory-node.sock
+
+Clients attach through the listen address; on the same machine they then map the regions read-only.
+Without --insecure the node listens only where no other machine can reach it.
+SIGTERM and SIGINT drain: no new client, then --drain-seconds for the present ones to detach.)";
+
+struct Arguments {
+  DaemonOptions daemon;
+  std::string listen = "127.0.0.1:7700";
+  std::string backing = "dram";
+  std::string log_level;
+  double lease_seconds = 10;
+  double drain_seconds = 10;
+};
+
+void declare(CLI::App& app, Arguments& arguments) {
+  DaemonOptions& daemon = arguments.daemon;
+  app.footer(kFooter);
+  app.set_version_flag("--version", fmt::format("farvec-memory-node {} ({})", version(), commit()));
+  app.add_option("--index", daemon.index, "Index directory to load, verify and serve")->required();
+  app.add_option("--listen", arguments.listen, "HOST:PORT or unix:/path")->capture_default_str();
+  app.add_option("--backing", arguments.backing, "Memory to load into: dram, shm or file")
+      ->capture_default_str();
+  app.add_option("--backing-path", daemon.backing.path,
+                 "shm: prefix of the names in /dev/shm; file: an existing folder");
+  app.add_option("--grant", daemon.grant_path,
+                 "Unix socket that hands out descriptors (default: beside --listen)");
+  app.add_option("--metrics", daemon.metrics, "Prometheus on HOST:PORT, or off")
+      ->capture_default_str();
+  app.add_flag("--insecure", daemon.insecure, "Listen where other machines can reach the node");
+  app.add_option("--threads", daemon.threads, "Loading threads; 0 is one per processor");
+  app.add_option("--max-leases", daemon.max_leases, "Clients at one time")
+      ->check(CLI::Range(1, 100'000))
+      ->capture_default_str();
+  app.add_option("--lease-seconds", arguments.lease_seconds, "A silent client is dropped after")
+      ->check(CLI::Range(0.1, 3600.0))
+      ->capture_default_str();
+  app.add_option("--drain-seconds", arguments.drain_seconds, "Bound on waiting for clients")
+      ->check(CLI::Range(0.0, 3600.0))
+      ->capture_default_str();
+  app.add_option("--log-level", arguments.log_level, "trace, debug, info, warn or error")
+      ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error"}));
+  app.add_flag("--quiet", daemon.quiet, "No progress line");
+}
+
+std::chrono::milliseconds to_ms(double seconds) {
+  return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
+}
+
+DaemonOptions to_options(Arguments arguments) {
+  DaemonOptions& daemon = arguments.daemon;
+  daemon.listen = rpc::parse_address(arguments.listen);
+  daemon.backing.kind = parse_backing_kind(arguments.backing);
+  if (daemon.backing.kind == BackingKind::shm && daemon.backing.path.empty()) {
+    daemon.backing.path = "farvec";
+  }
+  daemon.lease = to_ms(arguments.lease_seconds);
+  daemon.drain = to_ms(arguments.drain_seconds);
+  return daemon;
+}
+
+/// Sets `stop` at the first SIGTERM or SIGINT, on a thread of its own. Made before every other
+/// thread, so that all of them leave these signals to it.
+class SignalWatch {
+ public:
+  explicit SignalWatch(std::atomic<bool>& stop) {
+    sigemptyset(&signals_);
+    sigaddset(&signals_, SIGTERM);
+    sigaddset(&signals_, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
+    thread_ = std::jthread([this, &stop](const std::stop_token& ended) {
+      const timespec tick{0, 50'000'000};
+      while (!ended.stop_requested()) {
+        // relaxed: only the flag itself matters.
+        if (sigtimedwait(&signals_, nullptr, &tick) > 0) {
+          stop.store(true, std::memory_order_relaxed);
+        }
+      }
+    });
+  }
+
+ private:
+  sigset_t signals_;
+  std::jthread thread_;
+};
+
+int run(int argc, char** argv) {
+  Arguments arguments;
+  CLI::App app("Serves an index from this machine's memory; runs no search code.",
+               "farvec-memory-node");
+  declare(app, arguments);
+  CLI11_PARSE(app, argc, argv);
+  set_up_logging("farvec-memory-node");
+  if (!arguments.log_level.empty()) {
+    spdlog::set_level(spdlog::level::from_str(arguments.log_level));
+  }
+  std::atomic<bool> stop{false};
+  try {
+    const SignalWatch watch(stop);
+    run_daemon(to_options(std::move(arguments)), stop);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "farvec-memory-node: {}\n", error.what());
+    return 1;
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace farvec::memory_node
+
+int main(int argc, char** argv) {
+  return farvec::memory_node::run(argc, argv);
+}

@@ -1,0 +1,16 @@
+// Numbers that nobody can guess, from the kernel.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace farvec::memory_node {
+
+using LeaseId = std::array<std::byte, 16>;
+
+LeaseId random_lease_id();
+/// Never 0.
+std::uint64_t random_u64();
+
+}  // namespace farvec::memory_node
