@@ -190,7 +190,7 @@ TEST_F(MemoryNodeE2e, MissingIndexAndOpenAddressAreRefused) {
 }
 
 TEST_F(MemoryNodeE2e, SigtermDuringLoadEndsCleanly) {
-  // A region of which the payload is a few hundred MiB takes long enough to be interrupted.
+  // Several chunks per region; wherever in the load or just after it the signal falls, nothing stays.
   index_ = layout::RandomIndex(400'000);
   index_.write(directory_, true);
   const std::string name = folder_.path().filename().string();
