@@ -190,7 +190,8 @@ TEST_F(MemoryNodeE2e, MissingIndexAndOpenAddressAreRefused) {
 }
 
 TEST_F(MemoryNodeE2e, SigtermDuringLoadEndsCleanly) {
-  // Several chunks per region; wherever in the load or just after it the signal falls, nothing stays.
+  // Several chunks per region; wherever in the load or just after it the signal falls, nothing
+  // stays.
   index_ = layout::RandomIndex(400'000);
   index_.write(directory_, true);
   const std::string name = folder_.path().filename().string();
