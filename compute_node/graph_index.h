@@ -1,0 +1,50 @@
+// What a compute node keeps of a graph index in its own DRAM: codes, offsets, and the manifest's
+// facts. The records stay on the tier.
+#pragma once
+
+#include <cstdint>
+
+#include "base/memory.h"
+#include "base/types.h"
+#include "distance/distance.h"
+#include "layout/graph_layout.h"
+#include "quantization/rabitq.h"
+
+namespace farvec::compute_node {
+
+/// Immutable after construction and shared by all cores.
+class GraphIndex {
+ public:
+  struct Parts {
+    Metric metric = Metric::l2;
+    ElementType type = ElementType::f32;  ///< stored
+    std::uint32_t dimension = 0;
+    NodeId entry = kInvalidNode;
+    layout::GraphLocator locator;
+    quantization::Rabitq quantizer;
+    HugeBuffer codes;  ///< count * quantizer.record_bytes()
+  };
+  /// Throws Error when the parts do not fit together.
+  explicit GraphIndex(Parts parts);
+
+  Metric metric() const { return parts_.metric; }
+  ElementType type() const { return parts_.type; }
+  std::uint32_t dimension() const { return parts_.dimension; }
+  std::size_t count() const { return parts_.locator.geometry().count; }
+  std::uint32_t max_degree() const { return parts_.locator.geometry().max_degree; }
+  NodeId entry() const { return parts_.entry; }
+  std::size_t query_bytes() const { return dimension() * element_bytes(type()); }
+  const layout::GraphLocator& locator() const { return parts_.locator; }
+  const quantization::Rabitq& quantizer() const { return parts_.quantizer; }
+  const std::byte* codes() const { return parts_.codes.data(); }
+  distance::PairKernel kernel() const { return kernel_; }
+
+  /// Codes and offset table; what each core adds is in its own statistics.
+  std::size_t dram_bytes() const { return parts_.codes.size() + parts_.locator.dram_bytes(); }
+
+ private:
+  Parts parts_;
+  distance::PairKernel kernel_;
+};
+
+}  // namespace farvec::compute_node

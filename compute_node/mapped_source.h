@@ -1,0 +1,62 @@
+// Records by load: the region is mapped into this process (DRAM, shared memory, devdax).
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "base/clock.h"
+#include "base/status.h"
+#include "compute_node/search_core.h"
+#include "coroutines/scheduler.h"
+#include "graph/beam_search.h"
+#include "layout/graph_layout.h"
+
+namespace farvec::compute_node {
+
+/// One fiber's NodeSource. expand() prefetches every line of the frontier's records, yields to the
+/// next fiber, and reads them in place when it is back.
+class MappedNodeSource {
+ public:
+  MappedNodeSource(const layout::GraphLocator& locator, const std::byte* region,
+                   coroutines::Scheduler& scheduler)
+      : locator_(locator), region_(region), scheduler_(scheduler) {}
+
+  /// Before each search. `counts` must live until the next call.
+  void begin(Ticks deadline, QueryCounts& counts) {
+    deadline_ = deadline;
+    counts_ = &counts;
+  }
+
+  template <typename Visit>
+  Status expand(std::span<const NodeId> frontier, Visit&& visit) {
+    layout::Extent extents[graph::kMaxWidth];
+    for (std::size_t i = 0; i < frontier.size(); ++i) {
+      extents[i] = locator_.locate(frontier[i]);
+      prefetch_range(region_ + extents[i].offset, extents[i].bytes);
+      counts_->bytes += extents[i].bytes;
+    }
+    counts_->reads += static_cast<std::uint32_t>(frontier.size());
+    if (counts_->reads % kReadsPerDeadlineCheck < frontier.size() && now_ticks() > deadline_) {
+      return {StatusCode::deadline_exceeded, "the deadline passed during the search"};
+    }
+    scheduler_.yield();
+    for (std::size_t i = 0; i < frontier.size(); ++i) {
+      const Result<NodeRecord> record = locator_.parse(
+          frontier[i], extents[i], {region_ + extents[i].offset, extents[i].bytes});
+      if (!record.ok()) return record.status();
+      visit(frontier[i], record.value());
+    }
+    return {};
+  }
+
+ private:
+  static constexpr std::uint32_t kReadsPerDeadlineCheck = 16;
+
+  const layout::GraphLocator& locator_;
+  const std::byte* const region_;
+  coroutines::Scheduler& scheduler_;
+  Ticks deadline_ = 0;
+  QueryCounts* counts_ = nullptr;
+};
+
+}  // namespace farvec::compute_node
