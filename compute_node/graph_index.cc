@@ -5,7 +5,8 @@
 namespace farvec::compute_node {
 
 GraphIndex::GraphIndex(Parts parts)
-    : parts_(std::move(parts)), kernel_(distance::pair_kernel(parts_.metric, parts_.type)) {
+    : parts_(std::move(parts)),
+      kernel_(distance::pair_kernel(parts_.metric, parts_.type, parts_.dimension)) {
   const auto& geometry = parts_.locator.geometry();
   if (geometry.vector_bytes != query_bytes()) {
     throw Error("the index stores {} bytes per vector, but {} x {} needs {}", geometry.vector_bytes,

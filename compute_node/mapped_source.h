@@ -41,8 +41,8 @@ class MappedNodeSource {
     }
     scheduler_.yield();
     for (std::size_t i = 0; i < frontier.size(); ++i) {
-      const Result<NodeRecord> record = locator_.parse(
-          frontier[i], extents[i], {region_ + extents[i].offset, extents[i].bytes});
+      const Result<NodeRecord> record =
+          locator_.parse(frontier[i], extents[i], {region_ + extents[i].offset, extents[i].bytes});
       if (!record.ok()) return record.status();
       visit(frontier[i], record.value());
     }

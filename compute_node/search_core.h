@@ -3,10 +3,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <string>
 
 #include "base/clock.h"
 #include "base/status.h"
 #include "base/types.h"
+#include "compute_node/graph_index.h"
+#include "transport/endpoint.h"
 
 namespace farvec::compute_node {
 
@@ -50,6 +54,47 @@ class TaskFeed {
   virtual void done(SearchTask& task) = 0;
   /// The core has no live search: may block for at most a few milliseconds.
   virtual void idle() = 0;
+};
+
+struct SearchCoreOptions {
+  std::uint32_t slots = 16;       ///< searches in flight on this core; 1 is synchronous
+  std::size_t cache_bytes = 0;    ///< of the record cache; endpoints only, loads need none
+  bool in_place = false;          ///< endpoints: read mapped bytes in place instead of copying
+  std::uint32_t max_list = 1024;  ///< largest SearchTask::list; sizes the scratch up front
+};
+
+/// What a core has done since it was made.
+struct CoreStatistics {
+  std::uint64_t stalls = 0;            ///< posts that found the endpoint's read limit reached
+  std::uint64_t late_completions = 0;  ///< after their search's deadline
+  std::uint32_t in_flight_reads = 0;
+  std::uint32_t live_searches = 0;
+  std::size_t dram_bytes = 0;  ///< scratch, lane buffers, record cache
+};
+
+/// Runs searches on the thread that calls run(). The index must outlive it.
+class SearchCore {
+ public:
+  /// Reads records in place from `region`, mapped from its header on (tiers dram, shm, devdax).
+  SearchCore(const GraphIndex& index, std::span<const std::byte> region, SearchCoreOptions options);
+  /// Reads records of region 0 through an endpoint.
+  SearchCore(const GraphIndex& index, std::unique_ptr<transport::Endpoint> endpoint,
+             SearchCoreOptions options);
+  ~SearchCore();
+
+  /// Serves the feed until it is finished and every task is done. A task with parameters that do
+  /// not fit the index (k = 0, list < k, list > max_list, width = 0 or too large) ends with
+  /// invalid_argument. An exception of the feed ends the run and is rethrown.
+  void run(TaskFeed& feed);
+
+  /// Counters are written by run()'s thread without synchronisation: read them from the feed's
+  /// calls or after run().
+  CoreStatistics statistics() const;
+
+  class Impl;
+
+ private:
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace farvec::compute_node

@@ -1,0 +1,105 @@
+// Records by one-sided reads: emulated devices, and every transport that is not a load.
+#pragma once
+
+#include <span>
+
+#include "base/clock.h"
+#include "base/status.h"
+#include "compute_node/read_dispatcher.h"
+#include "compute_node/record_cache.h"
+#include "compute_node/search_core.h"
+
+namespace farvec::compute_node {
+
+/// One fiber's NodeSource. expand() posts all records that are not in the cache with one doorbell,
+/// visits the cached ones, suspends once, and visits the rest in the lane's own buffer.
+class EndpointNodeSource {
+ public:
+  EndpointNodeSource(const layout::GraphLocator& locator, ReadDispatcher& dispatcher,
+                     std::uint32_t lane, RecordCache& cache)
+      : locator_(locator), dispatcher_(dispatcher), lane_(lane), cache_(cache) {}
+
+  /// Before each search. `counts` must live until the next call.
+  void begin(Ticks deadline, QueryCounts& counts) {
+    deadline_ = deadline;
+    counts_ = &counts;
+  }
+
+  template <typename Visit>
+  Status expand(std::span<const NodeId> frontier, Visit&& visit) {
+    Hop hop;
+    split(frontier, hop);
+    const std::span<const layout::Extent> missing(hop.missing, hop.misses);
+    if (!missing.empty()) {
+      if (Status status = dispatcher_.post(lane_, missing, deadline_); !status.ok()) return status;
+    }
+    for (std::uint32_t i = 0; i < hop.hits; ++i) {
+      if (Status status = visit_one(hop.hit_ids[i], hop.found[i], hop.cached[i], visit);
+          !status.ok()) {
+        return wait_then(status);
+      }
+    }
+    if (missing.empty()) return {};
+    if (Status status = dispatcher_.wait(lane_, deadline_); !status.ok()) return status;
+    for (std::uint32_t i = 0; i < hop.misses; ++i) {
+      const auto bytes = dispatcher_.bytes(lane_, i);
+      Status status = visit_one(hop.miss_ids[i], hop.missing[i], bytes, visit);
+      if (!status.ok()) return status;
+      if (cache_.enabled()) cache_.insert(hop.miss_ids[i], bytes);
+    }
+    return {};
+  }
+
+ private:
+  struct Hop {
+    std::uint32_t hits = 0;
+    std::uint32_t misses = 0;
+    NodeId hit_ids[graph::kMaxWidth];
+    NodeId miss_ids[graph::kMaxWidth];
+    layout::Extent found[graph::kMaxWidth];
+    layout::Extent missing[graph::kMaxWidth];
+    std::span<const std::byte> cached[graph::kMaxWidth];
+  };
+
+  void split(std::span<const NodeId> frontier, Hop& hop) {
+    for (NodeId id : frontier) {
+      const layout::Extent extent = locator_.locate(id);
+      const auto cached = cache_.enabled() ? cache_.find(id) : std::span<const std::byte>();
+      if (!cached.empty()) {
+        hop.hit_ids[hop.hits] = id;
+        hop.found[hop.hits] = extent;
+        hop.cached[hop.hits++] = cached;
+      } else {
+        hop.miss_ids[hop.misses] = id;
+        hop.missing[hop.misses++] = extent;
+        counts_->bytes += extent.bytes;
+      }
+    }
+    counts_->cache_hits += hop.hits;
+    counts_->reads += hop.misses;
+  }
+
+  template <typename Visit>
+  Status visit_one(NodeId id, const layout::Extent& extent, std::span<const std::byte> bytes,
+                   Visit& visit) {
+    const Result<NodeRecord> record = locator_.parse(id, extent, bytes);
+    if (!record.ok()) return record.status();
+    visit(id, record.value());
+    return {};
+  }
+
+  /// An error while reads are out: they have to land before the lane can be used again.
+  Status wait_then(Status status) {
+    (void)dispatcher_.wait(lane_, deadline_);
+    return status;
+  }
+
+  const layout::GraphLocator& locator_;
+  ReadDispatcher& dispatcher_;
+  const std::uint32_t lane_;
+  RecordCache& cache_;
+  Ticks deadline_ = 0;
+  QueryCounts* counts_ = nullptr;
+};
+
+}  // namespace farvec::compute_node

@@ -1,0 +1,87 @@
+// The few lines between fibers and an endpoint: posts a fiber's reads, wakes it when they are done.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "coroutines/scheduler.h"
+#include "coroutines/wait_group.h"
+#include "graph/beam_search.h"
+#include "layout/graph_layout.h"
+#include "transport/endpoint.h"
+
+namespace farvec::compute_node {
+
+struct DispatcherOptions {
+  std::uint32_t lanes = 1;             ///< fibers that read
+  std::uint32_t max_record_bytes = 0;  ///< of the index
+  bool in_place = false;  ///< ask the endpoint for mapped bytes instead of copies in lane buffers
+};
+
+/// One core's reads. Each fiber has a lane with a buffer for one hop. A lane whose deadline passes
+/// while reads are out gives its buffer up (the endpoint may still write to it) and gets a new one
+/// and a new generation; completions of an old generation are counted and dropped. Buffers given
+/// up are bounded by kMaxRetired, after which the endpoint is closed and every read fails.
+class ReadDispatcher {
+ public:
+  ReadDispatcher(std::unique_ptr<transport::Endpoint> endpoint, coroutines::Scheduler& scheduler,
+                 DispatcherOptions options);
+  ~ReadDispatcher();
+  ReadDispatcher(const ReadDispatcher&) = delete;
+  ReadDispatcher& operator=(const ReadDispatcher&) = delete;
+
+  /// Posts one read per extent of `region` with one doorbell; at most graph::kMaxWidth. Suspends
+  /// only while the endpoint's limit of outstanding reads leaves no room.
+  Status post(std::uint32_t lane, std::span<const layout::Extent> extents, Ticks deadline);
+
+  /// Suspends until the lane's reads are done. Checks every status and length. On success
+  /// bytes(lane, i) is valid until the lane's next post().
+  Status wait(std::uint32_t lane, Ticks deadline);
+
+  std::span<const std::byte> bytes(std::uint32_t lane, std::uint32_t i) const {
+    return lanes_[lane].arrived[i];
+  }
+
+  /// Moves completions to their lanes; the scheduler's poller. True when there were any.
+  bool poll();
+
+  std::uint32_t in_flight() const { return in_flight_; }
+  std::uint64_t stalls() const { return stalls_; }
+  std::uint64_t late_completions() const { return late_; }
+  std::size_t dram_bytes() const;
+  const transport::Endpoint& endpoint() const { return *endpoint_; }
+
+ private:
+  static constexpr std::size_t kMaxRetired = 64;
+
+  struct Lane {
+    HugeBuffer buffer;
+    std::unique_ptr<coroutines::WaitGroup> group;
+    std::uint32_t generation = 0;
+    std::uint32_t posted = 0;
+    StatusCode error = StatusCode::ok;
+    bool short_read = false;
+    std::span<const std::byte> arrived[graph::kMaxWidth];
+  };
+
+  Status make_room(std::size_t reads, Ticks deadline);
+  void retire(Lane& lane);
+
+  std::unique_ptr<transport::Endpoint> endpoint_;
+  coroutines::Scheduler& scheduler_;
+  const DispatcherOptions options_;
+  const std::uint32_t slot_bytes_;
+  std::vector<Lane> lanes_;
+  std::vector<HugeBuffer> retired_;
+  std::uint32_t in_flight_ = 0;
+  bool closed_ = false;
+  std::uint64_t stalls_ = 0;
+  std::uint64_t late_ = 0;
+};
+
+}  // namespace farvec::compute_node
