@@ -16,12 +16,22 @@ namespace farvec::compute_node {
 
 /// What one search cost. Exact: the same for the same index and parameters on every machine.
 struct QueryCounts {
-  std::uint32_t hops = 0;        ///< expand() calls
-  std::uint32_t reads = 0;       ///< records fetched from the tier
-  std::uint32_t cache_hits = 0;  ///< records found in the record cache instead
-  std::uint32_t estimates = 0;   ///< distances estimated from codes
-  std::uint32_t distances = 0;   ///< exact distances
+  std::uint64_t hops = 0;        ///< expand() calls
+  std::uint64_t reads = 0;       ///< records fetched from the tier
+  std::uint64_t cache_hits = 0;  ///< records found in the record cache instead
+  std::uint64_t estimates = 0;   ///< distances estimated from codes
+  std::uint64_t distances = 0;   ///< exact distances
   std::uint64_t bytes = 0;       ///< fetched from the tier
+
+  QueryCounts& operator+=(const QueryCounts& other) {
+    hops += other.hops;
+    reads += other.reads;
+    cache_hits += other.cache_hits;
+    estimates += other.estimates;
+    distances += other.distances;
+    bytes += other.bytes;
+    return *this;
+  }
 };
 
 /// One query from admission to answer. Owned by whoever feeds it; not moved while a core has it.

@@ -1,0 +1,165 @@
+#include "cli/batch_search.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <chrono>
+#include <limits>
+#include <thread>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/parallel.h"
+
+namespace farvec::cli {
+namespace {
+
+using compute_node::QueryCounts;
+using compute_node::SearchTask;
+
+/// A task and the room for its answer.
+struct Slot : SearchTask {
+  std::uint64_t number = 0;  ///< query + round * queries
+  std::vector<NodeId> id_room;
+  std::vector<float> distance_room;
+};
+
+/// Deals every `cores`-th query of every round to one core.
+class StridedFeed : public compute_node::TaskFeed {
+ public:
+  StridedFeed(VectorView queries, const BatchParameters& parameters, dataset::GroundTruth& results,
+              std::size_t first, std::size_t stride)
+      : queries_(queries),
+        parameters_(parameters),
+        results_(results),
+        next_(first),
+        stride_(stride),
+        end_(queries.count * parameters.repeats),
+        deadline_(us_to_ticks(parameters.deadline_ms * 1000)) {
+    latency_us.reserve(end_ / stride + 1);
+  }
+
+  SearchTask* next() override {
+    if (next_ >= end_) return nullptr;
+    Slot* slot = free_slot();
+    slot->number = next_;
+    next_ += stride_;
+    slot->query = queries_.row(slot->number % queries_.count);
+    slot->deadline = now_ticks() + deadline_;
+    return slot;
+  }
+
+  bool finished() override { return next_ >= end_; }
+
+  void done(SearchTask& task) override {
+    auto* slot = static_cast<Slot*>(&task);
+    if (!task.status.ok()) {
+      throw Error("query {} failed: {} ({})", slot->number % queries_.count, task.status.message(),
+                  to_string(task.status.code()));
+    }
+    latency_us.push_back(static_cast<float>(ticks_to_us(task.finished - task.started)));
+    if (slot->number < queries_.count) keep(*slot);
+    free_.push_back(slot);
+  }
+
+  void idle() override {}
+
+  std::vector<float> latency_us;
+  QueryCounts totals;
+
+ private:
+  Slot* free_slot() {
+    if (free_.empty()) {
+      slots_.push_back(std::make_unique<Slot>());
+      Slot& slot = *slots_.back();
+      slot.id_room.resize(parameters_.k);
+      slot.distance_room.resize(parameters_.k);
+      slot.ids = slot.id_room.data();
+      slot.distances = slot.distance_room.data();
+      slot.k = parameters_.k;
+      slot.list = parameters_.list;
+      slot.width = parameters_.width;
+      free_.push_back(&slot);
+    }
+    Slot* slot = free_.back();
+    free_.pop_back();
+    return slot;
+  }
+
+  void keep(const Slot& slot) {
+    const std::size_t row = slot.number * parameters_.k;
+    for (std::uint32_t i = 0; i < parameters_.k; ++i) {
+      const bool found = i < slot.found;
+      results_.ids[row + i] = found ? slot.ids[i] : kInvalidNode;
+      results_.distances[row + i] =
+          found ? slot.distances[i] : std::numeric_limits<float>::infinity();
+    }
+    totals += slot.counts;
+  }
+
+  const VectorView queries_;
+  const BatchParameters parameters_;
+  dataset::GroundTruth& results_;
+  std::size_t next_;
+  const std::size_t stride_;
+  const std::size_t end_;
+  const Ticks deadline_;
+  std::vector<std::unique_ptr<Slot>> slots_;
+  std::vector<Slot*> free_;
+};
+
+void pin_to_processor(unsigned index) {
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return;
+  for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (!CPU_ISSET(cpu, &allowed) || index-- > 0) continue;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    pthread_setaffinity_np(pthread_self(), sizeof(one), &one);
+    return;
+  }
+}
+
+}  // namespace
+
+BatchOutcome run_batch(std::span<const std::unique_ptr<compute_node::SearchCore>> cores,
+                       VectorView queries, const BatchParameters& parameters,
+                       dataset::GroundTruth& results) {
+  results.queries = queries.count;
+  results.k = parameters.k;
+  results.ids.resize(queries.count * parameters.k);
+  results.distances.resize(queries.count * parameters.k);
+  std::vector<std::unique_ptr<StridedFeed>> feeds;
+  for (std::size_t c = 0; c < cores.size(); ++c) {
+    feeds.push_back(std::make_unique<StridedFeed>(queries, parameters, results, c, cores.size()));
+  }
+  std::vector<std::exception_ptr> failures(cores.size());
+  const auto start = std::chrono::steady_clock::now();
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t c = 0; c < cores.size(); ++c) {
+      threads.emplace_back([&, c] {
+        pin_to_processor(static_cast<unsigned>(c));
+        try {
+          cores[c]->run(*feeds[c]);
+        } catch (...) {
+          failures[c] = std::current_exception();
+        }
+      });
+    }
+  }
+  BatchOutcome outcome;
+  outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  for (const auto& failure : failures) {
+    if (failure) std::rethrow_exception(failure);
+  }
+  for (const auto& feed : feeds) {
+    outcome.latency_us.insert(outcome.latency_us.end(), feed->latency_us.begin(),
+                              feed->latency_us.end());
+    outcome.totals += feed->totals;
+  }
+  return outcome;
+}
+
+}  // namespace farvec::cli

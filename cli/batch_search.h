@@ -1,0 +1,37 @@
+// Runs a set of queries through search cores, as fast as they go: for `search` and `sweep`.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/types.h"
+#include "compute_node/search_core.h"
+#include "dataset/groundtruth.h"
+
+namespace farvec::cli {
+
+struct BatchParameters {
+  std::uint32_t k = 10;
+  std::uint32_t list = 64;
+  std::uint32_t width = 1;
+  std::uint32_t repeats = 1;    ///< times the whole set is searched
+  double deadline_ms = 10'000;  ///< per query, from its start
+};
+
+struct BatchOutcome {
+  double seconds = 0;                ///< wall time of all cores together
+  std::vector<float> latency_us;     ///< one per search, start to end
+  compute_node::QueryCounts totals;  ///< summed over the first round of the set
+};
+
+/// One SearchCore per thread; queries are dealt out in turn. Results of the first round go to
+/// `results` (queries x k; missing ones are kInvalidNode and infinity). `queries` are in the
+/// index's stored type. Pins each thread to its own processor when there are enough. Throws Error
+/// with the status of the first search that fails.
+BatchOutcome run_batch(std::span<const std::unique_ptr<compute_node::SearchCore>> cores,
+                       VectorView queries, const BatchParameters& parameters,
+                       dataset::GroundTruth& results);
+
+}  // namespace farvec::cli

@@ -1,0 +1,113 @@
+#include "cli/sweep_plan.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "base/error.h"
+
+namespace farvec::cli {
+namespace {
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::size_t begin = 0;
+  for (;;) {
+    const std::size_t end = text.find(separator, begin);
+    parts.push_back(text.substr(begin, end - begin));
+    if (end == std::string::npos) return parts;
+    begin = end + 1;
+  }
+}
+
+std::uint64_t parse_number(const std::string& text, const std::string& what) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || text.empty()) {
+    throw Error("{}: '{}' is not a whole number", what, text);
+  }
+  return value;
+}
+
+}  // namespace
+
+std::vector<SweepPoint> SweepAxes::points() const {
+  std::vector<SweepPoint> result;
+  for (auto list : lists) {
+    for (auto width : widths) {
+      for (auto cache : cache_bytes) {
+        for (auto slot : slots) {
+          for (auto thread : threads) {
+            for (const auto& tier : tiers) {
+              result.push_back({tier, thread, slot, cache, width, list});
+            }
+          }
+        }
+      }
+    }
+  }
+  return result;
+}
+
+std::vector<std::string> split_tiers(const std::string& text) {
+  std::vector<std::string> tiers;
+  for (const std::string& part : split(text, ',')) {
+    const bool continues =
+        part.find('=') != std::string::npos && part.find(':') == std::string::npos;
+    if (continues && !tiers.empty()) {
+      tiers.back() += "," + part;
+    } else if (part.empty()) {
+      throw Error("--tier: '{}' has an empty name", text);
+    } else {
+      tiers.push_back(part);
+    }
+  }
+  return tiers;
+}
+
+std::vector<std::uint64_t> split_numbers(const std::string& text, const std::string& option,
+                                         bool allow_zero) {
+  std::vector<std::uint64_t> numbers;
+  for (const std::string& part : split(text, ',')) {
+    numbers.push_back(parse_number(part, option));
+    if (numbers.back() == 0 && !allow_zero) throw Error("{}: 0 is too small", option);
+  }
+  return numbers;
+}
+
+RowRange parse_range(const std::string& text, std::size_t count) {
+  if (text.empty()) return {0, count};
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos) {
+    throw Error("--queries-range: '{}' is not of the form A:B", text);
+  }
+  const std::string first = text.substr(0, colon);
+  const std::string last = text.substr(colon + 1);
+  RowRange range{0, count};
+  if (!first.empty()) range.begin = parse_number(first, "--queries-range");
+  if (!last.empty()) range.end = parse_number(last, "--queries-range");
+  if (range.begin >= range.end || range.end > count) {
+    throw Error("--queries-range: {}:{} is empty or beyond the {} queries", range.begin, range.end,
+                count);
+  }
+  return range;
+}
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  if (values.size() % 2 == 1) return values[middle];
+  return (values[middle - 1] + values[middle]) / 2;
+}
+
+double percentile(std::vector<float>& values, double share) {
+  if (values.empty()) return 0;
+  const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(values.size())));
+  const std::size_t index = std::clamp<std::size_t>(rank, 1, values.size()) - 1;
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(index),
+                   values.end());
+  return static_cast<double>(values[index]);
+}
+
+}  // namespace farvec::cli

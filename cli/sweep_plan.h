@@ -1,0 +1,69 @@
+// Which combinations a sweep measures, and what it found for each.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compute_node/search_core.h"
+
+namespace farvec::cli {
+
+/// One combination.
+struct SweepPoint {
+  std::string tier;
+  std::uint32_t threads = 1;
+  std::uint32_t slots = 16;
+  std::size_t cache_bytes = 0;
+  std::uint32_t width = 1;
+  std::uint32_t list = 64;
+};
+
+/// Everything a user may vary; points() is the full product, tier varying fastest, so that tiers
+/// are measured next to each other in every pass.
+struct SweepAxes {
+  std::vector<std::string> tiers;
+  std::vector<std::uint32_t> threads;
+  std::vector<std::uint32_t> slots;
+  std::vector<std::size_t> cache_bytes;
+  std::vector<std::uint32_t> widths;
+  std::vector<std::uint32_t> lists;
+
+  std::vector<SweepPoint> points() const;
+};
+
+/// Splits "dram,emulated:latency=5us,rate=50M/s,shm" into tier names: a part that holds '=' and no
+/// ':' belongs to the tier before it.
+std::vector<std::string> split_tiers(const std::string& text);
+
+/// Splits "20,40,80". Throws Error naming `option` for anything but positive whole numbers.
+std::vector<std::uint64_t> split_numbers(const std::string& text, const std::string& option,
+                                         bool allow_zero = false);
+
+/// "A:B", ":B", "A:" or "" over `count` rows. Throws Error when it is empty or out of range.
+struct RowRange {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+RowRange parse_range(const std::string& text, std::size_t count);
+
+/// Passes of one point.
+struct SweepSamples {
+  std::vector<double> qps;
+  std::vector<double> mean_us;
+  std::vector<double> p50_us;
+  std::vector<double> p99_us;
+  double recall = 0;
+  compute_node::QueryCounts totals;  ///< over `queries` searches
+  std::size_t queries = 0;
+  std::size_t core_dram_bytes = 0;
+  std::string tier_model;
+};
+
+/// Middle value (mean of the middle two); 0 for none.
+double median(std::vector<double> values);
+
+/// Value below which `share` of the values lie (nearest rank); 0 for none. Reorders them.
+double percentile(std::vector<float>& values, double share);
+
+}  // namespace farvec::cli
