@@ -70,7 +70,7 @@ struct SearchCoreOptions {
   std::uint32_t slots = 16;       ///< searches in flight on this core; 1 is synchronous
   std::size_t cache_bytes = 0;    ///< of the record cache; endpoints only, loads need none
   bool in_place = false;          ///< endpoints: read mapped bytes in place instead of copying
-  std::uint32_t max_list = 1024;  ///< largest SearchTask::list; sizes the scratch up front
+  std::uint32_t max_list = 1024;  ///< largest SearchTask::list: bounds the scratch
 };
 
 /// What a core has done since it was made.

@@ -49,6 +49,10 @@ struct BeamScratch {
   BeamCounts counts;
 
   void reset(const BeamParameters& parameters);
+  std::size_t dram_bytes() const {
+    return candidates.dram_bytes() + results.dram_bytes() + visited.dram_bytes() +
+           pending.capacity() * (sizeof(NodeId) + sizeof(float));
+  }
 };
 
 /// Searches from `entries`. Each hop takes the `width` nearest unexpanded candidates, fetches their

@@ -69,6 +69,7 @@ class CandidateList {
   }
 
   std::uint32_t size() const { return size_; }
+  std::size_t dram_bytes() const { return keys_.capacity() * sizeof(std::uint64_t); }
   Neighbor operator[](std::uint32_t i) const { return {id_of(keys_[i]), distance_of(keys_[i])}; }
 
  private:

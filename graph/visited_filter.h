@@ -32,6 +32,8 @@ class VisitedFilter {
     return true;
   }
 
+  std::size_t dram_bytes() const { return table_.capacity() * sizeof(NodeId); }
+
  private:
   static constexpr std::uint32_t kMinSlots = 1u << 10;
   static constexpr std::uint32_t kMaxSlots = 1u << 16;
