@@ -15,10 +15,10 @@ GraphIndex::GraphIndex(Parts parts)
   if (geometry.count > 0 && parts_.entry >= geometry.count) {
     throw Error("the entry point {} is beyond the {} vertices", parts_.entry, geometry.count);
   }
-  const std::size_t expected = geometry.count * parts_.quantizer.record_bytes();
-  if (parts_.codes.size() != expected) {
-    throw Error("the codes take {} bytes, but {} vertices need {}", parts_.codes.size(),
-                geometry.count, expected);
+  const layout::CodesHeader& header = parts_.codes.header;
+  if (header.count != geometry.count || header.record_bytes != parts_.quantizer.record_bytes()) {
+    throw Error("the codes are {} records of {} bytes, but {} of {} are needed", header.count,
+                header.record_bytes, geometry.count, parts_.quantizer.record_bytes());
   }
 }
 

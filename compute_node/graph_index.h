@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
-#include "base/memory.h"
 #include "base/types.h"
 #include "distance/distance.h"
+#include "layout/codes_region.h"
 #include "layout/graph_layout.h"
 #include "quantization/rabitq.h"
 
@@ -22,7 +22,7 @@ class GraphIndex {
     NodeId entry = kInvalidNode;
     layout::GraphLocator locator;
     quantization::Rabitq quantizer;
-    HugeBuffer codes;  ///< count * quantizer.record_bytes()
+    layout::Codes codes;
   };
   /// Throws Error when the parts do not fit together.
   explicit GraphIndex(Parts parts);
@@ -36,14 +36,17 @@ class GraphIndex {
   std::size_t query_bytes() const { return dimension() * element_bytes(type()); }
   const layout::GraphLocator& locator() const { return parts_.locator; }
   const quantization::Rabitq& quantizer() const { return parts_.quantizer; }
-  const std::byte* codes() const { return parts_.codes.data(); }
+  const std::byte* codes() const { return codes_; }
   distance::PairKernel kernel() const { return kernel_; }
 
   /// Codes and offset table; what each core adds is in its own statistics.
-  std::size_t dram_bytes() const { return parts_.codes.size() + parts_.locator.dram_bytes(); }
+  std::size_t dram_bytes() const {
+    return parts_.codes.region.size() + parts_.locator.dram_bytes();
+  }
 
  private:
   Parts parts_;
+  const std::byte* codes_;
   distance::PairKernel kernel_;
 };
 

@@ -1,0 +1,32 @@
+// Brings a graph index's codes and offsets into local DRAM, from a directory or a memory node.
+#pragma once
+
+#include <cstdint>
+
+#include "compute_node/graph_index.h"
+#include "layout/index_directory.h"
+#include "quantization/rabitq.h"
+#include "transport/endpoint.h"
+
+namespace farvec::compute_node {
+
+/// The header of a codes region for these parameters, and back.
+layout::CodesHeader codes_header(const quantization::RabitqParameters& parameters,
+                                 std::uint64_t count);
+quantization::RabitqParameters code_parameters(const layout::Codes& codes);
+
+/// Reads codes and offsets from an index directory, checking every checksum. Throws Error.
+GraphIndex load_graph_index(const layout::IndexDirectory& directory,
+                            const layout::LoadOptions& options = {});
+
+struct FetchOptions {
+  double deadline_seconds = 60;  ///< for everything
+};
+
+/// Reads the codes and offsets regions through an endpoint in large pieces, checking every
+/// checksum of the manifest. Called outside fibers, before searches begin. Throws Error when a read
+/// fails or the deadline passes.
+GraphIndex fetch_graph_index(const layout::Manifest& manifest, transport::Endpoint& endpoint,
+                             const FetchOptions& options = {});
+
+}  // namespace farvec::compute_node
