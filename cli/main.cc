@@ -14,6 +14,7 @@ constexpr int kUsageError = 2;
 void register_commands(CLI::App& tool) {
   tool.require_subcommand(1);
   tool.set_version_flag("--version", "farvec " FARVEC_VERSION);
+  farvec::cli::register_build_command(tool);
   farvec::cli::register_dataset_command(tool);
   farvec::cli::register_inspect_command(tool);
 }

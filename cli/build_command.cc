@@ -1,0 +1,202 @@
+// farvec build graph: from a vector file to an index directory.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/version.h"
+#include "cli/commands.h"
+#include "compute_node/index_loader.h"
+#include "dataset/vector_set.h"
+#include "distance/distance.h"
+#include "graph/vamana_builder.h"
+#include "layout/index_writer.h"
+#include "quantization/rabitq.h"
+
+namespace farvec::cli {
+namespace {
+
+struct BuildArguments {
+  std::string data;
+  std::string metric;
+  std::string out;
+  std::string layout = "csr";
+  std::string name;
+  graph::VamanaOptions graph;
+  std::uint32_t code_bits = 2;
+  bool record_checksum = false;
+  bool allow_nonfinite = false;
+  bool overwrite = false;
+  bool json = false;
+};
+
+/// The rows as the index stores them. `source` is given up when it already is in stored form.
+dataset::VectorSet stored_rows(dataset::VectorSet source, Metric metric, unsigned threads) {
+  const VectorView from = source.view();
+  const ElementType type = distance::stored_type(metric, from.type);
+  if (metric != Metric::cosine) return source;
+  dataset::VectorSet stored(from.count, from.dimension, type);
+  parallel_for(from.count, 4096, threads, [&](std::size_t begin, std::size_t end, unsigned) {
+    for (std::size_t i = begin; i < end; ++i) {
+      distance::to_stored(from.row(i), from.type, metric, from.dimension, stored.mutable_row(i));
+    }
+  });
+  return stored;
+}
+
+/// "sift1m" for /data/sift1m/base.u8bin, else the file's stem.
+std::string dataset_name(const std::string& path) {
+  const std::filesystem::path file = std::filesystem::absolute(path);
+  return file.stem() == "base" ? file.parent_path().filename().string() : file.stem().string();
+}
+
+layout::Manifest describe(const BuildArguments& arguments, const VectorView& source,
+                          Metric metric) {
+  layout::Manifest manifest;
+  manifest.metric = metric;
+  manifest.source_type = source.type;
+  manifest.stored_type = distance::stored_type(metric, source.type);
+  manifest.normalised = metric == Metric::cosine;
+  manifest.layout = layout::parse_layout_kind(arguments.layout);
+  manifest.record_checksum = arguments.record_checksum;
+  manifest.max_degree = arguments.graph.degree;
+  manifest.build = {
+      arguments.graph.degree, arguments.graph.list, static_cast<double>(arguments.graph.alpha),
+      arguments.graph.passes, arguments.graph.seed, arguments.code_bits};
+  manifest.dataset.name = arguments.name.empty() ? dataset_name(arguments.data) : arguments.name;
+  manifest.dataset.file = std::filesystem::path(arguments.data).filename().string();
+  manifest.dataset.row_bytes = source.row_bytes();
+  manifest.dataset.rows_hashed = source.count;
+  manifest.dataset.xxh3 = layout::fingerprint(source);
+  manifest.farvec_version = version();
+  manifest.farvec_commit = commit();
+  return manifest;
+}
+
+void report(const BuildArguments& arguments, const layout::Manifest& manifest,
+            const graph::VamanaStats& stats) {
+  const double index_bytes =
+      static_cast<double>(manifest.region(layout::kRecordsRegion).file_bytes());
+  const double amplification = index_bytes / static_cast<double>(manifest.dataset_bytes());
+  const double distances =
+      static_cast<double>(stats.distances) / static_cast<double>(manifest.count);
+  if (arguments.json) {
+    const nlohmann::ordered_json facts{{"index", arguments.out},
+                                       {"dataset", manifest.dataset.name},
+                                       {"count", manifest.count},
+                                       {"dimension", manifest.dimension},
+                                       {"average_degree", manifest.average_degree()},
+                                       {"graph_seconds", stats.seconds},
+                                       {"distances_per_vector", distances},
+                                       {"edges_added_for_reachability", stats.repaired},
+                                       {"amplification", amplification},
+                                       {"peak_memory_bytes", peak_resident_bytes()},
+                                       {"commit", commit()}};
+    fmt::print("{}\n", facts.dump());
+    return;
+  }
+  fmt::print(
+      "{}: {} vectors of {} x {}, {} layout\n"
+      "graph built in {:.1f} s, {:.0f} distances per vector, average degree {:.1f}, {} edges added "
+      "so that all vertices are reachable\n"
+      "records {:.2f} times the data; peak memory {:.0f} MiB\n",
+      arguments.out, manifest.count, manifest.dimension, to_string(manifest.stored_type),
+      to_string(manifest.layout), stats.seconds, distances, manifest.average_degree(),
+      stats.repaired, amplification, static_cast<double>(peak_resident_bytes()) / (1 << 20));
+}
+
+void check_arguments(const BuildArguments& arguments) {
+  if (arguments.code_bits < 1 || arguments.code_bits > 8) {
+    throw Error("--code-bits {} is out of range: use 1 to 8", arguments.code_bits);
+  }
+  if (std::filesystem::exists(arguments.out) && !arguments.overwrite) {
+    throw Error("{} exists: choose another --out, or give --overwrite to replace the index",
+                arguments.out);
+  }
+  layout::parse_layout_kind(arguments.layout);
+}
+
+void build(const BuildArguments& arguments) {
+  check_arguments(arguments);
+  const Metric metric = parse_metric(arguments.metric);
+  const unsigned threads = resolve_threads(arguments.graph.threads);
+  dataset::VectorSet source =
+      dataset::load(arguments.data, {.allow_nonfinite = arguments.allow_nonfinite});
+  if (source.dropped() > 0) {
+    fmt::print(stderr, "{}: dropped {} rows with NaN or infinite values; ids count what is left\n",
+               arguments.data, source.dropped());
+  }
+  layout::Manifest manifest = describe(arguments, source.view(), metric);
+  const dataset::VectorSet stored = stored_rows(std::move(source), metric, threads);
+  const VectorView rows = stored.view();
+
+  graph::VamanaStats stats;
+  const graph::Graph graph = graph::build_vamana(rows, metric, arguments.graph, &stats);
+  const quantization::Rabitq quantizer(quantization::Rabitq::train(
+      rows, metric, arguments.code_bits, arguments.graph.seed, threads));
+  HugeBuffer codes(rows.count * quantizer.record_bytes());
+  quantizer.encode(rows, codes.data(), threads);
+
+  const auto& parameters = quantizer.parameters();
+  const layout::IndexContents contents{
+      graph.view(),
+      rows,
+      {compute_node::codes_header(parameters, rows.count), parameters.centroid, codes.span()}};
+  manifest = layout::write_index(
+      arguments.out, std::move(manifest), contents,
+      {.overwrite = arguments.overwrite, .threads = threads, .quiet = arguments.graph.quiet});
+  report(arguments, manifest, stats);
+}
+
+void add_graph_options(CLI::App& command, BuildArguments& arguments) {
+  graph::VamanaOptions& graph = arguments.graph;
+  command.add_option("--data", arguments.data, "Vectors to index")->required();
+  command.add_option("--metric", arguments.metric, "l2, ip or cosine")->required();
+  command.add_option("--out", arguments.out, "Index directory to make")->required();
+  command.add_option("--degree", graph.degree, "R: most edges per vertex")->capture_default_str();
+  command.add_option("--list", graph.list, "L of the searches during the build")
+      ->capture_default_str();
+  command.add_option("--alpha", graph.alpha, "How much longer an edge may be than a detour")
+      ->capture_default_str();
+  command.add_option("--passes", graph.passes, "Times every vertex is inserted")
+      ->capture_default_str();
+  command.add_option("--code-bits", arguments.code_bits, "Bits per dimension of the codes, 1 to 8")
+      ->capture_default_str();
+  command.add_option("--layout", arguments.layout, "csr or padded")->capture_default_str();
+  command.add_option("--threads", graph.threads, "0: one per processor")->capture_default_str();
+  command.add_option("--seed", graph.seed, "The same seed gives the same index")
+      ->capture_default_str();
+  command.add_option("--name", arguments.name, "Data set's name in reports [its folder or file]");
+  command.add_flag("--record-checksum", arguments.record_checksum,
+                   "4 bytes more per record, checked on every read");
+  command.add_flag("--allow-nonfinite", arguments.allow_nonfinite,
+                   "Drop rows with NaN or infinite values instead of refusing the file");
+  command.add_flag("--overwrite", arguments.overwrite, "Replace an index that is already there");
+  command.add_flag("--quiet", graph.quiet, "No progress");
+  command.add_flag("--json", arguments.json, "Report as one JSON object");
+}
+
+}  // namespace
+
+void register_build_command(CLI::App& tool) {
+  CLI::App* command = tool.add_subcommand("build", "Build an index from a vector file");
+  command->require_subcommand(1);
+  auto arguments = std::make_shared<BuildArguments>();
+  CLI::App* graph = command->add_subcommand("graph",
+                                            "Vamana graph: records on the memory node, "
+                                            "codes and offsets in compute DRAM");
+  add_graph_options(*graph, *arguments);
+  graph->footer(
+      "The same data, options and seed give the same bytes, whatever --threads is. Memory needed:\n"
+      "the vectors, 5.2 * degree bytes per vector for the graph, and the codes.\n"
+      "Example:\n  farvec build graph --data base.u8bin --metric l2 --degree 32 --list 100 \\\n"
+      "    --out sift1m.index");
+  graph->callback([arguments] { build(*arguments); });
+}
+
+}  // namespace farvec::cli
