@@ -8,5 +8,7 @@ namespace farvec::cli {
 void register_build_command(CLI::App& tool);
 void register_dataset_command(CLI::App& tool);
 void register_inspect_command(CLI::App& tool);
+void register_search_command(CLI::App& tool);
+void register_sweep_command(CLI::App& tool);
 
 }  // namespace farvec::cli

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 #include "base/error.h"
 
@@ -38,7 +39,7 @@ std::vector<SweepPoint> SweepAxes::points() const {
       for (auto cache : cache_bytes) {
         for (auto slot : slots) {
           for (auto thread : threads) {
-            for (const auto& tier : tiers) {
+            for (std::size_t tier = 0; tier < tiers; ++tier) {
               result.push_back({tier, thread, slot, cache, width, list});
             }
           }
@@ -49,28 +50,15 @@ std::vector<SweepPoint> SweepAxes::points() const {
   return result;
 }
 
-std::vector<std::string> split_tiers(const std::string& text) {
-  std::vector<std::string> tiers;
+std::vector<std::uint32_t> split_numbers(const std::string& text, const std::string& option,
+                                         std::uint32_t least) {
+  std::vector<std::uint32_t> numbers;
   for (const std::string& part : split(text, ',')) {
-    const bool continues =
-        part.find('=') != std::string::npos && part.find(':') == std::string::npos;
-    if (continues && !tiers.empty()) {
-      tiers.back() += "," + part;
-    } else if (part.empty()) {
-      throw Error("--tier: '{}' has an empty name", text);
-    } else {
-      tiers.push_back(part);
+    const std::uint64_t number = parse_number(part, option);
+    if (number < least || number > std::numeric_limits<std::uint32_t>::max()) {
+      throw Error("{}: {} is out of range: use {} or more", option, number, least);
     }
-  }
-  return tiers;
-}
-
-std::vector<std::uint64_t> split_numbers(const std::string& text, const std::string& option,
-                                         bool allow_zero) {
-  std::vector<std::uint64_t> numbers;
-  for (const std::string& part : split(text, ',')) {
-    numbers.push_back(parse_number(part, option));
-    if (numbers.back() == 0 && !allow_zero) throw Error("{}: 0 is too small", option);
+    numbers.push_back(static_cast<std::uint32_t>(number));
   }
   return numbers;
 }

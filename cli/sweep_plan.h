@@ -11,7 +11,7 @@ namespace farvec::cli {
 
 /// One combination.
 struct SweepPoint {
-  std::string tier;
+  std::size_t tier = 0;  ///< number in the list of tiers
   std::uint32_t threads = 1;
   std::uint32_t slots = 16;
   std::size_t cache_bytes = 0;
@@ -22,7 +22,7 @@ struct SweepPoint {
 /// Everything a user may vary; points() is the full product, tier varying fastest, so that tiers
 /// are measured next to each other in every pass.
 struct SweepAxes {
-  std::vector<std::string> tiers;
+  std::size_t tiers = 1;
   std::vector<std::uint32_t> threads;
   std::vector<std::uint32_t> slots;
   std::vector<std::size_t> cache_bytes;
@@ -32,13 +32,10 @@ struct SweepAxes {
   std::vector<SweepPoint> points() const;
 };
 
-/// Splits "dram,emulated:latency=5us,rate=50M/s,shm" into tier names: a part that holds '=' and no
-/// ':' belongs to the tier before it.
-std::vector<std::string> split_tiers(const std::string& text);
-
-/// Splits "20,40,80". Throws Error naming `option` for anything but positive whole numbers.
-std::vector<std::uint64_t> split_numbers(const std::string& text, const std::string& option,
-                                         bool allow_zero = false);
+/// Splits "20,40,80". Throws Error naming `option` for anything but whole numbers of at least
+/// `least`.
+std::vector<std::uint32_t> split_numbers(const std::string& text, const std::string& option,
+                                         std::uint32_t least = 1);
 
 /// "A:B", ":B", "A:" or "" over `count` rows. Throws Error when it is empty or out of range.
 struct RowRange {
@@ -57,7 +54,6 @@ struct SweepSamples {
   compute_node::QueryCounts totals;  ///< over `queries` searches
   std::size_t queries = 0;
   std::size_t core_dram_bytes = 0;
-  std::string tier_model;
 };
 
 /// Middle value (mean of the middle two); 0 for none.

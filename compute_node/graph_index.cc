@@ -6,6 +6,7 @@ namespace farvec::compute_node {
 
 GraphIndex::GraphIndex(Parts parts)
     : parts_(std::move(parts)),
+      codes_(parts_.codes.records()),
       kernel_(distance::pair_kernel(parts_.metric, parts_.type, parts_.dimension)) {
   const auto& geometry = parts_.locator.geometry();
   if (geometry.vector_bytes != query_bytes()) {

@@ -46,7 +46,7 @@ class GraphIndex {
 
  private:
   Parts parts_;
-  const std::byte* codes_;
+  const std::byte* codes_ = nullptr;
   distance::PairKernel kernel_;
 };
 

@@ -21,7 +21,7 @@ struct LoadOptions {
   bool quiet = false;    ///< no progress line
   /// Called from any worker after each verified chunk with its bytes. What it throws ends the
   /// load and comes out of it.
-  std::function<void(std::uint64_t bytes)> on_chunk;
+  std::function<void(std::uint64_t bytes)> on_chunk = {};
 };
 
 /// Immutable after open(); may be shared by threads. All members throw Error that names file and

@@ -1,0 +1,109 @@
+#include "cli/local_tier.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/error.h"
+#include "transport/emulated/emulated_endpoint.h"
+
+namespace farvec::cli {
+namespace {
+
+using transport::TierKind;
+
+/// Devices this near are reached by load instructions (CXL, persistent memory): their bytes are
+/// used where they lie. Farther ones deliver into a buffer.
+constexpr double kLoadLatencyUs = 1.0;
+
+class MemoryFile {
+ public:
+  explicit MemoryFile(std::uint64_t bytes) : fd_(memfd_create("farvec-records", MFD_CLOEXEC)) {
+    if (fd_ < 0) throw SystemError(errno, "creating shared memory of {} bytes", bytes);
+    if (ftruncate(fd_, static_cast<off_t>(bytes)) != 0) {
+      const int error = errno;
+      close(fd_);
+      throw SystemError(error, "sizing shared memory to {} bytes", bytes);
+    }
+  }
+  ~MemoryFile() { close(fd_); }
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+  int fd() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+std::shared_ptr<const transport::RegionSet> region_set(transport::MappedRegion region) {
+  transport::RegionSet set;
+  set.push_back(std::move(region));
+  return std::make_shared<const transport::RegionSet>(std::move(set));
+}
+
+}  // namespace
+
+std::span<const std::byte> LocalMemory::dram() {
+  if (!dram_) dram_ = directory_.load_region(layout::kRecordsRegion, {.quiet = true});
+  return dram_->span();
+}
+
+std::shared_ptr<const transport::RegionSet> LocalMemory::shared() {
+  if (shared_) return shared_;
+  const std::uint64_t bytes = directory_.manifest().region(layout::kRecordsRegion).file_bytes();
+  const MemoryFile file(bytes);
+  {
+    auto writable =
+        transport::MappedRegion::map_fd(file.fd(), bytes, transport::Access::read_write);
+    directory_.load_region(layout::kRecordsRegion, writable.writable_bytes(), {.quiet = true});
+  }
+  shared_ = region_set(transport::MappedRegion::map_fd(file.fd(), bytes));
+  return shared_;
+}
+
+LocalTier::LocalTier(const transport::TierSpec& spec, const compute_node::GraphIndex& index,
+                     LocalMemory& memory)
+    : spec_(spec), index_(index), memory_(memory), name_(transport::to_string(spec)) {
+  const std::uint64_t bytes = index.locator().region_bytes();
+  switch (spec.kind) {
+    case TierKind::dram:
+      model_ = "this process's DRAM";
+      break;
+    case TierKind::shm:
+      model_ = "shared memory (memfd), read-only mapping";
+      break;
+    case TierKind::file:
+    case TierKind::devdax:
+      mapped_ = region_set(
+          transport::MappedRegion::map_file(spec.path, transport::Access::read_only, bytes));
+      model_ = "mapped " + spec.path;
+      break;
+    case TierKind::emulated:
+      device_ = std::make_shared<transport::Device>(spec.model);
+      model_ = "emulated(" + transport::to_string(spec.model) + ")";
+      break;
+  }
+}
+
+std::unique_ptr<compute_node::SearchCore> LocalTier::make_core(
+    compute_node::SearchCoreOptions options) {
+  using compute_node::SearchCore;
+  switch (spec_.kind) {
+    case TierKind::dram:
+      return std::make_unique<SearchCore>(index_, memory_.dram(), options);
+    case TierKind::shm:
+      return std::make_unique<SearchCore>(index_, memory_.shared()->front().bytes(), options);
+    case TierKind::file:
+    case TierKind::devdax:
+      return std::make_unique<SearchCore>(index_, mapped_->front().bytes(), options);
+    case TierKind::emulated:
+      break;
+  }
+  options.in_place = spec_.model.latency_us < kLoadLatencyUs;
+  auto below = std::make_unique<transport::MappedEndpoint>(memory_.shared());
+  return std::make_unique<SearchCore>(
+      index_, std::make_unique<transport::EmulatedEndpoint>(std::move(below), device_), options);
+}
+
+}  // namespace farvec::cli

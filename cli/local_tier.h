@@ -1,0 +1,61 @@
+// Tiers inside this process: an index's records in DRAM, shared memory, a mapped file or device,
+// or behind a modelled device.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "compute_node/graph_index.h"
+#include "compute_node/search_core.h"
+#include "layout/index_directory.h"
+#include "transport/emulated/device.h"
+#include "transport/mapped/mapped_endpoint.h"
+#include "transport/tier.h"
+
+namespace farvec::cli {
+
+/// The records region of one index in each kind of memory, loaded when a tier first asks for it and
+/// shared by all that do.
+class LocalMemory {
+ public:
+  explicit LocalMemory(const layout::IndexDirectory& directory) : directory_(directory) {}
+
+  std::span<const std::byte> dram();
+  /// Region 0 in a sealed-size memfd, mapped read-only.
+  std::shared_ptr<const transport::RegionSet> shared();
+  const layout::IndexDirectory& directory() const { return directory_; }
+
+ private:
+  const layout::IndexDirectory& directory_;
+  std::optional<HugeBuffer> dram_;
+  std::shared_ptr<const transport::RegionSet> shared_;
+};
+
+/// Makes the cores of one tier. The index and memory must outlive it and its cores.
+class LocalTier {
+ public:
+  /// Throws Error when the tier cannot be opened.
+  LocalTier(const transport::TierSpec& spec, const compute_node::GraphIndex& index,
+            LocalMemory& memory);
+
+  std::unique_ptr<compute_node::SearchCore> make_core(compute_node::SearchCoreOptions options);
+
+  /// "dram", "emulated:rdma".
+  const std::string& name() const { return name_; }
+  /// What stands behind the name, a modelled device with all its parameters.
+  const std::string& model() const { return model_; }
+  /// Whether a record cache has anything to save: loads in place go past it.
+  bool uses_cache() const { return spec_.kind == transport::TierKind::emulated; }
+
+ private:
+  const transport::TierSpec spec_;
+  const compute_node::GraphIndex& index_;
+  LocalMemory& memory_;
+  std::string name_;
+  std::string model_;
+  std::shared_ptr<const transport::RegionSet> mapped_;  ///< of file and devdax
+  std::shared_ptr<transport::Device> device_;           ///< of emulated
+};
+
+}  // namespace farvec::cli

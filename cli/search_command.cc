@@ -1,0 +1,115 @@
+// farvec search: a file of queries in, a file of neighbours out.
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/error.h"
+#include "base/parallel.h"
+#include "cli/batch_search.h"
+#include "cli/commands.h"
+#include "cli/local_tier.h"
+#include "cli/queries.h"
+#include "compute_node/index_loader.h"
+#include "dataset/recall.h"
+
+namespace farvec::cli {
+namespace {
+
+struct SearchArguments {
+  std::string index;
+  std::string queries;
+  std::string out;
+  std::string groundtruth;
+  std::string tier = "dram";
+  BatchParameters parameters;
+  std::uint32_t slots = 16;
+  unsigned threads = 0;
+  bool json = false;
+};
+
+struct SearchReport {
+  double seconds = 0;
+  std::size_t queries = 0;
+  double recall = -1;  ///< negative: not asked for
+};
+
+void print_report(const SearchArguments& arguments, const SearchReport& report) {
+  const double qps = static_cast<double>(report.queries) / report.seconds;
+  if (arguments.json) {
+    nlohmann::ordered_json facts{
+        {"queries", report.queries},         {"k", arguments.parameters.k},
+        {"list", arguments.parameters.list}, {"width", arguments.parameters.width},
+        {"seconds", report.seconds},         {"qps", qps}};
+    if (report.recall >= 0) facts["recall"] = report.recall;
+    if (!arguments.out.empty()) facts["out"] = arguments.out;
+    fmt::print("{}\n", facts.dump());
+    return;
+  }
+  fmt::print("{} queries in {:.3f} s ({:.0f} per second)", report.queries, report.seconds, qps);
+  if (report.recall >= 0) {
+    fmt::print(", recall@{} {:.4f}", arguments.parameters.k, report.recall);
+  }
+  fmt::print("\n");
+}
+
+double search_local(const SearchArguments& arguments, dataset::GroundTruth& results) {
+  const auto directory = layout::IndexDirectory::open(arguments.index);
+  const auto index = compute_node::load_graph_index(directory, {.quiet = true});
+  const dataset::VectorSet queries = load_queries(arguments.queries, directory.manifest());
+  LocalMemory memory(directory);
+  LocalTier tier(transport::parse_tier(arguments.tier), index, memory);
+  compute_node::SearchCoreOptions options;
+  options.slots = arguments.slots;
+  options.max_list = std::max(options.max_list, arguments.parameters.list);
+  std::vector<std::unique_ptr<compute_node::SearchCore>> cores;
+  for (unsigned t = 0; t < resolve_threads(arguments.threads); ++t) {
+    cores.push_back(tier.make_core(options));
+  }
+  return run_batch(cores, queries.view(), arguments.parameters, results).seconds;
+}
+
+void search(const SearchArguments& arguments) {
+  dataset::GroundTruth results;
+  SearchReport report;
+  report.seconds = search_local(arguments, results);
+  report.queries = results.queries;
+  if (!arguments.out.empty()) dataset::write_groundtruth(arguments.out, results);
+  if (!arguments.groundtruth.empty()) {
+    const auto truth = dataset::read_groundtruth(arguments.groundtruth);
+    report.recall = dataset::recall_at_k(
+        {results.ids.data(), results.distances.data(), results.queries, results.k}, truth,
+        results.k);
+  }
+  print_report(arguments, report);
+}
+
+}  // namespace
+
+void register_search_command(CLI::App& tool) {
+  auto arguments = std::make_shared<SearchArguments>();
+  SearchArguments& a = *arguments;
+  CLI::App* command = tool.add_subcommand("search", "Find the nearest neighbours of every query");
+  command->add_option("--index", a.index, "Index directory")->required();
+  command->add_option("--queries", a.queries, "Vector file")->required();
+  command->add_option("--k", a.parameters.k, "Neighbours wanted")->capture_default_str();
+  command->add_option("--list", a.parameters.list, "L: candidates kept, at least k")
+      ->capture_default_str();
+  command->add_option("--width", a.parameters.width, "W: records fetched per hop")
+      ->capture_default_str();
+  command->add_option("--out", a.out, "Result file, .ibin like ground truth");
+  command->add_option("--groundtruth", a.groundtruth, "True neighbours, to print the recall");
+  command->add_option("--tier", a.tier, "With --index: as in `farvec sweep`")
+      ->capture_default_str();
+  command->add_option("--slots", a.slots, "Searches in flight per core")->capture_default_str();
+  command->add_option("--threads", a.threads, "0: one per processor")->capture_default_str();
+  command->add_flag("--json", a.json, "Report as one JSON object");
+  command->footer(
+      "Example:\n"
+      "  farvec search --index sift1m.index --queries query.u8bin --k 10 --list 60 \\\n"
+      "    --out found.ibin --groundtruth gt100.ibin");
+  command->callback([arguments] { search(*arguments); });
+}
+
+}  // namespace farvec::cli

@@ -1,0 +1,221 @@
+// farvec sweep: recall, throughput and latency over every combination of parameters.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/error.h"
+#include "base/parallel.h"
+#include "cli/batch_search.h"
+#include "cli/commands.h"
+#include "cli/local_tier.h"
+#include "cli/queries.h"
+#include "cli/sweep_plan.h"
+#include "cli/sweep_report.h"
+#include "compute_node/index_loader.h"
+#include "dataset/recall.h"
+
+namespace farvec::cli {
+namespace {
+
+struct SweepArguments {
+  std::string index;
+  std::string queries;
+  std::string groundtruth;
+  std::string lists = "20,40,80,160";
+  std::string widths = "1";
+  std::string slots = "16";
+  std::string threads = "1";
+  std::string tiers = "dram";
+  std::string cache_bytes = "0";
+  std::string range;
+  std::string json;
+  std::uint32_t k = 10;
+  std::uint32_t passes = 5;
+  double pass_ms = 300;
+};
+
+/// A point with all that its measurement needs, and what was measured.
+struct Run {
+  SweepPoint point;
+  LocalTier* tier = nullptr;
+  std::vector<std::unique_ptr<compute_node::SearchCore>> cores;
+  BatchParameters parameters;
+  SweepSamples samples;
+};
+
+class Sweep {
+ public:
+  explicit Sweep(const SweepArguments& arguments)
+      : arguments_(arguments),
+        directory_(layout::IndexDirectory::open(arguments.index)),
+        index_(compute_node::load_graph_index(directory_, {.quiet = true})),
+        memory_(directory_),
+        truth_(dataset::read_groundtruth(arguments.groundtruth)),
+        queries_(load_queries(arguments.queries, directory_.manifest())) {
+    range_ = parse_range(arguments.range, queries_.count());
+    rows_ = queries_.view();
+    rows_.data = rows_.row(range_.begin);
+    rows_.count = range_.end - range_.begin;
+    if (truth_.queries < range_.end || truth_.k < arguments.k) {
+      throw Error("{} has {} neighbours for each of {} queries: {} for {} are needed",
+                  arguments.groundtruth, truth_.k, truth_.queries, arguments.k, range_.end);
+    }
+    for (const auto& spec : transport::parse_tiers(arguments.tiers)) {
+      tiers_.push_back(std::make_unique<LocalTier>(spec, index_, memory_));
+    }
+    for (const SweepPoint& point : axes().points()) add_run(point);
+  }
+
+  void measure() {
+    for (Run& run : runs_) warm_up(run);
+    for (std::uint32_t pass = 0; pass < arguments_.passes; ++pass) {
+      fmt::print(stderr, "\rpass {} of {}", pass + 1, arguments_.passes);
+      std::fflush(stderr);
+      for (Run& run : runs_) measure_pass(run);
+    }
+    fmt::print(stderr, "\r\033[K");
+  }
+
+  void report() const {
+    const ReportContext context = make_context(directory_.manifest(), arguments_.index,
+                                               {range_.begin, range_.end}, arguments_.k);
+    print_sweep_header();
+    for (const Run& run : runs_) print_sweep_row(run.point, run.tier->name(), run.samples);
+    if (arguments_.json.empty()) return;
+    std::ofstream out(arguments_.json, std::ios::trunc);
+    for (const Run& run : runs_) {
+      out << sweep_json(context, run.point, {run.tier->name(), run.tier->model()}, run.samples,
+                        index_.dram_bytes())
+          << '\n';
+    }
+    out.close();
+    if (!out) throw Error("{}: could not be written: is the disk full?", arguments_.json);
+  }
+
+ private:
+  SweepAxes axes() const {
+    SweepAxes axes;
+    axes.tiers = tiers_.size();
+    axes.threads = split_numbers(arguments_.threads, "--threads");
+    axes.slots = split_numbers(arguments_.slots, "--slots");
+    for (auto bytes : split_numbers(arguments_.cache_bytes, "--cache-bytes", 0)) {
+      axes.cache_bytes.push_back(bytes);
+    }
+    axes.widths = split_numbers(arguments_.widths, "--width");
+    axes.lists = split_numbers(arguments_.lists, "--list");
+    return axes;
+  }
+
+  void add_run(const SweepPoint& point) {
+    LocalTier& tier = *tiers_[point.tier];
+    if (point.cache_bytes > 0 && !tier.uses_cache()) return;  // would repeat the run without one
+    Run run{point, &tier, {}, {}, {}};
+    run.parameters.k = arguments_.k;
+    run.parameters.list = point.list;
+    run.parameters.width = point.width;
+    runs_.push_back(std::move(run));
+  }
+
+  /// Makes the cores, measures recall and counts, and finds how often the set has to be searched
+  /// for a pass to last long enough.
+  void warm_up(Run& run) {
+    compute_node::SearchCoreOptions options;
+    options.slots = run.point.slots;
+    options.cache_bytes = run.point.cache_bytes / run.point.threads;
+    options.max_list = std::max(run.point.list, options.max_list);
+    for (std::uint32_t t = 0; t < run.point.threads; ++t) {
+      run.cores.push_back(run.tier->make_core(options));
+    }
+    dataset::GroundTruth results;
+    run_batch(run.cores, rows_, run.parameters, results);
+    const BatchOutcome outcome = run_batch(run.cores, rows_, run.parameters, results);
+    run.samples.recall =
+        dataset::recall_at_k({results.ids.data(), results.distances.data(), rows_.count, results.k},
+                             truth_, arguments_.k, range_.begin);
+    run.samples.totals = outcome.totals;
+    run.samples.queries = rows_.count;
+    for (const auto& core : run.cores) run.samples.core_dram_bytes += core->statistics().dram_bytes;
+    run.parameters.repeats = static_cast<std::uint32_t>(
+        std::clamp(arguments_.pass_ms / 1000 / outcome.seconds + 1, 1.0, 1000.0));
+  }
+
+  void measure_pass(Run& run) {
+    dataset::GroundTruth results;
+    BatchOutcome outcome = run_batch(run.cores, rows_, run.parameters, results);
+    double total_us = 0;
+    for (float us : outcome.latency_us) total_us += static_cast<double>(us);
+    const auto searches = static_cast<double>(outcome.latency_us.size());
+    run.samples.qps.push_back(searches / outcome.seconds);
+    run.samples.mean_us.push_back(total_us / searches);
+    run.samples.p50_us.push_back(percentile(outcome.latency_us, 0.50));
+    run.samples.p99_us.push_back(percentile(outcome.latency_us, 0.99));
+  }
+
+  const SweepArguments& arguments_;
+  const layout::IndexDirectory directory_;
+  const compute_node::GraphIndex index_;
+  LocalMemory memory_;
+  const dataset::GroundTruth truth_;
+  const dataset::VectorSet queries_;
+  RowRange range_;
+  VectorView rows_;
+  std::vector<std::unique_ptr<LocalTier>> tiers_;
+  std::vector<Run> runs_;
+};
+
+void sweep(const SweepArguments& arguments) {
+  if (arguments.k == 0) throw Error("--k must be at least 1");
+  if (arguments.passes == 0) throw Error("--passes must be at least 1");
+  Sweep run(arguments);
+  run.measure();
+  run.report();
+}
+
+}  // namespace
+
+void register_sweep_command(CLI::App& tool) {
+  auto arguments = std::make_shared<SweepArguments>();
+  SweepArguments& a = *arguments;
+  CLI::App* command = tool.add_subcommand(
+      "sweep", "Measure recall, throughput and latency over every combination of parameters");
+  command->add_option("--index", a.index, "Index directory")->required();
+  command->add_option("--queries", a.queries, "Vector file")->required();
+  command->add_option("--groundtruth", a.groundtruth, "True neighbours (.ibin, .ivecs)")
+      ->required();
+  command->add_option("--k", a.k, "Neighbours wanted")->capture_default_str();
+  command->add_option("--list", a.lists, "L, comma-separated")->capture_default_str();
+  command->add_option("--width", a.widths, "W, records fetched per hop")->capture_default_str();
+  command->add_option("--slots", a.slots, "Searches in flight per core; 1 is synchronous")
+      ->capture_default_str();
+  command->add_option("--threads", a.threads, "Cores")->capture_default_str();
+  command
+      ->add_option("--tier", a.tiers,
+                   "dram, shm, file:PATH, devdax:PATH, emulated:rdma|cxl|nvm|ssd or\n"
+                   "emulated:latency=5us,bandwidth=10GB/s,rate=50M/s")
+      ->capture_default_str();
+  command
+      ->add_option("--cache-bytes", a.cache_bytes,
+                   "Record cache over all cores; 0: none. Tiers that load in place have none")
+      ->capture_default_str();
+  command->add_option("--queries-range", a.range, "A:B, rows of the query file [all]");
+  command->add_option("--passes", a.passes, "Times every combination is measured, in turn")
+      ->capture_default_str();
+  command->add_option("--pass-ms", a.pass_ms, "Queries are repeated until a pass lasts this long")
+      ->capture_default_str();
+  command->add_option("--json", a.json, "File for one JSON object per combination and line");
+  command->footer(
+      "Every pass measures all combinations once, tiers next to each other; the table shows "
+      "medians\n"
+      "of the passes and the spread of the throughput. Counts are exact.\n"
+      "Example:\n"
+      "  farvec sweep --index sift1m.index --queries query.u8bin --groundtruth gt100.ibin \\\n"
+      "    --list 20,40,80 --slots 1,16 --tier dram,emulated:rdma --json sweep.json");
+  command->callback([arguments] { sweep(*arguments); });
+}
+
+}  // namespace farvec::cli
