@@ -1,6 +1,8 @@
 // farvec search: a file of queries in, a file of neighbours out.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -11,6 +13,7 @@
 #include "cli/commands.h"
 #include "cli/local_tier.h"
 #include "cli/queries.h"
+#include "cli/remote_search.h"
 #include "compute_node/index_loader.h"
 #include "dataset/recall.h"
 
@@ -19,6 +22,7 @@ namespace {
 
 struct SearchArguments {
   std::string index;
+  std::string connect;
   std::string queries;
   std::string out;
   std::string groundtruth;
@@ -70,10 +74,26 @@ double search_local(const SearchArguments& arguments, dataset::GroundTruth& resu
   return run_batch(cores, queries.view(), arguments.parameters, results).seconds;
 }
 
+double search_connected(const SearchArguments& arguments, dataset::GroundTruth& results) {
+  RemoteSearchOptions options;
+  options.address = arguments.connect;
+  options.k = arguments.parameters.k;
+  options.list = arguments.parameters.list;
+  options.width = arguments.parameters.width;
+  const auto queries = dataset::open_vectors(arguments.queries);
+  const auto start = std::chrono::steady_clock::now();
+  results = search_remote(options, *queries);
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
 void search(const SearchArguments& arguments) {
+  if (arguments.index.empty() == arguments.connect.empty()) {
+    throw Error("give either --index DIR or --connect ADDRESS");
+  }
   dataset::GroundTruth results;
   SearchReport report;
-  report.seconds = search_local(arguments, results);
+  report.seconds = arguments.connect.empty() ? search_local(arguments, results)
+                                             : search_connected(arguments, results);
   report.queries = results.queries;
   if (!arguments.out.empty()) dataset::write_groundtruth(arguments.out, results);
   if (!arguments.groundtruth.empty()) {
@@ -91,7 +111,8 @@ void register_search_command(CLI::App& tool) {
   auto arguments = std::make_shared<SearchArguments>();
   SearchArguments& a = *arguments;
   CLI::App* command = tool.add_subcommand("search", "Find the nearest neighbours of every query");
-  command->add_option("--index", a.index, "Index directory")->required();
+  command->add_option("--index", a.index, "Index directory, searched in this process");
+  command->add_option("--connect", a.connect, "Compute node to ask: HOST:PORT or unix:/path");
   command->add_option("--queries", a.queries, "Vector file")->required();
   command->add_option("--k", a.parameters.k, "Neighbours wanted")->capture_default_str();
   command->add_option("--list", a.parameters.list, "L: candidates kept, at least k")
@@ -108,7 +129,8 @@ void register_search_command(CLI::App& tool) {
   command->footer(
       "Example:\n"
       "  farvec search --index sift1m.index --queries query.u8bin --k 10 --list 60 \\\n"
-      "    --out found.ibin --groundtruth gt100.ibin");
+      "    --out found.ibin --groundtruth gt100.ibin\n"
+      "  farvec search --connect 127.0.0.1:7800 --queries query.u8bin --k 10 --list 60");
   command->callback([arguments] { search(*arguments); });
 }
 
