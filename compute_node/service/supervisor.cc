@@ -93,11 +93,9 @@ void Supervisor::serve(std::unique_ptr<SearchSession> session) {
                index.dimension, to_string(index.source_type), to_string(index.metric),
                backend_.target(), index.tier, index.generation);
   publish(engine);
-  if (options_.on_change) options_.on_change(true);
   bool stopping = false;
   while (engine->healthy() && !(stopping = stopped_within(kTick))) engine->expire(now_ticks());
   publish(nullptr);
-  if (options_.on_change) options_.on_change(false);
   if (!stopping) {
     note("lost while serving");
     spdlog::warn("{} is lost; queries end with UNAVAILABLE until it is back", backend_.target());

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -19,8 +18,6 @@ struct SupervisorOptions {
   std::chrono::milliseconds attach_bound{30'000};  ///< for the first time only
   std::chrono::milliseconds first_back_off{50};    ///< doubles up to
   std::chrono::milliseconds last_back_off{1'000};
-  /// Called from the supervisor's thread when queries begin or cease to be answered.
-  std::function<void(bool serving)> on_change;
 };
 
 /// The first opening has a bound and can fail for good; after that the supervisor never gives up.

@@ -281,23 +281,6 @@ TEST(SupervisorService, GivesUpOnTheFirstOpeningAndSaysWhomItWaitedFor) {
   EXPECT_THAT(supervisor.failure(), HasSubstr("connection refused"));
 }
 
-TEST(SupervisorService, TellsWhenItServes) {
-  FakeControls controls;
-  FakeBackend backend(controls);
-  Replier replier;
-  std::atomic<int> began{0}, ceased{0};
-  SupervisorOptions options;
-  options.first_back_off = std::chrono::milliseconds(1);
-  options.on_change = [&](bool serving) { ++(serving ? began : ceased); };
-  {
-    Supervisor supervisor(backend, replier, options);
-    ASSERT_TRUE(eventually([&] { return began == 1; }));
-    controls.alive = false;
-    ASSERT_TRUE(eventually([&] { return began == 2; }));
-  }
-  EXPECT_EQ(ceased, 2);
-}
-
 TEST(LatencyHistogramService, QuantilesAreWithinAnEighth) {
   LatencyHistogram histogram;
   EXPECT_EQ(histogram.quantile_us(0.5), 0);

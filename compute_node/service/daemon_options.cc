@@ -1,0 +1,101 @@
+#include "compute_node/service/daemon_options.h"
+
+#include <CLI/CLI.hpp>
+
+namespace farvec::compute_node {
+namespace {
+
+constexpr const char* kDescription =
+    "farvec-compute-node: answers vector searches over an index in a memory node's memory.\n"
+    "Codes and offsets are held in this process; records are read when a search needs them.";
+
+constexpr const char* kExample =
+    "Example: search the index that a memory node on this machine holds, 32 at a time\n"
+    "  farvec-memory-node --index /srv/sift1m --listen 127.0.0.1:7701 &\n"
+    "  farvec-compute-node --memory-node 127.0.0.1:7701 --listen 127.0.0.1:7711 --slots 32 &\n"
+    "  farvec search --connect 127.0.0.1:7711 --queries queries.fbin --k 10 --list 100 "
+    "--out found.ibin\n"
+    "Without a memory node, the whole index in this process:\n"
+    "  farvec-compute-node --index /srv/sift1m --listen unix:/run/farvec.sock\n"
+    "SIGTERM refuses new queries, finishes what runs, and ends with status 0.";
+
+constexpr int kUsageError = 2;
+
+void add_source_flags(CLI::App& app, DaemonOptions& options) {
+  auto* memory_node = app.add_option("--memory-node", options.memory_node,
+                                     "Attach to the memory node at HOST:PORT or unix:PATH");
+  auto* index = app.add_option("--index", options.index, "Open an index directory instead");
+  memory_node->excludes(index);
+  app.add_option("--tier", options.tier,
+                 "How records are read: with --memory-node shm (default) or emulated:MODEL, with "
+                 "--index dram (default) or emulated:MODEL; MODEL is rdma, cxl, nvm, ssd or "
+                 "latency=...,bandwidth=...,rate=...");
+  app.add_option_function<double>(
+         "--attach-seconds",
+         [&options](double seconds) {
+           options.attach_bound = std::chrono::milliseconds(static_cast<int>(seconds * 1e3));
+         },
+         "How long to wait for the memory node at start (default 30)")
+      ->check(CLI::Range(0.0, 86'400.0));
+  app.add_option("--cache-bytes", options.cache_bytes,
+                 "Record cache over all cores, e.g. 64MB; tiers that are not a load only")
+      ->transform(CLI::AsSizeValue(false))
+      ->capture_default_str();
+}
+
+void add_core_flags(CLI::App& app, DaemonOptions& options) {
+  app.add_option("--threads", options.threads, "Cores that search")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  app.add_option("--slots", options.slots, "Searches in flight on each core; 1 is synchronous")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  app.add_flag("--pin", options.pin, "Pin each core's thread to one processor");
+}
+
+void add_service_flags(CLI::App& app, DaemonOptions& options) {
+  app.add_option("--listen", options.listen, "HOST:PORT (0: any free port) or unix:PATH")
+      ->capture_default_str();
+  app.add_flag("--insecure", options.insecure,
+               "Allow --listen and --metrics on an address that other machines can reach");
+  app.add_option("--queue", options.queue, "Queries that may wait for a slot; more are refused")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  app.add_option("--max-k", options.limits.max_k, "Largest k of a request")
+      ->check(CLI::Range(1, 65'536))
+      ->capture_default_str();
+  app.add_option("--max-list", options.limits.max_list, "Largest list of a request")
+      ->check(CLI::Range(1, 65'536))
+      ->capture_default_str();
+  app.add_option_function<int>(
+         "--default-deadline-ms",
+         [&options](int ms) { options.default_deadline = std::chrono::milliseconds(ms); },
+         "Deadline of calls that bring none (default 1000)")
+      ->check(CLI::Range(1, 3'600'000));
+  app.add_option("--metrics", options.metrics, "Serve Prometheus metrics on HOST:PORT");
+}
+
+}  // namespace
+
+bool parse_command_line(int argc, char** argv, DaemonOptions& options, int& exit_code) {
+  CLI::App app(kDescription, "farvec-compute-node");
+  app.footer(kExample);
+  app.set_version_flag("--version", "farvec-compute-node " FARVEC_VERSION);
+  add_source_flags(app, options);
+  add_core_flags(app, options);
+  add_service_flags(app, options);
+  try {
+    app.parse(argc, argv);
+    if (options.memory_node.empty() == options.index.empty()) {
+      throw CLI::RequiredError("--memory-node ADDRESS or --index DIRECTORY");
+    }
+  } catch (const CLI::ParseError& e) {
+    exit_code = app.exit(e) == 0 ? 0 : kUsageError;
+    return false;
+  }
+  options.limits.max_queries = options.queue;
+  options.limits.default_list = std::min(options.limits.default_list, options.limits.max_list);
+  return true;
+}
+
+}  // namespace farvec::compute_node

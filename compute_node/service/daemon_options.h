@@ -1,0 +1,34 @@
+// The command line of farvec-compute-node.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "compute_node/service/query_service.h"
+
+namespace farvec::compute_node {
+
+struct DaemonOptions {
+  std::string memory_node;  ///< address; or
+  std::string index;        ///< directory; exactly one of the two
+  std::string tier;         ///< as transport::parse_tier() takes it; empty: the source's own
+  std::string listen = "127.0.0.1:7711";
+  bool insecure = false;
+  std::uint32_t threads = 1;
+  std::uint32_t slots = 16;
+  std::uint32_t queue = 1024;
+  std::uint64_t cache_bytes = 0;  ///< over all cores
+  RequestLimits limits;           ///< max_queries is the queue
+  std::chrono::milliseconds default_deadline{1'000};
+  std::string metrics;  ///< HOST:PORT; empty: none
+  std::chrono::milliseconds attach_bound{30'000};
+  std::chrono::milliseconds drain_bound{5'000};
+  bool pin = false;
+};
+
+/// Fills `options`. Returns false when the program is to end with `exit_code` at once: help,
+/// version, or a command line that does not fit, which has been explained on stderr.
+bool parse_command_line(int argc, char** argv, DaemonOptions& options, int& exit_code);
+
+}  // namespace farvec::compute_node
