@@ -81,6 +81,8 @@ LocalTier::LocalTier(const transport::TierSpec& spec, const compute_node::GraphI
       break;
     case TierKind::emulated:
       device_ = std::make_shared<transport::Device>(spec.model);
+      // Over private memory in huge pages, as local DRAM has it: only the model makes a difference.
+      mapped_ = region_set(transport::MappedRegion::borrow(memory.dram()));
       model_ = "emulated(" + transport::to_string(spec.model) + ")";
       break;
   }
@@ -101,7 +103,7 @@ std::unique_ptr<compute_node::SearchCore> LocalTier::make_core(
       break;
   }
   options.in_place = spec_.model.latency_us < kLoadLatencyUs;
-  auto below = std::make_unique<transport::MappedEndpoint>(memory_.shared());
+  auto below = std::make_unique<transport::MappedEndpoint>(mapped_);
   return std::make_unique<SearchCore>(
       index_, std::make_unique<transport::EmulatedEndpoint>(std::move(below), device_), options);
 }

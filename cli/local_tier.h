@@ -54,7 +54,7 @@ class LocalTier {
   LocalMemory& memory_;
   std::string name_;
   std::string model_;
-  std::shared_ptr<const transport::RegionSet> mapped_;  ///< of file and devdax
+  std::shared_ptr<const transport::RegionSet> mapped_;  ///< of file, devdax and emulated
   std::shared_ptr<transport::Device> device_;           ///< of emulated
 };
 

@@ -27,7 +27,7 @@ class EndpointNodeSource {
 
   template <typename Visit>
   Status expand(std::span<const NodeId> frontier, Visit&& visit) {
-    Hop hop;
+    Hop& hop = hop_;
     split(frontier, hop);
     const std::span<const layout::Extent> missing(hop.missing, hop.misses);
     if (!missing.empty()) {
@@ -51,6 +51,7 @@ class EndpointNodeSource {
   }
 
  private:
+  /// Kept between hops: clearing it anew each time would cost more than the copies.
   struct Hop {
     std::uint32_t hits = 0;
     std::uint32_t misses = 0;
@@ -62,6 +63,8 @@ class EndpointNodeSource {
   };
 
   void split(std::span<const NodeId> frontier, Hop& hop) {
+    hop.hits = 0;
+    hop.misses = 0;
     for (NodeId id : frontier) {
       const layout::Extent extent = locator_.locate(id);
       const auto cached = cache_.enabled() ? cache_.find(id) : std::span<const std::byte>();
@@ -100,6 +103,7 @@ class EndpointNodeSource {
   RecordCache& cache_;
   Ticks deadline_ = 0;
   QueryCounts* counts_ = nullptr;
+  Hop hop_;
 };
 
 }  // namespace farvec::compute_node

@@ -29,11 +29,10 @@ class MappedNodeSource {
 
   template <typename Visit>
   Status expand(std::span<const NodeId> frontier, Visit&& visit) {
-    layout::Extent extents[graph::kMaxWidth];
     for (std::size_t i = 0; i < frontier.size(); ++i) {
-      extents[i] = locator_.locate(frontier[i]);
-      prefetch_range(region_ + extents[i].offset, extents[i].bytes);
-      counts_->bytes += extents[i].bytes;
+      extents_[i] = locator_.locate(frontier[i]);
+      prefetch_range(region_ + extents_[i].offset, extents_[i].bytes);
+      counts_->bytes += extents_[i].bytes;
     }
     counts_->reads += static_cast<std::uint32_t>(frontier.size());
     if (counts_->reads % kReadsPerDeadlineCheck < frontier.size() && now_ticks() > deadline_) {
@@ -41,8 +40,8 @@ class MappedNodeSource {
     }
     scheduler_.yield();
     for (std::size_t i = 0; i < frontier.size(); ++i) {
-      const Result<NodeRecord> record =
-          locator_.parse(frontier[i], extents[i], {region_ + extents[i].offset, extents[i].bytes});
+      const Result<NodeRecord> record = locator_.parse(
+          frontier[i], extents_[i], {region_ + extents_[i].offset, extents_[i].bytes});
       if (!record.ok()) return record.status();
       visit(frontier[i], record.value());
     }
@@ -57,6 +56,7 @@ class MappedNodeSource {
   coroutines::Scheduler& scheduler_;
   Ticks deadline_ = 0;
   QueryCounts* counts_ = nullptr;
+  layout::Extent extents_[graph::kMaxWidth];
 };
 
 }  // namespace farvec::compute_node

@@ -20,6 +20,7 @@ ReadDispatcher::ReadDispatcher(std::unique_ptr<transport::Endpoint> endpoint,
       scheduler_(scheduler),
       options_(options),
       slot_bytes_(static_cast<std::uint32_t>(round_up(options.max_record_bytes, kCacheLineBytes))),
+      max_outstanding_(endpoint_->limits().max_outstanding),
       lanes_(options.lanes) {
   FARVEC_CHECK(options.lanes > 0 && options.lanes < (1u << 16));
   FARVEC_CHECK(!options.in_place || endpoint_->limits().in_place);
@@ -34,11 +35,10 @@ ReadDispatcher::~ReadDispatcher() {
 }
 
 Status ReadDispatcher::make_room(std::size_t reads, Ticks deadline) {
-  const std::uint32_t limit = endpoint_->limits().max_outstanding;
-  if (reads > limit) {
+  if (reads > max_outstanding_) {
     return {StatusCode::invalid_argument, "the width exceeds what the endpoint may have in flight"};
   }
-  while (in_flight_ + reads > limit) {
+  while (in_flight_ + reads > max_outstanding_) {
     ++stalls_;
     if (now_ticks() > deadline) {
       return {StatusCode::deadline_exceeded, "the deadline passed while waiting to read"};
@@ -53,12 +53,11 @@ Status ReadDispatcher::post(std::uint32_t lane_index, std::span<const layout::Ex
   if (closed_) return {StatusCode::unavailable, "the connection to the memory node was closed"};
   if (Status status = make_room(extents.size(), deadline); !status.ok()) return status;
   Lane& lane = lanes_[lane_index];
-  transport::ReadRequest requests[graph::kMaxWidth];
   for (std::uint32_t i = 0; i < extents.size(); ++i) {
     std::byte* destination =
         options_.in_place ? nullptr : lane.buffer.data() + std::size_t{i} * slot_bytes_;
-    requests[i] = {make_token(lane.generation, lane_index, i), kRecordsRegion, extents[i].bytes,
-                   extents[i].offset, destination};
+    requests_[i] = {make_token(lane.generation, lane_index, i), kRecordsRegion, extents[i].bytes,
+                    extents[i].offset, destination};
     const std::byte* at =
         options_.in_place ? endpoint_->mapped(kRecordsRegion) + extents[i].offset : destination;
     lane.arrived[i] = {at, extents[i].bytes};
@@ -66,7 +65,7 @@ Status ReadDispatcher::post(std::uint32_t lane_index, std::span<const layout::Ex
   lane.error = StatusCode::ok;
   lane.short_read = false;
   lane.posted = static_cast<std::uint32_t>(extents.size());
-  Status status = endpoint_->post({requests, extents.size()});
+  Status status = endpoint_->post({requests_, extents.size()});
   if (!status.ok()) return status;
   lane.group->add(lane.posted);
   in_flight_ += lane.posted;
@@ -99,10 +98,9 @@ void ReadDispatcher::retire(Lane& lane) {
 }
 
 bool ReadDispatcher::poll() {
-  transport::Completion completions[64];
-  const std::size_t count = closed_ ? 0 : endpoint_->poll(completions);
+  const std::size_t count = closed_ ? 0 : endpoint_->poll(completions_);
   for (std::size_t i = 0; i < count; ++i) {
-    const transport::Completion& completion = completions[i];
+    const transport::Completion& completion = completions_[i];
     Lane& lane = lanes_[(completion.token >> 16) & 0xffff];
     --in_flight_;  // a late one too: until now the endpoint counted it against its limit
     if (lane.generation != static_cast<std::uint32_t>(completion.token >> 32)) {

@@ -76,8 +76,12 @@ class ReadDispatcher {
   coroutines::Scheduler& scheduler_;
   const DispatcherOptions options_;
   const std::uint32_t slot_bytes_;
+  const std::uint32_t max_outstanding_;
   std::vector<Lane> lanes_;
   std::vector<HugeBuffer> retired_;
+  // Scratch of post() and poll(), which never suspend while they use it.
+  transport::ReadRequest requests_[graph::kMaxWidth];
+  transport::Completion completions_[64];
   std::uint32_t in_flight_ = 0;
   bool closed_ = false;
   std::uint64_t stalls_ = 0;

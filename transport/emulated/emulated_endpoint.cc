@@ -1,16 +1,11 @@
 #include "transport/emulated/emulated_endpoint.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "base/memory.h"
 
 namespace farvec::transport {
-
-namespace {
-constexpr std::size_t kReleaseBatch = 32;
-}
 
 EmulatedEndpoint::EmulatedEndpoint(std::unique_ptr<Endpoint> below, std::shared_ptr<Device> device)
     : below_(std::move(below)),
@@ -46,20 +41,19 @@ Status EmulatedEndpoint::post(std::span<const ReadRequest> reads) {
 
 std::size_t EmulatedEndpoint::release(std::span<Completion> failed) {
   const Ticks now = now_ticks();
-  std::array<ReadRequest, kReleaseBatch> batch;
   std::size_t count = 0;
-  const std::size_t most = std::min(failed.size(), batch.size());
+  const std::size_t most = std::min(failed.size(), batch_.size());
   while (count < most && !delayed_.empty() && delayed_.front().ready <= now) {
-    batch[count++] = delayed_.front().read;
+    batch_[count++] = delayed_.front().read;
     delayed_.pop();
   }
   if (count == 0) return 0;
-  const Status status = below_->post({batch.data(), count});
+  const Status status = below_->post({batch_.data(), count});
   if (status.ok()) {
     below_outstanding_ += count;
     return 0;
   }
-  for (std::size_t i = 0; i < count; ++i) failed[i] = {batch[i].token, status.code(), 0};
+  for (std::size_t i = 0; i < count; ++i) failed[i] = {batch_[i].token, status.code(), 0};
   return count;
 }
 

@@ -1,6 +1,7 @@
 // A delay line before another endpoint: what a slower device would do, in real time.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <vector>
 
@@ -43,7 +44,8 @@ class EmulatedEndpoint final : public Endpoint {
   std::shared_ptr<Device> device_;
   const EndpointLimits limits_;
   Ring<Delayed> delayed_;
-  std::vector<Ticks> ready_;  ///< scratch of post()
+  std::vector<Ticks> ready_;           ///< scratch of post()
+  std::array<ReadRequest, 32> batch_;  ///< scratch of release()
   std::size_t below_outstanding_ = 0;
   bool closed_ = false;
 };

@@ -113,8 +113,16 @@ MappedRegion MappedRegion::map_file(const std::string& path, Access access, std:
   return map({.fd = fd, .name = path}, bytes, access);
 }
 
+MappedRegion MappedRegion::borrow(std::span<const std::byte> memory) {
+  MappedRegion region;
+  // Never written through: writable_bytes() refuses a read-only region.
+  region.data_ = const_cast<std::byte*>(memory.data());
+  region.bytes_ = memory.size();
+  return region;
+}
+
 MappedRegion::~MappedRegion() {
-  if (data_ != nullptr) munmap(data_, mapped_bytes_);
+  if (mapped_bytes_ > 0) munmap(data_, mapped_bytes_);
 }
 
 MappedRegion::MappedRegion(MappedRegion&& other) noexcept

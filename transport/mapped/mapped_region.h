@@ -28,6 +28,9 @@ class MappedRegion {
   /// As above; the descriptor stays the caller's and may be closed afterwards.
   static MappedRegion map_fd(int fd, std::uint64_t bytes = 0, Access access = Access::read_only);
 
+  /// A read-only view of memory that somebody else owns and keeps for as long as the region lives.
+  static MappedRegion borrow(std::span<const std::byte> memory);
+
   ~MappedRegion();
   MappedRegion(MappedRegion&& other) noexcept;
   MappedRegion& operator=(MappedRegion&& other) noexcept;
@@ -44,7 +47,7 @@ class MappedRegion {
 
   std::byte* data_ = nullptr;
   std::uint64_t bytes_ = 0;
-  std::uint64_t mapped_bytes_ = 0;  ///< whole pages of the source
+  std::uint64_t mapped_bytes_ = 0;  ///< whole pages of the source; 0: borrowed
   Access access_ = Access::read_only;
 };
 
