@@ -34,24 +34,7 @@ ReadDispatcher::~ReadDispatcher() {
   endpoint_->close();
 }
 
-Status ReadDispatcher::make_room(std::size_t reads, Ticks deadline) {
-  if (reads > max_outstanding_) {
-    return {StatusCode::invalid_argument, "the width exceeds what the endpoint may have in flight"};
-  }
-  while (in_flight_ + reads > max_outstanding_) {
-    ++stalls_;
-    if (now_ticks() > deadline) {
-      return {StatusCode::deadline_exceeded, "the deadline passed while waiting to read"};
-    }
-    scheduler_.yield();
-  }
-  return {};
-}
-
-Status ReadDispatcher::post(std::uint32_t lane_index, std::span<const layout::Extent> extents,
-                            Ticks deadline) {
-  if (closed_) return {StatusCode::unavailable, "the connection to the memory node was closed"};
-  if (Status status = make_room(extents.size(), deadline); !status.ok()) return status;
+void ReadDispatcher::prepare(std::uint32_t lane_index, std::span<const layout::Extent> extents) {
   Lane& lane = lanes_[lane_index];
   for (std::uint32_t i = 0; i < extents.size(); ++i) {
     std::byte* destination =
@@ -64,11 +47,30 @@ Status ReadDispatcher::post(std::uint32_t lane_index, std::span<const layout::Ex
   }
   lane.error = StatusCode::ok;
   lane.short_read = false;
-  lane.posted = static_cast<std::uint32_t>(extents.size());
-  Status status = endpoint_->post({requests_, extents.size()});
-  if (!status.ok()) return status;
-  lane.group->add(lane.posted);
-  in_flight_ += lane.posted;
+}
+
+Status ReadDispatcher::post(std::uint32_t lane_index, std::span<const layout::Extent> extents,
+                            Ticks deadline) {
+  const auto reads = static_cast<std::uint32_t>(extents.size());
+  if (reads > max_outstanding_) {
+    return {StatusCode::invalid_argument, "the width exceeds what the endpoint may have in flight"};
+  }
+  for (;;) {
+    if (closed_) return {StatusCode::unavailable, "the connection to the memory node was closed"};
+    if (in_flight_ + reads <= max_outstanding_) {
+      prepare(lane_index, extents);
+      const Status status = endpoint_->post({requests_, reads});
+      if (status.ok()) break;
+      if (status.code() != StatusCode::resource_exhausted) return status;
+    }
+    ++stalls_;
+    if (now_ticks() > deadline) {
+      return {StatusCode::deadline_exceeded, "the deadline passed while waiting to read"};
+    }
+    scheduler_.yield();
+  }
+  lanes_[lane_index].group->add(reads);
+  in_flight_ += reads;
   return {};
 }
 

@@ -63,13 +63,12 @@ class ReadDispatcher {
     HugeBuffer buffer;
     std::unique_ptr<coroutines::WaitGroup> group;
     std::uint32_t generation = 0;
-    std::uint32_t posted = 0;
     StatusCode error = StatusCode::ok;
     bool short_read = false;
     std::span<const std::byte> arrived[graph::kMaxWidth];
   };
 
-  Status make_room(std::size_t reads, Ticks deadline);
+  void prepare(std::uint32_t lane, std::span<const layout::Extent> extents);
   void retire(Lane& lane);
 
   std::unique_ptr<transport::Endpoint> endpoint_;

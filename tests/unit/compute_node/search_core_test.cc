@@ -1,0 +1,283 @@
+#include "compute_node/search_core.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+#include "base/random.h"
+#include "compute_node/index_loader.h"
+#include "graph/vamana_builder.h"
+#include "layout/record_encoder.h"
+#include "transport/emulated/device.h"
+#include "transport/emulated/emulated_endpoint.h"
+#include "transport/faulty/faulty_endpoint.h"
+#include "transport/mapped/mapped_endpoint.h"
+
+namespace farvec::compute_node {
+namespace {
+
+constexpr std::uint32_t kDimension = 24;
+constexpr std::size_t kCount = 2000;
+constexpr std::uint32_t kDegree = 16;
+
+/// A graph over seeded bytes, its region in memory, and its index.
+class SmallIndex {
+ public:
+  explicit SmallIndex(bool record_checksum = false) {
+    Random random(3);
+    for (std::size_t i = 0; i < kCount * kDimension; ++i) {
+      rows_.push_back(static_cast<std::uint8_t>(random.below(64) + 3 * (i / kDimension % 7)));
+    }
+    const VectorView view = packed_view(rows_.data(), kCount, kDimension, ElementType::u8);
+    graph::VamanaOptions options;
+    options.degree = kDegree;
+    options.list = 40;
+    options.quiet = true;
+    const graph::Graph graph = graph::build_vamana(view, Metric::l2, options);
+    layout::GraphGeometry geometry;
+    geometry.vector_bytes = kDimension;
+    geometry.max_degree = kDegree;
+    geometry.count = kCount;
+    geometry.record_checksum = record_checksum;
+    layout::GraphLocator locator(geometry, layout::make_offset_table(graph.view()));
+    region_ = layout::encode_region(layout::RecordEncoder(locator, graph.view(), view), locator, 1);
+    index_ = std::make_unique<GraphIndex>(
+        GraphIndex::Parts{Metric::l2, ElementType::u8, kDimension, graph.entry, std::move(locator),
+                          quantization::Rabitq(train(view)), encode(view)});
+  }
+
+  const GraphIndex& index() const { return *index_; }
+  std::span<const std::byte> region() const { return region_.span(); }
+  const std::byte* query(std::size_t i) const {
+    return reinterpret_cast<const std::byte*>(rows_.data()) + i * kDimension;
+  }
+  std::unique_ptr<transport::Endpoint> endpoint() const {
+    transport::RegionSet set;
+    set.push_back(transport::MappedRegion::borrow(region_.span()));
+    return std::make_unique<transport::MappedEndpoint>(
+        std::make_shared<const transport::RegionSet>(std::move(set)));
+  }
+
+ private:
+  static quantization::RabitqParameters train(const VectorView& view) {
+    return quantization::Rabitq::train(view, Metric::l2, 4, 1, 1);
+  }
+
+  static layout::Codes encode(const VectorView& view) {
+    const quantization::Rabitq quantizer(train(view));
+    layout::Codes codes;
+    codes.header = codes_header(quantizer.parameters(), view.count);
+    codes.centroid = quantizer.parameters().centroid;
+    codes.region = HugeBuffer(layout::kRegionHeaderBytes + codes.header.payload_bytes());
+    std::byte* records =
+        codes.region.data() + layout::kRegionHeaderBytes + codes.header.records_offset();
+    quantizer.encode(view, records, 1);
+    return codes;
+  }
+
+  std::vector<std::uint8_t> rows_;
+  HugeBuffer region_;
+  std::unique_ptr<GraphIndex> index_;
+};
+
+/// Feeds tasks 0, 1, ... and keeps them.
+class ListFeed : public TaskFeed {
+ public:
+  struct Task : SearchTask {
+    NodeId id_room[10];
+    float distance_room[10];
+  };
+
+  ListFeed(const SmallIndex& index, std::size_t count, double deadline_us = 5e6) : tasks_(count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      tasks_[i].query = index.query(i);
+      tasks_[i].k = 10;
+      tasks_[i].list = 30;
+      tasks_[i].ids = tasks_[i].id_room;
+      tasks_[i].distances = tasks_[i].distance_room;
+    }
+    deadline_ticks_ = us_to_ticks(deadline_us);
+  }
+
+  SearchTask* next() override {
+    if (given_ == tasks_.size()) return nullptr;
+    tasks_[given_].deadline = now_ticks() + deadline_ticks_;
+    return &tasks_[given_++];
+  }
+  bool finished() override { return given_ == tasks_.size(); }
+  void done(SearchTask&) override { ++done_; }
+  void idle() override {}
+
+  std::vector<Task>& tasks() { return tasks_; }
+  std::size_t done_count() const { return done_; }
+  std::size_t count_status(StatusCode code) const {
+    return static_cast<std::size_t>(std::count_if(
+        tasks_.begin(), tasks_.end(), [&](const Task& t) { return t.status.code() == code; }));
+  }
+
+ private:
+  std::vector<Task> tasks_;
+  std::size_t given_ = 0;
+  std::size_t done_ = 0;
+  Ticks deadline_ticks_ = 0;
+};
+
+SearchCoreOptions with_slots(std::uint32_t slots) {
+  SearchCoreOptions options;
+  options.slots = slots;
+  return options;
+}
+
+void expect_same(const ListFeed::Task& a, const ListFeed::Task& b) {
+  ASSERT_TRUE(a.status.ok() && b.status.ok());
+  ASSERT_EQ(a.found, b.found);
+  EXPECT_TRUE(std::equal(a.id_room, a.id_room + a.found, b.id_room));
+  EXPECT_TRUE(std::equal(a.distance_room, a.distance_room + a.found, b.distance_room));
+  EXPECT_EQ(a.counts.hops, b.counts.hops);
+  EXPECT_EQ(a.counts.estimates, b.counts.estimates);
+  EXPECT_EQ(a.counts.distances, b.counts.distances);
+}
+
+TEST(SearchCore, EveryTierAndNumberOfSlotsGivesTheSameAnswersAndCounts) {
+  const SmallIndex small;
+  ListFeed reference(small, 60);
+  SearchCore(small.index(), small.region(), with_slots(1)).run(reference);
+  EXPECT_EQ(reference.tasks()[7].id_room[0], 7u) << "a row's nearest neighbour is itself";
+
+  auto device = std::make_shared<transport::Device>(transport::parse_device_model("rdma"));
+  const std::vector<std::function<std::unique_ptr<SearchCore>()>> makers = {
+      [&] { return std::make_unique<SearchCore>(small.index(), small.region(), with_slots(8)); },
+      [&] { return std::make_unique<SearchCore>(small.index(), small.endpoint(), with_slots(5)); },
+      [&] {
+        SearchCoreOptions options = with_slots(4);
+        options.in_place = true;
+        return std::make_unique<SearchCore>(small.index(), small.endpoint(), options);
+      },
+      [&] {
+        return std::make_unique<SearchCore>(
+            small.index(), std::make_unique<transport::EmulatedEndpoint>(small.endpoint(), device),
+            with_slots(16));
+      },
+      [&] {
+        SearchCoreOptions options = with_slots(3);
+        options.cache_bytes = 64 << 10;
+        return std::make_unique<SearchCore>(small.index(), small.endpoint(), options);
+      }};
+  for (const auto& make : makers) {
+    ListFeed feed(small, 60);
+    make()->run(feed);
+    EXPECT_EQ(feed.done_count(), 60u);
+    for (std::size_t i = 0; i < 60; ++i) expect_same(feed.tasks()[i], reference.tasks()[i]);
+  }
+}
+
+TEST(SearchCore, CountsAddUp) {
+  const SmallIndex small;
+  ListFeed feed(small, 20);
+  for (auto& task : feed.tasks()) task.width = 4;
+  SearchCoreOptions options = with_slots(2);
+  options.cache_bytes = 100 << 10;
+  SearchCore core(small.index(), small.endpoint(), options);
+  core.run(feed);
+  std::uint64_t hits = 0;
+  for (const auto& task : feed.tasks()) {
+    EXPECT_EQ(task.counts.reads + task.counts.cache_hits, task.counts.distances);
+    EXPECT_LE(task.counts.hops, task.counts.distances);
+    EXPECT_LE(task.counts.bytes, task.counts.reads * (kDimension + 4 * kDegree));
+    hits += task.counts.cache_hits;
+  }
+  EXPECT_GT(hits, 0u);
+  EXPECT_EQ(core.statistics().in_flight_reads, 0u);
+  EXPECT_EQ(core.statistics().live_searches, 0u);
+}
+
+TEST(SearchCore, RefusesTasksThatDoNotFit) {
+  const SmallIndex small;
+  ListFeed feed(small, 5);
+  feed.tasks()[0].k = 0;
+  feed.tasks()[1].list = 9;
+  feed.tasks()[2].width = 0;
+  feed.tasks()[3].width = 65;
+  feed.tasks()[4].list = 5000;
+  SearchCore(small.index(), small.region(), with_slots(2)).run(feed);
+  EXPECT_EQ(feed.count_status(StatusCode::invalid_argument), 5u);
+}
+
+ListFeed run_faulty(const SmallIndex& small, transport::FaultOptions faults,
+                    double deadline_us = 5e6) {
+  ListFeed feed(small, 40, deadline_us);
+  SearchCore core(small.index(),
+                  std::make_unique<transport::FaultyEndpoint>(small.endpoint(), faults),
+                  with_slots(4));
+  core.run(feed);
+  EXPECT_EQ(feed.done_count(), 40u) << "no search is lost";
+  return feed;
+}
+
+TEST(SearchCoreFaults, DelaysAndRefusedPostsChangeNothing) {
+  const SmallIndex small;
+  ListFeed reference(small, 40);
+  SearchCore(small.index(), small.region(), with_slots(1)).run(reference);
+  transport::FaultOptions faults;
+  faults.delay_rate = 0.2;
+  faults.delay_polls = 7;
+  faults.post_rate = 0.1;
+  ListFeed feed = run_faulty(small, faults);
+  for (std::size_t i = 0; i < 40; ++i) expect_same(feed.tasks()[i], reference.tasks()[i]);
+}
+
+TEST(SearchCoreFaults, DeadPeerEndsEverySearchAsUnavailable) {
+  const SmallIndex small;
+  transport::FaultOptions faults;
+  faults.dead_from_read = 300;
+  const ListFeed feed = run_faulty(small, faults);
+  EXPECT_GT(feed.count_status(StatusCode::ok), 0u);
+  EXPECT_GT(feed.count_status(StatusCode::unavailable), 0u);
+  EXPECT_EQ(feed.count_status(StatusCode::ok) + feed.count_status(StatusCode::unavailable), 40u);
+}
+
+TEST(SearchCoreFaults, ShortReadIsDataLoss) {
+  const SmallIndex small;
+  transport::FaultOptions faults;
+  faults.short_rate = 0.01;
+  const ListFeed feed = run_faulty(small, faults);
+  EXPECT_GT(feed.count_status(StatusCode::data_loss), 0u);
+  EXPECT_EQ(feed.count_status(StatusCode::ok) + feed.count_status(StatusCode::data_loss), 40u);
+}
+
+TEST(SearchCoreFaults, FlippedBitIsCaughtByTheRecordChecksum) {
+  const SmallIndex small(true);
+  ListFeed reference(small, 40);
+  SearchCore(small.index(), small.region(), with_slots(1)).run(reference);
+  transport::FaultOptions faults;
+  faults.flip_rate = 0.01;
+  ListFeed feed = run_faulty(small, faults);
+  EXPECT_GT(feed.count_status(StatusCode::data_loss), 0u);
+  for (std::size_t i = 0; i < 40; ++i) {
+    if (!feed.tasks()[i].status.ok()) continue;
+    expect_same(feed.tasks()[i], reference.tasks()[i]);
+  }
+}
+
+TEST(SearchCoreFaults, DroppedReadsEndAtTheDeadlineAndFreeTheSlot) {
+  const SmallIndex small;
+  transport::FaultOptions faults;
+  faults.drop_rate = 0.01;
+  const ListFeed feed = run_faulty(small, faults, 20'000);
+  EXPECT_GT(feed.count_status(StatusCode::deadline_exceeded), 0u);
+  EXPECT_GT(feed.count_status(StatusCode::ok), 0u);
+}
+
+TEST(SearchCoreFaults, FailedReadEndsOneSearch) {
+  const SmallIndex small;
+  transport::FaultOptions faults;
+  faults.failing_read = 50;
+  const ListFeed feed = run_faulty(small, faults);
+  EXPECT_EQ(feed.count_status(StatusCode::internal), 1u);
+  EXPECT_EQ(feed.count_status(StatusCode::ok), 39u);
+}
+
+}  // namespace
+}  // namespace farvec::compute_node
