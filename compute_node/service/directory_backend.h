@@ -1,0 +1,23 @@
+// An index directory on this machine, loaded into this process.
+#pragma once
+
+#include "compute_node/service/daemon_options.h"
+#include "compute_node/service/search_backend.h"
+#include "transport/tier.h"
+
+namespace farvec::compute_node {
+
+/// Loads and checks codes, offsets and records. Tiers: dram, emulated.
+class DirectoryBackend final : public SearchBackend {
+ public:
+  /// Throws Error on a tier that it does not have.
+  explicit DirectoryBackend(const DaemonOptions& options);
+  std::string target() const override { return "index directory " + options_.index; }
+  std::unique_ptr<SearchSession> open(std::chrono::milliseconds bound) override;
+
+ private:
+  const DaemonOptions options_;
+  transport::TierSpec tier_;
+};
+
+}  // namespace farvec::compute_node

@@ -1,0 +1,97 @@
+#include "compute_node/service/graph_session.h"
+
+namespace farvec::compute_node {
+namespace {
+
+/// Passes everything on, fails what ended after the index was lost, and samples the core's
+/// statistics where that is allowed: in its calls.
+class SampledFeed final : public TaskFeed {
+ public:
+  SampledFeed(TaskFeed& feed, const SearchCore& core, GraphSession& session)
+      : feed_(feed), core_(core), session_(session), counters_(session.counters()) {}
+  ~SampledFeed() override {
+    counters_.reads_in_flight.fetch_sub(last_.in_flight_reads, std::memory_order_relaxed);
+  }
+
+  SearchTask* next() override { return feed_.next(); }
+  bool finished() override { return feed_.finished(); }
+  void done(SearchTask& task) override {
+    if (++done_ % kSampleEvery == 0) sample();
+    // A mapping outlives the node that wrote it; its bytes are nobody's then.
+    if (task.status.ok() && !session_.alive()) {
+      task.status = {StatusCode::unavailable, "the memory node was lost during the search"};
+    }
+    feed_.done(task);
+  }
+  void idle() override {
+    sample();
+    feed_.idle();
+  }
+
+ private:
+  static constexpr std::uint32_t kSampleEvery = 64;
+
+  void sample() {
+    const CoreStatistics now = core_.statistics();
+    // Relaxed: gauges and counters that order nothing. Differences wrap as unsigned sums do.
+    counters_.stalls.fetch_add(now.stalls - last_.stalls, std::memory_order_relaxed);
+    counters_.reads_in_flight.fetch_add(
+        std::uint64_t{now.in_flight_reads} - std::uint64_t{last_.in_flight_reads},
+        std::memory_order_relaxed);
+    last_ = now;
+  }
+
+  TaskFeed& feed_;
+  const SearchCore& core_;
+  GraphSession& session_;
+  TierCounters& counters_;
+  CoreStatistics last_;
+  std::uint32_t done_ = 0;
+};
+
+ServedIndex describe(const GraphIndex& graph, const layout::Manifest& manifest,
+                     const GraphSessionOptions& options) {
+  ServedIndex served;
+  served.metric = manifest.metric;
+  served.source_type = manifest.source_type;
+  served.stored_type = manifest.stored_type;
+  served.dimension = manifest.dimension;
+  served.count = manifest.count;
+  served.degree = manifest.max_degree;
+  served.code_bits = manifest.build.code_bits;
+  served.layout = layout::to_string(manifest.layout);
+  served.tier = options.tier;
+  served.generation = options.generation;
+  for (const layout::RegionEntry& region : manifest.regions) {
+    served.index_bytes += region.file_bytes();
+  }
+  served.offset_bytes = graph.locator().dram_bytes();
+  served.code_bytes = graph.dram_bytes() - served.offset_bytes;
+  if (options.make_endpoint) served.cache_bytes = options.core.cache_bytes * options.cores;
+  return served;
+}
+
+}  // namespace
+
+SearchCoreOptions core_options(const DaemonOptions& options) {
+  SearchCoreOptions made;
+  made.slots = options.slots;
+  made.cache_bytes = options.cache_bytes / options.threads;
+  made.max_list = options.limits.max_list;
+  return made;
+}
+
+GraphSession::GraphSession(GraphIndex index, const layout::Manifest& manifest,
+                           GraphSessionOptions options)
+    : options_(std::move(options)),
+      graph_(std::move(index)),
+      served_(describe(graph_, manifest, options_)) {}
+
+void GraphSession::run_core(unsigned, TaskFeed& feed) {
+  auto core = options_.make_endpoint ? SearchCore(graph_, options_.make_endpoint(), options_.core)
+                                     : SearchCore(graph_, options_.records, options_.core);
+  SampledFeed sampled(feed, core, *this);
+  core.run(sampled);
+}
+
+}  // namespace farvec::compute_node

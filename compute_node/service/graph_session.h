@@ -1,0 +1,47 @@
+// An open graph index: what the cores of one generation search.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "compute_node/graph_index.h"
+#include "compute_node/service/daemon_options.h"
+#include "compute_node/service/search_backend.h"
+#include "layout/manifest.h"
+#include "transport/endpoint.h"
+
+namespace farvec::compute_node {
+
+/// One core's share of the daemon's options.
+SearchCoreOptions core_options(const DaemonOptions& options);
+
+struct GraphSessionOptions {
+  SearchCoreOptions core;   ///< cache_bytes is one core's share
+  std::uint32_t cores = 1;  ///< for the sum of the caches
+  std::string tier;         ///< for reports
+  std::uint64_t generation = 0;
+  /// Makes one core's endpoint over region 0. Empty: records are loads from `records`.
+  std::function<std::unique_ptr<transport::Endpoint>()> make_endpoint;
+  std::span<const std::byte> records;  ///< the whole region, header included
+  std::function<bool()> alive;         ///< empty: always. Any thread, does not block
+  std::shared_ptr<void> owner;         ///< keeps memory and grant while the session lives
+};
+
+class GraphSession final : public SearchSession {
+ public:
+  GraphSession(GraphIndex index, const layout::Manifest& manifest, GraphSessionOptions options);
+
+  const ServedIndex& index() const override { return served_; }
+  void run_core(unsigned core, TaskFeed& feed) override;
+  bool alive() const override { return !options_.alive || options_.alive(); }
+  TierCounters& counters() override { return counters_; }
+
+ private:
+  const GraphSessionOptions options_;
+  const GraphIndex graph_;
+  ServedIndex served_;
+  TierCounters counters_;
+};
+
+}  // namespace farvec::compute_node

@@ -1,0 +1,61 @@
+#include "compute_node/service/memory_node_backend.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "compute_node/attach/attachment.h"
+#include "compute_node/index_loader.h"
+#include "compute_node/service/graph_session.h"
+#include "transport/emulated/emulated_endpoint.h"
+
+namespace farvec::compute_node {
+namespace {
+
+std::shared_ptr<Attachment> attach(const rpc::Address& address, std::chrono::milliseconds bound) {
+  AttachOptions options;
+  options.memory_node = address;
+  options.client = fmt::format("farvec-compute-node/{}", getpid());
+  options.wait = bound;
+  options.call_timeout = bound;
+  try {
+    return Attachment::attach(options);
+  } catch (const Error& e) {
+    // The node may come up, finish loading, or be replaced by one that has what we need.
+    throw UnreachableError("{}", e.what());
+  }
+}
+
+}  // namespace
+
+MemoryNodeBackend::MemoryNodeBackend(const DaemonOptions& options)
+    : options_(options),
+      address_(rpc::parse_address(options.memory_node)),
+      tier_(transport::parse_tier(options.tier.empty() ? "shm" : options.tier)) {
+  if (tier_.kind != transport::TierKind::shm && tier_.kind != transport::TierKind::emulated) {
+    throw Error("--tier {}: with --memory-node the tier is shm or emulated:MODEL", options.tier);
+  }
+}
+
+std::unique_ptr<SearchSession> MemoryNodeBackend::open(std::chrono::milliseconds bound) {
+  const std::shared_ptr<Attachment> attachment = attach(address_, bound);
+  const auto loading = attachment->make_endpoint();
+  GraphIndex index = fetch_graph_index(attachment->manifest(), *loading);
+  GraphSessionOptions session;
+  session.core = core_options(options_);
+  session.cores = options_.threads;
+  session.tier = transport::to_string(tier_);
+  session.generation = attachment->generation();
+  session.records = attachment->regions()->front().bytes();
+  session.alive = [attachment] { return attachment->alive() && !attachment->draining(); };
+  session.owner = attachment;
+  if (tier_.kind == transport::TierKind::emulated) {
+    auto device = std::make_shared<transport::Device>(tier_.model);
+    session.make_endpoint = [attachment, device] {
+      return std::make_unique<transport::EmulatedEndpoint>(attachment->make_endpoint(), device);
+    };
+  }
+  return std::make_unique<GraphSession>(std::move(index), attachment->manifest(),
+                                        std::move(session));
+}
+
+}  // namespace farvec::compute_node
