@@ -12,7 +12,7 @@ cd "$ROOT" || exit 1
 
 # Rooms that the default run has under a sanitizer; the others cost too much to compile, --long has
 # them.
-ASAN_ROOMS=(base dataset layout coroutines transport graph)
+ASAN_ROOMS=(base dataset layout coroutines transport)
 TSAN_ROOMS=(coroutines transport)
 FUZZ_SECONDS=10
 MODE=default
