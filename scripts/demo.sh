@@ -42,7 +42,7 @@ build_index() {
 sweep() {
   timeout 300 "$BIN/farvec" sweep --index "$OUT/index-$1" --queries "$DATA/query.u8bin" \
     --groundtruth "$DATA/gt100.ibin" --k "$K" --list "$3" --width 1,4 --slots "$4" --threads 1 \
-    --tier "$2" --queries-range 8000:10000 --passes 3 --json "$OUT/sweep-$1.jsonl"
+    --tier "$2" --queries-range 8000:10000 --passes 3 --pass-ms 200 --json "$OUT/sweep-$1.jsonl"
 }
 
 # start NAME COMMAND...: a daemon with its log in build/demo/NAME.log
@@ -77,8 +77,8 @@ build_index padded
 "$BIN/farvec" inspect "$OUT/index-csr" --verify
 
 say "Sweep over tiers (emulated tiers are models; they are printed with the figures)"
-sweep csr dram,shm,emulated:rdma,emulated:cxl 20,40,80,160 1,16
-sweep padded dram,emulated:rdma 20,40,80,160 16
+sweep csr dram,shm,emulated:rdma,emulated:cxl 10,12,16,24,40,80 1,16
+sweep padded dram,emulated:rdma 10,12,16,24,40,80 16
 
 say "A memory node and a compute node"
 start memory-node "$BIN/farvec-memory-node" --index "$OUT/index-csr" \

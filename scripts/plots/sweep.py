@@ -98,20 +98,20 @@ def styles_of(groups):
 
 
 def models_note(lines):
+    """One line of text per modelled tier."""
     models = {str(line["tier"]): model_text(line.get("tier_model")) for line in lines}
-    told = [f"{tier}: {model}" for tier, model in sorted(models.items()) if model]
-    return "modelled tiers:  " + ";  ".join(told) if told else ""
+    return "\n".join(f"{tier} is a model: {model}" for tier, model in sorted(models.items())
+                     if model and tier.startswith("emulated"))
 
 
 def model_text(model):
     if isinstance(model, dict):
-        return ", ".join(f"{name} {value:g}" if isinstance(value, (int, float)) else
-                         f"{name} {value}" for name, value in model.items() if value)
-    return str(model) if model and str(model).lower() not in ("none", "real") else ""
+        return ", ".join(f"{name} {value}" for name, value in model.items() if value)
+    return str(model) if model else ""
 
 
 def recall_figure(lines, metric, axis_label, path):
-    figure, axes = pyplot.subplots(figsize=(7.2, 4.8), layout="constrained")
+    figure, axes = pyplot.subplots(figsize=(8.4, 4.6), layout="constrained")
     groups = series_of(lines)
     for key, style in styles_of(groups).items():
         points = frontier(groups[key], metric, metric == "qps")
@@ -127,17 +127,23 @@ def recall_figure(lines, metric, axis_label, path):
 
 
 def finish(figure, axes, lines, path):
-    first = lines[0]
-    degree = f", R={first['degree']}" if "degree" in first else ""
-    axes.set_title(f"{dataset_name(first)}: {first.get('index', 'graph')}{degree}, "
-                   f"{first.get('metric', '')} {first.get('dtype', '')}".rstrip(), fontsize=10)
+    axes.set_title(title_of(lines[0]), fontsize=10)
     axes.grid(True, which="both", linewidth=0.4, alpha=0.4)
-    axes.legend(fontsize=8, frameon=False)
+    axes.legend(fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1.0))
     note = models_note(lines)
     if note:
-        figure.supxlabel(note, fontsize=6, color="#555555", wrap=True)
+        figure.supxlabel(note, fontsize=6.5, color="#555555")
     figure.savefig(path, dpi=200)
     pyplot.close(figure)
+
+
+def title_of(line):
+    facts = [str(line.get("metric", "")), str(line.get("dtype", ""))]
+    if "degree" in line:
+        facts.append(f"R={line['degree']}")
+    if "code_bits" in line:
+        facts.append(f"{line['code_bits']}-bit codes")
+    return f"{dataset_name(line)}: " + ", ".join(fact for fact in facts if fact)
 
 
 def size_figure(lines, path):
@@ -179,15 +185,16 @@ def draw(lines, folder):
 
 def summary(lines, targets):
     """For every series, the fastest point that reaches each recall target."""
-    rows = [("tier", "layout", "slots", "recall", "list", "width", "QPS", "p99 us", "reads/query")]
+    rows = [("tier", "layout", "slots", "at least", "recall", "list", "width", "QPS", "p99 us",
+             "reads/query")]
     for key, group in series_of(lines).items():
         for target in targets:
             good = [line for line in group if line["recall"] >= target]
             if good:
                 best = max(good, key=lambda line: line["qps"])
-                rows.append((key[0], key[1], key[2], f"{best['recall']:.4f}", best["list"],
-                             best["width"], f"{best['qps']:,.0f}", f"{best['p99_us']:,.0f}",
-                             f"{best.get('reads_per_query', 0):.1f}"))
+                rows.append((key[0], key[1], key[2], f"{target:.2f}", f"{best['recall']:.4f}",
+                             best["list"], best["width"], f"{best['qps']:,.0f}",
+                             f"{best['p99_us']:,.0f}", f"{best.get('reads_per_query', 0):.1f}"))
     widths = [max(len(str(row[column])) for row in rows) for column in range(len(rows[0]))]
     return "\n".join("  ".join(str(cell).rjust(width) if column > 1 else str(cell).ljust(width)
                                for column, (cell, width) in enumerate(zip(row, widths)))
