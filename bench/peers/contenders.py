@@ -16,6 +16,8 @@ SWEEP_TIMEOUT_S = 1800
 # A rate is of at least this long a run; short query sets are searched again.
 LEAST_SECONDS = 0.5
 MOST_REPEATS = 50
+# Choosing only has to rank farvec's combinations.
+CHOOSING_MS = 100
 
 
 @dataclasses.dataclass
@@ -74,7 +76,7 @@ class FarvecContender:
         self.bytes_per_vector = None
         self.tried = None
 
-    def sweep(self, which, lists, widths, slots):
+    def sweep(self, which, lists, widths, slots, pass_ms):
         options = self.options
         with tempfile.TemporaryDirectory() as folder:
             result = pathlib.Path(folder) / "sweep.jsonl"
@@ -82,6 +84,7 @@ class FarvecContender:
                        "--queries", options.queries, "--groundtruth", options.groundtruth,
                        "--k", str(options.k), "--list", lists, "--width", widths,
                        "--slots", slots, "--threads", "1", "--tier", self.tier, "--passes", "1",
+                       "--pass-ms", str(pass_ms),
                        "--queries-range", f"{which.start}:{which.stop}", "--json", str(result)]
             done = subprocess.run(command, capture_output=True, text=True, check=False,
                                   timeout=SWEEP_TIMEOUT_S)
@@ -92,8 +95,9 @@ class FarvecContender:
     def try_all(self):
         if self.tried is None:
             options = self.options
-            slots = "1" if self.tier == "dram" else options.slots
-            self.tried = self.sweep(self.workload.halves()[0], options.lists, options.widths, slots)
+            slots = f"1,{options.slots}" if self.tier == "dram" else options.slots
+            self.tried = self.sweep(self.workload.halves()[0], options.lists, options.widths, slots,
+                                    CHOOSING_MS)
             line = self.tried[0]
             size = line["index_bytes"] + line["compute_dram_bytes"]
             self.bytes_per_vector = size / len(self.workload.base)
@@ -109,5 +113,6 @@ class FarvecContender:
 
     def measure(self, parameters):
         line, = self.sweep(self.workload.halves()[1],
-                           *(str(parameters[name]) for name in ("list", "width", "slots")))
+                           *(str(parameters[name]) for name in ("list", "width", "slots")),
+                           LEAST_SECONDS * 1000)
         return Point(line["recall"], line["qps"], parameters)

@@ -44,7 +44,7 @@ def parse_arguments():
     parser.add_argument("--lists", default="10,12,14,16,20,24,28,32,40,48,56,64,80,96,128,160,256",
                         help="farvec's list lengths to choose from")
     parser.add_argument("--widths", default="1,2,4")
-    parser.add_argument("--slots", default="8,16,32", help="farvec's slots for far tiers")
+    parser.add_argument("--slots", default="8,16,32", help="farvec's slots; dram also tries 1")
     parser.add_argument("--core", type=int, default=os.cpu_count() - 1)
     parser.add_argument("--farvec", default=str(ROOT / "build/release/bin/farvec"))
     parser.add_argument("--out", help="write OUT.json and OUT.md")
