@@ -151,7 +151,8 @@ class Svs(Peer):
         vectors = str(self.folder / "base.fvecs")
         svs.write_vecs(self.workload.base, vectors)
         loader = svs.LVQLoader(svs.VectorDataLoader(vectors, svs.DataType.float32), primary=8)
-        index = svs.Vamana.build(self.parameters(), loader, self.distance(), num_threads=BUILD_THREADS)
+        index = svs.Vamana.build(self.parameters(), loader, self.distance(),
+                                 num_threads=BUILD_THREADS)
         os.unlink(vectors)
         index.save(*self.parts())
 
