@@ -114,10 +114,6 @@ void check_arguments(const BuildArguments& arguments) {
   if (arguments.code_bits < 1 || arguments.code_bits > 8) {
     throw Error("--code-bits {} is out of range: use 1 to 8", arguments.code_bits);
   }
-  if (std::filesystem::exists(arguments.out) && !arguments.overwrite) {
-    throw Error("{} exists: choose another --out, or give --overwrite to replace the index",
-                arguments.out);
-  }
   layout::parse_layout_kind(arguments.layout);
 }
 
@@ -131,6 +127,8 @@ void build(const BuildArguments& arguments) {
     fmt::print(stderr, "{}: dropped {} rows with NaN or infinite values; ids count what is left\n",
                arguments.data, source.dropped());
   }
+  layout::check_destination(arguments.out, arguments.overwrite,
+                            source.view().count * source.view().row_bytes());
   layout::Manifest manifest = describe(arguments, source.view(), metric);
   const dataset::VectorSet stored = stored_rows(std::move(source), metric, threads);
   const VectorView rows = stored.view();

@@ -117,6 +117,11 @@ void write_manifest(const fs::path& directory, const Manifest& manifest) {
 
 }  // namespace
 
+void check_destination(const fs::path& directory, bool overwrite, std::uint64_t least_bytes) {
+  const PartialDirectory partial(directory, overwrite);
+  require_room(directory, least_bytes);
+}
+
 Manifest write_index(const fs::path& directory, Manifest manifest, const IndexContents& contents,
                      const WriteOptions& options) {
   OffsetTable offsets = make_offset_table(contents.graph);

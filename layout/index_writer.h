@@ -23,6 +23,12 @@ struct WriteOptions {
   bool quiet = false;      ///< no progress line
 };
 
+/// For the beginning of a long build: fails where write_index would fail at its end. Throws Error
+/// or SystemError when `directory` exists (unless overwrite, and it is an index), cannot be made,
+/// is being written by another process, or has less room than `least_bytes`. Leaves nothing behind.
+void check_destination(const std::filesystem::path& directory, bool overwrite,
+                       std::uint64_t least_bytes);
+
 /// Writes `directory`. The caller has filled in metric, types, layout, record_checksum, max_degree,
 /// build, dataset and farvec_*; count, dimension, edges, entry, code bits and regions are filled in
 /// here. Everything goes to `directory`.partial first, each region's header after its payload is on

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 void require_target(const fs::path& target, bool overwrite) {
   if (!fs::exists(fs::symlink_status(target))) return;
   if (!overwrite) {
-    throw Error("'{}' exists already: choose another directory, or overwrite it on purpose",
+    throw Error("'{}' exists: choose another directory, or give --overwrite to replace the index",
                 target.string());
   }
   if (fs::is_symlink(target) || !fs::is_directory(target) ||

@@ -1,6 +1,10 @@
 #include "compute_node/service/daemon_options.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+
+#include "base/version.h"
 
 namespace farvec::compute_node {
 namespace {
@@ -80,7 +84,8 @@ void add_service_flags(CLI::App& app, DaemonOptions& options) {
 bool parse_command_line(int argc, char** argv, DaemonOptions& options, int& exit_code) {
   CLI::App app(kDescription, "farvec-compute-node");
   app.footer(kExample);
-  app.set_version_flag("--version", "farvec-compute-node " FARVEC_VERSION);
+  app.set_version_flag("--version",
+                       fmt::format("farvec-compute-node {} ({})", version(), commit()));
   add_source_flags(app, options);
   add_core_flags(app, options);
   add_service_flags(app, options);

@@ -25,7 +25,7 @@ struct GraphSessionOptions {
   std::function<std::unique_ptr<transport::Endpoint>()> make_endpoint;
   std::span<const std::byte> records;  ///< the whole region, header included
   std::function<bool()> alive;         ///< empty: always. Any thread, does not block
-  std::shared_ptr<void> owner;         ///< keeps memory and grant while the session lives
+  std::shared_ptr<const void> owner;   ///< keeps memory and grant while the session lives
 };
 
 class GraphSession final : public SearchSession {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/version.h"
 #include "graph/beam_search.h"
 #include "rpc/status.h"
 
@@ -169,7 +170,7 @@ grpc::ServerUnaryReactor* QueryService::Describe(grpc::CallbackServerContext* co
                                                  v1::DescribeResponse* response) {
   const std::shared_ptr<Engine> engine = supervisor_.engine();
   response->set_attached(engine != nullptr);
-  response->set_version(FARVEC_VERSION);
+  response->set_version(std::string(version()));
   response->set_memory_node(supervisor_.waiting_for());
   response->set_cores(options_.threads);
   response->set_slots_per_core(options_.slots_per_core);

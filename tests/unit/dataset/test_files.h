@@ -1,4 +1,4 @@
-// Temporary folders and hand-made files for the tests of this room.
+// Hand-made files for the tests of this room.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,29 +13,11 @@
 #include <vector>
 
 #include "base/error.h"
+#include "tests/unit/temporary_folder.h"
 
 namespace farvec::dataset {
 
-/// A folder that goes when the test does.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "farvec_XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) std::abort();
-    path_ = pattern;
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-  std::size_t entries() const {
-    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(path_), {}));
-  }
-
- private:
-  std::filesystem::path path_;
-};
+using tests::TemporaryFolder;
 
 /// Bytes put together from values of any trivially copyable type.
 class Bytes {

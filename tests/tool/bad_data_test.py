@@ -1,0 +1,90 @@
+"""What `farvec` says to files that are not what they claim to be."""
+import unittest
+
+import numpy as np
+
+from farvec_tool import ToolTest, farvec, write_vectors
+
+
+class BadData(ToolTest):
+    def test_truncated(self):
+        path = write_vectors(self.folder / "a", self.rows(50))
+        path.write_bytes(path.read_bytes()[:-3])
+        self.must_refuse_build(path, str(path), "truncated", "808", "805")
+
+    def test_truncated_in_the_header(self):
+        path = write_vectors(self.folder / "a", self.rows(50))
+        path.write_bytes(path.read_bytes()[:6])
+        self.must_refuse_build(path, str(path), "6 bytes")
+
+    def test_header_with_too_many_rows(self):
+        path = write_vectors(self.folder / "a", self.rows(50), count=4_000_000_000)
+        self.must_refuse_build(path, str(path), "4000000000")
+
+    def test_header_with_too_few_rows(self):
+        path = write_vectors(self.folder / "a", self.rows(50), count=49)
+        self.must_refuse_build(path, str(path), "header is wrong")
+
+    def test_zero_rows(self):
+        self.must_refuse_build(write_vectors(self.folder / "a", self.rows(0)), "a.u8bin", "rows")
+
+    def test_dimension_zero(self):
+        path = write_vectors(self.folder / "a", self.rows(5, 1)[:0], count=5, dimension=0)
+        self.must_refuse_build(path, str(path), "dimension 0")
+
+    def test_dimension_too_large(self):
+        path = write_vectors(self.folder / "a", self.rows(3, 5000))
+        self.must_refuse_build(path, str(path), "5000", "4096")
+
+    def test_largest_dimension_is_taken(self):
+        self.must_pass(self.build(write_vectors(self.folder / "a", self.rows(20, 4096))))
+
+    def test_one_vector_is_an_index(self):
+        self.must_pass(self.build(write_vectors(self.folder / "a", self.rows(1, 3))))
+
+    def test_missing_file_folder_and_unknown_suffix(self):
+        self.must_refuse_build(self.folder / "none.fbin", "none.fbin", "No such file")
+        (self.folder / "folder.fbin").mkdir()
+        self.must_refuse_build(self.folder / "folder.fbin", "folder.fbin")
+        (self.folder / "a.csv").write_text("1,2\n")
+        self.must_refuse_build(self.folder / "a.csv", "a.csv", ".fbin")
+
+    def test_info_refuses_the_same(self):
+        path = write_vectors(self.folder / "a", self.rows(50), count=51)
+        self.must_refuse(farvec("dataset", "info", path), str(path), "truncated")
+
+
+class NonFinite(ToolTest):
+    def setUp(self):
+        super().setUp()
+        self.data = self.rows(60, 5, np.float32)
+        self.data[7, 2] = np.nan
+        self.data[9, 4] = np.inf
+
+    def test_is_refused_by_row(self):
+        path = write_vectors(self.folder / "a", self.data)
+        self.must_refuse_build(path, str(path), "row 7", "--allow-nonfinite")
+
+    def test_is_dropped_with_a_count(self):
+        path = write_vectors(self.folder / "a", self.data)
+        result = self.must_pass(self.build(path, "--allow-nonfinite"))
+        self.assertIn("dropped 2 rows", result.stderr)
+        self.assertIn("58 vectors of 5", result.stdout)
+
+    def test_nothing_left_is_refused(self):
+        path = write_vectors(self.folder / "a", np.full((4, 3), np.nan, np.float32))
+        self.must_refuse_build(path, str(path), options=["--allow-nonfinite"])
+
+    def test_queries_are_refused(self):
+        base = write_vectors(self.folder / "base", self.rows(60, 5, np.float32))
+        self.must_pass(self.build(base))
+        queries = write_vectors(self.folder / "queries", self.data)
+        self.must_refuse(farvec("search", "--index", self.folder / "index", "--queries", queries),
+                         str(queries), "row 7")
+        self.must_refuse(farvec("dataset", "groundtruth", "--data", base, "--queries", queries,
+                                "--metric", "l2", "--k", 3, "--quiet", "--out",
+                                self.folder / "gt.ibin"), "row 7")
+
+
+if __name__ == "__main__":
+    unittest.main()

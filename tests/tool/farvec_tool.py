@@ -1,0 +1,74 @@
+"""Runs the built `farvec` on small files: what the tests of the tool share."""
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+import numpy as np
+
+BIN = pathlib.Path(os.environ["FARVEC_BIN_DIR"])
+SUFFIXES = {np.dtype(np.float32): ".fbin", np.dtype(np.uint8): ".u8bin", np.dtype(np.int8): ".i8bin"}
+TIMEOUT_S = 120
+
+
+def farvec(*arguments, **options):
+    """The finished process, with its output as text."""
+    return subprocess.run([str(BIN / "farvec"), *map(str, arguments)], text=True,
+                          capture_output=True, timeout=TIMEOUT_S, check=False, **options)
+
+
+def write_vectors(stem, rows, count=None, dimension=None):
+    """Writes STEM.fbin, .u8bin or .i8bin; `count` and `dimension` let the header lie."""
+    rows = np.ascontiguousarray(rows)
+    path = pathlib.Path(stem).with_suffix(SUFFIXES[rows.dtype])
+    shape = (rows.shape[0] if count is None else count,
+             rows.shape[1] if dimension is None else dimension)
+    path.write_bytes(np.asarray(shape, dtype="<u4").tobytes() + rows.tobytes())
+    return path
+
+
+def read_neighbours(path):
+    """(ids, distances) of an .ibin file."""
+    raw = np.fromfile(path, dtype="<u4")
+    queries, k = (int(number) for number in raw[:2])
+    cells = queries * k
+    return (raw[2:2 + cells].reshape(queries, k),
+            raw[2 + cells:].view("<f4").reshape(queries, k))
+
+
+class ToolTest(unittest.TestCase):
+    """A folder per test, and the checks that every refusal has to pass."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="farvec-tool-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.random = np.random.default_rng(7)
+
+    def rows(self, count, dimension=16, dtype=np.uint8):
+        if np.dtype(dtype) == np.float32:
+            return self.random.standard_normal((count, dimension)).astype(np.float32)
+        return self.random.integers(0, 100, (count, dimension)).astype(dtype)
+
+    def build(self, data, *options, metric="l2", out="index", **process_options):
+        return farvec("build", "graph", "--data", data, "--metric", metric, "--degree", 8,
+                      "--list", 16, "--quiet", "--out", self.folder / out, *options,
+                      **process_options)
+
+    def must_pass(self, result):
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result
+
+    def must_refuse(self, result, *words):
+        """Non-zero exit, one error that holds the words, no half-made output."""
+        self.assertIn(result.returncode, (1, 2), result.stdout + result.stderr)
+        for word in words:
+            self.assertIn(word, result.stderr)
+        left = [path.name for path in self.folder.rglob("*") if "partial" in path.name]
+        self.assertEqual(left, [])
+        return result
+
+    def must_refuse_build(self, data, *words, options=()):
+        self.must_refuse(self.build(data, *options), *words)
+        self.assertFalse((self.folder / "index").exists())
