@@ -48,19 +48,26 @@ class PeerContender:
             self.found[key] = self.workload.recall(found, which, self.k)
         return Point(self.found[key], repeats * len(queries) / seconds, {"effort": effort})
 
+    def reaches(self, position, target):
+        effort = self.peer.efforts[position]
+        return self.run(self.workload.halves()[0], effort).recall >= target
+
     def choose(self, target):
-        """The least effort that reaches the target on the first half, by bisection."""
-        which, efforts = self.workload.halves()[0], self.peer.efforts
-        low, high = 0, len(efforts) - 1
-        if self.run(which, efforts[high]).recall < target:
-            return None
+        """The least effort that reaches the target on the first half: by doubling, then bisection,
+        so that no effort far beyond the needed one is ever run."""
+        last = len(self.peer.efforts) - 1
+        low, high = 0, 0
+        while not self.reaches(high, target):
+            if high == last:
+                return None
+            low, high = high + 1, min(last, 2 * high + 10)
         while low < high:
             middle = (low + high) // 2
-            if self.run(which, efforts[middle]).recall >= target:
+            if self.reaches(middle, target):
                 high = middle
             else:
                 low = middle + 1
-        return {"effort": efforts[low]}
+        return {"effort": self.peer.efforts[low]}
 
     def measure(self, parameters):
         return self.run(self.workload.halves()[1], parameters["effort"], LEAST_SECONDS)
@@ -92,23 +99,32 @@ class FarvecContender:
                 raise SystemExit(f"error: {' '.join(command)}\n{done.stderr}")
             return [json.loads(line) for line in result.read_text().splitlines()]
 
-    def try_all(self):
+    def recalls(self):
+        """One line per list and width on the first half; neither tier nor slots change a recall."""
         if self.tried is None:
             options = self.options
-            slots = f"1,{options.slots}" if self.tier == "dram" else options.slots
-            self.tried = self.sweep(self.workload.halves()[0], options.lists, options.widths, slots,
-                                    CHOOSING_MS)
+            self.tried = self.sweep(self.workload.halves()[0], options.lists, options.widths, "16",
+                                    1)
             line = self.tried[0]
             size = line["index_bytes"] + line["compute_dram_bytes"]
             self.bytes_per_vector = size / len(self.workload.base)
         return self.tried
 
     def choose(self, target):
-        """The fastest combination that reaches the target on the first half."""
-        good = [line for line in self.try_all() if line["recall"] >= target]
-        if not good:
+        """Of every width's shortest list that reaches the target on the first half, with every
+        number of slots, the fastest."""
+        slots = f"1,{self.options.slots}" if self.tier == "dram" else self.options.slots
+        shortest = {}
+        for line in self.recalls():
+            if line["recall"] >= target:
+                width = line["width"]
+                shortest[width] = min(line["list"], shortest.get(width, line["list"]))
+        lines = [line for width, length in shortest.items()
+                 for line in self.sweep(self.workload.halves()[0], str(length), str(width), slots,
+                                        CHOOSING_MS)]
+        if not lines:
             return None
-        best = max(good, key=lambda line: line["qps"])
+        best = max(lines, key=lambda line: line["qps"])
         return {name: best[name] for name in ("list", "width", "slots")}
 
     def measure(self, parameters):

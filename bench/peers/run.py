@@ -41,10 +41,11 @@ def parse_arguments():
     parser.add_argument("--recalls", default="0.90,0.95,0.99")
     parser.add_argument("--k", type=int, default=10)
     parser.add_argument("--passes", type=int, default=5)
-    parser.add_argument("--lists", default="10,12,14,16,20,24,28,32,40,48,56,64,80,96,128,160,256",
+    parser.add_argument("--lists", default="10,12,14,16,18,20,22,24,26,28,30,32,34,36,38,40,44,48,"
+                        "52,56,60,64,72,80,88,96,112,128,144,160,192,224,256,320",
                         help="farvec's list lengths to choose from")
     parser.add_argument("--widths", default="1,2,4")
-    parser.add_argument("--slots", default="8,16,32", help="farvec's slots; dram also tries 1")
+    parser.add_argument("--slots", default="4,8,16,24", help="farvec's slots; dram also tries 1")
     parser.add_argument("--core", type=int, default=os.cpu_count() - 1)
     parser.add_argument("--farvec", default=str(ROOT / "build/release/bin/farvec"))
     parser.add_argument("--out", help="write OUT.json and OUT.md")

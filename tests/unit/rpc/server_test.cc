@@ -1,6 +1,7 @@
 #include "rpc/server.h"
 
 #include <gmock/gmock.h>
+#include <grpcpp/generic/generic_stub.h>
 #include <gtest/gtest.h>
 
 #include <condition_variable>
@@ -60,6 +61,47 @@ TEST(Server, AnswersOverTcpOnAPortOfTheKernelsChoice) {
   v1::DescribeResponse response;
   ASSERT_TRUE(stub->Describe(&context, {}, &response).ok());
   EXPECT_EQ(response.backing(), "test");
+}
+
+/// The bytes of the reflection service's list of services. The messages are put together by hand:
+/// Debian packages the service without its headers.
+std::string reflected_services(const Address& address) {
+  const std::string list_services("\x3a\x01*", 3);  // field 7, a string, "*"
+  grpc::GenericStub stub(connect(address));
+  grpc::CompletionQueue queue;
+  const auto wait = [&queue] {
+    void* tag = nullptr;
+    bool ok = false;
+    const auto deadline = std::chrono::system_clock::now() + 20s;
+    return queue.AsyncNext(&tag, &ok, deadline) == grpc::CompletionQueue::GOT_EVENT && ok;
+  };
+  grpc::ClientContext context;
+  const auto stream = stub.PrepareCall(
+      &context, "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", &queue);
+  const grpc::Slice slice(list_services);
+  grpc::ByteBuffer answer;
+  stream->StartCall(nullptr);
+  if (!wait()) return "";
+  stream->WriteLast(grpc::ByteBuffer(&slice, 1), {}, nullptr);
+  if (!wait()) return "";
+  stream->Read(&answer, nullptr);
+  if (!wait()) return "";
+  grpc::Status status;
+  stream->Finish(&status, nullptr);
+  wait();
+  std::vector<grpc::Slice> slices;
+  std::string bytes;
+  if (!answer.Dump(&slices).ok()) return "";
+  for (const auto& part : slices) bytes.append(part.begin(), part.end());
+  return bytes;
+}
+
+TEST(Server, ReflectionNamesTheServices) {
+  DescribeOnly service;
+  Server server(options_for("127.0.0.1:0", service));
+  const std::string services = reflected_services(server.address());
+  EXPECT_THAT(services, testing::HasSubstr("MemoryNode"));
+  EXPECT_THAT(services, testing::HasSubstr("grpc.health.v1.Health"));
 }
 
 TEST(Server, HealthFollowsSetServing) {

@@ -1,0 +1,179 @@
+#include "memory_node/grant_server.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <thread>
+
+#include "base/error.h"
+#include "base/status.h"
+#include "tests/unit/temporary_folder.h"
+
+namespace farvec::memory_node {
+namespace {
+
+using namespace std::chrono_literals;
+using rpc::GrantReply;
+using rpc::GrantRequest;
+
+constexpr std::uint64_t kRegionBytes = 10'000;
+constexpr auto kPatience = 20s;  // of the test; far beyond what anything here takes
+
+class GrantServerTest : public testing::Test {
+ protected:
+  void start(GrantServer::Options options = {}) {
+    options.path = path_;
+    server_ = std::make_unique<GrantServer>(options, leases_, regions_);
+  }
+  void publish() {
+    auto table = std::make_shared<RegionTable>();
+    Region region{0, "records", kRegionBytes, open_backing({}, "records", kRegionBytes)};
+    region.backing->bytes()[7] = std::byte{42};
+    region.backing->seal();
+    table->regions.push_back(std::move(region));
+    regions_.publish(std::move(table));
+  }
+  rpc::Descriptor connect() const {
+    rpc::Descriptor socket = rpc::connect_unix(path_);
+    rpc::set_socket_timeout(socket.get(), kPatience);
+    return socket;
+  }
+  GrantRequest request_for(const LeaseId& lease) const {
+    GrantRequest request;
+    static_assert(sizeof(lease) == sizeof(request.lease));
+    std::memcpy(request.lease.data(), lease.data(), sizeof(lease));
+    return request;
+  }
+  LeaseId lease() { return *leases_.grant(LeaseTable::Clock::now()); }
+
+  static void send(const rpc::Descriptor& socket, const GrantRequest& request) {
+    rpc::send_message(socket.get(), std::as_bytes(std::span(&request, 1)), {});
+  }
+  /// The reply's status; the descriptors go to descriptors_.
+  StatusCode answer(const rpc::Descriptor& socket) {
+    GrantReply reply;
+    descriptors_ = rpc::receive_message(socket.get(), std::as_writable_bytes(std::span(&reply, 1)));
+    EXPECT_EQ(reply.magic, rpc::kGrantMagic);
+    EXPECT_EQ(reply.descriptors, descriptors_.size());
+    return static_cast<StatusCode>(reply.status);
+  }
+  /// True when the server closes the connection.
+  static bool is_cut_off(const rpc::Descriptor& socket) {
+    std::byte byte{};
+    try {
+      rpc::receive_message(socket.get(), std::span(&byte, 1));
+    } catch (const SystemError& error) {
+      return error.code == ECONNRESET;
+    }
+    return false;
+  }
+
+  tests::TemporaryFolder folder_;
+  std::string path_ = folder_.file("grant");
+  LeaseTable leases_{8, 60s};
+  PublishedRegions regions_;
+  std::vector<rpc::Descriptor> descriptors_;
+  std::unique_ptr<GrantServer> server_;
+};
+
+TEST_F(GrantServerTest, GrantsReadingAndNothingElse) {
+  publish();
+  start();
+  const auto socket = connect();
+  send(socket, request_for(lease()));
+  ASSERT_EQ(answer(socket), StatusCode::ok);
+  ASSERT_EQ(descriptors_.size(), 1u);
+  const auto region = transport::MappedRegion::map_fd(descriptors_[0].get(), kRegionBytes);
+  EXPECT_EQ(region.bytes()[7], std::byte{42});
+  EXPECT_EQ(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, descriptors_[0].get(), 0),
+            MAP_FAILED);
+}
+
+TEST_F(GrantServerTest, RefusesGarbageAndOtherVersions) {
+  publish();
+  start();
+  GrantRequest garbage = request_for(lease());
+  garbage.magic = 0x20544547;  // "GET "
+  GrantRequest newer = request_for(lease());
+  newer.version = rpc::kGrantVersion + 1;
+  for (const GrantRequest& request : {garbage, newer}) {
+    const auto socket = connect();
+    send(socket, request);
+    EXPECT_EQ(answer(socket), StatusCode::invalid_argument);
+    EXPECT_TRUE(descriptors_.empty());
+    EXPECT_TRUE(is_cut_off(socket));
+  }
+}
+
+TEST_F(GrantServerTest, RefusesUnknownLeasesAndUnpublishedRegions) {
+  start();
+  const auto early = connect();
+  send(early, request_for(lease()));
+  EXPECT_EQ(answer(early), StatusCode::unavailable);
+  publish();
+  const auto guessed = connect();
+  send(guessed, GrantRequest{});
+  EXPECT_EQ(answer(guessed), StatusCode::not_found);
+  EXPECT_TRUE(descriptors_.empty());
+}
+
+TEST_F(GrantServerTest, CutsOffWhoSaysTooLittle) {
+  publish();
+  start({.path = {}, .max_connections = 80, .patience = 50ms});
+  const auto silent = connect();
+  const auto half = connect();
+  const GrantRequest request = request_for(lease());
+  rpc::send_message(half.get(), std::as_bytes(std::span(&request, 1)).first(10), {});
+  EXPECT_TRUE(is_cut_off(silent));
+  EXPECT_TRUE(is_cut_off(half));
+}
+
+TEST_F(GrantServerTest, CutsOffWhoSaysTooMuch) {
+  publish();
+  start();
+  const auto socket = connect();
+  send(socket, request_for(lease()));
+  ASSERT_EQ(answer(socket), StatusCode::ok);
+  send(socket, GrantRequest{});
+  EXPECT_TRUE(is_cut_off(socket));
+  EXPECT_EQ(leases_.size(), 0u);
+}
+
+TEST_F(GrantServerTest, SilentClientsDoNotKeepOthersOut) {
+  publish();
+  start({.path = {}, .max_connections = 2, .patience = 50ms});
+  const auto first = connect();
+  const auto second = connect();
+  const auto third = connect();  // waits in the socket's queue until the others are cut off
+  send(third, request_for(lease()));
+  EXPECT_EQ(answer(third), StatusCode::ok);
+}
+
+TEST_F(GrantServerTest, AClientThatGoesGivesItsLeaseBack) {
+  publish();
+  start();
+  {
+    const auto socket = connect();
+    send(socket, request_for(lease()));
+    ASSERT_EQ(answer(socket), StatusCode::ok);
+  }
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  while (leases_.size() > 0 && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(1ms);
+  }
+  EXPECT_EQ(leases_.size(), 0u);
+}
+
+TEST_F(GrantServerTest, ALeaseThatEndsClosesItsConnection) {
+  publish();
+  start();
+  const LeaseId mine = lease();
+  const auto socket = connect();
+  send(socket, request_for(mine));
+  ASSERT_EQ(answer(socket), StatusCode::ok);
+  leases_.release(mine);
+  EXPECT_TRUE(is_cut_off(socket));
+}
+
+}  // namespace
+}  // namespace farvec::memory_node
