@@ -25,6 +25,8 @@ class EndpointNodeSource {
     counts_ = &counts;
   }
 
+  void expect(NodeId id) const { locator_.prefetch(id); }
+
   template <typename Visit>
   Status expand(std::span<const NodeId> frontier, Visit&& visit) {
     Hop& hop = hop_;

@@ -27,6 +27,8 @@ class MappedNodeSource {
     counts_ = &counts;
   }
 
+  void expect(NodeId id) const { locator_.prefetch(id); }
+
   template <typename Visit>
   Status expand(std::span<const NodeId> frontier, Visit&& visit) {
     for (std::size_t i = 0; i < frontier.size(); ++i) {

@@ -14,6 +14,8 @@ constexpr std::size_t kGroupChunk = 256;
 struct AdjacencySource {
   const Graph& graph;
 
+  void expect(NodeId) const {}
+
   template <typename Visit>
   Status expand(std::span<const NodeId> frontier, Visit&& visit) {
     for (NodeId id : frontier) {

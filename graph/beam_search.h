@@ -83,7 +83,9 @@ Status beam_search(Source& source, const Scorer& scorer, std::span<const NodeId>
     float* const estimates = scratch.estimates.data();
     scorer.estimate(ids, pending, estimates);
     scratch.counts.estimates += pending;
-    for (std::uint32_t i = 0; i < pending; ++i) scratch.candidates.insert(estimates[i], ids[i]);
+    for (std::uint32_t i = 0; i < pending; ++i) {
+      if (scratch.candidates.insert(estimates[i], ids[i])) source.expect(ids[i]);
+    }
     pending = 0;
   };
   auto visit = [&](NodeId id, const NodeRecord& record) {

@@ -13,11 +13,12 @@ namespace farvec::graph {
 /// expand() fetches the records of a frontier (at most Source's own maximum width) and calls
 /// visit(id, record) once for each, in any order; one call per hop, at most one suspension. The
 /// record is valid during visit() only. On an error no further visit happens and the search ends
-/// with that status.
+/// with that status. expect(id) hints that `id` may be in a later frontier; it never suspends.
 template <typename Source>
 concept NodeSource = requires(Source source, std::span<const NodeId> frontier,
                               void (*visit)(NodeId, const NodeRecord&)) {
   { source.expand(frontier, visit) } -> std::same_as<Status>;
+  source.expect(NodeId{});
 };
 
 }  // namespace farvec::graph

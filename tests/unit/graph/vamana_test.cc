@@ -42,6 +42,8 @@ struct GraphSource {
   const Graph& graph;
   VectorView data;
 
+  void expect(NodeId) const {}
+
   template <typename Visit>
   Status expand(std::span<const NodeId> frontier, Visit&& visit) {
     for (NodeId id : frontier) {
