@@ -190,8 +190,10 @@ void register_build_command(CLI::App& tool) {
                                             "codes and offsets in compute DRAM");
   add_graph_options(*graph, *arguments);
   graph->footer(
-      "The same data, options and seed give the same bytes, whatever --threads is. Memory needed:\n"
-      "the vectors, 5.2 * degree bytes per vector for the graph, and the codes.\n"
+      "The same data, options and seed give the same bytes, whatever --threads is (for floats, on\n"
+      "processors with the same vector instructions). Memory needed:\n"
+      "the vectors (for cosine a second, normalised copy: f16 for u8 and i8), 5.2 * degree bytes\n"
+      "per vector for the graph, and the codes.\n"
       "Example:\n  farvec build graph --data base.u8bin --metric l2 --degree 32 --list 100 \\\n"
       "    --out sift1m.index");
   graph->callback([arguments] { build(*arguments); });

@@ -38,9 +38,7 @@ dataset::ExactDistance exact_distance(Metric metric, const dataset::VectorFileIn
 }
 
 void make_groundtruth(const Arguments& arguments) {
-  if (!dataset::is_groundtruth_name(arguments.out)) {
-    throw CLI::ValidationError("--out", "must end in .ibin (or .ivecs, without distances)");
-  }
+  dataset::check_groundtruth_output(arguments.out);
   const auto base = dataset::open_vectors(arguments.data);
   const auto queries = dataset::open_vectors(arguments.queries);
   const auto distance = exact_distance(parse_metric(arguments.metric), base->info());

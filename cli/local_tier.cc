@@ -77,6 +77,7 @@ LocalTier::LocalTier(const transport::TierSpec& spec, const compute_node::GraphI
     case TierKind::devdax:
       mapped_ = region_set(
           transport::MappedRegion::map_file(spec.path, transport::Access::read_only, bytes));
+      memory.directory().check_header(layout::kRecordsRegion, mapped_->front().bytes(), spec.path);
       model_ = "mapped " + spec.path;
       break;
     case TierKind::emulated:

@@ -22,7 +22,7 @@ class LocalMemory {
   explicit LocalMemory(const layout::IndexDirectory& directory) : directory_(directory) {}
 
   std::span<const std::byte> dram();
-  /// Region 0 in a sealed-size memfd, mapped read-only.
+  /// Region 0 in a memfd, mapped read-only.
   std::shared_ptr<const transport::RegionSet> shared();
   const layout::IndexDirectory& directory() const { return directory_; }
 

@@ -36,7 +36,8 @@ struct SearchArguments {
 struct SearchReport {
   double seconds = 0;
   std::size_t queries = 0;
-  double recall = -1;  ///< negative: not asked for
+  double recall = -1;          ///< negative: not asked for
+  bool rounded_index = false;  ///< its distances cannot be compared with the truth's
 };
 
 void print_report(const SearchArguments& arguments, const SearchReport& report) {
@@ -58,10 +59,12 @@ void print_report(const SearchArguments& arguments, const SearchReport& report) 
   fmt::print("\n");
 }
 
-double search_local(const SearchArguments& arguments, dataset::GroundTruth& results) {
+double search_local(const SearchArguments& arguments, dataset::GroundTruth& results,
+                    SearchReport& report) {
   const auto directory = layout::IndexDirectory::open(arguments.index);
   const auto index = compute_node::load_graph_index(directory, {.quiet = true});
   const dataset::VectorSet queries = load_queries(arguments.queries, directory.manifest());
+  report.rounded_index = directory.manifest().stored_type != directory.manifest().source_type;
   LocalMemory memory(directory);
   LocalTier tier(transport::parse_tier(arguments.tier), index, memory);
   compute_node::SearchCoreOptions options;
@@ -90,17 +93,19 @@ void search(const SearchArguments& arguments) {
   if (arguments.index.empty() == arguments.connect.empty()) {
     throw Error("give either --index DIR or --connect ADDRESS");
   }
+  if (!arguments.out.empty()) dataset::check_groundtruth_output(arguments.out);
   dataset::GroundTruth results;
   SearchReport report;
-  report.seconds = arguments.connect.empty() ? search_local(arguments, results)
+  report.seconds = arguments.connect.empty() ? search_local(arguments, results, report)
                                              : search_connected(arguments, results);
   report.queries = results.queries;
   if (!arguments.out.empty()) dataset::write_groundtruth(arguments.out, results);
   if (!arguments.groundtruth.empty()) {
     const auto truth = dataset::read_groundtruth(arguments.groundtruth);
     report.recall = dataset::recall_at_k(
-        {results.ids.data(), results.distances.data(), results.queries, results.k}, truth,
-        results.k);
+        {results.ids.data(), report.rounded_index ? nullptr : results.distances.data(),
+         results.queries, results.k},
+        truth, results.k);
   }
   print_report(arguments, report);
 }

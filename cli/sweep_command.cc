@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <string>
@@ -17,6 +16,7 @@
 #include "cli/sweep_plan.h"
 #include "cli/sweep_report.h"
 #include "compute_node/index_loader.h"
+#include "dataset/output_file.h"
 #include "dataset/recall.h"
 
 namespace farvec::cli {
@@ -87,14 +87,15 @@ class Sweep {
     print_sweep_header();
     for (const Run& run : runs_) print_sweep_row(run.point, run.tier->name(), run.samples);
     if (arguments_.json.empty()) return;
-    std::ofstream out(arguments_.json, std::ios::trunc);
+    std::string lines;
     for (const Run& run : runs_) {
-      out << sweep_json(context, run.point, {run.tier->name(), run.tier->model()}, run.samples,
-                        index_.dram_bytes())
-          << '\n';
+      lines += sweep_json(context, run.point, {run.tier->name(), run.tier->model()}, run.samples,
+                          index_.dram_bytes());
+      lines += '\n';
     }
-    out.close();
-    if (!out) throw Error("{}: could not be written: is the disk full?", arguments_.json);
+    dataset::OutputFile out(arguments_.json, lines.size());
+    out.append(lines.data(), lines.size());
+    out.commit();
   }
 
  private:
@@ -103,9 +104,7 @@ class Sweep {
     axes.tiers = tiers_.size();
     axes.threads = split_numbers(arguments_.threads, "--threads");
     axes.slots = split_numbers(arguments_.slots, "--slots");
-    for (auto bytes : split_numbers(arguments_.cache_bytes, "--cache-bytes", 0)) {
-      axes.cache_bytes.push_back(bytes);
-    }
+    axes.cache_bytes = split_bytes(arguments_.cache_bytes, "--cache-bytes");
     axes.widths = split_numbers(arguments_.widths, "--width");
     axes.lists = split_numbers(arguments_.lists, "--list");
     return axes;
@@ -134,9 +133,12 @@ class Sweep {
     dataset::GroundTruth results;
     run_batch(run.cores, rows_, run.parameters, results);
     const BatchOutcome outcome = run_batch(run.cores, rows_, run.parameters, results);
-    run.samples.recall =
-        dataset::recall_at_k({results.ids.data(), results.distances.data(), rows_.count, results.k},
-                             truth_, arguments_.k, range_.begin);
+    const layout::Manifest& manifest = directory_.manifest();
+    // Distances of rounded vectors cannot be compared with the truth's.
+    const bool rounded = manifest.stored_type != manifest.source_type;
+    run.samples.recall = dataset::recall_at_k(
+        {results.ids.data(), rounded ? nullptr : results.distances.data(), rows_.count, results.k},
+        truth_, arguments_.k, range_.begin);
     run.samples.totals = outcome.totals;
     run.samples.queries = rows_.count;
     for (const auto& core : run.cores) run.samples.core_dram_bytes += core->statistics().dram_bytes;
@@ -171,6 +173,7 @@ class Sweep {
 void sweep(const SweepArguments& arguments) {
   if (arguments.k == 0) throw Error("--k must be at least 1");
   if (arguments.passes == 0) throw Error("--passes must be at least 1");
+  if (!arguments.json.empty()) dataset::OutputFile(arguments.json, 0);  // fails now, not at the end
   Sweep run(arguments);
   run.measure();
   run.report();
@@ -200,7 +203,8 @@ void register_sweep_command(CLI::App& tool) {
       ->capture_default_str();
   command
       ->add_option("--cache-bytes", a.cache_bytes,
-                   "Record cache over all cores; 0: none. Tiers that load in place have none")
+                   "Record cache over all cores of a combination; 0: none. All combinations'\n"
+                   "caches exist at once. Tiers that load in place have none")
       ->capture_default_str();
   command->add_option("--queries-range", a.range, "A:B, rows of the query file [all]");
   command->add_option("--passes", a.passes, "Times every combination is measured, in turn")

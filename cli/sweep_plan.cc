@@ -63,6 +63,12 @@ std::vector<std::uint32_t> split_numbers(const std::string& text, const std::str
   return numbers;
 }
 
+std::vector<std::size_t> split_bytes(const std::string& text, const std::string& option) {
+  std::vector<std::size_t> sizes;
+  for (const std::string& part : split(text, ',')) sizes.push_back(parse_number(part, option));
+  return sizes;
+}
+
 RowRange parse_range(const std::string& text, std::size_t count) {
   if (text.empty()) return {0, count};
   const std::size_t colon = text.find(':');

@@ -36,6 +36,8 @@ struct SweepAxes {
 /// `least`.
 std::vector<std::uint32_t> split_numbers(const std::string& text, const std::string& option,
                                          std::uint32_t least = 1);
+/// The same for sizes, 0 included.
+std::vector<std::size_t> split_bytes(const std::string& text, const std::string& option);
 
 /// "A:B", ":B", "A:" or "" over `count` rows. Throws Error when it is empty or out of range.
 struct RowRange {

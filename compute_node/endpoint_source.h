@@ -11,8 +11,9 @@
 
 namespace farvec::compute_node {
 
-/// One fiber's NodeSource. expand() posts all records that are not in the cache with one doorbell,
-/// visits the cached ones, suspends once, and visits the rest in the lane's own buffer.
+/// One fiber's NodeSource. expand() visits the records that are in the cache before anything can
+/// suspend (another fiber of the core may evict them then), posts the others with one doorbell,
+/// suspends once, and visits them in the lane's own buffer.
 class EndpointNodeSource {
  public:
   EndpointNodeSource(const layout::GraphLocator& locator, ReadDispatcher& dispatcher,
@@ -31,17 +32,13 @@ class EndpointNodeSource {
   Status expand(std::span<const NodeId> frontier, Visit&& visit) {
     Hop& hop = hop_;
     split(frontier, hop);
-    const std::span<const layout::Extent> missing(hop.missing, hop.misses);
-    if (!missing.empty()) {
-      if (Status status = dispatcher_.post(lane_, missing, deadline_); !status.ok()) return status;
-    }
     for (std::uint32_t i = 0; i < hop.hits; ++i) {
-      if (Status status = visit_one(hop.hit_ids[i], hop.found[i], hop.cached[i], visit);
-          !status.ok()) {
-        return wait_then(status);
-      }
+      Status status = visit_one(hop.hit_ids[i], hop.found[i], hop.cached[i], visit);
+      if (!status.ok()) return status;
     }
+    const std::span<const layout::Extent> missing(hop.missing, hop.misses);
     if (missing.empty()) return {};
+    if (Status status = dispatcher_.post(lane_, missing, deadline_); !status.ok()) return status;
     if (Status status = dispatcher_.wait(lane_, deadline_); !status.ok()) return status;
     for (std::uint32_t i = 0; i < hop.misses; ++i) {
       const auto bytes = dispatcher_.bytes(lane_, i);
@@ -91,12 +88,6 @@ class EndpointNodeSource {
     if (!record.ok()) return record.status();
     visit(id, record.value());
     return {};
-  }
-
-  /// An error while reads are out: they have to land before the lane can be used again.
-  Status wait_then(Status status) {
-    (void)dispatcher_.wait(lane_, deadline_);
-    return status;
   }
 
   const layout::GraphLocator& locator_;

@@ -1,6 +1,7 @@
 #include "compute_node/graph_index.h"
 
 #include "base/error.h"
+#include "graph/candidate_list.h"
 
 namespace farvec::compute_node {
 
@@ -9,6 +10,10 @@ GraphIndex::GraphIndex(Parts parts)
       codes_(parts_.codes.records()),
       kernel_(distance::pair_kernel(parts_.metric, parts_.type, parts_.dimension)) {
   const auto& geometry = parts_.locator.geometry();
+  if (geometry.count >= graph::kMaxNodes) {
+    throw Error("the index has {} vertices; a search takes fewer than {}", geometry.count,
+                graph::kMaxNodes);
+  }
   if (geometry.vector_bytes != query_bytes()) {
     throw Error("the index stores {} bytes per vector, but {} x {} needs {}", geometry.vector_bytes,
                 parts_.dimension, to_string(parts_.type), query_bytes());

@@ -63,15 +63,18 @@ GraphIndex load_graph_index(const layout::IndexDirectory& directory,
 
 GraphIndex fetch_graph_index(const layout::Manifest& manifest, transport::Endpoint& endpoint,
                              const FetchOptions& options) {
-  const Ticks deadline = now_ticks() + us_to_ticks(options.deadline_seconds * 1e6);
+  const auto bytes = static_cast<double>(manifest.region(layout::kCodesRegion).file_bytes() +
+                                         manifest.region(layout::kOffsetsRegion).file_bytes());
+  const double seconds = options.deadline_seconds + bytes / options.least_bytes_per_second;
+  const FetchBound bound{now_ticks() + us_to_ticks(seconds * 1e6), options.stop};
   layout::OffsetTable table;
   if (manifest.layout == layout::LayoutKind::csr) {
     table = layout::parse_offset_table(
-        fetch_region(manifest, layout::kOffsetsRegion, endpoint, deadline), manifest);
+        fetch_region(manifest, layout::kOffsetsRegion, endpoint, bound), manifest);
   }
   layout::Codes codes =
-      layout::parse_codes(fetch_region(manifest, layout::kCodesRegion, endpoint, deadline),
-                          manifest, endpoint.description());
+      layout::parse_codes(fetch_region(manifest, layout::kCodesRegion, endpoint, bound), manifest,
+                          endpoint.description());
   return assemble(manifest, layout::GraphLocator(manifest.geometry(), std::move(table)),
                   std::move(codes));
 }

@@ -1,6 +1,7 @@
 // Brings a graph index's codes and offsets into local DRAM, from a directory or a memory node.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "compute_node/graph_index.h"
@@ -20,7 +21,9 @@ GraphIndex load_graph_index(const layout::IndexDirectory& directory,
                             const layout::LoadOptions& options = {});
 
 struct FetchOptions {
-  double deadline_seconds = 60;  ///< for everything
+  double deadline_seconds = 60;             ///< for everything, and
+  double least_bytes_per_second = 50e6;     ///< the time this gives for the bytes
+  const std::atomic<bool>* stop = nullptr;  ///< ends it soon after it becomes true; may be null
 };
 
 /// Reads the codes and offsets regions through an endpoint in large pieces, checking every

@@ -26,8 +26,13 @@ ReadDispatcher::ReadDispatcher(std::unique_ptr<transport::Endpoint> endpoint,
   FARVEC_CHECK(!options.in_place || endpoint_->limits().in_place);
   for (Lane& lane : lanes_) {
     lane.group = std::make_unique<coroutines::WaitGroup>(scheduler_);
-    if (!options_.in_place) lane.buffer = HugeBuffer(graph::kMaxWidth * std::size_t{slot_bytes_});
+    lane.buffer = make_buffer();
   }
+}
+
+HugeBuffer ReadDispatcher::make_buffer() const {
+  if (options_.in_place) return {};
+  return HugeBuffer(graph::kMaxWidth * std::size_t{slot_bytes_});
 }
 
 ReadDispatcher::~ReadDispatcher() {
@@ -78,7 +83,7 @@ Status ReadDispatcher::wait(std::uint32_t lane_index, Ticks deadline) {
   Lane& lane = lanes_[lane_index];
   const Status waited = lane.group->wait(deadline);
   if (lane.group->pending() > 0) {
-    retire(lane);
+    retire(lane_index);
     return {StatusCode::deadline_exceeded, "the deadline passed before the records came"};
   }
   if (lane.error != StatusCode::ok) return {lane.error, "a read from the memory node failed"};
@@ -86,16 +91,38 @@ Status ReadDispatcher::wait(std::uint32_t lane_index, Ticks deadline) {
   return waited;
 }
 
-void ReadDispatcher::retire(Lane& lane) {
+void ReadDispatcher::retire(std::uint32_t lane_index) {
+  Lane& lane = lanes_[lane_index];
+  const std::uint32_t pending = lane.group->pending();
+  retired_.push_back({std::move(lane.buffer), lane_index, lane.generation, pending});
+  late_in_flight_ += pending;
+  lane.buffer = make_buffer();
   ++lane.generation;
   while (lane.group->pending() > 0) lane.group->done();  // nobody waits for them any more
-  if (options_.in_place) return;
-  retired_.push_back(std::move(lane.buffer));
-  lane.buffer = HugeBuffer(graph::kMaxWidth * std::size_t{slot_bytes_});
-  if (retired_.size() > kMaxRetired) {
-    endpoint_->close();
-    closed_ = true;
-    retired_.clear();
+  if (retired_.size() > kMaxRetired || late_in_flight_ > max_outstanding_ / 2) close();
+}
+
+void ReadDispatcher::release_late(std::uint32_t lane, std::uint32_t generation) {
+  ++late_;
+  --late_in_flight_;
+  const auto found = std::find_if(retired_.begin(), retired_.end(), [&](const Retired& retired) {
+    return retired.lane == lane && retired.generation == generation;
+  });
+  FARVEC_CHECK(found != retired_.end(), "a completion of a read that was never posted");
+  if (--found->pending > 0) return;
+  std::swap(*found, retired_.back());
+  retired_.pop_back();
+}
+
+void ReadDispatcher::close() {
+  endpoint_->close();
+  closed_ = true;
+  retired_.clear();
+  in_flight_ = 0;
+  late_in_flight_ = 0;
+  for (Lane& lane : lanes_) {
+    if (lane.group->pending() > 0) lane.error = StatusCode::unavailable;
+    while (lane.group->pending() > 0) lane.group->done();
   }
 }
 
@@ -103,10 +130,12 @@ bool ReadDispatcher::poll() {
   const std::size_t count = closed_ ? 0 : endpoint_->poll(completions_);
   for (std::size_t i = 0; i < count; ++i) {
     const transport::Completion& completion = completions_[i];
-    Lane& lane = lanes_[(completion.token >> 16) & 0xffff];
+    const auto lane_index = static_cast<std::uint32_t>((completion.token >> 16) & 0xffff);
+    const auto generation = static_cast<std::uint32_t>(completion.token >> 32);
+    Lane& lane = lanes_[lane_index];
     --in_flight_;  // a late one too: until now the endpoint counted it against its limit
-    if (lane.generation != static_cast<std::uint32_t>(completion.token >> 32)) {
-      ++late_;
+    if (lane.generation != generation) {
+      release_late(lane_index, generation);
       continue;
     }
     if (completion.status != StatusCode::ok) {
@@ -122,7 +151,7 @@ bool ReadDispatcher::poll() {
 std::size_t ReadDispatcher::dram_bytes() const {
   std::size_t total = 0;
   for (const Lane& lane : lanes_) total += lane.buffer.size();
-  for (const HugeBuffer& buffer : retired_) total += buffer.size();
+  for (const Retired& retired : retired_) total += retired.buffer.size();
   return total;
 }
 

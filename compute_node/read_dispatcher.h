@@ -25,8 +25,10 @@ struct DispatcherOptions {
 
 /// One core's reads. Each fiber has a lane with a buffer for one hop. A lane whose deadline passes
 /// while reads are out gives its buffer up (the endpoint may still write to it) and gets a new one
-/// and a new generation; completions of an old generation are counted and dropped. Buffers given
-/// up are bounded by kMaxRetired, after which the endpoint is closed and every read fails.
+/// and a new generation; completions of an old generation are counted and dropped, and the last of
+/// them frees the buffer. When more than kMaxRetired buffers or half of the endpoint's reads are
+/// out in this way, the endpoint is taken for lost: it is closed, and every read that waits or
+/// comes later ends with `unavailable`.
 class ReadDispatcher {
  public:
   ReadDispatcher(std::unique_ptr<transport::Endpoint> endpoint, coroutines::Scheduler& scheduler,
@@ -50,6 +52,8 @@ class ReadDispatcher {
   /// Moves completions to their lanes; the scheduler's poller. True when there were any.
   bool poll();
 
+  /// The endpoint was given up; it does not come back.
+  bool closed() const { return closed_; }
   std::uint32_t in_flight() const { return in_flight_; }
   std::uint64_t stalls() const { return stalls_; }
   std::uint64_t late_completions() const { return late_; }
@@ -68,8 +72,19 @@ class ReadDispatcher {
     std::span<const std::byte> arrived[graph::kMaxWidth];
   };
 
+  /// What a lane gave up; empty for reads in place.
+  struct Retired {
+    HugeBuffer buffer;
+    std::uint32_t lane = 0;
+    std::uint32_t generation = 0;
+    std::uint32_t pending = 0;
+  };
+
+  HugeBuffer make_buffer() const;
   void prepare(std::uint32_t lane, std::span<const layout::Extent> extents);
-  void retire(Lane& lane);
+  void retire(std::uint32_t lane);
+  void release_late(std::uint32_t lane, std::uint32_t generation);
+  void close();
 
   std::unique_ptr<transport::Endpoint> endpoint_;
   coroutines::Scheduler& scheduler_;
@@ -77,7 +92,8 @@ class ReadDispatcher {
   const std::uint32_t slot_bytes_;
   const std::uint32_t max_outstanding_;
   std::vector<Lane> lanes_;
-  std::vector<HugeBuffer> retired_;
+  std::vector<Retired> retired_;
+  std::uint32_t late_in_flight_ = 0;  ///< reads of retired buffers
   // Scratch of post() and poll(), which never suspend while they use it.
   transport::ReadRequest requests_[graph::kMaxWidth];
   transport::Completion completions_[64];

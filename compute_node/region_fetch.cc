@@ -24,31 +24,42 @@ class Fetch {
     if (piece_bytes_ == 0 || window_ == 0) throw Error("the endpoint allows no reads");
   }
 
-  void run(Ticks deadline) {
+  void run(const FetchBound& bound) {
     while (arrived_ < buffer_.size()) {
-      while (outstanding_ < window_ && next_ < buffer_.size()) post_one();
-      collect();
-      if (now_ticks() > deadline) {
-        throw Error("region {}: {} of {} bytes had arrived from {} when the time was up", region_,
-                    arrived_, buffer_.size(), endpoint_.description());
+      while (outstanding_ < window_ && next_ < buffer_.size() && post_one()) {
       }
+      collect();
+      require_time(bound);
     }
   }
 
  private:
+  void require_time(const FetchBound& bound) const {
+    // Relaxed: only the flag itself matters.
+    if (bound.stop != nullptr && bound.stop->load(std::memory_order_relaxed)) {
+      throw Error("reading region {} from {} was stopped", region_, endpoint_.description());
+    }
+    if (now_ticks() > bound.deadline) {
+      throw Error("region {}: {} of {} bytes had arrived from {} when the time was up", region_,
+                  arrived_, buffer_.size(), endpoint_.description());
+    }
+  }
+
   std::uint32_t piece_at(std::uint64_t offset) const {
     return static_cast<std::uint32_t>(
         std::min<std::uint64_t>(piece_bytes_, buffer_.size() - offset));
   }
 
-  void post_one() {
+  /// False when the endpoint has no room now.
+  bool post_one() {
     const transport::ReadRequest read{next_, region_, piece_at(next_), next_,
                                       buffer_.data() + next_};
     const Status status = endpoint_.post({&read, 1});
-    if (status.code() == StatusCode::resource_exhausted) return;
+    if (status.code() == StatusCode::resource_exhausted) return false;
     if (!status.ok()) fail(status);
     ++outstanding_;
     next_ += read.bytes;
+    return true;
   }
 
   void collect() {
@@ -91,7 +102,7 @@ void check_chunks(const layout::RegionEntry& entry, const HugeBuffer& buffer,
 }  // namespace
 
 HugeBuffer fetch_region(const layout::Manifest& manifest, std::uint32_t region,
-                        transport::Endpoint& endpoint, Ticks deadline) {
+                        transport::Endpoint& endpoint, const FetchBound& bound) {
   const layout::RegionEntry& entry = manifest.region(region);
   if (endpoint.region_bytes(region) < entry.file_bytes()) {
     throw Error("{} has {} bytes of region {}, but the manifest says {}", endpoint.description(),
@@ -99,7 +110,7 @@ HugeBuffer fetch_region(const layout::Manifest& manifest, std::uint32_t region,
   }
   HugeBuffer buffer(entry.file_bytes());
   try {
-    Fetch(region, endpoint, buffer).run(deadline);
+    Fetch(region, endpoint, buffer).run(bound);
   } catch (...) {
     endpoint.close();
     throw;

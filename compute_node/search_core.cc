@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/error.h"
 #include "compute_node/endpoint_source.h"
 #include "compute_node/mapped_source.h"
 #include "coroutines/scheduler.h"
@@ -150,7 +151,10 @@ class Core : public SearchCore::Impl {
       task->status = search(slot, *task);
       task->finished = now_ticks();
       --live_;
+      const bool lost = task->status.code() == StatusCode::unavailable;
       feed_->done(*task);
+      // A lost source fails at once: the poller gets its turn to say so before the next task.
+      if (lost) scheduler_.yield();
     }
   }
 
@@ -220,7 +224,7 @@ class EndpointCore : public Core<EndpointNodeSource> {
             std::move(endpoint), scheduler(),
             {options.slots, index.locator().geometry().max_record_bytes(), options.in_place}),
         cache_(options.cache_bytes, index.locator().geometry().max_record_bytes()) {
-    scheduler().set_poller([this] { return dispatcher_.poll(); });
+    scheduler().set_poller([this] { return poll(); });
     for (std::uint32_t s = 0; s < options.slots; ++s) {
       add_slot(EndpointNodeSource(index.locator(), dispatcher_, s, cache_));
     }
@@ -236,8 +240,18 @@ class EndpointCore : public Core<EndpointNodeSource> {
   }
 
  private:
+  bool poll() {
+    if (dispatcher_.closed() && !given_up_) {
+      given_up_ = true;  // once: the searches that still run end while run() winds up
+      throw Error("reads from {} do not come back: the core gives up",
+                  dispatcher_.endpoint().description());
+    }
+    return dispatcher_.poll();
+  }
+
   ReadDispatcher dispatcher_;
   RecordCache cache_;
+  bool given_up_ = false;
 };
 
 }  // namespace

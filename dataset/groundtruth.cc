@@ -83,6 +83,12 @@ GroundTruth read_groundtruth(const std::string& path) {
   refuse_suffix(path);
 }
 
+void check_groundtruth_output(const std::string& path) {
+  const std::string suffix = suffix_of(path);
+  if (suffix != ".ibin" && suffix != ".ivecs") refuse_suffix(path);
+  const OutputFile made_and_removed(path, 0);
+}
+
 void write_groundtruth(const std::string& path, const GroundTruth& truth) {
   const std::string suffix = suffix_of(path);
   if (suffix == ".ibin") return write_ibin(path, truth);

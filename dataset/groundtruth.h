@@ -33,6 +33,10 @@ bool is_groundtruth_name(const std::string& path);
 /// distances are converted to those of Metric. Throws Error when the sizes do not fit.
 GroundTruth read_groundtruth(const std::string& path);
 
+/// For the beginning of long work: fails where write_groundtruth would fail at its end. Throws
+/// Error on a suffix that cannot be written, SystemError when the file cannot be made.
+void check_groundtruth_output(const std::string& path);
+
 /// Writes .ibin, with distances when there are any, or .ivecs without.
 void write_groundtruth(const std::string& path, const GroundTruth& truth);
 

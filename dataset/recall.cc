@@ -18,17 +18,18 @@ bool contains(Iterator begin, Iterator end, NodeId id) {
 std::uint32_t hits_at_k(const ResultRows& results, std::size_t row, const GroundTruth& truth,
                         std::size_t query, std::uint32_t k) {
   const NodeId* ids = results.ids + row * results.stride;
-  const float* distances = results.distances + row * results.stride;
+  const bool by_distance = truth.has_distances() && results.distances != nullptr;
+  const float* distances = by_distance ? results.distances + row * results.stride : nullptr;
   const NodeId* true_ids = truth.ids_of(query).data();
   float reach = -INFINITY;
-  if (truth.has_distances()) {
+  if (by_distance) {
     const float kth = truth.distances_of(query)[k - 1];
     reach = kth + kTieEpsilon * std::abs(kth);
   }
   std::uint32_t hits = 0;
   for (std::uint32_t i = 0; i < k; ++i) {
     if (ids[i] == kInvalidNode || contains(ids, ids + i, ids[i])) continue;
-    const bool close = truth.has_distances() && distances[i] <= reach;
+    const bool close = by_distance && distances[i] <= reach;
     hits += close || contains(true_ids, true_ids + k, ids[i]) ? 1 : 0;
   }
   return hits;

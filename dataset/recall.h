@@ -17,7 +17,7 @@ inline constexpr float kTieEpsilon = 1e-6f;
 /// kInvalidNode are empty.
 struct ResultRows {
   const NodeId* ids = nullptr;
-  const float* distances = nullptr;
+  const float* distances = nullptr;  ///< nullptr: not comparable with the truth's, ids decide
   std::size_t queries = 0;
   std::size_t stride = 0;  ///< at least the k that is asked for
 };

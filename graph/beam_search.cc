@@ -7,10 +7,13 @@ namespace farvec::graph {
 void BeamScratch::reset(const BeamParameters& parameters) {
   FARVEC_CHECK(parameters.k > 0 && parameters.k <= parameters.list);
   FARVEC_CHECK(parameters.width > 0 && parameters.width <= kMaxWidth);
-  candidates.reset(parameters.list);
+  // No more than all vertices can ever be candidates.
+  const std::uint32_t list =
+      std::min(parameters.list, std::max(parameters.node_count, parameters.k));
+  candidates.reset(list);
   results.reset(parameters.k);
   // About half of the neighbours met are new, and a search expands about `list` vertices.
-  const std::uint64_t met = std::uint64_t{parameters.list} * parameters.max_degree * 2;
+  const std::uint64_t met = std::uint64_t{list} * parameters.max_degree * 2;
   visited.reset(static_cast<std::uint32_t>(std::min<std::uint64_t>(met, 1u << 20)));
   const std::size_t batch = std::size_t{parameters.width} * std::max(parameters.max_degree, 1u);
   if (pending.size() < batch) {

@@ -31,7 +31,8 @@ class CandidateList {
   void reset(std::uint32_t capacity) {
     FARVEC_CHECK(capacity > 0);
     // One slot more than capacity: insertion shifts first and drops the last afterwards.
-    if (keys_.size() < capacity + 1u) keys_.resize(capacity + 1u);
+    const std::size_t room = std::size_t{capacity} + 1;
+    if (keys_.size() < room) keys_.resize(room);
     capacity_ = capacity;
     size_ = 0;
     cursor_ = 0;

@@ -28,7 +28,7 @@ void RobustPrune::pass(const std::vector<Neighbor>& candidates, float ratio_limi
     State& state = states_[i];
     if (state.kept || occluded(candidates[i], i, ratio_limit)) continue;
     state.kept = true;
-    kept_.push_back({i, candidates[i].id});
+    kept_.push_back({i, candidates[i].id, candidates[i].distance == 0});
   }
 }
 
@@ -37,6 +37,8 @@ bool RobustPrune::occluded(const Neighbor& candidate, std::uint32_t position, fl
   while (state.ratio < ratio_limit && state.checked < kept_.size()) {
     const Kept& kept = kept_[state.checked++];
     if (kept.position > position) continue;
+    // A duplicate of the vertex lies in no direction: it stands for other duplicates only.
+    if (kept.duplicate && candidate.distance > 0) continue;
     const float between = space_.distance(kept.id, candidate.id);
     ++distances_;
     const float ratio =

@@ -33,6 +33,7 @@ class RobustPrune {
   struct Kept {
     std::uint32_t position;  ///< in the sorted candidates
     NodeId id;
+    bool duplicate;  ///< at distance 0 from the vertex that is pruned
   };
   struct State {
     std::uint32_t checked = 0;  ///< how many kept neighbours this candidate was compared with

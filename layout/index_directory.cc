@@ -30,6 +30,19 @@ std::string read_text(const std::filesystem::path& path) {
   return text;
 }
 
+void require_block(const RegionEntry& entry, std::span<const std::byte> block,
+                   const std::string& source) {
+  const RegionHeader header = decode_region_header(block, source);
+  const RegionHeaderBlock expected = encode_region_header(entry.header());
+  if (std::memcmp(block.data(), expected.data(), expected.size()) != 0) {
+    throw Error(
+        "the header of '{}' says {} with {} bytes, the manifest {} with {}: they do not "
+        "belong together; rebuild the index",
+        source, to_string(header.kind), header.payload_bytes, to_string(entry.kind),
+        entry.payload_bytes);
+  }
+}
+
 void require_header(const RegionEntry& entry, const InputFile& file) {
   if (file.size() != entry.file_bytes()) {
     throw Error(
@@ -39,15 +52,7 @@ void require_header(const RegionEntry& entry, const InputFile& file) {
   }
   RegionHeaderBlock block;
   file.read_at(0, block.data(), block.size());
-  const RegionHeader header = decode_region_header(block, file.path());
-  const RegionHeaderBlock expected = encode_region_header(entry.header());
-  if (std::memcmp(block.data(), expected.data(), block.size()) != 0) {
-    throw Error(
-        "the header of '{}' says {} with {} bytes, the manifest {} with {}: they do not "
-        "belong together; rebuild the index",
-        file.path(), to_string(header.kind), header.payload_bytes, to_string(entry.kind),
-        entry.payload_bytes);
-  }
+  require_block(entry, block, file.path());
 }
 
 struct Chunk {
@@ -130,6 +135,12 @@ IndexDirectory IndexDirectory::open(const std::filesystem::path& directory) {
     require_header(index.manifest_.region(region), InputFile(index.region_path(region).string()));
   }
   return index;
+}
+
+void IndexDirectory::check_header(std::uint32_t region, std::span<const std::byte> region_bytes,
+                                  const std::string& source) const {
+  FARVEC_CHECK(region_bytes.size() >= kRegionHeaderBytes, "{} bytes", region_bytes.size());
+  require_block(manifest_.region(region), region_bytes.first(kRegionHeaderBytes), source);
 }
 
 std::filesystem::path IndexDirectory::region_path(std::uint32_t region) const {

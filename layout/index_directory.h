@@ -36,6 +36,11 @@ class IndexDirectory {
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path region_path(std::uint32_t region) const;
 
+  /// Throws Error, naming `source`, unless `region_bytes` begins with the header of this index's
+  /// region: for regions that were loaded elsewhere and are used where they lie.
+  void check_header(std::uint32_t region, std::span<const std::byte> region_bytes,
+                    const std::string& source) const;
+
   /// Copies a whole region, header included, to `destination` (exactly file_bytes() long, 8-byte
   /// aligned), checking every chunk where it has arrived. The header is stored last, its magic with
   /// release order, so that whoever shares the memory sees a published region or none. On an error

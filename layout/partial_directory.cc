@@ -19,6 +19,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+fs::path without_trailing_slash(const fs::path& path) {
+  return path.has_filename() || !path.has_relative_path() ? path : path.parent_path();
+}
+
 void require_target(const fs::path& target, bool overwrite) {
   if (!fs::exists(fs::symlink_status(target))) return;
   if (!overwrite) {
@@ -68,7 +72,7 @@ void exchange(const fs::path& from, const fs::path& to) {
 }  // namespace
 
 fs::path parent_of(const fs::path& path) {
-  const fs::path parent = path.parent_path();
+  const fs::path parent = without_trailing_slash(path).parent_path();
   return parent.empty() ? fs::path(".") : parent;
 }
 
@@ -81,7 +85,7 @@ std::uint64_t free_bytes(const fs::path& directory) {
 }
 
 PartialDirectory::PartialDirectory(fs::path target, bool overwrite)
-    : target_(std::move(target)), partial_(target_.string() + ".partial") {
+    : target_(without_trailing_slash(target)), partial_(target_.string() + ".partial") {
   require_target(target_, overwrite);
   if (mkdir(partial_.c_str(), 0755) != 0 && errno != EEXIST) {
     throw SystemError(errno, "creating '{}'", partial_.string());

@@ -103,6 +103,13 @@ void check_parameters(const RabitqParameters& p) {
   if (!(p.add_min <= p.add_max) || !(p.rescale_min <= p.rescale_max) || !(p.error_max >= 0)) {
     throw Error("RaBitQ factor ranges are reversed or not numbers");
   }
+  const auto finite = [](float value) { return std::isfinite(value); };
+  if (!finite(p.add_min) || !finite(p.add_max) || !finite(p.rescale_min) ||
+      !finite(p.rescale_max) || !finite(p.error_max)) {
+    throw Error(
+        "the vectors are too long for codes: a squared length exceeds the largest float; scale the "
+        "data (by 1e-10, say)");
+  }
 }
 
 Rabitq::Rabitq(RabitqParameters parameters)

@@ -44,11 +44,16 @@ def source_files(root, room):
 
 def broken_rule(root, room, quote, target):
     """The rule that including `target` from `room` breaks, or None."""
-    first = target.split("/")[0]
+    parts = target.split("/")
+    first = parts[0]
     if quote == "<":
         return f"<{target}> is the project's own: include it with quotes" if first in ROOMS else None
     if "/" not in target or first not in ROOMS:
         return f'"{target}" is not a path from the root (write "room/file.h")'
+    if "." in parts or ".." in parts:
+        return f'"{target}" goes through "." or ".."'
+    if pathlib.Path(target).suffix not in SOURCES:
+        return f'"{target}" has a suffix whose own includes are not checked'
     if not (root / target).is_file() and not GENERATED.match(target):
         return f'"{target}" does not exist'
     if room == first or room in FREE or first in MAY_INCLUDE[room]:

@@ -20,10 +20,10 @@ ensure_deps() {
 build_preset() {
   local preset="$1"
   shift
-  (cd "$ROOT" && timeout 300 cmake --preset "$preset" >"$ROOT/build/$preset.configure.log" 2>&1) || {
+  (cd "$ROOT" && timeout --foreground 300 cmake --preset "$preset" >"$ROOT/build/$preset.configure.log" 2>&1) || {
     cat "$ROOT/build/$preset.configure.log" >&2
     echo "error: configuring preset '$preset' failed (the lines above)" >&2
     return 1
   }
-  (cd "$ROOT" && timeout 3600 cmake --build "build/$preset" -j "$JOBS" ${1:+--target "$@"})
+  (cd "$ROOT" && timeout --foreground 3600 cmake --build "build/$preset" -j "$JOBS" ${1:+--target "$@"})
 }

@@ -34,13 +34,13 @@ trap 'exit 130' INT TERM
 
 build_index() {
   rm -rf "$OUT/index-$1"
-  timeout 300 "$BIN/farvec" build graph --data "$DATA/base.u8bin" --metric l2 --degree 32 \
+  timeout --foreground 300 "$BIN/farvec" build graph --data "$DATA/base.u8bin" --metric l2 --degree 32 \
     --list 100 --layout "$1" --seed 1 --out "$OUT/index-$1"
 }
 
 # sweep LAYOUT TIERS LISTS SLOTS
 sweep() {
-  timeout 300 "$BIN/farvec" sweep --index "$OUT/index-$1" --queries "$DATA/query.u8bin" \
+  timeout --foreground 300 "$BIN/farvec" sweep --index "$OUT/index-$1" --queries "$DATA/query.u8bin" \
     --groundtruth "$DATA/gt100.ibin" --k "$K" --list "$3" --width 1,4 --slots "$4" --threads 1 \
     --tier "$2" --queries-range 8000:10000 --passes 3 --pass-ms 200 --json "$OUT/sweep-$1.jsonl"
 }
@@ -56,7 +56,7 @@ start() {
 }
 
 search_remotely() {
-  timeout 120 "$BIN/farvec" search --connect "unix:$RUN/compute.sock" \
+  timeout --foreground 120 "$BIN/farvec" search --connect "unix:$RUN/compute.sock" \
     --queries "$DATA/query.u8bin" --k "$K" --list "$LIST" --out "$OUT/found.ibin" || {
     tail -n 20 "$OUT/memory-node.log" "$OUT/compute-node.log" >&2
     die "the search through the compute node failed"
@@ -69,7 +69,7 @@ say "Building (binaries in $BIN)"
 build_preset release farvec farvec-memory-node farvec-compute-node
 
 say "Data: Fashion-MNIST, 60,000 x 784 bytes, with exact neighbours"
-FARVEC="$ROOT/$BIN/farvec" timeout 600 scripts/datasets/get.sh fashion-mnist --out "$DATA"
+FARVEC="$ROOT/$BIN/farvec" timeout --foreground 600 scripts/datasets/get.sh fashion-mnist --out "$DATA"
 
 say "Index: Vamana graph, both layouts"
 build_index csr

@@ -55,9 +55,10 @@ install() {
     }
     run=(sudo)
   fi
-  local apt=("${run[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -o Acquire::Retries=3)
-  timeout 600 "${apt[@]}" update
-  timeout 1800 "${apt[@]}" install -y --no-install-recommends "$@" && return
+  # The time limit is inside sudo, which may ask for a password on the terminal.
+  local apt=(env DEBIAN_FRONTEND=noninteractive timeout 1800 apt-get -o Acquire::Retries=3)
+  "${run[@]}" "${apt[@]}" update
+  "${run[@]}" "${apt[@]}" install -y --no-install-recommends "$@" && return
   echo "error: apt-get could not install: $*" >&2
   echo "On Ubuntu, enable the universe component (add-apt-repository universe) and try again." >&2
   exit 1

@@ -50,20 +50,23 @@ step() {
 }
 
 tracked_sources() {
-  git ls-files --cached --others --exclude-standard '*.h' '*.cc' | while read -r file; do
-    [ -f "$file" ] && printf '%s\n' "$file"
-  done
+  # Without git (a tarball, a clone that another user owns): everything that is not built.
+  { git ls-files --cached --others --exclude-standard '*.h' '*.cc' 2>/dev/null ||
+    find . -path ./build -prune -o \( -name '*.h' -o -name '*.cc' \) -print; } |
+    while read -r file; do
+      if [ -f "$file" ]; then printf '%s\n' "$file"; fi
+    done
 }
 
 check_format() {
-  tracked_sources | timeout 300 xargs -r -P "$JOBS" -n 20 clang-format-14 --dry-run --Werror
+  tracked_sources | timeout --foreground 300 xargs -r -P "$JOBS" -n 20 clang-format-14 --dry-run --Werror
 }
 
 # run_ctest PRESET SECONDS [CTEST ARGUMENT...]
 run_ctest() {
   local preset="$1" seconds="$2"
   shift 2
-  timeout "$seconds" ctest --test-dir "build/$preset" -j "$JOBS" --timeout 300 \
+  timeout --foreground "$seconds" ctest --test-dir "build/$preset" -j "$JOBS" --timeout --foreground 300 \
     --no-tests=error "$@"
 }
 
@@ -120,7 +123,7 @@ fuzz_one() {
   corpus="build/fuzz/corpus/$name"
   log="build/fuzz/findings/$name.log"
   mkdir -p "$corpus" build/fuzz/findings
-  if timeout $((FUZZ_SECONDS + 120)) "$1" -max_total_time="$FUZZ_SECONDS" -timeout=20 \
+  if timeout --foreground $((FUZZ_SECONDS + 120)) "$1" -max_total_time="$FUZZ_SECONDS" -timeout=20 \
     -rss_limit_mb=4096 -max_len=65536 -verbosity=0 -print_final_stats=1 \
     -artifact_prefix="build/fuzz/findings/$name-" "$corpus" >"$log" 2>&1; then
     echo "$name: $(awk '/number_of_executed_units/ { print $2 }' "$log") inputs, no finding"
@@ -138,7 +141,7 @@ run_fuzz() {
     xargs -r -P "$JOBS" -I{} bash -c 'fuzz_one {}'
 }
 
-run_tidy() { timeout 5400 scripts/tidy.sh; }
+run_tidy() { timeout --foreground 5400 scripts/tidy.sh; }
 
 print_summary() {
   say "Summary"
@@ -149,7 +152,7 @@ print_summary() {
 
 ensure_deps || die "packages are missing and could not be installed"
 mkdir -p build
-step "layers" timeout 60 "$PYTHON" scripts/check_layers.py
+step "layers" timeout --foreground 60 "$PYTHON" scripts/check_layers.py
 step "format" check_format
 step "build release" build_release && step "tests release" test_release
 if [ "$MODE" != quick ]; then

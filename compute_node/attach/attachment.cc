@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "compute_node/attach/live_endpoint.h"
+#include "compute_node/unreachable_error.h"
 #include "layout/region_header.h"
 #include "rpc/channel.h"
 #include "rpc/grant_wire.h"
@@ -111,29 +112,55 @@ std::shared_ptr<const transport::RegionSet> map_regions(const v1::AttachResponse
   return regions;
 }
 
+/// A lease with its grant; the node takes it back when the grant's socket closes.
+struct Lease {
+  HeldLease lease;
+  v1::AttachResponse response;
+  Grant grant;
+};
+
+void give_back(const HeldLease& lease) {
+  v1::DetachRequest request;
+  request.set_lease_id(lease.id);
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + lease.call_timeout);
+  v1::DetachResponse ignored;
+  (void)lease.stub->Detach(&context, request, &ignored);  // else it ends by itself, later
+}
+
+/// Connects, leases, and is granted: what another try may bring when it fails.
+Lease take_lease(const AttachOptions& options) {
+  const auto end = Clock::now() + options.wait;
+  Lease held;
+  try {
+    rpc::ConnectOptions connect;
+    connect.wait = options.wait;
+    connect.stop = options.stop;
+    held.lease.stub = v1::MemoryNode::NewStub(rpc::connect(options.memory_node, connect));
+    held.response = request_lease(*held.lease.stub, options, end);
+    held.lease.id = held.response.lease_id();
+    held.lease.duration = std::chrono::milliseconds(held.response.lease_ms());
+    held.lease.call_timeout = options.call_timeout;
+    held.grant = request_grant(held.response, options);
+    return held;
+  } catch (const Error& error) {
+    if (!held.lease.id.empty()) give_back(held.lease);
+    throw UnreachableError("{}", error.what());
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<Attachment> Attachment::attach(const AttachOptions& options) {
-  const auto end = Clock::now() + options.wait;
-  rpc::ConnectOptions connect;
-  connect.wait = options.wait;
-  connect.stop = options.stop;
-  HeldLease lease;
-  lease.stub = v1::MemoryNode::NewStub(rpc::connect(options.memory_node, connect));
-  const v1::AttachResponse response = request_lease(*lease.stub, options, end);
-  Grant grant = request_grant(response, options);
-
+  Lease held = take_lease(options);
   std::unique_ptr<Attachment> attachment(new Attachment);
   attachment->manifest_ =
-      layout::manifest_from_json(response.manifest_json(), "the memory node's manifest");
-  attachment->generation_ = response.generation();
-  attachment->regions_ = map_regions(response, grant, attachment->manifest_);
+      layout::manifest_from_json(held.response.manifest_json(), "the memory node's manifest");
+  attachment->generation_ = held.response.generation();
+  attachment->regions_ = map_regions(held.response, held.grant, attachment->manifest_);
   attachment->liveness_ = std::make_shared<Liveness>();
-  lease.id = response.lease_id();
-  lease.duration = std::chrono::milliseconds(response.lease_ms());
-  lease.call_timeout = options.call_timeout;
-  lease.grant_socket = std::move(grant.socket);
-  attachment->keeper_ = std::make_unique<LeaseKeeper>(std::move(lease), attachment->liveness_);
+  held.lease.grant_socket = std::move(held.grant.socket);
+  attachment->keeper_ = std::make_unique<LeaseKeeper>(std::move(held.lease), attachment->liveness_);
   return attachment;
 }
 

@@ -27,8 +27,9 @@ struct AttachOptions {
 /// it: they keep the mapping, and answer `unavailable`. Members may be called from any thread.
 class Attachment {
  public:
-  /// Waits for a node that is absent or still loading, within options.wait. Throws Error that says
-  /// whom it waited for, or why the node or the mapping refused.
+  /// Waits for a node that is absent or still loading, within options.wait. Throws UnreachableError
+  /// that says whom it waited for or why the node refused, Error when what it serves cannot be
+  /// used.
   static std::unique_ptr<Attachment> attach(const AttachOptions& options);
   ~Attachment();
   Attachment(const Attachment&) = delete;

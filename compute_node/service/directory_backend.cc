@@ -11,8 +11,8 @@ namespace {
 
 /// The records region in this process's own memory, and a view of it for endpoints.
 struct Records {
-  explicit Records(const layout::IndexDirectory& directory)
-      : bytes(directory.load_region(layout::kRecordsRegion)),
+  Records(const layout::IndexDirectory& directory, const layout::LoadOptions& options)
+      : bytes(directory.load_region(layout::kRecordsRegion, options)),
         regions(std::make_shared<transport::RegionSet>()) {
     regions->push_back(transport::MappedRegion::borrow(bytes.span()));
   }
@@ -30,10 +30,16 @@ DirectoryBackend::DirectoryBackend(const DaemonOptions& options)
   }
 }
 
-std::unique_ptr<SearchSession> DirectoryBackend::open(std::chrono::milliseconds) {
+std::unique_ptr<SearchSession> DirectoryBackend::open(std::chrono::milliseconds,
+                                                      const std::atomic<bool>& stop) {
+  layout::LoadOptions options;
+  options.on_chunk = [&stop](std::uint64_t) {
+    // Relaxed: only the flag itself matters.
+    if (stop.load(std::memory_order_relaxed)) throw UnreachableError("loading was stopped");
+  };
   const auto directory = layout::IndexDirectory::open(options_.index);
-  GraphIndex index = load_graph_index(directory);
-  const auto records = std::make_shared<const Records>(directory);
+  GraphIndex index = load_graph_index(directory, options);
+  const auto records = std::make_shared<const Records>(directory, options);
   GraphSessionOptions session;
   session.core = core_options(options_);
   session.cores = options_.threads;

@@ -13,7 +13,8 @@ class DirectoryBackend final : public SearchBackend {
   /// Throws Error on a tier that it does not have.
   explicit DirectoryBackend(const DaemonOptions& options);
   std::string target() const override { return "index directory " + options_.index; }
-  std::unique_ptr<SearchSession> open(std::chrono::milliseconds bound) override;
+  std::unique_ptr<SearchSession> open(std::chrono::milliseconds bound,
+                                      const std::atomic<bool>& stop) override;
 
  private:
   const DaemonOptions options_;

@@ -11,17 +11,27 @@
 namespace farvec::compute_node {
 namespace {
 
-std::shared_ptr<Attachment> attach(const rpc::Address& address, std::chrono::milliseconds bound) {
+std::shared_ptr<Attachment> attach(const rpc::Address& address, std::chrono::milliseconds bound,
+                                   const std::atomic<bool>& stop) {
   AttachOptions options;
   options.memory_node = address;
   options.client = fmt::format("farvec-compute-node/{}", getpid());
   options.wait = bound;
   options.call_timeout = bound;
+  options.stop = &stop;
+  return Attachment::attach(options);
+}
+
+/// Codes and offsets. A node that dies meanwhile may come back: worth another try.
+GraphIndex fetch(const Attachment& attachment, const std::atomic<bool>& stop) {
+  FetchOptions options;
+  options.stop = &stop;
+  const auto endpoint = attachment.make_endpoint();
   try {
-    return Attachment::attach(options);
-  } catch (const Error& e) {
-    // The node may come up, finish loading, or be replaced by one that has what we need.
-    throw UnreachableError("{}", e.what());
+    return fetch_graph_index(attachment.manifest(), *endpoint, options);
+  } catch (const Error& error) {
+    if (attachment.alive() && !stop.load(std::memory_order_relaxed)) throw;
+    throw UnreachableError("{}", error.what());
   }
 }
 
@@ -36,10 +46,10 @@ MemoryNodeBackend::MemoryNodeBackend(const DaemonOptions& options)
   }
 }
 
-std::unique_ptr<SearchSession> MemoryNodeBackend::open(std::chrono::milliseconds bound) {
-  const std::shared_ptr<Attachment> attachment = attach(address_, bound);
-  const auto loading = attachment->make_endpoint();
-  GraphIndex index = fetch_graph_index(attachment->manifest(), *loading);
+std::unique_ptr<SearchSession> MemoryNodeBackend::open(std::chrono::milliseconds bound,
+                                                       const std::atomic<bool>& stop) {
+  const std::shared_ptr<Attachment> attachment = attach(address_, bound, stop);
+  GraphIndex index = fetch(*attachment, stop);
   GraphSessionOptions session;
   session.core = core_options(options_);
   session.cores = options_.threads;

@@ -15,7 +15,8 @@ class MemoryNodeBackend final : public SearchBackend {
   /// Throws Error on an address or a tier that it cannot use.
   explicit MemoryNodeBackend(const DaemonOptions& options);
   std::string target() const override { return "memory node " + options_.memory_node; }
-  std::unique_ptr<SearchSession> open(std::chrono::milliseconds bound) override;
+  std::unique_ptr<SearchSession> open(std::chrono::milliseconds bound,
+                                      const std::atomic<bool>& stop) override;
 
  private:
   const DaemonOptions options_;

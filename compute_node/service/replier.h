@@ -10,7 +10,7 @@
 namespace farvec::compute_node {
 
 /// One thread that calls Batch::answer in the order in which batches finished, then destroys the
-/// batch. Unbounded by itself: it holds no more than admission let in.
+/// batch. Unbounded by itself: rpc::Server bounds the calls and their memory.
 class Replier {
  public:
   Replier();

@@ -7,9 +7,9 @@
 #include <memory>
 #include <string>
 
-#include "base/error.h"
 #include "base/types.h"
 #include "compute_node/search_core.h"
+#include "compute_node/unreachable_error.h"
 
 namespace farvec::compute_node {
 
@@ -51,20 +51,16 @@ class SearchSession {
   virtual TierCounters& counters() = 0;
 };
 
-/// The index is not there now but may come: worth another try.
-class UnreachableError : public Error {
- public:
-  using Error::Error;
-};
-
 class SearchBackend {
  public:
   virtual ~SearchBackend() = default;
   /// Whom it opens, for messages: "memory node 127.0.0.1:7001", "index directory /srv/index".
   virtual std::string target() const = 0;
-  /// One attempt that ends within about `bound`. Throws UnreachableError when a later attempt may
-  /// succeed, Error when it cannot.
-  virtual std::unique_ptr<SearchSession> open(std::chrono::milliseconds bound) = 0;
+  /// One attempt: waits at most about `bound` for somebody to be there, then loads for as long as
+  /// the bytes take, and ends soon after `stop` becomes true. Throws UnreachableError when a later
+  /// attempt may succeed, Error when it cannot.
+  virtual std::unique_ptr<SearchSession> open(std::chrono::milliseconds bound,
+                                              const std::atomic<bool>& stop) = 0;
 };
 
 }  // namespace farvec::compute_node

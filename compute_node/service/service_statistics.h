@@ -10,7 +10,7 @@
 
 namespace farvec::compute_node {
 
-/// Sums over queries; QueryCounts is 32 bits wide for one query, this is not.
+/// Sums over queries.
 struct CountTotals {
   std::uint64_t hops = 0;
   std::uint64_t reads = 0;

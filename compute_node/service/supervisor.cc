@@ -1,6 +1,7 @@
 #include "compute_node/service/supervisor.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/log.h"
 
@@ -8,6 +9,8 @@ namespace farvec::compute_node {
 namespace {
 constexpr std::chrono::milliseconds kTick{5};
 constexpr std::chrono::milliseconds kOneAttempt{1'000};
+/// An index that has been served for this long was no failed attempt.
+constexpr std::chrono::seconds kSettled{5};
 constexpr Status kLost{StatusCode::unavailable, "the memory node was lost during the search"};
 constexpr Status kShutDown{StatusCode::unavailable, "the compute node is shutting down"};
 }  // namespace
@@ -16,6 +19,7 @@ Supervisor::Supervisor(SearchBackend& backend, Replier& replier, SupervisorOptio
     : backend_(backend),
       replier_(replier),
       options_(std::move(options)),
+      back_off_(options_.first_back_off),
       thread_([this] { run(); }) {}
 
 Supervisor::~Supervisor() {
@@ -52,15 +56,18 @@ void Supervisor::run() {
   while (std::unique_ptr<SearchSession> session = open_until_there()) {
     if (ever_open_) reopened_.fetch_add(1, std::memory_order_relaxed);
     ever_open_ = true;
+    const auto opened = std::chrono::steady_clock::now();
     serve(std::move(session));
+    // An index that breaks as soon as it is open is not opened again at full speed.
+    if (std::chrono::steady_clock::now() - opened > kSettled) back_off_ = options_.first_back_off;
+    if (!wait_back_off()) return;
   }
 }
 
 std::unique_ptr<SearchSession> Supervisor::open_until_there() {
-  auto back_off = options_.first_back_off;
   while (!stopped_within(std::chrono::milliseconds(0))) {
     try {
-      auto session = backend_.open(kOneAttempt);
+      auto session = backend_.open(kOneAttempt, stopping_);
       note({});
       return session;
     } catch (const UnreachableError& e) {
@@ -80,8 +87,7 @@ std::unique_ptr<SearchSession> Supervisor::open_until_there() {
                       seconds, backend_.target(), last_error_));
       return nullptr;
     }
-    if (stopped_within(back_off)) return nullptr;
-    back_off = std::min(back_off * 2, options_.last_back_off);
+    if (!wait_back_off()) return nullptr;
   }
   return nullptr;
 }
@@ -108,9 +114,14 @@ void Supervisor::publish(std::shared_ptr<Engine> engine) {
   engine_ = std::move(engine);
 }
 
+bool Supervisor::wait_back_off() {
+  const auto now = std::exchange(back_off_, std::min(back_off_ * 2, options_.last_back_off));
+  return !stopped_within(now);
+}
+
 bool Supervisor::stopped_within(std::chrono::milliseconds time) {
   std::unique_lock lock(mutex_);
-  return wake_.wait_for(lock, time, [this] { return stopping_; });
+  return wake_.wait_for(lock, time, [this] { return stopping_.load(); });
 }
 
 void Supervisor::note(const std::string& why) {

@@ -44,6 +44,8 @@ class Supervisor {
   std::unique_ptr<SearchSession> open_until_there();
   void serve(std::unique_ptr<SearchSession> session);
   void publish(std::shared_ptr<Engine> engine);
+  /// False when stop() came first.
+  bool wait_back_off();
   bool stopped_within(std::chrono::milliseconds time);
   void note(const std::string& why);
   void give_up(const std::string& why);
@@ -59,7 +61,8 @@ class Supervisor {
   std::string last_error_;
   std::string failure_;
   bool ever_open_ = false;
-  bool stopping_ = false;
+  std::chrono::milliseconds back_off_;  ///< until the next attempt, after a failed or short one
+  std::atomic<bool> stopping_{false};  ///< set under mutex_, for wake_; read without it by backends
   std::thread thread_;
 };
 

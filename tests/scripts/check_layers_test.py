@@ -56,6 +56,14 @@ class CheckLayers(unittest.TestCase):
         self.write("base/error.cc", '#include "base/gone.h"\n')
         self.assert_refused('"base/gone.h" does not exist')
 
+    def test_refuses_ways_around_the_table(self):
+        self.write("graph/graph.h", "")
+        self.write("base/types.inc", '#include "graph/graph.h"\n')
+        self.write("dataset/a.cc", '#include "base/../graph/graph.h"\n')
+        self.assert_refused('goes through')
+        self.write("dataset/a.cc", '#include "base/types.inc"\n')
+        self.assert_refused('suffix')
+
     def test_says_when_the_folder_is_not_the_project(self):
         self.assertEqual(self.run_script("/usr").returncode, 2)
 

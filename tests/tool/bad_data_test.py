@@ -3,7 +3,7 @@ import unittest
 
 import numpy as np
 
-from farvec_tool import ToolTest, farvec, write_vectors
+from farvec_tool import ToolTest, farvec, read_neighbours, write_vectors
 
 
 class BadData(ToolTest):
@@ -52,6 +52,25 @@ class BadData(ToolTest):
     def test_info_refuses_the_same(self):
         path = write_vectors(self.folder / "a", self.rows(50), count=51)
         self.must_refuse(farvec("dataset", "info", path), str(path), "truncated")
+
+
+    def test_vectors_too_long_for_codes(self):
+        rows = self.rows(60, 5, np.float32)
+        rows[3, 1] = 1e20
+        self.must_refuse_build(write_vectors(self.folder / "a", rows), "scale the data")
+
+
+class Duplicates(ToolTest):
+    def test_most_copies_are_found_whatever_alpha_is(self):
+        rows = np.repeat(self.rows(40), 5, axis=0)
+        data = write_vectors(self.folder / "a", rows)
+        for alpha in (1.0, 1.2):
+            self.must_pass(self.build(data, "--alpha", alpha, "--overwrite"))
+            out = self.folder / "found.ibin"
+            self.must_pass(farvec("search", "--index", self.folder / "index", "--queries", data,
+                                  "--k", 5, "--list", 20, "--out", out))
+            # Pruning by alpha 1 alone would let a copy stand for every direction: 0.36.
+            self.assertGreater((read_neighbours(out)[1] == 0).mean(), 0.8)
 
 
 class NonFinite(ToolTest):

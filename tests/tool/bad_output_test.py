@@ -50,6 +50,22 @@ class BadOutput(ToolTest):
         result = self.must_refuse(self.build(self.base, out="none/index"), "none")
         self.assertNotIn("building", result.stderr)
 
+    def test_a_trailing_slash_names_the_same_index(self):
+        for options in ((), ("--overwrite",)):
+            self.must_pass(self.build(self.base, *options, out="index/"))
+            self.assertEqual(sorted(path.name for path in self.folder.iterdir()),
+                             ["base.u8bin", "index"])
+            self.must_pass(farvec("inspect", self.folder / "index", "--verify"))
+
+    def test_outputs_are_tried_before_the_work(self):
+        for name in ("none/gt.ibin", "gt.hdf5:neighbors", "gt.txt"):
+            self.must_refuse(farvec("dataset", "groundtruth", "--data", self.base, "--queries",
+                                    self.base, "--metric", "l2", "--k", 3, "--out",
+                                    self.folder / name), name.split("/")[-1].split(":")[0])
+        self.must_pass(self.build(self.base))
+        self.must_refuse(farvec("search", "--index", self.folder / "index", "--queries", self.base,
+                                "--out", self.folder / "found.txt"), "found.txt")
+
     def test_bad_options(self):
         self.must_refuse(self.build(self.base, "--code-bits", 9), "--code-bits", "1 to 8")
         self.must_refuse(self.build(self.base, "--layout", "tape"), "tape", "padded")

@@ -54,6 +54,18 @@ class BadSearch(WithIndex):
         self.assertTrue((np.sort(ids, axis=1) == np.arange(300)).all())
         self.assertTrue((np.diff(distances, axis=1) >= 0).all())
 
+    def test_a_list_longer_than_the_index_is_all_of_it(self):
+        self.must_pass(self.search("--list", 4_294_967_295))
+
+    def test_records_of_another_index(self):
+        other = write_vectors(self.folder / "other", self.rows(300))
+        self.must_pass(self.build(other, "--layout", "padded", out="other-index"))
+        self.must_pass(self.build(self.base, "--layout", "padded", out="padded"))
+        self.index = self.folder / "padded"
+        self.must_pass(self.search("--tier", f"file:{self.index}/records.padded"))
+        self.must_refuse(self.search("--tier", f"file:{self.folder}/other-index/records.padded"),
+                         "do not belong together")
+
     def test_one_of_index_and_connect(self):
         self.must_refuse(farvec("search", "--queries", self.queries), "--index", "--connect")
 

@@ -113,7 +113,8 @@ class FakeBackend final : public SearchBackend {
  public:
   explicit FakeBackend(FakeControls& controls) : controls_(controls) {}
   std::string target() const override { return "memory node nowhere:1"; }
-  std::unique_ptr<SearchSession> open(std::chrono::milliseconds) override {
+  std::unique_ptr<SearchSession> open(std::chrono::milliseconds,
+                                      const std::atomic<bool>&) override {
     if (!controls_.reachable) throw UnreachableError("connection refused");
     return fake_session(controls_);
   }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <vector>
 
+#include "base/error.h"
 #include "base/random.h"
 #include "compute_node/index_loader.h"
 #include "graph/vamana_builder.h"
@@ -53,11 +54,12 @@ class SmallIndex {
   const std::byte* query(std::size_t i) const {
     return reinterpret_cast<const std::byte*>(rows_.data()) + i * kDimension;
   }
-  std::unique_ptr<transport::Endpoint> endpoint() const {
+  std::unique_ptr<transport::Endpoint> endpoint(std::uint32_t max_outstanding = 1024) const {
     transport::RegionSet set;
     set.push_back(transport::MappedRegion::borrow(region_.span()));
     return std::make_unique<transport::MappedEndpoint>(
-        std::make_shared<const transport::RegionSet>(std::move(set)));
+        std::make_shared<const transport::RegionSet>(std::move(set)),
+        transport::MappedOptions{.max_outstanding = max_outstanding});
   }
 
  private:
@@ -173,6 +175,29 @@ TEST(SearchCore, EveryTierAndNumberOfSlotsGivesTheSameAnswersAndCounts) {
   }
 }
 
+/// While one fiber waits for room to post its reads, others put their records into the cache.
+TEST(SearchCore, ASmallCacheUnderAFullEndpointChangesNoAnswer) {
+  const SmallIndex index;
+  ListFeed feed(index, 300);
+  ListFeed expected(index, 300);
+  for (std::size_t i = 0; i < 300; ++i) feed.tasks()[i].width = expected.tasks()[i].width = 8;
+  SearchCore(index.index(), index.region(), with_slots(1)).run(expected);
+  SearchCoreOptions options = with_slots(32);
+  options.cache_bytes = 16 * 1024;
+  SearchCore core(index.index(), index.endpoint(8), options);
+  core.run(feed);
+  EXPECT_GT(core.statistics().stalls, 0u);
+  std::uint64_t hits = 0;
+  for (std::size_t i = 0; i < feed.tasks().size(); ++i) {
+    ASSERT_TRUE(feed.tasks()[i].status.ok()) << feed.tasks()[i].status.message();
+    // Cached records are visited first, so that estimates may come in another order and number.
+    EXPECT_TRUE(std::equal(feed.tasks()[i].id_room, feed.tasks()[i].id_room + feed.tasks()[i].found,
+                           expected.tasks()[i].id_room));
+    hits += feed.tasks()[i].counts.cache_hits;
+  }
+  EXPECT_GT(hits, 0u);
+}
+
 TEST(SearchCore, CountsAddUp) {
   const SmallIndex small;
   ListFeed feed(small, 20);
@@ -268,6 +293,39 @@ TEST(SearchCoreFaults, DroppedReadsEndAtTheDeadlineAndFreeTheSlot) {
   const ListFeed feed = run_faulty(small, faults, 20'000);
   EXPECT_GT(feed.count_status(StatusCode::deadline_exceeded), 0u);
   EXPECT_GT(feed.count_status(StatusCode::ok), 0u);
+}
+
+/// Every search gives up while reads are out; their buffers come back when the reads do.
+TEST(SearchCoreFaults, LateReadsGiveTheirBuffersBack) {
+  const SmallIndex small;
+  const auto device =
+      std::make_shared<transport::Device>(transport::DeviceModel{"slow", 2000, 10, 50, 64});
+  SearchCore core(small.index(),
+                  std::make_unique<transport::EmulatedEndpoint>(small.endpoint(), device),
+                  with_slots(4));
+  ListFeed hasty(small, 300, 500);
+  core.run(hasty);
+  EXPECT_EQ(hasty.count_status(StatusCode::deadline_exceeded), 300u);
+  EXPECT_GT(core.statistics().late_completions, 64u);
+  ListFeed patient(small, 1);
+  core.run(patient);
+  EXPECT_EQ(patient.count_status(StatusCode::ok), 1u);
+}
+
+/// Reads that never come back: the core ends every search and itself, instead of failing for ever.
+TEST(SearchCoreFaults, ReadsThatNeverComeEndTheCore) {
+  const SmallIndex small;
+  transport::FaultOptions faults;
+  faults.drop_rate = 1;
+  SearchCore core(small.index(),
+                  std::make_unique<transport::FaultyEndpoint>(small.endpoint(), faults),
+                  with_slots(8));
+  ListFeed feed(small, 1000, 1000);
+  EXPECT_THROW(core.run(feed), Error);
+  EXPECT_EQ(
+      feed.count_status(StatusCode::deadline_exceeded) + feed.count_status(StatusCode::unavailable),
+      feed.done_count());
+  EXPECT_LT(feed.done_count(), 200u);
 }
 
 TEST(SearchCoreFaults, FailedReadEndsOneSearch) {
