@@ -43,8 +43,8 @@ GrantServer::GrantServer(Options options, LeaseTable& leases, const PublishedReg
     : options_(std::move(options)),
       leases_(leases),
       regions_(regions),
+      lock_(options_.path),
       listener_(rpc::listen_unix(options_.path)),
-
       wake_(eventfd(0, EFD_CLOEXEC)) {
   if (!wake_.valid()) throw SystemError(errno, "making an eventfd");
   fcntl(listener_.get(), F_SETFL, O_NONBLOCK);

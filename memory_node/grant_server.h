@@ -9,6 +9,7 @@
 #include "memory_node/lease_table.h"
 #include "memory_node/region_table.h"
 #include "rpc/grant_wire.h"
+#include "rpc/socket_lock.h"
 #include "rpc/unix_socket.h"
 
 namespace farvec::memory_node {
@@ -53,6 +54,7 @@ class GrantServer {
   const Options options_;
   LeaseTable& leases_;
   const PublishedRegions& regions_;
+  rpc::SocketLock lock_;  ///< of the path
   rpc::Descriptor listener_;
   rpc::Descriptor wake_;  ///< eventfd; readable once the thread must end
   std::vector<Connection> connections_;

@@ -38,8 +38,8 @@ class Descriptor {
 /// True when a connection to the socket file is accepted or would be. Does not wait.
 bool someone_listens(const std::string& path);
 
-/// Listens on `path` with mode 0600, replacing a stale socket file. Throws Error when something
-/// listens there, SystemError otherwise.
+/// Listens on `path` with mode 0600, replacing a stale socket file; hold the path's SocketLock
+/// meanwhile. Throws Error when something listens there, SystemError otherwise.
 Descriptor listen_unix(const std::string& path);
 
 /// Waits at most `timeout` for room in the listener's backlog; it also bounds sends on the socket

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <filesystem>
 #include <thread>
 
 #include "base/error.h"
@@ -162,6 +163,16 @@ TEST_F(GrantServerTest, AClientThatGoesGivesItsLeaseBack) {
     std::this_thread::sleep_for(1ms);
   }
   EXPECT_EQ(leases_.size(), 0u);
+}
+
+TEST_F(GrantServerTest, APathHasOneServerAndIsLeftEmpty) {
+  start();
+  std::filesystem::remove(path_);  // nobody can reach it, and yet the path is taken
+  EXPECT_THROW(GrantServer({.path = path_}, leases_, regions_), Error);
+  server_.reset();
+  EXPECT_EQ(folder_.entries(), 0u);
+  start();
+  EXPECT_TRUE(rpc::someone_listens(path_));
 }
 
 TEST_F(GrantServerTest, ALeaseThatEndsClosesItsConnection) {
