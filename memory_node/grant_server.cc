@@ -1,7 +1,6 @@
 #include "memory_node/grant_server.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <spdlog/spdlog.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -9,7 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <span>
+#include <chrono>
 
 #include "base/error.h"
 #include "base/status.h"
@@ -17,7 +16,7 @@
 namespace farvec::memory_node {
 namespace {
 
-constexpr int kSweepPeriodMs = 100;
+constexpr std::chrono::milliseconds kSweepPeriod{100};
 
 rpc::GrantReply reply_with(StatusCode code, std::size_t descriptors) {
   rpc::GrantReply reply;
@@ -43,8 +42,8 @@ GrantServer::GrantServer(Options options, LeaseTable& leases, const PublishedReg
     : options_(std::move(options)),
       leases_(leases),
       regions_(regions),
+      lock_(options_.path),
       listener_(rpc::listen_unix(options_.path)),
-
       wake_(eventfd(0, EFD_CLOEXEC)) {
   if (!wake_.valid()) throw SystemError(errno, "making an eventfd");
   fcntl(listener_.get(), F_SETFL, O_NONBLOCK);
@@ -62,37 +61,61 @@ GrantServer::~GrantServer() {
 void GrantServer::run() {
   std::vector<pollfd> polled;
   for (;;) {
-    polled.clear();
-    polled.push_back({wake_.get(), POLLIN, 0});
-    const bool room = connections_.size() < options_.max_connections;
-    polled.push_back({listener_.get(), static_cast<short>(room ? POLLIN : 0), 0});
-    for (const auto& connection : connections_) {
-      polled.push_back({connection.socket.get(), POLLIN | POLLRDHUP, 0});
-    }
-    if (poll(polled.data(), polled.size(), kSweepPeriodMs) < 0 && errno != EINTR) {
-      spdlog::error("the grant socket {} stopped: poll failed with errno {}", options_.path, errno);
-      return;
+    list_sockets(polled);
+    if (poll(polled.data(), polled.size(), kSweepPeriod.count()) < 0) {
+      const int error = errno;
+      if (error == EINTR) continue;
+      spdlog::error("the grant socket {} stopped: poll failed with errno {}", options_.path, error);
+      return hang_up();
     }
     if (polled[0].revents != 0) return;
-    const auto now = Clock::now();
-    leases_.expire(now);
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < connections_.size(); ++i) {
-      if (!serve(connections_[i], polled[i + 2].revents) || outlived(connections_[i], now)) {
-        if (connections_[i].granted) leases_.release(connections_[i].request.lease);
-        continue;
-      }
-      if (kept != i) connections_[kept] = std::move(connections_[i]);
-      ++kept;
-    }
-    connections_.resize(kept);
+    leases_.expire(Clock::now());
+    serve_all(std::span(polled).subspan(2));
     if ((polled[1].revents & POLLIN) != 0) accept_one();
   }
 }
 
+void GrantServer::list_sockets(std::vector<pollfd>& polled) const {
+  polled.clear();
+  polled.push_back({wake_.get(), POLLIN, 0});
+  const bool accepts =
+      connections_.size() < options_.max_connections && Clock::now() >= accept_from_;
+  polled.push_back({listener_.get(), static_cast<short>(accepts ? POLLIN : 0), 0});
+  for (const auto& connection : connections_) {
+    polled.push_back({connection.socket.get(), POLLIN | POLLRDHUP, 0});
+  }
+}
+
+void GrantServer::serve_all(std::span<const pollfd> polled) {
+  const auto now = Clock::now();
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < connections_.size(); ++i) {
+    if (!serve(connections_[i], polled[i].revents) || outlived(connections_[i], now)) {
+      if (connections_[i].granted) leases_.release(connections_[i].request.lease);
+      continue;
+    }
+    if (kept != i) connections_[kept] = std::move(connections_[i]);
+    ++kept;
+  }
+  connections_.resize(kept);
+}
+
+void GrantServer::hang_up() {
+  listener_.reset();
+  for (const Connection& connection : connections_) {
+    if (connection.granted) leases_.release(connection.request.lease);
+  }
+  connections_.clear();
+}
+
 void GrantServer::accept_one() {
   rpc::Descriptor socket(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  if (!socket.valid()) return;  // the client has gone again, or no descriptor is left for it
+  if (!socket.valid()) {
+    // Unless the client has gone again, no descriptor or memory is left for it: it keeps waiting,
+    // and so keeps the listener readable.
+    if (errno != EAGAIN) accept_from_ = Clock::now() + kSweepPeriod;
+    return;
+  }
   Connection connection;
   connection.socket = std::move(socket);
   connection.since = Clock::now();

@@ -1,7 +1,10 @@
 // Hands read-only descriptors of the regions to whoever shows a lease.
 #pragma once
 
+#include <poll.h>
+
 #include <memory>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -9,6 +12,7 @@
 #include "memory_node/lease_table.h"
 #include "memory_node/region_table.h"
 #include "rpc/grant_wire.h"
+#include "rpc/socket_lock.h"
 #include "rpc/unix_socket.h"
 
 namespace farvec::memory_node {
@@ -44,6 +48,10 @@ class GrantServer {
   };
 
   void run();
+  /// wake_, listener_, then the connections in their order.
+  void list_sockets(std::vector<pollfd>& polled) const;
+  void serve_all(std::span<const pollfd> polled);
+  void hang_up();  ///< on everybody, for good: a client is better refused than kept waiting
   void accept_one();
   bool serve(Connection& connection, short events);  ///< false: close it
   bool receive(Connection& connection);
@@ -53,9 +61,11 @@ class GrantServer {
   const Options options_;
   LeaseTable& leases_;
   const PublishedRegions& regions_;
+  rpc::SocketLock lock_;  ///< of the path
   rpc::Descriptor listener_;
   rpc::Descriptor wake_;  ///< eventfd; readable once the thread must end
   std::vector<Connection> connections_;
+  Clock::time_point accept_from_{};  ///< later than now while no descriptor is left for a client
   std::thread thread_;
 };
 

@@ -4,6 +4,7 @@
 
 #include <chrono>
 
+#include "memory_node/backing/memory_info.h"
 #include "memory_node/random_id.h"
 
 namespace farvec::memory_node {
@@ -43,6 +44,15 @@ Region load_region(const layout::IndexDirectory& index, std::uint32_t id,
   return region;
 }
 
+void require_memory_for(const layout::Manifest& manifest, BackingKind kind) {
+  if (kind == BackingKind::file) return;
+  std::vector<std::uint64_t> regions;
+  for (std::uint32_t id = 0; id < layout::kRegionCount; ++id) {
+    regions.push_back(manifest.region(id).file_bytes());
+  }
+  require_memory(index_bytes(manifest), available_bytes(memory_info(), kind, regions));
+}
+
 }  // namespace
 
 std::uint64_t RegionTable::total_bytes() const {
@@ -61,9 +71,7 @@ std::shared_ptr<const RegionTable> load_index(const layout::IndexDirectory& inde
                                               const LoadRequest& request) {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
-  if (request.backing.kind != BackingKind::file) {
-    require_memory(index_bytes(index.manifest()), available_memory_bytes());
-  }
+  require_memory_for(index.manifest(), request.backing.kind);
   auto table = std::make_shared<RegionTable>();
   for (std::uint32_t id = 0; id < layout::kRegionCount; ++id) {
     table->regions.push_back(load_region(index, id, request));

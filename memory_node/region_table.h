@@ -54,7 +54,8 @@ struct LoadRequest {
   bool quiet = false;
   /// Bytes loaded so far, for whoever watches. May be null.
   std::atomic<std::uint64_t>* loaded_bytes = nullptr;
-  /// Ends the load within one chunk once true. May be null.
+  /// Ends the load at the next chunk or region once true; a backing's reservation or write-back of
+  /// a whole region is finished first. May be null.
   const std::atomic<bool>* stop = nullptr;
 };
 

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <mutex>
 #include <utility>
 
@@ -21,9 +22,37 @@ void enable_plugins() {
   });
 }
 
+/// New files of this process are for their owner only while it lives.
+class OwnerOnlyFiles {
+ public:
+  OwnerOnlyFiles() = default;
+  ~OwnerOnlyFiles() { umask(before_); }
+  OwnerOnlyFiles(const OwnerOnlyFiles&) = delete;
+  OwnerOnlyFiles& operator=(const OwnerOnlyFiles&) = delete;
+
+ private:
+  mode_t before_ = umask(0177);
+};
+
+/// gRPC binds and listens in one step; the umask leaves no moment with wider rights between them.
+std::unique_ptr<grpc::Server> start_on_unix_socket(grpc::ServerBuilder& builder,
+                                                   const std::string& path) {
+  std::unique_ptr<grpc::Server> server;
+  {
+    const OwnerOnlyFiles narrowed;
+    server = builder.BuildAndStart();
+  }
+  if (server != nullptr && chmod(path.c_str(), S_IRUSR | S_IWUSR) != 0) {
+    throw SystemError(errno, "restricting unix:{} to its owner", path);
+  }
+  return server;
+}
+
 }  // namespace
 
-Server::Server(ServerOptions options) : address_(std::move(options.address)) {
+Server::Server(ServerOptions options)
+    : address_(std::move(options.address)),
+      lock_(address_.is_unix() ? SocketLock(address_.unix_path) : SocketLock()) {
   require_safe_binding(address_, options.insecure);
   // gRPC would share a TCP port with another process and take a Unix socket away from one.
   require_free(address_);
@@ -35,15 +64,12 @@ Server::Server(ServerOptions options) : address_(std::move(options.address)) {
   builder.AddListeningPort(to_string(address_), grpc::InsecureServerCredentials(), &port);
   for (grpc::Service* service : options.services) builder.RegisterService(service);
   if (options.configure) options.configure(builder);
-  server_ = builder.BuildAndStart();
+  server_ = address_.is_unix() ? start_on_unix_socket(builder, address_.unix_path)
+                               : builder.BuildAndStart();
   if (server_ == nullptr) {
     throw Error("cannot listen on {}: gRPC could not bind it", to_string(address_));
   }
-  if (address_.is_unix()) {
-    chmod(address_.unix_path.c_str(), S_IRUSR | S_IWUSR);
-  } else {
-    address_.port = static_cast<std::uint16_t>(port);
-  }
+  if (!address_.is_unix()) address_.port = static_cast<std::uint16_t>(port);
   set_serving(false);
 }
 
@@ -61,6 +87,7 @@ void Server::shutdown(std::chrono::milliseconds grace) {
   server_->Wait();
   server_.reset();
   if (address_.is_unix()) unlink(address_.unix_path.c_str());
+  lock_.release();  // last: a successor's socket file would not be ours to remove
 }
 
 }  // namespace farvec::rpc

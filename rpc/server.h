@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "rpc/address.h"
+#include "rpc/socket_lock.h"
 
 namespace farvec::rpc {
 
@@ -21,11 +22,12 @@ struct ServerOptions {
   std::function<void(grpc::ServerBuilder&)> configure;
 };
 
-/// Listens from construction on (a Unix socket is for its owner only, mode 0600); health says
-/// NOT_SERVING until set_serving(true). Thread-safe.
+/// Listens from construction on; health says NOT_SERVING until set_serving(true). A Unix socket is
+/// for its owner only (mode 0600), and a SocketLock is held for it. Thread-safe.
 class Server {
  public:
-  /// Throws Error: an unsafe binding, an address in use, or one that cannot be bound.
+  /// Throws Error: an unsafe binding, an address in use, or one that cannot be bound. Narrows the
+  /// process's umask for the moment in which it binds a Unix socket.
   explicit Server(ServerOptions options);
   ~Server();  ///< shutdown() with one second
   Server(const Server&) = delete;
@@ -43,6 +45,7 @@ class Server {
 
  private:
   Address address_;
+  SocketLock lock_;  ///< of a Unix address
   std::unique_ptr<grpc::Server> server_;
 };
 

@@ -18,8 +18,8 @@ namespace {
 
 constexpr int kBacklog = 64;
 
-Descriptor unix_stream_socket() {
-  Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+Descriptor unix_stream_socket(int flags = 0) {
+  Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0));
   if (!socket.valid()) throw SystemError(errno, "making a Unix socket");
   return socket;
 }
@@ -34,15 +34,30 @@ sockaddr_un to_sockaddr(const std::string& path) {
   return address;
 }
 
+/// 0 or the errno.
 int connect_to(int socket, const std::string& path) {
   const sockaddr_un address = to_sockaddr(path);
-  const int result = connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof(address));
-  return result == 0 ? 0 : errno;
+  const auto* generic = reinterpret_cast<const sockaddr*>(&address);
+  while (connect(socket, generic, sizeof(address)) != 0) {
+    if (errno != EINTR) return errno;  // an interrupted Unix connect leaves nothing behind
+  }
+  return 0;
 }
 
 /// A blocking call that hit the socket's time-out says EAGAIN; people know it as ETIMEDOUT.
-int readable_errno() {
-  return errno == EAGAIN || errno == EWOULDBLOCK ? ETIMEDOUT : errno;
+int readable(int error) {
+  return error == EAGAIN || error == EWOULDBLOCK ? ETIMEDOUT : error;
+}
+
+/// `option` is SO_RCVTIMEO or SO_SNDTIMEO.
+void set_timeout(int socket, int option, std::chrono::milliseconds timeout) {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(timeout);
+  timeval value{};
+  value.tv_sec = seconds.count();
+  value.tv_usec = std::chrono::microseconds(timeout - seconds).count();
+  if (setsockopt(socket, SOL_SOCKET, option, &value, sizeof(value)) != 0) {
+    throw SystemError(errno, "setting a time-out of {} ms on a socket", timeout.count());
+  }
 }
 
 using ControlBuffer = std::array<char, CMSG_SPACE(sizeof(int) * kMaxDescriptorsPerMessage)>;
@@ -80,7 +95,7 @@ void Descriptor::reset(int fd) {
 }
 
 bool someone_listens(const std::string& path) {
-  const Descriptor socket = unix_stream_socket();
+  const Descriptor socket = unix_stream_socket(SOCK_NONBLOCK);
   const int error = connect_to(socket.get(), path);
   return error == 0 || error == EAGAIN;  // EAGAIN: its backlog is full
 }
@@ -104,23 +119,16 @@ Descriptor listen_unix(const std::string& path) {
   return socket;
 }
 
-Descriptor connect_unix(const std::string& path) {
+Descriptor connect_unix(const std::string& path, std::chrono::milliseconds timeout) {
   Descriptor socket = unix_stream_socket();
+  set_timeout(socket.get(), SO_SNDTIMEO, timeout);  // the kernel bounds connect by it too
   const int error = connect_to(socket.get(), path);
-  if (error != 0) throw SystemError(error, "connecting to unix:{}", path);
+  if (error != 0) throw SystemError(readable(error), "connecting to unix:{}", path);
   return socket;
 }
 
 void set_socket_timeout(int socket, std::chrono::milliseconds timeout) {
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(timeout);
-  timeval value{};
-  value.tv_sec = seconds.count();
-  value.tv_usec = std::chrono::microseconds(timeout - seconds).count();
-  for (int option : {SO_RCVTIMEO, SO_SNDTIMEO}) {
-    if (setsockopt(socket, SOL_SOCKET, option, &value, sizeof(value)) != 0) {
-      throw SystemError(errno, "setting a time-out of {} ms on a socket", timeout.count());
-    }
-  }
+  for (int option : {SO_RCVTIMEO, SO_SNDTIMEO}) set_timeout(socket, option, timeout);
 }
 
 void send_message(int socket, std::span<const std::byte> bytes, std::span<const int> descriptors) {
@@ -133,7 +141,7 @@ void send_message(int socket, std::span<const std::byte> bytes, std::span<const 
     attach_descriptors(message, control, descriptors);
     const ssize_t sent = sendmsg(socket, &message, MSG_NOSIGNAL);
     if (sent < 0 && errno == EINTR) continue;
-    if (sent < 0) throw SystemError(readable_errno(), "sending {} bytes to a peer", bytes.size());
+    if (sent < 0) throw SystemError(readable(errno), "sending {} bytes to a peer", bytes.size());
     bytes = bytes.subspan(static_cast<std::size_t>(sent));
     descriptors = {};
   }
@@ -151,7 +159,7 @@ std::vector<Descriptor> receive_message(int socket, std::span<std::byte> bytes) 
     message.msg_controllen = control.size();
     const ssize_t got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) throw SystemError(readable_errno(), "receiving {} bytes", bytes.size());
+    if (got < 0) throw SystemError(readable(errno), "receiving {} bytes", bytes.size());
     collect_descriptors(message, descriptors);
     if ((message.msg_flags & MSG_CTRUNC) != 0) {
       throw SystemError(EMFILE, "receiving descriptors: this process may open no more files");

@@ -13,6 +13,7 @@ namespace farvec::rpc {
 inline constexpr std::size_t kMaxUnixPathBytes = 107;
 /// The kernel takes at most this many descriptors in one message (SCM_MAX_FD).
 inline constexpr std::size_t kMaxDescriptorsPerMessage = 253;
+inline constexpr std::chrono::seconds kConnectTimeout{5};
 
 /// Owns a file descriptor.
 class Descriptor {
@@ -34,15 +35,17 @@ class Descriptor {
   int fd_ = -1;
 };
 
-/// True when a connection to the socket file is accepted or would be.
+/// True when a connection to the socket file is accepted or would be. Does not wait.
 bool someone_listens(const std::string& path);
 
-/// Listens on `path` with mode 0600, replacing a stale socket file. Throws Error when something
-/// listens there, SystemError otherwise.
+/// Listens on `path` with mode 0600, replacing a stale socket file; hold the path's SocketLock
+/// meanwhile. Throws Error when something listens there, SystemError otherwise.
 Descriptor listen_unix(const std::string& path);
 
-/// Throws SystemError.
-Descriptor connect_unix(const std::string& path);
+/// Waits at most `timeout` for room in the listener's backlog; it also bounds sends on the socket
+/// until set_socket_timeout. Throws SystemError; ETIMEDOUT when the time passed.
+Descriptor connect_unix(const std::string& path,
+                        std::chrono::milliseconds timeout = kConnectTimeout);
 
 /// Bounds every send and receive on the socket. Throws SystemError.
 void set_socket_timeout(int socket, std::chrono::milliseconds timeout);

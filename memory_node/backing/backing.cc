@@ -3,8 +3,6 @@
 #include <fcntl.h>
 
 #include <cerrno>
-#include <fstream>
-#include <limits>
 
 #include "base/check.h"
 #include "base/error.h"
@@ -50,24 +48,6 @@ std::unique_ptr<Backing> open_backing(const BackingOptions& options, const std::
       return open_file_backing(options.path, region, bytes);
   }
   FARVEC_CHECK(false, "unknown backing");
-}
-
-std::uint64_t available_memory_bytes() {
-  std::ifstream meminfo("/proc/meminfo");
-  std::string word;
-  while (meminfo >> word) {
-    std::uint64_t kib = 0;
-    if (word == "MemAvailable:" && meminfo >> kib) return kib * 1024;
-  }
-  return std::numeric_limits<std::uint64_t>::max();  // a kernel that does not say
-}
-
-void require_memory(std::uint64_t needed, std::uint64_t available) {
-  if (needed <= available) return;
-  throw Error(
-      "the index needs {:.1f} MiB of memory and this machine has {:.1f} MiB available; "
-      "free some, use a machine with more, or --backing file",
-      static_cast<double>(needed) / (1 << 20), static_cast<double>(available) / (1 << 20));
 }
 
 }  // namespace farvec::memory_node

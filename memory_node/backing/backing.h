@@ -66,10 +66,4 @@ class Backing {
 std::unique_ptr<Backing> open_backing(const BackingOptions& options, const std::string& region,
                                       std::uint64_t bytes);
 
-/// Memory that new allocations can take without swapping (MemAvailable).
-std::uint64_t available_memory_bytes();
-
-/// Throws Error saying both figures when `needed` exceeds `available`.
-void require_memory(std::uint64_t needed, std::uint64_t available);
-
 }  // namespace farvec::memory_node

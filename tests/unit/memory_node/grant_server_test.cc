@@ -2,7 +2,12 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <thread>
 
 #include "base/error.h"
@@ -18,6 +23,25 @@ using rpc::GrantRequest;
 
 constexpr std::uint64_t kRegionBytes = 10'000;
 constexpr auto kPatience = 20s;  // of the test; far beyond what anything here takes
+
+/// Lets the process have no descriptor of that number or above while it lives.
+class DescriptorLimit {
+ public:
+  explicit DescriptorLimit(int limit) {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    rlimit lowered = before_;
+    lowered.rlim_cur = static_cast<rlim_t>(limit);
+    EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &lowered), 0);
+  }
+  ~DescriptorLimit() { setrlimit(RLIMIT_NOFILE, &before_); }
+  DescriptorLimit(const DescriptorLimit&) = delete;
+  DescriptorLimit& operator=(const DescriptorLimit&) = delete;
+
+  static int next_descriptor() { return rpc::Descriptor(dup(STDERR_FILENO)).get(); }
+
+ private:
+  rlimit before_{};
+};
 
 class GrantServerTest : public testing::Test {
  protected:
@@ -161,6 +185,49 @@ TEST_F(GrantServerTest, AClientThatGoesGivesItsLeaseBack) {
   while (leases_.size() > 0 && std::chrono::steady_clock::now() < end) {
     std::this_thread::sleep_for(1ms);
   }
+  EXPECT_EQ(leases_.size(), 0u);
+}
+
+TEST_F(GrantServerTest, APathHasOneServerAndIsLeftEmpty) {
+  start();
+  std::filesystem::remove(path_);  // nobody can reach it, and yet the path is taken
+  EXPECT_THROW(GrantServer({.path = path_}, leases_, regions_), Error);
+  server_.reset();
+  EXPECT_EQ(folder_.entries(), 0u);
+  start();
+  EXPECT_TRUE(rpc::someone_listens(path_));
+}
+
+TEST_F(GrantServerTest, AClientThatCannotBeAcceptedYetIsServedLater) {
+  publish();
+  start();
+  rpc::Descriptor client(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  {
+    const DescriptorLimit none_left(DescriptorLimit::next_descriptor());
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path_.copy(address.sun_path, sizeof(address.sun_path) - 1);
+    ASSERT_EQ(::connect(client.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+    send(client, request_for(lease()));
+    std::this_thread::sleep_for(300ms);  // several attempts to accept it
+  }
+  rpc::set_socket_timeout(client.get(), kPatience);
+  EXPECT_EQ(answer(client), StatusCode::ok);
+}
+
+TEST_F(GrantServerTest, HangsUpWhenItCannotPoll) {
+  publish();
+  start();
+  const auto waiting = connect();
+  const auto attached = connect();
+  send(attached, request_for(lease()));
+  ASSERT_EQ(answer(attached), StatusCode::ok);
+  {
+    const DescriptorLimit fewer_than_it_polls(1);
+    EXPECT_TRUE(is_cut_off(waiting));
+    EXPECT_TRUE(is_cut_off(attached));
+  }
+  EXPECT_FALSE(rpc::someone_listens(path_));
   EXPECT_EQ(leases_.size(), 0u);
 }
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <condition_variable>
 #include <filesystem>
@@ -117,6 +118,31 @@ TEST(Server, HealthFollowsSetServing) {
   server.shutdown(0ms);
   EXPECT_FALSE(is_serving(channel, 5s));
   EXPECT_FALSE(std::filesystem::exists(folder.file("s")));
+}
+
+TEST(Server, AUnixSocketIsForItsOwnerOnly) {
+  DescribeOnly service;
+  tests::TemporaryFolder folder;
+  const mode_t before = umask(0);
+  Server server(options_for("unix:" + folder.file("s"), service));
+  EXPECT_EQ(umask(before), 0u);  // it is as it was
+  struct stat file {};
+  ASSERT_EQ(stat(folder.file("s").c_str(), &file), 0);
+  EXPECT_EQ(file.st_mode & 0777, 0600u);
+}
+
+TEST(Server, HoldsItsUnixAddressUntilItsFilesAreGone) {
+  DescribeOnly service;
+  tests::TemporaryFolder folder;
+  Server server(options_for("unix:" + folder.file("s"), service));
+  std::filesystem::remove(folder.file("s"));  // nobody can reach it, and yet the address is taken
+  EXPECT_THAT(message_of([&] { Server(options_for("unix:" + folder.file("s"), service)); }),
+              testing::HasSubstr("already listens"));
+  server.shutdown(0ms);
+  EXPECT_EQ(folder.entries(), 0u);
+  Server successor(options_for("unix:" + folder.file("s"), service));
+  server.shutdown(0ms);
+  EXPECT_TRUE(std::filesystem::exists(folder.file("s")));
 }
 
 TEST(Server, RefusesAnAddressInUse) {

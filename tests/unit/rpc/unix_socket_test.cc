@@ -102,6 +102,24 @@ TEST(UnixSocket, LeavesAnotherFileAlone) {
   EXPECT_TRUE(std::filesystem::is_regular_file(path));
 }
 
+TEST(UnixSocket, AFullBacklogIsNotWaitedForForEver) {
+  tests::TemporaryFolder folder;
+  const std::string path = folder.file("s");
+  const Descriptor listener = listen_unix(path);
+  std::vector<Descriptor> waiting;  // nobody accepts them
+  try {
+    while (waiting.size() < 10'000) {
+      waiting.push_back(connect_unix(path, std::chrono::milliseconds(20)));
+    }
+    FAIL();
+  } catch (const SystemError& error) {
+    EXPECT_EQ(error.code, ETIMEDOUT);
+    EXPECT_NE(std::string(error.what()).find(path), std::string::npos);
+  }
+  EXPECT_FALSE(waiting.empty());
+  EXPECT_TRUE(someone_listens(path));
+}
+
 TEST(UnixSocket, ConnectSaysWhere) {
   try {
     connect_unix("/nonexistent/socket");

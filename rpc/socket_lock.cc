@@ -1,0 +1,58 @@
+#include "rpc/socket_lock.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/error.h"
+
+namespace farvec::rpc {
+namespace {
+
+constexpr int kAttempts = 8;
+
+bool is_file_at(int fd, const std::string& path) {
+  struct stat opened {};
+  struct stat named {};
+  return fstat(fd, &opened) == 0 && lstat(path.c_str(), &named) == 0 &&
+         opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+}
+
+[[noreturn]] void refuse_held(const std::string& socket_path) {
+  throw Error(
+      "cannot listen on unix:{}: something already listens there; stop it or choose another "
+      "address",
+      socket_path);
+}
+
+}  // namespace
+
+SocketLock::SocketLock(const std::string& socket_path) : path_(socket_path + ".lock") {
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    Descriptor file(
+        open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR));
+    if (!file.valid()) throw SystemError(errno, "opening {}", path_);
+    if (flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+      if (errno == EWOULDBLOCK) refuse_held(socket_path);
+      throw SystemError(errno, "locking {}", path_);
+    }
+    // Otherwise its holder removed it after our open; a lock on a nameless file is worth nothing.
+    if (is_file_at(file.get(), path_)) {
+      file_ = std::move(file);
+      return;
+    }
+  }
+  refuse_held(socket_path);  // others keep taking it
+}
+
+void SocketLock::release() {
+  if (!file_.valid()) return;
+  // Still locked: the name is ours, and who has opened it meanwhile finds it gone and tries again.
+  unlink(path_.c_str());
+  file_.reset();
+}
+
+}  // namespace farvec::rpc

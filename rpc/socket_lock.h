@@ -1,0 +1,29 @@
+// The right to listen on a Unix socket's path.
+#pragma once
+
+#include <string>
+
+#include "rpc/unix_socket.h"
+
+namespace farvec::rpc {
+
+/// Holds a lock on the file PATH.lock beside the socket file PATH, and so makes one step of looking
+/// for a listener, taking its stale socket file over and removing it in the end. The kernel lets go
+/// of it when the process dies. Not thread-safe.
+class SocketLock {
+ public:
+  SocketLock() = default;  ///< holds nothing
+  /// Throws Error when another holds the path, SystemError when the lock file cannot be made.
+  explicit SocketLock(const std::string& socket_path);
+  ~SocketLock() { release(); }
+  SocketLock(SocketLock&&) = delete;
+
+  /// Removes the lock file and lets go of the path. Idempotent.
+  void release();
+
+ private:
+  std::string path_;
+  Descriptor file_;
+};
+
+}  // namespace farvec::rpc
