@@ -14,6 +14,10 @@
 namespace farvec::rpc {
 namespace {
 
+// A client that sends calls and does not read their answers holds no more than this.
+constexpr int kMaxCallsPerConnection = 1024;
+constexpr std::size_t kMaxMemoryBytes = std::size_t{4} << 30;
+
 void enable_plugins() {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -61,6 +65,8 @@ Server::Server(ServerOptions options)
   grpc::ServerBuilder builder;
   int port = 0;
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxCallsPerConnection);
+  builder.SetResourceQuota(grpc::ResourceQuota("farvec").Resize(kMaxMemoryBytes));
   builder.AddListeningPort(to_string(address_), grpc::InsecureServerCredentials(), &port);
   for (grpc::Service* service : options.services) builder.RegisterService(service);
   if (options.configure) options.configure(builder);
