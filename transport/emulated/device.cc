@@ -1,6 +1,7 @@
 #include "transport/emulated/device.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <utility>
 
@@ -17,14 +18,20 @@ double fine_per_us(double fine_per_tick) {
 Device::Device(DeviceModel model)
     : model_(std::move(model)),
       origin_(now_ticks()),
-      fine_per_byte_(fine_per_us(kFinePerTick) / (model_.bandwidth_gbps * 1e3)),
+      fine_per_block_(fine_per_us(kFinePerTick) * model_.block_bytes /
+                      (model_.bandwidth_gbps * 1e3)),
+      block_shift_(std::has_single_bit(model_.block_bytes)
+                       ? static_cast<std::uint32_t>(std::countr_zero(model_.block_bytes))
+                       : kNoShift),
       fine_per_request_(
           static_cast<Fine>(std::ceil(fine_per_us(kFinePerTick) / model_.requests_per_us))),
       latency_(static_cast<Fine>(std::ceil(fine_per_us(kFinePerTick) * model_.latency_us))) {}
 
 Device::Fine Device::transfer_time(std::uint32_t bytes) const {
-  const std::uint64_t blocks = (std::uint64_t{bytes} + model_.block_bytes - 1) / model_.block_bytes;
-  return static_cast<Fine>(static_cast<double>(blocks * model_.block_bytes) * fine_per_byte_) + 1;
+  const std::uint64_t rounded = std::uint64_t{bytes} + model_.block_bytes - 1;
+  const std::uint64_t blocks =
+      block_shift_ != kNoShift ? rounded >> block_shift_ : rounded / model_.block_bytes;
+  return static_cast<Fine>(static_cast<double>(blocks) * fine_per_block_) + 1;
 }
 
 void Device::reserve(std::span<const ReadRequest> reads, std::span<Ticks> ready) {

@@ -26,12 +26,14 @@ class Device {
   /// 1/64 of a tick since the device was made: ticks alone would round a 64 B transfer by 10%.
   using Fine = std::uint64_t;
   static constexpr Fine kFinePerTick = 64;
+  static constexpr std::uint32_t kNoShift = 32;
 
   Fine transfer_time(std::uint32_t bytes) const;
 
   const DeviceModel model_;
   const Ticks origin_;
-  const double fine_per_byte_;
+  const double fine_per_block_;
+  const std::uint32_t block_shift_;  ///< of blocks of a power of two; else kNoShift
   const Fine fine_per_request_;
   const Fine latency_;
   /// Relaxed: the value itself is all that cores share through it.

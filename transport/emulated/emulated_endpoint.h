@@ -1,7 +1,6 @@
 // A delay line before another endpoint: what a slower device would do, in real time.
 #pragma once
 
-#include <array>
 #include <memory>
 #include <vector>
 
@@ -11,9 +10,10 @@
 
 namespace farvec::transport {
 
-/// Holds every read until the device would have brought it, then posts it to the endpoint below and
-/// polls that. The source lines are prefetched at post(), so that the copy at completion does not
-/// pay for local memory on top of the model. Everything but time is the endpoint's below.
+/// Posts reads below at once (which starts the prefetch of mapped bytes, so that the copy at
+/// completion does not pay for local memory on top of the model) and lets as many completions
+/// through as the device would have brought by now. Everything but time is the endpoint's below;
+/// when that completes out of order, so does this.
 class EmulatedEndpoint final : public Endpoint {
  public:
   /// `device` is shared by the endpoints of all cores: they compete for one link.
@@ -31,23 +31,13 @@ class EmulatedEndpoint final : public Endpoint {
   void close() override;
 
  private:
-  struct Delayed {
-    ReadRequest read;
-    Ticks ready = 0;
-  };
-  Status check(std::span<const ReadRequest> reads) const;
-  /// Posts what is ready to the endpoint below. When that refuses, the reads end with its status:
-  /// returns how many of those it put into `failed`, whose size bounds what is released at all.
-  std::size_t release(std::span<Completion> failed);
-
   std::unique_ptr<Endpoint> below_;
   std::shared_ptr<Device> device_;
   const EndpointLimits limits_;
-  Ring<Delayed> delayed_;
-  std::vector<Ticks> ready_;           ///< scratch of post()
-  std::array<ReadRequest, 32> batch_;  ///< scratch of release()
-  std::size_t below_outstanding_ = 0;
-  bool closed_ = false;
+  Ring<Ticks> due_;           ///< of reads that the device has not brought yet, never descending
+  std::vector<Ticks> ready_;  ///< scratch of post()
+  std::size_t allowed_ = 0;   ///< reads that are due and have not been polled
+  std::size_t outstanding_ = 0;
 };
 
 }  // namespace farvec::transport
