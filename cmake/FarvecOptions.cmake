@@ -12,8 +12,13 @@ option(FARVEC_CCACHE "Use ccache when it is installed" ON)
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
 endif()
-set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O3 -g1")
-set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O3 -g1")
+# Sanitized code is built for tests alone: -O1 halves the time to compile it.
+set(optimisation -O3)
+if(FARVEC_SANITIZE)
+  set(optimisation -O1)
+endif()
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "${optimisation} -g1")
+set(CMAKE_C_FLAGS_RELWITHDEBINFO "${optimisation} -g1")
 
 # -ffp-contract=off: a float result must not depend on whether the compiler fused a multiply-add,
 # because counts per query are compared exactly between builds.

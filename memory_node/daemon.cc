@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -28,8 +29,9 @@ class Node {
       : options_(options),
         stop_(stop),
         state_(options.max_leases, options.lease),
-        grant_path_(options.grant_path.empty() ? default_grant_path(options.listen)
-                                               : options.grant_path),
+        // Absolute: clients with other working directories are told it.
+        grant_path_(std::filesystem::absolute(
+            options.grant_path.empty() ? default_grant_path(options.listen) : options.grant_path)),
         service_(state_, options.backing.kind, grant_path_) {
     rpc::ServerOptions server;
     server.address = options.listen;
