@@ -216,6 +216,9 @@ TEST_F(GrantServerTest, AClientThatCannotBeAcceptedYetIsServedLater) {
 }
 
 TEST_F(GrantServerTest, HangsUpWhenItCannotPoll) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the sanitizer's own checks need a file descriptor";
+#endif
   publish();
   start();
   const auto waiting = connect();
