@@ -32,7 +32,9 @@ ReadDispatcher::ReadDispatcher(std::unique_ptr<transport::Endpoint> endpoint,
 
 HugeBuffer ReadDispatcher::make_buffer() const {
   if (options_.in_place) return {};
-  return HugeBuffer(graph::kMaxWidth * std::size_t{slot_bytes_});
+  HugeBuffer buffer(graph::kMaxWidth * std::size_t{slot_bytes_});
+  endpoint_->register_memory(buffer.span());
+  return buffer;
 }
 
 ReadDispatcher::~ReadDispatcher() {

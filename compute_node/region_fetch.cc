@@ -109,6 +109,7 @@ HugeBuffer fetch_region(const layout::Manifest& manifest, std::uint32_t region,
                 endpoint.region_bytes(region), region, entry.file_bytes());
   }
   HugeBuffer buffer(entry.file_bytes());
+  endpoint.register_memory(buffer.span());
   try {
     Fetch(region, endpoint, buffer).run(bound);
   } catch (...) {

@@ -46,6 +46,11 @@ class Endpoint {
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
 
+  /// Makes memory known as a place for reads; it must outlive the endpoint's reads. Devices pin it
+  /// and refuse destinations they do not know, mappings take any. For set-up: it may take
+  /// milliseconds. Throws SystemError.
+  virtual void register_memory(std::span<std::byte> /*memory*/) {}
+
   /// Starts all reads with one doorbell, or none: resource_exhausted when they do not fit
   /// max_outstanding, invalid_argument when one is outside its region or too long or asks in vain
   /// for its bytes in place, unavailable when the peer is gone or the endpoint closed.

@@ -9,13 +9,20 @@ namespace farvec::transport {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, TierKind>, 5> kKinds = {{
+constexpr std::array<std::pair<std::string_view, TierKind>, 6> kKinds = {{
     {"dram", TierKind::dram},
     {"shm", TierKind::shm},
     {"file", TierKind::file},
     {"devdax", TierKind::devdax},
     {"emulated", TierKind::emulated},
+    {"verbs", TierKind::verbs},
 }};
+
+/// Whether the word may stand with, or without, something behind a colon.
+bool takes(TierKind kind, bool has_rest) {
+  if (kind == TierKind::verbs) return true;
+  return has_rest == (kind != TierKind::dram && kind != TierKind::shm);
+}
 
 }  // namespace
 
@@ -25,8 +32,7 @@ TierSpec parse_tier(std::string_view text) {
   const bool has_rest = colon != std::string_view::npos;
   const std::string_view rest = has_rest ? text.substr(colon + 1) : std::string_view();
   for (const auto& [name, kind] : kKinds) {
-    const bool needs_rest = kind != TierKind::dram && kind != TierKind::shm;
-    if (name != word || needs_rest != has_rest || needs_rest == rest.empty()) continue;
+    if (name != word || !takes(kind, has_rest) || has_rest == rest.empty()) continue;
     TierSpec tier;
     tier.kind = kind;
     if (kind == TierKind::emulated) {
@@ -37,8 +43,8 @@ TierSpec parse_tier(std::string_view text) {
     return tier;
   }
   throw Error(
-      "no tier '{}': expected dram, shm, file:PATH, devdax:PATH or emulated:MODEL (rdma, cxl, nvm, "
-      "ssd, or latency=5us,bandwidth=10GB/s,rate=50M/s)",
+      "no tier '{}': expected dram, shm, file:PATH, devdax:PATH, verbs:ADDRESS or emulated:MODEL "
+      "(rdma, cxl, nvm, ssd, or latency=5us,bandwidth=10GB/s,rate=50M/s)",
       text);
 }
 

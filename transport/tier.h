@@ -9,16 +9,17 @@
 
 namespace farvec::transport {
 
-enum class TierKind { dram, shm, file, devdax, emulated };
+enum class TierKind { dram, shm, file, devdax, emulated, verbs };
 
 struct TierSpec {
   TierKind kind = TierKind::dram;
-  std::string path;   ///< of file and devdax
+  std::string path;   ///< of file and devdax; of verbs the memory node's control plane, or empty
   DeviceModel model;  ///< of emulated
 };
 
 /// "dram", "shm", "file:PATH", "devdax:PATH", "emulated:MODEL" with MODEL as parse_device_model()
-/// takes it. Throws Error naming what is accepted.
+/// takes it, "verbs:ADDRESS" of a memory node (a compute node, which knows it, takes "verbs").
+/// Throws Error naming what is accepted.
 TierSpec parse_tier(std::string_view text);
 
 /// Tiers separated by commas. A part with '=' and no ':' belongs to the model before it:

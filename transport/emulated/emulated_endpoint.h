@@ -19,6 +19,7 @@ class EmulatedEndpoint final : public Endpoint {
   /// `device` is shared by the endpoints of all cores: they compete for one link.
   EmulatedEndpoint(std::unique_ptr<Endpoint> below, std::shared_ptr<Device> device);
 
+  void register_memory(std::span<std::byte> memory) override { below_->register_memory(memory); }
   Status post(std::span<const ReadRequest> reads) override;
   std::size_t poll(std::span<Completion> completions) override;
   EndpointLimits limits() const override { return limits_; }

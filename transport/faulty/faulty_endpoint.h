@@ -34,6 +34,7 @@ class FaultyEndpoint final : public Endpoint {
  public:
   explicit FaultyEndpoint(std::unique_ptr<Endpoint> below, FaultOptions options = {});
 
+  void register_memory(std::span<std::byte> memory) override { below_->register_memory(memory); }
   Status post(std::span<const ReadRequest> reads) override;
   std::size_t poll(std::span<Completion> completions) override;
   EndpointLimits limits() const override;

@@ -1,0 +1,61 @@
+#!/bin/bash
+# Inside a lab guest: brings up the network and soft-RoCE, then runs what the host puts into the
+# inbox until the guest is stopped. Started by scripts/lab/init as the guest's first process.
+set -u
+export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root
+
+option() { sed -n "s/.*lab\.$1=\([^ ]*\).*/\1/p" /proc/cmdline; }
+
+GUEST="$(option guest)"
+SHARE=/mnt/lab
+
+# One guest talks to itself through a pair of virtual devices; two through QEMU's wire.
+bring_up_network() {
+  hostname "lab$GUEST"
+  ip link set lo up
+  if [ "$(option guests)" = 2 ]; then
+    DEVICE=eth0
+  else
+    DEVICE=v0
+    ip link add v0 type veth peer name v1
+    ip link set v1 mtu 4200 up
+  fi
+  ip link set "$DEVICE" mtu 4200 up
+  SELF="10.77.0.$((GUEST + 1))"
+  PEER="$SELF"
+  if [ "$(option guests)" = 2 ]; then PEER="10.77.0.$((2 - GUEST))"; fi
+  ip addr add "$SELF/24" dev "$DEVICE"
+  rdma link add rxe0 type rxe netdev "$DEVICE"
+  if [ "$(option delay)" != 0 ]; then
+    tc qdisc add dev "$DEVICE" root netem delay "$(option delay)" limit 10000
+  fi
+}
+
+run_job() {
+  local number="$1" pid
+  FARVEC_LAB_GUEST="$GUEST" FARVEC_LAB_SELF="$SELF" FARVEC_LAB_PEER="$PEER" \
+    FARVEC_LAB_OUT="$SHARE/out" setsid bash "$SHARE/inbox/$number" \
+    </dev/null >"$SHARE/outbox/$number.out" 2>&1 &
+  pid=$!
+  while kill -0 "$pid" 2>/dev/null; do
+    if [ -e "$SHARE/inbox/$number.kill" ]; then kill -KILL -- "-$pid"; fi
+    sleep 0.1
+  done
+  wait "$pid"
+  echo $? >"$SHARE/outbox/.$number"
+  mv "$SHARE/outbox/.$number" "$SHARE/outbox/$number.status"
+}
+
+ulimit -l unlimited
+bring_up_network
+touch "$SHARE/ready"
+while true; do
+  for job in "$SHARE"/inbox/*; do
+    number="$(basename "$job")"
+    case "$number" in
+      \* | *.kill) continue ;;
+    esac
+    [ -e "$SHARE/outbox/$number.status" ] || run_job "$number"
+  done
+  sleep 0.2
+done

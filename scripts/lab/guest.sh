@@ -1,0 +1,196 @@
+# The guests of scripts/lab/lab.sh, seen from the host: source it, do not run it.
+#
+# A guest boots Debian's kernel, unpacked and not installed, with a small initramfs; its root is this
+# machine's / over 9p, read-only, under a tmpfs overlay. Jobs go through a shared folder per guest:
+# the host writes inbox/N, the guest's agent runs it into outbox/N.out and then writes
+# outbox/N.status.
+LAB="$ROOT/build/lab"
+LAB_MODULES=(virtio_pci virtio_net 9p 9pnet_virtio overlay crc32_generic veth ib_uverbs rdma_ucm
+  rdma_rxe sch_netem)
+LAB_BOOT_SECONDS=120
+
+kernel_package() {
+  apt-cache depends linux-image-amd64 2>/dev/null | awk '/Depends:/ { print $2; exit }'
+}
+
+# fetch_kernel: the kernel that Debian's meta package stands for, below build/lab/kernel.
+fetch_kernel() {
+  local package
+  [ ! -e "$LAB/kernel/done" ] || return 0
+  package="$(kernel_package)"
+  if [ -z "$package" ] && [ "$(id -u)" -eq 0 ]; then
+    timeout 600 apt-get -o Acquire::Retries=3 update >&2
+    package="$(kernel_package)"
+  fi
+  [ -n "$package" ] || die "apt knows no linux-image-amd64: run apt-get update as root"
+  say "Fetching $package for the lab's guests"
+  rm -rf "$LAB/kernel"
+  mkdir -p "$LAB/kernel"
+  (cd "$LAB/kernel" && timeout 600 apt-get -o APT::Sandbox::User=root download "$package" >&2) ||
+    die "$package could not be downloaded"
+  dpkg -x "$LAB/kernel/"*.deb "$LAB/kernel"
+  rm "$LAB/kernel/"*.deb
+  depmod -b "$LAB/kernel" "$(kernel_version)"
+  touch "$LAB/kernel/done"
+}
+
+kernel_version() { basename "$LAB/kernel/lib/modules/"*; }
+
+# module_files: the files of LAB_MODULES and what they need, in the order of loading.
+module_files() {
+  local module
+  for module in "${LAB_MODULES[@]}"; do
+    modprobe --dirname "$LAB/kernel" --set-version "$(kernel_version)" --show-depends "$module" |
+      awk '$1 == "insmod" { print $2 }'
+  done | awk '!seen[$0]++'
+}
+
+make_initramfs() {
+  local tree="$LAB/initramfs" file
+  rm -rf "$tree"
+  mkdir -p "$tree"/{bin,modules,dev,proc,sys,host,over,root}
+  cp "$(command -v busybox)" "$tree/bin/busybox"
+  cp "$ROOT/scripts/lab/init" "$tree/init"
+  chmod +x "$tree/init"
+  while read -r file; do
+    cp "$file" "$tree/modules/"
+    basename "$file" >>"$tree/modules/order"
+  done < <(module_files)
+  (cd "$tree" && find . | cpio --quiet -o -H newc | gzip -1) >"$LAB/initramfs.gz"
+}
+
+prepare_lab() {
+  mkdir -p "$LAB"
+  fetch_kernel
+  make_initramfs
+}
+
+guest_folder() { echo "$LAB/guest$1"; }
+
+guest_is_up() {
+  local pid
+  pid="$(cat "$(guest_folder "$1")/pid" 2>/dev/null)" && kill -0 "$pid" 2>/dev/null
+}
+
+guests_are_up() {
+  local guest
+  for ((guest = 0; guest < GUESTS; guest++)); do guest_is_up "$guest" || return 1; done
+}
+
+# wire GUEST: QEMU's arguments for the network between two guests; nothing for one.
+wire() {
+  [ "$GUESTS" = 2 ] || return 0
+  local role=listen
+  [ "$1" = 0 ] || role=connect
+  echo "-netdev socket,id=wire,$role=127.0.0.1:$WIRE_PORT" \
+    "-device virtio-net-pci,netdev=wire,host_mtu=4200,mac=52:54:00:00:00:0$1"
+}
+
+start_guest() {
+  local folder accel=tcg,thread=multi
+  folder="$(guest_folder "$1")"
+  rm -rf "$folder"
+  mkdir -p "$folder/share/inbox" "$folder/share/outbox" "$folder/share/out"
+  [ "$ACCEL" = tcg ] || accel=kvm
+  # shellcheck disable=SC2046
+  setsid qemu-system-x86_64 -accel "$accel" -cpu max -machine q35 -smp 2 -m "$MEMORY" \
+    -nographic -no-reboot -nodefaults -serial "file:$folder/console.log" \
+    -kernel "$LAB/kernel/boot/vmlinuz-$(kernel_version)" -initrd "$LAB/initramfs.gz" \
+    -append "console=ttyS0 quiet panic=-1 lab.guest=$1 lab.guests=$GUESTS lab.delay=${DELAY:-0} \
+lab.root=$ROOT" \
+    -virtfs "local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap" \
+    -virtfs "local,path=$folder/share,mount_tag=share,security_model=none" \
+    $(wire "$1") >"$folder/qemu.log" 2>&1 </dev/null &
+  echo $! >"$folder/pid"
+}
+
+start_guests() {
+  local guest
+  guests_are_up && return
+  prepare_lab
+  WIRE_PORT=$((20000 + RANDOM % 10000))
+  for ((guest = 0; guest < GUESTS; guest++)); do start_guest "$guest"; done
+  for ((guest = 0; guest < GUESTS; guest++)); do await_boot "$guest"; done
+}
+
+await_boot() {
+  local folder end=$((SECONDS + LAB_BOOT_SECONDS))
+  folder="$(guest_folder "$1")"
+  until [ -e "$folder/share/ready" ]; do
+    if ! guest_is_up "$1" || [ "$SECONDS" -gt "$end" ]; then
+      cat "$folder/qemu.log" "$folder/console.log" >&2
+      stop_guests
+      die "guest $1 did not boot within $LAB_BOOT_SECONDS s (its console is above)"
+    fi
+    sleep 0.2
+  done
+}
+
+# write_job GUEST NUMBER COMMAND...
+write_job() {
+  local inbox
+  inbox="$(guest_folder "$1")/share/inbox"
+  {
+    printf 'cd %q\n' "$PWD"
+    printf 'export PATH=%q\n' "$PATH"
+    env | grep -E '^(FARVEC|GTEST|ASAN|UBSAN)_' | grep -v '^FARVEC_LAB_' | while IFS= read -r pair; do
+      printf 'export %q\n' "$pair"
+    done
+    printf '%q ' "${@:3}"
+    printf '\n'
+  } >"$inbox/.$2"
+  mv "$inbox/.$2" "$inbox/$2"
+}
+
+# run_in_guests COMMAND...: in every guest at once; the first that fails gives the status.
+run_in_guests() {
+  local guest number status worst=0
+  number="$(date +%s%N)"
+  for ((guest = 0; guest < GUESTS; guest++)); do write_job "$guest" "$number" "$@"; done
+  for ((guest = GUESTS - 1; guest >= 0; guest--)); do
+    status=0
+    await_job "$guest" "$number" || status=$?
+    [ "$status" -eq 0 ] || worst=$status
+  done
+  return "$worst"
+}
+
+# await_job GUEST NUMBER: copies the job's output while it runs; its status.
+await_job() {
+  local folder outbox end=$((SECONDS + TIMEOUT)) tail_pid status
+  folder="$(guest_folder "$1")"
+  outbox="$folder/share/outbox"
+  touch "$outbox/$2.out"
+  tail -n +1 -f "$outbox/$2.out" &
+  tail_pid=$!
+  until [ -e "$outbox/$2.status" ]; do
+    if [ "$SECONDS" -gt "$end" ]; then
+      kill "$tail_pid"
+      touch "$folder/share/inbox/$2.kill"
+      echo "error: guest $1 was not done within $TIMEOUT s" >&2
+      return 124
+    fi
+    if ! guest_is_up "$1"; then
+      kill "$tail_pid"
+      tail -n 50 "$folder/console.log" >&2
+      echo "error: guest $1 went down (its console's end is above)" >&2
+      return 125
+    fi
+    sleep 0.2
+  done
+  sleep 0.3 # the last lines reach tail
+  kill "$tail_pid"
+  wait "$tail_pid" 2>/dev/null || true
+  status="$(cat "$outbox/$2.status")"
+  return "$status"
+}
+
+stop_guests() {
+  local guest pid
+  for guest in 0 1; do
+    pid="$(cat "$(guest_folder "$guest")/pid" 2>/dev/null)" || continue
+    kill -TERM "$pid" 2>/dev/null || true
+    timeout 10 tail --pid="$pid" -f /dev/null || kill -KILL "$pid" 2>/dev/null || true
+    rm -f "$(guest_folder "$guest")/pid"
+  done
+}

@@ -1,0 +1,173 @@
+// Needs an RDMA device (soft-RoCE will do); scripts/lab/lab.sh gives one to machines without.
+#include "transport/verbs/verbs_endpoint.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "base/error.h"
+#include "tests/unit/transport/test_regions.h"
+#include "transport/verbs/verbs_listener.h"
+
+namespace farvec::transport {
+namespace {
+
+using testing::HasSubstr;
+using namespace std::chrono_literals;
+
+constexpr GrantLease kLease{std::byte{1}, std::byte{2}};
+constexpr auto kPatience = 20s;
+
+class VerbsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    const char* self = std::getenv("FARVEC_LAB_SELF");
+    if (self == nullptr || !std::filesystem::exists("/sys/class/infiniband")) {
+      GTEST_SKIP() << "no RDMA device (or FARVEC_LAB_SELF is not set): run this program through "
+                      "scripts/lab/lab.sh run";
+    }
+    host_ = self;
+    VerbsListener::Regions regions;
+    for (const MappedRegion& region : *regions_) regions.push_back(region.bytes());
+    listener_ = std::make_unique<VerbsListener>(VerbsListenerOptions{.host = host_}, regions,
+                                                [this](const GrantLease& lease) {
+                                                  return lease == kLease && admits_;
+                                                });
+  }
+  VerbsOptions options() const {
+    VerbsOptions options;
+    options.host = host_;
+    options.port = listener_->port();
+    options.lease = kLease;
+    return options;
+  }
+  std::unique_ptr<VerbsEndpoint> connect(const VerbsOptions& options) {
+    auto endpoint = std::make_unique<VerbsEndpoint>(options);
+    endpoint->register_memory(buffer_);
+    return endpoint;
+  }
+  std::string refusal(const VerbsOptions& options) {
+    try {
+      VerbsEndpoint endpoint(options);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  }
+  ReadRequest read(std::uint64_t token, std::uint64_t offset, std::uint32_t bytes) {
+    return {token, 0, bytes, offset, buffer_.data() + token * 8192};
+  }
+  /// True when the bytes of a read of region 0 are those of the region.
+  bool arrived(const ReadRequest& read) const {
+    return std::memcmp(read.destination, (*regions_)[0].bytes().data() + read.offset, read.bytes) ==
+           0;
+  }
+
+  std::shared_ptr<const RegionSet> regions_ = random_regions();
+  std::vector<std::byte> buffer_ = std::vector<std::byte>(1 << 20);
+  std::string host_;
+  bool admits_ = true;
+  std::unique_ptr<VerbsListener> listener_;
+};
+
+TEST_F(VerbsTest, AsksTheDeviceForItsLimits) {
+  const auto endpoint = connect(options());
+  EXPECT_GE(endpoint->device().max_reads_started, 1u);
+  EXPECT_GE(endpoint->device().path_mtu_bytes, 256u);
+  EXPECT_EQ(endpoint->region_bytes(0), (*regions_)[0].bytes().size());
+  EXPECT_EQ(endpoint->region_bytes(99), 0u);
+  EXPECT_THAT(endpoint->description(), HasSubstr("verbs("));
+}
+
+TEST_F(VerbsTest, BringsTheBytesOfEveryRead) {
+  for (const bool signal : {false, true}) {
+    for (const std::uint32_t piece : {0u, 100u}) {
+      VerbsOptions with = options();
+      with.signal_every_read = signal;
+      with.doorbell_every_read = signal;
+      with.piece_bytes = piece;
+      const auto endpoint = connect(with);
+      std::vector<ReadRequest> reads;
+      for (std::uint32_t i = 0; i < 16; ++i) reads.push_back(read(i, 1000 * i + i, 37 * i));
+      for (int round = 0; round < 20; ++round) {
+        std::fill(buffer_.begin(), buffer_.end(), std::byte{0});
+        ASSERT_TRUE(endpoint->post(reads).ok());
+        for (const Completion& done : collect(*endpoint, reads.size())) {
+          EXPECT_EQ(done.status, StatusCode::ok);
+          EXPECT_EQ(done.bytes, reads[done.token].bytes);
+          EXPECT_TRUE(arrived(reads[done.token])) << done.token;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(VerbsTest, TakesNoMoreThanItsLimit) {
+  VerbsOptions few = options();
+  few.max_outstanding = 4;
+  const auto endpoint = connect(few);
+  std::vector<ReadRequest> reads;
+  for (std::uint32_t i = 0; i < 5; ++i) reads.push_back(read(i, 0, 64));
+  EXPECT_EQ(endpoint->post(reads).code(), StatusCode::resource_exhausted);
+  reads.pop_back();
+  EXPECT_TRUE(endpoint->post(reads).ok());
+  EXPECT_EQ(collect(*endpoint, 4).size(), 4u);
+}
+
+TEST_F(VerbsTest, RefusesUnregisteredDestinationsAndReadsInPlace) {
+  const auto endpoint = connect(options());
+  std::byte elsewhere[64];
+  ReadRequest outside = read(0, 0, 64);
+  outside.destination = elsewhere;
+  EXPECT_EQ(endpoint->post({&outside, 1}).code(), StatusCode::invalid_argument);
+  outside.destination = nullptr;
+  EXPECT_EQ(endpoint->post({&outside, 1}).code(), StatusCode::invalid_argument);
+}
+
+TEST_F(VerbsTest, RefusesALeaseThatIsNotHeld) {
+  admits_ = false;
+  EXPECT_THAT(refusal(options()), HasSubstr("refused"));
+  EXPECT_EQ(listener_->connections(), 0u);
+}
+
+TEST_F(VerbsTest, SaysWhenNobodyListens) {
+  VerbsOptions wrong = options();
+  wrong.port = 1;
+  EXPECT_THAT(refusal(wrong), HasSubstr(host_));
+}
+
+TEST_F(VerbsTest, RevocationEndsReads) {
+  const auto endpoint = connect(options());
+  ASSERT_EQ(listener_->connections(), 1u);
+  listener_->revoke(kLease);
+  const ReadRequest late = read(0, 0, 64);
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  StatusCode code = StatusCode::ok;
+  while (code == StatusCode::ok && std::chrono::steady_clock::now() < end) {
+    if (const Status status = endpoint->post({&late, 1}); !status.ok()) {
+      code = status.code();
+      break;
+    }
+    Completion done;
+    while (endpoint->poll({&done, 1}) == 0 && std::chrono::steady_clock::now() < end) {
+    }
+    code = done.status;
+  }
+  EXPECT_TRUE(code == StatusCode::unavailable || code == StatusCode::failed_precondition)
+      << to_string(code);
+}
+
+TEST_F(VerbsTest, APeerThatGoesEndsEveryRead) {
+  const auto endpoint = connect(options());
+  std::vector<ReadRequest> reads;
+  for (std::uint32_t i = 0; i < 64; ++i) reads.push_back(read(i, i, 4096));
+  ASSERT_TRUE(endpoint->post(reads).ok());
+  listener_.reset();
+  EXPECT_EQ(collect(*endpoint, reads.size()).size(), reads.size());
+}
+
+}  // namespace
+}  // namespace farvec::transport

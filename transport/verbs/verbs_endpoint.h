@@ -1,0 +1,102 @@
+// One-sided reads over a reliable RDMA connection.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "transport/endpoint.h"
+#include "transport/ring.h"
+#include "transport/verbs/connection_manager.h"
+#include "transport/verbs/wire.h"
+
+namespace farvec::transport {
+
+struct VerbsOptions {
+  std::string host;
+  std::uint16_t port = 0;
+  std::array<std::byte, 16> lease{};
+  /// Work requests in flight; reduced to what the device has.
+  std::uint32_t max_outstanding = 256;
+  /// A longer read is posted in pieces. 0: the device's own limit.
+  std::uint32_t piece_bytes = 0;
+  std::chrono::milliseconds connect_timeout{5000};
+  bool signal_every_read = false;    ///< for measurements: a completion entry per read
+  bool doorbell_every_read = false;  ///< for measurements: a call of the driver per read
+};
+
+/// Its own queue pair and completion queue. A hop's reads are one chain with one doorbell, and only
+/// the last asks for a completion: reads of one queue pair finish in order. After any failed read
+/// the queue pair is drained through its error state and stays closed; whoever owns the endpoint
+/// makes a new one.
+class VerbsEndpoint final : public Endpoint {
+ public:
+  /// Connects, and waits for the grant of the node's regions. Throws Error naming the peer when it
+  /// cannot be reached, speaks another version, or refuses the lease.
+  explicit VerbsEndpoint(VerbsOptions options);
+  ~VerbsEndpoint() override;
+
+  void register_memory(std::span<std::byte> memory) override;
+  Status post(std::span<const ReadRequest> reads) override;
+  std::size_t poll(std::span<Completion> completions) override;
+  EndpointLimits limits() const override;
+  std::uint64_t region_bytes(RegionId region) const override;
+  const std::byte* mapped(RegionId) const override { return nullptr; }
+  std::string description() const override;
+  void close() override;
+
+  const DeviceLimits& device() const { return device_; }
+
+ private:
+  struct Flight {
+    std::uint64_t token = 0;
+    std::uint64_t last_request = 0;  ///< sequence number of the read's last work request
+    std::uint32_t bytes = 0;
+  };
+  struct Registered {
+    std::byte* begin = nullptr;
+    std::byte* end = nullptr;
+    MemoryRegion region;
+  };
+
+  void connect(std::chrono::steady_clock::time_point end);
+  void make_queue_pair();
+  void exchange_hello(std::chrono::steady_clock::time_point end);
+  void receive_grants(std::size_t count, std::chrono::steady_clock::time_point end);
+  const ibv_mr* region_of(const std::byte* begin, std::uint32_t bytes) const;
+  std::uint32_t pieces_of(std::uint32_t bytes) const;
+  Status prepare(std::span<const ReadRequest> reads);
+  Status ring_doorbell();
+  void on_work_completion(const ibv_wc& completion);
+  void finish_through(std::uint64_t request, StatusCode status);
+  void notice_disconnection();
+  void enter_error_state();
+
+  const VerbsOptions options_;
+  const std::string peer_;
+  DeviceLimits device_;
+  std::uint32_t max_outstanding_ = 0;
+  std::uint32_t piece_bytes_ = 0;
+  EventChannel channel_;
+  ProtectionDomain domain_;
+  CompletionQueue queue_;
+  Connection connection_;  ///< destroyed before the queue and the domain
+  std::vector<VerbsGrant> grants_;
+  std::vector<Registered> registered_;
+  std::vector<ibv_send_wr> chain_;  ///< of one post()
+  std::vector<ibv_sge> pieces_;
+  std::size_t pieces_used_ = 0;  ///< of chain_ and pieces_
+  Ring<Flight> flights_;
+  Ring<Completion> finished_;
+  std::uint64_t next_request_ = 1;  ///< sequence numbers are the requests' wr_id
+  std::uint64_t done_request_ = 0;
+  Ticks next_look_ = 0;          ///< at the connection manager
+  bool failed_ = false;          ///< the queue pair is in its error state, or on its way there
+  bool failed_request_ = false;  ///< a request has failed: those behind it are flushed
+  bool closed_ = false;
+};
+
+}  // namespace farvec::transport

@@ -1,0 +1,43 @@
+// What the two ends of a reliable connection say to each other. Little-endian, docs/format.md.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace farvec::transport {
+
+inline constexpr std::uint32_t kVerbsMagic = 0x42565646;  // "FVVB"
+inline constexpr std::uint16_t kVerbsVersion = 1;
+inline constexpr std::size_t kMaxGrantedRegions = 16;
+
+/// Client to node, private data of the connection request.
+struct VerbsHello {
+  std::uint32_t magic = kVerbsMagic;
+  std::uint16_t version = kVerbsVersion;
+  std::uint16_t max_reads = 0;  ///< outstanding reads that the client's device can have
+  std::array<std::byte, 16> lease{};
+};
+static_assert(sizeof(VerbsHello) == 24);
+static_assert(offsetof(VerbsHello, lease) == 8);
+
+/// Node to client, private data of the acceptance, or of the refusal with a status other than 0.
+struct VerbsWelcome {
+  std::uint32_t magic = kVerbsMagic;
+  std::uint16_t version = kVerbsVersion;
+  std::uint16_t max_reads = 0;  ///< outstanding reads that the node's device answers
+  std::uint32_t status = 0;     ///< a StatusCode
+  std::uint32_t regions = 0;
+};
+static_assert(sizeof(VerbsWelcome) == 16);
+
+/// Node to client, the one message of the connection: an array of these, in the order of regions.
+struct VerbsGrant {
+  std::uint64_t address = 0;  ///< of the region's first byte, in the node's terms
+  std::uint64_t bytes = 0;
+  std::uint32_t key = 0;
+  std::uint32_t reserved = 0;
+};
+static_assert(sizeof(VerbsGrant) == 24);
+
+}  // namespace farvec::transport
