@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "base/error.h"
+#include "rpc/address.h"
 #include "transport/emulated/emulated_endpoint.h"
 
 namespace farvec::cli {
@@ -86,7 +87,27 @@ LocalTier::LocalTier(const transport::TierSpec& spec, const compute_node::GraphI
       mapped_ = region_set(transport::MappedRegion::borrow(memory.dram()));
       model_ = "emulated(" + transport::to_string(spec.model) + ")";
       break;
+    case TierKind::verbs:
+      attach();
+      break;
   }
+}
+
+void LocalTier::attach() {
+  if (spec_.path.empty()) throw Error("--tier verbs: name the memory node, verbs:HOST:PORT");
+  compute_node::AttachOptions options;
+  options.memory_node = rpc::parse_address(spec_.path);
+  options.client = "farvec";
+  options.verbs = true;
+  attachment_ = compute_node::Attachment::attach(options);
+  const layout::Manifest& theirs = attachment_->manifest();
+  const layout::Manifest& ours = memory_.directory().manifest();
+  if (theirs.region(layout::kRecordsRegion).checksums !=
+      ours.region(layout::kRecordsRegion).checksums) {
+    throw Error("the memory node at {} serves another index ({}, {} vectors) than '{}'", spec_.path,
+                theirs.dataset.name, theirs.count, memory_.directory().path().string());
+  }
+  model_ = attachment_->make_endpoint()->description();
 }
 
 std::unique_ptr<compute_node::SearchCore> LocalTier::make_core(
@@ -100,6 +121,8 @@ std::unique_ptr<compute_node::SearchCore> LocalTier::make_core(
     case TierKind::file:
     case TierKind::devdax:
       return std::make_unique<SearchCore>(index_, mapped_->front().bytes(), options);
+    case TierKind::verbs:
+      return std::make_unique<SearchCore>(index_, attachment_->make_endpoint(), options);
     case TierKind::emulated:
       break;
   }

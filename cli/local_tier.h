@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "compute_node/attach/attachment.h"
 #include "compute_node/graph_index.h"
 #include "compute_node/search_core.h"
 #include "layout/index_directory.h"
@@ -46,16 +47,21 @@ class LocalTier {
   /// What stands behind the name, a modelled device with all its parameters.
   const std::string& model() const { return model_; }
   /// Whether a record cache has anything to save: loads in place go past it.
-  bool uses_cache() const { return spec_.kind == transport::TierKind::emulated; }
+  bool uses_cache() const {
+    return spec_.kind == transport::TierKind::emulated || spec_.kind == transport::TierKind::verbs;
+  }
 
  private:
+  void attach();
+
   const transport::TierSpec spec_;
   const compute_node::GraphIndex& index_;
   LocalMemory& memory_;
   std::string name_;
   std::string model_;
-  std::shared_ptr<const transport::RegionSet> mapped_;  ///< of file, devdax and emulated
-  std::shared_ptr<transport::Device> device_;           ///< of emulated
+  std::shared_ptr<const transport::RegionSet> mapped_;    ///< of file, devdax and emulated
+  std::shared_ptr<transport::Device> device_;             ///< of emulated
+  std::shared_ptr<compute_node::Attachment> attachment_;  ///< of verbs
 };
 
 }  // namespace farvec::cli

@@ -198,7 +198,8 @@ void register_sweep_command(CLI::App& tool) {
   command->add_option("--threads", a.threads, "Cores")->capture_default_str();
   command
       ->add_option("--tier", a.tiers,
-                   "dram, shm, file:PATH, devdax:PATH, emulated:rdma|cxl|nvm|ssd or\n"
+                   "dram, shm, file:PATH, devdax:PATH, verbs:ADDRESS of a memory node,\n"
+                   "emulated:rdma|cxl|nvm|ssd or\n"
                    "emulated:latency=5us,bandwidth=10GB/s,rate=50M/s")
       ->capture_default_str();
   command

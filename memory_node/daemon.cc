@@ -13,6 +13,7 @@
 #include "memory_node/metrics.h"
 #include "memory_node/service.h"
 #include "rpc/server.h"
+#include "transport/verbs/verbs_listener.h"
 
 namespace farvec::memory_node {
 namespace {
@@ -55,7 +56,8 @@ class Node {
     request.quiet = options_.quiet;
     request.loaded_bytes = &state_.loaded_bytes;
     request.stop = &stop_;
-    auto table = load_index(index, request);
+    const auto table = table_ = load_index(index, request);
+    if (!options_.rdma.empty()) listen_for_rdma(*table);
     state_.regions.publish(table);
     state_.state.store(v1::STATE_SERVING, std::memory_order_relaxed);
     server_->set_serving(true);
@@ -85,6 +87,19 @@ class Node {
   }
 
  private:
+  void listen_for_rdma(const RegionTable& table) {
+    transport::VerbsListener::Regions regions;
+    for (const Region& region : table.regions) regions.push_back(region.backing->bytes());
+    const auto holds = [this](const transport::GrantLease& lease) {
+      return state_.leases.holds(lease, Clock::now());
+    };
+    verbs_.emplace(transport::VerbsListenerOptions{options_.rdma, options_.rdma_port}, regions,
+                   holds);
+    service_.set_verbs(options_.rdma, verbs_->port());
+    spdlog::info("RDMA on {}:{}, device {}", options_.rdma, verbs_->port(),
+                 verbs_->device().device);
+  }
+
   const DaemonOptions& options_;
   const std::atomic<bool>& stop_;
   NodeState state_;
@@ -93,6 +108,8 @@ class Node {
   std::optional<rpc::Server> server_;
   std::optional<GrantServer> grants_;
   std::optional<Metrics> metrics_;
+  std::shared_ptr<const RegionTable> table_;  ///< outlives the keys that verbs_ gave out
+  std::optional<transport::VerbsListener> verbs_;
 };
 
 }  // namespace

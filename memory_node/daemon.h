@@ -15,6 +15,8 @@ struct DaemonOptions {
   BackingOptions backing;
   rpc::Address listen;
   std::string grant_path;       ///< empty: default_grant_path(listen)
+  std::string rdma;             ///< address of an RDMA device of this machine; empty: no RDMA
+  std::uint16_t rdma_port = 0;  ///< 0: the system's choice
   std::string metrics = "off";  ///< "HOST:PORT" or "off"
   bool insecure = false;
   bool quiet = false;

@@ -40,6 +40,9 @@ void declare(CLI::App& app, Arguments& arguments) {
                  "shm: prefix of the names in /dev/shm; file: an existing folder");
   app.add_option("--grant", daemon.grant_path,
                  "Unix socket that hands out descriptors (default: beside --listen)");
+  app.add_option("--rdma", daemon.rdma,
+                 "Address of an RDMA device (see `rdma link`): clients may read over RDMA");
+  app.add_option("--rdma-port", daemon.rdma_port, "0: the system's choice")->capture_default_str();
   app.add_option("--metrics", daemon.metrics, "Prometheus on HOST:PORT, or off")
       ->capture_default_str();
   app.add_flag("--insecure", daemon.insecure, "Listen where other machines can reach the node");

@@ -61,6 +61,11 @@ grpc::Status Service::Attach(grpc::ServerContext*, const v1::AttachRequest* requ
   if (table == nullptr) {
     return rpc::to_grpc(StatusCode::unavailable, "the memory node is still loading its index");
   }
+  const bool wants_verbs = request->transport() == v1::TRANSPORT_VERBS;
+  if (wants_verbs && verbs_host_.empty()) {
+    return rpc::to_grpc(StatusCode::failed_precondition,
+                        "the memory node serves no RDMA: start it with --rdma HOST");
+  }
   const auto lease = state_.leases.grant(LeaseTable::Clock::now());
   if (!lease) {
     return rpc::to_grpc(StatusCode::resource_exhausted, "every lease is taken (--max-leases)");
@@ -68,7 +73,12 @@ grpc::Status Service::Attach(grpc::ServerContext*, const v1::AttachRequest* requ
   response->set_lease_id(lease->data(), lease->size());
   response->set_lease_ms(static_cast<std::uint32_t>(state_.leases.duration().count()));
   describe_regions(*table, *response);
-  response->mutable_mapped()->set_socket_path(grant_path_);
+  if (wants_verbs) {
+    response->mutable_verbs()->set_host(verbs_host_);
+    response->mutable_verbs()->set_port(verbs_port_);
+  } else {
+    response->mutable_mapped()->set_socket_path(grant_path_);
+  }
   state_.attaches.fetch_add(1, kRelaxed);
   spdlog::info("attached '{}'", request->client().substr(0, kMaxClientNameBytes));
   return grpc::Status::OK;

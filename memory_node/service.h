@@ -34,6 +34,12 @@ class Service final : public v1::MemoryNode::Service {
   Service(NodeState& state, BackingKind backing, std::string grant_path)
       : state_(state), backing_(backing), grant_path_(std::move(grant_path)) {}
 
+  /// Where clients that ask for RDMA connect. Before the regions are published.
+  void set_verbs(std::string host, std::uint16_t port) {
+    verbs_host_ = std::move(host);
+    verbs_port_ = port;
+  }
+
   grpc::Status Describe(grpc::ServerContext*, const v1::DescribeRequest*,
                         v1::DescribeResponse* response) override;
   grpc::Status Attach(grpc::ServerContext*, const v1::AttachRequest* request,
@@ -49,6 +55,8 @@ class Service final : public v1::MemoryNode::Service {
   NodeState& state_;
   const BackingKind backing_;
   const std::string grant_path_;
+  std::string verbs_host_;  ///< empty: no RDMA. Set before publish(), read after it
+  std::uint16_t verbs_port_ = 0;
 };
 
 }  // namespace farvec::memory_node

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <span>
 #include <thread>
 #include <utility>
@@ -34,6 +35,7 @@ v1::AttachResponse request_lease(v1::MemoryNode::Stub& stub, const AttachOptions
                                  Clock::time_point end) {
   v1::AttachRequest request;
   request.set_client(options.client);
+  request.set_transport(options.verbs ? v1::TRANSPORT_VERBS : v1::TRANSPORT_MAPPED);
   for (;;) {
     grpc::ClientContext context;
     context.set_deadline(std::chrono::system_clock::now() + options.call_timeout);
@@ -95,17 +97,40 @@ void check_region(const v1::Region& region, std::uint32_t id, const layout::Mani
               region.id(), region.bytes(), id, expected);
 }
 
-std::shared_ptr<const transport::RegionSet> map_regions(const v1::AttachResponse& response,
-                                                        const Grant& grant,
-                                                        const layout::Manifest& manifest) {
+void check_regions(const v1::AttachResponse& response, const layout::Manifest& manifest) {
   if (static_cast<std::size_t>(response.regions_size()) != manifest.regions.size()) {
     throw Error("the memory node serves {} regions and its manifest has {}",
                 response.regions_size(), manifest.regions.size());
   }
+  for (std::uint32_t id = 0; id < manifest.regions.size(); ++id) {
+    check_region(response.regions(static_cast<int>(id)), id, manifest);
+  }
+}
+
+transport::VerbsOptions verbs_options(const v1::AttachResponse& response,
+                                      const AttachOptions& options) {
+  if (response.grant_case() != v1::AttachResponse::kVerbs) {
+    throw Error("the memory node at {} offers no RDMA", rpc::to_string(options.memory_node));
+  }
+  transport::VerbsOptions verbs;
+  verbs.host = response.verbs().host();
+  verbs.port = static_cast<std::uint16_t>(response.verbs().port());
+  verbs.connect_timeout = options.call_timeout;
+  if (response.lease_id().size() != verbs.lease.size()) {
+    throw Error("the memory node at {} sent a lease id of {} bytes",
+                rpc::to_string(options.memory_node), response.lease_id().size());
+  }
+  std::memcpy(verbs.lease.data(), response.lease_id().data(), verbs.lease.size());
+  return verbs;
+}
+
+std::shared_ptr<const transport::RegionSet> map_regions(const v1::AttachResponse& response,
+                                                        const Grant& grant,
+                                                        const layout::Manifest& manifest) {
+  check_regions(response, manifest);
   auto regions = std::make_shared<transport::RegionSet>();
   for (std::uint32_t id = 0; id < manifest.regions.size(); ++id) {
     const v1::Region& region = response.regions(static_cast<int>(id));
-    check_region(region, id, manifest);
     regions->push_back(transport::MappedRegion::map_fd(grant.regions[id].get(), region.bytes()));
     layout::decode_region_header(regions->back().bytes(), fmt::format("attached region {}", id));
   }
@@ -141,7 +166,7 @@ Lease take_lease(const AttachOptions& options) {
     held.lease.id = held.response.lease_id();
     held.lease.duration = std::chrono::milliseconds(held.response.lease_ms());
     held.lease.call_timeout = options.call_timeout;
-    held.grant = request_grant(held.response, options);
+    if (!options.verbs) held.grant = request_grant(held.response, options);
     return held;
   } catch (const Error& error) {
     if (!held.lease.id.empty()) give_back(held.lease);
@@ -157,7 +182,12 @@ std::unique_ptr<Attachment> Attachment::attach(const AttachOptions& options) {
   attachment->manifest_ =
       layout::manifest_from_json(held.response.manifest_json(), "the memory node's manifest");
   attachment->generation_ = held.response.generation();
-  attachment->regions_ = map_regions(held.response, held.grant, attachment->manifest_);
+  if (options.verbs) {
+    attachment->verbs_ = verbs_options(held.response, options);
+    check_regions(held.response, attachment->manifest_);
+  } else {
+    attachment->regions_ = map_regions(held.response, held.grant, attachment->manifest_);
+  }
   attachment->liveness_ = std::make_shared<Liveness>();
   held.lease.grant_socket = std::move(held.grant.socket);
   attachment->keeper_ = std::make_unique<LeaseKeeper>(std::move(held.lease), attachment->liveness_);
@@ -174,9 +204,14 @@ bool Attachment::draining() const {
   return liveness_->draining.load(std::memory_order_relaxed);
 }
 
-std::unique_ptr<transport::Endpoint> Attachment::make_endpoint(
-    transport::MappedOptions options) const {
-  return std::make_unique<LiveEndpoint>(regions_, std::move(options), liveness_);
+std::unique_ptr<transport::Endpoint> Attachment::make_endpoint() const {
+  std::unique_ptr<transport::Endpoint> below;
+  if (verbs_) {
+    below = std::make_unique<transport::VerbsEndpoint>(*verbs_);
+  } else {
+    below = std::make_unique<transport::MappedEndpoint>(regions_);
+  }
+  return std::make_unique<LiveEndpoint>(std::move(below), liveness_);
 }
 
 }  // namespace farvec::compute_node

@@ -54,6 +54,8 @@ void LeaseKeeper::run() {
   const auto period = std::max(lease_.duration / kRenewalsPerLease, std::chrono::milliseconds(10));
   auto next_renewal = Clock::now() + period;
   for (;;) {
+    // Without a grant socket (RDMA) its descriptor is -1, which poll() passes over: a death is then
+    // seen by a failed read or a lease that cannot be renewed.
     pollfd polled[] = {{wake_.get(), POLLIN, 0}, {lease_.grant_socket.get(), POLLRDHUP, 0}};
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(next_renewal - Clock::now());

@@ -1,27 +1,32 @@
-// A mapped endpoint that dies with its memory node.
+// An endpoint that dies with its memory node.
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include "compute_node/attach/lease_keeper.h"
-#include "transport/mapped/mapped_endpoint.h"
+#include "transport/endpoint.h"
 
 namespace farvec::compute_node {
 
 /// Mapped bytes outlive the node that wrote them; this endpoint does not: after the death post()
-/// refuses and what is outstanding completes with `unavailable`.
+/// refuses and what is outstanding completes with `unavailable`. An endpoint below that finds its
+/// peer gone tells all others.
 class LiveEndpoint final : public transport::Endpoint {
  public:
-  LiveEndpoint(std::shared_ptr<const transport::RegionSet> regions,
-               transport::MappedOptions options, std::shared_ptr<const Liveness> liveness)
-      : endpoint_(std::move(regions), std::move(options)), liveness_(std::move(liveness)) {}
+  LiveEndpoint(std::unique_ptr<transport::Endpoint> below, std::shared_ptr<Liveness> liveness)
+      : below_(std::move(below)), liveness_(std::move(liveness)) {}
 
+  void register_memory(std::span<std::byte> memory) override { below_->register_memory(memory); }
   Status post(std::span<const transport::ReadRequest> reads) override {
     if (!alive()) return {StatusCode::unavailable, "the memory node is gone"};
-    return endpoint_.post(reads);
+    const Status status = below_->post(reads);
+    note(status.code());
+    return status;
   }
   std::size_t poll(std::span<transport::Completion> completions) override {
-    const std::size_t count = endpoint_.poll(completions);
+    const std::size_t count = below_->poll(completions);
+    for (auto& completion : completions.first(count)) note(completion.status);
     if (count > 0 && !alive()) {
       for (auto& completion : completions.first(count)) {
         completion.status = StatusCode::unavailable;
@@ -30,21 +35,25 @@ class LiveEndpoint final : public transport::Endpoint {
     }
     return count;
   }
-  transport::EndpointLimits limits() const override { return endpoint_.limits(); }
+  transport::EndpointLimits limits() const override { return below_->limits(); }
   std::uint64_t region_bytes(transport::RegionId region) const override {
-    return endpoint_.region_bytes(region);
+    return below_->region_bytes(region);
   }
   const std::byte* mapped(transport::RegionId region) const override {
-    return endpoint_.mapped(region);
+    return below_->mapped(region);
   }
-  std::string description() const override { return endpoint_.description(); }
-  void close() override { endpoint_.close(); }
+  std::string description() const override { return below_->description(); }
+  void close() override { below_->close(); }
 
  private:
   bool alive() const { return liveness_->alive.load(std::memory_order_relaxed); }
+  void note(StatusCode code) {
+    if (code != StatusCode::unavailable) return;
+    liveness_->alive.store(false, std::memory_order_relaxed);
+  }
 
-  transport::MappedEndpoint endpoint_;
-  std::shared_ptr<const Liveness> liveness_;
+  std::unique_ptr<transport::Endpoint> below_;
+  std::shared_ptr<Liveness> liveness_;
 };
 
 }  // namespace farvec::compute_node

@@ -31,7 +31,8 @@ void add_source_flags(CLI::App& app, DaemonOptions& options) {
   auto* index = app.add_option("--index", options.index, "Open an index directory instead");
   memory_node->excludes(index);
   app.add_option("--tier", options.tier,
-                 "How records are read: with --memory-node shm (default) or emulated:MODEL, with "
+                 "How records are read: with --memory-node shm (default), verbs (RDMA reads; the "
+                 "node runs with --rdma) or emulated:MODEL, with "
                  "--index dram (default) or emulated:MODEL; MODEL is rdma, cxl, nvm, ssd or "
                  "latency=...,bandwidth=...,rate=...");
   app.add_option_function<double>(

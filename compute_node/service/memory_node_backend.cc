@@ -11,9 +11,10 @@
 namespace farvec::compute_node {
 namespace {
 
-std::shared_ptr<Attachment> attach(const rpc::Address& address, std::chrono::milliseconds bound,
-                                   const std::atomic<bool>& stop) {
+std::shared_ptr<Attachment> attach(const rpc::Address& address, bool verbs,
+                                   std::chrono::milliseconds bound, const std::atomic<bool>& stop) {
   AttachOptions options;
+  options.verbs = verbs;
   options.memory_node = address;
   options.client = fmt::format("farvec-compute-node/{}", getpid());
   options.wait = bound;
@@ -41,21 +42,26 @@ MemoryNodeBackend::MemoryNodeBackend(const DaemonOptions& options)
     : options_(options),
       address_(rpc::parse_address(options.memory_node)),
       tier_(transport::parse_tier(options.tier.empty() ? "shm" : options.tier)) {
-  if (tier_.kind != transport::TierKind::shm && tier_.kind != transport::TierKind::emulated) {
-    throw Error("--tier {}: with --memory-node the tier is shm or emulated:MODEL", options.tier);
+  using transport::TierKind;
+  const TierKind kind = tier_.kind;
+  if ((kind != TierKind::shm && kind != TierKind::verbs && kind != TierKind::emulated) ||
+      (kind == TierKind::verbs && !tier_.path.empty())) {
+    throw Error("--tier {}: with --memory-node the tier is shm, verbs or emulated:MODEL",
+                options.tier);
   }
 }
 
 std::unique_ptr<SearchSession> MemoryNodeBackend::open(std::chrono::milliseconds bound,
                                                        const std::atomic<bool>& stop) {
-  const std::shared_ptr<Attachment> attachment = attach(address_, bound, stop);
+  const bool verbs = tier_.kind == transport::TierKind::verbs;
+  const std::shared_ptr<Attachment> attachment = attach(address_, verbs, bound, stop);
   GraphIndex index = fetch(*attachment, stop);
   GraphSessionOptions session;
   session.core = core_options(options_);
   session.cores = options_.threads;
   session.tier = transport::to_string(tier_);
   session.generation = attachment->generation();
-  session.records = attachment->regions()->front().bytes();
+  if (!verbs) session.records = attachment->regions()->front().bytes();
   session.alive = [attachment] { return attachment->alive() && !attachment->draining(); };
   session.owner = attachment;
   if (tier_.kind == transport::TierKind::emulated) {
@@ -64,6 +70,7 @@ std::unique_ptr<SearchSession> MemoryNodeBackend::open(std::chrono::milliseconds
       return std::make_unique<transport::EmulatedEndpoint>(attachment->make_endpoint(), device);
     };
   }
+  if (verbs) session.make_endpoint = [attachment] { return attachment->make_endpoint(); };
   return std::make_unique<GraphSession>(std::move(index), attachment->manifest(),
                                         std::move(session));
 }

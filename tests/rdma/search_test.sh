@@ -8,7 +8,7 @@ BIN="$1"
 IMAGES=/usr/share/datasets/fashion-mnist/t10k-images-idx3-ubyte.gz
 FOLDER="$(mktemp -d)"
 PIDS=()
-trap 'kill -KILL "${PIDS[@]}" 2>/dev/null; rm -rf "$FOLDER"' EXIT
+trap 'kill -KILL "${PIDS[@]}" 2>/dev/null || true; rm -rf "$FOLDER"' EXIT
 cd "$FOLDER"
 
 fail() {

@@ -32,10 +32,9 @@ class VerbsTest : public testing::Test {
     host_ = self;
     VerbsListener::Regions regions;
     for (const MappedRegion& region : *regions_) regions.push_back(region.bytes());
-    listener_ = std::make_unique<VerbsListener>(VerbsListenerOptions{.host = host_}, regions,
-                                                [this](const GrantLease& lease) {
-                                                  return lease == kLease && admits_;
-                                                });
+    listener_ = std::make_unique<VerbsListener>(
+        VerbsListenerOptions{.host = host_}, regions,
+        [this](const GrantLease& lease) { return lease == kLease && admits_; });
   }
   VerbsOptions options() const {
     VerbsOptions options;
