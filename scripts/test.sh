@@ -66,7 +66,7 @@ check_format() {
 run_ctest() {
   local preset="$1" seconds="$2"
   shift 2
-  timeout --foreground "$seconds" ctest --test-dir "build/$preset" -j "$JOBS" --timeout --foreground 300 \
+  timeout --foreground "$seconds" ctest --test-dir "build/$preset" -j "$JOBS" --timeout 300 \
     --no-tests=error "$@"
 }
 
