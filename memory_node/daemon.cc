@@ -56,7 +56,7 @@ class Node {
     request.quiet = options_.quiet;
     request.loaded_bytes = &state_.loaded_bytes;
     request.stop = &stop_;
-    const auto table = table_ = load_index(index, request);
+    const auto table = load_index(index, request);
     if (!options_.rdma.empty()) listen_for_rdma(*table);
     state_.regions.publish(table);
     state_.state.store(v1::STATE_SERVING, std::memory_order_relaxed);
@@ -108,8 +108,7 @@ class Node {
   std::optional<rpc::Server> server_;
   std::optional<GrantServer> grants_;
   std::optional<Metrics> metrics_;
-  std::shared_ptr<const RegionTable> table_;  ///< outlives the keys that verbs_ gave out
-  std::optional<transport::VerbsListener> verbs_;
+  std::optional<transport::VerbsListener> verbs_;  ///< over the bytes of state_'s regions
 };
 
 }  // namespace

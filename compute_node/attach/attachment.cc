@@ -2,7 +2,6 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include <algorithm>
 #include <array>
 #include <cstring>
 #include <span>
@@ -52,6 +51,18 @@ v1::AttachResponse request_lease(v1::MemoryNode::Stub& stub, const AttachOptions
   }
 }
 
+/// The lease id as both ways of reading show it to the node.
+std::array<std::byte, 16> lease_bytes(const v1::AttachResponse& response,
+                                      const AttachOptions& options) {
+  std::array<std::byte, 16> lease;
+  if (response.lease_id().size() != lease.size()) {
+    throw Error("the memory node at {} sent a lease id of {} bytes",
+                rpc::to_string(options.memory_node), response.lease_id().size());
+  }
+  std::memcpy(lease.data(), response.lease_id().data(), lease.size());
+  return lease;
+}
+
 struct Grant {
   rpc::Descriptor socket;
   std::vector<rpc::Descriptor> regions;
@@ -64,12 +75,7 @@ Grant request_grant(const v1::AttachResponse& response, const AttachOptions& opt
   }
   const std::string& path = response.mapped().socket_path();
   rpc::GrantRequest request;
-  if (response.lease_id().size() != request.lease.size()) {
-    throw Error("the memory node at {} sent a lease id of {} bytes",
-                rpc::to_string(options.memory_node), response.lease_id().size());
-  }
-  std::copy_n(reinterpret_cast<const std::byte*>(response.lease_id().data()), request.lease.size(),
-              request.lease.begin());
+  request.lease = lease_bytes(response, options);
   Grant grant;
   grant.socket = rpc::connect_unix(path);
   rpc::set_socket_timeout(grant.socket.get(), options.call_timeout);
@@ -116,11 +122,7 @@ transport::VerbsOptions verbs_options(const v1::AttachResponse& response,
   verbs.host = response.verbs().host();
   verbs.port = static_cast<std::uint16_t>(response.verbs().port());
   verbs.connect_timeout = options.call_timeout;
-  if (response.lease_id().size() != verbs.lease.size()) {
-    throw Error("the memory node at {} sent a lease id of {} bytes",
-                rpc::to_string(options.memory_node), response.lease_id().size());
-  }
-  std::memcpy(verbs.lease.data(), response.lease_id().data(), verbs.lease.size());
+  verbs.lease = lease_bytes(response, options);
   return verbs;
 }
 

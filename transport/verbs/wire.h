@@ -1,4 +1,4 @@
-// What the two ends of a reliable connection say to each other. Little-endian, docs/format.md.
+// What the two ends of a reliable connection say to each other. Little-endian, docs/rdma.md.
 #pragma once
 
 #include <array>
