@@ -12,7 +12,7 @@ void switch_there_and_back(benchmark::State& state) {
   Scheduler scheduler;
   bool stop = false;
   (void)scheduler.spawn([&] {
-    for (auto _ : state) scheduler.yield();
+    for ([[maybe_unused]] auto _ : state) scheduler.yield();
     stop = true;
   });
   (void)scheduler.spawn([&] {
@@ -57,7 +57,7 @@ void wait_group_round(benchmark::State& state) {
   const Ticks deadline = now_ticks() + us_to_ticks(1e9);
   bool stop = false;
   (void)scheduler.spawn([&] {
-    for (auto _ : state) {
+    for ([[maybe_unused]] auto _ : state) {
       group.add();
       (void)group.wait(deadline);
     }

@@ -43,7 +43,7 @@ void estimate(benchmark::State& state) {
   }
   float out[kBatch];
   std::size_t at = 0;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     const std::size_t next = (at + kBatch) % ids.size();
     if (order == random_prefetched) {
       for (std::size_t i = 0; i < kBatch; ++i)
@@ -69,7 +69,7 @@ void prepare(benchmark::State& state) {
   const Rabitq rabitq(trained(dimension, 2));
   const auto row = normal_rows(1, dimension);
   RabitqQuery query;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     rabitq.prepare(row.data(), query);
     benchmark::DoNotOptimize(query);
   }
@@ -81,7 +81,7 @@ void encode(benchmark::State& state) {
   const Rabitq rabitq(trained(dimension, static_cast<std::uint32_t>(state.range(1))));
   const auto rows = normal_rows(256, dimension);
   std::vector<std::byte> records(256 * rabitq.record_bytes());
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     rabitq.encode(packed_view(rows.data(), 256, dimension, ElementType::f32), records.data(), 1);
     benchmark::DoNotOptimize(records.data());
   }

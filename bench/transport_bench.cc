@@ -36,7 +36,7 @@ std::unique_ptr<Endpoint> make_emulated(const char* model) {
 
 void empty_poll(benchmark::State& state, Endpoint& endpoint) {
   Completion completions[16];
-  for (auto _ : state) benchmark::DoNotOptimize(endpoint.poll(completions));
+  for ([[maybe_unused]] auto _ : state) benchmark::DoNotOptimize(endpoint.poll(completions));
 }
 
 // 16 reads of 256 B posted one by one, then polled: time per read, the model's own waiting included
@@ -46,7 +46,7 @@ void read(benchmark::State& state, Endpoint& endpoint) {
   std::vector<std::byte> buffer(kReads * 256);
   std::vector<Completion> completions(kReads);
   Random random(1);
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     for (std::size_t i = 0; i < kReads; ++i) {
       const ReadRequest request{.bytes = 256,
                                 .offset = random.below(kRegionBytes - 256),

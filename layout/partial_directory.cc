@@ -84,7 +84,7 @@ std::uint64_t free_bytes(const fs::path& directory) {
   return std::uint64_t{info.f_bavail} * info.f_frsize;
 }
 
-PartialDirectory::PartialDirectory(fs::path target, bool overwrite)
+PartialDirectory::PartialDirectory(const fs::path& target, bool overwrite)
     : target_(without_trailing_slash(target)), partial_(target_.string() + ".partial") {
   require_target(target_, overwrite);
   if (mkdir(partial_.c_str(), 0755) != 0 && errno != EEXIST) {

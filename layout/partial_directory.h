@@ -13,7 +13,7 @@ class PartialDirectory {
  public:
   /// Throws Error when `target` exists and `overwrite` is false, or when it exists and is not an
   /// index; SystemError when the directory cannot be made.
-  PartialDirectory(std::filesystem::path target, bool overwrite);
+  PartialDirectory(const std::filesystem::path& target, bool overwrite);
   ~PartialDirectory();
   PartialDirectory(const PartialDirectory&) = delete;
   PartialDirectory& operator=(const PartialDirectory&) = delete;

@@ -12,7 +12,7 @@
 
 namespace farvec::layout {
 
-WritableFile::WritableFile(std::filesystem::path path) : path_(path.string()) {
+WritableFile::WritableFile(const std::filesystem::path& path) : path_(path.string()) {
   fd_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   if (fd_ < 0) throw SystemError(errno, "creating '{}'", path_);
 }

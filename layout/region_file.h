@@ -19,7 +19,7 @@ inline constexpr std::uint64_t kChunkBytes = std::uint64_t{4} << 20;
 /// folder. Every member throws SystemError.
 class WritableFile {
  public:
-  explicit WritableFile(std::filesystem::path path);
+  explicit WritableFile(const std::filesystem::path& path);
   ~WritableFile();
   WritableFile(const WritableFile&) = delete;
   WritableFile& operator=(const WritableFile&) = delete;

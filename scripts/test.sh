@@ -13,7 +13,7 @@ cd "$ROOT" || exit 1
 # Rooms that the default run has under a sanitizer; the others cost too much to compile, --long has
 # them.
 ASAN_ROOMS=(base dataset layout coroutines transport)
-TSAN_ROOMS=(coroutines transport)
+TSAN_ROOMS=(coroutines transport graph)
 FUZZ_SECONDS=10
 MODE=default
 
@@ -35,6 +35,7 @@ export FARVEC_DATA="${FARVEC_DATA:-}"
 export CTEST_OUTPUT_ON_FAILURE=1
 export ASAN_OPTIONS="${ASAN_OPTIONS:-detect_stack_use_after_return=0}"
 export UBSAN_OPTIONS="${UBSAN_OPTIONS:-print_stacktrace=1}"
+export TSAN_OPTIONS="${TSAN_OPTIONS:-suppressions=\"$ROOT/scripts/tsan.supp\"}"
 
 SUMMARY=()
 FAILED=0

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include "base/check.h"
 #include "base/log.h"
 
 namespace farvec::compute_node {
@@ -29,6 +30,7 @@ void pin_thread(unsigned core) {
 
 Engine::Engine(std::unique_ptr<SearchSession> session, EngineOptions options, Replier& replier)
     : session_(std::move(session)), options_(options), budget_(options.queue) {
+  FARVEC_CHECK(options_.threads > 0, "an engine without a core");
   for (unsigned core = 0; core < options_.threads; ++core) {
     feeds_.push_back(std::make_unique<CoreFeed>(budget_, replier));
   }
@@ -59,10 +61,10 @@ Status Engine::submit(std::unique_ptr<Batch>& batch) {
 CoreFeed& Engine::least_loaded() {
   // Ties go round; relaxed because any core is a correct choice.
   const std::uint32_t first = turn_.fetch_add(1, std::memory_order_relaxed);
-  CoreFeed* best = nullptr;
-  for (std::size_t i = 0; i < feeds_.size(); ++i) {
+  CoreFeed* best = feeds_[first % feeds_.size()].get();
+  for (std::size_t i = 1; i < feeds_.size(); ++i) {
     CoreFeed* feed = feeds_[(first + i) % feeds_.size()].get();
-    if (best == nullptr || feed->load() < best->load()) best = feed;
+    if (feed->load() < best->load()) best = feed;
   }
   return *best;
 }

@@ -18,7 +18,7 @@ constexpr Status kShutDown{StatusCode::unavailable, "the compute node is shuttin
 Supervisor::Supervisor(SearchBackend& backend, Replier& replier, SupervisorOptions options)
     : backend_(backend),
       replier_(replier),
-      options_(std::move(options)),
+      options_(options),
       back_off_(options_.first_back_off),
       thread_([this] { run(); }) {}
 
