@@ -52,10 +52,6 @@ struct DaemonService : testing::Test {
   FakeBackend backend{controls};
   DaemonOptions options;
 
-  void SetUp() override {
-    if (kThreadSanitizer) GTEST_SKIP() << "gRPC's libraries are not instrumented";
-  }
-
   DaemonService() {
     sigset_t signals;
     sigemptyset(&signals);

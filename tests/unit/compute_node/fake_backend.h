@@ -123,14 +123,6 @@ class FakeBackend final : public SearchBackend {
   FakeControls& controls_;
 };
 
-/// True under the thread sanitizer, which sees no order in what passes through the distribution's
-/// gRPC: its libraries are not instrumented.
-#if defined(__SANITIZE_THREAD__)
-inline constexpr bool kThreadSanitizer = true;
-#else
-inline constexpr bool kThreadSanitizer = false;
-#endif
-
 /// Polls until `condition` holds, at most 20 s.
 template <typename Condition>
 bool eventually(Condition condition) {

@@ -27,10 +27,6 @@ struct QueryServiceTest : testing::Test {
   std::unique_ptr<v1::ComputeNode::Stub> stub;
   std::shared_ptr<grpc::Channel> channel;
 
-  void SetUp() override {
-    if (kThreadSanitizer) GTEST_SKIP() << "gRPC's libraries are not instrumented";
-  }
-
   void start(std::uint32_t queue = 8) {
     const std::string path = testing::TempDir() + "farvec-query-" + std::to_string(getpid());
     SupervisorOptions options;
