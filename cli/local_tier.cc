@@ -64,8 +64,12 @@ std::shared_ptr<const transport::RegionSet> LocalMemory::shared() {
 }
 
 LocalTier::LocalTier(const transport::TierSpec& spec, const compute_node::GraphIndex& index,
-                     LocalMemory& memory)
-    : spec_(spec), index_(index), memory_(memory), name_(transport::to_string(spec)) {
+                     LocalMemory& memory, rpc::TlsFiles tls)
+    : spec_(spec),
+      tls_(std::move(tls)),
+      index_(index),
+      memory_(memory),
+      name_(transport::to_string(spec)) {
   const std::uint64_t bytes = index.locator().region_bytes();
   switch (spec.kind) {
     case TierKind::dram:
@@ -99,6 +103,7 @@ void LocalTier::attach() {
   options.memory_node = rpc::parse_address(spec_.path);
   options.client = "farvec";
   options.verbs = true;
+  options.tls = rpc::load_tls(tls_);
   attachment_ = compute_node::Attachment::attach(options);
   const layout::Manifest& theirs = attachment_->manifest();
   const layout::Manifest& ours = memory_.directory().manifest();

@@ -36,9 +36,9 @@ class LocalMemory {
 /// Makes the cores of one tier. The index and memory must outlive it and its cores.
 class LocalTier {
  public:
-  /// Throws Error when the tier cannot be opened.
+  /// `tls` is for tiers that attach to a memory node. Throws Error when the tier cannot be opened.
   LocalTier(const transport::TierSpec& spec, const compute_node::GraphIndex& index,
-            LocalMemory& memory);
+            LocalMemory& memory, rpc::TlsFiles tls);
 
   std::unique_ptr<compute_node::SearchCore> make_core(compute_node::SearchCoreOptions options);
 
@@ -55,6 +55,7 @@ class LocalTier {
   void attach();
 
   const transport::TierSpec spec_;
+  const rpc::TlsFiles tls_;
   const compute_node::GraphIndex& index_;
   LocalMemory& memory_;
   std::string name_;

@@ -64,8 +64,10 @@ void copy_result(const v1::QueryResult& result, std::size_t query, dataset::Grou
 
 dataset::GroundTruth search_remote(const RemoteSearchOptions& options,
                                    dataset::VectorReader& queries) {
-  const auto channel =
-      rpc::connect(rpc::parse_address(options.address), {.wait = options.connect_wait});
+  rpc::ConnectOptions connect;
+  connect.wait = options.connect_wait;
+  connect.tls = rpc::load_tls(options.tls);
+  const auto channel = rpc::connect(rpc::parse_address(options.address), connect);
   const auto stub = v1::ComputeNode::NewStub(channel);
   dataset::GroundTruth out;
   out.queries = queries.info().count;

@@ -7,6 +7,7 @@
 
 #include "dataset/groundtruth.h"
 #include "dataset/vector_file.h"
+#include "rpc/tls.h"
 
 namespace farvec::cli {
 
@@ -18,6 +19,7 @@ struct RemoteSearchOptions {
   std::uint32_t queries_per_call = 64;
   std::chrono::milliseconds deadline{10'000};      ///< of each call
   std::chrono::milliseconds connect_wait{10'000};  ///< for the node to answer at all
+  rpc::TlsFiles tls;
 };
 
 /// Asks for every row of `queries`, call after call. An id of kInvalidNode says that fewer than k

@@ -16,6 +16,7 @@
 #include "cli/remote_search.h"
 #include "compute_node/index_loader.h"
 #include "dataset/recall.h"
+#include "rpc/tls_flags.h"
 
 namespace farvec::cli {
 namespace {
@@ -31,6 +32,7 @@ struct SearchArguments {
   std::uint32_t slots = 16;
   unsigned threads = 0;
   bool json = false;
+  rpc::TlsFiles tls;
 };
 
 struct SearchReport {
@@ -66,7 +68,7 @@ double search_local(const SearchArguments& arguments, dataset::GroundTruth& resu
   const dataset::VectorSet queries = load_queries(arguments.queries, directory.manifest());
   report.rounded_index = directory.manifest().stored_type != directory.manifest().source_type;
   LocalMemory memory(directory);
-  LocalTier tier(transport::parse_tier(arguments.tier), index, memory);
+  LocalTier tier(transport::parse_tier(arguments.tier), index, memory, arguments.tls);
   compute_node::SearchCoreOptions options;
   options.slots = arguments.slots;
   options.max_list = std::max(options.max_list, arguments.parameters.list);
@@ -83,6 +85,7 @@ double search_connected(const SearchArguments& arguments, dataset::GroundTruth& 
   options.k = arguments.parameters.k;
   options.list = arguments.parameters.list;
   options.width = arguments.parameters.width;
+  options.tls = arguments.tls;
   const auto queries = dataset::open_vectors(arguments.queries);
   const auto start = std::chrono::steady_clock::now();
   results = search_remote(options, *queries);
@@ -131,6 +134,7 @@ void register_search_command(CLI::App& tool) {
   command->add_option("--slots", a.slots, "Searches in flight per core")->capture_default_str();
   command->add_option("--threads", a.threads, "0: one per processor")->capture_default_str();
   command->add_flag("--json", a.json, "Report as one JSON object");
+  rpc::add_tls_flags(*command, a.tls);
   command->footer(
       "Example:\n"
       "  farvec search --index sift1m.index --queries query.u8bin --k 10 --list 60 \\\n"

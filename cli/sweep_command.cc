@@ -18,6 +18,7 @@
 #include "compute_node/index_loader.h"
 #include "dataset/output_file.h"
 #include "dataset/recall.h"
+#include "rpc/tls_flags.h"
 
 namespace farvec::cli {
 namespace {
@@ -37,6 +38,7 @@ struct SweepArguments {
   std::uint32_t k = 10;
   std::uint32_t passes = 5;
   double pass_ms = 300;
+  rpc::TlsFiles tls;
 };
 
 /// A point with all that its measurement needs, and what was measured.
@@ -66,7 +68,7 @@ class Sweep {
                   arguments.groundtruth, truth_.k, truth_.queries, arguments.k, range_.end);
     }
     for (const auto& spec : transport::parse_tiers(arguments.tiers)) {
-      tiers_.push_back(std::make_unique<LocalTier>(spec, index_, memory_));
+      tiers_.push_back(std::make_unique<LocalTier>(spec, index_, memory_, arguments.tls));
     }
     for (const SweepPoint& point : axes().points()) add_run(point);
   }
@@ -213,6 +215,7 @@ void register_sweep_command(CLI::App& tool) {
   command->add_option("--pass-ms", a.pass_ms, "Queries are repeated until a pass lasts this long")
       ->capture_default_str();
   command->add_option("--json", a.json, "File for one JSON object per combination and line");
+  rpc::add_tls_flags(*command, a.tls);
   command->footer(
       "Every pass measures all combinations once, tiers next to each other; the table shows "
       "medians\n"

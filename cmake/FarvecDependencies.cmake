@@ -9,6 +9,7 @@ find_package(HDF5 REQUIRED COMPONENTS C)
 find_package(ZLIB REQUIRED)
 find_package(Protobuf REQUIRED)
 find_package(prometheus-cpp REQUIRED)
+find_package(OpenSSL REQUIRED)
 find_package(GTest REQUIRED)
 find_package(benchmark REQUIRED)
 

@@ -37,6 +37,7 @@ class Node {
     rpc::ServerOptions server;
     server.address = options.listen;
     server.insecure = options.insecure;
+    server.tls = rpc::load_tls(options.tls);
     server.services = {&service_};
     server_.emplace(std::move(server));
     GrantServer::Options grants;

@@ -7,6 +7,7 @@
 
 #include "memory_node/backing/backing.h"
 #include "rpc/address.h"
+#include "rpc/tls.h"
 
 namespace farvec::memory_node {
 
@@ -19,6 +20,7 @@ struct DaemonOptions {
   std::uint16_t rdma_port = 0;  ///< 0: the system's choice
   std::string metrics = "off";  ///< "HOST:PORT" or "off"
   bool insecure = false;
+  rpc::TlsFiles tls;  ///< of the control plane over TCP
   bool quiet = false;
   unsigned threads = 0;  ///< that load; 0: one per processor
   std::size_t max_leases = 64;

@@ -91,7 +91,7 @@ void GrantServer::serve_all(std::span<const pollfd> polled) {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < connections_.size(); ++i) {
     if (!serve(connections_[i], polled[i].revents) || outlived(connections_[i], now)) {
-      if (connections_[i].granted) leases_.release(connections_[i].request.lease);
+      if (connections_[i].granted) leases_.revoke(connections_[i].request.lease);
       continue;
     }
     if (kept != i) connections_[kept] = std::move(connections_[i]);
@@ -103,7 +103,7 @@ void GrantServer::serve_all(std::span<const pollfd> polled) {
 void GrantServer::hang_up() {
   listener_.reset();
   for (const Connection& connection : connections_) {
-    if (connection.granted) leases_.release(connection.request.lease);
+    if (connection.granted) leases_.revoke(connection.request.lease);
   }
   connections_.clear();
 }

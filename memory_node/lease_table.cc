@@ -2,32 +2,43 @@
 
 namespace farvec::memory_node {
 
-std::optional<LeaseId> LeaseTable::grant(Clock::time_point now) {
+std::optional<LeaseId> LeaseTable::grant(const std::string& owner, Clock::time_point now) {
   const LeaseId id = random_lease_id();
   std::lock_guard lock(mutex_);
   expire_locked(now);
-  if (ends_.size() >= max_leases_) return std::nullopt;
-  ends_.emplace(id, now + duration_);
+  if (leases_.size() >= max_leases_) return std::nullopt;
+  leases_.emplace(id, Lease{owner, now + duration_});
   return id;
 }
 
-bool LeaseTable::renew(const LeaseId& id, Clock::time_point now) {
+LeaseTable::Outcome LeaseTable::renew(const LeaseId& id, const std::string& owner,
+                                      Clock::time_point now) {
   std::lock_guard lock(mutex_);
-  const auto found = ends_.find(id);
-  if (found == ends_.end() || found->second <= now) return false;
-  found->second = now + duration_;
-  return true;
+  const auto found = leases_.find(id);
+  if (found == leases_.end() || found->second.end <= now) return Outcome::not_held;
+  if (found->second.owner != owner) return Outcome::of_another;
+  found->second.end = now + duration_;
+  return Outcome::done;
 }
 
-bool LeaseTable::release(const LeaseId& id) {
+LeaseTable::Outcome LeaseTable::give_back(const LeaseId& id, const std::string& owner) {
   std::lock_guard lock(mutex_);
-  return ends_.erase(id) == 1;
+  const auto found = leases_.find(id);
+  if (found == leases_.end()) return Outcome::not_held;
+  if (found->second.owner != owner) return Outcome::of_another;
+  leases_.erase(found);
+  return Outcome::done;
+}
+
+void LeaseTable::revoke(const LeaseId& id) {
+  std::lock_guard lock(mutex_);
+  leases_.erase(id);
 }
 
 bool LeaseTable::holds(const LeaseId& id, Clock::time_point now) const {
   std::lock_guard lock(mutex_);
-  const auto found = ends_.find(id);
-  return found != ends_.end() && found->second > now;
+  const auto found = leases_.find(id);
+  return found != leases_.end() && found->second.end > now;
 }
 
 std::size_t LeaseTable::expire(Clock::time_point now) {
@@ -37,14 +48,14 @@ std::size_t LeaseTable::expire(Clock::time_point now) {
 
 std::size_t LeaseTable::expire_locked(Clock::time_point now) {
   const std::size_t dropped =
-      std::erase_if(ends_, [&](auto& entry) { return entry.second <= now; });
+      std::erase_if(leases_, [&](auto& entry) { return entry.second.end <= now; });
   expirations_ += dropped;
   return dropped;
 }
 
 std::size_t LeaseTable::size() const {
   std::lock_guard lock(mutex_);
-  return ends_.size();
+  return leases_.size();
 }
 
 std::uint64_t LeaseTable::expirations() const {

@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <string>
 
 #include "memory_node/random_id.h"
 
@@ -16,18 +17,22 @@ namespace farvec::memory_node {
 class LeaseTable {
  public:
   using Clock = std::chrono::steady_clock;
+  /// What became of a request about a lease.
+  enum class Outcome { done, not_held, of_another };
 
   LeaseTable(std::size_t max_leases, std::chrono::milliseconds duration)
       : max_leases_(max_leases), duration_(duration) {}
 
   std::chrono::milliseconds duration() const { return duration_; }
 
-  /// Nothing when max_leases are held.
-  std::optional<LeaseId> grant(Clock::time_point now);
-  /// False when the lease is not held, or has expired.
-  bool renew(const LeaseId& id, Clock::time_point now);
-  /// False when it is not held.
-  bool release(const LeaseId& id);
+  /// Nothing when max_leases are held. Only `owner` (rpc::peer_identity) may renew it or give it
+  /// back.
+  std::optional<LeaseId> grant(const std::string& owner, Clock::time_point now);
+  /// An expired lease is not held.
+  Outcome renew(const LeaseId& id, const std::string& owner, Clock::time_point now);
+  Outcome give_back(const LeaseId& id, const std::string& owner);
+  /// Takes it back, whoever owns it.
+  void revoke(const LeaseId& id);
   bool holds(const LeaseId& id, Clock::time_point now) const;
   /// Drops what has ended; returns how many.
   std::size_t expire(Clock::time_point now);
@@ -36,12 +41,17 @@ class LeaseTable {
   std::uint64_t expirations() const;
 
  private:
+  struct Lease {
+    std::string owner;
+    Clock::time_point end;
+  };
+
   std::size_t expire_locked(Clock::time_point now);
 
   const std::size_t max_leases_;
   const std::chrono::milliseconds duration_;
   mutable std::mutex mutex_;
-  std::map<LeaseId, Clock::time_point> ends_;
+  std::map<LeaseId, Lease> leases_;
   std::uint64_t expirations_ = 0;
 };
 

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/version.h"
 #include "memory_node/daemon.h"
+#include "rpc/tls_flags.h"
 
 namespace farvec::memory_node {
 namespace {
@@ -16,7 +17,7 @@ constexpr const char* kFooter = R"(Example:
   farvec-memory-node --index index/ --listen unix:/tmp/memory-node.sock
 
 Clients attach through the listen address; on the same machine they then map the regions read-only.
-Without --insecure the node listens only where no other machine can reach it.
+Without certificates or --insecure the node listens only where no other machine can reach it.
 SIGTERM and SIGINT drain: no new client, then --drain-seconds for the present ones to detach.)";
 
 struct Arguments {
@@ -45,7 +46,9 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--rdma-port", daemon.rdma_port, "0: the system's choice")->capture_default_str();
   app.add_option("--metrics", daemon.metrics, "Prometheus on HOST:PORT, or off")
       ->capture_default_str();
-  app.add_flag("--insecure", daemon.insecure, "Listen where other machines can reach the node");
+  app.add_flag("--insecure", daemon.insecure,
+               "Listen without certificates where other machines can reach the node");
+  rpc::add_tls_flags(app, daemon.tls);
   app.add_option("--threads", daemon.threads, "Loading threads; 0 is one per processor");
   app.add_option("--max-leases", daemon.max_leases, "Clients at one time")
       ->check(CLI::Range(1, 100'000))

@@ -7,6 +7,7 @@
 
 #include "base/version.h"
 #include "rpc/status.h"
+#include "rpc/tls.h"
 
 namespace farvec::memory_node {
 namespace {
@@ -37,6 +38,14 @@ grpc::Status no_such_lease() {
   return rpc::to_grpc(StatusCode::not_found, "no such lease: it has expired or was given back");
 }
 
+grpc::Status refusal(LeaseTable::Outcome outcome, const std::string& caller) {
+  if (outcome == LeaseTable::Outcome::not_held) return no_such_lease();
+  spdlog::warn("'{}' asked for a lease that was given to another", caller);
+  return {grpc::StatusCode::PERMISSION_DENIED,
+          fmt::format("the lease was not given to {}; only its owner may renew it or give it back",
+                      caller)};
+}
+
 }  // namespace
 
 grpc::Status Service::Describe(grpc::ServerContext*, const v1::DescribeRequest*,
@@ -51,7 +60,7 @@ grpc::Status Service::Describe(grpc::ServerContext*, const v1::DescribeRequest*,
   return grpc::Status::OK;
 }
 
-grpc::Status Service::Attach(grpc::ServerContext*, const v1::AttachRequest* request,
+grpc::Status Service::Attach(grpc::ServerContext* context, const v1::AttachRequest* request,
                              v1::AttachResponse* response) {
   state_.calls.fetch_add(1, kRelaxed);
   if (state_.state.load(kRelaxed) == v1::STATE_DRAINING) {
@@ -66,7 +75,8 @@ grpc::Status Service::Attach(grpc::ServerContext*, const v1::AttachRequest* requ
     return rpc::to_grpc(StatusCode::failed_precondition,
                         "the memory node serves no RDMA: start it with --rdma HOST");
   }
-  const auto lease = state_.leases.grant(LeaseTable::Clock::now());
+  const std::string caller = rpc::peer_identity(*context->auth_context());
+  const auto lease = state_.leases.grant(caller, LeaseTable::Clock::now());
   if (!lease) {
     return rpc::to_grpc(StatusCode::resource_exhausted, "every lease is taken (--max-leases)");
   }
@@ -80,25 +90,31 @@ grpc::Status Service::Attach(grpc::ServerContext*, const v1::AttachRequest* requ
     response->mutable_mapped()->set_socket_path(grant_path_);
   }
   state_.attaches.fetch_add(1, kRelaxed);
-  spdlog::info("attached '{}'", request->client().substr(0, kMaxClientNameBytes));
+  spdlog::info("attached '{}', {}", request->client().substr(0, kMaxClientNameBytes), caller);
   return grpc::Status::OK;
 }
 
-grpc::Status Service::Renew(grpc::ServerContext*, const v1::RenewRequest* request,
+grpc::Status Service::Renew(grpc::ServerContext* context, const v1::RenewRequest* request,
                             v1::RenewResponse* response) {
   state_.calls.fetch_add(1, kRelaxed);
   const auto lease = to_lease_id(request->lease_id());
-  if (!lease || !state_.leases.renew(*lease, LeaseTable::Clock::now())) return no_such_lease();
+  if (!lease) return no_such_lease();
+  const std::string caller = rpc::peer_identity(*context->auth_context());
+  const auto outcome = state_.leases.renew(*lease, caller, LeaseTable::Clock::now());
+  if (outcome != LeaseTable::Outcome::done) return refusal(outcome, caller);
   response->set_lease_ms(static_cast<std::uint32_t>(state_.leases.duration().count()));
   response->set_draining(state_.state.load(kRelaxed) == v1::STATE_DRAINING);
   return grpc::Status::OK;
 }
 
-grpc::Status Service::Detach(grpc::ServerContext*, const v1::DetachRequest* request,
+grpc::Status Service::Detach(grpc::ServerContext* context, const v1::DetachRequest* request,
                              v1::DetachResponse*) {
   state_.calls.fetch_add(1, kRelaxed);
   const auto lease = to_lease_id(request->lease_id());
-  if (!lease || !state_.leases.release(*lease)) return no_such_lease();
+  if (!lease) return no_such_lease();
+  const std::string caller = rpc::peer_identity(*context->auth_context());
+  const auto outcome = state_.leases.give_back(*lease, caller);
+  if (outcome != LeaseTable::Outcome::done) return refusal(outcome, caller);
   state_.detaches.fetch_add(1, kRelaxed);
   return grpc::Status::OK;
 }

@@ -42,11 +42,11 @@ class Service final : public v1::MemoryNode::Service {
 
   grpc::Status Describe(grpc::ServerContext*, const v1::DescribeRequest*,
                         v1::DescribeResponse* response) override;
-  grpc::Status Attach(grpc::ServerContext*, const v1::AttachRequest* request,
+  grpc::Status Attach(grpc::ServerContext* context, const v1::AttachRequest* request,
                       v1::AttachResponse* response) override;
-  grpc::Status Renew(grpc::ServerContext*, const v1::RenewRequest* request,
+  grpc::Status Renew(grpc::ServerContext* context, const v1::RenewRequest* request,
                      v1::RenewResponse* response) override;
-  grpc::Status Detach(grpc::ServerContext*, const v1::DetachRequest* request,
+  grpc::Status Detach(grpc::ServerContext* context, const v1::DetachRequest* request,
                       v1::DetachResponse* response) override;
   grpc::Status Stats(grpc::ServerContext*, const v1::StatsRequest*,
                      v1::StatsResponse* response) override;

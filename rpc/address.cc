@@ -40,18 +40,6 @@ Address parse_unix(std::string_view text) {
   return address;
 }
 
-using AddressList = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
-
-AddressList resolve(const Address& address) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* list = nullptr;
-  const std::string port = std::to_string(address.port);
-  const int error = getaddrinfo(address.host.c_str(), port.c_str(), &hints, &list);
-  if (error != 0) throw Error("resolving host '{}': {}", address.host, gai_strerror(error));
-  return {list, &freeaddrinfo};
-}
-
 bool is_loopback(const sockaddr* address) {
   if (address->sa_family == AF_INET) {
     const auto* v4 = reinterpret_cast<const sockaddr_in*>(address);
@@ -103,6 +91,16 @@ std::string to_string(const Address& address) {
   return fmt::format("{}{}{}:{}", v6 ? "[" : "", address.host, v6 ? "]" : "", address.port);
 }
 
+AddressList resolve(const Address& address) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* list = nullptr;
+  const std::string port = std::to_string(address.port);
+  const int error = getaddrinfo(address.host.c_str(), port.c_str(), &hints, &list);
+  if (error != 0) throw Error("resolving host '{}': {}", address.host, gai_strerror(error));
+  return {list, &freeaddrinfo};
+}
+
 bool is_local(const Address& address) {
   if (address.is_unix()) return true;
   const AddressList list = resolve(address);
@@ -112,12 +110,13 @@ bool is_local(const Address& address) {
   return true;
 }
 
-void require_safe_binding(const Address& address, bool insecure) {
-  if (insecure || is_local(address)) return;
+void require_safe_binding(const Address& address, bool allowed) {
+  if (allowed || is_local(address)) return;
   throw Error(
       "refusing to listen on {}: other machines can reach it, and the connection is neither "
-      "encrypted nor authenticated; listen on 127.0.0.1 or unix:/path, or pass --insecure "
-      "when the network itself is trusted",
+      "encrypted nor authenticated; listen on 127.0.0.1 or unix:/path, give certificates "
+      "(--tls-cert, --tls-key, --tls-ca; metrics have none), or pass --insecure when the network "
+      "itself is trusted",
       to_string(address));
 }
 

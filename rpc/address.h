@@ -1,7 +1,10 @@
 // Where a daemon listens and a client connects: "HOST:PORT" or "unix:/path".
 #pragma once
 
+#include <netdb.h>
+
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -22,13 +25,18 @@ Address parse_address(std::string_view text);
 /// What parse_address() reads; also gRPC's own notation.
 std::string to_string(const Address& address);
 
+using AddressList = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
+
+/// Every socket address of the TCP address's host. Throws Error when the name does not resolve.
+AddressList resolve(const Address& address);
+
 /// True for a Unix socket, and for a host of which every address is a loopback one. Throws Error
 /// when the name does not resolve.
 bool is_local(const Address& address);
 
-/// Throws Error when `address` can be reached from other machines and `insecure` is not set: the
-/// protocol is neither encrypted nor authenticated.
-void require_safe_binding(const Address& address, bool insecure);
+/// Throws Error when `address` can be reached from other machines and what listens there is neither
+/// encrypted nor authenticated, unless that was asked for: `allowed` is --insecure, or TLS.
+void require_safe_binding(const Address& address, bool allowed);
 
 /// Throws Error when something already listens there, SystemError when the address cannot be bound
 /// for another reason. A stale Unix socket file without a listener passes.

@@ -6,12 +6,15 @@
 
 #include "base/error.h"
 #include "rpc/health.grpc.pb.h"
+#include "rpc/tls_probe.h"
 
 namespace farvec::rpc {
 namespace {
 
 using Clock = std::chrono::system_clock;
 constexpr std::chrono::milliseconds kStopCheckPeriod{100};
+/// A peer that has not answered by then is asked about TLS.
+constexpr std::chrono::milliseconds kProbeAfter{500};
 
 grpc::ChannelArguments channel_arguments(const ConnectOptions& options) {
   grpc::ChannelArguments arguments;
@@ -27,15 +30,28 @@ bool stopped(const ConnectOptions& options) {
   return options.stop != nullptr && options.stop->load(std::memory_order_relaxed);
 }
 
+void require_no_tls_trouble(const Address& address, const ConnectOptions& options) {
+  const auto patience =
+      std::clamp(options.wait / 4, std::chrono::milliseconds(50), std::chrono::milliseconds(1000));
+  const std::string trouble = tls_trouble(address, options.tls.get(), patience);
+  if (!trouble.empty()) throw Error("cannot connect to {}: {}", to_string(address), trouble);
+}
+
 }  // namespace
 
 std::shared_ptr<grpc::Channel> connect(const Address& address, const ConnectOptions& options) {
-  auto channel = grpc::CreateCustomChannel(to_string(address), grpc::InsecureChannelCredentials(),
-                                           channel_arguments(options));
+  auto channel =
+      grpc::CreateCustomChannel(to_string(address), channel_credentials(options.tls.get(), address),
+                                channel_arguments(options));
   const auto end = Clock::now() + options.wait;
+  auto probe_at = Clock::now() + std::min(options.wait / 2, kProbeAfter);
   while (!stopped(options)) {
-    const auto step = std::min(end, Clock::now() + kStopCheckPeriod);
+    const auto step = std::min({end, probe_at, Clock::now() + kStopCheckPeriod});
     if (channel->WaitForConnected(step)) return channel;
+    if (Clock::now() >= probe_at) {
+      require_no_tls_trouble(address, options);
+      probe_at = end;
+    }
     if (Clock::now() >= end) {
       throw Error("waited {:.1f} s for {} and nothing answered; is it running and listening there?",
                   static_cast<double>(options.wait.count()) / 1000.0, to_string(address));

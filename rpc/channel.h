@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "rpc/address.h"
+#include "rpc/tls.h"
 
 namespace farvec::rpc {
 
@@ -16,10 +17,12 @@ struct ConnectOptions {
   int max_message_bytes = 64 << 20;
   /// When set, connect() gives up as soon as it becomes true.
   const std::atomic<bool>* stop = nullptr;
+  std::shared_ptr<const Tls> tls;  ///< null: none
 };
 
 /// Tries again (with gRPC's back-off, at most a second apart) until the peer answers or the wait
-/// is over. Throws Error naming the address and the time waited.
+/// is over. Throws Error naming the address and the time waited, or, before the wait is over, why
+/// the two ends do not agree on TLS.
 std::shared_ptr<grpc::Channel> connect(const Address& address, const ConnectOptions& options = {});
 
 /// The standard health service's answer for the whole server: true when SERVING. False also when

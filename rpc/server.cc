@@ -57,7 +57,7 @@ std::unique_ptr<grpc::Server> start_on_unix_socket(grpc::ServerBuilder& builder,
 Server::Server(ServerOptions options)
     : address_(std::move(options.address)),
       lock_(address_.is_unix() ? SocketLock(address_.unix_path) : SocketLock()) {
-  require_safe_binding(address_, options.insecure);
+  require_safe_binding(address_, options.insecure || options.tls != nullptr);
   // gRPC would share a TCP port with another process and take a Unix socket away from one.
   require_free(address_);
   enable_plugins();
@@ -67,7 +67,8 @@ Server::Server(ServerOptions options)
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxCallsPerConnection);
   builder.SetResourceQuota(grpc::ResourceQuota("farvec").Resize(kMaxMemoryBytes));
-  builder.AddListeningPort(to_string(address_), grpc::InsecureServerCredentials(), &port);
+  builder.AddListeningPort(to_string(address_), server_credentials(options.tls.get(), address_),
+                           &port);
   for (grpc::Service* service : options.services) builder.RegisterService(service);
   if (options.configure) options.configure(builder);
   server_ = address_.is_unix() ? start_on_unix_socket(builder, address_.unix_path)

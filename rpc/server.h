@@ -11,12 +11,14 @@
 
 #include "rpc/address.h"
 #include "rpc/socket_lock.h"
+#include "rpc/tls.h"
 
 namespace farvec::rpc {
 
 struct ServerOptions {
   Address address;
-  bool insecure = false;                 ///< allows an address that other machines can reach
+  bool insecure = false;           ///< allows an address that other machines can reach without TLS
+  std::shared_ptr<const Tls> tls;  ///< null: none
   std::vector<grpc::Service*> services;  ///< borrowed; must outlive the server
   /// Last word on the builder: completion queues, message sizes.
   std::function<void(grpc::ServerBuilder&)> configure;

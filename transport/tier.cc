@@ -65,6 +65,7 @@ std::vector<TierSpec> parse_tiers(std::string_view text) {
     }
   }
   std::vector<TierSpec> tiers;
+  tiers.reserve(names.size());
   for (const std::string& name : names) tiers.push_back(parse_tier(name));
   return tiers;
 }

@@ -163,6 +163,7 @@ Lease take_lease(const AttachOptions& options) {
     rpc::ConnectOptions connect;
     connect.wait = options.wait;
     connect.stop = options.stop;
+    connect.tls = options.tls;
     held.lease.stub = v1::MemoryNode::NewStub(rpc::connect(options.memory_node, connect));
     held.response = request_lease(*held.lease.stub, options, end);
     held.lease.id = held.response.lease_id();

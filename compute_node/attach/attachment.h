@@ -10,6 +10,7 @@
 #include "compute_node/attach/lease_keeper.h"
 #include "layout/manifest.h"
 #include "rpc/address.h"
+#include "rpc/tls.h"
 #include "transport/mapped/mapped_endpoint.h"
 #include "transport/verbs/verbs_endpoint.h"
 
@@ -23,6 +24,7 @@ struct AttachOptions {
   std::chrono::milliseconds call_timeout{5'000};
   /// RDMA reads instead of a mapping: the node may be on another machine.
   bool verbs = false;
+  std::shared_ptr<const rpc::Tls> tls;  ///< null: none
   /// When set, attaching ends with an Error soon after it becomes true.
   const std::atomic<bool>* stop = nullptr;
 };

@@ -85,7 +85,8 @@ bool LeaseKeeper::renew() {
     return true;
   }
   // Silence is not death while the lease runs: the grant socket would have hung up.
-  return status.error_code() != grpc::StatusCode::NOT_FOUND && Clock::now() < lease_end_;
+  return status.error_code() != grpc::StatusCode::NOT_FOUND &&
+         status.error_code() != grpc::StatusCode::PERMISSION_DENIED && Clock::now() < lease_end_;
 }
 
 }  // namespace farvec::compute_node

@@ -47,6 +47,7 @@ rpc::ServerOptions server_options(const DaemonOptions& options, QueryService& se
   rpc::ServerOptions made;
   made.address = rpc::parse_address(options.listen);
   made.insecure = options.insecure;
+  made.tls = rpc::load_tls(options.tls);
   made.services = {&service};
   made.configure = [](grpc::ServerBuilder& builder) {
     builder.SetMaxReceiveMessageSize(kMaxRequestBytes);

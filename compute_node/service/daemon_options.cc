@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/version.h"
+#include "rpc/tls_flags.h"
 
 namespace farvec::compute_node {
 namespace {
@@ -62,7 +63,9 @@ void add_service_flags(CLI::App& app, DaemonOptions& options) {
   app.add_option("--listen", options.listen, "HOST:PORT (0: any free port) or unix:PATH")
       ->capture_default_str();
   app.add_flag("--insecure", options.insecure,
-               "Allow --listen and --metrics on an address that other machines can reach");
+               "Allow --listen without certificates, and --metrics, on an address that other "
+               "machines can reach");
+  rpc::add_tls_flags(app, options.tls);
   app.add_option("--queue", options.queue, "Queries that may wait for a slot; more are refused")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "compute_node/service/query_service.h"
+#include "rpc/tls.h"
 
 namespace farvec::compute_node {
 
@@ -15,6 +16,7 @@ struct DaemonOptions {
   std::string tier;         ///< as transport::parse_tier() takes it; empty: the source's own
   std::string listen = "127.0.0.1:7711";
   bool insecure = false;
+  rpc::TlsFiles tls;  ///< towards clients and the memory node, over TCP
   std::uint32_t threads = 1;
   std::uint32_t slots = 16;
   std::uint32_t queue = 1024;

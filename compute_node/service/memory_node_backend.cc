@@ -11,18 +11,6 @@
 namespace farvec::compute_node {
 namespace {
 
-std::shared_ptr<Attachment> attach(const rpc::Address& address, bool verbs,
-                                   std::chrono::milliseconds bound, const std::atomic<bool>& stop) {
-  AttachOptions options;
-  options.verbs = verbs;
-  options.memory_node = address;
-  options.client = fmt::format("farvec-compute-node/{}", getpid());
-  options.wait = bound;
-  options.call_timeout = bound;
-  options.stop = &stop;
-  return Attachment::attach(options);
-}
-
 /// Codes and offsets. A node that dies meanwhile may come back: worth another try.
 GraphIndex fetch(const Attachment& attachment, const std::atomic<bool>& stop) {
   FetchOptions options;
@@ -41,6 +29,7 @@ GraphIndex fetch(const Attachment& attachment, const std::atomic<bool>& stop) {
 MemoryNodeBackend::MemoryNodeBackend(const DaemonOptions& options)
     : options_(options),
       address_(rpc::parse_address(options.memory_node)),
+      tls_(rpc::load_tls(options.tls)),
       tier_(transport::parse_tier(options.tier.empty() ? "shm" : options.tier)) {
   using transport::TierKind;
   const TierKind kind = tier_.kind;
@@ -54,7 +43,15 @@ MemoryNodeBackend::MemoryNodeBackend(const DaemonOptions& options)
 std::unique_ptr<SearchSession> MemoryNodeBackend::open(std::chrono::milliseconds bound,
                                                        const std::atomic<bool>& stop) {
   const bool verbs = tier_.kind == transport::TierKind::verbs;
-  const std::shared_ptr<Attachment> attachment = attach(address_, verbs, bound, stop);
+  AttachOptions attach;
+  attach.memory_node = address_;
+  attach.client = fmt::format("farvec-compute-node/{}", getpid());
+  attach.wait = bound;
+  attach.call_timeout = bound;
+  attach.verbs = verbs;
+  attach.stop = &stop;
+  attach.tls = tls_;
+  const std::shared_ptr<Attachment> attachment = Attachment::attach(attach);
   GraphIndex index = fetch(*attachment, stop);
   GraphSessionOptions session;
   session.core = core_options(options_);

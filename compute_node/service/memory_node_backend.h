@@ -21,6 +21,7 @@ class MemoryNodeBackend final : public SearchBackend {
  private:
   const DaemonOptions options_;
   const rpc::Address address_;
+  const std::shared_ptr<const rpc::Tls> tls_;
   transport::TierSpec tier_;
 };
 

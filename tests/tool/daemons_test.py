@@ -1,23 +1,15 @@
 """A memory node and a compute node as processes: what they tell Prometheus after a search."""
-import contextlib
 import re
-import socket
-import subprocess
 import time
 import unittest
 import urllib.request
 
 import numpy as np
 
-from farvec_tool import BIN, TIMEOUT_S, ToolTest, farvec, read_neighbours, write_vectors
+from farvec_tool import (TIMEOUT_S, DaemonTest, farvec, free_port, read_neighbours,
+                         write_vectors)
 
 QUERIES, K, LIST = 9, 5, 20
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def scrape(port):
@@ -28,21 +20,12 @@ def scrape(port):
     return {name: float(value) for name, value in pairs}
 
 
-class Daemons(ToolTest):
+class Daemons(DaemonTest):
     def setUp(self):
         super().setUp()
         self.base = write_vectors(self.folder / "base", self.rows(400))
         self.queries = write_vectors(self.folder / "queries", self.rows(QUERIES))
         self.must_pass(self.build(self.base))
-        self.processes = contextlib.ExitStack()
-        self.addCleanup(self.processes.close)
-
-    def start(self, name, *options):
-        log = self.processes.enter_context(open(self.folder / f"{name}.log", "w"))
-        process = subprocess.Popen([str(BIN / name), *map(str, options)], stdout=log, stderr=log)
-        self.processes.callback(process.wait, timeout=TIMEOUT_S)
-        self.processes.callback(process.kill)
-        return process
 
     def start_both(self, *compute_options):
         """(memory node's metrics port, compute node's metrics port, compute node's address)."""

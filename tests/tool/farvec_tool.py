@@ -1,6 +1,8 @@
-"""Runs the built `farvec` on small files: what the tests of the tool share."""
+"""Runs the built programs on small files: what the tests of the tool share."""
+import contextlib
 import os
 import pathlib
+import socket
 import subprocess
 import tempfile
 import unittest
@@ -16,6 +18,12 @@ def farvec(*arguments, **options):
     """The finished process, with its output as text."""
     return subprocess.run([str(BIN / "farvec"), *map(str, arguments)], text=True,
                           capture_output=True, timeout=TIMEOUT_S, check=False, **options)
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
 
 def write_vectors(stem, rows, count=None, dimension=None):
@@ -72,3 +80,19 @@ class ToolTest(unittest.TestCase):
     def must_refuse_build(self, data, *words, options=()):
         self.must_refuse(self.build(data, *options), *words)
         self.assertFalse((self.folder / "index").exists())
+
+
+class DaemonTest(ToolTest):
+    """Processes of one test, ended with it; what NAME prints is in NAME.log."""
+
+    def setUp(self):
+        super().setUp()
+        self.processes = contextlib.ExitStack()
+        self.addCleanup(self.processes.close)
+
+    def start(self, name, *options):
+        log = self.processes.enter_context(open(self.folder / f"{name}.log", "w"))
+        process = subprocess.Popen([str(BIN / name), *map(str, options)], stdout=log, stderr=log)
+        self.processes.callback(process.wait, timeout=TIMEOUT_S)
+        self.processes.callback(process.kill)
+        return process

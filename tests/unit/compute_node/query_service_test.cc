@@ -39,8 +39,8 @@ struct QueryServiceTest : testing::Test {
     service_options.limits = {40, 64, queue, 10, 2};
     service_options.default_deadline = std::chrono::seconds(30);
     service = std::make_unique<QueryService>(*supervisor, statistics, service_options);
-    server = std::make_unique<rpc::Server>(
-        rpc::ServerOptions{rpc::parse_address("unix:" + path), false, {service.get()}, {}});
+    server = std::make_unique<rpc::Server>(rpc::ServerOptions{
+        rpc::parse_address("unix:" + path), false, nullptr, {service.get()}, {}});
     channel = rpc::connect(server->address());
     stub = v1::ComputeNode::NewStub(channel);
     if (controls.reachable) {

@@ -68,7 +68,7 @@ class GrantServerTest : public testing::Test {
     std::memcpy(request.lease.data(), lease.data(), sizeof(lease));
     return request;
   }
-  LeaseId lease() { return *leases_.grant(LeaseTable::Clock::now()); }
+  LeaseId lease() { return *leases_.grant("local", LeaseTable::Clock::now()); }
 
   static void send(const rpc::Descriptor& socket, const GrantRequest& request) {
     rpc::send_message(socket.get(), std::as_bytes(std::span(&request, 1)), {});
@@ -241,7 +241,7 @@ TEST_F(GrantServerTest, ALeaseThatEndsClosesItsConnection) {
   const auto socket = connect();
   send(socket, request_for(mine));
   ASSERT_EQ(answer(socket), StatusCode::ok);
-  leases_.release(mine);
+  leases_.revoke(mine);
   EXPECT_TRUE(is_cut_off(socket));
 }
 

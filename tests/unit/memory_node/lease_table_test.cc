@@ -6,29 +6,42 @@ namespace farvec::memory_node {
 namespace {
 
 using namespace std::chrono_literals;
+using Outcome = LeaseTable::Outcome;
 const LeaseTable::Clock::time_point kStart{};
+const std::string kOwner = "CN=client [client]";
 
 TEST(LeaseTable, IsBounded) {
   LeaseTable leases(2, 10ms);
-  const auto first = leases.grant(kStart);
-  ASSERT_TRUE(first && leases.grant(kStart));
-  EXPECT_FALSE(leases.grant(kStart));
-  EXPECT_TRUE(leases.release(*first));
-  EXPECT_FALSE(leases.release(*first));
-  EXPECT_TRUE(leases.grant(kStart));
+  const auto first = leases.grant(kOwner, kStart);
+  ASSERT_TRUE(first && leases.grant(kOwner, kStart));
+  EXPECT_FALSE(leases.grant(kOwner, kStart));
+  EXPECT_EQ(leases.give_back(*first, kOwner), Outcome::done);
+  EXPECT_EQ(leases.give_back(*first, kOwner), Outcome::not_held);
+  EXPECT_TRUE(leases.grant(kOwner, kStart));
 }
 
 TEST(LeaseTable, EndsUnlessRenewed) {
   LeaseTable leases(2, 10ms);
-  const auto kept = *leases.grant(kStart);
-  const auto lost = *leases.grant(kStart);
-  EXPECT_TRUE(leases.renew(kept, kStart + 9ms));
+  const auto kept = *leases.grant(kOwner, kStart);
+  const auto lost = *leases.grant(kOwner, kStart);
+  EXPECT_EQ(leases.renew(kept, kOwner, kStart + 9ms), Outcome::done);
   EXPECT_FALSE(leases.holds(lost, kStart + 10ms));
-  EXPECT_FALSE(leases.renew(lost, kStart + 10ms));
+  EXPECT_EQ(leases.renew(lost, kOwner, kStart + 10ms), Outcome::not_held);
   EXPECT_EQ(leases.expire(kStart + 10ms), 1u);
   EXPECT_TRUE(leases.holds(kept, kStart + 10ms));
   EXPECT_EQ(leases.expirations(), 1u);
   EXPECT_EQ(leases.size(), 1u);
+}
+
+TEST(LeaseTable, ObeysItsOwnerOnly) {
+  LeaseTable leases(1, 10ms);
+  const auto lease = *leases.grant(kOwner, kStart);
+  EXPECT_EQ(leases.renew(lease, "local", kStart + 5ms), Outcome::of_another);
+  EXPECT_EQ(leases.give_back(lease, "local"), Outcome::of_another);
+  EXPECT_TRUE(leases.holds(lease, kStart + 9ms));
+  EXPECT_FALSE(leases.holds(lease, kStart + 10ms));  // the other one's renewal counted for nothing
+  leases.revoke(lease);
+  EXPECT_EQ(leases.size(), 0u);
 }
 
 }  // namespace

@@ -1,0 +1,43 @@
+// OpenSSL's objects with an owner.
+#pragma once
+
+#include <openssl/bio.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+
+#include <memory>
+#include <string>
+
+namespace farvec::rpc {
+
+template <auto free>
+struct OpensslFree {
+  template <typename T>
+  void operator()(T* object) const {
+    free(object);
+  }
+};
+
+using BioHandle = std::unique_ptr<BIO, OpensslFree<BIO_free_all>>;
+using X509Handle = std::unique_ptr<X509, OpensslFree<X509_free>>;
+using KeyHandle = std::unique_ptr<EVP_PKEY, OpensslFree<EVP_PKEY_free>>;
+using SslContextHandle = std::unique_ptr<SSL_CTX, OpensslFree<SSL_CTX_free>>;
+using SslHandle = std::unique_ptr<SSL, OpensslFree<SSL_free>>;
+
+inline BioHandle bio_over(const std::string& text) {
+  return BioHandle(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
+}
+
+/// The first certificate of a PEM text; null when it has none.
+inline X509Handle parse_certificate(const std::string& pem) {
+  return X509Handle(PEM_read_bio_X509(bio_over(pem).get(), nullptr, nullptr, nullptr));
+}
+
+/// Null for an encrypted key too: a daemon has nobody to ask.
+inline KeyHandle parse_key(const std::string& pem) {
+  const auto no_password = [](char*, int, int, void*) { return 0; };
+  return KeyHandle(PEM_read_bio_PrivateKey(bio_over(pem).get(), nullptr, no_password, nullptr));
+}
+
+}  // namespace farvec::rpc

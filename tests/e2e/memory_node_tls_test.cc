@@ -1,0 +1,120 @@
+// farvec-memory-node with certificates: who may attach, and whom a lease obeys.
+#include <gmock/gmock.h>
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "compute_node/attach/attachment.h"
+#include "rpc/channel.h"
+#include "tests/e2e/child_process.h"
+#include "tests/unit/layout/index_fixture.h"
+#include "tests/unit/tls_certificates.h"
+
+namespace farvec {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+namespace v1 = memory_node::v1;
+
+class MemoryNodeTls : public testing::Test {
+ protected:
+  MemoryNodeTls() { index_.write(directory_); }
+
+  std::vector<std::string> command(const rpc::TlsFiles& files) const {
+    return {tests::program("farvec-memory-node"),
+            "--index",
+            directory_,
+            "--listen",
+            "127.0.0.1:0",
+            "--grant",
+            folder_.path() / "grant",
+            "--tls-cert",
+            files.certificate,
+            "--tls-key",
+            files.key,
+            "--tls-ca",
+            files.authority};
+  }
+  /// Where it listens: the kernel chose the port.
+  static rpc::Address address_of(tests::ChildProcess& node) {
+    EXPECT_TRUE(node.wait_for_output("serving")) << node.output();
+    const std::string output = node.output();
+    const std::size_t at = output.find("127.0.0.1:");
+    return rpc::parse_address(output.substr(at, output.find(": ", at) - at));
+  }
+  std::unique_ptr<v1::MemoryNode::Stub> stub_of(const rpc::Address& address,
+                                                const std::string& name) const {
+    rpc::ConnectOptions options;
+    options.tls = certificates_.load(name);
+    return v1::MemoryNode::NewStub(rpc::connect(address, options));
+  }
+
+  tests::TlsCertificates certificates_;
+  layout::TemporaryFolder folder_;
+  std::string directory_ = (folder_.path() / "index").string();
+  layout::RandomIndex index_;
+};
+
+TEST_F(MemoryNodeTls, ACertificateAttachesAndNoneDoesNot) {
+  tests::ChildProcess node(command(certificates_.files("node")));
+  compute_node::AttachOptions options;
+  options.memory_node = address_of(node);
+  options.tls = certificates_.load("client");
+  const auto attachment = compute_node::Attachment::attach(options);
+  EXPECT_TRUE(attachment->alive());
+  EXPECT_GT(attachment->make_endpoint()->region_bytes(0), 0u);
+  EXPECT_THAT(node.output(), HasSubstr("CN=client"));
+  options.tls = nullptr;
+  try {
+    compute_node::Attachment::attach(options);
+    FAIL() << "it attached";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("it demands TLS"));
+  }
+}
+
+TEST_F(MemoryNodeTls, ALeaseObeysItsOwnerOnly) {
+  tests::ChildProcess node(command(certificates_.files("node")));
+  const rpc::Address address = address_of(node);
+  const auto owner = stub_of(address, "client");
+  const auto other = stub_of(address, "other");
+  v1::AttachResponse attached;
+  grpc::ClientContext attach;
+  ASSERT_TRUE(owner->Attach(&attach, {}, &attached).ok());
+  const auto renew = [&](v1::MemoryNode::Stub& stub) {
+    v1::RenewRequest request;
+    request.set_lease_id(attached.lease_id());
+    v1::RenewResponse response;
+    grpc::ClientContext context;
+    return stub.Renew(&context, request, &response);
+  };
+  const auto detach = [&](v1::MemoryNode::Stub& stub) {
+    v1::DetachRequest request;
+    request.set_lease_id(attached.lease_id());
+    v1::DetachResponse response;
+    grpc::ClientContext context;
+    return stub.Detach(&context, request, &response);
+  };
+  const grpc::Status refused = renew(*other);
+  EXPECT_EQ(refused.error_code(), grpc::StatusCode::PERMISSION_DENIED);
+  EXPECT_THAT(refused.error_message(), HasSubstr("CN=other"));
+  EXPECT_EQ(detach(*other).error_code(), grpc::StatusCode::PERMISSION_DENIED);
+  EXPECT_TRUE(renew(*owner).ok());
+  EXPECT_TRUE(detach(*stub_of(address, "client")).ok());  // the identity counts, not the connection
+  EXPECT_EQ(renew(*owner).error_code(), grpc::StatusCode::NOT_FOUND);
+}
+
+TEST_F(MemoryNodeTls, FilesThatCannotServeEndIt) {
+  tests::ChildProcess expired(command(certificates_.files("expired")));
+  EXPECT_EQ(expired.wait(), 1);
+  EXPECT_THAT(expired.output(), HasSubstr("expired.crt expired on"));
+  rpc::TlsFiles files = certificates_.files("node");
+  files.key = certificates_.files("client").key;
+  tests::ChildProcess mismatched(command(files));
+  EXPECT_EQ(mismatched.wait(), 1);
+  EXPECT_THAT(mismatched.output(), HasSubstr("client.key is not the key of the certificate"));
+}
+
+}  // namespace
+}  // namespace farvec
