@@ -75,15 +75,24 @@ Status beam_search(Source& source, const Scorer& scorer, std::span<const NodeId>
       corrupt = true;
       return;
     }
-    if (!scratch.visited.insert(id)) return;
+    // Without a branch: a known vertex's code is near, and asking for it costs little.
     scorer.prefetch(id);
-    ids[pending++] = id;
+    ids[pending] = id;
+    pending += scratch.visited.insert(id) ? 1 : 0;
   };
   auto offer_pending = [&] {
     float* const estimates = scratch.estimates.data();
     scorer.estimate(ids, pending, estimates);
     scratch.counts.estimates += pending;
+    // First without a branch, which would be hard to predict: those that may enter.
+    const float bound = scratch.candidates.bound();
+    std::uint32_t near = 0;
     for (std::uint32_t i = 0; i < pending; ++i) {
+      ids[near] = ids[i];
+      estimates[near] = estimates[i];
+      near += estimates[i] < bound ? 1 : 0;
+    }
+    for (std::uint32_t i = 0; i < near; ++i) {
       if (scratch.candidates.insert(estimates[i], ids[i])) source.expect(ids[i]);
     }
     pending = 0;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/memory.h"
 #include "base/types.h"
 #include "distance/distance.h"
 
@@ -32,7 +33,7 @@ class BuildSpace {
   /// out[i] = distance(a, ids[i]).
   void distances(NodeId a, const NodeId* ids, std::size_t count, float* out) const;
 
-  void prefetch(NodeId id) const { __builtin_prefetch(data_.row(id), 0, 3); }
+  void prefetch(NodeId id) const { prefetch_line(data_.row(id)); }
 
   /// The row nearest to the mean of all rows (ties: the smaller id): the entry point.
   NodeId medoid(unsigned threads) const;

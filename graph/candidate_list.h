@@ -91,7 +91,8 @@ class CandidateList {
     std::uint32_t length = size_;
     while (length > 1) {
       const std::uint32_t half = length / 2;
-      base = base[half - 1] < key ? base + half : base;
+      // Not a conditional expression, which GCC makes a branch that is wrong half of the time.
+      base += half & -std::uint32_t{base[half - 1] < key};
       length -= half;
     }
     return static_cast<std::uint32_t>(base - keys_.data()) + (length == 1 && *base < key ? 1 : 0);

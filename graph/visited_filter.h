@@ -27,9 +27,9 @@ class VisitedFilter {
   /// True when `id` was not known; it is from now on.
   bool insert(NodeId id) {
     NodeId& slot = table_[(id * kMultiplier) >> shift_];
-    if (slot == id) return false;
-    slot = id;
-    return true;
+    const bool unknown = slot != id;
+    slot = id;  // in any case: whether it was known is hard to predict
+    return unknown;
   }
 
   std::size_t dram_bytes() const { return table_.capacity() * sizeof(NodeId); }

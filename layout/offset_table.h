@@ -49,7 +49,7 @@ class OffsetTable {
   }
 
   void prefetch(NodeId id) const {
-    __builtin_prefetch(lines_ + id / kVerticesPerLine * kCacheLineBytes, 0, 3);
+    prefetch_line(lines_ + id / kVerticesPerLine * kCacheLineBytes);
   }
 
   std::size_t count() const { return count_; }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/memory.h"
 #include "base/types.h"
 #include "quantization/code_shape.h"
 #include "quantization/factors.h"
@@ -68,7 +69,7 @@ class Rabitq {
   explicit Rabitq(RabitqParameters parameters);
 
   const RabitqParameters& parameters() const { return parameters_; }
-  /// Bytes of one record: code, then 4 bytes of factors; a multiple of 4.
+  /// Bytes of one record: code, 4 bytes of factors, padding; a multiple of 4.
   std::size_t record_bytes() const { return shape_.record_bytes(); }
   static std::size_t record_bytes(std::uint32_t dimension, std::uint32_t bits) {
     return CodeShape(dimension, bits).record_bytes();
@@ -81,14 +82,12 @@ class Rabitq {
   /// `query` is one row of parameters().type in stored form, at any alignment.
   void prepare(const void* query, RabitqQuery& out) const;
 
-  /// Starts loading all cache lines of a record (a short record straddles two lines half of the
-  /// time).
+  /// Starts loading all cache lines of a record: the last word may lie on one more.
   void prefetch_record(const std::byte* records, NodeId id) const {
     const std::byte* record = records + id * shape_.record_bytes();
-    const std::size_t last = shape_.record_bytes() - 1;
-    __builtin_prefetch(record);
-    for (std::size_t offset = 64; offset < last; offset += 64) __builtin_prefetch(record + offset);
-    __builtin_prefetch(record + last);
+    const std::size_t bytes = shape_.record_bytes();
+    for (std::size_t offset = 0; offset < bytes; offset += 64) prefetch_line(record + offset);
+    if (bytes % 64 > 4) prefetch_line(record + bytes - 1);
   }
 
   /// out[i] = estimated distance of the query to the vector whose record is number ids[i].
