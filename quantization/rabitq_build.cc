@@ -1,6 +1,7 @@
 // The data side of RaBitQ: training and encoding.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "base/error.h"
@@ -149,6 +150,7 @@ void Rabitq::encode(VectorView data, std::byte* records, unsigned threads) const
                [&](unsigned, std::size_t i, const Factors& factors, const RowEncoder& encoder) {
                  std::byte* record = records + i * record_bytes();
                  encoder.pack(record);
+                 std::memset(record + shape_.code_bytes, 0, record_bytes() - shape_.code_bytes);
                  store_unaligned(record + shape_.code_bytes, codec_.encode(factors));
                });
 }

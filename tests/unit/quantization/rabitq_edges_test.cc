@@ -37,14 +37,25 @@ VectorView view_of(const std::vector<float>& rows, std::uint32_t dimension) {
 TEST(RabitqRecord, HasTheDocumentedSize) {
   EXPECT_EQ(Rabitq::record_bytes(128, 1), 20u);
   EXPECT_EQ(Rabitq::record_bytes(128, 2), 36u);
-  EXPECT_EQ(Rabitq::record_bytes(128, 3), 52u);
+  EXPECT_EQ(Rabitq::record_bytes(128, 3), 64u) << "52, padded to a cache line";
   EXPECT_EQ(Rabitq::record_bytes(128, 4), 68u);
   EXPECT_EQ(Rabitq::record_bytes(128, 8), 132u);
   EXPECT_EQ(Rabitq::record_bytes(100, 2), 32u);
   EXPECT_EQ(Rabitq::record_bytes(1, 1), 8u);
+  EXPECT_EQ(Rabitq::record_bytes(96, 2), 32u) << "28, padded to half a cache line";
   for (std::uint32_t d = 1; d <= 130; ++d) {
     for (std::uint32_t bits = 1; bits <= 8; ++bits)
       EXPECT_EQ(Rabitq::record_bytes(d, bits) % 4, 0u);
+  }
+}
+
+TEST(RabitqRecord, IsZeroInItsPadding) {
+  const std::vector<float> rows = sample_rows(3, 128, 5);
+  const Rabitq rabitq(Rabitq::train(view_of(rows, 128), Metric::l2, 3, 1, 1));
+  std::vector<std::byte> records(3 * rabitq.record_bytes(), std::byte{0xff});
+  rabitq.encode(view_of(rows, 128), records.data(), 1);
+  for (std::size_t row = 0; row < 3; ++row) {
+    for (std::size_t i = 52; i < 64; ++i) EXPECT_EQ(records[row * 64 + i], std::byte{0});
   }
 }
 
