@@ -14,10 +14,6 @@ namespace {
 
 using transport::TierKind;
 
-/// Devices this near are reached by load instructions (CXL, persistent memory): their bytes are
-/// used where they lie. Farther ones deliver into a buffer.
-constexpr double kLoadLatencyUs = 1.0;
-
 class MemoryFile {
  public:
   explicit MemoryFile(std::uint64_t bytes) : fd_(memfd_create("farvec-records", MFD_CLOEXEC)) {
@@ -131,7 +127,10 @@ std::unique_ptr<compute_node::SearchCore> LocalTier::make_core(
     case TierKind::emulated:
       break;
   }
-  options.in_place = spec_.model.latency_us < kLoadLatencyUs;
+  if (spec_.model.reached_by_loads()) {
+    options.device = device_;
+    return std::make_unique<SearchCore>(index_, memory_.dram(), options);
+  }
   auto below = std::make_unique<transport::MappedEndpoint>(mapped_);
   return std::make_unique<SearchCore>(
       index_, std::make_unique<transport::EmulatedEndpoint>(std::move(below), device_), options);

@@ -48,7 +48,8 @@ class LocalTier {
   const std::string& model() const { return model_; }
   /// Whether a record cache has anything to save: loads in place go past it.
   bool uses_cache() const {
-    return spec_.kind == transport::TierKind::emulated || spec_.kind == transport::TierKind::verbs;
+    return spec_.kind == transport::TierKind::verbs ||
+           (spec_.kind == transport::TierKind::emulated && !spec_.model.reached_by_loads());
   }
 
  private:

@@ -10,16 +10,18 @@
 #include "coroutines/scheduler.h"
 #include "graph/beam_search.h"
 #include "layout/graph_layout.h"
+#include "transport/emulated/device.h"
 
 namespace farvec::compute_node {
 
 /// One fiber's NodeSource. expand() prefetches every line of the frontier's records, yields to the
-/// next fiber, and reads them in place when it is back.
+/// next fiber, and reads them in place when it is back: with a modelled device, not before that
+/// would have brought them.
 class MappedNodeSource {
  public:
   MappedNodeSource(const layout::GraphLocator& locator, const std::byte* region,
-                   coroutines::Scheduler& scheduler)
-      : locator_(locator), region_(region), scheduler_(scheduler) {}
+                   coroutines::Scheduler& scheduler, transport::Device* device)
+      : locator_(locator), region_(region), scheduler_(scheduler), device_(device) {}
 
   /// Before each search. `counts` must live until the next call.
   void begin(Ticks deadline, QueryCounts& counts) {
@@ -40,7 +42,9 @@ class MappedNodeSource {
     if (counts_->reads % kReadsPerDeadlineCheck < frontier.size() && now_ticks() > deadline_) {
       return {StatusCode::deadline_exceeded, "the deadline passed during the search"};
     }
+    const Ticks ready = device_ != nullptr ? queue(frontier.size()) : 0;
     scheduler_.yield();
+    while (device_ != nullptr && now_ticks() < ready) scheduler_.yield();
     for (std::size_t i = 0; i < frontier.size(); ++i) {
       const Result<NodeRecord> record = locator_.parse(
           frontier[i], extents_[i], {region_ + extents_[i].offset, extents_[i].bytes});
@@ -53,12 +57,22 @@ class MappedNodeSource {
  private:
   static constexpr std::uint32_t kReadsPerDeadlineCheck = 16;
 
+  /// From when on all reads of the hop are there.
+  Ticks queue(std::size_t reads) {
+    for (std::size_t i = 0; i < reads; ++i) bytes_[i] = extents_[i].bytes;
+    device_->reserve({bytes_, reads}, {ready_, reads});
+    return ready_[reads - 1];
+  }
+
   const layout::GraphLocator& locator_;
   const std::byte* const region_;
   coroutines::Scheduler& scheduler_;
+  transport::Device* const device_;
   Ticks deadline_ = 0;
   QueryCounts* counts_ = nullptr;
   layout::Extent extents_[graph::kMaxWidth];
+  std::uint32_t bytes_[graph::kMaxWidth];
+  Ticks ready_[graph::kMaxWidth];
 };
 
 }  // namespace farvec::compute_node

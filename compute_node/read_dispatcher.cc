@@ -23,7 +23,6 @@ ReadDispatcher::ReadDispatcher(std::unique_ptr<transport::Endpoint> endpoint,
       max_outstanding_(endpoint_->limits().max_outstanding),
       lanes_(options.lanes) {
   FARVEC_CHECK(options.lanes > 0 && options.lanes < (1u << 16));
-  FARVEC_CHECK(!options.in_place || endpoint_->limits().in_place);
   for (Lane& lane : lanes_) {
     lane.group = std::make_unique<coroutines::WaitGroup>(scheduler_);
     lane.buffer = make_buffer();
@@ -31,7 +30,6 @@ ReadDispatcher::ReadDispatcher(std::unique_ptr<transport::Endpoint> endpoint,
 }
 
 HugeBuffer ReadDispatcher::make_buffer() const {
-  if (options_.in_place) return {};
   HugeBuffer buffer(graph::kMaxWidth * std::size_t{slot_bytes_});
   endpoint_->register_memory(buffer.span());
   return buffer;
@@ -44,13 +42,10 @@ ReadDispatcher::~ReadDispatcher() {
 void ReadDispatcher::prepare(std::uint32_t lane_index, std::span<const layout::Extent> extents) {
   Lane& lane = lanes_[lane_index];
   for (std::uint32_t i = 0; i < extents.size(); ++i) {
-    std::byte* destination =
-        options_.in_place ? nullptr : lane.buffer.data() + std::size_t{i} * slot_bytes_;
+    std::byte* const destination = lane.buffer.data() + std::size_t{i} * slot_bytes_;
     requests_[i] = {make_token(lane.generation, lane_index, i), kRecordsRegion, extents[i].bytes,
                     extents[i].offset, destination};
-    const std::byte* at =
-        options_.in_place ? endpoint_->mapped(kRecordsRegion) + extents[i].offset : destination;
-    lane.arrived[i] = {at, extents[i].bytes};
+    lane.arrived[i] = {destination, extents[i].bytes};
   }
   lane.error = StatusCode::ok;
   lane.short_read = false;
@@ -79,18 +74,6 @@ Status ReadDispatcher::post(std::uint32_t lane_index, std::span<const layout::Ex
   lanes_[lane_index].group->add(reads);
   in_flight_ += reads;
   return {};
-}
-
-Status ReadDispatcher::wait(std::uint32_t lane_index, Ticks deadline) {
-  Lane& lane = lanes_[lane_index];
-  const Status waited = lane.group->wait(deadline);
-  if (lane.group->pending() > 0) {
-    retire(lane_index);
-    return {StatusCode::deadline_exceeded, "the deadline passed before the records came"};
-  }
-  if (lane.error != StatusCode::ok) return {lane.error, "a read from the memory node failed"};
-  if (lane.short_read) return {StatusCode::data_loss, "a record came back shorter than it is"};
-  return waited;
 }
 
 void ReadDispatcher::retire(std::uint32_t lane_index) {

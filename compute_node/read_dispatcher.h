@@ -20,7 +20,6 @@ namespace farvec::compute_node {
 struct DispatcherOptions {
   std::uint32_t lanes = 1;             ///< fibers that read
   std::uint32_t max_record_bytes = 0;  ///< of the index
-  bool in_place = false;  ///< ask the endpoint for mapped bytes instead of copies in lane buffers
 };
 
 /// One core's reads. Each fiber has a lane with a buffer for one hop. A lane whose deadline passes
@@ -72,7 +71,7 @@ class ReadDispatcher {
     std::span<const std::byte> arrived[graph::kMaxWidth];
   };
 
-  /// What a lane gave up; empty for reads in place.
+  /// What a lane gave up.
   struct Retired {
     HugeBuffer buffer;
     std::uint32_t lane = 0;
@@ -102,5 +101,18 @@ class ReadDispatcher {
   std::uint64_t stalls_ = 0;
   std::uint64_t late_ = 0;
 };
+
+// Inline, as all that suspends on the hot path (coroutines/scheduler.h).
+inline Status ReadDispatcher::wait(std::uint32_t lane_index, Ticks deadline) {
+  Lane& lane = lanes_[lane_index];
+  const Status waited = lane.group->wait(deadline);
+  if (lane.group->pending() > 0) {
+    retire(lane_index);
+    return {StatusCode::deadline_exceeded, "the deadline passed before the records came"};
+  }
+  if (lane.error != StatusCode::ok) return {lane.error, "a read from the memory node failed"};
+  if (lane.short_read) return {StatusCode::data_loss, "a record came back shorter than it is"};
+  return waited;
+}
 
 }  // namespace farvec::compute_node

@@ -64,7 +64,7 @@ template <typename Source>
 class Core : public SearchCore::Impl {
  public:
   Core(const GraphIndex& index, SearchCoreOptions options)
-      : index_(index), options_(options), scheduler_({options.slots, 64 * 1024}) {}
+      : index_(index), options_(std::move(options)), scheduler_({options.slots, 64 * 1024}) {}
 
   coroutines::Scheduler& scheduler() { return scheduler_; }
   void add_slot(Source source) {
@@ -210,7 +210,7 @@ class MappedCore : public Core<MappedNodeSource> {
       : Core(index, options) {
     FARVEC_CHECK(region.size() >= index.locator().region_bytes());
     for (std::uint32_t s = 0; s < options.slots; ++s) {
-      add_slot(MappedNodeSource(index.locator(), region.data(), scheduler()));
+      add_slot(MappedNodeSource(index.locator(), region.data(), scheduler(), options.device.get()));
     }
   }
 };
@@ -220,9 +220,8 @@ class EndpointCore : public Core<EndpointNodeSource> {
   EndpointCore(const GraphIndex& index, std::unique_ptr<transport::Endpoint> endpoint,
                SearchCoreOptions options)
       : Core(index, options),
-        dispatcher_(
-            std::move(endpoint), scheduler(),
-            {options.slots, index.locator().geometry().max_record_bytes(), options.in_place}),
+        dispatcher_(std::move(endpoint), scheduler(),
+                    {options.slots, index.locator().geometry().max_record_bytes()}),
         cache_(options.cache_bytes, index.locator().geometry().max_record_bytes()) {
     scheduler().set_poller([this] { return poll(); });
     for (std::uint32_t s = 0; s < options.slots; ++s) {

@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "base/types.h"
 #include "compute_node/graph_index.h"
+#include "transport/emulated/device.h"
 #include "transport/endpoint.h"
 
 namespace farvec::compute_node {
@@ -67,9 +68,10 @@ class TaskFeed {
 };
 
 struct SearchCoreOptions {
-  std::uint32_t slots = 16;       ///< searches in flight on this core; 1 is synchronous
-  std::size_t cache_bytes = 0;    ///< of the record cache; endpoints only, loads need none
-  bool in_place = false;          ///< endpoints: read mapped bytes in place instead of copying
+  std::uint32_t slots = 16;     ///< searches in flight on this core; 1 is synchronous
+  std::size_t cache_bytes = 0;  ///< of the record cache; endpoints only, loads need none
+  /// Loads take as long as this device's; null: as long as they take. Not for endpoints.
+  std::shared_ptr<transport::Device> device;
   std::uint32_t max_list = 1024;  ///< largest SearchTask::list: bounds the scratch
 };
 
@@ -85,7 +87,8 @@ struct CoreStatistics {
 /// Runs searches on the thread that calls run(). The index must outlive it.
 class SearchCore {
  public:
-  /// Reads records in place from `region`, mapped from its header on (tiers dram, shm, devdax).
+  /// Reads records in place from `region`, mapped from its header on (tiers dram, shm, devdax,
+  /// and modelled devices that are reached by loads).
   SearchCore(const GraphIndex& index, std::span<const std::byte> region, SearchCoreOptions options);
   /// Reads records of region 0 through an endpoint.
   SearchCore(const GraphIndex& index, std::unique_ptr<transport::Endpoint> endpoint,

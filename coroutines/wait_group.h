@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "base/check.h"
 #include "base/status.h"
@@ -42,5 +43,16 @@ class WaitGroup {
   Status status_;
   std::uint32_t pending_ = 0;
 };
+
+// Inline, as all that suspends on the hot path (scheduler.h).
+inline Status WaitGroup::wait(Ticks deadline) {
+  waiter_ = scheduler_.running();
+  FARVEC_CHECK(waiter_ != nullptr, "only a fiber can wait");
+  bool in_time = true;
+  while (pending_ > 0 && in_time) in_time = scheduler_.suspend_until(deadline);
+  waiter_ = nullptr;
+  if (pending_ > 0) return {StatusCode::deadline_exceeded, "reads did not complete in time"};
+  return std::exchange(status_, {});
+}
 
 }  // namespace farvec::coroutines

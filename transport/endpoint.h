@@ -13,8 +13,6 @@ namespace farvec::transport {
 using RegionId = std::uint32_t;
 
 /// A read of [offset, offset + bytes) of a region into `destination`.
-/// `destination` == nullptr asks for the bytes in place: allowed when limits().in_place, and then
-/// the bytes are at mapped(region) + offset once the completion has been polled.
 /// The destination belongs to the endpoint from post() until its completion has been polled (or
 /// close() has returned), even when the caller has given up waiting (docs/buffers.md). A read of 0
 /// bytes is allowed and completes.
@@ -35,7 +33,6 @@ struct Completion {
 struct EndpointLimits {
   std::uint32_t max_outstanding = 0;  ///< reads posted and not yet polled
   std::uint32_t max_read_bytes = 0;
-  bool in_place = false;  ///< the regions are mapped into this process
 };
 
 /// Used by one thread. Knows no fibers. Destroying it closes it.
@@ -52,8 +49,8 @@ class Endpoint {
   virtual void register_memory(std::span<std::byte> /*memory*/) {}
 
   /// Starts all reads with one doorbell, or none: resource_exhausted when they do not fit
-  /// max_outstanding, invalid_argument when one is outside its region or too long or asks in vain
-  /// for its bytes in place, unavailable when the peer is gone or the endpoint closed.
+  /// max_outstanding, invalid_argument when one is outside its region or too long, unavailable when
+  /// the peer is gone or the endpoint closed.
   virtual Status post(std::span<const ReadRequest> reads) = 0;
 
   /// Moves up to completions.size() finished reads out, in any order; never blocks. Returns how
@@ -64,9 +61,6 @@ class Endpoint {
 
   /// Bytes of a region; 0 when there is no such region.
   virtual std::uint64_t region_bytes(RegionId region) const = 0;
-
-  /// Start of a region when limits().in_place, else nullptr.
-  virtual const std::byte* mapped(RegionId region) const = 0;
 
   /// Tier name for reports: "shm", "emulated(rdma: 2.8 us, 25 GB/s, ...)".
   virtual std::string description() const = 0;
@@ -87,8 +81,8 @@ inline Status check_read(const ReadRequest& read, std::uint64_t region_bytes,
   if (read.offset > region_bytes || read.bytes > region_bytes - read.offset) {
     return {StatusCode::invalid_argument, "the read is outside its region"};
   }
-  if (read.destination == nullptr && !limits.in_place) {
-    return {StatusCode::invalid_argument, "the endpoint cannot read in place"};
+  if (read.destination == nullptr && read.bytes > 0) {
+    return {StatusCode::invalid_argument, "the read has no destination"};
   }
   return {};
 }

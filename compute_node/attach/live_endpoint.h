@@ -39,9 +39,6 @@ class LiveEndpoint final : public transport::Endpoint {
   std::uint64_t region_bytes(transport::RegionId region) const override {
     return below_->region_bytes(region);
   }
-  const std::byte* mapped(transport::RegionId region) const override {
-    return below_->mapped(region);
-  }
   std::string description() const override { return below_->description(); }
   void close() override { below_->close(); }
 

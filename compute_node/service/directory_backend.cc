@@ -3,7 +3,6 @@
 #include "compute_node/index_loader.h"
 #include "compute_node/service/graph_session.h"
 #include "layout/index_directory.h"
-#include "transport/emulated/emulated_endpoint.h"
 #include "transport/mapped/mapped_endpoint.h"
 
 namespace farvec::compute_node {
@@ -48,11 +47,9 @@ std::unique_ptr<SearchSession> DirectoryBackend::open(std::chrono::milliseconds,
   session.records = records->bytes.span();
   session.owner = records;
   if (tier_.kind == transport::TierKind::emulated) {
-    auto device = std::make_shared<transport::Device>(tier_.model);
-    session.make_endpoint = [records, device] {
-      return std::make_unique<transport::EmulatedEndpoint>(
-          std::make_unique<transport::MappedEndpoint>(records->regions), device);
-    };
+    session.emulate(tier_.model, [records] {
+      return std::make_unique<transport::MappedEndpoint>(records->regions);
+    });
   }
   return std::make_unique<GraphSession>(std::move(index), directory.manifest(), std::move(session));
 }

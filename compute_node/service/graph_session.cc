@@ -1,5 +1,9 @@
 #include "compute_node/service/graph_session.h"
 
+#include <utility>
+
+#include "transport/emulated/emulated_endpoint.h"
+
 namespace farvec::compute_node {
 namespace {
 
@@ -86,6 +90,18 @@ GraphSession::GraphSession(GraphIndex index, const layout::Manifest& manifest,
     : options_(std::move(options)),
       graph_(std::move(index)),
       served_(describe(graph_, manifest, options_)) {}
+
+void GraphSessionOptions::emulate(const transport::DeviceModel& model,
+                                  std::function<std::unique_ptr<transport::Endpoint>()> below) {
+  auto device = std::make_shared<transport::Device>(model);
+  if (model.reached_by_loads()) {
+    core.device = std::move(device);
+    return;
+  }
+  make_endpoint = [device, below = std::move(below)] {
+    return std::make_unique<transport::EmulatedEndpoint>(below(), device);
+  };
+}
 
 void GraphSession::run_core(unsigned, TaskFeed& feed) {
   auto core = options_.make_endpoint ? SearchCore(graph_, options_.make_endpoint(), options_.core)

@@ -26,6 +26,11 @@ struct GraphSessionOptions {
   std::span<const std::byte> records;  ///< the whole region, header included
   std::function<bool()> alive;         ///< empty: always. Any thread, does not block
   std::shared_ptr<const void> owner;   ///< keeps memory and grant while the session lives
+
+  /// Puts a modelled device, which all cores share, before the loads from `records` or, when it is
+  /// far, before the endpoints that `below` makes.
+  void emulate(const transport::DeviceModel& model,
+               std::function<std::unique_ptr<transport::Endpoint>()> below);
 };
 
 class GraphSession final : public SearchSession {

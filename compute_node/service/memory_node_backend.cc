@@ -6,7 +6,6 @@
 #include "compute_node/attach/attachment.h"
 #include "compute_node/index_loader.h"
 #include "compute_node/service/graph_session.h"
-#include "transport/emulated/emulated_endpoint.h"
 
 namespace farvec::compute_node {
 namespace {
@@ -62,10 +61,7 @@ std::unique_ptr<SearchSession> MemoryNodeBackend::open(std::chrono::milliseconds
   session.alive = [attachment] { return attachment->alive() && !attachment->draining(); };
   session.owner = attachment;
   if (tier_.kind == transport::TierKind::emulated) {
-    auto device = std::make_shared<transport::Device>(tier_.model);
-    session.make_endpoint = [attachment, device] {
-      return std::make_unique<transport::EmulatedEndpoint>(attachment->make_endpoint(), device);
-    };
+    session.emulate(tier_.model, [attachment] { return attachment->make_endpoint(); });
   }
   if (verbs) session.make_endpoint = [attachment] { return attachment->make_endpoint(); };
   return std::make_unique<GraphSession>(std::move(index), attachment->manifest(),

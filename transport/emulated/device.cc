@@ -34,10 +34,10 @@ Device::Fine Device::transfer_time(std::uint32_t bytes) const {
   return static_cast<Fine>(static_cast<double>(blocks) * fine_per_block_) + 1;
 }
 
-void Device::reserve(std::span<const ReadRequest> reads, std::span<Ticks> ready) {
+void Device::reserve(std::span<const std::uint32_t> bytes, std::span<Ticks> ready) {
   Fine occupied = 0;
-  for (std::size_t i = 0; i < reads.size(); ++i) {
-    const Fine transfer = transfer_time(reads[i].bytes);
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    const Fine transfer = transfer_time(bytes[i]);
     ready[i] = occupied + transfer;  // after the start of this chain of reads
     occupied += std::max(transfer, fine_per_request_);
   }

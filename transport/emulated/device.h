@@ -7,7 +7,6 @@
 
 #include "base/clock.h"
 #include "transport/emulated/device_model.h"
-#include "transport/endpoint.h"
 
 namespace farvec::transport {
 
@@ -18,9 +17,10 @@ class Device {
 
   const DeviceModel& model() const { return model_; }
 
-  /// Queues all reads on the link behind what other cores have queued. `ready` gets, for each, the
-  /// time from which on its bytes are there; never descending. Both spans are equally long.
-  void reserve(std::span<const ReadRequest> reads, std::span<Ticks> ready);
+  /// Queues reads of so many bytes each on the link behind what other cores have queued. `ready`
+  /// gets, for each, the time from which on its bytes are there; never descending. Both spans are
+  /// equally long.
+  void reserve(std::span<const std::uint32_t> bytes, std::span<Ticks> ready);
 
  private:
   /// 1/64 of a tick since the device was made: ticks alone would round a 64 B transfer by 10%.

@@ -16,6 +16,10 @@ struct DeviceModel {
   double requests_per_us = 0;      ///< 10^6 requests per second
   std::uint32_t block_bytes = 64;  ///< smallest unit that the device moves
 
+  /// So near that a processor waits for its loads (CXL, persistent memory): bytes are used where
+  /// they lie. Farther devices deliver into a buffer.
+  bool reached_by_loads() const { return latency_us < 1.0; }
+
   bool operator==(const DeviceModel&) const = default;
 };
 

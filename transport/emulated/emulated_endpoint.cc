@@ -10,6 +10,7 @@ EmulatedEndpoint::EmulatedEndpoint(std::unique_ptr<Endpoint> below, std::shared_
       device_(std::move(device)),
       limits_(below_->limits()),
       due_(limits_.max_outstanding),
+      bytes_(limits_.max_outstanding),
       ready_(limits_.max_outstanding) {}
 
 Status EmulatedEndpoint::post(std::span<const ReadRequest> reads) {
@@ -17,7 +18,8 @@ Status EmulatedEndpoint::post(std::span<const ReadRequest> reads) {
     return {StatusCode::resource_exhausted, "too many reads outstanding"};
   }
   if (Status status = below_->post(reads); !status.ok() || reads.empty()) return status;
-  device_->reserve(reads, {ready_.data(), reads.size()});
+  for (std::size_t i = 0; i < reads.size(); ++i) bytes_[i] = reads[i].bytes;
+  device_->reserve({bytes_.data(), reads.size()}, {ready_.data(), reads.size()});
   for (std::size_t i = 0; i < reads.size(); ++i) due_.push(ready_[i]);
   outstanding_ += reads.size();
   return {};

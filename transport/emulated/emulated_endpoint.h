@@ -26,7 +26,6 @@ class EmulatedEndpoint final : public Endpoint {
   std::uint64_t region_bytes(RegionId region) const override {
     return below_->region_bytes(region);
   }
-  const std::byte* mapped(RegionId region) const override { return below_->mapped(region); }
   /// "emulated(rdma: 2.8 us, 25 GB/s, 100 M reads/s, 64 B blocks)".
   std::string description() const override;
   void close() override;
@@ -35,9 +34,10 @@ class EmulatedEndpoint final : public Endpoint {
   std::unique_ptr<Endpoint> below_;
   std::shared_ptr<Device> device_;
   const EndpointLimits limits_;
-  Ring<Ticks> due_;           ///< of reads that the device has not brought yet, never descending
-  std::vector<Ticks> ready_;  ///< scratch of post()
-  std::size_t allowed_ = 0;   ///< reads that are due and have not been polled
+  Ring<Ticks> due_;  ///< of reads that the device has not brought yet, never descending
+  std::vector<std::uint32_t> bytes_;  ///< scratch of post(), as ready_
+  std::vector<Ticks> ready_;
+  std::size_t allowed_ = 0;  ///< reads that are due and have not been polled
   std::size_t outstanding_ = 0;
 };
 

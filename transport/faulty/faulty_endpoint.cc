@@ -14,12 +14,6 @@ FaultyEndpoint::FaultyEndpoint(std::unique_ptr<Endpoint> below, FaultOptions opt
   order_.reserve(slots_.size());
 }
 
-EndpointLimits FaultyEndpoint::limits() const {
-  EndpointLimits limits = below_->limits();
-  limits.in_place = false;
-  return limits;
-}
-
 Status FaultyEndpoint::check(std::span<const ReadRequest> reads) {
   if (closed_) return {StatusCode::unavailable, "the endpoint is closed"};
   if (dead_) return {StatusCode::unavailable, "the peer is gone"};

@@ -29,7 +29,6 @@ struct FaultOptions {
   std::uint64_t dead_from_read = kNever;  ///< the peer dies when this read is posted
 };
 
-/// Never reads in place: it could not spoil bytes that are mapped read-only.
 class FaultyEndpoint final : public Endpoint {
  public:
   explicit FaultyEndpoint(std::unique_ptr<Endpoint> below, FaultOptions options = {});
@@ -37,11 +36,10 @@ class FaultyEndpoint final : public Endpoint {
   void register_memory(std::span<std::byte> memory) override { below_->register_memory(memory); }
   Status post(std::span<const ReadRequest> reads) override;
   std::size_t poll(std::span<Completion> completions) override;
-  EndpointLimits limits() const override;
+  EndpointLimits limits() const override { return below_->limits(); }
   std::uint64_t region_bytes(RegionId region) const override {
     return below_->region_bytes(region);
   }
-  const std::byte* mapped(RegionId) const override { return nullptr; }
   std::string description() const override { return "faulty(" + below_->description() + ")"; }
   void close() override;
 

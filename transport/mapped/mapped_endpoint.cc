@@ -10,17 +10,17 @@ namespace farvec::transport {
 
 MappedEndpoint::MappedEndpoint(std::shared_ptr<const RegionSet> regions, MappedOptions options)
     : regions_(std::move(regions)),
-      options_(std::move(options)),
-      outstanding_(options_.max_outstanding) {}
+      limits_{options.max_outstanding, options.max_read_bytes},
+      name_(std::move(options.name)),
+      outstanding_(options.max_outstanding) {}
 
 Status MappedEndpoint::post(std::span<const ReadRequest> reads) {
   if (closed_) return {StatusCode::unavailable, "the endpoint is closed"};
-  const EndpointLimits bounds = limits();
-  if (reads.size() > bounds.max_outstanding - outstanding_.size()) {
+  if (reads.size() > limits_.max_outstanding - outstanding_.size()) {
     return {StatusCode::resource_exhausted, "too many reads outstanding"};
   }
   for (const ReadRequest& read : reads) {
-    const Status status = check_read(read, region_bytes(read.region), bounds);
+    const Status status = check_read(read, region_bytes(read.region), limits_);
     if (!status.ok()) return status;
   }
   for (const ReadRequest& read : reads) {
@@ -34,7 +34,7 @@ std::size_t MappedEndpoint::poll(std::span<Completion> completions) {
   const std::size_t count = std::min(completions.size(), outstanding_.size());
   for (std::size_t i = 0; i < count; ++i) {
     const ReadRequest& read = outstanding_.front();
-    if (read.destination != nullptr && read.bytes > 0) {
+    if (read.bytes > 0) {
       std::memcpy(read.destination, (*regions_)[read.region].bytes().data() + read.offset,
                   read.bytes);
     }
@@ -44,16 +44,8 @@ std::size_t MappedEndpoint::poll(std::span<Completion> completions) {
   return count;
 }
 
-EndpointLimits MappedEndpoint::limits() const {
-  return {options_.max_outstanding, options_.max_read_bytes, true};
-}
-
 std::uint64_t MappedEndpoint::region_bytes(RegionId region) const {
   return region < regions_->size() ? (*regions_)[region].size() : 0;
-}
-
-const std::byte* MappedEndpoint::mapped(RegionId region) const {
-  return region < regions_->size() ? (*regions_)[region].bytes().data() : nullptr;
 }
 
 void MappedEndpoint::close() {

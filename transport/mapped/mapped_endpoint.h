@@ -19,23 +19,22 @@ struct MappedOptions {
   std::uint32_t max_read_bytes = 1u << 30;
 };
 
-/// post() prefetches every line of a read; the next poll() completes it, in order, and copies it
-/// unless it was asked for in place.
+/// post() prefetches every line of a read; the next poll() copies and completes it, in order.
 class MappedEndpoint final : public Endpoint {
  public:
   explicit MappedEndpoint(std::shared_ptr<const RegionSet> regions, MappedOptions options = {});
 
   Status post(std::span<const ReadRequest> reads) override;
   std::size_t poll(std::span<Completion> completions) override;
-  EndpointLimits limits() const override;
+  EndpointLimits limits() const override { return limits_; }
   std::uint64_t region_bytes(RegionId region) const override;
-  const std::byte* mapped(RegionId region) const override;
-  std::string description() const override { return options_.name; }
+  std::string description() const override { return name_; }
   void close() override;
 
  private:
   std::shared_ptr<const RegionSet> regions_;
-  MappedOptions options_;
+  const EndpointLimits limits_;
+  const std::string name_;
   Ring<ReadRequest> outstanding_;
   bool closed_ = false;
 };

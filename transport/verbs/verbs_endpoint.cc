@@ -324,7 +324,7 @@ void VerbsEndpoint::enter_error_state() {
 }
 
 EndpointLimits VerbsEndpoint::limits() const {
-  return {max_outstanding_, 1u << 30, false};
+  return {max_outstanding_, 1u << 30};
 }
 
 std::uint64_t VerbsEndpoint::region_bytes(RegionId region) const {

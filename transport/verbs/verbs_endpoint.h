@@ -44,7 +44,6 @@ class VerbsEndpoint final : public Endpoint {
   std::size_t poll(std::span<Completion> completions) override;
   EndpointLimits limits() const override;
   std::uint64_t region_bytes(RegionId region) const override;
-  const std::byte* mapped(RegionId) const override { return nullptr; }
   std::string description() const override;
   void close() override;
 

@@ -149,13 +149,14 @@ TEST(SearchCore, EveryTierAndNumberOfSlotsGivesTheSameAnswersAndCounts) {
   EXPECT_EQ(reference.tasks()[7].id_room[0], 7u) << "a row's nearest neighbour is itself";
 
   auto device = std::make_shared<transport::Device>(transport::parse_device_model("rdma"));
+  auto near = std::make_shared<transport::Device>(transport::parse_device_model("cxl"));
   const std::vector<std::function<std::unique_ptr<SearchCore>()>> makers = {
       [&] { return std::make_unique<SearchCore>(small.index(), small.region(), with_slots(8)); },
       [&] { return std::make_unique<SearchCore>(small.index(), small.endpoint(), with_slots(5)); },
       [&] {
         SearchCoreOptions options = with_slots(4);
-        options.in_place = true;
-        return std::make_unique<SearchCore>(small.index(), small.endpoint(), options);
+        options.device = near;
+        return std::make_unique<SearchCore>(small.index(), small.region(), options);
       },
       [&] {
         return std::make_unique<SearchCore>(

@@ -116,7 +116,7 @@ TEST_F(VerbsTest, TakesNoMoreThanItsLimit) {
   EXPECT_EQ(collect(*endpoint, 4).size(), 4u);
 }
 
-TEST_F(VerbsTest, RefusesUnregisteredDestinationsAndReadsInPlace) {
+TEST_F(VerbsTest, RefusesDestinationsThatItDoesNotKnow) {
   const auto endpoint = connect(options());
   std::byte elsewhere[64];
   ReadRequest outside = read(0, 0, 64);
