@@ -13,12 +13,14 @@
 #include "base/error.h"
 #include "rpc/channel.h"
 #include "rpc/memory_node.grpc.pb.h"
+#include "tests/unit/rpc/message_of.h"
 #include "tests/unit/temporary_folder.h"
 
 namespace farvec::rpc {
 namespace {
 
 using namespace std::chrono_literals;
+using tests::message_of;
 namespace v1 = memory_node::v1;
 
 class DescribeOnly : public v1::MemoryNode::Service {
@@ -41,15 +43,6 @@ ServerOptions options_for(const std::string& address, grpc::Service& service) {
   options.address = parse_address(address);
   options.services = {&service};
   return options;
-}
-
-std::string message_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
 }
 
 TEST(Server, AnswersOverTcpOnAPortOfTheKernelsChoice) {

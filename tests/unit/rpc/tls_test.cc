@@ -5,14 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <functional>
 #include <sstream>
 
-#include "base/error.h"
 #include "rpc/channel.h"
 #include "rpc/memory_node.grpc.pb.h"
 #include "rpc/server.h"
 #include "rpc/status.h"
+#include "tests/unit/rpc/message_of.h"
 #include "tests/unit/tls_certificates.h"
 
 namespace farvec::rpc {
@@ -21,16 +20,8 @@ namespace {
 using namespace std::chrono_literals;
 using testing::AllOf;
 using testing::HasSubstr;
+using tests::message_of;
 namespace v1 = memory_node::v1;
-
-std::string message_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 /// Answers with the identity of the caller.
 class WhoAmI : public v1::MemoryNode::Service {
