@@ -35,7 +35,8 @@ export FARVEC_DATA="${FARVEC_DATA:-}"
 export CTEST_OUTPUT_ON_FAILURE=1
 export ASAN_OPTIONS="${ASAN_OPTIONS:-detect_stack_use_after_return=0}"
 export UBSAN_OPTIONS="${UBSAN_OPTIONS:-print_stacktrace=1}"
-export TSAN_OPTIONS="${TSAN_OPTIONS:-suppressions=\"$ROOT/scripts/tsan.supp\"}"
+# The longest history: a report whose older stack is lost cannot be told to be a library's own.
+export TSAN_OPTIONS="${TSAN_OPTIONS:-history_size=7 suppressions=\"$ROOT/scripts/tsan.supp\"}"
 
 SUMMARY=()
 FAILED=0
