@@ -88,17 +88,20 @@ LocalTier::LocalTier(const transport::TierSpec& spec, const compute_node::GraphI
       model_ = "emulated(" + transport::to_string(spec.model) + ")";
       break;
     case TierKind::verbs:
+    case TierKind::fabric:
       attach();
       break;
   }
 }
 
 void LocalTier::attach() {
-  if (spec_.path.empty()) throw Error("--tier verbs: name the memory node, verbs:HOST:PORT");
+  if (spec_.path.empty()) {
+    throw Error("--tier {0}: name the memory node, {0}:HOST:PORT or {0}:unix:PATH", name_);
+  }
   compute_node::AttachOptions options;
   options.memory_node = rpc::parse_address(spec_.path);
   options.client = "farvec";
-  options.verbs = true;
+  options.tier = spec_;
   options.tls = rpc::load_tls(tls_);
   attachment_ = compute_node::Attachment::attach(options);
   const layout::Manifest& theirs = attachment_->manifest();
@@ -123,6 +126,7 @@ std::unique_ptr<compute_node::SearchCore> LocalTier::make_core(
     case TierKind::devdax:
       return std::make_unique<SearchCore>(index_, mapped_->front().bytes(), options);
     case TierKind::verbs:
+    case TierKind::fabric:
       return std::make_unique<SearchCore>(index_, attachment_->make_endpoint(), options);
     case TierKind::emulated:
       break;

@@ -48,7 +48,7 @@ class LocalTier {
   const std::string& model() const { return model_; }
   /// Whether a record cache has anything to save: loads in place go past it.
   bool uses_cache() const {
-    return spec_.kind == transport::TierKind::verbs ||
+    return is_remote(spec_.kind) ||
            (spec_.kind == transport::TierKind::emulated && !spec_.model.reached_by_loads());
   }
 
@@ -63,7 +63,7 @@ class LocalTier {
   std::string model_;
   std::shared_ptr<const transport::RegionSet> mapped_;    ///< of file, devdax and emulated
   std::shared_ptr<transport::Device> device_;             ///< of emulated
-  std::shared_ptr<compute_node::Attachment> attachment_;  ///< of verbs
+  std::shared_ptr<compute_node::Attachment> attachment_;  ///< of verbs and fabric
 };
 
 }  // namespace farvec::cli

@@ -201,6 +201,7 @@ void register_sweep_command(CLI::App& tool) {
   command
       ->add_option("--tier", a.tiers,
                    "dram, shm, file:PATH, devdax:PATH, verbs:ADDRESS of a memory node,\n"
+                   "fabric:PROVIDER:ADDRESS (libfabric's tcp, verbs;ofi_rxm, shm, efa),\n"
                    "emulated:rdma|cxl|nvm|ssd or\n"
                    "emulated:latency=5us,bandwidth=10GB/s,rate=50M/s")
       ->capture_default_str();

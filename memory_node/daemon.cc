@@ -8,12 +8,13 @@
 #include <memory>
 #include <optional>
 #include <thread>
+#include <vector>
 
 #include "memory_node/grant_server.h"
 #include "memory_node/metrics.h"
+#include "memory_node/read_path.h"
 #include "memory_node/service.h"
 #include "rpc/server.h"
-#include "transport/verbs/verbs_listener.h"
 
 namespace farvec::memory_node {
 namespace {
@@ -33,7 +34,8 @@ class Node {
         // Absolute: clients with other working directories are told it.
         grant_path_(std::filesystem::absolute(
             options.grant_path.empty() ? default_grant_path(options.listen) : options.grant_path)),
-        service_(state_, options.backing.kind, grant_path_) {
+        service_(state_, options.backing.kind) {
+    if (!options.fabric.empty()) check_fabric(options.fabric);
     rpc::ServerOptions server;
     server.address = options.listen;
     server.insecure = options.insecure;
@@ -58,7 +60,7 @@ class Node {
     request.loaded_bytes = &state_.loaded_bytes;
     request.stop = &stop_;
     const auto table = load_index(index, request);
-    if (!options_.rdma.empty()) listen_for_rdma(*table);
+    open_read_paths(*table);
     state_.regions.publish(table);
     state_.state.store(v1::STATE_SERVING, std::memory_order_relaxed);
     server_->set_serving(true);
@@ -88,17 +90,14 @@ class Node {
   }
 
  private:
-  void listen_for_rdma(const RegionTable& table) {
-    transport::VerbsListener::Regions regions;
-    for (const Region& region : table.regions) regions.push_back(region.backing->bytes());
-    const auto holds = [this](const transport::GrantLease& lease) {
-      return state_.leases.holds(lease, Clock::now());
-    };
-    verbs_.emplace(transport::VerbsListenerOptions{options_.rdma, options_.rdma_port}, regions,
-                   holds);
-    service_.set_verbs(options_.rdma, verbs_->port());
-    spdlog::info("RDMA on {}:{}, device {}", options_.rdma, verbs_->port(),
-                 verbs_->device().device);
+  void open_read_paths(const RegionTable& table) {
+    const ReadPathInputs inputs{table, state_.leases, options_.max_leases};
+    paths_.push_back(mapped_read_path(grant_path_));
+    if (!options_.rdma.empty()) {
+      paths_.push_back(verbs_read_path(inputs, options_.rdma, options_.rdma_port));
+    }
+    if (!options_.fabric.empty()) paths_.push_back(fabric_read_path(inputs, options_.fabric));
+    for (const auto& path : paths_) service_.add(*path);
   }
 
   const DaemonOptions& options_;
@@ -109,7 +108,7 @@ class Node {
   std::optional<rpc::Server> server_;
   std::optional<GrantServer> grants_;
   std::optional<Metrics> metrics_;
-  std::optional<transport::VerbsListener> verbs_;  ///< over the bytes of state_'s regions
+  std::vector<std::unique_ptr<ReadPath>> paths_;  ///< over the bytes of state_'s regions
 };
 
 }  // namespace

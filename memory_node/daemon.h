@@ -18,6 +18,7 @@ struct DaemonOptions {
   std::string grant_path;       ///< empty: default_grant_path(listen)
   std::string rdma;             ///< address of an RDMA device of this machine; empty: no RDMA
   std::uint16_t rdma_port = 0;  ///< 0: the system's choice
+  std::string fabric;           ///< libfabric's "PROVIDER" or "PROVIDER:HOST"; empty: none
   std::string metrics = "off";  ///< "HOST:PORT" or "off"
   bool insecure = false;
   rpc::TlsFiles tls;  ///< of the control plane over TCP

@@ -44,6 +44,9 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--rdma", daemon.rdma,
                  "Address of an RDMA device (see `rdma link`): clients may read over RDMA");
   app.add_option("--rdma-port", daemon.rdma_port, "0: the system's choice")->capture_default_str();
+  app.add_option("--fabric", daemon.fabric,
+                 "libfabric's PROVIDER or PROVIDER:HOST (tcp, verbs;ofi_rxm, shm, efa; HOST: an\n"
+                 "address of this machine): clients may read through it");
   app.add_option("--metrics", daemon.metrics, "Prometheus on HOST:PORT, or off")
       ->capture_default_str();
   app.add_flag("--insecure", daemon.insecure,

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <optional>
 
+#include "base/error.h"
 #include "base/version.h"
 #include "rpc/status.h"
 #include "rpc/tls.h"
@@ -46,7 +47,35 @@ grpc::Status refusal(LeaseTable::Outcome outcome, const std::string& caller) {
                       caller)};
 }
 
+grpc::Status no_such_path(v1::Transport transport) {
+  const char* how = transport == v1::TRANSPORT_VERBS ? "RDMA: start it with --rdma HOST"
+                    : transport == v1::TRANSPORT_FABRIC
+                        ? "libfabric: start it with --fabric PROVIDER"
+                        : "transport of this kind";
+  return rpc::to_grpc(StatusCode::failed_precondition,
+                      fmt::format("the memory node serves no {}", how));
+}
+
 }  // namespace
+
+ReadPath* Service::find_path(v1::Transport transport) const {
+  for (ReadPath* path : paths_) {
+    if (path->transport() == transport) return path;
+  }
+  return nullptr;
+}
+
+/// The lease is given back when it cannot be read by.
+grpc::Status Service::offer(ReadPath& path, const LeaseId& lease, v1::AttachResponse& response) {
+  try {
+    path.offer(lease, response);
+    return grpc::Status::OK;
+  } catch (const Error& error) {
+    spdlog::warn("a client got no grant: {}", error.what());
+    state_.leases.revoke(lease);
+    return rpc::to_grpc(StatusCode::internal, error.what());
+  }
+}
 
 grpc::Status Service::Describe(grpc::ServerContext*, const v1::DescribeRequest*,
                                v1::DescribeResponse* response) {
@@ -70,25 +99,17 @@ grpc::Status Service::Attach(grpc::ServerContext* context, const v1::AttachReque
   if (table == nullptr) {
     return rpc::to_grpc(StatusCode::unavailable, "the memory node is still loading its index");
   }
-  const bool wants_verbs = request->transport() == v1::TRANSPORT_VERBS;
-  if (wants_verbs && verbs_host_.empty()) {
-    return rpc::to_grpc(StatusCode::failed_precondition,
-                        "the memory node serves no RDMA: start it with --rdma HOST");
-  }
+  ReadPath* path = find_path(request->transport());
+  if (path == nullptr) return no_such_path(request->transport());
   const std::string caller = rpc::peer_identity(*context->auth_context());
   const auto lease = state_.leases.grant(caller, LeaseTable::Clock::now());
   if (!lease) {
     return rpc::to_grpc(StatusCode::resource_exhausted, "every lease is taken (--max-leases)");
   }
+  if (const auto status = offer(*path, *lease, *response); !status.ok()) return status;
   response->set_lease_id(lease->data(), lease->size());
   response->set_lease_ms(static_cast<std::uint32_t>(state_.leases.duration().count()));
   describe_regions(*table, *response);
-  if (wants_verbs) {
-    response->mutable_verbs()->set_host(verbs_host_);
-    response->mutable_verbs()->set_port(verbs_port_);
-  } else {
-    response->mutable_mapped()->set_socket_path(grant_path_);
-  }
   state_.attaches.fetch_add(1, kRelaxed);
   spdlog::info("attached '{}', {}", request->client().substr(0, kMaxClientNameBytes), caller);
   return grpc::Status::OK;
@@ -115,6 +136,7 @@ grpc::Status Service::Detach(grpc::ServerContext* context, const v1::DetachReque
   const std::string caller = rpc::peer_identity(*context->auth_context());
   const auto outcome = state_.leases.give_back(*lease, caller);
   if (outcome != LeaseTable::Outcome::done) return refusal(outcome, caller);
+  for (ReadPath* path : paths_) path->revoke(*lease);
   state_.detaches.fetch_add(1, kRelaxed);
   return grpc::Status::OK;
 }

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "memory_node/lease_table.h"
+#include "memory_node/read_path.h"
 #include "memory_node/region_table.h"
 #include "rpc/memory_node.grpc.pb.h"
 
@@ -31,14 +33,10 @@ struct NodeState {
 class Service final : public v1::MemoryNode::Service {
  public:
   /// `state` is borrowed.
-  Service(NodeState& state, BackingKind backing, std::string grant_path)
-      : state_(state), backing_(backing), grant_path_(std::move(grant_path)) {}
+  Service(NodeState& state, BackingKind backing) : state_(state), backing_(backing) {}
 
-  /// Where clients that ask for RDMA connect. Before the regions are published.
-  void set_verbs(std::string host, std::uint16_t port) {
-    verbs_host_ = std::move(host);
-    verbs_port_ = port;
-  }
+  /// Offers a way to read; borrowed. Before the regions are published, one of each transport.
+  void add(ReadPath& path) { paths_.push_back(&path); }
 
   grpc::Status Describe(grpc::ServerContext*, const v1::DescribeRequest*,
                         v1::DescribeResponse* response) override;
@@ -52,11 +50,12 @@ class Service final : public v1::MemoryNode::Service {
                      v1::StatsResponse* response) override;
 
  private:
+  ReadPath* find_path(v1::Transport transport) const;
+  grpc::Status offer(ReadPath& path, const LeaseId& lease, v1::AttachResponse& response);
+
   NodeState& state_;
   const BackingKind backing_;
-  const std::string grant_path_;
-  std::string verbs_host_;  ///< empty: no RDMA. Set before publish(), read after it
-  std::uint16_t verbs_port_ = 0;
+  std::vector<ReadPath*> paths_;  ///< filled before publish(), read after it
 };
 
 }  // namespace farvec::memory_node

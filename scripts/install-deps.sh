@@ -13,7 +13,7 @@ PACKAGES=(
   # libraries
   libboost-context-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libcli11-dev
   libtomlplusplus-dev libhdf5-dev zlib1g-dev libxxhash-dev libnuma-dev
-  libibverbs-dev librdmacm-dev
+  libibverbs-dev librdmacm-dev libfabric-dev libfabric-bin
   openssl libssl-dev libgrpc++-dev libprotobuf-dev prometheus-cpp-dev
   libgtest-dev libgmock-dev libbenchmark-dev
   # the lab: guests with soft-RoCE for machines without RDMA

@@ -65,6 +65,11 @@ class Endpoint {
   /// Tier name for reports: "shm", "emulated(rdma: 2.8 us, 25 GB/s, ...)".
   virtual std::string description() const = 0;
 
+  /// Told by whoever else watches the peer (a lease that was lost): what is outstanding completes
+  /// with `unavailable`, also where the device would never say so, and post() refuses. Nothing to
+  /// do where every read completes by itself.
+  virtual void peer_lost() {}
+
   /// Ends every outstanding read (their completions are not delivered) and gives all destinations
   /// back. Idempotent.
   virtual void close() = 0;

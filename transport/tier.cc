@@ -9,13 +9,14 @@ namespace farvec::transport {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, TierKind>, 6> kKinds = {{
+constexpr std::array<std::pair<std::string_view, TierKind>, 7> kKinds = {{
     {"dram", TierKind::dram},
     {"shm", TierKind::shm},
     {"file", TierKind::file},
     {"devdax", TierKind::devdax},
     {"emulated", TierKind::emulated},
     {"verbs", TierKind::verbs},
+    {"fabric", TierKind::fabric},
 }};
 
 /// Whether the word may stand with, or without, something behind a colon.
@@ -24,7 +25,20 @@ bool takes(TierKind kind, bool has_rest) {
   return has_rest == (kind != TierKind::dram && kind != TierKind::shm);
 }
 
+/// PROVIDER or PROVIDER:ADDRESS; an address may hold colons. False when one is empty.
+bool parse_fabric(std::string_view rest, TierSpec& tier) {
+  const std::size_t colon = rest.find(':');
+  tier.provider = rest.substr(0, colon);
+  if (colon == std::string_view::npos) return !tier.provider.empty();
+  tier.path = rest.substr(colon + 1);
+  return !tier.provider.empty() && !tier.path.empty();
+}
+
 }  // namespace
+
+bool is_remote(TierKind kind) {
+  return kind == TierKind::verbs || kind == TierKind::fabric;
+}
 
 TierSpec parse_tier(std::string_view text) {
   const std::size_t colon = text.find(':');
@@ -37,14 +51,17 @@ TierSpec parse_tier(std::string_view text) {
     tier.kind = kind;
     if (kind == TierKind::emulated) {
       tier.model = parse_device_model(rest);
+    } else if (kind == TierKind::fabric) {
+      if (!parse_fabric(rest, tier)) break;
     } else {
       tier.path = rest;
     }
     return tier;
   }
   throw Error(
-      "no tier '{}': expected dram, shm, file:PATH, devdax:PATH, verbs:ADDRESS or emulated:MODEL "
-      "(rdma, cxl, nvm, ssd, or latency=5us,bandwidth=10GB/s,rate=50M/s)",
+      "no tier '{}': expected dram, shm, file:PATH, devdax:PATH, verbs:ADDRESS, "
+      "fabric:PROVIDER:ADDRESS or emulated:MODEL (rdma, cxl, nvm, ssd, or "
+      "latency=5us,bandwidth=10GB/s,rate=50M/s)",
       text);
 }
 
@@ -78,7 +95,8 @@ std::string_view to_string(TierKind kind) {
 }
 
 std::string to_string(const TierSpec& tier) {
-  const std::string word(to_string(tier.kind));
+  std::string word(to_string(tier.kind));
+  if (tier.kind == TierKind::fabric) word += ":" + tier.provider;
   if (tier.kind != TierKind::emulated) return tier.path.empty() ? word : word + ":" + tier.path;
   if (tier.model.name != "custom") return word + ":" + tier.model.name;
   return fmt::format("{}:latency={}us,bandwidth={}GB/s,rate={}M/s,block={}", word,

@@ -9,16 +9,23 @@
 
 namespace farvec::transport {
 
-enum class TierKind { dram, shm, file, devdax, emulated, verbs };
+enum class TierKind { dram, shm, file, devdax, emulated, verbs, fabric };
 
 struct TierSpec {
   TierKind kind = TierKind::dram;
-  std::string path;   ///< of file and devdax; of verbs the memory node's control plane, or empty
-  DeviceModel model;  ///< of emulated
+  /// Of file and devdax; of verbs and fabric the memory node's control plane, or empty.
+  std::string path;
+  std::string provider;  ///< of fabric, libfabric's word: "tcp", "verbs;ofi_rxm"
+  DeviceModel model;     ///< of emulated
 };
 
+/// Whether the bytes belong to a memory node and come through a device (verbs, fabric), not by
+/// loads from a mapping.
+bool is_remote(TierKind kind);
+
 /// "dram", "shm", "file:PATH", "devdax:PATH", "emulated:MODEL" with MODEL as parse_device_model()
-/// takes it, "verbs:ADDRESS" of a memory node (a compute node, which knows it, takes "verbs").
+/// takes it, "verbs:ADDRESS" and "fabric:PROVIDER:ADDRESS" of a memory node (a compute node, which
+/// knows it, takes "verbs" and "fabric:PROVIDER").
 /// Throws Error naming what is accepted.
 TierSpec parse_tier(std::string_view text);
 

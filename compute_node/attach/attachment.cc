@@ -34,7 +34,7 @@ v1::AttachResponse request_lease(v1::MemoryNode::Stub& stub, const AttachOptions
                                  Clock::time_point end) {
   v1::AttachRequest request;
   request.set_client(options.client);
-  request.set_transport(options.verbs ? v1::TRANSPORT_VERBS : v1::TRANSPORT_MAPPED);
+  request.set_transport(transport_of(options.tier.kind));
   for (;;) {
     grpc::ClientContext context;
     context.set_deadline(std::chrono::system_clock::now() + options.call_timeout);
@@ -113,19 +113,6 @@ void check_regions(const v1::AttachResponse& response, const layout::Manifest& m
   }
 }
 
-transport::VerbsOptions verbs_options(const v1::AttachResponse& response,
-                                      const AttachOptions& options) {
-  if (response.grant_case() != v1::AttachResponse::kVerbs) {
-    throw Error("the memory node at {} offers no RDMA", rpc::to_string(options.memory_node));
-  }
-  transport::VerbsOptions verbs;
-  verbs.host = response.verbs().host();
-  verbs.port = static_cast<std::uint16_t>(response.verbs().port());
-  verbs.connect_timeout = options.call_timeout;
-  verbs.lease = lease_bytes(response, options);
-  return verbs;
-}
-
 std::shared_ptr<const transport::RegionSet> map_regions(const v1::AttachResponse& response,
                                                         const Grant& grant,
                                                         const layout::Manifest& manifest) {
@@ -169,7 +156,7 @@ Lease take_lease(const AttachOptions& options) {
     held.lease.id = held.response.lease_id();
     held.lease.duration = std::chrono::milliseconds(held.response.lease_ms());
     held.lease.call_timeout = options.call_timeout;
-    if (!options.verbs) held.grant = request_grant(held.response, options);
+    if (!is_remote(options.tier.kind)) held.grant = request_grant(held.response, options);
     return held;
   } catch (const Error& error) {
     if (!held.lease.id.empty()) give_back(held.lease);
@@ -185,11 +172,16 @@ std::unique_ptr<Attachment> Attachment::attach(const AttachOptions& options) {
   attachment->manifest_ =
       layout::manifest_from_json(held.response.manifest_json(), "the memory node's manifest");
   attachment->generation_ = held.response.generation();
-  if (options.verbs) {
-    attachment->verbs_ = verbs_options(held.response, options);
+  if (is_remote(options.tier.kind)) {
     check_regions(held.response, attachment->manifest_);
+    attachment->open_endpoint_ = remote_endpoints(
+        held.response, {options.tier, lease_bytes(held.response, options),
+                        rpc::to_string(options.memory_node), options.call_timeout});
   } else {
     attachment->regions_ = map_regions(held.response, held.grant, attachment->manifest_);
+    attachment->open_endpoint_ = [regions = attachment->regions_] {
+      return std::make_unique<transport::MappedEndpoint>(regions);
+    };
   }
   attachment->liveness_ = std::make_shared<Liveness>();
   held.lease.grant_socket = std::move(held.grant.socket);
@@ -208,13 +200,7 @@ bool Attachment::draining() const {
 }
 
 std::unique_ptr<transport::Endpoint> Attachment::make_endpoint() const {
-  std::unique_ptr<transport::Endpoint> below;
-  if (verbs_) {
-    below = std::make_unique<transport::VerbsEndpoint>(*verbs_);
-  } else {
-    below = std::make_unique<transport::MappedEndpoint>(regions_);
-  }
-  return std::make_unique<LiveEndpoint>(std::move(below), liveness_);
+  return std::make_unique<LiveEndpoint>(open_endpoint_(), liveness_);
 }
 
 }  // namespace farvec::compute_node

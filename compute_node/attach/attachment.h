@@ -4,15 +4,15 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "compute_node/attach/lease_keeper.h"
+#include "compute_node/attach/read_paths.h"
 #include "layout/manifest.h"
 #include "rpc/address.h"
 #include "rpc/tls.h"
 #include "transport/mapped/mapped_endpoint.h"
-#include "transport/verbs/verbs_endpoint.h"
+#include "transport/tier.h"
 
 namespace farvec::compute_node {
 
@@ -22,8 +22,9 @@ struct AttachOptions {
   /// Bound on waiting for the node to come up and to finish loading.
   std::chrono::milliseconds wait{10'000};
   std::chrono::milliseconds call_timeout{5'000};
-  /// RDMA reads instead of a mapping: the node may be on another machine.
-  bool verbs = false;
+  /// When it is remote, reads go that way and the node may be on another machine; else the regions
+  /// are mapped, whatever it is.
+  transport::TierSpec tier;
   std::shared_ptr<const rpc::Tls> tls;  ///< null: none
   /// When set, attaching ends with an Error soon after it becomes true.
   const std::atomic<bool>* stop = nullptr;
@@ -50,11 +51,12 @@ class Attachment {
   const layout::Manifest& manifest() const { return manifest_; }
   /// Differs between two publications of the node.
   std::uint64_t generation() const { return generation_; }
-  /// RegionId i is the manifest's region i, header included. Mapped read-only; null with verbs.
+  /// RegionId i is the manifest's region i, header included. Mapped read-only; null when the tier
+  /// is remote.
   const std::shared_ptr<const transport::RegionSet>& regions() const { return regions_; }
 
-  /// For one core. Its reads complete with `unavailable` once alive() is false. With verbs it
-  /// connects, and throws Error when it cannot.
+  /// For one core. Its reads complete with `unavailable` once alive() is false. When the tier is
+  /// remote it connects, and throws UnreachableError when it cannot.
   std::unique_ptr<transport::Endpoint> make_endpoint() const;
 
  private:
@@ -63,7 +65,7 @@ class Attachment {
   layout::Manifest manifest_;
   std::uint64_t generation_ = 0;
   std::shared_ptr<const transport::RegionSet> regions_;
-  std::optional<transport::VerbsOptions> verbs_;
+  EndpointMaker open_endpoint_;
   std::shared_ptr<Liveness> liveness_;
   std::unique_ptr<LeaseKeeper> keeper_;
 };

@@ -25,6 +25,10 @@ class LiveEndpoint final : public transport::Endpoint {
     return status;
   }
   std::size_t poll(std::span<transport::Completion> completions) override {
+    if (!alive() && !told_) {
+      told_ = true;
+      below_->peer_lost();
+    }
     const std::size_t count = below_->poll(completions);
     for (auto& completion : completions.first(count)) note(completion.status);
     if (count > 0 && !alive()) {
@@ -40,6 +44,7 @@ class LiveEndpoint final : public transport::Endpoint {
     return below_->region_bytes(region);
   }
   std::string description() const override { return below_->description(); }
+  void peer_lost() override { liveness_->alive.store(false, std::memory_order_relaxed); }
   void close() override { below_->close(); }
 
  private:
@@ -51,6 +56,7 @@ class LiveEndpoint final : public transport::Endpoint {
 
   std::unique_ptr<transport::Endpoint> below_;
   std::shared_ptr<Liveness> liveness_;
+  bool told_ = false;  ///< the endpoint below
 };
 
 }  // namespace farvec::compute_node

@@ -14,8 +14,8 @@ namespace {
 GraphIndex fetch(const Attachment& attachment, const std::atomic<bool>& stop) {
   FetchOptions options;
   options.stop = &stop;
-  const auto endpoint = attachment.make_endpoint();
   try {
+    const auto endpoint = attachment.make_endpoint();
     return fetch_graph_index(attachment.manifest(), *endpoint, options);
   } catch (const Error& error) {
     if (attachment.alive() && !stop.load(std::memory_order_relaxed)) throw;
@@ -32,22 +32,24 @@ MemoryNodeBackend::MemoryNodeBackend(const DaemonOptions& options)
       tier_(transport::parse_tier(options.tier.empty() ? "shm" : options.tier)) {
   using transport::TierKind;
   const TierKind kind = tier_.kind;
-  if ((kind != TierKind::shm && kind != TierKind::verbs && kind != TierKind::emulated) ||
-      (kind == TierKind::verbs && !tier_.path.empty())) {
-    throw Error("--tier {}: with --memory-node the tier is shm, verbs or emulated:MODEL",
-                options.tier);
+  const bool remote = is_remote(kind);
+  if ((kind != TierKind::shm && !remote && kind != TierKind::emulated) ||
+      (remote && !tier_.path.empty())) {
+    throw Error(
+        "--tier {}: with --memory-node the tier is shm, verbs, fabric:PROVIDER or emulated:MODEL",
+        options.tier);
   }
 }
 
 std::unique_ptr<SearchSession> MemoryNodeBackend::open(std::chrono::milliseconds bound,
                                                        const std::atomic<bool>& stop) {
-  const bool verbs = tier_.kind == transport::TierKind::verbs;
+  const bool remote = is_remote(tier_.kind);
   AttachOptions attach;
   attach.memory_node = address_;
   attach.client = fmt::format("farvec-compute-node/{}", getpid());
   attach.wait = bound;
   attach.call_timeout = bound;
-  attach.verbs = verbs;
+  attach.tier = tier_;
   attach.stop = &stop;
   attach.tls = tls_;
   const std::shared_ptr<Attachment> attachment = Attachment::attach(attach);
@@ -57,13 +59,13 @@ std::unique_ptr<SearchSession> MemoryNodeBackend::open(std::chrono::milliseconds
   session.cores = options_.threads;
   session.tier = transport::to_string(tier_);
   session.generation = attachment->generation();
-  if (!verbs) session.records = attachment->regions()->front().bytes();
+  if (!remote) session.records = attachment->regions()->front().bytes();
   session.alive = [attachment] { return attachment->alive() && !attachment->draining(); };
   session.owner = attachment;
   if (tier_.kind == transport::TierKind::emulated) {
     session.emulate(tier_.model, [attachment] { return attachment->make_endpoint(); });
   }
-  if (verbs) session.make_endpoint = [attachment] { return attachment->make_endpoint(); };
+  if (remote) session.make_endpoint = [attachment] { return attachment->make_endpoint(); };
   return std::make_unique<GraphSession>(std::move(index), attachment->manifest(),
                                         std::move(session));
 }

@@ -9,7 +9,7 @@
 namespace farvec::compute_node {
 
 /// Each open() is a new attachment: a lease of its own, codes and offsets fetched again. Tiers:
-/// shm, emulated.
+/// shm, emulated, verbs, fabric.
 class MemoryNodeBackend final : public SearchBackend {
  public:
   /// Throws Error on an address or a tier that it cannot use.

@@ -28,6 +28,7 @@ class EmulatedEndpoint final : public Endpoint {
   }
   /// "emulated(rdma: 2.8 us, 25 GB/s, 100 M reads/s, 64 B blocks)".
   std::string description() const override;
+  void peer_lost() override { below_->peer_lost(); }
   void close() override;
 
  private:

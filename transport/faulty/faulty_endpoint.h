@@ -41,6 +41,7 @@ class FaultyEndpoint final : public Endpoint {
     return below_->region_bytes(region);
   }
   std::string description() const override { return "faulty(" + below_->description() + ")"; }
+  void peer_lost() override { kill(); }
   void close() override;
 
   /// The peer is gone for good: outstanding reads end with `unavailable`, dropped ones too.

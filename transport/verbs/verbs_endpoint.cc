@@ -106,9 +106,9 @@ void VerbsEndpoint::make_queue_pair() {
 void VerbsEndpoint::exchange_hello(Clock::time_point end) {
   grants_.resize(kMaxGrantedRegions);
   const std::size_t room = kMaxGrantedRegions * sizeof(VerbsGrant);
-  register_memory({reinterpret_cast<std::byte*>(grants_.data()), room});
+  const ibv_mr* registered = register_range({reinterpret_cast<std::byte*>(grants_.data()), room});
   ibv_sge place{reinterpret_cast<std::uintptr_t>(grants_.data()), static_cast<std::uint32_t>(room),
-                registered_.back().region->lkey};
+                registered->lkey};
   ibv_recv_wr receive{};
   receive.wr_id = kReceiveId;
   receive.sg_list = &place;
@@ -169,6 +169,10 @@ void VerbsEndpoint::receive_grants(std::size_t count, Clock::time_point end) {
 }
 
 void VerbsEndpoint::register_memory(std::span<std::byte> memory) {
+  (void)register_range(memory);
+}
+
+ibv_mr* VerbsEndpoint::register_range(std::span<std::byte> memory) {
   MemoryRegion region(
       ibv_reg_mr(domain_.get(), memory.data(), memory.size(), IBV_ACCESS_LOCAL_WRITE));
   if (!region) {
@@ -177,16 +181,9 @@ void VerbsEndpoint::register_memory(std::span<std::byte> memory) {
                       "locked memory (ulimit -l, LimitMEMLOCK= in a unit)",
                       memory.size(), device_.device);
   }
-  registered_.push_back({memory.data(), memory.data() + memory.size(), std::move(region)});
-}
-
-const ibv_mr* VerbsEndpoint::region_of(const std::byte* begin, std::uint32_t bytes) const {
-  for (const Registered& registered : registered_) {
-    if (begin >= registered.begin && begin + bytes <= registered.end) {
-      return registered.region.get();
-    }
-  }
-  return nullptr;
+  ibv_mr* registered = region.get();
+  registered_.add(memory, std::move(region));
+  return registered;
 }
 
 std::uint32_t VerbsEndpoint::pieces_of(std::uint32_t bytes) const {
@@ -202,8 +199,8 @@ Status VerbsEndpoint::prepare(std::span<const ReadRequest> reads) {
     if (Status status = check_read(read, region_bytes(read.region), bounds); !status.ok()) {
       return status;
     }
-    const ibv_mr* local = region_of(read.destination, read.bytes);
-    if (local == nullptr) {
+    const MemoryRegion* local = registered_.find(read.destination, read.bytes);
+    if (read.bytes > 0 && local == nullptr) {
       return {StatusCode::invalid_argument, "the destination was not registered"};
     }
     const std::uint32_t count = pieces_of(read.bytes);
@@ -214,7 +211,7 @@ Status VerbsEndpoint::prepare(std::span<const ReadRequest> reads) {
     const VerbsGrant& grant = grants_[read.region];
     for (std::uint32_t done = 0; done < read.bytes; done += piece_bytes_, ++used) {
       pieces_[used] = {reinterpret_cast<std::uintptr_t>(read.destination + done),
-                       std::min(piece_bytes_, read.bytes - done), local->lkey};
+                       std::min(piece_bytes_, read.bytes - done), (*local)->lkey};
       ibv_send_wr& request = chain_[used];
       request = {};
       request.wr_id = next_request_ + used;
@@ -334,6 +331,10 @@ std::uint64_t VerbsEndpoint::region_bytes(RegionId region) const {
 std::string VerbsEndpoint::description() const {
   return fmt::format("verbs({}, {}, MTU {}, {} reads on the wire)", device_.device, peer_,
                      device_.path_mtu_bytes, device_.max_reads_started);
+}
+
+void VerbsEndpoint::peer_lost() {
+  if (!closed_ && !failed_) enter_error_state();
 }
 
 void VerbsEndpoint::close() {

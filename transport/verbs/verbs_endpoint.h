@@ -1,7 +1,6 @@
 // One-sided reads over a reliable RDMA connection.
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -9,6 +8,8 @@
 
 #include "base/clock.h"
 #include "transport/endpoint.h"
+#include "transport/grant.h"
+#include "transport/registered_memory.h"
 #include "transport/ring.h"
 #include "transport/verbs/connection_manager.h"
 #include "transport/verbs/wire.h"
@@ -18,7 +19,7 @@ namespace farvec::transport {
 struct VerbsOptions {
   std::string host;
   std::uint16_t port = 0;
-  std::array<std::byte, 16> lease{};
+  GrantLease lease{};
   /// Work requests in flight; reduced to what the device has.
   std::uint32_t max_outstanding = 256;
   /// A longer read is posted in pieces. 0: the device's own limit.
@@ -45,6 +46,7 @@ class VerbsEndpoint final : public Endpoint {
   EndpointLimits limits() const override;
   std::uint64_t region_bytes(RegionId region) const override;
   std::string description() const override;
+  void peer_lost() override;
   void close() override;
 
   const DeviceLimits& device() const { return device_; }
@@ -55,17 +57,12 @@ class VerbsEndpoint final : public Endpoint {
     std::uint64_t last_request = 0;  ///< sequence number of the read's last work request
     std::uint32_t bytes = 0;
   };
-  struct Registered {
-    std::byte* begin = nullptr;
-    std::byte* end = nullptr;
-    MemoryRegion region;
-  };
 
   void connect(std::chrono::steady_clock::time_point end);
   void make_queue_pair();
   void exchange_hello(std::chrono::steady_clock::time_point end);
   void receive_grants(std::size_t count, std::chrono::steady_clock::time_point end);
-  const ibv_mr* region_of(const std::byte* begin, std::uint32_t bytes) const;
+  ibv_mr* register_range(std::span<std::byte> memory);
   std::uint32_t pieces_of(std::uint32_t bytes) const;
   Status prepare(std::span<const ReadRequest> reads);
   Status ring_doorbell();
@@ -84,7 +81,7 @@ class VerbsEndpoint final : public Endpoint {
   CompletionQueue queue_;
   Connection connection_;  ///< destroyed before the queue and the domain
   std::vector<VerbsGrant> grants_;
-  std::vector<Registered> registered_;
+  RegisteredMemory<MemoryRegion> registered_;
   std::vector<ibv_send_wr> chain_;  ///< of one post()
   std::vector<ibv_sge> pieces_;
   std::size_t pieces_used_ = 0;  ///< of chain_ and pieces_

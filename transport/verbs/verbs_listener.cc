@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <span>
 
 #include "base/error.h"
 #include "base/status.h"
@@ -51,7 +52,8 @@ struct VerbsListener::Client {
   std::vector<std::unique_ptr<ibv_mw, VerbsDeleter<ibv_dealloc_mw>>> windows;
 };
 
-VerbsListener::VerbsListener(VerbsListenerOptions options, Regions regions, Authorise authorise)
+VerbsListener::VerbsListener(VerbsListenerOptions options, GrantedRegions regions,
+                             Authorise authorise)
     : options_(std::move(options)),
       regions_(std::move(regions)),
       authorise_(std::move(authorise)),

@@ -1,25 +1,21 @@
 // A memory node's end of RDMA: accepts connections and grants each the reading of its regions.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <chrono>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <span>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "base/status.h"
+#include "transport/grant.h"
 #include "transport/verbs/connection_manager.h"
 #include "transport/verbs/wire.h"
 
 namespace farvec::transport {
-
-using GrantLease = std::array<std::byte, 16>;
 
 struct VerbsListenerOptions {
   std::string host;        ///< address of an RDMA device of this machine
@@ -33,14 +29,11 @@ struct VerbsListenerOptions {
 /// of its own. The key dies with the connection.
 class VerbsListener {
  public:
-  using Regions = std::vector<std::span<const std::byte>>;
-  /// True while the lease is held: asked when a client connects and every 50 ms, and the connection
-  /// ends when it is not. Called on the listener's thread; must not block.
-  using Authorise = std::function<bool(const GrantLease&)>;
-
-  /// The regions' memory is borrowed and must outlive the listener. Throws Error or SystemError: no
-  /// device, an address that is not a device's, a limit on locked memory (the message says which).
-  VerbsListener(VerbsListenerOptions options, Regions regions, Authorise authorise);
+  /// The regions' memory must outlive the listener. The lease is asked for when a client connects
+  /// and every 50 ms, on the listener's thread; the connection ends when it is not held. Throws
+  /// Error or SystemError: no device, an address that is not a device's, a limit on locked memory
+  /// (the message says which).
+  VerbsListener(VerbsListenerOptions options, GrantedRegions regions, Authorise authorise);
   ~VerbsListener();  ///< ends every connection
   VerbsListener(const VerbsListener&) = delete;
   VerbsListener& operator=(const VerbsListener&) = delete;
@@ -66,7 +59,7 @@ class VerbsListener {
   bool send_grants(Client& client);
 
   const VerbsListenerOptions options_;
-  const Regions regions_;
+  const GrantedRegions regions_;
   const Authorise authorise_;
   DeviceLimits device_;
   EventChannel channel_;

@@ -9,7 +9,6 @@ namespace farvec::transport {
 
 inline constexpr std::uint32_t kVerbsMagic = 0x42565646;  // "FVVB"
 inline constexpr std::uint16_t kVerbsVersion = 1;
-inline constexpr std::size_t kMaxGrantedRegions = 16;
 
 /// Client to node, private data of the connection request.
 struct VerbsHello {

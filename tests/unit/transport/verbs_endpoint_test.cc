@@ -30,7 +30,7 @@ class VerbsTest : public testing::Test {
                       "scripts/lab/lab.sh run";
     }
     host_ = self;
-    VerbsListener::Regions regions;
+    GrantedRegions regions;
     for (const MappedRegion& region : *regions_) regions.push_back(region.bytes());
     listener_ = std::make_unique<VerbsListener>(
         VerbsListenerOptions{.host = host_}, regions,

@@ -1,0 +1,70 @@
+#include "compute_node/attach/read_paths.h"
+
+#include <utility>
+
+#include "compute_node/unreachable_error.h"
+#include "transport/fabric/fabric_endpoint.h"
+#include "transport/verbs/verbs_endpoint.h"
+
+namespace farvec::compute_node {
+namespace {
+
+namespace v1 = memory_node::v1;
+using transport::TierKind;
+
+/// A node that died, or a lease that ended, between two calls: another attachment may do better.
+template <typename Endpoint, typename Options>
+EndpointMaker connector(Options options) {
+  return [options = std::move(options)]() -> std::unique_ptr<transport::Endpoint> {
+    try {
+      return std::make_unique<Endpoint>(options);
+    } catch (const Error& error) {
+      throw UnreachableError("{}", error.what());
+    }
+  };
+}
+
+transport::VerbsOptions verbs_options(const v1::VerbsGrant& grant, const RemoteReads& reads) {
+  transport::VerbsOptions verbs;
+  verbs.host = grant.host();
+  verbs.port = static_cast<std::uint16_t>(grant.port());
+  verbs.connect_timeout = reads.connect_timeout;
+  verbs.lease = reads.lease;
+  return verbs;
+}
+
+transport::FabricOptions fabric_options(const v1::FabricGrant& grant, const RemoteReads& reads) {
+  transport::FabricOptions fabric;
+  fabric.provider = reads.tier.provider;
+  fabric.grant = grant.grant();
+  fabric.lease = reads.lease;
+  fabric.peer = "the memory node at " + reads.node;
+  fabric.connect_timeout = reads.connect_timeout;
+  return fabric;
+}
+
+}  // namespace
+
+v1::Transport transport_of(TierKind tier) {
+  switch (tier) {
+    case TierKind::verbs:
+      return v1::TRANSPORT_VERBS;
+    case TierKind::fabric:
+      return v1::TRANSPORT_FABRIC;
+    default:
+      return v1::TRANSPORT_MAPPED;
+  }
+}
+
+EndpointMaker remote_endpoints(const v1::AttachResponse& response, const RemoteReads& reads) {
+  const bool verbs = reads.tier.kind == TierKind::verbs;
+  const auto wanted = verbs ? v1::AttachResponse::kVerbs : v1::AttachResponse::kFabric;
+  if (response.grant_case() != wanted) {
+    throw Error("the memory node at {} granted no reads by {}", reads.node,
+                transport::to_string(reads.tier.kind));
+  }
+  if (verbs) return connector<transport::VerbsEndpoint>(verbs_options(response.verbs(), reads));
+  return connector<transport::FabricEndpoint>(fabric_options(response.fabric(), reads));
+}
+
+}  // namespace farvec::compute_node

@@ -1,0 +1,34 @@
+// From what an attach call answered to endpoints.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "rpc/memory_node.pb.h"
+#include "transport/endpoint.h"
+#include "transport/grant.h"
+#include "transport/tier.h"
+
+namespace farvec::compute_node {
+
+/// Makes the endpoint of one core. Any thread.
+using EndpointMaker = std::function<std::unique_ptr<transport::Endpoint>()>;
+
+/// What to ask a memory node for, to read it as `tier` does.
+memory_node::v1::Transport transport_of(transport::TierKind tier);
+
+struct RemoteReads {
+  const transport::TierSpec& tier;  ///< is_remote()
+  transport::GrantLease lease{};
+  std::string node;  ///< for messages
+  std::chrono::milliseconds connect_timeout{0};
+};
+
+/// The maker connects on each call, and throws UnreachableError when it cannot. Throws Error now
+/// when the answer holds no grant for the tier.
+EndpointMaker remote_endpoints(const memory_node::v1::AttachResponse& response,
+                               const RemoteReads& reads);
+
+}  // namespace farvec::compute_node

@@ -1,0 +1,52 @@
+// The ways in which clients read the published regions; one interface for all listeners.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "memory_node/lease_table.h"
+#include "memory_node/region_table.h"
+#include "rpc/memory_node.pb.h"
+
+namespace farvec::memory_node {
+
+/// Members may be called from any thread.
+class ReadPath {
+ public:
+  virtual ~ReadPath() = default;
+  ReadPath() = default;
+  ReadPath(const ReadPath&) = delete;
+  ReadPath& operator=(const ReadPath&) = delete;
+
+  virtual v1::Transport transport() const = 0;
+  /// Writes into the answer what the lease's holder has to know to read. Throws Error when it
+  /// cannot be granted; nothing is left behind then.
+  virtual void offer(const LeaseId& lease, v1::AttachResponse& response) = 0;
+  /// The lease was given back: its reads fail once this returns. A lease that has expired is found
+  /// by the path itself.
+  virtual void revoke(const LeaseId& lease) = 0;
+};
+
+/// Clients of this machine map the regions: GrantServer serves the socket, and a lease ends with
+/// its connection there.
+std::unique_ptr<ReadPath> mapped_read_path(std::string socket_path);
+
+/// What the paths over a network stand on. The table and the leases must outlive them.
+struct ReadPathInputs {
+  const RegionTable& table;
+  const LeaseTable& leases;
+  std::size_t max_leases = 0;
+};
+
+/// RDMA connections to `host`, see VerbsListener. Throws Error.
+std::unique_ptr<ReadPath> verbs_read_path(const ReadPathInputs& inputs, const std::string& host,
+                                          std::uint16_t port);
+
+/// Endpoints of libfabric's provider, "PROVIDER" or "PROVIDER:HOST", see FabricListener. Throws
+/// Error.
+std::unique_ptr<ReadPath> fabric_read_path(const ReadPathInputs& inputs, const std::string& spec);
+
+/// Throws now what fabric_read_path() would throw for its second argument after a long load.
+void check_fabric(const std::string& spec);
+
+}  // namespace farvec::memory_node

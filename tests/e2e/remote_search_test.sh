@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# Searches over the regions of a memory node, read through a device: the same neighbours, reads and
+# bytes as in local DRAM, through the tool and through both daemons; and after the memory node was
+# killed and started again.
+#   remote_search_test.sh BIN_DIR TIER NODE_FLAG...
+# TIER is what the compute node takes, "verbs" or "fabric:tcp"; the flags make a memory node serve it.
+set -euo pipefail
+BIN="$1"
+TIER="$2"
+NODE_FLAGS=("${@:3}")
+IMAGES=/usr/share/datasets/fashion-mnist/t10k-images-idx3-ubyte.gz
+FOLDER="$(mktemp -d)"
+PIDS=()
+trap 'kill -KILL "${PIDS[@]}" 2>/dev/null || true; rm -rf "$FOLDER"' EXIT
+cd "$FOLDER"
+
+fail() {
+  echo "FAILED: $*"
+  tail -n 20 ./*.log
+  exit 1
+}
+
+# await_line TEXT FILE: at most 60 s.
+await_line() {
+  local end=$((SECONDS + 60))
+  until grep -q "$1" "$2" 2>/dev/null; do
+    [ "$SECONDS" -lt "$end" ] || fail "no '$1' in $2"
+    sleep 0.1
+  done
+}
+
+start_memory_node() {
+  rm -f memory.log
+  "$BIN/farvec-memory-node" --index index --listen "unix:$FOLDER/m" "${NODE_FLAGS[@]}" \
+    --lease-seconds 2 >memory.log 2>&1 &
+  MEMORY=$!
+  PIDS+=("$MEMORY")
+  await_line "serving" memory.log
+}
+
+search() { "$BIN/farvec" search --queries query.u8bin --k 10 --list 40 "$@"; }
+
+# counts: one line per different set of exact figures in the sweep's report.
+counts() {
+  grep -o '"recall":[^,]*\|"[a-z_]*_per_query":[^,]*' sweep.json | paste -sd ' ' |
+    sed 's/"recall"/\n"recall"/g' | sed '/^$/d; s/ *$//' | sort -u
+}
+
+"$BIN/farvec" dataset sample "$IMAGES" base.u8bin --rows 0:2000 --quiet
+"$BIN/farvec" dataset sample "$IMAGES" query.u8bin --rows 2000:2040 --quiet
+"$BIN/farvec" dataset groundtruth --data base.u8bin --queries query.u8bin --metric l2 --k 10 \
+  --out truth.ibin
+"$BIN/farvec" build graph --data base.u8bin --metric l2 --degree 16 --list 32 --quiet --out index
+search --index index --threads 1 --out local.ibin
+
+start_memory_node
+search --index index --threads 1 --slots 8 --tier "$TIER:unix:$FOLDER/m" --out remote.ibin
+cmp local.ibin remote.ibin || fail "the tool finds other neighbours over $TIER"
+"$BIN/farvec" sweep --index index --queries query.u8bin --groundtruth truth.ibin --list 20,40 \
+  --slots 1,16 --tier "dram,shm,$TIER:unix:$FOLDER/m" --passes 1 --pass-ms 1 --json sweep.json
+[ "$(grep -c . sweep.json)" -eq 12 ] || fail "the sweep has not measured 12 combinations"
+[ "$(counts | wc -l)" -eq 2 ] || fail "counts of reads and bytes differ between tiers: $(counts)"
+
+"$BIN/farvec-compute-node" --memory-node "unix:$FOLDER/m" --listen "unix:$FOLDER/c" --tier "$TIER" \
+  >compute.log 2>&1 &
+COMPUTE=$!
+PIDS+=("$COMPUTE")
+await_line "serving" compute.log
+search --connect "unix:$FOLDER/c" --out daemon.ibin
+cmp local.ibin daemon.ibin || fail "the daemons find other neighbours over $TIER"
+
+kill -KILL "$MEMORY"
+await_line "is lost" compute.log
+search --connect "unix:$FOLDER/c" --out never.ibin && fail "answers without a memory node"
+start_memory_node
+end=$((SECONDS + 60))
+until search --connect "unix:$FOLDER/c" --out again.ibin 2>/dev/null; do
+  [ "$SECONDS" -lt "$end" ] || fail "not attached again"
+  sleep 0.5
+done
+cmp local.ibin again.ibin || fail "other neighbours after the restart"
+
+kill -TERM "$COMPUTE"
+wait "$COMPUTE" || fail "the compute node ended with $?"
+kill -TERM "$MEMORY"
+wait "$MEMORY" || fail "the memory node ended with $?"
+echo "same neighbours and counts over $TIER, through both daemons, and after a restart"

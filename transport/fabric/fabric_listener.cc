@@ -1,0 +1,222 @@
+#include "transport/fabric/fabric_listener.h"
+
+#include <spdlog/spdlog.h>
+#include <sys/random.h>
+
+#include <array>
+#include <cerrno>
+
+#include "base/error.h"
+
+namespace farvec::transport {
+namespace {
+
+constexpr std::chrono::milliseconds kLookPeriod{50};
+/// Between two looks at providers without descriptors: a few hundredths of a processor, some 1%
+/// more per grant.
+constexpr std::chrono::microseconds kNap{50};
+constexpr int kMaxRounds = 64;
+constexpr int kKeyTries = 8;
+
+/// No larger than the provider's keys are.
+std::uint64_t random_key(std::size_t key_bytes) {
+  std::uint64_t key = 0;
+  if (getrandom(&key, sizeof(key), 0) != sizeof(key)) {
+    throw SystemError(errno, "getting a random key from the kernel");
+  }
+  return key_bytes >= sizeof(key) ? key : key & ((std::uint64_t{1} << (8 * key_bytes)) - 1);
+}
+
+FabricRegion register_readable(FabricPort& port, std::span<const std::byte> memory) {
+  int error = 0;
+  for (int i = 0; i < kKeyTries; ++i) {
+    const std::uint64_t key = random_key(port.info().domain_attr->mr_key_size);
+    FabricRegion region = port.register_memory(memory, FI_REMOTE_READ, key, error);
+    if (region) return region;
+    if (error != -FI_ENOKEY) break;  // not taken by another
+  }
+  throw Error(
+      "registering {} bytes with libfabric's provider {}: {} (when it is out of memory, "
+      "raise the limit on locked memory: ulimit -l, LimitMEMLOCK= in a unit)",
+      memory.size(), port.info().fabric_attr->prov_name, fabric_error(error));
+}
+
+FabricQuery listener_query(const FabricListenerOptions& options) {
+  FabricQuery query;
+  query.provider = options.provider;
+  query.capabilities = FI_RMA | FI_REMOTE_READ;
+  query.host = options.host;
+  return query;
+}
+
+}  // namespace
+
+struct FabricListener::Client {
+  Client(FabricInfo info, const GrantLease& held) : lease(held), port(std::move(info), true) {}
+
+  const GrantLease lease;
+  FabricWelcome welcome;
+  FabricPort port;
+  // Closed before the endpoint.
+  std::vector<FabricRegion> registered;
+  FabricRegion registered_welcome;
+  bool busy = false;  ///< has more to do than one turn allows
+};
+
+FabricListener::FabricListener(FabricListenerOptions options, GrantedRegions regions,
+                               Authorise authorise)
+    : options_(std::move(options)), regions_(std::move(regions)), authorise_(std::move(authorise)) {
+  if (regions_.empty() || regions_.size() > kMaxGrantedRegions) {
+    throw Error("{} regions cannot be granted over libfabric: from 1 to {}", regions_.size(),
+                kMaxGrantedRegions);
+  }
+  description_ = probe(options_);
+  thread_ = std::thread([this] { run(); });
+}
+
+std::string FabricListener::probe(const FabricListenerOptions& options) {
+  try {
+    const FabricPort port(query_fabric(listener_query(options)), true);
+    return port.info().fabric_attr->prov_name;
+  } catch (const Error& error) {
+    throw Error("listening with libfabric on {}: {}",
+                options.host.empty() ? "the provider's own choice" : options.host, error.what());
+  }
+}
+
+FabricListener::~FabricListener() {
+  stop_.store(true, std::memory_order_relaxed);  // seen within one period
+  thread_.join();
+}
+
+std::string FabricListener::grant(const GrantLease& lease) {
+  if (grants() >= options_.max_grants) {
+    throw Error("{} libfabric grants are out, the most that there may be", options_.max_grants);
+  }
+  auto client = open_client(lease);
+  std::string bytes = encode_grant(describe(*client));
+  add(std::move(client));
+  return bytes;
+}
+
+/// Takes no lock: pinning memory may take long, and others go on reading.
+std::unique_ptr<FabricListener::Client> FabricListener::open_client(const GrantLease& lease) const {
+  auto client = std::make_unique<Client>(query_fabric(listener_query(options_)), lease);
+  client->welcome.regions = static_cast<std::uint16_t>(regions_.size());
+  client->welcome.lease = lease;
+  for (const auto& region : regions_) {
+    client->registered.push_back(register_readable(client->port, region));
+  }
+  client->registered_welcome =
+      register_readable(client->port, std::as_bytes(std::span(&client->welcome, 1)));
+  return client;
+}
+
+FabricGrant FabricListener::describe(const Client& client) const {
+  const fi_info& info = client.port.info();
+  FabricGrant grant;
+  grant.provider = options_.provider;
+  grant.protocol = info.ep_attr->protocol;
+  grant.address_format = info.addr_format;
+  grant.address = client.port.address();
+  grant.max_message_bytes = info.ep_attr->max_msg_size;
+  const auto* welcome = reinterpret_cast<const std::byte*>(&client.welcome);
+  grant.welcome_address = client.port.remote_address(welcome);
+  grant.welcome_key = fi_mr_key(client.registered_welcome.get());
+  for (std::size_t i = 0; i < regions_.size(); ++i) {
+    grant.regions.push_back({client.port.remote_address(regions_[i].data()), regions_[i].size(),
+                             fi_mr_key(client.registered[i].get())});
+  }
+  return grant;
+}
+
+void FabricListener::add(std::unique_ptr<Client> client) {
+  const std::lock_guard lock(mutex_);
+  const std::uint64_t number = next_client_++;
+  const int descriptor = client->port.descriptor();
+  if (descriptor >= 0) ready_.add(descriptor, number);
+  serve(*client);
+  clients_.emplace(number, std::move(client));
+}
+
+void FabricListener::run() {
+  using Clock = std::chrono::steady_clock;
+  std::array<epoll_event, 32> events;
+  auto next_look = Clock::now();
+  auto pace = Pace::wait;
+  while (!stop_.load(std::memory_order_relaxed)) {
+    const int timeout = pace == Pace::wait ? static_cast<int>(kLookPeriod.count()) : 0;
+    const std::size_t count = ready_.wait(events, timeout);
+    if (pace == Pace::nap) std::this_thread::sleep_for(kNap);
+    Clients ended;
+    const std::lock_guard lock(mutex_);
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto found = clients_.find(events[i].data.u64);
+      if (found != clients_.end()) serve(*found->second);
+    }
+    const bool look = Clock::now() >= next_look;
+    if (look) {
+      next_look = Clock::now() + kLookPeriod;
+      ended = take([this](const Client& client) { return !authorise_(client.lease); });
+    }
+    pace = serve_others(look);
+  }
+}
+
+/// The ready ones have been served.
+FabricListener::Pace FabricListener::serve_others(bool all) {
+  Pace pace = Pace::wait;
+  for (auto& [number, client] : clients_) {
+    const bool napped_for = client->port.descriptor() < 0;
+    if (all || client->busy || napped_for) serve(*client);
+    if (client->busy) {
+      pace = Pace::go_on;
+    } else if (napped_for && pace == Pace::wait) {
+      pace = Pace::nap;
+    }
+  }
+  return pace;
+}
+
+/// Lets the provider move bytes until it has no more to do: its descriptor may be waited for then.
+void FabricListener::serve(Client& client) {
+  FabricPort& port = client.port;
+  client.busy = false;
+  for (int i = 0; i < kMaxRounds; ++i) {
+    std::array<fi_cq_entry, 8> ignored;  // reads by peers leave none, but errors may
+    if (fi_cq_read(&port.queue(), ignored.data(), ignored.size()) == -FI_EAVAIL) {
+      fi_cq_err_entry error{};
+      (void)fi_cq_readerr(&port.queue(), &error, 0);
+    }
+    if (port.descriptor() < 0) return;
+    fid* waited = &port.queue().fid;
+    if (fi_trywait(&port.fabric(), &waited, 1) == FI_SUCCESS) return;
+  }
+  client.busy = true;
+}
+
+template <typename Condition>
+FabricListener::Clients FabricListener::take(Condition condition) {
+  Clients taken;
+  for (auto next = clients_.begin(); next != clients_.end();) {
+    const auto current = next++;
+    if (!condition(*current->second)) continue;
+    const int descriptor = current->second->port.descriptor();
+    if (descriptor >= 0) ready_.remove(descriptor);
+    taken.insert(clients_.extract(current));
+  }
+  return taken;
+}
+
+void FabricListener::revoke(const GrantLease& lease) {
+  Clients ended;
+  const std::lock_guard lock(mutex_);
+  ended = take([&](const Client& client) { return client.lease == lease; });
+}
+
+std::size_t FabricListener::grants() const {
+  const std::lock_guard lock(mutex_);
+  return clients_.size();
+}
+
+}  // namespace farvec::transport

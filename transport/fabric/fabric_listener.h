@@ -1,0 +1,83 @@
+// A memory node's end of libfabric: one endpoint per lease, which grants the reading of its
+// regions.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "transport/fabric/grant.h"
+#include "transport/fabric/poll_set.h"
+#include "transport/fabric/port.h"
+#include "transport/grant.h"
+
+namespace farvec::transport {
+
+struct FabricListenerOptions {
+  std::string provider;  ///< "tcp", "verbs;ofi_rxm", "shm", "efa", ...
+  std::string host;      ///< address of an interface; empty: the provider's choice
+  std::size_t max_grants = 256;
+};
+
+/// Each lease has a domain, an endpoint and registrations of its own, read-only (FI_REMOTE_READ)
+/// and with random keys where the provider does not choose them: nothing in it serves another
+/// lease, and all of it is closed when the lease ends. Where the provider moves bytes only while it
+/// is called ("manual progress"), the listener's thread calls it: it sleeps on the providers'
+/// descriptors, or, where they have none, looks every 50 us while there are grants.
+class FabricListener {
+ public:
+  /// The regions' memory is borrowed and must outlive the listener. Throws Error: no such provider
+  /// (names those that there are), a host that is not this machine's.
+  FabricListener(FabricListenerOptions options, GrantedRegions regions, Authorise authorise);
+  ~FabricListener();  ///< ends every grant
+  FabricListener(const FabricListener&) = delete;
+  FabricListener& operator=(const FabricListener&) = delete;
+
+  /// Opens an endpoint and closes it again: what is impossible shows now and not when a client
+  /// comes. Returns the provider's own name. Throws Error, see the constructor.
+  static std::string probe(const FabricListenerOptions& options);
+
+  /// Opens an endpoint for the lease; what its client has to know, as encode_grant() writes it. The
+  /// lease is looked up every 50 ms from then on, and the grant ends when it is not held. Any
+  /// thread; pins the regions where the device needs it, which takes time. Throws Error.
+  std::string grant(const GrantLease& lease);
+  /// Closes the endpoints of a lease: their keys are invalid when this returns. Any thread.
+  void revoke(const GrantLease& lease);
+  std::size_t grants() const;
+  /// "tcp;ofi_rxm".
+  const std::string& description() const { return description_; }
+
+ private:
+  struct Client;
+  using Clients = std::map<std::uint64_t, std::unique_ptr<Client>>;
+
+  /// Until the thread's next turn.
+  enum class Pace { wait, nap, go_on };
+
+  std::unique_ptr<Client> open_client(const GrantLease& lease) const;
+  FabricGrant describe(const Client& client) const;
+  void add(std::unique_ptr<Client> client);
+  void run();
+  static void serve(Client& client);
+  Pace serve_others(bool all);
+  /// Those to be destroyed, which may take long: not under the lock.
+  template <typename Condition>
+  Clients take(Condition condition);
+
+  const FabricListenerOptions options_;
+  const GrantedRegions regions_;
+  const Authorise authorise_;
+  std::string description_;
+  PollSet ready_;
+  mutable std::mutex mutex_;  ///< over what follows, and over every client's port
+  Clients clients_;
+  std::uint64_t next_client_ = 1;
+  std::atomic<bool> stop_{false};
+  std::thread thread_;
+};
+
+}  // namespace farvec::transport

@@ -1,0 +1,45 @@
+// libfabric, loaded when it is first used.
+#pragma once
+
+#include <rdma/fabric.h>
+#include <rdma/fi_errno.h>
+
+#include <array>
+#include <csignal>
+#include <string>
+
+namespace farvec::transport {
+
+/// The functions that libfabric exports; everything else is reached through its objects. Not linked
+/// against, because some distributions' libfabric brings libraries (libinfinipath) that take over
+/// the handlers of SIGSEGV, SIGABRT, SIGINT and others as soon as they are loaded: programs that do
+/// not use it shall not have that, and in those that do the handlers are put back.
+struct FabricLibrary {
+  decltype(&fi_getinfo) getinfo = nullptr;
+  decltype(&fi_freeinfo) freeinfo = nullptr;
+  decltype(&fi_dupinfo) dupinfo = nullptr;
+  decltype(&fi_fabric) fabric = nullptr;
+  decltype(&fi_strerror) strerror = nullptr;
+};
+
+/// Stays loaded until the process ends. Throws Error when it cannot be loaded. Any thread.
+const FabricLibrary& fabric_library();
+
+/// libfabric's words for its error, positive or negative.
+std::string fabric_error(long error);
+
+/// Puts the handlers of fatal and ending signals back as they were.
+class KeptSignalHandlers {
+ public:
+  KeptSignalHandlers();
+  ~KeptSignalHandlers();
+  KeptSignalHandlers(const KeptSignalHandlers&) = delete;
+  KeptSignalHandlers& operator=(const KeptSignalHandlers&) = delete;
+
+ private:
+  static constexpr std::array kSignals = {SIGSEGV, SIGBUS, SIGILL, SIGFPE,
+                                          SIGABRT, SIGINT, SIGTERM};
+  std::array<struct sigaction, kSignals.size()> kept_{};
+};
+
+}  // namespace farvec::transport

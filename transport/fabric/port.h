@@ -1,0 +1,91 @@
+// Owners of libfabric objects, and an endpoint with all that it stands on.
+#pragma once
+
+#include <rdma/fabric.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "transport/fabric/library.h"
+
+namespace farvec::transport {
+
+/// Closes with the library's own function; its failure at the end of a life has no remedy.
+struct FabricDeleter {
+  template <typename T>
+  void operator()(T* object) const {
+    (void)fi_close(&object->fid);
+  }
+};
+template <typename T>
+using FabricHandle = std::unique_ptr<T, FabricDeleter>;
+using FabricRegion = FabricHandle<fid_mr>;
+
+struct FabricInfoDeleter {
+  void operator()(fi_info* info) const { fabric_library().freeinfo(info); }
+};
+using FabricInfo = std::unique_ptr<fi_info, FabricInfoDeleter>;
+
+/// What is asked of a provider. Every `mr_mode` that this code can serve is offered; what the
+/// provider makes of it stands in the answer.
+struct FabricQuery {
+  std::string provider;            ///< "tcp", "verbs;ofi_rxm", "shm", "efa", ...
+  std::uint64_t capabilities = 0;  ///< FI_RMA with FI_READ or FI_REMOTE_READ
+  std::string host;                ///< to listen on; empty: the provider's choice
+  std::uint32_t address_format = 0;
+  std::span<const std::byte> peer;  ///< address to reach; empty: none
+};
+
+/// The provider's first answer. Throws Error naming the provider: not here (lists those that are),
+/// no such host, cannot reach the peer.
+FabricInfo query_fabric(const FabricQuery& query);
+
+/// The providers of this machine that read remote memory: "net, shm, tcp;ofi_rxm".
+std::string fabric_providers();
+
+/// Used by one thread at a time: its domain is nobody else's.
+class FabricPort {
+ public:
+  /// Throws Error naming the provider and the step that failed. With `wants_descriptor` the
+  /// completion queue has a descriptor to wait for where the provider can, see descriptor().
+  FabricPort(FabricInfo info, bool wants_descriptor);
+
+  /// Makes memory accessible with `access` (FI_READ: a place for own reads, FI_REMOTE_READ: read by
+  /// peers). `key` is used where the provider does not choose. Null with -errno in `error`.
+  FabricRegion register_memory(std::span<const std::byte> memory, std::uint64_t access,
+                               std::uint64_t key, int& error);
+  /// How a peer names the first byte of registered memory.
+  std::uint64_t remote_address(const std::byte* begin) const;
+  std::vector<std::byte> address() const;
+  /// -1 when the provider has none.
+  int descriptor() const { return descriptor_; }
+  bool has_mode(int mr_mode) const { return (info_->domain_attr->mr_mode & mr_mode) != 0; }
+
+  const fi_info& info() const { return *info_; }
+  fid_fabric& fabric() { return *fabric_; }
+  fid_cq& queue() { return *queue_; }
+  fid_av& peers() { return *peers_; }
+  fid_ep& endpoint() { return *endpoint_; }
+  /// Ends every transfer; only destruction may follow.
+  void close_endpoint() { endpoint_.reset(); }
+
+ private:
+  void open_queue(bool wants_descriptor);
+
+  // Closed in reverse order.
+  FabricInfo info_;
+  FabricHandle<fid_fabric> fabric_;
+  FabricHandle<fid_domain> domain_;
+  FabricHandle<fid_av> peers_;
+  FabricHandle<fid_cq> queue_;
+  FabricHandle<fid_ep> endpoint_;
+  int descriptor_ = -1;
+};
+
+}  // namespace farvec::transport

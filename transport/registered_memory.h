@@ -1,0 +1,40 @@
+// The places where a device may put bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace farvec::transport {
+
+/// Ranges with what the device's library gave for each. A handful: looked through in order.
+template <typename Handle>
+class RegisteredMemory {
+ public:
+  void add(std::span<std::byte> memory, Handle handle) {
+    ranges_.push_back({memory.data(), memory.data() + memory.size(), std::move(handle)});
+  }
+  /// Of the range that holds all of [begin, begin + bytes); nullptr when there is none.
+  const Handle* find(const std::byte* begin, std::uint32_t bytes) const {
+    for (const Range& range : ranges_) {
+      if (begin >= range.begin && begin <= range.end &&
+          bytes <= static_cast<std::size_t>(range.end - begin)) {
+        return &range.handle;
+      }
+    }
+    return nullptr;
+  }
+  void clear() { ranges_.clear(); }
+
+ private:
+  struct Range {
+    std::byte* begin = nullptr;
+    std::byte* end = nullptr;
+    Handle handle;
+  };
+  std::vector<Range> ranges_;
+};
+
+}  // namespace farvec::transport
