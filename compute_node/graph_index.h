@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "base/types.h"
 #include "distance/distance.h"
@@ -32,7 +34,9 @@ class GraphIndex {
   std::uint32_t dimension() const { return parts_.dimension; }
   std::size_t count() const { return parts_.locator.geometry().count; }
   std::uint32_t max_degree() const { return parts_.locator.geometry().max_degree; }
-  NodeId entry() const { return parts_.entry; }
+  /// Where searches start: the manifest's entry, from which all is reachable, and a few vertices
+  /// more, estimated from codes that every search keeps in the cache. They save the first hops.
+  std::span<const NodeId> entries() const { return entries_; }
   std::size_t query_bytes() const { return dimension() * element_bytes(type()); }
   const layout::GraphLocator& locator() const { return parts_.locator; }
   const quantization::Rabitq& quantizer() const { return parts_.quantizer; }
@@ -46,6 +50,7 @@ class GraphIndex {
 
  private:
   Parts parts_;
+  std::vector<NodeId> entries_;
   const std::byte* codes_ = nullptr;
   distance::PairKernel kernel_;
 };

@@ -173,10 +173,9 @@ class Core : public SearchCore::Impl {
     parameters.width = task.width;
     parameters.max_degree = index_.max_degree();
     parameters.node_count = static_cast<std::uint32_t>(index_.count());
-    const NodeId entry = index_.entry();
     const CodeScorer scorer{index_, slot.prepared, task.query};
     const Status status =
-        graph::beam_search(slot.source, scorer, {&entry, 1}, parameters, slot.scratch);
+        graph::beam_search(slot.source, scorer, index_.entries(), parameters, slot.scratch);
     task.counts.hops = slot.scratch.counts.hops;
     task.counts.estimates = slot.scratch.counts.estimates;
     task.counts.distances = slot.scratch.counts.distances;
