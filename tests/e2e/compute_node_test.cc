@@ -90,7 +90,7 @@ struct ComputeNodeE2e : testing::Test {
     compute = std::make_unique<tests::ChildProcess>(more);
   }
   std::shared_ptr<grpc::Channel> channel() const {
-    return rpc::connect(rpc::parse_address(compute_address), {.wait = kPatience});
+    return rpc::connect(rpc::parse_address(compute_address), {.wait = kPatience, .tls = {}});
   }
   bool serving() const {
     const auto connected = channel();
