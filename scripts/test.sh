@@ -35,6 +35,7 @@ export FARVEC_DATA="${FARVEC_DATA:-}"
 export CTEST_OUTPUT_ON_FAILURE=1
 export ASAN_OPTIONS="${ASAN_OPTIONS:-detect_stack_use_after_return=0}"
 export UBSAN_OPTIONS="${UBSAN_OPTIONS:-print_stacktrace=1}"
+export LSAN_OPTIONS="${LSAN_OPTIONS:-print_suppressions=0:suppressions=\"$ROOT/scripts/lsan.supp\"}"
 # The longest history: a report whose older stack is lost cannot be told to be a library's own.
 export TSAN_OPTIONS="${TSAN_OPTIONS:-history_size=7 suppressions=\"$ROOT/scripts/tsan.supp\"}"
 
