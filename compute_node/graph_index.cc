@@ -42,8 +42,8 @@ GraphIndex::GraphIndex(Parts parts)
   }
   const layout::CodesHeader& header = parts_.codes.header;
   if (header.count != geometry.count || header.record_bytes != parts_.quantizer.record_bytes()) {
-    throw Error("the codes are {} records of {} bytes, but {} of {} are needed", header.count,
-                header.record_bytes, geometry.count, parts_.quantizer.record_bytes());
+    throw Error("the codes are {} records of {} bytes, but {} of {} are needed: rebuild the index",
+                header.count, header.record_bytes, geometry.count, parts_.quantizer.record_bytes());
   }
   entries_ = spread_entries(parts_.entry, geometry.count);
 }

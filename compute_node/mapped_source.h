@@ -43,6 +43,9 @@ class MappedNodeSource {
       return {StatusCode::deadline_exceeded, "the deadline passed during the search"};
     }
     const Ticks ready = device_ != nullptr ? queue(frontier.size()) : 0;
+    if (ready > deadline_) {
+      return {StatusCode::deadline_exceeded, "the device would bring the records too late"};
+    }
     scheduler_.yield();
     while (device_ != nullptr && now_ticks() < ready) scheduler_.yield();
     for (std::size_t i = 0; i < frontier.size(); ++i) {

@@ -78,10 +78,17 @@ Status ReadDispatcher::post(std::uint32_t lane_index, std::span<const layout::Ex
 
 void ReadDispatcher::retire(std::uint32_t lane_index) {
   Lane& lane = lanes_[lane_index];
+  HugeBuffer buffer;
+  try {
+    buffer = make_buffer();
+  } catch (...) {
+    close();  // a core without a buffer ends; no lane may be left waiting
+    throw;
+  }
   const std::uint32_t pending = lane.group->pending();
   retired_.push_back({std::move(lane.buffer), lane_index, lane.generation, pending});
   late_in_flight_ += pending;
-  lane.buffer = make_buffer();
+  lane.buffer = std::move(buffer);
   ++lane.generation;
   while (lane.group->pending() > 0) lane.group->done();  // nobody waits for them any more
   if (retired_.size() > kMaxRetired || late_in_flight_ > max_outstanding_ / 2) close();

@@ -37,7 +37,12 @@ class NoBrokenPipe {
 
 /// The first of the host's addresses that accepts; invalid when none does.
 Descriptor connect_tcp(const Address& address, std::chrono::milliseconds patience) {
-  const AddressList list = resolve(address);
+  AddressList list(nullptr, &freeaddrinfo);
+  try {
+    list = resolve(address);
+  } catch (const Error&) {
+    return {};  // the name may be known later
+  }
   for (const addrinfo* entry = list.get(); entry != nullptr; entry = entry->ai_next) {
     Descriptor socket(::socket(entry->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
     if (!socket.valid()) continue;
@@ -59,7 +64,17 @@ void trust(SSL_CTX* context, const std::string& authority) {
 SslContextHandle make_context(const Tls* tls) {
   SslContextHandle context(SSL_CTX_new(TLS_client_method()));
   if (context == nullptr || tls == nullptr) return context;
-  SSL_CTX_use_certificate(context.get(), parse_certificate(tls->certificate).get());
+  const BioHandle chain = bio_over(tls->certificate);
+  bool first = true;
+  while (X509* certificate = PEM_read_bio_X509(chain.get(), nullptr, nullptr, nullptr)) {
+    if (first) {
+      SSL_CTX_use_certificate(context.get(), certificate);
+    } else {
+      SSL_CTX_add1_chain_cert(context.get(), certificate);
+    }
+    first = false;
+    X509_free(certificate);
+  }
   SSL_CTX_use_PrivateKey(context.get(), parse_key(tls->key).get());
   trust(context.get(), tls->authority);
   SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
@@ -100,7 +115,10 @@ std::string refusal_of(SSL* ssl) {
                        X509_verify_cert_error_string(verdict));
   }
   if (ERR_GET_LIB(error) != ERR_LIB_SSL) return "";  // it is slow, or the network is broken
-  if (ERR_GET_REASON(error) == SSL_R_UNEXPECTED_EOF_WHILE_READING) return kHungUp;
+  if (ERR_GET_REASON(error) == SSL_R_UNEXPECTED_EOF_WHILE_READING) {
+    // Without a certificate of its own it may be a proxy whose backend is still starting.
+    return SSL_get0_peer_certificate(ssl) != nullptr ? kHungUp : "";
+  }
   return fmt::format("it does not speak TLS ({}); start it with certificates, or connect without",
                      reason == nullptr ? "unknown" : reason);
 }

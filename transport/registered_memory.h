@@ -9,11 +9,16 @@
 
 namespace farvec::transport {
 
-/// Ranges with what the device's library gave for each. A handful: looked through in order.
+/// Ranges with what the device's library gave for each. Few: looked through in order.
 template <typename Handle>
 class RegisteredMemory {
  public:
+  /// Drops what it knew of these addresses: whoever registers them anew has unmapped the memory
+  /// that was there before, and the old handle still means that.
   void add(std::span<std::byte> memory, Handle handle) {
+    std::erase_if(ranges_, [&](const Range& range) {
+      return range.begin < memory.data() + memory.size() && memory.data() < range.end;
+    });
     ranges_.push_back({memory.data(), memory.data() + memory.size(), std::move(handle)});
   }
   /// Of the range that holds all of [begin, begin + bytes); nullptr when there is none.

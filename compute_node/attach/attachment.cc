@@ -169,6 +169,10 @@ Lease take_lease(const AttachOptions& options) {
 std::unique_ptr<Attachment> Attachment::attach(const AttachOptions& options) {
   Lease held = take_lease(options);
   std::unique_ptr<Attachment> attachment(new Attachment);
+  attachment->liveness_ = std::make_shared<Liveness>();
+  held.lease.grant_socket = std::move(held.grant.socket);
+  // First: what fails from here on gives the lease back.
+  attachment->keeper_ = std::make_unique<LeaseKeeper>(std::move(held.lease), attachment->liveness_);
   attachment->manifest_ =
       layout::manifest_from_json(held.response.manifest_json(), "the memory node's manifest");
   attachment->generation_ = held.response.generation();
@@ -183,9 +187,6 @@ std::unique_ptr<Attachment> Attachment::attach(const AttachOptions& options) {
       return std::make_unique<transport::MappedEndpoint>(regions);
     };
   }
-  attachment->liveness_ = std::make_shared<Liveness>();
-  held.lease.grant_socket = std::move(held.grant.socket);
-  attachment->keeper_ = std::make_unique<LeaseKeeper>(std::move(held.lease), attachment->liveness_);
   return attachment;
 }
 

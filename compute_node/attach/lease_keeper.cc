@@ -39,13 +39,14 @@ LeaseKeeper::~LeaseKeeper() {
   // An eventfd that was never written takes this without blocking.
   [[maybe_unused]] const ssize_t written = write(wake_.get(), &one, sizeof(one));
   thread_.join();
-  if (liveness_->alive.exchange(false, std::memory_order_relaxed)) {
+  liveness_->alive.store(false, std::memory_order_relaxed);
+  if (!ended_) {
     grpc::ClientContext context;
     set_timeout(context, lease_.call_timeout);
     v1::DetachRequest request;
     request.set_lease_id(lease_.id);
     v1::DetachResponse response;
-    // A node that cannot be told takes the lease back when the grant socket closes.
+    // A node that cannot be told takes the lease back when the grant socket closes, or in time.
     static_cast<void>(lease_.stub->Detach(&context, request, &response));
   }
 }
@@ -67,6 +68,7 @@ void LeaseKeeper::run() {
     if (!renew()) break;
     next_renewal = Clock::now() + period;
   }
+  ended_ = true;
   liveness_->alive.store(false, std::memory_order_relaxed);
   spdlog::warn("the memory node is gone: its grant has ended");
 }

@@ -47,6 +47,7 @@ class LeaseKeeper {
   HeldLease lease_;
   const std::shared_ptr<Liveness> liveness_;
   Clock::time_point lease_end_;
+  bool ended_ = false;    ///< by the node, or with it; of the thread until it is joined
   rpc::Descriptor wake_;  ///< eventfd; readable once the thread must end
   std::thread thread_;
 };

@@ -112,6 +112,9 @@ make_pair() {
   publish "$1"
 }
 
-if [ ! -f ca.crt ] || [ ! -f ca.key ]; then make_authority; fi
+if [ -f ca.crt ] && [ ! -f ca.key ]; then
+  die "$DIRECTORY/ca.key is not there: bring it back, or remove ca.crt to begin a new authority"
+fi
+[ -f ca.crt ] || make_authority
 make_pair node serverAuth,clientAuth
 for client in "${CLIENTS[@]}"; do make_pair "$client" clientAuth; done

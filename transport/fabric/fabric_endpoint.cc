@@ -152,7 +152,8 @@ ssize_t FabricEndpoint::start_piece(Flight& flight, Request& request, bool last)
 }
 
 void FabricEndpoint::note_stall(bool stalled) {
-  if (!stalled || free_requests_.size() < requests_.size()) {
+  // While it connects, the time that is allowed for that is the bound.
+  if (!stalled || !connected_ || free_requests_.size() < requests_.size()) {
     stalled_since_ = 0;
     return;
   }

@@ -148,13 +148,15 @@ void FabricListener::run() {
     const int timeout = pace == Pace::wait ? static_cast<int>(kLookPeriod.count()) : 0;
     const std::size_t count = ready_.wait(events, timeout);
     if (pace == Pace::nap) std::this_thread::sleep_for(kNap);
+    // While revoke() closes clients, the look waits for the next turn.
+    std::unique_lock closing(closing_mutex_, std::defer_lock);
+    const bool look = Clock::now() >= next_look && closing.try_lock();
     Clients ended;
     const std::lock_guard lock(mutex_);
     for (std::size_t i = 0; i < count; ++i) {
       const auto found = clients_.find(events[i].data.u64);
       if (found != clients_.end()) serve(*found->second);
     }
-    const bool look = Clock::now() >= next_look;
     if (look) {
       next_look = Clock::now() + kLookPeriod;
       ended = take([this](const Client& client) { return !authorise_(client.lease); });
@@ -209,6 +211,7 @@ FabricListener::Clients FabricListener::take(Condition condition) {
 }
 
 void FabricListener::revoke(const GrantLease& lease) {
+  const std::lock_guard closing(closing_mutex_);
   Clients ended;
   const std::lock_guard lock(mutex_);
   ended = take([&](const Client& client) { return client.lease == lease; });

@@ -73,6 +73,9 @@ class FabricListener {
   const Authorise authorise_;
   std::string description_;
   PollSet ready_;
+  /// Held, before mutex_, by whoever takes clients out until they are closed: so revoke() also
+  /// waits for a lease that the thread is just ending.
+  std::mutex closing_mutex_;
   mutable std::mutex mutex_;  ///< over what follows, and over every client's port
   Clients clients_;
   std::uint64_t next_client_ = 1;

@@ -296,6 +296,16 @@ TEST(SearchCoreFaults, DroppedReadsEndAtTheDeadlineAndFreeTheSlot) {
   EXPECT_GT(feed.count_status(StatusCode::ok), 0u);
 }
 
+TEST(SearchCoreFaults, ASlowNearDeviceEndsSearchesAtTheirDeadline) {
+  const SmallIndex small;
+  SearchCoreOptions options = with_slots(4);
+  options.device =
+      std::make_shared<transport::Device>(transport::DeviceModel{"few", 0.5, 10, 1e-5, 64});
+  ListFeed feed(small, 40, 50'000);
+  SearchCore(small.index(), small.region(), options).run(feed);
+  EXPECT_EQ(feed.count_status(StatusCode::deadline_exceeded), 40u);
+}
+
 /// Every search gives up while reads are out; their buffers come back when the reads do.
 TEST(SearchCoreFaults, LateReadsGiveTheirBuffersBack) {
   const SmallIndex small;
