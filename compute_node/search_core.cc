@@ -205,7 +205,8 @@ class Core : public SearchCore::Impl {
 
 class MappedCore : public Core<MappedNodeSource> {
  public:
-  MappedCore(const GraphIndex& index, std::span<const std::byte> region, SearchCoreOptions options)
+  MappedCore(const GraphIndex& index, std::span<const std::byte> region,
+             const SearchCoreOptions& options)
       : Core(index, options) {
     FARVEC_CHECK(region.size() >= index.locator().region_bytes());
     for (std::uint32_t s = 0; s < options.slots; ++s) {
@@ -217,7 +218,7 @@ class MappedCore : public Core<MappedNodeSource> {
 class EndpointCore : public Core<EndpointNodeSource> {
  public:
   EndpointCore(const GraphIndex& index, std::unique_ptr<transport::Endpoint> endpoint,
-               SearchCoreOptions options)
+               const SearchCoreOptions& options)
       : Core(index, options),
         dispatcher_(std::move(endpoint), scheduler(),
                     {options.slots, index.locator().geometry().max_record_bytes()}),
@@ -255,11 +256,11 @@ class EndpointCore : public Core<EndpointNodeSource> {
 }  // namespace
 
 SearchCore::SearchCore(const GraphIndex& index, std::span<const std::byte> region,
-                       SearchCoreOptions options)
+                       const SearchCoreOptions& options)
     : impl_(std::make_unique<MappedCore>(index, region, options)) {}
 
 SearchCore::SearchCore(const GraphIndex& index, std::unique_ptr<transport::Endpoint> endpoint,
-                       SearchCoreOptions options)
+                       const SearchCoreOptions& options)
     : impl_(std::make_unique<EndpointCore>(index, std::move(endpoint), options)) {}
 
 SearchCore::~SearchCore() = default;

@@ -89,10 +89,11 @@ class SearchCore {
  public:
   /// Reads records in place from `region`, mapped from its header on (tiers dram, shm, devdax,
   /// and modelled devices that are reached by loads).
-  SearchCore(const GraphIndex& index, std::span<const std::byte> region, SearchCoreOptions options);
+  SearchCore(const GraphIndex& index, std::span<const std::byte> region,
+             const SearchCoreOptions& options);
   /// Reads records of region 0 through an endpoint.
   SearchCore(const GraphIndex& index, std::unique_ptr<transport::Endpoint> endpoint,
-             SearchCoreOptions options);
+             const SearchCoreOptions& options);
   ~SearchCore();
 
   /// Serves the feed until it is finished and every task is done. A task with parameters that do
