@@ -39,6 +39,7 @@ struct CodeShape {
   std::array<Plane, 3> planes{};
   std::uint32_t plane_count = 0;
   std::uint32_t code_bytes = 0;
+  std::uint32_t padded_bytes = 0;  ///< of a record; kept because every estimate asks
 
   CodeShape() = default;
   constexpr CodeShape(std::uint32_t dimension_, std::uint32_t bits_)
@@ -49,14 +50,13 @@ struct CodeShape {
       planes[plane_count++] = {width, code_bytes, bytes};
       code_bytes += bytes;
     }
+    const auto bytes = static_cast<std::uint32_t>(code_bytes + sizeof(std::uint32_t));
+    const std::uint32_t padded = std::bit_ceil(bytes);
+    padded_bytes = padded <= kCacheLineBytes && 3 * padded <= 4 * bytes ? padded : bytes;
   }
 
   /// Padded so that no record lies across two cache lines, where that costs at most a third.
-  constexpr std::size_t record_bytes() const {
-    const std::size_t bytes = code_bytes + sizeof(std::uint32_t);
-    const std::size_t padded = std::bit_ceil(bytes);
-    return padded <= kCacheLineBytes && 3 * padded <= 4 * bytes ? padded : bytes;
-  }
+  constexpr std::size_t record_bytes() const { return padded_bytes; }
   std::uint32_t query_bytes() const {
     std::uint32_t total = 0;
     for (std::uint32_t p = 0; p < plane_count; ++p) total += planes[p].query_bytes();
