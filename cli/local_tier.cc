@@ -60,12 +60,8 @@ std::shared_ptr<const transport::RegionSet> LocalMemory::shared() {
 }
 
 LocalTier::LocalTier(const transport::TierSpec& spec, const compute_node::GraphIndex& index,
-                     LocalMemory& memory, rpc::TlsFiles tls)
-    : spec_(spec),
-      tls_(std::move(tls)),
-      index_(index),
-      memory_(memory),
-      name_(transport::to_string(spec)) {
+                     LocalMemory& memory, const rpc::TlsFiles& tls)
+    : spec_(spec), index_(index), memory_(memory), name_(transport::to_string(spec)) {
   const std::uint64_t bytes = index.locator().region_bytes();
   switch (spec.kind) {
     case TierKind::dram:
@@ -89,12 +85,12 @@ LocalTier::LocalTier(const transport::TierSpec& spec, const compute_node::GraphI
       break;
     case TierKind::verbs:
     case TierKind::fabric:
-      attach();
+      attach(tls);
       break;
   }
 }
 
-void LocalTier::attach() {
+void LocalTier::attach(const rpc::TlsFiles& tls) {
   if (spec_.path.empty()) {
     throw Error("--tier {0}: name the memory node, {0}:HOST:PORT or {0}:unix:PATH", name_);
   }
@@ -102,7 +98,7 @@ void LocalTier::attach() {
   options.memory_node = rpc::parse_address(spec_.path);
   options.client = "farvec";
   options.tier = spec_;
-  options.tls = rpc::load_tls(tls_);
+  options.tls = rpc::load_tls(tls);
   attachment_ = compute_node::Attachment::attach(options);
   const layout::Manifest& theirs = attachment_->manifest();
   const layout::Manifest& ours = memory_.directory().manifest();

@@ -38,7 +38,7 @@ class LocalTier {
  public:
   /// `tls` is for tiers that attach to a memory node. Throws Error when the tier cannot be opened.
   LocalTier(const transport::TierSpec& spec, const compute_node::GraphIndex& index,
-            LocalMemory& memory, rpc::TlsFiles tls);
+            LocalMemory& memory, const rpc::TlsFiles& tls);
 
   std::unique_ptr<compute_node::SearchCore> make_core(compute_node::SearchCoreOptions options);
 
@@ -53,10 +53,9 @@ class LocalTier {
   }
 
  private:
-  void attach();
+  void attach(const rpc::TlsFiles& tls);
 
   const transport::TierSpec spec_;
-  const rpc::TlsFiles tls_;
   const compute_node::GraphIndex& index_;
   LocalMemory& memory_;
   std::string name_;

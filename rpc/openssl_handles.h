@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace farvec::rpc {
 
@@ -29,9 +30,14 @@ inline BioHandle bio_over(const std::string& text) {
   return BioHandle(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
 }
 
-/// The first certificate of a PEM text; null when it has none.
-inline X509Handle parse_certificate(const std::string& pem) {
-  return X509Handle(PEM_read_bio_X509(bio_over(pem).get(), nullptr, nullptr, nullptr));
+/// The certificates of a PEM text, in its order. Ends with the text, which load_tls() bounds.
+inline std::vector<X509Handle> parse_certificates(const std::string& pem) {
+  std::vector<X509Handle> certificates;
+  const BioHandle bio = bio_over(pem);
+  while (X509* certificate = PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr)) {
+    certificates.emplace_back(certificate);
+  }
+  return certificates;
 }
 
 /// Null for an encrypted key too: a daemon has nobody to ask.

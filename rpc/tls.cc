@@ -7,6 +7,7 @@
 
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/input_file.h"
@@ -48,19 +49,34 @@ std::string to_text(const ASN1_TIME* time) {
   return {text, static_cast<std::size_t>(bytes)};
 }
 
-/// The first certificate of the file, which is the one that counts.
-X509Handle check_certificate(const char* option, const std::string& path, const std::string& pem) {
-  X509Handle certificate = parse_certificate(pem);
-  if (certificate == nullptr) throw Error("{}: {} holds no PEM certificate", option, path);
+/// Why the certificate is not valid today; empty when it is.
+std::string fault_of(const X509Handle& certificate) {
   const ASN1_TIME* begin = X509_get0_notBefore(certificate.get());
   const ASN1_TIME* end = X509_get0_notAfter(certificate.get());
-  if (X509_cmp_current_time(end) < 0) {
-    throw Error("{}: the certificate {} expired on {}", option, path, to_text(end));
+  if (X509_cmp_current_time(end) < 0) return "expired on " + to_text(end);
+  if (X509_cmp_current_time(begin) > 0) return "is valid from " + to_text(begin) + " only";
+  return {};
+}
+
+void require_valid(const char* option, const std::string& path, const X509Handle& certificate) {
+  const std::string fault = fault_of(certificate);
+  if (!fault.empty()) throw Error("{}: the certificate {} {}", option, path, fault);
+}
+
+std::vector<X509Handle> require_certificates(const char* option, const std::string& path,
+                                             const std::string& pem) {
+  std::vector<X509Handle> certificates = parse_certificates(pem);
+  if (certificates.empty()) throw Error("{}: {} holds no PEM certificate", option, path);
+  return certificates;
+}
+
+/// A bundle may carry certificates that have expired: one that is valid today is enough.
+void check_authority(const std::string& path, const std::string& pem) {
+  const auto certificates = require_certificates("--tls-ca", path, pem);
+  for (const X509Handle& certificate : certificates) {
+    if (fault_of(certificate).empty()) return;
   }
-  if (X509_cmp_current_time(begin) > 0) {
-    throw Error("{}: the certificate {} is valid from {} only", option, path, to_text(begin));
-  }
-  return certificate;
+  require_valid("--tls-ca", path, certificates.front());
 }
 
 void check_key(const TlsFiles& files, const Tls& tls, X509* certificate) {
@@ -83,10 +99,11 @@ std::shared_ptr<const Tls> load_tls(const TlsFiles& files) {
   tls->certificate = read_pem("--tls-cert", files.certificate);
   tls->key = read_pem("--tls-key", files.key);
   tls->authority = read_pem("--tls-ca", files.authority);
-  const X509Handle certificate =
-      check_certificate("--tls-cert", files.certificate, tls->certificate);
-  check_key(files, *tls, certificate.get());
-  check_certificate("--tls-ca", files.authority, tls->authority);
+  // The first certificate is the one of this process; the others lead to the authority.
+  const auto chain = require_certificates("--tls-cert", files.certificate, tls->certificate);
+  require_valid("--tls-cert", files.certificate, chain.front());
+  check_key(files, *tls, chain.front().get());
+  check_authority(files.authority, tls->authority);
   ERR_clear_error();
   return tls;
 }

@@ -52,31 +52,18 @@ Descriptor connect_tcp(const Address& address, std::chrono::milliseconds patienc
   return {};
 }
 
-void trust(SSL_CTX* context, const std::string& authority) {
-  const BioHandle bio = bio_over(authority);
-  // Ends with the text, which load_tls() bounds.
-  while (X509* certificate = PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr)) {
-    X509_STORE_add_cert(SSL_CTX_get_cert_store(context), certificate);
-    X509_free(certificate);
-  }
-}
-
 SslContextHandle make_context(const Tls* tls) {
   SslContextHandle context(SSL_CTX_new(TLS_client_method()));
   if (context == nullptr || tls == nullptr) return context;
-  const BioHandle chain = bio_over(tls->certificate);
-  bool first = true;
-  while (X509* certificate = PEM_read_bio_X509(chain.get(), nullptr, nullptr, nullptr)) {
-    if (first) {
-      SSL_CTX_use_certificate(context.get(), certificate);
-    } else {
-      SSL_CTX_add1_chain_cert(context.get(), certificate);
-    }
-    first = false;
-    X509_free(certificate);
+  const auto chain = parse_certificates(tls->certificate);
+  SSL_CTX_use_certificate(context.get(), chain.empty() ? nullptr : chain.front().get());
+  for (std::size_t i = 1; i < chain.size(); ++i) {
+    SSL_CTX_add1_chain_cert(context.get(), chain[i].get());
   }
   SSL_CTX_use_PrivateKey(context.get(), parse_key(tls->key).get());
-  trust(context.get(), tls->authority);
+  for (const X509Handle& certificate : parse_certificates(tls->authority)) {
+    X509_STORE_add_cert(SSL_CTX_get_cert_store(context.get()), certificate.get());
+  }
   SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
   return context;
 }

@@ -2,7 +2,6 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include <array>
 #include <cstring>
 #include <span>
 #include <thread>
@@ -51,10 +50,10 @@ v1::AttachResponse request_lease(v1::MemoryNode::Stub& stub, const AttachOptions
   }
 }
 
-/// The lease id as both ways of reading show it to the node.
-std::array<std::byte, 16> lease_bytes(const v1::AttachResponse& response,
-                                      const AttachOptions& options) {
-  std::array<std::byte, 16> lease;
+/// The lease id as every way of reading shows it to the node.
+transport::GrantLease lease_bytes(const v1::AttachResponse& response,
+                                  const AttachOptions& options) {
+  transport::GrantLease lease;
   if (response.lease_id().size() != lease.size()) {
     throw Error("the memory node at {} sent a lease id of {} bytes",
                 rpc::to_string(options.memory_node), response.lease_id().size());

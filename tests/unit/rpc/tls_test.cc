@@ -169,6 +169,18 @@ TEST_F(TlsTest, FilesThatDoNotFitAreNamed) {
   EXPECT_THAT(refusal(ours->files("expired")),
               AllOf(HasSubstr("--tls-cert"), HasSubstr("expired.crt expired on")));
   EXPECT_THAT(refusal({"/", good.key, good.authority}), HasSubstr("--tls-cert"));
+  const std::string expired = ours->files("expired").certificate;
+  EXPECT_THAT(refusal({good.certificate, good.key, expired}),
+              AllOf(HasSubstr("--tls-ca"), HasSubstr("expired.crt expired on")));
+}
+
+TEST_F(TlsTest, ABundleOfAuthoritiesMayCarryOneThatExpired) {
+  TlsFiles files = ours->files("node");
+  const std::string bundle = ours->files("node").authority + ".bundle";
+  std::ofstream(bundle) << std::ifstream(ours->files("expired").certificate).rdbuf()
+                        << std::ifstream(files.authority).rdbuf();
+  files.authority = bundle;
+  EXPECT_NE(load_tls(files), nullptr);
 }
 
 }  // namespace
