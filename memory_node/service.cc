@@ -65,16 +65,21 @@ ReadPath* Service::find_path(v1::Transport transport) const {
   return nullptr;
 }
 
-/// The lease is given back when it cannot be read by.
-grpc::Status Service::offer(ReadPath& path, const LeaseId& lease, v1::AttachResponse& response) {
+/// The lease is given back when it cannot be read by, and when its client has stopped waiting:
+/// registering much memory with a device takes longer than some clients have patience.
+grpc::Status Service::offer(ReadPath& path, const LeaseId& lease,
+                            const grpc::ServerContext& context, v1::AttachResponse& response) {
   try {
     path.offer(lease, response);
-    return grpc::Status::OK;
   } catch (const Error& error) {
     spdlog::warn("a client got no grant: {}", error.what());
     state_.leases.revoke(lease);
     return rpc::to_grpc(StatusCode::internal, error.what());
   }
+  if (!context.IsCancelled()) return grpc::Status::OK;
+  state_.leases.revoke(lease);
+  path.revoke(lease);
+  return rpc::to_grpc(StatusCode::cancelled, "the client stopped waiting for its grant");
 }
 
 grpc::Status Service::Describe(grpc::ServerContext*, const v1::DescribeRequest*,
@@ -106,7 +111,7 @@ grpc::Status Service::Attach(grpc::ServerContext* context, const v1::AttachReque
   if (!lease) {
     return rpc::to_grpc(StatusCode::resource_exhausted, "every lease is taken (--max-leases)");
   }
-  if (const auto status = offer(*path, *lease, *response); !status.ok()) return status;
+  if (const auto status = offer(*path, *lease, *context, *response); !status.ok()) return status;
   response->set_lease_id(lease->data(), lease->size());
   response->set_lease_ms(static_cast<std::uint32_t>(state_.leases.duration().count()));
   describe_regions(*table, *response);

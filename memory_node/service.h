@@ -51,7 +51,8 @@ class Service final : public v1::MemoryNode::Service {
 
  private:
   ReadPath* find_path(v1::Transport transport) const;
-  grpc::Status offer(ReadPath& path, const LeaseId& lease, v1::AttachResponse& response);
+  grpc::Status offer(ReadPath& path, const LeaseId& lease, const grpc::ServerContext& context,
+                     v1::AttachResponse& response);
 
   NodeState& state_;
   const BackingKind backing_;
