@@ -1,15 +1,11 @@
 #include "cli/batch_search.h"
 
-#include <pthread.h>
-#include <sched.h>
-
 #include <chrono>
 #include <limits>
-#include <thread>
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/parallel.h"
+#include "cli/pinned_threads.h"
 
 namespace farvec::cli {
 namespace {
@@ -108,19 +104,6 @@ class StridedFeed : public compute_node::TaskFeed {
   std::vector<Slot*> free_;
 };
 
-void pin_to_processor(unsigned index) {
-  cpu_set_t allowed;
-  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return;
-  for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (!CPU_ISSET(cpu, &allowed) || index-- > 0) continue;
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(cpu, &one);
-    pthread_setaffinity_np(pthread_self(), sizeof(one), &one);
-    return;
-  }
-}
-
 }  // namespace
 
 BatchOutcome run_batch(std::span<const std::unique_ptr<compute_node::SearchCore>> cores,
@@ -134,26 +117,10 @@ BatchOutcome run_batch(std::span<const std::unique_ptr<compute_node::SearchCore>
   for (std::size_t c = 0; c < cores.size(); ++c) {
     feeds.push_back(std::make_unique<StridedFeed>(queries, parameters, results, c, cores.size()));
   }
-  std::vector<std::exception_ptr> failures(cores.size());
   const auto start = std::chrono::steady_clock::now();
-  {
-    std::vector<std::jthread> threads;
-    for (std::size_t c = 0; c < cores.size(); ++c) {
-      threads.emplace_back([&, c] {
-        pin_to_processor(static_cast<unsigned>(c));
-        try {
-          cores[c]->run(*feeds[c]);
-        } catch (...) {
-          failures[c] = std::current_exception();
-        }
-      });
-    }
-  }
+  run_pinned(cores.size(), [&](std::size_t c) { cores[c]->run(*feeds[c]); });
   BatchOutcome outcome;
   outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  for (const auto& failure : failures) {
-    if (failure) std::rethrow_exception(failure);
-  }
   for (const auto& feed : feeds) {
     outcome.latency_us.insert(outcome.latency_us.end(), feed->latency_us.begin(),
                               feed->latency_us.end());

@@ -5,6 +5,7 @@
 
 namespace farvec::cli {
 
+void register_bench_command(CLI::App& tool);
 void register_build_command(CLI::App& tool);
 void register_dataset_command(CLI::App& tool);
 void register_inspect_command(CLI::App& tool);

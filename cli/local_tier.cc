@@ -1,45 +1,12 @@
 #include "cli/local_tier.h"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <cerrno>
-
 #include "base/error.h"
-#include "rpc/address.h"
+#include "cli/tier_memory.h"
 #include "transport/emulated/emulated_endpoint.h"
 
 namespace farvec::cli {
-namespace {
 
 using transport::TierKind;
-
-class MemoryFile {
- public:
-  explicit MemoryFile(std::uint64_t bytes) : fd_(memfd_create("farvec-records", MFD_CLOEXEC)) {
-    if (fd_ < 0) throw SystemError(errno, "creating shared memory of {} bytes", bytes);
-    if (ftruncate(fd_, static_cast<off_t>(bytes)) != 0) {
-      const int error = errno;
-      close(fd_);
-      throw SystemError(error, "sizing shared memory to {} bytes", bytes);
-    }
-  }
-  ~MemoryFile() { close(fd_); }
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
-  int fd() const { return fd_; }
-
- private:
-  int fd_;
-};
-
-std::shared_ptr<const transport::RegionSet> region_set(transport::MappedRegion region) {
-  transport::RegionSet set;
-  set.push_back(std::move(region));
-  return std::make_shared<const transport::RegionSet>(std::move(set));
-}
-
-}  // namespace
 
 std::span<const std::byte> LocalMemory::dram() {
   if (!dram_) dram_ = directory_.load_region(layout::kRecordsRegion, {.quiet = true});
@@ -49,13 +16,9 @@ std::span<const std::byte> LocalMemory::dram() {
 std::shared_ptr<const transport::RegionSet> LocalMemory::shared() {
   if (shared_) return shared_;
   const std::uint64_t bytes = directory_.manifest().region(layout::kRecordsRegion).file_bytes();
-  const MemoryFile file(bytes);
-  {
-    auto writable =
-        transport::MappedRegion::map_fd(file.fd(), bytes, transport::Access::read_write);
-    directory_.load_region(layout::kRecordsRegion, writable.writable_bytes(), {.quiet = true});
-  }
-  shared_ = region_set(transport::MappedRegion::map_fd(file.fd(), bytes));
+  shared_ = make_shared_memory(bytes, [this](std::span<std::byte> memory) {
+    directory_.load_region(layout::kRecordsRegion, memory, {.quiet = true});
+  });
   return shared_;
 }
 
@@ -91,15 +54,7 @@ LocalTier::LocalTier(const transport::TierSpec& spec, const compute_node::GraphI
 }
 
 void LocalTier::attach(const rpc::TlsFiles& tls) {
-  if (spec_.path.empty()) {
-    throw Error("--tier {0}: name the memory node, {0}:HOST:PORT or {0}:unix:PATH", name_);
-  }
-  compute_node::AttachOptions options;
-  options.memory_node = rpc::parse_address(spec_.path);
-  options.client = "farvec";
-  options.tier = spec_;
-  options.tls = rpc::load_tls(tls);
-  attachment_ = compute_node::Attachment::attach(options);
+  attachment_ = compute_node::Attachment::attach(attach_options(spec_, tls));
   const layout::Manifest& theirs = attachment_->manifest();
   const layout::Manifest& ours = memory_.directory().manifest();
   if (theirs.region(layout::kRecordsRegion).checksums !=

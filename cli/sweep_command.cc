@@ -1,8 +1,5 @@
 // farvec sweep: recall, throughput and latency over every combination of parameters.
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cstdio>
 #include <map>
 #include <memory>
 #include <string>
@@ -12,11 +9,11 @@
 #include "cli/batch_search.h"
 #include "cli/commands.h"
 #include "cli/local_tier.h"
+#include "cli/measurement.h"
 #include "cli/queries.h"
 #include "cli/sweep_plan.h"
 #include "cli/sweep_report.h"
 #include "compute_node/index_loader.h"
-#include "dataset/output_file.h"
 #include "dataset/recall.h"
 #include "rpc/tls_flags.h"
 
@@ -75,29 +72,21 @@ class Sweep {
 
   void measure() {
     for (Run& run : runs_) warm_up(run);
-    for (std::uint32_t pass = 0; pass < arguments_.passes; ++pass) {
-      fmt::print(stderr, "\rpass {} of {}", pass + 1, arguments_.passes);
-      std::fflush(stderr);
+    run_passes(arguments_.passes, [this] {
       for (Run& run : runs_) measure_pass(run);
-    }
-    fmt::print(stderr, "\r\033[K");
+    });
   }
 
-  void report() const {
+  void report(JsonLines& json) const {
     const ReportContext context = make_context(directory_.manifest(), arguments_.index,
                                                {range_.begin, range_.end}, arguments_.k);
     print_sweep_header();
     for (const Run& run : runs_) print_sweep_row(run.point, run.tier->name(), run.samples);
-    if (arguments_.json.empty()) return;
-    std::string lines;
     for (const Run& run : runs_) {
-      lines += sweep_json(context, run.point, {run.tier->name(), run.tier->model()}, run.samples,
-                          index_.dram_bytes());
-      lines += '\n';
+      json.append(sweep_json(context, run.point, {run.tier->name(), run.tier->model()}, run.samples,
+                             index_.dram_bytes()));
     }
-    dataset::OutputFile out(arguments_.json, lines.size());
-    out.append(lines.data(), lines.size());
-    out.commit();
+    json.write();
   }
 
  private:
@@ -175,10 +164,10 @@ class Sweep {
 void sweep(const SweepArguments& arguments) {
   if (arguments.k == 0) throw Error("--k must be at least 1");
   if (arguments.passes == 0) throw Error("--passes must be at least 1");
-  if (!arguments.json.empty()) dataset::OutputFile(arguments.json, 0);  // fails now, not at the end
+  JsonLines json(arguments.json);
   Sweep run(arguments);
   run.measure();
-  run.report();
+  run.report(json);
 }
 
 }  // namespace

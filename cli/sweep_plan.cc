@@ -1,37 +1,12 @@
 #include "cli/sweep_plan.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <limits>
 
 #include "base/error.h"
+#include "cli/measurement.h"
 
 namespace farvec::cli {
-namespace {
-
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  std::size_t begin = 0;
-  for (;;) {
-    const std::size_t end = text.find(separator, begin);
-    parts.push_back(text.substr(begin, end - begin));
-    if (end == std::string::npos) return parts;
-    begin = end + 1;
-  }
-}
-
-std::uint64_t parse_number(const std::string& text, const std::string& what) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || text.empty()) {
-    throw Error("{}: '{}' is not a whole number", what, text);
-  }
-  return value;
-}
-
-}  // namespace
-
 std::vector<SweepPoint> SweepAxes::points() const {
   std::vector<SweepPoint> result;
   for (auto list : lists) {
@@ -50,25 +25,6 @@ std::vector<SweepPoint> SweepAxes::points() const {
   return result;
 }
 
-std::vector<std::uint32_t> split_numbers(const std::string& text, const std::string& option,
-                                         std::uint32_t least) {
-  std::vector<std::uint32_t> numbers;
-  for (const std::string& part : split(text, ',')) {
-    const std::uint64_t number = parse_number(part, option);
-    if (number < least || number > std::numeric_limits<std::uint32_t>::max()) {
-      throw Error("{}: {} is out of range: use {} or more", option, number, least);
-    }
-    numbers.push_back(static_cast<std::uint32_t>(number));
-  }
-  return numbers;
-}
-
-std::vector<std::size_t> split_bytes(const std::string& text, const std::string& option) {
-  std::vector<std::size_t> sizes;
-  for (const std::string& part : split(text, ',')) sizes.push_back(parse_number(part, option));
-  return sizes;
-}
-
 RowRange parse_range(const std::string& text, std::size_t count) {
   if (text.empty()) return {0, count};
   const std::size_t colon = text.find(':');
@@ -85,14 +41,6 @@ RowRange parse_range(const std::string& text, std::size_t count) {
                 count);
   }
   return range;
-}
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  if (values.size() % 2 == 1) return values[middle];
-  return (values[middle - 1] + values[middle]) / 2;
 }
 
 double percentile(std::vector<float>& values, double share) {

@@ -32,13 +32,6 @@ struct SweepAxes {
   std::vector<SweepPoint> points() const;
 };
 
-/// Splits "20,40,80". Throws Error naming `option` for anything but whole numbers of at least
-/// `least`.
-std::vector<std::uint32_t> split_numbers(const std::string& text, const std::string& option,
-                                         std::uint32_t least = 1);
-/// The same for sizes, 0 included.
-std::vector<std::size_t> split_bytes(const std::string& text, const std::string& option);
-
 /// "A:B", ":B", "A:" or "" over `count` rows. Throws Error when it is empty or out of range.
 struct RowRange {
   std::size_t begin = 0;
@@ -57,9 +50,6 @@ struct SweepSamples {
   std::size_t queries = 0;
   std::size_t core_dram_bytes = 0;
 };
-
-/// Middle value (mean of the middle two); 0 for none.
-double median(std::vector<double> values);
 
 /// Value below which `share` of the values lie (nearest rank); 0 for none. Reorders them.
 double percentile(std::vector<float>& values, double share);

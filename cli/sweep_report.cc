@@ -1,32 +1,15 @@
 #include "cli/sweep_report.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "base/version.h"
-#include "distance/distance.h"
+#include "cli/measurement.h"
 
 namespace farvec::cli {
 namespace {
-
-std::string processor_model() {
-  std::ifstream cpuinfo("/proc/cpuinfo");
-  for (std::string line; std::getline(cpuinfo, line);) {
-    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
-  }
-  return "unknown processor";
-}
-
-std::string host_description() {
-  char name[256] = "unknown";
-  gethostname(name, sizeof(name) - 1);
-  return fmt::format("{} ({}, {} processors, {})", name, processor_model(),
-                     sysconf(_SC_NPROCESSORS_ONLN), distance::to_string(distance::active_isa()));
-}
 
 double per_query(std::uint64_t total, const SweepSamples& samples) {
   return samples.queries == 0 ? 0

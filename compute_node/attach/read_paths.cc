@@ -30,6 +30,7 @@ transport::VerbsOptions verbs_options(const v1::VerbsGrant& grant, const RemoteR
   verbs.port = static_cast<std::uint16_t>(grant.port());
   verbs.connect_timeout = reads.connect_timeout;
   verbs.lease = reads.lease;
+  verbs.signal_every_read = reads.signal_every_read;
   return verbs;
 }
 

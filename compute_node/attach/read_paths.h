@@ -24,6 +24,7 @@ struct RemoteReads {
   transport::GrantLease lease{};
   std::string node;  ///< for messages
   std::chrono::milliseconds connect_timeout{0};
+  bool signal_every_read = false;  ///< of verbs
 };
 
 /// The maker connects on each call, and throws UnreachableError when it cannot. Throws Error now

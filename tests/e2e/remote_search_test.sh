@@ -8,35 +8,7 @@ set -euo pipefail
 BIN="$1"
 TIER="$2"
 NODE_FLAGS=("${@:3}")
-IMAGES=/usr/share/datasets/fashion-mnist/t10k-images-idx3-ubyte.gz
-FOLDER="$(mktemp -d)"
-PIDS=()
-trap 'kill -KILL "${PIDS[@]}" 2>/dev/null || true; rm -rf "$FOLDER"' EXIT
-cd "$FOLDER"
-
-fail() {
-  echo "FAILED: $*"
-  tail -n 20 ./*.log
-  exit 1
-}
-
-# await_line TEXT FILE: at most 60 s.
-await_line() {
-  local end=$((SECONDS + 60))
-  until grep -q "$1" "$2" 2>/dev/null; do
-    [ "$SECONDS" -lt "$end" ] || fail "no '$1' in $2"
-    sleep 0.1
-  done
-}
-
-start_memory_node() {
-  rm -f memory.log
-  "$BIN/farvec-memory-node" --index index --listen "unix:$FOLDER/m" "${NODE_FLAGS[@]}" \
-    --lease-seconds 2 >memory.log 2>&1 &
-  MEMORY=$!
-  PIDS+=("$MEMORY")
-  await_line "serving" memory.log
-}
+source "$(dirname "${BASH_SOURCE[0]}")/../../scripts/memory_node.sh"
 
 search() { "$BIN/farvec" search --queries query.u8bin --k 10 --list 40 "$@"; }
 
@@ -46,11 +18,10 @@ counts() {
     sed 's/"recall"/\n"recall"/g' | sed '/^$/d; s/ *$//' | sort -u
 }
 
-"$BIN/farvec" dataset sample "$IMAGES" base.u8bin --rows 0:2000 --quiet
-"$BIN/farvec" dataset sample "$IMAGES" query.u8bin --rows 2000:2040 --quiet
+make_index 2000
+take_images 2000:2040 query.u8bin
 "$BIN/farvec" dataset groundtruth --data base.u8bin --queries query.u8bin --metric l2 --k 10 \
   --out truth.ibin
-"$BIN/farvec" build graph --data base.u8bin --metric l2 --degree 16 --list 32 --quiet --out index
 search --index index --threads 1 --out local.ibin
 
 start_memory_node

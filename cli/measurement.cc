@@ -1,0 +1,122 @@
+#include "cli/measurement.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <fstream>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+#include "base/error.h"
+#include "dataset/output_file.h"
+#include "distance/distance.h"
+
+namespace farvec::cli {
+namespace {
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::size_t begin = 0;
+  for (;;) {
+    const std::size_t end = text.find(separator, begin);
+    parts.push_back(text.substr(begin, end - begin));
+    if (end == std::string::npos) return parts;
+    begin = end + 1;
+  }
+}
+
+template <typename Number>
+bool parse(const std::string& text, Number& value) {
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, value);
+  return error == std::errc() && end == last && !text.empty();
+}
+
+std::string processor_model() {
+  std::ifstream cpuinfo("/proc/cpuinfo");
+  for (std::string line; std::getline(cpuinfo, line);) {
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  }
+  return "unknown processor";
+}
+
+}  // namespace
+
+std::uint64_t parse_number(const std::string& text, const std::string& option) {
+  std::uint64_t value = 0;
+  if (!parse(text, value)) throw Error("{}: '{}' is not a whole number", option, text);
+  return value;
+}
+
+std::vector<std::uint32_t> split_numbers(const std::string& text, const std::string& option,
+                                         std::uint32_t least) {
+  std::vector<std::uint32_t> numbers;
+  for (const std::string& part : split(text, ',')) {
+    const std::uint64_t number = parse_number(part, option);
+    if (number < least || number > std::numeric_limits<std::uint32_t>::max()) {
+      throw Error("{}: {} is out of range: use {} or more", option, number, least);
+    }
+    numbers.push_back(static_cast<std::uint32_t>(number));
+  }
+  return numbers;
+}
+
+std::vector<std::size_t> split_bytes(const std::string& text, const std::string& option) {
+  std::vector<std::size_t> sizes;
+  for (const std::string& part : split(text, ',')) sizes.push_back(parse_number(part, option));
+  return sizes;
+}
+
+std::vector<double> split_shares(const std::string& text, const std::string& option) {
+  std::vector<double> shares;
+  for (const std::string& part : split(text, ',')) {
+    double share = 0;
+    if (!parse(part, share)) throw Error("{}: '{}' is not a number", option, part);
+    if (!(share >= 0 && share <= 1)) {
+      throw Error("{}: {} is out of range: use 0 to 1", option, part);
+    }
+    shares.push_back(share);
+  }
+  return shares;
+}
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  if (values.size() % 2 == 1) return values[middle];
+  return (values[middle - 1] + values[middle]) / 2;
+}
+
+std::string host_description() {
+  char name[256] = "unknown";
+  gethostname(name, sizeof(name) - 1);
+  return fmt::format("{} ({}, {} processors, {})", name, processor_model(),
+                     sysconf(_SC_NPROCESSORS_ONLN), distance::to_string(distance::active_isa()));
+}
+
+void run_passes(std::uint32_t passes, const std::function<void()>& measure_pass) {
+  for (std::uint32_t pass = 0; pass < passes; ++pass) {
+    fmt::print(stderr, "\rpass {} of {}", pass + 1, passes);
+    std::fflush(stderr);
+    measure_pass();
+  }
+  fmt::print(stderr, "\r\033[K");
+}
+
+JsonLines::JsonLines(std::string path) : path_(std::move(path)) {
+  if (!path_.empty()) dataset::OutputFile(path_, 0);
+}
+
+void JsonLines::write() const {
+  if (path_.empty()) return;
+  dataset::OutputFile out(path_, lines_.size());
+  out.append(lines_.data(), lines_.size());
+  out.commit();
+}
+
+}  // namespace farvec::cli

@@ -1,0 +1,45 @@
+// What the commands that measure share: lists of values, medians, where it ran, JSON lines.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace farvec::cli {
+
+/// Splits "20,40,80". Throws Error naming `option` for anything but whole numbers of at least
+/// `least`.
+std::vector<std::uint32_t> split_numbers(const std::string& text, const std::string& option,
+                                         std::uint32_t least = 1);
+/// The same for sizes, 0 included.
+std::vector<std::size_t> split_bytes(const std::string& text, const std::string& option);
+/// The same for numbers from 0 to 1.
+std::vector<double> split_shares(const std::string& text, const std::string& option);
+/// A whole number. Throws Error naming `option`.
+std::uint64_t parse_number(const std::string& text, const std::string& option);
+
+/// Middle value (mean of the middle two); 0 for none.
+double median(std::vector<double> values);
+
+/// Name, processor, instruction set.
+std::string host_description();
+
+/// Calls measure_pass() so many times, with progress on stderr.
+void run_passes(std::uint32_t passes, const std::function<void()>& measure_pass);
+
+/// Lines of a file that exists only when write() has succeeded; nothing when the path is empty.
+class JsonLines {
+ public:
+  /// Throws Error when the file cannot be written, before anything has been measured for it.
+  explicit JsonLines(std::string path);
+  void append(const std::string& object) { lines_ += object + '\n'; }
+  void write() const;
+
+ private:
+  const std::string path_;
+  std::string lines_;
+};
+
+}  // namespace farvec::cli

@@ -1,0 +1,13 @@
+// Threads on processors of their own, for measurements.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+namespace farvec::cli {
+
+/// Calls body(0) to body(count - 1), each on a new thread, pinned to a processor of its own when
+/// there are enough, and waits for all. Throws what the lowest-numbered thread that failed threw.
+void run_pinned(std::size_t count, const std::function<void(std::size_t thread)>& body);
+
+}  // namespace farvec::cli

@@ -1,0 +1,27 @@
+// Where a tier's bytes are: memory of this process, or a memory node.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "compute_node/attach/attachment.h"
+#include "rpc/tls.h"
+#include "transport/mapped/mapped_endpoint.h"
+#include "transport/tier.h"
+
+namespace farvec::cli {
+
+/// With the one region 0.
+std::shared_ptr<const transport::RegionSet> region_set(transport::MappedRegion region);
+
+/// Region 0 in a memfd: `fill` writes it, then it is mapped read-only. Throws SystemError.
+std::shared_ptr<const transport::RegionSet> make_shared_memory(
+    std::uint64_t bytes, const std::function<void(std::span<std::byte>)>& fill);
+
+/// What a tool asks of a memory node. Throws Error when the tier names none.
+compute_node::AttachOptions attach_options(const transport::TierSpec& tier,
+                                           const rpc::TlsFiles& tls);
+
+}  // namespace farvec::cli

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# `farvec bench transport` over RDMA: every combination has its line, a longer run ends with an error
+# when the memory node dies, and what the device cannot have is refused. Needs an RDMA device at
+# FARVEC_LAB_SELF (scripts/lab/lab.sh run gives it).
+#   bench_test.sh BIN_DIR
+set -euo pipefail
+BIN="$1"
+NODE_FLAGS=(--rdma "$FARVEC_LAB_SELF")
+source "$(dirname "${BASH_SOURCE[0]}")/../../scripts/memory_node.sh"
+make_index 2000
+start_memory_node
+TIER="verbs:unix:$FOLDER/m"
+
+PASS_MS=20
+
+bench() {
+  timeout 60 "$BIN/farvec" bench transport --tier "$TIER" --passes 2 --pass-ms "$PASS_MS" "$@"
+}
+
+bench --payload 64,4096 --inflight 1,16 --mix 0,0.5 --batch 1,8 --signal both --json bench.json ||
+  fail "the bench ended with $?"
+# inflight 1 has one batch, 16 has two; both ways of signalling
+[ "$(wc -l <bench.json)" -eq $((2 * 2 * 3 * 2)) ] || fail "$(wc -l <bench.json) lines"
+grep -q '"tier_model":"verbs(.*"signal":"all"' bench.json || fail "no line for --signal all"
+bench --payload 256 --inflight 8 --threads 2 || fail "two queue pairs: $?"
+
+bench --inflight 100000 2>error.log && fail "takes 100000 reads in flight"
+grep -q "100000 reads in flight" error.log || fail "$(cat error.log)"
+bench --payload 1000000000 2>error.log && fail "takes a payload beyond the region"
+grep -q "from a region of" error.log || fail "$(cat error.log)"
+
+attached="$(grep -c attached memory.log)"
+PASS_MS=20000 bench --inflight 16 2>error.log &
+BENCH=$!
+end=$((SECONDS + 30))
+until [ "$(grep -c attached memory.log)" -gt "$attached" ]; do
+  [ "$SECONDS" -lt "$end" ] || fail "the bench has not attached"
+  sleep 0.1
+done
+sleep 2 # and is reading
+kill -KILL "$MEMORY"
+status=0
+wait "$BENCH" || status=$?
+[ "$status" -eq 1 ] || fail "the memory node died and the bench ended with $status"
+grep -q "error: verbs(" error.log || fail "$(cat error.log)"
+echo "every combination over RDMA has its line; a node that dies ends the bench"

@@ -1,0 +1,70 @@
+// Counts of durations by size, for percentiles of millions of reads.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+#include "base/clock.h"
+
+namespace farvec::transport {
+
+/// Every duration has a bucket; one of b ticks lies in a bucket less than b / 64 wide. The mean is
+/// exact.
+class LatencyHistogram {
+ public:
+  void add(Ticks duration) {
+    ++buckets_[bucket_of(duration)];
+    ++count_;
+    sum_ += duration;
+  }
+
+  void merge(const LatencyHistogram& other) {
+    for (std::size_t i = 0; i < buckets_.size(); ++i) buckets_[i] += other.buckets_[i];
+    count_ += other.count_;
+    sum_ += other.sum_;
+  }
+
+  std::uint64_t count() const { return count_; }
+
+  /// In ticks; 0 for none.
+  double mean() const {
+    return count_ == 0 ? 0 : static_cast<double>(sum_) / static_cast<double>(count_);
+  }
+
+  /// The middle of the bucket that holds the duration below which `share` of all lie (nearest
+  /// rank), in ticks; 0 for none.
+  double percentile(double share) const {
+    if (count_ == 0) return 0;
+    const double wanted = std::ceil(share * static_cast<double>(count_));
+    const auto rank = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(wanted), 1, count_);
+    std::size_t bucket = 0;
+    for (std::uint64_t seen = buckets_[0]; seen < rank; seen += buckets_[bucket]) ++bucket;
+    return middle_of(bucket);
+  }
+
+ private:
+  static constexpr unsigned kExactBits = 6;  ///< durations below 2^7 have buckets of their own
+  static constexpr std::size_t kBuckets = (64 - kExactBits + 1) << kExactBits;
+
+  static std::size_t bucket_of(Ticks duration) {
+    const auto bits = static_cast<unsigned>(std::bit_width(duration));
+    const unsigned shift = bits > kExactBits + 1 ? bits - kExactBits - 1 : 0;
+    return (std::size_t{shift} << kExactBits) + (duration >> shift);
+  }
+
+  static double middle_of(std::size_t bucket) {
+    const std::size_t octave = bucket >> kExactBits;
+    const std::size_t shift = octave > 1 ? octave - 1 : 0;
+    const Ticks first = Ticks{bucket - (shift << kExactBits)} << shift;
+    return static_cast<double>(first) + static_cast<double>((Ticks{1} << shift) - 1) / 2;
+  }
+
+  std::array<std::uint64_t, kBuckets> buckets_{};
+  std::uint64_t count_ = 0;
+  std::uint64_t sum_ = 0;
+};
+
+}  // namespace farvec::transport

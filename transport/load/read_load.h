@@ -1,0 +1,91 @@
+// A steady load of random reads on an endpoint, for measurements.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/random.h"
+#include "transport/endpoint.h"
+#include "transport/load/latency_histogram.h"
+
+namespace farvec::transport {
+
+/// The small reads of a mix: 128 B, as in Figure 7 of paper 004.
+inline constexpr std::uint32_t kSmallReadBytes = 128;
+/// Reads begin at multiples of this.
+inline constexpr std::uint64_t kLoadAlignment = 64;
+
+struct LoadShape {
+  std::uint32_t payload_bytes = 256;
+  std::uint32_t inflight = 16;  ///< reads outstanding
+  std::uint32_t batch = 8;      ///< reads per post(); from 1 to inflight
+  double small_share = 0;       ///< of the reads that are kSmallReadBytes long instead
+};
+
+/// Throws Error naming what does not fit the endpoint or its region.
+void check_load(const LoadShape& shape, const Endpoint& endpoint, RegionId region);
+
+/// Bytes of destinations that a load needs.
+std::size_t destination_bytes(const LoadShape& shape);
+
+struct LoadOptions {
+  LoadShape shape;
+  RegionId region = 0;
+  /// At least destination_bytes(), registered with the endpoint, not used by anybody else while a
+  /// run() lasts, and valid for as long as the endpoint has reads.
+  std::span<std::byte> destinations;
+  std::uint64_t seed = 1;
+  double patience_us = 10e6;  ///< without any completion
+};
+
+struct LoadCounts {
+  std::uint64_t reads = 0;
+  std::uint64_t bytes = 0;
+  Ticks elapsed = 0;
+  LatencyHistogram latency;  ///< of each read, from its post() to the poll() that delivered it
+};
+
+/// Offsets are uniform over the whole region. Used by one thread, and the only user of its endpoint
+/// during a run.
+class ReadLoad {
+ public:
+  /// The endpoint must outlive the load. Throws as check_load().
+  ReadLoad(Endpoint& endpoint, const LoadOptions& options);
+
+  /// Keeps `inflight` reads outstanding, posting `batch` whenever that many have completed. Counts
+  /// from the moment when one full round has completed, for `duration_us` or until the first
+  /// completion after that; then lets the outstanding reads finish, uncounted. Throws Error when a
+  /// read fails or brings another number of bytes than asked for, and when nothing completes for
+  /// `patience_us`; the endpoint then still owns destinations until it is closed.
+  LoadCounts run(double duration_us);
+
+ private:
+  struct Slot {
+    std::uint64_t offset = 0;
+    std::uint32_t bytes = 0;
+    bool outstanding = false;
+    Ticks posted = 0;
+  };
+
+  void post_batches(std::size_t least);
+  ReadRequest draw(std::uint32_t slot);
+  Ticks await(LoadCounts& counts);
+  void take(const Completion& completion, Ticks now, LoadCounts& counts);
+
+  Endpoint& endpoint_;
+  const LoadOptions options_;
+  const std::uint64_t region_bytes_;
+  const std::size_t slot_bytes_;
+  const std::uint64_t small_below_;  ///< a draw of 32 bits below this makes a small read
+  const Ticks patience_;
+  Random random_;
+  std::vector<Slot> slots_;
+  std::vector<std::uint32_t> free_;
+  std::vector<ReadRequest> batch_;
+  std::vector<Completion> completions_;
+};
+
+}  // namespace farvec::transport
