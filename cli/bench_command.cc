@@ -27,6 +27,7 @@ struct BenchArguments {
   std::string threads = "1";
   std::string batches;
   std::string signal = "last";
+  std::string doorbell = "batch";
   std::uint64_t bytes = 256u << 20;
   std::uint64_t seed = 1;
   std::uint32_t passes = 5;
@@ -96,13 +97,24 @@ class TransportBench {
   }
 
   void open_tiers() {
-    const bool last = arguments_.signal != "all";
-    const bool all = arguments_.signal != "last";
     for (const auto& spec : transport::parse_tiers(arguments_.tiers)) {
-      const bool signals = spec.kind == transport::TierKind::verbs;
-      if (last || !signals) add_tier({spec, false, arguments_.tls});
-      if (all && signals) add_tier({spec, true, arguments_.tls});
+      const bool verbs = spec.kind == transport::TierKind::verbs;
+      for (const auto& tuning : verbs ? tunings() : std::vector<transport::VerbsTuning>(1)) {
+        add_tier({spec, tuning, arguments_.tls});
+      }
     }
+  }
+
+  std::vector<transport::VerbsTuning> tunings() const {
+    std::vector<transport::VerbsTuning> all;
+    for (const bool signal_every_read : {false, true}) {
+      for (const bool doorbell_every_read : {false, true}) {
+        const bool wanted = arguments_.signal != (signal_every_read ? "last" : "all") &&
+                            arguments_.doorbell != (doorbell_every_read ? "batch" : "read");
+        if (wanted) all.push_back({signal_every_read, doorbell_every_read});
+      }
+    }
+    return all;
   }
 
   void add_tier(const BenchTierOptions& options) {
@@ -151,10 +163,13 @@ class TransportBench {
   }
 
   static BenchTierFacts facts_of(const BenchTier& tier) {
-    const bool signals = tier.kind() == transport::TierKind::verbs;
-    const std::string signal = tier.signals_every_read() ? "all" : "last";
-    return {tier.name(), tier.probe().description(), signals ? signal : "",
-            tier.probe().region_bytes(kRegion)};
+    BenchTierFacts facts{tier.name(), tier.probe().description(), "", "",
+                         tier.probe().region_bytes(kRegion)};
+    if (tier.kind() == transport::TierKind::verbs) {
+      facts.signal = tier.tuning().signal_every_read ? "all" : "last";
+      facts.doorbell = tier.tuning().doorbell_every_read ? "read" : "batch";
+    }
+    return facts;
   }
 
   const BenchArguments& arguments_;
@@ -179,10 +194,11 @@ void register_bench_transport(CLI::App& bench) {
   CLI::App* command =
       bench.add_subcommand("transport", "Measure random reads of a tier: rate, bandwidth, latency");
   command
-      ->add_option("--tier", a.tiers,
-                   "dram, shm, file:PATH, devdax:PATH, verbs:ADDRESS of a memory node (its\n"
-                   "records), fabric:PROVIDER:ADDRESS, emulated:rdma|cxl|nvm|ssd or\n"
-                   "emulated:latency=5us,bandwidth=10GB/s,rate=50M/s")
+      ->add_option(
+          "--tier", a.tiers,
+          "dram, shm, file:PATH, devdax:PATH, verbs:ADDRESS[,device=NAME][,gid=INDEX] of\n"
+          "a memory node (its records), fabric:PROVIDER:ADDRESS, emulated:rdma|cxl|nvm|ssd or\n"
+          "emulated:latency=5us,bandwidth=10GB/s,rate=50M/s")
       ->capture_default_str();
   command->add_option("--payload", a.payloads, "Bytes per read")->capture_default_str();
   command->add_option("--inflight", a.inflights, "Reads outstanding per thread; 1 is synchronous")
@@ -198,6 +214,11 @@ void register_bench_transport(CLI::App& bench) {
                    "verbs: ask for a completion of the last read of a batch, of all, or measure "
                    "both")
       ->check(CLI::IsMember({"last", "all", "both"}))
+      ->capture_default_str();
+  command
+      ->add_option("--doorbell", a.doorbell,
+                   "verbs: ring once per batch, once per read of it, or measure both")
+      ->check(CLI::IsMember({"batch", "read", "both"}))
       ->capture_default_str();
   command->add_option("--bytes", a.bytes, "Size of the region, for dram, shm and emulated")
       ->capture_default_str();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "base/version.h"
 #include "cli/measurement.h"
@@ -22,6 +23,10 @@ std::vector<std::uint32_t> fitting_batches(const BenchAxes& axes, std::uint32_t 
   std::sort(batches.begin(), batches.end());
   batches.erase(std::unique(batches.begin(), batches.end()), batches.end());
   return batches;
+}
+
+std::string_view or_dash(std::string_view text) {
+  return text.empty() ? "-" : text;
 }
 
 }  // namespace
@@ -45,9 +50,10 @@ std::vector<BenchPoint> BenchAxes::points() const {
 }
 
 void print_bench_header() {
-  fmt::print("{:<22} {:>6} {:>3} {:>7} {:>8} {:>5} {:>5} {:>11} {:>20} {:>8} {:>9} {:>9} {:>9}\n",
-             "tier", "signal", "thr", "payload", "inflight", "batch", "mix", "reads/s", "min..max",
-             "GB/s", "mean us", "p50 us", "p99 us");
+  fmt::print(
+      "{:<22} {:>6} {:>8} {:>3} {:>7} {:>8} {:>5} {:>5} {:>11} {:>20} {:>8} {:>9} {:>9} {:>9}\n",
+      "tier", "signal", "doorbell", "thr", "payload", "inflight", "batch", "mix", "reads/s",
+      "min..max", "GB/s", "mean us", "p50 us", "p99 us");
 }
 
 void print_bench_row(const BenchPoint& point, const BenchTierFacts& tier,
@@ -55,9 +61,10 @@ void print_bench_row(const BenchPoint& point, const BenchTierFacts& tier,
   const auto& rates = samples.reads_per_s;
   const auto [low, high] = std::minmax_element(rates.begin(), rates.end());
   fmt::print(
-      "{:<22} {:>6} {:>3} {:>7} {:>8} {:>5} {:>5} {:>11.0f} {:>20} {:>8.3f} {:>9.2f} {:>9.2f} "
+      "{:<22} {:>6} {:>8} {:>3} {:>7} {:>8} {:>5} {:>5} {:>11.0f} {:>20} {:>8.3f} {:>9.2f} "
+      "{:>9.2f} "
       "{:>9.2f}\n",
-      tier.name, tier.signal.empty() ? "-" : tier.signal, point.threads, point.payload_bytes,
+      tier.name, or_dash(tier.signal), or_dash(tier.doorbell), point.threads, point.payload_bytes,
       point.inflight, point.batch, point.mix, median(rates),
       fmt::format("{:.0f}..{:.0f}", *low, *high), median(samples.gb_per_s), median(samples.mean_us),
       median(samples.p50_us), median(samples.p99_us));
@@ -88,6 +95,7 @@ std::string bench_json(const BenchContext& context, const BenchPoint& point,
                              {"commit", commit()},
                              {"host", context.host}};
   if (!tier.signal.empty()) row["signal"] = tier.signal;
+  if (!tier.doorbell.empty()) row["doorbell"] = tier.doorbell;
   return row.dump();
 }
 

@@ -49,7 +49,8 @@ struct BenchContext {
 struct BenchTierFacts {
   std::string name;
   std::string model;
-  std::string signal;  ///< "last", "all"; "" where there is none
+  std::string signal;    ///< "last", "all"; "" where there is none
+  std::string doorbell;  ///< "batch", "read"; "" where there is none
   std::uint64_t region_bytes = 0;
 };
 

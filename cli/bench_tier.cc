@@ -56,7 +56,7 @@ BenchTier::BenchTier(BenchTierOptions options, BenchMemory& memory) : options_(s
     case TierKind::verbs:
     case TierKind::fabric: {
       compute_node::AttachOptions attach = attach_options(spec, options_.tls);
-      attach.signal_every_read = options_.signal_every_read;
+      attach.tuning = options_.tuning;
       attachment_ = compute_node::Attachment::attach(attach);
       break;
     }

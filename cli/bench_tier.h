@@ -38,7 +38,7 @@ struct BenchLane {
 
 struct BenchTierOptions {
   transport::TierSpec spec;
-  bool signal_every_read = false;  ///< of verbs
+  transport::VerbsTuning tuning;  ///< of verbs
   rpc::TlsFiles tls;
 };
 
@@ -57,7 +57,7 @@ class BenchTier {
   const transport::Endpoint& probe() const { return *probe_; }
   std::string name() const { return transport::to_string(options_.spec); }
   transport::TierKind kind() const { return options_.spec.kind; }
-  bool signals_every_read() const { return options_.signal_every_read; }
+  const transport::VerbsTuning& tuning() const { return options_.tuning; }
 
  private:
   std::unique_ptr<transport::Endpoint> make_endpoint() const;

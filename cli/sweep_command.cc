@@ -188,11 +188,12 @@ void register_sweep_command(CLI::App& tool) {
       ->capture_default_str();
   command->add_option("--threads", a.threads, "Cores")->capture_default_str();
   command
-      ->add_option("--tier", a.tiers,
-                   "dram, shm, file:PATH, devdax:PATH, verbs:ADDRESS of a memory node,\n"
-                   "fabric:PROVIDER:ADDRESS (libfabric's tcp, verbs;ofi_rxm, shm, efa),\n"
-                   "emulated:rdma|cxl|nvm|ssd or\n"
-                   "emulated:latency=5us,bandwidth=10GB/s,rate=50M/s")
+      ->add_option(
+          "--tier", a.tiers,
+          "dram, shm, file:PATH, devdax:PATH, verbs:ADDRESS[,device=NAME][,gid=INDEX] of\n"
+          "a memory node, fabric:PROVIDER:ADDRESS (libfabric's tcp, verbs;ofi_rxm, shm, efa),\n"
+          "emulated:rdma|cxl|nvm|ssd or\n"
+          "emulated:latency=5us,bandwidth=10GB/s,rate=50M/s")
       ->capture_default_str();
   command
       ->add_option("--cache-bytes", a.cache_bytes,

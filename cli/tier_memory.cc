@@ -53,8 +53,10 @@ std::shared_ptr<const transport::RegionSet> make_shared_memory(
 compute_node::AttachOptions attach_options(const transport::TierSpec& tier,
                                            const rpc::TlsFiles& tls) {
   if (tier.path.empty()) {
+    transport::TierSpec word = tier;
+    word.device = {};
     throw Error("--tier {0}: name the memory node, {0}:HOST:PORT or {0}:unix:PATH",
-                transport::to_string(tier));
+                transport::to_string(word));
   }
   compute_node::AttachOptions options;
   options.memory_node = rpc::parse_address(tier.path);

@@ -1,6 +1,7 @@
 #include "transport/tier.h"
 
 #include <array>
+#include <charconv>
 #include <utility>
 
 #include "base/error.h"
@@ -34,6 +35,29 @@ bool parse_fabric(std::string_view rest, TierSpec& tier) {
   return !tier.provider.empty() && !tier.path.empty();
 }
 
+/// Takes ",device=NAME" and ",gid=INDEX" off the end. Throws Error for another option, or the same
+/// one again.
+std::string_view take_device(std::string_view text, VerbsDevice& device) {
+  for (std::size_t comma = 0; (comma = text.rfind(',')) != std::string_view::npos;) {
+    const std::string_view part = text.substr(comma + 1);
+    const std::size_t equals = part.find('=');
+    if (equals == std::string_view::npos || part.find(':') != std::string_view::npos) break;
+    const std::string_view key = part.substr(0, equals);
+    const std::string_view value = part.substr(equals + 1);
+    std::uint32_t index = 0;
+    const auto [end, error] = std::from_chars(value.begin(), value.end(), index);
+    if (key == "device" && !value.empty() && device.name.empty()) {
+      device.name = value;
+    } else if (key == "gid" && error == std::errc() && end == value.end() && !device.gid_index) {
+      device.gid_index = index;
+    } else {
+      throw Error("'{}': verbs takes device=NAME and gid=INDEX, each once", part);
+    }
+    text = text.substr(0, comma);
+  }
+  return text;
+}
+
 }  // namespace
 
 bool is_remote(TierKind kind) {
@@ -41,6 +65,8 @@ bool is_remote(TierKind kind) {
 }
 
 TierSpec parse_tier(std::string_view text) {
+  VerbsDevice device;
+  if (text.starts_with(to_string(TierKind::verbs))) text = take_device(text, device);
   const std::size_t colon = text.find(':');
   const std::string_view word = text.substr(0, colon);
   const bool has_rest = colon != std::string_view::npos;
@@ -49,6 +75,7 @@ TierSpec parse_tier(std::string_view text) {
     if (name != word || !takes(kind, has_rest) || has_rest == rest.empty()) continue;
     TierSpec tier;
     tier.kind = kind;
+    tier.device = device;
     if (kind == TierKind::emulated) {
       tier.model = parse_device_model(rest);
     } else if (kind == TierKind::fabric) {
@@ -59,9 +86,9 @@ TierSpec parse_tier(std::string_view text) {
     return tier;
   }
   throw Error(
-      "no tier '{}': expected dram, shm, file:PATH, devdax:PATH, verbs:ADDRESS, "
-      "fabric:PROVIDER:ADDRESS or emulated:MODEL (rdma, cxl, nvm, ssd, or "
-      "latency=5us,bandwidth=10GB/s,rate=50M/s)",
+      "no tier '{}': expected dram, shm, file:PATH, devdax:PATH, "
+      "verbs:ADDRESS[,device=NAME][,gid=INDEX], fabric:PROVIDER:ADDRESS or emulated:MODEL (rdma, "
+      "cxl, nvm, ssd, or latency=5us,bandwidth=10GB/s,rate=50M/s)",
       text);
 }
 
@@ -97,7 +124,12 @@ std::string_view to_string(TierKind kind) {
 std::string to_string(const TierSpec& tier) {
   std::string word(to_string(tier.kind));
   if (tier.kind == TierKind::fabric) word += ":" + tier.provider;
-  if (tier.kind != TierKind::emulated) return tier.path.empty() ? word : word + ":" + tier.path;
+  if (tier.kind != TierKind::emulated) {
+    if (!tier.path.empty()) word += ":" + tier.path;
+    if (!tier.device.name.empty()) word += ",device=" + tier.device.name;
+    if (tier.device.gid_index) word += fmt::format(",gid={}", *tier.device.gid_index);
+    return word;
+  }
   if (tier.model.name != "custom") return word + ":" + tier.model.name;
   return fmt::format("{}:latency={}us,bandwidth={}GB/s,rate={}M/s,block={}", word,
                      tier.model.latency_us, tier.model.bandwidth_gbps, tier.model.requests_per_us,

@@ -1,6 +1,8 @@
 // Names of tiers as a command line gives them.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,11 +13,20 @@ namespace farvec::transport {
 
 enum class TierKind { dram, shm, file, devdax, emulated, verbs, fabric };
 
+/// Which of this machine's RDMA devices to read through. Nothing said: the one on the route.
+struct VerbsDevice {
+  std::string name;                        ///< "mlx5_0", "rxe0"
+  std::optional<std::uint32_t> gid_index;  ///< in the device's table
+
+  bool chosen() const { return !name.empty() || gid_index.has_value(); }
+};
+
 struct TierSpec {
   TierKind kind = TierKind::dram;
   /// Of file and devdax; of verbs and fabric the memory node's control plane, or empty.
   std::string path;
   std::string provider;  ///< of fabric, libfabric's word: "tcp", "verbs;ofi_rxm"
+  VerbsDevice device;    ///< of verbs
   DeviceModel model;     ///< of emulated
 };
 
@@ -25,11 +36,12 @@ bool is_remote(TierKind kind);
 
 /// "dram", "shm", "file:PATH", "devdax:PATH", "emulated:MODEL" with MODEL as parse_device_model()
 /// takes it, "verbs:ADDRESS" and "fabric:PROVIDER:ADDRESS" of a memory node (a compute node, which
-/// knows it, takes "verbs" and "fabric:PROVIDER").
+/// knows it, takes "verbs" and "fabric:PROVIDER"). Behind verbs may stand ",device=NAME" and
+/// ",gid=INDEX", of this machine's RDMA devices.
 /// Throws Error naming what is accepted.
 TierSpec parse_tier(std::string_view text);
 
-/// Tiers separated by commas. A part with '=' and no ':' belongs to the model before it:
+/// Tiers separated by commas. A part with '=' and no ':' belongs to the tier before it:
 /// "dram,emulated:latency=5us,bandwidth=10GB/s,rate=50M/s,shm" are three.
 std::vector<TierSpec> parse_tiers(std::string_view text);
 

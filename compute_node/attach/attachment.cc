@@ -177,10 +177,9 @@ std::unique_ptr<Attachment> Attachment::attach(const AttachOptions& options) {
   attachment->generation_ = held.response.generation();
   if (is_remote(options.tier.kind)) {
     check_regions(held.response, attachment->manifest_);
-    attachment->open_endpoint_ =
-        remote_endpoints(held.response, {options.tier, lease_bytes(held.response, options),
-                                         rpc::to_string(options.memory_node), options.call_timeout,
-                                         options.signal_every_read});
+    attachment->open_endpoint_ = remote_endpoints(
+        held.response, {options.tier, lease_bytes(held.response, options),
+                        rpc::to_string(options.memory_node), options.call_timeout, options.tuning});
   } else {
     attachment->regions_ = map_regions(held.response, held.grant, attachment->manifest_);
     attachment->open_endpoint_ = [regions = attachment->regions_] {

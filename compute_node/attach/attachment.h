@@ -25,7 +25,7 @@ struct AttachOptions {
   /// When it is remote, reads go that way and the node may be on another machine; else the regions
   /// are mapped, whatever it is.
   transport::TierSpec tier;
-  bool signal_every_read = false;       ///< of verbs, for measurements: as in VerbsOptions
+  transport::VerbsTuning tuning;        ///< of verbs
   std::shared_ptr<const rpc::Tls> tls;  ///< null: none
   /// When set, attaching ends with an Error soon after it becomes true.
   const std::atomic<bool>* stop = nullptr;

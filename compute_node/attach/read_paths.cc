@@ -30,7 +30,8 @@ transport::VerbsOptions verbs_options(const v1::VerbsGrant& grant, const RemoteR
   verbs.port = static_cast<std::uint16_t>(grant.port());
   verbs.connect_timeout = reads.connect_timeout;
   verbs.lease = reads.lease;
-  verbs.signal_every_read = reads.signal_every_read;
+  verbs.device = reads.tier.device;
+  verbs.tuning = reads.tuning;
   return verbs;
 }
 

@@ -10,6 +10,7 @@
 #include "transport/endpoint.h"
 #include "transport/grant.h"
 #include "transport/tier.h"
+#include "transport/verbs/tuning.h"
 
 namespace farvec::compute_node {
 
@@ -24,7 +25,7 @@ struct RemoteReads {
   transport::GrantLease lease{};
   std::string node;  ///< for messages
   std::chrono::milliseconds connect_timeout{0};
-  bool signal_every_read = false;  ///< of verbs
+  transport::VerbsTuning tuning;  ///< of verbs
 };
 
 /// The maker connects on each call, and throws UnreachableError when it cannot. Throws Error now

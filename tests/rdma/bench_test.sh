@@ -17,11 +17,12 @@ bench() {
   timeout 60 "$BIN/farvec" bench transport --tier "$TIER" --passes 2 --pass-ms "$PASS_MS" "$@"
 }
 
-bench --payload 64,4096 --inflight 1,16 --mix 0,0.5 --batch 1,8 --signal both --json bench.json ||
-  fail "the bench ended with $?"
-# inflight 1 has one batch, 16 has two; both ways of signalling
-[ "$(wc -l <bench.json)" -eq $((2 * 2 * 3 * 2)) ] || fail "$(wc -l <bench.json) lines"
-grep -q '"tier_model":"verbs(.*"signal":"all"' bench.json || fail "no line for --signal all"
+bench --payload 64,4096 --inflight 1,16 --mix 0.5 --batch 1,8 --signal both --doorbell both \
+  --json bench.json || fail "the bench ended with $?"
+# inflight 1 has one batch, 16 has two; both ways of signalling and of ringing
+[ "$(wc -l <bench.json)" -eq $((2 * 3 * 2 * 2)) ] || fail "$(wc -l <bench.json) lines"
+grep -q '"tier_model":"verbs(.*"signal":"all","doorbell":"read"' bench.json ||
+  fail "no line for --signal all --doorbell read"
 bench --payload 256 --inflight 8 --threads 2 || fail "two queue pairs: $?"
 
 bench --inflight 100000 2>error.log && fail "takes 100000 reads in flight"

@@ -97,6 +97,7 @@ class Bench(ToolTest):
         refused(bench("--pass-ms", 0), "--pass-ms")
         refused(bench("--bytes", 0), "--bytes")
         refused(bench("--signal", "none"), "--signal")
+        refused(bench("--doorbell", "none"), "--doorbell")
         refused(bench("--json", "/nonexistent/a.json"), "/nonexistent/a.json")
         refused(farvec("bench"), "subcommand")
 

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "transport/verbs/local_device.h"
 #include "transport/verbs/resolve.h"
 
 namespace farvec::transport {
@@ -65,7 +66,10 @@ void VerbsEndpoint::connect(Clock::time_point end) {
   }
   connection_.reset(id);
   const auto bound = static_cast<int>(options_.connect_timeout.count());
-  if (rdma_resolve_addr(id, nullptr, address->ai_addr, bound) != 0) {
+  sockaddr_storage from{};
+  if (options_.device.chosen()) from = local_address(options_.device, address->ai_family);
+  auto* source = options_.device.chosen() ? reinterpret_cast<sockaddr*>(&from) : nullptr;
+  if (rdma_resolve_addr(id, source, address->ai_addr, bound) != 0) {
     throw SystemError(errno, "finding the RDMA device towards {}", peer_);
   }
   await_event(*channel_, RDMA_CM_EVENT_ADDR_RESOLVED, end, peer_);
@@ -220,8 +224,9 @@ Status VerbsEndpoint::prepare(std::span<const ReadRequest> reads) {
       request.num_sge = 1;
       request.wr.rdma.remote_addr = grant.address + read.offset + done;
       request.wr.rdma.rkey = grant.key;
-      if (options_.signal_every_read) request.send_flags = IBV_SEND_SIGNALED;
-      if (used > 0) chain_[used - 1].next = options_.doorbell_every_read ? nullptr : &request;
+      if (options_.tuning.signal_every_read) request.send_flags = IBV_SEND_SIGNALED;
+      if (used > 0)
+        chain_[used - 1].next = options_.tuning.doorbell_every_read ? nullptr : &request;
     }
   }
   if (used > 0) chain_[used - 1].send_flags = IBV_SEND_SIGNALED;
@@ -253,7 +258,7 @@ Status VerbsEndpoint::ring_doorbell() {
       enter_error_state();
       return {StatusCode::internal, "the driver refused a chain of reads"};
     }
-    first = options_.doorbell_every_read ? first + 1 : pieces_used_;
+    first = options_.tuning.doorbell_every_read ? first + 1 : pieces_used_;
   }
   return {};
 }

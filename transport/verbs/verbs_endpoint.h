@@ -11,7 +11,9 @@
 #include "transport/grant.h"
 #include "transport/registered_memory.h"
 #include "transport/ring.h"
+#include "transport/tier.h"
 #include "transport/verbs/connection_manager.h"
+#include "transport/verbs/tuning.h"
 #include "transport/verbs/wire.h"
 
 namespace farvec::transport {
@@ -25,8 +27,8 @@ struct VerbsOptions {
   /// A longer read is posted in pieces. 0: the device's own limit.
   std::uint32_t piece_bytes = 0;
   std::chrono::milliseconds connect_timeout{5000};
-  bool signal_every_read = false;    ///< for measurements: a completion entry per read
-  bool doorbell_every_read = false;  ///< for measurements: a call of the driver per read
+  VerbsDevice device;
+  VerbsTuning tuning;
 };
 
 /// Its own queue pair and completion queue. A hop's reads are one chain with one doorbell, and only

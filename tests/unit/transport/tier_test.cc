@@ -8,18 +8,45 @@ namespace farvec::transport {
 namespace {
 
 TEST(Tier, ReadsWhatItPrints) {
-  for (const char* text : {"dram", "shm", "file:/tmp/x:y", "devdax:/dev/dax0.0", "emulated:rdma",
-                           "verbs", "verbs:host:7700", "verbs:unix:/tmp/m", "fabric:tcp",
-                           "fabric:tcp:host:7700", "fabric:verbs;ofi_rxm:unix:/tmp/m",
-                           "emulated:latency=5us,bandwidth=10GB/s,rate=50M/s,block=128"}) {
+  for (const char* text :
+       {"dram", "shm", "file:/tmp/x:y", "devdax:/dev/dax0.0", "emulated:rdma", "verbs",
+        "verbs:host:7700", "verbs:unix:/tmp/m", "fabric:tcp", "verbs,device=rxe0",
+        "verbs:host:7700,device=mlx5_0,gid=3", "verbs:unix:/tmp/m,gid=0", "fabric:tcp:host:7700",
+        "fabric:verbs;ofi_rxm:unix:/tmp/m",
+        "emulated:latency=5us,bandwidth=10GB/s,rate=50M/s,block=128"}) {
     EXPECT_EQ(to_string(parse_tier(text)), text);
   }
 }
 
 TEST(Tier, RefusesNonsense) {
-  for (const char* text : {"", "dram:", "dram:x", "file", "file:", "devdax", "emulated",
-                           "emulated:", "emulated:floppy", "verbs:", "fabric", "fabric:",
-                           "fabric::", "fabric::unix:/tmp/m", "fabric:tcp:", "tape", "DRAM"}) {
+  for (const char* text : {"",
+                           "dram:",
+                           "dram:x",
+                           "file",
+                           "file:",
+                           "devdax",
+                           "emulated",
+                           "emulated:",
+                           "emulated:floppy",
+                           "verbs:",
+                           "verbs,",
+                           "verbs:,gid=1",
+                           "verbsx",
+                           "verbsx,gid=1",
+                           "verbs:a:1,gid=",
+                           "verbs:a:1,gid=x",
+                           "verbs:a:1,gid=-1",
+                           "verbs:a:1,device=",
+                           "verbs:a:1,port=1",
+                           "verbs:a:1,gid=1,gid=1",
+                           "dram,gid=1",
+                           "fabric",
+                           "fabric:",
+                           "fabric::",
+                           "fabric::unix:/tmp/m",
+                           "fabric:tcp:",
+                           "tape",
+                           "DRAM"}) {
     EXPECT_THROW((void)parse_tier(text), Error) << text;
   }
 }
@@ -37,6 +64,15 @@ TEST(Tier, SplitsLists) {
   EXPECT_EQ(remote[0].path, "unix:/tmp/m");
   EXPECT_EQ(remote[1].path, "[::1]:77");
   EXPECT_EQ(remote[2].path, "host:1");
+  const auto devices = parse_tiers("verbs:a:1,device=rxe0,gid=1,verbs:b:2,gid=0,device=rxe1,dram");
+  ASSERT_EQ(devices.size(), 3u);
+  EXPECT_EQ(devices[0].path, "a:1");
+  EXPECT_EQ(devices[0].device.name, "rxe0");
+  EXPECT_EQ(devices[0].device.gid_index, 1u);
+  EXPECT_EQ(devices[1].path, "b:2");
+  EXPECT_EQ(devices[1].device.name, "rxe1");
+  EXPECT_EQ(devices[1].device.gid_index, 0u);
+  EXPECT_FALSE(devices[2].device.chosen());
   EXPECT_THROW((void)parse_tiers("dram,"), Error);
   EXPECT_THROW((void)parse_tiers(""), Error);
   EXPECT_THROW((void)parse_tiers("rate=5M/s,dram"), Error);

@@ -10,11 +10,13 @@
 
 #include "base/error.h"
 #include "tests/unit/transport/test_regions.h"
+#include "transport/verbs/local_device.h"
 #include "transport/verbs/verbs_listener.h"
 
 namespace farvec::transport {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using namespace std::chrono_literals;
 
@@ -85,8 +87,8 @@ TEST_F(VerbsTest, BringsTheBytesOfEveryRead) {
   for (const bool signal : {false, true}) {
     for (const std::uint32_t piece : {0u, 100u}) {
       VerbsOptions with = options();
-      with.signal_every_read = signal;
-      with.doorbell_every_read = signal;
+      with.tuning.signal_every_read = signal;
+      with.tuning.doorbell_every_read = signal;
       with.piece_bytes = piece;
       const auto endpoint = connect(with);
       std::vector<ReadRequest> reads;
@@ -136,6 +138,38 @@ TEST_F(VerbsTest, SaysWhenNobodyListens) {
   VerbsOptions wrong = options();
   wrong.port = 1;
   EXPECT_THAT(refusal(wrong), HasSubstr(host_));
+}
+
+TEST_F(VerbsTest, TakesTheDeviceAndGidThatItIsTold) {
+  VerbsOptions chosen = options();
+  chosen.device.name = connect(options())->device().device;
+  EXPECT_EQ(connect(chosen)->device().device, chosen.device.name);
+  std::uint32_t connected = 0;
+  for (std::uint32_t gid = 0; gid < 16; ++gid) {
+    chosen.device.gid_index = gid;
+    connected += refusal(chosen).empty() ? 1 : 0;
+  }
+  EXPECT_GE(connected, 1u);
+  EXPECT_LT(connected, 16u);
+}
+
+TEST_F(VerbsTest, SaysWhichDevicesThereAre) {
+  VerbsOptions wrong = options();
+  wrong.device.name = "nic7";
+  const std::string device = connect(options())->device().device;
+  EXPECT_THAT(refusal(wrong), AllOf(HasSubstr("no RDMA device 'nic7'"), HasSubstr(device),
+                                    HasSubstr(host_), HasSubstr("RoCE v2")));
+  wrong.device = {device, 255};
+  EXPECT_THAT(refusal(wrong), AllOf(HasSubstr("GID 255"), HasSubstr(device)));
+}
+
+TEST(VerbsDevices, AMachineWithoutTheDeviceSaysSo) {
+  try {
+    (void)local_address({"nic7", 3}, AF_INET);
+    FAIL() << "it has a nic7";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("'nic7' with a GID 3"), HasSubstr("there are")));
+  }
 }
 
 TEST_F(VerbsTest, RevocationEndsReads) {
