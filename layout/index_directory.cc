@@ -82,13 +82,28 @@ void for_each_chunk(const RegionEntry& entry, const LoadOptions& options, const 
                });
 }
 
+void read_chunk(const RegionEntry& entry, const InputFile& file, const Chunk& chunk,
+                std::span<std::byte> bytes) {
+  file.read_at(kRegionHeaderBytes + chunk.begin, bytes.data(), bytes.size());
+  check_chunk(entry, chunk.number, bytes, file.path());
+}
+
+/// Writes the header of a region whose payload is there.
+void publish(const RegionEntry& entry, std::span<std::byte> region) {
+  const RegionHeaderBlock header = encode_region_header(entry.header());
+  // The magic goes last of all: it is what a peer sharing this memory looks at first.
+  std::memcpy(region.data() + 8, header.data() + 8, header.size() - 8);
+  // Release: whoever sees the magic (acquire) sees the payload and the rest of the header.
+  std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(region.data()))
+      .store(RegionHeader::kMagic, std::memory_order_release);
+}
+
 void verify_region(const RegionEntry& entry, const InputFile& file, const LoadOptions& options) {
   std::vector<std::vector<std::byte>> buffers(resolve_threads(options.threads));
   for_each_chunk(entry, options, "verifying", [&](const Chunk& chunk, unsigned worker) {
     std::vector<std::byte>& buffer = buffers[worker];
     buffer.resize(chunk.bytes);
-    file.read_at(kRegionHeaderBytes + chunk.begin, buffer.data(), chunk.bytes);
-    check_chunk(entry, chunk.number, buffer, file.path());
+    read_chunk(entry, file, chunk, buffer);
   });
 }
 
@@ -147,25 +162,73 @@ std::filesystem::path IndexDirectory::region_path(std::uint32_t region) const {
   return path_ / manifest_.region(region).file;
 }
 
-void IndexDirectory::load_region(std::uint32_t region, std::span<std::byte> destination,
+/// A run of a region's file and where it goes.
+struct IndexDirectory::Piece {
+  std::uint64_t begin;  ///< in the file
+  std::uint64_t end;
+  std::uint64_t destination;
+};
+
+std::vector<IndexDirectory::Piece> IndexDirectory::pieces_of(std::uint32_t region,
+                                                             std::uint32_t node) const {
+  if (!manifest_.placement) return {{0, manifest_.region(region).file_bytes(), 0}};
+  const RegionPlacement& placement = manifest_.placement->regions[region];
+  std::vector<Piece> pieces;
+  for (std::uint32_t e = 0; e < placement.extents().size(); ++e) {
+    const PlacedExtent& extent = placement.extents()[e];
+    for (std::uint32_t c = 0; c < extent.copy_count; ++c) {
+      if (extent.copies[c].node != node) continue;
+      pieces.push_back({extent.begin, placement.end_of(e), extent.copies[c].offset});
+    }
+  }
+  return pieces;
+}
+
+void IndexDirectory::load_pieces(std::uint32_t region, const std::vector<Piece>& pieces,
+                                 std::span<std::byte> destination,
                                  const LoadOptions& options) const {
   const RegionEntry& entry = manifest_.region(region);
-  FARVEC_CHECK(destination.size() == entry.file_bytes(), "{} bytes", destination.size());
   const InputFile file(region_path(region).string());
   require_header(entry, file);
   std::memset(destination.data(), 0, kRegionHeaderBytes);
-  const auto payload = destination.subspan(kRegionHeaderBytes);
-  for_each_chunk(entry, options, "loading", [&](const Chunk& chunk, unsigned) {
-    const auto bytes = payload.subspan(chunk.begin, chunk.bytes);
-    file.read_at(kRegionHeaderBytes + chunk.begin, bytes.data(), bytes.size());
-    check_chunk(entry, chunk.number, bytes, file.path());
+  std::vector<std::vector<std::byte>> buffers(resolve_threads(options.threads));
+  for_each_chunk(entry, options, "loading", [&](const Chunk& chunk, unsigned worker) {
+    const std::uint64_t begin = kRegionHeaderBytes + chunk.begin;
+    const std::uint64_t end = begin + chunk.bytes;
+    auto piece = std::upper_bound(pieces.begin(), pieces.end(), begin,
+                                  [](std::uint64_t at, const Piece& p) { return at < p.end; });
+    if (piece == pieces.end() || piece->begin >= end) return;
+    if (piece->begin <= begin && piece->end >= end) {
+      const auto place = destination.subspan(piece->destination + begin - piece->begin);
+      read_chunk(entry, file, chunk, place.first(chunk.bytes));
+      return;
+    }
+    std::vector<std::byte>& buffer = buffers[worker];
+    buffer.resize(chunk.bytes);
+    read_chunk(entry, file, chunk, buffer);
+    for (; piece != pieces.end() && piece->begin < end; ++piece) {
+      const std::uint64_t from = std::max(begin, piece->begin);
+      std::memcpy(destination.data() + piece->destination + (from - piece->begin),
+                  buffer.data() + (from - begin), std::min(end, piece->end) - from);
+    }
   });
-  const RegionHeaderBlock header = encode_region_header(entry.header());
-  // The magic goes last of all: it is what a peer sharing this memory looks at first.
-  std::memcpy(destination.data() + 8, header.data() + 8, header.size() - 8);
-  // Release: whoever sees the magic (acquire) sees the payload and the rest of the header.
-  std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(destination.data()))
-      .store(RegionHeader::kMagic, std::memory_order_release);
+  publish(entry, destination);
+}
+
+void IndexDirectory::load_region(std::uint32_t region, std::span<std::byte> destination,
+                                 const LoadOptions& options) const {
+  const std::uint64_t bytes = manifest_.region(region).file_bytes();
+  FARVEC_CHECK(destination.size() == bytes, "{} bytes", destination.size());
+  load_pieces(region, {{0, bytes, 0}}, destination, options);
+}
+
+void IndexDirectory::load_share(std::uint32_t region, std::uint32_t node,
+                                std::span<std::byte> destination,
+                                const LoadOptions& options) const {
+  FARVEC_CHECK(node < manifest_.memory_nodes(), "node {}", node);
+  FARVEC_CHECK(destination.size() == manifest_.node_bytes(node, region), "{} bytes",
+               destination.size());
+  load_pieces(region, pieces_of(region, node), destination, options);
 }
 
 HugeBuffer IndexDirectory::load_region(std::uint32_t region, const LoadOptions& options) const {

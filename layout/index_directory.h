@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <span>
+#include <vector>
 
 #include "base/memory.h"
 #include "layout/codes_region.h"
@@ -49,6 +50,12 @@ class IndexDirectory {
                    const LoadOptions& options = {}) const;
   HugeBuffer load_region(std::uint32_t region, const LoadOptions& options = {}) const;
 
+  /// The same for what memory node `node` serves of the region: `destination` is exactly
+  /// manifest().node_bytes(node, region) long. Chunks are checked as a whole, also those of which
+  /// the node keeps a part.
+  void load_share(std::uint32_t region, std::uint32_t node, std::span<std::byte> destination,
+                  const LoadOptions& options = {}) const;
+
   Codes load_codes(const LoadOptions& options = {}) const;
   /// From the offsets region, whatever the layout.
   OffsetTable load_offset_table(const LoadOptions& options = {}) const;
@@ -61,6 +68,10 @@ class IndexDirectory {
 
  private:
   IndexDirectory(std::filesystem::path path, Manifest manifest);
+  struct Piece;
+  std::vector<Piece> pieces_of(std::uint32_t region, std::uint32_t node) const;
+  void load_pieces(std::uint32_t region, const std::vector<Piece>& pieces,
+                   std::span<std::byte> destination, const LoadOptions& options) const;
 
   std::filesystem::path path_;
   Manifest manifest_;

@@ -68,6 +68,10 @@ const nlohmann::json& JsonFields::array(const char* name) const {
   return value;
 }
 
+JsonFields JsonFields::element(const char* name, std::size_t i) const {
+  return {array(name)[i], fmt::format("{}.{}[{}]", path_, name, i)};
+}
+
 void JsonFields::fail(const char* name, std::string_view what) const {
   throw Error("{}.{} {}: the manifest is damaged or was not written by farvec", path_, name, what);
 }

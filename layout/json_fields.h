@@ -23,6 +23,10 @@ class JsonFields {
   std::uint64_t hash(const char* name) const;
   JsonFields object(const char* name) const;
   const nlohmann::json& array(const char* name) const;
+  /// An object in an array of this length or longer.
+  JsonFields element(const char* name, std::size_t i) const;
+
+  const std::string& path() const { return path_; }
 
   /// Throws Error about this field.
   [[noreturn]] void fail(const char* name, std::string_view what) const;

@@ -37,6 +37,18 @@ RegionHeader RegionEntry::header() const {
   return header;
 }
 
+std::array<std::uint64_t, kRegionCount> Manifest::region_bytes() const {
+  std::array<std::uint64_t, kRegionCount> bytes{};
+  for (std::uint32_t id = 0; id < kRegionCount; ++id) bytes[id] = region(id).file_bytes();
+  return bytes;
+}
+
+std::uint64_t Manifest::node_bytes(std::uint32_t node) const {
+  std::uint64_t sum = 0;
+  for (std::uint32_t id = 0; id < kRegionCount; ++id) sum += node_bytes(node, id);
+  return sum;
+}
+
 GraphGeometry Manifest::geometry() const {
   return {.kind = layout,
           .record_checksum = record_checksum,

@@ -1,14 +1,17 @@
 // What an index is, in words: manifest.json.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/types.h"
 #include "layout/graph_layout.h"
+#include "layout/placement.h"
 #include "layout/region_header.h"
 
 namespace farvec::layout {
@@ -68,7 +71,8 @@ struct Manifest {
   DatasetFingerprint dataset;
   std::string farvec_version;
   std::string farvec_commit;
-  std::vector<RegionEntry> regions;  ///< records, codes, offsets, in this order
+  std::vector<RegionEntry> regions;    ///< records, codes, offsets, in this order
+  std::optional<Placement> placement;  ///< none: one memory node holds everything
 
   GraphGeometry geometry() const;
   double average_degree() const { return static_cast<double>(edges) / static_cast<double>(count); }
@@ -78,6 +82,16 @@ struct Manifest {
   }
   /// region is kRecordsRegion, kCodesRegion or kOffsetsRegion.
   const RegionEntry& region(std::uint32_t region) const { return regions.at(region); }
+
+  std::array<std::uint64_t, kRegionCount> region_bytes() const;
+  std::uint32_t memory_nodes() const { return placement ? placement->nodes : 1; }
+  /// Of the region that memory node `node` serves, header included.
+  std::uint64_t node_bytes(std::uint32_t node, std::uint32_t region) const {
+    return placement ? placement->regions[region].node_bytes(node)
+                     : regions.at(region).file_bytes();
+  }
+  /// Of all its regions.
+  std::uint64_t node_bytes(std::uint32_t node) const;
 };
 
 std::string manifest_to_json(const Manifest& manifest);

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "layout/json_fields.h"
 #include "layout/manifest.h"
+#include "layout/placement_json.h"
 
 namespace farvec::layout {
 namespace {
@@ -174,20 +175,21 @@ nlohmann::json parse_text(std::string_view text, std::string_view source) {
 std::string manifest_to_json(const Manifest& m) {
   Json regions = Json::array();
   for (const RegionEntry& region : m.regions) regions.push_back(region_to_json(region));
-  const Json json = {{"format", kFormat},
-                     {"format_version", kFormatVersion},
-                     {"index", m.index},
-                     {"metric", to_string(m.metric)},
-                     {"stored_type", to_string(m.stored_type)},
-                     {"source_type", to_string(m.source_type)},
-                     {"normalised", m.normalised},
-                     {"dimension", m.dimension},
-                     {"count", m.count},
-                     {"graph", graph_to_json(m)},
-                     {"build", build_to_json(m.build)},
-                     {"dataset", dataset_to_json(m.dataset)},
-                     {"built_by", {{"version", m.farvec_version}, {"commit", m.farvec_commit}}},
-                     {"regions", std::move(regions)}};
+  Json json = {{"format", kFormat},
+               {"format_version", kFormatVersion},
+               {"index", m.index},
+               {"metric", to_string(m.metric)},
+               {"stored_type", to_string(m.stored_type)},
+               {"source_type", to_string(m.source_type)},
+               {"normalised", m.normalised},
+               {"dimension", m.dimension},
+               {"count", m.count},
+               {"graph", graph_to_json(m)},
+               {"build", build_to_json(m.build)},
+               {"dataset", dataset_to_json(m.dataset)},
+               {"built_by", {{"version", m.farvec_version}, {"commit", m.farvec_commit}}},
+               {"regions", std::move(regions)}};
+  if (m.placement) json["placement"] = placement_to_json(*m.placement);
   // A file name need not be UTF-8, the manifest must.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -206,6 +208,9 @@ Manifest manifest_from_json(std::string_view text, std::string_view source) {
   m.farvec_version = built_by.text("version");
   m.farvec_commit = built_by.text("commit");
   read_regions(fields, m, source);
+  if (json.contains("placement")) {
+    m.placement = placement_from_json(fields.object("placement"), m.region_bytes());
+  }
   return m;
 }
 
