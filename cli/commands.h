@@ -9,6 +9,7 @@ void register_bench_command(CLI::App& tool);
 void register_build_command(CLI::App& tool);
 void register_dataset_command(CLI::App& tool);
 void register_inspect_command(CLI::App& tool);
+void register_place_command(CLI::App& tool);
 void register_search_command(CLI::App& tool);
 void register_sweep_command(CLI::App& tool);
 

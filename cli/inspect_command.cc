@@ -53,6 +53,12 @@ Json manifest_summary(const Manifest& manifest) {
     region["chunks"] = region["xxh3"].size();
     region.erase("xxh3");
   }
+  if (manifest.placement) {
+    for (Json& region : json["placement"]["regions"]) region["extents"] = region["extents"].size();
+    for (std::uint32_t node = 0; node < manifest.memory_nodes(); ++node) {
+      json["placement"]["node_bytes"].push_back(manifest.node_bytes(node));
+    }
+  }
   return json;
 }
 
@@ -97,7 +103,7 @@ void print_identity(const layout::IndexDirectory& index) {
   print_line("data set", fmt::format("{} ({}), {} bytes, xxh3 {:016x} of {} rows", m.dataset.name,
                                      m.dataset.file, grouped(m.dataset_bytes()), m.dataset.xxh3,
                                      grouped(m.dataset.rows_hashed)));
-  print_line("build", fmt::format("degree {}, list {}, alpha {}, passes {}, seed {}, code bits {}",
+  print_line("build", fmt::format("degree {}, list {}, alpha {:g}, passes {}, seed {}, code bits {}",
                                   m.build.degree, m.build.list, m.build.alpha, m.build.passes,
                                   m.build.seed, m.build.code_bits));
   print_line("built by", fmt::format("farvec {} ({})", m.farvec_version, m.farvec_commit));
@@ -109,6 +115,18 @@ void print_regions(const Manifest& manifest) {
   for (const layout::RegionEntry& region : manifest.regions) {
     fmt::print("{:<16} {:>18} {:>8}\n", region.file, grouped(region.file_bytes()),
                grouped(region.checksums.size()));
+  }
+}
+
+void print_placement(const Manifest& manifest) {
+  if (!manifest.placement) return;
+  const layout::Placement& placement = *manifest.placement;
+  fmt::print("\nplaced on {} memory nodes, {} copies of each of {} extents of records\n",
+             placement.nodes, placement.replicas,
+             placement.regions[layout::kRecordsRegion].extents().size());
+  for (std::uint32_t node = 0; node < placement.nodes; ++node) {
+    fmt::print("{:<16} {:>18}\n", fmt::format("node {}", node),
+               grouped(placement.node_bytes(node)));
   }
 }
 
@@ -157,6 +175,7 @@ void inspect(const InspectArguments& arguments) {
   }
   print_identity(index);
   print_regions(index.manifest());
+  print_placement(index.manifest());
   print_costs(index.manifest());
   print_degrees(degrees);
   if (arguments.verify) fmt::print("\nverified: every checksum matches\n");

@@ -100,9 +100,9 @@ RegionEntry write_offsets(const fs::path& directory, const OffsetTable& table) {
   return file.publish();
 }
 
-void write_manifest(const fs::path& directory, const Manifest& manifest) {
+void write_manifest(const fs::path& path, const Manifest& manifest) {
   const std::string text = manifest_to_json(manifest);
-  WritableFile file(directory / kManifestFile);
+  WritableFile file(path);
   file.write_at(0, std::as_bytes(std::span(text)));
   file.sync();
 }
@@ -137,13 +137,29 @@ Manifest write_index(const fs::path& directory, Manifest manifest, const IndexCo
     manifest.regions = {write_records(partial.path(), locator, encoder, options),
                         write_codes(partial.path(), contents.codes),
                         write_offsets(partial.path(), locator.table())};
-    write_manifest(partial.path(), manifest);
+    write_manifest(partial.path() / kManifestFile, manifest);
     partial.publish();
   } catch (const SystemError& error) {
     if (error.code != ENOSPC && error.code != EDQUOT && error.code != EFBIG) throw;
     explain_full_disk(error, directory, needed, free_bytes(parent_of(directory)));
   }
   return manifest;
+}
+
+void write_placement(const fs::path& directory, std::optional<Placement> placement) {
+  Manifest manifest = IndexDirectory::open(directory).manifest();
+  manifest.placement = std::move(placement);
+  const fs::path replacement = directory / (std::string(kManifestFile) + ".new");
+  fs::remove(replacement);  // of one who was killed
+  try {
+    write_manifest(replacement, manifest);
+    fs::rename(replacement, directory / kManifestFile);
+  } catch (...) {
+    std::error_code ignored;
+    fs::remove(replacement, ignored);
+    throw;
+  }
+  sync_directory(directory);
 }
 
 }  // namespace farvec::layout

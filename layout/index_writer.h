@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 
 #include "base/node_record.h"
 #include "base/types.h"
@@ -37,5 +38,9 @@ void check_destination(const std::filesystem::path& directory, bool overwrite,
 /// needed), or on any failed write; then nothing is left behind. Returns the manifest as written.
 Manifest write_index(const std::filesystem::path& directory, Manifest manifest,
                      const IndexContents& contents, const WriteOptions& options = {});
+
+/// Gives the index another placement, or none: its manifest is replaced in one step, its regions
+/// stay. Throws Error or SystemError; the manifest is then as it was.
+void write_placement(const std::filesystem::path& directory, std::optional<Placement> placement);
 
 }  // namespace farvec::layout

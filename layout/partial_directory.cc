@@ -43,15 +43,6 @@ bool same_file(int fd, const fs::path& path) {
          by_fd.st_ino == by_path.st_ino && by_fd.st_dev == by_path.st_dev;
 }
 
-void sync_directory(const fs::path& path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) throw SystemError(errno, "opening '{}' to sync it", path.string());
-  const int failed = fsync(fd) == 0 ? 0 : errno;
-  close(fd);
-  // EINVAL: this file system has no directories to sync.
-  if (failed != 0 && failed != EINVAL) throw SystemError(failed, "syncing '{}'", path.string());
-}
-
 /// Gives `from` the name `to`; what was there, if anything, then has the name `from`.
 void exchange(const fs::path& from, const fs::path& to) {
   if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) == 0) return;
@@ -74,6 +65,15 @@ void exchange(const fs::path& from, const fs::path& to) {
 fs::path parent_of(const fs::path& path) {
   const fs::path parent = without_trailing_slash(path).parent_path();
   return parent.empty() ? fs::path(".") : parent;
+}
+
+void sync_directory(const fs::path& path) {
+  const int fd = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) throw SystemError(errno, "opening '{}' to sync it", path.string());
+  const int failed = fsync(fd) == 0 ? 0 : errno;
+  close(fd);
+  // EINVAL: this file system has no directories to sync.
+  if (failed != 0 && failed != EINVAL) throw SystemError(failed, "syncing '{}'", path.string());
 }
 
 std::uint64_t free_bytes(const fs::path& directory) {

@@ -35,6 +35,9 @@ class PartialDirectory {
 /// Bytes that this process may still write below `directory`. Throws SystemError.
 std::uint64_t free_bytes(const std::filesystem::path& directory);
 
+/// Makes names in it outlive a loss of power. Throws SystemError.
+void sync_directory(const std::filesystem::path& path);
+
 /// The folder that holds `path`; "." for a bare name.
 std::filesystem::path parent_of(const std::filesystem::path& path);
 

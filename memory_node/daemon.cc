@@ -52,9 +52,10 @@ class Node {
   void load() {
     const auto index = layout::IndexDirectory::open(options_.index);
     // relaxed, here and below: see NodeState.
-    state_.total_bytes.store(index_bytes(index.manifest()), std::memory_order_relaxed);
+    state_.total_bytes.store(bytes_to_load(index.manifest()), std::memory_order_relaxed);
     LoadRequest request;
     request.backing = options_.backing;
+    request.node = options_.node;
     request.threads = options_.threads;
     request.quiet = options_.quiet;
     request.loaded_bytes = &state_.loaded_bytes;

@@ -12,7 +12,8 @@
 namespace farvec::memory_node {
 
 struct DaemonOptions {
-  std::string index;  ///< directory
+  std::string index;       ///< directory
+  std::uint32_t node = 0;  ///< of the index's placement
   BackingOptions backing;
   rpc::Address listen;
   std::string grant_path;       ///< empty: default_grant_path(listen)

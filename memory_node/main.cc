@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/version.h"
+#include "layout/placement.h"
 #include "memory_node/daemon.h"
 #include "rpc/tls_flags.h"
 
@@ -34,6 +35,10 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.footer(kFooter);
   app.set_version_flag("--version", fmt::format("farvec-memory-node {} ({})", version(), commit()));
   app.add_option("--index", daemon.index, "Index directory to load, verify and serve")->required();
+  app.add_option("--node", daemon.node,
+                 "Serve what the index's placement ('farvec place') gives to this node, from 0")
+      ->check(CLI::Range(0u, layout::Placement::kMaxNodes - 1))
+      ->capture_default_str();
   app.add_option("--listen", arguments.listen, "HOST:PORT or unix:/path")->capture_default_str();
   app.add_option("--backing", arguments.backing, "Memory to load into: dram, shm or file")
       ->capture_default_str();

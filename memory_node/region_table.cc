@@ -3,7 +3,9 @@
 #include <spdlog/spdlog.h>
 
 #include <chrono>
+#include <vector>
 
+#include "base/error.h"
 #include "memory_node/backing/memory_info.h"
 #include "memory_node/random_id.h"
 
@@ -29,14 +31,13 @@ layout::LoadOptions load_options(const LoadRequest& request) {
 
 Region load_region(const layout::IndexDirectory& index, std::uint32_t id,
                    const LoadRequest& request) {
-  const layout::RegionEntry& entry = index.manifest().region(id);
   Region region;
   region.id = id;
-  region.kind = to_string(entry.kind);
-  region.bytes = entry.file_bytes();
+  region.kind = to_string(index.manifest().region(id).kind);
+  region.bytes = index.manifest().node_bytes(request.node, id);
   if (stopped(request)) throw LoadStopped();
   region.backing = open_backing(request.backing, region.kind, region.bytes);
-  index.load_region(id, region.backing->bytes(), load_options(request));
+  index.load_share(id, request.node, region.backing->bytes(), load_options(request));
   region.backing->persist();
   region.backing->seal();
   spdlog::info("region {} ({}): {} bytes in {}", id, region.kind, region.bytes,
@@ -44,13 +45,27 @@ Region load_region(const layout::IndexDirectory& index, std::uint32_t id,
   return region;
 }
 
-void require_memory_for(const layout::Manifest& manifest, BackingKind kind) {
-  if (kind == BackingKind::file) return;
+void require_memory_for(const layout::Manifest& manifest, const LoadRequest& request) {
+  if (request.backing.kind == BackingKind::file) return;
   std::vector<std::uint64_t> regions;
   for (std::uint32_t id = 0; id < layout::kRegionCount; ++id) {
-    regions.push_back(manifest.region(id).file_bytes());
+    regions.push_back(manifest.node_bytes(request.node, id));
   }
-  require_memory(index_bytes(manifest), available_bytes(memory_info(), kind, regions));
+  require_memory(manifest.node_bytes(request.node),
+                 available_bytes(memory_info(), request.backing.kind, regions));
+}
+
+void require_node(const layout::IndexDirectory& index, std::uint32_t node) {
+  const std::uint32_t nodes = index.manifest().memory_nodes();
+  if (node < nodes) return;
+  if (nodes == 1) {
+    throw Error(
+        "--node {}: the index '{}' is not placed over several memory nodes; do that with "
+        "'farvec place', or leave --node out",
+        node, index.path().string());
+  }
+  throw Error("--node {}: the index '{}' is placed over {} memory nodes, 0 to {}", node,
+              index.path().string(), nodes, nodes - 1);
 }
 
 }  // namespace
@@ -61,9 +76,9 @@ std::uint64_t RegionTable::total_bytes() const {
   return sum;
 }
 
-std::uint64_t index_bytes(const layout::Manifest& manifest) {
+std::uint64_t bytes_to_load(const layout::Manifest& manifest) {
   std::uint64_t sum = 0;
-  for (const layout::RegionEntry& entry : manifest.regions) sum += entry.file_bytes();
+  for (const layout::RegionEntry& entry : manifest.regions) sum += entry.payload_bytes;
   return sum;
 }
 
@@ -71,12 +86,14 @@ std::shared_ptr<const RegionTable> load_index(const layout::IndexDirectory& inde
                                               const LoadRequest& request) {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
-  require_memory_for(index.manifest(), request.backing.kind);
+  require_node(index, request.node);
+  require_memory_for(index.manifest(), request);
   auto table = std::make_shared<RegionTable>();
   for (std::uint32_t id = 0; id < layout::kRegionCount; ++id) {
     table->regions.push_back(load_region(index, id, request));
   }
   table->manifest_json = layout::manifest_to_json(index.manifest());
+  table->node = request.node;
   table->generation = random_u64();
   table->load_seconds = std::chrono::duration<double>(Clock::now() - start).count();
   return table;

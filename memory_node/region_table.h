@@ -25,6 +25,7 @@ struct Region {
 struct RegionTable {
   std::vector<Region> regions;  ///< by id
   std::string manifest_json;
+  std::uint32_t node = 0;        ///< of the manifest's placement
   std::uint64_t generation = 0;  ///< random; differs between two publications
   double load_seconds = 0;
 
@@ -50,7 +51,8 @@ class PublishedRegions {
 
 struct LoadRequest {
   BackingOptions backing;
-  unsigned threads = 0;  ///< 0: one per processor
+  std::uint32_t node = 0;  ///< which of the placement's nodes this is
+  unsigned threads = 0;    ///< 0: one per processor
   bool quiet = false;
   /// Bytes loaded so far, for whoever watches. May be null.
   std::atomic<std::uint64_t>* loaded_bytes = nullptr;
@@ -65,11 +67,12 @@ class LoadStopped : public std::exception {
   const char* what() const noexcept override { return "loading was stopped"; }
 };
 
-/// Bytes of all regions, headers included.
-std::uint64_t index_bytes(const layout::Manifest& manifest);
+/// Payload bytes that a load reads and checks, of which a node may keep a share.
+std::uint64_t bytes_to_load(const layout::Manifest& manifest);
 
-/// Loads, verifies, persists, publishes and seals every region. Throws Error naming file and chunk
-/// when a checksum does not match, or when there is not enough memory; nothing is left behind then.
+/// Loads, verifies, persists, publishes and seals the node's share of every region. Throws Error
+/// naming file and chunk when a checksum does not match, when there is not enough memory, or when
+/// the index's placement has no such node; nothing is left behind then.
 std::shared_ptr<const RegionTable> load_index(const layout::IndexDirectory& index,
                                               const LoadRequest& request);
 

@@ -31,6 +31,7 @@ void describe_regions(const RegionTable& table, Response& response) {
     entry->set_kind(region.kind);
     entry->set_bytes(region.bytes);
   }
+  response.set_node(table.node);
   response.set_generation(table.generation);
   response.set_manifest_json(table.manifest_json);
 }
