@@ -1,5 +1,6 @@
 #include "cli/batch_search.h"
 
+#include <algorithm>
 #include <chrono>
 #include <limits>
 
@@ -62,6 +63,7 @@ class StridedFeed : public compute_node::TaskFeed {
 
   std::vector<float> latency_us;
   QueryCounts totals;
+  double coverage = 1;
 
  private:
   Slot* free_slot() {
@@ -75,6 +77,7 @@ class StridedFeed : public compute_node::TaskFeed {
       slot.k = parameters_.k;
       slot.list = parameters_.list;
       slot.width = parameters_.width;
+      slot.partial = parameters_.partial;
       free_.push_back(&slot);
     }
     Slot* slot = free_.back();
@@ -91,6 +94,7 @@ class StridedFeed : public compute_node::TaskFeed {
           found ? slot.distances[i] : std::numeric_limits<float>::infinity();
     }
     totals += slot.counts;
+    coverage = std::min(coverage, slot.coverage);
   }
 
   const VectorView queries_;
@@ -125,6 +129,7 @@ BatchOutcome run_batch(std::span<const std::unique_ptr<compute_node::SearchCore>
     outcome.latency_us.insert(outcome.latency_us.end(), feed->latency_us.begin(),
                               feed->latency_us.end());
     outcome.totals += feed->totals;
+    outcome.coverage = std::min(outcome.coverage, feed->coverage);
   }
   return outcome;
 }

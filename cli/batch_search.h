@@ -18,12 +18,14 @@ struct BatchParameters {
   std::uint32_t width = 1;
   std::uint32_t repeats = 1;    ///< times the whole set is searched
   double deadline_ms = 10'000;  ///< per query, from its start
+  bool partial = false;         ///< go on without records that no memory node can deliver
 };
 
 struct BatchOutcome {
   double seconds = 0;                ///< wall time of all cores together
   std::vector<float> latency_us;     ///< one per search, start to end
   compute_node::QueryCounts totals;  ///< summed over the first round of the set
+  double coverage = 1;               ///< least of the first round (SearchTask::coverage)
 };
 
 /// One SearchCore per thread; queries are dealt out in turn. Results of the first round go to

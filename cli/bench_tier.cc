@@ -55,7 +55,10 @@ BenchTier::BenchTier(BenchTierOptions options, BenchMemory& memory) : options_(s
       break;
     case TierKind::verbs:
     case TierKind::fabric: {
-      compute_node::AttachOptions attach = attach_options(spec, options_.tls);
+      const auto nodes = node_set_options(spec, options_.tls);
+      if (nodes.addresses.size() > 1) throw Error("a bench reads one memory node: name one");
+      compute_node::AttachOptions attach = nodes.attach;
+      attach.memory_node = nodes.addresses.front();
       attach.tuning = options_.tuning;
       attachment_ = compute_node::Attachment::attach(attach);
       break;

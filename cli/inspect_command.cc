@@ -103,9 +103,10 @@ void print_identity(const layout::IndexDirectory& index) {
   print_line("data set", fmt::format("{} ({}), {} bytes, xxh3 {:016x} of {} rows", m.dataset.name,
                                      m.dataset.file, grouped(m.dataset_bytes()), m.dataset.xxh3,
                                      grouped(m.dataset.rows_hashed)));
-  print_line("build", fmt::format("degree {}, list {}, alpha {:g}, passes {}, seed {}, code bits {}",
-                                  m.build.degree, m.build.list, m.build.alpha, m.build.passes,
-                                  m.build.seed, m.build.code_bits));
+  print_line("build",
+             fmt::format("degree {}, list {}, alpha {:g}, passes {}, seed {}, code bits {}",
+                         m.build.degree, m.build.list, m.build.alpha, m.build.passes, m.build.seed,
+                         m.build.code_bits));
   print_line("built by", fmt::format("farvec {} ({})", m.farvec_version, m.farvec_commit));
   print_line("entry", grouped(m.entry));
 }

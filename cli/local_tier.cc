@@ -8,6 +8,11 @@ namespace farvec::cli {
 
 using transport::TierKind;
 
+namespace {
+/// For memory nodes that are just coming up.
+constexpr std::chrono::milliseconds kPatience{10'000};
+}  // namespace
+
 std::span<const std::byte> LocalMemory::dram() {
   if (!dram_) dram_ = directory_.load_region(layout::kRecordsRegion, {.quiet = true});
   return dram_->span();
@@ -54,15 +59,17 @@ LocalTier::LocalTier(const transport::TierSpec& spec, const compute_node::GraphI
 }
 
 void LocalTier::attach(const rpc::TlsFiles& tls) {
-  attachment_ = compute_node::Attachment::attach(attach_options(spec_, tls));
-  const layout::Manifest& theirs = attachment_->manifest();
+  nodes_ = std::make_shared<compute_node::NodeSet>(node_set_options(spec_, tls));
+  nodes_->wait_ready(kPatience);
+  const layout::Manifest& theirs = nodes_->manifest();
   const layout::Manifest& ours = memory_.directory().manifest();
   if (theirs.region(layout::kRecordsRegion).checksums !=
       ours.region(layout::kRecordsRegion).checksums) {
     throw Error("the memory node at {} serves another index ({}, {} vectors) than '{}'", spec_.path,
                 theirs.dataset.name, theirs.count, memory_.directory().path().string());
   }
-  model_ = attachment_->make_endpoint()->description();
+  if (theirs.placement) layout::check_records(*theirs.placement, index_.locator());
+  model_ = nodes_->make_endpoint()->description();
 }
 
 std::unique_ptr<compute_node::SearchCore> LocalTier::make_core(
@@ -78,7 +85,7 @@ std::unique_ptr<compute_node::SearchCore> LocalTier::make_core(
       return std::make_unique<SearchCore>(index_, mapped_->front().bytes(), options);
     case TierKind::verbs:
     case TierKind::fabric:
-      return std::make_unique<SearchCore>(index_, attachment_->make_endpoint(), options);
+      return std::make_unique<SearchCore>(index_, nodes_->make_endpoint(), options);
     case TierKind::emulated:
       break;
   }

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "compute_node/attach/attachment.h"
+#include "compute_node/attach/node_set.h"
 #include "compute_node/graph_index.h"
 #include "compute_node/search_core.h"
 #include "layout/index_directory.h"
@@ -60,9 +60,9 @@ class LocalTier {
   LocalMemory& memory_;
   std::string name_;
   std::string model_;
-  std::shared_ptr<const transport::RegionSet> mapped_;    ///< of file, devdax and emulated
-  std::shared_ptr<transport::Device> device_;             ///< of emulated
-  std::shared_ptr<compute_node::Attachment> attachment_;  ///< of verbs and fabric
+  std::shared_ptr<const transport::RegionSet> mapped_;  ///< of file, devdax and emulated
+  std::shared_ptr<transport::Device> device_;           ///< of emulated
+  std::shared_ptr<compute_node::NodeSet> nodes_;        ///< of verbs and fabric
 };
 
 }  // namespace farvec::cli

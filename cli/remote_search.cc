@@ -27,6 +27,7 @@ v1::SearchRequest make_request(const RemoteSearchOptions& options, dataset::Vect
   request.set_k(options.k);
   if (options.list != 0) request.set_list(options.list);
   if (options.width != 0) request.set_width(options.width);
+  if (options.partial) request.set_partial(true);
   std::string row(info.row_bytes(), '\0');
   for (std::size_t i = 0; i < count; ++i) {
     queries.read_rows(begin + i, 1, reinterpret_cast<std::byte*>(row.data()));
@@ -62,14 +63,14 @@ void copy_result(const v1::QueryResult& result, std::size_t query, dataset::Grou
 
 }  // namespace
 
-dataset::GroundTruth search_remote(const RemoteSearchOptions& options,
-                                   dataset::VectorReader& queries) {
+RemoteResults search_remote(const RemoteSearchOptions& options, dataset::VectorReader& queries) {
   rpc::ConnectOptions connect;
   connect.wait = options.connect_wait;
   connect.tls = rpc::load_tls(options.tls);
   const auto channel = rpc::connect(rpc::parse_address(options.address), connect);
   const auto stub = v1::ComputeNode::NewStub(channel);
-  dataset::GroundTruth out;
+  RemoteResults results;
+  dataset::GroundTruth& out = results.neighbors;
   out.queries = queries.info().count;
   out.k = options.k;
   out.ids.assign(out.queries * out.k, kInvalidNode);
@@ -84,9 +85,10 @@ dataset::GroundTruth search_remote(const RemoteSearchOptions& options,
         throw Error("compute node {}: query {}: {}", options.address, begin + i, result.message());
       }
       copy_result(result, begin + i, out);
+      results.coverage = std::min<double>(results.coverage, result.coverage());
     }
   }
-  return out;
+  return results;
 }
 
 }  // namespace farvec::cli

@@ -16,15 +16,20 @@ struct RemoteSearchOptions {
   std::uint32_t k = 10;
   std::uint32_t list = 0;   ///< 0: the node's default
   std::uint32_t width = 0;  ///< 0: the node's default
+  bool partial = false;     ///< else the node's default
   std::uint32_t queries_per_call = 64;
   std::chrono::milliseconds deadline{10'000};      ///< of each call
   std::chrono::milliseconds connect_wait{10'000};  ///< for the node to answer at all
   rpc::TlsFiles tls;
 };
 
-/// Asks for every row of `queries`, call after call. An id of kInvalidNode says that fewer than k
-/// were found. Throws Error naming the node and gRPC's status when a query fails.
-dataset::GroundTruth search_remote(const RemoteSearchOptions& options,
-                                   dataset::VectorReader& queries);
+struct RemoteResults {
+  dataset::GroundTruth neighbors;  ///< an id of kInvalidNode: fewer than k were found
+  double coverage = 1;             ///< least of all queries
+};
+
+/// Asks for every row of `queries`, call after call. Throws Error naming the node and gRPC's status
+/// when a query fails.
+RemoteResults search_remote(const RemoteSearchOptions& options, dataset::VectorReader& queries);
 
 }  // namespace farvec::cli

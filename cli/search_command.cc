@@ -38,6 +38,7 @@ struct SearchArguments {
 struct SearchReport {
   double seconds = 0;
   std::size_t queries = 0;
+  double coverage = 1;         ///< least of all queries
   double recall = -1;          ///< negative: not asked for
   bool rounded_index = false;  ///< its distances cannot be compared with the truth's
 };
@@ -48,7 +49,8 @@ void print_report(const SearchArguments& arguments, const SearchReport& report) 
     nlohmann::ordered_json facts{
         {"queries", report.queries},         {"k", arguments.parameters.k},
         {"list", arguments.parameters.list}, {"width", arguments.parameters.width},
-        {"seconds", report.seconds},         {"qps", qps}};
+        {"seconds", report.seconds},         {"qps", qps},
+        {"coverage", report.coverage}};
     if (report.recall >= 0) facts["recall"] = report.recall;
     if (!arguments.out.empty()) facts["out"] = arguments.out;
     fmt::print("{}\n", facts.dump());
@@ -58,6 +60,7 @@ void print_report(const SearchArguments& arguments, const SearchReport& report) 
   if (report.recall >= 0) {
     fmt::print(", recall@{} {:.4f}", arguments.parameters.k, report.recall);
   }
+  if (report.coverage < 1) fmt::print(", coverage down to {:.3f}", report.coverage);
   fmt::print("\n");
 }
 
@@ -76,20 +79,27 @@ double search_local(const SearchArguments& arguments, dataset::GroundTruth& resu
   for (unsigned t = 0; t < resolve_threads(arguments.threads); ++t) {
     cores.push_back(tier.make_core(options));
   }
-  return run_batch(cores, queries.view(), arguments.parameters, results).seconds;
+  const BatchOutcome outcome = run_batch(cores, queries.view(), arguments.parameters, results);
+  report.coverage = outcome.coverage;
+  return outcome.seconds;
 }
 
-double search_connected(const SearchArguments& arguments, dataset::GroundTruth& results) {
+double search_connected(const SearchArguments& arguments, dataset::GroundTruth& results,
+                        SearchReport& report) {
   RemoteSearchOptions options;
   options.address = arguments.connect;
   options.k = arguments.parameters.k;
   options.list = arguments.parameters.list;
   options.width = arguments.parameters.width;
+  options.partial = arguments.parameters.partial;
   options.tls = arguments.tls;
   const auto queries = dataset::open_vectors(arguments.queries);
   const auto start = std::chrono::steady_clock::now();
-  results = search_remote(options, *queries);
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  RemoteResults found = search_remote(options, *queries);
+  const auto end = std::chrono::steady_clock::now();
+  results = std::move(found.neighbors);
+  report.coverage = found.coverage;
+  return std::chrono::duration<double>(end - start).count();
 }
 
 void search(const SearchArguments& arguments) {
@@ -100,7 +110,7 @@ void search(const SearchArguments& arguments) {
   dataset::GroundTruth results;
   SearchReport report;
   report.seconds = arguments.connect.empty() ? search_local(arguments, results, report)
-                                             : search_connected(arguments, results);
+                                             : search_connected(arguments, results, report);
   report.queries = results.queries;
   if (!arguments.out.empty()) dataset::write_groundtruth(arguments.out, results);
   if (!arguments.groundtruth.empty()) {
@@ -131,6 +141,10 @@ void register_search_command(CLI::App& tool) {
   command->add_option("--groundtruth", a.groundtruth, "True neighbours, to print the recall");
   command->add_option("--tier", a.tier, "With --index: as in `farvec sweep`")
       ->capture_default_str();
+  command->add_flag(
+      "--partial", a.parameters.partial,
+      "Over several memory nodes: answer without records of which no replica is left, "
+      "and print how much of the index was there");
   command->add_option("--slots", a.slots, "Searches in flight per core")->capture_default_str();
   command->add_option("--threads", a.threads, "0: one per processor")->capture_default_str();
   command->add_flag("--json", a.json, "Report as one JSON object");

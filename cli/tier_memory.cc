@@ -50,19 +50,19 @@ std::shared_ptr<const transport::RegionSet> make_shared_memory(
   return region_set(transport::MappedRegion::map_fd(file.fd(), bytes));
 }
 
-compute_node::AttachOptions attach_options(const transport::TierSpec& tier,
-                                           const rpc::TlsFiles& tls) {
+compute_node::NodeSetOptions node_set_options(const transport::TierSpec& tier,
+                                              const rpc::TlsFiles& tls) {
   if (tier.path.empty()) {
     transport::TierSpec word = tier;
     word.device = {};
     throw Error("--tier {0}: name the memory node, {0}:HOST:PORT or {0}:unix:PATH",
                 transport::to_string(word));
   }
-  compute_node::AttachOptions options;
-  options.memory_node = rpc::parse_address(tier.path);
-  options.client = "farvec";
-  options.tier = tier;
-  options.tls = rpc::load_tls(tls);
+  compute_node::NodeSetOptions options;
+  options.addresses = rpc::parse_addresses(tier.path);
+  options.attach.client = "farvec";
+  options.attach.tier = tier;
+  options.attach.tls = rpc::load_tls(tls);
   return options;
 }
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <span>
 
-#include "compute_node/attach/attachment.h"
+#include "compute_node/attach/node_set.h"
 #include "rpc/tls.h"
 #include "transport/mapped/mapped_endpoint.h"
 #include "transport/tier.h"
@@ -20,8 +20,8 @@ std::shared_ptr<const transport::RegionSet> region_set(transport::MappedRegion r
 std::shared_ptr<const transport::RegionSet> make_shared_memory(
     std::uint64_t bytes, const std::function<void(std::span<std::byte>)>& fill);
 
-/// What a tool asks of a memory node. Throws Error when the tier names none.
-compute_node::AttachOptions attach_options(const transport::TierSpec& tier,
-                                           const rpc::TlsFiles& tls);
+/// What a tool asks of the memory nodes. Throws Error when the tier names none.
+compute_node::NodeSetOptions node_set_options(const transport::TierSpec& tier,
+                                              const rpc::TlsFiles& tls);
 
 }  // namespace farvec::cli

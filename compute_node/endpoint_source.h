@@ -20,11 +20,15 @@ class EndpointNodeSource {
                      std::uint32_t lane, RecordCache& cache)
       : locator_(locator), dispatcher_(dispatcher), lane_(lane), cache_(cache) {}
 
-  /// Before each search. `counts` must live until the next call.
-  void begin(Ticks deadline, QueryCounts& counts) {
-    deadline_ = deadline;
-    counts_ = &counts;
+  /// Before each search. The task must live until the next call.
+  void begin(SearchTask& task) {
+    deadline_ = task.deadline;
+    partial_ = task.partial;
+    counts_ = &task.counts;
   }
+
+  /// After a search that had to do without some records.
+  double coverage() const { return dispatcher_.endpoint().coverage(); }
 
   void expect(NodeId id) const { locator_.prefetch(id); }
 
@@ -39,9 +43,13 @@ class EndpointNodeSource {
     const std::span<const layout::Extent> missing(hop.missing, hop.misses);
     if (missing.empty()) return {};
     if (Status status = dispatcher_.post(lane_, missing, deadline_); !status.ok()) return status;
-    if (Status status = dispatcher_.wait(lane_, deadline_); !status.ok()) return status;
+    if (Status status = dispatcher_.wait(lane_, deadline_, partial_); !status.ok()) return status;
     for (std::uint32_t i = 0; i < hop.misses; ++i) {
       const auto bytes = dispatcher_.bytes(lane_, i);
+      if (bytes.empty()) {
+        ++counts_->lost;
+        continue;
+      }
       Status status = visit_one(hop.miss_ids[i], hop.missing[i], bytes, visit);
       if (!status.ok()) return status;
       if (cache_.enabled()) cache_.insert(hop.miss_ids[i], bytes);
@@ -95,6 +103,7 @@ class EndpointNodeSource {
   const std::uint32_t lane_;
   RecordCache& cache_;
   Ticks deadline_ = 0;
+  bool partial_ = false;
   QueryCounts* counts_ = nullptr;
   Hop hop_;
 };

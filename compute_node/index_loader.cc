@@ -75,8 +75,9 @@ GraphIndex fetch_graph_index(const layout::Manifest& manifest, transport::Endpoi
   layout::Codes codes =
       layout::parse_codes(fetch_region(manifest, layout::kCodesRegion, endpoint, bound), manifest,
                           endpoint.description());
-  return assemble(manifest, layout::GraphLocator(manifest.geometry(), std::move(table)),
-                  std::move(codes));
+  layout::GraphLocator locator(manifest.geometry(), std::move(table));
+  if (manifest.placement) layout::check_records(*manifest.placement, locator);
+  return assemble(manifest, std::move(locator), std::move(codes));
 }
 
 }  // namespace farvec::compute_node

@@ -23,11 +23,12 @@ class MappedNodeSource {
                    coroutines::Scheduler& scheduler, transport::Device* device)
       : locator_(locator), region_(region), scheduler_(scheduler), device_(device) {}
 
-  /// Before each search. `counts` must live until the next call.
-  void begin(Ticks deadline, QueryCounts& counts) {
-    deadline_ = deadline;
-    counts_ = &counts;
+  /// Before each search. The task must live until the next call.
+  void begin(SearchTask& task) {
+    deadline_ = task.deadline;
+    counts_ = &task.counts;
   }
+  double coverage() const { return 1; }
 
   void expect(NodeId id) const { locator_.prefetch(id); }
 

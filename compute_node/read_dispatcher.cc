@@ -78,17 +78,19 @@ Status ReadDispatcher::post(std::uint32_t lane_index, std::span<const layout::Ex
 
 void ReadDispatcher::retire(std::uint32_t lane_index) {
   Lane& lane = lanes_[lane_index];
-  HugeBuffer buffer;
-  try {
-    buffer = make_buffer();
-  } catch (...) {
-    close();  // a core without a buffer ends; no lane may be left waiting
-    throw;
+  if (spares_.empty()) {
+    try {
+      spares_.push_back(make_buffer());
+    } catch (...) {
+      close();  // a core without a buffer ends; no lane may be left waiting
+      throw;
+    }
   }
   const std::uint32_t pending = lane.group->pending();
   retired_.push_back({std::move(lane.buffer), lane_index, lane.generation, pending});
   late_in_flight_ += pending;
-  lane.buffer = std::move(buffer);
+  lane.buffer = std::move(spares_.back());
+  spares_.pop_back();
   ++lane.generation;
   while (lane.group->pending() > 0) lane.group->done();  // nobody waits for them any more
   if (retired_.size() > kMaxRetired || late_in_flight_ > max_outstanding_ / 2) close();
@@ -102,6 +104,7 @@ void ReadDispatcher::release_late(std::uint32_t lane, std::uint32_t generation) 
   });
   FARVEC_CHECK(found != retired_.end(), "a completion of a read that was never posted");
   if (--found->pending > 0) return;
+  spares_.push_back(std::move(found->buffer));
   std::swap(*found, retired_.back());
   retired_.pop_back();
 }
@@ -130,20 +133,30 @@ bool ReadDispatcher::poll() {
       release_late(lane_index, generation);
       continue;
     }
-    if (completion.status != StatusCode::ok) {
-      lane.error = completion.status;
-    } else if (completion.bytes != lane.arrived[completion.token & 0xffff].size()) {
-      lane.short_read = true;
-    }
+    note(lane, completion);
     lane.group->done();
   }
   return count > 0;
+}
+
+void ReadDispatcher::note(Lane& lane, const transport::Completion& completion) {
+  std::span<const std::byte>& arrived = lane.arrived[completion.token & 0xffff];
+  if (completion.status == StatusCode::ok) {
+    lane.short_read |= completion.bytes != arrived.size();
+    return;
+  }
+  // What a partial search tolerates hides nothing worse.
+  if (completion.status != StatusCode::unavailable || lane.error == StatusCode::ok) {
+    lane.error = completion.status;
+  }
+  arrived = {};
 }
 
 std::size_t ReadDispatcher::dram_bytes() const {
   std::size_t total = 0;
   for (const Lane& lane : lanes_) total += lane.buffer.size();
   for (const Retired& retired : retired_) total += retired.buffer.size();
+  for (const HugeBuffer& spare : spares_) total += spare.size();
   return total;
 }
 

@@ -23,11 +23,11 @@ struct DispatcherOptions {
 };
 
 /// One core's reads. Each fiber has a lane with a buffer for one hop. A lane whose deadline passes
-/// while reads are out gives its buffer up (the endpoint may still write to it) and gets a new one
-/// and a new generation; completions of an old generation are counted and dropped, and the last of
-/// them frees the buffer. When more than kMaxRetired buffers or half of the endpoint's reads are
-/// out in this way, the endpoint is taken for lost: it is closed, and every read that waits or
-/// comes later ends with `unavailable`.
+/// while reads are out gives its buffer up (the endpoint may still write to it) and gets another
+/// one and a new generation; completions of an old generation are counted and dropped, and after
+/// the last of them the buffer is a spare: what was registered once stays where it is. When more
+/// than kMaxRetired buffers or half of the endpoint's reads are out in this way, the endpoint is
+/// taken for lost: it is closed, and every read that waits or comes later ends with `unavailable`.
 class ReadDispatcher {
  public:
   ReadDispatcher(std::unique_ptr<transport::Endpoint> endpoint, coroutines::Scheduler& scheduler,
@@ -41,8 +41,9 @@ class ReadDispatcher {
   Status post(std::uint32_t lane, std::span<const layout::Extent> extents, Ticks deadline);
 
   /// Suspends until the lane's reads are done. Checks every status and length. On success
-  /// bytes(lane, i) is valid until the lane's next post().
-  Status wait(std::uint32_t lane, Ticks deadline);
+  /// bytes(lane, i) is valid until the lane's next post(). With `partial`, reads that came back
+  /// `unavailable` are no error; their bytes are empty.
+  Status wait(std::uint32_t lane, Ticks deadline, bool partial);
 
   std::span<const std::byte> bytes(std::uint32_t lane, std::uint32_t i) const {
     return lanes_[lane].arrived[i];
@@ -80,6 +81,7 @@ class ReadDispatcher {
   };
 
   HugeBuffer make_buffer() const;
+  void note(Lane& lane, const transport::Completion& completion);
   void prepare(std::uint32_t lane, std::span<const layout::Extent> extents);
   void retire(std::uint32_t lane);
   void release_late(std::uint32_t lane, std::uint32_t generation);
@@ -92,6 +94,7 @@ class ReadDispatcher {
   const std::uint32_t max_outstanding_;
   std::vector<Lane> lanes_;
   std::vector<Retired> retired_;
+  std::vector<HugeBuffer> spares_;    ///< at most kMaxRetired + 1
   std::uint32_t late_in_flight_ = 0;  ///< reads of retired buffers
   // Scratch of post() and poll(), which never suspend while they use it.
   transport::ReadRequest requests_[graph::kMaxWidth];
@@ -103,14 +106,16 @@ class ReadDispatcher {
 };
 
 // Inline, as all that suspends on the hot path (coroutines/scheduler.h).
-inline Status ReadDispatcher::wait(std::uint32_t lane_index, Ticks deadline) {
+inline Status ReadDispatcher::wait(std::uint32_t lane_index, Ticks deadline, bool partial) {
   Lane& lane = lanes_[lane_index];
   const Status waited = lane.group->wait(deadline);
   if (lane.group->pending() > 0) {
     retire(lane_index);
     return {StatusCode::deadline_exceeded, "the deadline passed before the records came"};
   }
-  if (lane.error != StatusCode::ok) return {lane.error, "a read from the memory node failed"};
+  const bool tolerated = partial && !closed_ && lane.error == StatusCode::unavailable;
+  if (lane.error != StatusCode::ok && !tolerated)
+    return {lane.error, "a read from the memory node failed"};
   if (lane.short_read) return {StatusCode::data_loss, "a record came back shorter than it is"};
   return waited;
 }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "compute_node/unreachable_error.h"
 #include "layout/index_directory.h"
 
 namespace farvec::compute_node {
@@ -15,8 +16,10 @@ constexpr std::size_t kWindow = 16;
 /// Keeps a window of large reads in flight until the buffer is full.
 class Fetch {
  public:
-  Fetch(std::uint32_t region, transport::Endpoint& endpoint, HugeBuffer& buffer)
+  Fetch(const layout::Manifest& manifest, std::uint32_t region, transport::Endpoint& endpoint,
+        HugeBuffer& buffer)
       : region_(region),
+        placement_(manifest.placement ? &manifest.placement->regions[region] : nullptr),
         endpoint_(endpoint),
         buffer_(buffer),
         piece_bytes_(std::min(kPieceBytes, endpoint.limits().max_read_bytes)),
@@ -45,9 +48,11 @@ class Fetch {
     }
   }
 
+  /// A piece ends with its extent: the next one may lie on another node.
   std::uint32_t piece_at(std::uint64_t offset) const {
-    return static_cast<std::uint32_t>(
-        std::min<std::uint64_t>(piece_bytes_, buffer_.size() - offset));
+    const std::uint64_t end =
+        placement_ != nullptr ? placement_->end_of(placement_->find(offset)) : buffer_.size();
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(piece_bytes_, end - offset));
   }
 
   /// False when the endpoint has no room now.
@@ -75,11 +80,16 @@ class Fetch {
   }
 
   [[noreturn]] void fail(const Status& status) const {
+    if (status.code() == StatusCode::unavailable) {
+      throw UnreachableError("reading region {} from {}: {}", region_, endpoint_.description(),
+                             status.message());
+    }
     throw Error("reading region {} from {}: {} ({})", region_, endpoint_.description(),
                 status.message(), to_string(status.code()));
   }
 
   const std::uint32_t region_;
+  const layout::RegionPlacement* const placement_;
   transport::Endpoint& endpoint_;
   HugeBuffer& buffer_;
   const std::uint32_t piece_bytes_;
@@ -111,7 +121,7 @@ HugeBuffer fetch_region(const layout::Manifest& manifest, std::uint32_t region,
   HugeBuffer buffer(entry.file_bytes());
   endpoint.register_memory(buffer.span());
   try {
-    Fetch(region, endpoint, buffer).run(bound);
+    Fetch(manifest, region, endpoint, buffer).run(bound);
   } catch (...) {
     endpoint.close();
     throw;

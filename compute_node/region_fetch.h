@@ -18,9 +18,10 @@ struct FetchBound {
 };
 
 /// Reads region `region`, header included, and checks every chunk against the manifest. Spins on
-/// the endpoint: for set-up only. Throws Error when a read fails, the region is shorter than the
-/// manifest says, a checksum does not match, or the bound is reached; the endpoint is closed then,
-/// because reads may be in flight.
+/// the endpoint: for set-up only. Throws UnreachableError
+/// when nobody can deliver a piece now, Error when a read fails otherwise, the region is shorter
+/// than the manifest says, a checksum does not match, or the bound is reached; the endpoint is
+/// closed then, because reads may be in flight.
 HugeBuffer fetch_region(const layout::Manifest& manifest, std::uint32_t region,
                         transport::Endpoint& endpoint, const FetchBound& bound);
 

@@ -161,12 +161,13 @@ class Core : public SearchCore::Impl {
   Status search(Slot<Source>& slot, SearchTask& task) {
     task.found = 0;
     task.counts = {};
+    task.coverage = 1;
     if (Status status = check_task(index_, task, options_.max_list); !status.ok()) return status;
     if (task.started > task.deadline) {
       return {StatusCode::deadline_exceeded, "the deadline passed before the search began"};
     }
     index_.quantizer().prepare(task.query, slot.prepared);
-    slot.source.begin(task.deadline, task.counts);
+    slot.source.begin(task);
     graph::BeamParameters parameters;
     parameters.k = task.k;
     parameters.list = task.list;
@@ -179,6 +180,7 @@ class Core : public SearchCore::Impl {
     task.counts.hops = slot.scratch.counts.hops;
     task.counts.estimates = slot.scratch.counts.estimates;
     task.counts.distances = slot.scratch.counts.distances;
+    if (task.counts.lost > 0) task.coverage = slot.source.coverage();
     if (status.ok()) copy_results(slot.scratch.results, task);
     return status;
   }

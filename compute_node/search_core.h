@@ -23,6 +23,7 @@ struct QueryCounts {
   std::uint64_t estimates = 0;   ///< distances estimated from codes
   std::uint64_t distances = 0;   ///< exact distances
   std::uint64_t bytes = 0;       ///< fetched from the tier
+  std::uint64_t lost = 0;        ///< of `reads`: nobody could deliver them
 
   QueryCounts& operator+=(const QueryCounts& other) {
     hops += other.hops;
@@ -31,6 +32,7 @@ struct QueryCounts {
     estimates += other.estimates;
     distances += other.distances;
     bytes += other.bytes;
+    lost += other.lost;
     return *this;
   }
 };
@@ -42,12 +44,15 @@ struct SearchTask {
   std::uint32_t list = 0;
   std::uint32_t width = 1;
   Ticks deadline = 0;          ///< absolute
+  bool partial = false;        ///< go on without records that nobody can deliver
   NodeId* ids = nullptr;       ///< room for k, nearest first
   float* distances = nullptr;  ///< room for k; exact
 
   Status status;
   std::uint32_t found = 0;  ///< how many of the k are filled in
   QueryCounts counts;
+  /// Share of the index's records that could be read when one was lost; 1 when none was.
+  double coverage = 1;
   Ticks started = 0;
   Ticks finished = 0;
 };

@@ -191,8 +191,8 @@ Placement make_placement(const GraphLocator& locator,
   return placement;
 }
 
-void check_records(const RegionPlacement& records, const GraphLocator& locator) {
-  for (const PlacedExtent& extent : records.extents()) {
+void check_records(const Placement& placement, const GraphLocator& locator) {
+  for (const PlacedExtent& extent : placement.regions[kRecordsRegion].extents()) {
     if (extent.begin == 0) continue;
     const std::size_t vertex = first_vertex_at(locator, extent.begin);
     if (vertex < locator.geometry().count && locator.begin_of(vertex) == extent.begin) continue;

@@ -89,6 +89,6 @@ Placement make_placement(const GraphLocator& locator,
                          const PlacementOptions& options);
 
 /// Throws Error when a record of `locator` crosses the end of an extent.
-void check_records(const RegionPlacement& records, const GraphLocator& locator);
+void check_records(const Placement& placement, const GraphLocator& locator);
 
 }  // namespace farvec::layout

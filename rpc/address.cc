@@ -85,6 +85,21 @@ Address parse_address(std::string_view text) {
   return address;
 }
 
+std::vector<Address> parse_addresses(std::string_view text) {
+  std::vector<Address> addresses;
+  std::vector<std::string> names;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', begin), text.size());
+    addresses.push_back(parse_address(text.substr(begin, comma - begin)));
+    names.push_back(to_string(addresses.back()));
+    if (std::count(names.begin(), names.end(), names.back()) > 1) {
+      throw Error("'{}' names {} twice", text, names.back());
+    }
+    begin = comma + 1;
+  }
+  return addresses;
+}
+
 std::string to_string(const Address& address) {
   if (address.is_unix()) return fmt::format("{}{}", kUnixPrefix, address.unix_path);
   const bool v6 = address.host.find(':') != std::string::npos;

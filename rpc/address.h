@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace farvec::rpc {
 
@@ -21,6 +22,9 @@ struct Address {
 /// Throws Error naming the two accepted forms. "[::1]:7700" for IPv6. A Unix path is at most 107
 /// bytes (the kernel's limit).
 Address parse_address(std::string_view text);
+
+/// Addresses separated by commas. Throws Error also for one that is named twice.
+std::vector<Address> parse_addresses(std::string_view text);
 
 /// What parse_address() reads; also gRPC's own notation.
 std::string to_string(const Address& address);

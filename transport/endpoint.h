@@ -65,6 +65,10 @@ class Endpoint {
   /// Tier name for reports: "shm", "emulated(rdma: 2.8 us, 25 GB/s, ...)".
   virtual std::string description() const = 0;
 
+  /// Share of the first region's bytes that somebody could still deliver when a read last completed
+  /// with `unavailable`; 1 before that. Below 1 only where several peers hold parts of the regions.
+  virtual double coverage() const { return 1; }
+
   /// Told by whoever else watches the peer (a lease that was lost): what is outstanding completes
   /// with `unavailable`, also where the device would never say so, and post() refuses. Nothing to
   /// do where every read completes by itself.

@@ -1,5 +1,6 @@
 #include "transport/tier.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <utility>
@@ -24,6 +25,13 @@ constexpr std::array<std::pair<std::string_view, TierKind>, 7> kKinds = {{
 bool takes(TierKind kind, bool has_rest) {
   if (kind == TierKind::verbs) return true;
   return has_rest == (kind != TierKind::dram && kind != TierKind::shm);
+}
+
+/// Whether the word before the colon is a tier's.
+bool begins_tier(std::string_view text) {
+  const std::string_view word = text.substr(0, text.find(':'));
+  return std::any_of(kKinds.begin(), kKinds.end(),
+                     [&](const auto& kind) { return kind.first == word; });
 }
 
 /// PROVIDER or PROVIDER:ADDRESS; an address may hold colons. False when one is empty.
@@ -100,8 +108,7 @@ std::vector<TierSpec> parse_tiers(std::string_view text) {
     more = comma != std::string_view::npos;
     const std::string_view part = rest.substr(0, comma);
     if (more) rest = rest.substr(comma + 1);
-    const bool continues = !names.empty() && part.find('=') != std::string_view::npos &&
-                           part.find(':') == std::string_view::npos;
+    const bool continues = !names.empty() && !begins_tier(part);
     if (continues) {
       names.back().append(",").append(part);
     } else {

@@ -23,7 +23,8 @@ struct VerbsDevice {
 
 struct TierSpec {
   TierKind kind = TierKind::dram;
-  /// Of file and devdax; of verbs and fabric the memory node's control plane, or empty.
+  /// Of file and devdax; of verbs and fabric the memory nodes' control planes, separated by commas,
+  /// or empty.
   std::string path;
   std::string provider;  ///< of fabric, libfabric's word: "tcp", "verbs;ofi_rxm"
   VerbsDevice device;    ///< of verbs
@@ -41,8 +42,8 @@ bool is_remote(TierKind kind);
 /// Throws Error naming what is accepted.
 TierSpec parse_tier(std::string_view text);
 
-/// Tiers separated by commas. A part with '=' and no ':' belongs to the tier before it:
-/// "dram,emulated:latency=5us,bandwidth=10GB/s,rate=50M/s,shm" are three.
+/// Tiers separated by commas. A part that does not begin with a tier's word belongs to the tier
+/// before it: "verbs:a:7700,b:7700,emulated:latency=5us,bandwidth=10GB/s,rate=50M/s,shm" are three.
 std::vector<TierSpec> parse_tiers(std::string_view text);
 
 /// The word before the colon.

@@ -95,8 +95,7 @@ Grant request_grant(const v1::AttachResponse& response, const AttachOptions& opt
 }
 
 /// A region must be what the manifest says before anybody reads by the manifest's offsets.
-void check_region(const v1::Region& region, std::uint32_t id, const layout::Manifest& manifest) {
-  const std::uint64_t expected = manifest.region(id).file_bytes();
+void check_region(const v1::Region& region, std::uint32_t id, std::uint64_t expected) {
   if (region.id() == id && region.bytes() == expected && region.offset() == 0) return;
   throw Error("the memory node serves region {} with {} bytes where its manifest has {} with {}",
               region.id(), region.bytes(), id, expected);
@@ -107,15 +106,19 @@ void check_regions(const v1::AttachResponse& response, const layout::Manifest& m
     throw Error("the memory node serves {} regions and its manifest has {}",
                 response.regions_size(), manifest.regions.size());
   }
+  if (response.node() >= manifest.memory_nodes()) {
+    throw Error("the memory node says that it is node {}, and its manifest places the index on {}",
+                response.node(), manifest.memory_nodes());
+  }
   for (std::uint32_t id = 0; id < manifest.regions.size(); ++id) {
-    check_region(response.regions(static_cast<int>(id)), id, manifest);
+    check_region(response.regions(static_cast<int>(id)), id,
+                 manifest.node_bytes(response.node(), id));
   }
 }
 
 std::shared_ptr<const transport::RegionSet> map_regions(const v1::AttachResponse& response,
                                                         const Grant& grant,
                                                         const layout::Manifest& manifest) {
-  check_regions(response, manifest);
   auto regions = std::make_shared<transport::RegionSet>();
   for (std::uint32_t id = 0; id < manifest.regions.size(); ++id) {
     const v1::Region& region = response.regions(static_cast<int>(id));
@@ -174,9 +177,10 @@ std::unique_ptr<Attachment> Attachment::attach(const AttachOptions& options) {
   attachment->keeper_ = std::make_unique<LeaseKeeper>(std::move(held.lease), attachment->liveness_);
   attachment->manifest_ =
       layout::manifest_from_json(held.response.manifest_json(), "the memory node's manifest");
+  attachment->node_ = held.response.node();
   attachment->generation_ = held.response.generation();
+  check_regions(held.response, attachment->manifest_);
   if (is_remote(options.tier.kind)) {
-    check_regions(held.response, attachment->manifest_);
     attachment->open_endpoint_ = remote_endpoints(
         held.response, {options.tier, lease_bytes(held.response, options),
                         rpc::to_string(options.memory_node), options.call_timeout, options.tuning});
@@ -197,6 +201,10 @@ bool Attachment::alive() const {
 
 bool Attachment::draining() const {
   return liveness_->draining.load(std::memory_order_relaxed);
+}
+
+void Attachment::give_up() const {
+  liveness_->alive.store(false, std::memory_order_relaxed);
 }
 
 std::unique_ptr<transport::Endpoint> Attachment::make_endpoint() const {

@@ -48,12 +48,16 @@ class Attachment {
   bool alive() const;
   /// The node wants its leases back: it is shutting down.
   bool draining() const;
+  /// Ends it: alive() is false from here on, for every endpoint of it too.
+  void give_up() const;
 
   const layout::Manifest& manifest() const { return manifest_; }
+  /// Which node of the manifest's placement it is; 0 without one.
+  std::uint32_t node() const { return node_; }
   /// Differs between two publications of the node.
   std::uint64_t generation() const { return generation_; }
-  /// RegionId i is the manifest's region i, header included. Mapped read-only; null when the tier
-  /// is remote.
+  /// RegionId i is the node's share of the manifest's region i, header included. Mapped read-only;
+  /// null when the tier is remote.
   const std::shared_ptr<const transport::RegionSet>& regions() const { return regions_; }
 
   /// For one core. Its reads complete with `unavailable` once alive() is false. When the tier is
@@ -64,6 +68,7 @@ class Attachment {
   Attachment() = default;
 
   layout::Manifest manifest_;
+  std::uint32_t node_ = 0;
   std::uint64_t generation_ = 0;
   std::shared_ptr<const transport::RegionSet> regions_;
   EndpointMaker open_endpoint_;

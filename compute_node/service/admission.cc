@@ -96,6 +96,7 @@ std::unique_ptr<Batch> make_batch(const v1::SearchRequest& request, const Served
   shape.k = request.k();
   shape.list = list_of(request, limits);
   shape.width = width_of(request, limits);
+  shape.partial = request.has_partial() ? request.partial() : limits.default_partial;
   shape.deadline = deadline;
   auto batch = std::make_unique<Batch>(shape);
   for (int i = 0; i < request.queries_size(); ++i) {

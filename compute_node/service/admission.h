@@ -16,6 +16,7 @@ struct RequestLimits {
   std::uint32_t max_queries = 1024;  ///< in one request
   std::uint32_t default_list = 100;
   std::uint32_t default_width = 4;
+  bool default_partial = false;
 };
 
 /// What is wrong with the request, naming the field, what came and what is allowed; empty when

@@ -27,8 +27,10 @@ constexpr const char* kExample =
 constexpr int kUsageError = 2;
 
 void add_source_flags(CLI::App& app, DaemonOptions& options) {
-  auto* memory_node = app.add_option("--memory-node", options.memory_node,
-                                     "Attach to the memory node at HOST:PORT or unix:PATH");
+  auto* memory_node =
+      app.add_option("--memory-node", options.memory_node,
+                     "Attach to the memory node at HOST:PORT or unix:PATH; to several with commas, "
+                     "when the index is placed over them ('farvec place')");
   auto* index = app.add_option("--index", options.index, "Open an index directory instead");
   memory_node->excludes(index);
   app.add_option("--tier", options.tier,
@@ -45,6 +47,17 @@ void add_source_flags(CLI::App& app, DaemonOptions& options) {
          },
          "How long to wait for the memory node at start (default 30)")
       ->check(CLI::Range(0.0, 86'400.0));
+  app.add_option_function<int>(
+         "--node-timeout-ms",
+         [&options](int ms) { options.node_timeout = std::chrono::milliseconds(ms); },
+         "With several memory nodes: one that owes reads and is silent for so long is given up, "
+         "and "
+         "its replicas are read (default 250)")
+      ->check(CLI::Range(1, 600'000));
+  app.add_flag("--partial", options.limits.default_partial,
+               "With several memory nodes: answer without records of which no replica is left, and "
+               "say how much of the index was there (coverage), where a request does not ask for "
+               "the opposite; else such queries end with UNAVAILABLE");
   app.add_option("--cache-bytes", options.cache_bytes,
                  "Record cache over all cores, e.g. 64MB; tiers that are not a load only")
       ->transform(CLI::AsSizeValue(false))

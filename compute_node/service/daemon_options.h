@@ -11,7 +11,7 @@
 namespace farvec::compute_node {
 
 struct DaemonOptions {
-  std::string memory_node;  ///< address; or
+  std::string memory_node;  ///< addresses, separated by commas; or
   std::string index;        ///< directory; exactly one of the two
   std::string tier;         ///< as transport::parse_tier() takes it; empty: the source's own
   std::string listen = "127.0.0.1:7711";
@@ -23,6 +23,8 @@ struct DaemonOptions {
   std::uint64_t cache_bytes = 0;  ///< over all cores
   RequestLimits limits;           ///< max_queries is the queue
   std::chrono::milliseconds default_deadline{1'000};
+  /// A memory node of several that owes reads for so long is given up.
+  std::chrono::milliseconds node_timeout{250};
   std::string metrics;  ///< HOST:PORT; empty: none
   std::chrono::milliseconds attach_bound{30'000};
   std::chrono::milliseconds drain_bound{5'000};

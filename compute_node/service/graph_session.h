@@ -26,6 +26,7 @@ struct GraphSessionOptions {
   std::span<const std::byte> records;  ///< the whole region, header included
   std::function<bool()> alive;         ///< empty: always. Any thread, does not block
   std::shared_ptr<const void> owner;   ///< keeps memory and grant while the session lives
+  std::function<std::vector<MemoryNodeState>()> memory_nodes;  ///< empty: none. Any thread
 
   /// Puts a modelled device, which all cores share, before the loads from `records` or, when it is
   /// far, before the endpoints that `below` makes.
@@ -41,6 +42,9 @@ class GraphSession final : public SearchSession {
   void run_core(unsigned core, TaskFeed& feed) override;
   bool alive() const override { return !options_.alive || options_.alive(); }
   TierCounters& counters() override { return counters_; }
+  std::vector<MemoryNodeState> memory_nodes() const override {
+    return options_.memory_nodes ? options_.memory_nodes() : std::vector<MemoryNodeState>();
+  }
 
  private:
   const GraphSessionOptions options_;

@@ -3,31 +3,30 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "compute_node/attach/attachment.h"
+#include <utility>
+
 #include "compute_node/index_loader.h"
 #include "compute_node/service/graph_session.h"
 
 namespace farvec::compute_node {
 namespace {
 
-/// Codes and offsets. A node that dies meanwhile may come back: worth another try.
-GraphIndex fetch(const Attachment& attachment, const std::atomic<bool>& stop) {
-  FetchOptions options;
-  options.stop = &stop;
-  try {
-    const auto endpoint = attachment.make_endpoint();
-    return fetch_graph_index(attachment.manifest(), *endpoint, options);
-  } catch (const Error& error) {
-    if (attachment.alive() && !stop.load(std::memory_order_relaxed)) throw;
-    throw UnreachableError("{}", error.what());
+/// Attaching may take a node long that registers much memory with a device.
+constexpr std::chrono::milliseconds kCallTimeout{15'000};
+
+std::vector<MemoryNodeState> states_of(const NodeSet& set) {
+  std::vector<MemoryNodeState> states;
+  for (const NodeSet::Member& member : set.members()) {
+    states.push_back({member.address, member.attached, member.node});
   }
+  return states;
 }
 
 }  // namespace
 
 MemoryNodeBackend::MemoryNodeBackend(const DaemonOptions& options)
     : options_(options),
-      address_(rpc::parse_address(options.memory_node)),
+      addresses_(rpc::parse_addresses(options.memory_node)),
       tls_(rpc::load_tls(options.tls)),
       tier_(transport::parse_tier(options.tier.empty() ? "shm" : options.tier)) {
   using transport::TierKind;
@@ -41,33 +40,51 @@ MemoryNodeBackend::MemoryNodeBackend(const DaemonOptions& options)
   }
 }
 
+NodeSetOptions MemoryNodeBackend::set_options() const {
+  NodeSetOptions options;
+  options.addresses = addresses_;
+  options.attach.client = fmt::format("farvec-compute-node/{}", getpid());
+  options.attach.call_timeout = kCallTimeout;
+  options.attach.tier = tier_;
+  options.attach.tls = tls_;
+  options.placed.node_timeout = options_.node_timeout;
+  options.partial = options_.limits.default_partial;
+  return options;
+}
+
 std::unique_ptr<SearchSession> MemoryNodeBackend::open(std::chrono::milliseconds bound,
                                                        const std::atomic<bool>& stop) {
-  const bool remote = is_remote(tier_.kind);
-  AttachOptions attach;
-  attach.memory_node = address_;
-  attach.client = fmt::format("farvec-compute-node/{}", getpid());
-  attach.wait = bound;
-  attach.call_timeout = bound;
-  attach.tier = tier_;
-  attach.stop = &stop;
-  attach.tls = tls_;
-  const std::shared_ptr<Attachment> attachment = Attachment::attach(attach);
-  GraphIndex index = fetch(*attachment, stop);
+  if (set_ == nullptr || !set_->alive()) set_ = std::make_shared<NodeSet>(set_options());
+  set_->wait_ready(bound, &stop);
+  const std::shared_ptr<NodeSet> set = std::exchange(set_, nullptr);
+  FetchOptions fetch;
+  fetch.stop = &stop;
+  GraphIndex index = fetch_graph_index(set->manifest(), *set->make_endpoint(), fetch);
   GraphSessionOptions session;
   session.core = core_options(options_);
   session.cores = options_.threads;
   session.tier = transport::to_string(tier_);
-  session.generation = attachment->generation();
-  if (!remote) session.records = attachment->regions()->front().bytes();
-  session.alive = [attachment] { return attachment->alive() && !attachment->draining(); };
-  session.owner = attachment;
-  if (tier_.kind == transport::TierKind::emulated) {
-    session.emulate(tier_.model, [attachment] { return attachment->make_endpoint(); });
+  session.generation = set->generation();
+  session.alive = [set] { return set->alive(); };
+  session.owner = set;
+  session.memory_nodes = [set] { return states_of(*set); };
+  const auto make_endpoint = [set] { return set->make_endpoint(); };
+  const auto regions = set->regions();
+  if (regions != nullptr) {
+    session.records = regions->front().bytes();
+  } else {
+    session.make_endpoint = make_endpoint;
   }
-  if (remote) session.make_endpoint = [attachment] { return attachment->make_endpoint(); };
-  return std::make_unique<GraphSession>(std::move(index), attachment->manifest(),
-                                        std::move(session));
+  if (tier_.kind == transport::TierKind::emulated) {
+    if (regions == nullptr && tier_.model.reached_by_loads()) {
+      throw Error(
+          "--tier {}: loads need the index in one piece, and it is placed over {} memory "
+          "nodes; take shm or emulated:rdma",
+          options_.tier, set->manifest().memory_nodes());
+    }
+    session.emulate(tier_.model, make_endpoint);
+  }
+  return std::make_unique<GraphSession>(std::move(index), set->manifest(), std::move(session));
 }
 
 }  // namespace farvec::compute_node

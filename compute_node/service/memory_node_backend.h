@@ -1,15 +1,15 @@
-// An index in a memory node's memory.
+// An index in the memory of one or several memory nodes.
 #pragma once
 
+#include "compute_node/attach/node_set.h"
 #include "compute_node/service/daemon_options.h"
 #include "compute_node/service/search_backend.h"
-#include "rpc/address.h"
 #include "transport/tier.h"
 
 namespace farvec::compute_node {
 
-/// Each open() is a new attachment: a lease of its own, codes and offsets fetched again. Tiers:
-/// shm, emulated, verbs, fabric.
+/// Each index that was opened has leases of its own, codes and offsets fetched again. Tiers: shm,
+/// emulated, verbs, fabric.
 class MemoryNodeBackend final : public SearchBackend {
  public:
   /// Throws Error on an address or a tier that it cannot use.
@@ -19,10 +19,14 @@ class MemoryNodeBackend final : public SearchBackend {
                                       const std::atomic<bool>& stop) override;
 
  private:
+  NodeSetOptions set_options() const;
+
   const DaemonOptions options_;
-  const rpc::Address address_;
+  const std::vector<rpc::Address> addresses_;
   const std::shared_ptr<const rpc::Tls> tls_;
   transport::TierSpec tier_;
+  /// What earlier attempts have attached of an index that is not open yet.
+  std::shared_ptr<NodeSet> set_;
 };
 
 }  // namespace farvec::compute_node

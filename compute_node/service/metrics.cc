@@ -1,5 +1,6 @@
 #include "compute_node/service/metrics.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace farvec::compute_node {
@@ -56,13 +57,15 @@ void add_latency(Families& families, const LatencyHistogram& latency) {
       .metric.push_back(std::move(metric));
 }
 
-void add_totals(Families& families, const CountTotals& totals) {
+void add_totals(Families& families, const QueryCounts& totals) {
   add_counter(families, "hops_total", "Frontiers expanded", totals.hops);
   add_counter(families, "reads_total", "Records fetched from the tier", totals.reads);
   add_counter(families, "read_bytes_total", "Bytes fetched from the tier", totals.bytes);
   add_counter(families, "cache_hits_total", "Records found in the record cache", totals.cache_hits);
   add_counter(families, "estimates_total", "Distances estimated from codes", totals.estimates);
   add_counter(families, "distances_total", "Exact distances", totals.distances);
+  add_counter(families, "lost_reads_total", "Records that no memory node could deliver",
+              totals.lost);
 }
 
 void add_engine(Families& families, const Engine& engine) {
@@ -75,6 +78,13 @@ void add_engine(Families& families, const Engine& engine) {
             static_cast<double>(counters.reads_in_flight.load(std::memory_order_relaxed)));
   add_counter(families, "stalls_total", "Posts that found the read limit reached",
               counters.stalls.load(std::memory_order_relaxed));
+  const std::vector<MemoryNodeState> nodes = engine.memory_nodes();
+  const auto attached = std::count_if(nodes.begin(), nodes.end(),
+                                      [](const MemoryNodeState& node) { return node.attached; });
+  add_gauge(families, "memory_nodes", "Memory nodes that were named",
+            static_cast<double>(nodes.size()));
+  add_gauge(families, "memory_nodes_attached", "Memory nodes that are read",
+            static_cast<double>(attached));
   add_gauge(families, "vectors", "Vectors in the index", static_cast<double>(index.count));
   add_gauge(families, "code_bytes", "Codes in local DRAM", static_cast<double>(index.code_bytes));
   add_gauge(families, "offset_bytes", "Offset table in local DRAM",
@@ -89,10 +99,11 @@ Families ServiceMetrics::Collect() const {
   const StatisticsSnapshot now = statistics_.snapshot();
   const std::shared_ptr<Engine> engine = supervisor_.engine();
   Families families;
-  families.reserve(24);  // add() hands out references
+  families.reserve(32);  // add() hands out references
   add_queries(families, now);
   add_latency(families, now.latency);
   add_totals(families, now.totals);
+  add_counter(families, "partial_queries_total", "Answered with a coverage below 1", now.partial);
   add_gauge(families, "attached", "1 while queries can be answered", engine != nullptr);
   add_counter(families, "reattaches_total", "Times the index was opened again",
               supervisor_.reopened());

@@ -24,14 +24,14 @@ Ticks deadline_of(const grpc::CallbackServerContext& context, std::chrono::milli
   return now_ticks() + us_to_ticks(std::max(0.0, left.count()));
 }
 
-template <typename Counts>
-void fill_counts(const Counts& counts, v1::QueryCounts& out) {
+void fill_counts(const QueryCounts& counts, v1::QueryCounts& out) {
   out.set_hops(counts.hops);
   out.set_reads(counts.reads);
   out.set_bytes(counts.bytes);
   out.set_cache_hits(counts.cache_hits);
   out.set_estimates(counts.estimates);
   out.set_distances(counts.distances);
+  out.set_lost(counts.lost);
 }
 
 void fill_result(const QueuedTask& task, Ticks admitted, v1::QueryResult& out) {
@@ -42,7 +42,7 @@ void fill_result(const QueuedTask& task, Ticks admitted, v1::QueryResult& out) {
     out.set_message(task.status.message());
     return;
   }
-  out.set_coverage(1);
+  out.set_coverage(static_cast<float>(task.coverage));
   out.mutable_ids()->Add(task.ids, task.ids + task.found);
   out.mutable_distances()->Add(task.distances, task.distances + task.found);
 }
@@ -59,6 +59,7 @@ void fill_stats(const StatisticsSnapshot& now, v1::StatsResponse& out) {
   out.set_queries_deadline_exceeded(late);
   out.set_queries_unavailable(unavailable);
   out.set_queries_failed(all - ok - rejected - late - unavailable);
+  out.set_queries_partial(now.partial);
   fill_counts(now.totals, *out.mutable_totals());
   out.set_latency_p50_us(now.latency.quantile_us(0.50));
   out.set_latency_p99_us(now.latency.quantile_us(0.99));
@@ -78,6 +79,12 @@ void fill_engine_stats(const Engine& engine, v1::StatsResponse& out) {
   const auto bytes = static_cast<double>(index.code_bytes + index.offset_bytes + index.cache_bytes);
   out.set_compute_dram_bytes_per_vector(
       bytes / static_cast<double>(std::max<std::uint64_t>(1, index.count)));
+  for (const MemoryNodeState& state : engine.memory_nodes()) {
+    v1::MemoryNodeState& node = *out.add_memory_nodes();
+    node.set_address(state.address);
+    node.set_attached(state.attached);
+    node.set_node(state.node);
+  }
 }
 
 template <typename Context>

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/types.h"
 #include "compute_node/search_core.h"
@@ -37,6 +38,13 @@ struct TierCounters {
   std::atomic<std::uint64_t> reads_in_flight{0};
 };
 
+/// One of the memory nodes that hold the index.
+struct MemoryNodeState {
+  std::string address;
+  bool attached = false;
+  std::uint32_t node = 0;  ///< of the index's placement, while it is attached
+};
+
 /// An open index. Destroyed after every run_core() has returned.
 class SearchSession {
  public:
@@ -49,6 +57,8 @@ class SearchSession {
   virtual bool alive() const = 0;
   /// Any thread.
   virtual TierCounters& counters() = 0;
+  /// Any thread. None where the index lies in this process.
+  virtual std::vector<MemoryNodeState> memory_nodes() const { return {}; }
 };
 
 class SearchBackend {

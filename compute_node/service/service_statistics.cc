@@ -4,16 +4,12 @@ namespace farvec::compute_node {
 
 void ServiceStatistics::record(Batch& batch) {
   const std::lock_guard lock(mutex_);
-  CountTotals& totals = now_.totals;
   for (const QueuedTask& task : batch.tasks()) {
     ++now_.queries[static_cast<std::size_t>(task.status.code())];
-    totals.hops += task.counts.hops;
-    totals.reads += task.counts.reads;
-    totals.bytes += task.counts.bytes;
-    totals.cache_hits += task.counts.cache_hits;
-    totals.estimates += task.counts.estimates;
-    totals.distances += task.counts.distances;
-    if (task.status.ok()) now_.latency.record(ticks_to_us(task.finished - batch.admitted));
+    now_.totals += task.counts;
+    if (!task.status.ok()) continue;
+    now_.latency.record(ticks_to_us(task.finished - batch.admitted));
+    if (task.coverage < 1) ++now_.partial;
   }
 }
 

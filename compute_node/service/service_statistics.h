@@ -10,19 +10,10 @@
 
 namespace farvec::compute_node {
 
-/// Sums over queries.
-struct CountTotals {
-  std::uint64_t hops = 0;
-  std::uint64_t reads = 0;
-  std::uint64_t bytes = 0;
-  std::uint64_t cache_hits = 0;
-  std::uint64_t estimates = 0;
-  std::uint64_t distances = 0;
-};
-
 struct StatisticsSnapshot {
   std::array<std::uint64_t, 17> queries{};  ///< by status code
-  CountTotals totals;
+  QueryCounts totals;                       ///< summed over queries
+  std::uint64_t partial = 0;                ///< ended well with a coverage below 1
   LatencyHistogram latency;  ///< from admission to result, of queries that ended well
 
   std::uint64_t with(StatusCode code) const { return queries[static_cast<std::size_t>(code)]; }

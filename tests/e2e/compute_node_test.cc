@@ -4,117 +4,37 @@
 #include <algorithm>
 #include <atomic>
 #include <csignal>
-#include <filesystem>
-#include <functional>
 #include <thread>
 
 #include "base/error.h"
 #include "cli/remote_search.h"
 #include "distance/distance.h"
-#include "rpc/channel.h"
-#include "rpc/compute_node.grpc.pb.h"
-#include "tests/e2e/child_process.h"
+#include "tests/e2e/small_index.h"
 
 namespace farvec {
 namespace {
 
-namespace v1 = compute_node::v1;
-using std::chrono::milliseconds;
-using std::chrono::seconds;
+using namespace tests;
 using testing::HasSubstr;
 
-constexpr const char* kImages = "/usr/share/datasets/fashion-mnist/t10k-images-idx3-ubyte.gz";
-constexpr std::uint32_t kBase = 2000;
-constexpr std::uint32_t kQueries = 50;
-constexpr std::uint32_t kDimension = 784;
-constexpr seconds kPatience{60};
 /// Slow enough that a search is in flight for tens of milliseconds.
 constexpr const char* kSlowTier = "emulated:latency=5ms,bandwidth=1GB/s,rate=1M/s";
 
-bool eventually(const std::function<bool()>& condition) {
-  const auto end = std::chrono::steady_clock::now() + kPatience;
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(milliseconds(5));
-  }
-  return true;
-}
-
-/// One index for all tests; each test has daemons and sockets of its own.
-struct ComputeNodeE2e : testing::Test {
-  static inline std::filesystem::path folder;
-  static inline std::vector<std::byte> base, queries;
-  std::string memory_address, compute_address;
-  std::unique_ptr<tests::ChildProcess> memory, compute;
-
-  static void SetUpTestSuite() {
-    if (!std::filesystem::exists(kImages)) return;
-    folder = std::filesystem::temp_directory_path() / ("farvec-e2e-" + std::to_string(getpid()));
-    std::filesystem::create_directories(folder);
-    base = cut(0, kBase, "base.u8bin");
-    queries = cut(kBase, kQueries, "queries.u8bin");
-    tests::ChildProcess build({tests::program("farvec"), "build", "graph", "--data",
-                               folder / "base.u8bin", "--metric", "l2", "--degree", "24", "--list",
-                               "48", "--out", folder / "index"});
-    ASSERT_EQ(build.wait(kPatience), 0) << build.output();
-  }
-  static void TearDownTestSuite() { std::filesystem::remove_all(folder); }
-
-  static std::vector<std::byte> cut(std::uint64_t begin, std::size_t count, const char* name) {
-    const auto reader = dataset::open_vectors(kImages);
-    std::vector<std::byte> rows(count * kDimension);
-    reader->read_rows(begin, count, rows.data());
-    const auto writer =
-        dataset::create_vectors(folder / name, {count, kDimension, ElementType::u8});
-    writer->append(rows.data(), count);
-    writer->finish();
-    return rows;
-  }
+struct ComputeNodeE2e : SmallIndex {
+  std::string memory_address;
+  std::unique_ptr<ChildProcess> memory;
 
   void SetUp() override {
-    if (folder.empty()) GTEST_SKIP() << "the package dataset-fashion-mnist is not installed";
-    const std::string test = testing::UnitTest::GetInstance()->current_test_info()->name();
-    memory_address = "unix:" + (folder / (test + ".m")).string();
-    compute_address = "unix:" + (folder / (test + ".c")).string();
+    SmallIndex::SetUp();
+    memory_address = address("m");
   }
-
   void start_memory() {
     memory.reset();
-    memory = std::make_unique<tests::ChildProcess>(
-        std::vector<std::string>{tests::program("farvec-memory-node"), "--index", folder / "index",
-                                 "--listen", memory_address});
+    memory = std::make_unique<ChildProcess>(std::vector<std::string>{
+        program("farvec-memory-node"), "--index", folder / "index", "--listen", memory_address});
   }
   void start_compute(std::vector<std::string> more = {}) {
-    more.insert(more.begin(), {tests::program("farvec-compute-node"), "--memory-node",
-                               memory_address, "--listen", compute_address});
-    compute = std::make_unique<tests::ChildProcess>(more);
-  }
-  std::shared_ptr<grpc::Channel> channel() const {
-    return rpc::connect(rpc::parse_address(compute_address), {.wait = kPatience, .tls = {}});
-  }
-  bool serving() const {
-    const auto connected = channel();
-    return eventually([&] { return rpc::is_serving(connected, seconds(1)); });
-  }
-
-  static v1::SearchRequest request(std::uint32_t count = 1, std::uint32_t list = 60) {
-    v1::SearchRequest made;
-    made.set_type(v1::ELEMENT_TYPE_U8);
-    made.set_dimension(kDimension);
-    made.set_k(10);
-    made.set_list(list);
-    made.set_width(1);
-    for (std::uint32_t i = 0; i < count; ++i) {
-      made.add_queries(queries.data() + i * kDimension, kDimension);
-    }
-    return made;
-  }
-  static grpc::Status search(v1::ComputeNode::Stub& stub, milliseconds deadline = kPatience,
-                             v1::SearchResponse* response = nullptr) {
-    grpc::ClientContext context;
-    context.set_deadline(std::chrono::system_clock::now() + deadline);
-    v1::SearchResponse ignored;
-    return stub.Search(&context, request(), response != nullptr ? response : &ignored);
+    SmallIndex::start_compute(memory_address, std::move(more));
   }
 
   double recall(const dataset::GroundTruth& found) const {
@@ -140,7 +60,7 @@ TEST_F(ComputeNodeE2e, FindsTheTrueNeighbours) {
   options.address = compute_address;
   options.list = 60;
   const auto file = dataset::open_vectors(folder / "queries.u8bin");
-  EXPECT_GE(recall(cli::search_remote(options, *file)), 0.95);
+  EXPECT_GE(recall(cli::search_remote(options, *file).neighbors), 0.95);
   options.k = 0;
   EXPECT_THROW(cli::search_remote(options, *file), Error);
 }

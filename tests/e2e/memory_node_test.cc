@@ -98,7 +98,7 @@ TEST_F(MemoryNodeE2e, DescribeStatsHealthAndDetach) {
   EXPECT_EQ(description.state(), v1::STATE_SERVING);
   EXPECT_EQ(description.generation(), attachment->generation());
   EXPECT_EQ(description.regions_size(), 3);
-  EXPECT_EQ(description.loaded_bytes() + 3 * layout::kRegionHeaderBytes, description.total_bytes());
+  EXPECT_EQ(description.loaded_bytes(), description.total_bytes());
 
   v1::AttachResponse second;
   grpc::ClientContext attach_again;

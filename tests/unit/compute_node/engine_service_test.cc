@@ -25,8 +25,12 @@ struct EngineService : testing::Test {
   /// Queries i = 0.. at (i, i, i); the future is ready when the batch was answered.
   std::unique_ptr<Batch> batch(std::uint32_t queries, std::future<Answer>& future,
                                double deadline_ms = 60'000) {
-    BatchShape shape{
-        queries, 3 * sizeof(float), 2, 4, 1, now_ticks() + us_to_ticks(1e3 * deadline_ms)};
+    BatchShape shape;
+    shape.queries = queries;
+    shape.query_bytes = 3 * sizeof(float);
+    shape.k = 2;
+    shape.list = 4;
+    shape.deadline = now_ticks() + us_to_ticks(1e3 * deadline_ms);
     auto made = std::make_unique<Batch>(shape);
     for (std::uint32_t i = 0; i < queries; ++i) {
       const float row[3] = {static_cast<float>(i), static_cast<float>(i), static_cast<float>(i)};

@@ -74,7 +74,7 @@ TEST(Placement, NoRecordCrossesAnExtent) {
     const GraphLocator locator = index.load_locator(PlacedIndex::kQuiet);
     const RegionPlacement& records = index.manifest().placement->regions[kRecordsRegion];
     EXPECT_GT(records.extents().size(), 8u);
-    EXPECT_NO_THROW(check_records(records, locator));
+    EXPECT_NO_THROW(check_records(*index.manifest().placement, locator));
     for (NodeId id = 0; id < locator.geometry().count; ++id) {
       const Extent record = locator.locate(id);
       EXPECT_EQ(records.find(record.offset), records.find(record.offset + record.bytes - 1));
@@ -153,7 +153,8 @@ TEST(Placement, FindsARecordThatIsCut) {
   std::vector<PlacedExtent> extents = {records.extents()[0], records.extents()[1]};
   extents[1].begin += 4;
   extents[1].copies[0].offset = kRegionHeaderBytes;
-  const RegionPlacement cut(extents, records.region_bytes(), 2, "test");
+  Placement cut;
+  cut.regions.emplace_back(extents, records.region_bytes(), 2, "test");
   EXPECT_THAT(error_of([&] { check_records(cut, index.load_locator(PlacedIndex::kQuiet)); }),
               HasSubstr("cuts a record in two"));
 }

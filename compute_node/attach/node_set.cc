@@ -1,0 +1,256 @@
+#include "compute_node/attach/node_set.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "compute_node/unreachable_error.h"
+
+namespace farvec::compute_node {
+namespace {
+
+constexpr std::chrono::milliseconds kTick{10};
+constexpr std::chrono::milliseconds kOneAttempt{1'000};
+constexpr std::chrono::milliseconds kFirstBackOff{20};
+constexpr std::chrono::milliseconds kLastBackOff{1'000};
+
+// Flags of the set are relaxed where no lock is held: they guard no other memory.
+constexpr auto kRelaxed = std::memory_order_relaxed;
+
+bool usable(const Attachment& attachment) {
+  return attachment.alive() && !attachment.draining();
+}
+
+}  // namespace
+
+NodeSet::NodeSet(NodeSetOptions options) : options_(std::move(options)) {
+  if (options_.addresses.empty()) throw Error("no memory node was named");
+  for (const rpc::Address& address : options_.addresses) {
+    keepers_.push_back(std::make_unique<Keeper>());
+    keepers_.back()->address = address;
+  }
+  for (const auto& keeper : keepers_) {
+    keeper->thread = std::thread([this, &keeper = *keeper] { keep(keeper); });
+  }
+}
+
+NodeSet::~NodeSet() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_.store(true, kRelaxed);
+  }
+  changed_.notify_all();
+  for (const auto& keeper : keepers_) keeper->thread.join();
+}
+
+bool NodeSet::stopped_within(std::chrono::milliseconds time) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, time, [this] { return stopping_.load(kRelaxed); });
+}
+
+/// A node's thread: until the set ends or is lost.
+void NodeSet::keep(Keeper& keeper) {
+  auto back_off = kFirstBackOff;
+  while (!stopping_.load(kRelaxed) && !lost_.load(kRelaxed)) {
+    try {
+      attach_once(keeper);
+      back_off = kFirstBackOff;
+      watch(keeper);
+    } catch (const UnreachableError& error) {
+      const std::lock_guard lock(mutex_);
+      keeper.last_error = error.what();
+    } catch (const std::exception& error) {
+      const std::lock_guard lock(mutex_);
+      if (error.what() != keeper.last_error && ready_.load(kRelaxed))
+        spdlog::warn("not used: {}", error.what());
+      keeper.last_error = error.what();
+      if (!ready_.load(kRelaxed)) failure_ = error.what();
+    }
+    changed_.notify_all();
+    if (stopped_within(back_off)) return;
+    back_off = std::min(back_off * 2, kLastBackOff);
+  }
+}
+
+void NodeSet::attach_once(Keeper& keeper) {
+  AttachOptions options = options_.attach;
+  options.memory_node = keeper.address;
+  options.wait = kOneAttempt;
+  options.stop = &stopping_;
+  admit(keeper, Attachment::attach(options));
+}
+
+void NodeSet::admit(Keeper& keeper, const std::shared_ptr<Attachment>& attachment) {
+  std::vector<std::shared_ptr<EndpointInbox>> inboxes;
+  {
+    const std::lock_guard lock(mutex_);
+    if (manifest_ == nullptr) {
+      manifest_ = std::make_unique<const layout::Manifest>(attachment->manifest());
+      manifest_text_ = layout::manifest_to_json(*manifest_);
+      generation_ = attachment->generation();
+    }
+    require_same(keeper, *attachment);
+    keeper.attachment = attachment;
+    keeper.last_error.clear();
+    for (const auto& inbox : inboxes_) {
+      if (auto held = inbox.lock()) inboxes.push_back(std::move(held));
+    }
+  }
+  for (auto& inbox : inboxes) hand_out(*attachment, std::move(inbox));
+  {
+    const std::lock_guard lock(mutex_);
+    keeper.handed_out = true;
+  }
+  changed_.notify_all();
+  if (ready_.load(kRelaxed)) {
+    spdlog::info("memory node {} is attached again at {}", attachment->node(),
+                 rpc::to_string(keeper.address));
+  }
+}
+
+void NodeSet::require_same(const Keeper& keeper, const Attachment& attachment) const {
+  if (layout::manifest_to_json(attachment.manifest()) != manifest_text_) {
+    throw Error(
+        "the memory node at {} serves another index, or the index in another placement, "
+        "than the nodes before it: start all of them on one index directory",
+        rpc::to_string(keeper.address));
+  }
+  for (const auto& other : keepers_) {
+    if (other.get() == &keeper || other->attachment == nullptr) continue;
+    if (other->attachment->node() != attachment.node()) continue;
+    throw Error(
+        "the memory nodes at {} and {} both say that they are node {} of the placement: "
+        "give each its own --node",
+        rpc::to_string(other->address), rpc::to_string(keeper.address), attachment.node());
+  }
+}
+
+/// A node that cannot be connected to is as good as lost.
+void NodeSet::hand_out(const Attachment& attachment, std::shared_ptr<EndpointInbox> inbox) {
+  try {
+    inbox->put(attachment.node(), attachment.make_endpoint());
+  } catch (const Error& error) {
+    spdlog::warn("memory node {} cannot be read: {}", attachment.node(), error.what());
+    attachment.give_up();
+  }
+}
+
+void NodeSet::watch(Keeper& keeper) {
+  while (usable(*keeper.attachment)) {
+    if (stopped_within(kTick)) return;
+  }
+  std::shared_ptr<Attachment> gone;  // given back outside the lock
+  const std::lock_guard lock(mutex_);
+  gone = std::move(keeper.attachment);
+  keeper.attachment = nullptr;
+  keeper.handed_out = false;
+  keeper.last_error = "it was lost";
+  const bool any = std::any_of(keepers_.begin(), keepers_.end(),
+                               [](const auto& other) { return other->attachment != nullptr; });
+  if (ready_.load(kRelaxed) && !any) lost_.store(true, kRelaxed);
+}
+
+bool NodeSet::alive() const {
+  return !lost_.load(kRelaxed) && (only_ == nullptr || usable(*only_));
+}
+
+void NodeSet::wait_ready(std::chrono::milliseconds bound, const std::atomic<bool>* stop) {
+  const auto end = std::chrono::steady_clock::now() + bound;
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    if (!failure_.empty()) throw Error("{}", failure_);
+    const auto attached = std::count_if(keepers_.begin(), keepers_.end(), [](const auto& keeper) {
+      return keeper->attachment != nullptr;
+    });
+    const bool all = attached == static_cast<long>(keepers_.size());
+    const bool stopped = stop != nullptr && stop->load(kRelaxed);
+    if (all || stopped || std::chrono::steady_clock::now() >= end) break;
+    changed_.wait_for(lock, kTick);
+  }
+  if (!holds_everything()) throw UnreachableError("{}", missing());
+  if (const std::string names = missing(); !names.empty()) spdlog::warn("begins without {}", names);
+  if (!manifest_->placement) only_ = keepers_.front()->attachment;
+  ready_.store(true, kRelaxed);
+}
+
+/// Under the lock. Codes and offsets are needed whole.
+bool NodeSet::holds_everything() const {
+  if (manifest_ == nullptr) return false;
+  std::vector<bool> here(manifest_->memory_nodes());
+  for (const auto& keeper : keepers_) {
+    if (keeper->attachment != nullptr) here[keeper->attachment->node()] = true;
+  }
+  if (!manifest_->placement) return here[0];
+  for (std::uint32_t r = 0; r < layout::kRegionCount; ++r) {
+    if (r == layout::kRecordsRegion && options_.partial) continue;
+    for (const layout::PlacedExtent& extent : manifest_->placement->regions[r].extents()) {
+      const auto copies = std::span(extent.copies).first(extent.copy_count);
+      if (std::none_of(copies.begin(), copies.end(),
+                       [&](const auto& copy) { return here[copy.node]; })) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+/// Under the lock: who is not attached, and why; empty when all are and suffice.
+std::string NodeSet::missing() const {
+  std::string text;
+  for (const auto& keeper : keepers_) {
+    if (keeper->attachment != nullptr) continue;
+    const std::string why = keeper->last_error.empty() ? "no answer yet" : keeper->last_error;
+    text +=
+        fmt::format("{}{} ({})", text.empty() ? "" : ", ", rpc::to_string(keeper->address), why);
+  }
+  if (text.empty() && !holds_everything()) {
+    text = fmt::format(
+        "the index is placed over {} memory nodes, and the {} that were named do "
+        "not hold all of it: name the others too",
+        manifest_->memory_nodes(), keepers_.size());
+  }
+  return text;
+}
+
+std::shared_ptr<const transport::RegionSet> NodeSet::regions() const {
+  const std::lock_guard lock(mutex_);
+  if (manifest_->placement || keepers_.front()->attachment == nullptr) return nullptr;
+  return keepers_.front()->attachment->regions();
+}
+
+std::unique_ptr<transport::Endpoint> NodeSet::make_endpoint() {
+  std::vector<std::shared_ptr<Attachment>> attached;
+  auto inbox = std::make_shared<EndpointInbox>(manifest_->memory_nodes());
+  {
+    // At once, so that a node that comes meanwhile is seen here or sees the inbox.
+    const std::lock_guard lock(mutex_);
+    for (const auto& keeper : keepers_) {
+      if (keeper->attachment != nullptr) attached.push_back(keeper->attachment);
+    }
+    if (manifest_->placement) {
+      std::erase_if(inboxes_, [](const auto& other) { return other.expired(); });
+      inboxes_.push_back(inbox);
+    }
+  }
+  if (attached.empty()) throw UnreachableError("{}", "the memory node is gone");
+  if (!manifest_->placement) return attached.front()->make_endpoint();
+  for (const auto& attachment : attached) hand_out(*attachment, inbox);
+  if (!inbox->has_any()) throw UnreachableError("none of the memory nodes can be read");
+  return std::make_unique<PlacedEndpoint>(*manifest_->placement, std::move(inbox), options_.placed);
+}
+
+std::vector<NodeSet::Member> NodeSet::members() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Member> members;
+  for (const auto& keeper : keepers_) {
+    const bool attached = keeper->attachment != nullptr && keeper->handed_out;
+    members.push_back(
+        {rpc::to_string(keeper->address), attached, attached ? keeper->attachment->node() : 0});
+  }
+  return members;
+}
+
+}  // namespace farvec::compute_node

@@ -1,0 +1,98 @@
+// The memory nodes that hold an index together, each attached again when it was lost.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "compute_node/attach/attachment.h"
+#include "compute_node/attach/endpoint_inbox.h"
+#include "compute_node/attach/placed_endpoint.h"
+
+namespace farvec::compute_node {
+
+struct NodeSetOptions {
+  std::vector<rpc::Address> addresses;  ///< in any order: each node knows which it is
+  AttachOptions attach;                 ///< memory_node, wait and stop are the set's own
+  PlacedOptions placed;
+  bool partial = false;  ///< ready without copies of all records
+};
+
+/// One thread per node attaches it, watches it, and attaches it again, with back-off, as long as
+/// another one lives. Once none does, the set is lost for good. Members may be called from any
+/// thread.
+class NodeSet {
+ public:
+  /// Begins to attach. Throws Error when the options cannot work.
+  explicit NodeSet(NodeSetOptions options);
+  ~NodeSet();
+  NodeSet(const NodeSet&) = delete;
+  NodeSet& operator=(const NodeSet&) = delete;
+
+  /// Waits until every node is attached; when `bound` has passed or `stop` (may be null) is true,
+  /// whether those that are hold everything. Throws UnreachableError that says who is missing and
+  /// why, Error when a node serves what cannot be used. May be called again.
+  void wait_ready(std::chrono::milliseconds bound, const std::atomic<bool>* stop = nullptr);
+
+  // After wait_ready():
+
+  /// False once no node is attached; never true again.
+  bool alive() const;
+  const layout::Manifest& manifest() const { return *manifest_; }
+  /// Differs between two publications of the nodes.
+  std::uint64_t generation() const { return generation_; }
+  /// The regions in one piece: of an index on one node that is mapped. Null else.
+  std::shared_ptr<const transport::RegionSet> regions() const;
+
+  /// For one core, over the whole regions; must not outlive the set. Throws UnreachableError when
+  /// no node can be read.
+  std::unique_ptr<transport::Endpoint> make_endpoint();
+
+  struct Member {
+    std::string address;
+    bool attached = false;   ///< and every core can read it
+    std::uint32_t node = 0;  ///< when it is attached
+  };
+  std::vector<Member> members() const;
+
+ private:
+  struct Keeper {
+    rpc::Address address;
+    // Under mutex_:
+    std::shared_ptr<Attachment> attachment;
+    bool handed_out = false;  ///< every core has an endpoint
+    std::string last_error;
+    std::thread thread;
+  };
+
+  void keep(Keeper& keeper);
+  void attach_once(Keeper& keeper);
+  void admit(Keeper& keeper, const std::shared_ptr<Attachment>& attachment);
+  void require_same(const Keeper& keeper, const Attachment& attachment) const;
+  void hand_out(const Attachment& attachment, std::shared_ptr<EndpointInbox> inbox);
+  void watch(Keeper& keeper);
+  bool stopped_within(std::chrono::milliseconds time);
+  bool holds_everything() const;
+  std::string missing() const;
+
+  const NodeSetOptions options_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::unique_ptr<const layout::Manifest> manifest_;  ///< of the first node; then fixed
+  std::string manifest_text_;
+  std::uint64_t generation_ = 0;
+  std::vector<std::weak_ptr<EndpointInbox>> inboxes_;
+  std::string failure_;                     ///< a node that cannot be used
+  std::shared_ptr<const Attachment> only_;  ///< of an index on one node; then fixed
+  std::atomic<bool> ready_{false};
+  std::atomic<bool> lost_{false};
+  std::atomic<bool> stopping_{false};
+  std::vector<std::unique_ptr<Keeper>> keepers_;
+};
+
+}  // namespace farvec::compute_node

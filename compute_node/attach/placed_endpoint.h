@@ -1,0 +1,97 @@
+// One core's reads of an index that lies on several memory nodes.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/clock.h"
+#include "compute_node/attach/endpoint_inbox.h"
+#include "layout/placement.h"
+#include "transport/endpoint.h"
+
+namespace farvec::compute_node {
+
+struct PlacedOptions {
+  /// A node that owes reads and completes none for so long is given up.
+  std::chrono::milliseconds node_timeout{250};
+};
+
+/// The whole regions, by the placement's extents: the reads of one post() go to all nodes at once,
+/// each to the first copy whose node lives. When a node is lost (its reads end with `unavailable`,
+/// or it is silent for node_timeout) its endpoint is closed, which gives the destinations back, and
+/// its reads go to other copies; one without a living copy completes with `unavailable`. A node
+/// that was attached again comes through the inbox.
+class PlacedEndpoint final : public transport::Endpoint {
+ public:
+  /// `placement` must outlive it. Takes what is in the inbox; throws Error when that is nothing.
+  PlacedEndpoint(const layout::Placement& placement, std::shared_ptr<EndpointInbox> inbox,
+                 PlacedOptions options);
+  ~PlacedEndpoint() override { PlacedEndpoint::close(); }
+
+  void register_memory(std::span<std::byte> memory) override;
+  Status post(std::span<const transport::ReadRequest> reads) override;
+  std::size_t poll(std::span<transport::Completion> completions) override;
+  transport::EndpointLimits limits() const override { return limits_; }
+  std::uint64_t region_bytes(transport::RegionId region) const override;
+  std::string description() const override;
+  double coverage() const override { return coverage_; }
+  void peer_lost() override;
+  void close() override;
+
+ private:
+  static constexpr std::size_t kPolledAtOnce = 64;
+  /// Of one read: nodes that come and go as fast as it is sent must not keep it for ever.
+  static constexpr std::uint32_t kMaxAttempts = 8;
+
+  struct Node {
+    std::unique_ptr<transport::Endpoint> endpoint;  ///< null: lost
+    std::uint32_t outstanding = 0;
+    Ticks last_progress = 0;                    ///< of its reads while there are any
+    std::vector<transport::ReadRequest> batch;  ///< to be posted
+  };
+
+  /// A read on its way. Its number is the token below.
+  struct Flight {
+    transport::ReadRequest read;  ///< as it came
+    std::uint32_t extent = 0;
+    std::uint32_t node = 0;
+    std::uint32_t attempts = 0;
+    bool used = false;
+  };
+
+  /// Of flights that no node owes.
+  std::uint32_t nobody() const { return static_cast<std::uint32_t>(nodes_.size()); }
+  Status check(std::span<const transport::ReadRequest> reads) const;
+  void send(std::uint32_t flight);
+  void send_batches();
+  std::size_t poll_node(std::uint32_t node, std::span<transport::Completion> completions);
+  std::size_t deliver_failed(std::span<transport::Completion> completions);
+  transport::Completion finish(const transport::Completion& below);
+  void fail(std::uint32_t flight);
+  void lose(std::uint32_t node, const char* why);
+  void lose_silent();
+  void drop(Node& node);
+  void adopt();
+  void install(std::uint32_t node, std::unique_ptr<transport::Endpoint> endpoint);
+  double count_coverage() const;
+
+  const layout::Placement& placement_;
+  const std::shared_ptr<EndpointInbox> inbox_;
+  const Ticks node_timeout_;
+  std::string description_;
+  transport::EndpointLimits limits_;
+  std::vector<Node> nodes_;
+  std::uint32_t living_ = 0;
+  std::vector<Flight> flights_;
+  std::vector<std::uint32_t> free_;     ///< numbers of flights that are not used
+  std::vector<std::uint32_t> failed_;   ///< no copy left; to be delivered
+  std::vector<std::uint32_t> orphans_;  ///< scratch of lose()
+  Ticks last_poll_ = 0;
+  double coverage_ = 1;
+  bool coverage_is_old_ = true;  ///< nodes have come or gone since it was counted
+  bool closed_ = false;
+};
+
+}  // namespace farvec::compute_node
