@@ -8,6 +8,17 @@
 namespace farvec::rpc {
 namespace {
 
+TEST(Addresses, AreSeparatedByCommas) {
+  const auto addresses = parse_addresses("a:1,[::1]:2,unix:/tmp/s");
+  ASSERT_EQ(addresses.size(), 3u);
+  EXPECT_EQ(to_string(addresses[1]), "[::1]:2");
+  EXPECT_EQ(parse_addresses("a:1").size(), 1u);
+  for (const char* text : {"", "a:1,", ",a:1", "a:1,,b:2", "a:1,b"}) {
+    EXPECT_THROW((void)parse_addresses(text), Error) << text;
+  }
+  EXPECT_THROW((void)parse_addresses("a:1,b:1,a:1"), Error) << "twice";
+}
+
 TEST(Address, ReadsWhatItWrites) {
   for (const char* text :
        {"localhost:7700", "127.0.0.1:0", "[::1]:65535", "unix:/tmp/a.sock", "unix:relative.sock"}) {

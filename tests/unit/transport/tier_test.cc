@@ -51,6 +51,16 @@ TEST(Tier, RefusesNonsense) {
   }
 }
 
+TEST(Tier, TakesSeveralMemoryNodes) {
+  const auto tiers =
+      parse_tiers("verbs:a:1,[::1]:2,device=rxe0,gid=1,fabric:tcp:a:1,unix:/tmp/b,dram");
+  ASSERT_EQ(tiers.size(), 3u);
+  EXPECT_EQ(tiers[0].path, "a:1,[::1]:2");
+  EXPECT_EQ(tiers[0].device.name, "rxe0");
+  EXPECT_EQ(tiers[1].path, "a:1,unix:/tmp/b");
+  EXPECT_EQ(to_string(tiers[1]), "fabric:tcp:a:1,unix:/tmp/b");
+}
+
 TEST(Tier, SplitsLists) {
   const auto tiers =
       parse_tiers("dram,emulated:latency=5us,bandwidth=10GB/s,rate=50M/s,shm,emulated:cxl");
