@@ -17,7 +17,12 @@ using namespace tests;
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// Reads by libfabric's tcp provider over the loopback device, or out of mappings.
+/// The address of an RDMA device (scripts/lab/lab.sh run sets it), or null.
+const char* rdma_address() {
+  return std::getenv("FARVEC_LAB_SELF");
+}
+
+/// Reads by libfabric's tcp provider over the loopback device, out of mappings, or over RDMA.
 struct ManyNodes : SmallIndex, testing::WithParamInterface<const char*> {
   std::vector<std::unique_ptr<ChildProcess>> nodes;
   std::filesystem::path index;
@@ -26,9 +31,14 @@ struct ManyNodes : SmallIndex, testing::WithParamInterface<const char*> {
   void SetUp() override {
     SmallIndex::SetUp();
     if (IsSkipped()) return;
+    if (over_rdma() && rdma_address() == nullptr) {
+      GTEST_SKIP() << "no RDMA device here; the test rdma.many_nodes brings one";
+    }
     index = address("index").substr(std::string("unix:").size());
     std::filesystem::copy(folder / "index", index);
   }
+
+  static bool over_rdma() { return std::string(GetParam()) == "verbs"; }
 
   void place(const std::string& count, const std::string& replicas) {
     ChildProcess farvec(
@@ -44,10 +54,10 @@ struct ManyNodes : SmallIndex, testing::WithParamInterface<const char*> {
   }
   void start_node(std::size_t node, std::optional<std::size_t> number = {}) {
     nodes[node].reset();
-    nodes[node] = std::make_unique<ChildProcess>(
-        std::vector<std::string>{program("farvec-memory-node"), "--index", index, "--node",
-                                 std::to_string(number.value_or(node)), "--listen",
-                                 node_address(node), "--fabric", "tcp:127.0.0.1", "--quiet"});
+    nodes[node] = std::make_unique<ChildProcess>(std::vector<std::string>{
+        program("farvec-memory-node"), "--index", index, "--node",
+        std::to_string(number.value_or(node)), "--listen", node_address(node), "--quiet",
+        over_rdma() ? "--rdma" : "--fabric", over_rdma() ? rdma_address() : "tcp:127.0.0.1"});
   }
   void start_nodes() {
     for (std::size_t node = 0; node < nodes.size(); ++node) start_node(node);
@@ -249,9 +259,10 @@ TEST_P(ManyNodes, MistakesAreNamed) {
   EXPECT_THAT(compute->output(), HasSubstr("twice"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Tiers, ManyNodes, testing::Values("fabric:tcp", "shm"),
+INSTANTIATE_TEST_SUITE_P(Tiers, ManyNodes, testing::Values("fabric:tcp", "shm", "verbs"),
                          [](const auto& tier) {
-                           return std::string(tier.param).substr(0, 3) == "shm" ? "shm" : "fabric";
+                           const std::string word = tier.param;
+                           return word.substr(0, word.find(':'));
                          });
 
 }  // namespace
