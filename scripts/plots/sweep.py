@@ -29,23 +29,23 @@ MARKERS = "osD^vP*X<>"
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 
 
-def read_lines(paths):
+def read_lines(paths, required=REQUIRED):
     lines = []
     for path in paths:
         for number, text in enumerate(pathlib.Path(path).read_text().splitlines(), start=1):
             if text.strip():
-                lines.append(parse_line(f"{path}:{number}", text))
+                lines.append(parse_line(f"{path}:{number}", text, required))
     if not lines:
         raise ValueError(f"no line in {', '.join(map(str, paths))}: did the sweep finish?")
     return lines
 
 
-def parse_line(where, text):
+def parse_line(where, text, required):
     try:
         line = json.loads(text)
     except json.JSONDecodeError as error:
         raise ValueError(f"{where}: not a JSON object: {error}") from error
-    missing = [name for name in REQUIRED if name not in line]
+    missing = [name for name in required if name not in line]
     if missing:
         raise ValueError(f"{where}: lacks {', '.join(missing)}")
     return line

@@ -1,0 +1,52 @@
+"""Brings an index to its memory nodes: `farvec place` here, then rsync to machines that do not see
+this one's files."""
+import subprocess
+
+from . import commands
+from .errors import LaunchError
+
+PLACE_SECONDS = 3600
+COPY_SECONDS = 24 * 3600
+
+
+def place(config, manifest):
+    placement = config.placement
+    if len(placement.memory_nodes) == 1 and "placement" not in manifest:
+        return
+    command = [commands.tool(config), "place", "--index", placement.index, "--nodes",
+               str(len(placement.memory_nodes)), "--replicas", str(placement.replicas)]
+    if placement.extent:
+        command += ["--extent-bytes", placement.extent]
+    call(command, PLACE_SECONDS)
+
+
+def copy(config, machines):
+    """Nothing when the file system is shared."""
+    if config.placement.shared:
+        return
+    for machine in dict.fromkeys(machines.of(d.node) for d in config.daemons("memory")):
+        send(machines, machine, f"{config.placement.index}/", config.placement.target, "--delete")
+    if not config.tls:
+        return
+    folder = config.tls["directory"]
+    for machine in dict.fromkeys(machines.of(node) for node in config.nodes):
+        machines.agent(machine, "make_run_dir")
+        send(machines, machine, f"{folder}/node.crt", f"{config.run_dir}/tls",
+             f"{folder}/node.key", f"{folder}/ca.crt")
+
+
+def send(machines, machine, source, target, *more):
+    """rsync of SOURCE to TARGET of MACHINE; whole files appear under their names or not at all."""
+    there = f"{machines.target(machine)}:{target}/" if machine else f"{target}/"
+    print(f"copying to {there}")
+    call(["rsync", "-a", "--mkpath", "-e", machines.remote_shell(), *more, source, there],
+         COPY_SECONDS)
+
+
+def call(command, seconds):
+    try:
+        subprocess.run(command, stdin=subprocess.DEVNULL, timeout=seconds, check=True)
+    except FileNotFoundError as error:
+        raise LaunchError(f"there is no '{command[0]}' here; install it") from error
+    except subprocess.SubprocessError as error:
+        raise LaunchError(f"this failed: {' '.join(command)} ({error})") from error

@@ -1,0 +1,97 @@
+"""Searches through all compute nodes at once, for every list and width: JSON lines and a figure."""
+import json
+import pathlib
+import statistics
+import subprocess
+import time
+
+from . import checks, commands
+from .errors import LaunchError
+from .loading import call
+from .machines import PARALLEL, in_parallel
+
+PLOT = pathlib.Path(__file__).parents[2] / "plots/cluster.py"
+PLOT_SECONDS = 120
+
+
+class Sweep:
+    def __init__(self, config, out):
+        self.config = config
+        self.out = pathlib.Path(out)
+        self.nodes = config.daemons("compute")
+        self.end = time.monotonic() + config.limits["sweep_seconds"]
+        for key in ("queries", "groundtruth"):
+            if not pathlib.Path(config.sweep[key]).is_file():
+                raise LaunchError(f"{config.file}: sweep.{key}: '{config.sweep[key]}' is no file; "
+                                  "name a vector file on this machine")
+        if len(self.nodes) * config.sweep["clients"] > PARALLEL:
+            raise LaunchError(f"{config.file}: sweep.clients: {config.sweep['clients']} on each of "
+                              f"{len(self.nodes)} compute nodes are more than {PARALLEL}")
+
+    def run(self):
+        self.out.mkdir(parents=True, exist_ok=True)
+        facts = self.facts()
+        lines = [facts | self.point(length, width) for width in self.config.sweep["width"]
+                 for length in self.config.sweep["list"]]
+        path = self.out / "sweep.jsonl"
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+        for line in lines:
+            print(f"list {line['list']:4}  width {line['width']:2}  recall@{line['k']} "
+                  f"{line['recall']:.4f}  {line['qps']:10,.0f} queries/s")
+        print(path)
+        call([str(PLOT), str(path), "--out", str(self.out)], PLOT_SECONDS)
+        return 0
+
+    def facts(self):
+        """What is the same on every line."""
+        manifest = checks.read_manifest(self.config)
+        config = self.config
+        return {"cluster": config.name, "dataset": manifest.get("dataset", {}).get("name", ""),
+                "metric": manifest.get("metric", ""),
+                "layout": manifest.get("graph", {}).get("layout", ""), "tier": config.tier,
+                "memory_nodes": len(config.placement.memory_nodes),
+                "replicas": config.placement.replicas, "compute_nodes": len(self.nodes),
+                "threads": config.compute["threads"], "slots": config.compute["slots"],
+                "clients": config.sweep["clients"], "index_bytes": checks.index_bytes(manifest)}
+
+    def point(self, length, width):
+        """One combination: medians over the passes."""
+        passes = [self.measure(length, width) for _ in range(self.config.sweep["passes"])]
+        nodes = [{"name": daemon.name, "address": daemon.address,
+                  "recall": passes[-1][place]["recall"],
+                  "qps": statistics.median(one[place]["qps"] for one in passes)}
+                 for place, daemon in enumerate(self.nodes)]
+        return {"k": self.config.sweep["k"], "list": length, "width": width,
+                "queries": passes[-1][0]["queries"],
+                "recall": min(node["recall"] for node in nodes),
+                "qps": statistics.median(sum(node["qps"] for node in one) for one in passes),
+                "nodes": nodes}
+
+    def measure(self, length, width):
+        """One pass: every client of every compute node at once; a node's rate is the sum of its
+        clients'."""
+        clients = self.config.sweep["clients"]
+        results = in_parallel([lambda d=d: self.search(d, length, width)
+                               for d in self.nodes for _ in range(clients)])
+        groups = [results[place:place + clients] for place in range(0, len(results), clients)]
+        return [{"qps": sum(one["qps"] for one in group), "queries": group[0]["queries"],
+                 "recall": min(one["recall"] for one in group)} for group in groups]
+
+    def search(self, daemon, length, width):
+        sweep, tls = self.config.sweep, self.config.tls
+        command = [commands.tool(self.config), "search", "--connect", daemon.address, "--queries",
+                   sweep["queries"], "--groundtruth", sweep["groundtruth"], "--k", str(sweep["k"]),
+                   "--list", str(length), "--width", str(width), "--json",
+                   *commands.tls_options(self.config, tls.get("directory"), tls.get("client"))]
+        try:
+            result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True,
+                                    text=True, timeout=max(1, self.end - time.monotonic()),
+                                    check=False)
+        except subprocess.TimeoutExpired as error:
+            raise LaunchError(f"the sweep did not end within limits.sweep_seconds = "
+                              f"{self.config.limits['sweep_seconds']}; {daemon.name} had not "
+                              f"answered at list {length}") from error
+        if result.returncode != 0:
+            raise LaunchError(f"a search through {daemon.name} at list {length} failed: "
+                              f"{result.stderr.strip()}; see `launch.sh logs {daemon.node.name}`")
+        return json.loads(result.stdout)
