@@ -32,6 +32,20 @@ class Local(LaunchTest):
         self.assertNotEqual(self.pid_of("c1.compute"), killed)
         self.must_launch("down")
 
+    def test_a_lost_memory_node_is_replaced_by_its_replica(self):
+        self.tables["placement"]["replicas"] = 2
+        self.start_all()
+        os.kill(self.pid_of("m0.memory"), signal.SIGKILL)
+        self.must_sweep()
+        status = self.launch("status")
+        self.assertEqual(status.returncode, 3)
+        self.assertRegex(status.stdout, r"m0\.memory .* ended ")
+        self.assertEqual(status.stdout.count(" serving\n"), 3, status.stdout)
+        self.must_launch("up")
+        self.must_launch("status")
+        self.must_launch("down")
+        self.must_be_gone()
+
     def test_down_kills_what_does_not_end(self):
         self.tables["limits"]["stop_seconds"] = 1
         self.start_all()

@@ -65,7 +65,7 @@ status() {
 }
 
 state_line() {
-  told=' info (serving|waiting for|draining|stopped)|is lost|^launch:'
+  told=' info (serving|waiting for|draining|stopped)|is lost; queries end|^launch:'
   [ ! -f "$RUN/$1.log" ] || grep -E "$told" "$RUN/$1.log" | tail -n 1
 }
 
