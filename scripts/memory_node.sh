@@ -3,7 +3,11 @@
 # Everything in PIDS, and the folder, is gone when the script ends.
 FOLDER="$(mktemp -d)"
 PIDS=()
-trap 'kill -KILL "${PIDS[@]}" 2>/dev/null || true; rm -rf "$FOLDER"' EXIT
+clean_up() {
+  kill -KILL "${PIDS[@]}" 2>/dev/null || true
+  rm -rf "$FOLDER"
+}
+trap clean_up EXIT
 cd "$FOLDER"
 
 fail() {

@@ -104,12 +104,25 @@ lab.root=$ROOT" \
   echo $! >"$folder/pid"
 }
 
+# await_wire: until guest 0 listens; the other one does not try twice.
+await_wire() {
+  local end=$((SECONDS + LAB_BOOT_SECONDS)) listening
+  listening="$(printf '0100007F:%04X 00000000:0000 0A' "$WIRE_PORT")"
+  until grep -q "$listening" /proc/net/tcp; do
+    guest_is_up 0 && [ "$SECONDS" -le "$end" ] || die "guest 0 does not listen for the other one"
+    sleep 0.1
+  done
+}
+
 start_guests() {
   local guest
   guests_are_up && return
   prepare_lab
   WIRE_PORT=$((20000 + RANDOM % 10000))
-  for ((guest = 0; guest < GUESTS; guest++)); do start_guest "$guest"; done
+  for ((guest = 0; guest < GUESTS; guest++)); do
+    start_guest "$guest"
+    [ "$GUESTS" = 1 ] || await_wire
+  done
   for ((guest = 0; guest < GUESTS; guest++)); do await_boot "$guest"; done
 }
 
@@ -161,7 +174,7 @@ await_job() {
   folder="$(guest_folder "$1")"
   outbox="$folder/share/outbox"
   touch "$outbox/$2.out"
-  tail -n +1 -f "$outbox/$2.out" &
+  tail -n +1 -f --pid=$$ "$outbox/$2.out" &
   tail_pid=$!
   until [ -e "$outbox/$2.status" ]; do
     if [ "$SECONDS" -gt "$end" ]; then

@@ -7,7 +7,7 @@ set -euo pipefail
 BIN="$1"
 NODE_FLAGS=(--rdma "$FARVEC_LAB_SELF")
 source "$(dirname "${BASH_SOURCE[0]}")/../../scripts/memory_node.sh"
-make_index 2000
+make_index 500
 start_memory_node
 TIER="verbs:unix:$FOLDER/m"
 

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "transport/verbs/local_device.h"
+#include "transport/verbs/registration.h"
 #include "transport/verbs/resolve.h"
 
 namespace farvec::transport {
@@ -124,6 +125,7 @@ void VerbsEndpoint::exchange_hello(Clock::time_point end) {
   VerbsHello hello;
   hello.max_reads = static_cast<std::uint16_t>(device_.max_reads_started);
   hello.lease = options_.lease;
+  hello.path_mtu_bytes = device_.path_mtu_bytes;
   rdma_conn_param parameters{};
   parameters.private_data = &hello;
   parameters.private_data_len = sizeof(hello);
@@ -134,6 +136,11 @@ void VerbsEndpoint::exchange_hello(Clock::time_point end) {
     throw SystemError(errno, "connecting to {} over RDMA", peer_);
   }
   const auto answer = await_event(*channel_, RDMA_CM_EVENT_ESTABLISHED, end, peer_);
+  receive_grants(check_welcome(answer), end);
+}
+
+/// Returns how many regions are granted.
+std::size_t VerbsEndpoint::check_welcome(const ConnectionEvent& answer) const {
   VerbsWelcome welcome;
   if (answer.private_data.size() < sizeof(welcome)) {
     throw Error("{} is not a farvec memory node: {}", peer_, rdma_event_str(answer.type));
@@ -144,6 +151,12 @@ void VerbsEndpoint::exchange_hello(Clock::time_point end) {
     throw Error("{} speaks version {} of the RDMA hello, this program {}", peer_, welcome.version,
                 kVerbsVersion);
   }
+  if (welcome.path_mtu_bytes < device_.path_mtu_bytes) {
+    throw Error(
+        "{} has a path MTU of {} bytes and this machine's {} one of {}: a connection uses the "
+        "client's; give both network devices the same MTU (ip link set DEVICE mtu N)",
+        peer_, welcome.path_mtu_bytes, device_.device, device_.path_mtu_bytes);
+  }
   if (answer.type == RDMA_CM_EVENT_REJECTED || welcome.status != 0) {
     throw Error("{} refused the RDMA connection: {}", peer_,
                 to_string(static_cast<StatusCode>(welcome.status)));
@@ -152,7 +165,7 @@ void VerbsEndpoint::exchange_hello(Clock::time_point end) {
     throw Error("{} offers {} regions and {} outstanding reads: both must be from 1 to {}", peer_,
                 welcome.regions, welcome.max_reads, kMaxGrantedRegions);
   }
-  receive_grants(welcome.regions, end);
+  return welcome.regions;
 }
 
 void VerbsEndpoint::receive_grants(std::size_t count, Clock::time_point end) {
@@ -177,14 +190,7 @@ void VerbsEndpoint::register_memory(std::span<std::byte> memory) {
 }
 
 ibv_mr* VerbsEndpoint::register_range(std::span<std::byte> memory) {
-  MemoryRegion region(
-      ibv_reg_mr(domain_.get(), memory.data(), memory.size(), IBV_ACCESS_LOCAL_WRITE));
-  if (!region) {
-    throw SystemError(errno,
-                      "registering {} bytes with {}: when this is ENOMEM, raise the limit on "
-                      "locked memory (ulimit -l, LimitMEMLOCK= in a unit)",
-                      memory.size(), device_.device);
-  }
+  MemoryRegion region = transport::register_memory(*domain_, memory, IBV_ACCESS_LOCAL_WRITE);
   ibv_mr* registered = region.get();
   registered_.add(memory, std::move(region));
   return registered;

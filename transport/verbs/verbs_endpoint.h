@@ -63,6 +63,7 @@ class VerbsEndpoint final : public Endpoint {
   void connect(std::chrono::steady_clock::time_point end);
   void make_queue_pair();
   void exchange_hello(std::chrono::steady_clock::time_point end);
+  std::size_t check_welcome(const ConnectionEvent& answer) const;
   void receive_grants(std::size_t count, std::chrono::steady_clock::time_point end);
   ibv_mr* register_range(std::span<std::byte> memory);
   std::uint32_t pieces_of(std::uint32_t bytes) const;

@@ -2,7 +2,6 @@
 
 #include <poll.h>
 #include <spdlog/spdlog.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -11,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/status.h"
+#include "transport/verbs/registration.h"
 #include "transport/verbs/resolve.h"
 
 namespace farvec::transport {
@@ -20,23 +20,6 @@ using Clock = std::chrono::steady_clock;
 constexpr int kStopPeriodMs = 50;
 constexpr std::chrono::milliseconds kGrantBound{1000};
 constexpr int kBacklog = 64;
-
-std::string memory_lock_limit() {
-  rlimit limit{};
-  getrlimit(RLIMIT_MEMLOCK, &limit);
-  return limit.rlim_cur == RLIM_INFINITY ? "unlimited" : std::to_string(limit.rlim_cur) + " bytes";
-}
-
-/// A window needs an owner that allows binding; a registration is the grant itself.
-MemoryRegion register_region(ibv_pd& domain, std::span<const std::byte> bytes, int access) {
-  MemoryRegion region(
-      ibv_reg_mr(&domain, const_cast<std::byte*>(bytes.data()), bytes.size(), access));
-  if (region) return region;
-  throw SystemError(errno,
-                    "registering a region of {} bytes for RDMA; the limit on locked memory is {} "
-                    "(raise it with ulimit -l, or LimitMEMLOCK= in a unit)",
-                    bytes.size(), memory_lock_limit());
-}
 
 }  // namespace
 
@@ -67,7 +50,7 @@ VerbsListener::VerbsListener(VerbsListenerOptions options, GrantedRegions region
     domain_.reset(ibv_alloc_pd(listener_->verbs));
     if (!domain_) throw SystemError(errno, "making a protection domain on {}", device_.device);
     for (const auto& region : regions_) {
-      registered_.push_back(register_region(*domain_, region, IBV_ACCESS_MW_BIND));
+      registered_.push_back(register_memory(*domain_, region, IBV_ACCESS_MW_BIND));
     }
   }
   thread_ = std::thread([this] { run(); });
@@ -130,18 +113,18 @@ void VerbsListener::on_event(const ConnectionEvent& event) {
 }
 
 void VerbsListener::on_request(const ConnectionEvent& event) {
-  VerbsHello hello;
-  if (event.private_data.size() < sizeof(hello))
-    return refuse(event.id, StatusCode::invalid_argument);
-  std::memcpy(&hello, event.private_data.data(), sizeof(hello));
-  if (hello.magic != kVerbsMagic || hello.version != kVerbsVersion || hello.max_reads == 0) {
-    return refuse(event.id, StatusCode::invalid_argument);
-  }
-  if (!authorise_(hello.lease)) return refuse(event.id, StatusCode::not_found);
-  if (connections() >= options_.max_connections) {
-    return refuse(event.id, StatusCode::resource_exhausted);
-  }
   Connection id(event.id);
+  VerbsHello hello;
+  // The port's MTU follows that of its network device, which may have changed.
+  const std::uint32_t path_mtu_bytes = query_limits(*id).path_mtu_bytes;
+  if (const StatusCode status = check_hello(event, path_mtu_bytes, hello);
+      status != StatusCode::ok) {
+    VerbsWelcome welcome;
+    welcome.status = static_cast<std::uint32_t>(status);
+    welcome.path_mtu_bytes = path_mtu_bytes;
+    (void)rdma_reject(id.get(), &welcome, sizeof(welcome));
+    return;
+  }
   try {
     accept(std::move(id), hello);
   } catch (const std::exception& error) {
@@ -149,11 +132,17 @@ void VerbsListener::on_request(const ConnectionEvent& event) {
   }
 }
 
-void VerbsListener::refuse(rdma_cm_id* id, StatusCode status) {
-  VerbsWelcome welcome;
-  welcome.status = static_cast<std::uint32_t>(status);
-  (void)rdma_reject(id, &welcome, sizeof(welcome));
-  (void)rdma_destroy_id(id);
+StatusCode VerbsListener::check_hello(const ConnectionEvent& event, std::uint32_t path_mtu_bytes,
+                                      VerbsHello& hello) const {
+  if (event.private_data.size() < sizeof(hello)) return StatusCode::invalid_argument;
+  std::memcpy(&hello, event.private_data.data(), sizeof(hello));
+  if (hello.magic != kVerbsMagic || hello.version != kVerbsVersion || hello.max_reads == 0) {
+    return StatusCode::invalid_argument;
+  }
+  if (hello.path_mtu_bytes > path_mtu_bytes) return StatusCode::failed_precondition;
+  if (!authorise_(hello.lease)) return StatusCode::not_found;
+  if (connections() >= options_.max_connections) return StatusCode::resource_exhausted;
+  return StatusCode::ok;
 }
 
 void VerbsListener::accept(Connection id, const VerbsHello& hello) {
@@ -166,6 +155,7 @@ void VerbsListener::accept(Connection id, const VerbsHello& hello) {
   const std::uint32_t reads = std::min<std::uint32_t>(hello.max_reads, device_.max_reads_answered);
   welcome.max_reads = static_cast<std::uint16_t>(reads);
   welcome.regions = static_cast<std::uint32_t>(regions_.size());
+  welcome.path_mtu_bytes = device_.path_mtu_bytes;
   rdma_conn_param parameters{};
   parameters.private_data = &welcome;
   parameters.private_data_len = sizeof(welcome);
@@ -190,12 +180,12 @@ void VerbsListener::register_regions(Client& client) {
     if (!client.own_domain) throw SystemError(errno, "making a protection domain");
     for (std::size_t i = 0; i < regions_.size(); ++i) {
       client.own_regions.push_back(
-          register_region(*client.own_domain, regions_[i], IBV_ACCESS_REMOTE_READ));
+          register_memory(*client.own_domain, regions_[i], IBV_ACCESS_REMOTE_READ));
       client.grants[i].key = client.own_regions.back()->rkey;
     }
   }
   ibv_pd* domain = device_.memory_windows ? domain_.get() : client.own_domain.get();
-  client.message = register_region(*domain, std::as_bytes(std::span(client.grants)), 0);
+  client.message = register_memory(*domain, std::as_bytes(std::span(client.grants)), 0);
 }
 
 void VerbsListener::make_queue_pair(Client& client) {

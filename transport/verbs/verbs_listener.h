@@ -52,7 +52,8 @@ class VerbsListener {
   void end_expired();
   void on_event(const ConnectionEvent& event);
   void on_request(const ConnectionEvent& event);
-  void refuse(rdma_cm_id* id, StatusCode status);
+  StatusCode check_hello(const ConnectionEvent& event, std::uint32_t path_mtu_bytes,
+                         VerbsHello& hello) const;
   void accept(Connection id, const VerbsHello& hello);
   void register_regions(Client& client);
   void make_queue_pair(Client& client);

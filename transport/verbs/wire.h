@@ -8,7 +8,7 @@
 namespace farvec::transport {
 
 inline constexpr std::uint32_t kVerbsMagic = 0x42565646;  // "FVVB"
-inline constexpr std::uint16_t kVerbsVersion = 1;
+inline constexpr std::uint16_t kVerbsVersion = 2;
 
 /// Client to node, private data of the connection request.
 struct VerbsHello {
@@ -16,9 +16,12 @@ struct VerbsHello {
   std::uint16_t version = kVerbsVersion;
   std::uint16_t max_reads = 0;  ///< outstanding reads that the client's device can have
   std::array<std::byte, 16> lease{};
+  std::uint32_t path_mtu_bytes = 0;  ///< of the client's port; what the connection will use
+  std::uint32_t reserved = 0;
 };
-static_assert(sizeof(VerbsHello) == 24);
+static_assert(sizeof(VerbsHello) == 32);
 static_assert(offsetof(VerbsHello, lease) == 8);
+static_assert(offsetof(VerbsHello, path_mtu_bytes) == 24);
 
 /// Node to client, private data of the acceptance, or of the refusal with a status other than 0.
 struct VerbsWelcome {
@@ -27,8 +30,11 @@ struct VerbsWelcome {
   std::uint16_t max_reads = 0;  ///< outstanding reads that the node's device answers
   std::uint32_t status = 0;     ///< a StatusCode
   std::uint32_t regions = 0;
+  std::uint32_t path_mtu_bytes = 0;  ///< of the node's port
+  std::uint32_t reserved = 0;
 };
-static_assert(sizeof(VerbsWelcome) == 16);
+static_assert(sizeof(VerbsWelcome) == 24);
+static_assert(offsetof(VerbsWelcome, path_mtu_bytes) == 16);
 
 /// Node to client, the one message of the connection: an array of these, in the order of regions.
 struct VerbsGrant {
