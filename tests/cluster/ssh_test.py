@@ -99,8 +99,11 @@ class Ssh(LaunchTest):
         subprocess.run([ROOT / "scripts/tls/make-certs.sh", certificates], check=True,
                        capture_output=True, timeout=SECONDS)
         self.tables["tls"] = {"directory": str(certificates)}
+        (self.folder / "there/index").mkdir(parents=True)
+        (self.folder / "there/index/own").write_text("kept")
         self.up_sweep_down()
         self.assertTrue((self.folder / "there/index/manifest.json").exists())
+        self.assertEqual((self.folder / "there/index/own").read_text(), "kept")
         self.assertEqual(sorted(path.name for path in (self.run_dir / "tls").iterdir()),
                          ["ca.crt", "node.crt", "node.key"])
 

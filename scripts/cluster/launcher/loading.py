@@ -25,7 +25,7 @@ def copy(config, machines):
     if config.placement.shared:
         return
     for machine in dict.fromkeys(machines.of(d.node) for d in config.daemons("memory")):
-        send(machines, machine, f"{config.placement.index}/", config.placement.target, "--delete")
+        send(machines, machine, f"{config.placement.index}/", config.placement.target)
     if not config.tls:
         return
     folder = config.tls["directory"]
@@ -36,7 +36,8 @@ def copy(config, machines):
 
 
 def send(machines, machine, source, target, *more):
-    """rsync of SOURCE to TARGET of MACHINE; whole files appear under their names or not at all."""
+    """rsync of SOURCE to TARGET of MACHINE. Files appear whole, and nothing in TARGET is deleted: it
+    may be another folder than was meant."""
     there = f"{machines.target(machine)}:{target}/" if machine else f"{target}/"
     print(f"copying to {there}")
     call(["rsync", "-a", "--mkpath", "-e", machines.remote_shell(), *more, source, there],
