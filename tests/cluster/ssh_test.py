@@ -118,6 +118,21 @@ class Ssh(LaunchTest):
         self.must_launch("down")
         self.must_be_gone()
 
+    @unittest.skipUnless(shutil.which("rsync"), "there is no rsync (package rsync)")
+    def test_down_with_a_machine_that_cannot_be_reached(self):
+        self.addCleanup(self.launch, "down")
+        self.must_launch("load")
+        self.must_launch("up")
+        self.tables["[node]"][2]["reach"] = "nowhere.invalid"
+        result = self.launch("down")
+        self.must_refuse(result, "nowhere.invalid: ssh failed with status 255")
+        self.assertNotIn("nothing is left", result.stdout)
+        self.tables["[node]"][2]["reach"] = "127.0.0.1"
+        status = self.launch("status").stdout
+        self.assertEqual(status.count("absent"), 3, status)
+        self.must_launch("down")
+        self.must_be_gone()
+
     def test_an_index_that_was_not_copied(self):
         self.tables["placement"]["memory_nodes"] = ["m0"]
         self.must_refuse(self.launch("up"), "placement.target: node m0", "launch.sh load")

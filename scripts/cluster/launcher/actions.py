@@ -97,24 +97,35 @@ class Actions:
         return 0
 
     def down(self):
-        """Compute nodes first: they give their leases back."""
-        left = {}
-        for role in ("compute", "memory"):
-            left |= self.launcher.stop([d for d in self.daemons if d.role == role])
+        """Compute nodes first: they give their leases back. A machine that cannot be reached keeps
+        nobody from stopping the others."""
+        failed = False
+        for step in (lambda: self.stop("compute"), lambda: self.stop("memory"), self.clean):
+            try:
+                failed |= step()
+            except LaunchError as error:
+                complain(error)
+                failed = True
+        if not failed:
+            print("nothing is left running")
+        return 1 if failed else 0
+
+    def stop(self, role):
+        """Whether a daemon is left."""
+        left = self.launcher.stop([d for d in self.daemons if d.role == role])
         for name, outcome in left.items():
             if outcome.startswith("left"):
                 complain(f"{name} still runs ({outcome}) after SIGTERM, "
                          f"{self.config.limits['stop_seconds']} s and SIGKILL")
             elif outcome == "killed":
                 print(f"{name} had to be killed")
-        failed = any(outcome.startswith("left") for outcome in left.values())
-        if not failed:
-            for what in self.launcher.clean():
-                complain(f"{what} could not be removed")
-                failed = True
-        if not failed:
-            print("nothing is left running")
-        return 1 if failed else 0
+        return any(outcome.startswith("left") for outcome in left.values())
+
+    def clean(self):
+        left = self.launcher.clean()
+        for what in left:
+            complain(f"{what} could not be removed")
+        return bool(left)
 
 
 def complain(text):
