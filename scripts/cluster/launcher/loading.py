@@ -25,22 +25,22 @@ def copy(config, machines):
     if config.placement.shared:
         return
     for machine in dict.fromkeys(machines.of(d.node) for d in config.daemons("memory")):
-        send(machines, machine, f"{config.placement.index}/", config.placement.target)
+        send(machines, machine, config.placement.target, f"{config.placement.index}/")
     if not config.tls:
         return
     folder = config.tls["directory"]
     for machine in dict.fromkeys(machines.of(node) for node in config.nodes):
         machines.agent(machine, "make_run_dir")
-        send(machines, machine, f"{folder}/node.crt", f"{config.run_dir}/tls",
+        send(machines, machine, f"{config.run_dir}/tls", f"{folder}/node.crt",
              f"{folder}/node.key", f"{folder}/ca.crt")
 
 
-def send(machines, machine, source, target, *more):
-    """rsync of SOURCE to TARGET of MACHINE. Files appear whole, and nothing in TARGET is deleted: it
-    may be another folder than was meant."""
+def send(machines, machine, target, *sources):
+    """rsync of SOURCES to the folder TARGET of MACHINE. Files appear whole. Nothing in TARGET is
+    deleted: it may be another folder than was meant."""
     there = f"{machines.target(machine)}:{target}/" if machine else f"{target}/"
     print(f"copying to {there}")
-    call(["rsync", "-a", "--mkpath", "-e", machines.remote_shell(), *more, source, there],
+    call(["rsync", "-a", "--mkpath", "-e", machines.remote_shell(), *sources, there],
          COPY_SECONDS)
 
 
