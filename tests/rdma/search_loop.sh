@@ -5,7 +5,7 @@ SEARCH_SECONDS=60
 # start_compute_node ADDRESS: reads the memory node at ADDRESS over verbs, as process $COMPUTE.
 start_compute_node() {
   "$BIN/farvec-compute-node" --memory-node "$1" --listen "unix:$FOLDER/c" --tier verbs \
-    --default-deadline-ms 5000 >compute.log 2>&1 &
+    --default-deadline-ms 3000 >compute.log 2>&1 &
   COMPUTE=$!
   PIDS+=("$COMPUTE")
   await_line "serving" compute.log
