@@ -44,6 +44,7 @@ class LiveEndpoint final : public transport::Endpoint {
     return below_->region_bytes(region);
   }
   std::string description() const override { return below_->description(); }
+  double coverage() const override { return below_->coverage(); }
   void peer_lost() override { liveness_->alive.store(false, std::memory_order_relaxed); }
   void close() override { below_->close(); }
 

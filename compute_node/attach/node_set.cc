@@ -13,9 +13,10 @@ namespace farvec::compute_node {
 namespace {
 
 constexpr std::chrono::milliseconds kTick{10};
-constexpr std::chrono::milliseconds kOneAttempt{1'000};
+constexpr std::chrono::milliseconds kOneAttempt{5'000};
 constexpr std::chrono::milliseconds kFirstBackOff{20};
 constexpr std::chrono::milliseconds kLastBackOff{1'000};
+constexpr std::chrono::milliseconds kSettled{500};
 
 // Flags of the set are relaxed where no lock is held: they guard no other memory.
 constexpr auto kRelaxed = std::memory_order_relaxed;
@@ -57,8 +58,10 @@ void NodeSet::keep(Keeper& keeper) {
   while (!stopping_.load(kRelaxed) && !lost_.load(kRelaxed)) {
     try {
       attach_once(keeper);
-      back_off = kFirstBackOff;
+      const auto attached = std::chrono::steady_clock::now();
       watch(keeper);
+      // One that is lost as soon as it is attached is not attached again at full speed.
+      if (std::chrono::steady_clock::now() - attached > kSettled) back_off = kFirstBackOff;
     } catch (const UnreachableError& error) {
       const std::lock_guard lock(mutex_);
       keeper.last_error = error.what();
@@ -87,7 +90,7 @@ void NodeSet::admit(Keeper& keeper, const std::shared_ptr<Attachment>& attachmen
   std::vector<std::shared_ptr<EndpointInbox>> inboxes;
   {
     const std::lock_guard lock(mutex_);
-    if (manifest_ == nullptr) {
+    if (!ready_.load(kRelaxed) && !any_attached()) {
       manifest_ = std::make_unique<const layout::Manifest>(attachment->manifest());
       manifest_text_ = layout::manifest_to_json(*manifest_);
       generation_ = attachment->generation();
@@ -148,9 +151,13 @@ void NodeSet::watch(Keeper& keeper) {
   keeper.attachment = nullptr;
   keeper.handed_out = false;
   keeper.last_error = "it was lost";
-  const bool any = std::any_of(keepers_.begin(), keepers_.end(),
-                               [](const auto& other) { return other->attachment != nullptr; });
-  if (ready_.load(kRelaxed) && !any) lost_.store(true, kRelaxed);
+  if (ready_.load(kRelaxed) && !any_attached()) lost_.store(true, kRelaxed);
+}
+
+/// Under the lock.
+bool NodeSet::any_attached() const {
+  return std::any_of(keepers_.begin(), keepers_.end(),
+                     [](const auto& keeper) { return keeper->attachment != nullptr; });
 }
 
 bool NodeSet::alive() const {
@@ -161,12 +168,17 @@ void NodeSet::wait_ready(std::chrono::milliseconds bound, const std::atomic<bool
   const auto end = std::chrono::steady_clock::now() + bound;
   std::unique_lock lock(mutex_);
   for (;;) {
-    if (!failure_.empty()) throw Error("{}", failure_);
+    if (!failure_.empty()) throw Error("{}", std::exchange(failure_, {}));
     const auto attached = std::count_if(keepers_.begin(), keepers_.end(), [](const auto& keeper) {
       return keeper->attachment != nullptr;
     });
     const bool all = attached == static_cast<long>(keepers_.size());
     const bool stopped = stop != nullptr && stop->load(kRelaxed);
+    if (all && !holds_everything()) {
+      throw Error("the index is placed over {} memory nodes, and the {} that were named do not hold "
+                  "all of it: name the others too",
+                  manifest_->memory_nodes(), keepers_.size());
+    }
     if (all || stopped || std::chrono::steady_clock::now() >= end) break;
     changed_.wait_for(lock, kTick);
   }
@@ -197,7 +209,7 @@ bool NodeSet::holds_everything() const {
   return true;
 }
 
-/// Under the lock: who is not attached, and why; empty when all are and suffice.
+/// Under the lock: who is not attached, and why; empty when all are.
 std::string NodeSet::missing() const {
   std::string text;
   for (const auto& keeper : keepers_) {
@@ -205,12 +217,6 @@ std::string NodeSet::missing() const {
     const std::string why = keeper->last_error.empty() ? "no answer yet" : keeper->last_error;
     text +=
         fmt::format("{}{} ({})", text.empty() ? "" : ", ", rpc::to_string(keeper->address), why);
-  }
-  if (text.empty() && !holds_everything()) {
-    text = fmt::format(
-        "the index is placed over {} memory nodes, and the {} that were named do "
-        "not hold all of it: name the others too",
-        manifest_->memory_nodes(), keepers_.size());
   }
   return text;
 }

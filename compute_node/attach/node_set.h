@@ -77,13 +77,14 @@ class NodeSet {
   void hand_out(const Attachment& attachment, std::shared_ptr<EndpointInbox> inbox);
   void watch(Keeper& keeper);
   bool stopped_within(std::chrono::milliseconds time);
+  bool any_attached() const;
   bool holds_everything() const;
   std::string missing() const;
 
   const NodeSetOptions options_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::unique_ptr<const layout::Manifest> manifest_;  ///< of the first node; then fixed
+  std::unique_ptr<const layout::Manifest> manifest_;  ///< of the first node; fixed once ready
   std::string manifest_text_;
   std::uint64_t generation_ = 0;
   std::vector<std::weak_ptr<EndpointInbox>> inboxes_;

@@ -65,9 +65,16 @@ void PlacedEndpoint::install(std::uint32_t n, std::unique_ptr<transport::Endpoin
 
 void PlacedEndpoint::register_memory(std::span<std::byte> memory) {
   inbox_->add_memory(memory);
-  for (const Node& node : nodes_) {
-    if (node.endpoint != nullptr) node.endpoint->register_memory(memory);
+  for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
+    if (nodes_[n].endpoint == nullptr) continue;
+    try {
+      nodes_[n].endpoint->register_memory(memory);
+    } catch (const Error& error) {
+      if (living_ == 1) throw;
+      lose(n, error.what());
+    }
   }
+  send_batches();
 }
 
 Status PlacedEndpoint::check(std::span<const ReadRequest> reads) const {

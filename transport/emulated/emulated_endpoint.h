@@ -27,6 +27,7 @@ class EmulatedEndpoint final : public Endpoint {
     return below_->region_bytes(region);
   }
   /// "emulated(rdma: 2.8 us, 25 GB/s, 100 M reads/s, 64 B blocks)".
+  double coverage() const override { return below_->coverage(); }
   std::string description() const override;
   void peer_lost() override { below_->peer_lost(); }
   void close() override;

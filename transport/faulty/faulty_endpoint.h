@@ -40,6 +40,7 @@ class FaultyEndpoint final : public Endpoint {
   std::uint64_t region_bytes(RegionId region) const override {
     return below_->region_bytes(region);
   }
+  double coverage() const override { return below_->coverage(); }
   std::string description() const override { return "faulty(" + below_->description() + ")"; }
   void peer_lost() override { kill(); }
   void close() override;

@@ -474,7 +474,11 @@ class ChildNode {
   ChildNode& operator=(const ChildNode&) = delete;
 
   const std::string& grant() const { return grant_; }
-  void stop() const { kill(pid_, SIGSTOP); }
+  /// Returns when it has stopped.
+  void stop() const {
+    kill(pid_, SIGSTOP);
+    waitpid(pid_, nullptr, WUNTRACED);
+  }
   void end() {
     if (pid_ <= 0) return;
     kill(pid_, SIGKILL);
