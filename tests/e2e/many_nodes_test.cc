@@ -154,7 +154,7 @@ TEST_P(ManyNodes, WithAReplicaKillsDoNotShow) {
       }
     });
   }
-  for (int kill = 0; kill < kills() && !HasFatalFailure(); ++kill) {
+  for (int kill = 0; kill < kills() && !HasFailure(); ++kill) {
     const std::size_t node = static_cast<std::size_t>(kill) % 2;
     nodes[node]->signal(SIGKILL);
     nodes[node]->wait();
@@ -162,7 +162,7 @@ TEST_P(ManyNodes, WithAReplicaKillsDoNotShow) {
     EXPECT_TRUE(eventually([&] { return answers >= before + 4; })) << compute->output();
     EXPECT_TRUE(eventually([&] { return attached() == 1; })) << compute->output();
     start_node(node);
-    ASSERT_TRUE(eventually([&] { return attached() == 2; })) << compute->output();
+    EXPECT_TRUE(eventually([&] { return attached() == 2; })) << compute->output();
   }
   stop = true;
   for (std::thread& caller : callers) caller.join();
