@@ -112,7 +112,7 @@ grpc::Status Service::Attach(grpc::ServerContext* context, const v1::AttachReque
   if (!lease) {
     return rpc::to_grpc(StatusCode::resource_exhausted, "every lease is taken (--max-leases)");
   }
-  if (const auto status = offer(*path, *lease, *context, *response); !status.ok()) return status;
+  if (auto status = offer(*path, *lease, *context, *response); !status.ok()) return status;
   response->set_lease_id(lease->data(), lease->size());
   response->set_lease_ms(static_cast<std::uint32_t>(state_.leases.duration().count()));
   describe_regions(*table, *response);

@@ -102,7 +102,7 @@ void NodeSet::admit(Keeper& keeper, const std::shared_ptr<Attachment>& attachmen
       if (auto held = inbox.lock()) inboxes.push_back(std::move(held));
     }
   }
-  for (auto& inbox : inboxes) hand_out(*attachment, std::move(inbox));
+  for (const auto& inbox : inboxes) hand_out(*attachment, *inbox);
   {
     const std::lock_guard lock(mutex_);
     keeper.handed_out = true;
@@ -132,9 +132,9 @@ void NodeSet::require_same(const Keeper& keeper, const Attachment& attachment) c
 }
 
 /// A node that cannot be connected to is as good as lost.
-void NodeSet::hand_out(const Attachment& attachment, std::shared_ptr<EndpointInbox> inbox) {
+void NodeSet::hand_out(const Attachment& attachment, EndpointInbox& inbox) {
   try {
-    inbox->put(attachment.node(), attachment.make_endpoint());
+    inbox.put(attachment.node(), attachment.make_endpoint());
   } catch (const Error& error) {
     spdlog::warn("memory node {} cannot be read: {}", attachment.node(), error.what());
     attachment.give_up();
@@ -175,9 +175,10 @@ void NodeSet::wait_ready(std::chrono::milliseconds bound, const std::atomic<bool
     const bool all = attached == static_cast<long>(keepers_.size());
     const bool stopped = stop != nullptr && stop->load(kRelaxed);
     if (all && !holds_everything()) {
-      throw Error("the index is placed over {} memory nodes, and the {} that were named do not hold "
-                  "all of it: name the others too",
-                  manifest_->memory_nodes(), keepers_.size());
+      throw Error(
+          "the index is placed over {} memory nodes, and the {} that were named do not hold "
+          "all of it: name the others too",
+          manifest_->memory_nodes(), keepers_.size());
     }
     if (all || stopped || std::chrono::steady_clock::now() >= end) break;
     changed_.wait_for(lock, kTick);
@@ -243,7 +244,7 @@ std::unique_ptr<transport::Endpoint> NodeSet::make_endpoint() {
   }
   if (attached.empty()) throw UnreachableError("{}", "the memory node is gone");
   if (!manifest_->placement) return attached.front()->make_endpoint();
-  for (const auto& attachment : attached) hand_out(*attachment, inbox);
+  for (const auto& attachment : attached) hand_out(*attachment, *inbox);
   if (!inbox->has_any()) throw UnreachableError("none of the memory nodes can be read");
   return std::make_unique<PlacedEndpoint>(*manifest_->placement, std::move(inbox), options_.placed);
 }

@@ -74,7 +74,7 @@ class NodeSet {
   void attach_once(Keeper& keeper);
   void admit(Keeper& keeper, const std::shared_ptr<Attachment>& attachment);
   void require_same(const Keeper& keeper, const Attachment& attachment) const;
-  void hand_out(const Attachment& attachment, std::shared_ptr<EndpointInbox> inbox);
+  void hand_out(const Attachment& attachment, EndpointInbox& inbox);
   void watch(Keeper& keeper);
   bool stopped_within(std::chrono::milliseconds time);
   bool any_attached() const;

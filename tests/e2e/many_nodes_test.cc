@@ -79,7 +79,7 @@ struct ManyNodes : SmallIndex, testing::WithParamInterface<const char*> {
     return stub->Search(&context, asked, &response);
   }
   testing::AssertionResult answered(v1::SearchResponse& response,
-                                   std::optional<bool> partial = {}) const {
+                                    std::optional<bool> partial = {}) const {
     const grpc::Status status = ask(response, partial);
     if (status.ok()) return testing::AssertionSuccess();
     return testing::AssertionFailure() << status.error_message() << "\n" << compute->output();
