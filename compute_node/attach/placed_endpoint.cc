@@ -26,6 +26,7 @@ PlacedEndpoint::PlacedEndpoint(const layout::Placement& placement,
   for (Node& node : nodes_) node.batch.reserve(limits_.max_outstanding);
   flights_.resize(limits_.max_outstanding);
   free_.reserve(limits_.max_outstanding);
+  extents_.reserve(limits_.max_outstanding);
   orphans_.reserve(limits_.max_outstanding);
   failed_.reserve(limits_.max_outstanding);
   for (std::uint32_t i = limits_.max_outstanding; i > 0; --i) free_.push_back(i - 1);
@@ -77,16 +78,20 @@ void PlacedEndpoint::register_memory(std::span<std::byte> memory) {
   send_batches();
 }
 
-Status PlacedEndpoint::check(std::span<const ReadRequest> reads) const {
+/// Checks the reads on the way; fills extents_.
+Status PlacedEndpoint::find_extents(std::span<const ReadRequest> reads) {
+  extents_.clear();
   for (const ReadRequest& read : reads) {
     if (read.region >= placement_.regions.size() || read.bytes > limits_.max_read_bytes) {
       return {StatusCode::invalid_argument, "a read of no region, or too long"};
     }
     const layout::RegionPlacement& region = placement_.regions[read.region];
-    if (read.offset >= region.region_bytes() ||
-        region.end_of(region.find(read.offset)) - read.offset < read.bytes) {
+    const bool inside = read.offset < region.region_bytes();
+    const std::uint32_t extent = inside ? region.find(read.offset) : 0;
+    if (!inside || region.end_of(extent) - read.offset < read.bytes) {
       return {StatusCode::invalid_argument, "a read crosses the end of its extent"};
     }
+    extents_.push_back(extent);
   }
   return {};
 }
@@ -95,14 +100,14 @@ Status PlacedEndpoint::post(std::span<const ReadRequest> reads) {
   if (closed_) return {StatusCode::unavailable, "the endpoint was closed"};
   if (inbox_->has_any()) adopt();
   if (living_ == 0) return {StatusCode::unavailable, "every memory node is gone"};
-  if (Status status = check(reads); !status.ok()) return status;
+  if (Status status = find_extents(reads); !status.ok()) return status;
   if (reads.size() > free_.size()) {
     return {StatusCode::resource_exhausted, "too many reads are outstanding"};
   }
-  for (const ReadRequest& read : reads) {
+  for (std::size_t i = 0; i < reads.size(); ++i) {
     const std::uint32_t number = free_.back();
     free_.pop_back();
-    flights_[number] = {read, placement_.regions[read.region].find(read.offset), 0, 0, true};
+    flights_[number] = {reads[i], extents_[i], 0, 0, true};
     send(number);
   }
   send_batches();

@@ -63,7 +63,7 @@ class PlacedEndpoint final : public transport::Endpoint {
 
   /// Of flights that no node owes.
   std::uint32_t nobody() const { return static_cast<std::uint32_t>(nodes_.size()); }
-  Status check(std::span<const transport::ReadRequest> reads) const;
+  Status find_extents(std::span<const transport::ReadRequest> reads);
   void send(std::uint32_t flight);
   void send_batches();
   std::size_t poll_node(std::uint32_t node, std::span<transport::Completion> completions);
@@ -87,6 +87,7 @@ class PlacedEndpoint final : public transport::Endpoint {
   std::vector<Flight> flights_;
   std::vector<std::uint32_t> free_;     ///< numbers of flights that are not used
   std::vector<std::uint32_t> failed_;   ///< no copy left; to be delivered
+  std::vector<std::uint32_t> extents_;  ///< of the reads of one post()
   std::vector<std::uint32_t> orphans_;  ///< scratch of lose()
   Ticks last_poll_ = 0;
   double coverage_ = 1;
