@@ -4,8 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rdma/fi_rma.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -15,7 +13,7 @@
 #include <map>
 
 #include "base/error.h"
-#include "tests/unit/transport/test_regions.h"
+#include "tests/unit/transport/fabric_fixture.h"
 #include "transport/fabric/fabric_listener.h"
 
 namespace farvec::transport {
@@ -26,10 +24,7 @@ using testing::HasSubstr;
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-constexpr GrantLease kLease{std::byte{1}, std::byte{2}};
-constexpr GrantLease kOtherLease{std::byte{3}};
 constexpr auto kPatience = 30s;
-constexpr const char* kHost = "127.0.0.1";
 
 /// Taken before any test has loaded libfabric.
 const std::map<int, void (*)(int)> kHandlersAtStart = [] {
@@ -41,80 +36,6 @@ const std::map<int, void (*)(int)> kHandlersAtStart = [] {
   }
   return handlers;
 }();
-
-GrantedRegions spans_of(const RegionSet& regions) {
-  GrantedRegions spans;
-  for (const MappedRegion& region : regions) spans.push_back(region.bytes());
-  return spans;
-}
-
-/// Polls until `count` completions have come or patience ends: a peer's death takes its time.
-std::vector<Completion> await(Endpoint& endpoint, std::size_t count) {
-  std::vector<Completion> found;
-  const auto end = Clock::now() + kPatience;
-  while (found.size() < count && Clock::now() < end) {
-    const auto some = collect(endpoint, 1);
-    found.insert(found.end(), some.begin(), some.end());
-  }
-  return found;
-}
-
-class FabricTest : public testing::Test {
- protected:
-  void listen(const std::string& provider = "tcp", const std::string& host = kHost) {
-    provider_ = provider;
-    listener_ =
-        std::make_unique<FabricListener>(FabricListenerOptions{provider, host}, spans_of(*regions_),
-                                         [this](const GrantLease&) { return admits_.load(); });
-  }
-  void SetUp() override { listen(); }
-
-  FabricOptions options(const GrantLease& lease = kLease) {
-    FabricOptions options;
-    options.provider = provider_;
-    options.grant = listener_->grant(lease);
-    options.lease = lease;
-    options.peer = "the node under test";
-    return options;
-  }
-  std::unique_ptr<FabricEndpoint> connect(const FabricOptions& options) {
-    auto endpoint = std::make_unique<FabricEndpoint>(options);
-    endpoint->register_memory(buffer_);
-    return endpoint;
-  }
-  std::string refusal(const FabricOptions& options) {
-    try {
-      FabricEndpoint endpoint(options);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
-  }
-  /// The grant of `options`, changed as a peer that lies would.
-  static void forge(FabricOptions& options, const std::function<void(FabricGrant&)>& change) {
-    FabricGrant grant = decode_grant(std::as_bytes(std::span(options.grant)), "test");
-    change(grant);
-    options.grant = encode_grant(grant);
-  }
-  ReadRequest read(std::uint64_t token, std::uint64_t offset, std::uint32_t bytes) {
-    return {token, 0, bytes, offset, buffer_.data() + token * 8192};
-  }
-  bool arrived(const ReadRequest& read) const {
-    return std::memcmp(read.destination, (*regions_)[read.region].bytes().data() + read.offset,
-                       read.bytes) == 0;
-  }
-  StatusCode outcome(FabricEndpoint& endpoint, const ReadRequest& read) {
-    if (const Status status = endpoint.post({&read, 1}); !status.ok()) return status.code();
-    const auto done = await(endpoint, 1);
-    return done.empty() ? StatusCode::deadline_exceeded : done[0].status;
-  }
-
-  std::shared_ptr<const RegionSet> regions_ = random_regions();
-  std::vector<std::byte> buffer_ = std::vector<std::byte>(1 << 21);
-  std::atomic<bool> admits_{true};
-  std::string provider_;
-  std::unique_ptr<FabricListener> listener_;
-};
 
 TEST_F(FabricTest, SaysWhatItIs) {
   const auto endpoint = connect(options());
@@ -444,94 +365,6 @@ TEST_P(FabricProviders, BringTheBytesAndEndWithTheGrant) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Fabric, FabricProviders, testing::Values("tcp", "net", "sockets", "shm"));
-
-/// A node in another process, to be killed.
-class ChildNode {
- public:
-  explicit ChildNode(const GrantedRegions& regions) {
-    int ends[2];
-    FARVEC_CHECK(pipe(ends) == 0);
-    pid_ = fork();
-    FARVEC_CHECK(pid_ >= 0);
-    if (pid_ == 0) {
-      (void)prctl(PR_SET_PDEATHSIG, SIGKILL);  // ends with the test, however that ends
-      FabricListener listener({"tcp", kHost}, regions, [](const GrantLease&) { return true; });
-      const std::string grant = listener.grant(kLease);
-      (void)!write(ends[1], grant.data(), grant.size());
-      close(ends[1]);
-      pause();
-      _exit(0);
-    }
-    close(ends[1]);
-    char bytes[4096];
-    for (ssize_t got = 0; (got = ::read(ends[0], bytes, sizeof(bytes))) > 0;) {
-      grant_.append(bytes, static_cast<std::size_t>(got));
-    }
-    close(ends[0]);
-  }
-  ~ChildNode() { end(); }
-  ChildNode(const ChildNode&) = delete;
-  ChildNode& operator=(const ChildNode&) = delete;
-
-  const std::string& grant() const { return grant_; }
-  /// Returns when it has stopped.
-  void stop() const {
-    kill(pid_, SIGSTOP);
-    waitpid(pid_, nullptr, WUNTRACED);
-  }
-  void end() {
-    if (pid_ <= 0) return;
-    kill(pid_, SIGKILL);
-    waitpid(pid_, nullptr, 0);
-    pid_ = 0;
-  }
-
- private:
-  pid_t pid_ = 0;
-  std::string grant_;
-};
-
-TEST(FabricPeerTest, ADeadPeerEndsEveryRead) {
-  const auto regions = random_regions();
-  ChildNode node(spans_of(*regions));
-  FabricOptions options;
-  options.provider = "tcp";
-  options.grant = node.grant();
-  options.lease = kLease;
-  FabricEndpoint endpoint(options);
-  std::vector<std::byte> buffer(100 * 8192);
-  endpoint.register_memory(buffer);
-  std::vector<ReadRequest> reads;
-  for (std::uint32_t i = 0; i < 100; ++i) reads.push_back({i, 0, 8192, i, &buffer[i * 8192]});
-  node.stop();  // so that reads are outstanding for certain
-  ASSERT_TRUE(endpoint.post(reads).ok());
-  const std::size_t early = collect(endpoint, reads.size()).size();
-  ASSERT_LT(early, reads.size());
-  node.end();
-  const std::vector<Completion> rest = await(endpoint, reads.size() - early);
-  EXPECT_EQ(rest.size(), reads.size() - early);
-  ASSERT_FALSE(rest.empty());
-  EXPECT_EQ(rest.back().status, StatusCode::unavailable);
-  EXPECT_EQ(endpoint.post({reads.data(), 1}).code(), StatusCode::unavailable);
-}
-
-TEST(FabricPeerTest, ASilentPeerIsNotConnectedTo) {
-  const auto regions = random_regions();
-  const ChildNode node(spans_of(*regions));
-  node.stop();
-  FabricOptions options;
-  options.provider = "tcp";
-  options.grant = node.grant();
-  options.lease = kLease;
-  options.peer = "the silent node";
-  options.connect_timeout = 300ms;
-  try {
-    FabricEndpoint endpoint(options);
-    FAIL() << "connected";
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("the silent node"));
-  }
-}
 
 }  // namespace
 }  // namespace farvec::transport

@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "base/random.h"
+#include "transport/grant.h"
 #include "transport/mapped/mapped_endpoint.h"
 
 namespace farvec::transport {
@@ -30,6 +31,13 @@ inline std::shared_ptr<const RegionSet> random_regions() {
   regions.push_back(random_region(1u << 20, 1));
   regions.push_back(random_region(1000, 2));
   return std::make_shared<const RegionSet>(std::move(regions));
+}
+
+/// What a listener grants.
+inline GrantedRegions spans_of(const RegionSet& regions) {
+  GrantedRegions spans;
+  for (const MappedRegion& region : regions) spans.push_back(region.bytes());
+  return spans;
 }
 
 /// Polls until `count` completions have come, or a million polls brought none more.

@@ -1,17 +1,13 @@
-// Needs an RDMA device (soft-RoCE will do); scripts/lab/lab.sh gives one to machines without.
 #include "transport/verbs/verbs_endpoint.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
 
 #include "base/error.h"
-#include "tests/unit/transport/test_regions.h"
+#include "tests/unit/transport/verbs_fixture.h"
 #include "transport/verbs/local_device.h"
-#include "transport/verbs/verbs_listener.h"
 
 namespace farvec::transport {
 namespace {
@@ -20,24 +16,10 @@ using testing::AllOf;
 using testing::HasSubstr;
 using namespace std::chrono_literals;
 
-constexpr GrantLease kLease{std::byte{1}, std::byte{2}};
 constexpr auto kPatience = 20s;
 
-class VerbsTest : public testing::Test {
+class VerbsTest : public VerbsFixture {
  protected:
-  void SetUp() override {
-    const char* self = std::getenv("FARVEC_LAB_SELF");
-    if (self == nullptr || !std::filesystem::exists("/sys/class/infiniband")) {
-      GTEST_SKIP() << "no RDMA device (or FARVEC_LAB_SELF is not set): run this program through "
-                      "scripts/lab/lab.sh run";
-    }
-    host_ = self;
-    GrantedRegions regions;
-    for (const MappedRegion& region : *regions_) regions.push_back(region.bytes());
-    listener_ = std::make_unique<VerbsListener>(
-        VerbsListenerOptions{.host = host_}, regions,
-        [this](const GrantLease& lease) { return lease == kLease && admits_; });
-  }
   VerbsOptions options() const {
     VerbsOptions options;
     options.host = host_;
@@ -67,11 +49,7 @@ class VerbsTest : public testing::Test {
            0;
   }
 
-  std::shared_ptr<const RegionSet> regions_ = random_regions();
   std::vector<std::byte> buffer_ = std::vector<std::byte>(1 << 20);
-  std::string host_;
-  bool admits_ = true;
-  std::unique_ptr<VerbsListener> listener_;
 };
 
 TEST_F(VerbsTest, AsksTheDeviceForItsLimits) {

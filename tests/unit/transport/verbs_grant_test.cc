@@ -1,16 +1,13 @@
 // What the wire lets a client do that does not play by the endpoint's rules: it speaks rdma_cm and
-// verbs itself. Needs an RDMA device, as verbs_endpoint_test.cc.
+// verbs itself.
 #include <gtest/gtest.h>
 #include <rdma/rdma_verbs.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <thread>
 
-#include "tests/unit/transport/test_regions.h"
-#include "transport/verbs/verbs_listener.h"
+#include "tests/unit/transport/verbs_fixture.h"
 
 namespace farvec::transport {
 namespace {
@@ -18,7 +15,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-constexpr GrantLease kLease{std::byte{7}};
 constexpr auto kPatience = 20s;
 
 /// A connection with its grants, and reads and writes wherever it likes.
@@ -88,21 +84,8 @@ class RogueClient {
   VerbsGrant grants_[2];
 };
 
-class VerbsGrantTest : public testing::Test {
+class VerbsGrantTest : public VerbsFixture {
  protected:
-  void SetUp() override {
-    const char* self = std::getenv("FARVEC_LAB_SELF");
-    if (self == nullptr || !std::filesystem::exists("/sys/class/infiniband")) {
-      GTEST_SKIP() << "no RDMA device (or FARVEC_LAB_SELF is not set): run this program through "
-                      "scripts/lab/lab.sh run";
-    }
-    host_ = self;
-    GrantedRegions regions;
-    for (const MappedRegion& region : *regions_) regions.push_back(region.bytes());
-    listener_ =
-        std::make_unique<VerbsListener>(VerbsListenerOptions{.host = host_}, regions,
-                                        [](const GrantLease& lease) { return lease == kLease; });
-  }
   static VerbsHello hello() {
     VerbsHello hello;
     hello.max_reads = 1;
@@ -112,10 +95,6 @@ class VerbsGrantTest : public testing::Test {
   bool admitted(const VerbsHello& hello, std::size_t bytes = sizeof(VerbsHello)) const {
     return RogueClient(host_, listener_->port(), hello, bytes).connected();
   }
-
-  std::shared_ptr<const RegionSet> regions_ = random_regions();
-  std::string host_;
-  std::unique_ptr<VerbsListener> listener_;
 };
 
 TEST_F(VerbsGrantTest, AllowsReadsOfTheRegion) {
