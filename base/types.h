@@ -12,6 +12,9 @@ namespace farvec {
 using NodeId = std::uint32_t;
 inline constexpr NodeId kInvalidNode = std::numeric_limits<NodeId>::max();
 
+/// Number of a cluster in its index, from 0.
+using ClusterId = std::uint32_t;
+
 inline constexpr std::uint32_t kMaxDimension = 4096;
 
 enum class ElementType : std::uint8_t { f32 = 0, f16 = 1, u8 = 2, i8 = 3 };
