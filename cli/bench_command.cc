@@ -147,7 +147,7 @@ class TransportBench {
   void measure_pass(Run& run) {
     double reads_per_us = 0;
     double bytes_per_us = 0;
-    transport::LatencyHistogram latency;
+    LatencyHistogram latency;
     for (const transport::LoadCounts& counts : run_once(run, 1)) {
       const double us = ticks_to_us(counts.elapsed);
       reads_per_us += static_cast<double>(counts.reads) / us;

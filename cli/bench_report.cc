@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <string_view>
 
 #include "base/version.h"
 #include "cli/measurement.h"
+#include "cli/table.h"
 
 namespace farvec::cli {
 namespace {
@@ -25,9 +25,14 @@ std::vector<std::uint32_t> fitting_batches(const BenchAxes& axes, std::uint32_t 
   return batches;
 }
 
-std::string_view or_dash(std::string_view text) {
+std::string or_dash(const std::string& text) {
   return text.empty() ? "-" : text;
 }
+
+constexpr Column kColumns[] = {{"tier", 22},    {"signal", 6},    {"doorbell", 8}, {"thr", 3},
+                               {"payload", 7},  {"inflight", 8},  {"batch", 5},    {"mix", 5},
+                               {"reads/s", 11}, {"min..max", 20}, {"GB/s", 8},     {"mean us", 9},
+                               {"p50 us", 9},   {"p99 us", 9}};
 
 }  // namespace
 
@@ -50,30 +55,25 @@ std::vector<BenchPoint> BenchAxes::points() const {
 }
 
 void print_bench_header() {
-  fmt::print(
-      "{:<22} {:>6} {:>8} {:>3} {:>7} {:>8} {:>5} {:>5} {:>11} {:>20} {:>8} {:>9} {:>9} {:>9}\n",
-      "tier", "signal", "doorbell", "thr", "payload", "inflight", "batch", "mix", "reads/s",
-      "min..max", "GB/s", "mean us", "p50 us", "p99 us");
+  print_header(kColumns);
 }
 
 void print_bench_row(const BenchPoint& point, const BenchTierFacts& tier,
                      const BenchSamples& samples) {
-  const auto& rates = samples.reads_per_s;
-  const auto [low, high] = std::minmax_element(rates.begin(), rates.end());
-  fmt::print(
-      "{:<22} {:>6} {:>8} {:>3} {:>7} {:>8} {:>5} {:>5} {:>11.0f} {:>20} {:>8.3f} {:>9.2f} "
-      "{:>9.2f} "
-      "{:>9.2f}\n",
-      tier.name, or_dash(tier.signal), or_dash(tier.doorbell), point.threads, point.payload_bytes,
-      point.inflight, point.batch, point.mix, median(rates),
-      fmt::format("{:.0f}..{:.0f}", *low, *high), median(samples.gb_per_s), median(samples.mean_us),
-      median(samples.p50_us), median(samples.p99_us));
+  const Summary rate(samples.reads_per_s);
+  print_row(kColumns, {tier.name, or_dash(tier.signal), or_dash(tier.doorbell),
+                       fmt::to_string(point.threads), fmt::to_string(point.payload_bytes),
+                       fmt::to_string(point.inflight), fmt::to_string(point.batch),
+                       fmt::to_string(point.mix), fmt::format("{:.0f}", rate.median), rate.spread(),
+                       fmt::format("{:.3f}", median(samples.gb_per_s)),
+                       fmt::format("{:.2f}", median(samples.mean_us)),
+                       fmt::format("{:.2f}", median(samples.p50_us)),
+                       fmt::format("{:.2f}", median(samples.p99_us))});
 }
 
 std::string bench_json(const BenchContext& context, const BenchPoint& point,
                        const BenchTierFacts& tier, const BenchSamples& samples) {
-  const auto& rates = samples.reads_per_s;
-  const auto [low, high] = std::minmax_element(rates.begin(), rates.end());
+  const Summary rate(samples.reads_per_s);
   nlohmann::ordered_json row{{"tier", tier.name},
                              {"tier_model", tier.model},
                              {"region_bytes", tier.region_bytes},
@@ -82,14 +82,14 @@ std::string bench_json(const BenchContext& context, const BenchPoint& point,
                              {"batch", point.batch},
                              {"mix", point.mix},
                              {"threads", point.threads},
-                             {"reads_per_s", median(rates)},
-                             {"reads_per_s_min", *low},
-                             {"reads_per_s_max", *high},
+                             {"reads_per_s", rate.median},
+                             {"reads_per_s_min", rate.least},
+                             {"reads_per_s_max", rate.most},
                              {"gb_per_s", median(samples.gb_per_s)},
                              {"mean_us", median(samples.mean_us)},
                              {"p50_us", median(samples.p50_us)},
                              {"p99_us", median(samples.p99_us)},
-                             {"passes", rates.size()},
+                             {"passes", samples.reads_per_s.size()},
                              {"pass_ms", context.pass_ms},
                              {"seed", context.seed},
                              {"commit", commit()},

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/version.h"
 #include "cli/measurement.h"
+#include "cli/table.h"
 
 namespace farvec::cli {
 namespace {
@@ -16,6 +16,11 @@ double per_query(std::uint64_t total, const SweepSamples& samples) {
                               : static_cast<double>(total) / static_cast<double>(samples.queries);
 }
 
+constexpr Column kColumns[] = {{"tier", 22},  {"L", 5},      {"W", 2},     {"slots", 5},
+                               {"thr", 3},    {"recall", 7}, {"QPS", 9},   {"QPS min..max", 15},
+                               {"p50 us", 8}, {"p99 us", 8}, {"reads", 7}, {"KB", 8},
+                               {"estim.", 8}};
+
 }  // namespace
 
 ReportContext make_context(const layout::Manifest& manifest, const std::string& index,
@@ -24,23 +29,21 @@ ReportContext make_context(const layout::Manifest& manifest, const std::string& 
 }
 
 void print_sweep_header() {
-  fmt::print("{:<22} {:>5} {:>2} {:>5} {:>3} {:>7} {:>9} {:>15} {:>8} {:>8} {:>7} {:>8} {:>8}\n",
-             "tier", "L", "W", "slots", "thr", "recall", "QPS", "QPS min..max", "p50 us", "p99 us",
-             "reads", "KB", "estim.");
+  print_header(kColumns);
 }
 
 void print_sweep_row(const SweepPoint& point, const std::string& tier,
                      const SweepSamples& samples) {
-  const auto [low, high] = std::minmax_element(samples.qps.begin(), samples.qps.end());
-  const std::string spread = fmt::format("{:.0f}..{:.0f}", *low, *high);
-  const std::string name = point.cache_bytes > 0 ? fmt::format("{}+cache", tier) : tier;
-  fmt::print(
-      "{:<22} {:>5} {:>2} {:>5} {:>3} {:>7.4f} {:>9.0f} {:>15} {:>8.1f} {:>8.1f} {:>7.1f} "
-      "{:>8.1f} {:>8.0f}\n",
-      name, point.list, point.width, point.slots, point.threads, samples.recall,
-      median(samples.qps), spread, median(samples.p50_us), median(samples.p99_us),
-      per_query(samples.totals.reads, samples), per_query(samples.totals.bytes, samples) / 1000,
-      per_query(samples.totals.estimates, samples));
+  const Summary qps(samples.qps);
+  print_row(
+      kColumns,
+      {point.cache_bytes > 0 ? tier + "+cache" : tier, fmt::to_string(point.list),
+       fmt::to_string(point.width), fmt::to_string(point.slots), fmt::to_string(point.threads),
+       fmt::format("{:.4f}", samples.recall), fmt::format("{:.0f}", qps.median), qps.spread(),
+       fmt::format("{:.1f}", median(samples.p50_us)), fmt::format("{:.1f}", median(samples.p99_us)),
+       fmt::format("{:.1f}", per_query(samples.totals.reads, samples)),
+       fmt::format("{:.1f}", per_query(samples.totals.bytes, samples) / 1000),
+       fmt::format("{:.0f}", per_query(samples.totals.estimates, samples))});
 }
 
 std::string sweep_json(const ReportContext& context, const SweepPoint& point, const TierName& tier,
@@ -48,7 +51,7 @@ std::string sweep_json(const ReportContext& context, const SweepPoint& point, co
   const layout::Manifest& manifest = context.manifest;
   const auto& totals = samples.totals;
   const std::uint64_t index_bytes = manifest.region(layout::kRecordsRegion).file_bytes();
-  const auto [low, high] = std::minmax_element(samples.qps.begin(), samples.qps.end());
+  const Summary qps(samples.qps);
   nlohmann::ordered_json row{
       {"dataset", manifest.dataset.name},
       {"index", context.index},
@@ -64,9 +67,9 @@ std::string sweep_json(const ReportContext& context, const SweepPoint& point, co
       {"threads", point.threads},
       {"cache_bytes", point.cache_bytes},
       {"recall", samples.recall},
-      {"qps", median(samples.qps)},
-      {"qps_min", *low},
-      {"qps_max", *high},
+      {"qps", qps.median},
+      {"qps_min", qps.least},
+      {"qps_max", qps.most},
       {"passes", samples.qps.size()},
       {"mean_us", median(samples.mean_us)},
       {"p50_us", median(samples.p50_us)},

@@ -46,10 +46,10 @@ void add_latency(Families& families, const LatencyHistogram& latency) {
   constexpr double kMicrosecond = 1e-6;
   prometheus::ClientMetric metric;
   metric.histogram.sample_count = latency.count();
-  metric.histogram.sample_sum = latency.sum_us() * kMicrosecond;
-  for (unsigned octave = 3; octave < LatencyHistogram::kOctaves; ++octave) {
-    metric.histogram.bucket.push_back(
-        {latency.below_octave(octave), std::ldexp(kMicrosecond, static_cast<int>(octave))});
+  metric.histogram.sample_sum = latency.sum() / ticks_per_us() * kMicrosecond;
+  for (int octave = 3; octave < 30; ++octave) {
+    const double us = std::ldexp(1.0, octave);
+    metric.histogram.bucket.push_back({latency.below(us_to_ticks(us)), us * kMicrosecond});
   }
   metric.histogram.bucket.push_back({latency.count(), INFINITY});
   add(families, "query_latency_seconds", "From admission to result, of queries that ended well",

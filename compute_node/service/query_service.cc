@@ -61,9 +61,9 @@ void fill_stats(const StatisticsSnapshot& now, v1::StatsResponse& out) {
   out.set_queries_failed(all - ok - rejected - late - unavailable);
   out.set_queries_partial(now.partial);
   fill_counts(now.totals, *out.mutable_totals());
-  out.set_latency_p50_us(now.latency.quantile_us(0.50));
-  out.set_latency_p99_us(now.latency.quantile_us(0.99));
-  out.set_latency_max_us(now.latency.max_us());
+  out.set_latency_p50_us(now.latency.percentile(0.50) / ticks_per_us());
+  out.set_latency_p99_us(now.latency.percentile(0.99) / ticks_per_us());
+  out.set_latency_max_us(ticks_to_us(now.latency.max()));
 }
 
 void fill_engine_stats(const Engine& engine, v1::StatsResponse& out) {

@@ -8,7 +8,7 @@ void ServiceStatistics::record(Batch& batch) {
     ++now_.queries[static_cast<std::size_t>(task.status.code())];
     now_.totals += task.counts;
     if (!task.status.ok()) continue;
-    now_.latency.record(ticks_to_us(task.finished - batch.admitted));
+    now_.latency.add(task.finished - batch.admitted);
     if (task.coverage < 1) ++now_.partial;
   }
 }

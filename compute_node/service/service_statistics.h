@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <mutex>
 
+#include "base/latency_histogram.h"
 #include "compute_node/service/batch.h"
-#include "compute_node/service/latency_histogram.h"
 
 namespace farvec::compute_node {
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/latency_histogram.h"
 #include "base/random.h"
 #include "transport/endpoint.h"
-#include "transport/load/latency_histogram.h"
 
 namespace farvec::transport {
 

@@ -281,19 +281,5 @@ TEST(SupervisorService, GivesUpOnTheFirstOpeningAndSaysWhomItWaitedFor) {
   EXPECT_THAT(supervisor.failure(), HasSubstr("connection refused"));
 }
 
-TEST(LatencyHistogramService, QuantilesAreWithinAnEighth) {
-  LatencyHistogram histogram;
-  EXPECT_EQ(histogram.quantile_us(0.5), 0);
-  for (int us = 1; us <= 1000; ++us) histogram.record(us);
-  EXPECT_NEAR(histogram.quantile_us(0.5), 500, 500.0 / 8);
-  EXPECT_NEAR(histogram.quantile_us(0.99), 990, 990.0 / 8);
-  EXPECT_EQ(histogram.max_us(), 1000);
-  EXPECT_EQ(histogram.below_octave(3), 7u);
-  histogram.record(0.1);
-  histogram.record(1e12);
-  EXPECT_EQ(histogram.count(), 1002u);
-  EXPECT_EQ(histogram.below_octave(1), 2u);
-}
-
 }  // namespace
 }  // namespace farvec::compute_node

@@ -1,4 +1,4 @@
-// Counts of durations by size, for percentiles of millions of reads.
+// Counts of durations by size, for percentiles of millions of reads and queries.
 #pragma once
 
 #include <algorithm>
@@ -6,43 +6,57 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 
 #include "base/clock.h"
 
-namespace farvec::transport {
+namespace farvec {
 
-/// Every duration has a bucket; one of b ticks lies in a bucket less than b / 64 wide. The mean is
-/// exact.
+/// Every duration has a bucket; one of b ticks lies in a bucket less than b / 64 wide. 30 KB. Not
+/// thread-safe.
 class LatencyHistogram {
  public:
   void add(Ticks duration) {
     ++buckets_[bucket_of(duration)];
     ++count_;
-    sum_ += duration;
+    sum_ += static_cast<double>(duration);
+    max_ = std::max(max_, duration);
   }
 
   void merge(const LatencyHistogram& other) {
     for (std::size_t i = 0; i < buckets_.size(); ++i) buckets_[i] += other.buckets_[i];
     count_ += other.count_;
     sum_ += other.sum_;
+    max_ = std::max(max_, other.max_);
   }
 
   std::uint64_t count() const { return count_; }
 
+  /// Exact up to rounding, as mean() is; in ticks.
+  double sum() const { return sum_; }
+
+  /// Exact; in ticks; 0 for none.
+  Ticks max() const { return max_; }
+
   /// In ticks; 0 for none.
-  double mean() const {
-    return count_ == 0 ? 0 : static_cast<double>(sum_) / static_cast<double>(count_);
-  }
+  double mean() const { return count_ == 0 ? 0 : sum_ / static_cast<double>(count_); }
 
   /// The middle of the bucket that holds the duration below which `share` of all lie (nearest
-  /// rank), in ticks; 0 for none.
+  /// rank), at most max(), in ticks; 0 for none.
   double percentile(double share) const {
     if (count_ == 0) return 0;
     const double wanted = std::ceil(share * static_cast<double>(count_));
     const auto rank = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(wanted), 1, count_);
     std::size_t bucket = 0;
     for (std::uint64_t seen = buckets_[0]; seen < rank; seen += buckets_[bucket]) ++bucket;
-    return middle_of(bucket);
+    return std::min(middle_of(bucket), static_cast<double>(max_));
+  }
+
+  /// How many durations lie in buckets before that of `bound`: all of them are shorter, and none
+  /// that is missing is shorter by more than a 64th of the bound.
+  std::uint64_t below(Ticks bound) const {
+    const auto end = buckets_.begin() + static_cast<std::ptrdiff_t>(bucket_of(bound));
+    return std::accumulate(buckets_.begin(), end, std::uint64_t{0});
   }
 
  private:
@@ -64,7 +78,8 @@ class LatencyHistogram {
 
   std::array<std::uint64_t, kBuckets> buckets_{};
   std::uint64_t count_ = 0;
-  std::uint64_t sum_ = 0;
+  double sum_ = 0;
+  Ticks max_ = 0;
 };
 
-}  // namespace farvec::transport
+}  // namespace farvec
