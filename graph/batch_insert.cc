@@ -3,29 +3,13 @@
 #include <algorithm>
 
 #include "base/parallel.h"
+#include "graph/adjacency_source.h"
 
 namespace farvec::graph {
 namespace {
 
 constexpr std::size_t kPointChunk = 64;
 constexpr std::size_t kGroupChunk = 256;
-
-/// The graph under construction as a NodeSource: records are adjacency rows.
-struct AdjacencySource {
-  const Graph& graph;
-
-  void expect(NodeId) const {}
-
-  template <typename Visit>
-  Status expand(std::span<const NodeId> frontier, Visit&& visit) {
-    for (NodeId id : frontier) {
-      const auto row = graph.neighbors(id);
-      visit(id, NodeRecord{nullptr, reinterpret_cast<const std::byte*>(row.data()),
-                           static_cast<std::uint32_t>(row.size())});
-    }
-    return {};
-  }
-};
 
 /// Scores by exact distance and remembers every expanded vertex.
 struct BuildScorer {

@@ -1,0 +1,70 @@
+// Puts every row of a data set into its clusters, chunk by chunk.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "cluster/centroid_index.h"
+#include "cluster/clustering.h"
+#include "cluster/space.h"
+
+namespace farvec::cluster {
+
+/// The clusters that are nearest to a row are looked for among this many.
+inline constexpr std::uint32_t kCandidates = 64;
+
+/// See build_clusters() for the rules. Not reusable.
+class Assignment {
+ public:
+  /// `centroids` are rows of space.dimension() floats. Both references are kept.
+  Assignment(const Space& space, std::vector<float>& centroids, const ClusteringOptions& options);
+
+  /// Fills `result.begins` and `result.clusters`, moves the centroids of clusters that would stay
+  /// empty, and adds to the counts of `stats`.
+  void run(Clustering& result, ClusteringStats& stats);
+
+ private:
+  struct Worker {
+    std::vector<float> row;
+    CentroidScratch scratch;
+  };
+  struct Candidates {
+    std::uint32_t count = 0;
+    std::uint32_t chosen = 0;  ///< clusters of the row, in `chosen_`
+    NearCluster near[kCandidates];
+  };
+
+  void search(std::size_t row, Worker& worker, Candidates& out) const;
+  NearCluster take_place(std::size_t row, const Candidates& candidates);
+  NearCluster nearest_open(std::size_t row);
+  void choose_replicas(NearCluster own, Candidates& candidates, ClusterId* out) const;
+  bool is_new_direction(const NearCluster& near, std::span<const ClusterId> chosen) const;
+  void assign_chunk(std::size_t begin, std::size_t end, Clustering& result);
+  void refill_empty(Clustering& result);
+  void give(NodeId row, ClusterId cluster, Clustering& result);
+  const float* centroid(ClusterId c) const {
+    return &centroids_[c * std::size_t{space_.dimension()}];
+  }
+
+  const Space& space_;
+  std::vector<float>& centroids_;
+  const ClusteringOptions options_;
+  const std::uint32_t clusters_;
+  const unsigned threads_;
+  const std::uint64_t capacity_;
+  const distance::PairKernel pair_;
+  const distance::ManyKernel many_;
+  const CentroidIndex index_;
+  std::vector<std::uint32_t> own_;  ///< vectors that have each cluster as their own
+  std::vector<NodeId> open_;        ///< clusters with room, as far as it was needed to know
+  std::vector<Worker> workers_;
+  std::vector<Candidates> candidates_;
+  std::vector<NearCluster> places_;
+  std::vector<ClusterId> chosen_;  ///< `replicas` slots for each row of the chunk
+  std::uint64_t displaced_ = 0;
+  std::uint64_t refilled_ = 0;
+};
+
+}  // namespace farvec::cluster

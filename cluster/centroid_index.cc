@@ -1,0 +1,182 @@
+#include "cluster/centroid_index.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/error.h"
+#include "graph/adjacency_source.h"
+#include "graph/vamana_builder.h"
+
+namespace farvec::cluster {
+namespace {
+
+constexpr std::uint32_t kCodeBits = 8;
+constexpr std::uint64_t kRotationSeed = 1;
+/// Up to here, comparing with every centroid is as fast as the graph.
+constexpr std::size_t kExhaustive = 256;
+constexpr std::size_t kEntries = 16;
+
+/// Candidates kept for `probe` results. The codes are fine, so that a few more than asked for
+/// suffice; the least is for the greedy search not to stop in a corner.
+std::uint32_t list_for(std::uint32_t probe) {
+  return probe + probe / 4 + 32;
+}
+
+VectorView view_of(const CentroidParts& parts) {
+  const std::uint32_t dimension = std::max(parts.space_dimension, 1u);
+  return packed_view(parts.centroids.data(), parts.centroids.size() / dimension,
+                     parts.space_dimension, ElementType::f32);
+}
+
+CentroidParts checked(CentroidParts parts) {
+  const std::uint32_t extra = parts.metric == Metric::inner_product ? 1 : 0;
+  if (parts.dimension == 0 || parts.space_dimension != parts.dimension + extra) {
+    throw Error("centroids of {} dimensions do not fit vectors of {} under {}: rebuild the index",
+                parts.space_dimension, parts.dimension, to_string(parts.metric));
+  }
+  if (parts.centroids.empty() || parts.centroids.size() % parts.space_dimension != 0) {
+    throw Error("{} floats are no centroids of {} dimensions: rebuild the index",
+                parts.centroids.size(), parts.space_dimension);
+  }
+  const std::size_t count = parts.centroids.size() / parts.space_dimension;
+  if (parts.graph.count() != count || parts.graph.entry >= count) {
+    throw Error("the centroid graph has {} vertices and entry {}, but there are {} centroids",
+                parts.graph.count(), parts.graph.entry, count);
+  }
+  return parts;
+}
+
+float root_mean_square_norm(const VectorView& rows) {
+  const auto dot = distance::pair_kernel(Metric::inner_product, ElementType::f32, rows.dimension);
+  double sum = 0;
+  for (std::size_t i = 0; i < rows.count; ++i) {
+    sum -= static_cast<double>(dot(rows.row(i), rows.row(i), rows.dimension));
+  }
+  return static_cast<float>(std::sqrt(sum / static_cast<double>(rows.count)));
+}
+
+/// The entry, from which all is reachable, and centroids from everywhere: they save hops.
+std::vector<NodeId> spread_entries(NodeId first, std::size_t count) {
+  std::vector<NodeId> entries{first};
+  const std::size_t others = std::min(count, kEntries) - 1;
+  for (std::size_t i = 0; i < others; ++i) {
+    entries.push_back(static_cast<NodeId>(count * i / others));
+  }
+  return entries;
+}
+
+/// Estimates centroids by their codes; those that are expanded are compared exactly.
+struct CentroidScorer {
+  const quantization::Rabitq& quantizer;
+  const quantization::RabitqQuery& prepared;
+  const std::byte* codes;
+  distance::PairKernel pair;
+  const float* query;
+  const VectorView& rows;
+
+  void prefetch(NodeId id) const { quantizer.prefetch_record(codes, id); }
+  void estimate(const NodeId* ids, std::size_t count, float* out) const {
+    quantizer.estimate(prepared, codes, ids, count, out);
+  }
+  float exact(NodeId id, const NodeRecord&) const {
+    return pair(query, rows.row(id), rows.dimension);
+  }
+};
+
+}  // namespace
+
+std::size_t CentroidScratch::dram_bytes() const {
+  return found.capacity() * sizeof(NearCluster) +
+         (query.capacity() + distances.capacity() + prepared.scratch.capacity()) * sizeof(float) +
+         (prepared.coarse.capacity() + prepared.fine.capacity()) *
+             sizeof(quantization::RabitqQuery::Block) +
+         beam.dram_bytes();
+}
+
+graph::Graph build_centroid_graph(std::span<const float> centroids, std::uint32_t space_dimension,
+                                  std::uint64_t seed, unsigned threads, bool quiet) {
+  graph::VamanaOptions options;
+  options.degree = 32;
+  options.list = 64;
+  options.seed = seed;
+  options.threads = threads;
+  options.quiet = quiet;
+  const VectorView rows = packed_view(centroids.data(), centroids.size() / space_dimension,
+                                      space_dimension, ElementType::f32);
+  return graph::build_vamana(rows, Metric::l2, options);
+}
+
+CentroidIndex::CentroidIndex(CentroidParts parts, unsigned threads)
+    : parts_(checked(std::move(parts))),
+      count_(view_of(parts_).count),
+      entries_(spread_entries(parts_.graph.entry, count_)),
+      quantizer_(quantization::Rabitq::train(view_of(parts_), Metric::l2, kCodeBits, kRotationSeed,
+                                             threads)),
+      codes_(count_ * quantizer_.record_bytes()),
+      pair_(distance::pair_kernel(Metric::l2, ElementType::f32, parts_.space_dimension)),
+      many_(distance::many_kernel(Metric::l2, ElementType::f32, parts_.space_dimension)) {
+  if (parts_.metric == Metric::inner_product) query_norm_ = root_mean_square_norm(view_of(parts_));
+  quantizer_.encode(view_of(parts_), codes_.data(), threads);
+  all_.resize(count_);
+  std::iota(all_.begin(), all_.end(), NodeId{0});
+}
+
+void CentroidIndex::to_space(const void* query, std::vector<float>& out) const {
+  out.resize(parts_.space_dimension);
+  distance::widen(query, parts_.type, parts_.dimension, out.data());
+  if (parts_.metric != Metric::inner_product) return;
+  out.back() = 0;
+  float norm2 = 0;
+  for (const float value : out) norm2 += value * value;
+  if (norm2 <= 0) return;
+  const float scale = query_norm_ / std::sqrt(norm2);
+  for (float& value : out) value *= scale;
+}
+
+void CentroidIndex::search(const void* query, std::uint32_t probe, CentroidScratch& scratch) const {
+  FARVEC_CHECK(probe > 0);
+  probe = static_cast<std::uint32_t>(std::min<std::size_t>(probe, count_));
+  to_space(query, scratch.query);
+  if (list_for(probe) >= count_ || count_ <= kExhaustive) {
+    search_all(probe, scratch);
+  } else {
+    search_graph(probe, scratch);
+  }
+  scratch.found.resize(std::min(probe, scratch.beam.results.size()));
+  for (std::uint32_t i = 0; i < scratch.found.size(); ++i) {
+    const graph::Neighbor near = scratch.beam.results[i];
+    scratch.found[i] = {near.id, near.distance};
+  }
+}
+
+void CentroidIndex::search_all(std::uint32_t probe, CentroidScratch& scratch) const {
+  scratch.distances.resize(count_);
+  many_(scratch.query.data(), view_of(parts_), all_, scratch.distances.data());
+  scratch.beam.results.reset(probe);
+  for (std::size_t i = 0; i < count_; ++i) {
+    scratch.beam.results.insert(scratch.distances[i], static_cast<NodeId>(i));
+  }
+}
+
+void CentroidIndex::search_graph(std::uint32_t probe, CentroidScratch& scratch) const {
+  quantizer_.prepare(scratch.query.data(), scratch.prepared);
+  graph::BeamParameters parameters;
+  parameters.k = probe;
+  parameters.list = list_for(probe);
+  parameters.max_degree = parts_.graph.row_capacity();
+  parameters.node_count = static_cast<std::uint32_t>(count_);
+  const VectorView rows = view_of(parts_);
+  const CentroidScorer scorer{quantizer_, scratch.prepared,     codes_.data(),
+                              pair_,      scratch.query.data(), rows};
+  graph::AdjacencySource source{parts_.graph};
+  const Status status = graph::beam_search(source, scorer, entries_, parameters, scratch.beam);
+  FARVEC_CHECK(status.ok(), "{}", status.message());
+}
+
+std::size_t CentroidIndex::dram_bytes() const {
+  return parts_.centroids.capacity() * sizeof(float) + codes_.size() +
+         count_ * (parts_.graph.row_capacity() + 2) * sizeof(NodeId);
+}
+
+}  // namespace farvec::cluster

@@ -1,0 +1,91 @@
+// The centroids in compute DRAM: which clusters are nearest to a query.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/memory.h"
+#include "base/types.h"
+#include "distance/distance.h"
+#include "graph/beam_search.h"
+#include "graph/graph.h"
+#include "quantization/rabitq.h"
+
+namespace farvec::cluster {
+
+struct NearCluster {
+  ClusterId cluster = 0;
+  float distance = 0;  ///< squared, in the space
+  bool operator==(const NearCluster&) const = default;
+};
+
+/// One search's working memory and its result; reused between searches, one per fiber or thread.
+struct CentroidScratch {
+  std::vector<NearCluster> found;  ///< ascending by (distance, cluster)
+
+  // The rest is CentroidIndex's.
+  std::vector<float> query;
+  std::vector<float> distances;
+  quantization::RabitqQuery prepared;
+  graph::BeamScratch beam;
+
+  std::size_t dram_bytes() const;
+};
+
+/// The graph in which centroids are searched; built over all `centroids` (rows of space_dimension
+/// floats). Deterministic as graph::build_vamana() is.
+graph::Graph build_centroid_graph(std::span<const float> centroids, std::uint32_t space_dimension,
+                                  std::uint64_t seed, unsigned threads, bool quiet = true);
+
+/// What the index is made of. `space_dimension` is `dimension`, and one more for inner_product.
+struct CentroidParts {
+  Metric metric = Metric::l2;
+  ElementType type = ElementType::f32;  ///< stored type of queries
+  std::uint32_t dimension = 0;          ///< of queries
+  std::uint32_t space_dimension = 0;
+  std::vector<float> centroids;  ///< clusters x space_dimension
+  graph::Graph graph{0, 1};      ///< of build_centroid_graph()
+};
+
+/// Immutable after construction and shared by all cores. Neighbours are estimated from 8-bit
+/// RaBitQ codes, which are made at construction; results are exact distances.
+class CentroidIndex {
+ public:
+  /// Throws Error when the parts do not fit together.
+  explicit CentroidIndex(CentroidParts parts, unsigned threads = 1);
+
+  std::size_t count() const { return count_; }
+  std::uint32_t dimension() const { return parts_.dimension; }
+  Metric metric() const { return parts_.metric; }
+  ElementType type() const { return parts_.type; }
+
+  /// scratch.found = the nearest `probe` clusters (all when there are fewer; `probe` >= 1), nearly
+  /// always: the search is approximate when there are more than a few hundred clusters. `query` is
+  /// a row of the stored type at any alignment. For inner_product the query is first scaled to the
+  /// centroids' root mean square norm: its own norm does not change which vectors are nearest, but
+  /// would change how much the centroids' norms count. Never suspends; does not allocate once the
+  /// scratch has served the largest `probe`.
+  void search(const void* query, std::uint32_t probe, CentroidScratch& scratch) const;
+
+  /// Centroids, graph and codes.
+  std::size_t dram_bytes() const;
+
+ private:
+  void to_space(const void* query, std::vector<float>& out) const;
+  void search_all(std::uint32_t probe, CentroidScratch& scratch) const;
+  void search_graph(std::uint32_t probe, CentroidScratch& scratch) const;
+
+  CentroidParts parts_;
+  std::size_t count_;
+  float query_norm_ = 0;  ///< inner_product: to which queries are scaled
+  std::vector<NodeId> entries_;
+  std::vector<NodeId> all_;  ///< 0, 1, 2...: only when every search looks at all of them
+  quantization::Rabitq quantizer_;
+  HugeBuffer codes_;
+  distance::PairKernel pair_;
+  distance::ManyKernel many_;
+};
+
+}  // namespace farvec::cluster

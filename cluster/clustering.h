@@ -1,0 +1,84 @@
+// Builds the clusters of an index: balanced k-means, then every vector into its clusters.
+// Sources: Chen et al., SPANN (NeurIPS 2021) for balanced hierarchical k-means and closure
+// assignment with the relative-neighbourhood rule; its SPTAG code for the bounds used in practice.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/membership.h"
+#include "base/types.h"
+
+namespace farvec::cluster {
+
+/// R: more replicas than this do not pay.
+inline constexpr std::uint32_t kMaxReplicas = 8;
+
+struct ClusteringOptions {
+  std::uint32_t clusters = 0;  ///< exactly this many come out; 1 to the number of vectors
+  std::uint32_t replicas = 8;  ///< R: most clusters per vector, 1 to kMaxReplicas
+  /// A replica's centroid is at most this many times as far from the vector as the nearest one.
+  float closure_ratio = 1.3f;
+  /// A vector goes to a further cluster only when that centroid is nearer to the vector than this
+  /// many times its distance from the centroid of each of the vector's clusters before it. 1 is
+  /// the relative-neighbourhood rule; more keeps more replicas.
+  float rng_factor = 2.0f;
+  /// Largest number of vectors that have one cluster as their own, over the mean; >= 1.
+  float balance = 1.5f;
+  /// Rows that the k-means sees. 0: 64 for every cluster, as far as a quarter of memory holds them.
+  std::size_t sample = 0;
+  std::uint64_t seed = 1;
+  unsigned threads = 0;  ///< 0: all processors
+  bool quiet = false;    ///< no progress lines
+  /// Rows that are assigned at a time; the result does not depend on it.
+  std::size_t chunk_rows = 65536;
+};
+
+struct ClusteringStats {
+  double training_seconds = 0;
+  double assignment_seconds = 0;
+  std::size_t sample = 0;         ///< rows that the k-means saw
+  std::uint64_t displaced = 0;    ///< vectors whose nearest cluster had no room
+  std::uint64_t refilled = 0;     ///< clusters that were nearest to no vector and were given one
+  std::uint64_t memberships = 0;  ///< of all vectors in all clusters
+  std::uint64_t largest_own = 0;  ///< most vectors that have one cluster as their own
+  std::uint64_t largest_cluster = 0;  ///< most vectors in one cluster
+};
+
+/// Owns what was built. The space is that of graph::BuildSpace: the vectors themselves, for
+/// inner_product with one more coordinate.
+struct Clustering {
+  std::uint32_t space_dimension = 0;
+  std::vector<float> centroids;       ///< clusters x space_dimension
+  std::vector<std::uint64_t> begins;  ///< see MembershipView
+  std::vector<ClusterId> clusters;
+
+  MembershipView membership() const { return {begins, clusters}; }
+  std::size_t count() const {
+    return space_dimension == 0 ? 0 : centroids.size() / space_dimension;
+  }
+};
+
+/// Clusters all rows of `data` (stored type, finite; may be a mapped file larger than memory: rows
+/// are read in ascending order, once for the sample, once for the assignment, and once before for
+/// inner_product's largest norm).
+///
+/// The k-means splits a sample into up to 32 parts, and each part again, until there are exactly
+/// `clusters` of them; no part of a split may exceed its share. Then every row, in the order of
+/// ids, becomes the own vector of the nearest cluster that has room, and a replica in further ones
+/// by closure_ratio and rng_factor. Nearest is among the 64 that a search of the centroid graph
+/// finds; when none of these has room, among all. No cluster is without a vector of its own: one
+/// that would be takes a vector of the largest cluster, and that vector as its centroid. Equal
+/// vectors may therefore lie in several clusters whose centroids are equal.
+///
+/// The result is the same for the same data and options whatever the number of threads and the
+/// chunk. Peak memory: sample * (4 * space_dimension + 24) bytes while training; afterwards
+/// 4 * replicas + 8 bytes for each vector, 512 bytes for each row of a chunk, and centroids with
+/// graph and codes (about 5 * space_dimension + 200 bytes each).
+///
+/// Throws Error for options out of range, and for fewer vectors than clusters.
+Clustering build_clusters(VectorView data, Metric metric, const ClusteringOptions& options,
+                          ClusteringStats* stats = nullptr);
+
+}  // namespace farvec::cluster

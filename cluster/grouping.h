@@ -1,0 +1,31 @@
+// Which of its clusters a vector is stored with (cluster-aware grouping, section 6.2 of the
+// second-tier memory study).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/membership.h"
+#include "base/types.h"
+
+namespace farvec::cluster {
+
+/// The home of each vector: the most frequently accessed of its clusters; among equals the first
+/// in membership.of(v). `frequency` has one access count per cluster, or is empty for equal counts.
+///
+/// This minimises sum over clusters j of frequency[j] * (1 + members of j whose home is not j), the
+/// requests of a workload that reads the group of j with one request and each stray with another:
+/// only the home's frequency is saved, and each vector chooses by itself. (Equation 4 of the study
+/// prints the sum over members *in* the group, which contradicts its own greedy.) Linear in time
+/// and memory; the result does not depend on `threads`. Throws Error when a cluster's number is
+/// beyond `frequency`.
+std::vector<ClusterId> group_by_frequency(MembershipView membership,
+                                          std::span<const std::uint64_t> frequency,
+                                          unsigned threads);
+
+/// That sum, for a given choice of homes.
+std::uint64_t count_requests(MembershipView membership, std::span<const std::uint64_t> frequency,
+                             std::span<const ClusterId> homes);
+
+}  // namespace farvec::cluster

@@ -1,0 +1,56 @@
+#include "cluster/space.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "base/error.h"
+#include "base/parallel.h"
+#include "distance/distance.h"
+
+namespace farvec::cluster {
+namespace {
+
+constexpr std::size_t kChunk = 4096;
+
+double squared_norm(const float* row, std::uint32_t dimension) {
+  double sum = 0;
+  for (std::uint32_t d = 0; d < dimension; ++d) {
+    sum += static_cast<double>(row[d]) * static_cast<double>(row[d]);
+  }
+  return sum;
+}
+
+double largest_squared_norm(const VectorView& data, unsigned threads) {
+  std::vector<double> largest(threads, 0.0);
+  parallel_for(data.count, kChunk, threads, [&](std::size_t begin, std::size_t end, unsigned w) {
+    std::vector<float> row(data.dimension);
+    for (std::size_t i = begin; i < end; ++i) {
+      distance::widen(data.row(i), data.type, data.dimension, row.data());
+      largest[w] = std::max(largest[w], squared_norm(row.data(), data.dimension));
+    }
+  });
+  return *std::max_element(largest.begin(), largest.end());
+}
+
+}  // namespace
+
+Space::Space(VectorView data, Metric metric, unsigned threads)
+    : data_(data), dimension_(data.dimension) {
+  if (metric != Metric::inner_product) return;
+  if (data.dimension >= kMaxDimension) {
+    throw Error("clusters under inner product take vectors of at most {} dimensions, not {}",
+                kMaxDimension - 1, data.dimension);
+  }
+  ++dimension_;
+  largest_norm2_ = largest_squared_norm(data, threads);
+}
+
+void Space::row(std::size_t i, float* out) const {
+  distance::widen(data_.row(i), data_.type, data_.dimension, out);
+  if (dimension_ == data_.dimension) return;
+  const double rest = largest_norm2_ - squared_norm(out, data_.dimension);
+  out[data_.dimension] = static_cast<float>(std::sqrt(std::max(rest, 0.0)));
+}
+
+}  // namespace farvec::cluster
