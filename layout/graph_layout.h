@@ -10,12 +10,9 @@
 #include "base/status.h"
 #include "base/types.h"
 #include "layout/offset_table.h"
+#include "layout/region_bytes.h"
 
 namespace farvec::layout {
-
-/// Every region begins with this many bytes of header; the payload follows. All offsets count from
-/// the start of the region, so that they hold in the file, in the backing and on the wire alike.
-inline constexpr std::uint64_t kRegionHeaderBytes = 4096;
 
 /// csr: vector, neighbour ids; nothing between records, which may cross any boundary.
 /// padded: DiskANN's. vector, u32 degree, room for max_degree ids; as many whole nodes as fit a

@@ -131,6 +131,11 @@ OffsetTable parse_offset_table(HugeBuffer region, const Manifest& manifest) {
   return table;
 }
 
+ClusterLocator parse_cluster_table(HugeBuffer region, const Manifest& manifest) {
+  return ClusterLocator(manifest.cluster, std::move(region), kRegionHeaderBytes,
+                        manifest.region(kRecordsRegion).file_bytes());
+}
+
 IndexDirectory::IndexDirectory(std::filesystem::path path, Manifest manifest)
     : path_(std::move(path)), manifest_(std::move(manifest)) {}
 
@@ -249,6 +254,15 @@ OffsetTable IndexDirectory::load_offset_table(const LoadOptions& options) const 
 GraphLocator IndexDirectory::load_locator(const LoadOptions& options) const {
   if (manifest_.layout == LayoutKind::padded) return GraphLocator(manifest_.geometry());
   return GraphLocator(manifest_.geometry(), load_offset_table(options));
+}
+
+Centroids IndexDirectory::load_centroids(const LoadOptions& options) const {
+  return parse_centroids(load_region(kCentroidsRegion, options).span(), manifest_,
+                         region_path(kCentroidsRegion).string());
+}
+
+ClusterLocator IndexDirectory::load_cluster_locator(const LoadOptions& options) const {
+  return parse_cluster_table(load_region(kClustersRegion, options), manifest_);
 }
 
 void IndexDirectory::verify(const LoadOptions& options) const {

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "base/memory.h"
+#include "layout/centroids_region.h"
+#include "layout/cluster_layout.h"
 #include "layout/codes_region.h"
 #include "layout/graph_layout.h"
 #include "layout/manifest.h"
@@ -62,6 +64,10 @@ class IndexDirectory {
   /// With the offset table when the layout is csr.
   GraphLocator load_locator(const LoadOptions& options = {}) const;
 
+  /// Of a cluster index.
+  Centroids load_centroids(const LoadOptions& options = {}) const;
+  ClusterLocator load_cluster_locator(const LoadOptions& options = {}) const;
+
   /// Reads everything and compares every checksum; throws at the first that does not match, naming
   /// file, chunk and offset.
   void verify(const LoadOptions& options = {}) const;
@@ -79,6 +85,9 @@ class IndexDirectory {
 
 /// Takes over the bytes of an offsets region, header included, wherever they came from.
 OffsetTable parse_offset_table(HugeBuffer region, const Manifest& manifest);
+
+/// The same for a clusters region.
+ClusterLocator parse_cluster_table(HugeBuffer region, const Manifest& manifest);
 
 /// Throws Error when chunk `chunk` of a region does not have the manifest's checksum.
 void check_chunk(const RegionEntry& entry, std::size_t chunk, std::span<const std::byte> bytes,

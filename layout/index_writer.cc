@@ -1,7 +1,6 @@
 #include "layout/index_writer.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "layout/index_directory.h"
+#include "layout/index_publisher.h"
 #include "layout/partial_directory.h"
 #include "layout/record_encoder.h"
 #include "layout/region_file.h"
@@ -47,18 +47,7 @@ void require_contents(const Manifest& manifest, const IndexContents& contents) {
 std::uint64_t needed_bytes(const GraphLocator& locator, const CodesView& codes) {
   const std::uint64_t payload = locator.region_bytes() + codes.header.payload_bytes() +
                                 OffsetTable::table_bytes(locator.geometry().count);
-  constexpr std::uint64_t kManifestBytes = 16384;
-  constexpr std::uint64_t kChecksumBytes = 32;  // in the manifest, per chunk
-  return payload + kRegionCount * kRegionHeaderBytes + kManifestBytes +
-         payload / kChunkBytes * kChecksumBytes;
-}
-
-void require_room(const fs::path& directory, std::uint64_t needed) {
-  const fs::path parent = parent_of(directory);
-  const std::uint64_t free = free_bytes(parent);
-  if (free >= needed) return;
-  throw Error("the index '{}' needs {} bytes, '{}' has {} free: free some or choose another disk",
-              directory.string(), needed, parent.string(), free);
+  return payload + bytes_beside_payload(payload);
 }
 
 RegionEntry write_records(const fs::path& directory, const GraphLocator& locator,
@@ -100,21 +89,6 @@ RegionEntry write_offsets(const fs::path& directory, const OffsetTable& table) {
   return file.publish();
 }
 
-void write_manifest(const fs::path& path, const Manifest& manifest) {
-  const std::string text = manifest_to_json(manifest);
-  WritableFile file(path);
-  file.write_at(0, std::as_bytes(std::span(text)));
-  file.sync();
-}
-
-[[noreturn]] void explain_full_disk(const SystemError& error, const fs::path& directory,
-                                    std::uint64_t needed, std::uint64_t free) {
-  throw Error(
-      "{}; the index '{}' needs {} bytes, {} are free now that the partial output "
-      "has been removed",
-      error.what(), directory.string(), needed, free);
-}
-
 }  // namespace
 
 void check_destination(const fs::path& directory, bool overwrite, std::uint64_t least_bytes) {
@@ -130,20 +104,13 @@ Manifest write_index(const fs::path& directory, Manifest manifest, const IndexCo
   // The padded layout keeps its table on disk too: inspect needs every degree.
   const GraphLocator locator(manifest.geometry(), std::move(offsets));
   const RecordEncoder encoder(locator, contents.graph, contents.vectors);
-  const std::uint64_t needed = needed_bytes(locator, contents.codes);
-  require_room(directory, needed);
-  try {
-    PartialDirectory partial(directory, options.overwrite);
-    manifest.regions = {write_records(partial.path(), locator, encoder, options),
-                        write_codes(partial.path(), contents.codes),
-                        write_offsets(partial.path(), locator.table())};
-    write_manifest(partial.path() / kManifestFile, manifest);
-    partial.publish();
-  } catch (const SystemError& error) {
-    if (error.code != ENOSPC && error.code != EDQUOT && error.code != EFBIG) throw;
-    explain_full_disk(error, directory, needed, free_bytes(parent_of(directory)));
-  }
-  return manifest;
+  return publish_index(directory, std::move(manifest), options.overwrite,
+                       needed_bytes(locator, contents.codes), [&](const fs::path& partial) {
+                         return std::vector<RegionEntry>{
+                             write_records(partial, locator, encoder, options),
+                             write_codes(partial, contents.codes),
+                             write_offsets(partial, locator.table())};
+                       });
 }
 
 void write_placement(const fs::path& directory, std::optional<Placement> placement) {

@@ -8,6 +8,10 @@
 
 namespace farvec::layout {
 
+std::string_view to_string(IndexKind kind) {
+  return kind == IndexKind::graph ? "graph" : "cluster";
+}
+
 std::uint64_t fingerprint(const VectorView& source) {
   const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state(XXH3_createState(),
                                                                               XXH3_freeState);

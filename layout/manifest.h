@@ -26,6 +26,15 @@ struct BuildParameters {
   std::uint32_t code_bits = 0;
 };
 
+/// The same for a cluster index.
+struct ClusterBuildParameters {
+  std::uint32_t replicas = 0;  ///< R: most clusters per vector
+  double closure_ratio = 0;
+  double balance = 0;
+  std::uint64_t sample = 0;  ///< rows that k-means saw
+  std::uint64_t seed = 0;
+};
+
 /// The file an index was built from.
 struct DatasetFingerprint {
   std::string name;             ///< for reports, e.g. "sift1m"
@@ -51,8 +60,13 @@ struct RegionEntry {
   RegionHeader header() const;
 };
 
+enum class IndexKind : std::uint8_t { graph = 0, cluster = 1 };
+
+/// "graph", "cluster".
+std::string_view to_string(IndexKind kind);
+
 struct Manifest {
-  std::string index = "graph";
+  IndexKind index = IndexKind::graph;
   Metric metric = Metric::l2;
   ElementType stored_type = ElementType::f32;  ///< in the records
   ElementType source_type = ElementType::f32;  ///< in the data set, and of queries
@@ -60,6 +74,7 @@ struct Manifest {
   std::uint32_t dimension = 0;
   std::uint64_t count = 0;
 
+  // Of a graph index.
   LayoutKind layout = LayoutKind::csr;
   bool record_checksum = false;
   std::uint32_t block_bytes = 4096;
@@ -68,19 +83,29 @@ struct Manifest {
   NodeId entry = 0;
 
   BuildParameters build;
+
+  // Of a cluster index; its vector bytes and count are those of all vectors.
+  ClusterGeometry cluster;
+  ClusterBuildParameters cluster_build;
+  /// [i] vectors are in i + 1 clusters.
+  std::array<std::uint64_t, kMaxReplicas> replication{};
+
   DatasetFingerprint dataset;
   std::string farvec_version;
   std::string farvec_commit;
-  std::vector<RegionEntry> regions;    ///< records, codes, offsets, in this order
+  std::vector<RegionEntry> regions;    ///< by region number
   std::optional<Placement> placement;  ///< none: one memory node holds everything
 
   GraphGeometry geometry() const;
+  std::string_view layout_name() const {
+    return index == IndexKind::graph ? to_string(layout) : to_string(cluster.kind);
+  }
   double average_degree() const { return static_cast<double>(edges) / static_cast<double>(count); }
   /// Bytes of the source vectors alone: what amplification is measured against.
   std::uint64_t dataset_bytes() const {
     return count * dimension * std::uint64_t{element_bytes(source_type)};
   }
-  /// region is kRecordsRegion, kCodesRegion or kOffsetsRegion.
+  /// By region number.
   const RegionEntry& region(std::uint32_t region) const { return regions.at(region); }
 
   std::array<std::uint64_t, kRegionCount> region_bytes() const;

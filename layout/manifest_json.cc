@@ -1,3 +1,4 @@
+#include <array>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -44,6 +45,25 @@ Json build_to_json(const BuildParameters& build) {
           {"passes", build.passes}, {"seed", build.seed}, {"code_bits", build.code_bits}};
 }
 
+Json cluster_to_json(const Manifest& m) {
+  const ClusterGeometry& cluster = m.cluster;
+  return {{"layout", to_string(cluster.kind)},
+          {"record_checksum", cluster.record_checksum},
+          {"clusters", cluster.clusters},
+          {"members", cluster.members},
+          {"address_bytes", cluster.address_bytes},
+          {"block_bytes", cluster.block_bytes},
+          {"replication", m.replication}};
+}
+
+Json cluster_build_to_json(const ClusterBuildParameters& build) {
+  return {{"replicas", build.replicas},
+          {"closure_ratio", build.closure_ratio},
+          {"balance", build.balance},
+          {"sample", build.sample},
+          {"seed", build.seed}};
+}
+
 Json dataset_to_json(const DatasetFingerprint& dataset) {
   return {{"name", dataset.name},
           {"file", dataset.file},
@@ -69,8 +89,11 @@ auto word(const JsonFields& fields, const char* name, Parse parse) {
 }
 
 void read_shape(const JsonFields& fields, Manifest& m) {
-  m.index = fields.text("index");
-  if (m.index != "graph") fields.fail("index", fmt::format("is '{}', not 'graph'", m.index));
+  const std::string& index = fields.text("index");
+  if (index != "graph" && index != "cluster") {
+    fields.fail("index", fmt::format("is '{}', not 'graph' or 'cluster'", index));
+  }
+  m.index = index == "graph" ? IndexKind::graph : IndexKind::cluster;
   m.metric = word(fields, "metric", parse_metric);
   m.stored_type = word(fields, "stored_type", parse_element_type);
   m.source_type = word(fields, "source_type", parse_element_type);
@@ -90,6 +113,49 @@ void read_graph(const JsonFields& fields, Manifest& m) {
   m.edges = fields.integer("edges", 0, m.count * m.max_degree);
   m.entry = integer32(fields, "entry", 0, m.count - 1);
   if ((m.block_bytes & (m.block_bytes - 1)) != 0) fields.fail("block_bytes", "is no power of two");
+}
+
+void read_replication(const JsonFields& fields, Manifest& m) {
+  const nlohmann::json& array = fields.array("replication");
+  if (array.size() != m.replication.size()) fields.fail("replication", "has not eight numbers");
+  std::uint64_t vectors = 0;
+  std::uint64_t members = 0;
+  for (std::size_t i = 0; i < array.size(); ++i) {
+    if (!array[i].is_number_unsigned() || array[i].get<std::uint64_t>() > m.count) {
+      fields.fail("replication", "has something else than counts of vectors");
+    }
+    m.replication[i] = array[i].get<std::uint64_t>();
+    vectors += m.replication[i];
+    members += (i + 1) * m.replication[i];
+  }
+  if (vectors != m.count || members != m.cluster.members) {
+    fields.fail("replication", "does not add up to the vectors and members");
+  }
+}
+
+void read_cluster(const JsonFields& fields, Manifest& m) {
+  m.cluster.kind = word(fields, "layout", parse_cluster_layout);
+  m.cluster.record_checksum = fields.boolean("record_checksum");
+  m.cluster.clusters = integer32(fields, "clusters", 1, m.count);
+  m.cluster.members = fields.integer("members", m.count, m.count * kMaxReplicas);
+  m.cluster.address_bytes = integer32(fields, "address_bytes", 3, 4);
+  m.cluster.block_bytes = integer32(fields, "block_bytes", 512, kRegionHeaderBytes);
+  m.cluster.count = m.count;
+  m.cluster.vector_bytes = static_cast<std::uint32_t>(m.dimension * element_bytes(m.stored_type));
+  read_replication(fields, m);
+  try {
+    m.cluster.validate();
+  } catch (const Error& error) {
+    throw Error("{}: {}", fields.path(), error.what());
+  }
+}
+
+void read_cluster_build(const JsonFields& fields, ClusterBuildParameters& build) {
+  build.replicas = integer32(fields, "replicas", 1, kMaxReplicas);
+  build.closure_ratio = fields.number("closure_ratio", 0, 1e6);
+  build.balance = fields.number("balance", 0, 1e6);
+  build.sample = fields.integer("sample", 0, kMost64);
+  build.seed = fields.integer("seed", 0, kMost64);
 }
 
 void read_build(const JsonFields& fields, BuildParameters& build) {
@@ -140,26 +206,36 @@ RegionEntry read_region(const JsonFields& fields, RegionKind kind) {
 }
 
 void require_payload(const Manifest& m, std::uint32_t region, std::uint64_t expected,
-                     std::string_view source) {
+                     const std::string& contents, std::string_view source) {
   if (m.region(region).payload_bytes == expected) return;
-  throw Error(
-      "{}: {} claims {} payload bytes, but {} vertices with {} edges make {}: the manifest "
-      "is damaged",
-      source, m.region(region).file, m.region(region).payload_bytes, m.count, m.edges, expected);
+  throw Error("{}: {} claims {} payload bytes, but {} make {}: the manifest is damaged", source,
+              m.region(region).file, m.region(region).payload_bytes, contents, expected);
+}
+
+std::array<RegionKind, kRegionCount> region_kinds(const Manifest& m) {
+  if (m.index == IndexKind::cluster) {
+    return {records_kind(m.cluster.kind), RegionKind::centroids, RegionKind::clusters};
+  }
+  return {records_kind(m.layout), RegionKind::codes, RegionKind::offsets};
 }
 
 void read_regions(const JsonFields& fields, Manifest& m, std::string_view source) {
   const nlohmann::json& array = fields.array("regions");
-  const RegionKind kinds[kRegionCount] = {records_kind(m.layout), RegionKind::codes,
-                                          RegionKind::offsets};
+  const auto kinds = region_kinds(m);
   if (array.size() != kRegionCount) fields.fail("regions", "does not have three entries");
   for (std::uint32_t i = 0; i < kRegionCount; ++i) {
     const JsonFields entry(array[i], fmt::format("{}: regions[{}]", source, i));
     m.regions.push_back(read_region(entry, kinds[i]));
   }
+  if (m.index == IndexKind::cluster) {
+    require_payload(m, kClustersRegion, std::uint64_t{m.cluster.clusters} * sizeof(ClusterEntry),
+                    fmt::format("{} clusters", m.cluster.clusters), source);
+    return;
+  }
+  const std::string graph = fmt::format("{} vertices with {} edges", m.count, m.edges);
   require_payload(m, kRecordsRegion, region_bytes(m.geometry(), m.edges) - kRegionHeaderBytes,
-                  source);
-  require_payload(m, kOffsetsRegion, OffsetTable::table_bytes(m.count), source);
+                  graph, source);
+  require_payload(m, kOffsetsRegion, OffsetTable::table_bytes(m.count), graph, source);
 }
 
 nlohmann::json parse_text(std::string_view text, std::string_view source) {
@@ -177,18 +253,23 @@ std::string manifest_to_json(const Manifest& m) {
   for (const RegionEntry& region : m.regions) regions.push_back(region_to_json(region));
   Json json = {{"format", kFormat},
                {"format_version", kFormatVersion},
-               {"index", m.index},
+               {"index", to_string(m.index)},
                {"metric", to_string(m.metric)},
                {"stored_type", to_string(m.stored_type)},
                {"source_type", to_string(m.source_type)},
                {"normalised", m.normalised},
                {"dimension", m.dimension},
-               {"count", m.count},
-               {"graph", graph_to_json(m)},
-               {"build", build_to_json(m.build)},
-               {"dataset", dataset_to_json(m.dataset)},
-               {"built_by", {{"version", m.farvec_version}, {"commit", m.farvec_commit}}},
-               {"regions", std::move(regions)}};
+               {"count", m.count}};
+  if (m.index == IndexKind::graph) {
+    json["graph"] = graph_to_json(m);
+    json["build"] = build_to_json(m.build);
+  } else {
+    json["cluster"] = cluster_to_json(m);
+    json["build"] = cluster_build_to_json(m.cluster_build);
+  }
+  json["dataset"] = dataset_to_json(m.dataset);
+  json["built_by"] = {{"version", m.farvec_version}, {"commit", m.farvec_commit}};
+  json["regions"] = std::move(regions);
   if (m.placement) json["placement"] = placement_to_json(*m.placement);
   // A file name need not be UTF-8, the manifest must.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -201,8 +282,13 @@ Manifest manifest_from_json(std::string_view text, std::string_view source) {
   require_format_version(fields.integer("format_version", 0, kMost64), source);
   Manifest m;
   read_shape(fields, m);
-  read_graph(fields.object("graph"), m);
-  read_build(fields.object("build"), m.build);
+  if (m.index == IndexKind::graph) {
+    read_graph(fields.object("graph"), m);
+    read_build(fields.object("build"), m.build);
+  } else {
+    read_cluster(fields.object("cluster"), m);
+    read_cluster_build(fields.object("build"), m.cluster_build);
+  }
   read_dataset(fields.object("dataset"), m.dataset);
   const JsonFields built_by = fields.object("built_by");
   m.farvec_version = built_by.text("version");

@@ -16,21 +16,6 @@ constexpr std::uint64_t kMaxExtents = 1u << 20;
 /// Begins of a region's extents.
 using Begins = std::vector<std::uint64_t>;
 
-/// First vertex whose record begins at or after `offset`; the count when there is none.
-std::size_t first_vertex_at(const GraphLocator& locator, std::uint64_t offset) {
-  std::size_t low = 0;
-  std::size_t high = locator.geometry().count;
-  while (low < high) {
-    const std::size_t middle = low + (high - low) / 2;
-    if (locator.begin_of(middle) < offset) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
-}
-
 Begins cut(std::uint64_t region_bytes, std::uint64_t extent_bytes) {
   Begins begins = {0};
   for (std::uint64_t begin = kRegionHeaderBytes + extent_bytes; begin < region_bytes;
@@ -40,12 +25,12 @@ Begins cut(std::uint64_t region_bytes, std::uint64_t extent_bytes) {
   return begins;
 }
 
-/// At the first record on or after each multiple of extent_bytes.
-Begins cut_at_records(const GraphLocator& locator, std::uint64_t extent_bytes) {
+/// At the first place on or after each multiple of extent_bytes that no read crosses.
+Begins cut_at(const CutPoints& cuts, std::uint64_t extent_bytes) {
   Begins begins = {0};
-  for (std::uint64_t begin : cut(locator.region_bytes(), extent_bytes)) {
-    const std::uint64_t at = locator.begin_of(first_vertex_at(locator, begin));
-    if (begin > 0 && at > begins.back() && at < locator.region_bytes()) begins.push_back(at);
+  for (std::uint64_t begin : cut(cuts.region_bytes(), extent_bytes)) {
+    const std::uint64_t at = cuts.at_or_after(begin);
+    if (begin > 0 && at > begins.back() && at < cuts.region_bytes()) begins.push_back(at);
   }
   return begins;
 }
@@ -73,19 +58,19 @@ std::vector<PlacedExtent> spread(const Begins& begins, std::uint64_t region_byte
   return extents;
 }
 
-std::uint64_t choose_extent_bytes(const GraphLocator& locator, const PlacementOptions& options) {
-  const std::uint64_t least = round_up(locator.geometry().max_record_bytes(), 4096);
+std::uint64_t choose_extent_bytes(const CutPoints& cuts, const PlacementOptions& options) {
+  const std::uint64_t least = round_up(cuts.largest_piece(), 4096);
   if (options.extent_bytes == 0) {
     const std::uint64_t wanted =
-        locator.region_bytes() / (kExtentsPerNode * std::uint64_t{options.nodes});
+        cuts.region_bytes() / (kExtentsPerNode * std::uint64_t{options.nodes});
     return std::max(least,
                     std::clamp(round_up(wanted + 1, 4096), kLeastExtentBytes, kMostExtentBytes));
   }
   if (options.extent_bytes < least) {
     throw Error(
-        "extents of {} bytes are too small: a record of this index has up to {}, give at "
+        "extents of {} bytes are too small: one read of this index has up to {}, give at "
         "least {}",
-        options.extent_bytes, locator.geometry().max_record_bytes(), least);
+        options.extent_bytes, cuts.largest_piece(), least);
   }
   return options.extent_bytes;
 }
@@ -164,16 +149,16 @@ std::uint64_t Placement::node_bytes(std::uint32_t node) const {
   return sum;
 }
 
-Placement make_placement(const GraphLocator& locator,
+Placement make_placement(const CutPoints& cuts,
                          const std::array<std::uint64_t, kRegionCount>& region_bytes,
                          const PlacementOptions& options) {
   require_sense(options);
-  const std::uint64_t extent_bytes = choose_extent_bytes(locator, options);
+  const std::uint64_t extent_bytes = choose_extent_bytes(cuts, options);
   Placement placement;
   placement.nodes = options.nodes;
   placement.replicas = options.replicas;
   for (std::uint32_t region = 0; region < kRegionCount; ++region) {
-    const Begins begins = region == kRecordsRegion ? cut_at_records(locator, extent_bytes)
+    const Begins begins = region == kRecordsRegion ? cut_at(cuts, extent_bytes)
                                                    : cut(region_bytes[region], extent_bytes);
     if (begins.size() > kMaxExtents) {
       throw Error("extents of {} bytes make {} of them, more than {}: make them larger",
@@ -191,13 +176,11 @@ Placement make_placement(const GraphLocator& locator,
   return placement;
 }
 
-void check_records(const Placement& placement, const GraphLocator& locator) {
+void check_records(const Placement& placement, const CutPoints& cuts) {
   for (const PlacedExtent& extent : placement.regions[kRecordsRegion].extents()) {
-    if (extent.begin == 0) continue;
-    const std::size_t vertex = first_vertex_at(locator, extent.begin);
-    if (vertex < locator.geometry().count && locator.begin_of(vertex) == extent.begin) continue;
+    if (extent.begin == 0 || cuts.at_or_after(extent.begin) == extent.begin) continue;
     throw Error(
-        "the placement cuts a record in two at offset {}: place the index again with "
+        "the placement cuts in two what one read brings, at offset {}: place the index again with "
         "'farvec place'",
         extent.begin);
   }

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "layout/graph_layout.h"
+#include "layout/cut_points.h"
 #include "layout/region_header.h"
 
 namespace farvec::layout {
@@ -19,7 +19,7 @@ struct ExtentCopy {
 };
 
 /// A run of a region's bytes that lies on one node as a whole, and its replicas. Ends where the
-/// next one begins. No record crosses an extent's end.
+/// next one begins. Nothing that one read brings crosses an extent's end.
 struct PlacedExtent {
   static constexpr std::uint32_t kMaxCopies = 4;
 
@@ -84,11 +84,11 @@ struct PlacementOptions {
 /// Spreads every region over the nodes: extent i first on node i mod nodes, its replicas on the
 /// others in turn, so that a lost node's reads fall on all that are left. `region_bytes` are of the
 /// whole regions. Throws Error when the options contradict each other or the index.
-Placement make_placement(const GraphLocator& locator,
+Placement make_placement(const CutPoints& cuts,
                          const std::array<std::uint64_t, kRegionCount>& region_bytes,
                          const PlacementOptions& options);
 
-/// Throws Error when a record of `locator` crosses the end of an extent.
-void check_records(const Placement& placement, const GraphLocator& locator);
+/// Throws Error when an extent of the records does not begin at one of `cuts`.
+void check_records(const Placement& placement, const CutPoints& cuts);
 
 }  // namespace farvec::layout

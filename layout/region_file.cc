@@ -37,9 +37,8 @@ void WritableFile::sync() {
 
 RegionFile::RegionFile(const std::filesystem::path& directory, RegionKind kind)
     : entry_{.kind = kind,
-             .file = kind == RegionKind::codes || kind == RegionKind::offsets
-                         ? std::string(to_string(kind)) + ".bin"
-                         : std::string(to_string(kind)),
+             .file =
+                 std::string(to_string(kind)) + (region_id(kind) == kRecordsRegion ? "" : ".bin"),
              .payload_bytes = 0,
              .chunk_bytes = kChunkBytes,
              .checksums = {}},

@@ -30,8 +30,51 @@ std::string_view to_string(RegionKind kind) {
       return "codes";
     case RegionKind::offsets:
       return "offsets";
+    case RegionKind::records_coupled:
+      return "records.coupled";
+    case RegionKind::records_decoupled:
+      return "records.decoupled";
+    case RegionKind::records_grouped:
+      return "records.grouped";
+    case RegionKind::records_grouped_inline:
+      return "records.grouped-inline";
+    case RegionKind::centroids:
+      return "centroids";
+    case RegionKind::clusters:
+      return "clusters";
   }
   return "unknown";
+}
+
+std::uint32_t region_id(RegionKind kind) {
+  switch (kind) {
+    case RegionKind::codes:
+    case RegionKind::centroids:
+      return 1;
+    case RegionKind::offsets:
+    case RegionKind::clusters:
+      return 2;
+    default:
+      return kRecordsRegion;
+  }
+}
+
+RegionKind records_kind(LayoutKind layout) {
+  return layout == LayoutKind::csr ? RegionKind::records_csr : RegionKind::records_padded;
+}
+
+RegionKind records_kind(ClusterLayoutKind layout) {
+  switch (layout) {
+    case ClusterLayoutKind::coupled:
+      return RegionKind::records_coupled;
+    case ClusterLayoutKind::decoupled:
+      return RegionKind::records_decoupled;
+    case ClusterLayoutKind::grouped:
+      return RegionKind::records_grouped;
+    case ClusterLayoutKind::grouped_inline:
+      break;
+  }
+  return RegionKind::records_grouped_inline;
 }
 
 void require_format_version(std::uint64_t version, std::string_view source) {

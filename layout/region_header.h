@@ -7,6 +7,7 @@
 #include <span>
 #include <string_view>
 
+#include "layout/cluster_layout.h"
 #include "layout/graph_layout.h"
 
 namespace farvec::layout {
@@ -18,23 +19,29 @@ enum class RegionKind : std::uint32_t {
   records_csr = 1,
   records_padded = 2,
   codes = 3,
-  offsets = 4
+  offsets = 4,
+  records_coupled = 5,
+  records_decoupled = 6,
+  records_grouped = 7,
+  records_grouped_inline = 8,
+  centroids = 9,
+  clusters = 10
 };
 
-/// Numbers under which a memory node serves the regions of an index.
+/// Numbers under which a memory node serves the regions of an index: what searches read, then what
+/// a compute node keeps in its own DRAM: a graph's codes and offsets, or the centroids and the
+/// table of clusters.
 inline constexpr std::uint32_t kRecordsRegion = 0;
 inline constexpr std::uint32_t kCodesRegion = 1;
 inline constexpr std::uint32_t kOffsetsRegion = 2;
+inline constexpr std::uint32_t kCentroidsRegion = 1;
+inline constexpr std::uint32_t kClustersRegion = 2;
 inline constexpr std::uint32_t kRegionCount = 3;
 
 std::string_view to_string(RegionKind kind);
-constexpr std::uint32_t region_id(RegionKind kind) {
-  if (kind == RegionKind::codes) return kCodesRegion;
-  return kind == RegionKind::offsets ? kOffsetsRegion : kRecordsRegion;
-}
-constexpr RegionKind records_kind(LayoutKind layout) {
-  return layout == LayoutKind::csr ? RegionKind::records_csr : RegionKind::records_padded;
-}
+std::uint32_t region_id(RegionKind kind);
+RegionKind records_kind(LayoutKind layout);
+RegionKind records_kind(ClusterLayoutKind layout);
 
 /// On disk and in a backing; little-endian; see docs/format.md.
 struct RegionHeader {

@@ -110,7 +110,7 @@ TEST(Manifest, NamesFileAndFieldOfABadValue) {
   expect("/count", 101, "records.csr");  // the regions contradict it
   expect("/metric", "euclid", "metric");
   expect("/normalised", true, "normalised");
-  expect("/index", "cluster", "index");
+  expect("/index", "tree", "index");
   expect("/format", "other", "format");
   expect("/graph/entry", 100, "entry");
   expect("/graph/max_degree", 2341, "max_degree");

@@ -156,7 +156,7 @@ TEST(Placement, FindsARecordThatIsCut) {
   Placement cut;
   cut.regions.emplace_back(extents, records.region_bytes(), 2, "test");
   EXPECT_THAT(error_of([&] { check_records(cut, index.load_locator(PlacedIndex::kQuiet)); }),
-              HasSubstr("cuts a record in two"));
+              HasSubstr("cuts in two what one read brings"));
 }
 
 TEST(Placement, AShareOfADamagedFileIsRefused) {

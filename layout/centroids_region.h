@@ -1,0 +1,64 @@
+// The centroids region: what a compute node needs to find the nearest clusters.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/memory.h"
+#include "base/node_record.h"
+#include "base/types.h"
+
+namespace farvec::layout {
+
+struct Manifest;
+
+/// First bytes of the payload. From centroids_offset() on follow the centroids, `space_dimension`
+/// floats each, then the degrees of the graph over them, then its edges. Little-endian; see
+/// docs/format.md.
+struct CentroidsHeader {
+  std::uint32_t clusters = 0;
+  std::uint32_t space_dimension = 0;  ///< one more than the vectors' for inner product
+  std::uint32_t max_degree = 0;       ///< of the graph over the centroids
+  std::uint32_t entry = 0;
+  std::uint64_t edges = 0;
+  std::uint64_t spare[5] = {};
+
+  static constexpr std::uint64_t centroids_offset() { return 4096; }
+  std::uint64_t degrees_offset() const {
+    return centroids_offset() + std::uint64_t{clusters} * space_dimension * sizeof(float);
+  }
+  std::uint64_t edges_offset() const {
+    return degrees_offset() + std::uint64_t{clusters} * sizeof(std::uint32_t);
+  }
+  std::uint64_t payload_bytes() const { return edges_offset() + edges * sizeof(ClusterId); }
+};
+static_assert(sizeof(CentroidsHeader) == 64);
+static_assert(offsetof(CentroidsHeader, edges) == 16);
+
+/// What a writer stores; borrows.
+struct CentroidsView {
+  std::span<const float> centroids;
+  std::uint32_t space_dimension = 0;
+  AdjacencyView graph;
+};
+
+/// What a reader keeps.
+struct Centroids {
+  CentroidsHeader header;
+  std::vector<float> centroids;
+  std::vector<std::uint32_t> degrees;
+  std::vector<ClusterId> neighbors;  ///< of all clusters, one after another
+};
+
+/// The whole payload.
+std::vector<std::byte> encode_centroids(const CentroidsView& view);
+
+/// From a region's bytes, header included. Throws Error, naming `source`, when they do not belong
+/// to `manifest` or contradict themselves.
+Centroids parse_centroids(std::span<const std::byte> region, const Manifest& manifest,
+                          std::string_view source);
+
+}  // namespace farvec::layout
