@@ -4,10 +4,13 @@
 #include <span>
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/status.h"
 #include "compute_node/read_dispatcher.h"
 #include "compute_node/record_cache.h"
 #include "compute_node/search_core.h"
+#include "graph/beam_search.h"
+#include "layout/graph_layout.h"
 
 namespace farvec::compute_node {
 
@@ -18,7 +21,17 @@ class EndpointNodeSource {
  public:
   EndpointNodeSource(const layout::GraphLocator& locator, ReadDispatcher& dispatcher,
                      std::uint32_t lane, RecordCache& cache)
-      : locator_(locator), dispatcher_(dispatcher), lane_(lane), cache_(cache) {}
+      : locator_(locator),
+        dispatcher_(dispatcher),
+        lane_(lane),
+        cache_(cache),
+        slot_bytes_(slot_bytes(locator)) {}
+
+  /// What the dispatcher must have for a graph's searches.
+  static DispatcherOptions dispatcher_options(const layout::GraphLocator& locator,
+                                              std::uint32_t lanes) {
+    return {lanes, graph::kMaxWidth * slot_bytes(locator), graph::kMaxWidth};
+  }
 
   /// Before each search. The task must live until the next call.
   void begin(SearchTask& task) {
@@ -40,9 +53,9 @@ class EndpointNodeSource {
       Status status = visit_one(hop.hit_ids[i], hop.found[i], hop.cached[i], visit);
       if (!status.ok()) return status;
     }
-    const std::span<const layout::Extent> missing(hop.missing, hop.misses);
-    if (missing.empty()) return {};
-    if (Status status = dispatcher_.post(lane_, missing, deadline_); !status.ok()) return status;
+    if (hop.misses == 0) return {};
+    const std::span<const LaneRead> reads(hop.reads, hop.misses);
+    if (Status status = dispatcher_.post(lane_, reads, deadline_); !status.ok()) return status;
     if (Status status = dispatcher_.wait(lane_, deadline_, partial_); !status.ok()) return status;
     for (std::uint32_t i = 0; i < hop.misses; ++i) {
       const auto bytes = dispatcher_.bytes(lane_, i);
@@ -58,6 +71,10 @@ class EndpointNodeSource {
   }
 
  private:
+  static std::size_t slot_bytes(const layout::GraphLocator& locator) {
+    return round_up(locator.geometry().max_record_bytes(), kCacheLineBytes);
+  }
+
   /// Kept between hops: clearing it anew each time would cost more than the copies.
   struct Hop {
     std::uint32_t hits = 0;
@@ -66,6 +83,7 @@ class EndpointNodeSource {
     NodeId miss_ids[graph::kMaxWidth];
     layout::Extent found[graph::kMaxWidth];
     layout::Extent missing[graph::kMaxWidth];
+    LaneRead reads[graph::kMaxWidth];
     std::span<const std::byte> cached[graph::kMaxWidth];
   };
 
@@ -81,6 +99,7 @@ class EndpointNodeSource {
         hop.cached[hop.hits++] = cached;
       } else {
         hop.miss_ids[hop.misses] = id;
+        hop.reads[hop.misses] = {extent.offset, extent.bytes, hop.misses * slot_bytes_};
         hop.missing[hop.misses++] = extent;
         counts_->bytes += extent.bytes;
       }
@@ -102,6 +121,7 @@ class EndpointNodeSource {
   ReadDispatcher& dispatcher_;
   const std::uint32_t lane_;
   RecordCache& cache_;
+  const std::size_t slot_bytes_;
   Ticks deadline_ = 0;
   bool partial_ = false;
   QueryCounts* counts_ = nullptr;

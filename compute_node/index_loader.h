@@ -1,10 +1,10 @@
-// Brings a graph index's codes and offsets into local DRAM, from a directory or a memory node.
+// Brings what a compute node keeps of an index into local DRAM, from a directory or a memory node.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 
-#include "compute_node/graph_index.h"
+#include "compute_node/search_index.h"
 #include "layout/index_directory.h"
 #include "quantization/rabitq.h"
 #include "transport/endpoint.h"
@@ -16,9 +16,10 @@ layout::CodesHeader codes_header(const quantization::RabitqParameters& parameter
                                  std::uint64_t count);
 quantization::RabitqParameters code_parameters(const layout::Codes& codes);
 
-/// Reads codes and offsets from an index directory, checking every checksum. Throws Error.
-GraphIndex load_graph_index(const layout::IndexDirectory& directory,
-                            const layout::LoadOptions& options = {});
+/// Reads codes and offsets, or centroids and the table of clusters, from an index directory,
+/// checking every checksum. Throws Error.
+SearchIndex load_search_index(const layout::IndexDirectory& directory,
+                              const layout::LoadOptions& options = {});
 
 struct FetchOptions {
   double deadline_seconds = 60;             ///< for everything, and
@@ -26,10 +27,13 @@ struct FetchOptions {
   const std::atomic<bool>* stop = nullptr;  ///< ends it soon after it becomes true; may be null
 };
 
-/// Reads the codes and offsets regions through an endpoint in large pieces, checking every
+/// Reads the same regions through an endpoint in large pieces, checking every
 /// checksum of the manifest. Called outside fibers, before searches begin. Throws Error when a read
 /// fails or the deadline passes.
-GraphIndex fetch_graph_index(const layout::Manifest& manifest, transport::Endpoint& endpoint,
-                             const FetchOptions& options = {});
+SearchIndex fetch_search_index(const layout::Manifest& manifest, transport::Endpoint& endpoint,
+                               const FetchOptions& options = {});
+
+/// Throws Error when the placement cuts in two what one read brings.
+void check_placement(const layout::Placement& placement, const SearchIndex& index);
 
 }  // namespace farvec::compute_node

@@ -8,7 +8,6 @@
 #include "compute_node/service/daemon.h"
 #include "compute_node/service/directory_backend.h"
 #include "compute_node/service/memory_node_backend.h"
-#include "transport/fabric/library.h"
 
 namespace {
 
@@ -37,7 +36,6 @@ int main(int argc, char** argv) {
   using namespace farvec::compute_node;
   try {
     block_signals();
-    farvec::transport::shrink_fabric_buffers();
     DaemonOptions options;
     int exit_code = 0;
     if (!parse_command_line(argc, argv, options, exit_code)) return exit_code;

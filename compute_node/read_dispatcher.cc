@@ -19,18 +19,20 @@ ReadDispatcher::ReadDispatcher(std::unique_ptr<transport::Endpoint> endpoint,
     : endpoint_(std::move(endpoint)),
       scheduler_(scheduler),
       options_(options),
-      slot_bytes_(static_cast<std::uint32_t>(round_up(options.max_record_bytes, kCacheLineBytes))),
       max_outstanding_(endpoint_->limits().max_outstanding),
-      lanes_(options.lanes) {
+      lanes_(options.lanes),
+      requests_(options.max_reads) {
   FARVEC_CHECK(options.lanes > 0 && options.lanes < (1u << 16));
+  FARVEC_CHECK(options.max_reads < (1u << 16) && max_outstanding_ > 0);
   for (Lane& lane : lanes_) {
     lane.group = std::make_unique<coroutines::WaitGroup>(scheduler_);
     lane.buffer = make_buffer();
+    lane.arrived.resize(options.max_reads);
   }
 }
 
 HugeBuffer ReadDispatcher::make_buffer() const {
-  HugeBuffer buffer(graph::kMaxWidth * std::size_t{slot_bytes_});
+  HugeBuffer buffer(options_.lane_bytes);
   endpoint_->register_memory(buffer.span());
   return buffer;
 }
@@ -39,40 +41,60 @@ ReadDispatcher::~ReadDispatcher() {
   endpoint_->close();
 }
 
-void ReadDispatcher::prepare(std::uint32_t lane_index, std::span<const layout::Extent> extents) {
-  Lane& lane = lanes_[lane_index];
-  for (std::uint32_t i = 0; i < extents.size(); ++i) {
-    std::byte* const destination = lane.buffer.data() + std::size_t{i} * slot_bytes_;
-    requests_[i] = {make_token(lane.generation, lane_index, i), kRecordsRegion, extents[i].bytes,
-                    extents[i].offset, destination};
-    lane.arrived[i] = {destination, extents[i].bytes};
-  }
-  lane.error = StatusCode::ok;
-  lane.short_read = false;
+/// How many of so many reads to post now; 0 when it is better to wait for more room.
+std::uint32_t ReadDispatcher::room_for(std::size_t reads) const {
+  const std::uint32_t room = max_outstanding_ - in_flight_;
+  if (reads <= room) return static_cast<std::uint32_t>(reads);
+  return room >= std::max(max_outstanding_ / 4, 1u) && reads > max_outstanding_ / 4 ? room : 0;
 }
 
-Status ReadDispatcher::post(std::uint32_t lane_index, std::span<const layout::Extent> extents,
-                            Ticks deadline) {
-  const auto reads = static_cast<std::uint32_t>(extents.size());
-  if (reads > max_outstanding_) {
-    return {StatusCode::invalid_argument, "the width exceeds what the endpoint may have in flight"};
+Status ReadDispatcher::post_some(std::uint32_t lane_index, std::span<const LaneRead> reads,
+                                 std::uint32_t first) {
+  Lane& lane = lanes_[lane_index];
+  const auto count = static_cast<std::uint32_t>(reads.size());
+  for (std::uint32_t i = 0; i < count; ++i) {
+    std::byte* const destination = lane.buffer.data() + reads[i].at;
+    requests_[i] = {make_token(lane.generation, lane_index, first + i), kRecordsRegion,
+                    reads[i].bytes, reads[i].offset, destination};
+    lane.arrived[first + i] = {destination, reads[i].bytes};
   }
-  for (;;) {
-    if (closed_) return {StatusCode::unavailable, "the connection to the memory node was closed"};
-    if (in_flight_ + reads <= max_outstanding_) {
-      prepare(lane_index, extents);
-      const Status status = endpoint_->post({requests_, reads});
-      if (status.ok()) break;
-      if (status.code() != StatusCode::resource_exhausted) return status;
+  if (Status status = endpoint_->post({requests_.data(), count}); !status.ok()) return status;
+  lane.group->add(count);
+  in_flight_ += count;
+  return {};
+}
+
+Status ReadDispatcher::post(std::uint32_t lane_index, std::span<const LaneRead> reads,
+                            Ticks deadline) {
+  FARVEC_CHECK(reads.size() <= requests_.size(), "{} reads", reads.size());
+  Lane& lane = lanes_[lane_index];
+  lane.error = StatusCode::ok;
+  lane.short_read = false;
+  std::uint32_t posted = 0;
+  while (posted < reads.size()) {
+    Status status;
+    if (closed_) {
+      status = {StatusCode::unavailable, "the connection to the memory node was closed"};
+    } else if (const std::uint32_t count = room_for(reads.size() - posted); count > 0) {
+      status = post_some(lane_index, reads.subspan(posted, count), posted);
+      if (status.ok()) {
+        posted += count;
+        continue;
+      }
+    }
+    if (!status.ok() && status.code() != StatusCode::resource_exhausted) {
+      // What is out already comes back first: wait() then tells.
+      if (posted == 0) return status;
+      lane.error = status.code();
+      return {};
     }
     ++stalls_;
     if (now_ticks() > deadline) {
+      if (lane.group->pending() > 0) retire(lane_index);
       return {StatusCode::deadline_exceeded, "the deadline passed while waiting to read"};
     }
     scheduler_.yield();
   }
-  lanes_[lane_index].group->add(reads);
-  in_flight_ += reads;
   return {};
 }
 

@@ -11,18 +11,24 @@
 #include "base/status.h"
 #include "coroutines/scheduler.h"
 #include "coroutines/wait_group.h"
-#include "graph/beam_search.h"
-#include "layout/graph_layout.h"
 #include "transport/endpoint.h"
 
 namespace farvec::compute_node {
 
 struct DispatcherOptions {
-  std::uint32_t lanes = 1;             ///< fibers that read
-  std::uint32_t max_record_bytes = 0;  ///< of the index
+  std::uint32_t lanes = 1;      ///< fibers that read
+  std::size_t lane_bytes = 0;   ///< of a lane's buffer
+  std::uint32_t max_reads = 0;  ///< of one post(); below 65536
 };
 
-/// One core's reads. Each fiber has a lane with a buffer for one hop. A lane whose deadline passes
+/// A read of the records region into a lane's buffer.
+struct LaneRead {
+  std::uint64_t offset = 0;  ///< from the start of the region
+  std::uint32_t bytes = 0;
+  std::uint64_t at = 0;  ///< in the buffer
+};
+
+/// One core's reads. Each fiber has a lane with a buffer. A lane whose deadline passes
 /// while reads are out gives its buffer up (the endpoint may still write to it) and gets another
 /// one and a new generation; completions of an old generation are counted and dropped, and after
 /// the last of them the buffer is a spare: what was registered once stays where it is. When more
@@ -36,14 +42,18 @@ class ReadDispatcher {
   ReadDispatcher(const ReadDispatcher&) = delete;
   ReadDispatcher& operator=(const ReadDispatcher&) = delete;
 
-  /// Posts one read per extent of `region` with one doorbell; at most graph::kMaxWidth. Suspends
-  /// only while the endpoint's limit of outstanding reads leaves no room.
-  Status post(std::uint32_t lane, std::span<const layout::Extent> extents, Ticks deadline);
+  /// Posts the reads, at most max_reads, with one doorbell; with several, and suspending in
+  /// between, only while the endpoint's limit of outstanding reads leaves too little room. The
+  /// lane's reads before must be done; what they brought stays where these do not write.
+  Status post(std::uint32_t lane, std::span<const LaneRead> reads, Ticks deadline);
 
   /// Suspends until the lane's reads are done. Checks every status and length. On success
   /// bytes(lane, i) is valid until the lane's next post(). With `partial`, reads that came back
   /// `unavailable` are no error; their bytes are empty.
   Status wait(std::uint32_t lane, Ticks deadline, bool partial);
+
+  /// The lane's buffer; another one after a wait() that ended by its deadline.
+  const std::byte* buffer(std::uint32_t lane) const { return lanes_[lane].buffer.data(); }
 
   std::span<const std::byte> bytes(std::uint32_t lane, std::uint32_t i) const {
     return lanes_[lane].arrived[i];
@@ -69,7 +79,7 @@ class ReadDispatcher {
     std::uint32_t generation = 0;
     StatusCode error = StatusCode::ok;
     bool short_read = false;
-    std::span<const std::byte> arrived[graph::kMaxWidth];
+    std::vector<std::span<const std::byte>> arrived;  ///< by read of the last post()
   };
 
   /// What a lane gave up.
@@ -82,7 +92,8 @@ class ReadDispatcher {
 
   HugeBuffer make_buffer() const;
   void note(Lane& lane, const transport::Completion& completion);
-  void prepare(std::uint32_t lane, std::span<const layout::Extent> extents);
+  Status post_some(std::uint32_t lane, std::span<const LaneRead> reads, std::uint32_t first);
+  std::uint32_t room_for(std::size_t reads) const;
   void retire(std::uint32_t lane);
   void release_late(std::uint32_t lane, std::uint32_t generation);
   void close();
@@ -90,14 +101,13 @@ class ReadDispatcher {
   std::unique_ptr<transport::Endpoint> endpoint_;
   coroutines::Scheduler& scheduler_;
   const DispatcherOptions options_;
-  const std::uint32_t slot_bytes_;
   const std::uint32_t max_outstanding_;
   std::vector<Lane> lanes_;
   std::vector<Retired> retired_;
   std::vector<HugeBuffer> spares_;    ///< at most kMaxRetired + 1
   std::uint32_t late_in_flight_ = 0;  ///< reads of retired buffers
   // Scratch of post() and poll(), which never suspend while they use it.
-  transport::ReadRequest requests_[graph::kMaxWidth];
+  std::vector<transport::ReadRequest> requests_;
   transport::Completion completions_[64];
   std::uint32_t in_flight_ = 0;
   bool closed_ = false;

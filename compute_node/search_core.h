@@ -2,18 +2,21 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "base/clock.h"
 #include "base/status.h"
 #include "base/types.h"
-#include "compute_node/graph_index.h"
 #include "transport/emulated/device.h"
 #include "transport/endpoint.h"
 
 namespace farvec::compute_node {
+
+class SearchIndex;
 
 /// What one search cost. Exact: the same for the same index and parameters on every machine.
 struct QueryCounts {
@@ -24,6 +27,11 @@ struct QueryCounts {
   std::uint64_t distances = 0;   ///< exact distances
   std::uint64_t bytes = 0;       ///< fetched from the tier
   std::uint64_t lost = 0;        ///< of `reads`: nobody could deliver them
+  // Of a cluster index; group, list and stray reads make up `reads`.
+  std::uint64_t clusters = 0;     ///< probed
+  std::uint64_t group_reads = 0;  ///< that bring a cluster's group, with or without its list
+  std::uint64_t list_reads = 0;   ///< that bring a list alone
+  std::uint64_t stray_reads = 0;  ///< that bring one stray or a few near each other
 
   QueryCounts& operator+=(const QueryCounts& other) {
     hops += other.hops;
@@ -33,16 +41,29 @@ struct QueryCounts {
     distances += other.distances;
     bytes += other.bytes;
     lost += other.lost;
+    clusters += other.clusters;
+    group_reads += other.group_reads;
+    list_reads += other.list_reads;
+    stray_reads += other.stray_reads;
     return *this;
   }
+};
+
+/// What a search of a cluster index may choose.
+struct ProbeChoice {
+  std::uint32_t clusters = 0;  ///< most to probe
+  /// Clusters that are this many times as far as the nearest are left out.
+  float prune_ratio = std::numeric_limits<float>::infinity();
+  bool dedup = true;  ///< read no vector twice in one query
 };
 
 /// One query from admission to answer. Owned by whoever feeds it; not moved while a core has it.
 struct SearchTask {
   const std::byte* query = nullptr;  ///< dimension elements of the index's stored type
   std::uint32_t k = 0;
-  std::uint32_t list = 0;
-  std::uint32_t width = 1;
+  std::uint32_t list = 0;      ///< of a graph search
+  std::uint32_t width = 1;     ///< of a graph search
+  ProbeChoice probing;         ///< of a cluster search
   Ticks deadline = 0;          ///< absolute
   bool partial = false;        ///< go on without records that nobody can deliver
   NodeId* ids = nullptr;       ///< room for k, nearest first
@@ -77,7 +98,12 @@ struct SearchCoreOptions {
   std::size_t cache_bytes = 0;  ///< of the record cache; endpoints only, loads need none
   /// Loads take as long as this device's; null: as long as they take. Not for endpoints.
   std::shared_ptr<transport::Device> device;
-  std::uint32_t max_list = 1024;  ///< largest SearchTask::list: bounds the scratch
+  std::uint32_t max_list = 1024;   ///< largest SearchTask::list: bounds the scratch
+  std::uint32_t max_probe = 4096;  ///< the same for SearchTask::probing.clusters
+  /// Of a cluster index: vectors with at most so many bytes between them share a read. None: no
+  /// read brings more than one vector that was asked for by its address.
+  std::optional<std::uint32_t> merge_gap_bytes;
+  bool count_probes = false;  ///< of every cluster, for probes()
 };
 
 /// What a core has done since it was made.
@@ -94,21 +120,24 @@ class SearchCore {
  public:
   /// Reads records in place from `region`, mapped from its header on (tiers dram, shm, devdax,
   /// and modelled devices that are reached by loads).
-  SearchCore(const GraphIndex& index, std::span<const std::byte> region,
+  SearchCore(const SearchIndex& index, std::span<const std::byte> region,
              const SearchCoreOptions& options);
   /// Reads records of region 0 through an endpoint.
-  SearchCore(const GraphIndex& index, std::unique_ptr<transport::Endpoint> endpoint,
+  SearchCore(const SearchIndex& index, std::unique_ptr<transport::Endpoint> endpoint,
              const SearchCoreOptions& options);
   ~SearchCore();
 
   /// Serves the feed until it is finished and every task is done. A task with parameters that do
-  /// not fit the index (k = 0, list < k, list > max_list, width = 0 or too large) ends with
-  /// invalid_argument. An exception of the feed ends the run and is rethrown.
+  /// not fit the index (k = 0, list < k, list > max_list, width or clusters = 0 or too large) ends
+  /// with invalid_argument. An exception of the feed ends the run and is rethrown.
   void run(TaskFeed& feed);
 
   /// Counters are written by run()'s thread without synchronisation: read them from the feed's
   /// calls or after run().
   CoreStatistics statistics() const;
+
+  /// How often each cluster was probed; empty unless that is counted. As statistics().
+  std::span<const std::uint64_t> probes() const;
 
   class Impl;
 

@@ -1,7 +1,7 @@
 #include "compute_node/service/directory_backend.h"
 
 #include "compute_node/index_loader.h"
-#include "compute_node/service/graph_session.h"
+#include "compute_node/service/index_session.h"
 #include "layout/index_directory.h"
 #include "transport/mapped/mapped_endpoint.h"
 
@@ -37,9 +37,9 @@ std::unique_ptr<SearchSession> DirectoryBackend::open(std::chrono::milliseconds,
     if (stop.load(std::memory_order_relaxed)) throw UnreachableError("loading was stopped");
   };
   const auto directory = layout::IndexDirectory::open(options_.index);
-  GraphIndex index = load_graph_index(directory, options);
+  SearchIndex index = load_search_index(directory, options);
   const auto records = std::make_shared<const Records>(directory, options);
-  GraphSessionOptions session;
+  IndexSessionOptions session;
   session.core = core_options(options_);
   session.cores = options_.threads;
   session.tier = transport::to_string(tier_);
@@ -51,7 +51,7 @@ std::unique_ptr<SearchSession> DirectoryBackend::open(std::chrono::milliseconds,
       return std::make_unique<transport::MappedEndpoint>(records->regions);
     });
   }
-  return std::make_unique<GraphSession>(std::move(index), directory.manifest(), std::move(session));
+  return std::make_unique<IndexSession>(std::move(index), directory.manifest(), std::move(session));
 }
 
 }  // namespace farvec::compute_node

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "compute_node/index_loader.h"
-#include "compute_node/service/graph_session.h"
+#include "compute_node/service/index_session.h"
 
 namespace farvec::compute_node {
 namespace {
@@ -59,8 +59,8 @@ std::unique_ptr<SearchSession> MemoryNodeBackend::open(std::chrono::milliseconds
   const std::shared_ptr<NodeSet> set = std::exchange(set_, nullptr);
   FetchOptions fetch;
   fetch.stop = &stop;
-  GraphIndex index = fetch_graph_index(set->manifest(), *set->make_endpoint(), fetch);
-  GraphSessionOptions session;
+  SearchIndex index = fetch_search_index(set->manifest(), *set->make_endpoint(), fetch);
+  IndexSessionOptions session;
   session.core = core_options(options_);
   session.cores = options_.threads;
   session.tier = transport::to_string(tier_);
@@ -84,7 +84,7 @@ std::unique_ptr<SearchSession> MemoryNodeBackend::open(std::chrono::milliseconds
     }
     session.emulate(tier_.model, make_endpoint);
   }
-  return std::make_unique<GraphSession>(std::move(index), set->manifest(), std::move(session));
+  return std::make_unique<IndexSession>(std::move(index), set->manifest(), std::move(session));
 }
 
 }  // namespace farvec::compute_node

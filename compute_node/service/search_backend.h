@@ -23,12 +23,13 @@ struct ServedIndex {
   std::uint64_t count = 0;
   std::uint32_t degree = 0;
   std::uint32_t code_bits = 0;
-  std::string layout;  ///< "csr", "padded"
-  std::string tier;    ///< with its model when it has one
+  std::uint32_t clusters = 0;  ///< 0: a graph
+  std::string layout;          ///< "csr", "padded", "coupled", "decoupled", "grouped"...
+  std::string tier;            ///< with its model when it has one
   std::uint64_t generation = 0;
   std::uint64_t index_bytes = 0;   ///< on the tier
-  std::uint64_t code_bytes = 0;    ///< in this process
-  std::uint64_t offset_bytes = 0;  ///< in this process
+  std::uint64_t code_bytes = 0;    ///< in this process: a graph's codes, or the centroids
+  std::uint64_t offset_bytes = 0;  ///< in this process: offsets, or the table of clusters
   std::uint64_t cache_bytes = 0;   ///< record caches of all cores
 };
 

@@ -44,12 +44,12 @@ class SmallIndex {
     geometry.record_checksum = record_checksum;
     layout::GraphLocator locator(geometry, layout::make_offset_table(graph.view()));
     region_ = layout::encode_region(layout::RecordEncoder(locator, graph.view(), view), locator, 1);
-    index_ = std::make_unique<GraphIndex>(
+    index_ = std::make_unique<SearchIndex>(GraphIndex(
         GraphIndex::Parts{Metric::l2, ElementType::u8, kDimension, graph.entry, std::move(locator),
-                          quantization::Rabitq(train(view)), encode(view)});
+                          quantization::Rabitq(train(view)), encode(view)}));
   }
 
-  const GraphIndex& index() const { return *index_; }
+  const SearchIndex& index() const { return *index_; }
   std::span<const std::byte> region() const { return region_.span(); }
   const std::byte* query(std::size_t i) const {
     return reinterpret_cast<const std::byte*>(rows_.data()) + i * kDimension;
@@ -81,7 +81,7 @@ class SmallIndex {
 
   std::vector<std::uint8_t> rows_;
   HugeBuffer region_;
-  std::unique_ptr<GraphIndex> index_;
+  std::unique_ptr<SearchIndex> index_;
 };
 
 /// Feeds tasks 0, 1, ... and keeps them.

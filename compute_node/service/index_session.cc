@@ -1,4 +1,4 @@
-#include "compute_node/service/graph_session.h"
+#include "compute_node/service/index_session.h"
 
 #include <utility>
 
@@ -11,7 +11,7 @@ namespace {
 /// statistics where that is allowed: in its calls.
 class SampledFeed final : public TaskFeed {
  public:
-  SampledFeed(TaskFeed& feed, const SearchCore& core, GraphSession& session)
+  SampledFeed(TaskFeed& feed, const SearchCore& core, IndexSession& session)
       : feed_(feed), core_(core), session_(session), counters_(session.counters()) {}
   ~SampledFeed() override {
     counters_.reads_in_flight.fetch_sub(last_.in_flight_reads, std::memory_order_relaxed);
@@ -47,14 +47,14 @@ class SampledFeed final : public TaskFeed {
 
   TaskFeed& feed_;
   const SearchCore& core_;
-  GraphSession& session_;
+  IndexSession& session_;
   TierCounters& counters_;
   CoreStatistics last_;
   std::uint32_t done_ = 0;
 };
 
-ServedIndex describe(const GraphIndex& graph, const layout::Manifest& manifest,
-                     const GraphSessionOptions& options) {
+ServedIndex describe(const SearchIndex& index, const layout::Manifest& manifest,
+                     const IndexSessionOptions& options) {
   ServedIndex served;
   served.metric = manifest.metric;
   served.source_type = manifest.source_type;
@@ -63,14 +63,15 @@ ServedIndex describe(const GraphIndex& graph, const layout::Manifest& manifest,
   served.count = manifest.count;
   served.degree = manifest.max_degree;
   served.code_bits = manifest.build.code_bits;
-  served.layout = layout::to_string(manifest.layout);
+  served.layout = manifest.layout_name();
+  served.clusters = manifest.cluster.clusters;
   served.tier = options.tier;
   served.generation = options.generation;
   for (const layout::RegionEntry& region : manifest.regions) {
     served.index_bytes += region.file_bytes();
   }
-  served.offset_bytes = graph.locator().dram_bytes();
-  served.code_bytes = graph.dram_bytes() - served.offset_bytes;
+  served.offset_bytes = index.location_bytes();
+  served.code_bytes = index.dram_bytes() - served.offset_bytes;
   if (options.make_endpoint) served.cache_bytes = options.core.cache_bytes * options.cores;
   return served;
 }
@@ -85,13 +86,13 @@ SearchCoreOptions core_options(const DaemonOptions& options) {
   return made;
 }
 
-GraphSession::GraphSession(GraphIndex index, const layout::Manifest& manifest,
-                           GraphSessionOptions options)
+IndexSession::IndexSession(SearchIndex index, const layout::Manifest& manifest,
+                           IndexSessionOptions options)
     : options_(std::move(options)),
-      graph_(std::move(index)),
-      served_(describe(graph_, manifest, options_)) {}
+      index_(std::move(index)),
+      served_(describe(index_, manifest, options_)) {}
 
-void GraphSessionOptions::emulate(const transport::DeviceModel& model,
+void IndexSessionOptions::emulate(const transport::DeviceModel& model,
                                   std::function<std::unique_ptr<transport::Endpoint>()> below) {
   auto device = std::make_shared<transport::Device>(model);
   if (model.reached_by_loads()) {
@@ -103,9 +104,9 @@ void GraphSessionOptions::emulate(const transport::DeviceModel& model,
   };
 }
 
-void GraphSession::run_core(unsigned, TaskFeed& feed) {
-  auto core = options_.make_endpoint ? SearchCore(graph_, options_.make_endpoint(), options_.core)
-                                     : SearchCore(graph_, options_.records, options_.core);
+void IndexSession::run_core(unsigned, TaskFeed& feed) {
+  auto core = options_.make_endpoint ? SearchCore(index_, options_.make_endpoint(), options_.core)
+                                     : SearchCore(index_, options_.records, options_.core);
   SampledFeed sampled(feed, core, *this);
   core.run(sampled);
 }

@@ -1,11 +1,11 @@
-// An open graph index: what the cores of one generation search.
+// An open index: what the cores of one generation search.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <vector>
 
-#include "compute_node/graph_index.h"
+#include "compute_node/search_index.h"
 #include "compute_node/service/daemon_options.h"
 #include "compute_node/service/search_backend.h"
 #include "layout/manifest.h"
@@ -16,7 +16,7 @@ namespace farvec::compute_node {
 /// One core's share of the daemon's options.
 SearchCoreOptions core_options(const DaemonOptions& options);
 
-struct GraphSessionOptions {
+struct IndexSessionOptions {
   SearchCoreOptions core;   ///< cache_bytes is one core's share
   std::uint32_t cores = 1;  ///< for the sum of the caches
   std::string tier;         ///< for reports
@@ -34,9 +34,9 @@ struct GraphSessionOptions {
                std::function<std::unique_ptr<transport::Endpoint>()> below);
 };
 
-class GraphSession final : public SearchSession {
+class IndexSession final : public SearchSession {
  public:
-  GraphSession(GraphIndex index, const layout::Manifest& manifest, GraphSessionOptions options);
+  IndexSession(SearchIndex index, const layout::Manifest& manifest, IndexSessionOptions options);
 
   const ServedIndex& index() const override { return served_; }
   void run_core(unsigned core, TaskFeed& feed) override;
@@ -47,8 +47,8 @@ class GraphSession final : public SearchSession {
   }
 
  private:
-  const GraphSessionOptions options_;
-  const GraphIndex graph_;
+  const IndexSessionOptions options_;
+  const SearchIndex index_;
   ServedIndex served_;
   TierCounters counters_;
 };

@@ -1,0 +1,29 @@
+#include "compute_node/cluster_index.h"
+
+#include <utility>
+
+#include "base/error.h"
+#include "graph/candidate_list.h"
+
+namespace farvec::compute_node {
+
+ClusterIndex::ClusterIndex(Parts parts)
+    : parts_(std::move(parts)),
+      kernel_(distance::many_kernel(parts_.metric, parts_.type, parts_.dimension)) {
+  const layout::ClusterGeometry& geometry = parts_.locator.geometry();
+  if (geometry.count >= graph::kMaxNodes) {
+    throw Error("the index has {} vectors; a search takes fewer than {}", geometry.count,
+                graph::kMaxNodes);
+  }
+  const std::size_t vector_bytes = parts_.dimension * element_bytes(parts_.type);
+  if (geometry.vector_bytes != vector_bytes) {
+    throw Error("the index stores {} bytes per vector, but {} x {} needs {}", geometry.vector_bytes,
+                parts_.dimension, to_string(parts_.type), vector_bytes);
+  }
+  if (parts_.centroids.count() != geometry.clusters) {
+    throw Error("the index has {} clusters and {} centroids: rebuild it", geometry.clusters,
+                parts_.centroids.count());
+  }
+}
+
+}  // namespace farvec::compute_node

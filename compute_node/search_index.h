@@ -1,0 +1,42 @@
+// A graph or a cluster index, for everybody to whom it does not matter which.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <variant>
+
+#include "compute_node/cluster_index.h"
+#include "compute_node/graph_index.h"
+
+namespace farvec::compute_node {
+
+/// Immutable after construction and shared by all cores.
+class SearchIndex {
+ public:
+  SearchIndex(GraphIndex index) : index_(std::move(index)) {}
+  SearchIndex(ClusterIndex index) : index_(std::move(index)) {}
+
+  /// nullptr when it is the other one.
+  const GraphIndex* graph() const { return std::get_if<GraphIndex>(&index_); }
+  const ClusterIndex* clusters() const { return std::get_if<ClusterIndex>(&index_); }
+
+  /// Of the records region, header included.
+  std::uint64_t region_bytes() const {
+    return std::visit([](const auto& index) { return index.locator().region_bytes(); }, index_);
+  }
+  /// What it keeps in compute DRAM; what each core adds is in its own statistics.
+  std::size_t dram_bytes() const {
+    return std::visit([](const auto& index) { return index.dram_bytes(); }, index_);
+  }
+
+  /// Of it, what says where records are: offsets, or the table of clusters.
+  std::size_t location_bytes() const {
+    return std::visit([](const auto& index) { return index.locator().dram_bytes(); }, index_);
+  }
+
+ private:
+  std::variant<GraphIndex, ClusterIndex> index_;
+};
+
+}  // namespace farvec::compute_node
