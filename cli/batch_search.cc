@@ -77,6 +77,7 @@ class StridedFeed : public compute_node::TaskFeed {
       slot.k = parameters_.k;
       slot.list = parameters_.list;
       slot.width = parameters_.width;
+      slot.probing = parameters_.probing;
       slot.partial = parameters_.partial;
       free_.push_back(&slot);
     }

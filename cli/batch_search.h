@@ -16,9 +16,10 @@ struct BatchParameters {
   std::uint32_t k = 10;
   std::uint32_t list = 64;
   std::uint32_t width = 1;
-  std::uint32_t repeats = 1;    ///< times the whole set is searched
-  double deadline_ms = 10'000;  ///< per query, from its start
-  bool partial = false;         ///< go on without records that no memory node can deliver
+  compute_node::ProbeChoice probing;  ///< of a cluster index
+  std::uint32_t repeats = 1;          ///< times the whole set is searched
+  double deadline_ms = 10'000;        ///< per query, from its start
+  bool partial = false;               ///< go on without records that no memory node can deliver
 };
 
 struct BatchOutcome {

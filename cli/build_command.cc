@@ -1,7 +1,6 @@
 // farvec build graph: from a vector file to an index directory.
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -10,10 +9,9 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/version.h"
+#include "cli/build_input.h"
 #include "cli/commands.h"
 #include "compute_node/index_loader.h"
-#include "dataset/vector_set.h"
-#include "distance/distance.h"
 #include "graph/vamana_builder.h"
 #include "layout/index_writer.h"
 #include "quantization/rabitq.h"
@@ -22,59 +20,25 @@ namespace farvec::cli {
 namespace {
 
 struct BuildArguments {
-  std::string data;
-  std::string metric;
+  BuildInput input;
   std::string out;
   std::string layout = "csr";
-  std::string name;
   graph::VamanaOptions graph;
   std::uint32_t code_bits = 2;
   bool record_checksum = false;
-  bool allow_nonfinite = false;
   bool overwrite = false;
   bool json = false;
 };
 
-/// The rows as the index stores them. `source` is given up when it already is in stored form.
-dataset::VectorSet stored_rows(dataset::VectorSet source, Metric metric, unsigned threads) {
-  const VectorView from = source.view();
-  const ElementType type = distance::stored_type(metric, from.type);
-  if (metric != Metric::cosine) return source;
-  dataset::VectorSet stored(from.count, from.dimension, type);
-  parallel_for(from.count, 4096, threads, [&](std::size_t begin, std::size_t end, unsigned) {
-    for (std::size_t i = begin; i < end; ++i) {
-      distance::to_stored(from.row(i), from.type, metric, from.dimension, stored.mutable_row(i));
-    }
-  });
-  return stored;
-}
-
-/// "sift1m" for /data/sift1m/base.u8bin, else the file's stem.
-std::string dataset_name(const std::string& path) {
-  const std::filesystem::path file = std::filesystem::absolute(path);
-  return file.stem() == "base" ? file.parent_path().filename().string() : file.stem().string();
-}
-
 layout::Manifest describe(const BuildArguments& arguments, const VectorView& source,
                           Metric metric) {
-  layout::Manifest manifest;
-  manifest.metric = metric;
-  manifest.source_type = source.type;
-  manifest.stored_type = distance::stored_type(metric, source.type);
-  manifest.normalised = metric == Metric::cosine;
+  layout::Manifest manifest = describe_source(arguments.input, source, metric);
   manifest.layout = layout::parse_layout_kind(arguments.layout);
   manifest.record_checksum = arguments.record_checksum;
   manifest.max_degree = arguments.graph.degree;
   manifest.build = {
       arguments.graph.degree, arguments.graph.list, static_cast<double>(arguments.graph.alpha),
       arguments.graph.passes, arguments.graph.seed, arguments.code_bits};
-  manifest.dataset.name = arguments.name.empty() ? dataset_name(arguments.data) : arguments.name;
-  manifest.dataset.file = std::filesystem::path(arguments.data).filename().string();
-  manifest.dataset.row_bytes = source.row_bytes();
-  manifest.dataset.rows_hashed = source.count;
-  manifest.dataset.xxh3 = layout::fingerprint(source);
-  manifest.farvec_version = version();
-  manifest.farvec_commit = commit();
   return manifest;
 }
 
@@ -119,14 +83,9 @@ void check_arguments(const BuildArguments& arguments) {
 
 void build(const BuildArguments& arguments) {
   check_arguments(arguments);
-  const Metric metric = parse_metric(arguments.metric);
+  const Metric metric = parse_metric(arguments.input.metric);
   const unsigned threads = resolve_threads(arguments.graph.threads);
-  dataset::VectorSet source =
-      dataset::load(arguments.data, {.allow_nonfinite = arguments.allow_nonfinite});
-  if (source.dropped() > 0) {
-    fmt::print(stderr, "{}: dropped {} rows with NaN or infinite values; ids count what is left\n",
-               arguments.data, source.dropped());
-  }
+  dataset::VectorSet source = load_source(arguments.input);
   layout::check_destination(arguments.out, arguments.overwrite,
                             source.view().count * source.view().row_bytes());
   layout::Manifest manifest = describe(arguments, source.view(), metric);
@@ -153,8 +112,7 @@ void build(const BuildArguments& arguments) {
 
 void add_graph_options(CLI::App& command, BuildArguments& arguments) {
   graph::VamanaOptions& graph = arguments.graph;
-  command.add_option("--data", arguments.data, "Vectors to index")->required();
-  command.add_option("--metric", arguments.metric, "l2, ip or cosine")->required();
+  add_input_options(command, arguments.input);
   command.add_option("--out", arguments.out, "Index directory to make")->required();
   command.add_option("--degree", graph.degree, "R: most edges per vertex")->capture_default_str();
   command.add_option("--list", graph.list, "L of the searches during the build")
@@ -169,11 +127,8 @@ void add_graph_options(CLI::App& command, BuildArguments& arguments) {
   command.add_option("--threads", graph.threads, "0: one per processor")->capture_default_str();
   command.add_option("--seed", graph.seed, "The same seed gives the same index")
       ->capture_default_str();
-  command.add_option("--name", arguments.name, "Data set's name in reports [its folder or file]");
   command.add_flag("--record-checksum", arguments.record_checksum,
                    "4 bytes more per record, checked on every read");
-  command.add_flag("--allow-nonfinite", arguments.allow_nonfinite,
-                   "Drop rows with NaN or infinite values instead of refusing the file");
   command.add_flag("--overwrite", arguments.overwrite, "Replace an index that is already there");
   command.add_flag("--quiet", graph.quiet, "No progress");
   command.add_flag("--json", arguments.json, "Report as one JSON object");
@@ -197,6 +152,7 @@ void register_build_command(CLI::App& tool) {
       "Example:\n  farvec build graph --data base.u8bin --metric l2 --degree 32 --list 100 \\\n"
       "    --out sift1m.index");
   graph->callback([arguments] { build(*arguments); });
+  register_build_cluster_command(*command);
 }
 
 }  // namespace farvec::cli

@@ -7,6 +7,8 @@ namespace farvec::cli {
 
 void register_bench_command(CLI::App& tool);
 void register_build_command(CLI::App& tool);
+/// Below `farvec build`.
+void register_build_cluster_command(CLI::App& build);
 void register_dataset_command(CLI::App& tool);
 void register_inspect_command(CLI::App& tool);
 void register_place_command(CLI::App& tool);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "layout/cluster_report.h"
 #include "layout/index_directory.h"
 #include "layout/index_report.h"
 
@@ -62,17 +63,43 @@ Json manifest_summary(const Manifest& manifest) {
   return json;
 }
 
+Json common_json(const layout::IndexDirectory& index, bool verified) {
+  Json json = {{"path", index.path().string()}};
+  json.update(manifest_summary(index.manifest()));
+  json["dataset_bytes"] = index.manifest().dataset_bytes();
+  json["verified"] = verified;
+  return json;
+}
+
 void print_json(const layout::IndexDirectory& index, const layout::DegreeReport& degrees,
                 bool verified) {
-  const Manifest& manifest = index.manifest();
-  Json json = {{"path", index.path().string()}};
-  json.update(manifest_summary(manifest));
-  json["dataset_bytes"] = manifest.dataset_bytes();
+  Json json = common_json(index, verified);
   json["degree"] = degrees_to_json(degrees);
   for (const LayoutKind kind : {LayoutKind::csr, LayoutKind::padded}) {
-    json["layouts"][std::string(to_string(kind))] = cost_to_json(layout_cost(manifest, kind));
+    json["layouts"][std::string(to_string(kind))] =
+        cost_to_json(layout_cost(index.manifest(), kind));
   }
-  json["verified"] = verified;
+  fmt::print("{}\n", json.dump());
+}
+
+Json sizes_to_json(const layout::SizeReport& sizes) {
+  return {{"min", sizes.least}, {"mean", sizes.mean}, {"p50", sizes.p50},
+          {"p90", sizes.p90},   {"p99", sizes.p99},   {"max", sizes.most}};
+}
+
+void print_json(const layout::IndexDirectory& index, const layout::ClusterReport& report,
+                bool verified) {
+  Json json = common_json(index, verified);
+  json["amplification"] = report.amplification;
+  json["coupled_amplification"] = report.coupled_amplification;
+  json["total_amplification"] = report.total_amplification;
+  json["compute_dram_bytes_per_vector"] = report.compute_dram_bytes_per_vector;
+  json["clusters_per_vector"] = report.clusters_per_vector;
+  json["stray_share"] = report.stray_share;
+  json["empty_clusters"] = report.empty_clusters;
+  json["members"] = sizes_to_json(report.members);
+  json["groups"] = sizes_to_json(report.groups);
+  json["strays"] = sizes_to_json(report.strays);
   fmt::print("{}\n", json.dump());
 }
 
@@ -91,24 +118,36 @@ void print_line(const char* name, const std::string& value) {
   fmt::print("{:<12} {}\n", name, value);
 }
 
+std::string build_words(const Manifest& m) {
+  if (m.index == layout::IndexKind::cluster) {
+    const layout::ClusterBuildParameters& build = m.cluster_build;
+    return fmt::format(
+        "{} clusters, replicas {}, closure ratio {:g}, balance {:g}, sample {}, seed {}",
+        grouped(m.cluster.clusters), build.replicas, build.closure_ratio, build.balance,
+        grouped(build.sample), build.seed);
+  }
+  return fmt::format("degree {}, list {}, alpha {:g}, passes {}, seed {}, code bits {}",
+                     m.build.degree, m.build.list, m.build.alpha, m.build.passes, m.build.seed,
+                     m.build.code_bits);
+}
+
 void print_identity(const layout::IndexDirectory& index) {
   const Manifest& m = index.manifest();
   print_line("index", index.path().string());
-  print_line("kind",
-             fmt::format("{}, {} layout, format version {}{}", m.index, to_string(m.layout),
-                         layout::kFormatVersion, m.record_checksum ? ", record checksums" : ""));
+  print_line(
+      "kind",
+      fmt::format("{}, {} layout, format version {}{}", to_string(m.index), m.layout_name(),
+                  layout::kFormatVersion,
+                  m.record_checksum || m.cluster.record_checksum ? ", record checksums" : ""));
   print_line("vectors", fmt::format("{} x {} {} (from {}){}, metric {}", grouped(m.count),
                                     m.dimension, to_string(m.stored_type), to_string(m.source_type),
                                     m.normalised ? ", normalised" : "", to_string(m.metric)));
   print_line("data set", fmt::format("{} ({}), {} bytes, xxh3 {:016x} of {} rows", m.dataset.name,
                                      m.dataset.file, grouped(m.dataset_bytes()), m.dataset.xxh3,
                                      grouped(m.dataset.rows_hashed)));
-  print_line("build",
-             fmt::format("degree {}, list {}, alpha {:g}, passes {}, seed {}, code bits {}",
-                         m.build.degree, m.build.list, m.build.alpha, m.build.passes, m.build.seed,
-                         m.build.code_bits));
+  print_line("build", build_words(m));
   print_line("built by", fmt::format("farvec {} ({})", m.farvec_version, m.farvec_commit));
-  print_line("entry", grouped(m.entry));
+  if (m.index == layout::IndexKind::graph) print_line("entry", grouped(m.entry));
 }
 
 void print_regions(const Manifest& manifest) {
@@ -162,24 +201,59 @@ void print_degrees(const layout::DegreeReport& degrees) {
   }
 }
 
-void inspect(const InspectArguments& arguments) {
-  const auto index = layout::IndexDirectory::open(arguments.directory);
-  layout::LoadOptions options;
-  options.threads = arguments.threads;
-  options.quiet = !arguments.verify;
-  if (arguments.verify) index.verify(options);
-  options.quiet = true;
-  const auto degrees = layout::degree_report(index.load_offset_table(options));
-  if (arguments.json) {
-    print_json(index, degrees, arguments.verify);
-    return;
+void print_sizes(const char* name, const layout::SizeReport& sizes) {
+  fmt::print("{:<16} {:>10} {:>10.1f} {:>10} {:>10} {:>10} {:>10}\n", name, sizes.least, sizes.mean,
+             sizes.p50, sizes.p90, sizes.p99, sizes.most);
+}
+
+void print_report(const Manifest& manifest, const layout::ClusterReport& report) {
+  fmt::print(
+      "\nrecords {:.3f} times the data (coupled: {:.3f}), with centroids and table {:.3f};\n"
+      "{:.2f} bytes of compute DRAM per vector\n",
+      report.amplification, report.coupled_amplification, report.total_amplification,
+      report.compute_dram_bytes_per_vector);
+  fmt::print("\n{:<16} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}\n", "per cluster", "min", "mean",
+             "p50", "p90", "p99", "max");
+  print_sizes("members", report.members);
+  print_sizes("in its group", report.groups);
+  print_sizes("strays", report.strays);
+  fmt::print("{:.1f}% of all members are strays; {} clusters are empty\n", 100 * report.stray_share,
+             report.empty_clusters);
+  fmt::print("\nevery vector is in {:.2f} clusters on average\n", report.clusters_per_vector);
+  for (std::size_t i = 0; i < manifest.replication.size(); ++i) {
+    if (manifest.replication[i] == 0) continue;
+    fmt::print("{:>9} {:>15}\n", i + 1, grouped(manifest.replication[i]));
   }
+}
+
+void print_common(const layout::IndexDirectory& index) {
   print_identity(index);
   print_regions(index.manifest());
   print_placement(index.manifest());
+}
+
+void inspect_graph(const layout::IndexDirectory& index, const InspectArguments& arguments) {
+  const auto degrees = layout::degree_report(index.load_offset_table({.quiet = true}));
+  if (arguments.json) return print_json(index, degrees, arguments.verify);
+  print_common(index);
   print_costs(index.manifest());
   print_degrees(degrees);
-  if (arguments.verify) fmt::print("\nverified: every checksum matches\n");
+}
+
+void inspect_clusters(const layout::IndexDirectory& index, const InspectArguments& arguments) {
+  const auto report =
+      layout::cluster_report(index.manifest(), index.load_cluster_locator({.quiet = true}));
+  if (arguments.json) return print_json(index, report, arguments.verify);
+  print_common(index);
+  print_report(index.manifest(), report);
+}
+
+void inspect(const InspectArguments& arguments) {
+  const auto index = layout::IndexDirectory::open(arguments.directory);
+  if (arguments.verify) index.verify({.threads = arguments.threads});
+  index.manifest().index == layout::IndexKind::graph ? inspect_graph(index, arguments)
+                                                     : inspect_clusters(index, arguments);
+  if (arguments.verify && !arguments.json) fmt::print("\nverified: every checksum matches\n");
 }
 
 }  // namespace
@@ -193,9 +267,9 @@ void register_inspect_command(CLI::App& tool) {
   command->add_option("--threads", arguments->threads, "Of --verify; 0: one per processor");
   command->footer(
       "Amplification is the bytes of the records, which lie on the memory node, over the bytes of\n"
-      "the data set's vectors; \"total\" adds codes and offsets. Both layouts are shown, "
-      "whichever\n"
-      "the index has.\n"
+      "the data set's vectors; \"total\" adds codes and offsets. Both layouts of a graph are "
+      "shown,\n"
+      "whichever the index has. Strays are members that a cluster has by their address.\n"
       "Example:\n  farvec inspect sift1m.index --verify");
   command->callback([arguments] { inspect(*arguments); });
 }

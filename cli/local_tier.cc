@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "cli/tier_memory.h"
+#include "compute_node/index_loader.h"
 #include "transport/emulated/emulated_endpoint.h"
 
 namespace farvec::cli {
@@ -27,10 +28,10 @@ std::shared_ptr<const transport::RegionSet> LocalMemory::shared() {
   return shared_;
 }
 
-LocalTier::LocalTier(const transport::TierSpec& spec, const compute_node::GraphIndex& index,
+LocalTier::LocalTier(const transport::TierSpec& spec, const compute_node::SearchIndex& index,
                      LocalMemory& memory, const rpc::TlsFiles& tls)
     : spec_(spec), index_(index), memory_(memory), name_(transport::to_string(spec)) {
-  const std::uint64_t bytes = index.locator().region_bytes();
+  const std::uint64_t bytes = index.region_bytes();
   switch (spec.kind) {
     case TierKind::dram:
       model_ = "this process's DRAM";
@@ -68,13 +69,19 @@ void LocalTier::attach(const rpc::TlsFiles& tls) {
     throw Error("the memory node at {} serves another index ({}, {} vectors) than '{}'", spec_.path,
                 theirs.dataset.name, theirs.count, memory_.directory().path().string());
   }
-  if (theirs.placement) layout::check_records(*theirs.placement, index_.locator());
+  if (theirs.placement) compute_node::check_placement(*theirs.placement, index_);
   model_ = nodes_->make_endpoint()->description();
+}
+
+std::optional<std::uint32_t> LocalTier::merge_gap_bytes() const {
+  if (nodes_ != nullptr && nodes_->manifest().placement) return std::nullopt;
+  return transport::bytes_per_request(spec_);
 }
 
 std::unique_ptr<compute_node::SearchCore> LocalTier::make_core(
     compute_node::SearchCoreOptions options) {
   using compute_node::SearchCore;
+  if (!options.merge_gap_bytes) options.merge_gap_bytes = merge_gap_bytes();
   switch (spec_.kind) {
     case TierKind::dram:
       return std::make_unique<SearchCore>(index_, memory_.dram(), options);

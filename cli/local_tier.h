@@ -7,8 +7,8 @@
 #include <string>
 
 #include "compute_node/attach/node_set.h"
-#include "compute_node/graph_index.h"
 #include "compute_node/search_core.h"
+#include "compute_node/search_index.h"
 #include "layout/index_directory.h"
 #include "transport/emulated/device.h"
 #include "transport/mapped/mapped_endpoint.h"
@@ -37,7 +37,7 @@ class LocalMemory {
 class LocalTier {
  public:
   /// `tls` is for tiers that attach to a memory node. Throws Error when the tier cannot be opened.
-  LocalTier(const transport::TierSpec& spec, const compute_node::GraphIndex& index,
+  LocalTier(const transport::TierSpec& spec, const compute_node::SearchIndex& index,
             LocalMemory& memory, const rpc::TlsFiles& tls);
 
   std::unique_ptr<compute_node::SearchCore> make_core(compute_node::SearchCoreOptions options);
@@ -53,10 +53,12 @@ class LocalTier {
   }
 
  private:
+  /// None where a merged read might lie on two memory nodes.
+  std::optional<std::uint32_t> merge_gap_bytes() const;
   void attach(const rpc::TlsFiles& tls);
 
   const transport::TierSpec spec_;
-  const compute_node::GraphIndex& index_;
+  const compute_node::SearchIndex& index_;
   LocalMemory& memory_;
   std::string name_;
   std::string model_;

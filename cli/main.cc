@@ -7,7 +7,6 @@
 
 #include "base/version.h"
 #include "cli/commands.h"
-#include "transport/fabric/library.h"
 
 namespace {
 
@@ -43,7 +42,6 @@ int main(int argc, char** argv) {
   // Beyond a limit on file sizes, writes then fail as on a full disk, and partial output is
   // removed.
   std::signal(SIGXFSZ, SIG_IGN);
-  farvec::transport::shrink_fabric_buffers();
   try {
     register_commands(tool);
     tool.parse(argc, argv);

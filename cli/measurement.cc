@@ -71,6 +71,17 @@ std::vector<std::size_t> split_bytes(const std::string& text, const std::string&
   return sizes;
 }
 
+std::vector<bool> split_switches(const std::string& text, const std::string& option) {
+  std::vector<bool> switches;
+  for (const std::string& part : split(text, ',')) {
+    if (part != "on" && part != "off") {
+      throw Error("{}: '{}' is neither on nor off", option, part);
+    }
+    switches.push_back(part == "on");
+  }
+  return switches;
+}
+
 std::vector<double> split_shares(const std::string& text, const std::string& option) {
   std::vector<double> shares;
   for (const std::string& part : split(text, ',')) {

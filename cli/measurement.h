@@ -15,6 +15,8 @@ std::vector<std::uint32_t> split_numbers(const std::string& text, const std::str
                                          std::uint32_t least = 1);
 /// The same for sizes, 0 included.
 std::vector<std::size_t> split_bytes(const std::string& text, const std::string& option);
+/// The same for "on" and "off".
+std::vector<bool> split_switches(const std::string& text, const std::string& option);
 /// The same for numbers from 0 to 1.
 std::vector<double> split_shares(const std::string& text, const std::string& option);
 /// A whole number. Throws Error naming `option`.

@@ -24,8 +24,11 @@ struct PlaceArguments {
 std::optional<Placement> make_placement(const layout::IndexDirectory& index,
                                         const layout::PlacementOptions& options) {
   if (options.nodes == 1 && options.replicas == 1) return std::nullopt;
-  return layout::make_placement(index.load_locator({.quiet = true}),
-                                index.manifest().region_bytes(), options);
+  const auto bytes = index.manifest().region_bytes();
+  if (index.manifest().index == layout::IndexKind::cluster) {
+    return layout::make_placement(index.load_cluster_locator({.quiet = true}), bytes, options);
+  }
+  return layout::make_placement(index.load_locator({.quiet = true}), bytes, options);
 }
 
 void print(const Manifest& manifest, const PlaceArguments& arguments) {

@@ -33,6 +33,8 @@ struct SearchArguments {
   unsigned threads = 0;
   bool json = false;
   rpc::TlsFiles tls;
+
+  SearchArguments() { parameters.probing.clusters = 16; }
 };
 
 struct SearchReport {
@@ -46,11 +48,14 @@ struct SearchReport {
 void print_report(const SearchArguments& arguments, const SearchReport& report) {
   const double qps = static_cast<double>(report.queries) / report.seconds;
   if (arguments.json) {
-    nlohmann::ordered_json facts{
-        {"queries", report.queries},         {"k", arguments.parameters.k},
-        {"list", arguments.parameters.list}, {"width", arguments.parameters.width},
-        {"seconds", report.seconds},         {"qps", qps},
-        {"coverage", report.coverage}};
+    nlohmann::ordered_json facts{{"queries", report.queries},
+                                 {"k", arguments.parameters.k},
+                                 {"list", arguments.parameters.list},
+                                 {"width", arguments.parameters.width},
+                                 {"probe", arguments.parameters.probing.clusters},
+                                 {"seconds", report.seconds},
+                                 {"qps", qps},
+                                 {"coverage", report.coverage}};
     if (report.recall >= 0) facts["recall"] = report.recall;
     if (!arguments.out.empty()) facts["out"] = arguments.out;
     fmt::print("{}\n", facts.dump());
@@ -67,7 +72,7 @@ void print_report(const SearchArguments& arguments, const SearchReport& report) 
 double search_local(const SearchArguments& arguments, dataset::GroundTruth& results,
                     SearchReport& report) {
   const auto directory = layout::IndexDirectory::open(arguments.index);
-  const auto index = compute_node::load_graph_index(directory, {.quiet = true});
+  const auto index = compute_node::load_search_index(directory, {.quiet = true});
   const dataset::VectorSet queries = load_queries(arguments.queries, directory.manifest());
   report.rounded_index = directory.manifest().stored_type != directory.manifest().source_type;
   LocalMemory memory(directory);
@@ -75,6 +80,7 @@ double search_local(const SearchArguments& arguments, dataset::GroundTruth& resu
   compute_node::SearchCoreOptions options;
   options.slots = arguments.slots;
   options.max_list = std::max(options.max_list, arguments.parameters.list);
+  options.max_probe = std::max(options.max_probe, arguments.parameters.probing.clusters);
   std::vector<std::unique_ptr<compute_node::SearchCore>> cores;
   for (unsigned t = 0; t < resolve_threads(arguments.threads); ++t) {
     cores.push_back(tier.make_core(options));
@@ -137,6 +143,13 @@ void register_search_command(CLI::App& tool) {
       ->capture_default_str();
   command->add_option("--width", a.parameters.width, "W: records fetched per hop")
       ->capture_default_str();
+  command->add_option("--probe", a.parameters.probing.clusters, "Of a cluster index: most clusters")
+      ->capture_default_str();
+  command
+      ->add_option("--prune-ratio", a.parameters.probing.prune_ratio,
+                   "Of a cluster index: leave out clusters more than so many times as far as the\n"
+                   "nearest [keep all]")
+      ->check(CLI::Range(1.0, 1e6));
   command->add_option("--out", a.out, "Result file, .ibin like ground truth");
   command->add_option("--groundtruth", a.groundtruth, "True neighbours, to print the recall");
   command->add_option("--tier", a.tier, "With --index: as in `farvec sweep`")

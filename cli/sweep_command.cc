@@ -1,7 +1,9 @@
 // farvec sweep: recall, throughput and latency over every combination of parameters.
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/error.h"
@@ -26,6 +28,11 @@ struct SweepArguments {
   std::string groundtruth;
   std::string lists = "20,40,80,160";
   std::string widths = "1";
+  std::string probes = "1,4,16,64";
+  std::string dedup = "on";
+  std::string probe_counts;
+  float prune_ratio = std::numeric_limits<float>::infinity();
+  std::optional<std::uint32_t> merge_gap;
   std::string slots = "16";
   std::string threads = "1";
   std::string tiers = "dram";
@@ -52,7 +59,7 @@ class Sweep {
   explicit Sweep(const SweepArguments& arguments)
       : arguments_(arguments),
         directory_(layout::IndexDirectory::open(arguments.index)),
-        index_(compute_node::load_graph_index(directory_, {.quiet = true})),
+        index_(compute_node::load_search_index(directory_, {.quiet = true})),
         memory_(directory_),
         truth_(dataset::read_groundtruth(arguments.groundtruth)),
         queries_(load_queries(arguments.queries, directory_.manifest())) {
@@ -80,8 +87,9 @@ class Sweep {
   void report(JsonLines& json) const {
     const ReportContext context = make_context(directory_.manifest(), arguments_.index,
                                                {range_.begin, range_.end}, arguments_.k);
-    print_sweep_header();
-    for (const Run& run : runs_) print_sweep_row(run.point, run.tier->name(), run.samples);
+    const layout::IndexKind kind = directory_.manifest().index;
+    print_sweep_header(kind);
+    for (const Run& run : runs_) print_sweep_row(kind, run.point, run.tier->name(), run.samples);
     for (const Run& run : runs_) {
       json.append(sweep_json(context, run.point, {run.tier->name(), run.tier->model()}, run.samples,
                              index_.dram_bytes()));
@@ -96,8 +104,14 @@ class Sweep {
     axes.threads = split_numbers(arguments_.threads, "--threads");
     axes.slots = split_numbers(arguments_.slots, "--slots");
     axes.cache_bytes = split_bytes(arguments_.cache_bytes, "--cache-bytes");
-    axes.widths = split_numbers(arguments_.widths, "--width");
-    axes.lists = split_numbers(arguments_.lists, "--list");
+    if (index_.clusters() == nullptr) {
+      axes.widths = split_numbers(arguments_.widths, "--width");
+      axes.lists = split_numbers(arguments_.lists, "--list");
+      return axes;
+    }
+    axes.probes = split_numbers(arguments_.probes, "--probe");
+    axes.dedups = split_switches(arguments_.dedup, "--dedup");
+    axes.prune_ratio = arguments_.prune_ratio;
     return axes;
   }
 
@@ -108,6 +122,7 @@ class Sweep {
     run.parameters.k = arguments_.k;
     run.parameters.list = point.list;
     run.parameters.width = point.width;
+    run.parameters.probing = point.probing;
     runs_.push_back(std::move(run));
   }
 
@@ -118,6 +133,8 @@ class Sweep {
     options.slots = run.point.slots;
     options.cache_bytes = run.point.cache_bytes / run.point.threads;
     options.max_list = std::max(run.point.list, options.max_list);
+    options.max_probe = std::max(run.point.probing.clusters, options.max_probe);
+    options.merge_gap_bytes = arguments_.merge_gap;
     for (std::uint32_t t = 0; t < run.point.threads; ++t) {
       run.cores.push_back(run.tier->make_core(options));
     }
@@ -151,7 +168,7 @@ class Sweep {
 
   const SweepArguments& arguments_;
   const layout::IndexDirectory directory_;
-  const compute_node::GraphIndex index_;
+  const compute_node::SearchIndex index_;
   LocalMemory memory_;
   const dataset::GroundTruth truth_;
   const dataset::VectorSet queries_;
@@ -184,6 +201,21 @@ void register_sweep_command(CLI::App& tool) {
   command->add_option("--k", a.k, "Neighbours wanted")->capture_default_str();
   command->add_option("--list", a.lists, "L, comma-separated")->capture_default_str();
   command->add_option("--width", a.widths, "W, records fetched per hop")->capture_default_str();
+  command->add_option("--probe", a.probes, "Of a cluster index: most clusters to probe")
+      ->capture_default_str();
+  command
+      ->add_option("--prune-ratio", a.prune_ratio,
+                   "Of a cluster index: leave out clusters that are more than so many times\n"
+                   "as far as the nearest one [keep all]")
+      ->check(CLI::Range(1.0, 1e6));
+  command
+      ->add_option("--dedup", a.dedup,
+                   "Of a cluster index: on reads no vector twice in one query, off reads all that\n"
+                   "the clusters name; both with on,off")
+      ->capture_default_str();
+  command->add_option("--merge-gap", a.merge_gap,
+                      "Of a cluster index: strays with at most so many bytes between them share\n"
+                      "a read [what a request costs on the tier]");
   command->add_option("--slots", a.slots, "Searches in flight per core; 1 is synchronous")
       ->capture_default_str();
   command->add_option("--threads", a.threads, "Cores")->capture_default_str();

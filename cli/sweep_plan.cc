@@ -7,16 +7,45 @@
 #include "cli/measurement.h"
 
 namespace farvec::cli {
+namespace {
+
+/// What a search may choose, without where and how it runs.
+std::vector<SweepPoint> choices(const SweepAxes& axes) {
+  std::vector<SweepPoint> result;
+  SweepPoint point;
+  if (axes.probes.empty()) {
+    for (auto list : axes.lists) {
+      for (auto width : axes.widths) {
+        point.list = list;
+        point.width = width;
+        result.push_back(point);
+      }
+    }
+    return result;
+  }
+  for (auto clusters : axes.probes) {
+    for (const bool dedup : axes.dedups) {
+      point.probing = {clusters, axes.prune_ratio, dedup};
+      result.push_back(point);
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
 std::vector<SweepPoint> SweepAxes::points() const {
   std::vector<SweepPoint> result;
-  for (auto list : lists) {
-    for (auto width : widths) {
-      for (auto cache : cache_bytes) {
-        for (auto slot : slots) {
-          for (auto thread : threads) {
-            for (std::size_t tier = 0; tier < tiers; ++tier) {
-              result.push_back({tier, thread, slot, cache, width, list});
-            }
+  for (SweepPoint point : choices(*this)) {
+    for (auto cache : cache_bytes) {
+      for (auto slot : slots) {
+        for (auto thread : threads) {
+          for (std::size_t tier = 0; tier < tiers; ++tier) {
+            point.tier = tier;
+            point.threads = thread;
+            point.slots = slot;
+            point.cache_bytes = cache;
+            result.push_back(point);
           }
         }
       }

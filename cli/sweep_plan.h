@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -15,8 +16,11 @@ struct SweepPoint {
   std::uint32_t threads = 1;
   std::uint32_t slots = 16;
   std::size_t cache_bytes = 0;
+  // Of a graph index.
   std::uint32_t width = 1;
   std::uint32_t list = 64;
+  // Of a cluster index.
+  compute_node::ProbeChoice probing;
 };
 
 /// Everything a user may vary; points() is the full product, tier varying fastest, so that tiers
@@ -28,6 +32,9 @@ struct SweepAxes {
   std::vector<std::size_t> cache_bytes;
   std::vector<std::uint32_t> widths;
   std::vector<std::uint32_t> lists;
+  std::vector<std::uint32_t> probes;  ///< none: a graph index
+  std::vector<bool> dedups = {true};
+  float prune_ratio = std::numeric_limits<float>::infinity();
 
   std::vector<SweepPoint> points() const;
 };

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
 
 #include "base/version.h"
 #include "cli/measurement.h"
@@ -16,10 +19,53 @@ double per_query(std::uint64_t total, const SweepSamples& samples) {
                               : static_cast<double>(total) / static_cast<double>(samples.queries);
 }
 
-constexpr Column kColumns[] = {{"tier", 22},  {"L", 5},      {"W", 2},     {"slots", 5},
-                               {"thr", 3},    {"recall", 7}, {"QPS", 9},   {"QPS min..max", 15},
-                               {"p50 us", 8}, {"p99 us", 8}, {"reads", 7}, {"KB", 8},
-                               {"estim.", 8}};
+constexpr Column kGraphColumns[] = {
+    {"tier", 22},  {"L", 5},      {"W", 2},     {"slots", 5},
+    {"thr", 3},    {"recall", 7}, {"QPS", 9},   {"QPS min..max", 15},
+    {"p50 us", 8}, {"p99 us", 8}, {"reads", 7}, {"KB", 8},
+    {"estim.", 8}};
+constexpr Column kClusterColumns[] = {
+    {"tier", 22}, {"probe", 5},         {"dedup", 5},  {"slots", 5},  {"thr", 3},    {"recall", 7},
+    {"QPS", 9},   {"QPS min..max", 15}, {"p50 us", 8}, {"p99 us", 8}, {"groups", 7}, {"strays", 7},
+    {"KB", 8},    {"dist.", 8}};
+
+/// What both tables show of a point, from the slots to the latencies.
+std::vector<std::string> common_cells(const SweepPoint& point, const SweepSamples& samples) {
+  const Summary qps(samples.qps);
+  return {fmt::to_string(point.slots),
+          fmt::to_string(point.threads),
+          fmt::format("{:.4f}", samples.recall),
+          fmt::format("{:.0f}", qps.median),
+          qps.spread(),
+          fmt::format("{:.1f}", median(samples.p50_us)),
+          fmt::format("{:.1f}", median(samples.p99_us))};
+}
+
+void add_graph_facts(const layout::Manifest& manifest, const SweepPoint& point,
+                     nlohmann::ordered_json& row) {
+  row["list"] = point.list;
+  row["width"] = point.width;
+  row["degree"] = manifest.build.degree;
+  row["code_bits"] = manifest.build.code_bits;
+}
+
+void add_cluster_facts(const layout::Manifest& manifest, const SweepPoint& point,
+                       const SweepSamples& samples, nlohmann::ordered_json& row) {
+  const auto& totals = samples.totals;
+  row["probe"] = point.probing.clusters;
+  row["dedup"] = point.probing.dedup;
+  row["clusters"] = manifest.cluster.clusters;
+  row["replicas"] = manifest.cluster_build.replicas;
+  row["clusters_probed"] = per_query(totals.clusters, samples);
+  row["group_reads_per_query"] = per_query(totals.group_reads, samples);
+  row["list_reads_per_query"] = per_query(totals.list_reads, samples);
+  row["stray_reads_per_query"] = per_query(totals.stray_reads, samples);
+  if (std::isfinite(point.probing.prune_ratio)) row["prune_ratio"] = point.probing.prune_ratio;
+}
+
+std::string one_decimal(double value) {
+  return fmt::format("{:.1f}", value);
+}
 
 }  // namespace
 
@@ -28,22 +74,33 @@ ReportContext make_context(const layout::Manifest& manifest, const std::string& 
   return {manifest, index, queries, k, host_description()};
 }
 
-void print_sweep_header() {
-  print_header(kColumns);
+void print_sweep_header(layout::IndexKind kind) {
+  kind == layout::IndexKind::graph ? print_header(kGraphColumns) : print_header(kClusterColumns);
 }
 
-void print_sweep_row(const SweepPoint& point, const std::string& tier,
+void print_sweep_row(layout::IndexKind kind, const SweepPoint& point, const std::string& tier,
                      const SweepSamples& samples) {
-  const Summary qps(samples.qps);
-  print_row(
-      kColumns,
-      {point.cache_bytes > 0 ? tier + "+cache" : tier, fmt::to_string(point.list),
-       fmt::to_string(point.width), fmt::to_string(point.slots), fmt::to_string(point.threads),
-       fmt::format("{:.4f}", samples.recall), fmt::format("{:.0f}", qps.median), qps.spread(),
-       fmt::format("{:.1f}", median(samples.p50_us)), fmt::format("{:.1f}", median(samples.p99_us)),
-       fmt::format("{:.1f}", per_query(samples.totals.reads, samples)),
-       fmt::format("{:.1f}", per_query(samples.totals.bytes, samples) / 1000),
-       fmt::format("{:.0f}", per_query(samples.totals.estimates, samples))});
+  const auto& totals = samples.totals;
+  const bool graph = kind == layout::IndexKind::graph;
+  std::vector<std::string> cells{point.cache_bytes > 0 ? tier + "+cache" : tier};
+  if (graph) {
+    cells.push_back(fmt::to_string(point.list));
+    cells.push_back(fmt::to_string(point.width));
+  } else {
+    cells.push_back(fmt::to_string(point.probing.clusters));
+    cells.push_back(point.probing.dedup ? "on" : "off");
+  }
+  for (std::string& cell : common_cells(point, samples)) cells.push_back(std::move(cell));
+  if (graph) {
+    cells.push_back(one_decimal(per_query(totals.reads, samples)));
+  } else {
+    cells.push_back(one_decimal(per_query(totals.group_reads, samples)));
+    cells.push_back(one_decimal(per_query(totals.stray_reads, samples)));
+  }
+  cells.push_back(one_decimal(per_query(totals.bytes, samples) / 1000));
+  cells.push_back(
+      fmt::format("{:.0f}", per_query(graph ? totals.estimates : totals.distances, samples)));
+  graph ? print_row(kGraphColumns, cells) : print_row(kClusterColumns, cells);
 }
 
 std::string sweep_json(const ReportContext& context, const SweepPoint& point, const TierName& tier,
@@ -55,14 +112,13 @@ std::string sweep_json(const ReportContext& context, const SweepPoint& point, co
   nlohmann::ordered_json row{
       {"dataset", manifest.dataset.name},
       {"index", context.index},
-      {"layout", to_string(manifest.layout)},
+      {"index_kind", to_string(manifest.index)},
+      {"layout", manifest.layout_name()},
       {"tier", tier.name},
       {"tier_model", tier.model},
       {"metric", to_string(manifest.metric)},
       {"dtype", to_string(manifest.source_type)},
       {"k", context.k},
-      {"list", point.list},
-      {"width", point.width},
       {"slots", point.slots},
       {"threads", point.threads},
       {"cache_bytes", point.cache_bytes},
@@ -87,12 +143,12 @@ std::string sweep_json(const ReportContext& context, const SweepPoint& point, co
       {"compute_dram_bytes", index_dram_bytes + samples.core_dram_bytes},
       {"index_dram_bytes_per_vector",
        static_cast<double>(index_dram_bytes) / static_cast<double>(manifest.count)},
-      {"degree", manifest.build.degree},
-      {"code_bits", manifest.build.code_bits},
       {"queries", samples.queries},
       {"queries_range", {context.queries.begin, context.queries.end}},
       {"commit", commit()},
       {"host", context.host}};
+  manifest.index == layout::IndexKind::graph ? add_graph_facts(manifest, point, row)
+                                             : add_cluster_facts(manifest, point, samples, row);
   return row.dump();
 }
 

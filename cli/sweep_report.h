@@ -24,8 +24,9 @@ struct TierName {
   std::string model;
 };
 
-void print_sweep_header();
-void print_sweep_row(const SweepPoint& point, const std::string& tier, const SweepSamples& samples);
+void print_sweep_header(layout::IndexKind kind);
+void print_sweep_row(layout::IndexKind kind, const SweepPoint& point, const std::string& tier,
+                     const SweepSamples& samples);
 
 /// One JSON object without line breaks. `index_dram_bytes` is what the index itself keeps in
 /// compute DRAM; the cores' share is in `samples`.

@@ -9,7 +9,6 @@
 #include "layout/placement.h"
 #include "memory_node/daemon.h"
 #include "rpc/tls_flags.h"
-#include "transport/fabric/library.h"
 
 namespace farvec::memory_node {
 namespace {
@@ -115,7 +114,6 @@ class SignalWatch {
 };
 
 int run(int argc, char** argv) {
-  transport::shrink_fabric_buffers();
   Arguments arguments;
   CLI::App app("Serves an index from this machine's memory; runs no search code.",
                "farvec-memory-node");

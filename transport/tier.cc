@@ -68,6 +68,24 @@ std::string_view take_device(std::string_view text, VerbsDevice& device) {
 
 }  // namespace
 
+std::uint32_t bytes_per_request(const TierSpec& tier) {
+  // Posting and polling one read takes a core tens of nanoseconds on a NIC, microseconds on
+  // sockets.
+  constexpr std::uint32_t kVerbs = 1024;
+  constexpr std::uint32_t kFabric = 4096;
+  switch (tier.kind) {
+    case TierKind::emulated:
+      return static_cast<std::uint32_t>(tier.model.bandwidth_gbps * 1e3 /
+                                        tier.model.requests_per_us);
+    case TierKind::verbs:
+      return kVerbs;
+    case TierKind::fabric:
+      return kFabric;
+    default:
+      return 0;
+  }
+}
+
 bool is_remote(TierKind kind) {
   return kind == TierKind::verbs || kind == TierKind::fabric;
 }

@@ -46,6 +46,10 @@ TierSpec parse_tier(std::string_view text);
 /// before it: "verbs:a:7700,b:7700,emulated:latency=5us,bandwidth=10GB/s,rate=50M/s,shm" are three.
 std::vector<TierSpec> parse_tiers(std::string_view text);
 
+/// About how many bytes the tier brings in the time that one more request takes: a gap of fewer
+/// bytes between two reads is cheaper to read than to leave out. 0 where reads are loads.
+std::uint32_t bytes_per_request(const TierSpec& tier);
+
 /// The word before the colon.
 std::string_view to_string(TierKind kind);
 /// What parse_tier() takes, a preset by its name: "dram", "emulated:rdma".

@@ -6,7 +6,6 @@
 
 #include <array>
 #include <csignal>
-#include <mutex>
 #include <string>
 
 namespace farvec::transport {
@@ -23,20 +22,13 @@ struct FabricLibrary {
   decltype(&fi_strerror) strerror = nullptr;
 };
 
-/// Asks for message buffers of 512 bytes instead of 16 KB, unless the environment says otherwise
-/// already: reads do not use them, and ofi_rxm keeps four pools of 1024 per endpoint. libfabric has
-/// no other way to be told than the environment, which must not change once there are other
-/// threads: for main(), before it starts any.
-void shrink_fabric_buffers();
-
 /// Stays loaded until the process ends. Throws Error when it cannot be loaded. Any thread.
 const FabricLibrary& fabric_library();
 
 /// libfabric's words for its error, positive or negative.
 std::string fabric_error(long error);
 
-/// Puts the handlers of fatal and ending signals back as they were. Around every call in which a
-/// provider initialises itself; one thread at a time, else one would keep another's.
+/// Puts the handlers of fatal and ending signals back as they were.
 class KeptSignalHandlers {
  public:
   KeptSignalHandlers();
@@ -47,9 +39,6 @@ class KeptSignalHandlers {
  private:
   static constexpr std::array kSignals = {SIGSEGV, SIGBUS, SIGILL, SIGFPE,
                                           SIGABRT, SIGINT, SIGTERM};
-  static std::mutex& mutex();
-
-  const std::lock_guard<std::mutex> one_at_a_time_;
   std::array<struct sigaction, kSignals.size()> kept_{};
 };
 

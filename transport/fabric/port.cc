@@ -93,7 +93,6 @@ FabricInfo query_fabric(const FabricQuery& query) {
 }
 
 FabricPort::FabricPort(FabricInfo info, bool wants_descriptor) : info_(std::move(info)) {
-  const KeptSignalHandlers kept;  // shm takes them with its first endpoint
   fid_fabric* fabric = nullptr;
   check(fabric_library().fabric(info_->fabric_attr, &fabric, nullptr), "opening the fabric",
         *info_);

@@ -3,50 +3,23 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <atomic>
-#include <csignal>
 #include <cstring>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
-#include <vector>
 
-#include "base/check.h"
 #include "base/error.h"
 #include "tests/unit/transport/await.h"
 #include "transport/fabric/fabric_endpoint.h"
 #include "transport/fabric/fabric_listener.h"
-#include "transport/fabric/library.h"
 
 namespace farvec::transport {
 
 inline constexpr GrantLease kLease{std::byte{1}, std::byte{2}};
 inline constexpr GrantLease kOtherLease{std::byte{3}};
 inline constexpr const char* kHost = "127.0.0.1";
-
-/// What libfabric's libraries would like to change in a process.
-struct ProcessState {
-  ProcessState() {
-    for (const int number : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGINT, SIGTERM}) {
-      struct sigaction now {};
-      FARVEC_CHECK(sigaction(number, nullptr, &now) == 0);
-      handlers[number] = now.sa_handler;
-    }
-    for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
-  }
-
-  std::map<int, void (*)(int)> handlers;
-  std::vector<std::string> environment;
-};
-
-/// Taken before main(), so before any test has loaded libfabric.
-inline const ProcessState kStateAtStart = [] {
-  shrink_fabric_buffers();
-  return ProcessState();
-}();
 
 class FabricTest : public testing::Test {
  protected:
@@ -57,13 +30,6 @@ class FabricTest : public testing::Test {
                                          [this](const GrantLease&) { return admits_.load(); });
   }
   void SetUp() override { listen(); }
-  void TearDown() override {
-    const ProcessState now;
-    for (const auto& [number, handler] : kStateAtStart.handlers) {
-      EXPECT_EQ(now.handlers.at(number), handler) << strsignal(number);
-    }
-    EXPECT_EQ(now.environment, kStateAtStart.environment);
-  }
 
   FabricOptions options(const GrantLease& lease = kLease) {
     FabricOptions options;
