@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "base/check.h"
@@ -12,6 +13,9 @@ namespace farvec::cluster {
 namespace {
 
 constexpr std::size_t kRowChunk = 256;
+/// Rows from which the closure ratio is chosen.
+constexpr std::size_t kRatioRows = 10000;
+constexpr float kLargestRatio = 100;
 
 CentroidIndex make_index(const std::vector<float>& centroids, std::uint32_t dimension,
                          const ClusteringOptions& options, unsigned threads) {
@@ -29,8 +33,9 @@ std::uint64_t capacity_of(std::size_t rows, std::uint32_t clusters, float balanc
 }  // namespace
 
 Assignment::Assignment(const Space& space, std::vector<float>& centroids,
-                       const ClusteringOptions& options)
-    : space_(space),
+                       const ClusteringOptions& options, const char* label)
+    : label_(label),
+      space_(space),
       centroids_(centroids),
       options_(options),
       clusters_(static_cast<std::uint32_t>(centroids.size() / space.dimension())),
@@ -39,6 +44,7 @@ Assignment::Assignment(const Space& space, std::vector<float>& centroids,
       pair_(distance::pair_kernel(Metric::l2, ElementType::f32, space.dimension())),
       many_(distance::many_kernel(Metric::l2, ElementType::f32, space.dimension())),
       index_(make_index(centroids, space.dimension(), options, threads_)),
+      closure_ratio_(options.closure_ratio),
       own_(clusters_, 0),
       open_(clusters_),
       workers_(threads_) {
@@ -47,18 +53,45 @@ Assignment::Assignment(const Space& space, std::vector<float>& centroids,
 }
 
 void Assignment::run(Clustering& result, ClusteringStats& stats) {
+  if (closure_ratio_ == 0) closure_ratio_ = choose_ratio();
   result.begins.assign(1, 0);
   result.begins.reserve(space_.count() + 1);
   result.clusters.clear();
-  Progress progress("assignment", space_.count(), options_.quiet);
+  Progress progress(label_, space_.count(), options_.quiet);
   for (std::size_t begin = 0; begin < space_.count(); begin += options_.chunk_rows) {
     const std::size_t end = std::min(begin + options_.chunk_rows, space_.count());
     assign_chunk(begin, end, result);
     progress.advance(end - begin);
   }
   refill_empty(result);
+  stats.closure_ratio = closure_ratio_;
   stats.displaced += displaced_;
   stats.refilled += refilled_;
+}
+
+/// From evenly spaced rows. A row is in one cluster more for each of its next R - 1 centroids that
+/// is within the ratio, so the ratio is a quantile of those centroids' ratios.
+float Assignment::choose_ratio() {
+  const std::size_t rows = std::min(space_.count(), kRatioRows);
+  const std::size_t others = std::min(options_.replicas, clusters_) - 1;
+  if (others == 0) return 1;
+  std::vector<float> ratios(rows * others, std::numeric_limits<float>::infinity());
+  parallel_for(rows, kRowChunk, threads_, [&](std::size_t from, std::size_t to, unsigned w) {
+    Candidates candidates;
+    for (std::size_t i = from; i < to; ++i) {
+      search(i * space_.count() / rows, workers_[w], candidates);
+      const float nearest = candidates.near[0].distance;
+      if (nearest <= 0 || candidates.count <= others) continue;  // no ratio
+      for (std::size_t r = 0; r < others; ++r) {
+        ratios[i * others + r] = std::sqrt(candidates.near[r + 1].distance / nearest);
+      }
+    }
+  });
+  std::erase(ratios, std::numeric_limits<float>::infinity());
+  if (ratios.empty()) return 1;
+  const auto middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);
+  std::nth_element(ratios.begin(), middle, ratios.end());
+  return std::clamp(*middle, 1.0f, kLargestRatio);
 }
 
 void Assignment::assign_chunk(std::size_t begin, std::size_t end, Clustering& result) {
@@ -84,7 +117,8 @@ void Assignment::assign_chunk(std::size_t begin, std::size_t end, Clustering& re
 
 void Assignment::search(std::size_t row, Worker& worker, Candidates& out) const {
   space_.row(row, worker.row.data());
-  index_.search(worker.row.data(), kCandidates, worker.scratch);
+  const std::uint32_t wanted = options_.replicas == 1 ? kCandidatesOfOne : kCandidates;
+  index_.search(worker.row.data(), wanted, worker.scratch);
   out.count = static_cast<std::uint32_t>(worker.scratch.found.size());
   std::copy(worker.scratch.found.begin(), worker.scratch.found.end(), out.near);
 }
@@ -116,7 +150,7 @@ NearCluster Assignment::nearest_open(std::size_t row) {
 void Assignment::choose_replicas(NearCluster own, Candidates& candidates, ClusterId* out) const {
   out[0] = own.cluster;
   candidates.chosen = 1;
-  const float limit = candidates.near[0].distance * options_.closure_ratio * options_.closure_ratio;
+  const float limit = candidates.near[0].distance * closure_ratio_ * closure_ratio_;
   for (std::uint32_t i = 0; i < candidates.count; ++i) {
     const NearCluster& near = candidates.near[i];
     if (candidates.chosen == options_.replicas || near.distance > limit) return;

@@ -12,14 +12,17 @@
 
 namespace farvec::cluster {
 
-/// The clusters that are nearest to a row are looked for among this many.
+/// The clusters that are nearest to a row are looked for among this many, which suffices for
+/// replicas (as in SPTAG), and among the fewer when a row is in one cluster only.
 inline constexpr std::uint32_t kCandidates = 64;
+inline constexpr std::uint32_t kCandidatesOfOne = 16;
 
 /// See build_clusters() for the rules. Not reusable.
 class Assignment {
  public:
   /// `centroids` are rows of space.dimension() floats. Both references are kept.
-  Assignment(const Space& space, std::vector<float>& centroids, const ClusteringOptions& options);
+  Assignment(const Space& space, std::vector<float>& centroids, const ClusteringOptions& options,
+             const char* label = "assignment");
 
   /// Fills `result.begins` and `result.clusters`, moves the centroids of clusters that would stay
   /// empty, and adds to the counts of `stats`.
@@ -36,6 +39,7 @@ class Assignment {
     NearCluster near[kCandidates];
   };
 
+  float choose_ratio();
   void search(std::size_t row, Worker& worker, Candidates& out) const;
   NearCluster take_place(std::size_t row, const Candidates& candidates);
   NearCluster nearest_open(std::size_t row);
@@ -48,6 +52,7 @@ class Assignment {
     return &centroids_[c * std::size_t{space_.dimension()}];
   }
 
+  const char* const label_;  ///< of the progress line
   const Space& space_;
   std::vector<float>& centroids_;
   const ClusteringOptions options_;
@@ -57,6 +62,7 @@ class Assignment {
   const distance::PairKernel pair_;
   const distance::ManyKernel many_;
   const CentroidIndex index_;
+  float closure_ratio_;
   std::vector<std::uint32_t> own_;  ///< vectors that have each cluster as their own
   std::vector<NodeId> open_;        ///< clusters with room, as far as it was needed to know
   std::vector<Worker> workers_;

@@ -138,21 +138,15 @@ std::vector<std::uint32_t> BalancedKmeans::displaced_points(std::vector<std::uin
 }
 
 void BalancedKmeans::move_centers() {
-  std::vector<std::vector<std::uint32_t>> members(options_.parts);
+  std::vector<std::vector<NodeId>> members(options_.parts);
   for (std::uint32_t part = 0; part < options_.parts; ++part) {
     members[part].reserve(split_.sizes[part]);
   }
-  for (std::uint32_t i = 0; i < split_.part_of.size(); ++i) members[split_.part_of[i]].push_back(i);
+  for (std::size_t i = 0; i < points_.size(); ++i) {
+    members[split_.part_of[i]].push_back(points_[i]);
+  }
   parallel_for(options_.parts, 1, options_.threads, [&](std::size_t part, std::size_t, unsigned) {
-    std::vector<double> sum(rows_.dimension, 0.0);
-    for (const std::uint32_t i : members[part]) {
-      const float* row = point(i);
-      for (std::uint32_t d = 0; d < rows_.dimension; ++d) sum[d] += static_cast<double>(row[d]);
-    }
-    float* mean = &split_.centers[part * rows_.dimension];
-    for (std::uint32_t d = 0; d < rows_.dimension; ++d) {
-      mean[d] = static_cast<float>(sum[d] / static_cast<double>(members[part].size()));
-    }
+    write_mean(rows_, members[part], &split_.centers[part * rows_.dimension]);
   });
 }
 
@@ -180,6 +174,17 @@ std::uint32_t BalancedKmeans::worst_point_of(std::uint32_t part) const {
     }
   }
   return worst;
+}
+
+void write_mean(const VectorView& rows, std::span<const NodeId> points, float* mean) {
+  std::vector<double> sum(rows.dimension, 0.0);
+  for (const NodeId point : points) {
+    const auto* row = reinterpret_cast<const float*>(rows.row(point));
+    for (std::uint32_t d = 0; d < rows.dimension; ++d) sum[d] += static_cast<double>(row[d]);
+  }
+  for (std::uint32_t d = 0; d < rows.dimension; ++d) {
+    mean[d] = static_cast<float>(sum[d] / static_cast<double>(points.size()));
+  }
 }
 
 }  // namespace farvec::cluster

@@ -64,4 +64,7 @@ class BalancedKmeans {
   Split split_;
 };
 
+/// The mean of some rows (f32, at least one), summed in their order: `dimension` floats.
+void write_mean(const VectorView& rows, std::span<const NodeId> points, float* mean);
+
 }  // namespace farvec::cluster

@@ -81,7 +81,7 @@ class CentroidIndex {
   std::size_t count_;
   float query_norm_ = 0;  ///< inner_product: to which queries are scaled
   std::vector<NodeId> entries_;
-  std::vector<NodeId> all_;  ///< 0, 1, 2...: only when every search looks at all of them
+  std::vector<NodeId> all_;  ///< 0, 1, 2...
   quantization::Rabitq quantizer_;
   HugeBuffer codes_;
   distance::PairKernel pair_;

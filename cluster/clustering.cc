@@ -10,6 +10,7 @@
 #include "base/parallel.h"
 #include "base/random.h"
 #include "cluster/assignment.h"
+#include "cluster/balanced_kmeans.h"
 #include "cluster/centroid_tree.h"
 #include "cluster/space.h"
 #include "graph/candidate_list.h"
@@ -42,8 +43,10 @@ void check_options(const VectorView& data, const ClusteringOptions& options) {
   if (options.replicas == 0 || options.replicas > kMaxReplicas) {
     throw Error("{} replicas are out of range: use 1 to {}", options.replicas, kMaxReplicas);
   }
-  if (!(options.closure_ratio >= 1.0f && options.closure_ratio <= 100.0f)) {
-    throw Error("closure ratio {} is out of range: use 1 to 100", options.closure_ratio);
+  if (options.closure_ratio != 0 &&
+      !(options.closure_ratio >= 1.0f && options.closure_ratio <= 100.0f)) {
+    throw Error("closure ratio {} is out of range: use 1 to 100, or 0 for a suitable one",
+                options.closure_ratio);
   }
   if (!(options.rng_factor > 0.0f && options.rng_factor <= 1e6f)) {
     throw Error("neighbourhood factor {} is out of range: use a number above 0, at most 1e6",
@@ -84,6 +87,26 @@ HugeBuffer take_sample(const Space& space, std::size_t size, const ClusteringOpt
   return sample;
 }
 
+/// Moves every centroid to the mean of the rows whose own cluster it is.
+void refine(VectorView rows, ClusteringOptions options, std::vector<float>& centroids) {
+  options.replicas = 1;
+  const Space space(rows, Metric::l2, 1);
+  Clustering clustering;
+  ClusteringStats stats;
+  Assignment(space, centroids, options, "refinement").run(clustering, stats);
+  const std::size_t clusters = centroids.size() / rows.dimension;
+  std::vector<std::vector<NodeId>> members(clusters);
+  for (std::size_t i = 0; i < rows.count; ++i) {
+    members[clustering.clusters[i]].push_back(static_cast<NodeId>(i));
+  }
+  parallel_for(clusters, 64, resolve_threads(options.threads),
+               [&](std::size_t begin, std::size_t end, unsigned) {
+                 for (std::size_t c = begin; c < end; ++c) {
+                   write_mean(rows, members[c], &centroids[c * rows.dimension]);
+                 }
+               });
+}
+
 std::vector<float> train(const Space& space, const ClusteringOptions& options,
                          ClusteringStats& stats) {
   stats.sample = sample_size(space.count(), space.dimension() * sizeof(float), options);
@@ -94,8 +117,11 @@ std::vector<float> train(const Space& space, const ClusteringOptions& options,
   tree.seed = options.seed;
   tree.threads = resolve_threads(options.threads);
   tree.quiet = options.quiet;
-  return train_centroids(
-      packed_view(sample.data(), stats.sample, space.dimension(), ElementType::f32), tree);
+  const VectorView rows =
+      packed_view(sample.data(), stats.sample, space.dimension(), ElementType::f32);
+  std::vector<float> centroids = train_centroids(rows, tree);
+  for (std::uint32_t i = 0; i < options.refinements; ++i) refine(rows, options, centroids);
+  return centroids;
 }
 
 void count_sizes(const Clustering& clustering, ClusteringStats& stats) {
@@ -123,7 +149,8 @@ Clustering build_clusters(VectorView data, Metric metric, const ClusteringOption
   result.centroids = train(space, options, counts);
   counts.training_seconds = seconds_since(start);
   const auto trained = Clock::now();
-  Assignment(space, result.centroids, options).run(result, counts);
+  Assignment assignment(space, result.centroids, options);
+  assignment.run(result, counts);
   counts.assignment_seconds = seconds_since(trained);
   count_sizes(result, counts);
   if (stats != nullptr) *stats = counts;

@@ -19,7 +19,8 @@ struct ClusteringOptions {
   std::uint32_t clusters = 0;  ///< exactly this many come out; 1 to the number of vectors
   std::uint32_t replicas = 8;  ///< R: most clusters per vector, 1 to kMaxReplicas
   /// A replica's centroid is at most this many times as far from the vector as the nearest one.
-  float closure_ratio = 1.3f;
+  /// 0: such that vectors are in about (R + 1) / 2 clusters on average, before the next rule.
+  float closure_ratio = 0;
   /// A vector goes to a further cluster only when that centroid is nearer to the vector than this
   /// many times its distance from the centroid of each of the vector's clusters before it. 1 is
   /// the relative-neighbourhood rule; more keeps more replicas.
@@ -28,6 +29,8 @@ struct ClusteringOptions {
   float balance = 1.5f;
   /// Rows that the k-means sees. 0: 64 for every cluster, as far as a quarter of memory holds them.
   std::size_t sample = 0;
+  /// Rounds in which all centroids together are moved to the means of their rows of the sample.
+  std::uint32_t refinements = 1;
   std::uint64_t seed = 1;
   unsigned threads = 0;  ///< 0: all processors
   bool quiet = false;    ///< no progress lines
@@ -38,6 +41,7 @@ struct ClusteringOptions {
 struct ClusteringStats {
   double training_seconds = 0;
   double assignment_seconds = 0;
+  float closure_ratio = 0;        ///< as given, or as chosen
   std::size_t sample = 0;         ///< rows that the k-means saw
   std::uint64_t displaced = 0;    ///< vectors whose nearest cluster had no room
   std::uint64_t refilled = 0;     ///< clusters that were nearest to no vector and were given one

@@ -16,6 +16,8 @@ PACKAGES=(
   libibverbs-dev librdmacm-dev libfabric-dev libfabric-bin
   openssl libssl-dev libgrpc++-dev libprotobuf-dev prometheus-cpp-dev
   libgtest-dev libgmock-dev libbenchmark-dev
+  # the solver with which a test compares the grouping
+  coinor-cbc
   # the lab: guests with soft-RoCE for machines without RDMA
   qemu-system-x86 busybox-static cpio kmod iproute2 procps
   rdma-core ibverbs-providers ibverbs-utils rdmacm-utils perftest

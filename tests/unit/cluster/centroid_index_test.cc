@@ -1,0 +1,199 @@
+#include "cluster/centroid_index.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "distance/reference.h"
+#include "tests/unit/cluster/test_data.h"
+
+namespace farvec::cluster {
+namespace {
+
+using testing::cloud_rows;
+using testing::clouds;
+using ::testing::HasSubstr;
+using testing::Rows;
+
+CentroidIndex make_index(const std::vector<float>& centroids, std::uint32_t dimension,
+                         ElementType type = ElementType::f32, Metric metric = Metric::l2) {
+  const std::uint32_t space = dimension + (metric == Metric::inner_product ? 1 : 0);
+  return CentroidIndex(
+      {metric, type, dimension, space, centroids, build_centroid_graph(centroids, space, 1, 2)}, 2);
+}
+
+std::vector<NearCluster> nearest(const std::vector<float>& centroids, const float* query,
+                                 std::uint32_t dimension, std::uint32_t probe) {
+  std::vector<NearCluster> all;
+  for (ClusterId c = 0; c < centroids.size() / dimension; ++c) {
+    const double d = distance::reference::squared_l2(query, &centroids[c * std::size_t{dimension}],
+                                                     ElementType::f32, dimension);
+    all.push_back({c, static_cast<float>(d)});
+  }
+  std::sort(all.begin(), all.end(), [](const NearCluster& a, const NearCluster& b) {
+    return a.distance != b.distance ? a.distance < b.distance : a.cluster < b.cluster;
+  });
+  all.resize(std::min<std::size_t>(all.size(), probe));
+  return all;
+}
+
+double overlap(const std::vector<NearCluster>& found, const std::vector<NearCluster>& truth) {
+  std::size_t hits = 0;
+  for (const NearCluster& near : truth) {
+    hits += std::any_of(found.begin(), found.end(),
+                        [&](const NearCluster& f) { return f.cluster == near.cluster; })
+                ? 1
+                : 0;
+  }
+  return static_cast<double>(hits) / static_cast<double>(truth.size());
+}
+
+TEST(CentroidIndex, FindsTheNearestClusters) {
+  constexpr std::uint32_t kDimension = 32;
+  const std::vector<float> centroids = clouds(4000, kDimension, 1, 40);
+  const CentroidIndex index = make_index(centroids, kDimension);
+  const std::vector<float> queries = clouds(200, kDimension, 1, 40);
+  CentroidScratch scratch;
+  for (const std::uint32_t probe : {1u, 8u, 64u, 512u}) {
+    double recall = 0;
+    for (std::size_t q = 0; q < 200; ++q) {
+      const float* query = &queries[q * kDimension];
+      index.search(query, probe, scratch);
+      ASSERT_EQ(scratch.found.size(), probe);
+      EXPECT_TRUE(std::is_sorted(
+          scratch.found.begin(), scratch.found.end(),
+          [](const NearCluster& a, const NearCluster& b) { return a.distance < b.distance; }));
+      recall += overlap(scratch.found, nearest(centroids, query, kDimension, probe)) / 200;
+    }
+    EXPECT_GE(recall, 0.98) << probe;
+  }
+}
+
+TEST(CentroidIndex, DistancesAreExact) {
+  const std::vector<float> centroids = clouds(1000, 13, 2);
+  const CentroidIndex index = make_index(centroids, 13);
+  CentroidScratch scratch;
+  index.search(centroids.data(), 20, scratch);
+  for (const NearCluster& near : scratch.found) {
+    const double d = distance::reference::squared_l2(
+        centroids.data(), &centroids[near.cluster * std::size_t{13}], ElementType::f32, 13);
+    EXPECT_NEAR(static_cast<double>(near.distance), d, 1e-4 * d + 1e-6);
+  }
+}
+
+TEST(CentroidIndex, FewClustersAreAllCompared) {
+  for (const std::size_t count : {1u, 2u, 7u, 100u}) {
+    const std::vector<float> centroids = clouds(count, 5, 3);
+    const CentroidIndex index = make_index(centroids, 5);
+    const std::vector<float> query = clouds(1, 5, 4);
+    CentroidScratch scratch;
+    for (const std::uint32_t probe : {1u, 5u, 1000u}) {
+      index.search(query.data(), probe, scratch);
+      const auto truth = nearest(centroids, query.data(), 5, probe);
+      ASSERT_EQ(scratch.found.size(), truth.size());
+      EXPECT_EQ(overlap(scratch.found, truth), 1);
+    }
+  }
+}
+
+TEST(CentroidIndex, AllClustersComeOutWhenAllAreProbed) {
+  const std::vector<float> centroids = clouds(1500, 8, 5);
+  const CentroidIndex index = make_index(centroids, 8);
+  CentroidScratch scratch;
+  index.search(centroids.data(), 1500, scratch);
+  EXPECT_EQ(scratch.found.size(), 1500u);
+  index.search(centroids.data(), 4000000, scratch);
+  EXPECT_EQ(scratch.found.size(), 1500u);
+}
+
+TEST(CentroidIndex, EqualCentroids) {
+  const std::vector<float> centroids(700 * 4, 2.5f);
+  const CentroidIndex index = make_index(centroids, 4);
+  const std::vector<float> query{1, 2, 3, 4};
+  CentroidScratch scratch;
+  index.search(query.data(), 10, scratch);
+  EXPECT_EQ(scratch.found.size(), 10u);
+  for (const NearCluster& near : scratch.found) EXPECT_FLOAT_EQ(near.distance, 5);
+}
+
+TEST(CentroidIndex, TakesQueriesOfEveryType) {
+  const std::vector<float> centroids = clouds(900, 16, 6);
+  const std::vector<float> values = clouds(1, 16, 7);
+  for (const ElementType type :
+       {ElementType::f32, ElementType::f16, ElementType::u8, ElementType::i8}) {
+    const CentroidIndex index = make_index(centroids, 16, type);
+    const Rows query(values, 16, type);
+    std::vector<float> wide(16);
+    distance::widen(query.bytes.data(), type, 16, wide.data());
+    CentroidScratch scratch;
+    index.search(query.bytes.data(), 10, scratch);
+    EXPECT_GE(overlap(scratch.found, nearest(centroids, wide.data(), 16, 10)), 0.9)
+        << to_string(type);
+  }
+}
+
+TEST(CentroidIndex, TheNormOfAQueryDoesNotMatterForInnerProduct) {
+  const std::vector<float> centroids = clouds(900, 11, 8);
+  const CentroidIndex index = make_index(centroids, 10, ElementType::f32, Metric::inner_product);
+  std::vector<float> query = clouds(1, 10, 9);
+  CentroidScratch first, second;
+  index.search(query.data(), 10, first);
+  for (float& value : query) value *= 4;  // exact, so that the same bits come out
+  index.search(query.data(), 10, second);
+  EXPECT_EQ(first.found, second.found);
+  std::fill(query.begin(), query.end(), 0.0f);
+  index.search(query.data(), 10, second);
+  EXPECT_EQ(second.found.size(), 10u);
+}
+
+TEST(CentroidIndex, OneScratchServesManyIndexes) {
+  const CentroidIndex small = make_index(clouds(3, 50, 1), 50);
+  const CentroidIndex large = make_index(clouds(1000, 4, 1), 4);
+  const std::vector<float> query(50, 1.0f);
+  CentroidScratch scratch;
+  for (int round = 0; round < 3; ++round) {
+    small.search(query.data(), 2, scratch);
+    EXPECT_EQ(scratch.found.size(), 2u);
+    large.search(query.data(), 40, scratch);
+    EXPECT_EQ(scratch.found.size(), 40u);
+  }
+  EXPECT_GT(scratch.dram_bytes(), 0u);
+  EXPECT_GT(large.dram_bytes(), 1000u * (4 * 4 + 4));
+}
+
+TEST(CentroidIndex, RefusesPartsThatDoNotFit) {
+  const std::vector<float> centroids = clouds(10, 4, 1);
+  auto parts = [&] {
+    return CentroidParts{Metric::l2, ElementType::f32, 4,
+                         4,          centroids,        build_centroid_graph(centroids, 4, 1, 1)};
+  };
+  auto message = [](CentroidParts p) -> std::string {
+    try {
+      CentroidIndex index(std::move(p));
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  EXPECT_EQ(message(parts()), "accepted");
+  CentroidParts wrong = parts();
+  wrong.metric = Metric::inner_product;
+  EXPECT_THAT(message(std::move(wrong)), HasSubstr("do not fit vectors of 4 under ip"));
+  wrong = parts();
+  wrong.centroids.pop_back();
+  EXPECT_THAT(message(std::move(wrong)), HasSubstr("39 floats"));
+  wrong = parts();
+  wrong.centroids.resize(36);
+  EXPECT_THAT(message(std::move(wrong)), HasSubstr("10 vertices"));
+  wrong = parts();
+  wrong.graph.entry = 10;
+  EXPECT_THAT(message(std::move(wrong)), HasSubstr("entry 10"));
+  wrong = parts();
+  wrong.centroids.clear();
+  EXPECT_THAT(message(std::move(wrong)), HasSubstr("0 floats"));
+}
+
+}  // namespace
+}  // namespace farvec::cluster
