@@ -1,13 +1,17 @@
 #include "memory_node/lease_table.h"
 
+#include <algorithm>
+
 namespace farvec::memory_node {
 
-std::optional<LeaseId> LeaseTable::grant(const std::string& owner, Clock::time_point now) {
+std::optional<LeaseId> LeaseTable::grant(const std::string& owner, Clock::time_point now,
+                                         LeaseKind kind) {
   const LeaseId id = random_lease_id();
   std::lock_guard lock(mutex_);
   expire_locked(now);
   if (leases_.size() >= max_leases_) return std::nullopt;
-  leases_.emplace(id, Lease{owner, now + duration_});
+  if (kind == LeaseKind::write && has_writer_locked()) return std::nullopt;
+  leases_.emplace(id, Lease{owner, now + duration_, kind});
   return id;
 }
 
@@ -35,10 +39,15 @@ void LeaseTable::revoke(const LeaseId& id) {
   leases_.erase(id);
 }
 
-bool LeaseTable::holds(const LeaseId& id, Clock::time_point now) const {
+bool LeaseTable::holds(const LeaseId& id, Clock::time_point now, LeaseKind kind) const {
   std::lock_guard lock(mutex_);
   const auto found = leases_.find(id);
-  return found != leases_.end() && found->second.end > now;
+  return found != leases_.end() && found->second.end > now && found->second.kind == kind;
+}
+
+bool LeaseTable::has_writer_locked() const {
+  return std::any_of(leases_.begin(), leases_.end(),
+                     [](const auto& entry) { return entry.second.kind == LeaseKind::write; });
 }
 
 std::size_t LeaseTable::expire(Clock::time_point now) {

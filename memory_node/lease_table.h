@@ -13,7 +13,11 @@
 
 namespace farvec::memory_node {
 
-/// A bounded set of leases that end unless renewed. Thread-safe. The caller says what time it is.
+/// What a lease lets its holder do with the regions.
+enum class LeaseKind { read, write };
+
+/// A bounded set of leases that end unless renewed, at most one of them for writing. Thread-safe.
+/// The caller says what time it is.
 class LeaseTable {
  public:
   using Clock = std::chrono::steady_clock;
@@ -25,15 +29,17 @@ class LeaseTable {
 
   std::chrono::milliseconds duration() const { return duration_; }
 
-  /// Nothing when max_leases are held. Only `owner` (rpc::peer_identity) may renew it or give it
-  /// back.
-  std::optional<LeaseId> grant(const std::string& owner, Clock::time_point now);
+  /// Nothing when max_leases are held, or one for writing is and `kind` is another. Only `owner`
+  /// (rpc::peer_identity) may renew it or give it back.
+  std::optional<LeaseId> grant(const std::string& owner, Clock::time_point now,
+                               LeaseKind kind = LeaseKind::read);
   /// An expired lease is not held.
   Outcome renew(const LeaseId& id, const std::string& owner, Clock::time_point now);
   Outcome give_back(const LeaseId& id, const std::string& owner);
   /// Takes it back, whoever owns it.
   void revoke(const LeaseId& id);
-  bool holds(const LeaseId& id, Clock::time_point now) const;
+  /// False also when the lease is of another kind.
+  bool holds(const LeaseId& id, Clock::time_point now, LeaseKind kind = LeaseKind::read) const;
   /// Drops what has ended; returns how many.
   std::size_t expire(Clock::time_point now);
 
@@ -44,9 +50,11 @@ class LeaseTable {
   struct Lease {
     std::string owner;
     Clock::time_point end;
+    LeaseKind kind;
   };
 
   std::size_t expire_locked(Clock::time_point now);
+  bool has_writer_locked() const;
 
   const std::size_t max_leases_;
   const std::chrono::milliseconds duration_;

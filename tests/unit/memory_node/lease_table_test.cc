@@ -44,5 +44,31 @@ TEST(LeaseTable, ObeysItsOwnerOnly) {
   EXPECT_EQ(leases.size(), 0u);
 }
 
+TEST(LeaseTable, HasOneWriter) {
+  LeaseTable leases(4, 10ms);
+  const auto reader = *leases.grant(kOwner, kStart);
+  const auto writer = leases.grant(kOwner, kStart, LeaseKind::write);
+  ASSERT_TRUE(writer);
+  EXPECT_FALSE(leases.grant(kOwner, kStart, LeaseKind::write)) << "not even its owner's";
+  EXPECT_FALSE(leases.grant("CN=other", kStart, LeaseKind::write));
+  EXPECT_TRUE(leases.grant("CN=other", kStart)) << "readers may come";
+  EXPECT_TRUE(leases.holds(*writer, kStart, LeaseKind::write));
+  EXPECT_FALSE(leases.holds(*writer, kStart, LeaseKind::read));
+  EXPECT_FALSE(leases.holds(reader, kStart, LeaseKind::write));
+}
+
+TEST(LeaseTable, AWriterFollowsAnother) {
+  LeaseTable leases(4, 10ms);
+  const auto first = *leases.grant(kOwner, kStart, LeaseKind::write);
+  EXPECT_EQ(leases.give_back(first, "CN=other"), Outcome::of_another);
+  EXPECT_FALSE(leases.grant("CN=other", kStart + 5ms, LeaseKind::write));
+  EXPECT_EQ(leases.give_back(first, kOwner), Outcome::done);
+  const auto second = leases.grant("CN=other", kStart + 5ms, LeaseKind::write);
+  ASSERT_TRUE(second);
+  EXPECT_FALSE(leases.grant(kOwner, kStart + 14ms, LeaseKind::write));
+  EXPECT_TRUE(leases.grant(kOwner, kStart + 15ms, LeaseKind::write)) << "the second has ended";
+  EXPECT_FALSE(leases.holds(*second, kStart + 15ms, LeaseKind::write));
+}
+
 }  // namespace
 }  // namespace farvec::memory_node
