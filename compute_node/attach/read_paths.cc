@@ -26,11 +26,11 @@ EndpointMaker connector(Options options) {
 
 transport::VerbsOptions verbs_options(const v1::VerbsGrant& grant, const RemoteReads& reads) {
   transport::VerbsOptions verbs;
-  verbs.host = grant.host();
-  verbs.port = static_cast<std::uint16_t>(grant.port());
-  verbs.connect_timeout = reads.connect_timeout;
-  verbs.lease = reads.lease;
-  verbs.device = reads.tier.device;
+  verbs.peer.host = grant.host();
+  verbs.peer.port = static_cast<std::uint16_t>(grant.port());
+  verbs.peer.connect_timeout = reads.connect_timeout;
+  verbs.peer.lease = reads.lease;
+  verbs.peer.device = reads.tier.device;
   verbs.tuning = reads.tuning;
   return verbs;
 }

@@ -33,7 +33,7 @@ bring_up_network() {
 
 run_job() {
   local number="$1" pid
-  FARVEC_LAB_GUEST="$GUEST" FARVEC_LAB_SELF="$SELF" FARVEC_LAB_PEER="$PEER" \
+  FARVEC_LAB_GUEST="$GUEST" FARVEC_LAB_SELF="$SELF" FARVEC_LAB_PEER="$PEER" FARVEC_LAB_LINK="$DEVICE" \
     FARVEC_LAB_OUT="$SHARE/out" setsid bash "$SHARE/inbox/$number" \
     </dev/null >"$SHARE/outbox/$number.out" 2>&1 &
   pid=$!

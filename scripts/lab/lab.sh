@@ -13,14 +13,15 @@
 #   --memory MIB     of each guest [3072]
 # COMMAND starts in the folder it was given in; what it writes is lost, except below $FARVEC_LAB_OUT.
 # Environment of COMMAND: FARVEC_LAB_GUEST (0 or 1), FARVEC_LAB_SELF and FARVEC_LAB_PEER (addresses
-# of this and the other guest's RDMA device; the same with one guest), FARVEC_LAB_OUT.
+# of this and the other guest's RDMA device; the same with one guest), FARVEC_LAB_OUT; in a guest
+# FARVEC_LAB_LINK, the network device below its RDMA device, which COMMAND may switch off.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 source "$ROOT/scripts/lab/guest.sh"
 
 GUESTS=1 DELAY="" TIMEOUT=600 ACCEL=tcg FORCE_GUEST="" MEMORY=3072
 
-usage() { sed -n '2,19s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '2,20s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
 
 host_has_rdma() {
   [ -z "$FORCE_GUEST" ] && [ "$GUESTS" = 1 ] && [ -z "$DELAY" ] &&

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# In two running lab guests: the memory node's network device has a smaller MTU than the client's,
-# and then goes down and up again in the middle of searches.
+# In two running lab guests: one network device has a smaller MTU than the other, and then
+# the memory node's and the client's go down and up again in the middle of searches.
 #   link_faults.sh BIN_DIR                   on the machine
 #   link_faults.sh BIN_DIR --guest FOLDER    in each guest; index and queries are in FOLDER
 set -euo pipefail
@@ -18,7 +18,7 @@ make_data() {
 
 serve() {
   ip link set eth0 mtu 1500
-  start_peer_node index
+  start_peer_node index >node.log 2>&1
   await_peer 120
   sleep 1 # until the other guest's message has been answered
   ip link set eth0 down
@@ -28,26 +28,38 @@ serve() {
   ip link set eth0 up
   await_peer 120
   end_peer_node
+  cat node.log
+  grep -q "port 1 is down, its connections end" node.log || fail "the device did not say so"
+  grep -q "port 1 is up" node.log || fail "nor that it was up again"
 }
 
+# bench MTU: reads over the path MTU that both have.
 bench() {
+  rm -f bench.json
   timeout 60 "$BIN/farvec" bench transport --tier "verbs:$FARVEC_LAB_PEER:$CONTROL" --payload 4096 \
-    --inflight 4 --passes 1 --pass-ms 100 >bench.log 2>&1
+    --inflight 4 --passes 1 --pass-ms 100 --json bench.json >bench.log 2>&1 ||
+    fail "no reads with different MTUs: $(cat bench.log)"
+  grep -q "MTU $1," bench.json || fail "another path MTU than $1: $(cat bench.json)"
 }
 
 read_through_faults() {
-  bench && fail "reads with different MTUs"
-  grep -q "path MTU of 1024 bytes and this machine's rxe0 one of 4096" bench.log ||
-    fail "another error than one about the MTU"
-  ip link set eth0 mtu 1500
-  bench || fail "no reads with the same MTU"
+  bench 1024
+  ip link set eth0 mtu 700
+  bench 512
+  ip link set eth0 mtu 4200
   start_compute_node "$FARVEC_LAB_PEER:$CONTROL"
   start_searches
   await_outcome same
   tell_peer
   await_outcome refused
   await_outcome same
+  ip link set eth0 down
+  await_outcome refused
+  ip link set eth0 up
+  await_outcome same
   end_searches
+  grep -q "port of this machine's RDMA device is down" compute.log ||
+    fail "this machine's device did not say so"
 }
 
 if [ "${2:-}" != --guest ]; then

@@ -2,8 +2,8 @@
 # Two lab guests with 1 ms of delay on the wire: searches that overlap their reads answer at least
 # three times as many queries as one at a time (five and more where the processor does not bound
 # them, docs/results/004-rdma-softroce.md), over verbs and over libfabric's tcp, with the same
-# neighbours. A node with a smaller path MTU than its client is told apart from one that cannot be
-# reached, and searches go on after its network device was down.
+# neighbours. Two ends with different path MTUs use the smaller one, and searches go on after the
+# network device of either was down.
 #   wire_test.sh BIN_DIR
 set -euo pipefail
 SCRIPTS="$(cd "$(dirname "${BASH_SOURCE[0]}")/../../scripts" && pwd)"

@@ -19,10 +19,6 @@ int milliseconds_until(Clock::time_point end) {
   return static_cast<int>(std::clamp<long>(left, 0, 1'000'000));
 }
 
-std::uint32_t mtu_bytes(ibv_mtu mtu) {
-  return 128u << static_cast<unsigned>(mtu);
-}
-
 }  // namespace
 
 EventChannel open_event_channel() {
@@ -50,7 +46,7 @@ bool take_event(rdma_event_channel& channel, ConnectionEvent& event) {
   event.status = raw->status;
   const rdma_conn_param& parameters = raw->param.conn;
   const bool about_connection = raw->event == RDMA_CM_EVENT_CONNECT_REQUEST ||
-                                raw->event == RDMA_CM_EVENT_ESTABLISHED ||
+                                raw->event == RDMA_CM_EVENT_CONNECT_RESPONSE ||
                                 raw->event == RDMA_CM_EVENT_REJECTED;
   if (about_connection) {
     event.initiator_depth = parameters.initiator_depth;
@@ -80,29 +76,6 @@ ConnectionEvent await_event(rdma_event_channel& channel, rdma_cm_event_type type
       throw Error("connecting to {} over RDMA: no {} in time", peer, rdma_event_str(type));
     }
   }
-}
-
-DeviceLimits query_limits(const rdma_cm_id& id) {
-  ibv_device_attr device{};
-  ibv_port_attr port{};
-  if (const int error = ibv_query_device(id.verbs, &device); error != 0) {
-    throw SystemError(error, "asking RDMA device {} for its limits",
-                      ibv_get_device_name(id.verbs->device));
-  }
-  if (const int error = ibv_query_port(id.verbs, id.port_num, &port); error != 0) {
-    throw SystemError(error, "asking port {} of RDMA device {} for its limits", id.port_num,
-                      ibv_get_device_name(id.verbs->device));
-  }
-  DeviceLimits limits;
-  // rdma_cm carries both depths in 8 bits.
-  limits.max_reads_started = static_cast<std::uint32_t>(std::min(device.max_qp_init_rd_atom, 255));
-  limits.max_reads_answered = static_cast<std::uint32_t>(std::min(device.max_qp_rd_atom, 255));
-  limits.max_work_requests = static_cast<std::uint32_t>(std::min(device.max_qp_wr, device.max_cqe));
-  limits.max_message_bytes = port.max_msg_sz;
-  limits.path_mtu_bytes = mtu_bytes(port.active_mtu);
-  limits.memory_windows = (device.device_cap_flags & IBV_DEVICE_MEM_WINDOW_TYPE_2B) != 0;
-  limits.device = ibv_get_device_name(id.verbs->device);
-  return limits;
 }
 
 }  // namespace farvec::transport

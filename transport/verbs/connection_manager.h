@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -31,19 +32,5 @@ bool take_event(rdma_event_channel& channel, ConnectionEvent& event);
 /// refusal, an unreachable host) or when the time is over.
 ConnectionEvent await_event(rdma_event_channel& channel, rdma_cm_event_type type,
                             std::chrono::steady_clock::time_point end, const std::string& peer);
-
-/// What a device can do for one-sided reads; both ends ask instead of assuming.
-struct DeviceLimits {
-  std::uint32_t max_reads_started = 0;   ///< outstanding reads of one queue pair, as initiator
-  std::uint32_t max_reads_answered = 0;  ///< the same as responder
-  std::uint32_t max_work_requests = 0;
-  std::uint32_t max_message_bytes = 0;
-  std::uint32_t path_mtu_bytes = 0;
-  bool memory_windows = false;  ///< type 2B
-  std::string device;
-};
-
-/// Of the device and port that `id` has been resolved to. Throws SystemError.
-DeviceLimits query_limits(const rdma_cm_id& id);
 
 }  // namespace farvec::transport

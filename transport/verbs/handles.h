@@ -17,18 +17,20 @@ struct VerbsDeleter {
   }
 };
 
+using DeviceContext = std::unique_ptr<ibv_context, VerbsDeleter<ibv_close_device>>;
 using ProtectionDomain = std::unique_ptr<ibv_pd, VerbsDeleter<ibv_dealloc_pd>>;
 using CompletionQueue = std::unique_ptr<ibv_cq, VerbsDeleter<ibv_destroy_cq>>;
+using QueuePair = std::unique_ptr<ibv_qp, VerbsDeleter<ibv_destroy_qp>>;
 using MemoryRegion = std::unique_ptr<ibv_mr, VerbsDeleter<ibv_dereg_mr>>;
+
+/// By itself: ibv_dealloc_mw has internal linkage, a template's argument must not.
+struct MemoryWindowDeleter {
+  void operator()(ibv_mw* window) const { (void)ibv_dealloc_mw(window); }
+};
+using MemoryWindow = std::unique_ptr<ibv_mw, MemoryWindowDeleter>;
 using EventChannel = std::unique_ptr<rdma_event_channel, VerbsDeleter<rdma_destroy_event_channel>>;
 
-/// An rdma_cm identifier with the queue pair that was made on it.
-struct ConnectionDeleter {
-  void operator()(rdma_cm_id* id) const {
-    if (id->qp != nullptr) rdma_destroy_qp(id);
-    (void)rdma_destroy_id(id);
-  }
-};
-using Connection = std::unique_ptr<rdma_cm_id, ConnectionDeleter>;
+/// An rdma_cm identifier. Queue pairs are not made on it (queue_pair.h).
+using Connection = std::unique_ptr<rdma_cm_id, VerbsDeleter<rdma_destroy_id>>;
 
 }  // namespace farvec::transport

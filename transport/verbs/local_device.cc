@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,8 +16,6 @@ namespace farvec::transport {
 namespace {
 
 constexpr std::size_t kMaxGids = 1024;  ///< looked at per device
-
-using DeviceContext = std::unique_ptr<ibv_context, VerbsDeleter<ibv_close_device>>;
 
 struct LocalGid {
   std::string device;

@@ -1,33 +1,22 @@
 // One-sided reads over a reliable RDMA connection.
 #pragma once
 
-#include <chrono>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
 #include "transport/endpoint.h"
-#include "transport/grant.h"
-#include "transport/registered_memory.h"
 #include "transport/ring.h"
-#include "transport/tier.h"
-#include "transport/verbs/connection_manager.h"
+#include "transport/verbs/client_connection.h"
 #include "transport/verbs/tuning.h"
-#include "transport/verbs/wire.h"
 
 namespace farvec::transport {
 
 struct VerbsOptions {
-  std::string host;
-  std::uint16_t port = 0;
-  GrantLease lease{};
+  VerbsPeer peer;
   /// Work requests in flight; reduced to what the device has.
   std::uint32_t max_outstanding = 256;
   /// A longer read is posted in pieces. 0: the device's own limit.
   std::uint32_t piece_bytes = 0;
-  std::chrono::milliseconds connect_timeout{5000};
-  VerbsDevice device;
   VerbsTuning tuning;
 };
 
@@ -51,7 +40,11 @@ class VerbsEndpoint final : public Endpoint {
   void peer_lost() override;
   void close() override;
 
-  const DeviceLimits& device() const { return device_; }
+  const DeviceLimits& device() const { return connection_.device(); }
+  /// Of the connection: the smaller of both ports'.
+  std::uint32_t path_mtu_bytes() const { return connection_.path_mtu_bytes(); }
+  /// What the device has said since the endpoint was made.
+  const DeviceEventCounts& device_events() const { return connection_.device_events(); }
 
  private:
   struct Flight {
@@ -60,31 +53,16 @@ class VerbsEndpoint final : public Endpoint {
     std::uint32_t bytes = 0;
   };
 
-  void connect(std::chrono::steady_clock::time_point end);
-  void make_queue_pair();
-  void exchange_hello(std::chrono::steady_clock::time_point end);
-  std::size_t check_welcome(const ConnectionEvent& answer) const;
-  void receive_grants(std::size_t count, std::chrono::steady_clock::time_point end);
-  ibv_mr* register_range(std::span<std::byte> memory);
   std::uint32_t pieces_of(std::uint32_t bytes) const;
   Status prepare(std::span<const ReadRequest> reads);
   Status ring_doorbell();
   void on_work_completion(const ibv_wc& completion);
   void finish_through(std::uint64_t request, StatusCode status);
-  void notice_disconnection();
-  void enter_error_state();
 
   const VerbsOptions options_;
-  const std::string peer_;
-  DeviceLimits device_;
-  std::uint32_t max_outstanding_ = 0;
-  std::uint32_t piece_bytes_ = 0;
-  EventChannel channel_;
-  ProtectionDomain domain_;
-  CompletionQueue queue_;
-  Connection connection_;  ///< destroyed before the queue and the domain
-  std::vector<VerbsGrant> grants_;
-  RegisteredMemory<MemoryRegion> registered_;
+  ClientConnection connection_;
+  const std::uint32_t max_outstanding_;
+  const std::uint32_t piece_bytes_;
   std::vector<ibv_send_wr> chain_;  ///< of one post()
   std::vector<ibv_sge> pieces_;
   std::size_t pieces_used_ = 0;  ///< of chain_ and pieces_
@@ -92,8 +70,6 @@ class VerbsEndpoint final : public Endpoint {
   Ring<Completion> finished_;
   std::uint64_t next_request_ = 1;  ///< sequence numbers are the requests' wr_id
   std::uint64_t done_request_ = 0;
-  Ticks next_look_ = 0;          ///< at the connection manager
-  bool failed_ = false;          ///< the queue pair is in its error state, or on its way there
   bool failed_request_ = false;  ///< a request has failed: those behind it are flushed
   bool closed_ = false;
 };

@@ -9,57 +9,45 @@
 #include <span>
 
 #include "base/error.h"
-#include "base/status.h"
-#include "transport/verbs/registration.h"
 #include "transport/verbs/resolve.h"
 
 namespace farvec::transport {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 constexpr int kStopPeriodMs = 50;
-constexpr std::chrono::milliseconds kGrantBound{1000};
 constexpr int kBacklog = 64;
+
+void check_count(std::size_t regions) {
+  if (regions > kMaxGrantedRegions) {
+    throw Error("{} regions cannot be granted over RDMA: at most {}", regions, kMaxGrantedRegions);
+  }
+}
 
 }  // namespace
 
-struct VerbsListener::Client {
-  GrantLease lease{};
-  ProtectionDomain own_domain;            ///< without windows
-  std::vector<MemoryRegion> own_regions;  ///< without windows
-  std::vector<VerbsGrant> grants;
-  MemoryRegion message;  ///< over `grants`
-  CompletionQueue queue;
-  Connection connection;
-  // Freed before the queue pair they are bound to, as the device requires.
-  std::vector<std::unique_ptr<ibv_mw, VerbsDeleter<ibv_dealloc_mw>>> windows;
-};
-
 VerbsListener::VerbsListener(VerbsListenerOptions options, GrantedRegions regions,
-                             Authorise authorise)
+                             Authorise authorise, VerbsWritable writable)
     : options_(std::move(options)),
-      regions_(std::move(regions)),
       authorise_(std::move(authorise)),
-      channel_(open_event_channel()) {
-  if (regions_.empty() || regions_.size() > kMaxGrantedRegions) {
-    throw Error("{} regions cannot be granted over RDMA: from 1 to {}", regions_.size(),
-                kMaxGrantedRegions);
-  }
+      authorise_writer_(std::move(writable.authorise)),
+      channel_(open_event_channel()),
+      readable_{std::move(regions), IBV_ACCESS_REMOTE_READ, {}},
+      writable_{{writable.regions.begin(), writable.regions.end()},
+                IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE,
+                {}} {
+  check_count(readable_.regions.size());
+  check_count(writable_.regions.size());
+  if (readable_.regions.empty()) throw Error("no regions to grant over RDMA");
   listen();
-  if (device_.memory_windows) {
-    domain_.reset(ibv_alloc_pd(listener_->verbs));
-    if (!domain_) throw SystemError(errno, "making a protection domain on {}", device_.device);
-    for (const auto& region : regions_) {
-      registered_.push_back(register_memory(*domain_, region, IBV_ACCESS_MW_BIND));
-    }
-  }
+  prepare_share(device_, readable_);
+  prepare_share(device_, writable_);
   thread_ = std::thread([this] { run(); });
 }
 
 VerbsListener::~VerbsListener() {
   stop_.store(true, std::memory_order_relaxed);  // seen within one period
   thread_.join();
-  clients_.clear();
+  end_if([](const NodeConnection&) { return true; });
 }
 
 void VerbsListener::listen() {
@@ -77,27 +65,107 @@ void VerbsListener::listen() {
                 options_.host);
   }
   port_ = ntohs(rdma_get_src_port(id));
-  device_ = query_limits(*id);
+  device_.context = open_device(*id->verbs->device);
+  device_.limits = query_limits(*device_.context, id->port_num);
+  device_.limits.memory_windows &= options_.memory_windows;
+  device_.domain.reset(ibv_alloc_pd(device_.context.get()));
+  if (!device_.domain) {
+    throw SystemError(errno, "making a protection domain on {}", device_.limits.device);
+  }
 }
 
 void VerbsListener::run() {
-  pollfd polled{channel_->fd, POLLIN, 0};
   while (!stop_.load(std::memory_order_relaxed)) {
-    const bool readable = ::poll(&polled, 1, kStopPeriodMs) > 0;
+    pollfd polled[2] = {{channel_->fd, POLLIN, 0}, {-1, POLLIN, 0}};
+    if (!device_gone_) polled[1].fd = device_.context->async_fd;
+    const bool readable = ::poll(polled, 2, kStopPeriodMs) > 0;
     end_expired();
     if (!readable) continue;
     try {
-      ConnectionEvent event;
-      while (take_event(*channel_, event)) on_event(event);
+      take_events();
     } catch (const std::exception& error) {
       spdlog::warn("RDMA listener on {}: {}", options_.host, error.what());
     }
   }
 }
 
-void VerbsListener::end_expired() {
+void VerbsListener::take_events() {
+  DeviceEvent device_event;
+  while (!device_gone_ && take_device_event(*device_.context, device_event)) {
+    on_device_event(device_event);
+  }
+  ConnectionEvent event;
+  while (take_event(*channel_, event)) on_event(event);
+}
+
+/// Ends keys and queue pairs now.
+template <typename Condition>
+void VerbsListener::end_if(Condition condition) {
   const std::lock_guard lock(mutex_);
-  std::erase_if(clients_, [this](const auto& entry) { return !authorise_(entry.second->lease); });
+  for (auto client = clients_.begin(); client != clients_.end();) {
+    if (!condition(*client->second)) {
+      ++client;
+      continue;
+    }
+    parked_.end(client->second->release());
+    client = clients_.erase(client);
+  }
+}
+
+bool VerbsListener::is_authorised(VerbsRole role, const GrantLease& lease) const {
+  return role == VerbsRole::writer ? authorise_writer_(lease) : authorise_(lease);
+}
+
+void VerbsListener::end_expired() {
+  end_if([this](const NodeConnection& client) {
+    return !is_authorised(client.role(), client.lease());
+  });
+}
+
+void VerbsListener::on_device_event(const DeviceEvent& event) {
+  if (device_gone_) return;
+  {
+    const std::lock_guard lock(mutex_);
+    events_.add(event.kind);
+  }
+  switch (event.kind) {
+    case DeviceEventKind::port_down:
+      spdlog::warn("RDMA device {}: port {} is down, its connections end", device_.limits.device,
+                   event.port);
+      end_if([&](const NodeConnection& client) { return client.id()->port_num == event.port; });
+      return;
+    case DeviceEventKind::port_up:
+      spdlog::info("RDMA device {}: port {} is up", device_.limits.device, event.port);
+      parked_.release();
+      return;
+    case DeviceEventKind::queue_pair_failed:
+    case DeviceEventKind::completion_queue_failed:
+      spdlog::warn("RDMA device {}: {}, its connection ends", device_.limits.device,
+                   ibv_event_type_str(event.type));
+      end_if([&](const NodeConnection& client) { return client.owns(event.object); });
+      return;
+    case DeviceEventKind::device_gone:
+      let_device_go();
+      return;
+    case DeviceEventKind::other:
+      return;
+  }
+}
+
+/// The kernel takes a device away when nobody uses it any more.
+void VerbsListener::let_device_go() {
+  device_gone_ = true;
+  spdlog::error(
+      "RDMA device {} is gone: nobody reads over it any more; start the node again when "
+      "it is back",
+      device_.limits.device);
+  end_if([](const NodeConnection&) { return true; });
+  parked_.clear();
+  listener_.reset();
+  readable_.registered.clear();
+  writable_.registered.clear();
+  device_.domain.reset();
+  device_.context.reset();
 }
 
 void VerbsListener::on_event(const ConnectionEvent& event) {
@@ -105,23 +173,26 @@ void VerbsListener::on_event(const ConnectionEvent& event) {
     on_request(event);
     return;
   }
-  const std::lock_guard lock(mutex_);
-  const auto found = clients_.find(event.id);
-  if (found == clients_.end()) return;
-  const bool lives = event.type == RDMA_CM_EVENT_ESTABLISHED && send_grants(*found->second);
-  if (!lives) clients_.erase(found);
+  if (event.type == RDMA_CM_EVENT_DEVICE_REMOVAL) {
+    on_device_event({DeviceEventKind::device_gone, IBV_EVENT_DEVICE_FATAL, 0, nullptr});
+    return;
+  }
+  bool lives = false;
+  if (event.type == RDMA_CM_EVENT_ESTABLISHED) {
+    const std::lock_guard lock(mutex_);
+    const auto found = clients_.find(event.id);
+    lives = found != clients_.end() && found->second->send_grants();
+  }
+  if (!lives) end_if([&](const NodeConnection& client) { return client.id() == event.id; });
 }
 
 void VerbsListener::on_request(const ConnectionEvent& event) {
   Connection id(event.id);
+  if (device_gone_) return;
   VerbsHello hello;
-  // The port's MTU follows that of its network device, which may have changed.
-  const std::uint32_t path_mtu_bytes = query_limits(*id).path_mtu_bytes;
-  if (const StatusCode status = check_hello(event, path_mtu_bytes, hello);
-      status != StatusCode::ok) {
+  if (const StatusCode status = check_hello(event, hello); status != StatusCode::ok) {
     VerbsWelcome welcome;
     welcome.status = static_cast<std::uint32_t>(status);
-    welcome.path_mtu_bytes = path_mtu_bytes;
     (void)rdma_reject(id.get(), &welcome, sizeof(welcome));
     return;
   }
@@ -132,128 +203,69 @@ void VerbsListener::on_request(const ConnectionEvent& event) {
   }
 }
 
-StatusCode VerbsListener::check_hello(const ConnectionEvent& event, std::uint32_t path_mtu_bytes,
-                                      VerbsHello& hello) const {
+StatusCode VerbsListener::check_hello(const ConnectionEvent& event, VerbsHello& hello) const {
   if (event.private_data.size() < sizeof(hello)) return StatusCode::invalid_argument;
   std::memcpy(&hello, event.private_data.data(), sizeof(hello));
-  if (hello.magic != kVerbsMagic || hello.version != kVerbsVersion || hello.max_reads == 0) {
+  const bool writes = hello.role == VerbsRole::writer;
+  if (hello.magic != kVerbsMagic || hello.version != kVerbsVersion || hello.max_reads == 0 ||
+      !is_path_mtu(hello.path_mtu_bytes) || (!writes && hello.role != VerbsRole::reader)) {
     return StatusCode::invalid_argument;
   }
-  if (hello.path_mtu_bytes > path_mtu_bytes) return StatusCode::failed_precondition;
-  if (!authorise_(hello.lease)) return StatusCode::not_found;
-  if (connections() >= options_.max_connections) return StatusCode::resource_exhausted;
+  if (writes && writable_.regions.empty()) return StatusCode::failed_precondition;
+  if (!is_authorised(hello.role, hello.lease)) return StatusCode::not_found;
+  const std::lock_guard lock(mutex_);
+  const std::size_t readers = clients_.size() - (has_writer_locked() ? 1 : 0);
+  if (writes ? has_writer_locked() : readers >= options_.max_connections) {
+    return StatusCode::resource_exhausted;
+  }
   return StatusCode::ok;
 }
 
 void VerbsListener::accept(Connection id, const VerbsHello& hello) {
-  auto client = std::make_unique<Client>();
-  client->lease = hello.lease;
-  client->connection = std::move(id);
-  register_regions(*client);
-  make_queue_pair(*client);
-  VerbsWelcome welcome;
-  const std::uint32_t reads = std::min<std::uint32_t>(hello.max_reads, device_.max_reads_answered);
-  welcome.max_reads = static_cast<std::uint16_t>(reads);
-  welcome.regions = static_cast<std::uint32_t>(regions_.size());
-  welcome.path_mtu_bytes = device_.path_mtu_bytes;
-  rdma_conn_param parameters{};
-  parameters.private_data = &welcome;
-  parameters.private_data_len = sizeof(welcome);
-  parameters.responder_resources = static_cast<std::uint8_t>(reads);
-  parameters.rnr_retry_count = 7;
-  rdma_cm_id* key = client->connection.get();
+  // The port's MTU follows that of its network device, which may have changed.
+  const std::uint32_t mtu = query_limits(*device_.context, id->port_num).path_mtu_bytes;
+  PathTerms terms;
+  terms.path_mtu_bytes = std::min(hello.path_mtu_bytes, mtu);
+  terms.reads_answered =
+      std::min<std::uint32_t>(hello.max_reads, device_.limits.max_reads_answered);
+  const Share& share = hello.role == VerbsRole::writer ? writable_ : readable_;
+  auto client = std::make_unique<NodeConnection>(std::move(id), hello, device_, share);
   const std::lock_guard lock(mutex_);
-  if (rdma_accept(key, &parameters) != 0) {
-    throw SystemError(errno, "accepting an RDMA connection on {}", options_.host);
-  }
+  client->accept(terms);
+  rdma_cm_id* key = client->id();
   clients_.emplace(key, std::move(client));
 }
 
-void VerbsListener::register_regions(Client& client) {
-  client.grants.resize(regions_.size());
-  for (std::size_t i = 0; i < regions_.size(); ++i) {
-    client.grants[i].address = reinterpret_cast<std::uintptr_t>(regions_[i].data());
-    client.grants[i].bytes = regions_[i].size();
-  }
-  if (!device_.memory_windows) {
-    client.own_domain.reset(ibv_alloc_pd(client.connection->verbs));
-    if (!client.own_domain) throw SystemError(errno, "making a protection domain");
-    for (std::size_t i = 0; i < regions_.size(); ++i) {
-      client.own_regions.push_back(
-          register_memory(*client.own_domain, regions_[i], IBV_ACCESS_REMOTE_READ));
-      client.grants[i].key = client.own_regions.back()->rkey;
-    }
-  }
-  ibv_pd* domain = device_.memory_windows ? domain_.get() : client.own_domain.get();
-  client.message = register_memory(*domain, std::as_bytes(std::span(client.grants)), 0);
-}
-
-void VerbsListener::make_queue_pair(Client& client) {
-  const auto requests = static_cast<std::uint32_t>(regions_.size() + 1);
-  client.queue.reset(
-      ibv_create_cq(client.connection->verbs, static_cast<int>(requests + 1), nullptr, nullptr, 0));
-  if (!client.queue) throw SystemError(errno, "making a completion queue on {}", device_.device);
-  ibv_qp_init_attr attributes{};
-  attributes.send_cq = client.queue.get();
-  attributes.recv_cq = client.queue.get();
-  attributes.qp_type = IBV_QPT_RC;
-  attributes.cap.max_send_wr = requests;
-  attributes.cap.max_recv_wr = 1;
-  attributes.cap.max_send_sge = 1;
-  attributes.cap.max_recv_sge = 1;
-  if (rdma_create_qp(client.connection.get(), client.message->pd, &attributes) != 0) {
-    throw SystemError(errno, "making a queue pair on {}", device_.device);
-  }
-}
-
-/// Binds a window per region and sends the keys behind them in the same queue: the client cannot
-/// have a key before it is valid.
-bool VerbsListener::send_grants(Client& client) {
-  std::vector<ibv_send_wr> chain(client.grants.size() + 1);
-  std::size_t used = 0;
-  for (std::size_t i = 0; device_.memory_windows && i < client.grants.size(); ++i) {
-    client.windows.emplace_back(ibv_alloc_mw(domain_.get(), IBV_MW_TYPE_2));
-    if (!client.windows.back()) return false;
-    client.grants[i].key = ibv_inc_rkey(client.windows.back()->rkey);
-    ibv_send_wr& bind = chain[used++];
-    bind.opcode = IBV_WR_BIND_MW;
-    bind.bind_mw.mw = client.windows.back().get();
-    bind.bind_mw.rkey = client.grants[i].key;
-    bind.bind_mw.bind_info = {registered_[i].get(), client.grants[i].address,
-                              client.grants[i].bytes, IBV_ACCESS_REMOTE_READ};
-  }
-  ibv_sge message{reinterpret_cast<std::uintptr_t>(client.grants.data()),
-                  static_cast<std::uint32_t>(client.grants.size() * sizeof(VerbsGrant)),
-                  client.message->lkey};
-  ibv_send_wr& send = chain[used++];
-  send.opcode = IBV_WR_SEND;
-  send.send_flags = IBV_SEND_SIGNALED;
-  send.sg_list = &message;
-  send.num_sge = 1;
-  for (std::size_t i = 0; i + 1 < used; ++i) chain[i].next = &chain[i + 1];
-  ibv_send_wr* bad = nullptr;
-  if (ibv_post_send(client.connection->qp, chain.data(), &bad) != 0) return false;
-  const auto end = Clock::now() + kGrantBound;
-  ibv_wc completion{};
-  int got = 0;
-  while ((got = ibv_poll_cq(client.queue.get(), 1, &completion)) == 0 && Clock::now() < end) {
-    std::this_thread::sleep_for(std::chrono::microseconds(100));
-  }
-  return got == 1 && completion.status == IBV_WC_SUCCESS && completion.opcode == IBV_WC_SEND;
-}
-
 void VerbsListener::revoke(const GrantLease& lease) {
-  const std::lock_guard lock(mutex_);
-  std::erase_if(clients_, [&](const auto& entry) {
-    if (entry.second->lease != lease) return false;
-    (void)rdma_disconnect(entry.first);
-    return true;
-  });
+  end_if([&](const NodeConnection& client) { return client.lease() == lease; });
 }
 
 std::size_t VerbsListener::connections() const {
   const std::lock_guard lock(mutex_);
   return clients_.size();
+}
+
+bool VerbsListener::has_writer_locked() const {
+  return std::any_of(clients_.begin(), clients_.end(),
+                     [](const auto& client) { return client.second->role() == VerbsRole::writer; });
+}
+
+bool VerbsListener::has_writer() const {
+  const std::lock_guard lock(mutex_);
+  return has_writer_locked();
+}
+
+std::uint32_t VerbsListener::path_mtu_bytes(const GrantLease& lease) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::find_if(clients_.begin(), clients_.end(), [&](const auto& client) {
+    return client.second->lease() == lease;
+  });
+  return found == clients_.end() ? 0 : found->second->path_mtu_bytes();
+}
+
+DeviceEventCounts VerbsListener::device_events() const {
+  const std::lock_guard lock(mutex_);
+  return events_;
 }
 
 }  // namespace farvec::transport

@@ -1,8 +1,8 @@
-// A memory node's end of RDMA: accepts connections and grants each the reading of its regions.
+// A memory node's end of RDMA: accepts connections and grants each the reading of its regions, or
+// one the writing.
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -13,27 +13,39 @@
 #include "base/status.h"
 #include "transport/grant.h"
 #include "transport/verbs/connection_manager.h"
-#include "transport/verbs/wire.h"
+#include "transport/verbs/node_connection.h"
+#include "transport/verbs/parked_connections.h"
 
 namespace farvec::transport {
 
 struct VerbsListenerOptions {
-  std::string host;        ///< address of an RDMA device of this machine
-  std::uint16_t port = 0;  ///< 0: the system's choice
-  std::size_t max_connections = 256;
+  std::string host;                   ///< address of an RDMA device of this machine
+  std::uint16_t port = 0;             ///< 0: the system's choice
+  std::size_t max_connections = 256;  ///< of readers
+  bool memory_windows = true;         ///< false: do without them, also where the device has them
 };
 
-/// Never touches the regions' bytes: the device reads them. Each connection has a key of its own
-/// for each region that can read and nothing else: a memory window of type 2B, bound to the
-/// connection's queue pair, where the device has them, else a registration in a protection domain
-/// of its own. The key dies with the connection.
+/// What a writer may fill. Without regions there are no writers.
+struct VerbsWritable {
+  std::vector<std::span<std::byte>> regions;  ///< numbered in their own order
+  /// Of leases for writing; none that is for reading may pass.
+  Authorise authorise;
+};
+
+/// Never touches the regions' bytes: the device does. Each connection has a key of its own for each
+/// region, a memory window of type 2B that is bound to the connection's queue pair where the device
+/// has them, else a registration in a protection domain of its own. A reader's key can read and
+/// nothing else, and its queue pair takes no writes whatever the key. A writer's can read and
+/// write; there is one writer at a time, and who comes while it is connected is refused. Keys die
+/// with their connection, and that with its lease.
 class VerbsListener {
  public:
-  /// The regions' memory must outlive the listener. The lease is asked for when a client connects
+  /// The regions' memory must outlive the listener. A lease is asked for when a client connects
   /// and every 50 ms, on the listener's thread; the connection ends when it is not held. Throws
   /// Error or SystemError: no device, an address that is not a device's, a limit on locked memory
   /// (the message says which).
-  VerbsListener(VerbsListenerOptions options, GrantedRegions regions, Authorise authorise);
+  VerbsListener(VerbsListenerOptions options, GrantedRegions regions, Authorise authorise,
+                VerbsWritable writable = {});
   ~VerbsListener();  ///< ends every connection
   VerbsListener(const VerbsListener&) = delete;
   VerbsListener& operator=(const VerbsListener&) = delete;
@@ -41,36 +53,48 @@ class VerbsListener {
   std::uint16_t port() const { return port_; }
   /// Ends the connections of a lease: their keys are invalid when this returns. Any thread.
   void revoke(const GrantLease& lease);
+  /// Of readers and of the writer. Any thread.
   std::size_t connections() const;
-  const DeviceLimits& device() const { return device_; }
+  bool has_writer() const;
+  /// That the lease's connection uses; 0 when it has none. Any thread.
+  std::uint32_t path_mtu_bytes(const GrantLease& lease) const;
+  const DeviceLimits& device() const { return device_.limits; }
+  /// What the device has said since the listener was made. When its port goes down, the connections
+  /// over it end; when it is gone, all do, and nobody is listened to any more. Any thread.
+  DeviceEventCounts device_events() const;
 
  private:
-  struct Client;
+  using Clients = std::map<rdma_cm_id*, std::unique_ptr<NodeConnection>>;
 
   void listen();
   void run();
+  void take_events();
   void end_expired();
+  bool is_authorised(VerbsRole role, const GrantLease& lease) const;
   void on_event(const ConnectionEvent& event);
   void on_request(const ConnectionEvent& event);
-  StatusCode check_hello(const ConnectionEvent& event, std::uint32_t path_mtu_bytes,
-                         VerbsHello& hello) const;
+  void on_device_event(const DeviceEvent& event);
+  void let_device_go();
+  StatusCode check_hello(const ConnectionEvent& event, VerbsHello& hello) const;
   void accept(Connection id, const VerbsHello& hello);
-  void register_regions(Client& client);
-  void make_queue_pair(Client& client);
-  bool send_grants(Client& client);
+  template <typename Condition>
+  void end_if(Condition condition);
+  bool has_writer_locked() const;
 
   const VerbsListenerOptions options_;
-  const GrantedRegions regions_;
   const Authorise authorise_;
-  DeviceLimits device_;
+  const Authorise authorise_writer_;
   EventChannel channel_;
+  ParkedConnections parked_;
   Connection listener_;
   std::uint16_t port_ = 0;
-  // Shared by the windows of all connections; unused where the device has no windows.
-  ProtectionDomain domain_;
-  std::vector<MemoryRegion> registered_;
-  mutable std::mutex mutex_;  ///< over clients_
-  std::map<rdma_cm_id*, std::unique_ptr<Client>> clients_;
+  NodeDevice device_;
+  Share readable_;
+  Share writable_;
+  mutable std::mutex mutex_;  ///< over clients_ and events_
+  Clients clients_;
+  DeviceEventCounts events_;
+  bool device_gone_ = false;  ///< of the listener's thread
   std::atomic<bool> stop_{false};
   std::thread thread_;
 };

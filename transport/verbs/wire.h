@@ -8,7 +8,10 @@
 namespace farvec::transport {
 
 inline constexpr std::uint32_t kVerbsMagic = 0x42565646;  // "FVVB"
-inline constexpr std::uint16_t kVerbsVersion = 2;
+inline constexpr std::uint16_t kVerbsVersion = 3;
+
+/// What a client connects for.
+enum class VerbsRole : std::uint16_t { reader = 0, writer = 1 };
 
 /// Client to node, private data of the connection request.
 struct VerbsHello {
@@ -16,21 +19,23 @@ struct VerbsHello {
   std::uint16_t version = kVerbsVersion;
   std::uint16_t max_reads = 0;  ///< outstanding reads that the client's device can have
   std::array<std::byte, 16> lease{};
-  std::uint32_t path_mtu_bytes = 0;  ///< of the client's port; what the connection will use
-  std::uint32_t reserved = 0;
+  std::uint32_t path_mtu_bytes = 0;  ///< of the client's port
+  VerbsRole role = VerbsRole::reader;
+  std::uint16_t reserved = 0;
 };
 static_assert(sizeof(VerbsHello) == 32);
 static_assert(offsetof(VerbsHello, lease) == 8);
 static_assert(offsetof(VerbsHello, path_mtu_bytes) == 24);
+static_assert(offsetof(VerbsHello, role) == 28);
 
 /// Node to client, private data of the acceptance, or of the refusal with a status other than 0.
 struct VerbsWelcome {
   std::uint32_t magic = kVerbsMagic;
   std::uint16_t version = kVerbsVersion;
-  std::uint16_t max_reads = 0;  ///< outstanding reads that the node's device answers
+  std::uint16_t max_reads = 0;  ///< outstanding reads that both devices can have
   std::uint32_t status = 0;     ///< a StatusCode
   std::uint32_t regions = 0;
-  std::uint32_t path_mtu_bytes = 0;  ///< of the node's port
+  std::uint32_t path_mtu_bytes = 0;  ///< of the connection: the smaller of both ports'
   std::uint32_t reserved = 0;
 };
 static_assert(sizeof(VerbsWelcome) == 24);

@@ -22,9 +22,9 @@ class VerbsTest : public VerbsFixture {
  protected:
   VerbsOptions options() const {
     VerbsOptions options;
-    options.host = host_;
-    options.port = listener_->port();
-    options.lease = kLease;
+    options.peer.host = host_;
+    options.peer.port = listener_->port();
+    options.peer.lease = kLease;
     return options;
   }
   std::unique_ptr<VerbsEndpoint> connect(const VerbsOptions& options) {
@@ -55,7 +55,8 @@ class VerbsTest : public VerbsFixture {
 TEST_F(VerbsTest, AsksTheDeviceForItsLimits) {
   const auto endpoint = connect(options());
   EXPECT_GE(endpoint->device().max_reads_started, 1u);
-  EXPECT_GE(endpoint->device().path_mtu_bytes, 256u);
+  EXPECT_EQ(endpoint->path_mtu_bytes(), endpoint->device().path_mtu_bytes);
+  EXPECT_EQ(listener_->path_mtu_bytes(kLease), endpoint->path_mtu_bytes());
   EXPECT_EQ(endpoint->region_bytes(0), (*regions_)[0].bytes().size());
   EXPECT_EQ(endpoint->region_bytes(99), 0u);
   EXPECT_THAT(endpoint->description(), HasSubstr("verbs("));
@@ -114,17 +115,17 @@ TEST_F(VerbsTest, RefusesALeaseThatIsNotHeld) {
 
 TEST_F(VerbsTest, SaysWhenNobodyListens) {
   VerbsOptions wrong = options();
-  wrong.port = 1;
+  wrong.peer.port = 1;
   EXPECT_THAT(refusal(wrong), HasSubstr(host_));
 }
 
 TEST_F(VerbsTest, TakesTheDeviceAndGidThatItIsTold) {
   VerbsOptions chosen = options();
-  chosen.device.name = connect(options())->device().device;
-  EXPECT_EQ(connect(chosen)->device().device, chosen.device.name);
+  chosen.peer.device.name = connect(options())->device().device;
+  EXPECT_EQ(connect(chosen)->device().device, chosen.peer.device.name);
   std::uint32_t connected = 0;
   for (std::uint32_t gid = 0; gid < 16; ++gid) {
-    chosen.device.gid_index = gid;
+    chosen.peer.device.gid_index = gid;
     connected += refusal(chosen).empty() ? 1 : 0;
   }
   EXPECT_GE(connected, 1u);
@@ -133,11 +134,11 @@ TEST_F(VerbsTest, TakesTheDeviceAndGidThatItIsTold) {
 
 TEST_F(VerbsTest, SaysWhichDevicesThereAre) {
   VerbsOptions wrong = options();
-  wrong.device.name = "nic7";
+  wrong.peer.device.name = "nic7";
   const std::string device = connect(options())->device().device;
   EXPECT_THAT(refusal(wrong), AllOf(HasSubstr("no RDMA device 'nic7'"), HasSubstr(device),
                                     HasSubstr(host_), HasSubstr("RoCE v2")));
-  wrong.device = {device, 255};
+  wrong.peer.device = {device, 255};
   EXPECT_THAT(refusal(wrong), AllOf(HasSubstr("GID 255"), HasSubstr(device)));
 }
 

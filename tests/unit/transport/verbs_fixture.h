@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -26,13 +27,17 @@ class VerbsFixture : public testing::Test {
     }
     host_ = self;
     listener_ = std::make_unique<VerbsListener>(
-        VerbsListenerOptions{.host = host_}, spans_of(*regions_),
-        [this](const GrantLease& lease) { return lease == kLease && admits_; });
+        VerbsListenerOptions{.host = host_, .memory_windows = with_windows()}, spans_of(*regions_),
+        [this](const GrantLease& lease) { return lease == kLease && admits_; }, writable());
   }
+  /// Whether keys are those of memory windows or of registrations.
+  virtual bool with_windows() const { return true; }
+  /// What the listener lets a writer fill.
+  virtual VerbsWritable writable() { return {}; }
 
   std::shared_ptr<const RegionSet> regions_ = random_regions();
   std::string host_;
-  bool admits_ = true;
+  std::atomic<bool> admits_{true};
   std::unique_ptr<VerbsListener> listener_;
 };
 

@@ -1,0 +1,81 @@
+// One-sided writes over a reliable RDMA connection, for whoever loads a node's memory.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "transport/endpoint.h"
+#include "transport/verbs/client_connection.h"
+
+namespace farvec::transport {
+
+struct VerbsWriterOptions {
+  VerbsPeer peer;  ///< with a lease for writing
+  /// Longer writes are posted in pieces. Reduced to what the device has.
+  std::uint32_t piece_bytes = 256 * 1024;
+  /// Pieces on their way; each has a place of piece_bytes in this process.
+  std::uint32_t max_outstanding = 16;
+  /// A piece of at most so many bytes travels in its work request, where the device has the room.
+  std::uint32_t inline_bytes = 64;
+  std::chrono::milliseconds timeout{10'000};  ///< of one write() or flush()
+};
+
+/// The only writer of its node while it is connected. After a failure it is dead: every call
+/// returns what ended it, and what has been written since the last flush() may or may not be there.
+/// One thread.
+class VerbsWriter {
+ public:
+  /// Connects, and waits for the grant. Throws Error naming the peer when it cannot be reached,
+  /// takes no writers, has one already, or does not know the lease.
+  explicit VerbsWriter(VerbsWriterOptions options);
+
+  /// Returns when the bytes have been copied and are on their way, in the order of the calls; waits
+  /// for room. invalid_argument when they do not fit the region, and nothing has happened then;
+  /// deadline_exceeded after the timeout.
+  Status write(RegionId region, std::uint64_t offset, std::span<const std::byte> bytes);
+
+  /// Returns when everything written is in the node's memory: the end of the last write has been
+  /// read back, behind all writes of the queue pair. data_loss when it was something else. Memory
+  /// that outlives a loss of power is the node's to persist.
+  Status flush();
+
+  std::uint64_t region_bytes(RegionId region) const { return connection_.region_bytes(region); }
+  /// Not ok once the writer is dead.
+  const Status& status() const { return connection_.status(); }
+  std::uint32_t path_mtu_bytes() const { return connection_.path_mtu_bytes(); }
+  std::uint32_t inline_bytes() const { return connection_.inline_bytes(); }
+  const DeviceEventCounts& device_events() const { return connection_.device_events(); }
+
+ private:
+  using Deadline = std::chrono::steady_clock::time_point;
+  /// What a flush reads: the end of the last write.
+  static constexpr std::uint32_t kEchoBytes = 8;
+  struct Tail {
+    std::uint64_t address = 0;
+    std::uint32_t key = 0;
+    std::uint32_t bytes = 0;
+    std::byte content[kEchoBytes] = {};
+  };
+
+  std::byte* place_of(std::uint64_t request);
+  Status post_piece(std::uint64_t address, std::uint32_t key, std::span<const std::byte> piece);
+  Status post(ibv_send_wr& request);
+  Status await(std::uint64_t request, Deadline end);
+  void take_completions();
+
+  const VerbsWriterOptions options_;
+  HugeBuffer staging_;  ///< max_outstanding pieces, and the echo behind them
+  ClientConnection connection_;
+  const std::uint32_t piece_bytes_;
+  const std::uint32_t max_outstanding_;
+  std::uint32_t staging_key_ = 0;
+  Tail tail_;
+  std::uint64_t posted_ = 0;   ///< sequence numbers are the requests' wr_id, from 1
+  std::uint64_t done_ = 0;     ///< all through this one have completed
+  std::uint64_t flushed_ = 0;  ///< all through this one are in the node's memory
+};
+
+}  // namespace farvec::transport
