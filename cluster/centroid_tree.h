@@ -10,7 +10,7 @@ namespace farvec::cluster {
 
 struct TreeOptions {
   std::uint32_t centroids = 1;  ///< at most the number of rows
-  float balance = 1.5f;         ///< largest part of a split over its share
+  float balance = 2.0f;         ///< largest part of a split over its share
   std::uint64_t seed = 1;
   unsigned threads = 1;
   bool quiet = true;

@@ -26,11 +26,11 @@ struct ClusteringOptions {
   /// the relative-neighbourhood rule; more keeps more replicas.
   float rng_factor = 2.0f;
   /// Largest number of vectors that have one cluster as their own, over the mean; >= 1.
-  float balance = 1.5f;
+  float balance = 2.0f;
   /// Rows that the k-means sees. 0: 64 for every cluster, as far as a quarter of memory holds them.
   std::size_t sample = 0;
   /// Rounds in which all centroids together are moved to the means of their rows of the sample.
-  std::uint32_t refinements = 1;
+  std::uint32_t refinements = 2;
   std::uint64_t seed = 1;
   unsigned threads = 0;  ///< 0: all processors
   bool quiet = false;    ///< no progress lines
@@ -72,14 +72,14 @@ struct Clustering {
 /// `clusters` of them; no part of a split may exceed its share. Then every row, in the order of
 /// ids, becomes the own vector of the nearest cluster that has room, and a replica in further ones
 /// by closure_ratio and rng_factor. Nearest is among the 64 that a search of the centroid graph
-/// finds; when none of these has room, among all. No cluster is without a vector of its own: one
+/// finds (16 for one replica); when none of these has room, among all. No cluster is without a vector of its own: one
 /// that would be takes a vector of the largest cluster, and that vector as its centroid. Equal
 /// vectors may therefore lie in several clusters whose centroids are equal.
 ///
 /// The result is the same for the same data and options whatever the number of threads and the
 /// chunk. Peak memory: sample * (4 * space_dimension + 24) bytes while training; afterwards
-/// 4 * replicas + 8 bytes for each vector, 512 bytes for each row of a chunk, and centroids with
-/// graph and codes (about 5 * space_dimension + 200 bytes each).
+/// 4 * replicas + 8 bytes for each vector; in both 600 bytes for each row of a chunk, and centroids
+/// twice with graph and codes (about 9 * space_dimension + 200 bytes each).
 ///
 /// Throws Error for options out of range, and for fewer vectors than clusters.
 Clustering build_clusters(VectorView data, Metric metric, const ClusteringOptions& options,
