@@ -72,9 +72,9 @@ struct Clustering {
 /// `clusters` of them; no part of a split may exceed its share. Then every row, in the order of
 /// ids, becomes the own vector of the nearest cluster that has room, and a replica in further ones
 /// by closure_ratio and rng_factor. Nearest is among the 64 that a search of the centroid graph
-/// finds (16 for one replica); when none of these has room, among all. No cluster is without a vector of its own: one
-/// that would be takes a vector of the largest cluster, and that vector as its centroid. Equal
-/// vectors may therefore lie in several clusters whose centroids are equal.
+/// finds (16 for one replica); when none of these has room, among all. No cluster is without a
+/// vector of its own: one that would be takes a vector of the largest cluster, and that vector as
+/// its centroid. Equal vectors may therefore lie in several clusters whose centroids are equal.
 ///
 /// The result is the same for the same data and options whatever the number of threads and the
 /// chunk. Peak memory: sample * (4 * space_dimension + 24) bytes while training; afterwards
