@@ -52,7 +52,7 @@ class TransportBench {
   explicit TransportBench(const BenchArguments& arguments)
       : arguments_(arguments), memory_(arguments.bytes) {
     BenchAxes axes = read_axes();
-    open_tiers();
+    open_tiers(*std::max_element(axes.threads.begin(), axes.threads.end()));
     axes.tiers = tiers_.size();
     const std::vector<BenchPoint> points = axes.points();
     std::size_t destinations = 0;
@@ -96,11 +96,12 @@ class TransportBench {
     return axes;
   }
 
-  void open_tiers() {
+  /// For at most so many lanes.
+  void open_tiers(std::uint32_t threads) {
     for (const auto& spec : transport::parse_tiers(arguments_.tiers)) {
       const bool verbs = spec.kind == transport::TierKind::verbs;
       for (const auto& tuning : verbs ? tunings() : std::vector<transport::VerbsTuning>(1)) {
-        add_tier({spec, tuning, arguments_.tls});
+        add_tier({spec, tuning, {arguments_.tls, threads}});
       }
     }
   }
@@ -196,8 +197,9 @@ void register_bench_transport(CLI::App& bench) {
   command
       ->add_option(
           "--tier", a.tiers,
-          "dram, shm, file:PATH, devdax:PATH, verbs:ADDRESS[,device=NAME][,gid=INDEX] of\n"
-          "a memory node (its records), fabric:PROVIDER:ADDRESS, emulated:rdma|cxl|nvm|ssd or\n"
+          "dram, shm, file:PATH, devdax:PATH, "
+          "verbs:ADDRESS[,device=NAME][,gid=INDEX][,reads=BUDGET]\n"
+          "of a memory node (its records), fabric:PROVIDER:ADDRESS, emulated:rdma|cxl|nvm|ssd or\n"
           "emulated:latency=5us,bandwidth=10GB/s,rate=50M/s")
       ->capture_default_str();
   command->add_option("--payload", a.payloads, "Bytes per read")->capture_default_str();

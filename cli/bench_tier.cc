@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "cli/tier_memory.h"
 #include "transport/emulated/emulated_endpoint.h"
 
 namespace farvec::cli {
@@ -55,7 +54,7 @@ BenchTier::BenchTier(BenchTierOptions options, BenchMemory& memory) : options_(s
       break;
     case TierKind::verbs:
     case TierKind::fabric: {
-      const auto nodes = node_set_options(spec, options_.tls);
+      const auto nodes = node_set_options(spec, options_.access);
       if (nodes.addresses.size() > 1) throw Error("a bench reads one memory node: name one");
       compute_node::AttachOptions attach = nodes.attach;
       attach.memory_node = nodes.addresses.front();

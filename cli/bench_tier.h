@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/memory.h"
+#include "cli/tier_memory.h"
 #include "compute_node/attach/attachment.h"
-#include "rpc/tls.h"
 #include "transport/emulated/device.h"
 #include "transport/mapped/mapped_endpoint.h"
 #include "transport/tier.h"
@@ -39,7 +39,7 @@ struct BenchLane {
 struct BenchTierOptions {
   transport::TierSpec spec;
   transport::VerbsTuning tuning;  ///< of verbs
-  rpc::TlsFiles tls;
+  RemoteAccess access;
 };
 
 /// Region 0 of a memory node (the records of its index), of a file, or of `memory`, which must

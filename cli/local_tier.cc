@@ -1,7 +1,6 @@
 #include "cli/local_tier.h"
 
 #include "base/error.h"
-#include "cli/tier_memory.h"
 #include "compute_node/index_loader.h"
 #include "transport/emulated/emulated_endpoint.h"
 
@@ -29,7 +28,7 @@ std::shared_ptr<const transport::RegionSet> LocalMemory::shared() {
 }
 
 LocalTier::LocalTier(const transport::TierSpec& spec, const compute_node::SearchIndex& index,
-                     LocalMemory& memory, const rpc::TlsFiles& tls)
+                     LocalMemory& memory, const RemoteAccess& access)
     : spec_(spec), index_(index), memory_(memory), name_(transport::to_string(spec)) {
   const std::uint64_t bytes = index.region_bytes();
   switch (spec.kind) {
@@ -54,13 +53,13 @@ LocalTier::LocalTier(const transport::TierSpec& spec, const compute_node::Search
       break;
     case TierKind::verbs:
     case TierKind::fabric:
-      attach(tls);
+      attach(access);
       break;
   }
 }
 
-void LocalTier::attach(const rpc::TlsFiles& tls) {
-  nodes_ = std::make_shared<compute_node::NodeSet>(node_set_options(spec_, tls));
+void LocalTier::attach(const RemoteAccess& access) {
+  nodes_ = std::make_shared<compute_node::NodeSet>(node_set_options(spec_, access));
   nodes_->wait_ready(kPatience);
   const layout::Manifest& theirs = nodes_->manifest();
   const layout::Manifest& ours = memory_.directory().manifest();

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "cli/tier_memory.h"
 #include "compute_node/attach/node_set.h"
 #include "compute_node/search_core.h"
 #include "compute_node/search_index.h"
@@ -36,9 +37,9 @@ class LocalMemory {
 /// Makes the cores of one tier. The index and memory must outlive it and its cores.
 class LocalTier {
  public:
-  /// `tls` is for tiers that attach to a memory node. Throws Error when the tier cannot be opened.
+  /// Throws Error when the tier cannot be opened.
   LocalTier(const transport::TierSpec& spec, const compute_node::SearchIndex& index,
-            LocalMemory& memory, const rpc::TlsFiles& tls);
+            LocalMemory& memory, const RemoteAccess& access);
 
   std::unique_ptr<compute_node::SearchCore> make_core(compute_node::SearchCoreOptions options);
 
@@ -55,7 +56,7 @@ class LocalTier {
  private:
   /// None where a merged read might lie on two memory nodes.
   std::optional<std::uint32_t> merge_gap_bytes() const;
-  void attach(const rpc::TlsFiles& tls);
+  void attach(const RemoteAccess& access);
 
   const transport::TierSpec spec_;
   const compute_node::SearchIndex& index_;

@@ -76,13 +76,14 @@ double search_local(const SearchArguments& arguments, dataset::GroundTruth& resu
   const dataset::VectorSet queries = load_queries(arguments.queries, directory.manifest());
   report.rounded_index = directory.manifest().stored_type != directory.manifest().source_type;
   LocalMemory memory(directory);
-  LocalTier tier(transport::parse_tier(arguments.tier), index, memory, arguments.tls);
+  const unsigned threads = resolve_threads(arguments.threads);
+  LocalTier tier(transport::parse_tier(arguments.tier), index, memory, {arguments.tls, threads});
   compute_node::SearchCoreOptions options;
   options.slots = arguments.slots;
   options.max_list = std::max(options.max_list, arguments.parameters.list);
   options.max_probe = std::max(options.max_probe, arguments.parameters.probing.clusters);
   std::vector<std::unique_ptr<compute_node::SearchCore>> cores;
-  for (unsigned t = 0; t < resolve_threads(arguments.threads); ++t) {
+  for (unsigned t = 0; t < threads; ++t) {
     cores.push_back(tier.make_core(options));
   }
   const BatchOutcome outcome = run_batch(cores, queries.view(), arguments.parameters, results);

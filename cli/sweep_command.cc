@@ -71,8 +71,10 @@ class Sweep {
       throw Error("{} has {} neighbours for each of {} queries: {} for {} are needed",
                   arguments.groundtruth, truth_.k, truth_.queries, arguments.k, range_.end);
     }
+    const auto threads = split_numbers(arguments.threads, "--threads");
+    const RemoteAccess access{arguments.tls, *std::max_element(threads.begin(), threads.end())};
     for (const auto& spec : transport::parse_tiers(arguments.tiers)) {
-      tiers_.push_back(std::make_unique<LocalTier>(spec, index_, memory_, arguments.tls));
+      tiers_.push_back(std::make_unique<LocalTier>(spec, index_, memory_, access));
     }
     for (const SweepPoint& point : axes().points()) add_run(point);
   }
@@ -222,8 +224,9 @@ void register_sweep_command(CLI::App& tool) {
   command
       ->add_option(
           "--tier", a.tiers,
-          "dram, shm, file:PATH, devdax:PATH, verbs:ADDRESS[,device=NAME][,gid=INDEX] of\n"
-          "a memory node, fabric:PROVIDER:ADDRESS (libfabric's tcp, verbs;ofi_rxm, shm, efa),\n"
+          "dram, shm, file:PATH, devdax:PATH, "
+          "verbs:ADDRESS[,device=NAME][,gid=INDEX][,reads=BUDGET]\n"
+          "of a memory node, fabric:PROVIDER:ADDRESS (libfabric's tcp, verbs;ofi_rxm, shm, efa),\n"
           "emulated:rdma|cxl|nvm|ssd or\n"
           "emulated:latency=5us,bandwidth=10GB/s,rate=50M/s")
       ->capture_default_str();

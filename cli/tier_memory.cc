@@ -51,7 +51,7 @@ std::shared_ptr<const transport::RegionSet> make_shared_memory(
 }
 
 compute_node::NodeSetOptions node_set_options(const transport::TierSpec& tier,
-                                              const rpc::TlsFiles& tls) {
+                                              const RemoteAccess& access) {
   if (tier.path.empty()) {
     transport::TierSpec word = tier;
     word.device = {};
@@ -62,7 +62,8 @@ compute_node::NodeSetOptions node_set_options(const transport::TierSpec& tier,
   options.addresses = rpc::parse_addresses(tier.path);
   options.attach.client = "farvec";
   options.attach.tier = tier;
-  options.attach.tls = rpc::load_tls(tls);
+  options.attach.tls = rpc::load_tls(access.tls);
+  options.attach.cores = access.cores;
   return options;
 }
 

@@ -20,8 +20,14 @@ std::shared_ptr<const transport::RegionSet> region_set(transport::MappedRegion r
 std::shared_ptr<const transport::RegionSet> make_shared_memory(
     std::uint64_t bytes, const std::function<void(std::span<std::byte>)>& fill);
 
+/// How a tool comes to memory nodes, for tiers that need them.
+struct RemoteAccess {
+  rpc::TlsFiles tls;
+  std::uint32_t cores = 1;  ///< that will read at once
+};
+
 /// What a tool asks of the memory nodes. Throws Error when the tier names none.
 compute_node::NodeSetOptions node_set_options(const transport::TierSpec& tier,
-                                              const rpc::TlsFiles& tls);
+                                              const RemoteAccess& access);
 
 }  // namespace farvec::cli

@@ -43,8 +43,8 @@ bool parse_fabric(std::string_view rest, TierSpec& tier) {
   return !tier.provider.empty() && !tier.path.empty();
 }
 
-/// Takes ",device=NAME" and ",gid=INDEX" off the end. Throws Error for another option, or the same
-/// one again.
+/// Takes ",device=NAME", ",gid=INDEX" and ",reads=BUDGET" off the end. Throws Error for another
+/// option, or the same one again.
 std::string_view take_device(std::string_view text, VerbsDevice& device) {
   for (std::size_t comma = 0; (comma = text.rfind(',')) != std::string_view::npos;) {
     const std::string_view part = text.substr(comma + 1);
@@ -52,14 +52,17 @@ std::string_view take_device(std::string_view text, VerbsDevice& device) {
     if (equals == std::string_view::npos || part.find(':') != std::string_view::npos) break;
     const std::string_view key = part.substr(0, equals);
     const std::string_view value = part.substr(equals + 1);
-    std::uint32_t index = 0;
-    const auto [end, error] = std::from_chars(value.begin(), value.end(), index);
+    std::uint32_t number = 0;
+    const auto [end, error] = std::from_chars(value.begin(), value.end(), number);
+    const bool is_number = error == std::errc() && end == value.end();
     if (key == "device" && !value.empty() && device.name.empty()) {
       device.name = value;
-    } else if (key == "gid" && error == std::errc() && end == value.end() && !device.gid_index) {
-      device.gid_index = index;
+    } else if (key == "gid" && is_number && !device.gid_index) {
+      device.gid_index = number;
+    } else if (key == "reads" && is_number && number > 0 && device.read_budget == 0) {
+      device.read_budget = number;
     } else {
-      throw Error("'{}': verbs takes device=NAME and gid=INDEX, each once", part);
+      throw Error("'{}': verbs takes device=NAME, gid=INDEX and reads=BUDGET, each once", part);
     }
     text = text.substr(0, comma);
   }
@@ -113,7 +116,8 @@ TierSpec parse_tier(std::string_view text) {
   }
   throw Error(
       "no tier '{}': expected dram, shm, file:PATH, devdax:PATH, "
-      "verbs:ADDRESS[,device=NAME][,gid=INDEX], fabric:PROVIDER:ADDRESS or emulated:MODEL (rdma, "
+      "verbs:ADDRESS[,device=NAME][,gid=INDEX][,reads=BUDGET], fabric:PROVIDER:ADDRESS or "
+      "emulated:MODEL (rdma, "
       "cxl, nvm, ssd, or latency=5us,bandwidth=10GB/s,rate=50M/s)",
       text);
 }
@@ -153,6 +157,7 @@ std::string to_string(const TierSpec& tier) {
     if (!tier.path.empty()) word += ":" + tier.path;
     if (!tier.device.name.empty()) word += ",device=" + tier.device.name;
     if (tier.device.gid_index) word += fmt::format(",gid={}", *tier.device.gid_index);
+    if (tier.device.read_budget > 0) word += fmt::format(",reads={}", tier.device.read_budget);
     return word;
   }
   if (tier.model.name != "custom") return word + ":" + tier.model.name;

@@ -13,10 +13,14 @@ namespace farvec::transport {
 
 enum class TierKind { dram, shm, file, devdax, emulated, verbs, fabric };
 
-/// Which of this machine's RDMA devices to read through. Nothing said: the one on the route.
+/// Which of this machine's RDMA devices to read through, and how much of it. Nothing said: the one
+/// on the route.
 struct VerbsDevice {
   std::string name;                        ///< "mlx5_0", "rxe0"
   std::optional<std::uint32_t> gid_index;  ///< in the device's table
+  /// Reads that the cores of this process may have outstanding over it together; 0: what its queue
+  /// pairs take.
+  std::uint32_t read_budget = 0;
 
   bool chosen() const { return !name.empty() || gid_index.has_value(); }
 };
@@ -37,8 +41,8 @@ bool is_remote(TierKind kind);
 
 /// "dram", "shm", "file:PATH", "devdax:PATH", "emulated:MODEL" with MODEL as parse_device_model()
 /// takes it, "verbs:ADDRESS" and "fabric:PROVIDER:ADDRESS" of a memory node (a compute node, which
-/// knows it, takes "verbs" and "fabric:PROVIDER"). Behind verbs may stand ",device=NAME" and
-/// ",gid=INDEX", of this machine's RDMA devices.
+/// knows it, takes "verbs" and "fabric:PROVIDER"). Behind verbs may stand ",device=NAME",
+/// ",gid=INDEX" and ",reads=BUDGET", of this machine's RDMA devices.
 /// Throws Error naming what is accepted.
 TierSpec parse_tier(std::string_view text);
 

@@ -181,9 +181,10 @@ std::unique_ptr<Attachment> Attachment::attach(const AttachOptions& options) {
   attachment->generation_ = held.response.generation();
   check_regions(held.response, attachment->manifest_);
   if (is_remote(options.tier.kind)) {
-    attachment->open_endpoint_ = remote_endpoints(
-        held.response, {options.tier, lease_bytes(held.response, options),
-                        rpc::to_string(options.memory_node), options.call_timeout, options.tuning});
+    attachment->open_endpoint_ =
+        remote_endpoints(held.response, {options.tier, lease_bytes(held.response, options),
+                                         rpc::to_string(options.memory_node), options.call_timeout,
+                                         options.tuning, options.cores});
   } else {
     attachment->regions_ = map_regions(held.response, held.grant, attachment->manifest_);
     attachment->open_endpoint_ = [regions = attachment->regions_] {

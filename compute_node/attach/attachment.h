@@ -26,6 +26,7 @@ struct AttachOptions {
   /// are mapped, whatever it is.
   transport::TierSpec tier;
   transport::VerbsTuning tuning;        ///< of verbs
+  std::uint32_t cores = 1;              ///< that will read at once, an endpoint each
   std::shared_ptr<const rpc::Tls> tls;  ///< null: none
   /// When set, attaching ends with an Error soon after it becomes true.
   const std::atomic<bool>* stop = nullptr;

@@ -32,6 +32,9 @@ transport::VerbsOptions verbs_options(const v1::VerbsGrant& grant, const RemoteR
   verbs.peer.lease = reads.lease;
   verbs.peer.device = reads.tier.device;
   verbs.tuning = reads.tuning;
+  if (const std::uint32_t budget = reads.tier.device.read_budget; budget > 0) {
+    verbs.max_outstanding = reads_per_core(budget, reads.cores);
+  }
   return verbs;
 }
 
@@ -46,6 +49,15 @@ transport::FabricOptions fabric_options(const v1::FabricGrant& grant, const Remo
 }
 
 }  // namespace
+
+std::uint32_t reads_per_core(std::uint32_t budget, std::uint32_t cores) {
+  if (budget < cores) {
+    throw Error(
+        "a budget of {} outstanding reads is not one for each of {} cores: give reads= more",
+        budget, cores);
+  }
+  return budget / cores;
+}
 
 v1::Transport transport_of(TierKind tier) {
   switch (tier) {

@@ -26,7 +26,11 @@ struct RemoteReads {
   std::string node;  ///< for messages
   std::chrono::milliseconds connect_timeout{0};
   transport::VerbsTuning tuning;  ///< of verbs
+  std::uint32_t cores = 1;        ///< that share the device's budget of reads
 };
+
+/// What one of `cores` may have outstanding. Throws Error when it is less than one read.
+std::uint32_t reads_per_core(std::uint32_t budget, std::uint32_t cores);
 
 /// The maker connects on each call, and throws UnreachableError when it cannot. Throws Error now
 /// when the answer holds no grant for the tier.

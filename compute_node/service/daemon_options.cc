@@ -35,7 +35,8 @@ void add_source_flags(CLI::App& app, DaemonOptions& options) {
   memory_node->excludes(index);
   app.add_option("--tier", options.tier,
                  "How records are read: with --memory-node shm (default), verbs[,device=NAME]"
-                 "[,gid=INDEX] (RDMA reads; the node runs with --rdma), fabric:PROVIDER "
+                 "[,gid=INDEX][,reads=BUDGET] (RDMA reads, at most BUDGET outstanding over all "
+                 "cores; the node runs with --rdma), fabric:PROVIDER "
                  "(libfabric's tcp, verbs;ofi_rxm, shm, "
                  "efa; the node runs with --fabric) or emulated:MODEL, with "
                  "--index dram (default) or emulated:MODEL; MODEL is rdma, cxl, nvm, ssd or "

@@ -47,6 +47,7 @@ NodeSetOptions MemoryNodeBackend::set_options() const {
   options.attach.call_timeout = kCallTimeout;
   options.attach.tier = tier_;
   options.attach.tls = tls_;
+  options.attach.cores = options_.threads;
   options.placed.node_timeout = options_.node_timeout;
   options.partial = options_.limits.default_partial;
   return options;

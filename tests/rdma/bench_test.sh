@@ -27,6 +27,12 @@ bench --payload 256 --inflight 8 --threads 2 || fail "two queue pairs: $?"
 
 bench --inflight 100000 2>error.log && fail "takes 100000 reads in flight"
 grep -q "100000 reads in flight" error.log || fail "$(cat error.log)"
+TIER="$TIER,reads=8" bench --payload 64 --inflight 4 --threads 2 || fail "within the budget: $?"
+TIER="$TIER,reads=8" bench --payload 64 --inflight 5 --threads 2 2>error.log &&
+  fail "takes more reads than the budget"
+grep -q "5 reads in flight" error.log || fail "$(cat error.log)"
+TIER="$TIER,reads=1" bench --inflight 1 --threads 2 2>error.log && fail "less than a read per core"
+grep -q "a budget of 1 outstanding reads" error.log || fail "$(cat error.log)"
 bench --payload 1000000000 2>error.log && fail "takes a payload beyond the region"
 grep -q "from a region of" error.log || fail "$(cat error.log)"
 

@@ -11,7 +11,8 @@ TEST(Tier, ReadsWhatItPrints) {
   for (const char* text :
        {"dram", "shm", "file:/tmp/x:y", "devdax:/dev/dax0.0", "emulated:rdma", "verbs",
         "verbs:host:7700", "verbs:unix:/tmp/m", "fabric:tcp", "verbs,device=rxe0",
-        "verbs:host:7700,device=mlx5_0,gid=3", "verbs:unix:/tmp/m,gid=0", "fabric:tcp:host:7700",
+        "verbs:host:7700,device=mlx5_0,gid=3", "verbs:unix:/tmp/m,gid=0",
+        "verbs:host:7700,device=mlx5_0,gid=3,reads=512", "verbs,reads=1", "fabric:tcp:host:7700",
         "fabric:verbs;ofi_rxm:unix:/tmp/m",
         "emulated:latency=5us,bandwidth=10GB/s,rate=50M/s,block=128"}) {
     EXPECT_EQ(to_string(parse_tier(text)), text);
@@ -39,6 +40,12 @@ TEST(Tier, RefusesNonsense) {
                            "verbs:a:1,device=",
                            "verbs:a:1,port=1",
                            "verbs:a:1,gid=1,gid=1",
+                           "verbs:a:1,reads=0",
+                           "verbs:a:1,reads=",
+                           "verbs:a:1,reads=many",
+                           "verbs:a:1,reads=-1",
+                           "verbs:a:1,reads=4294967296",
+                           "verbs:a:1,reads=8,reads=8",
                            "dram,gid=1",
                            "fabric",
                            "fabric:",
