@@ -14,7 +14,8 @@ namespace farvec::tests {
 std::string program(const std::string& name);
 
 /// Output of both streams goes to a file in the temporary folder. The destructor kills what still
-/// runs, so that no test leaves a process behind.
+/// runs, and the end of the thread that made this does too, so that no test leaves a process
+/// behind.
 class ChildProcess {
  public:
   /// command[0] is the path. Throws Error when it cannot be started.

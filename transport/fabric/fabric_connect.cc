@@ -69,8 +69,11 @@ void FabricEndpoint::connect(Clock::time_point end) {
   while (poll({&done, 1}) == 0) {
     if (Clock::now() > end) {
       release_port();  // before `bytes` ends
-      throw Error("connecting to {} with libfabric's provider {}: no answer in {} ms",
-                  options_.peer, options_.provider, options_.connect_timeout.count());
+      throw Error(
+          "connecting to {} with libfabric's provider {}: no answer in {} ms "
+          "(FI_OFI_RXM_BUFFER_SIZE "
+          "has to be the same at both ends)",
+          options_.peer, options_.provider, options_.connect_timeout.count());
     }
     std::this_thread::sleep_for(kConnectNap);
   }

@@ -3,13 +3,18 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <csignal>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "base/check.h"
 #include "base/error.h"
 #include "tests/unit/transport/await.h"
 #include "transport/fabric/fabric_endpoint.h"
@@ -21,6 +26,27 @@ inline constexpr GrantLease kLease{std::byte{1}, std::byte{2}};
 inline constexpr GrantLease kOtherLease{std::byte{3}};
 inline constexpr const char* kHost = "127.0.0.1";
 
+/// What libfabric's libraries would like to change in a process.
+struct ProcessState {
+  ProcessState() {
+    for (const int number : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGINT, SIGTERM}) {
+      struct sigaction now {};
+      FARVEC_CHECK(sigaction(number, nullptr, &now) == 0);
+      handlers[number] = now.sa_handler;
+    }
+    for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
+  }
+
+  std::map<int, void (*)(int)> handlers;
+  std::vector<std::string> environment;
+};
+
+/// Taken before the first of these tests, which loads libfabric.
+inline const ProcessState& state_at_start() {
+  static const ProcessState state;
+  return state;
+}
+
 class FabricTest : public testing::Test {
  protected:
   void listen(const std::string& provider = "tcp", const std::string& host = kHost) {
@@ -29,7 +55,16 @@ class FabricTest : public testing::Test {
         std::make_unique<FabricListener>(FabricListenerOptions{provider, host}, spans_of(*regions_),
                                          [this](const GrantLease&) { return admits_.load(); });
   }
+  FabricTest() { (void)state_at_start(); }
+
   void SetUp() override { listen(); }
+  void TearDown() override {
+    const ProcessState now;
+    for (const auto& [number, handler] : state_at_start().handlers) {
+      EXPECT_EQ(now.handlers.at(number), handler) << strsignal(number);
+    }
+    EXPECT_EQ(now.environment, state_at_start().environment);
+  }
 
   FabricOptions options(const GrantLease& lease = kLease) {
     FabricOptions options;
