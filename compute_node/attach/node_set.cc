@@ -135,10 +135,20 @@ void NodeSet::require_same(const Keeper& keeper, const Attachment& attachment) c
 void NodeSet::hand_out(const Attachment& attachment, EndpointInbox& inbox) {
   try {
     inbox.put(attachment.node(), attachment.make_endpoint());
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     spdlog::warn("memory node {} cannot be read: {}", attachment.node(), error.what());
     attachment.give_up();
   }
+}
+
+/// At once: together they take as long as the slowest one may, not the sum.
+void NodeSet::hand_out_all(std::span<const std::shared_ptr<Attachment>> attached,
+                           EndpointInbox& inbox) {
+  std::vector<std::jthread> others;
+  for (const auto& attachment : attached.subspan(1)) {
+    others.emplace_back([this, &attachment, &inbox] { hand_out(*attachment, inbox); });
+  }
+  hand_out(*attached.front(), inbox);
 }
 
 void NodeSet::watch(Keeper& keeper) {
@@ -244,7 +254,7 @@ std::unique_ptr<transport::Endpoint> NodeSet::make_endpoint() {
   }
   if (attached.empty()) throw UnreachableError("{}", "the memory node is gone");
   if (!manifest_->placement) return attached.front()->make_endpoint();
-  for (const auto& attachment : attached) hand_out(*attachment, *inbox);
+  hand_out_all(attached, *inbox);
   if (!inbox->has_any()) throw UnreachableError("none of the memory nodes can be read");
   return std::make_unique<PlacedEndpoint>(*manifest_->placement, std::move(inbox), options_.placed);
 }

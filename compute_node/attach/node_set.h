@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -75,6 +76,7 @@ class NodeSet {
   void admit(Keeper& keeper, const std::shared_ptr<Attachment>& attachment);
   void require_same(const Keeper& keeper, const Attachment& attachment) const;
   void hand_out(const Attachment& attachment, EndpointInbox& inbox);
+  void hand_out_all(std::span<const std::shared_ptr<Attachment>> attached, EndpointInbox& inbox);
   void watch(Keeper& keeper);
   bool stopped_within(std::chrono::milliseconds time);
   bool any_attached() const;
