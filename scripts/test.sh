@@ -2,8 +2,9 @@
 # Builds and tests everything: the one command before a commit, and what CI runs.
 #   scripts/test.sh            lint, release tests, sanitizers for the rooms named below, short fuzzing
 #   scripts/test.sh --quick    lint and the release tests only
-#   scripts/test.sh --long     also every room under both sanitizers, clang-tidy, a minute of each
-#                              fuzz target
+#   scripts/test.sh --long     also every room under both sanitizers, the daemons of several memory
+#                              nodes under the thread sanitizer, clang-tidy, a minute of each fuzz
+#                              target
 # Environment: FARVEC_DATA  folder with data sets (tests that want it skip without it)
 #              FARVEC_JOBS  parallel jobs (default: the number of cores)
 set -uo pipefail
@@ -17,7 +18,7 @@ TSAN_ROOMS=(coroutines transport graph)
 FUZZ_SECONDS=10
 MODE=default
 
-usage() { sed -n '2,8s/^# \{0,1\}//p' "$0"; }
+usage() { sed -n '2,9s/^# \{0,1\}//p' "$0"; }
 
 for argument in "$@"; do
   case "$argument" in
@@ -117,6 +118,22 @@ test_asan() { test_sanitized asan "${ASAN_ROOMS[@]}"; }
 build_tsan() { build_sanitized tsan "${TSAN_ROOMS[@]}"; }
 test_tsan() { test_sanitized tsan "${TSAN_ROOMS[@]}"; }
 
+build_tsan_daemons() { build_preset tsan compute_node_e2e_test; }
+
+# Daemons end to end. What one of them reports is not in a test's own output: it goes to a file.
+test_tsan_daemons() {
+  local reports="$ROOT/build/tsan/reports" status=0
+  rm -rf "$reports"
+  mkdir -p "$reports"
+  TSAN_OPTIONS="$TSAN_OPTIONS log_path=\"$reports/report\"" run_ctest tsan 1200 -L e2e \
+    -R 'ManyNodes.*/(fabric|shm)' || status=1
+  if compgen -G "$reports/*" >/dev/null; then
+    cat "$reports"/*
+    status=1
+  fi
+  return "$status"
+}
+
 build_fuzz() { build_preset fuzz fuzz_targets; }
 
 # fuzz_one TARGET: from its seeds, when the build wrote some; new inputs stay in the build tree.
@@ -164,6 +181,7 @@ if [ "$MODE" != quick ]; then
   step "build fuzz" build_fuzz && step "fuzz" run_fuzz
 fi
 if [ "$MODE" = long ]; then
+  step "build tsan daemons" build_tsan_daemons && step "tests tsan daemons" test_tsan_daemons
   step "clang-tidy" run_tidy
 fi
 print_summary
