@@ -196,7 +196,8 @@ def read_roles(top):
 def read_limits(table):
     limits = {"start_seconds": table.number("start_seconds", 300, 1, 86400),
               "stop_seconds": table.number("stop_seconds", 20, 1, 3600),
-              "sweep_seconds": table.number("sweep_seconds", 3600, 1, 864000)}
+              "sweep_seconds": table.number("sweep_seconds", 3600, 1, 864000),
+              "command_seconds": table.number("command_seconds", 60, 1, 3600)}
     table.end()
     return limits
 

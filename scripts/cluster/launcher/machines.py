@@ -9,9 +9,9 @@ import subprocess
 from .errors import LaunchError
 
 AGENT = (pathlib.Path(__file__).parent / "agent.sh").read_text(encoding="utf-8")
+# After the file's own options: ssh takes the first of each.
 SSH = ("-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=5",
        "-o", "ServerAliveCountMax=3")
-SECONDS = 60
 PARALLEL = 32
 
 
@@ -27,17 +27,19 @@ class Machines:
     def of(self, node):
         return node.reach if self.remote else ""
 
-    def agent(self, machine, action, *arguments, seconds=SECONDS):
-        """The lines that the agent prints; a failure is an error that names the machine."""
+    def agent(self, machine, action, *arguments, more_seconds=0):
+        """The lines that the agent prints; a failure is an error that names the machine. The action
+        itself may take MORE_SECONDS."""
         command = ["sh", "-c", AGENT, "agent", action, self.config.run_dir, *map(str, arguments)]
-        return run(self.reach(machine, command), machine or "this machine", seconds).splitlines()
+        return run(self.reach(machine, command), machine or "this machine",
+                   self.config.limits["command_seconds"] + more_seconds).splitlines()
 
-    def everywhere(self, machines, action, *arguments, seconds=SECONDS):
+    def everywhere(self, machines, action, *arguments):
         """{machine: lines} of the same action on each; pdsh asks them all at once."""
         if self.uses_pdsh(machines):
-            return self.through_pdsh(machines, action, arguments, seconds)
+            return self.through_pdsh(machines, action, arguments)
         return dict(zip(machines, in_parallel(
-            [lambda m=m: self.agent(m, action, *arguments, seconds=seconds) for m in machines])))
+            [lambda m=m: self.agent(m, action, *arguments) for m in machines])))
 
     def uses_pdsh(self, machines):
         # A colon in a host, as of an IPv6 address, means something else to it.
@@ -47,7 +49,10 @@ class Machines:
     def reach(self, machine, command):
         if not machine:
             return command
-        return ["ssh", *SSH, *self.config.ssh["options"], self.target(machine), shlex.join(command)]
+        return [*self.ssh(), self.target(machine), shlex.join(command)]
+
+    def ssh(self):
+        return ["ssh", *self.config.ssh["options"], *SSH]
 
     def target(self, machine):
         user = self.config.ssh["user"]
@@ -55,16 +60,16 @@ class Machines:
 
     def remote_shell(self):
         """What rsync takes as -e."""
-        return shlex.join(["ssh", *SSH, *self.config.ssh["options"]])
+        return shlex.join(self.ssh())
 
-    def through_pdsh(self, machines, action, arguments, seconds):
+    def through_pdsh(self, machines, action, arguments):
         command = shlex.join(["sh", "-c", AGENT, "agent", action, self.config.run_dir,
                               *map(str, arguments)])
-        environment = {**os.environ, "PDSH_SSH_ARGS_APPEND": shlex.join(
-            [*SSH, *self.config.ssh["options"]])}
+        environment = {**os.environ, "PDSH_SSH_ARGS_APPEND": shlex.join(self.ssh()[1:])}
         user = ["-l", self.config.ssh["user"]] if self.config.ssh["user"] else []
         text = run(["pdsh", "-S", "-R", "ssh", "-f", str(PARALLEL), "-w", ",".join(machines), *user,
-                    command.replace("%", "%%")], ", ".join(machines), seconds, environment)
+                    command.replace("%", "%%")], ", ".join(machines),
+                   self.config.limits["command_seconds"], environment)
         told = [line.partition(": ") for line in text.splitlines()]
         # It leaves out a domain that all machines share.
         return {machine: [rest for label, _, rest in told

@@ -66,7 +66,7 @@ class ProcessLauncher:
         groups = self.grouped(daemons)
         answers = in_parallel([
             lambda m=m, names=names: self.machines.agent(m, "stop", seconds, *names,
-                                                         seconds=seconds + 60)
+                                                         more_seconds=seconds)
             for m, names in groups.items()])
         return dict(line.split(" ", 1) for lines in answers for line in lines)
 
@@ -78,7 +78,7 @@ class ProcessLauncher:
         left = []
         for machine, names in self.machines.everywhere(machines, "leftovers").items():
             if names:
-                lines = self.machines.agent(machine, "stop", seconds, *names, seconds=seconds + 60)
+                lines = self.machines.agent(machine, "stop", seconds, *names, more_seconds=seconds)
                 left += [line for line in lines if " left " in line]
         return left + network.remove(self.config)
 

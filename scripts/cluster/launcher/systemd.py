@@ -40,12 +40,12 @@ class SystemdLauncher(ProcessLauncher):
     def unit(self, daemon):
         return f"farvec-{self.config.name}-{daemon.name}.service"
 
-    def each(self, daemons, action, *arguments, seconds=60):
+    def each(self, daemons, action, *arguments, more_seconds=0):
         """The agent's lines of ACTION SCOPE NAME UNIT for each daemon."""
         answers = in_parallel([
             lambda d=d: self.machines.agent(self.machines.of(d.node), action, self.scope, d.name,
                                             self.unit(d), *[a(d) for a in arguments],
-                                            seconds=seconds)
+                                            more_seconds=more_seconds)
             for d in daemons])
         return [line for lines in answers for line in lines]
 
@@ -56,7 +56,8 @@ class SystemdLauncher(ProcessLauncher):
         return states_of(self.each(daemons, "unit_status"))
 
     def stop(self, daemons):
-        lines = self.each(daemons, "unit_stop", seconds=self.config.limits["stop_seconds"] + 60)
+        lines = self.each(daemons, "unit_stop",
+                          more_seconds=self.config.limits["stop_seconds"])
         return dict(line.split(" ", 1) for line in lines)
 
     def clean(self):
