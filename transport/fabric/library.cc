@@ -28,14 +28,7 @@ void find(void* library, const char* name, Function& function) {
   if (function == nullptr) throw Error("{} has no {}: {}", kFile, name, loader_error());
 }
 
-/// Per endpoint ofi_rxm keeps four pools of 1024 buffers for messages, which reads do not use: 70
-/// MB with its default. A value that is there already stays.
-void shrink_message_buffers() {
-  (void)setenv("FI_OFI_RXM_BUFFER_SIZE", "512", 0);
-}
-
 FabricLibrary load() {
-  shrink_message_buffers();
   const KeptSignalHandlers kept;
   void* library = dlopen(kFile, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
@@ -61,9 +54,14 @@ std::string fabric_error(long error) {
   return fabric_library().strerror(static_cast<int>(std::labs(error)));
 }
 
-KeptSignalHandlers::KeptSignalHandlers() {
+KeptSignalHandlers::KeptSignalHandlers() : one_at_a_time_(mutex()) {
   for (std::size_t i = 0; i < kSignals.size(); ++i)
     (void)sigaction(kSignals[i], nullptr, &kept_[i]);
+}
+
+std::mutex& KeptSignalHandlers::mutex() {
+  static std::mutex mutex;
+  return mutex;
 }
 
 KeptSignalHandlers::~KeptSignalHandlers() {

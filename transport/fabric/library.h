@@ -6,6 +6,7 @@
 
 #include <array>
 #include <csignal>
+#include <mutex>
 #include <string>
 
 namespace farvec::transport {
@@ -28,7 +29,8 @@ const FabricLibrary& fabric_library();
 /// libfabric's words for its error, positive or negative.
 std::string fabric_error(long error);
 
-/// Puts the handlers of fatal and ending signals back as they were.
+/// Puts the handlers of fatal and ending signals back as they were. Around every call in which a
+/// provider initialises itself; one thread at a time, else one would keep another's.
 class KeptSignalHandlers {
  public:
   KeptSignalHandlers();
@@ -39,6 +41,9 @@ class KeptSignalHandlers {
  private:
   static constexpr std::array kSignals = {SIGSEGV, SIGBUS, SIGILL, SIGFPE,
                                           SIGABRT, SIGINT, SIGTERM};
+  static std::mutex& mutex();
+
+  const std::lock_guard<std::mutex> one_at_a_time_;
   std::array<struct sigaction, kSignals.size()> kept_{};
 };
 

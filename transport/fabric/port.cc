@@ -93,6 +93,7 @@ FabricInfo query_fabric(const FabricQuery& query) {
 }
 
 FabricPort::FabricPort(FabricInfo info, bool wants_descriptor) : info_(std::move(info)) {
+  const KeptSignalHandlers kept;  // shm takes them with its first endpoint
   fid_fabric* fabric = nullptr;
   check(fabric_library().fabric(info_->fabric_attr, &fabric, nullptr), "opening the fabric",
         *info_);
