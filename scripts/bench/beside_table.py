@@ -1,39 +1,44 @@
-"""The table and the JSON lines of rdma_perftest.sh.
+"""The table and the JSON lines of rdma_perftest.sh and fabric_rma.sh.
 
-    rdma_perftest_table.py BENCH PERFTEST OUT
+    beside_table.py BENCH OTHERS OUT --latency NAME --batch NAME
 
-BENCH has the JSON lines of `farvec bench transport`, PERFTEST a line of NAME, PAYLOAD, READS_PER_S
-(tabs between) per measurement; the n-th of each name and payload is from round n. A ratio is taken
-within each round; medians, with the smallest and the largest in brackets. ib_read_lat has one read
-outstanding: its latency is the inverse of its rate.
+BENCH has the JSON lines of `farvec bench transport`, OTHERS a line of NAME, BESIDE, PAYLOAD, RATE
+(tabs between) per measurement of another program; the n-th of each name and payload is from round
+n. --latency names what farvec's rows with one read in flight are compared with, --batch that of the
+others, with {batch} in it. A ratio is taken within each round; medians, with the smallest and the
+largest in brackets. With one read outstanding, the latency is the inverse of the rate.
 """
+import argparse
 import collections
 import json
 import statistics
-import sys
-
-LATENCY = "ib_read_lat"
 
 
-def read_bench(path):
-    with open(path) as lines:
-        return [json.loads(line) for line in lines]
+def parse():
+    parser = argparse.ArgumentParser()
+    for name in ("bench", "others", "out", "--latency", "--batch"):
+        parser.add_argument(name)
+    return parser.parse_args()
 
 
-def read_samples(bench, perftest_path):
-    """Rates of every round by payload, program, and the name of what it is compared with."""
+def farvec_name(row):
+    if row["inflight"] == 1:
+        return "farvec --inflight 1"
+    name = "farvec --batch {batch}".format(**row)
+    return name + (" --signal {signal} --doorbell {doorbell}".format(**row) if "signal" in row
+                   else "")
+
+
+def read_samples(bench, options):
+    """Rates of every round by payload, the name of what it is compared with, and program."""
     samples = collections.defaultdict(list)
-    with open(perftest_path) as lines:
+    with open(options.others) as lines:
         for line in lines:
-            name, payload, rate = line.rstrip("\n").split("\t")
-            samples[int(payload), name, name].append(float(rate))
+            name, beside, payload, rate = line.rstrip("\n").split("\t")
+            samples[int(payload), beside, name].append(float(rate))
     for row in bench:
-        if row["inflight"] == 1:
-            samples[row["payload"], LATENCY, "farvec --inflight 1"].append(row["reads_per_s"])
-            continue
-        base = "ib_read_bw" if row["batch"] == 1 else f"ib_read_bw -l {row['batch']}"
-        name = "farvec --batch {batch} --signal {signal} --doorbell {doorbell}".format(**row)
-        samples[row["payload"], base, name].append(row["reads_per_s"])
+        beside = options.latency if row["inflight"] == 1 else options.batch.format(**row)
+        samples[row["payload"], beside, farvec_name(row)].append(row["reads_per_s"])
     return dict(sorted(samples.items(), key=lambda item: item[0][:2]))
 
 
@@ -48,9 +53,10 @@ def print_table(rows):
             spread(row["reads_per_s"], ",.0f"), spread(row["ratios"], ".2f"), **row))
 
 
-def main(bench_path, perftest_path, out_path):
-    bench = read_bench(bench_path)
-    samples = read_samples(bench, perftest_path)
+def main(options):
+    with open(options.bench) as lines:
+        bench = [json.loads(line) for line in lines]
+    samples = read_samples(bench, options)
     shared = {key: bench[0][key] for key in ("tier_model", "inflight", "host", "commit")}
     rows = []
     for (payload, base, name), rates in samples.items():
@@ -59,10 +65,10 @@ def main(bench_path, perftest_path, out_path):
                      "ratios": ratios, **shared})
     print("{tier_model}, {inflight} in flight, {host}, commit {commit}\n".format(**shared))
     print_table(rows)
-    with open(out_path, "w") as out:
+    with open(options.out, "w") as out:
         for row in rows:
             out.write(json.dumps(row) + "\n")
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(parse())

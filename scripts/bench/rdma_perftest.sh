@@ -42,7 +42,7 @@ run_perftest() {
   return "$status"
 }
 
-# perftest_rate NAME PAYLOAD TOOL OPTION...: reads per second, to perftest.tsv. Counted here: the
+# perftest_rate NAME PAYLOAD TOOL OPTION...: reads per second, to others.tsv. Counted here: the
 # rate that the tools print is divided by the processor's frequency, which they cannot find out in
 # an emulated guest, where it is then 0. Connecting sometimes crashes them over soft-RoCE.
 perftest_rate() {
@@ -52,13 +52,13 @@ perftest_rate() {
   done
   reads="$(awk -v size="$payload" '$1 == size { print $2 }' client.log)"
   [[ "$reads" =~ ^[1-9][0-9]*$ ]] || fail "no number of reads in the output of $3"
-  printf '%s\t%s\t%s\n' "$name" "$payload" "$((reads / SECONDS_EACH))" >>perftest.tsv
+  printf '%s\t%s\t%s\t%s\n' "$name" "$name" "$payload" "$((reads / SECONDS_EACH))" >>others.tsv
 }
 
 round() {
   local payload
   for payload in "${PAYLOADS[@]}"; do
-    perftest_rate ib_read_bw "$payload" ib_read_bw -t "$DEPTH"
+    perftest_rate "ib_read_bw -l 1" "$payload" ib_read_bw -t "$DEPTH"
     farvec_bench "$payload" --inflight "$DEPTH" --batch 1
     perftest_rate "ib_read_bw -l $BATCH" "$payload" ib_read_bw -t "$DEPTH" -l "$BATCH"
     farvec_bench "$payload" --inflight "$DEPTH" --batch "$BATCH" --signal both --doorbell both
@@ -73,4 +73,5 @@ for ((number = 1; number <= ROUNDS; number++)); do
   echo "round $number of $ROUNDS" >&2
   round
 done
-/usr/bin/python3 "$HERE/rdma_perftest_table.py" bench.jsonl perftest.tsv "$JSON"
+/usr/bin/python3 "$HERE/beside_table.py" bench.jsonl others.tsv "$JSON" --latency ib_read_lat \
+  --batch "ib_read_bw -l {batch}"
