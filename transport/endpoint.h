@@ -28,6 +28,9 @@ struct Completion {
   std::uint64_t token = 0;
   StatusCode status = StatusCode::ok;
   std::uint32_t bytes = 0;  ///< what arrived; a caller checks it against what it asked for
+  /// Where the bytes lie when that is not the destination; theirs to read until the endpoint is
+  /// closed.
+  const std::byte* data = nullptr;
 };
 
 struct EndpointLimits {

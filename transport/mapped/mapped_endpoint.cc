@@ -7,11 +7,18 @@
 #include "base/memory.h"
 
 namespace farvec::transport {
+namespace {
+
+/// The processor's own prefetcher follows a longer read.
+constexpr std::uint32_t kPrefetchedBytes = 1024;
+
+}  // namespace
 
 MappedEndpoint::MappedEndpoint(std::shared_ptr<const RegionSet> regions, MappedOptions options)
     : regions_(std::move(regions)),
       limits_{options.max_outstanding, options.max_read_bytes},
       name_(std::move(options.name)),
+      by_reference_(options.by_reference),
       outstanding_(options.max_outstanding) {}
 
 Status MappedEndpoint::post(std::span<const ReadRequest> reads) {
@@ -24,7 +31,8 @@ Status MappedEndpoint::post(std::span<const ReadRequest> reads) {
     if (!status.ok()) return status;
   }
   for (const ReadRequest& read : reads) {
-    prefetch_range((*regions_)[read.region].bytes().data() + read.offset, read.bytes);
+    prefetch_range((*regions_)[read.region].bytes().data() + read.offset,
+                   std::min(read.bytes, kPrefetchedBytes));
     outstanding_.push(read);
   }
   return {};
@@ -34,11 +42,13 @@ std::size_t MappedEndpoint::poll(std::span<Completion> completions) {
   const std::size_t count = std::min(completions.size(), outstanding_.size());
   for (std::size_t i = 0; i < count; ++i) {
     const ReadRequest& read = outstanding_.front();
-    if (read.bytes > 0) {
-      std::memcpy(read.destination, (*regions_)[read.region].bytes().data() + read.offset,
-                  read.bytes);
-    }
+    const std::byte* const data = (*regions_)[read.region].bytes().data() + read.offset;
     completions[i] = {.token = read.token, .status = StatusCode::ok, .bytes = read.bytes};
+    if (by_reference_) {
+      completions[i].data = data;
+    } else if (read.bytes > 0) {
+      std::memcpy(read.destination, data, read.bytes);
+    }
     outstanding_.pop();
   }
   return count;

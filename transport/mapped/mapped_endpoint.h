@@ -17,9 +17,12 @@ struct MappedOptions {
   std::string name = "shm";  ///< for description()
   std::uint32_t max_outstanding = 1024;
   std::uint32_t max_read_bytes = 1u << 30;
+  /// Completions say where the bytes lie instead of copying them. For what stands before a modelled
+  /// device: a real one writes into memory without the processor.
+  bool by_reference = false;
 };
 
-/// post() prefetches every line of a read; the next poll() copies and completes it, in order.
+/// post() prefetches the first lines of a read; the next poll() copies and completes it, in order.
 class MappedEndpoint final : public Endpoint {
  public:
   explicit MappedEndpoint(std::shared_ptr<const RegionSet> regions, MappedOptions options = {});
@@ -35,6 +38,7 @@ class MappedEndpoint final : public Endpoint {
   std::shared_ptr<const RegionSet> regions_;
   const EndpointLimits limits_;
   const std::string name_;
+  const bool by_reference_;
   Ring<ReadRequest> outstanding_;
   bool closed_ = false;
 };
