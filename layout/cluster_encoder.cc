@@ -1,6 +1,7 @@
 #include "layout/cluster_encoder.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <limits>
 
@@ -80,12 +81,39 @@ void ClusterEncoder::choose_address_bytes(std::uint64_t limit) {
   geometry_.address_bytes = limit <= (1u << 24) ? 3 : 4;
 }
 
+std::vector<NodeId> ClusterEncoder::group(ClusterId cluster) const {
+  // For each vector, the other clusters that have it, largest first: most queries come from there.
+  struct Member {
+    std::array<ClusterId, kMaxReplicas> others;
+    NodeId id;
+  };
+  const auto larger = [this](ClusterId a, ClusterId b) {
+    const std::size_t size_a = members(a).size();
+    const std::size_t size_b = members(b).size();
+    return size_a != size_b ? size_a > size_b : a < b;
+  };
+  std::vector<Member> group;
+  for (const NodeId id : members(cluster)) {
+    if (!in_group(cluster, id)) continue;
+    Member member{{}, id};
+    const auto of = contents_.membership.of(id);
+    const auto end = std::copy_if(of.begin(), of.end(), member.others.begin(),
+                                  [&](ClusterId other) { return other != cluster; });
+    std::sort(member.others.begin(), end, larger);
+    std::fill(end, member.others.end(), ~ClusterId{0});
+    group.push_back(member);
+  }
+  std::stable_sort(group.begin(), group.end(),
+                   [](const Member& a, const Member& b) { return a.others < b.others; });
+  std::vector<NodeId> ids;
+  for (const Member& member : group) ids.push_back(member.id);
+  return ids;
+}
+
 void ClusterEncoder::number_group(ClusterId cluster) {
   Address next = static_cast<Address>((table_[cluster].group_offset - kRegionHeaderBytes) /
                                       geometry_.record_bytes());
-  for (const NodeId id : members(cluster)) {
-    if (in_group(cluster, id)) addresses_[id] = next++;
-  }
+  for (const NodeId id : group(cluster)) addresses_[id] = next++;
 }
 
 void ClusterEncoder::place() {
@@ -216,8 +244,7 @@ void ClusterEncoder::encode_cluster(std::size_t cluster, std::span<std::byte> ou
     encode_list(cluster, out.subspan(entry.list_offset - begin, list));
   }
   std::byte* cursor = out.data() + (entry.group_offset - begin);
-  for (const NodeId id : members(number)) {
-    if (!in_group(number, id)) continue;
+  for (const NodeId id : group(number)) {
     put_record(id, cursor);
     cursor += geometry_.record_bytes();
   }

@@ -55,6 +55,9 @@ class ClusterEncoder {
   void choose_address_bytes(std::uint64_t limit);
   std::uint32_t group_of(ClusterId cluster) const;
   std::uint64_t place_lists(std::uint64_t begin);
+  /// The vectors of a cluster's group in their order: those that another cluster has too lie
+  /// together, so that it reads them together.
+  std::vector<NodeId> group(ClusterId cluster) const;
   void number_group(ClusterId cluster);
   std::vector<Phase> phases() const;
   void stream_phase(const Phase& phase, unsigned threads,
