@@ -3,15 +3,16 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "cluster/probe.h"
 #include "compute_node/cluster_index.h"
 #include "compute_node/graph_searcher.h"
 #include "compute_node/posting_plan.h"
+#include "compute_node/probe_counts.h"
 #include "compute_node/search_core.h"
 
 namespace farvec::compute_node {
@@ -26,17 +27,15 @@ struct VectorScorer {
   }
 };
 
-/// Source is a cluster::PostingSource with begin(task, options) and coverage(). Cores count how
-/// often each cluster is probed in `probes`, which all slots of a core share; may be null.
+/// Source is a cluster::PostingSource with begin(task, options) and coverage().
 template <typename Source>
 class ClusterSearcher {
  public:
-  ClusterSearcher(const ClusterIndex& index, const SearchCoreOptions& options,
-                  std::vector<std::uint64_t>* probes, Source source)
+  ClusterSearcher(const ClusterIndex& index, const SearchCoreOptions& options, Source source)
       : index_(index),
         max_probe_(options.max_probe),
         merge_gap_bytes_(options.merge_gap_bytes),
-        probes_(probes),
+        probe_counts_(options.probe_counts),
         source_(std::move(source)) {}
 
   Status search(SearchTask& task) {
@@ -48,8 +47,8 @@ class ClusterSearcher {
     task.counts.clusters = scratch_.counts.clusters;
     task.counts.distances = scratch_.counts.distances;
     if (task.counts.lost > 0) task.coverage = source_.coverage();
-    if (probes_ != nullptr) {
-      for (const ClusterId cluster : scratch_.clusters) ++(*probes_)[cluster];
+    if (probe_counts_ != nullptr) {
+      for (const ClusterId cluster : scratch_.clusters) probe_counts_->add(cluster);
     }
     if (status.ok()) copy_results(scratch_.results, task);
     return status;
@@ -93,7 +92,7 @@ class ClusterSearcher {
   const ClusterIndex& index_;
   const std::uint32_t max_probe_;
   const std::optional<std::uint32_t> merge_gap_bytes_;
-  std::vector<std::uint64_t>* const probes_;
+  const std::shared_ptr<ProbeCounts> probe_counts_;
   Source source_;
   cluster::ProbeScratch scratch_;
 };

@@ -19,7 +19,6 @@ class SearchCore::Impl {
   virtual ~Impl() = default;
   virtual void run(TaskFeed& feed) = 0;
   virtual CoreStatistics statistics() const = 0;
-  virtual std::span<const std::uint64_t> probes() const { return {}; }
 };
 
 /// The fibers of a core, one for each Searcher, which has

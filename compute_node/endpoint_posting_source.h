@@ -68,13 +68,13 @@ class EndpointPostingSource {
   static constexpr std::size_t kLaneBytes = std::size_t{8} << 20;
   static constexpr std::uint32_t kMaxReads = 32768;
 
-  /// A cluster of a round and where its parts are in the buffer.
+  /// A cluster of a round, and which reads bring its parts.
   struct Part {
     ClusterId cluster = 0;
-    std::uint32_t list_read = 0;   ///< number of the read that brings it
-    std::uint32_t group_read = 0;  ///< may be the same
-    std::uint64_t list_at = 0;
-    std::uint64_t group_at = 0;
+    std::uint32_t list_read = 0;
+    std::uint32_t group_read = 0;      ///< may be the same
+    std::uint64_t group_begin = 0;     ///< in its read
+    const std::byte* group = nullptr;  ///< once it is there
   };
 
   /// Most that a cluster can bring: its list, its group, and every stray.
@@ -145,37 +145,37 @@ class EndpointPostingSource {
       Part part{cluster};
       counts.group_reads += group.bytes > 0 ? 1 : 0;
       if (whole.bytes > 0) {
-        part.list_at = buffer_end_;
-        part.group_at = buffer_end_ + (group.offset - whole.offset);
+        part.group_begin = group.offset - whole.offset;
         part.list_read = part.group_read = add_read(whole);
       } else {
         if (list.bytes > 0) {
           ++counts.list_reads;
-          part.list_at = buffer_end_;
           part.list_read = add_read(list);
         }
-        if (group.bytes > 0) {
-          part.group_at = buffer_end_;
-          part.group_read = add_read(group);
-        }
+        if (group.bytes > 0) part.group_read = add_read(group);
       }
       parts_.push_back(part);
     }
   }
 
-  /// Hands the lists to the plan and forgets what a partial search must do without.
+  /// Hands the lists to the plan and finds the groups; what a partial search must do without is
+  /// empty.
   Status take_parts() {
     for (Part& part : parts_) {
-      const layout::ByteRange list = locator_.list(part.cluster);
-      if (list.bytes > 0 && arrived(part.list_read)) {
-        const std::span<const std::byte> bytes{dispatcher_.buffer(lane_) + part.list_at,
-                                               list.bytes};
-        if (Status status = plan_.take_list(part.cluster, bytes); !status.ok()) return status;
+      const std::uint64_t list_bytes = locator_.list(part.cluster).bytes;
+      if (list_bytes > 0 && arrived(part.list_read)) {
+        const auto list = dispatcher_.bytes(lane_, part.list_read).first(list_bytes);
+        if (Status status = plan_.take_list(part.cluster, list); !status.ok()) return status;
       }
-      if (locator_.group(part.cluster).bytes > 0 && !arrived(part.group_read)) part.cluster = kLost;
+      if (locator_.group(part.cluster).bytes > 0 && arrived(part.group_read)) {
+        part.group = dispatcher_.bytes(lane_, part.group_read).data() + part.group_begin;
+      }
     }
-    for (std::uint32_t i = 0; i < reads_.size(); ++i) task_->counts.lost += arrived(i) ? 0 : 1;
+    count_lost();
     return {};
+  }
+  void count_lost() {
+    for (std::uint32_t i = 0; i < reads_.size(); ++i) task_->counts.lost += arrived(i) ? 0 : 1;
   }
   bool arrived(std::uint32_t read) const { return !dispatcher_.bytes(lane_, read).empty(); }
 
@@ -193,9 +193,9 @@ class EndpointPostingSource {
   }
 
   template <typename Visit>
-  Status hand_out(const std::byte* records, std::uint64_t bytes,
-                  std::span<const std::uint32_t> picks, Visit& visit) {
-    const VectorView rows = locator_.rows({records, bytes}, index_.dimension(), index_.type());
+  Status hand_out(std::span<const std::byte> records, std::span<const std::uint32_t> picks,
+                  Visit& visit) {
+    const VectorView rows = locator_.rows(records, index_.dimension(), index_.type());
     if (!locator_.intact(rows, picks)) [[unlikely]] {
       return {StatusCode::data_loss, "a record does not match its checksum"};
     }
@@ -205,12 +205,10 @@ class EndpointPostingSource {
 
   template <typename Visit>
   Status hand_out_groups(Visit& visit) {
-    const std::byte* const buffer = dispatcher_.buffer(lane_);
     for (const Part& part : parts_) {
-      if (part.cluster == kLost) continue;
+      if (part.group == nullptr) continue;
       const std::uint32_t records = locator_.entry(part.cluster).group_records;
-      if (records == 0) continue;
-      Status status = hand_out(buffer + part.group_at, locator_.group(part.cluster).bytes,
+      Status status = hand_out({part.group, locator_.group(part.cluster).bytes},
                                std::span(iota_).first(records), visit);
       if (!status.ok()) return status;
     }
@@ -220,11 +218,30 @@ class EndpointPostingSource {
   template <typename Visit>
   Status hand_out_strays(Visit& visit) {
     if (reads_.empty()) return {};
+    const auto picks = task_->partial ? leave_out_lost() : plan_.picks();
+    if (picks.empty()) return {};
+    if (dispatcher_.by_reference()) return hand_out_in_place(visit);
     const std::uint64_t bytes =
         std::uint64_t{plan_.run_records()} * locator_.geometry().record_bytes();
-    std::span<const std::uint32_t> picks = plan_.picks();
-    if (task_->partial) picks = leave_out_lost();
-    return hand_out(dispatcher_.buffer(lane_) + strays_at_, bytes, picks, visit);
+    // The reads lie one after another.
+    const std::byte* const first = dispatcher_.bytes(lane_, first_arrived()).data();
+    return hand_out({first - (reads_[first_arrived()].at - strays_at_), bytes}, picks, visit);
+  }
+
+  /// Reads by reference lie where the whole region lies.
+  template <typename Visit>
+  Status hand_out_in_place(Visit& visit) {
+    const std::byte* const first = dispatcher_.bytes(lane_, first_arrived()).data();
+    const std::uint64_t begin = locator_.offset_of(0);
+    return hand_out(
+        {first - (reads_[first_arrived()].offset - begin), locator_.region_bytes() - begin},
+        plan_.strays(), visit);
+  }
+
+  std::uint32_t first_arrived() const {
+    std::uint32_t read = 0;
+    while (!arrived(read)) ++read;
+    return read;
   }
 
   std::span<const std::uint32_t> leave_out_lost() {
@@ -235,11 +252,9 @@ class EndpointPostingSource {
       while (end <= pick) end += plan_.runs()[read++].records;
       if (arrived(read - 1)) kept_.push_back(pick);
     }
-    for (std::uint32_t i = 0; i < reads_.size(); ++i) task_->counts.lost += arrived(i) ? 0 : 1;
+    count_lost();
     return kept_;
   }
-
-  static constexpr ClusterId kLost = ~ClusterId{0};
 
   const ClusterIndex& index_;
   const layout::ClusterLocator& locator_;

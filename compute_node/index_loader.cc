@@ -19,16 +19,9 @@ GraphIndex assemble(const layout::Manifest& manifest, layout::GraphLocator locat
 
 cluster::CentroidIndex make_centroids(const layout::Manifest& manifest,
                                       layout::Centroids centroids) {
-  const layout::CentroidsHeader& header = centroids.header;
-  graph::Graph graph(header.clusters, std::max(header.max_degree, 1u));
-  const ClusterId* row = centroids.neighbors.data();
-  for (std::size_t c = 0; c < header.clusters; ++c) {
-    graph.set_neighbors(c, {row, centroids.degrees[c]});
-    row += centroids.degrees[c];
-  }
-  graph.entry = header.entry;
+  graph::Graph graph = centroid_graph(centroids);
   return cluster::CentroidIndex(
-      {manifest.metric, manifest.stored_type, manifest.dimension, header.space_dimension,
+      {manifest.metric, manifest.stored_type, manifest.dimension, centroids.header.space_dimension,
        std::move(centroids.centroids), std::move(graph)},
       resolve_threads(0));
 }
@@ -98,6 +91,18 @@ quantization::RabitqParameters code_parameters(const layout::Codes& codes) {
   parameters.rescale_max = header.rescale_max;
   parameters.error_max = header.error_max;
   return parameters;
+}
+
+graph::Graph centroid_graph(const layout::Centroids& centroids) {
+  const layout::CentroidsHeader& header = centroids.header;
+  graph::Graph graph(header.clusters, std::max(header.max_degree, 1u));
+  const ClusterId* row = centroids.neighbors.data();
+  for (std::size_t c = 0; c < header.clusters; ++c) {
+    graph.set_neighbors(c, {row, centroids.degrees[c]});
+    row += centroids.degrees[c];
+  }
+  graph.entry = header.entry;
+  return graph;
 }
 
 SearchIndex load_search_index(const layout::IndexDirectory& directory,

@@ -33,6 +33,9 @@ struct FetchOptions {
 SearchIndex fetch_search_index(const layout::Manifest& manifest, transport::Endpoint& endpoint,
                                const FetchOptions& options = {});
 
+/// The graph over the centroids as it was built.
+graph::Graph centroid_graph(const layout::Centroids& centroids);
+
 /// Throws Error when the placement cuts in two what one read brings.
 void check_placement(const layout::Placement& placement, const SearchIndex& index);
 

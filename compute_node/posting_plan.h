@@ -51,6 +51,9 @@ class PostingPlan {
   std::size_t dram_bytes() const;
 
  private:
+  /// None has it: an index has fewer.
+  static constexpr layout::Address kNoAddress = ~layout::Address{0};
+
   /// Addresses of a group that is read.
   struct Group {
     layout::Address first;
@@ -58,7 +61,7 @@ class PostingPlan {
   };
 
   void sort_strays();
-  void leave_out_groups();
+  void leave_out_known();
   void leave_out_earlier();
   void merge();
 

@@ -89,6 +89,7 @@ Status ReadDispatcher::post(std::uint32_t lane_index, std::span<const LaneRead> 
       return {};
     }
     ++stalls_;
+    give_up_if_stuck();
     if (now_ticks() > deadline) {
       if (lane.group->pending() > 0) retire(lane_index);
       return {StatusCode::deadline_exceeded, "the deadline passed while waiting to read"};
@@ -115,7 +116,18 @@ void ReadDispatcher::retire(std::uint32_t lane_index) {
   spares_.pop_back();
   ++lane.generation;
   while (lane.group->pending() > 0) lane.group->done();  // nobody waits for them any more
-  if (retired_.size() > kMaxRetired || late_in_flight_ > max_outstanding_ / 2) close();
+  if (retired_.size() > kMaxRetired) close();
+  give_up_if_stuck();
+}
+
+void ReadDispatcher::give_up_if_stuck() {
+  if (closed_ || late_in_flight_ <= max_outstanding_ / 2) {
+    stuck_since_ = 0;
+    return;
+  }
+  const Ticks now = now_ticks();
+  if (stuck_since_ == 0) stuck_since_ = now;
+  if (now - stuck_since_ > us_to_ticks(kStuckUs)) close();
 }
 
 void ReadDispatcher::release_late(std::uint32_t lane, std::uint32_t generation) {
@@ -165,6 +177,10 @@ void ReadDispatcher::note(Lane& lane, const transport::Completion& completion) {
   std::span<const std::byte>& arrived = lane.arrived[completion.token & 0xffff];
   if (completion.status == StatusCode::ok) {
     lane.short_read |= completion.bytes != arrived.size();
+    if (completion.data != nullptr) {
+      arrived = {completion.data, arrived.size()};
+      by_reference_ = true;
+    }
     return;
   }
   // What a partial search tolerates hides nothing worse.

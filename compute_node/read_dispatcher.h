@@ -32,8 +32,9 @@ struct LaneRead {
 /// while reads are out gives its buffer up (the endpoint may still write to it) and gets another
 /// one and a new generation; completions of an old generation are counted and dropped, and after
 /// the last of them the buffer is a spare: what was registered once stays where it is. When more
-/// than kMaxRetired buffers or half of the endpoint's reads are out in this way, the endpoint is
-/// taken for lost: it is closed, and every read that waits or comes later ends with `unavailable`.
+/// than kMaxRetired buffers are out in this way, or half of the endpoint's reads for a second, the
+/// endpoint is taken for lost: it is closed, and every read that waits or comes later ends with
+/// `unavailable`.
 class ReadDispatcher {
  public:
   ReadDispatcher(std::unique_ptr<transport::Endpoint> endpoint, coroutines::Scheduler& scheduler,
@@ -52,8 +53,9 @@ class ReadDispatcher {
   /// `unavailable` are no error; their bytes are empty.
   Status wait(std::uint32_t lane, Ticks deadline, bool partial);
 
-  /// The lane's buffer; another one after a wait() that ended by its deadline.
-  const std::byte* buffer(std::uint32_t lane) const { return lanes_[lane].buffer.data(); }
+  /// Whether what came lies elsewhere than in the lane's buffer (Completion::data); known after the
+  /// first read.
+  bool by_reference() const { return by_reference_; }
 
   std::span<const std::byte> bytes(std::uint32_t lane, std::uint32_t i) const {
     return lanes_[lane].arrived[i];
@@ -72,6 +74,7 @@ class ReadDispatcher {
 
  private:
   static constexpr std::size_t kMaxRetired = 64;
+  static constexpr double kStuckUs = 1e6;
 
   struct Lane {
     HugeBuffer buffer;
@@ -95,6 +98,7 @@ class ReadDispatcher {
   Status post_some(std::uint32_t lane, std::span<const LaneRead> reads, std::uint32_t first);
   std::uint32_t room_for(std::size_t reads) const;
   void retire(std::uint32_t lane);
+  void give_up_if_stuck();
   void release_late(std::uint32_t lane, std::uint32_t generation);
   void close();
 
@@ -110,7 +114,9 @@ class ReadDispatcher {
   std::vector<transport::ReadRequest> requests_;
   transport::Completion completions_[64];
   std::uint32_t in_flight_ = 0;
+  Ticks stuck_since_ = 0;  ///< when too many reads were late; 0: they are not
   bool closed_ = false;
+  bool by_reference_ = false;
   std::uint64_t stalls_ = 0;
   std::uint64_t late_ = 0;
 };

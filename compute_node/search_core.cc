@@ -82,36 +82,18 @@ class GraphReadCore final : public EndpointCore<GraphByRead> {
   RecordCache cache_;
 };
 
-/// How often each cluster was probed; nothing when nobody asks.
-class ProbeCounter {
- public:
-  ProbeCounter(const ClusterIndex& index, const SearchCoreOptions& options)
-      : probes_(options.count_probes ? index.clusters() : 0) {}
-
-  std::vector<std::uint64_t>* probes() { return probes_.empty() ? nullptr : &probes_; }
-  std::span<const std::uint64_t> counts() const { return probes_; }
-
- private:
-  std::vector<std::uint64_t> probes_;
-};
-
 class ClusterReadCore final : public EndpointCore<ClustersByRead> {
  public:
   ClusterReadCore(const ClusterIndex& index, std::unique_ptr<transport::Endpoint> endpoint,
                   const SearchCoreOptions& options)
       : EndpointCore(std::move(endpoint),
                      EndpointPostingSource::dispatcher_options(index.locator(), options.slots),
-                     options),
-        counter_(index, options) {
+                     options) {
     for (std::uint32_t s = 0; s < options.slots; ++s) {
-      add_slot(std::make_unique<ClustersByRead>(index, options, counter_.probes(),
+      add_slot(std::make_unique<ClustersByRead>(index, options,
                                                 EndpointPostingSource(index, dispatcher(), s)));
     }
   }
-  std::span<const std::uint64_t> probes() const override { return counter_.counts(); }
-
- private:
-  ProbeCounter counter_;
 };
 
 class GraphLoadCore final : public CoreLoop<GraphByLoad> {
@@ -132,18 +114,14 @@ class ClusterLoadCore final : public CoreLoop<ClustersByLoad> {
  public:
   ClusterLoadCore(const ClusterIndex& index, std::span<const std::byte> region,
                   const SearchCoreOptions& options)
-      : CoreLoop(options), counter_(index, options) {
+      : CoreLoop(options) {
     FARVEC_CHECK(region.size() >= index.locator().region_bytes());
     for (std::uint32_t s = 0; s < options.slots; ++s) {
       add_slot(std::make_unique<ClustersByLoad>(
-          index, options, counter_.probes(),
+          index, options,
           MappedPostingSource(index, region.data(), scheduler(), options.device.get())));
     }
   }
-  std::span<const std::uint64_t> probes() const override { return counter_.counts(); }
-
- private:
-  ProbeCounter counter_;
 };
 
 }  // namespace
@@ -174,10 +152,6 @@ void SearchCore::run(TaskFeed& feed) {
 
 CoreStatistics SearchCore::statistics() const {
   return impl_->statistics();
-}
-
-std::span<const std::uint64_t> SearchCore::probes() const {
-  return impl_->probes();
 }
 
 }  // namespace farvec::compute_node

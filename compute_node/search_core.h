@@ -16,6 +16,7 @@
 
 namespace farvec::compute_node {
 
+class ProbeCounts;
 class SearchIndex;
 
 /// What one search cost. Exact: the same for the same index and parameters on every machine.
@@ -103,7 +104,7 @@ struct SearchCoreOptions {
   /// Of a cluster index: vectors with at most so many bytes between them share a read. None: no
   /// read brings more than one vector that was asked for by its address.
   std::optional<std::uint32_t> merge_gap_bytes;
-  bool count_probes = false;  ///< of every cluster, for probes()
+  std::shared_ptr<ProbeCounts> probe_counts;  ///< of a cluster index; may be null
 };
 
 /// What a core has done since it was made.
@@ -135,9 +136,6 @@ class SearchCore {
   /// Counters are written by run()'s thread without synchronisation: read them from the feed's
   /// calls or after run().
   CoreStatistics statistics() const;
-
-  /// How often each cluster was probed; empty unless that is counted. As statistics().
-  std::span<const std::uint64_t> probes() const;
 
   class Impl;
 

@@ -41,13 +41,29 @@ std::uint32_t width_of(const v1::SearchRequest& request, const RequestLimits& li
   return request.has_width() ? request.width() : limits.default_width;
 }
 
+ProbeChoice probing_of(const v1::SearchRequest& request, const RequestLimits& limits) {
+  ProbeChoice choice;
+  choice.clusters = request.has_probe() ? request.probe() : limits.default_probe;
+  if (request.has_prune_ratio()) choice.prune_ratio = request.prune_ratio();
+  return choice;
+}
+
+std::string check_probing(const v1::SearchRequest& request, const RequestLimits& limits) {
+  const ProbeChoice choice = probing_of(request, limits);
+  if (!(choice.prune_ratio >= 1)) {
+    return fmt::format("prune_ratio: {} came, 1 or more is allowed", choice.prune_ratio);
+  }
+  return check_range("probe", choice.clusters, 1, limits.max_probe);
+}
+
 std::string check_parameters(const v1::SearchRequest& request, const ServedIndex& index,
                              const RequestLimits& limits) {
-  const std::uint64_t most_k =
-      std::min<std::uint64_t>({limits.max_k, limits.max_list, index.count});
+  const std::uint64_t most_list = index.clusters > 0 ? index.count : limits.max_list;
+  const std::uint64_t most_k = std::min<std::uint64_t>({limits.max_k, most_list, index.count});
   if (std::string wrong = check_range("k", request.k(), 1, most_k); !wrong.empty()) {
     return wrong + (most_k == index.count ? ": the index has no more vectors" : "");
   }
+  if (index.clusters > 0) return check_probing(request, limits);
   std::string wrong = check_range("list", list_of(request, limits), request.k(), limits.max_list);
   if (!wrong.empty()) return wrong + ": at least k";
   return check_range("width", width_of(request, limits), 1, graph::kMaxWidth);
@@ -96,6 +112,7 @@ std::unique_ptr<Batch> make_batch(const v1::SearchRequest& request, const Served
   shape.k = request.k();
   shape.list = list_of(request, limits);
   shape.width = width_of(request, limits);
+  shape.probing = probing_of(request, limits);
   shape.partial = request.has_partial() ? request.partial() : limits.default_partial;
   shape.deadline = deadline;
   auto batch = std::make_unique<Batch>(shape);

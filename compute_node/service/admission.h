@@ -16,6 +16,8 @@ struct RequestLimits {
   std::uint32_t max_queries = 1024;  ///< in one request
   std::uint32_t default_list = 100;
   std::uint32_t default_width = 4;
+  std::uint32_t max_probe = 4096;
+  std::uint32_t default_probe = 16;
   bool default_partial = false;
 };
 

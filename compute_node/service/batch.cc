@@ -16,6 +16,7 @@ Batch::Batch(const BatchShape& shape)
     task.k = shape.k;
     task.list = shape.list;
     task.width = shape.width;
+    task.probing = shape.probing;
     task.partial = shape.partial;
     task.deadline = shape.deadline;
     task.ids = ids_.data() + i * shape.k;

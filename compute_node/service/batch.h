@@ -27,6 +27,7 @@ struct BatchShape {
   std::uint32_t k = 0;
   std::uint32_t list = 0;
   std::uint32_t width = 1;
+  ProbeChoice probing;
   bool partial = false;
   Ticks deadline = 0;  ///< absolute
 };

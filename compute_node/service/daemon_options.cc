@@ -91,6 +91,14 @@ void add_service_flags(CLI::App& app, DaemonOptions& options) {
   app.add_option("--max-list", options.limits.max_list, "Largest list of a request")
       ->check(CLI::Range(1, 65'536))
       ->capture_default_str();
+  app.add_option("--max-probe", options.limits.max_probe,
+                 "Of a cluster index: most clusters that a request may probe")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  app.add_option("--default-probe", options.limits.default_probe,
+                 "Of a cluster index: clusters that requests probe which do not say")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
   app.add_option_function<int>(
          "--default-deadline-ms",
          [&options](int ms) { options.default_deadline = std::chrono::milliseconds(ms); },
@@ -120,6 +128,7 @@ bool parse_command_line(int argc, char** argv, DaemonOptions& options, int& exit
   }
   options.limits.max_queries = options.queue;
   options.limits.default_list = std::min(options.limits.default_list, options.limits.max_list);
+  options.limits.default_probe = std::min(options.limits.default_probe, options.limits.max_probe);
   return true;
 }
 

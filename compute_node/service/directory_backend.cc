@@ -41,6 +41,7 @@ std::unique_ptr<SearchSession> DirectoryBackend::open(std::chrono::milliseconds,
   const auto records = std::make_shared<const Records>(directory, options);
   IndexSessionOptions session;
   session.core = core_options(options_);
+  session.core.merge_gap_bytes = transport::bytes_per_request(tier_);
   session.cores = options_.threads;
   session.tier = transport::to_string(tier_);
   session.generation = 1;
@@ -48,7 +49,8 @@ std::unique_ptr<SearchSession> DirectoryBackend::open(std::chrono::milliseconds,
   session.owner = records;
   if (tier_.kind == transport::TierKind::emulated) {
     session.emulate(tier_.model, [records] {
-      return std::make_unique<transport::MappedEndpoint>(records->regions);
+      return std::make_unique<transport::MappedEndpoint>(
+          records->regions, transport::MappedOptions{.by_reference = true});
     });
   }
   return std::make_unique<IndexSession>(std::move(index), directory.manifest(), std::move(session));

@@ -83,6 +83,7 @@ SearchCoreOptions core_options(const DaemonOptions& options) {
   made.slots = options.slots;
   made.cache_bytes = options.cache_bytes / options.threads;
   made.max_list = options.limits.max_list;
+  made.max_probe = options.limits.max_probe;
   return made;
 }
 

@@ -63,6 +63,9 @@ std::unique_ptr<SearchSession> MemoryNodeBackend::open(std::chrono::milliseconds
   SearchIndex index = fetch_search_index(set->manifest(), *set->make_endpoint(), fetch);
   IndexSessionOptions session;
   session.core = core_options(options_);
+  if (!set->manifest().placement) {
+    session.core.merge_gap_bytes = transport::bytes_per_request(tier_);
+  }
   session.cores = options_.threads;
   session.tier = transport::to_string(tier_);
   session.generation = set->generation();

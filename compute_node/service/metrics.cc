@@ -64,6 +64,11 @@ void add_totals(Families& families, const QueryCounts& totals) {
   add_counter(families, "cache_hits_total", "Records found in the record cache", totals.cache_hits);
   add_counter(families, "estimates_total", "Distances estimated from codes", totals.estimates);
   add_counter(families, "distances_total", "Exact distances", totals.distances);
+  add_counter(families, "clusters_probed_total", "Clusters probed", totals.clusters);
+  add_counter(families, "group_reads_total", "Reads of clusters' groups", totals.group_reads);
+  add_counter(families, "list_reads_total", "Reads of clusters' addresses", totals.list_reads);
+  add_counter(families, "stray_reads_total", "Reads of vectors by their addresses",
+              totals.stray_reads);
   add_counter(families, "lost_reads_total", "Records that no memory node could deliver",
               totals.lost);
 }
@@ -86,8 +91,9 @@ void add_engine(Families& families, const Engine& engine) {
   add_gauge(families, "memory_nodes_attached", "Memory nodes that are read",
             static_cast<double>(attached));
   add_gauge(families, "vectors", "Vectors in the index", static_cast<double>(index.count));
-  add_gauge(families, "code_bytes", "Codes in local DRAM", static_cast<double>(index.code_bytes));
-  add_gauge(families, "offset_bytes", "Offset table in local DRAM",
+  add_gauge(families, "code_bytes", "Codes or centroids in local DRAM",
+            static_cast<double>(index.code_bytes));
+  add_gauge(families, "offset_bytes", "Offsets or table of clusters in local DRAM",
             static_cast<double>(index.offset_bytes));
   add_gauge(families, "cache_bytes", "Record caches in local DRAM",
             static_cast<double>(index.cache_bytes));

@@ -32,6 +32,10 @@ void fill_counts(const QueryCounts& counts, v1::QueryCounts& out) {
   out.set_estimates(counts.estimates);
   out.set_distances(counts.distances);
   out.set_lost(counts.lost);
+  out.set_clusters(counts.clusters);
+  out.set_group_reads(counts.group_reads);
+  out.set_list_reads(counts.list_reads);
+  out.set_stray_reads(counts.stray_reads);
 }
 
 void fill_result(const QueuedTask& task, Ticks admitted, v1::QueryResult& out) {
@@ -183,6 +187,8 @@ grpc::ServerUnaryReactor* QueryService::Describe(grpc::CallbackServerContext* co
   response->set_slots_per_core(options_.slots_per_core);
   response->set_default_list(options_.limits.default_list);
   response->set_default_width(options_.limits.default_width);
+  response->set_default_probe(options_.limits.default_probe);
+  response->set_max_probe(options_.limits.max_probe);
   response->set_max_k(options_.limits.max_k);
   response->set_max_list(options_.limits.max_list);
   response->set_max_width(graph::kMaxWidth);
@@ -199,6 +205,7 @@ void QueryService::describe_index(const ServedIndex& index, v1::DescribeResponse
   response.set_dimension(index.dimension);
   response.set_count(index.count);
   response.set_degree(index.degree);
+  response.set_clusters(index.clusters);
   response.set_layout(index.layout);
   response.set_tier(index.tier);
   response.set_code_bits(index.code_bits);

@@ -1,0 +1,86 @@
+#include "compute_node/probe_counts.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/input_file.h"
+#include "dataset/output_file.h"
+#include "layout/json_fields.h"
+
+namespace farvec::compute_node {
+namespace {
+
+constexpr const char* kFormat = "farvec-probe-counts";
+
+/// The same for all layouts and groupings.
+std::uint64_t clustering_of(const layout::Manifest& manifest) {
+  if (manifest.index != layout::IndexKind::cluster) {
+    throw Error("probes are counted in cluster indexes, and this is a {}",
+                to_string(manifest.index));
+  }
+  return manifest.region(layout::kCentroidsRegion).payload_checksum();
+}
+
+std::string read_text(const std::string& path) {
+  const InputFile file(path);
+  std::string text(file.size(), '\0');
+  file.read_at(0, text.data(), text.size());
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> ProbeCounts::snapshot() const {
+  std::vector<std::uint64_t> counts(counts_.size());
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    counts[i] = counts_[i].load(std::memory_order_relaxed);
+  }
+  return counts;
+}
+
+void write_probe_counts(const std::string& path, const layout::Manifest& manifest,
+                        const std::vector<std::uint64_t>& counts) {
+  const nlohmann::ordered_json json{
+      {"format", kFormat},
+      {"dataset", manifest.dataset.name},
+      {"centroids_xxh3", layout::hash_to_text(clustering_of(manifest))},
+      {"clusters", counts.size()},
+      {"counts", counts}};
+  const std::string text = json.dump() + "\n";
+  dataset::OutputFile out(path, text.size());
+  out.append(text.data(), text.size());
+  out.commit();
+}
+
+std::vector<std::uint64_t> read_probe_counts(const std::string& path,
+                                             const layout::Manifest& manifest) {
+  nlohmann::json json;
+  try {
+    json = nlohmann::json::parse(read_text(path));
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(
+        "'{}' is not JSON ({}): counts of probes are written by 'farvec search "
+        "--probe-counts' and farvec-compute-node",
+        path, error.what());
+  }
+  const layout::JsonFields fields(json, path);
+  if (fields.text("format") != kFormat) fields.fail("format", fmt::format("is not {}", kFormat));
+  if (fields.hash("centroids_xxh3") != clustering_of(manifest)) {
+    throw Error("'{}' counts the probes of other clusters than this index has", path);
+  }
+  const nlohmann::json& array = fields.array("counts");
+  if (array.size() != manifest.cluster.clusters) {
+    throw Error("'{}' has counts of {} clusters, the index has {}", path, array.size(),
+                manifest.cluster.clusters);
+  }
+  std::vector<std::uint64_t> counts;
+  for (const nlohmann::json& count : array) {
+    if (!count.is_number_unsigned()) fields.fail("counts", "has something else than counts");
+    counts.push_back(count.get<std::uint64_t>());
+  }
+  return counts;
+}
+
+}  // namespace farvec::compute_node
