@@ -58,6 +58,15 @@ std::uint32_t cluster_count(const ClusterArguments& arguments, const VectorView&
   return static_cast<std::uint32_t>((rows.count + rows_per_cluster - 1) / rows_per_cluster);
 }
 
+/// How often clusters will be probed, before anybody has counted: a query comes from where there
+/// are many vectors.
+std::vector<std::uint64_t> expected_frequencies(const MembershipView& membership,
+                                                const ClusterArguments& arguments) {
+  std::vector<std::uint64_t> frequencies(arguments.clustering.clusters);
+  for (const ClusterId cluster : membership.clusters) ++frequencies[cluster];
+  return frequencies;
+}
+
 layout::Manifest describe(const ClusterArguments& arguments, const VectorView& source,
                           Metric metric) {
   layout::Manifest manifest = describe_source(arguments.input, source, metric);
@@ -123,10 +132,11 @@ void build(ClusterArguments arguments) {
   const cluster::Clustering clusters =
       cluster::build_clusters(rows, metric, arguments.clustering, &stats);
   manifest.cluster_build.sample = stats.sample;
+  manifest.cluster_build.closure_ratio = static_cast<double>(stats.closure_ratio);
   const graph::Graph centroids = cluster::build_centroid_graph(
       clusters.centroids, clusters.space_dimension, arguments.clustering.seed, threads);
-  const std::vector<ClusterId> homes =
-      cluster::group_by_frequency(clusters.membership(), {}, threads);
+  const std::vector<ClusterId> homes = cluster::group_by_frequency(
+      clusters.membership(), expected_frequencies(clusters.membership(), arguments), threads);
   for (const Output& output : wanted) {
     manifest.cluster.kind = output.layout;
     const layout::Manifest written = layout::write_cluster_index(
@@ -148,9 +158,13 @@ void add_options(CLI::App& command, ClusterArguments& arguments) {
                      "Or: bytes of the vectors that have one cluster as their own, on average");
   command.add_option("--replicas", clustering.replicas, "R: most clusters per vector, 1 to 8")
       ->capture_default_str();
+  command.add_option("--closure-ratio", clustering.closure_ratio,
+                     "A vector is in clusters at most so many times as far as its nearest\n"
+                     "[chosen so that it is in (R + 1) / 2 on average]");
   command
-      .add_option("--closure-ratio", clustering.closure_ratio,
-                  "A vector is in clusters at most so many times as far as its nearest")
+      .add_option("--rng-factor", clustering.rng_factor,
+                  "1: a vector is in a further cluster only when that is nearer to it than to the\n"
+                  "ones before it; more keeps more replicas")
       ->capture_default_str();
   command
       .add_option("--balance", clustering.balance,

@@ -99,7 +99,8 @@ std::unique_ptr<compute_node::SearchCore> LocalTier::make_core(
     options.device = device_;
     return std::make_unique<SearchCore>(index_, memory_.dram(), options);
   }
-  auto below = std::make_unique<transport::MappedEndpoint>(mapped_);
+  auto below = std::make_unique<transport::MappedEndpoint>(
+      mapped_, transport::MappedOptions{.by_reference = true});
   return std::make_unique<SearchCore>(
       index_, std::make_unique<transport::EmulatedEndpoint>(std::move(below), device_), options);
 }

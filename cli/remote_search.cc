@@ -1,6 +1,7 @@
 #include "cli/remote_search.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.h"
 #include "rpc/channel.h"
@@ -27,6 +28,8 @@ v1::SearchRequest make_request(const RemoteSearchOptions& options, dataset::Vect
   request.set_k(options.k);
   if (options.list != 0) request.set_list(options.list);
   if (options.width != 0) request.set_width(options.width);
+  if (options.probe != 0) request.set_probe(options.probe);
+  if (std::isfinite(options.prune_ratio)) request.set_prune_ratio(options.prune_ratio);
   if (options.partial) request.set_partial(true);
   std::string row(info.row_bytes(), '\0');
   for (std::size_t i = 0; i < count; ++i) {

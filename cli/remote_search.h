@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "dataset/groundtruth.h"
@@ -16,7 +17,9 @@ struct RemoteSearchOptions {
   std::uint32_t k = 10;
   std::uint32_t list = 0;   ///< 0: the node's default
   std::uint32_t width = 0;  ///< 0: the node's default
-  bool partial = false;     ///< else the node's default
+  std::uint32_t probe = 0;  ///< 0: the node's default
+  float prune_ratio = std::numeric_limits<float>::infinity();
+  bool partial = false;  ///< else the node's default
   std::uint32_t queries_per_call = 64;
   std::chrono::milliseconds deadline{10'000};      ///< of each call
   std::chrono::milliseconds connect_wait{10'000};  ///< for the node to answer at all

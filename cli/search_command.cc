@@ -15,6 +15,7 @@
 #include "cli/queries.h"
 #include "cli/remote_search.h"
 #include "compute_node/index_loader.h"
+#include "compute_node/probe_counts.h"
 #include "dataset/recall.h"
 #include "rpc/tls_flags.h"
 
@@ -28,6 +29,7 @@ struct SearchArguments {
   std::string out;
   std::string groundtruth;
   std::string tier = "dram";
+  std::string probe_counts;
   BatchParameters parameters;
   std::uint32_t slots = 16;
   unsigned threads = 0;
@@ -41,6 +43,7 @@ struct SearchReport {
   double seconds = 0;
   std::size_t queries = 0;
   double coverage = 1;         ///< least of all queries
+  std::size_t incomplete = 0;  ///< queries with fewer than k neighbours
   double recall = -1;          ///< negative: not asked for
   bool rounded_index = false;  ///< its distances cannot be compared with the truth's
 };
@@ -55,7 +58,8 @@ void print_report(const SearchArguments& arguments, const SearchReport& report) 
                                  {"probe", arguments.parameters.probing.clusters},
                                  {"seconds", report.seconds},
                                  {"qps", qps},
-                                 {"coverage", report.coverage}};
+                                 {"coverage", report.coverage},
+                                 {"incomplete", report.incomplete}};
     if (report.recall >= 0) facts["recall"] = report.recall;
     if (!arguments.out.empty()) facts["out"] = arguments.out;
     fmt::print("{}\n", facts.dump());
@@ -65,6 +69,7 @@ void print_report(const SearchArguments& arguments, const SearchReport& report) 
   if (report.recall >= 0) {
     fmt::print(", recall@{} {:.4f}", arguments.parameters.k, report.recall);
   }
+  if (report.incomplete > 0) fmt::print(", {} with fewer than k", report.incomplete);
   if (report.coverage < 1) fmt::print(", coverage down to {:.3f}", report.coverage);
   fmt::print("\n");
 }
@@ -82,12 +87,20 @@ double search_local(const SearchArguments& arguments, dataset::GroundTruth& resu
   options.slots = arguments.slots;
   options.max_list = std::max(options.max_list, arguments.parameters.list);
   options.max_probe = std::max(options.max_probe, arguments.parameters.probing.clusters);
+  if (!arguments.probe_counts.empty()) {
+    options.probe_counts =
+        std::make_shared<compute_node::ProbeCounts>(directory.manifest().cluster.clusters);
+  }
   std::vector<std::unique_ptr<compute_node::SearchCore>> cores;
   for (unsigned t = 0; t < threads; ++t) {
     cores.push_back(tier.make_core(options));
   }
   const BatchOutcome outcome = run_batch(cores, queries.view(), arguments.parameters, results);
   report.coverage = outcome.coverage;
+  if (options.probe_counts) {
+    compute_node::write_probe_counts(arguments.probe_counts, directory.manifest(),
+                                     options.probe_counts->snapshot());
+  }
   return outcome.seconds;
 }
 
@@ -98,6 +111,8 @@ double search_connected(const SearchArguments& arguments, dataset::GroundTruth& 
   options.k = arguments.parameters.k;
   options.list = arguments.parameters.list;
   options.width = arguments.parameters.width;
+  options.probe = arguments.parameters.probing.clusters;
+  options.prune_ratio = arguments.parameters.probing.prune_ratio;
   options.partial = arguments.parameters.partial;
   options.tls = arguments.tls;
   const auto queries = dataset::open_vectors(arguments.queries);
@@ -119,6 +134,9 @@ void search(const SearchArguments& arguments) {
   report.seconds = arguments.connect.empty() ? search_local(arguments, results, report)
                                              : search_connected(arguments, results, report);
   report.queries = results.queries;
+  for (std::size_t q = 0; q < results.queries; ++q) {
+    report.incomplete += results.ids[(q + 1) * results.k - 1] == kInvalidNode ? 1 : 0;
+  }
   if (!arguments.out.empty()) dataset::write_groundtruth(arguments.out, results);
   if (!arguments.groundtruth.empty()) {
     const auto truth = dataset::read_groundtruth(arguments.groundtruth);
@@ -153,6 +171,9 @@ void register_search_command(CLI::App& tool) {
       ->check(CLI::Range(1.0, 1e6));
   command->add_option("--out", a.out, "Result file, .ibin like ground truth");
   command->add_option("--groundtruth", a.groundtruth, "True neighbours, to print the recall");
+  command->add_option("--probe-counts", a.probe_counts,
+                      "With --index of clusters: file for how often each was probed, for\n"
+                      "`farvec regroup`");
   command->add_option("--tier", a.tier, "With --index: as in `farvec sweep`")
       ->capture_default_str();
   command->add_flag(

@@ -30,7 +30,6 @@ struct SweepArguments {
   std::string widths = "1";
   std::string probes = "1,4,16,64";
   std::string dedup = "on";
-  std::string probe_counts;
   float prune_ratio = std::numeric_limits<float>::infinity();
   std::optional<std::uint32_t> merge_gap;
   std::string slots = "16";

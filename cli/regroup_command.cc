@@ -1,0 +1,130 @@
+// farvec regroup: writes a cluster index again, grouped by how often its clusters are probed.
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/version.h"
+#include "cli/commands.h"
+#include "cluster/grouping.h"
+#include "compute_node/index_loader.h"
+#include "compute_node/probe_counts.h"
+#include "layout/cluster_decoder.h"
+#include "layout/cluster_writer.h"
+#include "layout/index_directory.h"
+
+namespace farvec::cli {
+namespace {
+
+struct RegroupArguments {
+  std::string index;
+  std::string frequencies;
+  std::string out;
+  std::string layout;
+  unsigned threads = 0;
+  bool overwrite = false;
+  bool quiet = false;
+  bool json = false;
+};
+
+struct RegroupOutcome {
+  std::uint64_t requests_before = 0;  ///< of the counted probes, without what a query saves
+  std::uint64_t requests_after = 0;
+  std::size_t moved = 0;  ///< vectors with another home
+};
+
+void report(const RegroupArguments& arguments, const layout::Manifest& manifest,
+            const RegroupOutcome& outcome) {
+  const double cut = outcome.requests_before == 0
+                         ? 0
+                         : 1 - static_cast<double>(outcome.requests_after) /
+                                   static_cast<double>(outcome.requests_before);
+  if (arguments.json) {
+    const nlohmann::ordered_json facts{{"index", arguments.out},
+                                       {"layout", manifest.layout_name()},
+                                       {"vectors", manifest.count},
+                                       {"moved", outcome.moved},
+                                       {"requests_before", outcome.requests_before},
+                                       {"requests_after", outcome.requests_after},
+                                       {"request_cut", cut},
+                                       {"peak_memory_bytes", peak_resident_bytes()},
+                                       {"commit", commit()}};
+    fmt::print("{}\n", facts.dump());
+    return;
+  }
+  fmt::print(
+      "{}: {} of {} vectors have a new home\n"
+      "the counted probes need {} requests instead of {} ({:.1f}% fewer), before what one query\n"
+      "saves by reading nothing twice\n",
+      arguments.out, outcome.moved, manifest.count, outcome.requests_after, outcome.requests_before,
+      100 * cut);
+}
+
+void regroup(const RegroupArguments& arguments) {
+  const auto index = layout::IndexDirectory::open(arguments.index);
+  layout::Manifest manifest = index.manifest();
+  const auto counts = compute_node::read_probe_counts(arguments.frequencies, manifest);
+  layout::check_destination(arguments.out, arguments.overwrite,
+                            manifest.region(layout::kRecordsRegion).file_bytes());
+  const unsigned threads = resolve_threads(arguments.threads);
+  const layout::LoadOptions load{.threads = threads, .quiet = arguments.quiet};
+  const layout::ClusterLocator locator = index.load_cluster_locator(load);
+  const layout::DecodedClusters clusters =
+      layout::decode_clusters(locator, index.load_region(layout::kRecordsRegion, load).span());
+  const layout::Centroids centroids = index.load_centroids(load);
+  const graph::Graph graph = compute_node::centroid_graph(centroids);
+
+  const auto homes = cluster::group_by_frequency(clusters.membership(), counts, threads);
+  RegroupOutcome outcome;
+  outcome.requests_before = cluster::count_requests(clusters.membership(), counts, clusters.homes);
+  outcome.requests_after = cluster::count_requests(clusters.membership(), counts, homes);
+  for (std::size_t v = 0; v < homes.size(); ++v) outcome.moved += homes[v] != clusters.homes[v];
+
+  if (!arguments.layout.empty()) {
+    manifest.cluster.kind = layout::parse_cluster_layout(arguments.layout);
+  }
+  manifest.placement.reset();
+  const VectorView rows = packed_view(clusters.vectors.data(), manifest.count, manifest.dimension,
+                                      manifest.stored_type);
+  manifest = layout::write_cluster_index(
+      arguments.out, manifest,
+      {clusters.membership(), homes, rows, manifest.cluster.clusters,
+       manifest.cluster.record_checksum},
+      {centroids.centroids, centroids.header.space_dimension, graph.view()},
+      {arguments.overwrite, threads, arguments.quiet});
+  report(arguments, manifest, outcome);
+}
+
+}  // namespace
+
+void register_regroup_command(CLI::App& tool) {
+  auto arguments = std::make_shared<RegroupArguments>();
+  CLI::App* command = tool.add_subcommand(
+      "regroup", "Write a cluster index again, grouped by how often its clusters are probed");
+  command->add_option("--index", arguments->index, "Index directory")->required();
+  command
+      ->add_option("--frequencies", arguments->frequencies,
+                   "Counts of probes, from `farvec search --probe-counts` or a compute node")
+      ->required();
+  command->add_option("--out", arguments->out, "Index directory to make")->required();
+  command->add_option("--layout", arguments->layout, "Another layout [the same]");
+  command->add_option("--threads", arguments->threads, "0: one per processor");
+  command->add_flag("--overwrite", arguments->overwrite, "Replace an index that is already there");
+  command->add_flag("--quiet", arguments->quiet, "No progress");
+  command->add_flag("--json", arguments->json, "Report as one JSON object");
+  command->footer(
+      "Every vector goes into the group of that of its clusters which is probed most. Clusters,\n"
+      "answers and sizes stay as they are. Memory needed: the index, its vectors once more, and 8\n"
+      "bytes per member. A placement over memory nodes is not kept.\n"
+      "Example:\n"
+      "  farvec search --index sift1m.clusters --queries log.u8bin --probe 16 \\\n"
+      "    --probe-counts probes.json\n"
+      "  farvec regroup --index sift1m.clusters --frequencies probes.json --out regrouped");
+  command->callback([arguments] { regroup(*arguments); });
+}
+
+}  // namespace farvec::cli
