@@ -1,8 +1,11 @@
 #include "cli/batch_search.h"
 
+#include <time.h>
+
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <numeric>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -109,6 +112,13 @@ class StridedFeed : public compute_node::TaskFeed {
   std::vector<Slot*> free_;
 };
 
+/// Of the calling thread.
+double processor_seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
 }  // namespace
 
 BatchOutcome run_batch(std::span<const std::unique_ptr<compute_node::SearchCore>> cores,
@@ -122,10 +132,16 @@ BatchOutcome run_batch(std::span<const std::unique_ptr<compute_node::SearchCore>
   for (std::size_t c = 0; c < cores.size(); ++c) {
     feeds.push_back(std::make_unique<StridedFeed>(queries, parameters, results, c, cores.size()));
   }
+  std::vector<double> busy(cores.size());
   const auto start = std::chrono::steady_clock::now();
-  run_pinned(cores.size(), [&](std::size_t c) { cores[c]->run(*feeds[c]); });
+  run_pinned(cores.size(), [&](std::size_t c) {
+    const double before = processor_seconds();
+    cores[c]->run(*feeds[c]);
+    busy[c] = processor_seconds() - before;
+  });
   BatchOutcome outcome;
   outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  outcome.processor_seconds = std::accumulate(busy.begin(), busy.end(), 0.0);
   for (const auto& feed : feeds) {
     outcome.latency_us.insert(outcome.latency_us.end(), feed->latency_us.begin(),
                               feed->latency_us.end());

@@ -24,6 +24,7 @@ struct BatchParameters {
 
 struct BatchOutcome {
   double seconds = 0;                ///< wall time of all cores together
+  double processor_seconds = 0;      ///< what their threads took of the processor, in sum
   std::vector<float> latency_us;     ///< one per search, start to end
   compute_node::QueryCounts totals;  ///< summed over the first round of the set
   double coverage = 1;               ///< least of the first round (SearchTask::coverage)

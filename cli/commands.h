@@ -5,6 +5,7 @@
 
 namespace farvec::cli {
 
+void register_advise_command(CLI::App& tool);
 void register_bench_command(CLI::App& tool);
 void register_build_command(CLI::App& tool);
 /// Below `farvec build`.

@@ -17,6 +17,7 @@ void register_commands(CLI::App& tool) {
   tool.require_subcommand(1);
   tool.set_version_flag("--version",
                         fmt::format("farvec {} ({})", farvec::version(), farvec::commit()));
+  farvec::cli::register_advise_command(tool);
   farvec::cli::register_bench_command(tool);
   farvec::cli::register_build_command(tool);
   farvec::cli::register_dataset_command(tool);

@@ -1,0 +1,45 @@
+// The whole way from a vector file to an advice.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/advice/report.h"
+
+namespace farvec::cli {
+
+struct AdviceOptions {
+  IndexedFile file;  ///< row_bytes is filled in
+  std::string queries;
+  std::string queries_range;
+  transport::DeviceModel device;
+  double recall = 0.95;
+  std::uint32_t k = 10;
+  std::uint32_t threads = 1;       ///< cores that search
+  std::uint64_t sample = 100'000;  ///< rows
+  std::uint64_t most_queries = 1000;
+  std::uint64_t seed = 1;
+  GraphRecipe recipe;
+  std::vector<std::uint32_t> degrees;       ///< none: no graphs
+  std::vector<std::uint32_t> cluster_rows;  ///< none: no clusters
+  std::vector<std::uint32_t> replicas;
+  std::vector<layout::ClusterLayoutKind> layouts;
+  Limits limits;
+  std::string scratch;  ///< folder for small indexes; empty: the system's for temporary files
+  bool quiet = false;
+};
+
+/// Fewer queries than these say too little about a recall.
+inline constexpr std::size_t kLeastQueries = 100;
+/// Fewer rows than these say too little about growth.
+inline constexpr std::uint64_t kLeastRows = 1000;
+
+/// "rdma", "cxl", "nvm", "ssd", "KEY=VALUE,..." as transport::parse_device_model() takes them, or a
+/// file with the same words, one to a line or several, '#' before a remark. Throws Error.
+transport::DeviceModel read_device(const std::string& text);
+
+/// Builds, counts and measures small indexes, and says what whole ones will do. Throws Error.
+AdviceReport advise(AdviceOptions options);
+
+}  // namespace farvec::cli

@@ -1,0 +1,131 @@
+#include "cli/advice/forecast.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.h"
+#include "cli/advice/growth.h"
+
+namespace farvec::cli {
+namespace {
+
+/// What sums of logarithms may add to a whole number.
+constexpr double kRounding = 1e-6;
+
+GrowthLaw law_of(layout::IndexKind kind) {
+  return kind == layout::IndexKind::graph ? GrowthLaw::logarithm : GrowthLaw::power;
+}
+
+/// `of` each trial, carried on to the whole data set.
+template <typename Of>
+double grown(const SettingTrials& trials, const Target& target, const Of& of) {
+  std::vector<SamplePoint> points;
+  for (const TrialResult& trial : trials.trials) {
+    points.push_back({static_cast<double>(trial.rows), of(trial)});
+  }
+  return extrapolate(points, law_of(trials.setting.kind), static_cast<double>(target.rows));
+}
+
+/// How often a search waits: once per hop; for groups and lists, and then for strays.
+double waits(const Setting& setting, const Counts& counts) {
+  if (setting.kind == layout::IndexKind::graph) return counts[kHops];
+  return counts[kStrayReads] > 0 ? 2 : 1;
+}
+
+std::array<ReadKind, 3> read_kinds(const Setting& setting, const Counts& counts,
+                                   const IndexSize& size) {
+  if (setting.kind == layout::IndexKind::graph) return {{{counts[kReads], counts[kBytes]}, {}, {}}};
+  const double strays = std::min(counts[kStrayReads] * size.stray_bytes, counts[kBytes]);
+  const double lists = std::min(counts[kListReads] * size.list_bytes, counts[kBytes] - strays);
+  // Groups whose list lies before them, or that have none, have what is left.
+  ReadKind groups{counts[kGroupReads], counts[kBytes] - strays - lists};
+  ReadKind stray_reads{counts[kStrayReads], strays};
+  if (groups.reads == 0) {  // strays that share a read
+    stray_reads.bytes += groups.bytes;
+    groups.bytes = 0;
+  }
+  return {{groups, ReadKind{counts[kListReads], lists}, stray_reads}};
+}
+
+double address_growth(const SettingTrials& trials, const Target& target) {
+  // Three bytes per address end with 2^24 records.
+  constexpr double kThreeByteRecords = 1 << 24;
+  const TrialResult& largest = trials.trials.back();
+  const bool coupled = trials.setting.layout == layout::ClusterLayoutKind::coupled;
+  if (trials.setting.kind == layout::IndexKind::graph || coupled) return 0;
+  if (static_cast<double>(target.rows) < kThreeByteRecords ||
+      static_cast<double>(largest.rows) >= kThreeByteRecords) {
+    return 0;
+  }
+  const double addresses_per_vector =
+      largest.size.list_bytes / 3 / trials.setting.partition.cluster_rows;
+  return addresses_per_vector / static_cast<double>(target.row_bytes);
+}
+
+bool allowed(const Forecast& forecast, const Limits& limits) {
+  return forecast.reached &&
+         (limits.amplification == 0 || forecast.amplification <= limits.amplification) &&
+         (limits.compute_dram_per_vector == 0 ||
+          forecast.compute_dram_per_vector <= limits.compute_dram_per_vector);
+}
+
+}  // namespace
+
+std::vector<double> work_units(layout::IndexKind kind, const Counts& counts) {
+  if (kind == layout::IndexKind::graph) return {counts[kReads], counts[kEstimates]};
+  return {1, counts[kClusters], counts[kDistances], counts[kListReads] + counts[kStrayReads]};
+}
+
+UnitCosts unit_costs(layout::IndexKind kind, std::span<const SettingTrials> settings) {
+  std::vector<WorkTime> samples;
+  for (const SettingTrials& setting : settings) {
+    if (setting.setting.kind != kind) continue;
+    for (const TrialResult& trial : setting.trials) {
+      if (trial.whole_ns > 0) samples.push_back({work_units(kind, trial.timed), trial.whole_ns});
+    }
+  }
+  return samples.empty() ? UnitCosts{} : UnitCosts{fit_unit_costs(samples)};
+}
+
+Forecast forecast(const SettingTrials& trials, const UnitCosts& costs, const Target& target) {
+  FARVEC_CHECK(!trials.trials.empty());
+  const TrialResult& largest = trials.trials.back();
+  Forecast result;
+  result.setting = trials.setting;
+  result.amplification = largest.size.amplification + address_growth(trials, target);
+  result.compute_dram_per_vector = largest.size.compute_dram_per_vector;
+  result.reached = std::all_of(trials.trials.begin(), trials.trials.end(),
+                               [](const TrialResult& trial) { return trial.reached.has_value(); });
+  if (!result.reached) return result;
+  const double parameter =
+      grown(trials, target, [](const TrialResult& trial) { return trial.reached->parameter; });
+  result.parameter = static_cast<std::uint32_t>(std::ceil(parameter - kRounding));
+  for (std::size_t i = 0; i < kCounts; ++i) {
+    result.counts[i] =
+        grown(trials, target, [i](const TrialResult& trial) { return trial.reached->counts[i]; });
+  }
+  result.work.kinds = read_kinds(trials.setting, result.counts, largest.size);
+  result.work.waits = waits(trials.setting, result.counts);
+  const layout::IndexKind kind = trials.setting.kind;
+  const double timed = time_of(work_units(kind, largest.timed), costs.ns);
+  const double whole = time_of(work_units(kind, result.counts), costs.ns);
+  result.work.compute_ns = largest.whole_ns * (timed > 0 ? whole / timed : 1);
+  result.prediction = predict(result.work, target.device, target.threads);
+  return result;
+}
+
+std::optional<std::size_t> choose(std::span<const Forecast> forecasts, const Limits& limits) {
+  double best = 0;
+  for (const Forecast& forecast : forecasts) {
+    if (allowed(forecast, limits)) best = std::max(best, forecast.prediction.qps);
+  }
+  std::optional<std::size_t> chosen;
+  for (std::size_t i = 0; i < forecasts.size(); ++i) {
+    if (!allowed(forecasts[i], limits)) continue;
+    if (forecasts[i].prediction.qps < (1 - kAlike) * best) continue;
+    if (!chosen || forecasts[i].amplification < forecasts[*chosen].amplification) chosen = i;
+  }
+  return chosen;
+}
+
+}  // namespace farvec::cli

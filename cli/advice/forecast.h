@@ -1,0 +1,68 @@
+// From trials on samples to the whole data set: counts, computation, sizes, throughput.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "cli/advice/cost_model.h"
+#include "cli/advice/setting.h"
+#include "cli/advice/trial.h"
+
+namespace farvec::cli {
+
+/// One setting's trials, each on another number of rows, ascending; the last one is timed.
+struct SettingTrials {
+  Setting setting;
+  std::vector<TrialResult> trials;
+};
+
+/// Time per unit of work, in `kinds`' order.
+struct UnitCosts {
+  std::vector<double> ns;
+};
+
+/// What a query's units of work are: of a graph, records read and scored, and estimates; of
+/// clusters, the query itself (with the search of the centroids), clusters, distances, and reads of
+/// lists and strays.
+std::vector<double> work_units(layout::IndexKind kind, const Counts& counts);
+
+/// Over all trials of a kind of index that were timed; empty when none was.
+UnitCosts unit_costs(layout::IndexKind kind, std::span<const SettingTrials> settings);
+
+/// What the whole index will be like.
+struct Forecast {
+  Setting setting;
+  bool reached = false;  ///< the recall, on every sample; else the rest says nothing but sizes
+  std::uint32_t parameter = 0;  ///< list, or clusters to probe
+  Counts counts{};              ///< per query
+  QueryWork work;
+  double amplification = 0;            ///< what the memory node holds over the data set
+  double compute_dram_per_vector = 0;  ///< bytes
+  Prediction prediction;
+};
+
+struct Target {
+  std::uint64_t rows = 0;       ///< of the whole data set
+  std::uint64_t row_bytes = 0;  ///< of the data set's file
+  transport::DeviceModel device;
+  std::uint32_t threads = 1;
+};
+
+/// Counts grow with the rows as between the trials: with the logarithm for a graph, by a power of
+/// them for clusters, whose size stays. Computation grows from the largest trial's as its units of
+/// work do, weighed by their costs.
+Forecast forecast(const SettingTrials& trials, const UnitCosts& costs, const Target& target);
+
+struct Limits {
+  double amplification = 0;            ///< 0: none
+  double compute_dram_per_vector = 0;  ///< 0: none
+};
+
+/// The index to take: of those within kAlike of the highest throughput that the limits allow, the
+/// smallest. Nothing when none is allowed or none reaches the recall.
+inline constexpr double kAlike = 0.03;
+std::optional<std::size_t> choose(std::span<const Forecast> forecasts, const Limits& limits);
+
+}  // namespace farvec::cli

@@ -1,0 +1,68 @@
+// Indexes of a sample: written to a folder of their own, opened as every tool opens one.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/advice/sample.h"
+#include "cli/advice/setting.h"
+#include "cli/local_tier.h"
+#include "layout/index_directory.h"
+
+namespace farvec::cli {
+
+/// A new folder below `parent` that vanishes, with all that is in it, with this. Throws Error.
+class ScratchFolder {
+ public:
+  explicit ScratchFolder(const std::filesystem::path& parent);
+  ~ScratchFolder();
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+struct SmallBuild {
+  GraphRecipe recipe;
+  std::uint64_t seed = 1;
+  unsigned threads = 0;
+};
+
+/// Builds and writes the graph. Throws Error.
+void write_graph(const std::filesystem::path& directory, const Sample& sample, std::uint32_t degree,
+                 const SmallBuild& build);
+
+/// Clusters once and writes one index per layout, at directory / to_string(layout). Throws Error.
+void write_clusters(const std::filesystem::path& directory, const Sample& sample,
+                    const Partition& partition,
+                    const std::vector<layout::ClusterLayoutKind>& layouts, const SmallBuild& build);
+
+/// An index that is ready to be searched on one modelled device, or in DRAM.
+class OpenIndex {
+ public:
+  /// Throws Error.
+  OpenIndex(const std::filesystem::path& directory, const transport::TierSpec& tier);
+
+  const layout::Manifest& manifest() const { return directory_.manifest(); }
+  const compute_node::SearchIndex& index() const { return index_; }
+  /// Records and what is kept beside them.
+  std::uint64_t bytes() const { return index_.region_bytes() + index_.dram_bytes(); }
+  /// Lives no longer than this.
+  std::unique_ptr<compute_node::SearchCore> make_core(
+      const compute_node::SearchCoreOptions& options) {
+    return tier_.make_core(options);
+  }
+
+ private:
+  const layout::IndexDirectory directory_;
+  const compute_node::SearchIndex index_;
+  LocalMemory memory_;
+  LocalTier tier_;
+};
+
+}  // namespace farvec::cli

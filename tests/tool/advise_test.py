@@ -1,0 +1,122 @@
+"""`farvec advise`: counts of the whole index from a sample, one true JSON object, refusals."""
+import json
+import os
+import pathlib
+import shlex
+import unittest
+
+import numpy as np
+
+from farvec_tool import ToolTest, farvec, write_vectors
+
+RECALL = 0.95
+QUICK = {"--recall": RECALL, "--degree": "8,16", "--cluster-rows": 40, "--replicas": "1,4"}
+
+
+class Advise(ToolTest):
+    def clustered(self, count, dimension=16):
+        """Rows around a few hundred centres, so that clusters mean something."""
+        centres = self.random.standard_normal((300, dimension)) * 3
+        picks = self.random.integers(0, len(centres), count)
+        return (centres[picks] + self.random.standard_normal((count, dimension))).astype(np.float32)
+
+    def files(self, rows=6000, queries=200):
+        both = self.clustered(rows + queries)
+        return (write_vectors(self.folder / "base", both[:rows]),
+                write_vectors(self.folder / "query", both[rows:]))
+
+    def advise(self, data, queries, *options, device="rdma"):
+        """With what makes it quick, unless the options say otherwise."""
+        given = {str(option).split("=")[0] for option in options}
+        quick = [word for name, value in QUICK.items() if name not in given for word in (name, value)]
+        return farvec("advise", "--data", data, "--queries", queries, "--device", device, *quick,
+                      "--scratch", self.folder, "--quiet", *options)
+
+    def advice(self, *arguments, **options):
+        out = self.folder / "advice.json"
+        result = self.must_pass(self.advise(*arguments, "--json", out, **options))
+        self.assertEqual(list(self.folder.glob("farvec-advise-*")), [])
+        return json.loads(out.read_text()), result.stdout
+
+    def test_says_what_to_take(self):
+        advice, text = self.advice(*self.files())
+        self.assertEqual(len(advice["settings"]), 2 + 2 * 4)
+        self.assertEqual(advice["sample_rows"], [1500, 6000])
+        rates = [setting.get("qps", 0) for setting in advice["settings"]]
+        self.assertEqual(rates, sorted(rates, reverse=True))
+        self.assertIn(advice["choice"], advice["settings"])
+        self.assertIn("take: " + advice["choice"]["index"], text)
+        for setting in advice["settings"]:
+            self.assertIn(setting["index"], text)
+            if setting["reached"]:
+                self.assertIn(setting["bound"], ("computation", "bandwidth", "request rate"))
+                self.assertLessEqual(setting["qps"], 1.0001 * min(
+                    setting[f"{bound}_qps"] for bound in ("computation", "bandwidth",
+                                                          "request_rate", "device")))
+
+    def test_says_what_binds(self):
+        data, queries = self.files()
+        cores = ("--degree", "none", "--replicas", 4, "--layout", "coupled")
+        narrow, _ = self.advice(data, queries, *cores,
+                                device="latency=2us,bandwidth=1MB/s,rate=100M/s")
+        slow, _ = self.advice(data, queries, *cores, device="latency=2us,bandwidth=100GB/s,rate=1K/s")
+        self.assertEqual(narrow["choice"]["bound"], "bandwidth")
+        self.assertEqual(slow["choice"]["bound"], "request rate")
+
+    def test_reads_a_device_file(self):
+        device = self.folder / "lab.device"
+        device.write_text("latency=350ns   # measured\nbandwidth=28GB/s\nrate=400M/s\n")
+        advice, _ = self.advice(*self.files(), "--cluster-rows", "none", device=device)
+        self.assertEqual(advice["device"], "lab: 0.35 us, 28 GB/s, 400 M reads/s, 64 B blocks")
+
+    def test_keeps_the_limits(self):
+        advice, _ = self.advice(*self.files(), "--max-dram", 15)
+        self.assertEqual(advice["choice"]["index_kind"], "cluster")
+        self.assertLessEqual(advice["choice"]["compute_dram_bytes_per_vector"], 15)
+
+    def test_refuses(self):
+        data, queries = self.files()
+        few = write_vectors(self.folder / "few", self.clustered(99))
+        other = write_vectors(self.folder / "other", self.clustered(200, dimension=8))
+        small = write_vectors(self.folder / "small", self.clustered(900))
+        self.must_refuse(self.advise(data, few), "99 queries", "100 are needed")
+        self.must_refuse(self.advise(data, queries, "--queries-range", "0:50"), "50 queries")
+        self.must_refuse(self.advise(small, queries), "too few", "4000 are needed")
+        self.must_refuse(self.advise(data, queries, "--sample", 100), "too few")
+        self.must_refuse(self.advise(data, queries, device="floppy"), "floppy", "rdma, cxl, nvm, ssd")
+        self.must_refuse(self.advise(data, other), "dimension")
+        for recall in ("0", "1", "1.5", "-1", "nan"):
+            self.must_refuse(self.advise(data, queries, f"--recall={recall}"), "--recall",
+                             "out of range")
+        self.must_refuse(self.advise(data, queries, "--layout", "loose"), "loose")
+        self.must_refuse(self.advise(data, queries, "--max-amplification", 0.5), "limits")
+        self.must_refuse(self.advise(data, queries, "--json", self.folder / "none" / "x.json"),
+                         "x.json")
+
+    @unittest.skipUnless(os.environ.get("FARVEC_DATA"), "FARVEC_DATA names no folder of data sets")
+    def test_counts_of_deep20k(self):
+        """A sample of 10,000 says what the whole 20,000 will count."""
+        folder = pathlib.Path(os.environ["FARVEC_DATA"]) / "deep20k"
+        data, queries = folder / "base.fbin", folder / "query.fbin"
+        advice, _ = self.advice(data, queries, "--degree", 16, "--replicas", 4, "--layout",
+                                "grouped", "--sample", 10000)
+        self.assertEqual(advice["rows"], 20000)
+        for setting in advice["settings"]:
+            index = self.folder / setting["index_kind"]
+            self.must_pass(farvec(*shlex.split(setting["build"])[1:], "--quiet", "--out", index))
+            number = (("--list", setting["list"], "--width", setting["width"])
+                      if "list" in setting else ("--probe", setting["probe"]))
+            out = self.folder / "sweep.jsonl"
+            self.must_pass(farvec("sweep", "--index", index, "--queries", queries, "--groundtruth",
+                                  folder / "gt100.ibin", *number, "--tier", "emulated:rdma",
+                                  "--passes", 1, "--pass-ms", 1, "--json", out))
+            row = json.loads(out.read_text())
+            self.assertGreater(row["recall"], RECALL - 0.02, setting["index"])
+            for count in ("reads", "bytes", "distances"):
+                name = f"{count}_per_query"
+                self.assertLess(abs(row[name] / setting[name] - 1), 0.2, f"{setting['index']} {name}")
+            self.assertLess(abs(row["amplification"] / setting["amplification"] - 1), 0.03)
+
+
+if __name__ == "__main__":
+    unittest.main()

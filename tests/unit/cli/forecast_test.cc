@@ -1,0 +1,146 @@
+#include "cli/advice/forecast.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+namespace farvec::cli {
+namespace {
+
+const transport::DeviceModel kRdma{"rdma", 2.8, 25, 100, 64};
+
+TrialResult trial(std::uint64_t rows, double parameter, const Counts& counts, double ns) {
+  TrialResult result;
+  result.rows = rows;
+  result.size = {1.9, 70, 132, 400};
+  result.reached = Reached{parameter, counts};
+  result.timed = counts;
+  result.near_ns = result.whole_ns = ns;
+  return result;
+}
+
+Counts graph_counts(double hops) {
+  Counts counts{};
+  counts[kHops] = hops / 2;
+  counts[kReads] = hops;
+  counts[kBytes] = hops * 256;
+  counts[kEstimates] = hops * 20;
+  counts[kDistances] = hops;
+  return counts;
+}
+
+SettingTrials graph_trials() {
+  Setting setting;
+  setting.degree = 32;
+  return {
+      setting,
+      {trial(25'000, 20, graph_counts(30), 15'000), trial(100'000, 24, graph_counts(34), 17'000)}};
+}
+
+Counts cluster_counts(double probes) {
+  Counts counts{};
+  counts[kClusters] = counts[kGroupReads] = counts[kListReads] = probes;
+  counts[kStrayReads] = 50 * probes;
+  counts[kReads] = 52 * probes;
+  counts[kBytes] = probes * (400 + 50 * 132 + 40 * 132);
+  counts[kDistances] = 90 * probes;
+  return counts;
+}
+
+SettingTrials cluster_trials() {
+  Setting setting{layout::IndexKind::cluster, 0, {100, 8}, layout::ClusterLayoutKind::grouped};
+  return {
+      setting,
+      {trial(25'000, 4, cluster_counts(4), 9'000), trial(100'000, 8, cluster_counts(8), 17'000)}};
+}
+
+Forecast of(const SettingTrials& trials, std::uint64_t rows, std::uint32_t threads = 1) {
+  const SettingTrials all[] = {trials};
+  return forecast(trials, unit_costs(trials.setting.kind, all), {rows, 128, kRdma, threads});
+}
+
+TEST(Forecast, AGraphsCountsGrowWithTheLogarithm) {
+  const Forecast whole = of(graph_trials(), 1'600'000);
+  ASSERT_TRUE(whole.reached);
+  EXPECT_NEAR(whole.counts[kReads], 34 + 2 * 4, 1e-6);
+  EXPECT_EQ(whole.parameter, 32u);
+  EXPECT_NEAR(whole.work.compute_ns, 17'000 * 42.0 / 34, 1);
+  EXPECT_NEAR(whole.work.bytes(), 42 * 256, 1e-6);
+  EXPECT_NEAR(whole.work.waits, 21, 1e-6);
+  EXPECT_EQ(whole.prediction.bound, Bound::computation);
+}
+
+TEST(Forecast, ClustersProbedGrowByAPower) {
+  const Forecast whole = of(cluster_trials(), 1'600'000);
+  EXPECT_EQ(whole.parameter, 32u);
+  EXPECT_NEAR(whole.counts[kStrayReads], 50 * 32, 1e-6);
+  EXPECT_NEAR(whole.work.bytes(), whole.counts[kBytes], 1e-6);
+  EXPECT_NEAR(whole.work.kinds[1].bytes, 400 * 32, 1e-6);
+  EXPECT_NEAR(whole.work.kinds[2].bytes, 132.0 * 50 * 32, 1e-6);
+  EXPECT_EQ(whole.work.waits, 2);
+}
+
+TEST(Forecast, MoreRowsNeverMakeASearchCheaper) {
+  for (const SettingTrials& trials : {graph_trials(), cluster_trials()}) {
+    double before = of(trials, 100'000).prediction.qps;
+    for (std::uint64_t rows = 200'000; rows < 2'000'000'000; rows *= 4) {
+      const double qps = of(trials, rows).prediction.qps;
+      EXPECT_LE(qps, before * (1 + 1e-9)) << rows;
+      before = qps;
+    }
+  }
+}
+
+TEST(Forecast, ManyCoresMeetTheDevicesLimit) {
+  const Forecast few = of(cluster_trials(), 1'600'000, 1);
+  const Forecast many = of(cluster_trials(), 1'600'000, 256);
+  EXPECT_EQ(few.prediction.bound, Bound::computation);
+  EXPECT_EQ(many.prediction.bound, Bound::bandwidth);
+  EXPECT_DOUBLE_EQ(many.prediction.qps, many.prediction.device_qps);
+  EXPECT_LT(many.prediction.qps, 256 * few.prediction.qps);
+}
+
+TEST(Forecast, AnUnreachedRecallIsNoForecast) {
+  SettingTrials trials = graph_trials();
+  trials.trials[0].reached.reset();
+  const Forecast whole = of(trials, 1'000'000);
+  EXPECT_FALSE(whole.reached);
+  EXPECT_EQ(whole.amplification, 1.9);
+}
+
+TEST(Forecast, AddressesOfManyRowsTakeFourBytes) {
+  EXPECT_NEAR(of(cluster_trials(), 1'000'000).amplification, 1.9, 1e-9);
+  EXPECT_NEAR(of(cluster_trials(), 1'000'000'000).amplification, 1.9 + 400.0 / 3 / 100 / 128, 1e-9);
+}
+
+Forecast choice(double qps, double amplification, double dram) {
+  Forecast forecast;
+  forecast.reached = true;
+  forecast.prediction.qps = qps;
+  forecast.amplification = amplification;
+  forecast.compute_dram_per_vector = dram;
+  return forecast;
+}
+
+TEST(Choose, TakesTheFastestAndAmongAlikeTheSmallest) {
+  const std::vector<Forecast> all{choice(900, 1.1, 5), choice(1000, 2.0, 70), choice(980, 1.5, 70)};
+  EXPECT_EQ(choose(all, {}), 2u);
+}
+
+TEST(Choose, KeepsTheLimits) {
+  const std::vector<Forecast> all{choice(500, 1.1, 5), choice(1000, 2.0, 70), choice(700, 1.2, 70)};
+  EXPECT_EQ(choose(all, {}), 1u);
+  EXPECT_EQ(choose(all, {1.4, 0}), 2u);
+  EXPECT_EQ(choose(all, {0, 10}), 0u);
+  EXPECT_EQ(choose(all, {1.0, 0}), std::nullopt);
+}
+
+TEST(Choose, TakesNothingThatMissesTheRecall) {
+  std::vector<Forecast> all{choice(500, 1.1, 5)};
+  all[0].reached = false;
+  EXPECT_EQ(choose(all, {}), std::nullopt);
+}
+
+}  // namespace
+}  // namespace farvec::cli
