@@ -1,0 +1,253 @@
+"""Cluster indexes: built, inspected, searched, regrouped, served, placed, and refused."""
+import json
+import time
+import unittest
+
+import numpy as np
+
+from farvec_tool import (TIMEOUT_S, DaemonTest, ToolTest, farvec, read_neighbours, write_vectors)
+
+LAYOUTS = ("coupled", "decoupled", "grouped", "grouped-inline")
+COUNT, QUERIES, DIMENSION, K, PROBE = 1500, 25, 24, 10, 6
+
+
+class ClusterTest(ToolTest):
+    """Vectors around 40 centres, and queries from the same."""
+
+    def setUp(self):
+        super().setUp()
+        centres = self.rows(40, DIMENSION).astype(np.int32)
+        def around(count):
+            noise = self.random.integers(-30, 30, (count, DIMENSION))
+            picks = self.random.integers(0, len(centres), count)
+            return np.clip(centres[picks] + noise, 0, 255).astype(np.uint8)
+        self.base = write_vectors(self.folder / "base", around(COUNT))
+        self.queries = write_vectors(self.folder / "queries", around(QUERIES))
+
+    def cluster(self, *options, data=None, out="clusters"):
+        return farvec("build", "cluster", "--data", data or self.base, "--metric", "l2", "--quiet",
+                      "--out", self.folder / out, *options)
+
+    def cluster_all(self, *options):
+        self.must_pass(self.cluster("--clusters", 30, "--replicas", 5, "--layout", "all", *options))
+        return self.folder / "clusters"
+
+    def search(self, *options):
+        out = self.folder / "found.ibin"
+        report = self.must_pass(farvec("search", "--queries", self.queries, "--k", K, "--json",
+                                       "--out", out, *options))
+        return json.loads(report.stdout), read_neighbours(out)
+
+    def groundtruth(self):
+        truth = self.folder / "truth.ibin"
+        self.must_pass(farvec("dataset", "groundtruth", "--data", self.base, "--queries",
+                              self.queries, "--metric", "l2", "--k", K, "--out", truth))
+        return truth
+
+    def sweep(self, index, truth, *options):
+        out = self.folder / "sweep.jsonl"
+        self.must_pass(farvec("sweep", "--index", index, "--queries", self.queries,
+                              "--groundtruth", truth, "--k", K, "--passes", 1, "--pass-ms", 1,
+                              "--slots", 3, "--json", out, *options))
+        return [json.loads(line) for line in out.read_text().splitlines()]
+
+
+class Clusters(ClusterTest):
+    def test_all_layouts_give_the_same_answers(self):
+        indexes = self.cluster_all()
+        reference = None
+        for layout in LAYOUTS:
+            for tier in ("dram", "shm", "emulated:rdma", "emulated:cxl"):
+                report, found = self.search("--index", indexes / layout, "--probe", PROBE,
+                                            "--tier", tier)
+                self.assertEqual(report["incomplete"], 0)
+                reference = reference or found
+                np.testing.assert_array_equal(found[0], reference[0])
+                np.testing.assert_array_equal(found[1], reference[1])
+
+    def test_all_clusters_are_all_vectors(self):
+        indexes = self.cluster_all()
+        truth = read_neighbours(self.groundtruth())
+        for layout in LAYOUTS:
+            _, found = self.search("--index", indexes / layout, "--probe", 30)
+            np.testing.assert_array_equal(found[1], truth[1])
+
+    def test_a_sweep_tells_what_was_read(self):
+        indexes = self.cluster_all()
+        truth = self.groundtruth()
+        rows = {layout: self.sweep(indexes / layout, truth, "--probe", "2,6", "--dedup", "on,off",
+                                   "--tier", "dram,emulated:rdma") for layout in LAYOUTS}
+        for layout, table in rows.items():
+            self.assertEqual(len(table), 8)
+            for row in table:
+                self.assertEqual(row["layout"], layout)
+                self.assertEqual(row["clusters_probed"], row["probe"])
+                reads = (row["group_reads_per_query"] + row["list_reads_per_query"] +
+                         row["stray_reads_per_query"])
+                self.assertAlmostEqual(reads, row["reads_per_query"], places=6)
+            self.assertEqual([row["recall"] for row in table],
+                             [row["recall"] for row in rows["coupled"]])
+        by = {(layout, row["probe"], row["dedup"], row["tier"]): row
+              for layout, table in rows.items() for row in table}
+        tier = "emulated:rdma"
+        self.assertEqual(by["coupled", 6, True, tier]["stray_reads_per_query"], 0)
+        self.assertEqual(by["decoupled", 6, False, tier]["group_reads_per_query"], 0)
+        self.assertLess(by["grouped", 6, True, tier]["reads_per_query"],
+                        0.6 * by["decoupled", 6, False, tier]["reads_per_query"])
+        self.assertEqual(by["grouped-inline", 6, True, tier]["list_reads_per_query"], 0)
+        self.assertLess(by["grouped", 6, True, tier]["amplification"], 1.6)
+        self.assertGreater(by["coupled", 6, True, tier]["amplification"], 2.0)
+
+    def test_inspect_adds_up(self):
+        indexes = self.cluster_all()
+        for layout in LAYOUTS:
+            facts = json.loads(self.must_pass(
+                farvec("inspect", indexes / layout, "--json", "--verify")).stdout)
+            replication = facts["cluster"]["replication"]
+            self.assertEqual(sum(replication), COUNT)
+            members = sum((i + 1) * n for i, n in enumerate(replication))
+            self.assertEqual(members, facts["cluster"]["members"])
+            self.assertAlmostEqual(facts["clusters_per_vector"], members / COUNT)
+            self.assertIn("strays", self.must_pass(farvec("inspect", indexes / layout)).stdout)
+
+    def test_regrouping_keeps_the_answers_and_saves_requests(self):
+        indexes = self.cluster_all()
+        counts = self.folder / "probes.json"
+        _, before = self.search("--index", indexes / "grouped", "--probe", PROBE,
+                                "--probe-counts", counts)
+        report = self.must_pass(farvec("regroup", "--index", indexes / "coupled", "--frequencies",
+                                       counts, "--layout", "grouped", "--quiet", "--json", "--out",
+                                       self.folder / "regrouped"))
+        facts = json.loads(report.stdout)
+        self.assertLessEqual(facts["requests_after"], facts["requests_before"])
+        _, after = self.search("--index", self.folder / "regrouped", "--probe", PROBE)
+        np.testing.assert_array_equal(before[0], after[0])
+        self.must_pass(farvec("inspect", self.folder / "regrouped", "--verify"))
+
+    def test_the_same_seed_gives_the_same_bytes(self):
+        self.must_pass(self.cluster("--clusters", 20, "--threads", 1, out="one"))
+        self.must_pass(self.cluster("--clusters", 20, "--threads", 2, out="two"))
+        for name in ("records.grouped", "centroids.bin", "clusters.bin"):
+            self.assertEqual((self.folder / "one" / name).read_bytes(),
+                             (self.folder / "two" / name).read_bytes(), name)
+
+    def test_fewer_than_k_are_told(self):
+        few = write_vectors(self.folder / "few", self.rows(7, DIMENSION))
+        self.must_pass(self.cluster("--clusters", 3, data=few))
+        result = farvec("search", "--index", self.folder / "clusters", "--queries", self.queries,
+                        "--k", 10, "--probe", 3)
+        self.must_refuse(result, "k exceeds the vector count")
+
+    def test_equal_vectors(self):
+        same = write_vectors(self.folder / "same", np.full((300, DIMENSION), 9, np.uint8))
+        self.must_pass(self.cluster("--clusters", 5, "--layout", "all", data=same))
+        for layout in LAYOUTS:
+            _, found = self.search("--index", self.folder / "clusters" / layout, "--probe", 1)
+            for ids in found[0]:
+                self.assertEqual(len(set(ids)), K)
+
+    def test_metrics_and_types(self):
+        rows = write_vectors(self.folder / "floats", self.rows(600, DIMENSION, np.float32))
+        for metric in ("ip", "cosine"):
+            out = f"clusters-{metric}"
+            self.must_pass(farvec("build", "cluster", "--data", rows, "--metric", metric,
+                                  "--cluster-bytes", 2000, "--quiet", "--out", self.folder / out))
+            truth = self.folder / f"{metric}.ibin"
+            self.must_pass(farvec("dataset", "groundtruth", "--data", rows, "--queries", rows,
+                                  "--metric", metric, "--k", K, "--out", truth))
+            result = self.must_pass(farvec("search", "--index", self.folder / out, "--queries",
+                                           rows, "--k", K, "--probe", 30, "--json",
+                                           "--groundtruth", truth))
+            self.assertGreater(json.loads(result.stdout)["recall"], 0.99)
+
+
+class Refusals(ClusterTest):
+    def test_builds_that_make_no_sense(self):
+        cases = (((), "one of --clusters and --cluster-bytes"),
+                 (("--clusters", 5, "--cluster-bytes", 100), "one of --clusters and"),
+                 (("--clusters", COUNT + 1), "clusters"),
+                 (("--clusters", 5, "--replicas", 9), "replicas"),
+                 (("--clusters", 5, "--replicas", 0), "replicas"),
+                 (("--clusters", 5, "--layout", "spiral"), "spiral"),
+                 (("--clusters", 5, "--balance", 0.5), "balance"))
+        for options, word in cases:
+            self.must_refuse(self.cluster(*options), word)
+            self.assertFalse((self.folder / "clusters").exists(), options)
+
+    def test_counts_of_other_clusters(self):
+        indexes = self.cluster_all()
+        counts = self.folder / "probes.json"
+        self.search("--index", indexes / "grouped", "--probe", PROBE, "--probe-counts", counts)
+        self.must_pass(self.cluster("--clusters", 31, out="other"))
+        regroup = ("regroup", "--out", self.folder / "new", "--quiet", "--index")
+        self.must_refuse(farvec(*regroup, self.folder / "other", "--frequencies", counts),
+                         "other clusters")
+        counts.write_text("{}")
+        self.must_refuse(farvec(*regroup, indexes / "grouped", "--frequencies", counts), "format")
+        counts.write_text("nonsense")
+        self.must_refuse(farvec(*regroup, indexes / "grouped", "--frequencies", counts), "JSON")
+        self.assertFalse((self.folder / "new").exists())
+
+    def test_damaged_regions(self):
+        self.must_pass(self.cluster("--clusters", 20))
+        for name in ("records.grouped", "centroids.bin", "clusters.bin"):
+            path = self.folder / "clusters" / name
+            good = path.read_bytes()
+            path.write_bytes(good[:4200] + bytes([good[4200] ^ 1]) + good[4201:])
+            result = farvec("search", "--index", self.folder / "clusters", "--queries",
+                            self.queries, "--probe", 4)
+            self.must_refuse(result, name, "damaged")
+            path.write_bytes(good[:-1])
+            self.must_refuse(farvec("inspect", self.folder / "clusters"), name)
+            path.write_bytes(good)
+
+
+class Served(ClusterTest, DaemonTest):
+    def wait_for(self, address):
+        end = time.monotonic() + TIMEOUT_S
+        while True:
+            try:
+                return self.search("--connect", address, "--probe", PROBE)
+            except AssertionError:
+                if time.monotonic() > end:
+                    raise
+                time.sleep(0.1)
+
+    def serve(self, index, tier, nodes=1):
+        addresses = ",".join(f"unix:{self.folder}/m{node}" for node in range(nodes))
+        fabric = ("--fabric", "tcp:127.0.0.1") if tier.startswith("fabric") else ()
+        for node in range(nodes):
+            number = ("--node", node) if nodes > 1 else ()
+            self.start("farvec-memory-node", "--index", index, "--quiet", "--listen",
+                       f"unix:{self.folder}/m{node}", *number, *fabric)
+        self.start("farvec-compute-node", "--memory-node", addresses, "--listen",
+                   f"unix:{self.folder}/c", "--tier", tier)
+        return f"unix:{self.folder}/c"
+
+    def test_answers_through_a_memory_node_are_those_of_the_directory(self):
+        indexes = self.cluster_all()
+        _, expected = self.search("--index", indexes / "grouped", "--probe", PROBE)
+        for layout, tier in (("grouped", "shm"), ("grouped-inline", "fabric:tcp"),
+                             ("coupled", "emulated:rdma"), ("decoupled", "fabric:tcp")):
+            address = self.serve(indexes / layout, tier)
+            _, found = self.wait_for(address)
+            np.testing.assert_array_equal(found[0], expected[0])
+            np.testing.assert_array_equal(found[1], expected[1])
+            self.must_refuse(farvec("search", "--connect", address, "--queries", self.queries,
+                                    "--k", K, "--probe", 5000), "probe")
+            self.processes.close()
+
+    def test_answers_from_several_memory_nodes(self):
+        indexes = self.cluster_all()
+        _, expected = self.search("--index", indexes / "grouped", "--probe", PROBE)
+        for layout in ("grouped", "coupled"):
+            self.must_pass(farvec("place", "--index", indexes / layout, "--nodes", 3, "--replicas",
+                                  2, "--extent-bytes", 12288))
+            address = self.serve(indexes / layout, "fabric:tcp", nodes=3)
+            _, found = self.wait_for(address)
+            np.testing.assert_array_equal(found[0], expected[0])
+            self.processes.close()
+
+
+if __name__ == "__main__":
+    unittest.main()
