@@ -58,15 +58,6 @@ std::uint32_t cluster_count(const ClusterArguments& arguments, const VectorView&
   return static_cast<std::uint32_t>((rows.count + rows_per_cluster - 1) / rows_per_cluster);
 }
 
-/// How often clusters will be probed, before anybody has counted: a query comes from where there
-/// are many vectors.
-std::vector<std::uint64_t> expected_frequencies(const MembershipView& membership,
-                                                const ClusterArguments& arguments) {
-  std::vector<std::uint64_t> frequencies(arguments.clustering.clusters);
-  for (const ClusterId cluster : membership.clusters) ++frequencies[cluster];
-  return frequencies;
-}
-
 layout::Manifest describe(const ClusterArguments& arguments, const VectorView& source,
                           Metric metric) {
   layout::Manifest manifest = describe_source(arguments.input, source, metric);
@@ -136,7 +127,8 @@ void build(ClusterArguments arguments) {
   const graph::Graph centroids = cluster::build_centroid_graph(
       clusters.centroids, clusters.space_dimension, arguments.clustering.seed, threads);
   const std::vector<ClusterId> homes = cluster::group_by_frequency(
-      clusters.membership(), expected_frequencies(clusters.membership(), arguments), threads);
+      clusters.membership(),
+      expected_frequencies(clusters.membership(), arguments.clustering.clusters), threads);
   for (const Output& output : wanted) {
     manifest.cluster.kind = output.layout;
     const layout::Manifest written = layout::write_cluster_index(

@@ -67,4 +67,11 @@ layout::Manifest describe_source(const BuildInput& input, const VectorView& sour
   return manifest;
 }
 
+std::vector<std::uint64_t> expected_frequencies(const MembershipView& membership,
+                                                std::uint32_t clusters) {
+  std::vector<std::uint64_t> frequencies(clusters);
+  for (const ClusterId cluster : membership.clusters) ++frequencies[cluster];
+  return frequencies;
+}
+
 }  // namespace farvec::cli

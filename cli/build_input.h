@@ -2,8 +2,11 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <string>
+#include <vector>
 
+#include "base/membership.h"
 #include "base/types.h"
 #include "dataset/vector_set.h"
 #include "layout/manifest.h"
@@ -27,5 +30,10 @@ dataset::VectorSet stored_rows(dataset::VectorSet source, Metric metric, unsigne
 
 /// A manifest with all that follows from the data set, the metric and this farvec.
 layout::Manifest describe_source(const BuildInput& input, const VectorView& source, Metric metric);
+
+/// How often each of the clusters will be probed, before anybody has counted: a query comes from
+/// where there are many vectors.
+std::vector<std::uint64_t> expected_frequencies(const MembershipView& membership,
+                                                std::uint32_t clusters);
 
 }  // namespace farvec::cli

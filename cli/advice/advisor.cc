@@ -1,5 +1,7 @@
 #include "cli/advice/advisor.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <utility>
@@ -19,6 +21,8 @@ namespace fs = std::filesystem;
 
 /// The smaller sample has this share of the larger one's rows.
 constexpr std::uint64_t kSmallerBy = 4;
+/// Times that all indexes are timed, in turn.
+constexpr std::uint32_t kRounds = 3;
 
 void check(const AdviceOptions& options, const dataset::VectorFileInfo& info) {
   if (!(options.recall > 0 && options.recall < 1)) {
@@ -51,14 +55,13 @@ class Advisor {
   AdviceReport run() {
     AdviceReport report;
     {
-      Progress progress("trying indexes", 2 * (graphs() + partitions_.size()), options_.quiet);
+      Progress progress("counting", 2 * (graphs() + partitions_.size()), options_.quiet);
       auto whole = sample_file(options_.file.path, options_.sample, options_.seed);
       auto small = sample_set(whole.view(), whole.count() / kSmallerBy, options_.seed);
-      trial_.timed = false;
-      try_all(std::move(small), report, progress);
-      trial_.timed = true;
-      try_all(std::move(whole), report, progress);
+      count_all(std::move(small), report, progress);
+      count_all(std::move(whole), report, progress);
     }
+    time_all();
     report.file = options_.file;
     report.target = {rows_, options_.file.row_bytes, options_.device, options_.threads};
     report.recipe = options_.recipe;
@@ -118,29 +121,49 @@ class Advisor {
     if (settings_.empty()) throw Error("no index is left to compare: give degrees or clusters");
   }
 
-  void try_all(dataset::VectorSet source, AdviceReport& report, Progress& progress) {
+  /// Leaves the indexes where directory_of() says, instead of those of an earlier call.
+  void count_all(dataset::VectorSet source, AdviceReport& report, Progress& progress) {
     const VectorView queries = some_queries();
     const Sample sample =
         make_sample(std::move(source), queries, {options_.file.metric, options_.k, 0});
     report.sample_rows.push_back(sample.rows.count());
-    const fs::path folder = scratch_.path() / "index";
     for (std::size_t i = 0; i < graphs(); ++i) {
-      write_graph(folder, sample, settings_[i].setting.degree, build_);
-      settings_[i].trials.push_back(try_index(folder, sample, queries, trial_));
-      fs::remove_all(folder);
+      fs::remove_all(directory_of(i));
+      write_graph(directory_of(i), sample, settings_[i].setting.degree, build_);
+      settings_[i].trials.push_back(count_index(directory_of(i), sample, queries, trial_));
       progress.advance(1);
     }
+    const std::size_t layouts = options_.layouts.size();
     for (std::size_t p = 0; p < partitions_.size(); ++p) {
-      write_clusters(folder, sample, partitions_[p], options_.layouts, build_);
-      const std::size_t layouts = options_.layouts.size();
-      for (std::size_t i = 0; i < layouts; ++i) {
-        SettingTrials& trials = settings_[graphs() + p * layouts + i];
-        trials.trials.push_back(
-            try_index(folder / to_string(options_.layouts[i]), sample, queries, trial_));
+      const std::size_t first = graphs() + p * layouts;
+      fs::remove_all(directory_of(first).parent_path());
+      write_clusters(directory_of(first).parent_path(), sample, partitions_[p], options_.layouts,
+                     build_);
+      for (std::size_t i = first; i < first + layouts; ++i) {
+        settings_[i].trials.push_back(count_index(directory_of(i), sample, queries, trial_));
       }
-      fs::remove_all(folder);
       progress.advance(1);
     }
+  }
+
+  void time_all() {
+    Progress progress("timing", kRounds * settings_.size(), options_.quiet);
+    for (std::uint32_t round = 0; round < kRounds; ++round) {
+      for (std::size_t i = 0; i < settings_.size(); ++i) {
+        TrialResult& largest = settings_[i].trials.back();
+        if (largest.reached) time_index(directory_of(i), some_queries(), trial_, largest);
+        progress.advance(1);
+      }
+    }
+  }
+
+  /// Of the small index of settings_[i].
+  fs::path directory_of(std::size_t i) const {
+    if (i < graphs()) return scratch_.path() / fmt::format("graph-{}", i);
+    const std::size_t layouts = options_.layouts.size();
+    const std::size_t partition = (i - graphs()) / layouts;
+    return scratch_.path() / fmt::format("clusters-{}", partition) /
+           to_string(settings_[i].setting.layout);
   }
 
   void look_ahead(AdviceReport& report) const {

@@ -81,7 +81,9 @@ UnitCosts unit_costs(layout::IndexKind kind, std::span<const SettingTrials> sett
   for (const SettingTrials& setting : settings) {
     if (setting.setting.kind != kind) continue;
     for (const TrialResult& trial : setting.trials) {
-      if (trial.whole_ns > 0) samples.push_back({work_units(kind, trial.timed), trial.whole_ns});
+      for (const Timed& timed : {trial.at_target, trial.at_half}) {
+        if (timed.ns > 0) samples.push_back({work_units(kind, timed.counts), timed.ns});
+      }
     }
   }
   return samples.empty() ? UnitCosts{} : UnitCosts{fit_unit_costs(samples)};
@@ -107,9 +109,9 @@ Forecast forecast(const SettingTrials& trials, const UnitCosts& costs, const Tar
   result.work.kinds = read_kinds(trials.setting, result.counts, largest.size);
   result.work.waits = waits(trials.setting, result.counts);
   const layout::IndexKind kind = trials.setting.kind;
-  const double timed = time_of(work_units(kind, largest.timed), costs.ns);
+  const double timed = time_of(work_units(kind, largest.at_target.counts), costs.ns);
   const double whole = time_of(work_units(kind, result.counts), costs.ns);
-  result.work.compute_ns = largest.whole_ns * (timed > 0 ? whole / timed : 1);
+  result.work.compute_ns = largest.whole_ns() * (timed > 0 ? whole / timed : 1);
   result.prediction = predict(result.work, target.device, target.threads);
   return result;
 }

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
+#include "cli/build_input.h"
 #include "cluster/centroid_index.h"
 #include "cluster/clustering.h"
 #include "cluster/grouping.h"
@@ -82,12 +83,13 @@ void write_clusters(const fs::path& directory, const Sample& sample, const Parti
   cluster::ClusteringStats stats;
   const cluster::Clustering clusters =
       cluster::build_clusters(rows, manifest.metric, options, &stats);
-  manifest.cluster_build = {partition.replicas, static_cast<double>(options.closure_ratio),
+  manifest.cluster_build = {partition.replicas, static_cast<double>(stats.closure_ratio),
                             static_cast<double>(options.balance), stats.sample, build.seed};
   const graph::Graph centroids = cluster::build_centroid_graph(
       clusters.centroids, clusters.space_dimension, build.seed, threads);
-  const std::vector<ClusterId> homes =
-      cluster::group_by_frequency(clusters.membership(), {}, threads);
+  const std::vector<ClusterId> homes = cluster::group_by_frequency(
+      clusters.membership(), expected_frequencies(clusters.membership(), options.clusters),
+      threads);
   fs::create_directories(directory);
   for (const layout::ClusterLayoutKind kind : layouts) {
     manifest.cluster.kind = kind;

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "base/check.h"
 #include "cli/advice/small_index.h"
 #include "cli/batch_search.h"
 #include "dataset/recall.h"
@@ -72,10 +73,9 @@ IndexSize index_size(const OpenIndex& open) {
 
 class Trial {
  public:
-  Trial(const std::filesystem::path& directory, const Sample& sample, const VectorView& queries,
+  Trial(const std::filesystem::path& directory, const VectorView& queries,
         const TrialOptions& options)
       : directory_(directory),
-        sample_(sample),
         queries_(queries),
         options_(options),
         open_(std::make_unique<OpenIndex>(directory, unlimited(options.device))) {
@@ -87,27 +87,39 @@ class Trial {
     }
   }
 
-  TrialResult run() {
+  TrialResult count(const dataset::GroundTruth& truth) {
     TrialResult result;
-    result.rows = sample_.rows.count();
+    result.rows = open_->manifest().count;
     result.size = index_size(*open_);
-    Cores cores = cores_of(*open_);
-    const bool graph = open_->index().graph() != nullptr;
+    const Cores cores = cores_of(*open_);
     const auto most =
-        graph ? std::min<std::uint32_t>(kMostList, static_cast<std::uint32_t>(sample_.rows.count()))
-              : core_options_.max_probe;
-    result.reached = reach([&](std::uint32_t number) { return search(cores, number); },
-                           graph ? std::max(options_.k, options_.width) : 1, most, options_.recall);
-    if (!result.reached || !options_.timed) return result;
-    const auto number = static_cast<std::uint32_t>(std::ceil(result.reached->parameter));
-    result.timed = search(cores, number).counts;
-    result.near_ns = near_ns(cores, number);
-    result.whole_ns = result.near_ns + std::max(cache_ns(number), 0.0);
+        is_graph() ? std::min<std::uint32_t>(kMostList, static_cast<std::uint32_t>(result.rows))
+                   : core_options_.max_probe;
+    const auto search = [&](std::uint32_t number) {
+      dataset::GroundTruth found;
+      const auto totals = run_batch(cores, queries_, parameters(number), found).totals;
+      const dataset::ResultRows rows{found.ids.data(), found.distances.data(), queries_.count,
+                                     found.k};
+      return Searched{dataset::recall_at_k(rows, truth, options_.k),
+                      per_query(totals, queries_.count)};
+    };
+    result.reached = reach(search, least(), most, options_.recall);
     return result;
+  }
+
+  void time(TrialResult& result) {
+    const auto number = static_cast<std::uint32_t>(std::ceil(result.reached->parameter));
+    const bool first = result.at_target.ns == 0;
+    time(number, result.at_target);
+    time(std::max((number + 1) / 2, least()), result.at_half);
+    if (first) result.cache_ns = std::max(cache_ns(number), 0.0);
   }
 
  private:
   using Cores = std::vector<std::unique_ptr<compute_node::SearchCore>>;
+
+  bool is_graph() const { return open_->index().graph() != nullptr; }
+  std::uint32_t least() const { return is_graph() ? std::max(options_.k, options_.width) : 1; }
 
   Cores cores_of(OpenIndex& index) const {
     Cores cores;
@@ -124,35 +136,25 @@ class Trial {
     return parameters;
   }
 
-  Searched search(const Cores& cores, std::uint32_t number) const {
-    dataset::GroundTruth results;
-    const BatchOutcome outcome = run_batch(cores, queries_, parameters(number), results);
-    Searched searched;
-    searched.recall = dataset::recall_at_k(
-        {results.ids.data(), results.distances.data(), queries_.count, results.k}, sample_.truth,
-        options_.k);
-    searched.counts = per_query(outcome.totals, queries_.count);
-    return searched;
-  }
-
   /// Searches in full flight.
-  double near_ns(const Cores& cores, std::uint32_t number) const {
+  void time(std::uint32_t number, Timed& timed) const {
+    const Cores cores = cores_of(*open_);
     BatchParameters searches = parameters(number);
     dataset::GroundTruth results;
-    double least = std::numeric_limits<double>::infinity();
-    for (std::uint32_t pass = 0; pass <= options_.passes; ++pass) {
+    for (std::uint32_t pass = 0; pass <= options_.passes; ++pass) {  // the first is short
       const BatchOutcome outcome = run_batch(cores, queries_, searches, results);
+      timed.counts = per_query(outcome.totals, queries_.count);
       const double seconds = outcome.processor_seconds / searches.repeats;
-      least = std::min(least, seconds * 1e9 / static_cast<double>(queries_.count));
+      const double ns = seconds * 1e9 / static_cast<double>(queries_.count);
+      timed.ns = timed.ns == 0 ? ns : std::min(ns, timed.ns);
       searches.repeats =
           static_cast<std::uint32_t>(std::clamp(kPassSeconds / seconds + 1, 1.0, 100.0));
     }
-    return least;
   }
 
   /// What a query takes longer when the cache does not hold the index.
   double cache_ns(std::uint32_t number) {
-    const std::uint64_t rows = sample_.rows.count();
+    const std::uint64_t rows = open_->manifest().count;
     const std::uint64_t wanted = (options_.whole_rows + rows - 1) / rows;
     const std::uint64_t affordable = TrialOptions::kMostCopiedBytes / open_->bytes() + 1;
     const std::uint64_t copies = std::min(wanted, affordable);
@@ -188,7 +190,6 @@ class Trial {
   }
 
   const std::filesystem::path directory_;
-  const Sample& sample_;
   const VectorView queries_;
   const TrialOptions options_;
   std::unique_ptr<OpenIndex> open_;
@@ -197,9 +198,15 @@ class Trial {
 
 }  // namespace
 
-TrialResult try_index(const std::filesystem::path& directory, const Sample& sample,
-                      const VectorView& queries, const TrialOptions& options) {
-  return Trial(directory, sample, queries, options).run();
+TrialResult count_index(const std::filesystem::path& directory, const Sample& sample,
+                        const VectorView& queries, const TrialOptions& options) {
+  return Trial(directory, queries, options).count(sample.truth);
+}
+
+void time_index(const std::filesystem::path& directory, const VectorView& queries,
+                const TrialOptions& options, TrialResult& result) {
+  FARVEC_CHECK(result.reached.has_value());
+  Trial(directory, queries, options).time(result);
 }
 
 }  // namespace farvec::cli

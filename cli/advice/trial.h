@@ -22,8 +22,7 @@ struct TrialOptions {
   /// together hold as many, as far as kMostCopiedBytes go. Small indexes fit the cache, whole ones
   /// do not.
   std::uint64_t whole_rows = 0;
-  bool timed = true;         ///< else it is only counted
-  std::uint32_t passes = 3;  ///< of every time; the shortest counts
+  std::uint32_t passes = 3;  ///< of one call's times; the shortest counts
 
   static constexpr std::uint64_t kMostCopiedBytes = std::uint64_t{1} << 30;
 };
@@ -36,20 +35,33 @@ struct IndexSize {
   double list_bytes = 0;               ///< of a cluster's list, on average
 };
 
+/// Searches that were timed, on one index in the cache.
+struct Timed {
+  Counts counts{};  ///< per query
+  double ns = 0;    ///< of one core per query; 0: not yet
+};
+
 struct TrialResult {
   std::uint64_t rows = 0;
   IndexSize size;
   std::optional<Reached> reached;  ///< none: the recall is out of reach
-  // When it is, and was to be timed:
-  Counts timed{};       ///< per query, of the searches that were timed
-  double near_ns = 0;   ///< of one core per query, on one index in the cache
-  double whole_ns = 0;  ///< the same over copies
+  Timed at_target;                 ///< with the list, or number of clusters, of the recall
+  Timed at_half;                   ///< with half of it: what more work costs
+  double cache_ns = 0;             ///< what copies that do not fit the cache add, at the target
+
+  double whole_ns() const { return at_target.ns + cache_ns; }
 };
 
-/// Searches every way it needs to. Times are processor time of the searching thread, on a modelled
-/// device of the same kind (loads or reads) that has no limits, with all waits hidden: what this
-/// processor does for a query and its reads. Throws Error.
-TrialResult try_index(const std::filesystem::path& directory, const Sample& sample,
-                      const VectorView& queries, const TrialOptions& options);
+/// Size and counts. Throws Error.
+TrialResult count_index(const std::filesystem::path& directory, const Sample& sample,
+                        const VectorView& queries, const TrialOptions& options);
+
+/// Times the searches of one that reaches the recall, `result`, which keeps the shortest of all
+/// calls: call it for all indexes in turn, a few times, so that they share what else the machine
+/// does. Times are processor time of the searching thread, on a modelled device of the same kind
+/// (loads or reads) that has no limits, with all waits hidden: what this processor does for a query
+/// and its reads. Throws Error.
+void time_index(const std::filesystem::path& directory, const VectorView& queries,
+                const TrialOptions& options, TrialResult& result);
 
 }  // namespace farvec::cli

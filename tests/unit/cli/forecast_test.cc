@@ -15,8 +15,10 @@ TrialResult trial(std::uint64_t rows, double parameter, const Counts& counts, do
   result.rows = rows;
   result.size = {1.9, 70, 132, 400};
   result.reached = Reached{parameter, counts};
-  result.timed = counts;
-  result.near_ns = result.whole_ns = ns;
+  result.at_target = {counts, 0.9 * ns};
+  result.at_half = {counts, 0.45 * ns};
+  for (double& count : result.at_half.counts) count /= 2;
+  result.cache_ns = 0.1 * ns;
   return result;
 }
 
