@@ -17,6 +17,7 @@
 #include "cluster/centroid_index.h"
 #include "cluster/clustering.h"
 #include "cluster/grouping.h"
+#include "dataset/mapped_vectors.h"
 #include "layout/cluster_writer.h"
 
 namespace farvec::cli {
@@ -29,6 +30,7 @@ struct ClusterArguments {
   cluster::ClusteringOptions clustering;
   std::uint64_t cluster_bytes = 0;
   bool record_checksum = false;
+  bool map = false;
   bool overwrite = false;
   bool json = false;
 };
@@ -101,44 +103,65 @@ void report(const ClusterArguments& arguments, const Output& output,
       stats.largest_cluster, amplification, static_cast<double>(peak_resident_bytes()) / (1 << 20));
 }
 
+void prepare_outputs(const ClusterArguments& arguments, const VectorView& source) {
+  const std::vector<Output> wanted = outputs(arguments);
+  if (wanted.size() > 1) std::filesystem::create_directories(arguments.out);
+  for (const Output& output : wanted) {
+    layout::check_destination(output.directory, arguments.overwrite,
+                              source.count * source.row_bytes());
+  }
+}
+
+/// `rows` are what `manifest` describes, in stored form.
+void build_from(const ClusterArguments& arguments, layout::Manifest manifest,
+                const VectorView& rows) {
+  const cluster::ClusteringOptions& options = arguments.clustering;
+  const unsigned threads = resolve_threads(options.threads);
+  cluster::ClusteringStats stats;
+  const cluster::Clustering clusters =
+      cluster::build_clusters(rows, manifest.metric, options, &stats);
+  manifest.cluster_build.sample = stats.sample;
+  manifest.cluster_build.closure_ratio = static_cast<double>(stats.closure_ratio);
+  const graph::Graph centroids = cluster::build_centroid_graph(
+      clusters.centroids, clusters.space_dimension, options.seed, threads);
+  const std::vector<ClusterId> homes = cluster::group_by_frequency(
+      clusters.membership(), expected_frequencies(clusters.membership(), options.clusters),
+      threads);
+  for (const Output& output : outputs(arguments)) {
+    manifest.cluster.kind = output.layout;
+    const layout::Manifest written = layout::write_cluster_index(
+        output.directory, manifest,
+        {clusters.membership(), homes, rows, options.clusters, arguments.record_checksum},
+        {clusters.centroids, clusters.space_dimension, centroids.view()},
+        {arguments.overwrite, threads, options.quiet});
+    report(arguments, output, written, stats);
+  }
+}
+
+void build_mapped(ClusterArguments arguments, Metric metric) {
+  if (metric == Metric::cosine) {
+    throw Error("--map: cosine needs the normalised vectors in memory; normalise the file first");
+  }
+  const dataset::MappedVectors source(arguments.input.data);
+  prepare_outputs(arguments, source.view());
+  arguments.clustering.clusters = cluster_count(arguments, source.view());
+  build_from(arguments, describe(arguments, source.view(), metric), source.view());
+}
+
 void build(ClusterArguments arguments) {
   if ((arguments.clustering.clusters == 0) == (arguments.cluster_bytes == 0)) {
     throw Error("give one of --clusters and --cluster-bytes");
   }
-  const std::vector<Output> wanted = outputs(arguments);
+  outputs(arguments);  // refuses a word that is no layout before anything is read
   const Metric metric = parse_metric(arguments.input.metric);
-  const unsigned threads = resolve_threads(arguments.clustering.threads);
+  if (arguments.map) return build_mapped(arguments, metric);
   dataset::VectorSet source = load_source(arguments.input);
-  if (wanted.size() > 1) std::filesystem::create_directories(arguments.out);
-  for (const Output& output : wanted) {
-    layout::check_destination(output.directory, arguments.overwrite,
-                              source.view().count * source.view().row_bytes());
-  }
+  prepare_outputs(arguments, source.view());
   arguments.clustering.clusters = cluster_count(arguments, source.view());
-  layout::Manifest manifest = describe(arguments, source.view(), metric);
-  const dataset::VectorSet stored = stored_rows(std::move(source), metric, threads);
-  const VectorView rows = stored.view();
-
-  cluster::ClusteringStats stats;
-  const cluster::Clustering clusters =
-      cluster::build_clusters(rows, metric, arguments.clustering, &stats);
-  manifest.cluster_build.sample = stats.sample;
-  manifest.cluster_build.closure_ratio = static_cast<double>(stats.closure_ratio);
-  const graph::Graph centroids = cluster::build_centroid_graph(
-      clusters.centroids, clusters.space_dimension, arguments.clustering.seed, threads);
-  const std::vector<ClusterId> homes = cluster::group_by_frequency(
-      clusters.membership(),
-      expected_frequencies(clusters.membership(), arguments.clustering.clusters), threads);
-  for (const Output& output : wanted) {
-    manifest.cluster.kind = output.layout;
-    const layout::Manifest written = layout::write_cluster_index(
-        output.directory, manifest,
-        {clusters.membership(), homes, rows, arguments.clustering.clusters,
-         arguments.record_checksum},
-        {clusters.centroids, clusters.space_dimension, centroids.view()},
-        {arguments.overwrite, threads, arguments.clustering.quiet});
-    report(arguments, output, written, stats);
-  }
+  const layout::Manifest manifest = describe(arguments, source.view(), metric);
+  const dataset::VectorSet stored =
+      stored_rows(std::move(source), metric, resolve_threads(arguments.clustering.threads));
+  build_from(arguments, manifest, stored.view());
 }
 
 void add_options(CLI::App& command, ClusterArguments& arguments) {
@@ -171,6 +194,8 @@ void add_options(CLI::App& command, ClusterArguments& arguments) {
       ->capture_default_str();
   command.add_option("--seed", clustering.seed, "The same seed gives the same index")
       ->capture_default_str();
+  command.add_flag("--map", arguments.map,
+                   "Leave the vectors in their file (.fbin, .u8bin, .i8bin): for more than memory");
   command.add_flag("--record-checksum", arguments.record_checksum,
                    "4 bytes more per vector, checked on every read");
   command.add_flag("--overwrite", arguments.overwrite, "Replace an index that is already there");
@@ -189,6 +214,8 @@ void register_build_cluster_command(CLI::App& build_command) {
   command->footer(
       "Every vector is in up to R clusters. coupled stores it as often, the others once, in\n"
       "grouped and grouped-inline next to the other vectors of one of its clusters.\n"
+      "Memory needed: the vectors (with --map only a sample of them), 8 bytes per member, 16 per\n"
+      "vector, and the centroids. The same data, options and seed give the same bytes.\n"
       "Example:\n  farvec build cluster --data base.u8bin --metric l2 --cluster-bytes 12800 \\\n"
       "    --replicas 8 --layout grouped --out sift1m.clusters");
   command->callback([arguments] { build(*arguments); });

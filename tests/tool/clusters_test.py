@@ -131,6 +131,19 @@ class Clusters(ClusterTest):
             self.assertEqual((self.folder / "one" / name).read_bytes(),
                              (self.folder / "two" / name).read_bytes(), name)
 
+    def test_vectors_may_stay_in_their_file(self):
+        self.must_pass(self.cluster("--clusters", 20, out="loaded"))
+        self.must_pass(self.cluster("--clusters", 20, "--map", out="mapped"))
+        for name in ("records.grouped", "centroids.bin", "clusters.bin"):
+            self.assertEqual((self.folder / "loaded" / name).read_bytes(),
+                             (self.folder / "mapped" / name).read_bytes(), name)
+        rows = self.rows(50, DIMENSION, np.float32)
+        rows[7, 3] = np.nan
+        bad = write_vectors(self.folder / "bad", rows)
+        self.must_refuse(self.cluster("--clusters", 5, "--map", data=bad), "row 7")
+        self.must_refuse(farvec("build", "cluster", "--data", self.base, "--metric", "cosine",
+                                "--clusters", 5, "--map", "--out", self.folder / "no"), "cosine")
+
     def test_fewer_than_k_are_told(self):
         few = write_vectors(self.folder / "few", self.rows(7, DIMENSION))
         self.must_pass(self.cluster("--clusters", 3, data=few))

@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+"""The four layouts of a cluster index beside each other, as tables in Markdown.
+
+Builds clusters with R = 8 and R = 1, chooses on the first half of the queries how many to probe for
+each recall, and measures the second half in rounds in which every layout takes its turn. Run it on
+a quiet machine; with faiss in --faiss-python it adds IVF-Flat with as many lists.
+"""
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+LAYOUTS = ("coupled", "decoupled", "grouped", "grouped-inline")
+# Plain: what the decoupled layout reads when nothing is saved.
+RUNS = (("coupled", "on"), ("decoupled", "off"), ("decoupled", "on"), ("grouped", "off"),
+        ("grouped", "on"), ("grouped-inline", "on"))
+
+
+def run(arguments, command):
+    if arguments.cpu is not None and command[0] == "sweep":
+        prefix = ["taskset", "-c", str(arguments.cpu)]
+    else:
+        prefix = []
+    subprocess.run([*prefix, arguments.farvec, *map(str, command)], check=True,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def build(arguments, replicas):
+    out = arguments.out / f"r{replicas}"
+    if not (out / "grouped" / "manifest.json").exists():
+        print(f"building {out}", file=sys.stderr)
+        extra = ["--closure-ratio", arguments.closure_ratio] if arguments.closure_ratio else []
+        run(arguments, ["build", "cluster", "--data", arguments.data, "--metric", arguments.metric,
+                        "--clusters", arguments.clusters, "--replicas", replicas, "--layout", "all",
+                        "--out", out, "--overwrite", "--quiet", *extra])
+    return out
+
+
+def sweep(arguments, index, half, options):
+    first, last = half
+    with tempfile.TemporaryDirectory() as folder:
+        out = pathlib.Path(folder) / "rows.jsonl"
+        run(arguments, ["sweep", "--index", index, "--queries", arguments.queries, "--groundtruth",
+                        arguments.groundtruth, "--queries-range", f"{first}:{last}", "--threads", 1,
+                        "--json", out, *options])
+        return [json.loads(line) for line in out.read_text().splitlines()]
+
+
+def choose(arguments, index, recall):
+    """The fewest clusters to probe that reach the recall on the first half."""
+    low, high = 0, 1
+    reach = lambda probe: sweep(arguments, index, arguments.first_half, [
+        "--probe", probe, "--tier", "dram", "--passes", 1, "--pass-ms", 1])[0]["recall"] >= recall
+    while not reach(high):
+        low, high = high, high * 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if reach(middle) else (middle, high)
+    return high
+
+
+def measure(arguments, folder, probe):
+    """{(layout, dedup, tier): rows of all rounds}"""
+    found = {}
+    for number in range(arguments.rounds):
+        order = RUNS if number % 2 == 0 else RUNS[::-1]
+        for layout, dedup in order:
+            rows = sweep(arguments, folder / layout, arguments.second_half, [
+                "--probe", probe, "--dedup", dedup, "--slots", arguments.slots, "--tier",
+                arguments.tiers, "--passes", 1, "--pass-ms", arguments.pass_ms])
+            for row in rows:
+                found.setdefault((layout, dedup, row["tier"]), []).append(row)
+        print(f"round {number + 1} of {arguments.rounds}", file=sys.stderr)
+    return found
+
+
+def spread(values):
+    return f"{statistics.median(values):,.0f} ({min(values):,.0f} to {max(values):,.0f})"
+
+
+def ratio(found, tier, over, under):
+    pairs = [a["qps"] / b["qps"] for a, b in zip(found[(*over, tier)], found[(*under, tier)])]
+    return f"{statistics.median(pairs):.2f} ({min(pairs):.2f} to {max(pairs):.2f})"
+
+
+def print_tables(arguments, recall, probe, found):
+    tiers = list(dict.fromkeys(tier for _, _, tier in found))
+    any_row = found["grouped", "on", tiers[0]][0]
+    print(f"\n### Recall {recall}: {probe} of {arguments.clusters} clusters, recall@10 "
+          f"{any_row['recall']:.4f}\n")
+    print("| layout | dedup | tier | size | requests | groups + lists | strays | bytes | distances "
+          "| QPS | p50 us | p99 us |")
+    print("|---" * 12 + "|")
+    for layout, dedup in RUNS:
+        for tier in tiers:
+            rows = found[layout, dedup, tier]
+            row = rows[0]
+            print(f"| {layout} | {dedup} | `{tier}` | {row['amplification']:.3f} "
+                  f"| {row['reads_per_query']:,.1f} "
+                  f"| {row['group_reads_per_query'] + row['list_reads_per_query']:,.1f} "
+                  f"| {row['stray_reads_per_query']:,.1f} | {row['bytes_per_query']:,.0f} "
+                  f"| {row['distances_per_query']:,.0f} "
+                  f"| {spread([r['qps'] for r in rows])} "
+                  f"| {statistics.median(r['p50_us'] for r in rows):.0f} "
+                  f"| {statistics.median(r['p99_us'] for r in rows):.0f} |")
+    print("\n| tier | grouped over plain decoupled | grouped over coupled | inline over coupled "
+          "| requests saved | by grouping alone | by dedup alone |")
+    print("|---" * 7 + "|")
+    for tier in tiers:
+        reads = lambda layout, dedup: found[layout, dedup, tier][0]["reads_per_query"]
+        plain = reads("decoupled", "off")
+        print(f"| `{tier}` | {ratio(found, tier, ('grouped', 'on'), ('decoupled', 'off'))} "
+              f"| {ratio(found, tier, ('grouped', 'on'), ('coupled', 'on'))} "
+              f"| {ratio(found, tier, ('grouped-inline', 'on'), ('coupled', 'on'))} "
+              f"| {1 - reads('grouped', 'on') / plain:.1%} "
+              f"| {1 - reads('grouped', 'off') / plain:.1%} "
+              f"| {1 - reads('decoupled', 'on') / plain:.1%} |")
+
+
+FAISS = """
+import json, sys, time
+import faiss, numpy as np
+base, query, truth, lists, probe, first, last, rounds = sys.argv[1:9]
+def read(path):
+    kind = {"u8bin": np.uint8, "i8bin": np.int8, "fbin": np.float32}[path.rsplit(".", 1)[1]]
+    n, d = np.fromfile(path, np.uint32, 2)
+    return np.fromfile(path, kind, offset=8).reshape(n, d).astype(np.float32)
+faiss.omp_set_num_threads(2)
+x, q = read(base), read(query)[int(first):int(last)]
+n, k = np.fromfile(truth, np.uint32, 2)
+ids = np.fromfile(truth, np.uint32, int(n) * int(k), offset=8).reshape(n, k)[int(first):int(last)]
+dist = np.fromfile(truth, np.float32, int(n) * int(k), offset=8 + 4 * int(n) * int(k))
+dist = dist.reshape(n, k)[int(first):int(last)]
+index = faiss.index_factory(x.shape[1], f"IVF{lists},Flat")
+index.train(x); index.add(x)
+faiss.omp_set_num_threads(1)
+index.nprobe = int(probe)
+rates = []
+for _ in range(int(rounds)):
+    start = time.perf_counter(); found, _ = index.search(q, 10)
+    rates.append(len(q) / (time.perf_counter() - start))
+bound = dist[:, 9:10] * (1 + 1e-6)
+exact = ((x[found] - q[:, None, :]) ** 2).sum(-1)
+print(json.dumps({"recall": float((exact <= bound).mean()), "qps": rates}))
+"""
+
+
+def beside_faiss(arguments, folder, probe):
+    """IVF-Flat and our R = 1 with as many lists and probes, on one thread."""
+    result = subprocess.run(["taskset", "-c", str(arguments.cpu or 0), arguments.faiss_python, "-c",
+                             FAISS, arguments.data, arguments.queries, arguments.groundtruth,
+                             str(arguments.clusters), str(probe),
+                             *map(str, arguments.second_half), str(arguments.rounds)],
+                            check=True, capture_output=True, text=True)
+    theirs = json.loads(result.stdout.splitlines()[-1])
+    ours = [sweep(arguments, folder / "grouped", arguments.second_half, [
+        "--probe", probe, "--slots", 2, "--tier", "dram", "--passes", 1, "--pass-ms",
+        arguments.pass_ms])[0] for _ in range(arguments.rounds)]
+    rates = [row["qps"] for row in ours]
+    print(f"| {probe} | {theirs['recall']:.4f} | {spread(theirs['qps'])} "
+          f"| {ours[0]['recall']:.4f} | {spread(rates)} "
+          f"| {statistics.median(rates) / statistics.median(theirs['qps']):.2f} |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--farvec", default="build/release/bin/farvec")
+    parser.add_argument("--data", required=True)
+    parser.add_argument("--queries", required=True)
+    parser.add_argument("--groundtruth", required=True)
+    parser.add_argument("--metric", default="l2")
+    parser.add_argument("--clusters", type=int, required=True)
+    parser.add_argument("--closure-ratio", type=float, help="of R = 8 and R = 1 alike")
+    parser.add_argument("--out", type=pathlib.Path, required=True, help="folder of the indexes")
+    parser.add_argument("--tiers", default="emulated:rdma,emulated:cxl,emulated:nvm,dram")
+    parser.add_argument("--recall", default="0.90,0.95")
+    parser.add_argument("--slots", type=int, default=4)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--pass-ms", type=int, default=200)
+    parser.add_argument("--cpu", type=int, default=1, help="processor of the measurements")
+    parser.add_argument("--faiss-python", help="a Python with faiss")
+    arguments = parser.parse_args()
+    count = int.from_bytes(open(arguments.queries, "rb").read(4), "little")
+    arguments.first_half, arguments.second_half = (0, count // 2), (count // 2, count)
+
+    eight, one = build(arguments, 8), build(arguments, 1)
+    recalls = [float(text) for text in arguments.recall.split(",")]
+    print("| recall | probed, R = 8 | probed, R = 1 | fewer |\n|---|---|---|---|")
+    probes = {}
+    for recall in recalls:
+        probes[recall] = choose(arguments, eight / "grouped", recall), choose(
+            arguments, one / "grouped", recall)
+        print(f"| {recall} | {probes[recall][0]} | {probes[recall][1]} "
+              f"| {probes[recall][1] / probes[recall][0]:.1f} times |")
+    sys.stdout.flush()
+    for recall in recalls:
+        print_tables(arguments, recall, probes[recall][0],
+                     measure(arguments, eight, probes[recall][0]))
+        sys.stdout.flush()
+    if arguments.faiss_python:
+        print("\n| probed | faiss recall | faiss QPS | recall | QPS, `dram` | ratio |\n"
+              "|---|---|---|---|---|---|")
+        for recall in recalls:
+            beside_faiss(arguments, one, probes[recall][1])
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    main()
