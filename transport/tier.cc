@@ -73,16 +73,12 @@ std::string_view take_device(std::string_view text, VerbsDevice& device) {
 
 std::uint32_t bytes_per_request(const TierSpec& tier) {
   // Posting and polling one read takes a core tens of nanoseconds, on sockets microseconds.
-  constexpr double kPostingUs = 0.04;
   constexpr std::uint32_t kVerbs = 1024;
   constexpr std::uint32_t kFabric = 4096;
   switch (tier.kind) {
-    case TierKind::emulated: {
-      const double link_us = 1 / tier.model.requests_per_us;
-      const double core_us = tier.model.reached_by_loads() ? 0 : kPostingUs;
-      return static_cast<std::uint32_t>(tier.model.bandwidth_gbps * 1e3 *
-                                        std::max(link_us, core_us));
-    }
+    case TierKind::emulated:
+      return static_cast<std::uint32_t>(tier.model.bandwidth_gbps * 1e3 /
+                                        tier.model.requests_per_us);
     case TierKind::verbs:
       return kVerbs;
     case TierKind::fabric:

@@ -97,10 +97,8 @@ TEST(Tier, SplitsLists) {
 
 TEST(Tier, KnowsWhatARequestCosts) {
   EXPECT_EQ(bytes_per_request(parse_tier("dram")), 0u);
-  // A core posts a read in 40 ns, in which the link moves 1,000 bytes.
-  EXPECT_EQ(bytes_per_request(parse_tier("emulated:rdma")), 1000u);
+  EXPECT_EQ(bytes_per_request(parse_tier("emulated:rdma")), 250u);
   EXPECT_EQ(bytes_per_request(parse_tier("emulated:cxl")), 64u);
-  // The disk itself takes longer.
   EXPECT_EQ(bytes_per_request(parse_tier("emulated:ssd")), 4076u);
 }
 
