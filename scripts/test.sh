@@ -41,6 +41,7 @@ export LSAN_OPTIONS="${LSAN_OPTIONS:-print_suppressions=0:suppressions=\"$ROOT/s
 export TSAN_OPTIONS="${TSAN_OPTIONS:-history_size=7 suppressions=\"$ROOT/scripts/tsan.supp\"}"
 
 SUMMARY=()
+REPORTS=()  # of the test runs that failed
 FAILED=0
 
 # step NAME COMMAND...: runs it, keeps its outcome and its time for the summary.
@@ -70,8 +71,12 @@ check_format() {
 run_ctest() {
   local preset="$1" seconds="$2"
   shift 2
+  local report="$ROOT/build/$preset/tests.xml" status=0
+  rm -f "$report"
   timeout --foreground "$seconds" ctest --test-dir "build/$preset" -j "$JOBS" --timeout 300 \
-    --no-tests=error "$@"
+    --no-tests=error --output-junit "$report" "$@" || status=1
+  if [ "$status" -ne 0 ]; then REPORTS+=("$report"); fi
+  return "$status"
 }
 
 tests_of_rooms() {
@@ -164,6 +169,10 @@ run_fuzz() {
 run_tidy() { timeout --foreground 5400 scripts/tidy.sh; }
 
 print_summary() {
+  if [ "${#REPORTS[@]}" -gt 0 ]; then
+    say "Failed tests"
+    "$PYTHON" scripts/failed_tests.py "${REPORTS[@]}"
+  fi
   say "Summary"
   printf '%s\n' "${SUMMARY[@]}"
   printf '%-41s %5d s\n' "total" "$SECONDS"
