@@ -8,11 +8,10 @@
 #include <memory>
 #include <optional>
 #include <thread>
-#include <vector>
 
 #include "memory_node/grant_server.h"
 #include "memory_node/metrics.h"
-#include "memory_node/read_path.h"
+#include "memory_node/publisher.h"
 #include "memory_node/service.h"
 #include "rpc/server.h"
 
@@ -34,7 +33,8 @@ class Node {
         // Absolute: clients with other working directories are told it.
         grant_path_(std::filesystem::absolute(
             options.grant_path.empty() ? default_grant_path(options.listen) : options.grant_path)),
-        service_(state_, options.backing.kind) {
+        publisher_(state_, publisher_options()),
+        service_(state_, publisher_, {options.backing.kind, options.publishers}) {
     if (!options.fabric.empty()) check_fabric(options.fabric);
     rpc::ServerOptions server;
     server.address = options.listen;
@@ -45,32 +45,24 @@ class Node {
     GrantServer::Options grants;
     grants.path = grant_path_;
     grants.max_connections = options.max_leases + kSpareConnections;
-    grants_.emplace(std::move(grants), state_.leases, state_.regions);
+    grants_.emplace(std::move(grants), state_.leases, state_.publications);
     if (options.metrics != "off") metrics_.emplace(options.metrics, options.insecure, state_);
   }
 
   void load() {
-    const auto index = layout::IndexDirectory::open(options_.index);
+    const auto table = publisher_.publish(options_.index);
     // relaxed, here and below: see NodeState.
-    state_.total_bytes.store(bytes_to_load(index.manifest()), std::memory_order_relaxed);
-    LoadRequest request;
-    request.backing = options_.backing;
-    request.node = options_.node;
-    request.threads = options_.threads;
-    request.quiet = options_.quiet;
-    request.loaded_bytes = &state_.loaded_bytes;
-    request.stop = &stop_;
-    const auto table = load_index(index, request);
-    open_read_paths(*table);
-    state_.regions.publish(table);
     state_.state.store(v1::STATE_SERVING, std::memory_order_relaxed);
     server_->set_serving(true);
     spdlog::info("serving {} on {}: {} bytes, loaded and verified in {:.2f} s", options_.index,
                  rpc::to_string(server_->address()), table->total_bytes(), table->load_seconds);
   }
 
-  void serve() const {
-    while (!stop_.load(std::memory_order_relaxed)) std::this_thread::sleep_for(kTick);
+  void serve() {
+    while (!stop_.load(std::memory_order_relaxed)) {
+      std::this_thread::sleep_for(kTick);
+      state_.publications.collect();
+    }
   }
 
   void drain() {
@@ -91,25 +83,30 @@ class Node {
   }
 
  private:
-  void open_read_paths(const RegionTable& table) {
-    const ReadPathInputs inputs{table, state_.leases, options_.max_leases};
-    paths_.push_back(mapped_read_path(grant_path_));
-    if (!options_.rdma.empty()) {
-      paths_.push_back(verbs_read_path(inputs, options_.rdma, options_.rdma_port));
-    }
-    if (!options_.fabric.empty()) paths_.push_back(fabric_read_path(inputs, options_.fabric));
-    for (const auto& path : paths_) service_.add(*path);
+  PublisherOptions publisher_options() const {
+    PublisherOptions made;
+    made.load.backing = options_.backing;
+    made.load.node = options_.node;
+    made.load.threads = options_.threads;
+    made.load.quiet = options_.quiet;
+    made.grant_path = grant_path_;
+    made.rdma = options_.rdma;
+    made.rdma_port = options_.rdma_port;
+    made.fabric = options_.fabric;
+    made.max_leases = options_.max_leases;
+    made.stop = &stop_;
+    return made;
   }
 
   const DaemonOptions& options_;
   const std::atomic<bool>& stop_;
   NodeState state_;
   const std::string grant_path_;
+  Publisher publisher_;
   Service service_;
   std::optional<rpc::Server> server_;
   std::optional<GrantServer> grants_;
   std::optional<Metrics> metrics_;
-  std::vector<std::unique_ptr<ReadPath>> paths_;  ///< over the bytes of state_'s regions
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <string>
+#include <vector>
 
 #include "memory_node/backing/backing.h"
 #include "rpc/address.h"
@@ -23,6 +24,8 @@ struct DaemonOptions {
   std::string metrics = "off";  ///< "HOST:PORT" or "off"
   bool insecure = false;
   rpc::TlsFiles tls;  ///< of the control plane over TCP
+  /// Names in the certificates of those who may publish over TLS, see ServiceOptions.
+  std::vector<std::string> publishers;
   bool quiet = false;
   unsigned threads = 0;  ///< that load; 0: one per processor
   std::size_t max_leases = 64;

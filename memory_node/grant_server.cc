@@ -38,10 +38,10 @@ void send_grant(int socket, const RegionTable& table) {
 
 }  // namespace
 
-GrantServer::GrantServer(Options options, LeaseTable& leases, const PublishedRegions& regions)
+GrantServer::GrantServer(Options options, LeaseTable& leases, const Publications& published)
     : options_(std::move(options)),
       leases_(leases),
-      regions_(regions),
+      published_(published),
       lock_(options_.path),
       listener_(rpc::listen_unix(options_.path)),
       wake_(eventfd(0, EFD_CLOEXEC)) {
@@ -140,18 +140,18 @@ bool GrantServer::receive(Connection& connection) {
 bool GrantServer::answer(Connection& connection) {
   const rpc::GrantRequest& request = connection.request;
   const int socket = connection.socket.get();
-  const auto regions = regions_.get();
+  const auto reads = leases_.reads(request.lease);
   StatusCode code = StatusCode::ok;
   if (request.magic != rpc::kGrantMagic || request.version != rpc::kGrantVersion) {
     code = StatusCode::invalid_argument;
-  } else if (regions == nullptr) {
+  } else if (published_.current() == nullptr) {
     code = StatusCode::unavailable;
-  } else if (!leases_.holds(request.lease, Clock::now())) {
+  } else if (reads == nullptr || !leases_.holds(request.lease, Clock::now())) {
     code = StatusCode::not_found;
   }
   try {
     if (code == StatusCode::ok) {
-      send_grant(socket, *regions);
+      send_grant(socket, *reads->table);
       connection.granted = true;
       return true;
     }

@@ -10,15 +10,16 @@
 #include <vector>
 
 #include "memory_node/lease_table.h"
-#include "memory_node/region_table.h"
+#include "memory_node/publication.h"
 #include "rpc/grant_wire.h"
 #include "rpc/socket_lock.h"
 #include "rpc/unix_socket.h"
 
 namespace farvec::memory_node {
 
-/// Serves a Unix socket on its own thread. A connection lives as long as its lease: the node closes
-/// it when the lease has ended, and takes the lease back when the client closes it (or dies).
+/// Serves a Unix socket on its own thread: each lease gets the table that it was granted for. A
+/// connection lives as long as its lease: the node closes it when the lease has ended, and takes
+/// the lease back when the client closes it (or dies).
 class GrantServer {
  public:
   struct Options {
@@ -30,7 +31,7 @@ class GrantServer {
 
   /// Listens at once; answers `unavailable` until regions are published. Borrows both. Throws Error
   /// when something listens on the path.
-  GrantServer(Options options, LeaseTable& leases, const PublishedRegions& regions);
+  GrantServer(Options options, LeaseTable& leases, const Publications& published);
   ~GrantServer();  ///< closes every connection and removes the socket file
   GrantServer(const GrantServer&) = delete;
   GrantServer& operator=(const GrantServer&) = delete;
@@ -60,7 +61,7 @@ class GrantServer {
 
   const Options options_;
   LeaseTable& leases_;
-  const PublishedRegions& regions_;
+  const Publications& published_;
   rpc::SocketLock lock_;  ///< of the path
   rpc::Descriptor listener_;
   rpc::Descriptor wake_;  ///< eventfd; readable once the thread must end

@@ -1,17 +1,18 @@
 #include "memory_node/lease_table.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace farvec::memory_node {
 
 std::optional<LeaseId> LeaseTable::grant(const std::string& owner, Clock::time_point now,
-                                         LeaseKind kind) {
+                                         LeaseKind kind, std::shared_ptr<const Publication> reads) {
   const LeaseId id = random_lease_id();
   std::lock_guard lock(mutex_);
   expire_locked(now);
   if (leases_.size() >= max_leases_) return std::nullopt;
   if (kind == LeaseKind::write && has_writer_locked()) return std::nullopt;
-  leases_.emplace(id, Lease{owner, now + duration_, kind});
+  leases_.emplace(id, Lease{owner, now + duration_, kind, std::move(reads)});
   return id;
 }
 
@@ -43,6 +44,17 @@ bool LeaseTable::holds(const LeaseId& id, Clock::time_point now, LeaseKind kind)
   std::lock_guard lock(mutex_);
   const auto found = leases_.find(id);
   return found != leases_.end() && found->second.end > now && found->second.kind == kind;
+}
+
+std::shared_ptr<const Publication> LeaseTable::reads(const LeaseId& id) const {
+  std::lock_guard lock(mutex_);
+  const auto found = leases_.find(id);
+  return found != leases_.end() ? found->second.reads : nullptr;
+}
+
+void LeaseTable::revoke_all() {
+  std::lock_guard lock(mutex_);
+  leases_.clear();
 }
 
 bool LeaseTable::has_writer_locked() const {

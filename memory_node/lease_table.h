@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -12,6 +13,8 @@
 #include "memory_node/random_id.h"
 
 namespace farvec::memory_node {
+
+struct Publication;
 
 /// What a lease lets its holder do with the regions.
 enum class LeaseKind { read, write };
@@ -30,9 +33,11 @@ class LeaseTable {
   std::chrono::milliseconds duration() const { return duration_; }
 
   /// Nothing when max_leases are held, or one for writing is and `kind` is another. Only `owner`
-  /// (rpc::peer_identity) may renew it or give it back.
+  /// (rpc::peer_identity) may renew it or give it back. `reads` is kept while the lease is; it may
+  /// be null, and must not be the last reference to what it names.
   std::optional<LeaseId> grant(const std::string& owner, Clock::time_point now,
-                               LeaseKind kind = LeaseKind::read);
+                               LeaseKind kind = LeaseKind::read,
+                               std::shared_ptr<const Publication> reads = nullptr);
   /// An expired lease is not held.
   Outcome renew(const LeaseId& id, const std::string& owner, Clock::time_point now);
   Outcome give_back(const LeaseId& id, const std::string& owner);
@@ -40,6 +45,10 @@ class LeaseTable {
   void revoke(const LeaseId& id);
   /// False also when the lease is of another kind.
   bool holds(const LeaseId& id, Clock::time_point now, LeaseKind kind = LeaseKind::read) const;
+  /// What the lease was granted for; null when there is no such lease.
+  std::shared_ptr<const Publication> reads(const LeaseId& id) const;
+  /// Takes all of them back.
+  void revoke_all();
   /// Drops what has ended; returns how many.
   std::size_t expire(Clock::time_point now);
 
@@ -51,6 +60,7 @@ class LeaseTable {
     std::string owner;
     Clock::time_point end;
     LeaseKind kind;
+    std::shared_ptr<const Publication> reads;
   };
 
   std::size_t expire_locked(Clock::time_point now);

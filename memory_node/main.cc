@@ -57,6 +57,10 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_flag("--insecure", daemon.insecure,
                "Listen without certificates where other machines can reach the node");
   rpc::add_tls_flags(app, daemon.tls);
+  app.add_option(
+      "--publisher", daemon.publishers,
+      "Name in a certificate that may publish another index over TLS ('farvec publish');\n"
+      "may be given again. Callers of this machine without certificate always may");
   app.add_option("--threads", daemon.threads, "Loading threads; 0 is one per processor");
   app.add_option("--max-leases", daemon.max_leases, "Clients at one time")
       ->check(CLI::Range(1, 100'000))

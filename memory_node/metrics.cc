@@ -44,7 +44,9 @@ class StateCollector : public prometheus::Collectable {
   explicit StateCollector(const NodeState& state) : state_(state) {}
 
   std::vector<MetricFamily> Collect() const override {
-    const auto table = state_.regions.get();
+    const auto published = state_.publications.current();
+    const auto table = published ? published->table : nullptr;
+    const Publications::Usage usage = state_.publications.usage();
     const double regions = table ? static_cast<double>(table->regions.size()) : 0;
     const double bytes = table ? static_cast<double>(table->total_bytes()) : 0;
     const bool serving = state_.state.load(std::memory_order_relaxed) == v1::STATE_SERVING;
@@ -55,6 +57,10 @@ class StateCollector : public prometheus::Collectable {
         {"loaded_bytes", "Verified payload bytes of the index", kGauge, read(state_.loaded_bytes)},
         {"regions", "Published regions", kGauge, regions},
         {"region_bytes", "Bytes of published regions", kGauge, bytes},
+        {"tables", "Published and replaced tables in memory", kGauge,
+         static_cast<double>(usage.tables)},
+        {"table_bytes", "Bytes of all tables in memory", kGauge, static_cast<double>(usage.bytes)},
+        {"publications_total", "Indexes published", kCounter, static_cast<double>(usage.published)},
         {"load_seconds", "Time the load took", kGauge, table ? table->load_seconds : 0},
         {"leases", "Leases held", kGauge, static_cast<double>(state_.leases.size())},
         {"attaches_total", "Leases granted", kCounter, read(state_.attaches)},

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "memory_node/service.h"
+#include "memory_node/node_state.h"
 
 namespace farvec::memory_node {
 

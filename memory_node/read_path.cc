@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "memory_node/publication.h"
 #include "transport/fabric/fabric_listener.h"
 #include "transport/verbs/verbs_listener.h"
 
@@ -16,9 +17,13 @@ transport::GrantedRegions bytes_of(const RegionTable& table) {
   return regions;
 }
 
-transport::Authorise holder_check(const LeaseTable& leases) {
-  return [&leases](const transport::GrantLease& lease) {
-    return leases.holds(lease, LeaseTable::Clock::now());
+/// A lease opens the table that it was granted for and no other.
+transport::Authorise holder_check(const ReadPathInputs& inputs) {
+  return [&leases = inputs.leases,
+          generation = inputs.table.generation](const transport::GrantLease& lease) {
+    if (!leases.holds(lease, LeaseTable::Clock::now())) return false;
+    const auto reads = leases.reads(lease);
+    return reads != nullptr && reads->table->generation == generation;
   };
 }
 
@@ -38,7 +43,7 @@ class MappedPath final : public ReadPath {
 class VerbsPath final : public ReadPath {
  public:
   VerbsPath(const ReadPathInputs& inputs, const std::string& host, std::uint16_t port)
-      : host_(host), listener_({host, port}, bytes_of(inputs.table), holder_check(inputs.leases)) {
+      : host_(host), listener_({host, port}, bytes_of(inputs.table), holder_check(inputs)) {
     spdlog::info("RDMA on {}:{}, device {}", host_, listener_.port(), listener_.device().device);
   }
   v1::Transport transport() const override { return v1::TRANSPORT_VERBS; }
@@ -68,7 +73,7 @@ transport::FabricListenerOptions fabric_options(const std::string& spec) {
 class FabricPath final : public ReadPath {
  public:
   FabricPath(const ReadPathInputs& inputs, transport::FabricListenerOptions options)
-      : listener_(std::move(options), bytes_of(inputs.table), holder_check(inputs.leases)) {
+      : listener_(std::move(options), bytes_of(inputs.table), holder_check(inputs)) {
     spdlog::info("libfabric, provider {}", listener_.description());
   }
   v1::Transport transport() const override { return v1::TRANSPORT_FABRIC; }

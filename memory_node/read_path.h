@@ -1,4 +1,4 @@
-// The ways in which clients read the published regions; one interface for all listeners.
+// The ways in which clients read one table's regions; one interface for all listeners.
 #pragma once
 
 #include <memory>

@@ -6,15 +6,13 @@
 #include <vector>
 
 #include "base/error.h"
-#include "memory_node/backing/memory_info.h"
 #include "memory_node/random_id.h"
 
 namespace farvec::memory_node {
 namespace {
 
 bool stopped(const LoadRequest& request) {
-  // relaxed: only the flag itself matters.
-  return request.stop != nullptr && request.stop->load(std::memory_order_relaxed);
+  return request.stop && request.stop();
 }
 
 layout::LoadOptions load_options(const LoadRequest& request) {
@@ -29,6 +27,10 @@ layout::LoadOptions load_options(const LoadRequest& request) {
   return options;
 }
 
+std::string name_of(const Region& region, std::uint32_t slot) {
+  return slot == 0 ? region.kind : fmt::format("{}.{}", region.kind, slot + 1);
+}
+
 Region load_region(const layout::IndexDirectory& index, std::uint32_t id,
                    const LoadRequest& request) {
   Region region;
@@ -36,7 +38,7 @@ Region load_region(const layout::IndexDirectory& index, std::uint32_t id,
   region.kind = to_string(index.manifest().region(id).kind);
   region.bytes = index.manifest().node_bytes(request.node, id);
   if (stopped(request)) throw LoadStopped();
-  region.backing = open_backing(request.backing, region.kind, region.bytes);
+  region.backing = open_backing(request.backing, name_of(region, request.slot), region.bytes);
   index.load_share(id, request.node, region.backing->bytes(), load_options(request));
   region.backing->persist();
   region.backing->seal();
@@ -52,7 +54,7 @@ void require_memory_for(const layout::Manifest& manifest, const LoadRequest& req
     regions.push_back(manifest.node_bytes(request.node, id));
   }
   require_memory(manifest.node_bytes(request.node),
-                 available_bytes(memory_info(), request.backing.kind, regions));
+                 available_bytes(request.memory(), request.backing.kind, regions));
 }
 
 void require_node(const layout::IndexDirectory& index, std::uint32_t node) {

@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "layout/index_directory.h"
 #include "memory_node/backing/backing.h"
+#include "memory_node/backing/memory_info.h"
 
 namespace farvec::memory_node {
 
@@ -21,7 +21,7 @@ struct Region {
   std::unique_ptr<Backing> backing;
 };
 
-/// Immutable once published; shared by all threads.
+/// Immutable once loaded; shared by all threads.
 struct RegionTable {
   std::vector<Region> regions;  ///< by id
   std::string manifest_json;
@@ -32,33 +32,21 @@ struct RegionTable {
   std::uint64_t total_bytes() const;
 };
 
-/// Nothing until a table is published, once. Thread-safe.
-class PublishedRegions {
- public:
-  void publish(std::shared_ptr<const RegionTable> table) {
-    std::lock_guard lock(mutex_);
-    table_ = std::move(table);
-  }
-  std::shared_ptr<const RegionTable> get() const {
-    std::lock_guard lock(mutex_);
-    return table_;
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::shared_ptr<const RegionTable> table_;
-};
-
 struct LoadRequest {
   BackingOptions backing;
   std::uint32_t node = 0;  ///< which of the placement's nodes this is
-  unsigned threads = 0;    ///< 0: one per processor
+  /// Tells this load's names (of shared memory and files) from those of tables that are in memory
+  /// already. 0: the names without a number.
+  std::uint32_t slot = 0;
+  unsigned threads = 0;  ///< 0: one per processor
   bool quiet = false;
+  /// What this machine has left; asked before anything is allocated.
+  std::function<MemoryInfo()> memory = memory_info;
   /// Bytes loaded so far, for whoever watches. May be null.
   std::atomic<std::uint64_t>* loaded_bytes = nullptr;
   /// Ends the load at the next chunk or region once true; a backing's reservation or write-back of
-  /// a whole region is finished first. May be null.
-  const std::atomic<bool>* stop = nullptr;
+  /// a whole region is finished first. Called by every loading thread; may be empty.
+  std::function<bool()> stop;
 };
 
 /// Thrown when LoadRequest::stop ended a load.

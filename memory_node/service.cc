@@ -2,11 +2,14 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <optional>
 
 #include "base/error.h"
 #include "base/version.h"
+#include "rpc/address.h"
 #include "rpc/status.h"
 #include "rpc/tls.h"
 
@@ -57,14 +60,21 @@ grpc::Status no_such_path(v1::Transport transport) {
                       fmt::format("the memory node serves no {}", how));
 }
 
-}  // namespace
-
-ReadPath* Service::find_path(v1::Transport transport) const {
-  for (ReadPath* path : paths_) {
-    if (path->transport() == transport) return path;
+/// What a load that was not done ends with; called while its exception is handled.
+grpc::Status load_failure() {
+  try {
+    throw;
+  } catch (const LoadStopped&) {
+    return rpc::to_grpc(StatusCode::cancelled, "the load was stopped; nothing has changed");
+  } catch (const PublisherBusy& busy) {
+    return rpc::to_grpc(StatusCode::unavailable, busy.what());
+  } catch (const std::exception& error) {
+    return rpc::to_grpc(StatusCode::failed_precondition,
+                        fmt::format("{}; what was published stays", error.what()));
   }
-  return nullptr;
 }
+
+}  // namespace
 
 /// The lease is given back when it cannot be read by, and when its client has stopped waiting:
 /// registering much memory with a device takes longer than some clients have patience.
@@ -88,10 +98,10 @@ grpc::Status Service::Describe(grpc::ServerContext*, const v1::DescribeRequest*,
   state_.calls.fetch_add(1, kRelaxed);
   response->set_state(state_.state.load(kRelaxed));
   response->set_version(std::string(version()));
-  response->set_backing(std::string(to_string(backing_)));
+  response->set_backing(std::string(to_string(options_.backing)));
   response->set_loaded_bytes(state_.loaded_bytes.load(kRelaxed));
   response->set_total_bytes(state_.total_bytes.load(kRelaxed));
-  if (const auto table = state_.regions.get()) describe_regions(*table, *response);
+  if (const auto now = state_.publications.current()) describe_regions(*now->table, *response);
   return grpc::Status::OK;
 }
 
@@ -101,21 +111,22 @@ grpc::Status Service::Attach(grpc::ServerContext* context, const v1::AttachReque
   if (state_.state.load(kRelaxed) == v1::STATE_DRAINING) {
     return rpc::to_grpc(StatusCode::unavailable, "the memory node is shutting down");
   }
-  const auto table = state_.regions.get();
-  if (table == nullptr) {
+  const auto publication = state_.publications.current();
+  if (publication == nullptr) {
     return rpc::to_grpc(StatusCode::unavailable, "the memory node is still loading its index");
   }
-  ReadPath* path = find_path(request->transport());
+  ReadPath* path = publication->find_path(request->transport());
   if (path == nullptr) return no_such_path(request->transport());
   const std::string caller = rpc::peer_identity(*context->auth_context());
-  const auto lease = state_.leases.grant(caller, LeaseTable::Clock::now());
+  const auto lease =
+      state_.leases.grant(caller, LeaseTable::Clock::now(), LeaseKind::read, publication);
   if (!lease) {
     return rpc::to_grpc(StatusCode::resource_exhausted, "every lease is taken (--max-leases)");
   }
   if (auto status = offer(*path, *lease, *context, *response); !status.ok()) return status;
   response->set_lease_id(lease->data(), lease->size());
   response->set_lease_ms(static_cast<std::uint32_t>(state_.leases.duration().count()));
-  describe_regions(*table, *response);
+  describe_regions(*publication->table, *response);
   state_.attaches.fetch_add(1, kRelaxed);
   spdlog::info("attached '{}', {}", request->client().substr(0, kMaxClientNameBytes), caller);
   return grpc::Status::OK;
@@ -131,6 +142,9 @@ grpc::Status Service::Renew(grpc::ServerContext* context, const v1::RenewRequest
   if (outcome != LeaseTable::Outcome::done) return refusal(outcome, caller);
   response->set_lease_ms(static_cast<std::uint32_t>(state_.leases.duration().count()));
   response->set_draining(state_.state.load(kRelaxed) == v1::STATE_DRAINING);
+  if (const auto now = state_.publications.current()) {
+    response->set_newest_generation(now->table->generation);
+  }
   return grpc::Status::OK;
 }
 
@@ -140,9 +154,12 @@ grpc::Status Service::Detach(grpc::ServerContext* context, const v1::DetachReque
   const auto lease = to_lease_id(request->lease_id());
   if (!lease) return no_such_lease();
   const std::string caller = rpc::peer_identity(*context->auth_context());
+  const auto reads = state_.leases.reads(*lease);
   const auto outcome = state_.leases.give_back(*lease, caller);
   if (outcome != LeaseTable::Outcome::done) return refusal(outcome, caller);
-  for (ReadPath* path : paths_) path->revoke(*lease);
+  if (reads != nullptr) {
+    for (const auto& path : reads->paths) path->revoke(*lease);
+  }
   state_.detaches.fetch_add(1, kRelaxed);
   return grpc::Status::OK;
 }
@@ -153,16 +170,60 @@ grpc::Status Service::Stats(grpc::ServerContext*, const v1::StatsRequest*,
   const auto now = LeaseTable::Clock::now();
   response->set_state(state_.state.load(kRelaxed));
   response->set_uptime_seconds(std::chrono::duration<double>(now - state_.started).count());
-  if (const auto table = state_.regions.get()) {
-    response->set_load_seconds(table->load_seconds);
-    response->set_regions(table->regions.size());
-    response->set_region_bytes(table->total_bytes());
+  if (const auto published = state_.publications.current()) {
+    response->set_load_seconds(published->table->load_seconds);
+    response->set_regions(published->table->regions.size());
+    response->set_region_bytes(published->table->total_bytes());
   }
+  const Publications::Usage usage = state_.publications.usage();
+  response->set_tables(usage.tables);
+  response->set_table_bytes(usage.bytes);
+  response->set_publications(usage.published);
   response->set_leases(state_.leases.size());
   response->set_attaches(state_.attaches.load(kRelaxed));
   response->set_detaches(state_.detaches.load(kRelaxed));
   response->set_expirations(state_.leases.expirations());
   return grpc::Status::OK;
+}
+
+bool Service::may_publish(const grpc::ServerContext& context) const {
+  const auto caller = context.auth_context();
+  if (!caller->IsPeerAuthenticated()) return rpc::is_local_peer(context.peer());
+  const std::vector<std::string> names = rpc::peer_names(*caller);
+  return std::any_of(names.begin(), names.end(), [this](const std::string& name) {
+    return std::count(options_.publishers.begin(), options_.publishers.end(), name) > 0;
+  });
+}
+
+grpc::Status Service::Load(grpc::ServerContext* context, const v1::LoadRequest* request,
+                           v1::LoadResponse* response) {
+  state_.calls.fetch_add(1, kRelaxed);
+  const std::string caller = rpc::peer_identity(*context->auth_context());
+  if (!may_publish(*context)) {
+    spdlog::warn("'{}' may not publish, and asked for {}", caller, request->index());
+    return {grpc::StatusCode::PERMISSION_DENIED,
+            fmt::format("{} may not publish: that takes a caller of the memory node's machine, or "
+                        "a certificate that the node's --publisher names",
+                        caller)};
+  }
+  if (!std::filesystem::path(request->index()).is_absolute()) {
+    return rpc::to_grpc(StatusCode::invalid_argument,
+                        fmt::format("index: '{}' is not an absolute path", request->index()));
+  }
+  if (state_.state.load(kRelaxed) != v1::STATE_SERVING) {
+    return rpc::to_grpc(StatusCode::unavailable, "the memory node is not serving");
+  }
+  try {
+    const auto table =
+        publisher_.publish(request->index(), [context] { return context->IsCancelled(); });
+    response->set_generation(table->generation);
+    response->set_region_bytes(table->total_bytes());
+    response->set_load_seconds(table->load_seconds);
+    return grpc::Status::OK;
+  } catch (const std::exception& error) {
+    spdlog::warn("'{}' wanted {} published: {}", caller, request->index(), error.what());
+    return load_failure();
+  }
 }
 
 }  // namespace farvec::memory_node

@@ -125,6 +125,15 @@ bool is_local(const Address& address) {
   return true;
 }
 
+bool is_local_peer(std::string_view peer) {
+  for (const std::string_view local :
+       {"unix:", "unix-abstract:", "ipv4:127.",
+        "ipv6:[::1]:", "ipv6:%5B::1%5D:", "ipv6:[::ffff:127.", "ipv6:%5B::ffff:127."}) {
+    if (peer.starts_with(local)) return true;
+  }
+  return false;
+}
+
 void require_safe_binding(const Address& address, bool allowed) {
   if (allowed || is_local(address)) return;
   throw Error(

@@ -140,4 +140,13 @@ std::string peer_identity(const grpc::AuthContext& peer) {
   return identity + "]";
 }
 
+std::vector<std::string> peer_names(const grpc::AuthContext& peer) {
+  std::vector<std::string> names;
+  if (!peer.IsPeerAuthenticated()) return names;
+  for (const char* property : {GRPC_X509_CN_PROPERTY_NAME, GRPC_X509_SAN_PROPERTY_NAME}) {
+    for (const auto& name : peer.FindPropertyValues(property)) names.emplace_back(view(name));
+  }
+  return names;
+}
+
 }  // namespace farvec::rpc

@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "rpc/address.h"
 
@@ -41,5 +42,7 @@ std::shared_ptr<grpc::ChannelCredentials> channel_credentials(const Tls* tls,
 /// Who calls: "CN=client,O=farvec [client, localhost]", subject and alternative names of the
 /// certificate; "local" for a caller that was let in without one.
 std::string peer_identity(const grpc::AuthContext& peer);
+/// Common name and alternative names of the caller's certificate; none without one.
+std::vector<std::string> peer_names(const grpc::AuthContext& peer);
 
 }  // namespace farvec::rpc

@@ -105,6 +105,25 @@ TEST_F(MemoryNodeTls, ALeaseObeysItsOwnerOnly) {
   EXPECT_EQ(renew(*owner).error_code(), grpc::StatusCode::NOT_FOUND);
 }
 
+TEST_F(MemoryNodeTls, PublishingTakesANamedCertificate) {
+  auto words = command(certificates_.files("node"));
+  words.insert(words.end(), {"--publisher", "client"});
+  tests::ChildProcess node(words);
+  const rpc::Address address = address_of(node);
+  const auto load = [&](const std::string& name) {
+    v1::LoadRequest request;
+    request.set_index(directory_);
+    v1::LoadResponse response;
+    grpc::ClientContext context;
+    return stub_of(address, name)->Load(&context, request, &response);
+  };
+  const grpc::Status refused = load("other");
+  EXPECT_EQ(refused.error_code(), grpc::StatusCode::PERMISSION_DENIED);
+  EXPECT_THAT(refused.error_message(), HasSubstr("CN=other"));
+  const grpc::Status done = load("client");
+  EXPECT_TRUE(done.ok()) << done.error_message();
+}
+
 TEST_F(MemoryNodeTls, FilesThatCannotServeEndIt) {
   tests::ChildProcess expired(command(certificates_.files("expired")));
   EXPECT_EQ(expired.wait(), 1);

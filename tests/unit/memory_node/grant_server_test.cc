@@ -47,7 +47,7 @@ class GrantServerTest : public testing::Test {
  protected:
   void start(GrantServer::Options options = {}) {
     options.path = path_;
-    server_ = std::make_unique<GrantServer>(options, leases_, regions_);
+    server_ = std::make_unique<GrantServer>(options, leases_, published_);
   }
   void publish() {
     auto table = std::make_shared<RegionTable>();
@@ -55,7 +55,9 @@ class GrantServerTest : public testing::Test {
     region.backing->bytes()[7] = std::byte{42};
     region.backing->seal();
     table->regions.push_back(std::move(region));
-    regions_.publish(std::move(table));
+    auto publication = std::make_shared<Publication>();
+    publication->table = std::move(table);
+    published_.publish(std::move(publication));
   }
   rpc::Descriptor connect() const {
     rpc::Descriptor socket = rpc::connect_unix(path_);
@@ -68,7 +70,9 @@ class GrantServerTest : public testing::Test {
     std::memcpy(request.lease.data(), lease.data(), sizeof(lease));
     return request;
   }
-  LeaseId lease() { return *leases_.grant("local", LeaseTable::Clock::now()); }
+  LeaseId lease() {
+    return *leases_.grant("local", LeaseTable::Clock::now(), LeaseKind::read, published_.current());
+  }
 
   static void send(const rpc::Descriptor& socket, const GrantRequest& request) {
     rpc::send_message(socket.get(), std::as_bytes(std::span(&request, 1)), {});
@@ -95,7 +99,7 @@ class GrantServerTest : public testing::Test {
   tests::TemporaryFolder folder_;
   std::string path_ = folder_.file("grant");
   LeaseTable leases_{8, 60s};
-  PublishedRegions regions_;
+  Publications published_;
   std::vector<rpc::Descriptor> descriptors_;
   std::unique_ptr<GrantServer> server_;
 };
@@ -191,7 +195,7 @@ TEST_F(GrantServerTest, AClientThatGoesGivesItsLeaseBack) {
 TEST_F(GrantServerTest, APathHasOneServerAndIsLeftEmpty) {
   start();
   std::filesystem::remove(path_);  // nobody can reach it, and yet the path is taken
-  EXPECT_THROW(GrantServer({.path = path_}, leases_, regions_), Error);
+  EXPECT_THROW(GrantServer({.path = path_}, leases_, published_), Error);
   server_.reset();
   EXPECT_EQ(folder_.entries(), 0u);
   start();

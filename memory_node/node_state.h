@@ -1,0 +1,32 @@
+// What a memory node knows of itself.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "memory_node/lease_table.h"
+#include "memory_node/publication.h"
+#include "rpc/memory_node.pb.h"
+
+namespace farvec::memory_node {
+
+/// Shared by the service, the metrics and the daemon's main thread. Every field may be read and
+/// written by any thread; the atomics are independent of each other, hence relaxed throughout.
+struct NodeState {
+  NodeState(std::size_t max_leases, std::chrono::milliseconds lease) : leases(max_leases, lease) {}
+  ~NodeState() { leases.revoke_all(); }
+  NodeState(const NodeState&) = delete;
+  NodeState& operator=(const NodeState&) = delete;
+
+  std::atomic<v1::State> state{v1::STATE_LOADING};
+  std::atomic<std::uint64_t> loaded_bytes{0};
+  std::atomic<std::uint64_t> total_bytes{0};
+  std::atomic<std::uint64_t> attaches{0};
+  std::atomic<std::uint64_t> detaches{0};
+  std::atomic<std::uint64_t> calls{0};
+  LeaseTable leases;
+  Publications publications;  ///< ends before the leases, which its paths ask for
+  const LeaseTable::Clock::time_point started = LeaseTable::Clock::now();
+};
+
+}  // namespace farvec::memory_node
