@@ -204,6 +204,11 @@ bool Attachment::draining() const {
   return liveness_->draining.load(std::memory_order_relaxed);
 }
 
+bool Attachment::superseded() const {
+  const auto newest = liveness_->newest_generation.load(std::memory_order_relaxed);
+  return newest != 0 && newest != generation_;
+}
+
 void Attachment::give_up() const {
   liveness_->alive.store(false, std::memory_order_relaxed);
 }

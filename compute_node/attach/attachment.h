@@ -49,6 +49,8 @@ class Attachment {
   bool alive() const;
   /// The node wants its leases back: it is shutting down.
   bool draining() const;
+  /// The node has published another index since; this one stays readable while it is attached.
+  bool superseded() const;
   /// Ends it: alive() is false from here on, for every endpoint of it too.
   void give_up() const;
 

@@ -84,6 +84,7 @@ bool LeaseKeeper::renew() {
   if (status.ok()) {
     lease_end_ = asked + lease_.duration;
     liveness_->draining.store(response.draining(), std::memory_order_relaxed);
+    liveness_->newest_generation.store(response.newest_generation(), std::memory_order_relaxed);
     return true;
   }
   // Silence is not death while the lease runs: the grant socket would have hung up.

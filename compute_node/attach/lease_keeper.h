@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <thread>
@@ -18,6 +19,8 @@ struct Liveness {
   /// good as one just before it.
   std::atomic<bool> alive{true};
   std::atomic<bool> draining{false};
+  /// What the node has published by the last renewal; 0 before it.
+  std::atomic<std::uint64_t> newest_generation{0};
 };
 
 /// What an attach call gave. The grant socket hangs up when the node dies.

@@ -170,6 +170,13 @@ bool NodeSet::any_attached() const {
                      [](const auto& keeper) { return keeper->attachment != nullptr; });
 }
 
+bool NodeSet::superseded() const {
+  const std::lock_guard lock(mutex_);
+  return any_attached() && std::all_of(keepers_.begin(), keepers_.end(), [](const auto& keeper) {
+           return keeper->attachment == nullptr || keeper->attachment->superseded();
+         });
+}
+
 bool NodeSet::alive() const {
   return !lost_.load(kRelaxed) && (only_ == nullptr || usable(*only_));
 }

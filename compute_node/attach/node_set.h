@@ -47,6 +47,9 @@ class NodeSet {
   const layout::Manifest& manifest() const { return *manifest_; }
   /// Differs between two publications of the nodes.
   std::uint64_t generation() const { return generation_; }
+  /// Every node that is attached has published another index since. Whether these are one index
+  /// shows when another set attaches them.
+  bool superseded() const;
   /// The regions in one piece: of an index on one node that is mapped. Null else.
   std::shared_ptr<const transport::RegionSet> regions() const;
 

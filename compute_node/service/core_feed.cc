@@ -99,6 +99,11 @@ std::uint32_t CoreFeed::running() const {
   return running_.load(std::memory_order_relaxed);
 }
 
+bool CoreFeed::empty() const {
+  const std::lock_guard lock(mutex_);
+  return first_ == nullptr && running() == 0;
+}
+
 QueuedTask* CoreFeed::pop() {
   // A task that is missed here is found on the next turn: no lock while the queue is empty.
   if (waiting_.load(std::memory_order_relaxed) == 0) return nullptr;

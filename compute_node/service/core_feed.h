@@ -43,6 +43,8 @@ class CoreFeed final : public TaskFeed {
   /// Waiting and running tasks; a hint for balancing.
   std::uint32_t load() const;
   std::uint32_t running() const;
+  /// No task waits or runs. Sees every task whose push() has returned.
+  bool empty() const;
 
   // TaskFeed, from the core's thread:
   SearchTask* next() override;
@@ -59,7 +61,7 @@ class CoreFeed final : public TaskFeed {
 
   AdmissionBudget& budget_;
   Replier& replier_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable pushed_;
   QueuedTask* first_ = nullptr;
   QueuedTask* last_ = nullptr;

@@ -107,8 +107,7 @@ void Daemon::drain() {
   server_.set_serving(false);
   const auto end = std::chrono::steady_clock::now() + options_.drain_bound;
   while (std::chrono::steady_clock::now() < end) {
-    const std::shared_ptr<Engine> engine = supervisor_.engine();
-    if (engine == nullptr || engine->queued() + engine->running() == 0) break;
+    if (supervisor_.unanswered() == 0) break;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   supervisor_.stop();

@@ -3,6 +3,8 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "base/log.h"
 
@@ -82,6 +84,10 @@ void Engine::stop(Status reason) {
 bool Engine::healthy() const {
   // Acquire pairs with run_core(): what a core logged happened before.
   return !broken_.load(std::memory_order_acquire) && session_->alive();
+}
+
+bool Engine::idle() const {
+  return std::all_of(feeds_.begin(), feeds_.end(), [](const auto& feed) { return feed->empty(); });
 }
 
 std::uint32_t Engine::running() const {

@@ -38,6 +38,10 @@ class Engine {
   /// False once the index is lost or a core has given up.
   bool healthy() const;
 
+  bool superseded() const { return session_->superseded(); }
+  /// Nothing waits and nothing runs. When nobody can submit any more, that is for good.
+  bool idle() const;
+
   const ServedIndex& index() const { return session_->index(); }
   TierCounters& counters() const { return session_->counters(); }
   std::vector<MemoryNodeState> memory_nodes() const { return session_->memory_nodes(); }

@@ -25,6 +25,7 @@ struct IndexSessionOptions {
   std::function<std::unique_ptr<transport::Endpoint>()> make_endpoint;
   std::span<const std::byte> records;  ///< the whole region, header included
   std::function<bool()> alive;         ///< empty: always. Any thread, does not block
+  std::function<bool()> superseded;    ///< empty: never. Any thread
   std::shared_ptr<const void> owner;   ///< keeps memory and grant while the session lives
   std::function<std::vector<MemoryNodeState>()> memory_nodes;  ///< empty: none. Any thread
 
@@ -41,6 +42,7 @@ class IndexSession final : public SearchSession {
   const ServedIndex& index() const override { return served_; }
   void run_core(unsigned core, TaskFeed& feed) override;
   bool alive() const override { return !options_.alive || options_.alive(); }
+  bool superseded() const override { return options_.superseded && options_.superseded(); }
   TierCounters& counters() override { return counters_; }
   std::vector<MemoryNodeState> memory_nodes() const override {
     return options_.memory_nodes ? options_.memory_nodes() : std::vector<MemoryNodeState>();

@@ -53,11 +53,26 @@ NodeSetOptions MemoryNodeBackend::set_options() const {
   return options;
 }
 
+std::shared_ptr<NodeSet> MemoryNodeBackend::attach(std::chrono::milliseconds bound,
+                                                   const std::atomic<bool>& stop) {
+  if (set_ == nullptr || !set_->alive() || set_->superseded()) {
+    set_ = nullptr;  // first: its leases keep old tables in memory
+    set_ = std::make_shared<NodeSet>(set_options());
+  }
+  try {
+    set_->wait_ready(bound, &stop);
+  } catch (const UnreachableError&) {
+    throw;  // who is attached stays so for the next attempt
+  } catch (...) {
+    set_ = nullptr;
+    throw;
+  }
+  return std::exchange(set_, nullptr);
+}
+
 std::unique_ptr<SearchSession> MemoryNodeBackend::open(std::chrono::milliseconds bound,
                                                        const std::atomic<bool>& stop) {
-  if (set_ == nullptr || !set_->alive()) set_ = std::make_shared<NodeSet>(set_options());
-  set_->wait_ready(bound, &stop);
-  const std::shared_ptr<NodeSet> set = std::exchange(set_, nullptr);
+  const std::shared_ptr<NodeSet> set = attach(bound, stop);
   FetchOptions fetch;
   fetch.stop = &stop;
   SearchIndex index = fetch_search_index(set->manifest(), *set->make_endpoint(), fetch);
@@ -70,6 +85,7 @@ std::unique_ptr<SearchSession> MemoryNodeBackend::open(std::chrono::milliseconds
   session.tier = transport::to_string(tier_);
   session.generation = set->generation();
   session.alive = [set] { return set->alive(); };
+  session.superseded = [set] { return set->superseded(); };
   session.owner = set;
   session.memory_nodes = [set] { return states_of(*set); };
   const auto make_endpoint = [set] { return set->make_endpoint(); };

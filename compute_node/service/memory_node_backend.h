@@ -20,6 +20,7 @@ class MemoryNodeBackend final : public SearchBackend {
 
  private:
   NodeSetOptions set_options() const;
+  std::shared_ptr<NodeSet> attach(std::chrono::milliseconds bound, const std::atomic<bool>& stop);
 
   const DaemonOptions options_;
   const std::vector<rpc::Address> addresses_;

@@ -105,7 +105,7 @@ Families ServiceMetrics::Collect() const {
   const StatisticsSnapshot now = statistics_.snapshot();
   const std::shared_ptr<Engine> engine = supervisor_.engine();
   Families families;
-  families.reserve(32);  // add() hands out references
+  families.reserve(40);  // add() hands out references
   add_queries(families, now);
   add_latency(families, now.latency);
   add_totals(families, now.totals);
@@ -113,6 +113,7 @@ Families ServiceMetrics::Collect() const {
   add_gauge(families, "attached", "1 while queries can be answered", engine != nullptr);
   add_counter(families, "reattaches_total", "Times the index was opened again",
               supervisor_.reopened());
+  add_counter(families, "switches_total", "Times a newer index took over", supervisor_.switched());
   if (engine != nullptr) add_engine(families, *engine);
   return families;
 }

@@ -221,6 +221,7 @@ grpc::ServerUnaryReactor* QueryService::Stats(grpc::CallbackServerContext* conte
   const std::chrono::duration<double> uptime = std::chrono::steady_clock::now() - started_;
   response->set_uptime_seconds(uptime.count());
   response->set_reattaches(supervisor_.reopened());
+  response->set_switches(supervisor_.switched());
   const std::shared_ptr<Engine> engine = supervisor_.engine();
   response->set_attached(engine != nullptr);
   if (engine != nullptr) fill_engine_stats(*engine, *response);

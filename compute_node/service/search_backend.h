@@ -56,6 +56,8 @@ class SearchSession {
   virtual void run_core(unsigned core, TaskFeed& feed) = 0;
   /// False once the index can no longer be read, for good. Any thread; does not block.
   virtual bool alive() const = 0;
+  /// There is a newer index where this one came from, which open() would give. Any thread.
+  virtual bool superseded() const { return false; }
   /// Any thread.
   virtual TierCounters& counters() = 0;
   /// Any thread. None where the index lies in this process.
@@ -68,8 +70,9 @@ class SearchBackend {
   /// Whom it opens, for messages: "memory node 127.0.0.1:7001", "index directory /srv/index".
   virtual std::string target() const = 0;
   /// One attempt: waits at most about `bound` for somebody to be there, then loads for as long as
-  /// the bytes take, and ends soon after `stop` becomes true. Throws UnreachableError when a later
-  /// attempt may succeed, Error when it cannot.
+  /// the bytes take, and ends soon after `stop` becomes true. Earlier sessions may still be open.
+  /// One call at a time. Throws UnreachableError when a later attempt may succeed, Error when it
+  /// cannot.
   virtual std::unique_ptr<SearchSession> open(std::chrono::milliseconds bound,
                                               const std::atomic<bool>& stop) = 0;
 };

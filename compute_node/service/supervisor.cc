@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "compute_node/service/successor.h"
 
 namespace farvec::compute_node {
 namespace {
@@ -93,25 +94,74 @@ std::unique_ptr<SearchSession> Supervisor::open_until_there() {
 }
 
 void Supervisor::serve(std::unique_ptr<SearchSession> session) {
-  auto engine = std::make_shared<Engine>(std::move(session), options_.engine, replier_);
-  const ServedIndex& index = engine->index();
-  spdlog::info("serving {} vectors of {} x {} ({}) from {}, tier {}, generation {}", index.count,
-               index.dimension, to_string(index.source_type), to_string(index.metric),
-               backend_.target(), index.tier, index.generation);
-  publish(engine);
+  Successor successor(backend_, options_.first_back_off);
+  std::shared_ptr<Engine> engine = start(std::move(session));
   bool stopping = false;
-  while (engine->healthy() && !(stopping = stopped_within(kTick))) engine->expire(now_ticks());
+  while (engine->healthy() && !(stopping = stopped_within(kTick))) {
+    engine->expire(now_ticks());
+    const bool wanted = !is_retiring() && engine->superseded();
+    if (auto next = successor.poll(wanted)) {
+      engine = start(std::move(next));
+      switched_.fetch_add(1, std::memory_order_relaxed);
+    }
+  }
   publish(nullptr);
   if (!stopping) {
     note("lost while serving");
     spdlog::warn("{} is lost; queries end with UNAVAILABLE until it is back", backend_.target());
   }
   engine->stop(stopping ? kShutDown : kLost);
+  end_retired(stopping ? kShutDown : kLost);
+}
+
+std::shared_ptr<Engine> Supervisor::start(std::unique_ptr<SearchSession> session) {
+  auto engine = std::make_shared<Engine>(std::move(session), options_.engine, replier_);
+  const ServedIndex& index = engine->index();
+  spdlog::info("serving {} vectors of {} x {} ({}) from {}, tier {}, generation {}", index.count,
+               index.dimension, to_string(index.source_type), to_string(index.metric),
+               backend_.target(), index.tier, index.generation);
+  publish(engine);
+  return engine;
 }
 
 void Supervisor::publish(std::shared_ptr<Engine> engine) {
   const std::lock_guard lock(mutex_);
+  if (engine != nullptr) retired_ = std::move(engine_);
   engine_ = std::move(engine);
+}
+
+bool Supervisor::is_retiring() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (retired_ == nullptr) return false;
+    retired_->expire(now_ticks());
+    // Nobody gets it any more, so that without other holders an idle one stays idle.
+    const bool busy = retired_.use_count() > 1 || !retired_->idle();
+    if (busy && retired_->healthy()) return true;
+  }
+  end_retired(kLost);
+  return false;
+}
+
+void Supervisor::end_retired(Status reason) {
+  std::shared_ptr<Engine> ended;
+  {
+    const std::lock_guard lock(mutex_);
+    ended = std::move(retired_);
+    retired_ = nullptr;
+  }
+  if (ended == nullptr) return;
+  ended->stop(reason);
+  spdlog::info("generation {} has answered its last query", ended->index().generation);
+}
+
+std::uint64_t Supervisor::unanswered() const {
+  const std::lock_guard lock(mutex_);
+  std::uint64_t sum = 0;
+  for (const auto& engine : {engine_, retired_}) {
+    if (engine != nullptr) sum += std::uint64_t{engine->queued()} + engine->running();
+  }
+  return sum;
 }
 
 bool Supervisor::wait_back_off() {

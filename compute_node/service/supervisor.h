@@ -1,4 +1,4 @@
-// Opens the index, watches it, and opens it again when it was lost.
+// Opens the index, watches it, opens it again when it was lost, and follows it to a newer one.
 #pragma once
 
 #include <atomic>
@@ -21,6 +21,8 @@ struct SupervisorOptions {
 };
 
 /// The first opening has a bound and can fail for good; after that the supervisor never gives up.
+/// When the index is superseded, the newer one is opened beside it and takes all later queries,
+/// while the older one ends those that it was given. At most two are open.
 class Supervisor {
  public:
   /// Backend and replier must outlive it.
@@ -31,6 +33,10 @@ class Supervisor {
   std::shared_ptr<Engine> engine() const;
   /// How often the index was opened again.
   std::uint64_t reopened() const { return reopened_.load(std::memory_order_relaxed); }
+  /// How often a newer index took over.
+  std::uint64_t switched() const { return switched_.load(std::memory_order_relaxed); }
+  /// Queries that wait or run, also those of an older index. Any thread.
+  std::uint64_t unanswered() const;
   /// Whom it opens and, when that failed, why: for refusals. Any thread.
   std::string waiting_for() const;
   /// Set when the first opening has failed for good: what to tell the operator. Any thread.
@@ -43,7 +49,12 @@ class Supervisor {
   void run();
   std::unique_ptr<SearchSession> open_until_there();
   void serve(std::unique_ptr<SearchSession> session);
+  std::shared_ptr<Engine> start(std::unique_ptr<SearchSession> session);
+  /// Queries go to `engine` from here on. Unless it is null, what they went to retires.
   void publish(std::shared_ptr<Engine> engine);
+  /// True while the older index has queries.
+  bool is_retiring();
+  void end_retired(Status reason);
   /// False when stop() came first.
   bool wait_back_off();
   bool stopped_within(std::chrono::milliseconds time);
@@ -55,9 +66,11 @@ class Supervisor {
   const SupervisorOptions options_;
   const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
   std::atomic<std::uint64_t> reopened_{0};
+  std::atomic<std::uint64_t> switched_{0};
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::shared_ptr<Engine> engine_;
+  std::shared_ptr<Engine> retired_;  ///< superseded, with queries to end
   std::string last_error_;
   std::string failure_;
   bool ever_open_ = false;

@@ -22,7 +22,10 @@ struct FakeControls {
   std::atomic<bool> alive{true};        ///< of the session that is open now
   std::atomic<bool> reachable{true};    ///< for the next open()
   std::atomic<bool> throw_next{false};  ///< a core throws with a task in its hands
-  std::atomic<int> opened{0};
+  std::atomic<int> opened{0};           ///< also the generation of the last session
+  std::atomic<int> open{0};             ///< sessions
+  std::atomic<int> newest{0};           ///< generation that a session knows of
+  std::atomic<int> held{0};             ///< hold, of this generation alone
 };
 
 /// f32, l2; takes one task at a time from the feed.
@@ -38,10 +41,13 @@ class FakeSession final : public SearchSession {
     index_.code_bytes = index_.count * 20;
     index_.generation = static_cast<std::uint64_t>(++controls_.opened);
     controls_.alive = true;
+    ++controls_.open;
   }
+  ~FakeSession() override { --controls_.open; }
 
   const ServedIndex& index() const override { return index_; }
   bool alive() const override { return controls_.alive; }
+  bool superseded() const override { return controls_.newest > generation(); }
   TierCounters& counters() override { return counters_; }
 
   void run_core(unsigned, TaskFeed& feed) override {
@@ -58,10 +64,13 @@ class FakeSession final : public SearchSession {
   }
 
  private:
+  int generation() const { return static_cast<int>(index_.generation); }
+  bool held() const { return controls_.hold || controls_.held == generation(); }
+
   void search(SearchTask& task) {
     task.started = now_ticks();
     task.status = {};
-    while (controls_.hold && alive() && now_ticks() < task.deadline) {
+    while (held() && alive() && now_ticks() < task.deadline) {
       std::this_thread::sleep_for(std::chrono::microseconds(100));
     }
     if (!alive()) {

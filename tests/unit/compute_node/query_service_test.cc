@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <future>
+#include <thread>
 
 #include "compute_node/service/metrics.h"
 #include "rpc/channel.h"
@@ -242,6 +244,81 @@ TEST_F(QueryServiceTest, ADrainingNodeRefuses) {
   start();
   service->drain();
   EXPECT_EQ(search(request()).error_code(), grpc::StatusCode::UNAVAILABLE);
+}
+
+TEST_F(QueryServiceTest, ANewerIndexTakesOverAndTheOlderEndsItsQueries) {
+  start();
+  controls.held = 1;
+  v1::SearchResponse older, newer;
+  auto old = std::async(std::launch::async, [&] { return search(request(), &older); });
+  ASSERT_TRUE(eventually([&] { return supervisor->engine()->running() == 1; }));
+  controls.newest = 2;
+  ASSERT_TRUE(eventually([&] { return supervisor->engine()->index().generation == 2; }));
+  ASSERT_TRUE(search(request(), &newer).ok());
+  EXPECT_EQ(newer.generation(), 2u);
+  EXPECT_EQ(controls.open.load(), 2) << "the older one still has a query";
+  EXPECT_EQ(supervisor->unanswered(), 1u);
+  controls.newest = 3;  // waits until the first one has ended
+  controls.held = 0;
+  const grpc::Status status = old.get();
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  EXPECT_EQ(older.generation(), 1u);
+  EXPECT_TRUE(eventually([&] { return supervisor->engine()->index().generation == 3; }));
+  EXPECT_TRUE(eventually([&] { return controls.open == 1; }));
+  EXPECT_EQ(supervisor->switched(), 2u);
+  EXPECT_EQ(supervisor->reopened(), 0u);
+}
+
+TEST_F(QueryServiceTest, ANewerIndexThatCannotBeOpenedChangesNothing) {
+  start();
+  controls.reachable = false;
+  controls.newest = 2;
+  for (int i = 0; i < 50; ++i) {
+    v1::SearchResponse response;
+    ASSERT_TRUE(search(request(), &response).ok());
+    EXPECT_EQ(response.generation(), 1u);
+  }
+  controls.reachable = true;
+  EXPECT_TRUE(eventually([&] { return supervisor->engine()->index().generation == 2; }));
+}
+
+TEST_F(QueryServiceTest, AnOlderIndexThatIsLostEndsItsQueries) {
+  start();
+  controls.held = 1;
+  auto old = std::async(std::launch::async, [&] { return search(request()); });
+  ASSERT_TRUE(eventually([&] { return supervisor->engine()->running() == 1; }));
+  controls.newest = 2;
+  ASSERT_TRUE(eventually([&] { return supervisor->engine()->index().generation == 2; }));
+  controls.alive = false;
+  EXPECT_EQ(old.get().error_code(), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_TRUE(eventually([&] { return search(request()).ok(); })) << "it is opened again";
+}
+
+TEST_F(QueryServiceTest, ManySwitchesLoseNothing) {
+  start(1000);
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < 4; ++caller) {
+    callers.emplace_back([&] {
+      while (!stop) {
+        v1::SearchResponse response;
+        const grpc::Status status = search(request({9, 0}), &response);
+        ASSERT_TRUE(status.ok()) << status.error_message();
+        ASSERT_EQ(response.results_size(), 2);
+        EXPECT_EQ(response.results(0).ids(0), 9u);
+      }
+    });
+  }
+  for (int newest = 2; newest < 40; ++newest) {
+    controls.newest = newest;
+    EXPECT_TRUE(eventually([&] {
+      return supervisor->engine()->index().generation == static_cast<std::uint64_t>(newest);
+    }));
+  }
+  stop = true;
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_TRUE(eventually([&] { return controls.open == 1; }));
+  EXPECT_EQ(supervisor->switched(), 38u);
 }
 
 TEST_F(QueryServiceTest, HundredsOfCallsMayWait) {
