@@ -84,7 +84,8 @@ void register_place_command(CLI::App& tool) {
   command->footer(
       "Writes the placement section of the index's manifest; its region files stay as they are.\n"
       "Memory nodes that already serve the index keep the placement they were started with:\n"
-      "start them again, all of them.\n"
+      "start them again, all of them, or give all of them an index that was placed with\n"
+      "'farvec publish'.\n"
       "Example: half of the index on each of two nodes, and a copy of each half on the other\n"
       "  farvec place --index sift1m.index --nodes 2 --replicas 2\n"
       "  farvec-memory-node --index sift1m.index --node 0 --listen 127.0.0.1:7700 &\n"
