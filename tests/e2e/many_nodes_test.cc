@@ -26,6 +26,7 @@ const char* rdma_address() {
 struct ManyNodes : SmallIndex, testing::WithParamInterface<const char*> {
   std::vector<std::unique_ptr<ChildProcess>> nodes;
   std::filesystem::path index;
+  std::uint32_t probe = 0;  ///< of a cluster index
   std::unique_ptr<v1::ComputeNode::Stub> stub;
 
   void SetUp() override {
@@ -35,8 +36,9 @@ struct ManyNodes : SmallIndex, testing::WithParamInterface<const char*> {
       GTEST_SKIP() << "no RDMA device here; the test rdma.many_nodes brings one";
     }
     index = address("index").substr(std::string("unix:").size());
-    std::filesystem::copy(folder / "index", index);
+    copy_index();
   }
+  virtual void copy_index() { std::filesystem::copy(folder / "index", index); }
 
   static bool over_rdma() { return std::string(GetParam()) == "verbs"; }
 
@@ -82,6 +84,7 @@ struct ManyNodes : SmallIndex, testing::WithParamInterface<const char*> {
     grpc::ClientContext context;
     context.set_deadline(std::chrono::system_clock::now() + deadline);
     auto asked = request(kQueries);
+    asked.set_probe(probe);
     if (partial) asked.set_partial(*partial);
     return stub->Search(&context, asked, &response);
   }
@@ -100,6 +103,9 @@ struct ManyNodes : SmallIndex, testing::WithParamInterface<const char*> {
     for (const auto& node : stats.memory_nodes()) count += node.attached();
     return count;
   }
+
+  void kill_with_a_replica();
+  void kill_without_a_replica();
 
   static void expect_same(const v1::SearchResponse& found, const v1::SearchResponse& expected) {
     ASSERT_EQ(found.results_size(), expected.results_size());
@@ -140,7 +146,7 @@ TEST_P(ManyNodes, AnswerAsOneNodeDoes) {
   EXPECT_EQ(attached(), 3u);
 }
 
-TEST_P(ManyNodes, WithAReplicaKillsDoNotShow) {
+void ManyNodes::kill_with_a_replica() {
   place("2", "2");
   start_nodes();
   start({"--threads", "2"});
@@ -178,7 +184,7 @@ TEST_P(ManyNodes, WithAReplicaKillsDoNotShow) {
   RecordProperty("answers", static_cast<int>(answers));
 }
 
-TEST_P(ManyNodes, WithoutAReplicaTheCallerChooses) {
+void ManyNodes::kill_without_a_replica() {
   place("2", "1");
   start_nodes();
   start({"--partial"});
@@ -200,6 +206,14 @@ TEST_P(ManyNodes, WithoutAReplicaTheCallerChooses) {
   ASSERT_TRUE(eventually([&] { return attached() == 2; })) << compute->output();
   ASSERT_TRUE(answered(back, false));
   expect_same(back, expected);
+}
+
+TEST_P(ManyNodes, WithAReplicaKillsDoNotShow) {
+  kill_with_a_replica();
+}
+
+TEST_P(ManyNodes, WithoutAReplicaTheCallerChooses) {
+  kill_without_a_replica();
 }
 
 TEST_P(ManyNodes, TheLossOfAllEndsAndTheirReturnOpensAgain) {
@@ -272,11 +286,38 @@ TEST_P(ManyNodes, MistakesAreNamed) {
   EXPECT_THAT(compute->output(), HasSubstr("twice"));
 }
 
+/// The same of a cluster index: nodes are lost while a probe's groups and strays are on their way.
+struct ManyNodesOfClusters : ManyNodes {
+  static void SetUpTestSuite() {
+    SmallIndex::SetUpTestSuite();
+    if (folder.empty()) return;
+    ChildProcess build({program("farvec"), "build", "cluster", "--data", folder / "base.u8bin",
+                        "--metric", "l2", "--clusters", "50", "--replicas", "4", "--layout",
+                        "grouped-inline", "--quiet", "--out", folder / "clusters"});
+    ASSERT_EQ(build.wait(kPatience), 0) << build.output();
+  }
+  void copy_index() override {
+    std::filesystem::copy(folder / "clusters", index);
+    probe = 12;
+  }
+};
+
+TEST_P(ManyNodesOfClusters, WithAReplicaKillsDoNotShow) {
+  kill_with_a_replica();
+}
+
+TEST_P(ManyNodesOfClusters, WithoutAReplicaTheCallerChooses) {
+  kill_without_a_replica();
+}
+
+std::string tier_name(const testing::TestParamInfo<const char*>& tier) {
+  const std::string word = tier.param;
+  return word.substr(0, word.find(':'));
+}
 INSTANTIATE_TEST_SUITE_P(Tiers, ManyNodes, testing::Values("fabric:tcp", "shm", "verbs"),
-                         [](const auto& tier) {
-                           const std::string word = tier.param;
-                           return word.substr(0, word.find(':'));
-                         });
+                         tier_name);
+INSTANTIATE_TEST_SUITE_P(Tiers, ManyNodesOfClusters, testing::Values("fabric:tcp", "shm"),
+                         tier_name);
 
 }  // namespace
 }  // namespace farvec

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Searches over the regions of a memory node, read through a device: the same neighbours, reads and
-# bytes as in local DRAM, through the tool and through both daemons; and after the memory node was
-# killed and started again.
+# bytes as in local DRAM, through the tool and through both daemons; after the memory node was killed
+# and started again; and of a cluster index that is published in the graph's place.
 #   remote_search_test.sh BIN_DIR TIER NODE_FLAG...
 # TIER is what the compute node takes, "verbs" or "fabric:tcp"; the flags make a memory node serve it.
 set -euo pipefail
@@ -51,8 +51,19 @@ until search --connect "unix:$FOLDER/c" --out again.ibin 2>/dev/null; do
 done
 cmp local.ibin again.ibin || fail "other neighbours after the restart"
 
+"$BIN/farvec" build cluster --data base.u8bin --metric l2 --clusters 60 --replicas 4 \
+  --layout grouped --quiet --out clusters
+probe() { "$BIN/farvec" search --queries query.u8bin --k 10 --probe 12 "$@"; }
+probe --index clusters --threads 1 --out local.ibin
+"$BIN/farvec" publish --memory-node "unix:$FOLDER/m" --index clusters --quiet
+probe --index clusters --threads 1 --slots 4 --tier "$TIER:unix:$FOLDER/m" --out remote.ibin
+cmp local.ibin remote.ibin || fail "the tool finds other neighbours in clusters over $TIER"
+await_line "answered its last query" compute.log
+probe --connect "unix:$FOLDER/c" --out daemon.ibin
+cmp local.ibin daemon.ibin || fail "the daemons find other neighbours in clusters over $TIER"
+
 kill -TERM "$COMPUTE"
 wait "$COMPUTE" || fail "the compute node ended with $?"
 kill -TERM "$MEMORY"
 wait "$MEMORY" || fail "the memory node ended with $?"
-echo "same neighbours and counts over $TIER, through both daemons, and after a restart"
+echo "same neighbours and counts over $TIER, through both daemons, after a restart, and of clusters"

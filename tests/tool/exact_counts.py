@@ -1,0 +1,84 @@
+"""What a search costs, counted: compared with the reviewed figures of tests/baselines.
+
+A change of build or search that moves a count fails here. When the change is meant, write the new
+figures, read the difference, and commit it with the change:
+
+    FARVEC_BIN_DIR=build/release/bin FARVEC_DATA=DIR FARVEC_UPDATE_BASELINE=1 \\
+        /usr/bin/python3 tests/tool/graph_counts_test.py     (or cluster_counts_test.py)
+"""
+import json
+import os
+import pathlib
+import unittest
+
+from farvec_tool import ToolTest, farvec
+
+BASELINES = pathlib.Path(__file__).parents[1] / "baselines"
+UPDATE = os.environ.get("FARVEC_UPDATE_BASELINE") == "1"
+FASHION = pathlib.Path("/usr/share/datasets/fashion-mnist/t10k-images-idx3-ubyte.gz")
+DECIMALS = 6
+
+
+# Sums of floats depend on the width of the kernels, and a count on the last bit of a sum.
+ISA = "avx2"
+
+needs_fashion = unittest.skipUnless(FASHION.exists(),
+                                    "the package dataset-fashion-mnist is not installed")
+needs_data = unittest.skipUnless(os.environ.get("FARVEC_DATA"),
+                                 "FARVEC_DATA names no folder of data sets")
+
+
+@unittest.skipUnless(ISA in pathlib.Path("/proc/cpuinfo").read_text(), f"no {ISA} here")
+class ExactCounts(ToolTest):
+    def setUp(self):
+        super().setUp()
+        before = os.environ.get("FARVEC_ISA", "")
+        os.environ["FARVEC_ISA"] = ISA
+        self.addCleanup(os.environ.__setitem__, "FARVEC_ISA", before)
+
+    def build(self, kind, data, *options):
+        """The index's folder and what the build reports of each layout."""
+        out = self.folder / "-".join([kind, *map(str, options)])
+        result = self.must_pass(farvec("build", kind, "--data", data, "--metric", "l2", "--quiet",
+                                       "--json", "--out", out, *options))
+        return out, [json.loads(line) for line in result.stdout.splitlines()]
+
+    def sweep(self, index, queries, truth, *options):
+        out = self.folder / "sweep.jsonl"
+        self.must_pass(farvec("sweep", "--index", index, "--queries", queries, "--groundtruth",
+                              truth, "--k", 10, "--passes", 1, "--pass-ms", 1, "--json", out,
+                              *options))
+        return [json.loads(line) for line in out.read_text().splitlines()]
+
+    def points(self, lines, keys, counts):
+        """One entry per values of `keys`: tiers and slots must not differ in any count."""
+        points = {}
+        for line in lines:
+            name = ", ".join(f"{key} {line[key]}" for key in keys)
+            values = {count: round(line[count], DECIMALS) for count in counts}
+            self.assertEqual(points.setdefault(name, values), values,
+                             f"{name}: {line['tier']} with {line['slots']} slots")
+        return points
+
+    def compare(self, name, figures):
+        path = BASELINES / f"{name}.json"
+        if UPDATE:
+            path.write_text(json.dumps(figures, indent=1) + "\n")
+        self.maxDiff = None
+        self.assertEqual(figures, json.loads(path.read_text()), f"see {__file__}")
+
+    def fashion_mnist_10k(self):
+        """Base, queries and their true neighbours, cut from the 10,000 test images."""
+        base, queries = self.folder / "base.u8bin", self.folder / "query.u8bin"
+        truth = self.folder / "gt10.ibin"
+        self.must_pass(farvec("dataset", "sample", FASHION, base, "--rows", "0:9000", "--quiet"))
+        self.must_pass(farvec("dataset", "sample", FASHION, queries, "--rows", "9000:10000",
+                              "--quiet"))
+        self.must_pass(farvec("dataset", "groundtruth", "--data", base, "--queries", queries,
+                              "--metric", "l2", "--k", 10, "--quiet", "--out", truth))
+        return base, queries, truth
+
+    @staticmethod
+    def deep20k():
+        folder = pathlib.Path(os.environ["FARVEC_DATA"]) / "deep20k"
+        return folder / "base.fbin", folder / "query.fbin", folder / "gt100.ibin"
