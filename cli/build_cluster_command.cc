@@ -186,7 +186,7 @@ void add_options(CLI::App& command, ClusterArguments& arguments) {
                   "Most vectors that have one cluster as their own, over the mean")
       ->capture_default_str();
   command
-      .add_option("--layout", arguments.layout,
+      .add_option("--layout,--layouts", arguments.layout,
                   "coupled, decoupled, grouped, grouped-inline; all: one index of each below --out")
       ->capture_default_str();
   command.add_option("--sample", clustering.sample, "Rows that k-means sees [64 per cluster]");
