@@ -79,13 +79,27 @@ run_ctest() {
   return "$status"
 }
 
+# second_chance PRESET: tests of whole processes, guests and devices that failed run once more, alone:
+# a busy host can make a guest or a peer late. A unit test has no such excuse. The summary names them.
+second_chance() {
+  local log="$ROOT/build/$1/Testing/Temporary/LastTestsFailed.log" failed
+  [ -s "$log" ] || return 1
+  failed="$(cut -d: -f2- "$log" | paste -sd ' ')"
+  if timeout --foreground 60 ctest --test-dir "build/$1" -N -L unit | sed -n 's/^ *Test *#[0-9]*: //p' |
+    grep -Fxq -f <(cut -d: -f2- "$log"); then return 1; fi
+  say "once more: $failed"
+  run_ctest "$1" 1200 -j 1 --rerun-failed || return 1
+  REPORTS=()
+  SUMMARY+=("passed only when run again: $failed")
+}
+
 tests_of_rooms() {
   local IFS='|'
   echo "^($*)\\."
 }
 
 build_release() { build_preset release; }
-test_release() { run_ctest release 1200 -LE long; }
+test_release() { run_ctest release 1200 -LE long || second_chance release; }
 
 # rooms_with_tests ROOM...: those of them that have unit tests
 rooms_with_tests() {

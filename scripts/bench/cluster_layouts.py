@@ -3,7 +3,8 @@
 
 Builds clusters with R = 8 and R = 1, chooses on the first half of the queries how many to probe for
 each recall, and measures the second half in rounds in which every layout takes its turn. Run it on
-a quiet machine; with faiss in --faiss-python it adds IVF-Flat with as many lists.
+a quiet machine; with faiss in --faiss-python it adds IVF-Flat with as many lists (--faiss-only:
+nothing but that).
 """
 import argparse
 import json
@@ -172,6 +173,20 @@ def beside_faiss(arguments, folder, probe):
           f"| {statistics.median(rates) / statistics.median(theirs['qps']):.2f} |")
 
 
+def compare_layouts(arguments, recalls):
+    eight, one = build(arguments, 8), build(arguments, 1)
+    print("| recall | probed, R = 8 | probed, R = 1 | fewer |\n|---|---|---|---|")
+    probes = {}
+    for recall in recalls:
+        probes[recall] = choose(arguments, eight / "grouped", recall)
+        of_one = choose(arguments, one / "grouped", recall)
+        print(f"| {recall} | {probes[recall]} | {of_one} | {of_one / probes[recall]:.1f} times |")
+    sys.stdout.flush()
+    for recall in recalls:
+        print_tables(arguments, recall, probes[recall], measure(arguments, eight, probes[recall]))
+        sys.stdout.flush()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -190,29 +205,20 @@ def main():
     parser.add_argument("--pass-ms", type=int, default=200)
     parser.add_argument("--cpu", type=int, default=1, help="processor of the measurements")
     parser.add_argument("--faiss-python", help="a Python with faiss")
+    parser.add_argument("--faiss-only", action="store_true")
     arguments = parser.parse_args()
     count = int.from_bytes(open(arguments.queries, "rb").read(4), "little")
     arguments.first_half, arguments.second_half = (0, count // 2), (count // 2, count)
 
-    eight, one = build(arguments, 8), build(arguments, 1)
     recalls = [float(text) for text in arguments.recall.split(",")]
-    print("| recall | probed, R = 8 | probed, R = 1 | fewer |\n|---|---|---|---|")
-    probes = {}
-    for recall in recalls:
-        probes[recall] = choose(arguments, eight / "grouped", recall), choose(
-            arguments, one / "grouped", recall)
-        print(f"| {recall} | {probes[recall][0]} | {probes[recall][1]} "
-              f"| {probes[recall][1] / probes[recall][0]:.1f} times |")
-    sys.stdout.flush()
-    for recall in recalls:
-        print_tables(arguments, recall, probes[recall][0],
-                     measure(arguments, eight, probes[recall][0]))
-        sys.stdout.flush()
+    if not arguments.faiss_only:
+        compare_layouts(arguments, recalls)
     if arguments.faiss_python:
+        one = build(arguments, 1)
         print("\n| probed | faiss recall | faiss QPS | recall | QPS, `dram` | ratio |\n"
               "|---|---|---|---|---|---|")
         for recall in recalls:
-            beside_faiss(arguments, one, probes[recall][1])
+            beside_faiss(arguments, one, choose(arguments, one / "grouped", recall))
 
 
 if __name__ == "__main__":
