@@ -209,5 +209,4 @@ class SymphonyQg(Peer):
 
 
 PEERS = {"hnswlib": Hnswlib, "faiss-hnsw": FaissHnsw, "faiss-ivf": FaissIvf, "usearch": Usearch,
-         "svs": Svs, "svs-raw": SvsRaw,
-         "symphonyqg": SymphonyQg}
+         "svs": Svs, "svs-raw": SvsRaw, "symphonyqg": SymphonyQg}

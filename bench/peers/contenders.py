@@ -11,6 +11,9 @@ import tempfile
 import time
 
 import adapters
+import disk_adapters
+
+PEERS = {**adapters.PEERS, **disk_adapters.PEERS}
 
 SWEEP_TIMEOUT_S = 1800
 # A rate is of at least this long a run; short query sets are searched again.
@@ -30,7 +33,7 @@ class Point:
 class PeerContender:
     def __init__(self, name, workload, folder, k):
         self.name, self.workload, self.k = name, workload, k
-        self.peer = adapters.PEERS[name](workload, folder)
+        self.peer = PEERS[name](workload, folder)
         self.peer.load()
         facts = json.loads((pathlib.Path(folder) / "build.json").read_text())
         self.label, self.build_seconds = self.peer.label, facts["build_seconds"]

@@ -21,11 +21,13 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-VENV = ROOT / "build" / "peers-venv"
+BUILD = ROOT / "build"
 CACHE = ROOT / "build" / "peers"
 PACKAGES = {"hnswlib": "hnswlib", "faiss-hnsw": "faiss-cpu", "faiss-ivf": "faiss-cpu",
             "usearch": "usearch", "svs": "scalable-vs", "svs-raw": "scalable-vs",
             "symphonyqg": "rabitqlib>=0.7"}
+# What searches from disk; diskannpy wants an older numpy, so these have an environment of their own.
+DISK_PACKAGES = {"diskann": "diskannpy", "faiss-ondisk": "faiss-cpu<1.9"}
 
 
 def parse_arguments():
@@ -36,7 +38,10 @@ def parse_arguments():
     parser.add_argument("--groundtruth", required=True, help=".ibin")
     parser.add_argument("--metric", choices=("l2", "ip", "cosine"), default="l2")
     parser.add_argument("--index", help="index directory of `farvec build graph`")
-    parser.add_argument("--peers", default=",".join(PACKAGES), help="of " + ", ".join(PACKAGES))
+    parser.add_argument("--peers", default=",".join(PACKAGES), help="of " + ", ".join(PACKAGES) +
+                        "; or, with --memory-budget, one of " + ", ".join(DISK_PACKAGES))
+    parser.add_argument("--memory-budget", type=int, default=0,
+                        help="bytes that a peer which searches from disk may keep of its index")
     parser.add_argument("--tiers", default="dram,emulated:rdma", help="farvec's tiers")
     parser.add_argument("--recalls", default="0.90,0.95,0.99")
     parser.add_argument("--k", type=int, default=10)
@@ -53,20 +58,20 @@ def parse_arguments():
     return parser.parse_args()
 
 
-def install(names):
+def install(venv, packages):
     """Makes the virtual environment; answers the peers whose package can be had."""
-    python = VENV / "bin" / "python"
+    python = venv / "bin" / "python"
     if not python.exists():
-        subprocess.run(["/usr/bin/python3", "-m", "venv", VENV], check=True, timeout=300)
+        subprocess.run(["/usr/bin/python3", "-m", "venv", venv], check=True, timeout=300)
     available = []
-    for name in names:
-        marker = VENV / f"installed-{name}"
+    for name, package in packages.items():
+        marker = venv / f"installed-{name}"
         if not marker.exists():
             done = subprocess.run([python, "-m", "pip", "install", "--quiet",
-                                   "--disable-pip-version-check", "numpy", PACKAGES[name]],
+                                   "--disable-pip-version-check", "numpy", package],
                                   timeout=1200, check=False)
             if done.returncode != 0:
-                print(f"warning: {name} is left out: pip could not install {PACKAGES[name]}",
+                print(f"warning: {name} is left out: pip could not install {package}",
                       file=sys.stderr)
                 continue
             marker.touch()
@@ -77,29 +82,36 @@ def install(names):
 def enter_environment(arguments):
     """Runs this script again with the environment's interpreter, with the peers that are there."""
     names = [name for name in arguments.peers.split(",") if name]
-    unknown = set(names) - set(PACKAGES)
+    unknown = set(names) - set(PACKAGES) - set(DISK_PACKAGES)
     if unknown:
         raise SystemExit(f"error: unknown peers {', '.join(sorted(unknown))}")
-    available = install(names)
-    python = str(VENV / "bin" / "python")
+    on_disk = set(names) & set(DISK_PACKAGES)
+    if on_disk and (len(names) > 1 or arguments.memory_budget <= 0):
+        raise SystemExit(f"error: {', '.join(sorted(on_disk))}: a peer that searches from disk is "
+                         "measured alone, with --memory-budget BYTES")
+    packages = DISK_PACKAGES if on_disk else PACKAGES
+    venv = BUILD / ("peers-venv-disk" if on_disk else "peers-venv")
+    available = install(venv, {name: packages[name] for name in names})
+    python = str(venv / "bin" / "python")
     os.environ.update(OMP_NUM_THREADS="1", OMP_WAIT_POLICY="passive",
                       FARVEC_PEERS=",".join(available))
     os.execv(python, [python, "-B", __file__, *sys.argv[1:]])
 
 
 def cache_folder(workload, name):
-    return CACHE / f"{workload.name}-{workload.metric}-{len(workload.base)}" / name
+    budget = f"-{workload.memory_bytes}" if workload.memory_bytes else ""
+    return CACHE / f"{workload.name}-{workload.metric}-{len(workload.base)}" / (name + budget)
 
 
 def build(workload, name):
     """Builds one peer's index into the cache; the folder appears only when it is complete."""
-    import adapters
+    from contenders import PEERS
     folder = cache_folder(workload, name)
     partial = folder.with_suffix(".partial")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
     start = time.perf_counter()
-    adapters.PEERS[name](workload, partial).build()
+    PEERS[name](workload, partial).build()
     seconds = time.perf_counter() - start
     size = sum(path.stat().st_size for path in partial.rglob("*") if path.is_file())
     (partial / "build.json").write_text(json.dumps({"build_seconds": seconds, "bytes": size}))
@@ -179,6 +191,7 @@ def main():
     from vectors import Workload
     workload = Workload.load(arguments.data, arguments.queries, arguments.groundtruth,
                              arguments.metric)
+    workload.memory_bytes = arguments.memory_budget
     if arguments.build:
         build(workload, arguments.build)
         return

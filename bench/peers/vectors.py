@@ -40,6 +40,7 @@ class Workload:
     neighbours: np.ndarray
     raw_base: np.ndarray
     raw_queries: np.ndarray
+    memory_bytes: int = 0  # budget of peers that search from disk
 
     @staticmethod
     def load(data, queries, groundtruth, metric):

@@ -216,7 +216,8 @@ def draw(rows, path):
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--farvec", type=pathlib.Path, default="build/release/bin/farvec")
+    parser.add_argument("--farvec", type=lambda text: pathlib.Path(text).absolute(),
+                        default="build/release/bin/farvec")
     parser.add_argument("--set", action="append", type=DataSet, default=[], dest="sets",
                         metavar="NAME=FOLDER,CLUSTERS[,CLOSURE_RATIO]",
                         help="folder with base.*, query.* and gt100.ibin; may be given again")

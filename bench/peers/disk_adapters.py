@@ -1,0 +1,94 @@
+"""Libraries that search from disk, under a budget of memory; interface as in adapters.py.
+
+`workload.memory_bytes` is the budget: what the library may keep of the index while it searches.
+"""
+import os
+import pathlib
+
+import numpy as np
+
+from adapters import BUILD_THREADS, FaissIvf, Peer
+
+GIB = 2**30
+WORKING_MEMORY = 64 * 2**20  # of the interpreter and the search, beside the index
+
+
+class DiskAnn(Peer):
+    """Half of the budget for PQ codes, the rest for cached nodes. Reads with O_DIRECT (libaio)."""
+
+    label = "DiskANN (disk index, R=64, L=100)"
+    degree, beam_width = 64, 4
+
+    def code_bytes(self):
+        """At most what DiskANN takes: a byte for each dimension."""
+        return min(self.workload.memory_bytes // 2, len(self.workload.base) * self.dimension)
+
+    def build(self):
+        import diskannpy
+        diskannpy.build_disk_index(
+            np.ascontiguousarray(self.workload.raw_base), "l2", str(self.folder), complexity=100,
+            graph_degree=self.degree, search_memory_maximum=self.code_bytes() / GIB,
+            build_memory_maximum=8, num_threads=BUILD_THREADS)
+        # The vectors themselves, once more: the search does not read them.
+        for path in self.folder.glob("*_vectors.bin"):
+            path.unlink()
+
+    def load(self):
+        import diskannpy
+        codes = sum(path.stat().st_size for path in self.folder.glob("*_pq_compressed.bin"))
+        node_bytes = self.workload.raw_base.itemsize * self.dimension + 4 * (self.degree + 1)
+        cached = max(0, self.workload.memory_bytes - codes) // node_bytes
+        # Two scratch spaces, though one thread searches: with one, loading waits for ever (0.7.0).
+        self.index = diskannpy.StaticDiskIndex(str(self.folder), 2,
+                                               min(cached, len(self.workload.base)))
+
+    @property
+    def queries(self):
+        return self.workload.raw_queries
+
+    def search(self, queries, k, effort):
+        return self.index.batch_search(np.ascontiguousarray(queries), k, max(effort, k), 1,
+                                       beam_width=self.beam_width).identifiers.astype(np.int64)
+
+
+def limit_memory(limit):
+    """Joins a control group of its own: what this process touches from here on, page cache
+    included, stays within the limit. What it had before does not count."""
+    first = pathlib.Path("/sys/fs/cgroup/memory")
+    version_1 = first.is_dir()
+    folder = (first if version_1 else pathlib.Path("/sys/fs/cgroup")) / f"farvec-peer-{os.getpid()}"
+    folder.mkdir()
+    (folder / ("memory.limit_in_bytes" if version_1 else "memory.max")).write_text(str(limit))
+    (folder / "cgroup.procs").write_text(str(os.getpid()))
+
+
+class FaissOnDisk(FaissIvf):
+    """The lists are mapped from a file, by whole pages of the page cache: the budget is a limit of
+    the process, so this peer is measured alone."""
+
+    label = "faiss IVF,Flat, OnDiskInvertedLists"
+
+    def build(self):
+        import faiss
+        faiss.omp_set_num_threads(BUILD_THREADS)
+        metric = faiss.METRIC_L2 if self.workload.metric == "l2" else faiss.METRIC_INNER_PRODUCT
+        index = faiss.index_factory(self.dimension, self.factory(), metric)
+        index.train(self.workload.base)
+        index.add(self.workload.base)
+        lists = faiss.OnDiskInvertedLists(index.nlist, index.code_size, str(self.folder / "lists"))
+        built = faiss.InvertedListsPtrVector()
+        built.push_back(faiss.extract_index_ivf(index).invlists)
+        lists.merge_from(built.data(), built.size())
+        index.replace_invlists(lists)
+        faiss.write_index(index, self.path)
+
+    def load(self):
+        import faiss
+        with open(self.folder / "lists", "rb") as lists:
+            os.posix_fadvise(lists.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        limit_memory(self.workload.memory_bytes + WORKING_MEMORY)
+        faiss.omp_set_num_threads(1)
+        self.index = faiss.read_index(self.path, faiss.IO_FLAG_ONDISK_SAME_DIR)
+
+
+PEERS = {"diskann": DiskAnn, "faiss-ondisk": FaissOnDisk}
