@@ -13,11 +13,13 @@ PACKAGES=(
   # libraries
   libboost-context-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libcli11-dev
   libtomlplusplus-dev libhdf5-dev zlib1g-dev libxxhash-dev libnuma-dev
-  libibverbs-dev librdmacm-dev libfabric-dev libfabric-bin
+  libibverbs-dev librdmacm-dev libfabric-dev libfabric-bin liburing-dev
   openssl libssl-dev libgrpc++-dev libprotobuf-dev prometheus-cpp-dev
   libgtest-dev libgmock-dev libbenchmark-dev
   # the solver with which a test compares the grouping
   coinor-cbc
+  # what farvec bench disk is measured beside
+  fio
   # the lab: guests with soft-RoCE for machines without RDMA
   qemu-system-x86 busybox-static cpio kmod iproute2 procps
   rdma-core ibverbs-providers ibverbs-utils rdmacm-utils perftest
