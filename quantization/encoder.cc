@@ -107,16 +107,16 @@ void Encoder::set_levels(const float* r, float scale) {
   }
 }
 
-void Encoder::pack(std::uint8_t* record) const {
-  std::memset(record, 0, shape_.code_bytes);
-  std::uint32_t remaining = shape_.bits;
-  for (std::uint32_t p = 0; p < shape_.plane_count; ++p) {
-    const Plane& plane = shape_.planes[p];
+void Encoder::pack(const CodeShape& shape, std::uint8_t* record) const {
+  std::memset(record, 0, shape.code_bytes);
+  std::uint32_t remaining = shape.bits;
+  for (std::uint32_t p = 0; p < shape.plane_count; ++p) {
+    const Plane& plane = shape.planes[p];
     remaining -= plane.width;
     std::uint8_t* bytes = record + plane.offset;
-    for (std::uint32_t group = 0, begin = 0; begin < shape_.dimension;
+    for (std::uint32_t group = 0, begin = 0; begin < shape.dimension;
          ++group, begin += plane.bytes) {
-      const std::uint32_t count = std::min(plane.bytes, shape_.dimension - begin);
+      const std::uint32_t count = std::min(plane.bytes, shape.dimension - begin);
       const std::uint32_t shift = group * plane.width;
       for (std::uint32_t j = 0; j < count; ++j) {
         const std::uint32_t digit = (levels_[begin + j] >> remaining) & plane.mask();

@@ -25,8 +25,9 @@ class Encoder {
   /// (`dimension` floats).
   CodeFit fit(const float* r);
 
-  /// Writes the levels of the last fit() into the record's planes: shape.code_bytes bytes.
-  void pack(std::uint8_t* record) const;
+  /// Writes the lowest shape.bits bits of the last fit()'s levels into planes of `shape`, which has
+  /// the encoder's dimension: shape.code_bytes bytes.
+  void pack(const CodeShape& shape, std::uint8_t* record) const;
 
  private:
   float best_scale(double norm2) const;

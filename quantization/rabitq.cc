@@ -2,90 +2,20 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "base/error.h"
 #include "quantization/ordered_dot.h"
+#include "quantization/quantised_query.h"
 
 namespace farvec::quantization {
 namespace {
 
 constexpr std::size_t kChunk = 64;
-constexpr std::uint32_t kCoarseBits = 4;  ///< codes up to here need 8 bits of query precision
-constexpr float kCoarseTop = 127;
-constexpr float kFineTop = 127 * 128;
 
 RabitqParameters checked(RabitqParameters parameters) {
   check_parameters(parameters);
   return parameters;
-}
-
-/// Mirrors the planes: the 8-bit values of the rotated query, group by group.
-void lay_out(const CodeShape& shape, const std::int8_t* values,
-             std::vector<RabitqQuery::Block>& out) {
-  out.assign(shape.query_bytes() / sizeof(RabitqQuery::Block), RabitqQuery::Block{});
-  std::int8_t* bytes = out.front().values;
-  for (std::uint32_t p = 0; p < shape.plane_count; ++p) {
-    const Plane& plane = shape.planes[p];
-    for (std::uint32_t group = 0, begin = 0; begin < shape.dimension;
-         ++group, begin += plane.bytes) {
-      const std::uint32_t count = std::min(plane.bytes, shape.dimension - begin);
-      std::copy_n(values + begin, count, bytes + std::size_t{group} * plane.query_stride());
-    }
-    bytes += plane.query_bytes();
-  }
-}
-
-std::int32_t bias(const CodeShape& shape, const std::int8_t* values) {
-  std::int32_t sum = 0;
-  for (std::uint32_t i = 0; i < shape.dimension; ++i) sum += values[i];
-  return sum * ((1 << shape.bits) - 1);
-}
-
-/// Quantises the rotated query in out.scratch; returns the step.
-double quantise(const CodeShape& shape, RabitqQuery& out) {
-  const bool two_levels = shape.bits > kCoarseBits;
-  float largest = 0;
-  for (const float v : out.scratch) largest = std::max(largest, std::fabs(v));
-  const float top = two_levels ? kFineTop : kCoarseTop;
-  // Also false for NaN and for values whose reciprocal would overflow.
-  const float per_unit = largest > std::numeric_limits<float>::min() * kFineTop ? top / largest : 0;
-  std::int8_t coarse[kMaxDimension], fine[kMaxDimension];
-  for (std::uint32_t i = 0; i < shape.dimension; ++i) {
-    const float scaled = out.scratch[i] * per_unit;
-    // Also false for NaN, which a query that nobody checked may hold.
-    const bool usable = std::fabs(scaled) < top + 0.5f;
-    const auto value = usable ? static_cast<std::int32_t>(std::nearbyint(scaled)) : 0;
-    const std::int32_t high = two_levels ? (value + 64) >> 7 : value;
-    coarse[i] = static_cast<std::int8_t>(high);
-    fine[i] = static_cast<std::int8_t>(value - high * 128);
-  }
-  lay_out(shape, coarse, out.coarse);
-  out.coarse_bias = bias(shape, coarse);
-  out.fine.clear();
-  out.fine_bias = 0;
-  if (two_levels) {
-    lay_out(shape, fine, out.fine);
-    out.fine_bias = bias(shape, fine);
-  }
-  return per_unit > 0 ? 1.0 / per_unit : 0.0;
-}
-
-float estimate_one(const RabitqQuery& query, float product, std::uint32_t factors) {
-  const auto add = static_cast<float>(static_cast<std::int32_t>(factors & FactorCodec::kMask));
-  const auto rescale = static_cast<float>(
-      static_cast<std::int32_t>(factors >> FactorCodec::kRescaleShift & FactorCodec::kMask));
-  return (query.base + query.add_scale * add) +
-         (query.rescale_base + query.rescale_scale * rescale) * product;
-}
-
-/// The statistical bound, plus what rounding the factors can do at most.
-float error_one(const RabitqQuery& query, float product, std::uint32_t factors) {
-  const auto error =
-      static_cast<float>(static_cast<std::int32_t>(factors >> FactorCodec::kErrorShift));
-  return query.error_scale * error +
-         0.5f * (std::fabs(query.add_scale) + std::fabs(query.rescale_scale * product));
 }
 
 }  // namespace
@@ -121,11 +51,11 @@ Rabitq::Rabitq(RabitqParameters parameters)
       centroid_norm2_(ordered_dot(parameters_.centroid.data(), parameters_.centroid.data(),
                                   parameters_.dimension)) {}
 
-void Rabitq::prepare(const void* query, RabitqQuery& out) const {
+Rabitq::QueryTerms Rabitq::rotate(const void* query, std::vector<float>& rotated) const {
   const std::uint32_t dimension = parameters_.dimension;
   const float* centroid = parameters_.centroid.data();
-  out.scratch.resize(dimension);
-  float* y = out.scratch.data();
+  rotated.resize(dimension);
+  float* y = rotated.data();
   distance::widen(query, parameters_.type, dimension, y);
   const double along_centroid = ordered_dot(y, centroid, dimension);
   const bool l2 = parameters_.metric == Metric::l2;
@@ -136,15 +66,19 @@ void Rabitq::prepare(const void* query, RabitqQuery& out) const {
   for (std::uint32_t i = 0; i < dimension; ++i) y[i] -= share * centroid[i];
   const double norm2 = ordered_dot(y, y, dimension);
   rotation_.apply(y);
-  const double step = quantise(shape_, out);
   const double cosine = parameters_.metric == Metric::cosine ? 1.0 : 0.0;
-  set_scales({l2 ? norm2 : cosine - along_centroid, share, step, std::sqrt(norm2)}, out);
+  return {l2 ? norm2 : cosine - along_centroid, share, std::sqrt(norm2)};
 }
 
-void Rabitq::set_scales(const QueryTerms& terms, RabitqQuery& out) const {
+void Rabitq::prepare(const void* query, RabitqQuery& out) const {
+  const QueryTerms terms = rotate(query, out.scratch);
+  set_scales(terms, quantise_query({&shape_, 1}, shape_.bits, out), out);
+}
+
+void Rabitq::set_scales(const QueryTerms& terms, double step, RabitqQuery& out) const {
   const bool l2 = parameters_.metric == Metric::l2;
   // Products come doubled, which l2 needs and the others take back.
-  const double product_scale = -terms.step * (l2 ? 1.0 : 0.5);
+  const double product_scale = -step * (l2 ? 1.0 : 0.5);
   out.base = static_cast<float>(terms.offset + terms.share * parameters_.add_min);
   out.add_scale = static_cast<float>(terms.share * codec_.add_step());
   out.rescale_base = static_cast<float>(product_scale * parameters_.rescale_min);
@@ -163,14 +97,12 @@ void Rabitq::for_each_estimate(const RabitqQuery& query, const Batch& batch,
     DotBatch dot{
         query.coarse.front().values, batch.records, batch.ids + begin, count, dots, factors};
     kernel_(shape_, dot);
-    for (std::size_t i = 0; i < count; ++i) {
-      products[i] = static_cast<float>(2 * dots[i] - query.coarse_bias);
-    }
+    for (std::size_t i = 0; i < count; ++i) products[i] = coarse_product(query, dots[i]);
     if (!query.fine.empty()) {
       dot.query = query.fine.front().values;
       kernel_(shape_, dot);
       for (std::size_t i = 0; i < count; ++i) {
-        products[i] = products[i] * 128.0f + static_cast<float>(2 * dots[i] - query.fine_bias);
+        products[i] = fine_product(query, products[i], dots[i]);
       }
     }
     for (std::size_t i = 0; i < count; ++i) visit(begin + i, products[i], factors[i]);

@@ -42,8 +42,9 @@ struct RabitqQuery {
   };
 
   std::vector<float> scratch;
-  std::vector<Block> coarse;  ///< the query's values in the order of the code's planes
-  std::vector<Block> fine;    ///< their lower 7 bits, when the code has more than 4 bits
+  std::vector<std::int8_t> values;  ///< both levels, before they are laid out
+  std::vector<Block> coarse;        ///< the query's values in the order of the code's planes
+  std::vector<Block> fine;          ///< their lower 7 bits, when the code has more than 4 bits
 
   // estimate = (base + add_scale * add) + (rescale_base + rescale_scale * rescale) * product, where
   // add and rescale are the integers in the record and product is 2 <code, values> - bias.
@@ -99,15 +100,24 @@ class Rabitq {
                            std::size_t count, float* out, float* error) const;
 
  private:
+  friend class SplitRabitq;
+
   struct QueryTerms {
-    double offset, share, step, norm;
+    double offset, share, norm;
   };
   struct Batch {
     const std::byte* records;
     const NodeId* ids;
     std::size_t count;
   };
-  void set_scales(const QueryTerms& terms, RabitqQuery& out) const;
+  void check_data(const VectorView& data) const;
+  QueryTerms rotate(const void* query, std::vector<float>& rotated) const;
+  /// `step` is that of the quantised query.
+  void set_scales(const QueryTerms& terms, double step, RabitqQuery& out) const;
+  /// The lowest bits of every code in planes of `shape`, and the factors of the whole code: rows of
+  /// shape.code_bytes + 4 bytes without padding.
+  void encode_lowest(VectorView data, const CodeShape& shape, std::byte* out,
+                     unsigned threads) const;
   /// visit(i, product, factor word) for each id.
   template <typename Visit>
   void for_each_estimate(const RabitqQuery& query, const Batch& batch, const Visit& visit) const;

@@ -63,7 +63,9 @@ class RowEncoder {
     return factors(fit, l2 ? fit.norm2 : -along_centroid);
   }
 
-  void pack(std::byte* record) const { encoder_.pack(reinterpret_cast<std::uint8_t*>(record)); }
+  void pack(const CodeShape& shape, std::byte* record) const {
+    encoder_.pack(shape, reinterpret_cast<std::uint8_t*>(record));
+  }
 
  private:
   Factors factors(const CodeFit& fit, double add) const {
@@ -141,17 +143,32 @@ RabitqParameters Rabitq::train(VectorView data, Metric metric, std::uint32_t bit
   return result;
 }
 
-void Rabitq::encode(VectorView data, std::byte* records, unsigned threads) const {
+void Rabitq::check_data(const VectorView& data) const {
   if (data.dimension != parameters_.dimension || data.type != parameters_.type) {
     throw Error("RaBitQ was trained on {} x {}, not on {} x {}", parameters_.dimension,
                 to_string(parameters_.type), data.dimension, to_string(data.type));
   }
+}
+
+void Rabitq::encode(VectorView data, std::byte* records, unsigned threads) const {
+  check_data(data);
   for_each_row(data, parameters_, resolve_threads(threads),
                [&](unsigned, std::size_t i, const Factors& factors, const RowEncoder& encoder) {
                  std::byte* record = records + i * record_bytes();
-                 encoder.pack(record);
+                 encoder.pack(shape_, record);
                  std::memset(record + shape_.code_bytes, 0, record_bytes() - shape_.code_bytes);
                  store_unaligned(record + shape_.code_bytes, codec_.encode(factors));
+               });
+}
+
+void Rabitq::encode_lowest(VectorView data, const CodeShape& shape, std::byte* out,
+                           unsigned threads) const {
+  check_data(data);
+  const std::size_t bytes = shape.code_bytes + sizeof(std::uint32_t);
+  for_each_row(data, parameters_, resolve_threads(threads),
+               [&](unsigned, std::size_t i, const Factors& factors, const RowEncoder& encoder) {
+                 encoder.pack(shape, out + i * bytes);
+                 store_unaligned(out + i * bytes + shape.code_bytes, codec_.encode(factors));
                });
 }
 

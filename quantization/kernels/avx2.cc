@@ -2,6 +2,7 @@
 #include <immintrin.h>
 
 #include "quantization/kernels/grouped.h"
+#include "quantization/kernels/single.h"
 
 namespace farvec::quantization {
 namespace {
@@ -82,7 +83,46 @@ struct Avx2 {
   }
 };
 
+/// The products of one plane with one level of the query, added to what the planes before gave.
+template <int width>
+inline __m256i append_single(const Plane& plane, const std::uint8_t* code, const std::int8_t* query,
+                             __m256i sum) {
+  const std::size_t stride = plane.query_stride();
+  sum = _mm256_slli_epi32(sum, width);
+  for (std::uint32_t done = 0; done < plane.bytes; done += kBlock) {
+    const __m256i bytes = load_block(code + done, plane.bytes - done);
+#pragma GCC unroll 8
+    for (int group = 0; group < 8 / width; ++group) {
+      const __m256i values =
+          _mm256_loadu_si256(reinterpret_cast<const __m256i*>(query + group * stride + done));
+      sum = _mm256_add_epi32(sum, group_products<width>(bytes, group, values));
+    }
+  }
+  return sum;
+}
+
+inline std::int32_t single_level(const CodeShape& shape, const std::uint8_t* code,
+                                 const std::int8_t* query) {
+  __m256i sum = _mm256_setzero_si256();
+  for (std::uint32_t p = 0; p < shape.plane_count; ++p) {
+    const Plane& plane = shape.planes[p];
+    const std::uint8_t* bytes = code + plane.offset;
+    if (plane.width == 8) sum = append_single<8>(plane, bytes, query, sum);
+    if (plane.width == 4) sum = append_single<4>(plane, bytes, query, sum);
+    if (plane.width == 2) sum = append_single<2>(plane, bytes, query, sum);
+    if (plane.width == 1) sum = append_single<1>(plane, bytes, query, sum);
+    query += plane.query_bytes();
+  }
+  const __m256i sums[kGroup] = {sum, sum, sum, sum};
+  return _mm_cvtsi128_si32(lane_totals(sums));
+}
+
 }  // namespace
+
+DotPair avx2_single_dot(const CodeShape& shape, const SingleDot& dot) {
+  return {single_level(shape, dot.code, dot.coarse),
+          dot.fine == nullptr ? 0 : single_level(shape, dot.code, dot.fine)};
+}
 
 DotKernel avx2_dot_kernel(const CodeShape& shape) {
   return Grouped<Avx2>::kernel(shape.bits);

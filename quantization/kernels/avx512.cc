@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "quantization/kernels/grouped.h"
+#include "quantization/kernels/single.h"
 
 namespace farvec::quantization {
 namespace {
@@ -162,7 +163,55 @@ DotKernel one_plane_kernel(const CodeShape& shape) {
   }
 }
 
+/// Two running sums for each level of the query, so that additions need not wait for each other.
+struct SingleSums {
+  __m512i coarse[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};
+  __m512i fine[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};
+};
+
+template <int width>
+inline void append_single(const Plane& plane, const SingleDot& dot, SingleSums& sums) {
+  const std::size_t stride = plane.query_stride();
+  const __m512i digit = _mm512_set1_epi8(static_cast<char>((1 << width) - 1));
+  for (int half = 0; half < 2; ++half) {
+    sums.coarse[half] = _mm512_slli_epi32(sums.coarse[half], width);
+    sums.fine[half] = _mm512_slli_epi32(sums.fine[half], width);
+  }
+  for (std::uint32_t done = 0; done < plane.bytes; done += 64) {
+    const std::uint32_t left = plane.bytes - done;
+    const __mmask64 mask = left >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << left) - 1;
+    const __m512i bytes = _mm512_maskz_loadu_epi8(mask, dot.code + plane.offset + done);
+#pragma GCC unroll 8
+    for (int group = 0; group < 8 / width; ++group) {
+      const __m512i digits =
+          _mm512_and_si512(_mm512_srl_epi16(bytes, _mm_cvtsi32_si128(group * width)), digit);
+      const std::size_t at = group * stride + done;
+      __m512i& coarse = sums.coarse[group % 2];
+      coarse = _mm512_dpbusd_epi32(coarse, digits, _mm512_maskz_loadu_epi8(mask, dot.coarse + at));
+      if (dot.fine == nullptr) continue;
+      __m512i& fine = sums.fine[group % 2];
+      fine = _mm512_dpbusd_epi32(fine, digits, _mm512_maskz_loadu_epi8(mask, dot.fine + at));
+    }
+  }
+}
+
 }  // namespace
+
+DotPair avx512_single_dot(const CodeShape& shape, const SingleDot& dot) {
+  SingleSums sums;
+  SingleDot rest = dot;
+  for (std::uint32_t p = 0; p < shape.plane_count; ++p) {
+    const Plane& plane = shape.planes[p];
+    if (plane.width == 8) append_single<8>(plane, rest, sums);
+    if (plane.width == 4) append_single<4>(plane, rest, sums);
+    if (plane.width == 2) append_single<2>(plane, rest, sums);
+    if (plane.width == 1) append_single<1>(plane, rest, sums);
+    rest.coarse += plane.query_bytes();
+    if (rest.fine != nullptr) rest.fine += plane.query_bytes();
+  }
+  return {_mm512_reduce_add_epi32(_mm512_add_epi32(sums.coarse[0], sums.coarse[1])),
+          _mm512_reduce_add_epi32(_mm512_add_epi32(sums.fine[0], sums.fine[1]))};
+}
 
 DotKernel avx512_dot_kernel(const CodeShape& shape) {
   switch (shape.bits) {

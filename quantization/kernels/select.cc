@@ -1,5 +1,6 @@
 #include "distance/isa.h"
 #include "quantization/kernels/kernel.h"
+#include "quantization/kernels/single.h"
 
 namespace farvec::quantization {
 
@@ -12,6 +13,15 @@ DotKernel select_dot_kernel(const CodeShape& shape, distance::Isa isa) {
   if (isa == distance::Isa::neon) return neon_dot_kernel(shape);
 #endif
   return portable_dot_kernel(shape);
+}
+
+SingleDotKernel select_single_dot([[maybe_unused]] distance::Isa isa) {
+#if defined(__x86_64__)
+  const bool vnni = distance::cpu_features().avx512_vnni;
+  if (isa == distance::Isa::avx512 && vnni) return avx512_single_dot;
+  if (isa == distance::Isa::avx512 || isa == distance::Isa::avx2) return avx2_single_dot;
+#endif
+  return portable_single_dot;
 }
 
 }  // namespace farvec::quantization

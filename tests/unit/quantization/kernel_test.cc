@@ -9,6 +9,7 @@
 
 #include "base/random.h"
 #include "distance/isa.h"
+#include "quantization/kernels/single.h"
 
 namespace farvec::quantization {
 namespace {
@@ -112,6 +113,31 @@ TEST(DotKernel, EveryInstructionSetEqualsPortable) {
           ASSERT_EQ(actual.dots, expected.dots) << dimension << " x " << bits << ", " << count;
           ASSERT_EQ(actual.factors, expected.factors) << dimension << " x " << bits;
         }
+      }
+    }
+  }
+}
+
+TEST(SingleDotKernel, EveryInstructionSetFollowsTheDefinition) {
+  for (const distance::Isa isa : distance::available_isas()) {
+    SCOPED_TRACE(std::string(distance::to_string(isa)));
+    const SingleDotKernel kernel = select_single_dot(isa);
+    for (const std::uint32_t dimension : dimensions()) {
+      for (std::uint32_t bits = 1; bits <= 8; ++bits) {
+        const Problem problem(CodeShape(dimension, bits));
+        const CodeShape& shape = problem.shape;
+        constexpr NodeId kId = 3;
+        // Exactly the bytes of one code, so that the address sanitizer sees a read behind it.
+        const auto code = std::make_unique<std::uint8_t[]>(shape.code_bytes);
+        std::memcpy(code.get(), problem.records.get() + kId * shape.record_bytes(),
+                    shape.code_bytes);
+        const std::int8_t* query = problem.query.front().values;
+        const DotPair both = kernel(shape, {code.get(), query, query});
+        const DotPair one = kernel(shape, {code.get(), query, nullptr});
+        ASSERT_EQ(both.coarse, naive_dot(problem, kId)) << dimension << " x " << bits;
+        ASSERT_EQ(both.fine, both.coarse) << dimension << " x " << bits;
+        ASSERT_EQ(one.coarse, both.coarse) << dimension << " x " << bits;
+        ASSERT_EQ(one.fine, 0) << dimension << " x " << bits;
       }
     }
   }
