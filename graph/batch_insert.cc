@@ -32,7 +32,11 @@ struct BuildScorer {
 
 BatchInserter::BatchInserter(const BuildSpace& space, const VamanaOptions& options,
                              unsigned threads, Graph& graph)
-    : space_(space), options_(options), threads_(threads), graph_(graph) {
+    : space_(space),
+      options_(options),
+      threads_(threads),
+      graph_(graph),
+      affine_(graph.count(), options.affinity) {
   for (unsigned t = 0; t < threads; ++t) {
     workers_.push_back(
         std::make_unique<Worker>(space, PruneParameters{options.degree, options.alpha}));
@@ -76,6 +80,7 @@ void BatchInserter::propose(std::size_t slot, NodeId point, Worker& worker) {
     worker.pool.push_back({id, space_.distance(point, id)});
   }
   const auto& kept = worker.prune.run(point, worker.pool);
+  if (!affine_.empty()) affine_.set(point, worker.pool);  // the pruning has sorted it
   std::copy(kept.begin(), kept.end(), &proposals_[slot * options_.degree]);
   proposal_sizes_[slot] = static_cast<std::uint32_t>(kept.size());
 }

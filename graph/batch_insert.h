@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "graph/beam_search.h"
@@ -25,6 +26,9 @@ class BatchInserter {
 
   /// Prunes every vertex to at most `degree` edges.
   void prune_to_degree();
+
+  /// What options.affinity asked for.
+  AffineSets take_affine() { return std::move(affine_); }
 
   /// Distances computed so far.
   std::uint64_t distances() const;
@@ -49,6 +53,7 @@ class BatchInserter {
   const VamanaOptions options_;
   const unsigned threads_;
   Graph& graph_;
+  AffineSets affine_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<NodeId> proposals_;  ///< `degree` slots per point of the batch
   std::vector<std::uint32_t> proposal_sizes_;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -79,9 +80,10 @@ Graph build_vamana(VectorView data, Metric metric, const VamanaOptions& options,
     inserter.prune_to_degree();
     result.repaired = make_reachable(graph, space, options.degree);
     result.distances = inserter.distances();
+    result.affine = inserter.take_affine();
   }
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (stats != nullptr) *stats = result;
+  if (stats != nullptr) *stats = std::move(result);
   return graph;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/types.h"
+#include "graph/affine_sets.h"
 #include "graph/graph.h"
 
 namespace farvec::graph {
@@ -17,20 +18,22 @@ struct VamanaOptions {
   std::uint64_t seed = 1;
   unsigned threads = 0;  ///< 0: all processors
   bool quiet = false;    ///< no progress line
+  AffinityOptions affinity = {};
 };
 
 struct VamanaStats {
   double seconds = 0;
   std::uint64_t distances = 0;
   std::uint64_t repaired = 0;  ///< vertices that had to be given an in-edge to be reachable
+  AffineSets affine;           ///< of the last pass, at no distance more; empty unless asked for
 };
 
 /// Builds the graph over all rows of `data` (stored type; must outlive the call; fewer than
 /// kMaxNodes rows). The graph is the same for the same data, options and seed whatever the number
 /// of threads: points are inserted in batches that search a frozen graph (Dobson et al., ParlayANN,
 /// PPoPP 2024), and back edges are applied grouped by target. Every vertex is reachable from the
-/// entry, which is the medoid. Memory beside the data: count * 1.3 * degree * 4 bytes and what one
-/// batch needs. Throws Error for options that make no sense.
+/// entry, which is the medoid. Memory beside the data: count * 1.3 * degree * 4 bytes, count *
+/// affinity.limit * 4 bytes, and what one batch needs. Throws Error for options that make no sense.
 Graph build_vamana(VectorView data, Metric metric, const VamanaOptions& options,
                    VamanaStats* stats = nullptr);
 
