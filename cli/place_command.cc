@@ -55,6 +55,7 @@ void print(const Manifest& manifest, const PlaceArguments& arguments) {
 
 void place(const PlaceArguments& arguments) {
   const auto index = layout::IndexDirectory::open(arguments.directory);
+  layout::require_memory_layout(index.manifest(), arguments.directory);
   layout::write_placement(arguments.directory, make_placement(index, arguments.options));
   print(layout::IndexDirectory::open(arguments.directory).manifest(), arguments);
 }

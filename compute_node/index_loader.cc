@@ -108,6 +108,7 @@ graph::Graph centroid_graph(const layout::Centroids& centroids) {
 SearchIndex load_search_index(const layout::IndexDirectory& directory,
                               const layout::LoadOptions& options) {
   const layout::Manifest& manifest = directory.manifest();
+  layout::require_memory_layout(manifest, directory.path().string());
   if (manifest.index == layout::IndexKind::cluster) {
     return assemble(manifest, directory.load_cluster_locator(options),
                     directory.load_centroids(options));
@@ -117,6 +118,7 @@ SearchIndex load_search_index(const layout::IndexDirectory& directory,
 
 SearchIndex fetch_search_index(const layout::Manifest& manifest, transport::Endpoint& endpoint,
                                const FetchOptions& options) {
+  layout::require_memory_layout(manifest, endpoint.description());
   const auto bytes =
       static_cast<double>(manifest.region(1).file_bytes() + manifest.region(2).file_bytes());
   const double seconds = options.deadline_seconds + bytes / options.least_bytes_per_second;

@@ -21,6 +21,8 @@ void require_header(const CodesHeader& header, const Manifest& manifest, std::st
           "the codes are of another metric or type than the manifest says");
   require(header.bits == manifest.build.code_bits,
           "the codes have another width than the manifest");
+  require(header.extension_bits == manifest.extension_bits(),
+          "the codes have another extension than the manifest");
   require(header.record_bytes >= 1 && header.record_bytes <= 2 * kMaxDimension,
           "the code records have an impossible size");
 }

@@ -22,7 +22,8 @@ struct CodesHeader {
   std::uint32_t record_bytes = 0;
   Metric metric = Metric::l2;
   ElementType type = ElementType::f32;
-  std::uint16_t reserved = 0;
+  std::uint8_t extension_bits = 0;  ///< per dimension, with the records; 0: these are whole codes
+  std::uint8_t reserved = 0;
   std::uint64_t seed = 0;
   std::uint64_t count = 0;
   float add_min = 0;
@@ -30,7 +31,10 @@ struct CodesHeader {
   float rescale_min = 0;
   float rescale_max = 0;
   float error_max = 0;
-  std::uint32_t spare[3] = {};
+  // Of the code together with its extension; 0 without one. Its add factors have the same range.
+  float whole_rescale_min = 0;
+  float whole_rescale_max = 0;
+  float whole_error_max = 0;
 
   /// From the start of the payload; a multiple of 4096.
   std::uint64_t records_offset() const {
@@ -41,7 +45,9 @@ struct CodesHeader {
 static_assert(sizeof(CodesHeader) == 64);
 static_assert(offsetof(CodesHeader, metric) == 12 && offsetof(CodesHeader, type) == 13);
 static_assert(offsetof(CodesHeader, seed) == 16 && offsetof(CodesHeader, add_min) == 32);
+static_assert(offsetof(CodesHeader, extension_bits) == 14);
 static_assert(offsetof(CodesHeader, error_max) == 48);
+static_assert(offsetof(CodesHeader, whole_rescale_min) == 52);
 
 /// What a writer stores; borrows.
 struct CodesView {

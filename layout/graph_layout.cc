@@ -29,14 +29,22 @@ PaddedShape padded_shape(const GraphGeometry& geometry) {
 }  // namespace
 
 std::string_view to_string(LayoutKind kind) {
-  return kind == LayoutKind::csr ? "csr" : "padded";
+  switch (kind) {
+    case LayoutKind::csr:
+      return "csr";
+    case LayoutKind::padded:
+      return "padded";
+    case LayoutKind::slotted:
+      break;
+  }
+  return "slotted";
 }
 
 LayoutKind parse_layout_kind(std::string_view text) {
-  for (const LayoutKind kind : {LayoutKind::csr, LayoutKind::padded}) {
+  for (const LayoutKind kind : {LayoutKind::csr, LayoutKind::padded, LayoutKind::slotted}) {
     if (text == to_string(kind)) return kind;
   }
-  throw Error("unknown layout '{}': use csr or padded", text);
+  throw Error("unknown layout '{}': use csr, padded or slotted", text);
 }
 
 std::uint32_t GraphGeometry::max_record_bytes() const {
@@ -48,6 +56,7 @@ void GraphGeometry::validate() const {
   const auto require = [](bool good, const char* field, std::uint64_t value) {
     if (!good) throw Error("a graph's {} cannot be {}", field, value);
   };
+  if (kind == LayoutKind::slotted) throw Error("layout slotted is searched with --tier ssd");
   require(count >= 1 && count < kInvalidNode, "vertex count", count);
   require(vector_bytes >= 1 && vector_bytes <= kMaxDimension * sizeof(float), "vector_bytes",
           vector_bytes);

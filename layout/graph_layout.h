@@ -17,9 +17,10 @@ namespace farvec::layout {
 /// csr: vector, neighbour ids; nothing between records, which may cross any boundary.
 /// padded: DiskANN's. vector, u32 degree, room for max_degree ids; as many whole nodes as fit a
 /// block, or several blocks for one node.
-enum class LayoutKind : std::uint8_t { csr = 0, padded = 1 };
+/// slotted: for SSDs, see slotted/slotted_page.h; nothing else in this file reads it.
+enum class LayoutKind : std::uint8_t { csr = 0, padded = 1, slotted = 2 };
 
-/// "csr", "padded".
+/// "csr", "padded", "slotted".
 std::string_view to_string(LayoutKind kind);
 /// Throws Error naming the accepted words.
 LayoutKind parse_layout_kind(std::string_view text);
@@ -37,7 +38,7 @@ struct GraphGeometry {
   std::uint32_t checksum_bytes() const { return record_checksum ? 4 : 0; }
   /// The longest record: what a reader's buffer must hold.
   std::uint32_t max_record_bytes() const;
-  /// Throws Error saying which field is out of range.
+  /// Throws Error saying which field is out of range, or that no locator reads slotted pages.
   void validate() const;
 };
 

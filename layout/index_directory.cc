@@ -14,6 +14,7 @@
 #include "base/input_file.h"
 #include "base/parallel.h"
 #include "base/progress.h"
+#include "layout/slotted/slotted_report.h"
 
 namespace farvec::layout {
 namespace {
@@ -151,7 +152,7 @@ IndexDirectory IndexDirectory::open(const std::filesystem::path& directory) {
   }
   IndexDirectory index(directory,
                        manifest_from_json(read_text(manifest_path), manifest_path.string()));
-  for (std::uint32_t region = 0; region < kRegionCount; ++region) {
+  for (std::uint32_t region = 0; region < index.manifest_.regions.size(); ++region) {
     require_header(index.manifest_.region(region), InputFile(index.region_path(region).string()));
   }
   return index;
@@ -252,6 +253,7 @@ OffsetTable IndexDirectory::load_offset_table(const LoadOptions& options) const 
 }
 
 GraphLocator IndexDirectory::load_locator(const LoadOptions& options) const {
+  require_memory_layout(manifest_, path_.string());
   if (manifest_.layout == LayoutKind::padded) return GraphLocator(manifest_.geometry());
   return GraphLocator(manifest_.geometry(), load_offset_table(options));
 }
@@ -265,12 +267,19 @@ ClusterLocator IndexDirectory::load_cluster_locator(const LoadOptions& options) 
   return parse_cluster_table(load_region(kClustersRegion, options), manifest_);
 }
 
+PageMap IndexDirectory::load_page_map(const LoadOptions& options) const {
+  FARVEC_CHECK(manifest_.is_slotted());
+  return PageMap(load_region(kPagesRegion, options), manifest_.slotted_geometry(),
+                 region_path(kPagesRegion).string());
+}
+
 void IndexDirectory::verify(const LoadOptions& options) const {
-  for (std::uint32_t region = 0; region < kRegionCount; ++region) {
+  for (std::uint32_t region = 0; region < manifest_.regions.size(); ++region) {
     const InputFile file(region_path(region).string());
     require_header(manifest_.region(region), file);
     verify_region(manifest_.region(region), file, options);
   }
+  if (manifest_.is_slotted()) (void)slotted_report(*this, options);
 }
 
 }  // namespace farvec::layout

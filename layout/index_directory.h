@@ -14,6 +14,7 @@
 #include "layout/codes_region.h"
 #include "layout/graph_layout.h"
 #include "layout/manifest.h"
+#include "layout/slotted/page_map.h"
 
 namespace farvec::layout {
 
@@ -61,15 +62,18 @@ class IndexDirectory {
   Codes load_codes(const LoadOptions& options = {}) const;
   /// From the offsets region, whatever the layout.
   OffsetTable load_offset_table(const LoadOptions& options = {}) const;
-  /// With the offset table when the layout is csr.
+  /// With the offset table when the layout is csr. There is none for slotted pages.
   GraphLocator load_locator(const LoadOptions& options = {}) const;
+
+  /// Of a slotted index.
+  PageMap load_page_map(const LoadOptions& options = {}) const;
 
   /// Of a cluster index.
   Centroids load_centroids(const LoadOptions& options = {}) const;
   ClusterLocator load_cluster_locator(const LoadOptions& options = {}) const;
 
   /// Reads everything and compares every checksum; throws at the first that does not match, naming
-  /// file, chunk and offset.
+  /// file, chunk and offset. Of slotted pages every record is decoded too.
   void verify(const LoadOptions& options = {}) const;
 
  private:

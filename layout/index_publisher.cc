@@ -36,7 +36,7 @@ void require_room(const fs::path& directory, std::uint64_t needed) {
 std::uint64_t bytes_beside_payload(std::uint64_t payload_bytes) {
   constexpr std::uint64_t kManifestBytes = 16384;
   constexpr std::uint64_t kChecksumBytes = 32;  // in the manifest, per chunk
-  return kRegionCount * kRegionHeaderBytes + kManifestBytes +
+  return (kRegionCount + 1) * kRegionHeaderBytes + kManifestBytes +
          payload_bytes / kChunkBytes * kChecksumBytes;
 }
 

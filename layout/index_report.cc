@@ -1,6 +1,7 @@
 #include "layout/index_report.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 
@@ -23,10 +24,19 @@ std::uint32_t quantile(const DegreeReport& report, std::uint64_t count, double s
 LayoutCost layout_cost(const Manifest& manifest, LayoutKind layout) {
   GraphGeometry geometry = manifest.geometry();
   geometry.kind = layout;
+  // A slotted index is in blocks of its own size, and its padded counterpart in DiskANN's.
+  if (manifest.is_slotted()) geometry.block_bytes = GraphGeometry{}.block_bytes;
   LayoutCost cost;
   cost.layout = layout;
-  cost.records_bytes = region_bytes(geometry, manifest.edges);
   cost.codes_bytes = manifest.region(kCodesRegion).file_bytes();
+  if (layout == LayoutKind::slotted) {
+    FARVEC_CHECK(manifest.is_slotted());
+    cost.records_bytes = manifest.region(kRecordsRegion).file_bytes();
+    cost.offsets_bytes = manifest.region(kPagesRegion).file_bytes();
+    if (manifest.slotted.rerank) cost.vectors_bytes = manifest.region(kVectorsRegion).file_bytes();
+  } else {
+    cost.records_bytes = region_bytes(geometry, manifest.edges);
+  }
   if (layout == LayoutKind::csr) {
     cost.offsets_bytes = kRegionHeaderBytes + OffsetTable::table_bytes(manifest.count);
   }
@@ -46,12 +56,26 @@ DegreeReport degree_report(const OffsetTable& table) {
     if (degree >= report.histogram.size()) report.histogram.resize(degree + 1);
     ++report.histogram[degree];
   }
+  return degree_report(std::move(report.histogram));
+}
+
+DegreeReport degree_report(std::vector<std::uint64_t> histogram) {
+  DegreeReport report;
+  report.histogram = std::move(histogram);
+  while (!report.histogram.empty() && report.histogram.back() == 0) report.histogram.pop_back();
+  FARVEC_CHECK(!report.histogram.empty());
   report.most = static_cast<std::uint32_t>(report.histogram.size() - 1);
+  std::uint64_t count = 0;
+  std::uint64_t edges = 0;
+  for (std::uint64_t d = 0; d < report.histogram.size(); ++d) {
+    count += report.histogram[d];
+    edges += d * report.histogram[d];
+  }
   while (report.histogram[report.least] == 0) ++report.least;
-  report.p50 = quantile(report, table.count(), 0.50);
-  report.p90 = quantile(report, table.count(), 0.90);
-  report.p99 = quantile(report, table.count(), 0.99);
-  report.mean = static_cast<double>(table.total_edges()) / static_cast<double>(table.count());
+  report.p50 = quantile(report, count, 0.50);
+  report.p90 = quantile(report, count, 0.90);
+  report.p99 = quantile(report, count, 0.99);
+  report.mean = static_cast<double>(edges) / static_cast<double>(count);
   return report;
 }
 

@@ -76,13 +76,6 @@ RegionEntry write_records(const fs::path& directory, const GraphLocator& locator
   return file.publish();
 }
 
-RegionEntry write_codes(const fs::path& directory, const CodesView& codes) {
-  RegionFile file(directory, RegionKind::codes);
-  file.append(encode_codes_preamble(codes));
-  file.append(codes.records);
-  return file.publish();
-}
-
 RegionEntry write_offsets(const fs::path& directory, const OffsetTable& table) {
   RegionFile file(directory, RegionKind::offsets);
   file.append(table.bytes());
@@ -115,6 +108,7 @@ Manifest write_index(const fs::path& directory, Manifest manifest, const IndexCo
 
 void write_placement(const fs::path& directory, std::optional<Placement> placement) {
   Manifest manifest = IndexDirectory::open(directory).manifest();
+  require_memory_layout(manifest, directory.string());
   manifest.placement = std::move(placement);
   const fs::path replacement = directory / (std::string(kManifestFile) + ".new");
   fs::remove(replacement);  // of one who was killed

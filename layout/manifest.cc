@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "base/check.h"
+#include "base/error.h"
 
 namespace farvec::layout {
 
@@ -51,6 +52,22 @@ std::uint64_t Manifest::node_bytes(std::uint32_t node) const {
   std::uint64_t sum = 0;
   for (std::uint32_t id = 0; id < kRegionCount; ++id) sum += node_bytes(node, id);
   return sum;
+}
+
+SlottedGeometry Manifest::slotted_geometry() const {
+  return {.payload = slotted.payload,
+          .extension_bits = slotted.extension_bits,
+          .payload_bytes = slotted.payload_bytes,
+          .page_bytes = block_bytes,
+          .max_degree = max_degree,
+          .pages = slotted.pages,
+          .count = count};
+}
+
+void require_memory_layout(const Manifest& manifest, std::string_view source) {
+  if (!manifest.is_slotted()) return;
+  throw Error("'{}': layout slotted is searched with --tier ssd; build csr or padded for memory",
+              source);
 }
 
 GraphGeometry Manifest::geometry() const {

@@ -13,6 +13,7 @@
 #include "layout/graph_layout.h"
 #include "layout/placement.h"
 #include "layout/region_header.h"
+#include "layout/slotted/slotted_geometry.h"
 
 namespace farvec::layout {
 
@@ -60,6 +61,19 @@ struct RegionEntry {
   RegionHeader header() const;
 };
 
+/// What a graph index in slotted pages has besides.
+struct SlottedDescription {
+  PayloadKind payload = PayloadKind::code;
+  std::uint32_t extension_bits = 0;
+  std::uint32_t payload_bytes = 0;
+  std::uint32_t pages = 0;
+  std::string placement;  ///< how records were given to pages: affinity, bnf, id
+  bool rerank = false;    ///< a fourth region holds the stored vectors, one after another
+  /// Pairs that the build found to be affine, and those of them that share a page.
+  std::uint64_t affine_pairs = 0;
+  std::uint64_t affine_pairs_together = 0;
+};
+
 enum class IndexKind : std::uint8_t { graph = 0, cluster = 1 };
 
 /// "graph", "cluster".
@@ -82,6 +96,8 @@ struct Manifest {
   std::uint64_t edges = 0;
   NodeId entry = 0;
 
+  SlottedDescription slotted;
+
   BuildParameters build;
 
   // Of a cluster index; its vector bytes and count are those of all vectors.
@@ -97,6 +113,10 @@ struct Manifest {
   std::optional<Placement> placement;  ///< none: one memory node holds everything
 
   GraphGeometry geometry() const;
+  /// Of the slotted layout; block_bytes are its page_bytes.
+  SlottedGeometry slotted_geometry() const;
+  bool is_slotted() const { return index == IndexKind::graph && layout == LayoutKind::slotted; }
+  std::uint32_t extension_bits() const { return is_slotted() ? slotted.extension_bits : 0; }
   std::string_view layout_name() const {
     return index == IndexKind::graph ? to_string(layout) : to_string(cluster.kind);
   }
@@ -108,6 +128,7 @@ struct Manifest {
   /// By region number.
   const RegionEntry& region(std::uint32_t region) const { return regions.at(region); }
 
+  /// Of those that memory nodes serve.
   std::array<std::uint64_t, kRegionCount> region_bytes() const;
   std::uint32_t memory_nodes() const { return placement ? placement->nodes : 1; }
   /// Of the region that memory node `node` serves, header included.
@@ -118,6 +139,10 @@ struct Manifest {
   /// Of all its regions.
   std::uint64_t node_bytes(std::uint32_t node) const;
 };
+
+/// Throws Error, naming `source`, when no memory node can hold the index because it is made for
+/// SSDs.
+void require_memory_layout(const Manifest& manifest, std::string_view source);
 
 std::string manifest_to_json(const Manifest& manifest);
 

@@ -1,4 +1,3 @@
-#include <array>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -7,6 +6,7 @@
 #include "layout/json_fields.h"
 #include "layout/manifest.h"
 #include "layout/placement_json.h"
+#include "layout/slotted/page_map.h"
 
 namespace farvec::layout {
 namespace {
@@ -30,14 +30,27 @@ Json region_to_json(const RegionEntry& region) {
           {"xxh3", std::move(checksums)}};
 }
 
+Json slotted_to_json(const SlottedDescription& slotted) {
+  return {{"payload", to_string(slotted.payload)},
+          {"extension_bits", slotted.extension_bits},
+          {"payload_bytes", slotted.payload_bytes},
+          {"pages", slotted.pages},
+          {"placement", slotted.placement},
+          {"rerank", slotted.rerank},
+          {"affine_pairs", slotted.affine_pairs},
+          {"affine_pairs_together", slotted.affine_pairs_together}};
+}
+
 Json graph_to_json(const Manifest& m) {
-  return {{"layout", to_string(m.layout)},
-          {"record_checksum", m.record_checksum},
-          {"block_bytes", m.block_bytes},
-          {"max_degree", m.max_degree},
-          {"edges", m.edges},
-          {"average_degree", m.average_degree()},
-          {"entry", m.entry}};
+  Json json = {{"layout", to_string(m.layout)},
+               {"record_checksum", m.record_checksum},
+               {"block_bytes", m.block_bytes},
+               {"max_degree", m.max_degree},
+               {"edges", m.edges},
+               {"average_degree", m.average_degree()},
+               {"entry", m.entry}};
+  if (m.is_slotted()) json["slotted"] = slotted_to_json(m.slotted);
+  return json;
 }
 
 Json build_to_json(const BuildParameters& build) {
@@ -105,6 +118,28 @@ void read_shape(const JsonFields& fields, Manifest& m) {
   m.count = fields.integer("count", 1, kInvalidNode - 1);
 }
 
+void read_slotted(const JsonFields& fields, Manifest& m) {
+  SlottedDescription& slotted = m.slotted;
+  slotted.payload = word(fields, "payload", parse_payload_kind);
+  slotted.extension_bits = integer32(fields, "extension_bits", 0, 7);
+  slotted.payload_bytes = integer32(fields, "payload_bytes", 1, kMaxDimension * sizeof(float));
+  slotted.pages = integer32(fields, "pages", 1, SlottedGeometry::kMostPages);
+  slotted.placement = fields.text("placement", 64);
+  slotted.rerank = fields.boolean("rerank");
+  slotted.affine_pairs = fields.integer("affine_pairs", 0, kMost64);
+  slotted.affine_pairs_together = fields.integer("affine_pairs_together", 0, slotted.affine_pairs);
+  if (slotted.payload == PayloadKind::vector &&
+      slotted.payload_bytes != m.geometry().vector_bytes) {
+    fields.fail("payload_bytes", "are not those of a vector");
+  }
+  if (m.record_checksum) fields.fail("payload", "is in pages, which have their own checksums");
+  try {
+    m.slotted_geometry().validate();
+  } catch (const Error& error) {
+    throw Error("{}: {}", fields.path(), error.what());
+  }
+}
+
 void read_graph(const JsonFields& fields, Manifest& m) {
   m.layout = word(fields, "layout", parse_layout_kind);
   m.record_checksum = fields.boolean("record_checksum");
@@ -113,6 +148,7 @@ void read_graph(const JsonFields& fields, Manifest& m) {
   m.edges = fields.integer("edges", 0, m.count * m.max_degree);
   m.entry = integer32(fields, "entry", 0, m.count - 1);
   if ((m.block_bytes & (m.block_bytes - 1)) != 0) fields.fail("block_bytes", "is no power of two");
+  if (m.is_slotted()) read_slotted(fields.object("slotted"), m);
 }
 
 void read_replication(const JsonFields& fields, Manifest& m) {
@@ -212,18 +248,33 @@ void require_payload(const Manifest& m, std::uint32_t region, std::uint64_t expe
               m.region(region).file, m.region(region).payload_bytes, contents, expected);
 }
 
-std::array<RegionKind, kRegionCount> region_kinds(const Manifest& m) {
+std::vector<RegionKind> region_kinds(const Manifest& m) {
   if (m.index == IndexKind::cluster) {
     return {records_kind(m.cluster.kind), RegionKind::centroids, RegionKind::clusters};
   }
-  return {records_kind(m.layout), RegionKind::codes, RegionKind::offsets};
+  if (!m.is_slotted()) return {records_kind(m.layout), RegionKind::codes, RegionKind::offsets};
+  std::vector<RegionKind> kinds{RegionKind::records_slotted, RegionKind::codes, RegionKind::pages};
+  if (m.slotted.rerank) kinds.push_back(RegionKind::vectors);
+  return kinds;
+}
+
+void check_slotted_payloads(const Manifest& m, std::string_view source) {
+  const std::string pages = fmt::format("{} pages of {} vertices", m.slotted.pages, m.count);
+  require_payload(m, kRecordsRegion, m.slotted_geometry().region_bytes() - kRegionHeaderBytes,
+                  pages, source);
+  require_payload(m, kPagesRegion, PageMap::payload_bytes(m.count), pages, source);
+  if (!m.slotted.rerank) return;
+  require_payload(m, kVectorsRegion, m.count * m.geometry().vector_bytes,
+                  fmt::format("{} vectors", m.count), source);
 }
 
 void read_regions(const JsonFields& fields, Manifest& m, std::string_view source) {
   const nlohmann::json& array = fields.array("regions");
   const auto kinds = region_kinds(m);
-  if (array.size() != kRegionCount) fields.fail("regions", "does not have three entries");
-  for (std::uint32_t i = 0; i < kRegionCount; ++i) {
+  if (array.size() != kinds.size()) {
+    fields.fail("regions", fmt::format("does not have {} entries", kinds.size()));
+  }
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
     const JsonFields entry(array[i], fmt::format("{}: regions[{}]", source, i));
     m.regions.push_back(read_region(entry, kinds[i]));
   }
@@ -232,6 +283,7 @@ void read_regions(const JsonFields& fields, Manifest& m, std::string_view source
                     fmt::format("{} clusters", m.cluster.clusters), source);
     return;
   }
+  if (m.is_slotted()) return check_slotted_payloads(m, source);
   const std::string graph = fmt::format("{} vertices with {} edges", m.count, m.edges);
   require_payload(m, kRecordsRegion, region_bytes(m.geometry(), m.edges) - kRegionHeaderBytes,
                   graph, source);
@@ -295,6 +347,7 @@ Manifest manifest_from_json(std::string_view text, std::string_view source) {
   m.farvec_commit = built_by.text("commit");
   read_regions(fields, m, source);
   if (json.contains("placement")) {
+    require_memory_layout(m, source);
     m.placement = placement_from_json(fields.object("placement"), m.region_bytes());
   }
   return m;

@@ -70,4 +70,11 @@ RegionEntry RegionFile::publish() {
   return std::move(entry_);
 }
 
+RegionEntry write_codes(const std::filesystem::path& directory, const CodesView& codes) {
+  RegionFile file(directory, RegionKind::codes);
+  file.append(encode_codes_preamble(codes));
+  file.append(codes.records);
+  return file.publish();
+}
+
 }  // namespace farvec::layout

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "layout/codes_region.h"
 #include "layout/manifest.h"
 
 namespace farvec::layout {
@@ -49,5 +50,8 @@ class RegionFile {
   WritableFile file_;
   std::vector<std::byte> chunk_;  ///< the payload after the last whole chunk
 };
+
+/// Writes the whole codes region.
+RegionEntry write_codes(const std::filesystem::path& directory, const CodesView& codes);
 
 }  // namespace farvec::layout

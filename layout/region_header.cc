@@ -42,6 +42,12 @@ std::string_view to_string(RegionKind kind) {
       return "centroids";
     case RegionKind::clusters:
       return "clusters";
+    case RegionKind::records_slotted:
+      return "records.slotted";
+    case RegionKind::pages:
+      return "pages";
+    case RegionKind::vectors:
+      return "vectors";
   }
   return "unknown";
 }
@@ -53,14 +59,25 @@ std::uint32_t region_id(RegionKind kind) {
       return 1;
     case RegionKind::offsets:
     case RegionKind::clusters:
+    case RegionKind::pages:
       return 2;
+    case RegionKind::vectors:
+      return kVectorsRegion;
     default:
       return kRecordsRegion;
   }
 }
 
 RegionKind records_kind(LayoutKind layout) {
-  return layout == LayoutKind::csr ? RegionKind::records_csr : RegionKind::records_padded;
+  switch (layout) {
+    case LayoutKind::csr:
+      return RegionKind::records_csr;
+    case LayoutKind::padded:
+      return RegionKind::records_padded;
+    case LayoutKind::slotted:
+      break;
+  }
+  return RegionKind::records_slotted;
 }
 
 RegionKind records_kind(ClusterLayoutKind layout) {

@@ -25,7 +25,10 @@ enum class RegionKind : std::uint32_t {
   records_grouped = 7,
   records_grouped_inline = 8,
   centroids = 9,
-  clusters = 10
+  clusters = 10,
+  records_slotted = 11,
+  pages = 12,
+  vectors = 13
 };
 
 /// Numbers under which a memory node serves the regions of an index: what searches read, then what
@@ -37,6 +40,10 @@ inline constexpr std::uint32_t kOffsetsRegion = 2;
 inline constexpr std::uint32_t kCentroidsRegion = 1;
 inline constexpr std::uint32_t kClustersRegion = 2;
 inline constexpr std::uint32_t kRegionCount = 3;
+/// Of a slotted index, which no memory node serves: the page of every vertex, and the vectors when
+/// searches re-rank by them.
+inline constexpr std::uint32_t kPagesRegion = 2;
+inline constexpr std::uint32_t kVectorsRegion = 3;
 
 std::string_view to_string(RegionKind kind);
 std::uint32_t region_id(RegionKind kind);

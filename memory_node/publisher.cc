@@ -46,6 +46,7 @@ std::shared_ptr<const RegionTable> Publisher::publish(const std::string& index,
 std::shared_ptr<const Publication> Publisher::load(const std::string& index,
                                                    const std::function<bool()>& cancelled) {
   const auto directory = layout::IndexDirectory::open(index);
+  layout::require_memory_layout(directory.manifest(), index);
   state_.loaded_bytes.store(0, kRelaxed);
   state_.total_bytes.store(bytes_to_load(directory.manifest()), kRelaxed);
   auto publication = std::make_shared<Publication>();

@@ -1,0 +1,32 @@
+// A slotted index on disk: pages, codes, page map, and vectors where the search re-ranks.
+#pragma once
+
+#include <filesystem>
+
+#include "base/node_record.h"
+#include "base/types.h"
+#include "layout/codes_region.h"
+#include "layout/index_writer.h"
+#include "layout/manifest.h"
+#include "layout/slotted/page_encoder.h"
+#include "layout/slotted/page_plan.h"
+
+namespace farvec::layout {
+
+/// What a slotted index is made of; borrowed from whoever built it.
+struct SlottedContents {
+  AdjacencyView graph;
+  VectorView vectors;  ///< stored type
+  PayloadView payloads;
+  CodesView codes;
+  const RecordCosts& costs;
+  const PagePlan& plan;
+};
+
+/// Like write_index(). The caller has filled in metric, types, record_checksum (false),
+/// block_bytes, max_degree, build, dataset, farvec_*, and of `slotted` all but `pages`. A region of
+/// vectors is written when slotted.rerank says so.
+Manifest write_slotted_index(const std::filesystem::path& directory, Manifest manifest,
+                             const SlottedContents& contents, const WriteOptions& options = {});
+
+}  // namespace farvec::layout
