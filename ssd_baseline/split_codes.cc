@@ -1,0 +1,30 @@
+#include "ssd_baseline/split_codes.h"
+
+namespace farvec::ssd_baseline {
+
+void describe_extension(const quantization::SplitRabitq& split, layout::CodesHeader& header) {
+  const quantization::RabitqParameters& whole = split.whole_parameters();
+  header.extension_bits = static_cast<std::uint8_t>(split.extension_bits());
+  header.whole_rescale_min = whole.rescale_min;
+  header.whole_rescale_max = whole.rescale_max;
+  header.whole_error_max = whole.error_max;
+}
+
+quantization::RabitqParameters code_parameters(const layout::Codes& codes) {
+  const layout::CodesHeader& h = codes.header;
+  return {h.dimension, h.bits,    h.metric,      h.type,        h.seed,     codes.centroid,
+          h.add_min,   h.add_max, h.rescale_min, h.rescale_max, h.error_max};
+}
+
+quantization::SplitParameters split_parameters(const layout::Codes& codes) {
+  const layout::CodesHeader& header = codes.header;
+  quantization::SplitParameters parameters{code_parameters(codes), code_parameters(codes)};
+  quantization::RabitqParameters& whole = parameters.whole;
+  whole.bits = header.bits + header.extension_bits;
+  whole.rescale_min = header.whole_rescale_min;
+  whole.rescale_max = header.whole_rescale_max;
+  whole.error_max = header.whole_error_max;
+  return parameters;
+}
+
+}  // namespace farvec::ssd_baseline

@@ -1,0 +1,19 @@
+// Between the codes region of an index and the quantiser's parameters.
+#pragma once
+
+#include "layout/codes_region.h"
+#include "quantization/rabitq.h"
+#include "quantization/split_rabitq.h"
+
+namespace farvec::ssd_baseline {
+
+/// Adds to a header of split.code()'s parameters what its extension needs.
+void describe_extension(const quantization::SplitRabitq& split, layout::CodesHeader& header);
+
+/// Of the codes in DRAM: whole ones, or the part of 1 bit.
+quantization::RabitqParameters code_parameters(const layout::Codes& codes);
+
+/// Of codes with an extension. SplitRabitq's constructor throws Error when they make no sense.
+quantization::SplitParameters split_parameters(const layout::Codes& codes);
+
+}  // namespace farvec::ssd_baseline
