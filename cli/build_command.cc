@@ -11,6 +11,7 @@
 #include "base/version.h"
 #include "cli/build_input.h"
 #include "cli/commands.h"
+#include "cli/slotted_build.h"
 #include "compute_node/index_loader.h"
 #include "graph/vamana_builder.h"
 #include "layout/index_writer.h"
@@ -24,10 +25,15 @@ struct BuildArguments {
   std::string out;
   std::string layout = "csr";
   graph::VamanaOptions graph;
+  SlottedOptions slotted;
   std::uint32_t code_bits = 2;
   bool record_checksum = false;
   bool overwrite = false;
   bool json = false;
+
+  bool is_slotted() const {
+    return layout::parse_layout_kind(layout) == layout::LayoutKind::slotted;
+  }
 };
 
 layout::Manifest describe(const BuildArguments& arguments, const VectorView& source,
@@ -50,17 +56,22 @@ void report(const BuildArguments& arguments, const layout::Manifest& manifest,
   const double distances =
       static_cast<double>(stats.distances) / static_cast<double>(manifest.count);
   if (arguments.json) {
-    const nlohmann::ordered_json facts{{"index", arguments.out},
-                                       {"dataset", manifest.dataset.name},
-                                       {"count", manifest.count},
-                                       {"dimension", manifest.dimension},
-                                       {"average_degree", manifest.average_degree()},
-                                       {"graph_seconds", stats.seconds},
-                                       {"distances_per_vector", distances},
-                                       {"edges_added_for_reachability", stats.repaired},
-                                       {"amplification", amplification},
-                                       {"peak_memory_bytes", peak_resident_bytes()},
-                                       {"commit", commit()}};
+    nlohmann::ordered_json facts{{"index", arguments.out},
+                                 {"dataset", manifest.dataset.name},
+                                 {"count", manifest.count},
+                                 {"dimension", manifest.dimension},
+                                 {"average_degree", manifest.average_degree()},
+                                 {"graph_seconds", stats.seconds},
+                                 {"distances_per_vector", distances},
+                                 {"edges_added_for_reachability", stats.repaired},
+                                 {"amplification", amplification},
+                                 {"peak_memory_bytes", peak_resident_bytes()},
+                                 {"commit", commit()}};
+    if (manifest.is_slotted()) {
+      facts["pages"] = manifest.slotted.pages;
+      facts["affine_pairs"] = manifest.slotted.affine_pairs;
+      facts["affine_pairs_together"] = manifest.slotted.affine_pairs_together;
+    }
     fmt::print("{}\n", facts.dump());
     return;
   }
@@ -72,13 +83,42 @@ void report(const BuildArguments& arguments, const layout::Manifest& manifest,
       arguments.out, manifest.count, manifest.dimension, to_string(manifest.stored_type),
       to_string(manifest.layout), stats.seconds, distances, manifest.average_degree(),
       stats.repaired, amplification, static_cast<double>(peak_resident_bytes()) / (1 << 20));
+  if (manifest.is_slotted()) {
+    fmt::print("{} pages of {} bytes, placement {}: {} of {} affine pairs share a page\n",
+               manifest.slotted.pages, manifest.block_bytes, manifest.slotted.placement,
+               manifest.slotted.affine_pairs_together, manifest.slotted.affine_pairs);
+  }
 }
 
 void check_arguments(const BuildArguments& arguments) {
   if (arguments.code_bits < 1 || arguments.code_bits > 8) {
     throw Error("--code-bits {} is out of range: use 1 to 8", arguments.code_bits);
   }
-  layout::parse_layout_kind(arguments.layout);
+  if (!arguments.is_slotted()) return;
+  check_slotted_options(arguments.slotted);
+  if (arguments.record_checksum) {
+    throw Error("--record-checksum is not for slotted pages: every page has a checksum of its own");
+  }
+}
+
+layout::Manifest write(const BuildArguments& arguments, layout::Manifest manifest,
+                       const BuiltGraph& built, unsigned threads) {
+  const layout::WriteOptions options{
+      .overwrite = arguments.overwrite, .threads = threads, .quiet = arguments.graph.quiet};
+  if (arguments.is_slotted()) {
+    return write_slotted(arguments.out, std::move(manifest), built, arguments.slotted, options);
+  }
+  const VectorView& rows = built.rows;
+  const quantization::Rabitq quantizer(quantization::Rabitq::train(
+      rows, manifest.metric, arguments.code_bits, arguments.graph.seed, threads));
+  HugeBuffer codes(rows.count * quantizer.record_bytes());
+  quantizer.encode(rows, codes.data(), threads);
+  const auto& parameters = quantizer.parameters();
+  const layout::IndexContents contents{
+      built.graph.view(),
+      rows,
+      {compute_node::codes_header(parameters, rows.count), parameters.centroid, codes.span()}};
+  return layout::write_index(arguments.out, std::move(manifest), contents, options);
 }
 
 void build(const BuildArguments& arguments) {
@@ -92,21 +132,14 @@ void build(const BuildArguments& arguments) {
   const dataset::VectorSet stored = stored_rows(std::move(source), metric, threads);
   const VectorView rows = stored.view();
 
+  graph::VamanaOptions options = arguments.graph;
+  if (arguments.is_slotted()) {
+    options.affinity = affinity_options(arguments.slotted, rows, metric, arguments.graph);
+  }
   graph::VamanaStats stats;
-  const graph::Graph graph = graph::build_vamana(rows, metric, arguments.graph, &stats);
-  const quantization::Rabitq quantizer(quantization::Rabitq::train(
-      rows, metric, arguments.code_bits, arguments.graph.seed, threads));
-  HugeBuffer codes(rows.count * quantizer.record_bytes());
-  quantizer.encode(rows, codes.data(), threads);
-
-  const auto& parameters = quantizer.parameters();
-  const layout::IndexContents contents{
-      graph.view(),
-      rows,
-      {compute_node::codes_header(parameters, rows.count), parameters.centroid, codes.span()}};
-  manifest = layout::write_index(
-      arguments.out, std::move(manifest), contents,
-      {.overwrite = arguments.overwrite, .threads = threads, .quiet = arguments.graph.quiet});
+  const graph::Graph graph = graph::build_vamana(rows, metric, options, &stats);
+  manifest =
+      write(arguments, std::move(manifest), {graph, stats, rows, arguments.code_bits}, threads);
   report(arguments, manifest, stats);
 }
 
@@ -121,9 +154,17 @@ void add_graph_options(CLI::App& command, BuildArguments& arguments) {
       ->capture_default_str();
   command.add_option("--passes", graph.passes, "Times every vertex is inserted")
       ->capture_default_str();
-  command.add_option("--code-bits", arguments.code_bits, "Bits per dimension of the codes, 1 to 8")
+  command
+      .add_option("--code-bits", arguments.code_bits,
+                  "Bits per dimension of the codes in DRAM, 1 to 8 (slotted with "
+                  "payload code: always 1, see --bits)")
       ->capture_default_str();
-  command.add_option("--layout", arguments.layout, "csr or padded")->capture_default_str();
+  command
+      .add_option("--layout", arguments.layout,
+                  "csr, padded (DiskANN's: whole nodes in blocks), or slotted (pages for SSDs, "
+                  "searched with --tier ssd)")
+      ->capture_default_str();
+  add_slotted_options(command, arguments.slotted);
   command.add_option("--threads", graph.threads, "0: one per processor")->capture_default_str();
   command.add_option("--seed", graph.seed, "The same seed gives the same index")
       ->capture_default_str();

@@ -11,6 +11,7 @@
 #include "layout/cluster_report.h"
 #include "layout/index_directory.h"
 #include "layout/index_report.h"
+#include "layout/slotted/slotted_report.h"
 
 namespace farvec::cli {
 namespace {
@@ -32,6 +33,7 @@ Json cost_to_json(const LayoutCost& cost) {
           {"amplification", cost.amplification},
           {"codes_bytes", cost.codes_bytes},
           {"offsets_bytes", cost.offsets_bytes},
+          {"vectors_bytes", cost.vectors_bytes},
           {"total_bytes", cost.total_bytes()},
           {"total_amplification", cost.total_amplification},
           {"compute_dram_bytes_per_vector", cost.compute_dram_bytes_per_vector}};
@@ -78,6 +80,41 @@ void print_json(const layout::IndexDirectory& index, const layout::DegreeReport&
   for (const LayoutKind kind : {LayoutKind::csr, LayoutKind::padded}) {
     json["layouts"][std::string(to_string(kind))] =
         cost_to_json(layout_cost(index.manifest(), kind));
+  }
+  fmt::print("{}\n", json.dump());
+}
+
+double share(std::uint64_t part, std::uint64_t all) {
+  return all == 0 ? 0 : static_cast<double>(part) / static_cast<double>(all);
+}
+
+Json slotted_to_json(const Manifest& manifest, const layout::SlottedReport& report) {
+  const layout::SlottedDescription& slotted = manifest.slotted;
+  return {
+      {"pages", report.pages},
+      {"page_utilisation", report.utilisation()},
+      {"fragmentation", report.fragmentation()},
+      {"records_per_page", report.records_per_page()},
+      {"records_per_page_min", report.least_records},
+      {"records_per_page_max", report.most_records},
+      {"header_bytes", report.header_bytes},
+      {"slot_bytes", report.slot_bytes},
+      {"payload_bytes", report.payload_bytes},
+      {"neighbor_bytes", report.neighbor_bytes},
+      {"free_bytes", report.free_bytes},
+      {"colored_records", report.colored},
+      {"overlap", report.overlap},
+      {"affine_pairs_together_share", share(slotted.affine_pairs_together, slotted.affine_pairs)}};
+}
+
+void print_json(const layout::IndexDirectory& index, const layout::SlottedReport& report,
+                bool verified) {
+  const Manifest& manifest = index.manifest();
+  Json json = common_json(index, verified);
+  json["degree"] = degrees_to_json(report.degree);
+  json["slotted"] = slotted_to_json(manifest, report);
+  for (const LayoutKind kind : {LayoutKind::csr, LayoutKind::padded, LayoutKind::slotted}) {
+    json["layouts"][std::string(to_string(kind))] = cost_to_json(layout_cost(manifest, kind));
   }
   fmt::print("{}\n", json.dump());
 }
@@ -173,7 +210,8 @@ void print_placement(const Manifest& manifest) {
 void print_costs(const Manifest& manifest) {
   fmt::print("\n{:<16} {:>18} {:>14} {:>18} {:>12} {:>14}\n", "layout", "record bytes",
              "amplification", "with codes", "total", "DRAM B/vector");
-  for (const LayoutKind kind : {LayoutKind::csr, LayoutKind::padded}) {
+  for (const LayoutKind kind : {LayoutKind::csr, LayoutKind::padded, LayoutKind::slotted}) {
+    if (kind == LayoutKind::slotted && !manifest.is_slotted()) continue;
     const LayoutCost cost = layout_cost(manifest, kind);
     fmt::print("{:<16} {:>18} {:>13.3f}x {:>18} {:>11.3f}x {:>14.2f}\n",
                fmt::format("{}{}", to_string(kind), kind == manifest.layout ? " (this)" : ""),
@@ -199,6 +237,34 @@ void print_degrees(const layout::DegreeReport& degrees) {
         width == 1 ? std::to_string(last) : fmt::format("{}-{}", row * width, last);
     fmt::print("{:>9} {:>15} {}\n", range, grouped(rows[row]), bar);
   }
+}
+
+void print_bytes(const char* name, std::uint64_t bytes, const layout::SlottedReport& report) {
+  fmt::print("{:<16} {:>18} {:>7.2f}% {:>10.1f}\n", name, grouped(bytes),
+             100 * share(bytes, report.bytes()),
+             static_cast<double>(bytes) / static_cast<double>(report.records));
+}
+
+void print_pages(const Manifest& manifest, const layout::SlottedReport& report) {
+  const layout::SlottedDescription& slotted = manifest.slotted;
+  fmt::print(
+      "\n{} pages of {} bytes, placement {}: {:.2f}% used, {:.2f}% fragmentation,\n"
+      "{:.2f} records per page ({} to {})\n",
+      grouped(report.pages), manifest.block_bytes, slotted.placement, 100 * report.utilisation(),
+      100 * report.fragmentation(), report.records_per_page(), report.least_records,
+      report.most_records);
+  fmt::print(
+      "{:.2f}% of {} affine pairs share a page, {:.2f}% of records are colored; overlap of pages "
+      "and neighbours OR(G) {:.4f}\n",
+      100 * share(slotted.affine_pairs_together, slotted.affine_pairs),
+      grouped(slotted.affine_pairs), 100 * share(report.colored, report.records), report.overlap);
+  fmt::print("\n{:<16} {:>18} {:>8} {:>10}\n", "of all pages", "bytes", "share", "B/vector");
+  print_bytes("headers", report.header_bytes, report);
+  print_bytes("slots", report.slot_bytes, report);
+  print_bytes(slotted.payload == layout::PayloadKind::code ? "extensions" : "vectors",
+              report.payload_bytes, report);
+  print_bytes("neighbours", report.neighbor_bytes, report);
+  print_bytes("free", report.free_bytes, report);
 }
 
 void print_sizes(const char* name, const layout::SizeReport& sizes) {
@@ -240,6 +306,15 @@ void inspect_graph(const layout::IndexDirectory& index, const InspectArguments& 
   print_degrees(degrees);
 }
 
+void inspect_slotted(const layout::IndexDirectory& index, const InspectArguments& arguments) {
+  const auto report = layout::slotted_report(index, {.threads = arguments.threads, .quiet = true});
+  if (arguments.json) return print_json(index, report, arguments.verify);
+  print_common(index);
+  print_costs(index.manifest());
+  print_pages(index.manifest(), report);
+  print_degrees(report.degree);
+}
+
 void inspect_clusters(const layout::IndexDirectory& index, const InspectArguments& arguments) {
   const auto report =
       layout::cluster_report(index.manifest(), index.load_cluster_locator({.quiet = true}));
@@ -251,8 +326,13 @@ void inspect_clusters(const layout::IndexDirectory& index, const InspectArgument
 void inspect(const InspectArguments& arguments) {
   const auto index = layout::IndexDirectory::open(arguments.directory);
   if (arguments.verify) index.verify({.threads = arguments.threads});
-  index.manifest().index == layout::IndexKind::graph ? inspect_graph(index, arguments)
-                                                     : inspect_clusters(index, arguments);
+  if (index.manifest().is_slotted()) {
+    inspect_slotted(index, arguments);
+  } else if (index.manifest().index == layout::IndexKind::graph) {
+    inspect_graph(index, arguments);
+  } else {
+    inspect_clusters(index, arguments);
+  }
   if (arguments.verify && !arguments.json) fmt::print("\nverified: every checksum matches\n");
 }
 
@@ -269,7 +349,8 @@ void register_inspect_command(CLI::App& tool) {
       "Amplification is the bytes of the records, which lie on the memory node, over the bytes of\n"
       "the data set's vectors; \"total\" adds codes and offsets. Both layouts of a graph are "
       "shown,\n"
-      "whichever the index has. Strays are members that a cluster has by their address.\n"
+      "whichever the index has; slotted pages are read, and counted, whole. Strays are members "
+      "that a cluster has by their address.\n"
       "Example:\n  farvec inspect sift1m.index --verify");
   command->callback([arguments] { inspect(*arguments); });
 }

@@ -1,0 +1,166 @@
+#include "cli/slotted_build.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "compute_node/index_loader.h"
+#include "layout/slotted/slotted_writer.h"
+#include "quantization/rabitq.h"
+#include "quantization/split_rabitq.h"
+#include "ssd_baseline/placement/affinity_threshold.h"
+#include "ssd_baseline/placement/placement.h"
+#include "ssd_baseline/split_codes.h"
+
+namespace farvec::cli {
+namespace {
+
+using layout::PayloadKind;
+using quantization::SplitRabitq;
+
+/// Codes for DRAM and payloads for the records.
+struct EncodedRows {
+  layout::CodesHeader header;
+  std::vector<float> centroid;
+  HugeBuffer codes;
+  HugeBuffer extensions;  ///< empty when the payloads are the vectors
+};
+
+EncodedRows encode_split(const VectorView& rows, const SplitRabitq& split, unsigned threads) {
+  EncodedRows encoded;
+  const quantization::Rabitq& code = split.code();
+  encoded.header = compute_node::codes_header(code.parameters(), rows.count);
+  ssd_baseline::describe_extension(split, encoded.header);
+  encoded.centroid = code.parameters().centroid;
+  encoded.codes = HugeBuffer(rows.count * code.record_bytes());
+  code.encode(rows, encoded.codes.data(), threads);
+  encoded.extensions = HugeBuffer(rows.count * split.extension_bytes());
+  split.encode_extensions(rows, encoded.extensions.data(), threads);
+  return encoded;
+}
+
+EncodedRows encode_whole(const VectorView& rows, const quantization::Rabitq& quantizer,
+                         unsigned threads) {
+  EncodedRows encoded;
+  encoded.header = compute_node::codes_header(quantizer.parameters(), rows.count);
+  encoded.centroid = quantizer.parameters().centroid;
+  encoded.codes = HugeBuffer(rows.count * quantizer.record_bytes());
+  quantizer.encode(rows, encoded.codes.data(), threads);
+  return encoded;
+}
+
+EncodedRows encode_rows(const layout::Manifest& manifest, const BuiltGraph& built,
+                        const SlottedOptions& options, unsigned threads) {
+  const std::uint64_t seed = manifest.build.seed;
+  if (layout::parse_payload_kind(options.payload) == PayloadKind::code) {
+    const SplitRabitq split(
+        SplitRabitq::train(built.rows, manifest.metric, {options.extension_bits, seed, threads}));
+    return encode_split(built.rows, split, threads);
+  }
+  return encode_whole(built.rows,
+                      quantization::Rabitq(quantization::Rabitq::train(
+                          built.rows, manifest.metric, built.code_bits, seed, threads)),
+                      threads);
+}
+
+void describe_slots(layout::Manifest& manifest, const VectorView& rows,
+                    const SlottedOptions& options) {
+  const bool code = layout::parse_payload_kind(options.payload) == PayloadKind::code;
+  manifest.layout = layout::LayoutKind::slotted;
+  manifest.count = rows.count;
+  manifest.block_bytes = options.page_bytes;
+  layout::SlottedDescription& slotted = manifest.slotted;
+  slotted.payload = code ? PayloadKind::code : PayloadKind::vector;
+  slotted.extension_bits = code ? options.extension_bits : 0;
+  slotted.payload_bytes = code
+                              ? SplitRabitq::extension_bytes(rows.dimension, options.extension_bits)
+                              : static_cast<std::uint32_t>(rows.row_bytes());
+  slotted.placement = options.placement;
+  slotted.rerank = options.rerank == "on";
+}
+
+}  // namespace
+
+void add_slotted_options(CLI::App& command, SlottedOptions& options) {
+  command
+      .add_option("--payload", options.payload,
+                  "slotted: what a record holds beside its neighbours, code or vector")
+      ->capture_default_str();
+  command
+      .add_option("--bits", options.extension_bits,
+                  "slotted, payload code: bits per dimension in the record, 1 to 7; together with "
+                  "1 bit in DRAM they rank what a search has read")
+      ->capture_default_str();
+  command.add_option("--page-bytes", options.page_bytes, "slotted: 4096, 8192 or 16384")
+      ->capture_default_str();
+  command
+      .add_option(
+          "--placement", options.placement,
+          "slotted: which records share a page: affinity (near each other), bnf (neighbours "
+          "in the graph), id")
+      ->capture_default_str();
+  command
+      .add_option("--rerank", options.rerank,
+                  "slotted: on stores the vectors too, for a last ranking by exact distance")
+      ->capture_default_str();
+}
+
+void check_slotted_options(const SlottedOptions& options) {
+  layout::parse_payload_kind(options.payload);
+  ssd_baseline::parse_placement_kind(options.placement);
+  if (options.extension_bits < 1 || options.extension_bits > SplitRabitq::kMostExtensionBits) {
+    throw Error("--bits {} is out of range: use 1 to {}", options.extension_bits,
+                SplitRabitq::kMostExtensionBits);
+  }
+  if (options.page_bytes != 4096 && options.page_bytes != 8192 && options.page_bytes != 16384) {
+    throw Error("--page-bytes {} is not supported: use 4096, 8192 or 16384", options.page_bytes);
+  }
+  if (options.rerank != "on" && options.rerank != "off") {
+    throw Error("--rerank {} is not understood: use on or off", options.rerank);
+  }
+}
+
+graph::AffinityOptions affinity_options(const SlottedOptions& options, const VectorView& rows,
+                                        Metric metric, const graph::VamanaOptions& graph) {
+  layout::Manifest manifest;
+  describe_slots(manifest, rows, options);
+  manifest.max_degree = graph.degree;
+  const layout::SlottedGeometry geometry = manifest.slotted_geometry();
+  geometry.validate();
+  // A set is bound by what a page holds; a neighbour takes two bytes and some bits.
+  const std::uint32_t record_bytes =
+      geometry.least_record_bytes() + layout::SlottedGeometry::kSlotBytes + graph.degree * 9 / 4;
+  return {ssd_baseline::affinity_threshold(rows, metric, graph.seed, graph.threads),
+          std::max(geometry.page_capacity() / record_bytes, 1u)};
+}
+
+layout::Manifest write_slotted(const std::filesystem::path& directory, layout::Manifest manifest,
+                               const BuiltGraph& built, const SlottedOptions& options,
+                               const layout::WriteOptions& write) {
+  describe_slots(manifest, built.rows, options);
+  const AdjacencyView graph = built.graph.view();
+  const layout::RecordCosts costs =
+      layout::record_costs(manifest.slotted_geometry(), graph, write.threads);
+  const layout::PagePlan plan = ssd_baseline::place_records(
+      ssd_baseline::parse_placement_kind(options.placement),
+      {graph, costs, built.stats.affine, manifest.build.seed, write.threads});
+  const auto pairs = ssd_baseline::count_affine_pairs(built.stats.affine, plan);
+  manifest.slotted.affine_pairs = pairs.all;
+  manifest.slotted.affine_pairs_together = pairs.together;
+  const EncodedRows encoded = encode_rows(manifest, built, options, write.threads);
+  const bool code = manifest.slotted.payload == PayloadKind::code;
+  const layout::PayloadView payloads =
+      code ? layout::PayloadView{encoded.extensions.data(), manifest.slotted.payload_bytes}
+           : layout::PayloadView{built.rows.data, built.rows.stride_bytes};
+  return layout::write_slotted_index(directory, std::move(manifest),
+                                     {graph,
+                                      built.rows,
+                                      payloads,
+                                      {encoded.header, encoded.centroid, encoded.codes.span()},
+                                      costs,
+                                      plan},
+                                     write);
+}
+
+}  // namespace farvec::cli

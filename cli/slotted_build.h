@@ -1,0 +1,47 @@
+// farvec build graph --layout slotted: codes, extensions, placement, pages.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "base/types.h"
+#include "graph/vamana_builder.h"
+#include "layout/index_writer.h"
+#include "layout/manifest.h"
+
+namespace farvec::cli {
+
+struct SlottedOptions {
+  std::string payload = "code";
+  std::uint32_t extension_bits = 4;
+  std::uint32_t page_bytes = 4096;
+  std::string placement = "affinity";
+  std::string rerank = "off";
+};
+
+void add_slotted_options(CLI::App& command, SlottedOptions& options);
+
+/// Throws Error for options that make no sense.
+void check_slotted_options(const SlottedOptions& options);
+
+/// What the build is to remember for the placement.
+graph::AffinityOptions affinity_options(const SlottedOptions& options, const VectorView& rows,
+                                        Metric metric, const graph::VamanaOptions& graph);
+
+/// A finished graph over the rows of an index.
+struct BuiltGraph {
+  const graph::Graph& graph;
+  const graph::VamanaStats& stats;
+  VectorView rows;              ///< stored type
+  std::uint32_t code_bits = 1;  ///< in DRAM, when the payload is a vector
+};
+
+/// Encodes, places and writes; `manifest` has what write_slotted_index wants of the caller but
+/// `slotted` and block_bytes.
+layout::Manifest write_slotted(const std::filesystem::path& directory, layout::Manifest manifest,
+                               const BuiltGraph& built, const SlottedOptions& options,
+                               const layout::WriteOptions& write);
+
+}  // namespace farvec::cli

@@ -1,0 +1,115 @@
+"""Indexes in slotted pages: built, inspected, refused where nothing reads them."""
+import json
+import unittest
+
+import numpy as np
+
+from farvec_tool import ToolTest, farvec, write_vectors
+
+REFUSAL = "layout slotted is searched with --tier ssd"
+
+
+class Slotted(ToolTest):
+    def build_slotted(self, data, *options, out="index", **process_options):
+        return self.build(data, "--layout", "slotted", *options, out=out, **process_options)
+
+    def inspect(self, out="index"):
+        return json.loads(self.must_pass(
+            farvec("inspect", self.folder / out, "--json", "--verify")).stdout)
+
+    def data(self, count=2000, dimension=24, dtype=np.float32):
+        return write_vectors(self.folder / "base", self.rows(count, dimension, dtype))
+
+    def test_every_placement_holds_everything(self):
+        data = self.data()
+        for placement in ("affinity", "bnf", "id"):
+            self.must_pass(self.build_slotted(data, "--placement", placement, out=placement))
+            facts = self.inspect(placement)
+            pages = facts["slotted"]
+            self.assertTrue(facts["verified"])
+            self.assertEqual(facts["graph"]["slotted"]["placement"], placement)
+            self.assertEqual(pages["pages"] * 4096, sum(
+                pages[name] for name in ("header_bytes", "slot_bytes", "payload_bytes",
+                                         "neighbor_bytes", "free_bytes")))
+            self.assertGreater(pages["page_utilisation"], 0.9)
+            self.assertEqual(facts["layouts"]["slotted"]["records_bytes"],
+                             4096 + 4096 * pages["pages"])
+            self.assertIn("records_bytes", facts["layouts"]["padded"])
+
+    def test_the_same_bytes_for_any_number_of_threads(self):
+        data = self.data()
+        for placement in ("affinity", "bnf"):
+            folders = []
+            for threads in (1, 3):
+                out = f"{placement}{threads}"
+                self.must_pass(self.build_slotted(data, "--placement", placement, "--threads",
+                                                  threads, "--rerank", "on", out=out))
+                folders.append(self.folder / out)
+            for name in ("records.slotted", "codes.bin", "pages.bin", "vectors.bin"):
+                self.assertEqual(*((folder / name).read_bytes() for folder in folders), name)
+
+    def test_payloads_page_sizes_and_metrics(self):
+        data = self.data(500, 24, np.uint8)
+        for options in (("--payload", "vector"), ("--bits", 1), ("--bits", 7, "--rerank", "on"),
+                        ("--page-bytes", 16384)):
+            self.must_pass(self.build_slotted(data, *options, "--overwrite"))
+            self.inspect()
+        for metric in ("ip", "cosine"):
+            self.must_pass(self.build_slotted(data, "--overwrite", metric=metric))
+            self.inspect()
+
+    def test_few_vectors(self):
+        for count in (1, 2, 3):
+            self.must_pass(self.build_slotted(self.data(count), "--overwrite"))
+            self.assertEqual(self.inspect()["slotted"]["pages"], 1)
+
+    def test_people_read_it_too(self):
+        self.must_pass(self.build_slotted(self.data()))
+        text = self.must_pass(farvec("inspect", self.folder / "index")).stdout
+        for word in ("fragmentation", "records per page", "affine pairs share a page", "OR(G)",
+                     "neighbours", "slotted (this)"):
+            self.assertIn(word, text)
+
+    def test_large_records_name_the_page_size_that_would_do(self):
+        data = self.data(20, 4096, np.uint8)
+        self.must_refuse_build(data, "does not fit pages of 4096: use --page-bytes 8192",
+                               options=("--layout", "slotted", "--payload", "vector"))
+        self.must_pass(self.build_slotted(data, "--payload", "vector", "--page-bytes", 8192))
+        self.inspect()
+
+    def test_refuses_options_that_make_no_sense(self):
+        data = self.data(50)
+        for options, word in ((("--bits", 0), "1 to 7"), (("--bits", 8), "1 to 7"),
+                              (("--page-bytes", 5000), "4096, 8192 or 16384"),
+                              (("--placement", "best"), "affinity, bnf or id"),
+                              (("--payload", "words"), "code or vector"),
+                              (("--rerank", "maybe"), "on or off"),
+                              (("--record-checksum",), "checksum of its own")):
+            self.must_refuse_build(data, word, options=("--layout", "slotted", *options))
+        self.must_refuse_build(data, "csr, padded or slotted", options=("--layout", "heap"))
+
+    def test_nothing_else_reads_it(self):
+        data = self.data(100)
+        self.must_pass(self.build_slotted(data))
+        index, queries = self.folder / "index", data
+        truth = self.folder / "gt.ibin"
+        self.must_pass(farvec("dataset", "groundtruth", "--data", data, "--queries", queries,
+                              "--metric", "l2", "--k", 10, "--out", truth))
+        self.must_refuse(farvec("search", "--index", index, "--queries", queries, "--k", 10),
+                         REFUSAL)
+        self.must_refuse(farvec("sweep", "--index", index, "--queries", queries, "--groundtruth",
+                                truth, "--k", 10, "--list", 20, "--tier", "dram"), REFUSAL)
+        self.must_refuse(farvec("place", "--index", index, "--nodes", 2), REFUSAL)
+
+    def test_verify_finds_a_changed_byte(self):
+        self.must_pass(self.build_slotted(self.data()))
+        path = self.folder / "index" / "records.slotted"
+        content = bytearray(path.read_bytes())
+        content[4096 + 2000] ^= 1
+        path.write_bytes(content)
+        self.must_refuse(farvec("inspect", self.folder / "index", "--verify"), "records.slotted",
+                         "damaged")
+
+
+if __name__ == "__main__":
+    unittest.main()
