@@ -29,9 +29,10 @@ class DiskAnn(Peer):
             np.ascontiguousarray(self.workload.raw_base), "l2", str(self.folder), complexity=100,
             graph_degree=self.degree, search_memory_maximum=self.code_bytes() / GIB,
             build_memory_maximum=8, num_threads=BUILD_THREADS)
-        # The vectors themselves, once more: the search does not read them.
-        for path in self.folder.glob("*_vectors.bin"):
-            path.unlink()
+        # What only the build needs: the vectors, twice more.
+        for name in ("*_vectors.bin", "*_mem.index.data"):
+            for path in self.folder.glob(name):
+                path.unlink()
 
     def load(self):
         import diskannpy
