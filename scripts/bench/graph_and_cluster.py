@@ -26,7 +26,7 @@ matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402  (the backend is chosen first)
 
 TIERS = ("dram", "emulated:rdma", "emulated:cxl", "emulated:nvm", "emulated:ssd")
-DEGREES = (16, 24, 32, 48)
+DEGREES = (16, 32, 48)
 REPLICAS = (1, 2, 4, 8)
 WIDTH = 3
 # Searches in flight: what hides the tier's latency without crowding the core's cache.
