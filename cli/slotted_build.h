@@ -17,7 +17,7 @@ struct SlottedOptions {
   std::string payload = "code";
   std::uint32_t extension_bits = 4;
   std::uint32_t page_bytes = 4096;
-  std::string placement = "affinity";
+  std::string placement = "bnf";
   std::string rerank = "off";
 };
 

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "ssd_baseline/placement/affinity_placement.h"
 #include "ssd_baseline/placement/bnf_placement.h"
+#include "ssd_baseline/placement/page_colors.h"
 
 namespace farvec::ssd_baseline {
 namespace {
@@ -40,15 +41,11 @@ PlacementKind parse_placement_kind(std::string_view text) {
 }
 
 layout::PagePlan place_records(PlacementKind kind, const PlacementInput& input) {
-  switch (kind) {
-    case PlacementKind::affinity:
-      return place_by_affinity(input);
-    case PlacementKind::bnf:
-      return place_by_bnf(input);
-    case PlacementKind::id:
-      break;
-  }
-  return place_by_id(input.costs);
+  if (kind == PlacementKind::affinity) return place_by_affinity(input);
+  layout::PagePlan plan =
+      kind == PlacementKind::bnf ? place_by_bnf(input) : place_by_id(input.costs);
+  if (!input.affine.empty()) color_pages(input.affine, plan);
+  return plan;
 }
 
 AffinePairs count_affine_pairs(const graph::AffineSets& affine, const layout::PagePlan& plan) {

@@ -23,12 +23,12 @@ PlacementKind parse_placement_kind(std::string_view text);
 struct PlacementInput {
   AdjacencyView graph;
   const layout::RecordCosts& costs;
-  const graph::AffineSets& affine;  ///< of placement by affinity; else it may be empty
+  const graph::AffineSets& affine;  ///< may be empty but for affinity; the others color by it
   std::uint64_t seed = 1;
   unsigned threads = 0;  ///< as in resolve_threads(); the plan does not depend on it
 };
 
-/// The plan of every vertex of the graph.
+/// The plan of every vertex of the graph. Affine records of one page have one color.
 layout::PagePlan place_records(PlacementKind kind, const PlacementInput& input);
 
 /// Pairs of affine vertices, each counted once whether it stands at one vertex or at both.

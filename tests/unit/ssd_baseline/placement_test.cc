@@ -14,6 +14,7 @@
 #include "graph/vamana_builder.h"
 #include "ssd_baseline/placement/adjacency_lists.h"
 #include "ssd_baseline/placement/affinity_threshold.h"
+#include "ssd_baseline/placement/page_colors.h"
 
 namespace farvec::ssd_baseline {
 namespace {
@@ -174,6 +175,17 @@ TEST(Placement, AllVectorsEqual) {
     const layout::PagePlan plan = place_records(kind, {graph.view(), costs, stats.affine, 1, 1});
     EXPECT_EQ(pages_of(plan, costs).size(), 600u) << to_string(kind);
   }
+}
+
+TEST(PageColors, JoinWhatIsAffineWithinAPage) {
+  graph::AffineSets affine(7, {1.0f, 2});
+  affine.set(0, std::vector<graph::Neighbor>{{1, 0.5f}, {6, 0.7f}});
+  affine.set(2, std::vector<graph::Neighbor>{{1, 0.5f}});
+  affine.set(4, std::vector<graph::Neighbor>{{5, 0.5f}});
+  layout::PagePlan plan{{0, 4, 7}, {2, 3, 1, 0, 6, 5, 4}, {}};
+  color_pages(affine, plan);
+  // 2 - 1 - 0 in the first page, 4 - 5 in the second; 0 - 6 is across pages.
+  EXPECT_EQ(plan.colors, (std::vector<std::uint8_t>{1, 0, 1, 1, 0, 2, 2}));
 }
 
 TEST(Placement, CountsEveryPairOnce) {
