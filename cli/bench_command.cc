@@ -1,4 +1,4 @@
-// farvec bench transport: what a tier gives to reads alone, without an index or a search.
+// farvec bench, and its transport: what a tier gives to reads alone, without an index or a search.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -44,7 +44,10 @@ struct Run {
 };
 
 transport::LoadShape shape_of(const BenchPoint& point) {
-  return {point.payload_bytes, point.inflight, point.batch, point.mix};
+  return {.payload_bytes = point.payload_bytes,
+          .inflight = point.inflight,
+          .batch = point.batch,
+          .small_share = point.mix};
 }
 
 class TransportBench {
@@ -145,23 +148,7 @@ class TransportBench {
     return counts;
   }
 
-  void measure_pass(Run& run) {
-    double reads_per_us = 0;
-    double bytes_per_us = 0;
-    LatencyHistogram latency;
-    for (const transport::LoadCounts& counts : run_once(run, 1)) {
-      const double us = ticks_to_us(counts.elapsed);
-      reads_per_us += static_cast<double>(counts.reads) / us;
-      bytes_per_us += static_cast<double>(counts.bytes) / us;
-      latency.merge(counts.latency);
-    }
-    BenchSamples& samples = run.samples;
-    samples.reads_per_s.push_back(reads_per_us * 1e6);
-    samples.gb_per_s.push_back(bytes_per_us / 1e3);
-    samples.mean_us.push_back(latency.mean() / ticks_per_us());
-    samples.p50_us.push_back(latency.percentile(0.50) / ticks_per_us());
-    samples.p99_us.push_back(latency.percentile(0.99) / ticks_per_us());
-  }
+  void measure_pass(Run& run) { add_pass(run.samples, run_once(run, 1)); }
 
   static BenchTierFacts facts_of(const BenchTier& tier) {
     BenchTierFacts facts{tier.name(), tier.probe().description(), "", "",
@@ -247,6 +234,7 @@ void register_bench_command(CLI::App& tool) {
   CLI::App* bench = tool.add_subcommand("bench", "Measure one part by itself");
   bench->require_subcommand(1);
   register_bench_transport(*bench);
+  register_bench_disk_command(*bench);
 }
 
 }  // namespace farvec::cli

@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "base/clock.h"
+#include "base/latency_histogram.h"
 #include "base/version.h"
 #include "cli/measurement.h"
 #include "cli/table.h"
@@ -54,6 +55,42 @@ std::vector<BenchPoint> BenchAxes::points() const {
   return result;
 }
 
+void add_pass(BenchSamples& samples, std::span<const transport::LoadCounts> threads) {
+  double reads_per_us = 0;
+  double bytes_per_us = 0;
+  LatencyHistogram latency;
+  for (const transport::LoadCounts& counts : threads) {
+    const double us = ticks_to_us(counts.elapsed);
+    reads_per_us += static_cast<double>(counts.reads) / us;
+    bytes_per_us += static_cast<double>(counts.bytes) / us;
+    latency.merge(counts.latency);
+  }
+  samples.reads_per_s.push_back(reads_per_us * 1e6);
+  samples.gb_per_s.push_back(bytes_per_us / 1e3);
+  samples.mean_us.push_back(latency.mean() / ticks_per_us());
+  samples.p50_us.push_back(latency.percentile(0.50) / ticks_per_us());
+  samples.p99_us.push_back(latency.percentile(0.99) / ticks_per_us());
+}
+
+void add_sample_fields(nlohmann::ordered_json& row, const BenchSamples& samples) {
+  const Summary rate(samples.reads_per_s);
+  row["reads_per_s"] = rate.median;
+  row["reads_per_s_min"] = rate.least;
+  row["reads_per_s_max"] = rate.most;
+  row["gb_per_s"] = median(samples.gb_per_s);
+  row["mean_us"] = median(samples.mean_us);
+  row["p50_us"] = median(samples.p50_us);
+  row["p99_us"] = median(samples.p99_us);
+  row["passes"] = samples.reads_per_s.size();
+}
+
+void add_context_fields(nlohmann::ordered_json& row, const BenchContext& context) {
+  row["pass_ms"] = context.pass_ms;
+  row["seed"] = context.seed;
+  row["commit"] = commit();
+  row["host"] = context.host;
+}
+
 void print_bench_header() {
   print_header(kColumns);
 }
@@ -73,7 +110,6 @@ void print_bench_row(const BenchPoint& point, const BenchTierFacts& tier,
 
 std::string bench_json(const BenchContext& context, const BenchPoint& point,
                        const BenchTierFacts& tier, const BenchSamples& samples) {
-  const Summary rate(samples.reads_per_s);
   nlohmann::ordered_json row{{"tier", tier.name},
                              {"tier_model", tier.model},
                              {"region_bytes", tier.region_bytes},
@@ -81,19 +117,9 @@ std::string bench_json(const BenchContext& context, const BenchPoint& point,
                              {"inflight", point.inflight},
                              {"batch", point.batch},
                              {"mix", point.mix},
-                             {"threads", point.threads},
-                             {"reads_per_s", rate.median},
-                             {"reads_per_s_min", rate.least},
-                             {"reads_per_s_max", rate.most},
-                             {"gb_per_s", median(samples.gb_per_s)},
-                             {"mean_us", median(samples.mean_us)},
-                             {"p50_us", median(samples.p50_us)},
-                             {"p99_us", median(samples.p99_us)},
-                             {"passes", samples.reads_per_s.size()},
-                             {"pass_ms", context.pass_ms},
-                             {"seed", context.seed},
-                             {"commit", commit()},
-                             {"host", context.host}};
+                             {"threads", point.threads}};
+  add_sample_fields(row, samples);
+  add_context_fields(row, context);
   if (!tier.signal.empty()) row["signal"] = tier.signal;
   if (!tier.doorbell.empty()) row["doorbell"] = tier.doorbell;
   return row.dump();

@@ -1,9 +1,13 @@
-// What `farvec bench transport` measures, and how it is shown.
+// What the benches of reads measure, and how that of `farvec bench transport` is shown.
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <vector>
+
+#include "transport/load/read_load.h"
 
 namespace farvec::cli {
 
@@ -40,6 +44,9 @@ struct BenchSamples {
   std::vector<double> p99_us;
 };
 
+/// A pass of several threads.
+void add_pass(BenchSamples& samples, std::span<const transport::LoadCounts> threads);
+
 struct BenchContext {
   std::string host;
   double pass_ms = 0;
@@ -57,6 +64,11 @@ struct BenchTierFacts {
 void print_bench_header();
 void print_bench_row(const BenchPoint& point, const BenchTierFacts& tier,
                      const BenchSamples& samples);
+
+/// Medians and spread of the passes: the fields that every bench of reads has.
+void add_sample_fields(nlohmann::ordered_json& row, const BenchSamples& samples);
+/// How long, of what seed, by which program, where.
+void add_context_fields(nlohmann::ordered_json& row, const BenchContext& context);
 
 /// One JSON object without line breaks.
 std::string bench_json(const BenchContext& context, const BenchPoint& point,

@@ -7,6 +7,8 @@ namespace farvec::cli {
 
 void register_advise_command(CLI::App& tool);
 void register_bench_command(CLI::App& tool);
+/// Below `farvec bench`.
+void register_bench_disk_command(CLI::App& bench);
 void register_build_command(CLI::App& tool);
 /// Below `farvec build`.
 void register_build_cluster_command(CLI::App& build);

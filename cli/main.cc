@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "base/log.h"
 #include "base/version.h"
 #include "cli/commands.h"
 
@@ -45,6 +46,7 @@ int main(int argc, char** argv) {
   // Beyond a limit on file sizes, writes then fail as on a full disk, and partial output is
   // removed.
   std::signal(SIGXFSZ, SIG_IGN);
+  farvec::set_up_logging("farvec");
   try {
     register_commands(tool);
     tool.parse(argc, argv);

@@ -1,5 +1,6 @@
 #include "cli/pinned_threads.h"
 
+#include <fmt/format.h>
 #include <pthread.h>
 #include <sched.h>
 
@@ -10,17 +11,24 @@
 namespace farvec::cli {
 namespace {
 
-void pin_to_processor(unsigned index) {
+/// The first `count` that this process may run on; none where that is not known.
+std::vector<unsigned> first_processors(std::size_t count) {
+  std::vector<unsigned> processors;
   cpu_set_t allowed;
-  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return;
-  for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (!CPU_ISSET(cpu, &allowed) || index-- > 0) continue;
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(cpu, &one);
-    pthread_setaffinity_np(pthread_self(), sizeof(one), &one);
-    return;
+  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return processors;
+  for (unsigned cpu = 0; cpu < CPU_SETSIZE && processors.size() < count; ++cpu) {
+    if (CPU_ISSET(cpu, &allowed)) processors.push_back(cpu);
   }
+  return processors;
+}
+
+void pin_to_processor(std::size_t index) {
+  const std::vector<unsigned> processors = first_processors(index + 1);
+  if (processors.size() <= index) return;
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(processors[index], &one);
+  pthread_setaffinity_np(pthread_self(), sizeof(one), &one);
 }
 
 }  // namespace
@@ -31,7 +39,7 @@ void run_pinned(std::size_t count, const std::function<void(std::size_t thread)>
     std::vector<std::jthread> threads;
     for (std::size_t t = 0; t < count; ++t) {
       threads.emplace_back([&, t] {
-        pin_to_processor(static_cast<unsigned>(t));
+        pin_to_processor(t);
         try {
           body(t);
         } catch (...) {
@@ -43,6 +51,14 @@ void run_pinned(std::size_t count, const std::function<void(std::size_t thread)>
   for (const auto& failure : failures) {
     if (failure) std::rethrow_exception(failure);
   }
+}
+
+std::string allowed_processors(std::size_t count) {
+  std::string names;
+  for (const unsigned processor : first_processors(count)) {
+    names += fmt::format("{}{}", names.empty() ? "" : ",", processor);
+  }
+  return names;
 }
 
 }  // namespace farvec::cli

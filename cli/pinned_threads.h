@@ -3,11 +3,15 @@
 
 #include <cstddef>
 #include <functional>
+#include <string>
 
 namespace farvec::cli {
 
 /// Calls body(0) to body(count - 1), each on a new thread, pinned to a processor of its own when
 /// there are enough, and waits for all. Throws what the lowest-numbered thread that failed threw.
 void run_pinned(std::size_t count, const std::function<void(std::size_t thread)>& body);
+
+/// The processors that run_pinned() takes for so many threads, as "0,3".
+std::string allowed_processors(std::size_t count);
 
 }  // namespace farvec::cli

@@ -1,5 +1,6 @@
 """Runs the built programs on small files: what the tests of the tool share."""
 import contextlib
+import json
 import os
 import pathlib
 import socket
@@ -80,6 +81,32 @@ class ToolTest(unittest.TestCase):
     def must_refuse_build(self, data, *words, options=()):
         self.must_refuse(self.build(data, *options), *words)
         self.assertFalse((self.folder / "index").exists())
+
+
+class BenchTest(ToolTest):
+    """What all benches of reads print: a table, and as many JSON lines of rates."""
+
+    SMALL = 128  # bytes of the small reads of a mix
+
+    def bench_lines(self, bench, *options):
+        path = self.folder / "bench.json"
+        result = self.must_pass(bench(*options, "--json", path))
+        rows = [json.loads(line) for line in path.read_text().splitlines()]
+        self.assertEqual(len(result.stdout.splitlines()), 1 + len(rows), result.stdout)
+        for row in rows:
+            self.check_rates(row)
+        return rows
+
+    def check_rates(self, row):
+        self.assertGreater(row["reads_per_s"], 0)
+        self.assertLessEqual(row["reads_per_s_min"], row["reads_per_s"])
+        self.assertLessEqual(row["reads_per_s"], row["reads_per_s_max"])
+        self.assertLessEqual(row["p50_us"], row["p99_us"])
+        payload, small = row["payload"], self.SMALL
+        least, most = sorted((small, payload)) if row["mix"] > 0 else (payload, payload)
+        # Medians of rate and of bandwidth are of the same passes up to rounding and the mix.
+        self.assertGreaterEqual(row["gb_per_s"] * 1e9, 0.9 * least * row["reads_per_s_min"])
+        self.assertLessEqual(row["gb_per_s"] * 1e9, 1.1 * most * row["reads_per_s_max"])
 
 
 class DaemonTest(ToolTest):

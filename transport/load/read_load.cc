@@ -16,7 +16,7 @@ std::uint32_t longest_read(const LoadShape& shape) {
 }
 
 std::size_t bytes_per_slot(const LoadShape& shape) {
-  return round_up(longest_read(shape), kCacheLineBytes);
+  return round_up(longest_read(shape), shape.alignment);
 }
 
 }  // namespace
@@ -41,6 +41,9 @@ void check_load(const LoadShape& shape, const Endpoint& endpoint, RegionId regio
   if (shape.batch == 0 || shape.batch > shape.inflight) {
     throw Error("{} reads per doorbell: with {} in flight use from 1 to {}", shape.batch,
                 shape.inflight, shape.inflight);
+  }
+  if (shape.alignment == 0 || shape.alignment % kLoadAlignment != 0) {
+    throw Error("reads at multiples of {}: use multiples of {}", shape.alignment, kLoadAlignment);
   }
   if (!(shape.small_share >= 0 && shape.small_share <= 1)) {
     throw Error("a share of small reads of {}: use 0 to 1", shape.small_share);
@@ -70,7 +73,7 @@ ReadLoad::ReadLoad(Endpoint& endpoint, const LoadOptions& options)
 }
 
 LoadCounts ReadLoad::run(double duration_us) {
-  const std::uint32_t batch = options_.shape.batch;
+  const std::uint32_t batch = options_.shape.refill_at_once ? 1 : options_.shape.batch;
   const std::size_t all = slots_.size();
   LoadCounts warm_up;
   post_batches(1);
@@ -114,8 +117,8 @@ ReadRequest ReadLoad::draw(std::uint32_t number) {
   Slot& slot = slots_[number];
   const bool small = (random_.next() >> 32) < small_below_;
   slot.bytes = small ? kSmallReadBytes : options_.shape.payload_bytes;
-  const std::uint64_t places = (region_bytes_ - slot.bytes) / kLoadAlignment + 1;
-  slot.offset = random_.below(places) * kLoadAlignment;
+  const std::uint64_t places = (region_bytes_ - slot.bytes) / options_.shape.alignment + 1;
+  slot.offset = random_.below(places) * options_.shape.alignment;
   slot.outstanding = true;
   return {.token = number,
           .region = options_.region,

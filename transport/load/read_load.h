@@ -15,14 +15,17 @@ namespace farvec::transport {
 
 /// The small reads of a mix: 128 B, as in Figure 7 of paper 004.
 inline constexpr std::uint32_t kSmallReadBytes = 128;
-/// Reads begin at multiples of this.
-inline constexpr std::uint64_t kLoadAlignment = 64;
+inline constexpr std::uint32_t kLoadAlignment = 64;
 
 struct LoadShape {
   std::uint32_t payload_bytes = 256;
   std::uint32_t inflight = 16;  ///< reads outstanding
   std::uint32_t batch = 8;      ///< reads per post(); from 1 to inflight
   double small_share = 0;       ///< of the reads that are kSmallReadBytes long instead
+  /// Reads and their destinations begin at multiples of this, which is one of kLoadAlignment.
+  std::uint32_t alignment = kLoadAlignment;
+  /// Posts what has completed at every poll, not only when it is a whole batch.
+  bool refill_at_once = false;
 };
 
 /// Throws Error naming what does not fit the endpoint or its region.
@@ -55,7 +58,8 @@ class ReadLoad {
   /// The endpoint must outlive the load. Throws as check_load().
   ReadLoad(Endpoint& endpoint, const LoadOptions& options);
 
-  /// Keeps `inflight` reads outstanding, posting `batch` whenever that many have completed. Counts
+  /// Keeps `inflight` reads outstanding, posting `batch` whenever that many have completed, or at
+  /// most that many at once. Counts
   /// from the moment when one full round has completed, for `duration_us` or until the first
   /// completion after that; then lets the outstanding reads finish, uncounted. Throws Error when a
   /// read fails or brings another number of bytes than asked for, and when nothing completes for

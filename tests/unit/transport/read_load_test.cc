@@ -123,6 +123,26 @@ TEST_F(ReadLoadTest, ReadsTheWholeRegionAtMultiplesOf64) {
   }
 }
 
+TEST_F(ReadLoadTest, ReadsAtOtherMultiplesIntoAlignedPlaces) {
+  NotingEndpoint endpoint(mapped());
+  const LoadShape shape{.payload_bytes = 700, .inflight = 4, .batch = 4, .alignment = 512};
+  EXPECT_EQ(destination_bytes(shape), 4u * 1024);
+  (void)run(endpoint, shape);
+  for (const ReadRequest& read : endpoint.reads) {
+    EXPECT_EQ(read.offset % 512, 0u);
+    EXPECT_EQ((read.destination - buffer_.data()) % 512, 0);
+  }
+}
+
+TEST_F(ReadLoadTest, RefillsAtOnceWhatHasCompleted) {
+  NotingEndpoint endpoint(slow());
+  const LoadShape shape{.payload_bytes = 64, .inflight = 10, .batch = 10, .refill_at_once = true};
+  (void)run(endpoint, shape);
+  EXPECT_EQ(endpoint.chains.front(), 10u);
+  EXPECT_EQ(endpoint.most, 10u);
+  EXPECT_EQ(endpoint.outstanding, 0u);
+}
+
 TEST_F(ReadLoadTest, ARegionOfExactlyOneRead) {
   NotingEndpoint endpoint(mapped());
   (void)run(endpoint, {1000, 2, 1, 0}, 1);

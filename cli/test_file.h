@@ -1,0 +1,31 @@
+// A file to read from while a disk is measured.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace farvec::cli {
+
+/// Full of random bytes, and without a name: it is gone when this is destroyed or the process ends,
+/// however it ends.
+class TestFile {
+ public:
+  /// Writes it, past the page cache where the file system can, with progress on stderr. Throws
+  /// Error when the folder's disk has too little room, SystemError when it cannot be written.
+  TestFile(std::string folder, std::uint64_t bytes);
+  ~TestFile();
+  TestFile(const TestFile&) = delete;
+  TestFile& operator=(const TestFile&) = delete;
+
+  /// Opens the file, in this and in other processes of the same user, while this lives.
+  std::string path() const;
+
+ private:
+  void create();
+  void fill(std::uint64_t bytes);
+
+  const std::string folder_;
+  int descriptor_ = -1;
+};
+
+}  // namespace farvec::cli
