@@ -15,6 +15,7 @@ void register_build_cluster_command(CLI::App& build);
 void register_dataset_command(CLI::App& tool);
 void register_inspect_command(CLI::App& tool);
 void register_place_command(CLI::App& tool);
+void register_probe_counts_command(CLI::App& tool);
 void register_publish_command(CLI::App& tool);
 void register_regroup_command(CLI::App& tool);
 void register_search_command(CLI::App& tool);

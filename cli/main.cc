@@ -24,6 +24,7 @@ void register_commands(CLI::App& tool) {
   farvec::cli::register_dataset_command(tool);
   farvec::cli::register_inspect_command(tool);
   farvec::cli::register_place_command(tool);
+  farvec::cli::register_probe_counts_command(tool);
   farvec::cli::register_publish_command(tool);
   farvec::cli::register_regroup_command(tool);
   farvec::cli::register_search_command(tool);

@@ -108,7 +108,8 @@ void register_regroup_command(CLI::App& tool) {
   command->add_option("--index", arguments->index, "Index directory")->required();
   command
       ->add_option("--frequencies", arguments->frequencies,
-                   "Counts of probes, from `farvec search --probe-counts` or a compute node")
+                   "Counts of probes, from `farvec search --probe-counts` or, of compute nodes,\n"
+                   "from `farvec probe-counts`")
       ->required();
   command->add_option("--out", arguments->out, "Index directory to make")->required();
   command->add_option("--layout", arguments->layout, "Another layout [the same]");

@@ -88,8 +88,7 @@ double search_local(const SearchArguments& arguments, dataset::GroundTruth& resu
   options.max_list = std::max(options.max_list, arguments.parameters.list);
   options.max_probe = std::max(options.max_probe, arguments.parameters.probing.clusters);
   if (!arguments.probe_counts.empty()) {
-    options.probe_counts =
-        std::make_shared<compute_node::ProbeCounts>(directory.manifest().cluster.clusters);
+    options.probe_counts = std::make_shared<compute_node::ProbeCounts>(directory.manifest());
   }
   std::vector<std::unique_ptr<compute_node::SearchCore>> cores;
   for (unsigned t = 0; t < threads; ++t) {
@@ -98,8 +97,7 @@ double search_local(const SearchArguments& arguments, dataset::GroundTruth& resu
   const BatchOutcome outcome = run_batch(cores, queries.view(), arguments.parameters, results);
   report.coverage = outcome.coverage;
   if (options.probe_counts) {
-    compute_node::write_probe_counts(arguments.probe_counts, directory.manifest(),
-                                     options.probe_counts->snapshot());
+    compute_node::write_probe_counts(arguments.probe_counts, options.probe_counts->tally());
   }
   return outcome.seconds;
 }
@@ -173,7 +171,7 @@ void register_search_command(CLI::App& tool) {
   command->add_option("--groundtruth", a.groundtruth, "True neighbours, to print the recall");
   command->add_option("--probe-counts", a.probe_counts,
                       "With --index of clusters: file for how often each was probed, for\n"
-                      "`farvec regroup`");
+                      "`farvec regroup`; of compute nodes `farvec probe-counts` writes it");
   command->add_option("--tier", a.tier, "With --index: as in `farvec sweep`")
       ->capture_default_str();
   command->add_flag(

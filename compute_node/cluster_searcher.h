@@ -47,9 +47,7 @@ class ClusterSearcher {
     task.counts.clusters = scratch_.counts.clusters;
     task.counts.distances = scratch_.counts.distances;
     if (task.counts.lost > 0) task.coverage = source_.coverage();
-    if (probe_counts_ != nullptr) {
-      for (const ClusterId cluster : scratch_.clusters) probe_counts_->add(cluster);
-    }
+    if (probe_counts_ != nullptr) count_probes();
     if (status.ok()) copy_results(scratch_.results, task);
     return status;
   }
@@ -72,6 +70,14 @@ class ClusterSearcher {
       return {StatusCode::invalid_argument, "probe exceeds its maximum"};
     }
     return {};
+  }
+
+  /// Of all rounds of the search.
+  void count_probes() const {
+    const std::vector<cluster::NearCluster>& near = scratch_.centroids.found;
+    for (std::uint32_t i = 0; i < scratch_.counts.clusters; ++i) {
+      probe_counts_->add(near[i].cluster);
+    }
   }
 
   cluster::ProbeParameters parameters(const SearchTask& task) const {

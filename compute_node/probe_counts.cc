@@ -32,22 +32,25 @@ std::string read_text(const std::string& path) {
 
 }  // namespace
 
-std::vector<std::uint64_t> ProbeCounts::snapshot() const {
-  std::vector<std::uint64_t> counts(counts_.size());
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    counts[i] = counts_[i].load(std::memory_order_relaxed);
+ProbeCounts::ProbeCounts(const layout::Manifest& manifest)
+    : dataset_(manifest.dataset.name),
+      centroids_xxh3_(clustering_of(manifest)),
+      counts_(manifest.cluster.clusters) {}
+
+ProbeTally ProbeCounts::tally() const {
+  ProbeTally tally{dataset_, centroids_xxh3_, std::vector<std::uint64_t>(counts_.size())};
+  for (std::size_t i = 0; i < counts_.size(); ++i) {
+    tally.counts[i] = counts_[i].load(std::memory_order_relaxed);
   }
-  return counts;
+  return tally;
 }
 
-void write_probe_counts(const std::string& path, const layout::Manifest& manifest,
-                        const std::vector<std::uint64_t>& counts) {
-  const nlohmann::ordered_json json{
-      {"format", kFormat},
-      {"dataset", manifest.dataset.name},
-      {"centroids_xxh3", layout::hash_to_text(clustering_of(manifest))},
-      {"clusters", counts.size()},
-      {"counts", counts}};
+void write_probe_counts(const std::string& path, const ProbeTally& tally) {
+  const nlohmann::ordered_json json{{"format", kFormat},
+                                    {"dataset", tally.dataset},
+                                    {"centroids_xxh3", layout::hash_to_text(tally.centroids_xxh3)},
+                                    {"clusters", tally.counts.size()},
+                                    {"counts", tally.counts}};
   const std::string text = json.dump() + "\n";
   dataset::OutputFile out(path, text.size());
   out.append(text.data(), text.size());
@@ -62,7 +65,7 @@ std::vector<std::uint64_t> read_probe_counts(const std::string& path,
   } catch (const nlohmann::json::exception& error) {
     throw Error(
         "'{}' is not JSON ({}): counts of probes are written by 'farvec search "
-        "--probe-counts' and farvec-compute-node",
+        "--probe-counts' and 'farvec probe-counts'",
         path, error.what());
   }
   const layout::JsonFields fields(json, path);

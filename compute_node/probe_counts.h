@@ -11,10 +11,18 @@
 
 namespace farvec::compute_node {
 
+/// Counts, and which clustering they belong to: all its layouts and groupings share them.
+struct ProbeTally {
+  std::string dataset;
+  std::uint64_t centroids_xxh3 = 0;   ///< tells one clustering from another
+  std::vector<std::uint64_t> counts;  ///< by cluster
+};
+
 /// Shared by all cores that search one index.
 class ProbeCounts {
  public:
-  explicit ProbeCounts(std::uint32_t clusters) : counts_(clusters) {}
+  /// Throws Error when the manifest is not of a cluster index.
+  explicit ProbeCounts(const layout::Manifest& manifest);
 
   /// Any thread.
   void add(ClusterId cluster) {
@@ -22,19 +30,20 @@ class ProbeCounts {
     counts_[cluster].fetch_add(1, std::memory_order_relaxed);
   }
   /// Any thread.
-  std::vector<std::uint64_t> snapshot() const;
+  ProbeTally tally() const;
 
  private:
+  const std::string dataset_;
+  const std::uint64_t centroids_xxh3_;
   std::vector<std::atomic<std::uint64_t>> counts_;
 };
 
 /// A JSON object with the counts and which clustering they belong to. The file is replaced when it
 /// is complete. Throws Error.
-void write_probe_counts(const std::string& path, const layout::Manifest& manifest,
-                        const std::vector<std::uint64_t>& counts);
+void write_probe_counts(const std::string& path, const ProbeTally& tally);
 
 /// Throws Error, naming the file, when it is not such an object or of another clustering than the
-/// manifest's; all layouts and groupings of one clustering share its counts.
+/// manifest's.
 std::vector<std::uint64_t> read_probe_counts(const std::string& path,
                                              const layout::Manifest& manifest);
 

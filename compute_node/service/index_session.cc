@@ -76,6 +76,13 @@ ServedIndex describe(const SearchIndex& index, const layout::Manifest& manifest,
   return served;
 }
 
+IndexSessionOptions counting_probes(IndexSessionOptions options, const layout::Manifest& manifest) {
+  if (manifest.index == layout::IndexKind::cluster) {
+    options.core.probe_counts = std::make_shared<ProbeCounts>(manifest);
+  }
+  return options;
+}
+
 }  // namespace
 
 SearchCoreOptions core_options(const DaemonOptions& options) {
@@ -89,7 +96,7 @@ SearchCoreOptions core_options(const DaemonOptions& options) {
 
 IndexSession::IndexSession(SearchIndex index, const layout::Manifest& manifest,
                            IndexSessionOptions options)
-    : options_(std::move(options)),
+    : options_(counting_probes(std::move(options), manifest)),
       index_(std::move(index)),
       served_(describe(index_, manifest, options_)) {}
 

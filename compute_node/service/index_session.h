@@ -17,7 +17,7 @@ namespace farvec::compute_node {
 SearchCoreOptions core_options(const DaemonOptions& options);
 
 struct IndexSessionOptions {
-  SearchCoreOptions core;   ///< cache_bytes is one core's share
+  SearchCoreOptions core;   ///< cache_bytes is one core's share; probes of clusters are counted
   std::uint32_t cores = 1;  ///< for the sum of the caches
   std::string tier;         ///< for reports
   std::uint64_t generation = 0;
@@ -44,6 +44,10 @@ class IndexSession final : public SearchSession {
   bool alive() const override { return !options_.alive || options_.alive(); }
   bool superseded() const override { return options_.superseded && options_.superseded(); }
   TierCounters& counters() override { return counters_; }
+  std::optional<ProbeTally> probes() const override {
+    if (options_.core.probe_counts == nullptr) return std::nullopt;
+    return options_.core.probe_counts->tally();
+  }
   std::vector<MemoryNodeState> memory_nodes() const override {
     return options_.memory_nodes ? options_.memory_nodes() : std::vector<MemoryNodeState>();
   }

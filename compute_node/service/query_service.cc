@@ -91,6 +91,11 @@ void fill_engine_stats(const Engine& engine, v1::StatsResponse& out) {
   }
 }
 
+grpc::Status no_index(const Supervisor& supervisor) {
+  return rpc::to_grpc(StatusCode::unavailable,
+                      fmt::format("waiting for {}", supervisor.waiting_for()));
+}
+
 template <typename Context>
 grpc::ServerUnaryReactor* finish_now(Context& context, const grpc::Status& status) {
   grpc::ServerUnaryReactor* reactor = context.DefaultReactor();
@@ -158,10 +163,7 @@ grpc::Status QueryService::admit(grpc::CallbackServerContext& context,
     return rpc::to_grpc(StatusCode::unavailable, "the compute node is shutting down");
   }
   const std::shared_ptr<Engine> engine = supervisor_.engine();
-  if (engine == nullptr) {
-    return rpc::to_grpc(StatusCode::unavailable,
-                        fmt::format("waiting for {}", supervisor_.waiting_for()));
-  }
+  if (engine == nullptr) return no_index(supervisor_);
   const std::string wrong = check_request(request, engine->index(), options_.limits);
   if (!wrong.empty()) return rpc::to_grpc(StatusCode::invalid_argument, wrong);
   if (deadline <= now_ticks()) {
@@ -225,6 +227,24 @@ grpc::ServerUnaryReactor* QueryService::Stats(grpc::CallbackServerContext* conte
   const std::shared_ptr<Engine> engine = supervisor_.engine();
   response->set_attached(engine != nullptr);
   if (engine != nullptr) fill_engine_stats(*engine, *response);
+  return finish_now(*context, grpc::Status::OK);
+}
+
+grpc::ServerUnaryReactor* QueryService::ProbeCounts(grpc::CallbackServerContext* context,
+                                                    const v1::ProbeCountsRequest*,
+                                                    v1::ProbeCountsResponse* response) {
+  const std::shared_ptr<Engine> engine = supervisor_.engine();
+  if (engine == nullptr) return finish_now(*context, no_index(supervisor_));
+  const std::optional<ProbeTally> probes = engine->probes();
+  if (!probes) {
+    return finish_now(*context, rpc::to_grpc(StatusCode::failed_precondition,
+                                             "probes are counted in cluster indexes, and this "
+                                             "node serves a graph"));
+  }
+  response->set_dataset(probes->dataset);
+  response->set_centroids_xxh3(probes->centroids_xxh3);
+  response->mutable_counts()->Add(probes->counts.begin(), probes->counts.end());
+  response->set_generation(engine->index().generation);
   return finish_now(*context, grpc::Status::OK);
 }
 

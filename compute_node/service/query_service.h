@@ -36,6 +36,9 @@ class QueryService final : public v1::ComputeNode::CallbackService {
   grpc::ServerUnaryReactor* Stats(grpc::CallbackServerContext* context,
                                   const v1::StatsRequest* request,
                                   v1::StatsResponse* response) override;
+  grpc::ServerUnaryReactor* ProbeCounts(grpc::CallbackServerContext* context,
+                                        const v1::ProbeCountsRequest* request,
+                                        v1::ProbeCountsResponse* response) override;
 
  private:
   class SearchCall;

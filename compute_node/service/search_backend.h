@@ -5,10 +5,12 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/types.h"
+#include "compute_node/probe_counts.h"
 #include "compute_node/search_core.h"
 #include "compute_node/unreachable_error.h"
 
@@ -60,6 +62,8 @@ class SearchSession {
   virtual bool superseded() const { return false; }
   /// Any thread.
   virtual TierCounters& counters() = 0;
+  /// Any thread. None of a graph.
+  virtual std::optional<ProbeTally> probes() const { return std::nullopt; }
   /// Any thread. None where the index lies in this process.
   virtual std::vector<MemoryNodeState> memory_nodes() const { return {}; }
 };

@@ -250,6 +250,58 @@ class Served(ClusterTest, DaemonTest):
                                     "--k", K, "--probe", 5000), "probe")
             self.processes.close()
 
+    def test_probes_of_live_nodes_feed_regroup(self):
+        indexes = self.cluster_all()
+        here, out = self.folder / "here.json", self.folder / "probes.json"
+        self.search("--index", indexes / "grouped", "--probe", PROBE, "--probe-counts", here)
+        expected = json.loads(here.read_text())
+        address = self.serve(indexes / "grouped", "shm")
+        searches = 0
+        for wanted in (1, 3):  # the counts grow
+            while searches < wanted:
+                self.wait_for(address) if searches == 0 else self.search(
+                    "--connect", address, "--probe", PROBE)
+                searches += 1
+            report = self.must_pass(farvec("probe-counts", "--connect", address, "--out", out,
+                                           "--json"))
+            found = json.loads(out.read_text())
+            self.assertEqual(found["counts"], [wanted * n for n in expected["counts"]])
+            self.assertEqual(json.loads(report.stdout)["probes"], wanted * PROBE * QUERIES)
+        self.assertEqual({**found, "counts": 0}, {**expected, "counts": 0})
+        self.must_pass(farvec("regroup", "--index", indexes / "grouped", "--frequencies", out,
+                              "--quiet", "--out", self.folder / "regrouped"))
+        _, answers = self.search("--index", self.folder / "regrouped", "--probe", PROBE)
+        _, before = self.search("--index", indexes / "grouped", "--probe", PROBE)
+        np.testing.assert_array_equal(answers[0], before[0])
+
+    def test_probes_of_several_nodes_are_added_up(self):
+        indexes = self.cluster_all()
+        self.must_pass(self.cluster("--clusters", 20, out="other"))
+        first, second, other = (f"unix:{self.folder}/c{number}" for number in range(3))
+        for address, index in ((first, indexes / "grouped"), (second, indexes / "coupled"),
+                               (other, self.folder / "other")):
+            self.start("farvec-compute-node", "--index", index, "--listen", address)
+            self.wait_for(address)
+        out = self.folder / "probes.json"
+        report = self.must_pass(farvec("probe-counts", "--connect", f"{first},{second}", "--out",
+                                       out, "--json"))
+        self.assertEqual(json.loads(report.stdout)["compute_nodes"], 2)
+        self.assertEqual(sum(json.loads(out.read_text())["counts"]), 2 * PROBE * QUERIES)
+        out.unlink()
+        self.must_refuse(farvec("probe-counts", "--connect", f"{first},{other}", "--out", out),
+                         "other clusters", other)
+        self.assertFalse(out.exists())
+
+    def test_a_graph_has_no_probes(self):
+        self.must_pass(self.build(self.base))
+        address = f"unix:{self.folder}/graph"
+        self.start("farvec-compute-node", "--index", self.folder / "index", "--listen", address)
+        self.wait_for(address)
+        self.must_refuse(farvec("probe-counts", "--connect", address, "--out",
+                                self.folder / "no.json"), "serves a graph")
+        self.must_refuse(farvec("search", "--index", self.folder / "index", "--queries",
+                                self.queries, "--probe-counts", self.folder / "no.json"), "graph")
+
     def test_answers_from_several_memory_nodes(self):
         indexes = self.cluster_all()
         _, expected = self.search("--index", indexes / "grouped", "--probe", PROBE)

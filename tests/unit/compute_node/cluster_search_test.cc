@@ -367,23 +367,24 @@ TEST(ClusterSearchCounts, DedupReadsEveryVectorOnce) {
 TEST(ClusterSearchCounts, ProbesAreCountedAndKept) {
   const SmallClusters& small = small_clusters();
   SearchCoreOptions options = with_slots(2);
-  options.probe_counts = std::make_shared<ProbeCounts>(kClusters);
+  const auto manifest = layout::IndexDirectory::open(small.path(ClusterLayoutKind::coupled));
+  options.probe_counts = std::make_shared<ProbeCounts>(manifest.manifest());
   Feed feed(small, 30, probing(5));
   SearchCore(small.index(ClusterLayoutKind::coupled), small.region(ClusterLayoutKind::coupled),
              options)
       .run(feed);
-  const std::vector<std::uint64_t> counts = options.probe_counts->snapshot();
+  const ProbeTally tally = options.probe_counts->tally();
+  ASSERT_EQ(tally.counts.size(), kClusters);
   std::uint64_t sum = 0;
-  for (const std::uint64_t count : counts) sum += count;
+  for (const std::uint64_t count : tally.counts) sum += count;
   EXPECT_EQ(sum, 30u * 5u);
 
   const tests::TemporaryFolder folder;
   const std::string file = (folder.path() / "probes.json").string();
-  const auto manifest = layout::IndexDirectory::open(small.path(ClusterLayoutKind::coupled));
-  write_probe_counts(file, manifest.manifest(), counts);
+  write_probe_counts(file, tally);
   // Another layout of the same clusters.
   const auto grouped = layout::IndexDirectory::open(small.path(ClusterLayoutKind::grouped));
-  EXPECT_EQ(read_probe_counts(file, grouped.manifest()), counts);
+  EXPECT_EQ(read_probe_counts(file, grouped.manifest()), tally.counts);
   layout::Manifest other = grouped.manifest();
   other.regions[layout::kCentroidsRegion].checksums[0] ^= 1;
   EXPECT_THROW((void)read_probe_counts(file, other), Error);

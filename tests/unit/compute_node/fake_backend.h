@@ -18,14 +18,15 @@ namespace farvec::compute_node {
 
 /// What a test turns while cores run.
 struct FakeControls {
-  std::atomic<bool> hold{false};        ///< cores take tasks but do not finish them
-  std::atomic<bool> alive{true};        ///< of the session that is open now
-  std::atomic<bool> reachable{true};    ///< for the next open()
-  std::atomic<bool> throw_next{false};  ///< a core throws with a task in its hands
-  std::atomic<int> opened{0};           ///< also the generation of the last session
-  std::atomic<int> open{0};             ///< sessions
-  std::atomic<int> newest{0};           ///< generation that a session knows of
-  std::atomic<int> held{0};             ///< hold, of this generation alone
+  std::atomic<bool> hold{false};          ///< cores take tasks but do not finish them
+  std::atomic<bool> alive{true};          ///< of the session that is open now
+  std::atomic<bool> reachable{true};      ///< for the next open()
+  std::atomic<bool> throw_next{false};    ///< a core throws with a task in its hands
+  std::atomic<bool> count_probes{false};  ///< the session says what a cluster index does
+  std::atomic<int> opened{0};             ///< also the generation of the last session
+  std::atomic<int> open{0};               ///< sessions
+  std::atomic<int> newest{0};             ///< generation that a session knows of
+  std::atomic<int> held{0};               ///< hold, of this generation alone
 };
 
 /// f32, l2; takes one task at a time from the feed.
@@ -49,6 +50,10 @@ class FakeSession final : public SearchSession {
   bool alive() const override { return controls_.alive; }
   bool superseded() const override { return controls_.newest > generation(); }
   TierCounters& counters() override { return counters_; }
+  std::optional<ProbeTally> probes() const override {
+    if (!controls_.count_probes) return std::nullopt;
+    return ProbeTally{"fake", 7, {3, 0, 5}};
+  }
 
   void run_core(unsigned, TaskFeed& feed) override {
     while (!feed.finished()) {

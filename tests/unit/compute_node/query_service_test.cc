@@ -224,6 +224,26 @@ TEST_F(QueryServiceTest, DescribesItselfAndCounts) {
   EXPECT_LE(stats.latency_p50_us(), stats.latency_max_us());
 }
 
+TEST_F(QueryServiceTest, TellsHowOftenClustersWereProbed) {
+  start();
+  const auto ask = [&](v1::ProbeCountsResponse& response) {
+    grpc::ClientContext context;
+    return stub->ProbeCounts(&context, {}, &response);
+  };
+  v1::ProbeCountsResponse response;
+  EXPECT_EQ(ask(response).error_code(), grpc::StatusCode::FAILED_PRECONDITION);  // a graph
+  controls.count_probes = true;
+  ASSERT_TRUE(ask(response).ok());
+  EXPECT_EQ(response.dataset(), "fake");
+  EXPECT_EQ(response.centroids_xxh3(), 7u);
+  EXPECT_THAT(response.counts(), testing::ElementsAre(3, 0, 5));
+  EXPECT_EQ(response.generation(), 1u);
+  controls.reachable = false;
+  controls.alive = false;
+  ASSERT_TRUE(eventually([&] { return supervisor->engine() == nullptr; }));
+  EXPECT_EQ(ask(response).error_code(), grpc::StatusCode::UNAVAILABLE);
+}
+
 TEST_F(QueryServiceTest, TellsPrometheusTheSame) {
   start();
   ASSERT_TRUE(search(request({1, 2, 3})).ok());
