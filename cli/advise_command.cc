@@ -18,7 +18,7 @@ namespace {
 struct AdviseArguments {
   AdviceOptions options;
   std::string metric = "l2";
-  std::string device;
+  std::vector<std::string> devices;
   std::string degrees = "16,32,48";
   std::string cluster_rows = "50,150";
   std::string replicas = "1,4,8";
@@ -46,17 +46,21 @@ std::vector<std::uint32_t> numbers(const std::string& text, const std::string& o
 void run(AdviseArguments& arguments) {
   AdviceOptions& options = arguments.options;
   options.file.metric = parse_metric(arguments.metric);
-  options.device = read_device(arguments.device);
+  for (const std::string& device : arguments.devices)
+    options.devices.push_back(read_device(device));
   options.degrees = numbers(arguments.degrees, "--degree");
   options.cluster_rows = numbers(arguments.cluster_rows, "--cluster-rows");
   options.replicas = split_numbers(arguments.replicas, "--replicas");
   options.layouts = parse_layouts(arguments.layouts);
   JsonLines json(arguments.json);
-  const AdviceReport report = advise(options);
-  print_advice(report);
-  json.append(advice_json(report));
+  const std::vector<AdviceReport> reports = advise(options);
+  for (const AdviceReport& report : reports) {
+    print_advice(report);
+    json.append(advice_json(report));
+  }
   json.write();
-  if (!report.choice) {
+  for (const AdviceReport& report : reports) {
+    if (report.choice) continue;
     throw Error("no index that was tried reaches recall {} within the limits on sizes",
                 options.recall);
   }
@@ -66,8 +70,13 @@ void add_search_options(CLI::App& command, AdviseArguments& arguments) {
   AdviceOptions& options = arguments.options;
   command.add_option("--data", options.file.path, "Vectors that are to be indexed")->required();
   command.add_option("--queries", options.queries, "Queries like those to come")->required();
-  command.add_option("--device", arguments.device, "rdma, cxl, nvm, ssd, or a FILE (see below)")
-      ->required();
+  command
+      .add_option(
+          "--device", arguments.devices,
+          "rdma, cxl, nvm, ssd, or a FILE (see below); several, each with its own --device,\n"
+          "share the small indexes")
+      ->required()
+      ->allow_extra_args(false);
   command.add_option("--recall", options.recall, "Wanted recall@k")->capture_default_str();
   command.add_option("--metric", arguments.metric, "l2, ip or cosine")->capture_default_str();
   command.add_option("--k", options.k, "Neighbours wanted")->capture_default_str();
@@ -85,7 +94,16 @@ void add_search_options(CLI::App& command, AdviseArguments& arguments) {
 
 void add_trial_options(CLI::App& command, AdviseArguments& arguments) {
   AdviceOptions& options = arguments.options;
-  command.add_option("--sample", options.sample, "Rows of the small indexes")
+  command
+      .add_option("--sample", options.sample,
+                  "Rows of the largest small indexes; 0: a quarter of the data, 100,000 at\n"
+                  "least, and 1 GiB of vectors at most")
+      ->capture_default_str();
+  command
+      .add_option("--most-minutes", options.most_minutes,
+                  "For building and counting: where they take longer, the largest sample is cut,\n"
+                  "but not to less than twice the one before")
+      ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command.add_option("--most-queries", options.most_queries, "Use at most so many")
       ->capture_default_str();
@@ -118,9 +136,8 @@ void register_advise_command(CLI::App& tool) {
   add_search_options(*command, *arguments);
   add_trial_options(*command, *arguments);
   command->footer(
-      "Small indexes over a sample and a quarter of it are built and searched: what a query "
-      "counts\n"
-      "is carried on to all rows, what it computes is measured on this processor. A device file\n"
+      "Small indexes over samples of three sizes are built and searched: what a query counts is\n"
+      "carried on to all rows, what it computes is measured on this processor. A device file\n"
       "has the words latency=, bandwidth=, rate= and, if it is not 64, block=, on lines or with\n"
       "commas between them, after a preset's name or without one; # begins a remark:\n"
       "    latency=3.5us      # until a small read is back\n"

@@ -162,6 +162,7 @@ class Sweep {
     for (float us : outcome.latency_us) total_us += static_cast<double>(us);
     const auto searches = static_cast<double>(outcome.latency_us.size());
     run.samples.qps.push_back(searches / outcome.seconds);
+    run.samples.processor_us.push_back(1e6 * outcome.processor_seconds / searches);
     run.samples.mean_us.push_back(total_us / searches);
     run.samples.p50_us.push_back(percentile(outcome.latency_us, 0.50));
     run.samples.p99_us.push_back(percentile(outcome.latency_us, 0.99));

@@ -49,6 +49,7 @@ RowRange parse_range(const std::string& text, std::size_t count);
 /// Passes of one point.
 struct SweepSamples {
   std::vector<double> qps;
+  std::vector<double> processor_us;  ///< of the searching threads, per query
   std::vector<double> mean_us;
   std::vector<double> p50_us;
   std::vector<double> p99_us;

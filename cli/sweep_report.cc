@@ -127,6 +127,7 @@ std::string sweep_json(const ReportContext& context, const SweepPoint& point, co
       {"qps_min", qps.least},
       {"qps_max", qps.most},
       {"passes", samples.qps.size()},
+      {"processor_us", median(samples.processor_us)},
       {"mean_us", median(samples.mean_us)},
       {"p50_us", median(samples.p50_us)},
       {"p99_us", median(samples.p99_us)},

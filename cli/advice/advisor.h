@@ -13,11 +13,12 @@ struct AdviceOptions {
   IndexedFile file;  ///< row_bytes is filled in
   std::string queries;
   std::string queries_range;
-  transport::DeviceModel device;
+  std::vector<transport::DeviceModel> devices;  ///< one advice for each, from the same indexes
   double recall = 0.95;
   std::uint32_t k = 10;
-  std::uint32_t threads = 1;       ///< cores that search
-  std::uint64_t sample = 100'000;  ///< rows
+  std::uint32_t threads = 1;  ///< cores that search
+  std::uint64_t sample = 0;   ///< rows of the largest; 0: as default_sample() says
+  double most_minutes = 10;   ///< for building and counting; a larger sample is cut to fit
   std::uint64_t most_queries = 1000;
   std::uint64_t seed = 1;
   GraphRecipe recipe;
@@ -39,7 +40,8 @@ inline constexpr std::uint64_t kLeastRows = 1000;
 /// file with the same words, one to a line or several, '#' before a remark. Throws Error.
 transport::DeviceModel read_device(const std::string& text);
 
-/// Builds, counts and measures small indexes, and says what whole ones will do. Throws Error.
-AdviceReport advise(AdviceOptions options);
+/// Builds, counts and measures small indexes, and says what whole ones will do: for each device, in
+/// their order. Throws Error.
+std::vector<AdviceReport> advise(AdviceOptions options);
 
 }  // namespace farvec::cli

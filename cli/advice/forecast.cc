@@ -12,18 +12,36 @@ namespace {
 /// What sums of logarithms may add to a whole number.
 constexpr double kRounding = 1e-6;
 
-GrowthLaw law_of(layout::IndexKind kind) {
-  return kind == layout::IndexKind::graph ? GrowthLaw::logarithm : GrowthLaw::power;
+bool reached(const SettingTrials& trials) {
+  return std::all_of(trials.trials.begin(), trials.trials.end(),
+                     [](const TrialResult& trial) { return trial.reached.has_value(); });
 }
 
-/// `of` each trial, carried on to the whole data set.
+/// `of` each trial, which all reach the recall.
 template <typename Of>
-double grown(const SettingTrials& trials, const Target& target, const Of& of) {
+std::vector<SamplePoint> points_of(const SettingTrials& trials, const Of& of) {
   std::vector<SamplePoint> points;
   for (const TrialResult& trial : trials.trials) {
-    points.push_back({static_cast<double>(trial.rows), of(trial)});
+    points.push_back({static_cast<double>(trial.rows), of(*trial.reached)});
   }
-  return extrapolate(points, law_of(trials.setting.kind), static_cast<double>(target.rows));
+  return points;
+}
+
+double parameter_of(const Reached& reached) {
+  return reached.parameter;
+}
+
+GrowthLaw law_of(layout::IndexKind kind, std::span<const SettingTrials> settings) {
+  std::vector<std::vector<SamplePoint>> series;
+  for (const SettingTrials& trials : settings) {
+    if (trials.setting.kind != kind || !reached(trials)) continue;
+    series.push_back(points_of(trials, parameter_of));
+    for (std::size_t i = 0; i < kCounts; ++i) {
+      series.push_back(
+          points_of(trials, [i](const Reached& reached) { return reached.counts[i]; }));
+    }
+  }
+  return fitting_law(series);
 }
 
 /// How often a search waits: once per hop; for groups and lists, and then for strays.
@@ -76,7 +94,7 @@ std::vector<double> work_units(layout::IndexKind kind, const Counts& counts) {
   return {1, counts[kClusters], counts[kDistances], counts[kListReads] + counts[kStrayReads]};
 }
 
-UnitCosts unit_costs(layout::IndexKind kind, std::span<const SettingTrials> settings) {
+KindModel model_of(layout::IndexKind kind, std::span<const SettingTrials> settings) {
   std::vector<WorkTime> samples;
   for (const SettingTrials& setting : settings) {
     if (setting.setting.kind != kind) continue;
@@ -86,31 +104,34 @@ UnitCosts unit_costs(layout::IndexKind kind, std::span<const SettingTrials> sett
       }
     }
   }
-  return samples.empty() ? UnitCosts{} : UnitCosts{fit_unit_costs(samples)};
+  KindModel model;
+  model.law = law_of(kind, settings);
+  if (!samples.empty()) model.costs.ns = fit_unit_costs(samples);
+  return model;
 }
 
-Forecast forecast(const SettingTrials& trials, const UnitCosts& costs, const Target& target) {
+Forecast forecast(const SettingTrials& trials, const KindModel& model, const Target& target) {
   FARVEC_CHECK(!trials.trials.empty());
   const TrialResult& largest = trials.trials.back();
   Forecast result;
   result.setting = trials.setting;
+  result.trials = trials.trials;
   result.amplification = largest.size.amplification + address_growth(trials, target);
   result.compute_dram_per_vector = largest.size.compute_dram_per_vector;
-  result.reached = std::all_of(trials.trials.begin(), trials.trials.end(),
-                               [](const TrialResult& trial) { return trial.reached.has_value(); });
+  result.reached = reached(trials);
   if (!result.reached) return result;
-  const double parameter =
-      grown(trials, target, [](const TrialResult& trial) { return trial.reached->parameter; });
-  result.parameter = static_cast<std::uint32_t>(std::ceil(parameter - kRounding));
+  const auto grown = [&](const auto& of) {
+    return extrapolate(points_of(trials, of), model.law, static_cast<double>(target.rows));
+  };
+  result.parameter = static_cast<std::uint32_t>(std::ceil(grown(parameter_of) - kRounding));
   for (std::size_t i = 0; i < kCounts; ++i) {
-    result.counts[i] =
-        grown(trials, target, [i](const TrialResult& trial) { return trial.reached->counts[i]; });
+    result.counts[i] = grown([i](const Reached& reached) { return reached.counts[i]; });
   }
   result.work.kinds = read_kinds(trials.setting, result.counts, largest.size);
   result.work.waits = waits(trials.setting, result.counts);
   const layout::IndexKind kind = trials.setting.kind;
-  const double timed = time_of(work_units(kind, largest.at_target.counts), costs.ns);
-  const double whole = time_of(work_units(kind, result.counts), costs.ns);
+  const double timed = time_of(work_units(kind, largest.at_target.counts), model.costs.ns);
+  const double whole = time_of(work_units(kind, result.counts), model.costs.ns);
   result.work.compute_ns = largest.whole_ns() * (timed > 0 ? whole / timed : 1);
   result.prediction = predict(result.work, target.device, target.threads);
   return result;

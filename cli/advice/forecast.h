@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/advice/cost_model.h"
+#include "cli/advice/growth.h"
 #include "cli/advice/setting.h"
 #include "cli/advice/trial.h"
 
@@ -28,8 +29,13 @@ struct UnitCosts {
 /// lists and strays.
 std::vector<double> work_units(layout::IndexKind kind, const Counts& counts);
 
-/// Over all trials of a kind of index that were timed; empty when none was.
-UnitCosts unit_costs(layout::IndexKind kind, std::span<const SettingTrials> settings);
+/// What all trials of a kind of index say about the others of that kind.
+struct KindModel {
+  UnitCosts costs;  ///< over all that were timed; empty when none was
+  /// Of lists, numbers of clusters and counts, which ever fits those of the samples.
+  GrowthLaw law = GrowthLaw::power;
+};
+KindModel model_of(layout::IndexKind kind, std::span<const SettingTrials> settings);
 
 /// What the whole index will be like.
 struct Forecast {
@@ -41,6 +47,7 @@ struct Forecast {
   double amplification = 0;            ///< what the memory node holds over the data set
   double compute_dram_per_vector = 0;  ///< bytes
   Prediction prediction;
+  std::vector<TrialResult> trials;  ///< what it was carried on from
 };
 
 struct Target {
@@ -50,10 +57,9 @@ struct Target {
   std::uint32_t threads = 1;
 };
 
-/// Counts grow with the rows as between the trials: with the logarithm for a graph, by a power of
-/// them for clusters, whose size stays. Computation grows from the largest trial's as its units of
-/// work do, weighed by their costs.
-Forecast forecast(const SettingTrials& trials, const UnitCosts& costs, const Target& target);
+/// Counts grow with the rows as between the trials, by the model's law. Computation grows from the
+/// largest trial's as its units of work do, weighed by their costs.
+Forecast forecast(const SettingTrials& trials, const KindModel& model, const Target& target);
 
 struct Limits {
   double amplification = 0;            ///< 0: none

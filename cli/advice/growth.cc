@@ -23,6 +23,22 @@ double slope_through(std::span<const SamplePoint> points, const SamplePoint& las
   return squares > 0 ? products / squares : 0;
 }
 
+const SamplePoint& most_rows(std::span<const SamplePoint> points) {
+  FARVEC_CHECK(!points.empty());
+  return *std::max_element(points.begin(), points.end(),
+                           [](const auto& a, const auto& b) { return a.rows < b.rows; });
+}
+
+/// Relative error at the point with most rows, carried on from the others.
+double error_at_last(const std::vector<SamplePoint>& points, GrowthLaw law) {
+  const SamplePoint last = most_rows(points);
+  std::vector<SamplePoint> earlier;
+  for (const SamplePoint& point : points) {
+    if (point.rows < last.rows) earlier.push_back(point);
+  }
+  return std::abs(extrapolate(earlier, law, last.rows) / last.value - 1);
+}
+
 /// Solves a * x = b in place by Gaussian elimination; columns without a pivot get 0.
 std::vector<double> solve(std::vector<std::vector<double>> a, std::vector<double> b) {
   const std::size_t n = b.size();
@@ -83,9 +99,7 @@ std::vector<double> fit(std::span<const WorkTime> samples, std::span<const std::
 }  // namespace
 
 double extrapolate(std::span<const SamplePoint> points, GrowthLaw law, double rows) {
-  FARVEC_CHECK(!points.empty());
-  const SamplePoint& last = *std::max_element(
-      points.begin(), points.end(), [](const auto& a, const auto& b) { return a.rows < b.rows; });
+  const SamplePoint& last = most_rows(points);
   const double distance = std::log(rows / last.rows);
   if (law == GrowthLaw::logarithm) {
     const double slope = slope_through(points, last, [](double value) { return value; });
@@ -96,6 +110,21 @@ double extrapolate(std::span<const SamplePoint> points, GrowthLaw law, double ro
   }
   const double slope = slope_through(points, last, [](double value) { return std::log(value); });
   return last.value * std::exp(std::clamp(slope, 0.0, 1.0) * distance);
+}
+
+std::string_view to_string(GrowthLaw law) {
+  return law == GrowthLaw::logarithm ? "logarithm" : "power";
+}
+
+GrowthLaw fitting_law(std::span<const std::vector<SamplePoint>> series) {
+  double logarithm = 0;
+  double power = 0;
+  for (const std::vector<SamplePoint>& points : series) {
+    if (points.size() < 3 || !(most_rows(points).value > 0)) continue;
+    logarithm += error_at_last(points, GrowthLaw::logarithm);
+    power += error_at_last(points, GrowthLaw::power);
+  }
+  return logarithm < power ? GrowthLaw::logarithm : GrowthLaw::power;
 }
 
 std::vector<double> fit_unit_costs(std::span<const WorkTime> samples) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace farvec::cli {
@@ -13,15 +14,22 @@ struct SamplePoint {
   double value = 0;
 };
 
-/// logarithm: a + b ln(rows), the hops of a graph at equal recall. power: a * rows^b, the clusters
-/// that have to be probed when their size stays the same.
+/// logarithm: a + b ln(rows). power: a * rows^b.
 enum class GrowthLaw { logarithm, power };
+
+/// "logarithm", "power".
+std::string_view to_string(GrowthLaw law);
 
 /// The value at `rows` by least squares over the points, through the point with most rows, which is
 /// nearest to where the law is used. b is never negative (a search does not become cheaper), and at
 /// most 1 for power (the clusters' own growth). One point alone is taken as constant. For power a
 /// value of 0 anywhere gives the last point's. At least one point; rows > 0.
 double extrapolate(std::span<const SamplePoint> points, GrowthLaw law, double rows);
+
+/// The law that comes nearer to what was counted on the most rows from what was counted on fewer:
+/// the less sum of relative errors over all series. Series of fewer than three points say nothing;
+/// when none says anything, power.
+GrowthLaw fitting_law(std::span<const std::vector<SamplePoint>> series);
 
 /// One search's units of work and the time it took.
 struct WorkTime {

@@ -19,6 +19,10 @@ constexpr const char* kCountNames[kCounts] = {"hops",        "reads",      "byte
                                               "estimates",   "distances",  "clusters",
                                               "group_reads", "list_reads", "stray_reads"};
 
+const char* parameter_name(const Setting& setting) {
+  return setting.kind == layout::IndexKind::graph ? "list" : "probe";
+}
+
 std::string whole(double value) {
   return fmt::format("{:.0f}", value);
 }
@@ -43,11 +47,11 @@ void print_forecast(const Forecast& forecast) {
 }
 
 void print_costs(const AdviceReport& report) {
-  if (const auto& ns = report.graph_costs.ns; !ns.empty()) {
+  if (const auto& ns = report.graphs.costs.ns; !ns.empty()) {
     fmt::print("graph: {:.0f} ns per record read and scored, {:.1f} ns per estimate\n", ns[0],
                ns[1]);
   }
-  if (const auto& ns = report.cluster_costs.ns; !ns.empty()) {
+  if (const auto& ns = report.clusters.costs.ns; !ns.empty()) {
     fmt::print(
         "clusters: {:.0f} ns per query, {:.0f} ns per cluster, {:.1f} ns per vector scored, "
         "{:.0f} ns per list or stray read\n",
@@ -61,10 +65,28 @@ void print_choice(const AdviceReport& report) {
   fmt::print(
       "\ntake: {}, {} {}{}, {} slots per core: about {:.0f} QPS, bound by {}; records {:.2f} times "
       "the data, {:.1f} bytes of compute DRAM per vector\n  {} --out DIR\n",
-      to_string(best.setting), graph ? "list" : "probe", best.parameter,
+      to_string(best.setting), parameter_name(best.setting), best.parameter,
       graph ? fmt::format(", width {}", report.recipe.width) : "", best.prediction.slots,
       best.prediction.qps, to_string(best.prediction.bound), best.amplification,
       best.compute_dram_per_vector, build_command(best.setting, report.file, report.recipe));
+}
+
+void add_counts(const Counts& counts, nlohmann::ordered_json& row) {
+  for (std::size_t i = 0; i < kCounts; ++i) {
+    row[fmt::format("{}_per_query", kCountNames[i])] = counts[i];
+  }
+}
+
+nlohmann::ordered_json trial_json(const Setting& setting, const TrialResult& trial) {
+  nlohmann::ordered_json row{{"rows", trial.rows}, {"reached", trial.reached.has_value()}};
+  if (!trial.reached) return row;
+  row[parameter_name(setting)] = trial.reached->parameter;
+  add_counts(trial.reached->counts, row);
+  if (trial.at_target.ns == 0) return row;
+  row["computation_ns_per_query"] = trial.at_target.ns;
+  row["computation_ns_at_half"] = trial.at_half.ns;
+  row["cache_ns_per_query"] = trial.cache_ns;
+  return row;
 }
 
 nlohmann::ordered_json setting_json(const AdviceReport& report, const Forecast& forecast) {
@@ -82,13 +104,12 @@ nlohmann::ordered_json setting_json(const AdviceReport& report, const Forecast& 
   row["reached"] = forecast.reached;
   row["amplification"] = forecast.amplification;
   row["compute_dram_bytes_per_vector"] = forecast.compute_dram_per_vector;
-  if (!forecast.reached) return row;
-  if (forecast.setting.kind == layout::IndexKind::graph) {
-    row["list"] = forecast.parameter;
-    row["width"] = report.recipe.width;
-  } else {
-    row["probe"] = forecast.parameter;
+  for (const TrialResult& trial : forecast.trials) {
+    row["samples"].push_back(trial_json(forecast.setting, trial));
   }
+  if (!forecast.reached) return row;
+  row[parameter_name(forecast.setting)] = forecast.parameter;
+  if (forecast.setting.kind == layout::IndexKind::graph) row["width"] = report.recipe.width;
   const Prediction& prediction = forecast.prediction;
   row["slots"] = prediction.slots;
   row["qps"] = prediction.qps;
@@ -99,9 +120,7 @@ nlohmann::ordered_json setting_json(const AdviceReport& report, const Forecast& 
   row["device_qps"] = prediction.device_qps;
   row["computation_ns_per_query"] = forecast.work.compute_ns;
   row["alone_us"] = prediction.alone_us;
-  for (std::size_t i = 0; i < kCounts; ++i) {
-    row[fmt::format("{}_per_query", kCountNames[i])] = forecast.counts[i];
-  }
+  add_counts(forecast.counts, row);
   return row;
 }
 
@@ -125,14 +144,16 @@ std::string advice_json(const AdviceReport& report) {
       {"queries", report.queries},       {"k", report.k},
       {"recall", report.recall},         {"device", transport::to_string(report.target.device)},
       {"threads", report.target.threads}};
-  if (const auto& ns = report.graph_costs.ns; !ns.empty()) {
+  if (const auto& ns = report.graphs.costs.ns; !ns.empty()) {
     out["graph_costs"] = {{"ns_per_record", ns[0]}, {"ns_per_estimate", ns[1]}};
+    out["graph_growth"] = to_string(report.graphs.law);
   }
-  if (const auto& ns = report.cluster_costs.ns; !ns.empty()) {
+  if (const auto& ns = report.clusters.costs.ns; !ns.empty()) {
     out["cluster_costs"] = {{"ns_per_query", ns[0]},
                             {"ns_per_cluster", ns[1]},
                             {"ns_per_distance", ns[2]},
                             {"ns_per_small_read", ns[3]}};
+    out["cluster_growth"] = to_string(report.clusters.law);
   }
   nlohmann::ordered_json settings = nlohmann::ordered_json::array();
   for (const Forecast& forecast : report.forecasts) {

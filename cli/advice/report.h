@@ -20,8 +20,8 @@ struct AdviceReport {
   double recall = 0.95;
   std::vector<std::uint64_t> sample_rows;
   std::size_t queries = 0;
-  UnitCosts graph_costs;
-  UnitCosts cluster_costs;
+  KindModel graphs;
+  KindModel clusters;
   std::vector<Forecast> forecasts;  ///< best first
   std::optional<std::size_t> choice;
 };

@@ -1,11 +1,7 @@
 #include "cli/advice/small_index.h"
 
-#include <cerrno>
-#include <cstdlib>
-#include <system_error>
 #include <utility>
 
-#include "base/error.h"
 #include "base/parallel.h"
 #include "cli/build_input.h"
 #include "cluster/centroid_index.h"
@@ -20,22 +16,6 @@
 namespace farvec::cli {
 
 namespace fs = std::filesystem;
-
-ScratchFolder::ScratchFolder(const fs::path& parent) {
-  std::string pattern = (parent / "farvec-advise-XXXXXX").string();
-  if (mkdtemp(pattern.data()) == nullptr) {
-    throw SystemError(errno,
-                      "cannot make a folder like '{}' for small indexes: choose another "
-                      "place with --scratch",
-                      pattern);
-  }
-  path_ = pattern;
-}
-
-ScratchFolder::~ScratchFolder() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
-}
 
 void write_graph(const fs::path& directory, const Sample& sample, std::uint32_t degree,
                  const SmallBuild& build) {
@@ -90,7 +70,7 @@ void write_clusters(const fs::path& directory, const Sample& sample, const Parti
   const std::vector<ClusterId> homes = cluster::group_by_frequency(
       clusters.membership(), expected_frequencies(clusters.membership(), options.clusters),
       threads);
-  fs::create_directories(directory);
+  fs::create_directory(directory);
   for (const layout::ClusterLayoutKind kind : layouts) {
     manifest.cluster.kind = kind;
     layout::write_cluster_index(directory / to_string(kind), manifest,

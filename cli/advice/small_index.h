@@ -13,20 +13,6 @@
 
 namespace farvec::cli {
 
-/// A new folder below `parent` that vanishes, with all that is in it, with this. Throws Error.
-class ScratchFolder {
- public:
-  explicit ScratchFolder(const std::filesystem::path& parent);
-  ~ScratchFolder();
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
 struct SmallBuild {
   GraphRecipe recipe;
   std::uint64_t seed = 1;

@@ -1,10 +1,12 @@
 #!/usr/bin/python3
 """Compares what `farvec advise` predicts with what whole indexes do.
 
-Asks for an advice for each device, builds the whole indexes of the advised setting and of the next
+Asks for an advice for all devices, builds the whole indexes of the advised setting and of the next
 best ones of each kind, finds on the first half of the queries the list or number of clusters that
 reaches the recall, and measures on the second half: rounds of all indexes in turn, one thread.
 Prints predicted beside measured, the error, and the rate of the choice over the best measured.
+Advice and sweeps read the same clock, that of the searching thread: "us" is processor time per
+query, which other work on the machine shifts less than the rate.
 
 Example:
     scripts/bench/advise_check.py --bin build/release/bin --data sift1m/base.u8bin \\
@@ -63,14 +65,16 @@ class Check:
         queries = np.fromfile(arguments.groundtruth, dtype="<u4", count=1)[0]
         self.half = int(queries) // 2
 
-    def advise(self, device):
-        out = self.arguments.work / f"advice-{device}.json"
+    def advise(self, devices):
+        """{device: advice}"""
+        out = self.arguments.work / "advice.jsonl"
         if not out.exists():
             run([self.farvec, "advise", "--data", self.arguments.data, "--queries",
                  self.arguments.queries, "--queries-range", f":{self.half}", "--metric",
-                 self.arguments.metric, "--device", device, "--recall", self.arguments.recall,
-                 "--json", out, *shlex.split(self.arguments.advise)])
-        return json.loads(out.read_text())
+                 self.arguments.metric, "--recall", self.arguments.recall, "--json", out,
+                 *(word for device in devices for word in ("--device", device)),
+                 *shlex.split(self.arguments.advise)])
+        return dict(zip(devices, map(json.loads, out.read_text().splitlines())))
 
     def wanted(self, advices):
         """Settings to build, by name."""
@@ -163,6 +167,8 @@ class Check:
                 "qps_min": min(row["qps_min"] for row in rows),
                 "qps_max": max(row["qps_max"] for row in rows),
                 "error": setting["qps"] / qps - 1,
+                "predicted_us": setting["computation_ns_per_query"] / 1e3,
+                "us": statistics.median(row["processor_us"] for row in rows),
                 "predicted_reads": setting["reads_per_query"],
                 "reads": rows[0]["reads_per_query"],
                 "predicted_bytes": setting["bytes_per_query"],
@@ -176,13 +182,14 @@ class Check:
     def report(self, device, lines):
         print(f"\n{lines[0]['dataset']}, emulated:{device}, recall {self.arguments.recall}\n")
         print("| index | L or probe, predicted | measured | recall | reads, predicted | measured "
-              "| KB, predicted | measured | QPS, predicted | measured | error | x data, predicted "
-              "| measured |\n|" + "---|" * 13)
+              "| KB, predicted | measured | us, predicted | measured | QPS, predicted | measured "
+              "| error | x data, predicted | measured |\n|" + "---|" * 15)
         for line in lines:
             mark = " (choice)" if line["chosen"] else ""
             print(f"| {line['index']}{mark} | {line['predicted_parameter']} | {line['parameter']} "
                   f"| {line['recall']:.4f} | {line['predicted_reads']:.1f} | {line['reads']:.1f} "
                   f"| {line['predicted_bytes'] / 1e3:.1f} | {line['bytes'] / 1e3:.1f} "
+                  f"| {line['predicted_us']:.1f} | {line['us']:.1f} "
                   f"| {line['predicted_qps']:,.0f} | {line['qps']:,.0f} ({line['qps_min']:,.0f} to "
                   f"{line['qps_max']:,.0f}) | {line['error']:+.0%} "
                   f"| {line['predicted_amplification']:.2f} | {line['amplification']:.2f} |")
@@ -193,7 +200,7 @@ class Check:
 
     def run(self):
         devices = self.arguments.devices.split(",")
-        advices = {device: self.advise(device) for device in devices}
+        advices = self.advise(devices)
         indexes = {}
         for name, setting in self.wanted(advices).items():
             path = self.build(setting)

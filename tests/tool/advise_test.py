@@ -3,11 +3,14 @@ import json
 import os
 import pathlib
 import shlex
+import signal
+import subprocess
+import time
 import unittest
 
 import numpy as np
 
-from farvec_tool import ToolTest, farvec, write_vectors
+from farvec_tool import BIN, TIMEOUT_S, ToolTest, farvec, write_vectors
 
 RECALL = 0.95
 QUICK = {"--recall": RECALL, "--degree": "8,16", "--cluster-rows": 40, "--replicas": "1,4"}
@@ -73,6 +76,50 @@ class Advise(ToolTest):
         advice, _ = self.advice(*self.files(), "--max-dram", 15)
         self.assertEqual(advice["choice"]["index_kind"], "cluster")
         self.assertLessEqual(advice["choice"]["compute_dram_bytes_per_vector"], 15)
+
+    def test_several_devices_share_the_small_indexes(self):
+        data, queries = self.files()
+        out = self.folder / "advice.jsonl"
+        self.must_pass(self.advise(data, queries, "--device", "cxl", "--json", out))
+        both = [json.loads(line) for line in out.read_text().splitlines()]
+        self.assertEqual([advice["device"].split(":")[0] for advice in both], ["rdma", "cxl"])
+        alone, _ = self.advice(data, queries, device="cxl")
+        def counts(advice):
+            return {setting["index"]: {name: value for name, value in setting.items()
+                                       if name.endswith("_per_query") and "ns" not in name}
+                    for setting in advice["settings"]}
+        self.assertEqual(counts(both[1]), counts(alone))
+
+    def test_samples_of_three_sizes(self):
+        advice, _ = self.advice(*self.files(rows=17000), "--degree", 8, "--cluster-rows", "none",
+                                "--sample", 16000)
+        self.assertEqual(advice["sample_rows"], [1000, 4000, 16000])
+        samples = advice["settings"][0]["samples"]
+        self.assertEqual([sample["rows"] for sample in samples], [1000, 4000, 16000])
+        self.assertLess(samples[0]["reads_per_query"], samples[2]["reads_per_query"])
+        cut, _ = self.advice(*self.files(rows=17000), "--degree", 8, "--cluster-rows", "none",
+                             "--sample", 16000, "--most-minutes", 1e-9)
+        self.assertEqual(cut["sample_rows"], [1000, 2000, 4000])
+
+    def test_leaves_nothing_behind_when_it_is_ended(self):
+        data, queries = self.files(rows=20000)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            with self.subTest(number.name):
+                process = subprocess.Popen(
+                    [BIN / "farvec", "advise", "--data", data, "--queries", queries, "--device",
+                     "rdma", "--scratch", self.folder, "--quiet", "--json",
+                     self.folder / "advice.json"], stderr=subprocess.PIPE)
+                with process:
+                    end = time.monotonic() + TIMEOUT_S
+                    while not list(self.folder.glob("farvec-advise-*/*")):
+                        self.assertIsNone(process.poll())
+                        self.assertLess(time.monotonic(), end)
+                        time.sleep(0.01)
+                    process.send_signal(number)
+                    process.wait(timeout=TIMEOUT_S)
+                self.assertEqual(process.returncode, -number)
+                self.assertEqual(list(self.folder.glob("farvec-advise-*")), [])
+                self.assertFalse((self.folder / "advice.json").exists())
 
     def test_refuses(self):
         data, queries = self.files()

@@ -35,9 +35,9 @@ Counts graph_counts(double hops) {
 SettingTrials graph_trials() {
   Setting setting;
   setting.degree = 32;
-  return {
-      setting,
-      {trial(25'000, 20, graph_counts(30), 15'000), trial(100'000, 24, graph_counts(34), 17'000)}};
+  return {setting,
+          {trial(6'250, 16, graph_counts(26), 13'000), trial(25'000, 20, graph_counts(30), 15'000),
+           trial(100'000, 24, graph_counts(34), 17'000)}};
 }
 
 Counts cluster_counts(double probes) {
@@ -59,10 +59,10 @@ SettingTrials cluster_trials() {
 
 Forecast of(const SettingTrials& trials, std::uint64_t rows, std::uint32_t threads = 1) {
   const SettingTrials all[] = {trials};
-  return forecast(trials, unit_costs(trials.setting.kind, all), {rows, 128, kRdma, threads});
+  return forecast(trials, model_of(trials.setting.kind, all), {rows, 128, kRdma, threads});
 }
 
-TEST(Forecast, AGraphsCountsGrowWithTheLogarithm) {
+TEST(Forecast, CountsThatGrowWithTheLogarithmAreCarriedOnSo) {
   const Forecast whole = of(graph_trials(), 1'600'000);
   ASSERT_TRUE(whole.reached);
   EXPECT_NEAR(whole.counts[kReads], 34 + 2 * 4, 1e-6);
@@ -73,7 +73,7 @@ TEST(Forecast, AGraphsCountsGrowWithTheLogarithm) {
   EXPECT_EQ(whole.prediction.bound, Bound::computation);
 }
 
-TEST(Forecast, ClustersProbedGrowByAPower) {
+TEST(Forecast, CountsThatGrowByAPowerAreCarriedOnSo) {
   const Forecast whole = of(cluster_trials(), 1'600'000);
   EXPECT_EQ(whole.parameter, 32u);
   EXPECT_NEAR(whole.counts[kStrayReads], 50 * 32, 1e-6);

@@ -56,6 +56,22 @@ TEST(Extrapolate, OnePointOrAZeroStaysAsItIs) {
   EXPECT_DOUBLE_EQ(extrapolate(zero, GrowthLaw::power, 1e9), 4);
 }
 
+TEST(FittingLaw, IsTheOneThatTheSeriesFollow) {
+  const auto logarithm = [](double rows) { return 5 + 3 * std::log(rows); };
+  const auto power = [](double rows) { return 0.9 * std::pow(rows, 0.25); };
+  Points slow, fast;
+  for (const double rows : {15e3, 60e3, 240e3}) {
+    slow.push_back({rows, logarithm(rows)});
+    fast.push_back({rows, power(rows)});
+  }
+  const Points pair{{15e3, 1}, {60e3, 2}};
+  const Points zero{{15e3, 0}, {60e3, 0}, {240e3, 0}};
+  EXPECT_EQ(fitting_law(std::vector<Points>{slow, pair, zero}), GrowthLaw::logarithm);
+  EXPECT_EQ(fitting_law(std::vector<Points>{zero, fast, pair}), GrowthLaw::power);
+  EXPECT_EQ(fitting_law(std::vector<Points>{pair, zero}), GrowthLaw::power);
+  EXPECT_EQ(fitting_law({}), GrowthLaw::power);
+}
+
 TEST(UnitCosts, AreFoundAgain) {
   const std::vector<double> costs{90, 12.5};
   std::vector<WorkTime> samples;
