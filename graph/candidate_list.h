@@ -69,6 +69,25 @@ class CandidateList {
     return taken;
   }
 
+  /// Place of an entry, until the next insert().
+  using Position = std::uint32_t;
+
+  /// Up to `out.size()` nearest fresh entries, which stay fresh; returns how many.
+  std::uint32_t peek_fresh(std::span<Position> out) const {
+    std::uint32_t found = 0;
+    for (Position at = cursor_; at < size_ && found < out.size(); ++at) {
+      if ((keys_[at] & 1u) == 0) out[found++] = at;
+    }
+    return found;
+  }
+
+  /// Marks one of them expanded.
+  NodeId take(Position at) {
+    keys_[at] |= 1u;
+    while (cursor_ < size_ && (keys_[cursor_] & 1u) != 0) ++cursor_;
+    return id_of(keys_[at]);
+  }
+
   std::uint32_t size() const { return size_; }
   std::size_t dram_bytes() const { return keys_.capacity() * sizeof(std::uint64_t); }
   Neighbor operator[](std::uint32_t i) const { return {id_of(keys_[i]), distance_of(keys_[i])}; }

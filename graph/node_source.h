@@ -21,4 +21,13 @@ concept NodeSource = requires(Source source, std::span<const NodeId> frontier,
   source.expect(NodeId{});
 };
 
+/// A source that keeps some records in memory. resident(id) says whether expand({id}) would go on
+/// without waiting, as far as can be seen now. prefetch(id) starts to bring a record that nobody
+/// waits for yet, or does nothing when there is no room for it. Neither suspends.
+template <typename Source>
+concept CachedSource = NodeSource<Source> && requires(Source source) {
+  { source.resident(NodeId{}) } -> std::same_as<bool>;
+  source.prefetch(NodeId{});
+};
+
 }  // namespace farvec::graph

@@ -61,6 +61,23 @@ TEST(CandidateList, TakesFreshEntriesNearestFirstAndOnce) {
   EXPECT_EQ(list.take_fresh(taken), 0u);
 }
 
+TEST(CandidateList, PeeksAtFreshEntriesAndTakesOneOfThem) {
+  CandidateList list;
+  list.reset(4);
+  for (NodeId id : {1u, 2u, 3u}) list.insert(static_cast<float>(id), id);
+  CandidateList::Position ahead[4];
+  ASSERT_EQ(list.peek_fresh({ahead, 2}), 2u);
+  EXPECT_EQ(list.take(ahead[1]), 2u);
+  ASSERT_EQ(list.peek_fresh(ahead), 2u) << "what was taken is no longer fresh";
+  EXPECT_EQ(list[ahead[0]].id, 1u);
+  EXPECT_EQ(list[ahead[1]].id, 3u);
+  EXPECT_EQ(list.take(ahead[0]), 1u);
+  NodeId taken[4];
+  ASSERT_EQ(list.take_fresh(taken), 1u);
+  EXPECT_EQ(taken[0], 3u);
+  EXPECT_EQ(list.peek_fresh(ahead), 0u);
+}
+
 TEST(CandidateList, RefusesNaNAndKeepsInfinityOut) {
   CandidateList list;
   list.reset(2);

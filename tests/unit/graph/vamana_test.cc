@@ -9,6 +9,7 @@
 #include "graph/build_space.h"
 #include "graph/reachability.h"
 #include "graph/vamana_builder.h"
+#include "tests/unit/graph/graph_source.h"
 #include "tests/unit/graph/test_data.h"
 
 namespace farvec::graph {
@@ -37,39 +38,6 @@ void expect_sound(const Graph& graph, std::uint32_t degree) {
   EXPECT_EQ(std::count(reachable.begin(), reachable.end(), false), 0);
 }
 
-/// A graph in memory whose records' vectors are the data's rows.
-struct GraphSource {
-  const Graph& graph;
-  VectorView data;
-
-  void expect(NodeId) const {}
-
-  template <typename Visit>
-  Status expand(std::span<const NodeId> frontier, Visit&& visit) {
-    for (NodeId id : frontier) {
-      const auto row = graph.neighbors(id);
-      visit(id, NodeRecord{data.row(id), reinterpret_cast<const std::byte*>(row.data()),
-                           static_cast<std::uint32_t>(row.size())});
-    }
-    return {};
-  }
-};
-
-struct ExactScorer {
-  VectorView data;
-  const void* query;
-  distance::PairKernel kernel;
-
-  void prefetch(NodeId) const {}
-  void estimate(const NodeId* ids, std::size_t count, float* out) const {
-    for (std::size_t i = 0; i < count; ++i)
-      out[i] = kernel(query, data.row(ids[i]), data.dimension);
-  }
-  float exact(NodeId, const NodeRecord& record) const {
-    return kernel(query, record.vector, data.dimension);
-  }
-};
-
 struct Answer {
   Status status;
   std::vector<Neighbor> neighbors;
@@ -78,8 +46,9 @@ struct Answer {
 
 Answer search(const Graph& graph, VectorView data, Metric metric, const void* query,
               BeamParameters parameters) {
-  GraphSource source{graph, data};
-  const ExactScorer scorer{data, query, distance::pair_kernel(metric, data.type, data.dimension)};
+  testing::GraphSource source{graph, data};
+  const testing::ExactScorer scorer{data, query,
+                                    distance::pair_kernel(metric, data.type, data.dimension)};
   parameters.max_degree = graph.row_capacity();
   parameters.node_count = static_cast<std::uint32_t>(graph.count());
   BeamScratch scratch;

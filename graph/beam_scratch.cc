@@ -1,4 +1,4 @@
-#include "graph/beam_search.h"
+#include "graph/beam_scratch.h"
 
 #include <algorithm>
 
@@ -7,6 +7,7 @@ namespace farvec::graph {
 void BeamScratch::reset(const BeamParameters& parameters) {
   FARVEC_CHECK(parameters.k > 0 && parameters.k <= parameters.list);
   FARVEC_CHECK(parameters.width > 0 && parameters.width <= kMaxWidth);
+  FARVEC_CHECK(parameters.prefetch <= kMaxWidth);
   // No more than all vertices can ever be candidates.
   const std::uint32_t list =
       std::min(parameters.list, std::max(parameters.node_count, parameters.k));

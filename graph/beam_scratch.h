@@ -1,0 +1,52 @@
+// Parameters, counts and working memory of one search of a graph.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/types.h"
+#include "graph/candidate_list.h"
+#include "graph/visited_filter.h"
+
+namespace farvec::graph {
+
+inline constexpr std::uint32_t kMaxWidth = 64;
+
+struct BeamParameters {
+  std::uint32_t k = 10;     ///< results kept, by exact distance
+  std::uint32_t list = 64;  ///< L: candidates kept, by estimate; >= k
+  /// W: records fetched per hop, 1 to kMaxWidth; of a cache-aware search B, candidates it chooses
+  /// from.
+  std::uint32_t width = 1;
+  std::uint32_t max_degree = 0;  ///< of the graph
+  std::uint32_t node_count = 0;  ///< of the graph; a neighbour id beyond it is corruption
+  /// Nearest candidates that are prefetched before every hop, up to kMaxWidth; for a CachedSource.
+  std::uint32_t prefetch = 0;
+};
+
+struct BeamCounts {
+  std::uint32_t hops = 0;
+  std::uint32_t estimates = 0;
+  std::uint32_t distances = 0;
+  // Of a cache-aware search.
+  std::uint32_t pivots = 0;  ///< hops to a resident candidate that was not the nearest
+  std::uint32_t stalls = 0;  ///< hops that began with none of the candidates resident
+};
+
+/// One search's working memory, reused between searches; grows to the largest parameters seen.
+struct BeamScratch {
+  CandidateList candidates;
+  CandidateList results;  ///< the answer: nearest first, exact distances
+  VisitedFilter visited;
+  std::vector<NodeId> pending;
+  std::vector<float> estimates;
+  BeamCounts counts;
+
+  void reset(const BeamParameters& parameters);
+  std::size_t dram_bytes() const {
+    return candidates.dram_bytes() + results.dram_bytes() + visited.dram_bytes() +
+           pending.capacity() * (sizeof(NodeId) + sizeof(float));
+  }
+};
+
+}  // namespace farvec::graph

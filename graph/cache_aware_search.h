@@ -1,0 +1,43 @@
+// Best-first search that goes on with what is in memory while the disk brings the rest.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "base/status.h"
+#include "graph/expansion.h"
+
+namespace farvec::graph {
+
+/// As beam_search(), one record a hop: the nearest unexpanded candidate when it is resident,
+/// otherwise the nearest resident one of the parameters.width nearest, and those before it are
+/// prefetched; when none of them is resident, all are prefetched and the nearest is waited for
+/// (VeloANN, algorithm 2). When everything is resident it does what beam_search() does with a width
+/// of 1. A source that stops being resident in between costs a suspension, nothing else.
+template <CachedSource Source, NodeScorer Scorer>
+Status cache_aware_search(Source& source, const Scorer& scorer, std::span<const NodeId> entries,
+                          const BeamParameters& parameters, BeamScratch& scratch) {
+  scratch.reset(parameters);
+  Expansion<Source, Scorer> expansion(source, scorer, parameters, scratch);
+  CandidateList& candidates = scratch.candidates;
+  expansion.seed(entries);
+  for (;;) {
+    CandidateList::Position ahead[kMaxWidth];
+    const std::uint32_t count = candidates.peek_fresh({ahead, parameters.width});
+    if (count == 0) return {};
+    std::uint32_t chosen = 0;
+    while (chosen < count && !source.resident(candidates[ahead[chosen]].id)) {
+      source.prefetch(candidates[ahead[chosen++]].id);
+    }
+    if (chosen == count) {
+      ++scratch.counts.stalls;
+      chosen = 0;
+    } else if (chosen > 0) {
+      ++scratch.counts.pivots;
+    }
+    const NodeId id = candidates.take(ahead[chosen]);
+    if (Status status = expansion.expand({&id, 1}); !status.ok()) return status;
+  }
+}
+
+}  // namespace farvec::graph
