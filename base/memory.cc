@@ -24,7 +24,10 @@ HugeBuffer::HugeBuffer(std::size_t bytes) : size_(bytes) {
   const std::size_t tail = mapped - head - rounded;
   if (tail > 0) munmap(start + head + rounded, tail);
   data_ = start + head;
-  madvise(data_, rounded, MADV_HUGEPAGE);  // only advice: a kernel without it still works
+  // Whole huge pages only, so that no more becomes resident than was asked for. Only advice: a
+  // kernel without it still works.
+  const std::size_t whole = bytes / kHugePageBytes * kHugePageBytes;
+  if (whole > 0) madvise(data_, whole, MADV_HUGEPAGE);
 }
 
 HugeBuffer::~HugeBuffer() {
