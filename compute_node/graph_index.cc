@@ -1,28 +1,10 @@
 #include "compute_node/graph_index.h"
 
-#include <algorithm>
-
 #include "base/error.h"
 #include "graph/candidate_list.h"
+#include "graph/entry_points.h"
 
 namespace farvec::compute_node {
-namespace {
-
-/// 64 and more cost more estimates than they save hops.
-constexpr std::size_t kEntries = 32;
-
-std::vector<NodeId> spread_entries(NodeId first, std::size_t count) {
-  std::vector<NodeId> entries;
-  if (count == 0) return entries;
-  entries.push_back(first);
-  const std::size_t others = std::min(count, kEntries) - 1;
-  for (std::size_t i = 0; i < others; ++i) {
-    entries.push_back(static_cast<NodeId>(count * i / others));
-  }
-  return entries;
-}
-
-}  // namespace
 
 GraphIndex::GraphIndex(Parts parts)
     : parts_(std::move(parts)),
@@ -45,7 +27,7 @@ GraphIndex::GraphIndex(Parts parts)
     throw Error("the codes are {} records of {} bytes, but {} of {} are needed: rebuild the index",
                 header.count, header.record_bytes, geometry.count, parts_.quantizer.record_bytes());
   }
-  entries_ = spread_entries(parts_.entry, geometry.count);
+  entries_ = graph::spread_entries(parts_.entry, geometry.count);
 }
 
 }  // namespace farvec::compute_node

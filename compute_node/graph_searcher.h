@@ -35,6 +35,40 @@ struct CodeScorer {
   }
 };
 
+/// What every search of a graph asks of a task.
+template <typename Index>
+Status check_graph_task(const Index& index, std::uint32_t max_list, const SearchTask& task) {
+  if (task.k == 0) return {StatusCode::invalid_argument, "k must be at least 1"};
+  if (task.k > index.count()) {
+    return {StatusCode::invalid_argument, "k exceeds the vector count"};
+  }
+  if (task.list < task.k) return {StatusCode::invalid_argument, "the list must be at least k"};
+  if (task.list > max_list) {
+    return {StatusCode::invalid_argument, "the list exceeds its maximum"};
+  }
+  if (task.width == 0 || task.width > graph::kMaxWidth) {
+    return {StatusCode::invalid_argument, "the width must be from 1 to 64"};
+  }
+  return {};
+}
+
+template <typename Index>
+graph::BeamParameters beam_parameters(const Index& index, const SearchTask& task) {
+  graph::BeamParameters parameters;
+  parameters.k = task.k;
+  parameters.list = task.list;
+  parameters.width = task.width;
+  parameters.max_degree = index.max_degree();
+  parameters.node_count = static_cast<std::uint32_t>(index.count());
+  return parameters;
+}
+
+inline void copy_counts(const graph::BeamCounts& counts, SearchTask& task) {
+  task.counts.hops = counts.hops;
+  task.counts.estimates = counts.estimates;
+  task.counts.distances = counts.distances;
+}
+
 /// Source is a graph::NodeSource with begin(task) and coverage().
 template <typename Source>
 class GraphSearcher {
@@ -43,21 +77,13 @@ class GraphSearcher {
       : index_(index), max_list_(max_list), source_(std::move(source)) {}
 
   Status search(SearchTask& task) {
-    if (Status status = check(task); !status.ok()) return status;
+    if (Status status = check_graph_task(index_, max_list_, task); !status.ok()) return status;
     index_.quantizer().prepare(task.query, prepared_);
     source_.begin(task);
-    graph::BeamParameters parameters;
-    parameters.k = task.k;
-    parameters.list = task.list;
-    parameters.width = task.width;
-    parameters.max_degree = index_.max_degree();
-    parameters.node_count = static_cast<std::uint32_t>(index_.count());
     const CodeScorer scorer{index_, prepared_, task.query};
-    const Status status =
-        graph::beam_search(source_, scorer, index_.entries(), parameters, scratch_);
-    task.counts.hops = scratch_.counts.hops;
-    task.counts.estimates = scratch_.counts.estimates;
-    task.counts.distances = scratch_.counts.distances;
+    const Status status = graph::beam_search(source_, scorer, index_.entries(),
+                                             beam_parameters(index_, task), scratch_);
+    copy_counts(scratch_.counts, task);
     if (task.counts.lost > 0) task.coverage = source_.coverage();
     if (status.ok()) copy_results(scratch_.results, task);
     return status;
@@ -66,21 +92,6 @@ class GraphSearcher {
   std::size_t dram_bytes() const { return scratch_.dram_bytes(); }
 
  private:
-  Status check(const SearchTask& task) const {
-    if (task.k == 0) return {StatusCode::invalid_argument, "k must be at least 1"};
-    if (task.k > index_.count()) {
-      return {StatusCode::invalid_argument, "k exceeds the vector count"};
-    }
-    if (task.list < task.k) return {StatusCode::invalid_argument, "the list must be at least k"};
-    if (task.list > max_list_) {
-      return {StatusCode::invalid_argument, "the list exceeds its maximum"};
-    }
-    if (task.width == 0 || task.width > graph::kMaxWidth) {
-      return {StatusCode::invalid_argument, "the width must be from 1 to 64"};
-    }
-    return {};
-  }
-
   const GraphIndex& index_;
   const std::uint32_t max_list_;
   Source source_;

@@ -108,7 +108,7 @@ graph::Graph centroid_graph(const layout::Centroids& centroids) {
 SearchIndex load_search_index(const layout::IndexDirectory& directory,
                               const layout::LoadOptions& options) {
   const layout::Manifest& manifest = directory.manifest();
-  layout::require_memory_layout(manifest, directory.path().string());
+  if (manifest.is_slotted()) return ssd_baseline::load_slotted_index(directory, options);
   if (manifest.index == layout::IndexKind::cluster) {
     return assemble(manifest, directory.load_cluster_locator(options),
                     directory.load_centroids(options));

@@ -126,8 +126,11 @@ class ClusterLoadCore final : public CoreLoop<ClustersByLoad> {
 
 }  // namespace
 
+SearchCore::SearchCore(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
 SearchCore::SearchCore(const SearchIndex& index, std::span<const std::byte> region,
                        const SearchCoreOptions& options) {
+  FARVEC_CHECK(index.slotted() == nullptr);
   if (index.graph() != nullptr) {
     impl_ = std::make_unique<GraphLoadCore>(*index.graph(), region, options);
   } else {
@@ -137,6 +140,7 @@ SearchCore::SearchCore(const SearchIndex& index, std::span<const std::byte> regi
 
 SearchCore::SearchCore(const SearchIndex& index, std::unique_ptr<transport::Endpoint> endpoint,
                        const SearchCoreOptions& options) {
+  FARVEC_CHECK(index.slotted() == nullptr);
   if (index.graph() != nullptr) {
     impl_ = std::make_unique<GraphReadCore>(*index.graph(), std::move(endpoint), options);
   } else {

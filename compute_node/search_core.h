@@ -23,11 +23,13 @@ class SearchIndex;
 struct QueryCounts {
   std::uint64_t hops = 0;        ///< expand() calls
   std::uint64_t reads = 0;       ///< records fetched from the tier
-  std::uint64_t cache_hits = 0;  ///< records found in the record cache instead
+  std::uint64_t cache_hits = 0;  ///< records found in a cache or pool instead
   std::uint64_t estimates = 0;   ///< distances estimated from codes
   std::uint64_t distances = 0;   ///< exact distances
   std::uint64_t bytes = 0;       ///< fetched from the tier
   std::uint64_t lost = 0;        ///< of `reads`: nobody could deliver them
+  // Of slotted pages; their reads are of pages, prefetched ones included.
+  std::uint64_t pool_misses = 0;  ///< records that were not in the pool when they were asked for
   // Of a cluster index; group, list and stray reads make up `reads`.
   std::uint64_t clusters = 0;     ///< probed
   std::uint64_t group_reads = 0;  ///< that bring a cluster's group, with or without its list
@@ -42,6 +44,7 @@ struct QueryCounts {
     distances += other.distances;
     bytes += other.bytes;
     lost += other.lost;
+    pool_misses += other.pool_misses;
     clusters += other.clusters;
     group_reads += other.group_reads;
     list_reads += other.list_reads;
@@ -119,10 +122,14 @@ struct CoreStatistics {
 /// Runs searches on the thread that calls run(). The index must outlive it.
 class SearchCore {
  public:
+  class Impl;
+
   /// Reads records in place from `region`, mapped from its header on (tiers dram, shm, devdax,
   /// and modelled devices that are reached by loads).
   SearchCore(const SearchIndex& index, std::span<const std::byte> region,
              const SearchCoreOptions& options);
+  /// Searches in another way. What it searches must outlive it.
+  explicit SearchCore(std::unique_ptr<Impl> impl);
   /// Reads records of region 0 through an endpoint.
   SearchCore(const SearchIndex& index, std::unique_ptr<transport::Endpoint> endpoint,
              const SearchCoreOptions& options);
@@ -136,8 +143,6 @@ class SearchCore {
   /// Counters are written by run()'s thread without synchronisation: read them from the feed's
   /// calls or after run().
   CoreStatistics statistics() const;
-
-  class Impl;
 
  private:
   std::unique_ptr<Impl> impl_;

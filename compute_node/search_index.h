@@ -1,4 +1,5 @@
-// A graph or a cluster index, for everybody to whom it does not matter which.
+// A graph, a graph in slotted pages or a cluster index, for everybody to whom it does not matter
+// which.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +9,7 @@
 
 #include "compute_node/cluster_index.h"
 #include "compute_node/graph_index.h"
+#include "ssd_baseline/search/slotted_index.h"
 
 namespace farvec::compute_node {
 
@@ -16,27 +18,36 @@ class SearchIndex {
  public:
   SearchIndex(GraphIndex index) : index_(std::move(index)) {}
   SearchIndex(ClusterIndex index) : index_(std::move(index)) {}
+  SearchIndex(ssd_baseline::SlottedIndex index) : index_(std::move(index)) {}
 
-  /// nullptr when it is the other one.
+  /// nullptr when it is another one.
   const GraphIndex* graph() const { return std::get_if<GraphIndex>(&index_); }
   const ClusterIndex* clusters() const { return std::get_if<ClusterIndex>(&index_); }
+  const ssd_baseline::SlottedIndex* slotted() const {
+    return std::get_if<ssd_baseline::SlottedIndex>(&index_);
+  }
 
   /// Of the records region, header included.
   std::uint64_t region_bytes() const {
-    return std::visit([](const auto& index) { return index.locator().region_bytes(); }, index_);
+    if (slotted() != nullptr) return slotted()->region_bytes();
+    return graph() != nullptr ? graph()->locator().region_bytes()
+                              : clusters()->locator().region_bytes();
   }
   /// What it keeps in compute DRAM; what each core adds is in its own statistics.
   std::size_t dram_bytes() const {
     return std::visit([](const auto& index) { return index.dram_bytes(); }, index_);
   }
 
-  /// Of it, what says where records are: offsets, or the table of clusters.
+  /// Of it, what says where records are: offsets, or the table of clusters. Of slotted pages every
+  /// pool has its own.
   std::size_t location_bytes() const {
-    return std::visit([](const auto& index) { return index.locator().dram_bytes(); }, index_);
+    if (slotted() != nullptr) return 0;
+    return graph() != nullptr ? graph()->locator().dram_bytes()
+                              : clusters()->locator().dram_bytes();
   }
 
  private:
-  std::variant<GraphIndex, ClusterIndex> index_;
+  std::variant<GraphIndex, ClusterIndex, ssd_baseline::SlottedIndex> index_;
 };
 
 }  // namespace farvec::compute_node

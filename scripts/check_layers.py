@@ -23,7 +23,7 @@ MAY_INCLUDE = {
     "cluster": {"base", "distance", "quantization", "graph"},
     "memory_node": {"base", "layout", "transport", "rpc"},
     "compute_node": {"base", "dataset", "distance", "quantization", "layout", "coroutines",
-                     "transport", "rpc", "graph", "cluster"},
+                     "transport", "rpc", "graph", "cluster", "ssd_baseline"},
     "ssd_baseline": {"base", "dataset", "distance", "quantization", "layout", "graph", "cluster",
                      "coroutines"},
 }

@@ -37,6 +37,7 @@ std::unique_ptr<SearchSession> DirectoryBackend::open(std::chrono::milliseconds,
     if (stop.load(std::memory_order_relaxed)) throw UnreachableError("loading was stopped");
   };
   const auto directory = layout::IndexDirectory::open(options_.index);
+  layout::require_memory_layout(directory.manifest(), options_.index);
   SearchIndex index = load_search_index(directory, options);
   const auto records = std::make_shared<const Records>(directory, options);
   IndexSessionOptions session;

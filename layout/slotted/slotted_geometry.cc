@@ -1,5 +1,6 @@
 #include "layout/slotted/slotted_geometry.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "base/error.h"
@@ -20,7 +21,12 @@ PayloadKind parse_payload_kind(std::string_view text) {
 }
 
 std::uint32_t SlottedGeometry::max_record_bytes() const {
-  return least_record_bytes() + max_list_bytes(max_degree);
+  // The differences of a list add up to less than `count`: few of them can be long.
+  std::uint64_t saved = 0;
+  for (const unsigned bits : {8u, 16u, 24u}) {
+    saved += max_degree - std::min<std::uint64_t>(max_degree, (count - 1) >> bits);
+  }
+  return least_record_bytes() + max_list_bytes(max_degree) - static_cast<std::uint32_t>(saved);
 }
 
 void SlottedGeometry::validate() const {

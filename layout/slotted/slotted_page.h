@@ -58,6 +58,13 @@ class SlottedPage {
     return {bytes_ + slot.offset, slot.length};
   }
 
+  /// The same page, copied to page_bytes at another address.
+  SlottedPage moved_to(const std::byte* bytes) const {
+    SlottedPage page = *this;
+    page.bytes_ = bytes;
+    return page;
+  }
+
  private:
   SlottedPage(const std::byte* bytes, const PageHeader& header)
       : bytes_(bytes), count_(header.count), heap_used_(header.heap_used) {}

@@ -1,0 +1,19 @@
+// Cores that search slotted pages on a disk of this machine.
+#pragma once
+
+#include <memory>
+
+#include "compute_node/search_core.h"
+#include "ssd_baseline/io/disk_engine.h"
+#include "ssd_baseline/search/slotted_store.h"
+
+namespace farvec::compute_node {
+
+/// A core over the store's pool, which it shares with the store's other cores. Of `options`, slots
+/// and max_list count, and are no more than the store was planned for; tasks of another list or
+/// width than that end with invalid_argument. The engine's file 0 holds the index's pages. Throws
+/// Error.
+std::unique_ptr<SearchCore> make_slotted_core(std::shared_ptr<ssd_baseline::SlottedStore> store,
+                                              std::unique_ptr<ssd_baseline::DiskEngine> engine);
+
+}  // namespace farvec::compute_node

@@ -1,0 +1,43 @@
+#include "ssd_baseline/search/disk_pages.h"
+
+namespace farvec::ssd_baseline {
+
+DiskPages::DiskPages(LoadQueue& queue, const PageFile& file, std::uint32_t tickets)
+    : queue_(queue), file_(file), loads_(std::make_unique<Load[]>(tickets)) {
+  starting_.reserve(tickets);
+  queue_.set_listener(this);
+}
+
+DiskPages::~DiskPages() {
+  queue_.close();
+  queue_.set_listener(nullptr);
+}
+
+Status DiskPages::start(std::span<const PageRequest> requests) {
+  starting_.clear();
+  for (const PageRequest& request : requests) {
+    Load& load = loads_[request.ticket];
+    load.read = {.token = 0,
+                 .offset = file_.offset + std::uint64_t{request.page} * file_.page_bytes,
+                 .destination = request.destination,
+                 .deadline = request.deadline,
+                 .bytes = file_.page_bytes,
+                 .file = 0};
+    starting_.push_back(&load);
+  }
+  return queue_.start(starting_);
+}
+
+void DiskPages::load_ended(Load& load) {
+  Status status = load.status();
+  if (status.ok() && load.bytes() < file_.page_bytes) {
+    status = {StatusCode::data_loss, "the file ends within a page"};
+  }
+  sink_->page_ended(ticket_of(load), status, load.destination_out());
+}
+
+void DiskPages::load_returned(Load& load) {
+  sink_->page_returned(ticket_of(load));
+}
+
+}  // namespace farvec::ssd_baseline

@@ -1,0 +1,61 @@
+#include "ssd_baseline/search/slotted_index.h"
+
+#include <utility>
+
+#include "base/error.h"
+#include "graph/candidate_list.h"
+#include "graph/entry_points.h"
+#include "ssd_baseline/split_codes.h"
+
+namespace farvec::ssd_baseline {
+
+SlottedIndex::SlottedIndex(Parts parts)
+    : parts_(std::move(parts)),
+      codes_(parts_.codes.records()),
+      kernel_(distance::pair_kernel(parts_.metric, parts_.type, parts_.dimension)) {
+  const layout::SlottedGeometry& geometry = parts_.geometry;
+  geometry.validate();
+  if (geometry.count >= graph::kMaxNodes) {
+    throw Error("the index has {} vertices; a search takes fewer than {}", geometry.count,
+                graph::kMaxNodes);
+  }
+  if (parts_.entry >= geometry.count) {
+    throw Error("the entry point {} is beyond the {} vertices", parts_.entry, geometry.count);
+  }
+  const bool code_payload = geometry.payload == layout::PayloadKind::code;
+  std::size_t payload_bytes = parts_.dimension * element_bytes(parts_.type);
+  if (code_payload) {
+    split_.emplace(split_parameters(parts_.codes));
+    payload_bytes = split_->extension_bytes();
+  } else {
+    whole_.emplace(code_parameters(parts_.codes));
+  }
+  if (geometry.payload_bytes != payload_bytes) {
+    throw Error("the records hold {} bytes beside their neighbours, but {} are needed: rebuild",
+                geometry.payload_bytes, payload_bytes);
+  }
+  const layout::CodesHeader& header = parts_.codes.header;
+  if (header.count != geometry.count || header.record_bytes != code().record_bytes()) {
+    throw Error("the codes are {} records of {} bytes, but {} of {} are needed: rebuild the index",
+                header.count, header.record_bytes, geometry.count, code().record_bytes());
+  }
+  entries_ = graph::spread_entries(parts_.entry, geometry.count);
+}
+
+void SlottedIndex::prepare(const std::byte* query, PreparedQuery& out) const {
+  out.vector = query;
+  if (split_) {
+    split_->prepare(query, out.split);
+  } else {
+    whole_->prepare(query, out.split.code);
+  }
+}
+
+SlottedIndex load_slotted_index(const layout::IndexDirectory& directory,
+                                const layout::LoadOptions& options) {
+  const layout::Manifest& manifest = directory.manifest();
+  return SlottedIndex({manifest.metric, manifest.stored_type, manifest.dimension, manifest.entry,
+                       manifest.slotted_geometry(), directory.load_codes(options)});
+}
+
+}  // namespace farvec::ssd_baseline

@@ -1,0 +1,90 @@
+// What a search of slotted pages keeps in DRAM besides its pool.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/types.h"
+#include "distance/distance.h"
+#include "layout/codes_region.h"
+#include "layout/index_directory.h"
+#include "layout/slotted/slotted_geometry.h"
+#include "quantization/split_rabitq.h"
+
+namespace farvec::ssd_baseline {
+
+/// One query, ready to be compared with codes.
+struct PreparedQuery {
+  quantization::SplitQuery split;  ///< of vectors in the records only `code` is used
+  const std::byte* vector = nullptr;
+};
+
+/// The codes and the facts of an index; where its records are, a store knows. Immutable after
+/// construction and shared by all cores.
+class SlottedIndex {
+ public:
+  struct Parts {
+    Metric metric = Metric::l2;
+    ElementType type = ElementType::f32;  ///< stored
+    std::uint32_t dimension = 0;
+    NodeId entry = kInvalidNode;
+    layout::SlottedGeometry geometry;
+    layout::Codes codes;
+  };
+  /// Throws Error when the parts do not fit together.
+  explicit SlottedIndex(Parts parts);
+
+  const layout::SlottedGeometry& geometry() const { return parts_.geometry; }
+  std::uint32_t dimension() const { return parts_.dimension; }
+  std::size_t count() const { return parts_.geometry.count; }
+  std::uint32_t max_degree() const { return parts_.geometry.max_degree; }
+  std::span<const NodeId> entries() const { return entries_; }
+
+  void prepare(const std::byte* query, PreparedQuery& out) const;
+  void prefetch(NodeId id) const { code().prefetch_record(codes_, id); }
+  void estimate(const PreparedQuery& query, const NodeId* ids, std::size_t count,
+                float* out) const {
+    code().estimate(query.split.code, codes_, ids, count, out);
+  }
+  /// By the record's payload: the rest of the code, or the vector.
+  float refine(const PreparedQuery& query, NodeId id, const std::byte* payload) const {
+    if (!split_) return kernel_(query.vector, payload, parts_.dimension);
+    return split_->refine(query.split, codes_ + std::size_t{id} * code().record_bytes(), payload);
+  }
+
+  /// Of the region that lies on the disk, header included.
+  std::uint64_t region_bytes() const { return parts_.geometry.region_bytes(); }
+  std::size_t dram_bytes() const { return parts_.codes.region.size(); }
+
+ private:
+  const quantization::Rabitq& code() const { return split_ ? split_->code() : *whole_; }
+
+  Parts parts_;
+  std::optional<quantization::SplitRabitq> split_;  ///< of codes in the records
+  std::optional<quantization::Rabitq> whole_;       ///< of vectors in the records
+  std::vector<NodeId> entries_;
+  const std::byte* codes_ = nullptr;
+  distance::PairKernel kernel_;
+};
+
+/// Reads the codes, checking every checksum. Throws Error.
+SlottedIndex load_slotted_index(const layout::IndexDirectory& directory,
+                                const layout::LoadOptions& options = {});
+
+/// A graph::NodeScorer of one query.
+struct SlottedScorer {
+  const SlottedIndex& index;
+  const PreparedQuery& query;
+
+  void prefetch(NodeId id) const { index.prefetch(id); }
+  void estimate(const NodeId* ids, std::size_t count, float* out) const {
+    index.estimate(query, ids, count, out);
+  }
+  float exact(NodeId id, const NodeRecord& record) const {
+    return index.refine(query, id, record.vector);
+  }
+};
+
+}  // namespace farvec::ssd_baseline

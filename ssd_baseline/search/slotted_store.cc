@@ -1,0 +1,136 @@
+#include "ssd_baseline/search/slotted_store.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+
+#include "base/error.h"
+#include "graph/beam_scratch.h"
+
+namespace farvec::ssd_baseline {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, SearchKind>, 3> kSearches{
+    {{"best-first", SearchKind::best_first},
+     {"beam", SearchKind::beam},
+     {"cache-aware", SearchKind::cache_aware}}};
+constexpr std::array<std::pair<std::string_view, PoolKind>, 3> kPools{
+    {{"none", PoolKind::none}, {"record", PoolKind::record}, {"page", PoolKind::page}}};
+
+constexpr std::size_t kStackBytes = 64 * 1024;
+constexpr std::uint32_t kMostBuffers = 256;
+/// What pool and disk note of a page on its way.
+constexpr std::size_t kBytesPerBuffer = 512;
+/// Of a prepared query, per dimension: two queries of 8-bit values and their planes, one of floats.
+constexpr std::size_t kQueryBytesPerDimension = 32;
+
+template <typename Kind, std::size_t count>
+std::string_view word_of(const std::array<std::pair<std::string_view, Kind>, count>& words,
+                         Kind kind) {
+  return words[static_cast<std::size_t>(kind)].first;
+}
+
+template <typename Kind, std::size_t count>
+Kind parse(const std::array<std::pair<std::string_view, Kind>, count>& words, std::string_view text,
+           const char* what) {
+  for (const auto& [word, kind] : words) {
+    if (text == word) return kind;
+  }
+  throw Error("unknown {} '{}': use {}, {} or {}", what, text, words[0].first, words[1].first,
+              words[2].first);
+}
+
+/// What one search in flight needs.
+std::size_t search_bytes(const SlottedIndex& index, const SlottedSearchOptions& options) {
+  graph::BeamParameters parameters;
+  parameters.list = options.list;
+  parameters.k = std::min(options.list, parameters.k);
+  parameters.width = options.width;
+  parameters.max_degree = index.max_degree();
+  parameters.node_count = static_cast<std::uint32_t>(index.count());
+  graph::BeamScratch scratch;
+  scratch.reset(parameters);
+  return kStackBytes + scratch.dram_bytes() + index.geometry().scratch_ids() * sizeof(NodeId) +
+         index.dimension() * kQueryBytesPerDimension;
+}
+
+std::size_t slot_bytes(const SlottedIndex& index, PoolKind kind) {
+  return kind == PoolKind::page
+             ? SlottedPagePool::frame_bytes(index.geometry().page_bytes)
+             : SlottedRecordPool::slot_bytes(index.geometry().max_record_bytes());
+}
+
+std::size_t most_slots(const SlottedIndex& index, PoolKind kind) {
+  if (kind == PoolKind::none) return 0;
+  return kind == PoolKind::page ? index.geometry().pages : index.count();
+}
+
+}  // namespace
+
+std::string_view to_string(SearchKind kind) {
+  return word_of(kSearches, kind);
+}
+std::string_view to_string(PoolKind kind) {
+  return word_of(kPools, kind);
+}
+SearchKind parse_search_kind(std::string_view text) {
+  return parse(kSearches, text, "search");
+}
+PoolKind parse_pool_kind(std::string_view text) {
+  return parse(kPools, text, "pool");
+}
+
+std::uint32_t SlottedStore::buffers_per_core(const SlottedSearchOptions& options) {
+  // A search has one hop under way, and with prefetches another one.
+  const std::uint32_t each = options.search == SearchKind::best_first && !options.prefetch
+                                 ? 1
+                                 : options.width * (options.prefetch ? 2 : 1);
+  return std::clamp(options.slots * each, 4u, std::max(kMostBuffers, options.slots));
+}
+
+MemoryPlan SlottedStore::plan(const SlottedIndex& index, const SlottedSearchOptions& options) {
+  const layout::SlottedGeometry& geometry = index.geometry();
+  MemoryPlan plan;
+  plan.codes = index.dram_bytes();
+  plan.map = layout::kRegionHeaderBytes + layout::PageMap::payload_bytes(index.count());
+  if (options.pool == PoolKind::page) plan.table = SlottedPagePool::table_bytes(geometry.pages);
+  plan.buffers = std::size_t{options.cores} * buffers_per_core(options) *
+                 (geometry.page_bytes + kBytesPerBuffer);
+  plan.searches = std::size_t{options.cores} * options.slots * search_bytes(index, options);
+  const std::size_t each = slot_bytes(index, options.pool);
+  plan.slots = most_slots(index, options.pool);
+  if (options.memory_budget) {
+    const std::size_t least = plan.fixed() + (plan.slots == 0 ? 0 : each);
+    if (*options.memory_budget < least) {
+      throw Error(
+          "a memory budget of {} bytes is too small: {} are needed ({} for codes, {} for the map "
+          "of records, {} for buffers, {} for {} searches): use --memory-budget {} or fewer "
+          "--slots",
+          *options.memory_budget, least, plan.codes, plan.map + plan.table, plan.buffers,
+          plan.searches, std::size_t{options.cores} * options.slots, least);
+    }
+    plan.slots = std::min(plan.slots, (*options.memory_budget - plan.fixed()) / each);
+  }
+  plan.pool = plan.slots * each;
+  return plan;
+}
+
+SlottedStore::SlottedStore(const SlottedIndex& index, layout::PageMap map,
+                           const SlottedSearchOptions& options)
+    : index_(index), options_(options), memory_(plan(index, options)), map_(std::move(map)) {
+  using Pool = std::variant<SlottedRecordPool, SlottedPagePool>;
+  const layout::SlottedGeometry& geometry = index.geometry();
+  const SlottedCodec codec(geometry);
+  if (options.pool == PoolKind::page) {
+    pool_ = std::make_unique<Pool>(
+        std::in_place_type<SlottedPagePool>, codec, std::as_const(map_).entries(),
+        SlottedPagePool::Options{memory_.slots, geometry.page_bytes, geometry.pages});
+  } else {
+    pool_ = std::make_unique<Pool>(
+        std::in_place_type<SlottedRecordPool>, codec, map_.entries(),
+        SlottedRecordPool::Options{memory_.slots, geometry.max_record_bytes()});
+  }
+}
+
+}  // namespace farvec::ssd_baseline
