@@ -52,6 +52,8 @@ BenchTier::BenchTier(BenchTierOptions options, BenchMemory& memory) : options_(s
       mapped_ = memory.dram();
       device_ = std::make_shared<transport::Device>(spec.model);
       break;
+    case TierKind::ssd:
+      throw Error("--tier ssd has no transport to measure: see `farvec bench disk`");
     case TierKind::verbs:
     case TierKind::fabric: {
       const auto nodes = node_set_options(spec, options_.access);

@@ -1,5 +1,6 @@
 #include "cli/local_tier.h"
 
+#include "base/check.h"
 #include "base/error.h"
 #include "compute_node/index_loader.h"
 #include "transport/emulated/emulated_endpoint.h"
@@ -11,6 +12,17 @@ using transport::TierKind;
 namespace {
 /// For memory nodes that are just coming up.
 constexpr std::chrono::milliseconds kPatience{10'000};
+
+ssd_baseline::SlottedSearchOptions slotted_options(const CoreRequest& request) {
+  return {.search = request.disk.search,
+          .pool = request.disk.pool,
+          .prefetch = request.disk.prefetch,
+          .memory_budget = request.disk.memory_budget,
+          .cores = request.cores,
+          .slots = request.options.slots,
+          .list = request.list,
+          .width = request.width};
+}
 }  // namespace
 
 std::span<const std::byte> LocalMemory::dram() {
@@ -31,6 +43,10 @@ LocalTier::LocalTier(const transport::TierSpec& spec, const compute_node::Search
                      LocalMemory& memory, const RemoteAccess& access)
     : spec_(spec), index_(index), memory_(memory), name_(transport::to_string(spec)) {
   const std::uint64_t bytes = index.region_bytes();
+  if (spec.kind != TierKind::ssd) {
+    layout::require_memory_layout(memory.directory().manifest(),
+                                  memory.directory().path().string());
+  }
   switch (spec.kind) {
     case TierKind::dram:
       model_ = "this process's DRAM";
@@ -55,7 +71,39 @@ LocalTier::LocalTier(const transport::TierSpec& spec, const compute_node::Search
     case TierKind::fabric:
       attach(access);
       break;
+    case TierKind::ssd:
+      open_disk();
+      break;
   }
+}
+
+void LocalTier::open_disk() {
+  if (index_.slotted() == nullptr) {
+    throw Error("'{}': --tier ssd searches slotted pages: build with --layout slotted",
+                memory_.directory().path().string());
+  }
+  disk_.emplace(spec_.path, memory_.directory(), *index_.slotted());
+  model_ = disk_->model();
+}
+
+std::optional<ssd_baseline::MemoryPlan> LocalTier::memory_plan(const CoreRequest& request) const {
+  if (!disk_) return std::nullopt;
+  return disk_->plan(slotted_options(request));
+}
+
+std::uint32_t LocalTier::choose_slots(const CoreRequest& request, VectorView queries,
+                                      const BatchParameters& parameters) const {
+  constexpr std::uint32_t kMemorySlots = 16;
+  if (!disk_) return kMemorySlots;
+  return disk_->choose_slots(slotted_options(request), queries, parameters);
+}
+
+std::vector<std::unique_ptr<compute_node::SearchCore>> LocalTier::make_cores(
+    const CoreRequest& request) {
+  if (disk_) return disk_->make_cores(slotted_options(request));
+  std::vector<std::unique_ptr<compute_node::SearchCore>> cores;
+  for (std::uint32_t c = 0; c < request.cores; ++c) cores.push_back(make_core(request.options));
+  return cores;
 }
 
 void LocalTier::attach(const RemoteAccess& access) {
@@ -94,6 +142,8 @@ std::unique_ptr<compute_node::SearchCore> LocalTier::make_core(
       return std::make_unique<SearchCore>(index_, nodes_->make_endpoint(), options);
     case TierKind::emulated:
       break;
+    case TierKind::ssd:
+      FARVEC_CHECK(false, "cores of a disk share a pool: make_cores()");
   }
   if (spec_.model.reached_by_loads()) {
     options.device = device_;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "cli/disk_tier.h"
 #include "cli/tier_memory.h"
 #include "compute_node/attach/node_set.h"
 #include "compute_node/search_core.h"
@@ -34,6 +35,15 @@ class LocalMemory {
   std::shared_ptr<const transport::RegionSet> shared_;
 };
 
+/// What the cores of one combination are to be like.
+struct CoreRequest {
+  compute_node::SearchCoreOptions options = {};
+  std::uint32_t cores = 1;
+  std::uint32_t list = 64;  ///< largest
+  std::uint32_t width = 1;  ///< largest
+  DiskChoice disk = {};     ///< of ssd
+};
+
 /// Makes the cores of one tier. The index and memory must outlive it and its cores.
 class LocalTier {
  public:
@@ -41,12 +51,20 @@ class LocalTier {
   LocalTier(const transport::TierSpec& spec, const compute_node::SearchIndex& index,
             LocalMemory& memory, const RemoteAccess& access);
 
+  std::vector<std::unique_ptr<compute_node::SearchCore>> make_cores(const CoreRequest& request);
+  /// How many searches a core of the request should have in flight when nobody says.
+  std::uint32_t choose_slots(const CoreRequest& request, VectorView queries,
+                             const BatchParameters& parameters) const;
+  /// Not of ssd.
   std::unique_ptr<compute_node::SearchCore> make_core(compute_node::SearchCoreOptions options);
+  /// What the searches of a request keep in memory; none where only ssd has a budget.
+  std::optional<ssd_baseline::MemoryPlan> memory_plan(const CoreRequest& request) const;
 
   /// "dram", "emulated:rdma".
   const std::string& name() const { return name_; }
   /// What stands behind the name, a modelled device with all its parameters.
   const std::string& model() const { return model_; }
+  bool is_disk() const { return disk_.has_value(); }
   /// Whether a record cache has anything to save: loads in place go past it.
   bool uses_cache() const {
     return is_remote(spec_.kind) ||
@@ -57,6 +75,7 @@ class LocalTier {
   /// None where a merged read might lie on two memory nodes.
   std::optional<std::uint32_t> merge_gap_bytes() const;
   void attach(const RemoteAccess& access);
+  void open_disk();
 
   const transport::TierSpec spec_;
   const compute_node::SearchIndex& index_;
@@ -66,6 +85,7 @@ class LocalTier {
   std::shared_ptr<const transport::RegionSet> mapped_;  ///< of file, devdax and emulated
   std::shared_ptr<transport::Device> device_;           ///< of emulated
   std::shared_ptr<compute_node::NodeSet> nodes_;        ///< of verbs and fabric
+  std::optional<DiskTier> disk_;                        ///< of ssd
 };
 
 }  // namespace farvec::cli

@@ -18,17 +18,6 @@
 namespace farvec::cli {
 namespace {
 
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  std::size_t begin = 0;
-  for (;;) {
-    const std::size_t end = text.find(separator, begin);
-    parts.push_back(text.substr(begin, end - begin));
-    if (end == std::string::npos) return parts;
-    begin = end + 1;
-  }
-}
-
 template <typename Number>
 bool parse(const std::string& text, Number& value) {
   const char* const last = text.data() + text.size();
@@ -46,6 +35,17 @@ std::string processor_model() {
 
 }  // namespace
 
+std::vector<std::string> split_words(const std::string& text) {
+  std::vector<std::string> parts;
+  std::size_t begin = 0;
+  for (;;) {
+    const std::size_t end = text.find(',', begin);
+    parts.push_back(text.substr(begin, end - begin));
+    if (end == std::string::npos) return parts;
+    begin = end + 1;
+  }
+}
+
 std::uint64_t parse_number(const std::string& text, const std::string& option) {
   std::uint64_t value = 0;
   if (!parse(text, value)) throw Error("{}: '{}' is not a whole number", option, text);
@@ -55,7 +55,7 @@ std::uint64_t parse_number(const std::string& text, const std::string& option) {
 std::vector<std::uint32_t> split_numbers(const std::string& text, const std::string& option,
                                          std::uint32_t least) {
   std::vector<std::uint32_t> numbers;
-  for (const std::string& part : split(text, ',')) {
+  for (const std::string& part : split_words(text)) {
     const std::uint64_t number = parse_number(part, option);
     if (number < least || number > std::numeric_limits<std::uint32_t>::max()) {
       throw Error("{}: {} is out of range: use {} or more", option, number, least);
@@ -65,15 +65,20 @@ std::vector<std::uint32_t> split_numbers(const std::string& text, const std::str
   return numbers;
 }
 
+std::vector<std::uint32_t> split_slots(const std::string& text) {
+  if (text == "auto") return {0};
+  return split_numbers(text, "--slots");
+}
+
 std::vector<std::size_t> split_bytes(const std::string& text, const std::string& option) {
   std::vector<std::size_t> sizes;
-  for (const std::string& part : split(text, ',')) sizes.push_back(parse_number(part, option));
+  for (const std::string& part : split_words(text)) sizes.push_back(parse_number(part, option));
   return sizes;
 }
 
 std::vector<bool> split_switches(const std::string& text, const std::string& option) {
   std::vector<bool> switches;
-  for (const std::string& part : split(text, ',')) {
+  for (const std::string& part : split_words(text)) {
     if (part != "on" && part != "off") {
       throw Error("{}: '{}' is neither on nor off", option, part);
     }
@@ -84,7 +89,7 @@ std::vector<bool> split_switches(const std::string& text, const std::string& opt
 
 std::vector<double> split_shares(const std::string& text, const std::string& option) {
   std::vector<double> shares;
-  for (const std::string& part : split(text, ',')) {
+  for (const std::string& part : split_words(text)) {
     double share = 0;
     if (!parse(part, share)) throw Error("{}: '{}' is not a number", option, part);
     if (!(share >= 0 && share <= 1)) {

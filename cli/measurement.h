@@ -9,10 +9,14 @@
 
 namespace farvec::cli {
 
+/// Splits at commas; no text is one empty word.
+std::vector<std::string> split_words(const std::string& text);
 /// Splits "20,40,80". Throws Error naming `option` for anything but whole numbers of at least
 /// `least`.
 std::vector<std::uint32_t> split_numbers(const std::string& text, const std::string& option,
                                          std::uint32_t least = 1);
+/// The same for searches in flight; "auto" is 0.
+std::vector<std::uint32_t> split_slots(const std::string& text);
 /// The same for sizes, 0 included.
 std::vector<std::size_t> split_bytes(const std::string& text, const std::string& option);
 /// The same for "on" and "off".

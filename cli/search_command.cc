@@ -12,6 +12,7 @@
 #include "cli/batch_search.h"
 #include "cli/commands.h"
 #include "cli/local_tier.h"
+#include "cli/measurement.h"
 #include "cli/queries.h"
 #include "cli/remote_search.h"
 #include "compute_node/index_loader.h"
@@ -31,8 +32,9 @@ struct SearchArguments {
   std::string tier = "dram";
   std::string probe_counts;
   BatchParameters parameters;
-  std::uint32_t slots = 16;
+  std::string slots = "auto";
   unsigned threads = 0;
+  DiskArguments disk;
   bool json = false;
   rpc::TlsFiles tls;
 
@@ -74,6 +76,13 @@ void print_report(const SearchArguments& arguments, const SearchReport& report) 
   fmt::print("\n");
 }
 
+/// 0 for "auto".
+std::uint32_t one_slots(const std::string& text) {
+  const auto slots = split_slots(text);
+  if (slots.size() > 1) throw Error("--slots: give one number; `farvec sweep` compares several");
+  return slots.front();
+}
+
 double search_local(const SearchArguments& arguments, dataset::GroundTruth& results,
                     SearchReport& report) {
   const auto directory = layout::IndexDirectory::open(arguments.index);
@@ -83,17 +92,20 @@ double search_local(const SearchArguments& arguments, dataset::GroundTruth& resu
   LocalMemory memory(directory);
   const unsigned threads = resolve_threads(arguments.threads);
   LocalTier tier(transport::parse_tier(arguments.tier), index, memory, {arguments.tls, threads});
-  compute_node::SearchCoreOptions options;
-  options.slots = arguments.slots;
+  CoreRequest request{
+      .cores = threads, .list = arguments.parameters.list, .width = arguments.parameters.width};
+  if (tier.is_disk()) request.disk = one_disk_choice(arguments.disk, directory.manifest());
+  compute_node::SearchCoreOptions& options = request.options;
+  options.slots = one_slots(arguments.slots);
+  if (options.slots == 0) {
+    options.slots = tier.choose_slots(request, queries.view(), arguments.parameters);
+  }
   options.max_list = std::max(options.max_list, arguments.parameters.list);
   options.max_probe = std::max(options.max_probe, arguments.parameters.probing.clusters);
   if (!arguments.probe_counts.empty()) {
     options.probe_counts = std::make_shared<compute_node::ProbeCounts>(directory.manifest());
   }
-  std::vector<std::unique_ptr<compute_node::SearchCore>> cores;
-  for (unsigned t = 0; t < threads; ++t) {
-    cores.push_back(tier.make_core(options));
-  }
+  const auto cores = tier.make_cores(request);
   const BatchOutcome outcome = run_batch(cores, queries.view(), arguments.parameters, results);
   report.coverage = outcome.coverage;
   if (options.probe_counts) {
@@ -178,7 +190,9 @@ void register_search_command(CLI::App& tool) {
       "--partial", a.parameters.partial,
       "Over several memory nodes: answer without records of which no replica is left, "
       "and print how much of the index was there");
-  command->add_option("--slots", a.slots, "Searches in flight per core")->capture_default_str();
+  add_disk_options(*command, a.disk, false);
+  command->add_option("--slots", a.slots, "Searches in flight per core; auto: as in `farvec sweep`")
+      ->capture_default_str();
   command->add_option("--threads", a.threads, "0: one per processor")->capture_default_str();
   command->add_flag("--json", a.json, "Report as one JSON object");
   rpc::add_tls_flags(*command, a.tls);

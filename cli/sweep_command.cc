@@ -32,12 +32,13 @@ struct SweepArguments {
   std::string dedup = "on";
   float prune_ratio = std::numeric_limits<float>::infinity();
   std::optional<std::uint32_t> merge_gap;
-  std::string slots = "16";
+  std::string slots = "auto";
   std::string threads = "1";
   std::string tiers = "dram";
   std::string cache_bytes = "0";
   std::string range;
   std::string json;
+  DiskArguments disk;
   std::uint32_t k = 10;
   std::uint32_t passes = 5;
   double pass_ms = 300;
@@ -89,8 +90,12 @@ class Sweep {
     const ReportContext context = make_context(directory_.manifest(), arguments_.index,
                                                {range_.begin, range_.end}, arguments_.k);
     const layout::IndexKind kind = directory_.manifest().index;
-    print_sweep_header(kind);
-    for (const Run& run : runs_) print_sweep_row(kind, run.point, run.tier->name(), run.samples);
+    const bool disk = index_.slotted() != nullptr;
+    disk ? print_slotted_header() : print_sweep_header(kind);
+    for (const Run& run : runs_) {
+      disk ? print_slotted_row(run.point, run.samples)
+           : print_sweep_row(kind, run.point, run.tier->name(), run.samples);
+    }
     for (const Run& run : runs_) {
       json.append(sweep_json(context, run.point, {run.tier->name(), run.tier->model()}, run.samples,
                              index_.dram_bytes()));
@@ -103,8 +108,11 @@ class Sweep {
     SweepAxes axes;
     axes.tiers = tiers_.size();
     axes.threads = split_numbers(arguments_.threads, "--threads");
-    axes.slots = split_numbers(arguments_.slots, "--slots");
+    axes.slots = split_slots(arguments_.slots);
     axes.cache_bytes = split_bytes(arguments_.cache_bytes, "--cache-bytes");
+    if (index_.slotted() != nullptr) {
+      axes.disks = disk_choices(arguments_.disk, directory_.manifest());
+    }
     if (index_.clusters() == nullptr) {
       axes.widths = split_numbers(arguments_.widths, "--width");
       axes.lists = split_numbers(arguments_.lists, "--list");
@@ -130,15 +138,21 @@ class Sweep {
   /// Makes the cores, measures recall and counts, and finds how often the set has to be searched
   /// for a pass to last long enough.
   void warm_up(Run& run) {
-    compute_node::SearchCoreOptions options;
+    CoreRequest request{.cores = run.point.threads,
+                        .list = run.point.list,
+                        .width = run.point.width,
+                        .disk = run.point.disk};
+    if (run.point.slots == 0) {
+      run.point.slots = run.tier->choose_slots(request, rows_, run.parameters);
+    }
+    compute_node::SearchCoreOptions& options = request.options;
     options.slots = run.point.slots;
     options.cache_bytes = run.point.cache_bytes / run.point.threads;
     options.max_list = std::max(run.point.list, options.max_list);
     options.max_probe = std::max(run.point.probing.clusters, options.max_probe);
     options.merge_gap_bytes = arguments_.merge_gap;
-    for (std::uint32_t t = 0; t < run.point.threads; ++t) {
-      run.cores.push_back(run.tier->make_core(options));
-    }
+    run.cores = run.tier->make_cores(request);
+    if (const auto plan = run.tier->memory_plan(request)) run.samples.memory_bytes = plan->total();
     dataset::GroundTruth results;
     run_batch(run.cores, rows_, run.parameters, results);
     const BatchOutcome outcome = run_batch(run.cores, rows_, run.parameters, results);
@@ -218,13 +232,19 @@ void register_sweep_command(CLI::App& tool) {
   command->add_option("--merge-gap", a.merge_gap,
                       "Of a cluster index: strays with at most so many bytes between them share\n"
                       "a read [what a request costs on the tier]");
-  command->add_option("--slots", a.slots, "Searches in flight per core; 1 is synchronous")
+  command
+      ->add_option(
+          "--slots", a.slots,
+          "Searches in flight per core; 1 is synchronous. auto: 16, and for ssd what hides\n"
+          "the latency of the disk")
       ->capture_default_str();
   command->add_option("--threads", a.threads, "Cores")->capture_default_str();
   command
       ->add_option(
           "--tier", a.tiers,
           "dram, shm, file:PATH, devdax:PATH, "
+          "ssd[:PATH] (an index with --layout slotted; PATH is where its pages lie if not with\n"
+          "it: a file, a directory or a block device),\n"
           "verbs:ADDRESS[,device=NAME][,gid=INDEX][,reads=BUDGET]\n"
           "of a memory node, fabric:PROVIDER:ADDRESS (libfabric's tcp, verbs;ofi_rxm, shm, efa),\n"
           "emulated:rdma|cxl|nvm|ssd or\n"
@@ -235,6 +255,7 @@ void register_sweep_command(CLI::App& tool) {
                    "Record cache over all cores of a combination; 0: none. All combinations'\n"
                    "caches exist at once. Tiers that load in place have none")
       ->capture_default_str();
+  add_disk_options(*command, a.disk, true);
   command->add_option("--queries-range", a.range, "A:B, rows of the query file [all]");
   command->add_option("--passes", a.passes, "Times every combination is measured, in turn")
       ->capture_default_str();

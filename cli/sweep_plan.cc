@@ -18,7 +18,10 @@ std::vector<SweepPoint> choices(const SweepAxes& axes) {
       for (auto width : axes.widths) {
         point.list = list;
         point.width = width;
-        result.push_back(point);
+        for (const DiskChoice& disk : axes.disks) {
+          point.disk = disk;
+          result.push_back(point);
+        }
       }
     }
     return result;

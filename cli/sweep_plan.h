@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/disk_tier.h"
 #include "compute_node/search_core.h"
 
 namespace farvec::cli {
@@ -19,6 +20,7 @@ struct SweepPoint {
   // Of a graph index.
   std::uint32_t width = 1;
   std::uint32_t list = 64;
+  DiskChoice disk;
   // Of a cluster index.
   compute_node::ProbeChoice probing;
 };
@@ -32,6 +34,7 @@ struct SweepAxes {
   std::vector<std::size_t> cache_bytes;
   std::vector<std::uint32_t> widths;
   std::vector<std::uint32_t> lists;
+  std::vector<DiskChoice> disks = {{}};
   std::vector<std::uint32_t> probes;  ///< none: a graph index
   std::vector<bool> dedups = {true};
   float prune_ratio = std::numeric_limits<float>::infinity();
@@ -57,6 +60,7 @@ struct SweepSamples {
   compute_node::QueryCounts totals;  ///< over `queries` searches
   std::size_t queries = 0;
   std::size_t core_dram_bytes = 0;
+  std::size_t memory_bytes = 0;  ///< of ssd: everything that its budget bounds
 };
 
 /// Value below which `share` of the values lie (nearest rank); 0 for none. Reorders them.

@@ -29,7 +29,12 @@ constexpr Column kClusterColumns[] = {
     {"QPS", 9},   {"QPS min..max", 15}, {"p50 us", 8}, {"p99 us", 8}, {"groups", 7}, {"strays", 7},
     {"KB", 8},    {"dist.", 8}};
 
-/// What both tables show of a point, from the slots to the latencies.
+constexpr Column kDiskColumns[] = {{"search", 11}, {"pool", 6}, {"pref", 4},          {"MB", 8},
+                                   {"L", 5},       {"W", 2},    {"slots", 5},         {"thr", 3},
+                                   {"recall", 7},  {"QPS", 9},  {"QPS min..max", 15}, {"p50 us", 8},
+                                   {"p99 us", 8},  {"I/Os", 7}, {"hit %", 6}};
+
+/// What all tables show of a point, from the slots to the latencies.
 std::vector<std::string> common_cells(const SweepPoint& point, const SweepSamples& samples) {
   const Summary qps(samples.qps);
   return {fmt::to_string(point.slots),
@@ -47,6 +52,24 @@ void add_graph_facts(const layout::Manifest& manifest, const SweepPoint& point,
   row["width"] = point.width;
   row["degree"] = manifest.build.degree;
   row["code_bits"] = manifest.build.code_bits;
+}
+
+double hit_rate(const SweepSamples& samples) {
+  const auto asked = samples.totals.cache_hits + samples.totals.pool_misses;
+  return asked == 0 ? 0
+                    : static_cast<double>(samples.totals.cache_hits) / static_cast<double>(asked);
+}
+
+void add_disk_facts(const SweepPoint& point, const SweepSamples& samples,
+                    nlohmann::ordered_json& row) {
+  row["search"] = ssd_baseline::to_string(point.disk.search);
+  row["pool"] = ssd_baseline::to_string(point.disk.pool);
+  row["prefetch"] = point.disk.prefetch;
+  if (point.disk.memory_budget) row["memory_budget"] = *point.disk.memory_budget;
+  row["memory_bytes"] = samples.memory_bytes;
+  row["io_reads_per_query"] = per_query(samples.totals.reads, samples);
+  row["io_bytes_per_query"] = per_query(samples.totals.bytes, samples);
+  row["pool_hit_rate"] = hit_rate(samples);
 }
 
 void add_cluster_facts(const layout::Manifest& manifest, const SweepPoint& point,
@@ -103,6 +126,24 @@ void print_sweep_row(layout::IndexKind kind, const SweepPoint& point, const std:
   graph ? print_row(kGraphColumns, cells) : print_row(kClusterColumns, cells);
 }
 
+void print_slotted_header() {
+  print_header(kDiskColumns);
+}
+
+void print_slotted_row(const SweepPoint& point, const SweepSamples& samples) {
+  std::vector<std::string> cells{
+      std::string(ssd_baseline::to_string(point.disk.search)),
+      std::string(ssd_baseline::to_string(point.disk.pool)),
+      point.disk.prefetch ? "on" : "off",
+      fmt::format("{:.1f}", static_cast<double>(samples.memory_bytes) / 1e6),
+      fmt::to_string(point.list),
+      fmt::to_string(point.width)};
+  for (std::string& cell : common_cells(point, samples)) cells.push_back(std::move(cell));
+  cells.push_back(one_decimal(per_query(samples.totals.reads, samples)));
+  cells.push_back(one_decimal(100 * hit_rate(samples)));
+  print_row(kDiskColumns, cells);
+}
+
 std::string sweep_json(const ReportContext& context, const SweepPoint& point, const TierName& tier,
                        const SweepSamples& samples, std::size_t index_dram_bytes) {
   const layout::Manifest& manifest = context.manifest;
@@ -150,6 +191,7 @@ std::string sweep_json(const ReportContext& context, const SweepPoint& point, co
       {"host", context.host}};
   manifest.index == layout::IndexKind::graph ? add_graph_facts(manifest, point, row)
                                              : add_cluster_facts(manifest, point, samples, row);
+  if (samples.memory_bytes > 0) add_disk_facts(point, samples, row);
   return row.dump();
 }
 

@@ -28,6 +28,10 @@ void print_sweep_header(layout::IndexKind kind);
 void print_sweep_row(layout::IndexKind kind, const SweepPoint& point, const std::string& tier,
                      const SweepSamples& samples);
 
+/// The same for --tier ssd.
+void print_slotted_header();
+void print_slotted_row(const SweepPoint& point, const SweepSamples& samples);
+
 /// One JSON object without line breaks. `index_dram_bytes` is what the index itself keeps in
 /// compute DRAM; the cores' share is in `samples`.
 std::string sweep_json(const ReportContext& context, const SweepPoint& point, const TierName& tier,

@@ -11,7 +11,7 @@ namespace farvec::transport {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, TierKind>, 7> kKinds = {{
+constexpr std::array<std::pair<std::string_view, TierKind>, 8> kKinds = {{
     {"dram", TierKind::dram},
     {"shm", TierKind::shm},
     {"file", TierKind::file},
@@ -19,11 +19,12 @@ constexpr std::array<std::pair<std::string_view, TierKind>, 7> kKinds = {{
     {"emulated", TierKind::emulated},
     {"verbs", TierKind::verbs},
     {"fabric", TierKind::fabric},
+    {"ssd", TierKind::ssd},
 }};
 
 /// Whether the word may stand with, or without, something behind a colon.
 bool takes(TierKind kind, bool has_rest) {
-  if (kind == TierKind::verbs) return true;
+  if (kind == TierKind::verbs || kind == TierKind::ssd) return true;
   return has_rest == (kind != TierKind::dram && kind != TierKind::shm);
 }
 
@@ -114,7 +115,7 @@ TierSpec parse_tier(std::string_view text) {
     return tier;
   }
   throw Error(
-      "no tier '{}': expected dram, shm, file:PATH, devdax:PATH, "
+      "no tier '{}': expected dram, shm, file:PATH, devdax:PATH, ssd[:PATH], "
       "verbs:ADDRESS[,device=NAME][,gid=INDEX][,reads=BUDGET], fabric:PROVIDER:ADDRESS or "
       "emulated:MODEL (rdma, "
       "cxl, nvm, ssd, or latency=5us,bandwidth=10GB/s,rate=50M/s)",

@@ -11,7 +11,7 @@
 
 namespace farvec::transport {
 
-enum class TierKind { dram, shm, file, devdax, emulated, verbs, fabric };
+enum class TierKind { dram, shm, file, devdax, emulated, verbs, fabric, ssd };
 
 /// Which of this machine's RDMA devices to read through, and how much of it. Nothing said: the one
 /// on the route.
@@ -27,8 +27,8 @@ struct VerbsDevice {
 
 struct TierSpec {
   TierKind kind = TierKind::dram;
-  /// Of file and devdax; of verbs and fabric the memory nodes' control planes, separated by commas,
-  /// or empty.
+  /// Of file, devdax and ssd, where it may be empty; of verbs and fabric the memory nodes' control
+  /// planes, separated by commas, or empty.
   std::string path;
   std::string provider;  ///< of fabric, libfabric's word: "tcp", "verbs;ofi_rxm"
   VerbsDevice device;    ///< of verbs
@@ -39,9 +39,10 @@ struct TierSpec {
 /// loads from a mapping.
 bool is_remote(TierKind kind);
 
-/// "dram", "shm", "file:PATH", "devdax:PATH", "emulated:MODEL" with MODEL as parse_device_model()
-/// takes it, "verbs:ADDRESS" and "fabric:PROVIDER:ADDRESS" of a memory node (a compute node, which
-/// knows it, takes "verbs" and "fabric:PROVIDER"). Behind verbs may stand ",device=NAME",
+/// "dram", "shm", "file:PATH", "devdax:PATH", "ssd", "ssd:PATH", "emulated:MODEL" with MODEL as
+/// parse_device_model() takes it, "verbs:ADDRESS" and "fabric:PROVIDER:ADDRESS" of a memory node (a
+/// compute node, which knows it, takes "verbs" and "fabric:PROVIDER"). Behind verbs may stand
+/// ",device=NAME",
 /// ",gid=INDEX" and ",reads=BUDGET", of this machine's RDMA devices.
 /// Throws Error naming what is accepted.
 TierSpec parse_tier(std::string_view text);

@@ -14,7 +14,7 @@ TEST(Tier, ReadsWhatItPrints) {
         "verbs:host:7700,device=mlx5_0,gid=3", "verbs:unix:/tmp/m,gid=0",
         "verbs:host:7700,device=mlx5_0,gid=3,reads=512", "verbs,reads=1", "fabric:tcp:host:7700",
         "fabric:verbs;ofi_rxm:unix:/tmp/m",
-        "emulated:latency=5us,bandwidth=10GB/s,rate=50M/s,block=128"}) {
+        "emulated:latency=5us,bandwidth=10GB/s,rate=50M/s,block=128", "ssd", "ssd:/dev/nvme0n1"}) {
     EXPECT_EQ(to_string(parse_tier(text)), text);
   }
 }
@@ -52,6 +52,7 @@ TEST(Tier, RefusesNonsense) {
                            "fabric::",
                            "fabric::unix:/tmp/m",
                            "fabric:tcp:",
+                           "ssd:",
                            "tape",
                            "DRAM"}) {
     EXPECT_THROW((void)parse_tier(text), Error) << text;

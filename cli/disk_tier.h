@@ -1,0 +1,84 @@
+// --tier ssd: an index's pages on a disk of this machine, and what searches may keep in memory.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/batch_search.h"
+#include "compute_node/search_core.h"
+#include "layout/index_directory.h"
+#include "ssd_baseline/io/disk_file.h"
+#include "ssd_baseline/search/slotted_store.h"
+
+namespace farvec::cli {
+
+/// As given; lists where a command takes lists.
+struct DiskArguments {
+  std::string memory_budget;
+  std::string search = "cache-aware";
+  std::string pool = "record";
+  std::string prefetch = "on";
+};
+
+/// `lists`: every option takes several values, separated by commas.
+void add_disk_options(CLI::App& command, DiskArguments& arguments, bool lists);
+
+/// One way to search.
+struct DiskChoice {
+  ssd_baseline::SearchKind search = ssd_baseline::SearchKind::cache_aware;
+  ssd_baseline::PoolKind pool = ssd_baseline::PoolKind::record;
+  bool prefetch = true;
+  std::optional<std::size_t> memory_budget;
+};
+
+/// "50000000", or "20%" of all bytes of the index. Throws Error.
+std::size_t parse_budget(const std::string& text, const layout::Manifest& manifest);
+
+/// All combinations. Throws Error for anything that is not understood.
+std::vector<DiskChoice> disk_choices(const DiskArguments& arguments,
+                                     const layout::Manifest& manifest);
+
+/// The only one. Throws Error when the arguments are lists.
+DiskChoice one_disk_choice(const DiskArguments& arguments, const layout::Manifest& manifest);
+
+/// Slotted pages in a file or on a block device. Directory and index must outlive it and its cores.
+class DiskTier {
+ public:
+  /// `path` is the index's pages themselves, a directory that holds them under their name, or
+  /// empty: they lie in the index's directory. Throws Error when they are not this index's.
+  DiskTier(const std::string& path, const layout::IndexDirectory& directory,
+           const ssd_baseline::SlottedIndex& index);
+
+  /// Cores that share a pool, which is as large as the budget allows. Throws Error when the budget
+  /// is too small.
+  std::vector<std::unique_ptr<compute_node::SearchCore>> make_cores(
+      const ssd_baseline::SlottedSearchOptions& options) const;
+  ssd_baseline::MemoryPlan plan(const ssd_baseline::SlottedSearchOptions& options) const {
+    return ssd_baseline::SlottedStore::plan(index_, options);
+  }
+
+  /// Searches in flight on a core that hide the disk's latency behind computing: B of section 3.1
+  /// of the VeloANN paper, from the latency of the disk and the time that a few of the queries take
+  /// one after the other; fewer where the budget is tight. `all.slots` does not matter.
+  std::uint32_t choose_slots(const ssd_baseline::SlottedSearchOptions& all, VectorView queries,
+                             const BatchParameters& parameters) const;
+
+  /// "PATH (O_DIRECT, blocks of 512 bytes), io_uring (...)".
+  const std::string& model() const { return model_; }
+
+ private:
+  /// Most that leave enough of the budget to the pool.
+  std::uint32_t affordable_slots(ssd_baseline::SlottedSearchOptions options) const;
+
+  const layout::IndexDirectory& directory_;
+  const ssd_baseline::SlottedIndex& index_;
+  std::shared_ptr<const ssd_baseline::DiskFile> file_;
+  std::string model_;
+};
+
+}  // namespace farvec::cli
