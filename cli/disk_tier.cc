@@ -24,7 +24,7 @@ using ssd_baseline::DiskFile;
 using ssd_baseline::SlottedSearchOptions;
 using ssd_baseline::SlottedStore;
 
-constexpr std::size_t kProbeQueries = 100;
+constexpr std::size_t kProbeQueries = 400;
 /// Times do not spread evenly: with 1 the core would wait half of the time.
 constexpr double kAlpha = 2;
 constexpr std::uint32_t kMostSlots = 64;
@@ -165,14 +165,17 @@ std::uint32_t DiskTier::affordable_slots(SlottedSearchOptions options) const {
 std::uint32_t DiskTier::choose_slots(const SlottedSearchOptions& all, VectorView queries,
                                      const BatchParameters& parameters) const {
   SlottedSearchOptions options = all;
+  const std::size_t rows = queries.count;
   options.slots = 1;
   options.cores = 1;
-  queries.count = std::min(queries.count, kProbeQueries);
+  // Half of them fill the pool, the others find in it what others than they have left there.
+  queries.count = (std::min(queries.count, kProbeQueries) + 1) / 2;
   const std::uint32_t most = affordable_slots(all);
   const double latency_us = ssd_baseline::mean_read_latency_us(*open_engine(file_, 1));
   const auto cores = make_cores(options);
   dataset::GroundTruth results;
-  run_batch(cores, queries, parameters, results);  // fills the pool
+  run_batch(cores, queries, parameters, results);
+  if (2 * queries.count <= rows) queries.data = queries.row(queries.count);
   const BatchOutcome outcome = run_batch(cores, queries, parameters, results);
   const auto waits = static_cast<double>(outcome.totals.pool_misses);
   if (waits == 0) return 1;
