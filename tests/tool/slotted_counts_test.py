@@ -1,0 +1,47 @@
+"""What a search of slotted pages reads, counted; exact_counts.py tells how to renew the figures."""
+import unittest
+
+from exact_counts import DECIMALS, ExactCounts, needs_data, needs_fashion
+
+COUNTS = ("recall", "io_reads_per_query", "io_bytes_per_query", "pool_hit_rate", "hops_per_query",
+          "estimates_per_query", "distances_per_query")
+# One search at a time without prefetches: what a pool holds depends on the queries alone then.
+EXACT = ("--tier", "ssd", "--slots", 1, "--prefetch", "off", "--list", "20,60", "--width", 4,
+         "--queries-range", "0:200")
+
+
+class SlottedCounts(ExactCounts):
+    def figures(self, data, queries, truth):
+        """{"bnf": {"build": ..., "search beam, pool none, list 20": {count: value}}}"""
+        figures = {}
+        for placement in ("bnf", "id"):
+            index, (report,) = self.build("graph", data, "--degree", 32, "--list", 75, "--alpha",
+                                          1.15, "--seed", 1, "--layout", "slotted", "--placement",
+                                          placement)
+            without = self.sweep(index, queries, truth, *EXACT, "--pool", "none", "--search",
+                                 "best-first,beam")
+            for line in without:
+                if line["search"] == "best-first":
+                    self.assertEqual(line["io_reads_per_query"], line["distances_per_query"])
+            pools = self.sweep(index, queries, truth, *EXACT, "--pool", "record,page", "--search",
+                               "best-first", "--memory-budget", "50%")
+            for line in pools:
+                self.assertLessEqual(line["memory_bytes"], line["memory_budget"])
+            build = {name: round(report[name], DECIMALS)
+                     for name in ("average_degree", "pages", "affine_pairs_together")}
+            figures[placement] = {
+                "build": build,
+                **self.points(without + pools, ("search", "pool", "list"), COUNTS)}
+        return figures
+
+    @needs_fashion
+    def test_fashion_mnist_10k(self):
+        self.compare("slotted-fashion-mnist-10k", self.figures(*self.fashion_mnist_10k()))
+
+    @needs_data
+    def test_deep20k(self):
+        self.compare("slotted-deep20k", self.figures(*self.deep20k()))
+
+
+if __name__ == "__main__":
+    unittest.main()
