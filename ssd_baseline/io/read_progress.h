@@ -26,6 +26,7 @@ class ReadProgress {
       status_ = StatusCode::data_loss;
       return false;
     }
+    retries_ = 0;
     return true;
   }
 
@@ -69,7 +70,7 @@ class ReadProgress {
   std::uint32_t asked_ = 0;
   std::uint32_t wanted_ = 0;
   std::uint32_t done_ = 0;
-  std::uint32_t retries_ = 0;
+  std::uint32_t retries_ = 0;  ///< since the last progress
   std::int32_t error_ = 0;
   StatusCode status_ = StatusCode::ok;
 };

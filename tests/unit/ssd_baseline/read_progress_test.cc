@@ -45,6 +45,15 @@ TEST(ReadProgress, AFileThatBecameShorterIsDataLoss) {
   EXPECT_EQ(part.error(), 0);
 }
 
+TEST(ReadProgress, RetriesAreCountedFromTheLastProgress) {
+  ReadProgress read(4096, 4096);
+  for (int part = 0; part < 8; ++part) {
+    for (int retry = 0; retry < 8; ++retry) ASSERT_TRUE(read.take(-EAGAIN, 512));
+    EXPECT_EQ(read.take(512, 512), part < 7);
+  }
+  EXPECT_EQ(read.status(), StatusCode::ok);
+}
+
 TEST(ReadProgress, ErrorsKeepTheirNumber) {
   const std::pair<int, StatusCode> cases[] = {{EIO, StatusCode::data_loss},
                                               {ECANCELED, StatusCode::cancelled},
