@@ -205,9 +205,7 @@ def draw(rows, path):
         axes.set_ylabel("queries per second", fontsize=8)
     for axes in grid[-1]:
         axes.set_xlabel("index size / data size", fontsize=8)
-    handles, labels = grid[0][0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=len(labels), fontsize=8,
-                  frameon=False)
+    grid[0][0].legend(fontsize=6, frameon=False)
     models = sorted({str(row["tier_model"]) for row in rows if row["tier"].startswith("emulated")})
     figure.supxlabel(f"one thread, recall@10 {recall}. Models: " + "; ".join(models), fontsize=6)
     figure.savefig(path, dpi=160)
