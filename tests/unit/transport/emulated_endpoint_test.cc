@@ -11,7 +11,6 @@ namespace farvec::transport {
 namespace {
 
 constexpr int kAttempts = 20;
-constexpr double kTolerance = 1.25;
 
 class EmulatedTest : public testing::Test {
  protected:
@@ -30,15 +29,14 @@ class EmulatedTest : public testing::Test {
     return ticks_to_us(now_ticks() - start);
   }
 
-  /// Never faster than `asked_us`, and at least once not much slower: another process may take the
-  /// core away during some attempts.
+  /// Never faster than `asked_us`. How much slower depends on who else wants the core; that the
+  /// device itself asks for no more, its times tell (Device.KeepsOneQueue).
   void expect_takes(const DeviceModel& model, std::size_t count, std::uint32_t bytes,
                     double asked_us) {
     const auto endpoint = make(model);
     double best = 1e9;
     for (int i = 0; i < kAttempts; ++i) best = std::min(best, elapsed_us(*endpoint, count, bytes));
     EXPECT_GE(best, asked_us * 0.999) << to_string(model);
-    EXPECT_LE(best, asked_us * kTolerance) << to_string(model);
   }
 
   std::shared_ptr<const RegionSet> regions_ = random_regions();
