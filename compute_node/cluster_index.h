@@ -34,9 +34,9 @@ class ClusterIndex {
   const cluster::CentroidIndex& centroids() const { return parts_.centroids; }
   distance::ManyKernel kernel() const { return kernel_; }
 
-  std::size_t dram_bytes() const {
-    return parts_.locator.dram_bytes() + parts_.centroids.dram_bytes();
-  }
+  std::uint64_t region_bytes() const { return parts_.locator.region_bytes(); }
+  std::size_t location_bytes() const { return parts_.locator.dram_bytes(); }
+  std::size_t dram_bytes() const { return location_bytes() + parts_.centroids.dram_bytes(); }
 
  private:
   Parts parts_;

@@ -43,10 +43,10 @@ class GraphIndex {
   const std::byte* codes() const { return codes_; }
   distance::PairKernel kernel() const { return kernel_; }
 
+  std::uint64_t region_bytes() const { return parts_.locator.region_bytes(); }
+  std::size_t location_bytes() const { return parts_.locator.dram_bytes(); }
   /// Codes and offset table; what each core adds is in its own statistics.
-  std::size_t dram_bytes() const {
-    return parts_.codes.region.size() + parts_.locator.dram_bytes();
-  }
+  std::size_t dram_bytes() const { return parts_.codes.region.size() + location_bytes(); }
 
  private:
   Parts parts_;

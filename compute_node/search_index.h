@@ -29,9 +29,7 @@ class SearchIndex {
 
   /// Of the records region, header included.
   std::uint64_t region_bytes() const {
-    if (slotted() != nullptr) return slotted()->region_bytes();
-    return graph() != nullptr ? graph()->locator().region_bytes()
-                              : clusters()->locator().region_bytes();
+    return std::visit([](const auto& index) { return index.region_bytes(); }, index_);
   }
   /// What it keeps in compute DRAM; what each core adds is in its own statistics.
   std::size_t dram_bytes() const {
@@ -41,9 +39,7 @@ class SearchIndex {
   /// Of it, what says where records are: offsets, or the table of clusters. Of slotted pages every
   /// pool has its own.
   std::size_t location_bytes() const {
-    if (slotted() != nullptr) return 0;
-    return graph() != nullptr ? graph()->locator().dram_bytes()
-                              : clusters()->locator().dram_bytes();
+    return std::visit([](const auto& index) { return index.location_bytes(); }, index_);
   }
 
  private:

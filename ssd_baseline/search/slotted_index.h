@@ -56,6 +56,8 @@ class SlottedIndex {
 
   /// Of the region that lies on the disk, header included.
   std::uint64_t region_bytes() const { return parts_.geometry.region_bytes(); }
+  /// None: every pool knows where its own records are.
+  std::size_t location_bytes() const { return 0; }
   std::size_t dram_bytes() const { return parts_.codes.region.size(); }
 
  private:

@@ -73,7 +73,7 @@ ReadLoad::ReadLoad(Endpoint& endpoint, const LoadOptions& options)
 }
 
 LoadCounts ReadLoad::run(double duration_us) {
-  const std::uint32_t batch = options_.shape.refill_at_once ? 1 : options_.shape.batch;
+  const std::uint32_t batch = options_.shape.batch;
   const std::size_t all = slots_.size();
   LoadCounts warm_up;
   post_batches(1);

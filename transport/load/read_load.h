@@ -24,8 +24,6 @@ struct LoadShape {
   double small_share = 0;       ///< of the reads that are kSmallReadBytes long instead
   /// Reads and their destinations begin at multiples of this, which is one of kLoadAlignment.
   std::uint32_t alignment = kLoadAlignment;
-  /// Posts what has completed at every poll, not only when it is a whole batch.
-  bool refill_at_once = false;
 };
 
 /// Throws Error naming what does not fit the endpoint or its region.
@@ -58,8 +56,7 @@ class ReadLoad {
   /// The endpoint must outlive the load. Throws as check_load().
   ReadLoad(Endpoint& endpoint, const LoadOptions& options);
 
-  /// Keeps `inflight` reads outstanding, posting `batch` whenever that many have completed, or at
-  /// most that many at once. Counts
+  /// Keeps `inflight` reads outstanding, posting `batch` whenever that many have completed. Counts
   /// from the moment when one full round has completed, for `duration_us` or until the first
   /// completion after that; then lets the outstanding reads finish, uncounted. Throws Error when a
   /// read fails or brings another number of bytes than asked for, and when nothing completes for

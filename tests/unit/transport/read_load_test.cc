@@ -135,15 +135,6 @@ TEST_F(ReadLoadTest, ReadsAtOtherMultiplesIntoAlignedPlaces) {
   }
 }
 
-TEST_F(ReadLoadTest, RefillsAtOnceWhatHasCompleted) {
-  NotingEndpoint endpoint(slow());
-  const LoadShape shape{.payload_bytes = 64, .inflight = 10, .batch = 10, .refill_at_once = true};
-  (void)run(endpoint, shape);
-  EXPECT_EQ(endpoint.chains.front(), 10u);
-  EXPECT_EQ(endpoint.most, 10u);
-  EXPECT_EQ(endpoint.outstanding, 0u);
-}
-
 TEST_F(ReadLoadTest, ARegionOfExactlyOneRead) {
   NotingEndpoint endpoint(mapped());
   (void)run(endpoint, {1000, 2, 1, 0}, 1);
