@@ -4,7 +4,7 @@ A change of build or search that moves a count fails here. When the change is me
 figures, read the difference, and commit it with the change:
 
     FARVEC_BIN_DIR=build/release/bin FARVEC_DATA=DIR FARVEC_UPDATE_BASELINE=1 \\
-        /usr/bin/python3 tests/tool/graph_counts_test.py     (or cluster_counts_test.py)
+        /usr/bin/python3 tests/tool/graph_counts_test.py   (or cluster_, slotted_counts_test.py)
 """
 import json
 import os
@@ -26,6 +26,11 @@ needs_fashion = unittest.skipUnless(FASHION.exists(),
                                     "the package dataset-fashion-mnist is not installed")
 needs_data = unittest.skipUnless(os.environ.get("FARVEC_DATA"),
                                  "FARVEC_DATA names no folder of data sets")
+
+
+def deep20k_files():
+    folder = pathlib.Path(os.environ["FARVEC_DATA"]) / "deep20k"
+    return folder / "base.fbin", folder / "query.fbin"
 
 
 @unittest.skipUnless(ISA in pathlib.Path("/proc/cpuinfo").read_text(), f"no {ISA} here")
@@ -67,18 +72,21 @@ class ExactCounts(ToolTest):
         self.maxDiff = None
         self.assertEqual(figures, json.loads(path.read_text()), f"see {__file__}")
 
-    def fashion_mnist_10k(self):
-        """Base, queries and their true neighbours, cut from the 10,000 test images."""
-        base, queries = self.folder / "base.u8bin", self.folder / "query.u8bin"
+    def cut(self, suffix, base, queries):
+        """Base, queries and their true neighbours; `base` and `queries` are a file and its rows."""
+        outs = self.folder / f"base.{suffix}", self.folder / f"query.{suffix}"
+        for (path, rows), out in zip((base, queries), outs):
+            self.must_pass(farvec("dataset", "sample", path, out, "--rows", rows, "--quiet"))
         truth = self.folder / "gt10.ibin"
-        self.must_pass(farvec("dataset", "sample", FASHION, base, "--rows", "0:9000", "--quiet"))
-        self.must_pass(farvec("dataset", "sample", FASHION, queries, "--rows", "9000:10000",
-                              "--quiet"))
-        self.must_pass(farvec("dataset", "groundtruth", "--data", base, "--queries", queries,
+        self.must_pass(farvec("dataset", "groundtruth", "--data", outs[0], "--queries", outs[1],
                               "--metric", "l2", "--k", 10, "--quiet", "--out", truth))
-        return base, queries, truth
+        return *outs, truth
+
+    def fashion_mnist_10k(self, base_rows="0:9000", query_rows="9000:10000"):
+        """Cut from the 10,000 test images."""
+        return self.cut("u8bin", (FASHION, base_rows), (FASHION, query_rows))
 
     @staticmethod
     def deep20k():
-        folder = pathlib.Path(os.environ["FARVEC_DATA"]) / "deep20k"
-        return folder / "base.fbin", folder / "query.fbin", folder / "gt100.ibin"
+        base, queries = deep20k_files()
+        return base, queries, base.parent / "gt100.ibin"

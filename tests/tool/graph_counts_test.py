@@ -16,7 +16,8 @@ class GraphCounts(ExactCounts):
                                           1.15, "--seed", 1, "--layout", layout, "--code-bits",
                                           bits)
             lines = self.sweep(index, queries, truth, "--list", "10,20,40,80", "--width", "1,4",
-                               "--tier", "dram,emulated:rdma", "--slots", "1,16")
+                               "--tier", "dram,emulated:rdma", "--slots", "1,16",
+                               "--queries-range", "0:200")
             build = {name: round(report[name], DECIMALS)
                      for name in ("average_degree", "distances_per_vector")}
             figures[f"{layout}, {bits} bits"] = {
