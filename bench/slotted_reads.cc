@@ -10,7 +10,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,13 +23,12 @@
 #include "layout/slotted/slotted_page.h"
 #include "layout/slotted/slotted_record.h"
 #include "ssd_baseline/placement/placement.h"
-#include "ssd_baseline/split_codes.h"
+#include "ssd_baseline/search/slotted_index.h"
 
 namespace farvec {
 namespace {
 
 constexpr std::uint32_t kK = 10;
-constexpr std::size_t kEntries = 32;
 
 struct Arguments {
   std::string index, queries, truth;
@@ -46,63 +44,26 @@ struct Index {
   explicit Index(const std::string& path)
       : directory(layout::IndexDirectory::open(path)),
         manifest(directory.manifest()),
-        geometry(manifest.slotted_geometry()),
+        searched(ssd_baseline::load_slotted_index(directory, {.quiet = true})),
+        geometry(searched.geometry()),
         map(directory.load_page_map({.quiet = true})),
-        codes(directory.load_codes({.quiet = true})),
         pages(directory.load_region(layout::kRecordsRegion, {.quiet = true})),
-        kernel(distance::pair_kernel(manifest.metric, manifest.stored_type, manifest.dimension)) {
-    if (geometry.payload == layout::PayloadKind::code) {
-      split.emplace(ssd_baseline::split_parameters(codes));
-    } else {
-      whole.emplace(ssd_baseline::code_parameters(codes));
-    }
-    if (manifest.slotted.rerank) {
-      vectors = directory.load_region(layout::kVectorsRegion, {.quiet = true});
-    }
-  }
+        kernel(distance::pair_kernel(manifest.metric, manifest.stored_type, manifest.dimension)) {}
 
   std::span<const std::byte> page(std::uint32_t number) const {
     return pages.span().subspan(geometry.page_offset(number), geometry.page_bytes);
   }
-  const quantization::Rabitq& code() const { return split ? split->code() : *whole; }
+  float distance(const std::byte* query, const std::byte* vector) const {
+    return kernel(query, vector, manifest.dimension);
+  }
 
   layout::IndexDirectory directory;
   const layout::Manifest& manifest;
-  const layout::SlottedGeometry geometry;
+  const ssd_baseline::SlottedIndex searched;
+  const layout::SlottedGeometry& geometry;
   layout::PageMap map;
-  layout::Codes codes;
   HugeBuffer pages;
-  HugeBuffer vectors;
   distance::PairKernel kernel;
-  std::optional<quantization::SplitRabitq> split;
-  std::optional<quantization::Rabitq> whole;
-};
-
-struct Scorer {
-  const Index& index;
-  const std::byte* query = nullptr;
-  quantization::SplitQuery prepared;
-
-  void prepare(const std::byte* row) {
-    query = row;
-    if (index.split) {
-      index.split->prepare(row, prepared);
-    } else {
-      index.whole->prepare(row, prepared.code);
-    }
-  }
-  void prefetch(NodeId id) const { index.code().prefetch_record(index.codes.records(), id); }
-  void estimate(const NodeId* ids, std::size_t count, float* out) const {
-    index.code().estimate(prepared.code, index.codes.records(), ids, count, out);
-  }
-  float exact(NodeId id, const NodeRecord& record) const {
-    if (!index.split) return distance_to(record.vector);
-    const std::byte* code = index.codes.records() + id * index.code().record_bytes();
-    return index.split->refine(prepared, code, record.vector);
-  }
-  float distance_to(const std::byte* vector) const {
-    return index.kernel(query, vector, index.manifest.dimension);
-  }
 };
 
 /// The graph of an index, decoded, and what its records cost.
@@ -221,23 +182,21 @@ class CountingSource {
   std::uint32_t query_ = 0;
 };
 
-std::vector<NodeId> entries_of(const layout::Manifest& manifest) {
-  std::vector<NodeId> entries{manifest.entry};
-  const std::size_t others = std::min<std::size_t>(manifest.count, kEntries) - 1;
-  for (std::size_t i = 0; i < others; ++i) {
-    entries.push_back(static_cast<NodeId>(manifest.count * i / others));
-  }
-  return entries;
-}
-
-/// Hits among the k nearest results, which are ranked by true distance first when `rerank`.
-std::uint32_t hits(const Scorer& scorer, const dataset::VectorSet& base,
-                   const graph::CandidateList& results, const dataset::GroundTruth& truth,
-                   std::size_t query, bool rerank) {
+/// The results with their true distances.
+std::vector<graph::Neighbor> true_distances(const Index& index, const dataset::VectorSet& base,
+                                            const std::byte* query,
+                                            const graph::CandidateList& results) {
   std::vector<graph::Neighbor> found;
   for (std::uint32_t i = 0; i < results.size(); ++i) {
-    found.push_back({results[i].id, scorer.distance_to(base.view().row(results[i].id))});
+    const NodeId id = results[i].id;
+    found.push_back({id, index.distance(query, base.view().row(id))});
   }
+  return found;
+}
+
+/// Hits among the k nearest of `found`, which is ranked by distance first when `rerank`.
+std::uint32_t hits(std::vector<graph::Neighbor> found, const dataset::GroundTruth& truth,
+                   std::size_t query, bool rerank) {
   if (rerank) {
     std::stable_sort(found.begin(), found.end(),
                      [](const auto& a, const auto& b) { return a.distance < b.distance; });
@@ -256,7 +215,6 @@ void run(const Arguments& arguments, const std::string& base_path) {
   const dataset::VectorSet base = dataset::load(base_path, {});
   const dataset::VectorSet queries = dataset::load(arguments.queries, {});
   const dataset::GroundTruth truth = dataset::read_groundtruth(arguments.truth);
-  const std::vector<NodeId> entries = entries_of(index.manifest);
   fmt::print("placement {}: {} pages\n", index.manifest.slotted.placement, index.geometry.pages);
   std::vector<PageCounter> counters = page_counters(index, arguments.against);
   fmt::print("{:>6} {:>8} {:>10} {:>10} {:>12}", "list", "recall", "re-ranked", "records",
@@ -267,7 +225,8 @@ void run(const Arguments& arguments, const std::string& base_path) {
   for (const std::uint32_t list : arguments.lists) {
     CountingSource source(index, counters);
     for (PageCounter& counter : counters) counter.touched = 0;
-    Scorer scorer{index, nullptr, {}};
+    ssd_baseline::PreparedQuery prepared;
+    const ssd_baseline::SlottedScorer scorer{index.searched, prepared};
     graph::BeamScratch scratch;
     const std::uint32_t kept = std::min(list, std::max(kK, arguments.rerank));
     const graph::BeamParameters parameters{kept, list, arguments.width, index.geometry.max_degree,
@@ -275,11 +234,14 @@ void run(const Arguments& arguments, const std::string& base_path) {
     double plain = 0, reranked = 0;
     for (std::size_t q = arguments.first_query; q < queries.count(); ++q) {
       source.begin_query(++stamp);
-      scorer.prepare(queries.view().row(q));
-      const Status status = graph::beam_search(source, scorer, entries, parameters, scratch);
+      const std::byte* const query = queries.view().row(q);
+      index.searched.prepare(query, prepared);
+      const Status status =
+          graph::beam_search(source, scorer, index.searched.entries(), parameters, scratch);
       if (!status.ok()) throw Error("query {}: {}", q, status.message());
-      plain += hits(scorer, base, scratch.results, truth, q, false);
-      reranked += hits(scorer, base, scratch.results, truth, q, true);
+      const auto found = true_distances(index, base, query, scratch.results);
+      plain += hits(found, truth, q, false);
+      reranked += hits(found, truth, q, true);
     }
     const auto count = static_cast<double>(queries.count() - arguments.first_query);
     fmt::print("{:>6} {:>8.4f} {:>10.4f} {:>10.2f} {:>12.2f}", list, plain / count / kK,
