@@ -110,7 +110,8 @@ class EndpointPostingSource {
     if (Status status = post(); !status.ok()) return status;
     if (Status status = wait(); !status.ok()) return status;
     if (Status status = take_parts(); !status.ok()) return status;
-    plan_.close();
+    plan_.close({.bytes = lane_bytes_ - buffer_end_,
+                 .read_bytes = dispatcher_.endpoint().limits().max_read_bytes});
     plan_stray_reads();
     if (Status status = post(); !status.ok()) return status;
     const Status groups = hand_out_groups(visit);

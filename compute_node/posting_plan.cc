@@ -77,13 +77,23 @@ Status PostingPlan::take_list(ClusterId cluster, std::span<const std::byte> byte
   return locator_.read_list(cluster, bytes, strays_.data() + before);
 }
 
-void PostingPlan::close() {
+void PostingPlan::close(const PostingRoom& room) {
   if (options_.dedup) {
     sort_strays();
     leave_out_known();
     leave_out_earlier();
   }
-  merge();
+  const std::uint64_t record = locator_.geometry().record_bytes();
+  const auto longest = static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(room.read_bytes / record, 1, kNoAddress));
+  const bool merges = options_.dedup && options_.merge_gap_bytes.has_value();
+  std::uint32_t step =
+      merges ? static_cast<std::uint32_t>(*options_.merge_gap_bytes / record) + 1 : 0;
+  merge(step, longest);
+  while (step > 1 && run_records_ * record > room.bytes) {
+    step = std::max(step / 4, 1u);
+    merge(step, longest);
+  }
 }
 
 void PostingPlan::sort_strays() {
@@ -118,11 +128,9 @@ void PostingPlan::leave_out_earlier() {
   strays_.swap(scratch_);
 }
 
-/// Without branches on the addresses.
-void PostingPlan::merge() {
-  const bool merges = options_.dedup && options_.merge_gap_bytes.has_value();
-  const std::uint32_t most =
-      merges ? *options_.merge_gap_bytes / locator_.geometry().record_bytes() + 1 : 0;
+/// Strays at most `most` addresses apart share a run of at most `longest`. Without branches on the
+/// addresses.
+void PostingPlan::merge(std::uint32_t most, std::uint32_t longest) {
   runs_.resize(strays_.size());
   picks_.resize(strays_.size());
   std::size_t runs = 0;
@@ -132,7 +140,7 @@ void PostingPlan::merge() {
   for (std::size_t i = 0; i < strays_.size(); ++i) {
     const Address address = strays_[i];
     const Address step = address - previous;
-    const bool joins = i > 0 && step <= most;
+    const bool joins = (i > 0) & (step <= most) & (address - first < longest);
     runs += joins ? 0 : 1;
     first = joins ? first : address;
     records += joins ? step : 1;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -18,6 +19,12 @@ struct PostingPlanOptions {
   bool dedup = true;
   /// Strays with at most so many bytes between them share a read; none: every one has its own.
   std::optional<std::uint32_t> merge_gap_bytes;
+};
+
+/// What there is for the strays of a round.
+struct PostingRoom {
+  std::uint64_t bytes = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t read_bytes = std::numeric_limits<std::uint64_t>::max();  ///< of one run
 };
 
 /// One query's reads. The caller reads the lists and groups of some clusters, hands the lists in,
@@ -39,7 +46,9 @@ class PostingPlan {
   /// Adds a cluster's addresses. data_loss when the list is damaged.
   Status take_list(ClusterId cluster, std::span<const std::byte> bytes);
   /// The round's strays: afterwards runs() and picks() are the reads and what is wanted of them.
-  void close();
+  /// Where there is no room for what lies between strays, nearer ones alone share a read; for the
+  /// strays themselves there must be.
+  void close(const PostingRoom& room = {});
 
   std::span<const Run> runs() const { return runs_; }
   /// Of the records of all runs, put one after another, the numbers of those that are wanted.
@@ -63,7 +72,7 @@ class PostingPlan {
   void sort_strays();
   void leave_out_known();
   void leave_out_earlier();
-  void merge();
+  void merge(std::uint32_t most, std::uint32_t longest);
 
   const layout::ClusterLocator& locator_;
   PostingPlanOptions options_;

@@ -117,6 +117,39 @@ TEST_P(PostingPlanTest, StraysAndGroupsAreAllMembersOnce) {
   }
 }
 
+TEST_P(PostingPlanTest, RunsFitTheRoom) {
+  const Region region(GetParam());
+  const std::uint64_t record = region.locator().geometry().record_bytes();
+  PostingPlan plan(region.locator());
+  const std::vector<ClusterId> probed = {3, 30, 7, 12, 39};
+  const auto plan_in = [&](const PostingRoom& room) {
+    plan.begin({.dedup = true, .merge_gap_bytes = 1u << 20});
+    plan.open(probed);
+    for (const ClusterId cluster : probed) {
+      if (region.list(cluster).empty()) continue;
+      ASSERT_TRUE(plan.take_list(cluster, region.list(cluster)).ok());
+    }
+    plan.close(room);
+    std::set<NodeId> all = brought(region, plan);
+    for (const NodeId id : in_groups(region, probed)) EXPECT_TRUE(all.insert(id).second) << id;
+    EXPECT_EQ(all, members(region, probed));
+  };
+  plan_in({});
+  ASSERT_FALSE(plan.runs().empty());
+  EXPECT_EQ(plan.runs().size(), 1u) << "the gap joins all";
+  const std::uint64_t strays = plan.strays().size();
+  const std::uint64_t joined = plan.run_records();
+  ASSERT_LT(2 * strays, joined);
+  for (const std::uint64_t records : {strays, strays + 1, 2 * strays, joined - 1}) {
+    plan_in({.bytes = records * record});
+    EXPECT_LE(plan.run_records(), records);
+  }
+  for (const std::uint64_t longest : {1, 2, 7}) {
+    plan_in({.read_bytes = longest * record});
+    for (const PostingPlan::Run& run : plan.runs()) EXPECT_LE(run.records, longest);
+  }
+}
+
 TEST_P(PostingPlanTest, ALargerGapMakesFewerReads) {
   const Region region(GetParam());
   PostingPlan plan(region.locator());
