@@ -12,11 +12,11 @@
 #include "base/random.h"
 #include "cli/bench_disk_report.h"
 #include "cli/commands.h"
-#include "cli/disk_endpoint.h"
 #include "cli/fio.h"
 #include "cli/measurement.h"
 #include "cli/pinned_threads.h"
 #include "cli/test_file.h"
+#include "compute_node/disk_endpoint.h"
 #include "ssd_baseline/io/uring_queue.h"
 #include "transport/load/read_load.h"
 
@@ -116,7 +116,9 @@ class DiskBench {
 
   /// Refuses what cannot be measured before anything is.
   void check_rows() {
-    const DiskEndpoint probe(ssd_baseline::open_disk(files_, ssd_baseline::kMaxQueuedReads));
+    const compute_node::DiskEndpoint probe(
+        ssd_baseline::open_disk(files_, ssd_baseline::kMaxQueuedReads),
+        {.max_read_bytes = ssd_baseline::kMaxDiskReadBytes});
     model_ = probe.description();
     std::size_t bytes = 0;
     std::size_t threads = 0;
@@ -143,13 +145,21 @@ class DiskBench {
             .alignment = static_cast<std::uint32_t>(round_up(point.payload_bytes, unit))};
   }
 
+  /// What is not of whole blocks is copied.
+  compute_node::DiskEndpointOptions endpoint_options(const BenchPoint& point) const {
+    const bool whole = point.payload_bytes % file().block_bytes() == 0;
+    return {.max_read_bytes = ssd_baseline::kMaxDiskReadBytes,
+            .max_staged_bytes = whole ? transport::kSmallReadBytes : point.payload_bytes};
+  }
+
   /// Each thread opens its engine: a ring belongs to the thread that reads with it.
   void measure_ours(DiskRow& row) {
     std::vector<transport::LoadCounts> counts(row.point.threads);
     std::vector<std::uint64_t> seeds;
     for (std::size_t t = 0; t < counts.size(); ++t) seeds.push_back(seeds_.next());
     run_pinned(counts.size(), [&](std::size_t t) {
-      DiskEndpoint endpoint(ssd_baseline::open_disk(files_, row.point.inflight));
+      compute_node::DiskEndpoint endpoint(ssd_baseline::open_disk(files_, row.point.inflight),
+                                          endpoint_options(row.point));
       endpoint.register_memory(destinations_[t].span());
       transport::LoadOptions options;
       options.shape = shape_of(row.point);

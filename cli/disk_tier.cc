@@ -1,16 +1,13 @@
 #include "cli/disk_tier.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <filesystem>
 #include <utility>
 
 #include "base/error.h"
-#include "base/memory.h"
 #include "cli/measurement.h"
+#include "compute_node/disk_records.h"
 #include "compute_node/slotted_core.h"
 #include "ssd_baseline/io/batch_size.h"
 #include "ssd_baseline/io/disk_engine.h"
@@ -19,7 +16,6 @@
 namespace farvec::cli {
 namespace {
 
-namespace fs = std::filesystem;
 using ssd_baseline::DiskFile;
 using ssd_baseline::SlottedSearchOptions;
 using ssd_baseline::SlottedStore;
@@ -31,38 +27,10 @@ constexpr std::uint32_t kMostSlots = 64;
 /// Of a budget, the pool has at least so many times what the searches themselves take.
 constexpr std::size_t kPoolShare = 3;
 
-fs::path pages_path(const std::string& path, const layout::IndexDirectory& directory) {
-  const fs::path own = directory.region_path(layout::kRecordsRegion);
-  if (path.empty()) return own;
-  return fs::is_directory(path) ? fs::path(path) / own.filename() : fs::path(path);
-}
-
 std::uint64_t index_bytes(const layout::Manifest& manifest) {
   std::uint64_t sum = 0;
   for (const layout::RegionEntry& region : manifest.regions) sum += region.file_bytes();
   return sum;
-}
-
-/// The first bytes of a file or device, into memory that a direct read can go to.
-HugeBuffer read_start(const DiskFile& file, std::size_t bytes) {
-  HugeBuffer buffer(round_up(bytes, file.block_bytes()));
-  const ssize_t got = pread(file.descriptor(), buffer.data(), buffer.size(), 0);
-  if (got < 0) throw SystemError(errno, "reading the start of '{}'", file.path());
-  if (static_cast<std::size_t>(got) < bytes)
-    throw Error("'{}' ends within its header", file.path());
-  return buffer;
-}
-
-/// Whether the pages of this index are there, all of them.
-void check_pages(const DiskFile& file, const layout::IndexDirectory& directory) {
-  const std::uint64_t needed = directory.manifest().region(layout::kRecordsRegion).file_bytes();
-  if (file.size() < needed) {
-    throw Error("'{}' has {} bytes, but the index's pages are {}: copy '{}' there", file.path(),
-                file.size(), needed, directory.region_path(layout::kRecordsRegion).string());
-  }
-  const HugeBuffer start = read_start(file, layout::kRegionHeaderBytes);
-  directory.check_header(layout::kRecordsRegion, start.span().first(layout::kRegionHeaderBytes),
-                         file.path());
 }
 
 /// Every batch of queries runs on a thread of its own, which rings that belong to one do not bear.
@@ -73,6 +41,24 @@ std::unique_ptr<ssd_baseline::DiskEngine> open_engine(std::shared_ptr<const Disk
       ssd_baseline::UringOptions{.capacity = capacity, .plain = true}));
 }
 
+std::vector<DiskChoice> with_searches(const std::vector<DiskChoice>& budgets,
+                                      const DiskArguments& arguments) {
+  std::vector<DiskChoice> choices;
+  for (DiskChoice choice : budgets) {
+    for (const auto& pool : split_words(arguments.pool)) {
+      choice.pool = ssd_baseline::parse_pool_kind(pool);
+      for (const auto& search : split_words(arguments.search)) {
+        choice.search = ssd_baseline::parse_search_kind(search);
+        for (const bool prefetch : split_switches(arguments.prefetch, "--prefetch")) {
+          choice.prefetch = prefetch;
+          choices.push_back(choice);
+        }
+      }
+    }
+  }
+  return choices;
+}
+
 }  // namespace
 
 void add_disk_options(CLI::App& command, DiskArguments& arguments, bool lists) {
@@ -80,24 +66,27 @@ void add_disk_options(CLI::App& command, DiskArguments& arguments, bool lists) {
   command.add_option("--memory-budget", arguments.memory_budget,
                      fmt::format("Of --tier ssd: most bytes for codes, pool, maps, buffers and\n"
                                  "searches together, or a share of the index like 20%{} [all\n"
-                                 "records fit]",
+                                 "records fit]. Without a pool: refused when it is too small",
                                  list));
   command
-      .add_option("--search", arguments.search,
-                  fmt::format("Of --tier ssd: best-first, beam (DiskANN's, W records a hop) or\n"
-                              "cache-aware (goes on with records in memory){}",
-                              list))
+      .add_option(
+          "--search", arguments.search,
+          fmt::format("Of slotted pages on ssd: best-first, beam (DiskANN's, W records a hop) or\n"
+                      "cache-aware (goes on with records in memory){}",
+                      list))
       ->capture_default_str();
   command
       .add_option(
           "--pool", arguments.pool,
-          fmt::format("Of --tier ssd: what is kept in memory, record, page or none{}", list))
+          fmt::format("Of slotted pages on ssd: what is kept in memory, record, page or none{}",
+                      list))
       ->capture_default_str();
   command
-      .add_option("--prefetch", arguments.prefetch,
-                  fmt::format("Of --tier ssd: on reads the W nearest candidates ahead (a\n"
-                              "cache-aware search always does){}",
-                              list))
+      .add_option(
+          "--prefetch", arguments.prefetch,
+          fmt::format("Of slotted pages on ssd: on reads the W nearest candidates ahead (a\n"
+                      "cache-aware search always does){}",
+                      list))
       ->capture_default_str();
 }
 
@@ -111,24 +100,19 @@ std::size_t parse_budget(const std::string& text, const layout::Manifest& manife
 
 std::vector<DiskChoice> disk_choices(const DiskArguments& arguments,
                                      const layout::Manifest& manifest) {
-  std::vector<std::optional<std::size_t>> budgets;
-  for (const std::string& text : split_words(arguments.memory_budget)) {
-    if (text.empty()) {
-      budgets.emplace_back();  // split_words("") is one empty word
-    } else {
-      budgets.emplace_back(parse_budget(text, manifest));
-    }
-  }
   std::vector<DiskChoice> choices;
-  for (const auto& budget : budgets) {
-    for (const auto& pool : split_words(arguments.pool)) {
-      for (const auto& search : split_words(arguments.search)) {
-        for (const bool prefetch : split_switches(arguments.prefetch, "--prefetch")) {
-          choices.push_back({ssd_baseline::parse_search_kind(search),
-                             ssd_baseline::parse_pool_kind(pool), prefetch, budget});
-        }
-      }
-    }
+  for (const std::string& text : split_words(arguments.memory_budget)) {
+    DiskChoice choice;
+    // split_words("") is one empty word
+    if (!text.empty()) choice.memory_budget = parse_budget(text, manifest);
+    choices.push_back(choice);
+  }
+  if (manifest.is_slotted()) return with_searches(choices, arguments);
+  const DiskArguments defaults;
+  if (arguments.search != defaults.search || arguments.pool != defaults.pool ||
+      arguments.prefetch != defaults.prefetch) {
+    throw Error("--search, --pool and --prefetch are for --layout slotted; this index is {}",
+                manifest.layout_name());
   }
   return choices;
 }
@@ -147,8 +131,7 @@ DiskTier::DiskTier(const std::string& path, const layout::IndexDirectory& direct
                    const ssd_baseline::SlottedIndex& index)
     : directory_(directory),
       index_(index),
-      file_(std::make_shared<DiskFile>(pages_path(path, directory).string())) {
-  check_pages(*file_, directory);
+      file_(compute_node::open_disk_records(directory, path)) {
   model_ = open_engine(file_, 1)->description();
 }
 

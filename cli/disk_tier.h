@@ -34,12 +34,15 @@ struct DiskChoice {
   ssd_baseline::PoolKind pool = ssd_baseline::PoolKind::record;
   bool prefetch = true;
   std::optional<std::size_t> memory_budget;
+
+  bool operator==(const DiskChoice&) const = default;
 };
 
 /// "50000000", or "20%" of all bytes of the index. Throws Error.
 std::size_t parse_budget(const std::string& text, const layout::Manifest& manifest);
 
-/// All combinations. Throws Error for anything that is not understood.
+/// All combinations; of an index that is not in slotted pages the budgets alone. Throws Error for
+/// anything that is not understood, and for what is said of slotted pages only.
 std::vector<DiskChoice> disk_choices(const DiskArguments& arguments,
                                      const layout::Manifest& manifest);
 

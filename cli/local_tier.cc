@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "base/error.h"
+#include "compute_node/disk_records.h"
 #include "compute_node/index_loader.h"
 #include "transport/emulated/emulated_endpoint.h"
 
@@ -78,29 +79,45 @@ LocalTier::LocalTier(const transport::TierSpec& spec, const compute_node::Search
 }
 
 void LocalTier::open_disk() {
-  if (index_.slotted() == nullptr) {
-    throw Error("'{}': --tier ssd searches slotted pages: build with --layout slotted",
-                memory_.directory().path().string());
+  if (index_.slotted() != nullptr) {
+    slotted_.emplace(spec_.path, memory_.directory(), *index_.slotted());
+    model_ = slotted_->model();
+    return;
   }
-  disk_.emplace(spec_.path, memory_.directory(), *index_.slotted());
-  model_ = disk_->model();
+  records_ = compute_node::open_disk_records(memory_.directory(), spec_.path);
+  model_ = disk_endpoint()->description();
 }
 
-std::optional<ssd_baseline::MemoryPlan> LocalTier::memory_plan(const CoreRequest& request) const {
-  if (!disk_) return std::nullopt;
-  return disk_->plan(slotted_options(request));
+/// Every batch of queries runs on threads of its own.
+std::unique_ptr<transport::Endpoint> LocalTier::disk_endpoint() const {
+  return compute_node::make_disk_endpoint(records_, compute_node::disk_reads(index_),
+                                          compute_node::DiskThread::any);
+}
+
+std::optional<std::size_t> LocalTier::memory_bytes(const CoreRequest& request) const {
+  if (slotted_) return slotted_->plan(slotted_options(request)).total();
+  if (records_ == nullptr) return std::nullopt;
+  const compute_node::DiskSearches searches{.cores = request.cores,
+                                            .slots = request.options.slots,
+                                            .cache_bytes = request.options.cache_bytes,
+                                            .list = request.list,
+                                            .width = request.width,
+                                            .probe = request.probe};
+  return compute_node::plan_disk_memory(index_, *records_, searches, request.disk.memory_budget)
+      .total();
 }
 
 std::uint32_t LocalTier::choose_slots(const CoreRequest& request, VectorView queries,
                                       const BatchParameters& parameters) const {
   constexpr std::uint32_t kMemorySlots = 16;
-  if (!disk_) return kMemorySlots;
-  return disk_->choose_slots(slotted_options(request), queries, parameters);
+  if (!slotted_) return kMemorySlots;
+  return slotted_->choose_slots(slotted_options(request), queries, parameters);
 }
 
 std::vector<std::unique_ptr<compute_node::SearchCore>> LocalTier::make_cores(
     const CoreRequest& request) {
-  if (disk_) return disk_->make_cores(slotted_options(request));
+  if (slotted_) return slotted_->make_cores(slotted_options(request));
+  (void)memory_bytes(request);  // before anything is allocated
   std::vector<std::unique_ptr<compute_node::SearchCore>> cores;
   for (std::uint32_t c = 0; c < request.cores; ++c) cores.push_back(make_core(request.options));
   return cores;
@@ -140,10 +157,11 @@ std::unique_ptr<compute_node::SearchCore> LocalTier::make_core(
     case TierKind::verbs:
     case TierKind::fabric:
       return std::make_unique<SearchCore>(index_, nodes_->make_endpoint(), options);
+    case TierKind::ssd:
+      FARVEC_CHECK(!slotted_, "cores of slotted pages share a pool: make_cores()");
+      return std::make_unique<SearchCore>(index_, disk_endpoint(), options);
     case TierKind::emulated:
       break;
-    case TierKind::ssd:
-      FARVEC_CHECK(false, "cores of a disk share a pool: make_cores()");
   }
   if (spec_.model.reached_by_loads()) {
     options.device = device_;

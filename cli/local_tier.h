@@ -1,5 +1,5 @@
 // Tiers inside this process: an index's records in DRAM, shared memory, a mapped file or device,
-// or behind a modelled device.
+// behind a modelled device, or on a disk.
 #pragma once
 
 #include <memory>
@@ -9,9 +9,11 @@
 #include "cli/disk_tier.h"
 #include "cli/tier_memory.h"
 #include "compute_node/attach/node_set.h"
+#include "compute_node/disk_memory.h"
 #include "compute_node/search_core.h"
 #include "compute_node/search_index.h"
 #include "layout/index_directory.h"
+#include "ssd_baseline/io/disk_file.h"
 #include "transport/emulated/device.h"
 #include "transport/mapped/mapped_endpoint.h"
 #include "transport/tier.h"
@@ -39,9 +41,10 @@ class LocalMemory {
 struct CoreRequest {
   compute_node::SearchCoreOptions options = {};
   std::uint32_t cores = 1;
-  std::uint32_t list = 64;  ///< largest
-  std::uint32_t width = 1;  ///< largest
-  DiskChoice disk = {};     ///< of ssd
+  std::uint32_t list = 64;   ///< largest
+  std::uint32_t width = 1;   ///< largest
+  std::uint32_t probe = 16;  ///< largest
+  DiskChoice disk = {};      ///< of ssd
 };
 
 /// Makes the cores of one tier. The index and memory must outlive it and its cores.
@@ -55,19 +58,20 @@ class LocalTier {
   /// How many searches a core of the request should have in flight when nobody says.
   std::uint32_t choose_slots(const CoreRequest& request, VectorView queries,
                              const BatchParameters& parameters) const;
-  /// Not of ssd.
+  /// Not of slotted pages.
   std::unique_ptr<compute_node::SearchCore> make_core(compute_node::SearchCoreOptions options);
-  /// What the searches of a request keep in memory; none where only ssd has a budget.
-  std::optional<ssd_baseline::MemoryPlan> memory_plan(const CoreRequest& request) const;
+  /// What the searches of a request keep in memory at most; none where only ssd has a budget.
+  /// Throws Error when its budget is too small.
+  std::optional<std::size_t> memory_bytes(const CoreRequest& request) const;
 
   /// "dram", "emulated:rdma".
   const std::string& name() const { return name_; }
   /// What stands behind the name, a modelled device with all its parameters.
   const std::string& model() const { return model_; }
-  bool is_disk() const { return disk_.has_value(); }
+  bool is_disk() const { return spec_.kind == transport::TierKind::ssd; }
   /// Whether a record cache has anything to save: loads in place go past it.
   bool uses_cache() const {
-    return is_remote(spec_.kind) ||
+    return is_remote(spec_.kind) || records_ != nullptr ||
            (spec_.kind == transport::TierKind::emulated && !spec_.model.reached_by_loads());
   }
 
@@ -76,6 +80,7 @@ class LocalTier {
   std::optional<std::uint32_t> merge_gap_bytes() const;
   void attach(const RemoteAccess& access);
   void open_disk();
+  std::unique_ptr<transport::Endpoint> disk_endpoint() const;
 
   const transport::TierSpec spec_;
   const compute_node::SearchIndex& index_;
@@ -85,7 +90,9 @@ class LocalTier {
   std::shared_ptr<const transport::RegionSet> mapped_;  ///< of file, devdax and emulated
   std::shared_ptr<transport::Device> device_;           ///< of emulated
   std::shared_ptr<compute_node::NodeSet> nodes_;        ///< of verbs and fabric
-  std::optional<DiskTier> disk_;                        ///< of ssd
+  std::optional<DiskTier> slotted_;                     ///< of ssd, slotted pages
+  /// Of ssd, everything else.
+  std::shared_ptr<const ssd_baseline::DiskFile> records_;
 };
 
 }  // namespace farvec::cli

@@ -92,8 +92,10 @@ double search_local(const SearchArguments& arguments, dataset::GroundTruth& resu
   LocalMemory memory(directory);
   const unsigned threads = resolve_threads(arguments.threads);
   LocalTier tier(transport::parse_tier(arguments.tier), index, memory, {arguments.tls, threads});
-  CoreRequest request{
-      .cores = threads, .list = arguments.parameters.list, .width = arguments.parameters.width};
+  CoreRequest request{.cores = threads,
+                      .list = arguments.parameters.list,
+                      .width = arguments.parameters.width,
+                      .probe = arguments.parameters.probing.clusters};
   if (tier.is_disk()) request.disk = one_disk_choice(arguments.disk, directory.manifest());
   compute_node::SearchCoreOptions& options = request.options;
   options.slots = one_slots(arguments.slots);

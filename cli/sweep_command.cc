@@ -76,7 +76,8 @@ class Sweep {
     for (const auto& spec : transport::parse_tiers(arguments.tiers)) {
       tiers_.push_back(std::make_unique<LocalTier>(spec, index_, memory_, access));
     }
-    for (const SweepPoint& point : axes().points()) add_run(point);
+    axes_ = axes();
+    for (const SweepPoint& point : axes_.points()) add_run(point);
   }
 
   void measure() {
@@ -110,7 +111,7 @@ class Sweep {
     axes.threads = split_numbers(arguments_.threads, "--threads");
     axes.slots = split_slots(arguments_.slots);
     axes.cache_bytes = split_bytes(arguments_.cache_bytes, "--cache-bytes");
-    if (index_.slotted() != nullptr) {
+    if (std::any_of(tiers_.begin(), tiers_.end(), [](const auto& t) { return t->is_disk(); })) {
       axes.disks = disk_choices(arguments_.disk, directory_.manifest());
     }
     if (index_.clusters() == nullptr) {
@@ -126,7 +127,9 @@ class Sweep {
 
   void add_run(const SweepPoint& point) {
     LocalTier& tier = *tiers_[point.tier];
-    if (point.cache_bytes > 0 && !tier.uses_cache()) return;  // would repeat the run without one
+    // Would repeat the run without a cache, or under another budget.
+    if (point.cache_bytes > 0 && !tier.uses_cache()) return;
+    if (!tier.is_disk() && point.disk != axes_.disks.front()) return;
     Run run{point, &tier, {}, {}, {}};
     run.parameters.k = arguments_.k;
     run.parameters.list = point.list;
@@ -141,6 +144,7 @@ class Sweep {
     CoreRequest request{.cores = run.point.threads,
                         .list = run.point.list,
                         .width = run.point.width,
+                        .probe = run.point.probing.clusters,
                         .disk = run.point.disk};
     if (run.point.slots == 0) {
       run.point.slots = run.tier->choose_slots(request, rows_, run.parameters);
@@ -152,10 +156,12 @@ class Sweep {
     options.max_probe = std::max(run.point.probing.clusters, options.max_probe);
     options.merge_gap_bytes = arguments_.merge_gap;
     run.cores = run.tier->make_cores(request);
-    if (const auto plan = run.tier->memory_plan(request)) run.samples.memory_bytes = plan->total();
+    run.samples.memory_bytes = run.tier->memory_bytes(request).value_or(0);
     dataset::GroundTruth results;
     run_batch(run.cores, rows_, run.parameters, results);
+    const compute_node::CoreStatistics before = statistics(run);
     const BatchOutcome outcome = run_batch(run.cores, rows_, run.parameters, results);
+    const compute_node::CoreStatistics after = statistics(run);
     const layout::Manifest& manifest = directory_.manifest();
     // Distances of rounded vectors cannot be compared with the truth's.
     const bool rounded = manifest.stored_type != manifest.source_type;
@@ -164,9 +170,24 @@ class Sweep {
         truth_, arguments_.k, range_.begin);
     run.samples.totals = outcome.totals;
     run.samples.queries = rows_.count;
-    for (const auto& core : run.cores) run.samples.core_dram_bytes += core->statistics().dram_bytes;
+    run.samples.core_dram_bytes = after.dram_bytes;
+    const bool pages = index_.slotted() != nullptr;
+    run.samples.io_reads = pages ? outcome.totals.reads : after.device_reads - before.device_reads;
+    run.samples.io_bytes = pages ? outcome.totals.bytes : after.device_bytes - before.device_bytes;
     run.parameters.repeats = static_cast<std::uint32_t>(
         std::clamp(arguments_.pass_ms / 1000 / outcome.seconds + 1, 1.0, 1000.0));
+  }
+
+  /// Sums over its cores.
+  static compute_node::CoreStatistics statistics(const Run& run) {
+    compute_node::CoreStatistics sum;
+    for (const auto& core : run.cores) {
+      const compute_node::CoreStatistics one = core->statistics();
+      sum.dram_bytes += one.dram_bytes;
+      sum.device_reads += one.device_reads;
+      sum.device_bytes += one.device_bytes;
+    }
+    return sum;
   }
 
   void measure_pass(Run& run) {
@@ -191,6 +212,7 @@ class Sweep {
   RowRange range_;
   VectorView rows_;
   std::vector<std::unique_ptr<LocalTier>> tiers_;
+  SweepAxes axes_;
   std::vector<Run> runs_;
 };
 
@@ -235,16 +257,16 @@ void register_sweep_command(CLI::App& tool) {
   command
       ->add_option(
           "--slots", a.slots,
-          "Searches in flight per core; 1 is synchronous. auto: 16, and for ssd what hides\n"
-          "the latency of the disk")
+          "Searches in flight per core; 1 is synchronous. auto: 16, and for slotted pages\n"
+          "what hides the latency of the disk")
       ->capture_default_str();
   command->add_option("--threads", a.threads, "Cores")->capture_default_str();
   command
       ->add_option(
           "--tier", a.tiers,
           "dram, shm, file:PATH, devdax:PATH, "
-          "ssd[:PATH] (an index with --layout slotted; PATH is where its pages lie if not with\n"
-          "it: a file, a directory or a block device),\n"
+          "ssd[:PATH] (PATH is where the records lie if not with the index: a file, a directory\n"
+          "or a block device),\n"
           "verbs:ADDRESS[,device=NAME][,gid=INDEX][,reads=BUDGET]\n"
           "of a memory node, fabric:PROVIDER:ADDRESS (libfabric's tcp, verbs;ofi_rxm, shm, efa),\n"
           "emulated:rdma|cxl|nvm|ssd or\n"

@@ -29,7 +29,10 @@ std::vector<SweepPoint> choices(const SweepAxes& axes) {
   for (auto clusters : axes.probes) {
     for (const bool dedup : axes.dedups) {
       point.probing = {clusters, axes.prune_ratio, dedup};
-      result.push_back(point);
+      for (const DiskChoice& disk : axes.disks) {
+        point.disk = disk;
+        result.push_back(point);
+      }
     }
   }
   return result;

@@ -20,9 +20,9 @@ struct SweepPoint {
   // Of a graph index.
   std::uint32_t width = 1;
   std::uint32_t list = 64;
-  DiskChoice disk;
   // Of a cluster index.
   compute_node::ProbeChoice probing;
+  DiskChoice disk;  ///< of ssd
 };
 
 /// Everything a user may vary; points() is the full product, tier varying fastest, so that tiers
@@ -60,7 +60,10 @@ struct SweepSamples {
   compute_node::QueryCounts totals;  ///< over `queries` searches
   std::size_t queries = 0;
   std::size_t core_dram_bytes = 0;
-  std::size_t memory_bytes = 0;  ///< of ssd: everything that its budget bounds
+  // Of ssd.
+  std::size_t memory_bytes = 0;  ///< everything that its budget bounds
+  std::uint64_t io_reads = 0;    ///< of the disk, by the same searches
+  std::uint64_t io_bytes = 0;    ///< whole blocks
 };
 
 /// Value below which `share` of the values lie (nearest rank); 0 for none. Reorders them.

@@ -62,13 +62,17 @@ double hit_rate(const SweepSamples& samples) {
 
 void add_disk_facts(const SweepPoint& point, const SweepSamples& samples,
                     nlohmann::ordered_json& row) {
+  if (point.disk.memory_budget) row["memory_budget"] = *point.disk.memory_budget;
+  row["memory_bytes"] = samples.memory_bytes;
+  row["io_reads_per_query"] = per_query(samples.io_reads, samples);
+  row["io_bytes_per_query"] = per_query(samples.io_bytes, samples);
+}
+
+void add_slotted_facts(const SweepPoint& point, const SweepSamples& samples,
+                       nlohmann::ordered_json& row) {
   row["search"] = ssd_baseline::to_string(point.disk.search);
   row["pool"] = ssd_baseline::to_string(point.disk.pool);
   row["prefetch"] = point.disk.prefetch;
-  if (point.disk.memory_budget) row["memory_budget"] = *point.disk.memory_budget;
-  row["memory_bytes"] = samples.memory_bytes;
-  row["io_reads_per_query"] = per_query(samples.totals.reads, samples);
-  row["io_bytes_per_query"] = per_query(samples.totals.bytes, samples);
   row["pool_hit_rate"] = hit_rate(samples);
 }
 
@@ -192,6 +196,7 @@ std::string sweep_json(const ReportContext& context, const SweepPoint& point, co
   manifest.index == layout::IndexKind::graph ? add_graph_facts(manifest, point, row)
                                              : add_cluster_facts(manifest, point, samples, row);
   if (samples.memory_bytes > 0) add_disk_facts(point, samples, row);
+  if (manifest.is_slotted()) add_slotted_facts(point, samples, row);
   return row.dump();
 }
 

@@ -37,7 +37,10 @@ class EndpointCore : public CoreLoop<Searcher> {
     result.stalls = dispatcher_.stalls();
     result.late_completions = dispatcher_.late_completions();
     result.in_flight_reads = dispatcher_.in_flight();
-    result.dram_bytes += dispatcher_.dram_bytes();
+    const transport::EndpointUse use = dispatcher_.endpoint().use();
+    result.dram_bytes += dispatcher_.dram_bytes() + use.dram_bytes;
+    result.device_reads = use.device_reads;
+    result.device_bytes = use.device_bytes;
     return result;
   }
 

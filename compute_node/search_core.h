@@ -116,7 +116,10 @@ struct CoreStatistics {
   std::uint64_t late_completions = 0;  ///< after their search's deadline
   std::uint32_t in_flight_reads = 0;
   std::uint32_t live_searches = 0;
-  std::size_t dram_bytes = 0;  ///< scratch, lane buffers, record cache
+  std::size_t dram_bytes = 0;  ///< scratch, lane buffers, record cache, the endpoint's own
+  // Of endpoints that ask their device for more than they are asked for: transport::EndpointUse.
+  std::uint64_t device_reads = 0;
+  std::uint64_t device_bytes = 0;
 };
 
 /// Runs searches on the thread that calls run(). The index must outlive it.

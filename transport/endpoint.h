@@ -38,6 +38,14 @@ struct EndpointLimits {
   std::uint32_t max_read_bytes = 0;
 };
 
+/// What an endpoint has of its own, and what it has asked of its device, which may be more than it
+/// was asked for.
+struct EndpointUse {
+  std::size_t dram_bytes = 0;
+  std::uint64_t device_reads = 0;
+  std::uint64_t device_bytes = 0;
+};
+
 /// Used by one thread. Knows no fibers. Destroying it closes it.
 class Endpoint {
  public:
@@ -64,6 +72,9 @@ class Endpoint {
 
   /// Bytes of a region; 0 when there is no such region.
   virtual std::uint64_t region_bytes(RegionId region) const = 0;
+
+  /// Zeros where reads go to the device as they are and need no memory of the endpoint.
+  virtual EndpointUse use() const { return {}; }
 
   /// Tier name for reports: "shm", "emulated(rdma: 2.8 us, 25 GB/s, ...)".
   virtual std::string description() const = 0;

@@ -39,11 +39,11 @@ struct TierSpec {
 /// loads from a mapping.
 bool is_remote(TierKind kind);
 
-/// "dram", "shm", "file:PATH", "devdax:PATH", "ssd", "ssd:PATH", "emulated:MODEL" with MODEL as
-/// parse_device_model() takes it, "verbs:ADDRESS" and "fabric:PROVIDER:ADDRESS" of a memory node (a
-/// compute node, which knows it, takes "verbs" and "fabric:PROVIDER"). Behind verbs may stand
-/// ",device=NAME",
-/// ",gid=INDEX" and ",reads=BUDGET", of this machine's RDMA devices.
+/// "dram", "shm", "file:PATH", "devdax:PATH", "emulated:MODEL" with MODEL as parse_device_model()
+/// takes it, "verbs:ADDRESS" and "fabric:PROVIDER:ADDRESS" of a memory node (a compute node, which
+/// knows it, takes "verbs" and "fabric:PROVIDER"). Behind verbs may stand ",device=NAME",
+/// ",gid=INDEX" and ",reads=BUDGET", of this machine's RDMA devices. "ssd" reads the index's own
+/// records file, "ssd:PATH" a copy of it, one in that directory, or a block device with its bytes.
 /// Throws Error naming what is accepted.
 TierSpec parse_tier(std::string_view text);
 

@@ -33,14 +33,15 @@ void add_source_flags(CLI::App& app, DaemonOptions& options) {
                      "when the index is placed over them ('farvec place')");
   auto* index = app.add_option("--index", options.index, "Open an index directory instead");
   memory_node->excludes(index);
-  app.add_option("--tier", options.tier,
-                 "How records are read: with --memory-node shm (default), verbs[,device=NAME]"
-                 "[,gid=INDEX][,reads=BUDGET] (RDMA reads, at most BUDGET outstanding over all "
-                 "cores; the node runs with --rdma), fabric:PROVIDER "
-                 "(libfabric's tcp, verbs;ofi_rxm, shm, "
-                 "efa; the node runs with --fabric) or emulated:MODEL, with "
-                 "--index dram (default) or emulated:MODEL; MODEL is rdma, cxl, nvm, ssd or "
-                 "latency=...,bandwidth=...,rate=...");
+  app.add_option(
+      "--tier", options.tier,
+      "How records are read: with --memory-node shm (default), verbs[,device=NAME]"
+      "[,gid=INDEX][,reads=BUDGET] (RDMA reads, at most BUDGET outstanding over all "
+      "cores; the node runs with --rdma), fabric:PROVIDER "
+      "(libfabric's tcp, verbs;ofi_rxm, shm, "
+      "efa; the node runs with --fabric) or emulated:MODEL, with "
+      "--index dram (default), ssd[:PATH] or emulated:MODEL; MODEL is rdma, cxl, nvm, ssd or "
+      "latency=...,bandwidth=...,rate=...");
   app.add_option_function<double>(
          "--attach-seconds",
          [&options](double seconds) {

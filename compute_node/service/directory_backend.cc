@@ -1,8 +1,7 @@
 #include "compute_node/service/directory_backend.h"
 
+#include "compute_node/disk_records.h"
 #include "compute_node/index_loader.h"
-#include "compute_node/service/index_session.h"
-#include "layout/index_directory.h"
 #include "transport/mapped/mapped_endpoint.h"
 
 namespace farvec::compute_node {
@@ -24,9 +23,25 @@ struct Records {
 DirectoryBackend::DirectoryBackend(const DaemonOptions& options)
     : options_(options),
       tier_(transport::parse_tier(options.tier.empty() ? "dram" : options.tier)) {
-  if (tier_.kind != transport::TierKind::dram && tier_.kind != transport::TierKind::emulated) {
-    throw Error("--tier {}: with --index the tier is dram or emulated:MODEL", options.tier);
+  using transport::TierKind;
+  if (tier_.kind != TierKind::dram && tier_.kind != TierKind::emulated &&
+      tier_.kind != TierKind::ssd) {
+    throw Error("--tier {}: with --index the tier is dram, ssd[:PATH] or emulated:MODEL",
+                options.tier);
   }
+}
+
+void DirectoryBackend::load_records(const layout::IndexDirectory& directory,
+                                    const layout::LoadOptions& options,
+                                    IndexSessionOptions& session) const {
+  const auto records = std::make_shared<const Records>(directory, options);
+  session.records = records->bytes.span();
+  session.owner = records;
+  if (tier_.kind != transport::TierKind::emulated) return;
+  session.emulate(tier_.model, [records] {
+    return std::make_unique<transport::MappedEndpoint>(
+        records->regions, transport::MappedOptions{.by_reference = true});
+  });
 }
 
 std::unique_ptr<SearchSession> DirectoryBackend::open(std::chrono::milliseconds,
@@ -39,20 +54,19 @@ std::unique_ptr<SearchSession> DirectoryBackend::open(std::chrono::milliseconds,
   const auto directory = layout::IndexDirectory::open(options_.index);
   layout::require_memory_layout(directory.manifest(), options_.index);
   SearchIndex index = load_search_index(directory, options);
-  const auto records = std::make_shared<const Records>(directory, options);
   IndexSessionOptions session;
   session.core = core_options(options_);
   session.core.merge_gap_bytes = transport::bytes_per_request(tier_);
   session.cores = options_.threads;
   session.tier = transport::to_string(tier_);
   session.generation = 1;
-  session.records = records->bytes.span();
-  session.owner = records;
-  if (tier_.kind == transport::TierKind::emulated) {
-    session.emulate(tier_.model, [records] {
-      return std::make_unique<transport::MappedEndpoint>(
-          records->regions, transport::MappedOptions{.by_reference = true});
-    });
+  if (tier_.kind == transport::TierKind::ssd) {
+    session.make_endpoint = [records = open_disk_records(directory, tier_.path),
+                             reads = disk_reads(index)] {
+      return make_disk_endpoint(records, reads, DiskThread::owner);
+    };
+  } else {
+    load_records(directory, options, session);
   }
   return std::make_unique<IndexSession>(std::move(index), directory.manifest(), std::move(session));
 }

@@ -1,13 +1,16 @@
-// An index directory on this machine, loaded into this process.
+// An index directory on this machine: loaded into this process, or its records read from disk.
 #pragma once
 
 #include "compute_node/service/daemon_options.h"
+#include "compute_node/service/index_session.h"
 #include "compute_node/service/search_backend.h"
+#include "layout/index_directory.h"
 #include "transport/tier.h"
 
 namespace farvec::compute_node {
 
-/// Loads and checks codes, offsets and records. Tiers: dram, emulated.
+/// Loads and checks codes, offsets and, unless the tier is ssd, records. Tiers: dram, emulated,
+/// ssd.
 class DirectoryBackend final : public SearchBackend {
  public:
   /// Throws Error on a tier that it does not have.
@@ -17,6 +20,9 @@ class DirectoryBackend final : public SearchBackend {
                                       const std::atomic<bool>& stop) override;
 
  private:
+  void load_records(const layout::IndexDirectory& directory, const layout::LoadOptions& options,
+                    IndexSessionOptions& session) const;
+
   const DaemonOptions options_;
   transport::TierSpec tier_;
 };

@@ -1,0 +1,91 @@
+#include "compute_node/disk_records.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+
+#include "base/check.h"
+#include "base/error.h"
+#include "ssd_baseline/io/uring_queue.h"
+
+namespace farvec::compute_node {
+namespace {
+
+namespace fs = std::filesystem;
+using ssd_baseline::DiskFile;
+
+/// More than a disk needs to be busy, in as much memory as one search of clusters takes.
+constexpr std::uint32_t kLeastReads = 32;
+constexpr std::uint32_t kMostReads = 256;
+constexpr std::uint32_t kStagingBytes = 8u << 20;
+/// Strays that share a read may bring so much together.
+constexpr std::uint64_t kStrayBytes = 64u << 10;
+
+fs::path records_path(const std::string& path, const layout::IndexDirectory& directory) {
+  const fs::path own = directory.region_path(layout::kRecordsRegion);
+  if (path.empty()) return own;
+  return fs::is_directory(path) ? fs::path(path) / own.filename() : fs::path(path);
+}
+
+/// The first bytes of a file or device, into memory that a direct read can go to.
+HugeBuffer read_start(const DiskFile& file, std::size_t bytes) {
+  HugeBuffer buffer(round_up(bytes, file.block_bytes()));
+  const ssize_t got = pread(file.descriptor(), buffer.data(), buffer.size(), 0);
+  if (got < 0) throw SystemError(errno, "reading the start of '{}'", file.path());
+  if (static_cast<std::size_t>(got) < bytes) {
+    throw Error("'{}' ends within its header", file.path());
+  }
+  return buffer;
+}
+
+std::uint32_t longest_read(const SearchIndex& index) {
+  if (index.graph() != nullptr) return index.graph()->locator().geometry().max_record_bytes();
+  const layout::ClusterLocator& locator = index.clusters()->locator();
+  std::uint64_t longest = locator.geometry().decouples() ? kStrayBytes : 0;
+  for (ClusterId c = 0; c < locator.geometry().clusters; ++c) {
+    longest =
+        std::max({longest, locator.list(c).bytes, locator.group(c).bytes, locator.whole(c).bytes});
+  }
+  longest = std::max<std::uint64_t>(longest, locator.geometry().record_bytes());
+  if (longest > ssd_baseline::kMaxDiskReadBytes / 2) {
+    throw Error("a cluster of {} bytes is too large to be read from a disk: build more clusters",
+                longest);
+  }
+  return static_cast<std::uint32_t>(longest);
+}
+
+}  // namespace
+
+std::shared_ptr<const DiskFile> open_disk_records(const layout::IndexDirectory& directory,
+                                                  const std::string& path) {
+  auto file = std::make_shared<const DiskFile>(records_path(path, directory).string());
+  const std::uint64_t needed = directory.manifest().region(layout::kRecordsRegion).file_bytes();
+  if (file->size() < needed) {
+    throw Error("'{}' has {} bytes, but the index's records are {}: copy '{}' there", file->path(),
+                file->size(), needed, directory.region_path(layout::kRecordsRegion).string());
+  }
+  const HugeBuffer start = read_start(*file, layout::kRegionHeaderBytes);
+  directory.check_header(layout::kRecordsRegion, start.span().first(layout::kRegionHeaderBytes),
+                         file->path());
+  return file;
+}
+
+DiskReads disk_reads(const SearchIndex& index) {
+  FARVEC_CHECK(index.slotted() == nullptr);
+  const std::uint32_t longest = longest_read(index);
+  return {std::clamp(kStagingBytes / longest, kLeastReads, kMostReads), {longest, longest}};
+}
+
+std::unique_ptr<transport::Endpoint> make_disk_endpoint(std::shared_ptr<const DiskFile> records,
+                                                        const DiskReads& reads, DiskThread thread) {
+  const ssd_baseline::UringOptions ring{.capacity = reads.count,
+                                        .plain = thread == DiskThread::any};
+  auto engine =
+      std::make_unique<ssd_baseline::DiskEngine>(std::make_unique<ssd_baseline::UringQueue>(
+          ssd_baseline::DiskFiles{std::move(records)}, ring));
+  return std::make_unique<DiskEndpoint>(std::move(engine), reads.options);
+}
+
+}  // namespace farvec::compute_node

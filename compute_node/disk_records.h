@@ -1,0 +1,41 @@
+// Where an index's records lie on a disk.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "compute_node/disk_endpoint.h"
+#include "compute_node/search_index.h"
+#include "layout/index_directory.h"
+#include "ssd_baseline/io/disk_file.h"
+#include "transport/endpoint.h"
+
+namespace farvec::compute_node {
+
+/// Opens the index's records; `path` is the same bytes elsewhere: a file, a block device, or a
+/// directory that holds the file under its own name. Empty: they lie in the index's directory.
+/// Throws Error when they are another index's, or not all of them.
+std::shared_ptr<const ssd_baseline::DiskFile> open_disk_records(
+    const layout::IndexDirectory& directory, const std::string& path);
+
+struct DiskReads {
+  std::uint32_t count = 0;  ///< at a time, of one core
+  DiskEndpointOptions options;
+};
+
+/// What the searches of an index need. Not for slotted pages, whose searches share a pool. Throws
+/// Error when a cluster is too large for one read.
+DiskReads disk_reads(const SearchIndex& index);
+
+enum class DiskThread {
+  owner,  ///< the one that reads first keeps the endpoint
+  any,    ///< one after the other; costs a little on kernels that know better
+};
+
+/// For one core.
+std::unique_ptr<transport::Endpoint> make_disk_endpoint(
+    std::shared_ptr<const ssd_baseline::DiskFile> records, const DiskReads& reads,
+    DiskThread thread);
+
+}  // namespace farvec::compute_node
