@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "graph/adjacency_source.h"
+#include "graph/entry_points.h"
 #include "graph/vamana_builder.h"
 
 namespace farvec::cluster {
@@ -56,16 +57,6 @@ float root_mean_square_norm(const VectorView& rows) {
   return static_cast<float>(std::sqrt(sum / static_cast<double>(rows.count)));
 }
 
-/// The entry, from which all is reachable, and centroids from everywhere: they save hops.
-std::vector<NodeId> spread_entries(NodeId first, std::size_t count) {
-  std::vector<NodeId> entries{first};
-  const std::size_t others = std::min(count, kEntries) - 1;
-  for (std::size_t i = 0; i < others; ++i) {
-    entries.push_back(static_cast<NodeId>(count * i / others));
-  }
-  return entries;
-}
-
 /// Estimates centroids by their codes; those that are expanded are compared exactly.
 struct CentroidScorer {
   const quantization::Rabitq& quantizer;
@@ -110,7 +101,7 @@ graph::Graph build_centroid_graph(std::span<const float> centroids, std::uint32_
 CentroidIndex::CentroidIndex(CentroidParts parts, unsigned threads)
     : parts_(checked(std::move(parts))),
       count_(view_of(parts_).count),
-      entries_(spread_entries(parts_.graph.entry, count_)),
+      entries_(graph::spread_entries(parts_.graph.entry, count_, kEntries)),
       quantizer_(quantization::Rabitq::train(view_of(parts_), Metric::l2, kCodeBits, kRotationSeed,
                                              threads)),
       codes_(count_ * quantizer_.record_bytes()),

@@ -11,10 +11,7 @@ ClusterIndex::ClusterIndex(Parts parts)
     : parts_(std::move(parts)),
       kernel_(distance::many_kernel(parts_.metric, parts_.type, parts_.dimension)) {
   const layout::ClusterGeometry& geometry = parts_.locator.geometry();
-  if (geometry.count >= graph::kMaxNodes) {
-    throw Error("the index has {} vectors; a search takes fewer than {}", geometry.count,
-                graph::kMaxNodes);
-  }
+  graph::require_node_count(geometry.count, "vectors");
   const std::size_t vector_bytes = parts_.dimension * element_bytes(parts_.type);
   if (geometry.vector_bytes != vector_bytes) {
     throw Error("the index stores {} bytes per vector, but {} x {} needs {}", geometry.vector_bytes,

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "base/check.h"
@@ -15,6 +17,9 @@ namespace farvec::graph {
 
 /// Ids take 31 bits in the list's keys.
 inline constexpr NodeId kMaxNodes = 1u << 31;
+
+/// Throws Error when an index has more `what` ("vertices") than keys can name.
+void require_node_count(std::size_t count, std::string_view what);
 
 struct Neighbor {
   NodeId id = kInvalidNode;

@@ -8,8 +8,12 @@
 
 namespace farvec::graph {
 
-/// The entry of the graph, from which all is reachable, and a few vertices more, evenly spread:
+/// 64 and more cost more estimates than they save hops.
+inline constexpr std::size_t kEntries = 32;
+
+/// The entry of the graph, from which all is reachable, and others, evenly spread, up to `most`:
 /// they cost estimates from codes that every search keeps in the cache, and save the first hops.
-std::vector<NodeId> spread_entries(NodeId first, std::size_t count);
+/// None for no vertices. Throws Error when `first` is not one of the `count`.
+std::vector<NodeId> spread_entries(NodeId first, std::size_t count, std::size_t most = kEntries);
 
 }  // namespace farvec::graph

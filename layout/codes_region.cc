@@ -29,6 +29,12 @@ void require_header(const CodesHeader& header, const Manifest& manifest, std::st
 
 }  // namespace
 
+void Codes::require_records(std::uint64_t count, std::size_t record_bytes) const {
+  if (header.count == count && header.record_bytes == record_bytes) return;
+  throw Error("the codes are {} records of {} bytes, but {} of {} are needed: rebuild the index",
+              header.count, header.record_bytes, count, record_bytes);
+}
+
 std::vector<std::byte> encode_codes_preamble(const CodesView& codes) {
   FARVEC_CHECK(codes.centroid.size() == codes.header.dimension);
   std::vector<std::byte> bytes(codes.header.records_offset());

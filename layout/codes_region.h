@@ -65,6 +65,8 @@ struct Codes {
   const std::byte* records() const {
     return region.data() + kRegionHeaderBytes + header.records_offset();
   }
+  /// Throws Error when there are not `count` records of `record_bytes`.
+  void require_records(std::uint64_t count, std::size_t record_bytes) const;
 };
 
 /// Header and centroid, padded to header.records_offset() bytes.

@@ -15,13 +15,8 @@ SlottedIndex::SlottedIndex(Parts parts)
       kernel_(distance::pair_kernel(parts_.metric, parts_.type, parts_.dimension)) {
   const layout::SlottedGeometry& geometry = parts_.geometry;
   geometry.validate();
-  if (geometry.count >= graph::kMaxNodes) {
-    throw Error("the index has {} vertices; a search takes fewer than {}", geometry.count,
-                graph::kMaxNodes);
-  }
-  if (parts_.entry >= geometry.count) {
-    throw Error("the entry point {} is beyond the {} vertices", parts_.entry, geometry.count);
-  }
+  graph::require_node_count(geometry.count, "vertices");
+  entries_ = graph::spread_entries(parts_.entry, geometry.count);
   const bool code_payload = geometry.payload == layout::PayloadKind::code;
   std::size_t payload_bytes = parts_.dimension * element_bytes(parts_.type);
   if (code_payload) {
@@ -34,12 +29,7 @@ SlottedIndex::SlottedIndex(Parts parts)
     throw Error("the records hold {} bytes beside their neighbours, but {} are needed: rebuild",
                 geometry.payload_bytes, payload_bytes);
   }
-  const layout::CodesHeader& header = parts_.codes.header;
-  if (header.count != geometry.count || header.record_bytes != code().record_bytes()) {
-    throw Error("the codes are {} records of {} bytes, but {} of {} are needed: rebuild the index",
-                header.count, header.record_bytes, geometry.count, code().record_bytes());
-  }
-  entries_ = graph::spread_entries(parts_.entry, geometry.count);
+  parts_.codes.require_records(geometry.count, code().record_bytes());
 }
 
 void SlottedIndex::prepare(const std::byte* query, PreparedQuery& out) const {

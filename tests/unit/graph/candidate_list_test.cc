@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/error.h"
 #include "base/random.h"
 
 namespace farvec::graph {
@@ -85,6 +86,11 @@ TEST(CandidateList, RefusesNaNAndKeepsInfinityOut) {
   EXPECT_FALSE(list.insert(std::numeric_limits<float>::infinity(), 1));
   EXPECT_TRUE(list.insert(-std::numeric_limits<float>::max(), 1));
   EXPECT_EQ(list.size(), 1u);
+}
+
+TEST(CandidateList, NamesFewerThanMaxNodes) {
+  EXPECT_NO_THROW(require_node_count(kMaxNodes - 1, "vertices"));
+  EXPECT_THROW(require_node_count(kMaxNodes, "vertices"), Error);
 }
 
 }  // namespace

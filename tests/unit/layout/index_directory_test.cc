@@ -70,6 +70,10 @@ TEST_F(IndexDirectoryTest, RoundTripsBothLayouts) {
         EXPECT_EQ(codes.header.seed, 99u);
         EXPECT_EQ(codes.header.error_max, 3.5f);
         EXPECT_EQ(std::memcmp(codes.records(), index.records().data(), index.records().size()), 0);
+        const std::size_t bytes = codes.header.record_bytes;
+        EXPECT_NO_THROW(codes.require_records(count, bytes));
+        EXPECT_THROW(codes.require_records(count + 1, bytes), Error);
+        EXPECT_THROW(codes.require_records(count, bytes + 1), Error);
         EXPECT_EQ(directory.load_offset_table(kQuiet).total_edges(), index.graph().edges());
       }
     }
