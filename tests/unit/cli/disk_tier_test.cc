@@ -375,33 +375,5 @@ TEST_F(VectorPayloadTest, RanksByTheStoredVectors) {
   EXPECT_GE(queries.recall(), 0.97);
 }
 
-TEST(DiskArguments, AreAProductOfLists) {
-  const auto directory = layout::IndexDirectory::open(indexes().path("code"));
-  const layout::Manifest& manifest = directory.manifest();
-  DiskArguments arguments;
-  arguments.memory_budget = "5000000,20%";
-  arguments.search = "best-first,beam";
-  arguments.pool = "page";
-  arguments.prefetch = "on,off";
-  const auto choices = disk_choices(arguments, manifest);
-  ASSERT_EQ(choices.size(), 8u);
-  EXPECT_EQ(choices.front().memory_budget, 5000000u);
-  EXPECT_EQ(choices.back().memory_budget, parse_budget("20%", manifest));
-  EXPECT_EQ(choices.back().search, SearchKind::beam);
-  EXPECT_FALSE(choices.back().prefetch);
-  EXPECT_THROW((void)one_disk_choice(arguments, manifest), Error);
-  EXPECT_FALSE(one_disk_choice({}, manifest).memory_budget.has_value());
-
-  std::uint64_t bytes = 0;
-  for (const auto& region : manifest.regions) bytes += region.file_bytes();
-  EXPECT_EQ(parse_budget("100%", manifest), bytes);
-  EXPECT_EQ(parse_budget("12345", manifest), 12345u);
-  for (const char* text : {"x", "%", "-1%", "2000%", "1.5", ""}) {
-    EXPECT_THROW((void)parse_budget(text, manifest), Error) << text;
-  }
-  arguments.search = "worst-first";
-  EXPECT_THROW((void)disk_choices(arguments, manifest), Error);
-}
-
 }  // namespace
 }  // namespace farvec::cli
