@@ -2,6 +2,7 @@
 
 `workload.memory_bytes` is the budget: what the library may keep of the index while it searches.
 """
+import atexit
 import os
 import pathlib
 
@@ -52,13 +53,31 @@ class DiskAnn(Peer):
                                        beam_width=self.beam_width).identifiers.astype(np.int64)
 
 
+def own_group(version_1):
+    """The folder of the control group that limits this process's memory now."""
+    root = pathlib.Path("/sys/fs/cgroup/memory" if version_1 else "/sys/fs/cgroup")
+    for line in pathlib.Path("/proc/self/cgroup").read_text().splitlines():
+        _, controllers, path = line.split(":", 2)
+        ours = "memory" in controllers.split(",") if version_1 else not controllers
+        if ours and (root / path[1:]).is_dir():
+            return root / path[1:]
+    return root
+
+
+def leave_group(folder, home):
+    (home / "cgroup.procs").write_text(str(os.getpid()))
+    folder.rmdir()
+
+
 def limit_memory(limit):
-    """Joins a control group of its own: what this process touches from here on, page cache
-    included, stays within the limit. What it had before does not count."""
+    """Joins a control group of its own until it exits: what this process touches from here on, page
+    cache included, stays within the limit. What it had before does not count."""
     first = pathlib.Path("/sys/fs/cgroup/memory")
     version_1 = first.is_dir()
     folder = (first if version_1 else pathlib.Path("/sys/fs/cgroup")) / f"farvec-peer-{os.getpid()}"
+    home = own_group(version_1)
     folder.mkdir()
+    atexit.register(leave_group, folder, home)
     (folder / ("memory.limit_in_bytes" if version_1 else "memory.max")).write_text(str(limit))
     (folder / "cgroup.procs").write_text(str(os.getpid()))
 
