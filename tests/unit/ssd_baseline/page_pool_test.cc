@@ -2,20 +2,20 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/unit/ssd_baseline/pool_fixture.h"
+#include "tests/unit/ssd_baseline/pool_test_base.h"
 
 namespace farvec::ssd_baseline {
 namespace {
 
 using testing::FakeCodec;
 using testing::is_record;
-using Outcome = SlotClaim::Outcome;
-using State = RecordPlace::State;
-constexpr std::uint32_t kSteps = 100;
 
-class PagePoolTest : public ::testing::Test {
+class PagePoolTest : public testing::PoolTestBase<PagePool<FakeCodec>> {
  protected:
-  static constexpr std::size_t kRecords = 64;
+  PagePoolTest()
+      : PoolTestBase({.frames = 3,
+                      .page_bytes = testing::kPageBytes,
+                      .pages = kRecords / testing::kPerPage}) {}
 
   SlotClaim bring(std::uint32_t number, std::uint32_t steps = kSteps) {
     const SlotClaim claim = pool_.claim(first(number), number, steps);
@@ -26,23 +26,7 @@ class PagePoolTest : public ::testing::Test {
     return claim;
   }
   static NodeId first(std::uint32_t page) { return page * testing::kPerPage; }
-  bool touch(NodeId id) {
-    Status status;
-    return pool_.read(
-        id,
-        [&](std::span<const std::byte> record) {
-          EXPECT_TRUE(is_record(id, record));
-          return Status();
-        },
-        status);
-  }
   bool resident(std::uint32_t page) { return pool_.place(first(page)).state == State::resident; }
-
-  std::vector<std::uint32_t> map_ = testing::map_of(kRecords);
-  PagePool<FakeCodec> pool_{
-      {},
-      map_,
-      {.frames = 3, .page_bytes = testing::kPageBytes, .pages = kRecords / testing::kPerPage}};
 };
 
 TEST_F(PagePoolTest, KeepsAllRecordsOfAPage) {

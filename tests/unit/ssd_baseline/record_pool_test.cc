@@ -2,20 +2,17 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/unit/ssd_baseline/pool_fixture.h"
+#include "tests/unit/ssd_baseline/pool_test_base.h"
 
 namespace farvec::ssd_baseline {
 namespace {
 
 using testing::FakeCodec;
 using testing::is_record;
-using Outcome = SlotClaim::Outcome;
-using State = RecordPlace::State;
-constexpr std::uint32_t kSteps = 100;
 
-class RecordPoolTest : public ::testing::Test {
+class RecordPoolTest : public testing::PoolTestBase<RecordPool<FakeCodec>> {
  protected:
-  static constexpr std::size_t kRecords = 64;
+  RecordPoolTest() : PoolTestBase({.slots = 4, .max_record_bytes = testing::kRecordBytes}) {}
 
   /// As a reader brings it. The outcome of the claim.
   SlotClaim bring(NodeId id, std::uint32_t steps = kSteps) {
@@ -28,21 +25,9 @@ class RecordPoolTest : public ::testing::Test {
     FakeCodec::write(number, bytes_);
     return {bytes_, number};
   }
-  bool touch(NodeId id) {
-    Status status;
-    return pool_.read(
-        id,
-        [&](std::span<const std::byte> record) {
-          EXPECT_TRUE(is_record(id, record));
-          return Status();
-        },
-        status);
-  }
   bool resident(NodeId id) { return pool_.place(id).state == State::resident; }
 
   std::byte bytes_[testing::kPageBytes];
-  std::vector<std::uint32_t> map_ = testing::map_of(kRecords);
-  RecordPool<FakeCodec> pool_{{}, map_, {.slots = 4, .max_record_bytes = testing::kRecordBytes}};
 };
 
 TEST_F(RecordPoolTest, HasTheSlotsThatItsBytesSay) {
