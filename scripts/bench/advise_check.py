@@ -21,10 +21,11 @@ import os
 import pathlib
 import shlex
 import statistics
-import subprocess
 import sys
 
 import numpy as np
+
+import sweeps
 
 
 def parse_arguments():
@@ -50,7 +51,7 @@ def parse_arguments():
 
 def run(command):
     print("+ " + shlex.join(map(str, command)), file=sys.stderr)
-    subprocess.run(list(map(str, command)), check=True, stdout=subprocess.DEVNULL)
+    sweeps.run(command)
 
 
 def file_name(setting):
@@ -74,7 +75,7 @@ class Check:
                  self.arguments.metric, "--recall", self.arguments.recall, "--json", out,
                  *(word for device in devices for word in ("--device", device)),
                  *shlex.split(self.arguments.advise)])
-        return dict(zip(devices, map(json.loads, out.read_text().splitlines())))
+        return dict(zip(devices, sweeps.read_rows(out)))
 
     def wanted(self, advices):
         """Settings to build, by name."""
@@ -101,7 +102,7 @@ class Check:
         run([self.farvec, "sweep", "--index", index, "--queries", self.arguments.queries,
              "--groundtruth", self.arguments.groundtruth, "--k", 10, option,
              ",".join(map(str, numbers)), *width, *options[1:], "--json", out])
-        return [json.loads(line) for line in out.read_text().splitlines()]
+        return sweeps.read_rows(out)
 
     def find_parameter(self, index, setting):
         """The least list or number of clusters that has the recall on the first half."""

@@ -13,7 +13,8 @@ import pathlib
 import statistics
 import subprocess
 import sys
-import tempfile
+
+from sweeps import Sweeps, least, run, spread
 
 LAYOUTS = ("coupled", "decoupled", "grouped", "grouped-inline")
 # Plain: what the decoupled layout reads when nothing is saved.
@@ -22,71 +23,40 @@ RUNS = (("coupled", "on"), ("decoupled", "off"), ("grouped", "on"), ("grouped-in
 COUNTED = (("decoupled", "on"), ("grouped", "off"))
 
 
-def run(arguments, command):
-    if arguments.cpu is not None and command[0] == "sweep":
-        prefix = ["taskset", "-c", str(arguments.cpu)]
-    else:
-        prefix = []
-    subprocess.run([*prefix, arguments.farvec, *map(str, command)], check=True,
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
-
 def build(arguments, replicas):
     out = arguments.out / f"r{replicas}"
     if not (out / "grouped" / "manifest.json").exists():
         print(f"building {out}", file=sys.stderr)
         extra = ["--closure-ratio", arguments.closure_ratio] if arguments.closure_ratio else []
-        run(arguments, ["build", "cluster", "--data", arguments.data, "--metric", arguments.metric,
-                        "--clusters", arguments.clusters, "--replicas", replicas, "--layout", "all",
-                        "--out", out, "--overwrite", "--quiet", *extra])
+        run([arguments.farvec, "build", "cluster", "--data", arguments.data, "--metric",
+             arguments.metric, "--clusters", arguments.clusters, "--replicas", replicas, "--layout",
+             "all", "--out", out, "--overwrite", "--quiet", *extra], stderr=subprocess.DEVNULL)
     return out
-
-
-def sweep(arguments, index, half, options):
-    first, last = half
-    with tempfile.TemporaryDirectory() as folder:
-        out = pathlib.Path(folder) / "rows.jsonl"
-        run(arguments, ["sweep", "--index", index, "--queries", arguments.queries, "--groundtruth",
-                        arguments.groundtruth, "--queries-range", f"{first}:{last}", "--threads", 1,
-                        "--json", out, *options])
-        return [json.loads(line) for line in out.read_text().splitlines()]
 
 
 def choose(arguments, index, recall):
     """The fewest clusters to probe that reach the recall on the first half."""
-    low, high = 0, 1
-    reach = lambda probe: sweep(arguments, index, arguments.first_half, [
-        "--probe", probe, "--tier", "dram", "--passes", 1, "--pass-ms", 1])[0]["recall"] >= recall
-    while not reach(high):
-        low, high = high, high * 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if reach(middle) else (middle, high)
-    return high
+    return least(lambda probe: arguments.sweeps.reaches(index, recall, ["--probe", probe]), 0, 1)
 
 
 def measure(arguments, folder, probe):
     """{(layout, dedup, tier): rows of all rounds}"""
     found = {}
     for layout, dedup in COUNTED:
-        for row in sweep(arguments, folder / layout, arguments.second_half, [
+        for row in arguments.sweeps.rows(folder / layout, arguments.sweeps.second_half, [
                 "--probe", probe, "--dedup", dedup, "--tier", arguments.tiers, "--passes", 1,
                 "--pass-ms", 1]):
             found[layout, dedup, row["tier"]] = [row]
     for number in range(arguments.rounds):
         order = RUNS if number % 2 == 0 else RUNS[::-1]
         for layout, dedup in order:
-            rows = sweep(arguments, folder / layout, arguments.second_half, [
+            rows = arguments.sweeps.rows(folder / layout, arguments.sweeps.second_half, [
                 "--probe", probe, "--dedup", dedup, "--slots", arguments.slots, "--tier",
                 arguments.tiers, "--passes", 1, "--pass-ms", arguments.pass_ms])
             for row in rows:
                 found.setdefault((layout, dedup, row["tier"]), []).append(row)
         print(f"round {number + 1} of {arguments.rounds}", file=sys.stderr)
     return found
-
-
-def spread(values):
-    return f"{statistics.median(values):,.0f} ({min(values):,.0f} to {max(values):,.0f})"
 
 
 def ratio(found, tier, over, under):
@@ -161,10 +131,11 @@ def beside_faiss(arguments, folder, probe):
     result = subprocess.run(["taskset", "-c", str(arguments.cpu or 0), arguments.faiss_python, "-c",
                              FAISS, arguments.data, arguments.queries, arguments.groundtruth,
                              str(arguments.clusters), str(probe),
-                             *map(str, arguments.second_half), str(arguments.rounds)],
+                             *map(str, arguments.sweeps.second_half),
+                             str(arguments.rounds)],
                             check=True, capture_output=True, text=True)
     theirs = json.loads(result.stdout.splitlines()[-1])
-    ours = [sweep(arguments, folder / "grouped", arguments.second_half, [
+    ours = [arguments.sweeps.rows(folder / "grouped", arguments.sweeps.second_half, [
         "--probe", probe, "--slots", 2, "--tier", "dram", "--passes", 1, "--pass-ms",
         arguments.pass_ms])[0] for _ in range(arguments.rounds)]
     rates = [row["qps"] for row in ours]
@@ -207,8 +178,8 @@ def main():
     parser.add_argument("--faiss-python", help="a Python with faiss")
     parser.add_argument("--faiss-only", action="store_true")
     arguments = parser.parse_args()
-    count = int.from_bytes(open(arguments.queries, "rb").read(4), "little")
-    arguments.first_half, arguments.second_half = (0, count // 2), (count // 2, count)
+    arguments.sweeps = Sweeps(arguments.farvec, arguments.queries, arguments.groundtruth,
+                              arguments.cpu, subprocess.DEVNULL)
 
     recalls = [float(text) for text in arguments.recall.split(",")]
     if not arguments.faiss_only:

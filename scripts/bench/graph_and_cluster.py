@@ -16,11 +16,11 @@ import argparse
 import json
 import pathlib
 import statistics
-import subprocess
 import sys
-import tempfile
 
 import matplotlib
+
+from sweeps import Sweeps, least, read_rows, run, spread
 
 matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402  (the backend is chosen first)
@@ -49,14 +49,6 @@ class DataSet:
         self.truth = folder / "gt100.ibin"
         with self.base.open("rb") as file:
             self.dimension = int.from_bytes(file.read(8)[4:], "little")
-        count = int.from_bytes(self.queries.open("rb").read(4), "little")
-        self.first_half, self.second_half = (0, count // 2), (count // 2, count)
-
-
-def run(arguments, command):
-    prefix = ["taskset", "-c", str(arguments.cpu)] if command[0] == "sweep" else []
-    subprocess.run([*prefix, str(arguments.farvec), *map(str, command)], check=True,
-                   stdout=subprocess.DEVNULL)
 
 
 def build(arguments, data):
@@ -66,30 +58,21 @@ def build(arguments, data):
         out = arguments.work / data.name / f"graph-{degree}"
         if not (out / "manifest.json").exists():
             print(f"building {out}", file=sys.stderr)
-            run(arguments, ["build", "graph", "--data", data.base, "--metric", "l2", "--degree",
-                            degree, "--list", max(75, 2 * degree), "--alpha", 1.15, "--passes", 2,
-                            "--code-bits", 4, "--out", out, "--quiet"])
+            run([arguments.farvec, "build", "graph", "--data", data.base, "--metric", "l2",
+                 "--degree", degree, "--list", max(75, 2 * degree), "--alpha", 1.15, "--passes", 2,
+                 "--code-bits", 4, "--out", out, "--quiet"])
         indexes.append(("graph", f"graph, degree {degree}", out))
     for replicas in arguments.replicas:
         out = arguments.work / data.name / f"r{replicas}"
         if not (out / "grouped" / "manifest.json").exists():
             print(f"building {out}", file=sys.stderr)
             ratio = ["--closure-ratio", data.closure_ratio] if data.closure_ratio else []
-            run(arguments, ["build", "cluster", "--data", data.base, "--metric", "l2", "--clusters",
-                            data.clusters, "--replicas", replicas, "--layout", "all", "--out", out,
-                            "--overwrite", "--quiet", *ratio])
+            run([arguments.farvec, "build", "cluster", "--data", data.base, "--metric", "l2",
+                 "--clusters", data.clusters, "--replicas", replicas, "--layout", "all", "--out",
+                 out, "--overwrite", "--quiet", *ratio])
         for layout in ("grouped", "coupled"):
             indexes.append((f"cluster, {layout}", f"{layout}, R = {replicas}", out / layout))
     return indexes
-
-
-def sweep(arguments, data, index, half, options):
-    with tempfile.TemporaryDirectory() as folder:
-        out = pathlib.Path(folder) / "rows.jsonl"
-        run(arguments, ["sweep", "--index", index, "--queries", data.queries, "--groundtruth",
-                        data.truth, "--queries-range", f"{half[0]}:{half[1]}", "--threads", 1,
-                        "--json", out, *options])
-        return [json.loads(line) for line in out.read_text().splitlines()]
 
 
 def parameter(kind, number):
@@ -106,28 +89,20 @@ def tiers_by_slots(tiers, kind):
     return by_slots
 
 
-def choose(arguments, data, kind, index, recall):
+def choose(sweeps, kind, index, recall):
     """The least list or number of clusters that reaches the recall on the first half."""
-    reach = lambda number: sweep(arguments, data, index, data.first_half, [
-        *parameter(kind, number), "--tier", "dram", "--passes", 1, "--pass-ms",
-        1])[0]["recall"] >= recall
-    low, high = (9, 10) if kind == "graph" else (0, 1)
-    while not reach(high):
-        low, high = high, high * 2
-        if high > 4096:
-            return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if reach(middle) else (middle, high)
-    return high
+    low = 9 if kind == "graph" else 0
+    reach = lambda number: sweeps.reaches(index, recall, parameter(kind, number))
+    return least(reach, low, low + 1, most=4096)
 
 
 def measure(arguments, data):
     """Rows of all rounds, marked with `series` and `name`."""
+    sweeps = Sweeps(arguments.farvec, data.queries, data.truth, arguments.cpu)
     chosen = []
     for kind, name, index in build(arguments, data):
         for recall in arguments.recalls:
-            number = choose(arguments, data, kind, index, recall)
+            number = choose(sweeps, kind, index, recall)
             print(f"{data.name}: {name}: recall {recall} with {number}", file=sys.stderr)
             if number is not None:
                 chosen.append((kind, name, index, recall, number))
@@ -136,7 +111,7 @@ def measure(arguments, data):
         for kind, name, index, recall, number in (chosen if number_of_round % 2 == 0
                                                   else chosen[::-1]):
             for slots, tiers in tiers_by_slots(arguments.tiers, kind).items():
-                for row in sweep(arguments, data, index, data.second_half, [
+                for row in sweeps.rows(index, sweeps.second_half, [
                         *parameter(kind, number), "--slots", slots, "--tier", ",".join(tiers),
                         "--passes", arguments.passes, "--pass-ms", arguments.pass_ms]):
                     rows.append({**row, "set": data.name, "series": kind, "name": name,
@@ -155,10 +130,6 @@ def grouped_by(rows, *names):
 
 def size(row):
     return row["index_bytes"] / row["dataset_bytes"]
-
-
-def spread(values):
-    return f"{statistics.median(values):,.0f} ({min(values):,.0f} to {max(values):,.0f})"
 
 
 def print_tables(rows):
@@ -242,7 +213,7 @@ def parse_arguments():
 
 def main():
     arguments = parse_arguments()
-    rows = [json.loads(line) for path in arguments.files for line in path.read_text().splitlines()]
+    rows = [row for path in arguments.files for row in read_rows(path)]
     for data in arguments.sets:
         if arguments.build_only:
             build(arguments, data)
