@@ -52,7 +52,12 @@ std::unique_ptr<SearchSession> DirectoryBackend::open(std::chrono::milliseconds,
     if (stop.load(std::memory_order_relaxed)) throw UnreachableError("loading was stopped");
   };
   const auto directory = layout::IndexDirectory::open(options_.index);
-  layout::require_memory_layout(directory.manifest(), options_.index);
+  if (directory.manifest().is_slotted()) {
+    throw Error(
+        "'{}': layout slotted is searched with `farvec search --tier ssd`; a compute node "
+        "reads csr, padded and clusters, also with --tier ssd",
+        options_.index);
+  }
   SearchIndex index = load_search_index(directory, options);
   IndexSessionOptions session;
   session.core = core_options(options_);

@@ -211,6 +211,14 @@ class Clusters(DiskTest):
 
 
 class DiskDaemon(DaemonTest, DiskTest):
+    def test_slotted_pages_are_refused_with_the_way_to_search_them(self):
+        index = self.graph("--layout", "slotted")
+        node = self.start("farvec-compute-node", "--index", index, "--tier", "ssd", "--listen",
+                          f"unix:{self.folder / 'socket'}", "--attach-seconds", 0)
+        self.assertNotEqual(node.wait(timeout=TIMEOUT_S), 0)
+        self.assertIn("farvec search --tier ssd",
+                      (self.folder / "farvec-compute-node.log").read_text())
+
     def answers(self, address, *options):
         out = self.folder / "daemon.ibin"
         end = time.monotonic() + TIMEOUT_S

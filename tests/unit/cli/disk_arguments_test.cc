@@ -10,6 +10,7 @@ using ssd_baseline::SearchKind;
 
 TEST(DiskArguments, AreAProductOfLists) {
   layout::Manifest manifest;
+  manifest.layout = layout::LayoutKind::slotted;
   manifest.regions.resize(2);
   manifest.regions[0].payload_bytes = 36'000'000;
   manifest.regions[1].payload_bytes = 4'000'000;
@@ -36,6 +37,21 @@ TEST(DiskArguments, AreAProductOfLists) {
   }
   arguments.search = "worst-first";
   EXPECT_THROW((void)disk_choices(arguments, manifest), Error);
+}
+
+TEST(DiskArguments, OfOtherLayoutsAreBudgetsAlone) {
+  const layout::Manifest manifest;
+  DiskArguments arguments;
+  arguments.memory_budget = "5000000,6000000";
+  const auto choices = disk_choices(arguments, manifest);
+  ASSERT_EQ(choices.size(), 2u);
+  EXPECT_EQ(choices.back().memory_budget, 6000000u);
+  ASSERT_EQ(disk_choices({}, manifest).size(), 1u);
+  for (auto word : {&DiskArguments::search, &DiskArguments::pool, &DiskArguments::prefetch}) {
+    DiskArguments one;
+    one.*word = "off";
+    EXPECT_THROW((void)disk_choices(one, manifest), Error);
+  }
 }
 
 }  // namespace
