@@ -225,44 +225,42 @@ void sweep(const SweepArguments& arguments) {
   run.report(json);
 }
 
-}  // namespace
+void add_search_options(CLI::App& command, SweepArguments& a) {
+  command.add_option("--index", a.index, "Index directory")->required();
+  command.add_option("--queries", a.queries, "Vector file")->required();
+  command.add_option("--groundtruth", a.groundtruth, "True neighbours (.ibin, .ivecs)")->required();
+  command.add_option("--k", a.k, "Neighbours wanted")->capture_default_str();
+  command.add_option("--list", a.lists, "L, comma-separated")->capture_default_str();
+  command.add_option("--width", a.widths, "W, records fetched per hop")->capture_default_str();
+}
 
-void register_sweep_command(CLI::App& tool) {
-  auto arguments = std::make_shared<SweepArguments>();
-  SweepArguments& a = *arguments;
-  CLI::App* command = tool.add_subcommand(
-      "sweep", "Measure recall, throughput and latency over every combination of parameters");
-  command->add_option("--index", a.index, "Index directory")->required();
-  command->add_option("--queries", a.queries, "Vector file")->required();
-  command->add_option("--groundtruth", a.groundtruth, "True neighbours (.ibin, .ivecs)")
-      ->required();
-  command->add_option("--k", a.k, "Neighbours wanted")->capture_default_str();
-  command->add_option("--list", a.lists, "L, comma-separated")->capture_default_str();
-  command->add_option("--width", a.widths, "W, records fetched per hop")->capture_default_str();
-  command->add_option("--probe", a.probes, "Of a cluster index: most clusters to probe")
+void add_cluster_options(CLI::App& command, SweepArguments& a) {
+  command.add_option("--probe", a.probes, "Of a cluster index: most clusters to probe")
       ->capture_default_str();
   command
-      ->add_option("--prune-ratio", a.prune_ratio,
-                   "Of a cluster index: leave out clusters that are more than so many times\n"
-                   "as far as the nearest one [keep all]")
+      .add_option("--prune-ratio", a.prune_ratio,
+                  "Of a cluster index: leave out clusters that are more than so many times\n"
+                  "as far as the nearest one [keep all]")
       ->check(CLI::Range(1.0, 1e6));
   command
-      ->add_option("--dedup", a.dedup,
-                   "Of a cluster index: on reads no vector twice in one query, off reads all that\n"
-                   "the clusters name; both with on,off")
+      .add_option("--dedup", a.dedup,
+                  "Of a cluster index: on reads no vector twice in one query, off reads all that\n"
+                  "the clusters name; both with on,off")
       ->capture_default_str();
-  command->add_option("--merge-gap", a.merge_gap,
-                      "Of a cluster index: strays with at most so many bytes between them share\n"
-                      "a read [what a request costs on the tier]");
+  command.add_option("--merge-gap", a.merge_gap,
+                     "Of a cluster index: strays with at most so many bytes between them share\n"
+                     "a read [what a request costs on the tier]");
+}
+
+void add_machine_options(CLI::App& command, SweepArguments& a) {
   command
-      ->add_option(
-          "--slots", a.slots,
-          "Searches in flight per core; 1 is synchronous. auto: 16, and for slotted pages\n"
-          "what hides the latency of the disk")
+      .add_option("--slots", a.slots,
+                  "Searches in flight per core; 1 is synchronous. auto: 16, and for slotted pages\n"
+                  "what hides the latency of the disk")
       ->capture_default_str();
-  command->add_option("--threads", a.threads, "Cores")->capture_default_str();
+  command.add_option("--threads", a.threads, "Cores")->capture_default_str();
   command
-      ->add_option(
+      .add_option(
           "--tier", a.tiers,
           "dram, shm, file:PATH, devdax:PATH, "
           "ssd[:PATH] (PATH is where the records lie if not with the index: a file, a directory\n"
@@ -273,17 +271,33 @@ void register_sweep_command(CLI::App& tool) {
           "emulated:latency=5us,bandwidth=10GB/s,rate=50M/s")
       ->capture_default_str();
   command
-      ->add_option("--cache-bytes", a.cache_bytes,
-                   "Record cache over all cores of a combination; 0: none. All combinations'\n"
-                   "caches exist at once. Tiers that load in place have none")
+      .add_option("--cache-bytes", a.cache_bytes,
+                  "Record cache over all cores of a combination; 0: none. All combinations'\n"
+                  "caches exist at once. Tiers that load in place have none")
       ->capture_default_str();
+}
+
+void add_measurement_options(CLI::App& command, SweepArguments& a) {
+  command.add_option("--queries-range", a.range, "A:B, rows of the query file [all]");
+  command.add_option("--passes", a.passes, "Times every combination is measured, in turn")
+      ->capture_default_str();
+  command.add_option("--pass-ms", a.pass_ms, "Queries are repeated until a pass lasts this long")
+      ->capture_default_str();
+  command.add_option("--json", a.json, "File for one JSON object per combination and line");
+}
+
+}  // namespace
+
+void register_sweep_command(CLI::App& tool) {
+  auto arguments = std::make_shared<SweepArguments>();
+  SweepArguments& a = *arguments;
+  CLI::App* command = tool.add_subcommand(
+      "sweep", "Measure recall, throughput and latency over every combination of parameters");
+  add_search_options(*command, a);
+  add_cluster_options(*command, a);
+  add_machine_options(*command, a);
   add_disk_options(*command, a.disk, true);
-  command->add_option("--queries-range", a.range, "A:B, rows of the query file [all]");
-  command->add_option("--passes", a.passes, "Times every combination is measured, in turn")
-      ->capture_default_str();
-  command->add_option("--pass-ms", a.pass_ms, "Queries are repeated until a pass lasts this long")
-      ->capture_default_str();
-  command->add_option("--json", a.json, "File for one JSON object per combination and line");
+  add_measurement_options(*command, a);
   rpc::add_tls_flags(*command, a.tls);
   command->footer(
       "Every pass measures all combinations once, tiers next to each other; the table shows "
