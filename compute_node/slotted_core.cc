@@ -97,7 +97,8 @@ class SlottedCore final : public CoreLoop<SlottedSearcher<Pool>> {
     queue_.engine().register_memory(reader_.pages().buffers());
     for (std::uint32_t s = 0; s < store_->options().slots; ++s) {
       this->add_slot(std::make_unique<SlottedSearcher<Pool>>(
-          *store_, ssd_baseline::SlottedSource<Pool>(geometry(), reader_, s)));
+          *store_, ssd_baseline::SlottedSource<Pool>(geometry(), reader_,
+                                                     {s, store_->options().page_search})));
     }
     this->scheduler().set_poller([this] { return queue_.poll(); });
   }

@@ -93,6 +93,17 @@ class CandidateList {
     return id_of(keys_[at]);
   }
 
+  /// Marks `id` expanded; false when no fresh entry has it.
+  bool take_fresh(NodeId id) {
+    const auto fresh = static_cast<std::uint32_t>(id << 1);
+    for (Position at = cursor_; at < size_; ++at) {
+      if (static_cast<std::uint32_t>(keys_[at]) != fresh) continue;
+      take(at);
+      return true;
+    }
+    return false;
+  }
+
   std::uint32_t size() const { return size_; }
   std::size_t dram_bytes() const { return keys_.capacity() * sizeof(std::uint64_t); }
   Neighbor operator[](std::uint32_t i) const { return {id_of(keys_[i]), distance_of(keys_[i])}; }

@@ -45,15 +45,16 @@ class Expansion {
   }
 
   /// One hop: fetches the records, scores each exactly, and offers the neighbours not seen before
-  /// as candidates. Suspends where the source does. Returns the source's error, or data_loss for a
-  /// record that names a vertex that does not exist.
+  /// as candidates. Over a PageSource, candidates that come along with the frontier are expanded
+  /// too (Wang et al., Starling, SIGMOD 2024, block search). Suspends where the source does.
+  /// Returns the source's error, or data_loss for a record that names a vertex that does not exist.
   Status expand(std::span<const NodeId> frontier) {
     auto visit = [this](NodeId id, const NodeRecord& record) {
       scratch_.results.insert(scorer_.exact(id, record), id);
       ++scratch_.counts.distances;
       for (std::uint32_t i = 0; i < record.degree; ++i) take(record.neighbor(i));
     };
-    if (Status status = source_.expand(frontier, visit); !status.ok()) return status;
+    if (Status status = fetch(frontier, visit); !status.ok()) return status;
     if (corrupt_) return {StatusCode::data_loss, "a record names a vertex that does not exist"};
     ++scratch_.counts.hops;
     offer();
@@ -61,6 +62,18 @@ class Expansion {
   }
 
  private:
+  template <typename Visit>
+  Status fetch(std::span<const NodeId> frontier, const Visit& visit) {
+    if constexpr (PageSource<Source>) {
+      return source_.expand(frontier, visit, [this](NodeId id) {
+        offer();
+        return scratch_.candidates.take_fresh(id);
+      });
+    } else {
+      return source_.expand(frontier, visit);
+    }
+  }
+
   void take(NodeId id) {
     if (id >= node_count_) [[unlikely]] {
       corrupt_ = true;
@@ -73,6 +86,7 @@ class Expansion {
   }
 
   void offer() {
+    if (pending_ == 0) return;
     float* const estimates = scratch_.estimates.data();
     scorer_.estimate(ids_, pending_, estimates);
     scratch_.counts.estimates += pending_;

@@ -21,6 +21,16 @@ concept NodeSource = requires(Source source, std::span<const NodeId> frontier,
   source.expect(NodeId{});
 };
 
+/// A source whose records come several at a time. Of those that came beside the frontier's it
+/// visits in the same hop each one for which wanted(id), asked after what came before it was
+/// visited, is true.
+template <typename Source>
+concept PageSource = NodeSource<Source> &&
+    requires(Source source, std::span<const NodeId> frontier,
+             void (*visit)(NodeId, const NodeRecord&), bool (*wanted)(NodeId)) {
+  { source.expand(frontier, visit, wanted) } -> std::same_as<Status>;
+};
+
 /// A source that keeps some records in memory. resident(id) says whether expand({id}) would go on
 /// without waiting, as far as can be seen now. prefetch(id) starts to bring a record that nobody
 /// waits for yet, or does nothing when there is no room for it. Neither suspends.

@@ -128,6 +128,12 @@ class PageReads final : public PageSink {
     return pool_.codec().find(*read.view, id);
   }
 
+  /// visit(id, record) for all records of a page that is held and has come.
+  template <typename Visit>
+  void for_each(std::uint32_t ticket, Visit&& visit) const {
+    pool_.codec().for_each(*reads_[ticket].view, visit);
+  }
+
   void page_ended(std::uint32_t ticket, Status status, bool destination_out) override {
     PageRead& read = reads_[ticket];
     read.going = false;

@@ -44,6 +44,8 @@ concept PageCodec = requires(const Codec& codec, const typename Codec::Page& pag
   { codec.moved(page, bytes) } -> std::same_as<typename Codec::Page>;
   // visit(id, record) for the other records of the page with the color of `id`, if it has one.
   codec.for_each_affine(page, id, visit);
+  // visit(id, record) for all records of the page.
+  codec.for_each(page, visit);
 };
 
 /// Thread-safe; nothing in it suspends.

@@ -5,7 +5,7 @@
 
 namespace farvec::ssd_baseline {
 
-/// Every record that is asked for is a hit or a miss.
+/// Every record that is asked for is a hit or a miss; those that come along are neither.
 struct PoolCounts {
   std::uint64_t hits = 0;    ///< was in memory when it was asked for
   std::uint64_t misses = 0;  ///< had to be waited for
@@ -15,6 +15,7 @@ struct PoolCounts {
   std::uint64_t reads = 0;               ///< pages asked of the disk, prefetches included
   std::uint64_t prefetches = 0;          ///< reads that nobody waited for at first
   std::uint64_t skipped_prefetches = 0;  ///< for want of a slot or a buffer
+  std::uint64_t along = 0;               ///< records wanted of a page that came for another one
   std::uint64_t affine = 0;              ///< records taken along with one of their color
   std::uint64_t evictions = 0;
 
@@ -31,6 +32,7 @@ struct PoolCounts {
     reads += other.reads;
     prefetches += other.prefetches;
     skipped_prefetches += other.skipped_prefetches;
+    along += other.along;
     affine += other.affine;
     evictions += other.evictions;
     return *this;
@@ -45,6 +47,7 @@ struct PoolCounts {
     result.reads -= earlier.reads;
     result.prefetches -= earlier.prefetches;
     result.skipped_prefetches -= earlier.skipped_prefetches;
+    result.along -= earlier.along;
     result.affine -= earlier.affine;
     result.evictions -= earlier.evictions;
     return result;

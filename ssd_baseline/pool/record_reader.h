@@ -37,15 +37,16 @@ class RecordReader {
   /// Calls visit(id, record) -> Status once for each id, in any order, the record valid during its
   /// call only, and visit not suspending: first what is in memory, while the disk brings the rest.
   /// Suspends once for that, and more often only when buffers or slots are short. The first error
-  /// ends it.
-  template <typename Visit>
-  Status read(std::uint32_t lane_index, std::span<const NodeId> ids, Ticks deadline,
-              Visit&& visit) {
+  /// ends it. Every other record of a page that came for this is visited, and kept, when
+  /// wanted(id), asked behind the one that it came for, says so.
+  template <typename Visit, typename Wanted>
+  Status read(std::uint32_t lane_index, std::span<const NodeId> ids, Ticks deadline, Visit&& visit,
+              Wanted&& wanted) {
     Lane& lane = lanes_[lane_index];
     for (NodeId id : ids) lane.open.push_back({id});
     Status status = look_around(deadline);
     while (!lane.open.empty() && status.ok()) {
-      status = round(lane, deadline, visit);
+      status = round(lane, deadline, visit, wanted);
       if (lane.open.empty() || !status.ok()) break;
       if (now_ticks() > deadline) {
         status = {StatusCode::deadline_exceeded, "the deadline passed before a record was free"};
@@ -119,13 +120,13 @@ class RecordReader {
   }
 
   /// Brings what can be brought now.
-  template <typename Visit>
-  Status round(Lane& lane, Ticks deadline, Visit& visit) {
+  template <typename Visit, typename Wanted>
+  Status round(Lane& lane, Ticks deadline, Visit& visit, Wanted& wanted) {
     for (Open& open : lane.open) begin(lane, open);
     pages_.flush();
     Status status = visit_resident(lane, visit);
     if (status.ok()) status = lane.group->wait(deadline);
-    return status.ok() ? visit_arrived(lane, visit) : status;
+    return status.ok() ? visit_arrived(lane, visit, wanted) : status;
   }
 
   /// Finds or starts the read that brings a record, unless it is resident, another core brings it,
@@ -197,16 +198,32 @@ class RecordReader {
     });
   }
 
-  template <typename Visit>
-  Status visit_arrived(Lane& lane, Visit& visit) {
+  template <typename Visit, typename Wanted>
+  Status visit_arrived(Lane& lane, Visit& visit, Wanted& wanted) {
     return visit_some(lane, [&](const Open& open, bool& seen) -> Status {
       if (open.ticket == kNoSlot) return {};
       const auto record = pages_.record(open.ticket, open.id);
-      const Status status = record.ok() ? visit(open.id, record.value()) : record.status();
+      Status status = record.ok() ? visit(open.id, record.value()) : record.status();
+      if (status.ok()) status = visit_along(lane, open.ticket, visit, wanted);
       seen = true;
       pages_.let_go(open.ticket, *lane.group);
       return status;
     });
+  }
+
+  template <typename Visit, typename Wanted>
+  Status visit_along(Lane& lane, std::uint32_t ticket, Visit& visit, Wanted& wanted) {
+    Status status;
+    pages_.for_each(ticket, [&](NodeId id, std::span<const std::byte> record) {
+      if (!status.ok() || !wanted(id)) return;
+      ++lane.counts.along;
+      status = visit(id, record);
+      const RecordPlace place = pool_.place(id);
+      if (place.state != RecordPlace::State::absent) return;
+      const SlotClaim claim = claim_slot(id, place.page, kPrefetchSteps, lane.counts);
+      if (claim.outcome == SlotClaim::Outcome::claimed) pages_.attach(ticket, id, claim.slot);
+    });
+    return status;
   }
 
   /// Removes what try_one() has seen.

@@ -37,6 +37,14 @@ class SlottedCodec {
   }
 
   template <typename Visit>
+  void for_each(const Page& page, Visit&& visit) const {
+    for (std::uint32_t i = 0; i < page.page.count(); ++i) {
+      const layout::PageSlot slot = page.page.slot(i);
+      visit(slot.id, page.page.record(slot));
+    }
+  }
+
+  template <typename Visit>
   void for_each_affine(const Page& page, NodeId id, Visit&& visit) const {
     const auto own = page.page.find(id);
     if (!own.ok() || own.value().color == 0) return;

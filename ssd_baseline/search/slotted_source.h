@@ -12,13 +12,22 @@
 
 namespace farvec::ssd_baseline {
 
-/// One fiber's graph::CachedSource; a record's vector is its payload. The reader must outlive it.
+/// One fiber's graph::CachedSource and graph::PageSource; a record's vector is its payload. The
+/// reader must outlive it.
 template <typename Pool>
 class SlottedSource {
  public:
+  struct Options {
+    std::uint32_t lane = 0;
+    bool page_search = true;  ///< see SlottedSearchOptions
+  };
   SlottedSource(const layout::SlottedGeometry& geometry, RecordReader<Pool>& reader,
-                std::uint32_t lane)
-      : geometry_(geometry), reader_(reader), lane_(lane), neighbors_(geometry.scratch_ids()) {}
+                const Options& options)
+      : geometry_(geometry),
+        reader_(reader),
+        lane_(options.lane),
+        page_search_(options.page_search),
+        neighbors_(geometry.scratch_ids()) {}
 
   /// Before each search.
   void begin(Ticks deadline) {
@@ -34,19 +43,25 @@ class SlottedSource {
 
   template <typename Visit>
   Status expand(std::span<const NodeId> frontier, Visit&& visit) {
-    return reader_.read(
-        lane_, frontier, deadline_, [&](NodeId id, std::span<const std::byte> bytes) -> Status {
-          const auto record = layout::decode_slotted_record(geometry_, bytes, neighbors_);
-          if (!record.ok()) return record.status();
-          visit(id, record.value());
-          return {};
-        });
+    return expand(frontier, visit, [](NodeId) { return false; });
+  }
+  template <typename Visit, typename Wanted>
+  Status expand(std::span<const NodeId> frontier, Visit&& visit, Wanted&& wanted) {
+    const auto decode = [&](NodeId id, std::span<const std::byte> bytes) -> Status {
+      const auto record = layout::decode_slotted_record(geometry_, bytes, neighbors_);
+      if (!record.ok()) return record.status();
+      visit(id, record.value());
+      return {};
+    };
+    return reader_.read(lane_, frontier, deadline_, decode,
+                        [&](NodeId id) { return page_search_ && wanted(id); });
   }
 
  private:
   const layout::SlottedGeometry& geometry_;
   RecordReader<Pool>& reader_;
   const std::uint32_t lane_;
+  const bool page_search_;
   std::vector<NodeId> neighbors_;
   Ticks deadline_ = 0;
   PoolCounts before_;

@@ -33,6 +33,8 @@ struct SlottedSearchOptions {
   SearchKind search = SearchKind::cache_aware;
   PoolKind pool = PoolKind::record;
   bool prefetch = true;
+  /// Candidates that come in the page of another one are expanded with it.
+  bool page_search = true;
   /// Of everything that the searches keep in memory; none: what a pool of all records takes.
   std::optional<std::size_t> memory_budget = std::nullopt;
   std::uint32_t cores = 1;

@@ -79,6 +79,25 @@ TEST(CandidateList, PeeksAtFreshEntriesAndTakesOneOfThem) {
   EXPECT_EQ(list.peek_fresh(ahead), 0u);
 }
 
+TEST(CandidateList, TakesAFreshEntryByItsId) {
+  CandidateList list;
+  list.reset(4);
+  for (NodeId id = 1; id <= 4; ++id) list.insert(static_cast<float>(id), id);
+  EXPECT_TRUE(list.take_fresh(3));
+  EXPECT_FALSE(list.take_fresh(3));
+  EXPECT_FALSE(list.take_fresh(9));
+  EXPECT_TRUE(list.take_fresh(1));
+  NodeId rest[4];
+  ASSERT_EQ(list.take_fresh(rest), 2u);
+  EXPECT_EQ(rest[0], 2u);
+  EXPECT_EQ(rest[1], 4u);
+  EXPECT_FALSE(list.take_fresh(2));
+  list.insert(0.5f, 7);
+  EXPECT_TRUE(list.take_fresh(7));
+  list.insert(0.25f, kMaxNodes - 1);
+  EXPECT_TRUE(list.take_fresh(kMaxNodes - 1));
+}
+
 TEST(CandidateList, RefusesNaNAndKeepsInfinityOut) {
   CandidateList list;
   list.reset(2);

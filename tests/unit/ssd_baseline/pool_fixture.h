@@ -50,6 +50,13 @@ struct FakeCodec {
     return {bytes.data(), page.number};
   }
   template <typename Visit>
+  void for_each(const Page& page, Visit&& visit) const {
+    for (std::uint32_t i = 0; i < kPerPage; ++i) {
+      const NodeId id = page.number * kPerPage + i;
+      visit(id, find(page, id).value());
+    }
+  }
+  template <typename Visit>
   void for_each_affine(const Page& page, NodeId id, Visit&& visit) const {
     if (page.number % 2 == 0 || id % kPerPage > 1) return;
     const NodeId other = id ^ 1;
@@ -78,6 +85,9 @@ inline bool is_record(NodeId id, std::span<const std::byte> record) {
          std::all_of(record.begin(), record.end(),
                      [&](std::byte b) { return b == FakeCodec::value(id); });
 }
+
+/// For a read of single records.
+inline constexpr auto wants_none = [](NodeId) { return false; };
 
 /// Brings pages in poll(), in a random order, each after some calls of it.
 class FakeDisk final : public PageLoader {

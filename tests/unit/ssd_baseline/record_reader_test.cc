@@ -54,12 +54,12 @@ struct Core {
   Status read(std::uint32_t lane, std::vector<NodeId> ids,
               Ticks deadline = coroutines::kNoDeadline) {
     std::multiset<NodeId> seen;
-    const Status status =
-        reader.read(lane, ids, deadline, [&](NodeId id, std::span<const std::byte> record) {
-          EXPECT_TRUE(is_record(id, record)) << id;
-          seen.insert(id);
-          return Status();
-        });
+    const auto see = [&](NodeId id, std::span<const std::byte> record) {
+      EXPECT_TRUE(is_record(id, record)) << id;
+      seen.insert(id);
+      return Status();
+    };
+    const Status status = reader.read(lane, ids, deadline, see, testing::wants_none);
     if (status.ok()) {
       EXPECT_EQ(seen, std::multiset<NodeId>(ids.begin(), ids.end()));
     }
@@ -237,13 +237,55 @@ TYPED_TEST(RecordReaderTest, AnErrorOfTheVisitorEndsTheRead) {
     const auto visit = [](NodeId, std::span<const std::byte>) {
       return Status(StatusCode::internal, "no");
     };
-    EXPECT_EQ(core.reader.read(lane, ids, coroutines::kNoDeadline, visit).code(),
-              StatusCode::internal);
+    EXPECT_EQ(
+        core.reader.read(lane, ids, coroutines::kNoDeadline, visit, testing::wants_none).code(),
+        StatusCode::internal);
     EXPECT_EQ(core.reader.pages().under_way(), 0u);
-    EXPECT_EQ(core.reader.read(lane, ids, coroutines::kNoDeadline, visit).code(),
-              StatusCode::internal)
+    EXPECT_EQ(
+        core.reader.read(lane, ids, coroutines::kNoDeadline, visit, testing::wants_none).code(),
+        StatusCode::internal)
         << "out of the pool now";
     EXPECT_TRUE(core.read(lane, {8, 40, 80}).ok());
+  }});
+}
+
+TYPED_TEST(RecordReaderTest, VisitsAndKeepsWhatIsWantedOfAPage) {
+  Core<TypeParam> core(20);
+  std::vector<NodeId> seen;
+  const auto see = [&](NodeId id, std::span<const std::byte> record) {
+    EXPECT_TRUE(is_record(id, record));
+    seen.push_back(id);
+    return Status();
+  };
+  const NodeId ids[] = {9, 40};
+  core.run({[&](std::uint32_t lane) {
+    const auto wanted = [&](NodeId id) {
+      EXPECT_EQ(seen.front() / 4, id / 4) << "asked behind the record that the page came for";
+      return id == 10;
+    };
+    EXPECT_TRUE(
+        core.reader.read(lane, std::span(ids).first(1), coroutines::kNoDeadline, see, wanted).ok());
+    EXPECT_EQ(seen, (std::vector<NodeId>{9, 10}));
+    EXPECT_TRUE(core.reader.resident(10));
+    EXPECT_TRUE(core.read(lane, {10}).ok());
+  }});
+  EXPECT_EQ(core.reader.counts().along, 1u);
+  EXPECT_EQ(core.reader.counts().hits, 1u);
+  EXPECT_EQ(core.reader.counts().reads, 1u);
+}
+
+TYPED_TEST(RecordReaderTest, AnErrorWithWhatIsWantedEndsTheRead) {
+  Core<TypeParam> core(20);
+  const NodeId ids[] = {9};
+  core.run({[&](std::uint32_t lane) {
+    const auto refuse = [](NodeId id, std::span<const std::byte>) {
+      return id == 9 ? Status() : Status(StatusCode::internal, "no");
+    };
+    const auto all = [](NodeId id) { return id != 9; };
+    EXPECT_EQ(core.reader.read(lane, ids, coroutines::kNoDeadline, refuse, all).code(),
+              StatusCode::internal);
+    EXPECT_EQ(core.reader.pages().under_way(), 0u);
+    EXPECT_TRUE(core.read(lane, {8, 9, 10, 11}).ok());
   }});
 }
 
