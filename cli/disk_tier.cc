@@ -41,22 +41,36 @@ std::unique_ptr<ssd_baseline::DiskEngine> open_engine(std::shared_ptr<const Disk
       ssd_baseline::UringOptions{.capacity = capacity, .plain = true}));
 }
 
-std::vector<DiskChoice> with_searches(const std::vector<DiskChoice>& budgets,
-                                      const DiskArguments& arguments) {
-  std::vector<DiskChoice> choices;
-  for (DiskChoice choice : budgets) {
-    for (const auto& pool : split_words(arguments.pool)) {
-      choice.pool = ssd_baseline::parse_pool_kind(pool);
-      for (const auto& search : split_words(arguments.search)) {
-        choice.search = ssd_baseline::parse_search_kind(search);
-        for (const bool prefetch : split_switches(arguments.prefetch, "--prefetch")) {
-          choice.prefetch = prefetch;
-          choices.push_back(choice);
-        }
-      }
+/// Every choice with every value.
+template <typename Value>
+std::vector<DiskChoice> times(const std::vector<DiskChoice>& choices,
+                              const std::vector<Value>& values, Value DiskChoice::*member) {
+  std::vector<DiskChoice> product;
+  for (DiskChoice choice : choices) {
+    for (const Value value : values) {
+      choice.*member = value;
+      product.push_back(choice);
     }
   }
-  return choices;
+  return product;
+}
+
+template <typename Kind>
+std::vector<Kind> parse_all(const std::string& text, Kind (*parse)(std::string_view)) {
+  std::vector<Kind> kinds;
+  for (const std::string& word : split_words(text)) kinds.push_back(parse(word));
+  return kinds;
+}
+
+std::vector<DiskChoice> with_searches(const std::vector<DiskChoice>& budgets,
+                                      const DiskArguments& arguments) {
+  auto choices =
+      times(budgets, parse_all(arguments.pool, ssd_baseline::parse_pool_kind), &DiskChoice::pool);
+  choices = times(choices, parse_all(arguments.search, ssd_baseline::parse_search_kind),
+                  &DiskChoice::search);
+  choices = times(choices, split_switches(arguments.prefetch, "--prefetch"), &DiskChoice::prefetch);
+  return times(choices, split_switches(arguments.page_search, "--page-search"),
+               &DiskChoice::page_search);
 }
 
 }  // namespace
@@ -88,6 +102,13 @@ void add_disk_options(CLI::App& command, DiskArguments& arguments, bool lists) {
                       "cache-aware search always does){}",
                       list))
       ->capture_default_str();
+  command
+      .add_option(
+          "--page-search", arguments.page_search,
+          fmt::format("Of slotted pages on ssd: on expands candidates that come in the page\n"
+                      "of another one with it{}",
+                      list))
+      ->capture_default_str();
 }
 
 std::size_t parse_budget(const std::string& text, const layout::Manifest& manifest) {
@@ -110,9 +131,10 @@ std::vector<DiskChoice> disk_choices(const DiskArguments& arguments,
   if (manifest.is_slotted()) return with_searches(choices, arguments);
   const DiskArguments defaults;
   if (arguments.search != defaults.search || arguments.pool != defaults.pool ||
-      arguments.prefetch != defaults.prefetch) {
-    throw Error("--search, --pool and --prefetch are for --layout slotted; this index is {}",
-                manifest.layout_name());
+      arguments.prefetch != defaults.prefetch || arguments.page_search != defaults.page_search) {
+    throw Error(
+        "--search, --pool, --prefetch and --page-search are for --layout slotted; this index is {}",
+        manifest.layout_name());
   }
   return choices;
 }
@@ -121,7 +143,7 @@ DiskChoice one_disk_choice(const DiskArguments& arguments, const layout::Manifes
   const auto choices = disk_choices(arguments, manifest);
   if (choices.size() > 1) {
     throw Error(
-        "give one each of --memory-budget, --search, --pool and --prefetch: "
+        "give one each of --memory-budget, --search, --pool, --prefetch and --page-search: "
         "`farvec sweep` compares several");
   }
   return choices.front();

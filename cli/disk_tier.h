@@ -23,6 +23,7 @@ struct DiskArguments {
   std::string search = "cache-aware";
   std::string pool = "record";
   std::string prefetch = "on";
+  std::string page_search = "on";
 };
 
 /// `lists`: every option takes several values, separated by commas.
@@ -33,6 +34,7 @@ struct DiskChoice {
   ssd_baseline::SearchKind search = ssd_baseline::SearchKind::cache_aware;
   ssd_baseline::PoolKind pool = ssd_baseline::PoolKind::record;
   bool prefetch = true;
+  bool page_search = true;
   std::optional<std::size_t> memory_budget;
 
   bool operator==(const DiskChoice&) const = default;

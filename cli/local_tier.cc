@@ -18,6 +18,7 @@ ssd_baseline::SlottedSearchOptions slotted_options(const CoreRequest& request) {
   return {.search = request.disk.search,
           .pool = request.disk.pool,
           .prefetch = request.disk.prefetch,
+          .page_search = request.disk.page_search,
           .memory_budget = request.disk.memory_budget,
           .cores = request.cores,
           .slots = request.options.slots,

@@ -64,9 +64,10 @@ class Sweep {
         truth_(dataset::read_groundtruth(arguments.groundtruth)),
         queries_(load_queries(arguments.queries, directory_.manifest())) {
     range_ = parse_range(arguments.range, queries_.count());
-    rows_ = queries_.view();
-    rows_.data = rows_.row(range_.begin);
-    rows_.count = range_.end - range_.begin;
+    rows_ = rows_of(range_);
+    for (const RowRange& other : {RowRange{0, range_.begin}, {range_.end, queries_.count()}}) {
+      if (other.begin < other.end) warm_rows_.push_back(rows_of(other));
+    }
     if (truth_.queries < range_.end || truth_.k < arguments.k) {
       throw Error("{} has {} neighbours for each of {} queries: {} for {} are needed",
                   arguments.groundtruth, truth_.k, truth_.queries, arguments.k, range_.end);
@@ -81,7 +82,7 @@ class Sweep {
   }
 
   void measure() {
-    for (Run& run : runs_) warm_up(run);
+    for (Run& run : runs_) prepare(run);
     run_passes(arguments_.passes, [this] {
       for (Run& run : runs_) measure_pass(run);
     });
@@ -105,6 +106,13 @@ class Sweep {
   }
 
  private:
+  VectorView rows_of(const RowRange& range) const {
+    VectorView rows = queries_.view();
+    rows.data = rows.row(range.begin);
+    rows.count = range.end - range.begin;
+    return rows;
+  }
+
   SweepAxes axes() const {
     SweepAxes axes;
     axes.tiers = tiers_.size();
@@ -138,29 +146,49 @@ class Sweep {
     runs_.push_back(std::move(run));
   }
 
-  /// Makes the cores, measures recall and counts, and finds how often the set has to be searched
-  /// for a pass to last long enough.
-  void warm_up(Run& run) {
+  CoreRequest request_of(const Run& run) const {
     CoreRequest request{.cores = run.point.threads,
                         .list = run.point.list,
                         .width = run.point.width,
                         .probe = run.point.probing.clusters,
                         .disk = run.point.disk};
-    if (run.point.slots == 0) {
-      run.point.slots = run.tier->choose_slots(request, rows_, run.parameters);
-    }
     compute_node::SearchCoreOptions& options = request.options;
     options.slots = run.point.slots;
     options.cache_bytes = run.point.cache_bytes / run.point.threads;
     options.max_list = std::max(run.point.list, options.max_list);
     options.max_probe = std::max(run.point.probing.clusters, options.max_probe);
     options.merge_gap_bytes = arguments_.merge_gap;
-    run.cores = run.tier->make_cores(request);
+    return request;
+  }
+
+  /// Whether a search finds what those before it have left in memory: such searches are not
+  /// repeated.
+  bool pooled() const { return index_.slotted() != nullptr; }
+
+  /// Finds how many searches are in flight, and, where a search can be repeated, makes the cores,
+  /// measures recall and counts, and finds how often the set has to be searched for a pass to last
+  /// long enough.
+  void prepare(Run& run) {
+    if (run.point.slots == 0) {
+      const VectorView probes = warm_rows_.empty() ? rows_ : warm_rows_.front();
+      run.point.slots = run.tier->choose_slots(request_of(run), probes, run.parameters);
+    }
+    const CoreRequest request = request_of(run);
     run.samples.memory_bytes = run.tier->memory_bytes(request).value_or(0);
+    if (pooled()) return;
+    run.cores = run.tier->make_cores(request);
     dataset::GroundTruth results;
     run_batch(run.cores, rows_, run.parameters, results);
+    const double seconds = count(run).seconds;
+    run.parameters.repeats = static_cast<std::uint32_t>(
+        std::clamp(arguments_.pass_ms / 1000 / seconds + 1, 1.0, 1000.0));
+  }
+
+  /// One round over the set, whose recall and counts are noted.
+  BatchOutcome count(Run& run) const {
+    dataset::GroundTruth results;
     const compute_node::CoreStatistics before = statistics(run);
-    const BatchOutcome outcome = run_batch(run.cores, rows_, run.parameters, results);
+    BatchOutcome outcome = run_batch(run.cores, rows_, run.parameters, results);
     const compute_node::CoreStatistics after = statistics(run);
     const layout::Manifest& manifest = directory_.manifest();
     // Distances of rounded vectors cannot be compared with the truth's.
@@ -171,11 +199,22 @@ class Sweep {
     run.samples.totals = outcome.totals;
     run.samples.queries = rows_.count;
     run.samples.core_dram_bytes = after.dram_bytes;
-    const bool pages = index_.slotted() != nullptr;
-    run.samples.io_reads = pages ? outcome.totals.reads : after.device_reads - before.device_reads;
-    run.samples.io_bytes = pages ? outcome.totals.bytes : after.device_bytes - before.device_bytes;
-    run.parameters.repeats = static_cast<std::uint32_t>(
-        std::clamp(arguments_.pass_ms / 1000 / outcome.seconds + 1, 1.0, 1000.0));
+    run.samples.io_reads =
+        pooled() ? outcome.totals.reads : after.device_reads - before.device_reads;
+    run.samples.io_bytes =
+        pooled() ? outcome.totals.bytes : after.device_bytes - before.device_bytes;
+    return outcome;
+  }
+
+  /// Cores with an empty pool, which queries that are not measured fill.
+  void fill_pool(Run& run) {
+    run.cores.clear();
+    run.cores = run.tier->make_cores(request_of(run));
+    dataset::GroundTruth results;
+    for (const VectorView& rows : warm_rows_) {
+      run_batch(run.cores, rows, run.parameters, results);
+      run.samples.warm_queries += rows.count;
+    }
   }
 
   /// Sums over its cores.
@@ -190,9 +229,21 @@ class Sweep {
     return sum;
   }
 
-  void measure_pass(Run& run) {
+  BatchOutcome measure_pooled(Run& run) {
+    run.samples.warm_queries = 0;
+    fill_pool(run);
+    BatchOutcome outcome = count(run);
+    run.cores.clear();
+    return outcome;
+  }
+
+  BatchOutcome measure_again(const Run& run) const {
     dataset::GroundTruth results;
-    BatchOutcome outcome = run_batch(run.cores, rows_, run.parameters, results);
+    return run_batch(run.cores, rows_, run.parameters, results);
+  }
+
+  void measure_pass(Run& run) {
+    BatchOutcome outcome = pooled() ? measure_pooled(run) : measure_again(run);
     double total_us = 0;
     for (float us : outcome.latency_us) total_us += static_cast<double>(us);
     const auto searches = static_cast<double>(outcome.latency_us.size());
@@ -211,6 +262,7 @@ class Sweep {
   const dataset::VectorSet queries_;
   RowRange range_;
   VectorView rows_;
+  std::vector<VectorView> warm_rows_;  ///< those that are not measured
   std::vector<std::unique_ptr<LocalTier>> tiers_;
   SweepAxes axes_;
   std::vector<Run> runs_;
@@ -302,7 +354,9 @@ void register_sweep_command(CLI::App& tool) {
   command->footer(
       "Every pass measures all combinations once, tiers next to each other; the table shows "
       "medians\n"
-      "of the passes and the spread of the throughput. Counts are exact.\n"
+      "of the passes and the spread of the throughput. Counts are exact. For slotted pages every\n"
+      "pass begins with an empty pool, which the queries outside of --queries-range fill, and\n"
+      "searches the range once.\n"
       "Example:\n"
       "  farvec sweep --index sift1m.index --queries query.u8bin --groundtruth gt100.ibin \\\n"
       "    --list 20,40,80 --slots 1,16 --tier dram,emulated:rdma --json sweep.json");

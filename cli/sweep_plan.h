@@ -64,6 +64,7 @@ struct SweepSamples {
   std::size_t memory_bytes = 0;  ///< everything that its budget bounds
   std::uint64_t io_reads = 0;    ///< of the disk, by the same searches
   std::uint64_t io_bytes = 0;    ///< whole blocks
+  std::size_t warm_queries = 0;  ///< searched before each pass, to fill the pool
 };
 
 /// Value below which `share` of the values lie (nearest rank); 0 for none. Reorders them.

@@ -20,9 +20,11 @@ class SlottedCounts(ExactCounts):
                                           1.15, "--seed", 1, "--layout", "slotted", "--placement",
                                           placement)
             without = self.sweep(index, queries, truth, *EXACT, "--pool", "none", "--search",
-                                 "best-first,beam")
+                                 "best-first,beam", "--page-search", "on,off")
             for line in without:
-                if line["search"] == "best-first":
+                if line["page_search"]:
+                    self.assertLess(line["io_reads_per_query"], line["distances_per_query"])
+                elif line["search"] == "best-first":
                     self.assertEqual(line["io_reads_per_query"], line["distances_per_query"])
             pools = self.sweep(index, queries, truth, *EXACT, "--pool", "record,page", "--search",
                                "best-first", "--memory-budget", "40%")
@@ -32,7 +34,7 @@ class SlottedCounts(ExactCounts):
                      for name in ("average_degree", "pages", "affine_pairs_together")}
             figures[placement] = {
                 "build": build,
-                **self.points(without + pools, ("search", "pool", "list"), COUNTS)}
+                **self.points(without + pools, ("search", "pool", "page_search", "list"), COUNTS)}
         return figures
 
     @needs_fashion

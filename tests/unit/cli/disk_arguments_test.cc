@@ -25,7 +25,11 @@ TEST(DiskArguments, AreAProductOfLists) {
   EXPECT_EQ(choices.back().memory_budget, parse_budget("20%", manifest));
   EXPECT_EQ(choices.back().search, SearchKind::beam);
   EXPECT_FALSE(choices.back().prefetch);
+  EXPECT_TRUE(choices.back().page_search);
   EXPECT_THROW((void)one_disk_choice(arguments, manifest), Error);
+  arguments.page_search = "off,on";
+  EXPECT_EQ(disk_choices(arguments, manifest).size(), 16u);
+  EXPECT_FALSE(disk_choices(arguments, manifest).front().page_search);
   EXPECT_FALSE(one_disk_choice({}, manifest).memory_budget.has_value());
 
   std::uint64_t bytes = 0;
