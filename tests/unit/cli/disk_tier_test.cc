@@ -227,6 +227,7 @@ TEST_F(DiskTierTest, WithoutAPoolEveryRecordIsARead) {
   SlottedSearchOptions options = this->options(PoolKind::none);
   options.search = SearchKind::best_first;
   options.prefetch = false;
+  options.page_search = false;
   options.slots = 1;
   const auto one = core(options);
   const Queries queries = run(*one, 1);
@@ -239,6 +240,16 @@ TEST_F(DiskTierTest, WithoutAPoolEveryRecordIsARead) {
   const Queries again = run(*one, 1);
   EXPECT_EQ(again.totals.reads, queries.totals.reads);
   EXPECT_EQ(again.ids(), queries.ids());
+}
+
+TEST_F(DiskTierTest, CandidatesOfAPageNeedOneRead) {
+  SlottedSearchOptions options = this->options(PoolKind::none);
+  const Queries together = run(*core(options), 1);
+  options.page_search = false;
+  const Queries alone = run(*core(options), 1);
+  EXPECT_LT(2 * together.totals.reads, alone.totals.reads);
+  EXPECT_GE(together.totals.distances, alone.totals.distances);
+  EXPECT_GE(together.recall(), alone.recall() - 0.01);
 }
 
 TEST_F(DiskTierTest, APoolOfEverythingReadsNothingTwice) {
