@@ -39,7 +39,7 @@ def least(reach, low, high, most=None):
 
 
 class Sweeps:
-    """One thread on one processor, searching for the queries of one file.
+    """Searches for the queries of one file, by one thread on one processor unless said otherwise.
 
     Numbers are chosen on `first_half` of the queries and measured on `second_half`.
     """
@@ -51,13 +51,13 @@ class Sweeps:
             count = int.from_bytes(file.read(4), "little")
         self.first_half, self.second_half = (0, count // 2), (count // 2, count)
 
-    def rows(self, index, half, options):
+    def rows(self, index, half, options, threads=1):
         """A row for each combination of the options."""
         with tempfile.TemporaryDirectory() as folder:
             out = pathlib.Path(folder) / "rows.jsonl"
             run([self.farvec, "sweep", "--index", index, "--queries", self.queries, "--groundtruth",
-                 self.groundtruth, "--queries-range", f"{half[0]}:{half[1]}", "--threads", 1,
-                 "--json", out, *options], self.cpu, self.stderr)
+                 self.groundtruth, "--queries-range", f"{half[0]}:{half[1]}", "--threads",
+                 threads, "--json", out, *options], self.cpu, self.stderr)
             return read_rows(out)
 
     def reaches(self, index, recall, options):
