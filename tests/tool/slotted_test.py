@@ -101,6 +101,30 @@ class Slotted(ToolTest):
                                 truth, "--k", 10, "--list", 20, "--tier", "dram"), REFUSAL)
         self.must_refuse(farvec("place", "--index", index, "--nodes", 2), REFUSAL)
 
+    def test_a_pool_has_not_seen_what_a_sweep_measures(self):
+        data = self.data()
+        self.must_pass(self.build_slotted(data))
+        truth, out = self.folder / "gt.ibin", self.folder / "sweep.jsonl"
+        queries = write_vectors(self.folder / "queries", self.rows(60, 24, np.float32))
+        self.must_pass(farvec("dataset", "groundtruth", "--data", data, "--queries", queries,
+                              "--metric", "l2", "--k", 10, "--out", truth))
+
+        def sweep(*options):
+            self.must_pass(farvec("sweep", "--index", self.folder / "index", "--queries", queries,
+                                  "--groundtruth", truth, "--tier", "ssd", "--slots", 1,
+                                  "--list", 20, "--page-search", "off", "--json", out, *options))
+            return json.loads(out.read_text())
+
+        cold = sweep("--queries-range", ":60", "--passes", 1)
+        self.assertEqual(cold["warm_queries"], 0)
+        self.assertLess(cold["pool_hit_rate"], 0.9)
+        warm = sweep("--queries-range", "20:30", "--passes", 1)
+        self.assertEqual(warm["warm_queries"], 50)
+        self.assertLess(warm["io_reads_per_query"], cold["io_reads_per_query"])
+        again = sweep("--queries-range", "20:30", "--passes", 3)
+        for name in ("io_reads_per_query", "pool_hit_rate", "recall", "warm_queries"):
+            self.assertEqual(again[name], warm[name])
+
     def test_verify_finds_a_changed_byte(self):
         self.must_pass(self.build_slotted(self.data()))
         path = self.folder / "index" / "records.slotted"
