@@ -22,8 +22,9 @@ WIDTH = 4
 LISTS = (12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 33, 36, 40, 44, 48, 52, 56, 60, 66, 72, 80, 90, 100,
          120, 140, 160, 200)
 
-# Searches in flight, search, pool, prefetch, page search. DiskANN's way is the first: a beam, one
-# query at a time; its cache of nodes is the page pool.
+# Searches in flight (None: --slots), search, pool, prefetch, page search. DiskANN's way is the first:
+# a beam, one query at a time; its cache of nodes is the page pool. Without prefetches fewer pages
+# are read, and single queries wait longer.
 STEPS = {
     "synchronous": (1, "beam", "page", "off", "off"),
     "+ coroutines": (None, "beam", "page", "off", "off"),
@@ -31,8 +32,9 @@ STEPS = {
     "+ prefetch": (None, "beam", "record", "on", "off"),
     "+ cache-aware": (None, "cache-aware", "record", "on", "off"),
     "+ page search": (None, "cache-aware", "record", "on", "on"),
-    "page pool instead": (None, "cache-aware", "page", "on", "on"),
-    "the whole, synchronous": (1, "cache-aware", "record", "on", "on"),
+    "best-first, page search": (None, "best-first", "record", "off", "on"),
+    "best-first, page search, page pool": (None, "best-first", "page", "off", "on"),
+    "cache-aware, page search, synchronous": (1, "cache-aware", "record", "on", "on"),
 }
 
 
