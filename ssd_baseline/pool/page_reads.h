@@ -66,6 +66,16 @@ class PageReads final : public PageSink {
     return at == pages_.end() ? kNoSlot : static_cast<std::uint32_t>(at - pages_.begin());
   }
 
+  /// The ticket of the read that brings a record into a slot; kNoSlot for none.
+  std::uint32_t find_target(NodeId id) const {
+    for (std::uint32_t ticket = 0; ticket < reads_.size(); ++ticket) {
+      const auto& targets = reads_[ticket].targets;
+      const auto same = [id](const Target& target) { return target.id == id; };
+      if (std::any_of(targets.begin(), targets.end(), same)) return ticket;
+    }
+    return kNoSlot;
+  }
+
   /// A read that the next flush() starts; with unused() > 0.
   std::uint32_t stage(std::uint32_t page) {
     const std::uint32_t ticket = unused_.back();

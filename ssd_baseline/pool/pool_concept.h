@@ -13,12 +13,13 @@
 namespace farvec::ssd_baseline {
 
 inline constexpr std::uint32_t kNoSlot = std::numeric_limits<std::uint32_t>::max();
+inline constexpr std::uint32_t kNoPage = std::numeric_limits<std::uint32_t>::max();
 
 /// Where a record is, as far as can be seen without a lock: it may have changed since.
 struct RecordPlace {
   enum class State : std::uint8_t { absent, loading, resident };
   State state = State::absent;
-  std::uint32_t page = 0;  ///< exact when absent
+  std::uint32_t page = kNoPage;  ///< known when absent; of a pool of pages always
 };
 
 /// A slot that the caller will fill() or release(), or why there is none.
@@ -64,7 +65,8 @@ concept SharedPool = PageCodec<typename Pool::Codec> &&
   // The slot is released when the page does not have the record.
   pool.fill(n, id, page);
   pool.release(n);
-  // After fill(): keeps the records with the color of `id` too; how many, and what that evicted.
+  // After fill(): keeps others of the page too, those with the color of `id` if there are any; how
+  // many, and what that evicted.
   { pool.take_along(id, n, page) } -> std::same_as<std::pair<std::uint32_t, std::uint32_t>>;
 };
 

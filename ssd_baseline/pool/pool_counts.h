@@ -16,7 +16,7 @@ struct PoolCounts {
   std::uint64_t prefetches = 0;          ///< reads that nobody waited for at first
   std::uint64_t skipped_prefetches = 0;  ///< for want of a slot or a buffer
   std::uint64_t along = 0;               ///< records wanted of a page that came for another one
-  std::uint64_t affine = 0;              ///< records taken along with one of their color
+  std::uint64_t affine = 0;  ///< records that nobody asked for, kept with one of their page
   std::uint64_t evictions = 0;
 
   double hit_rate() const {

@@ -55,14 +55,12 @@ class RecordPool {
   std::size_t dram_bytes() const { return memory_.size(); }
 
   RecordPlace place(NodeId id) const {
-    // Acquire: pairs with claim(), so that the slot's page is the record's.
+    // Acquire: pairs with restore_page().
     const std::uint32_t entry = entry_of(id).load(std::memory_order_acquire);
     if ((entry & kResidentBit) == 0) return {RecordPlace::State::absent, entry};
-    const Slot& slot = slot_at(entry & ~kResidentBit);
-    // Relaxed: may be another record's by now, which whoever uses it has to expect.
-    const std::uint32_t page = slot.page.load(std::memory_order_relaxed);
-    return {slot.word.readable() ? RecordPlace::State::resident : RecordPlace::State::loading,
-            page};
+    // The slot may be another record's by now: its page would be the wrong one.
+    const bool readable = slot_at(entry & ~kResidentBit).word.readable();
+    return {readable ? RecordPlace::State::resident : RecordPlace::State::loading};
   }
 
   template <typename Visit>
@@ -84,7 +82,7 @@ class RecordPool {
     if (claim.outcome == SlotClaim::Outcome::none) return claim;
     Slot& slot = slot_at(claim.slot);
     slot.id = id;
-    slot.page.store(page, std::memory_order_relaxed);  // the exchange below releases it
+    slot.page = page;
     std::uint32_t expected = page;
     if (!entry_of(id).compare_exchange_strong(expected, claim.slot | kResidentBit,
                                               std::memory_order_release,
@@ -111,31 +109,36 @@ class RecordPool {
     slot.word.set_free();
   }
 
-  /// Records taken along begin as Marked: the hand's next visit takes them unless somebody has
-  /// asked for them.
+  /// The affine records, and until the hand has been once around, which is when every slot has been
+  /// used, all of the page. Records taken along begin as Marked: the hand's next visit takes them
+  /// unless somebody has asked for them.
   std::pair<std::uint32_t, std::uint32_t> take_along(NodeId id, std::uint32_t page_number,
                                                      const typename Codec::Page& page) {
     std::uint32_t kept = 0;
     std::uint32_t evicted = 0;
-    codec_.for_each_affine(page, id, [&](NodeId other, std::span<const std::byte> record) {
+    const auto take = [&](NodeId other, std::span<const std::byte> record) {
       if (other >= map_.size() || record.size() > max_record_bytes_) return;
       if (place(other).state != RecordPlace::State::absent) return;
-      const SlotClaim claimed = claim(other, page_number, kAffineSteps);
+      const SlotClaim claimed = claim(other, page_number, kAlongSteps);
       evicted += claimed.evicted ? 1 : 0;
       if (claimed.outcome != SlotClaim::Outcome::claimed) return;
       put(claimed.slot, record, SlotWord::State::marked);
       ++kept;
+    };
+    codec_.for_each_affine(page, id, take);
+    codec_.for_each(page, [&](NodeId other, std::span<const std::byte> record) {
+      if (first_round()) take(other, record);
     });
     return {kept, evicted};
   }
 
  private:
-  static constexpr std::uint32_t kAffineSteps = 4;
+  static constexpr std::uint32_t kAlongSteps = 4;
 
   /// In front of the record's bytes: a hit touches one place.
   struct alignas(16) Slot {
     SlotWord word;
-    std::atomic<std::uint32_t> page{0};
+    std::uint32_t page = 0;    ///< the owner's
     NodeId id = kInvalidNode;  ///< the owner's to write; a pin's to read
     std::uint32_t bytes = 0;   ///< the same
   };
@@ -151,6 +154,9 @@ class RecordPool {
   static std::byte* bytes_of(Slot& slot) {
     return reinterpret_cast<std::byte*>(&slot) + sizeof(Slot);
   }
+
+  /// Relaxed: a hint.
+  bool first_round() const { return hand_.load(std::memory_order_relaxed) < slots_; }
 
   SlotClaim advance_hand(std::uint32_t steps) {
     if (slots_ == 0) return {};
@@ -171,7 +177,7 @@ class RecordPool {
   /// Of a slot that is Locked by the caller.
   void restore_page(Slot& slot) {
     // Release: whoever reads the page here and claims another slot comes after this one's end.
-    entry_of(slot.id).store(slot.page.load(std::memory_order_relaxed), std::memory_order_release);
+    entry_of(slot.id).store(slot.page, std::memory_order_release);
   }
 
   void put(std::uint32_t index, std::span<const std::byte> record, SlotWord::State state) {

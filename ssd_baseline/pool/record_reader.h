@@ -136,7 +136,8 @@ class RecordReader {
       const RecordPlace place = pool_.place(open.id);
       if (place.state == RecordPlace::State::resident) return;
       note_miss(lane, open);
-      const std::uint32_t under_way = pages_.find(place.page);
+      const std::uint32_t under_way =
+          place.page != kNoPage ? pages_.find(place.page) : pages_.find_target(open.id);
       if (under_way != kNoSlot) return join(lane, open, under_way, place);
       if (place.state == RecordPlace::State::loading || pages_.unused() == 0) return;
       const SlotClaim claim = claim_slot(open.id, place.page, kDemandSteps, lane.counts);

@@ -44,7 +44,7 @@ TEST_F(RecordPoolTest, KeepsARecordFromItsClaimToItsEviction) {
   ASSERT_EQ(claim.outcome, Outcome::claimed);
   EXPECT_FALSE(claim.evicted);
   EXPECT_EQ(pool_.place(9).state, State::loading);
-  EXPECT_EQ(pool_.place(9).page, 2u);
+  EXPECT_EQ(pool_.place(9).page, kNoPage) << "who brings it knows";
   EXPECT_FALSE(touch(9));
   EXPECT_EQ(pool_.claim(9, 2, kSteps).outcome, Outcome::taken);
   pool_.fill(claim.slot, 9, page(2));
@@ -115,19 +115,29 @@ TEST_F(RecordPoolTest, APageWithoutTheRecordReleasesItsSlot) {
 }
 
 TEST_F(RecordPoolTest, TakesAffineRecordsAlongAndEvictsThemFirst) {
+  for (NodeId other : {20u, 30u, 40u, 50u}) bring(other);
   const NodeId id = 4;  // page 1: 4 and 5 are affine
-  bring(id);
+  bring(id);            // in slot 0; the others are marked
   const auto [kept, evicted] = pool_.take_along(id, 1, page(1));
   EXPECT_EQ(kept, 1u);
-  EXPECT_EQ(evicted, 0u);
+  EXPECT_EQ(evicted, 1u);
   EXPECT_TRUE(resident(5));
   EXPECT_FALSE(resident(6));
   EXPECT_EQ(pool_.take_along(id, 1, page(1)).first, 0u) << "it is there";
-  bring(20);
-  bring(30);
-  EXPECT_TRUE(bring(40).evicted);
+  for (NodeId other : {60u, 70u, 80u}) bring(other);
   EXPECT_FALSE(resident(5)) << "nobody has asked for it";
   EXPECT_TRUE(resident(id));
+}
+
+TEST_F(RecordPoolTest, KeepsWholePagesUntilEverySlotWasUsed) {
+  bring(6);
+  const auto [kept, evicted] = pool_.take_along(6, 1, page(1));
+  EXPECT_EQ(kept, 3u);
+  EXPECT_EQ(evicted, 0u);
+  for (const NodeId id : {4u, 5u, 6u, 7u}) EXPECT_TRUE(resident(id));
+  bring(16);
+  EXPECT_EQ(pool_.take_along(16, 4, page(4)).first, 0u);
+  EXPECT_TRUE(resident(6)) << "it was asked for";
 }
 
 TEST_F(RecordPoolTest, APoolWithoutSlotsHasNone) {
