@@ -117,7 +117,7 @@ class Slotted(ToolTest):
 
         cold = sweep("--queries-range", ":60", "--passes", 1)
         self.assertEqual(cold["warm_queries"], 0)
-        self.assertLess(cold["pool_hit_rate"], 0.9)
+        self.assertGreater(cold["io_reads_per_query"], 0)
         warm = sweep("--queries-range", "20:30", "--passes", 1)
         self.assertEqual(warm["warm_queries"], 50)
         self.assertLess(warm["io_reads_per_query"], cold["io_reads_per_query"])

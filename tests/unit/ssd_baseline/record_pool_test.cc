@@ -124,7 +124,7 @@ TEST_F(RecordPoolTest, TakesAffineRecordsAlongAndEvictsThemFirst) {
   EXPECT_TRUE(resident(5));
   EXPECT_FALSE(resident(6));
   EXPECT_EQ(pool_.take_along(id, 1, page(1)).first, 0u) << "it is there";
-  for (NodeId other : {60u, 70u, 80u}) bring(other);
+  for (NodeId other : {12u, 24u, 36u}) bring(other);
   EXPECT_FALSE(resident(5)) << "nobody has asked for it";
   EXPECT_TRUE(resident(id));
 }
