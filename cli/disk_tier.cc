@@ -11,7 +11,6 @@
 #include "compute_node/slotted_core.h"
 #include "ssd_baseline/io/batch_size.h"
 #include "ssd_baseline/io/disk_engine.h"
-#include "ssd_baseline/io/uring_queue.h"
 
 namespace farvec::cli {
 namespace {
@@ -36,9 +35,7 @@ std::uint64_t index_bytes(const layout::Manifest& manifest) {
 /// Every batch of queries runs on a thread of its own, which rings that belong to one do not bear.
 std::unique_ptr<ssd_baseline::DiskEngine> open_engine(std::shared_ptr<const DiskFile> file,
                                                       std::uint32_t capacity) {
-  return std::make_unique<ssd_baseline::DiskEngine>(std::make_unique<ssd_baseline::UringQueue>(
-      ssd_baseline::DiskFiles{std::move(file)},
-      ssd_baseline::UringOptions{.capacity = capacity, .plain = true}));
+  return ssd_baseline::open_disk({std::move(file)}, capacity, ssd_baseline::DiskThread::any);
 }
 
 /// Every choice with every value.

@@ -92,7 +92,7 @@ void LocalTier::open_disk() {
 /// Every batch of queries runs on threads of its own.
 std::unique_ptr<transport::Endpoint> LocalTier::disk_endpoint() const {
   return compute_node::make_disk_endpoint(records_, compute_node::disk_reads(index_),
-                                          compute_node::DiskThread::any);
+                                          ssd_baseline::DiskThread::any);
 }
 
 std::optional<std::size_t> LocalTier::memory_bytes(const CoreRequest& request) const {

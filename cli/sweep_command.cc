@@ -175,7 +175,10 @@ class Sweep {
     }
     const CoreRequest request = request_of(run);
     run.samples.memory_bytes = run.tier->memory_bytes(request).value_or(0);
-    if (pooled()) return;
+    if (pooled()) {
+      run.samples.warm_queries = queries_.count() - rows_.count;
+      return;
+    }
     run.cores = run.tier->make_cores(request);
     dataset::GroundTruth results;
     run_batch(run.cores, rows_, run.parameters, results);
@@ -213,7 +216,6 @@ class Sweep {
     dataset::GroundTruth results;
     for (const VectorView& rows : warm_rows_) {
       run_batch(run.cores, rows, run.parameters, results);
-      run.samples.warm_queries += rows.count;
     }
   }
 
@@ -230,7 +232,6 @@ class Sweep {
   }
 
   BatchOutcome measure_pooled(Run& run) {
-    run.samples.warm_queries = 0;
     fill_pool(run);
     BatchOutcome outcome = count(run);
     run.cores.clear();

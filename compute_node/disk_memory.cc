@@ -6,13 +6,11 @@
 #include "compute_node/disk_records.h"
 #include "compute_node/endpoint_posting_source.h"
 #include "compute_node/endpoint_source.h"
+#include "ssd_baseline/search/search_memory.h"
 
 namespace farvec::compute_node {
 namespace {
 
-constexpr std::size_t kStackBytes = 64 * 1024;
-/// Of a prepared query, per dimension: two queries of 8-bit values and their planes, one of floats.
-constexpr std::size_t kQueryBytesPerDimension = 32;
 /// Lists of a search of clusters that hardly grow: nearest centroids, results, reads of a round.
 constexpr std::size_t kProbeBytes = 256 * 1024;
 /// Noted of every member of the clusters that are probed: its address while it is sorted and
@@ -26,21 +24,16 @@ DispatcherOptions lanes(const SearchIndex& index, std::uint32_t slots) {
 }
 
 std::size_t search_bytes(const GraphIndex& index, const DiskSearches& searches) {
-  graph::BeamParameters parameters;
-  parameters.list = searches.list;
-  parameters.k = std::min(searches.list, parameters.k);
-  parameters.width = searches.width;
-  parameters.max_degree = index.max_degree();
-  parameters.node_count = static_cast<std::uint32_t>(index.count());
-  graph::BeamScratch scratch;
-  scratch.reset(parameters);
-  return kStackBytes + scratch.dram_bytes() + index.dimension() * kQueryBytesPerDimension;
+  return ssd_baseline::graph_search_bytes({searches.list, searches.width, index.max_degree(),
+                                           static_cast<std::uint32_t>(index.count()),
+                                           index.dimension()});
 }
 
 std::size_t search_bytes(const ClusterIndex& index, const DiskSearches& searches) {
   const layout::ClusterLocator& locator = index.locator();
   const std::size_t probed = std::min<std::size_t>(searches.probe, locator.geometry().clusters);
-  return kStackBytes + kProbeBytes + index.dimension() * kQueryBytesPerDimension +
+  return ssd_baseline::kStackBytes + kProbeBytes +
+         index.dimension() * ssd_baseline::kQueryBytesPerDimension +
          probed * locator.max_members() * kBytesPerMember;
 }
 

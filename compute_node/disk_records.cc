@@ -8,7 +8,6 @@
 
 #include "base/check.h"
 #include "base/error.h"
-#include "ssd_baseline/io/uring_queue.h"
 
 namespace farvec::compute_node {
 namespace {
@@ -79,13 +78,10 @@ DiskReads disk_reads(const SearchIndex& index) {
 }
 
 std::unique_ptr<transport::Endpoint> make_disk_endpoint(std::shared_ptr<const DiskFile> records,
-                                                        const DiskReads& reads, DiskThread thread) {
-  const ssd_baseline::UringOptions ring{.capacity = reads.count,
-                                        .plain = thread == DiskThread::any};
-  auto engine =
-      std::make_unique<ssd_baseline::DiskEngine>(std::make_unique<ssd_baseline::UringQueue>(
-          ssd_baseline::DiskFiles{std::move(records)}, ring));
-  return std::make_unique<DiskEndpoint>(std::move(engine), reads.options);
+                                                        const DiskReads& reads,
+                                                        ssd_baseline::DiskThread thread) {
+  return std::make_unique<DiskEndpoint>(
+      ssd_baseline::open_disk({std::move(records)}, reads.count, thread), reads.options);
 }
 
 }  // namespace farvec::compute_node

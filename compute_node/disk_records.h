@@ -28,14 +28,9 @@ struct DiskReads {
 /// Error when a cluster is too large for one read.
 DiskReads disk_reads(const SearchIndex& index);
 
-enum class DiskThread {
-  owner,  ///< the one that reads first keeps the endpoint
-  any,    ///< one after the other; costs a little on kernels that know better
-};
-
 /// For one core.
 std::unique_ptr<transport::Endpoint> make_disk_endpoint(
     std::shared_ptr<const ssd_baseline::DiskFile> records, const DiskReads& reads,
-    DiskThread thread);
+    ssd_baseline::DiskThread thread);
 
 }  // namespace farvec::compute_node

@@ -68,7 +68,7 @@ std::unique_ptr<SearchSession> DirectoryBackend::open(std::chrono::milliseconds,
   if (tier_.kind == transport::TierKind::ssd) {
     session.make_endpoint = [records = open_disk_records(directory, tier_.path),
                              reads = disk_reads(index)] {
-      return make_disk_endpoint(records, reads, DiskThread::owner);
+      return make_disk_endpoint(records, reads, ssd_baseline::DiskThread::owner);
     };
   } else {
     load_records(directory, options, session);

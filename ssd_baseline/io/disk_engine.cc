@@ -193,9 +193,10 @@ std::string DiskEngine::description() const {
   return names + queue_->description();
 }
 
-std::unique_ptr<DiskEngine> open_disk(DiskFiles files, std::uint32_t max_outstanding) {
-  return std::make_unique<DiskEngine>(
-      std::make_unique<UringQueue>(std::move(files), UringOptions{.capacity = max_outstanding}));
+std::unique_ptr<DiskEngine> open_disk(DiskFiles files, std::uint32_t max_outstanding,
+                                      DiskThread thread) {
+  const UringOptions ring{.capacity = max_outstanding, .plain = thread == DiskThread::any};
+  return std::make_unique<DiskEngine>(std::make_unique<UringQueue>(std::move(files), ring));
 }
 
 }  // namespace farvec::ssd_baseline

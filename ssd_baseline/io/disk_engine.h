@@ -122,7 +122,13 @@ class DiskEngine {
   std::array<BlockResult, kReapedAtOnce> results_;
 };
 
+enum class DiskThread {
+  owner,  ///< the one that reads first keeps the engine
+  any,    ///< one after the other; costs a little on kernels that know better
+};
+
 /// An engine over io_uring with reads of `files`.
-std::unique_ptr<DiskEngine> open_disk(DiskFiles files, std::uint32_t max_outstanding);
+std::unique_ptr<DiskEngine> open_disk(DiskFiles files, std::uint32_t max_outstanding,
+                                      DiskThread thread = DiskThread::owner);
 
 }  // namespace farvec::ssd_baseline

@@ -203,7 +203,7 @@ class PageReads final : public PageSink {
     if (!read.status.ok()) return pool_.release(target.slot);
     pool_.fill(target.slot, target.id, *read.view);
     const auto [kept, evicted] = pool_.take_along(target.id, pages_[ticket], *read.view);
-    counts_.affine += kept;
+    counts_.kept += kept;
     counts_.evictions += evicted;
   }
 

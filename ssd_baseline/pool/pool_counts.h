@@ -16,7 +16,7 @@ struct PoolCounts {
   std::uint64_t prefetches = 0;          ///< reads that nobody waited for at first
   std::uint64_t skipped_prefetches = 0;  ///< for want of a slot or a buffer
   std::uint64_t along = 0;               ///< records wanted of a page that came for another one
-  std::uint64_t affine = 0;  ///< records that nobody asked for, kept with one of their page
+  std::uint64_t kept = 0;  ///< records that nobody asked for, kept with one of their page
   std::uint64_t evictions = 0;
 
   double hit_rate() const {
@@ -33,7 +33,7 @@ struct PoolCounts {
     prefetches += other.prefetches;
     skipped_prefetches += other.skipped_prefetches;
     along += other.along;
-    affine += other.affine;
+    kept += other.kept;
     evictions += other.evictions;
     return *this;
   }
@@ -48,7 +48,7 @@ struct PoolCounts {
     result.prefetches -= earlier.prefetches;
     result.skipped_prefetches -= earlier.skipped_prefetches;
     result.along -= earlier.along;
-    result.affine -= earlier.affine;
+    result.kept -= earlier.kept;
     result.evictions -= earlier.evictions;
     return result;
   }

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "graph/beam_scratch.h"
+#include "ssd_baseline/search/search_memory.h"
 
 namespace farvec::ssd_baseline {
 namespace {
@@ -18,12 +18,9 @@ constexpr std::array<std::pair<std::string_view, SearchKind>, 3> kSearches{
 constexpr std::array<std::pair<std::string_view, PoolKind>, 3> kPools{
     {{"none", PoolKind::none}, {"record", PoolKind::record}, {"page", PoolKind::page}}};
 
-constexpr std::size_t kStackBytes = 64 * 1024;
 constexpr std::uint32_t kMostBuffers = 256;
 /// What pool and disk note of a page on its way.
 constexpr std::size_t kBytesPerBuffer = 512;
-/// Of a prepared query, per dimension: two queries of 8-bit values and their planes, one of floats.
-constexpr std::size_t kQueryBytesPerDimension = 32;
 
 template <typename Kind, std::size_t count>
 std::string_view word_of(const std::array<std::pair<std::string_view, Kind>, count>& words,
@@ -43,16 +40,9 @@ Kind parse(const std::array<std::pair<std::string_view, Kind>, count>& words, st
 
 /// What one search in flight needs.
 std::size_t search_bytes(const SlottedIndex& index, const SlottedSearchOptions& options) {
-  graph::BeamParameters parameters;
-  parameters.list = options.list;
-  parameters.k = std::min(options.list, parameters.k);
-  parameters.width = options.width;
-  parameters.max_degree = index.max_degree();
-  parameters.node_count = static_cast<std::uint32_t>(index.count());
-  graph::BeamScratch scratch;
-  scratch.reset(parameters);
-  return kStackBytes + scratch.dram_bytes() + index.geometry().scratch_ids() * sizeof(NodeId) +
-         index.dimension() * kQueryBytesPerDimension;
+  return graph_search_bytes({options.list, options.width, index.max_degree(),
+                             static_cast<std::uint32_t>(index.count()), index.dimension()}) +
+         index.geometry().scratch_ids() * sizeof(NodeId);
 }
 
 std::size_t slot_bytes(const SlottedIndex& index, PoolKind kind) {

@@ -14,7 +14,8 @@ class DiskSearch : public testing::TestWithParam<ClusterLayoutKind> {
   std::filesystem::path path() const { return folder_.path() / "records"; }
   std::unique_ptr<SearchCore> core(const SearchCoreOptions& options) const {
     return std::make_unique<SearchCore>(
-        index(), make_disk_endpoint(records_, disk_reads(index()), DiskThread::owner), options);
+        index(), make_disk_endpoint(records_, disk_reads(index()), ssd_baseline::DiskThread::owner),
+        options);
   }
   std::string error_with_budget(std::size_t budget) const {
     try {

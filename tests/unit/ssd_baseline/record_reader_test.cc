@@ -300,7 +300,7 @@ TEST(RecordPoolReader, TakesAffineRecordsAlong) {
     EXPECT_FALSE(core.reader.resident(6));
     EXPECT_TRUE(core.read(lane, {5}).ok());
   }});
-  EXPECT_EQ(core.reader.counts().affine, 1u);
+  EXPECT_EQ(core.reader.counts().kept, 1u);
   EXPECT_EQ(core.reader.counts().reads, 5u);
 }
 

@@ -1,0 +1,21 @@
+#include "ssd_baseline/search/search_memory.h"
+
+#include <algorithm>
+
+#include "graph/beam_scratch.h"
+
+namespace farvec::ssd_baseline {
+
+std::size_t graph_search_bytes(const GraphSearchShape& shape) {
+  graph::BeamParameters parameters;
+  parameters.list = shape.list;
+  parameters.k = std::min(shape.list, parameters.k);
+  parameters.width = shape.width;
+  parameters.max_degree = shape.max_degree;
+  parameters.node_count = shape.node_count;
+  graph::BeamScratch scratch;
+  scratch.reset(parameters);
+  return kStackBytes + scratch.dram_bytes() + shape.dimension * kQueryBytesPerDimension;
+}
+
+}  // namespace farvec::ssd_baseline
