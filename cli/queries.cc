@@ -27,4 +27,10 @@ dataset::VectorSet load_queries(const std::string& path, const layout::Manifest&
   return stored;
 }
 
+bool has_exact_distances(const layout::Manifest& manifest) {
+  const bool of_codes =
+      manifest.is_slotted() && manifest.slotted.payload == layout::PayloadKind::code;
+  return manifest.stored_type == manifest.source_type && !of_codes;
+}
+
 }  // namespace farvec::cli

@@ -12,4 +12,9 @@ namespace farvec::cli {
 /// when their dimension or type is not that of the data set the index was built from.
 dataset::VectorSet load_queries(const std::string& path, const layout::Manifest& manifest);
 
+/// Whether the distances of a search's results are those of the data set's vectors, so that a
+/// ground truth's can be compared with them: not those of vectors that were rounded when they were
+/// stored, nor those of codes.
+bool has_exact_distances(const layout::Manifest& manifest);
+
 }  // namespace farvec::cli

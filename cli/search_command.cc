@@ -47,7 +47,7 @@ struct SearchReport {
   double coverage = 1;         ///< least of all queries
   std::size_t incomplete = 0;  ///< queries with fewer than k neighbours
   double recall = -1;          ///< negative: not asked for
-  bool rounded_index = false;  ///< its distances cannot be compared with the truth's
+  bool exact = true;           ///< distances, which can be compared with the truth's
 };
 
 void print_report(const SearchArguments& arguments, const SearchReport& report) {
@@ -88,7 +88,7 @@ double search_local(const SearchArguments& arguments, dataset::GroundTruth& resu
   const auto directory = layout::IndexDirectory::open(arguments.index);
   const auto index = compute_node::load_search_index(directory, {.quiet = true});
   const dataset::VectorSet queries = load_queries(arguments.queries, directory.manifest());
-  report.rounded_index = directory.manifest().stored_type != directory.manifest().source_type;
+  report.exact = has_exact_distances(directory.manifest());
   LocalMemory memory(directory);
   const unsigned threads = resolve_threads(arguments.threads);
   LocalTier tier(transport::parse_tier(arguments.tier), index, memory, {arguments.tls, threads});
@@ -152,10 +152,10 @@ void search(const SearchArguments& arguments) {
   if (!arguments.out.empty()) dataset::write_groundtruth(arguments.out, results);
   if (!arguments.groundtruth.empty()) {
     const auto truth = dataset::read_groundtruth(arguments.groundtruth);
-    report.recall = dataset::recall_at_k(
-        {results.ids.data(), report.rounded_index ? nullptr : results.distances.data(),
-         results.queries, results.k},
-        truth, results.k);
+    report.recall =
+        dataset::recall_at_k({results.ids.data(), report.exact ? results.distances.data() : nullptr,
+                              results.queries, results.k},
+                             truth, results.k);
   }
   print_report(arguments, report);
 }

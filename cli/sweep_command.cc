@@ -193,11 +193,9 @@ class Sweep {
     const compute_node::CoreStatistics before = statistics(run);
     BatchOutcome outcome = run_batch(run.cores, rows_, run.parameters, results);
     const compute_node::CoreStatistics after = statistics(run);
-    const layout::Manifest& manifest = directory_.manifest();
-    // Distances of rounded vectors cannot be compared with the truth's.
-    const bool rounded = manifest.stored_type != manifest.source_type;
+    const bool exact = has_exact_distances(directory_.manifest());
     run.samples.recall = dataset::recall_at_k(
-        {results.ids.data(), rounded ? nullptr : results.distances.data(), rows_.count, results.k},
+        {results.ids.data(), exact ? results.distances.data() : nullptr, rows_.count, results.k},
         truth_, arguments_.k, range_.begin);
     run.samples.totals = outcome.totals;
     run.samples.queries = rows_.count;

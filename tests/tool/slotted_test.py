@@ -4,7 +4,7 @@ import unittest
 
 import numpy as np
 
-from farvec_tool import ToolTest, farvec, write_vectors
+from farvec_tool import ToolTest, farvec, read_neighbours, write_vectors
 
 REFUSAL = "layout slotted is searched with --tier ssd"
 
@@ -101,13 +101,33 @@ class Slotted(ToolTest):
                                 truth, "--k", 10, "--list", 20, "--tier", "dram"), REFUSAL)
         self.must_refuse(farvec("place", "--index", index, "--nodes", 2), REFUSAL)
 
-    def test_a_pool_has_not_seen_what_a_sweep_measures(self):
-        data = self.data()
-        self.must_pass(self.build_slotted(data))
-        truth, out = self.folder / "gt.ibin", self.folder / "sweep.jsonl"
+    def queries_and_truth(self, data):
+        truth = self.folder / "gt.ibin"
         queries = write_vectors(self.folder / "queries", self.rows(60, 24, np.float32))
         self.must_pass(farvec("dataset", "groundtruth", "--data", data, "--queries", queries,
                               "--metric", "l2", "--k", 10, "--out", truth))
+        return queries, truth
+
+    def test_recall_does_not_believe_the_distances_of_codes(self):
+        data = self.data()
+        self.must_pass(self.build_slotted(data, "--bits", 1))
+        queries, truth = self.queries_and_truth(data)
+        out = self.folder / "found.ibin"
+        report = json.loads(self.must_pass(farvec(
+            "search", "--index", self.folder / "index", "--queries", queries, "--groundtruth",
+            truth, "--tier", "ssd", "--slots", 1, "--out", out, "--json")).stdout)
+        found, distances = read_neighbours(out)
+        true, true_distances = read_neighbours(truth)
+        shared = [len(set(a) & set(b)) for a, b in zip(found.tolist(), true.tolist())]
+        self.assertAlmostEqual(report["recall"], sum(shared) / found.size, 6)
+        nearer = (distances <= true_distances[:, -1:]).sum()
+        self.assertNotEqual(nearer, sum(shared), "estimates would tell another recall")
+
+    def test_a_pool_has_not_seen_what_a_sweep_measures(self):
+        data = self.data()
+        self.must_pass(self.build_slotted(data))
+        queries, truth = self.queries_and_truth(data)
+        out = self.folder / "sweep.jsonl"
 
         def sweep(*options):
             self.must_pass(farvec("sweep", "--index", self.folder / "index", "--queries", queries,
