@@ -1,8 +1,9 @@
-// The two shapes in which a graph crosses a room's border.
+// The shapes in which a graph crosses a room's border.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "base/memory.h"
 #include "base/types.h"
@@ -31,6 +32,13 @@ struct AdjacencyView {
   NodeId entry = kInvalidNode;
 
   const NodeId* row(std::size_t v) const { return neighbors + v * row_capacity; }
+};
+
+/// A graph over some of an index's vertices, in local memory that somebody else owns: row i is of
+/// vertex ids[i], ids ascend. Neighbours and the entry are ids of the index, all of them in ids.
+struct SampledGraphView {
+  std::span<const NodeId> ids;
+  AdjacencyView graph;
 };
 
 }  // namespace farvec

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "compute_node/index_loader.h"
+#include "graph/sampled_graph.h"
 #include "layout/slotted/slotted_writer.h"
 #include "quantization/rabitq.h"
 #include "quantization/split_rabitq.h"
@@ -80,6 +81,18 @@ void describe_slots(layout::Manifest& manifest, const VectorView& rows,
   slotted.rerank = options.rerank == "on";
 }
 
+/// They take 72 bytes each.
+constexpr std::uint32_t kRowsPerEntryVertex = 32;
+constexpr std::uint32_t kEntryDegree = 16;
+
+std::uint32_t entry_vertices(const SlottedOptions& options, std::size_t count) {
+  const std::size_t wanted = options.entry_vertices != 0
+                                 ? options.entry_vertices
+                                 : (count + kRowsPerEntryVertex - 1) / kRowsPerEntryVertex;
+  return static_cast<std::uint32_t>(
+      std::min<std::size_t>({wanted, count, layout::EntryGraphShape::kMostVertices}));
+}
+
 }  // namespace
 
 void add_slotted_options(CLI::App& command, SlottedOptions& options) {
@@ -104,6 +117,9 @@ void add_slotted_options(CLI::App& command, SlottedOptions& options) {
       .add_option("--rerank", options.rerank,
                   "slotted: on stores the vectors too, for a last ranking by exact distance")
       ->capture_default_str();
+  command.add_option("--entry-vertices", options.entry_vertices,
+                     "slotted: vertices of the graph in DRAM that finds where searches start\n"
+                     "[one of 32]");
 }
 
 void check_slotted_options(const SlottedOptions& options) {
@@ -115,6 +131,10 @@ void check_slotted_options(const SlottedOptions& options) {
   }
   if (options.page_bytes != 4096 && options.page_bytes != 8192 && options.page_bytes != 16384) {
     throw Error("--page-bytes {} is not supported: use 4096, 8192 or 16384", options.page_bytes);
+  }
+  if (options.entry_vertices > layout::EntryGraphShape::kMostVertices) {
+    throw Error("--entry-vertices {} is out of range: use 1 to {}", options.entry_vertices,
+                layout::EntryGraphShape::kMostVertices);
   }
   if (options.rerank != "on" && options.rerank != "off") {
     throw Error("--rerank {} is not understood: use on or off", options.rerank);
@@ -148,6 +168,11 @@ layout::Manifest write_slotted(const std::filesystem::path& directory, layout::M
   const auto pairs = ssd_baseline::count_affine_pairs(built.stats.affine, plan);
   manifest.slotted.affine_pairs = pairs.all;
   manifest.slotted.affine_pairs_together = pairs.together;
+  const graph::SampledGraph entries(built.rows, manifest.metric,
+                                    {.vertices = entry_vertices(options, built.rows.count),
+                                     .degree = std::min(kEntryDegree, manifest.max_degree),
+                                     .seed = manifest.build.seed,
+                                     .threads = write.threads});
   const EncodedRows encoded = encode_rows(manifest, built, options, write.threads);
   const bool code = manifest.slotted.payload == PayloadKind::code;
   const layout::PayloadView payloads =
@@ -159,7 +184,8 @@ layout::Manifest write_slotted(const std::filesystem::path& directory, layout::M
                                       payloads,
                                       {encoded.header, encoded.centroid, encoded.codes.span()},
                                       costs,
-                                      plan},
+                                      plan,
+                                      entries.view()},
                                      write);
 }
 

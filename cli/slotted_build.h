@@ -19,6 +19,7 @@ struct SlottedOptions {
   std::uint32_t page_bytes = 4096;
   std::string placement = "bnf";
   std::string rerank = "off";
+  std::uint32_t entry_vertices = 0;  ///< 0: as many as pay
 };
 
 void add_slotted_options(CLI::App& command, SlottedOptions& options);

@@ -8,6 +8,9 @@
 
 namespace farvec::graph {
 
+/// `sample` of `count` ids, evenly spread, ascending. Throws Error when there are not as many.
+std::vector<NodeId> spread_ids(std::size_t count, std::size_t sample);
+
 /// 64 and more cost more estimates than they save hops.
 inline constexpr std::size_t kEntries = 32;
 

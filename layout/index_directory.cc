@@ -273,13 +273,21 @@ PageMap IndexDirectory::load_page_map(const LoadOptions& options) const {
                  region_path(kPagesRegion).string());
 }
 
+EntryGraph IndexDirectory::load_entry_graph(const LoadOptions& options) const {
+  FARVEC_CHECK(manifest_.is_slotted());
+  return EntryGraph(load_region(kEntriesRegion, options), manifest_.slotted.entries,
+                    manifest_.count, region_path(kEntriesRegion).string());
+}
+
 void IndexDirectory::verify(const LoadOptions& options) const {
   for (std::uint32_t region = 0; region < manifest_.regions.size(); ++region) {
     const InputFile file(region_path(region).string());
     require_header(manifest_.region(region), file);
     verify_region(manifest_.region(region), file, options);
   }
-  if (manifest_.is_slotted()) (void)slotted_report(*this, options);
+  if (!manifest_.is_slotted()) return;
+  (void)load_entry_graph(options);
+  (void)slotted_report(*this, options);
 }
 
 }  // namespace farvec::layout

@@ -14,6 +14,7 @@
 #include "layout/codes_region.h"
 #include "layout/graph_layout.h"
 #include "layout/manifest.h"
+#include "layout/slotted/entry_graph.h"
 #include "layout/slotted/page_map.h"
 
 namespace farvec::layout {
@@ -67,6 +68,7 @@ class IndexDirectory {
 
   /// Of a slotted index.
   PageMap load_page_map(const LoadOptions& options = {}) const;
+  EntryGraph load_entry_graph(const LoadOptions& options = {}) const;
 
   /// Of a cluster index.
   Centroids load_centroids(const LoadOptions& options = {}) const;

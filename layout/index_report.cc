@@ -32,7 +32,8 @@ LayoutCost layout_cost(const Manifest& manifest, LayoutKind layout) {
   if (layout == LayoutKind::slotted) {
     FARVEC_CHECK(manifest.is_slotted());
     cost.records_bytes = manifest.region(kRecordsRegion).file_bytes();
-    cost.offsets_bytes = manifest.region(kPagesRegion).file_bytes();
+    cost.offsets_bytes =
+        manifest.region(kPagesRegion).file_bytes() + manifest.region(kEntriesRegion).file_bytes();
     if (manifest.slotted.rerank) cost.vectors_bytes = manifest.region(kVectorsRegion).file_bytes();
   } else {
     cost.records_bytes = region_bytes(geometry, manifest.edges);

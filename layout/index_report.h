@@ -14,7 +14,8 @@ struct LayoutCost {
   LayoutKind layout = LayoutKind::csr;
   std::uint64_t records_bytes = 0;  ///< on the memory node: what a search reads
   std::uint64_t codes_bytes = 0;
-  /// 0 for padded, whose addresses are arithmetic; of slotted pages the page map.
+  /// 0 for padded, whose addresses are arithmetic; of slotted pages the page map and the graph of
+  /// entries.
   std::uint64_t offsets_bytes = 0;
   std::uint64_t vectors_bytes = 0;           ///< on the SSD beside slotted pages, for re-ranking
   double amplification = 0;                  ///< records_bytes over the data set's bytes

@@ -13,6 +13,7 @@
 #include "layout/graph_layout.h"
 #include "layout/placement.h"
 #include "layout/region_header.h"
+#include "layout/slotted/entry_graph.h"
 #include "layout/slotted/slotted_geometry.h"
 
 namespace farvec::layout {
@@ -68,10 +69,11 @@ struct SlottedDescription {
   std::uint32_t payload_bytes = 0;
   std::uint32_t pages = 0;
   std::string placement;  ///< how records were given to pages: affinity, bnf, id
-  bool rerank = false;    ///< a fourth region holds the stored vectors, one after another
+  bool rerank = false;    ///< a fifth region holds the stored vectors, one after another
   /// Pairs that the build found to be affine, and those of them that share a page.
   std::uint64_t affine_pairs = 0;
   std::uint64_t affine_pairs_together = 0;
+  EntryGraphShape entries;
 };
 
 enum class IndexKind : std::uint8_t { graph = 0, cluster = 1 };

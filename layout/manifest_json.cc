@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -38,7 +39,11 @@ Json slotted_to_json(const SlottedDescription& slotted) {
           {"placement", slotted.placement},
           {"rerank", slotted.rerank},
           {"affine_pairs", slotted.affine_pairs},
-          {"affine_pairs_together", slotted.affine_pairs_together}};
+          {"affine_pairs_together", slotted.affine_pairs_together},
+          {"entries",
+           {{"vertices", slotted.entries.vertices},
+            {"degree", slotted.entries.degree},
+            {"entry", slotted.entries.entry}}}};
 }
 
 Json graph_to_json(const Manifest& m) {
@@ -118,6 +123,15 @@ void read_shape(const JsonFields& fields, Manifest& m) {
   m.count = fields.integer("count", 1, kInvalidNode - 1);
 }
 
+EntryGraphShape read_entries(const JsonFields& fields, const Manifest& m) {
+  EntryGraphShape entries;
+  const std::uint64_t most = std::min<std::uint64_t>(m.count, EntryGraphShape::kMostVertices);
+  entries.vertices = integer32(fields, "vertices", 1, most);
+  entries.degree = integer32(fields, "degree", 1, EntryGraphShape::kMostDegree);
+  entries.entry = integer32(fields, "entry", 0, m.count - 1);
+  return entries;
+}
+
 void read_slotted(const JsonFields& fields, Manifest& m) {
   SlottedDescription& slotted = m.slotted;
   slotted.payload = word(fields, "payload", parse_payload_kind);
@@ -128,6 +142,7 @@ void read_slotted(const JsonFields& fields, Manifest& m) {
   slotted.rerank = fields.boolean("rerank");
   slotted.affine_pairs = fields.integer("affine_pairs", 0, kMost64);
   slotted.affine_pairs_together = fields.integer("affine_pairs_together", 0, slotted.affine_pairs);
+  slotted.entries = read_entries(fields.object("entries"), m);
   if (slotted.payload == PayloadKind::vector &&
       slotted.payload_bytes != m.geometry().vector_bytes) {
     fields.fail("payload_bytes", "are not those of a vector");
@@ -253,7 +268,8 @@ std::vector<RegionKind> region_kinds(const Manifest& m) {
     return {records_kind(m.cluster.kind), RegionKind::centroids, RegionKind::clusters};
   }
   if (!m.is_slotted()) return {records_kind(m.layout), RegionKind::codes, RegionKind::offsets};
-  std::vector<RegionKind> kinds{RegionKind::records_slotted, RegionKind::codes, RegionKind::pages};
+  std::vector<RegionKind> kinds{RegionKind::records_slotted, RegionKind::codes, RegionKind::pages,
+                                RegionKind::entries};
   if (m.slotted.rerank) kinds.push_back(RegionKind::vectors);
   return kinds;
 }
@@ -263,6 +279,7 @@ void check_slotted_payloads(const Manifest& m, std::string_view source) {
   require_payload(m, kRecordsRegion, m.slotted_geometry().region_bytes() - kRegionHeaderBytes,
                   pages, source);
   require_payload(m, kPagesRegion, PageMap::payload_bytes(m.count), pages, source);
+  require_payload(m, kEntriesRegion, m.slotted.entries.payload_bytes(), "its vertices", source);
   if (!m.slotted.rerank) return;
   require_payload(m, kVectorsRegion, m.count * m.geometry().vector_bytes,
                   fmt::format("{} vectors", m.count), source);

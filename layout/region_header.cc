@@ -48,6 +48,8 @@ std::string_view to_string(RegionKind kind) {
       return "pages";
     case RegionKind::vectors:
       return "vectors";
+    case RegionKind::entries:
+      return "entries";
   }
   return "unknown";
 }
@@ -61,6 +63,8 @@ std::uint32_t region_id(RegionKind kind) {
     case RegionKind::clusters:
     case RegionKind::pages:
       return 2;
+    case RegionKind::entries:
+      return kEntriesRegion;
     case RegionKind::vectors:
       return kVectorsRegion;
     default:

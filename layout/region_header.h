@@ -28,7 +28,8 @@ enum class RegionKind : std::uint32_t {
   clusters = 10,
   records_slotted = 11,
   pages = 12,
-  vectors = 13
+  vectors = 13,
+  entries = 14
 };
 
 /// Numbers under which a memory node serves the regions of an index: what searches read, then what
@@ -40,10 +41,11 @@ inline constexpr std::uint32_t kOffsetsRegion = 2;
 inline constexpr std::uint32_t kCentroidsRegion = 1;
 inline constexpr std::uint32_t kClustersRegion = 2;
 inline constexpr std::uint32_t kRegionCount = 3;
-/// Of a slotted index, which no memory node serves: the page of every vertex, and the vectors when
-/// searches re-rank by them.
+/// Of a slotted index, which no memory node serves: the page of every vertex, the graph that finds
+/// where searches start, and the vectors when searches re-rank by them.
 inline constexpr std::uint32_t kPagesRegion = 2;
-inline constexpr std::uint32_t kVectorsRegion = 3;
+inline constexpr std::uint32_t kEntriesRegion = 3;
+inline constexpr std::uint32_t kVectorsRegion = 4;
 
 std::string_view to_string(RegionKind kind);
 std::uint32_t region_id(RegionKind kind);

@@ -32,6 +32,11 @@ void fill_in(Manifest& manifest, const SlottedContents& contents) {
                                    contents.graph.degrees + contents.graph.count, std::uint64_t{0});
   manifest.build.code_bits = contents.codes.header.bits;
   manifest.slotted.pages = static_cast<std::uint32_t>(contents.plan.pages());
+  const AdjacencyView& entries = contents.entries.graph;
+  manifest.slotted.entries = {
+      static_cast<std::uint32_t>(entries.count),
+      std::max(*std::max_element(entries.degrees, entries.degrees + entries.count), 1u),
+      entries.entry};
   manifest.regions.clear();
 }
 
@@ -48,7 +53,8 @@ void require_contents(const Manifest& manifest, const SlottedContents& contents)
 
 std::uint64_t needed_bytes(const Manifest& manifest, const CodesView& codes) {
   std::uint64_t payload = manifest.slotted_geometry().region_bytes() +
-                          codes.header.payload_bytes() + PageMap::payload_bytes(manifest.count);
+                          codes.header.payload_bytes() + PageMap::payload_bytes(manifest.count) +
+                          manifest.slotted.entries.payload_bytes();
   if (manifest.slotted.rerank) payload += manifest.count * manifest.geometry().vector_bytes;
   return payload + bytes_beside_payload(payload);
 }
@@ -88,6 +94,20 @@ RegionEntry write_map(const fs::path& directory, const std::vector<std::uint32_t
   return file.publish();
 }
 
+RegionEntry write_entries(const fs::path& directory, const SampledGraphView& entries,
+                          std::uint32_t degree) {
+  RegionFile file(directory, RegionKind::entries);
+  const AdjacencyView& graph = entries.graph;
+  file.append(std::as_bytes(entries.ids));
+  file.append(std::as_bytes(std::span(graph.degrees, graph.count)));
+  std::vector<NodeId> row(degree);
+  for (std::size_t v = 0; v < graph.count; ++v) {
+    std::fill(std::copy_n(graph.row(v), graph.degrees[v], row.begin()), row.end(), NodeId{0});
+    file.append(std::as_bytes(std::span(row)));
+  }
+  return file.publish();
+}
+
 }  // namespace
 
 Manifest write_slotted_index(const fs::path& directory, Manifest manifest,
@@ -101,9 +121,10 @@ Manifest write_slotted_index(const fs::path& directory, Manifest manifest,
   const std::vector<std::uint32_t> pages = pages_of(contents.plan, contents.costs);
   const PageEncoder encoder(geometry, contents.graph, contents.payloads, contents.plan);
   const auto write_regions = [&](const fs::path& partial) {
-    std::vector<RegionEntry> regions{write_pages(partial, geometry, encoder, options),
-                                     write_codes(partial, contents.codes),
-                                     write_map(partial, pages)};
+    std::vector<RegionEntry> regions{
+        write_pages(partial, geometry, encoder, options), write_codes(partial, contents.codes),
+        write_map(partial, pages),
+        write_entries(partial, contents.entries, manifest.slotted.entries.degree)};
     if (rerank) regions.push_back(write_vectors(partial, contents.vectors));
     return regions;
   };

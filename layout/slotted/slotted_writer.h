@@ -1,4 +1,4 @@
-// A slotted index on disk: pages, codes, page map, and vectors where the search re-ranks.
+// A slotted index on disk: pages, codes, page map, entries, and vectors to re-rank by.
 #pragma once
 
 #include <filesystem>
@@ -21,10 +21,12 @@ struct SlottedContents {
   CodesView codes;
   const RecordCosts& costs;
   const PagePlan& plan;
+  const SampledGraphView& entries;
 };
 
 /// Like write_index(). The caller has filled in metric, types, record_checksum (false),
-/// block_bytes, max_degree, build, dataset, farvec_*, and of `slotted` all but `pages`. A region of
+/// block_bytes, max_degree, build, dataset, farvec_*, and of `slotted` all but `pages` and
+/// `entries`. A region of
 /// vectors is written when slotted.rerank says so.
 Manifest write_slotted_index(const std::filesystem::path& directory, Manifest manifest,
                              const SlottedContents& contents, const WriteOptions& options = {});

@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "graph/candidate_list.h"
-#include "graph/entry_points.h"
 #include "ssd_baseline/split_codes.h"
 
 namespace farvec::ssd_baseline {
@@ -16,7 +15,6 @@ SlottedIndex::SlottedIndex(Parts parts)
   const layout::SlottedGeometry& geometry = parts_.geometry;
   geometry.validate();
   graph::require_node_count(geometry.count, "vertices");
-  entries_ = graph::spread_entries(parts_.entry, geometry.count);
   const bool code_payload = geometry.payload == layout::PayloadKind::code;
   std::size_t payload_bytes = parts_.dimension * element_bytes(parts_.type);
   if (code_payload) {
@@ -45,7 +43,8 @@ SlottedIndex load_slotted_index(const layout::IndexDirectory& directory,
                                 const layout::LoadOptions& options) {
   const layout::Manifest& manifest = directory.manifest();
   return SlottedIndex({manifest.metric, manifest.stored_type, manifest.dimension, manifest.entry,
-                       manifest.slotted_geometry(), directory.load_codes(options)});
+                       manifest.slotted_geometry(), directory.load_codes(options),
+                       directory.load_entry_graph(options)});
 }
 
 }  // namespace farvec::ssd_baseline

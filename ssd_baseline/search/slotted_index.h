@@ -3,8 +3,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
-#include <vector>
 
 #include "base/types.h"
 #include "distance/distance.h"
@@ -21,8 +19,8 @@ struct PreparedQuery {
   const std::byte* vector = nullptr;
 };
 
-/// The codes and the facts of an index; where its records are, a store knows. Immutable after
-/// construction and shared by all cores.
+/// The codes, the graph of entries and the facts of an index; where its records are, a store knows.
+/// Immutable after construction and shared by all cores.
 class SlottedIndex {
  public:
   struct Parts {
@@ -32,6 +30,7 @@ class SlottedIndex {
     NodeId entry = kInvalidNode;
     layout::SlottedGeometry geometry;
     layout::Codes codes;
+    layout::EntryGraph entries;
   };
   /// Throws Error when the parts do not fit together.
   explicit SlottedIndex(Parts parts);
@@ -40,7 +39,10 @@ class SlottedIndex {
   std::uint32_t dimension() const { return parts_.dimension; }
   std::size_t count() const { return parts_.geometry.count; }
   std::uint32_t max_degree() const { return parts_.geometry.max_degree; }
-  std::span<const NodeId> entries() const { return entries_; }
+  /// From which every vertex is reachable.
+  NodeId entry() const { return parts_.entry; }
+  /// What finds better places to start from.
+  SampledGraphView entry_graph() const { return parts_.entries.view(); }
 
   void prepare(const std::byte* query, PreparedQuery& out) const;
   void prefetch(NodeId id) const { code().prefetch_record(codes_, id); }
@@ -58,7 +60,9 @@ class SlottedIndex {
   std::uint64_t region_bytes() const { return parts_.geometry.region_bytes(); }
   /// None: every pool knows where its own records are.
   std::size_t location_bytes() const { return 0; }
-  std::size_t dram_bytes() const { return parts_.codes.region.size(); }
+  std::size_t code_bytes() const { return parts_.codes.region.size(); }
+  std::size_t entry_graph_bytes() const { return parts_.entries.dram_bytes(); }
+  std::size_t dram_bytes() const { return code_bytes() + entry_graph_bytes(); }
 
  private:
   const quantization::Rabitq& code() const { return split_ ? split_->code() : *whole_; }
@@ -66,12 +70,11 @@ class SlottedIndex {
   Parts parts_;
   std::optional<quantization::SplitRabitq> split_;  ///< of codes in the records
   std::optional<quantization::Rabitq> whole_;       ///< of vectors in the records
-  std::vector<NodeId> entries_;
   const std::byte* codes_ = nullptr;
   distance::PairKernel kernel_;
 };
 
-/// Reads the codes, checking every checksum. Throws Error.
+/// Reads codes and graph of entries, checking every checksum. Throws Error.
 SlottedIndex load_slotted_index(const layout::IndexDirectory& directory,
                                 const layout::LoadOptions& options = {});
 

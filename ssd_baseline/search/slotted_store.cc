@@ -82,7 +82,8 @@ std::uint32_t SlottedStore::buffers_per_core(const SlottedSearchOptions& options
 MemoryPlan SlottedStore::plan(const SlottedIndex& index, const SlottedSearchOptions& options) {
   const layout::SlottedGeometry& geometry = index.geometry();
   MemoryPlan plan;
-  plan.codes = index.dram_bytes();
+  plan.codes = index.code_bytes();
+  plan.entries = index.entry_graph_bytes();
   plan.map = layout::kRegionHeaderBytes + layout::PageMap::payload_bytes(index.count());
   if (options.pool == PoolKind::page) plan.table = SlottedPagePool::table_bytes(geometry.pages);
   plan.buffers = std::size_t{options.cores} * buffers_per_core(options) *
@@ -95,10 +96,11 @@ MemoryPlan SlottedStore::plan(const SlottedIndex& index, const SlottedSearchOpti
     if (*options.memory_budget < least) {
       throw Error(
           "a memory budget of {} bytes is too small: {} are needed ({} for codes, {} for the map "
-          "of records, {} for buffers, {} for {} searches): use --memory-budget {} or fewer "
+          "of records and entries, {} for buffers, {} for {} searches): use --memory-budget {} or "
+          "fewer "
           "--slots",
-          *options.memory_budget, least, plan.codes, plan.map + plan.table, plan.buffers,
-          plan.searches, std::size_t{options.cores} * options.slots, least);
+          *options.memory_budget, least, plan.codes, plan.map + plan.table + plan.entries,
+          plan.buffers, plan.searches, std::size_t{options.cores} * options.slots, least);
     }
     plan.slots = std::min(plan.slots, (*options.memory_budget - plan.fixed()) / each);
   }

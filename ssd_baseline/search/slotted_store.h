@@ -46,6 +46,7 @@ struct SlottedSearchOptions {
 /// Bytes in DRAM, all cores together. None of them is the page cache's.
 struct MemoryPlan {
   std::size_t codes = 0;
+  std::size_t entries = 0;   ///< the graph that finds where searches start
   std::size_t map = 0;       ///< the page or slot of every record
   std::size_t table = 0;     ///< of a page pool: the frame of every page
   std::size_t buffers = 0;   ///< that pages are read into
@@ -53,7 +54,7 @@ struct MemoryPlan {
   std::size_t pool = 0;
   std::size_t slots = 0;  ///< of the pool
 
-  std::size_t fixed() const { return codes + map + table + buffers + searches; }
+  std::size_t fixed() const { return codes + entries + map + table + buffers + searches; }
   std::size_t total() const { return fixed() + pool; }
 };
 

@@ -45,13 +45,15 @@ class Slotted(ToolTest):
                 self.must_pass(self.build_slotted(data, "--placement", placement, "--threads",
                                                   threads, "--rerank", "on", out=out))
                 folders.append(self.folder / out)
-            for name in ("records.slotted", "codes.bin", "pages.bin", "vectors.bin"):
+            for name in ("records.slotted", "codes.bin", "pages.bin", "entries.bin",
+                         "vectors.bin"):
                 self.assertEqual(*((folder / name).read_bytes() for folder in folders), name)
 
     def test_payloads_page_sizes_and_metrics(self):
         data = self.data(500, 24, np.uint8)
         for options in (("--payload", "vector"), ("--bits", 1), ("--bits", 7, "--rerank", "on"),
-                        ("--page-bytes", 16384)):
+                        ("--page-bytes", 16384), ("--entry-vertices", 1),
+                        ("--entry-vertices", 1000)):
             self.must_pass(self.build_slotted(data, *options, "--overwrite"))
             self.inspect()
         for metric in ("ip", "cosine"):
@@ -84,6 +86,7 @@ class Slotted(ToolTest):
                               (("--placement", "best"), "affinity, bnf or id"),
                               (("--payload", "words"), "code or vector"),
                               (("--rerank", "maybe"), "on or off"),
+                              (("--entry-vertices", 2000000), "1 to 1048576"),
                               (("--record-checksum",), "checksum of its own")):
             self.must_refuse_build(data, word, options=("--layout", "slotted", *options))
         self.must_refuse_build(data, "csr, padded or slotted", options=("--layout", "heap"))

@@ -89,7 +89,13 @@ class RandomSlottedIndex {
     RandomIndex like(count);
     manifest_ = like.manifest();
     manifest_.layout = LayoutKind::slotted;
-    manifest_.slotted = {PayloadKind::vector, 0, 37, 0, "id", true, 10, 4};
+    manifest_.slotted = {PayloadKind::vector, 0, 37, 0, "id", true, 10, 4, {}};
+    // Every second vertex, in a ring.
+    for (std::size_t id = 0; id < count; id += 2) entry_ids_.push_back(static_cast<NodeId>(id));
+    for (std::size_t v = 0; v < entry_ids_.size(); ++v) {
+      next_.push_back(entry_ids_[(v + 1) % entry_ids_.size()]);
+    }
+    ones_.assign(entry_ids_.size(), 1);
     const IndexContents contents = like.contents();
     header_ = contents.codes.header;
     centroid_ = like.centroid();
@@ -98,6 +104,9 @@ class RandomSlottedIndex {
 
   Manifest& manifest() { return manifest_; }
   const RandomPages& pages() const { return pages_; }
+  SampledGraphView entries() const {
+    return {entry_ids_, {next_.data(), ones_.data(), next_.size(), 1, entry_ids_.back()}};
+  }
   Manifest write(const std::filesystem::path& directory, bool overwrite = false) const {
     const VectorView rows = pages_.graph().vectors();
     return write_slotted_index(directory, manifest_,
@@ -106,7 +115,8 @@ class RandomSlottedIndex {
                                 {rows.data, rows.stride_bytes},
                                 {header_, centroid_, records_},
                                 pages_.costs(),
-                                pages_.plan()},
+                                pages_.plan(),
+                                entries()},
                                {.overwrite = overwrite, .threads = 2, .quiet = true});
   }
 
@@ -116,6 +126,9 @@ class RandomSlottedIndex {
   CodesHeader header_;
   std::vector<float> centroid_;
   std::vector<std::byte> records_;
+  std::vector<NodeId> entry_ids_;
+  std::vector<NodeId> next_;
+  std::vector<std::uint32_t> ones_;
 };
 
 }  // namespace farvec::layout

@@ -52,7 +52,7 @@ TEST_F(SlottedIndexTest, IsWrittenAndReadBack) {
   const IndexDirectory index = IndexDirectory::open(directory_);
   EXPECT_EQ(manifest_to_json(index.manifest()), manifest_to_json(written));
   EXPECT_EQ(index.manifest().slotted.pages, random.pages().geometry().pages);
-  EXPECT_EQ(index.manifest().regions.size(), 4u);
+  EXPECT_EQ(index.manifest().regions.size(), 5u);
   index.verify({.threads = 2, .quiet = true});
 
   const std::vector<std::byte> expected = random.pages().encode();
@@ -66,6 +66,17 @@ TEST_F(SlottedIndexTest, IsWrittenAndReadBack) {
   map.entries()[3] = PageMap::kResidentBit | 17;
   EXPECT_EQ(map.page_of(3), 0x80000011u);
 
+  const EntryGraph entries = index.load_entry_graph({.threads = 1, .quiet = true});
+  const SampledGraphView view = entries.view();
+  const SampledGraphView stored = random.entries();
+  EXPECT_TRUE(std::equal(view.ids.begin(), view.ids.end(), stored.ids.begin(), stored.ids.end()));
+  EXPECT_EQ(view.graph.entry, 498u);
+  ASSERT_EQ(view.graph.count, 250u);
+  for (std::size_t v = 0; v < 250; ++v) {
+    ASSERT_EQ(view.graph.degrees[v], 1u);
+    EXPECT_EQ(view.graph.row(v)[0], stored.graph.row(v)[0]);
+  }
+
   const HugeBuffer vectors = index.load_region(kVectorsRegion, {.threads = 1, .quiet = true});
   EXPECT_EQ(std::memcmp(vectors.data() + kRegionHeaderBytes, random.pages().graph().vectors().data,
                         500 * 37),
@@ -76,7 +87,7 @@ TEST_F(SlottedIndexTest, HasNoVectorsUnlessAsked) {
   RandomSlottedIndex random;
   random.manifest().slotted.rerank = false;
   random.write(directory_);
-  EXPECT_EQ(IndexDirectory::open(directory_).manifest().regions.size(), 3u);
+  EXPECT_EQ(IndexDirectory::open(directory_).manifest().regions.size(), 4u);
   EXPECT_FALSE(fs::exists(directory_ / "vectors.bin"));
 }
 
@@ -162,6 +173,24 @@ TEST_F(SlottedIndexTest, VerifyNoticesAMapThatLies) {
               HasSubstr("the page map names page"));
 }
 
+TEST_F(SlottedIndexTest, AGraphOfEntriesThatLiesIsRefused) {
+  RandomSlottedIndex().write(directory_);
+  const auto load = [&] {
+    (void)IndexDirectory::open(directory_).load_entry_graph({.threads = 1, .quiet = true});
+  };
+  const auto lie = [&](std::uint64_t offset, std::byte value, std::byte truth) {
+    forge(kEntriesRegion, offset, value);
+    EXPECT_THAT(error_of(load), AllOf(HasSubstr("entries.bin"), HasSubstr("names vertices")));
+    EXPECT_THROW(IndexDirectory::open(directory_).verify({.threads = 1, .quiet = true}), Error);
+    forge(kEntriesRegion, offset, truth);
+    EXPECT_NO_THROW(load());
+  };
+  lie(4 * 3, std::byte{4}, std::byte{6});                  // an id twice
+  lie(4 * 249 + 2, std::byte{1}, std::byte{0});            // an id beyond the index
+  lie(4 * 250, std::byte{2}, std::byte{1});                // a row longer than all rows
+  lie(4 * (250 + 250 + 7), std::byte{17}, std::byte{16});  // a neighbour without a row
+}
+
 TEST_F(SlottedIndexTest, ManifestRefusesMissingFieldsAndContradictions) {
   const json good = json::parse(manifest_to_json(RandomSlottedIndex(100).write(directory_)));
   const auto refusal = [&](const std::function<void(json&)>& change) {
@@ -185,6 +214,14 @@ TEST_F(SlottedIndexTest, ManifestRefusesMissingFieldsAndContradictions) {
               HasSubstr("payload bytes"));
   EXPECT_THAT(with("affine_pairs_together", 11), HasSubstr("affine_pairs_together"));
   EXPECT_THAT(with("rerank", false), HasSubstr("entries"));
+  const auto with_entries = [&](const char* field, int value) {
+    return refusal([&](json& m) { m["graph"]["slotted"]["entries"][field] = value; });
+  };
+  EXPECT_THAT(with_entries("vertices", 0), HasSubstr("vertices"));
+  EXPECT_THAT(with_entries("vertices", 101), HasSubstr("vertices"));
+  EXPECT_THAT(with_entries("vertices", 49), HasSubstr("payload bytes"));
+  EXPECT_THAT(with_entries("degree", 65), HasSubstr("degree"));
+  EXPECT_THAT(with_entries("entry", 100), HasSubstr("entry"));
   EXPECT_THAT(refusal([](json& m) { m["graph"]["record_checksum"] = true; }),
               HasSubstr("their own checksums"));
   EXPECT_THAT(refusal([](json& m) { m["graph"]["block_bytes"] = 2048; }), HasSubstr("page_bytes"));
