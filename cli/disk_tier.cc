@@ -178,10 +178,12 @@ std::uint32_t DiskTier::choose_slots(const SlottedSearchOptions& all, VectorView
   dataset::GroundTruth results;
   run_batch(cores, queries, parameters, results);
   if (2 * queries.count <= rows) queries.data = queries.row(queries.count);
+  const double waited_before = cores.front()->statistics().waited_us;
   const BatchOutcome outcome = run_batch(cores, queries, parameters, results);
-  const auto waits = static_cast<double>(outcome.totals.pool_misses);
-  if (waits == 0) return 1;
-  const double compute_us = outcome.seconds * 1e6 / waits - latency_us;
+  const double waited_us = cores.front()->statistics().waited_us - waited_before;
+  const auto reads = static_cast<double>(outcome.totals.reads);
+  if (reads == 0) return 1;
+  const double compute_us = (outcome.seconds * 1e6 - waited_us) / reads;
   return ssd_baseline::batch_size(
       {.alpha = kAlpha, .latency_us = latency_us, .compute_us = compute_us, .most = most});
 }
