@@ -236,8 +236,8 @@ void run(const Arguments& arguments, const std::string& base_path) {
       source.begin_query(++stamp);
       const std::byte* const query = queries.view().row(q);
       index.searched.prepare(query, prepared);
-      const Status status =
-          graph::beam_search(source, scorer, index.searched.entries(), parameters, scratch);
+      const auto start = ssd_baseline::find_start(index.searched, prepared, scratch);
+      const Status status = graph::beam_search(source, scorer, start.view(), parameters, scratch);
       if (!status.ok()) throw Error("query {}: {}", q, status.message());
       const auto found = true_distances(index, base, query, scratch.results);
       plain += hits(found, truth, q, false);

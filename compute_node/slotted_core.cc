@@ -1,7 +1,6 @@
 #include "compute_node/slotted_core.h"
 
 #include <algorithm>
-#include <array>
 #include <span>
 #include <utility>
 #include <variant>
@@ -9,7 +8,6 @@
 #include "compute_node/core_loop.h"
 #include "compute_node/graph_searcher.h"
 #include "graph/cache_aware_search.h"
-#include "graph/sampled_graph.h"
 #include "ssd_baseline/io/load_queue.h"
 #include "ssd_baseline/search/disk_pages.h"
 #include "ssd_baseline/search/slotted_source.h"
@@ -20,9 +18,6 @@ namespace {
 using ssd_baseline::SearchKind;
 using ssd_baseline::SlottedIndex;
 using ssd_baseline::SlottedStore;
-
-/// Vertices of the entry graph that a search starts from.
-constexpr std::uint32_t kFoundEntries = 10;
 
 /// One slot's searches.
 template <typename Pool>
@@ -41,9 +36,10 @@ class SlottedSearcher {
     }
     index.prepare(task.query, prepared_);
     source_.begin(task.deadline);
-    const Status status = run(task);
+    const ssd_baseline::SearchStart start = ssd_baseline::find_start(index, prepared_, scratch_);
+    const Status status = run(task, start.view());
     copy_counts(scratch_.counts, task);
-    task.counts.estimates += entry_estimates_;
+    task.counts.estimates += start.estimates;
     const ssd_baseline::PoolCounts counts = source_.counts();
     task.counts.reads = counts.reads;
     task.counts.bytes = counts.reads * index.geometry().page_bytes;
@@ -56,14 +52,8 @@ class SlottedSearcher {
   std::size_t dram_bytes() const { return scratch_.dram_bytes(); }
 
  private:
-  Status run(const SearchTask& task) {
+  Status run(const SearchTask& task, std::span<const NodeId> entries) {
     const ssd_baseline::SlottedScorer scorer{store_.index(), prepared_};
-    std::array<NodeId, kFoundEntries + 1> starts;
-    const std::uint32_t found = graph::find_entries(
-        store_.index().entry_graph(), scorer, std::span(starts).first(kFoundEntries), scratch_);
-    entry_estimates_ = scratch_.counts.estimates + scratch_.counts.distances;
-    starts[found] = store_.index().entry();
-    const auto entries = std::span<const NodeId>(starts).first(found + 1);
     graph::BeamParameters parameters = beam_parameters(store_.index(), task);
     switch (store_.options().search) {
       case SearchKind::cache_aware:
@@ -84,7 +74,6 @@ class SlottedSearcher {
   const SlottedStore& store_;
   ssd_baseline::SlottedSource<Pool> source_;
   graph::BeamScratch scratch_;
-  std::uint32_t entry_estimates_ = 0;
   ssd_baseline::PreparedQuery prepared_;
 };
 

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "graph/candidate_list.h"
+#include "graph/sampled_graph.h"
 #include "ssd_baseline/split_codes.h"
 
 namespace farvec::ssd_baseline {
@@ -45,6 +46,17 @@ SlottedIndex load_slotted_index(const layout::IndexDirectory& directory,
   return SlottedIndex({manifest.metric, manifest.stored_type, manifest.dimension, manifest.entry,
                        manifest.slotted_geometry(), directory.load_codes(options),
                        directory.load_entry_graph(options)});
+}
+
+SearchStart find_start(const SlottedIndex& index, const PreparedQuery& query,
+                       graph::BeamScratch& scratch) {
+  SearchStart start;
+  start.count =
+      graph::find_entries(index.entry_graph(), SlottedScorer{index, query},
+                          std::span(start.vertices).first(SearchStart::kMostFound), scratch);
+  start.vertices[start.count++] = index.entry();
+  start.estimates = scratch.counts.estimates + scratch.counts.distances;
+  return start;
 }
 
 }  // namespace farvec::ssd_baseline

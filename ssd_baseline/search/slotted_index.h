@@ -1,11 +1,14 @@
 // What a search of slotted pages keeps in DRAM besides its pool.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "base/types.h"
 #include "distance/distance.h"
+#include "graph/beam_scratch.h"
 #include "layout/codes_region.h"
 #include "layout/index_directory.h"
 #include "layout/slotted/slotted_geometry.h"
@@ -91,5 +94,21 @@ struct SlottedScorer {
     return index.refine(query, id, record.vector);
   }
 };
+
+/// The vertices from which a search of the whole graph starts: the entry of the graph, and the
+/// nearest that the graph of entries has.
+struct SearchStart {
+  static constexpr std::uint32_t kMostFound = 10;
+
+  std::array<NodeId, kMostFound + 1> vertices{};
+  std::uint32_t count = 0;
+  std::uint32_t estimates = 0;  ///< that it took to find them
+
+  std::span<const NodeId> view() const { return std::span(vertices).first(count); }
+};
+
+/// Overwrites the scratch. Never suspends.
+SearchStart find_start(const SlottedIndex& index, const PreparedQuery& query,
+                       graph::BeamScratch& scratch);
 
 }  // namespace farvec::ssd_baseline
