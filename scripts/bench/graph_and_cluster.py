@@ -5,7 +5,7 @@ Builds graphs of several degrees and clusters with several replications, chooses
 of the queries each one's list or number of clusters for a recall, and measures the second half in
 rounds in which every index takes its turn. Prints tables in Markdown, and with --figure draws the
 throughput against the size, a row per data set and a column per tier (the study of second-tier
-memory, Figure 13 and Table 5). Run it on a quiet machine; indexes that are in --work are used again.
+memory, Figure 13 and Table 5). The tier ssd is the disk that the indexes of --work lie on. Run it on a quiet machine; indexes that are in --work are used again.
 
 Example:
     scripts/bench/graph_and_cluster.py --set sift1m=DATA/sift1m,16000 --work /tmp/both \\
@@ -25,13 +25,13 @@ from sweeps import Sweeps, least, read_rows, run, spread
 matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402  (the backend is chosen first)
 
-TIERS = ("dram", "emulated:rdma", "emulated:cxl", "emulated:nvm", "emulated:ssd")
+TIERS = ("dram", "emulated:rdma", "emulated:cxl", "emulated:nvm", "emulated:ssd", "ssd")
 DEGREES = (16, 32, 48)
 REPLICAS = (1, 2, 4, 8)
 WIDTH = 3
 # Searches in flight: what hides the tier's latency without crowding the core's cache.
 SLOTS = {"graph": 8, "cluster": 2}
-SLOTS_OF_SSD = 64
+SLOTS_OF_TIERS = {"emulated:ssd": 64, "ssd": 16}
 # Okabe and Ito's palette.
 COLOURS = {"graph": "#0072B2", "cluster, grouped": "#D55E00", "cluster, coupled": "#009E73"}
 MARKERS = {"graph": "o", "cluster, grouped": "s", "cluster, coupled": "^"}
@@ -84,7 +84,7 @@ def parameter(kind, number):
 def tiers_by_slots(tiers, kind):
     by_slots = {}
     for tier in tiers:
-        slots = SLOTS_OF_SSD if tier.endswith(":ssd") else SLOTS[kind.split(",")[0]]
+        slots = SLOTS_OF_TIERS.get(tier, SLOTS[kind.split(",")[0]])
         by_slots.setdefault(slots, []).append(tier)
     return by_slots
 

@@ -19,38 +19,51 @@ import sys
 from sweeps import Sweeps, read_rows, spread
 
 WIDTH = 4
-LISTS = (12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 33, 36, 40, 44, 48, 52, 56, 60, 66, 72, 80, 90, 100,
+LISTS = (10, 11, 12, 13, 14, 15, 16, 18, 20, 22, 24, 26, 28, 30, 33, 36, 40, 44, 48, 52, 56, 60, 66, 72, 80, 90, 100,
          120, 140, 160, 200)
 
-# Searches in flight (None: --slots), search, pool, prefetch, page search. DiskANN's way is the first:
-# a beam, one query at a time; its cache of nodes is the page pool. Without prefetches fewer pages
-# are read, and single queries wait longer.
+
+# Searches in flight (None: --slots), width, search, pool, prefetch, page search. Without prefetches
+# fewer pages are read, and single queries wait longer.
 STEPS = {
-    "synchronous": (1, "beam", "page", "off", "off"),
-    "+ coroutines": (None, "beam", "page", "off", "off"),
-    "+ record pool": (None, "beam", "record", "off", "off"),
-    "+ prefetch": (None, "beam", "record", "on", "off"),
-    "+ cache-aware": (None, "cache-aware", "record", "on", "off"),
-    "+ page search": (None, "cache-aware", "record", "on", "on"),
-    "best-first, page search": (None, "best-first", "record", "off", "on"),
-    "best-first, page search, page pool": (None, "best-first", "page", "off", "on"),
-    "cache-aware, page search, synchronous": (1, "cache-aware", "record", "on", "on"),
+    "synchronous": (1, WIDTH, "beam", "page", "off", "off"),
+    "+ coroutines": (None, WIDTH, "beam", "page", "off", "off"),
+    "+ record pool": (None, WIDTH, "beam", "record", "off", "off"),
+    "+ prefetch": (None, WIDTH, "beam", "record", "on", "off"),
+    "+ cache-aware": (None, WIDTH, "cache-aware", "record", "on", "off"),
+    "+ page search": (None, WIDTH, "cache-aware", "record", "on", "on"),
+    "best-first, page search": (None, WIDTH, "best-first", "record", "off", "on"),
+    "best-first, page search, page pool": (None, WIDTH, "best-first", "page", "off", "on"),
+    "cache-aware, page search, synchronous": (1, WIDTH, "cache-aware", "record", "on", "on"),
+    "the same, width 8": (1, 2 * WIDTH, "cache-aware", "record", "on", "on"),
+}
+# DiskANN's way: a beam over nodes padded to blocks, one query at a time; and several.
+PADDED_STEPS = {
+    "padded nodes, beam, synchronous": 1,
+    "padded nodes, beam, coroutines": None,
 }
 
 
+def index_of(step, arguments):
+    return arguments.padded if step in PADDED_STEPS else arguments.index
+
+
 def options_of(step, arguments):
-    slots, search, pool, prefetch, page_search = STEPS[step]
-    return ["--slots", slots or arguments.slots, "--width", WIDTH, "--search", search, "--pool",
+    if step in PADDED_STEPS:
+        return ["--slots", PADDED_STEPS[step] or arguments.slots, "--width", WIDTH,
+                "--tier", arguments.padded_tier]
+    slots, width, search, pool, prefetch, page_search = STEPS[step]
+    return ["--slots", slots or arguments.slots, "--width", width, "--search", search, "--pool",
             pool, "--prefetch", prefetch, "--page-search", page_search, "--tier", arguments.tier]
 
 
 def choose_lists(sweeps, arguments, recall):
     """{step: L}; steps that find the same share a choice."""
     chosen, lists = {}, {}
-    for step, (_, search, _, _, page_search) in STEPS.items():
-        way = (search, page_search)
+    for step in [*STEPS, *(PADDED_STEPS if arguments.padded else [])]:
+        way = "padded" if step in PADDED_STEPS else (*STEPS[step][1:3], STEPS[step][-1])
         if way not in chosen:
-            rows = sweeps.rows(arguments.index, sweeps.first_half,
+            rows = sweeps.rows(index_of(step, arguments), sweeps.first_half,
                                [*options_of(step, arguments)[2:], "--slots", arguments.slots, "--list",
                                 ",".join(map(str, LISTS)), "--passes", 1])
             chosen[way] = next((row["list"] for row in rows if row["recall"] >= recall), None)
@@ -72,7 +85,7 @@ def measure(arguments):
                 for threads in arguments.threads:
                     for step, length in lists.items():
                         (row,) = sweeps.rows(
-                            arguments.index, sweeps.second_half,
+                            index_of(step, arguments), sweeps.second_half,
                             [*options_of(step, arguments), "--list", length, "--memory-budget",
                              budget, "--passes", 1], threads)
                         rows.append({**row, "step": step, "wanted": recall, "budget": budget,
@@ -86,10 +99,12 @@ def table(rows):
            "| p99 us |")
     yield "|---|---|---|---|---|---|---|---|---|---|---|"
     first = {row["round"]: row["qps"] for row in rows if row["step"] == next(iter(STEPS))}
-    for step in STEPS:
+    for step in [*STEPS, *PADDED_STEPS]:
         own = [row for row in rows if row["step"] == step]
+        if not own:
+            continue
         ratios = [row["qps"] / first[row["round"]] for row in own]
-        middle = {name: statistics.median(row[name] for row in own)
+        middle = {name: statistics.median(row.get(name, 0) for row in own)
                   for name in ("recall", "io_reads_per_query", "pool_hit_rate", "slots", "mean_us",
                                "p50_us", "p99_us")}
         yield (f"| {step} | {own[0]['list']} | {middle['recall']:.4f} "
@@ -106,7 +121,7 @@ def tables(rows):
         groups.setdefault(key, []).append(row)
     for (dataset, recall, threads, budget), group in sorted(groups.items(), key=str):
         memory = max(row["memory_bytes"] for row in group)
-        share = memory / group[0]["index_bytes"]
+        share = memory / next(r["index_bytes"] for r in group if r["layout"] == "slotted")
         print(f"\n#### {dataset}, recall {recall}, {threads} thread{'s' * (threads > 1)}, budget "
               f"{budget}: {memory:,} bytes, {100 * share:.0f}% of the records\n")
         print("\n".join(table(group)))
@@ -129,6 +144,9 @@ def main():
     parser.add_argument("--slots", default="auto", help="searches in flight of all but the "
                         "synchronous steps [auto]")
     parser.add_argument("--tier", default="ssd", help="ssd[:PATH]")
+    parser.add_argument("--padded", type=pathlib.Path, help="the same graph in layout padded, for the "
+                        "steps of DiskANN's way")
+    parser.add_argument("--padded-tier", default="ssd", help="ssd[:PATH]")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--farvec", default="build/release/bin/farvec")
     parser.add_argument("--json", type=pathlib.Path, help="write a line per measurement")
