@@ -119,8 +119,8 @@ void LoadQueue::take(const DiskCompletion& completion) {
 void LoadQueue::tell(Load& load, StatusCode code, std::uint32_t bytes) {
   if (load.going_) {
     end(load, status_of(code), bytes);
-  } else if (listener_ != nullptr) {
-    listener_->load_returned(load);
+  } else if (load.listener != nullptr) {
+    load.listener->load_returned(load);
   }
 }
 
@@ -130,7 +130,7 @@ void LoadQueue::end(Load& load, Status status, std::uint32_t bytes) {
   load.bytes_ = bytes;
   // Taken first: the listener may start the load again.
   Load::Waiter* waiter = std::exchange(load.waiters_, nullptr);
-  if (listener_ != nullptr) listener_->load_ended(load);
+  if (load.listener != nullptr) load.listener->load_ended(load);
   while (waiter != nullptr) {
     Load::Waiter* const next = waiter->next;
     waiter->status = status;

@@ -15,6 +15,18 @@
 
 namespace farvec::ssd_baseline {
 
+class Load;
+
+/// Hears of loads on the thread's own stack, from LoadQueue::poll() and close().
+class LoadListener {
+ public:
+  virtual ~LoadListener() = default;
+  /// The outcome is known; called before the fibers that wait are woken. May start loads.
+  virtual void load_ended(Load& load) = 0;
+  /// After a deadline: the destination came back.
+  virtual void load_returned(Load& load) = 0;
+};
+
 /// One read: a frame of a pool has one, a fiber as many as it reads at a time. Used again as often
 /// as one likes. It must stay where it is while destination_out() or a fiber waits.
 class Load {
@@ -26,6 +38,9 @@ class Load {
 
   /// What to read; set while no load is going on. The token is the queue's.
   DiskRead read;
+  /// Told of every end of this load, besides the fibers that wait; nullptr for nobody. Must outlive
+  /// the load or the queue.
+  LoadListener* listener = nullptr;
 
   /// It has been started, and its outcome is not known yet.
   bool going() const { return going_; }
@@ -58,16 +73,6 @@ class Load {
   bool destination_out_ = false;
 };
 
-/// Hears of every load on the thread's own stack, from LoadQueue::poll() and close().
-class LoadListener {
- public:
-  virtual ~LoadListener() = default;
-  /// The outcome is known; called before the fibers that wait are woken. May start loads.
-  virtual void load_ended(Load& load) = 0;
-  /// After a deadline: the destination came back.
-  virtual void load_returned(Load& load) = 0;
-};
-
 struct LoadQueueOptions {
   std::uint32_t max_waiting = 1024;  ///< loads that wait for room in the engine
   /// Loads that start() collects before it submits them, over all fibers; poll() submits what there
@@ -83,9 +88,6 @@ class LoadQueue {
   ~LoadQueue();  ///< closes
   LoadQueue(const LoadQueue&) = delete;
   LoadQueue& operator=(const LoadQueue&) = delete;
-
-  /// Told of every load from then on; nullptr for nobody. Must outlive the queue or be taken away.
-  void set_listener(LoadListener* listener) { listener_ = listener; }
 
   /// Starts all loads, or none: resource_exhausted when more than room() wait already,
   /// invalid_argument as DiskEngine::check(), unavailable after close(). Never suspends. Their
@@ -125,7 +127,6 @@ class LoadQueue {
   std::unique_ptr<DiskEngine> engine_;
   coroutines::Scheduler& scheduler_;
   const LoadQueueOptions options_;
-  LoadListener* listener_ = nullptr;
   Load* first_ = nullptr;  ///< of those that wait for room
   Load* last_ = nullptr;
   std::uint32_t waiting_ = 0;

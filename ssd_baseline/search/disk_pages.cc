@@ -5,12 +5,11 @@ namespace farvec::ssd_baseline {
 DiskPages::DiskPages(LoadQueue& queue, const PageFile& file, std::uint32_t tickets)
     : queue_(queue), file_(file), loads_(std::make_unique<Load[]>(tickets)) {
   starting_.reserve(tickets);
-  queue_.set_listener(this);
+  for (std::uint32_t ticket = 0; ticket < tickets; ++ticket) loads_[ticket].listener = this;
 }
 
 DiskPages::~DiskPages() {
   queue_.close();
-  queue_.set_listener(nullptr);
 }
 
 Status DiskPages::start(std::span<const PageRequest> requests) {

@@ -17,7 +17,7 @@ struct PageFile {
   std::uint32_t page_bytes = 4096;
 };
 
-/// Listens to the queue, which outlives it, has no other listener, and is closed by it.
+/// The queue outlives it and is closed by it.
 class DiskPages final : public PageLoader, private LoadListener {
  public:
   /// `tickets` is how many reads may be under way.

@@ -30,13 +30,13 @@ class LoadQueueTest : public DiskTest {
 
   void make_queue(std::unique_ptr<DiskEngine> engine, LoadQueueOptions options = {}) {
     queue_ = std::make_unique<LoadQueue>(std::move(engine), scheduler_, options);
-    queue_->set_listener(&recorder_);
     scheduler_.set_poller([this] { return queue_->poll(); });
   }
 
   /// The i-th load reads the i-th block.
   Load& load(std::uint64_t i) {
     loads_[i].read = read(i, i * kBlock);
+    loads_[i].listener = &recorder_;
     return loads_[i];
   }
   Status start(Load& one) {
