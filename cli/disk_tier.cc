@@ -33,9 +33,9 @@ std::uint64_t index_bytes(const layout::Manifest& manifest) {
 }
 
 /// Every batch of queries runs on a thread of its own, which rings that belong to one do not bear.
-std::unique_ptr<ssd_baseline::DiskEngine> open_engine(std::shared_ptr<const DiskFile> file,
+std::unique_ptr<ssd_baseline::DiskEngine> open_engine(ssd_baseline::DiskFiles files,
                                                       std::uint32_t capacity) {
-  return ssd_baseline::open_disk({std::move(file)}, capacity, ssd_baseline::DiskThread::any);
+  return ssd_baseline::open_disk(std::move(files), capacity, ssd_baseline::DiskThread::any);
 }
 
 /// Every choice with every value.
@@ -66,8 +66,9 @@ std::vector<DiskChoice> with_searches(const std::vector<DiskChoice>& budgets,
   choices = times(choices, parse_all(arguments.search, ssd_baseline::parse_search_kind),
                   &DiskChoice::search);
   choices = times(choices, split_switches(arguments.prefetch, "--prefetch"), &DiskChoice::prefetch);
-  return times(choices, split_switches(arguments.page_search, "--page-search"),
-               &DiskChoice::page_search);
+  choices = times(choices, split_switches(arguments.page_search, "--page-search"),
+                  &DiskChoice::page_search);
+  return times(choices, split_numbers(arguments.rerank, "--rerank", 0), &DiskChoice::rerank);
 }
 
 }  // namespace
@@ -106,6 +107,15 @@ void add_disk_options(CLI::App& command, DiskArguments& arguments, bool lists) {
                       "of another one with it{}",
                       list))
       ->capture_default_str();
+  command
+      .add_option(
+          "--rerank", arguments.rerank,
+          fmt::format("Of slotted pages on ssd, built with --payload code --rerank on: reads the\n"
+                      "vectors of the N results nearest by their codes (k to L) and answers with\n"
+                      "the k nearest by exact distance; a read more for each, recall no longer\n"
+                      "bound by the codes. 0: none{}",
+                      list))
+      ->capture_default_str();
 }
 
 std::size_t parse_budget(const std::string& text, const layout::Manifest& manifest) {
@@ -128,9 +138,11 @@ std::vector<DiskChoice> disk_choices(const DiskArguments& arguments,
   if (manifest.is_slotted()) return with_searches(choices, arguments);
   const DiskArguments defaults;
   if (arguments.search != defaults.search || arguments.pool != defaults.pool ||
-      arguments.prefetch != defaults.prefetch || arguments.page_search != defaults.page_search) {
+      arguments.prefetch != defaults.prefetch || arguments.page_search != defaults.page_search ||
+      arguments.rerank != defaults.rerank) {
     throw Error(
-        "--search, --pool, --prefetch and --page-search are for --layout slotted; this index is {}",
+        "--search, --pool, --prefetch, --page-search and --rerank are for --layout slotted; this "
+        "index is {}",
         manifest.layout_name());
   }
   return choices;
@@ -140,8 +152,8 @@ DiskChoice one_disk_choice(const DiskArguments& arguments, const layout::Manifes
   const auto choices = disk_choices(arguments, manifest);
   if (choices.size() > 1) {
     throw Error(
-        "give one each of --memory-budget, --search, --pool, --prefetch and --page-search: "
-        "`farvec sweep` compares several");
+        "give one each of --memory-budget, --search, --pool, --prefetch, --page-search and "
+        "--rerank: `farvec sweep` compares several");
   }
   return choices.front();
 }
@@ -150,8 +162,9 @@ DiskTier::DiskTier(const std::string& path, const layout::IndexDirectory& direct
                    const ssd_baseline::SlottedIndex& index)
     : directory_(directory),
       index_(index),
+      path_(path),
       file_(compute_node::open_disk_records(directory, path)) {
-  model_ = open_engine(file_, 1)->description();
+  model_ = open_engine({file_}, 1)->description();
 }
 
 std::uint32_t DiskTier::affordable_slots(SlottedSearchOptions options) const {
@@ -173,7 +186,7 @@ std::uint32_t DiskTier::choose_slots(const SlottedSearchOptions& all, VectorView
   // Half of them fill the pool, the others find in it what others than they have left there.
   queries.count = (std::min(queries.count, kProbeQueries) + 1) / 2;
   const std::uint32_t most = affordable_slots(all);
-  const double latency_us = ssd_baseline::mean_read_latency_us(*open_engine(file_, 1));
+  const double latency_us = ssd_baseline::mean_read_latency_us(*open_engine({file_}, 1));
   const auto cores = make_cores(options);
   dataset::GroundTruth results;
   run_batch(cores, queries, parameters, results);
@@ -181,7 +194,10 @@ std::uint32_t DiskTier::choose_slots(const SlottedSearchOptions& all, VectorView
   const double waited_before = cores.front()->statistics().waited_us;
   const BatchOutcome outcome = run_batch(cores, queries, parameters, results);
   const double waited_us = cores.front()->statistics().waited_us - waited_before;
-  const auto reads = static_cast<double>(outcome.totals.reads);
+  // The vectors of a search come together.
+  const std::uint64_t vectors = all.rerank > 0 ? queries.count : 0;
+  const auto reads =
+      static_cast<double>(outcome.totals.reads - outcome.totals.rerank_reads + vectors);
   if (reads == 0) return 1;
   const double compute_us = (outcome.seconds * 1e6 - waited_us) / reads;
   return ssd_baseline::batch_size(
@@ -191,12 +207,14 @@ std::uint32_t DiskTier::choose_slots(const SlottedSearchOptions& all, VectorView
 std::vector<std::unique_ptr<compute_node::SearchCore>> DiskTier::make_cores(
     const SlottedSearchOptions& options) const {
   (void)plan(options);  // before anything is loaded for it
+  ssd_baseline::DiskFiles files{file_};
+  if (options.rerank > 0) files.push_back(compute_node::open_disk_vectors(directory_, path_));
   const auto store =
       std::make_shared<SlottedStore>(index_, directory_.load_page_map({.quiet = true}), options);
   std::vector<std::unique_ptr<compute_node::SearchCore>> cores;
   for (std::uint32_t c = 0; c < options.cores; ++c) {
     cores.push_back(compute_node::make_slotted_core(
-        store, open_engine(file_, SlottedStore::buffers_per_core(options))));
+        store, open_engine(files, SlottedStore::reads_per_core(options))));
   }
   return cores;
 }

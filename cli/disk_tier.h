@@ -24,6 +24,7 @@ struct DiskArguments {
   std::string pool = "record";
   std::string prefetch = "on";
   std::string page_search = "on";
+  std::string rerank = "0";
 };
 
 /// `lists`: every option takes several values, separated by commas.
@@ -35,6 +36,7 @@ struct DiskChoice {
   ssd_baseline::PoolKind pool = ssd_baseline::PoolKind::record;
   bool prefetch = true;
   bool page_search = true;
+  std::uint32_t rerank = 0;  ///< results that are ranked again by their vectors
   std::optional<std::size_t> memory_budget;
 
   bool operator==(const DiskChoice&) const = default;
@@ -54,8 +56,9 @@ DiskChoice one_disk_choice(const DiskArguments& arguments, const layout::Manifes
 /// Slotted pages in a file or on a block device. Directory and index must outlive it and its cores.
 class DiskTier {
  public:
-  /// `path` is the index's pages themselves, a directory that holds them under their name, or
-  /// empty: they lie in the index's directory. Throws Error when they are not this index's.
+  /// `path` is the index's pages themselves, a directory that holds them (and the vectors, when
+  /// results are ranked again) under their name, or empty: they lie in the index's directory.
+  /// Throws Error when they are not this index's.
   DiskTier(const std::string& path, const layout::IndexDirectory& directory,
            const ssd_baseline::SlottedIndex& index);
 
@@ -82,7 +85,8 @@ class DiskTier {
 
   const layout::IndexDirectory& directory_;
   const ssd_baseline::SlottedIndex& index_;
-  std::shared_ptr<const ssd_baseline::DiskFile> file_;
+  const std::string path_;
+  std::shared_ptr<const ssd_baseline::DiskFile> file_;  ///< of the pages
   std::string model_;
 };
 

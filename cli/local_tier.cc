@@ -23,7 +23,9 @@ ssd_baseline::SlottedSearchOptions slotted_options(const CoreRequest& request) {
           .cores = request.cores,
           .slots = request.options.slots,
           .list = request.list,
-          .width = request.width};
+          .width = request.width,
+          .k = request.k,
+          .rerank = request.disk.rerank};
 }
 }  // namespace
 

@@ -44,6 +44,7 @@ struct CoreRequest {
   std::uint32_t list = 64;   ///< largest
   std::uint32_t width = 1;   ///< largest
   std::uint32_t probe = 16;  ///< largest
+  std::uint32_t k = 10;      ///< largest
   DiskChoice disk = {};      ///< of ssd
 };
 

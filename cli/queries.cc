@@ -27,9 +27,9 @@ dataset::VectorSet load_queries(const std::string& path, const layout::Manifest&
   return stored;
 }
 
-bool has_exact_distances(const layout::Manifest& manifest) {
+bool has_exact_distances(const layout::Manifest& manifest, std::uint32_t rerank) {
   const bool of_codes =
-      manifest.is_slotted() && manifest.slotted.payload == layout::PayloadKind::code;
+      manifest.is_slotted() && rerank == 0 && manifest.slotted.payload == layout::PayloadKind::code;
   return manifest.stored_type == manifest.source_type && !of_codes;
 }
 

@@ -1,6 +1,7 @@
 // Query files, made fit for an index.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "dataset/vector_set.h"
@@ -14,7 +15,7 @@ dataset::VectorSet load_queries(const std::string& path, const layout::Manifest&
 
 /// Whether the distances of a search's results are those of the data set's vectors, so that a
 /// ground truth's can be compared with them: not those of vectors that were rounded when they were
-/// stored, nor those of codes.
-bool has_exact_distances(const layout::Manifest& manifest);
+/// stored, nor those of codes. `rerank` results are ranked again by their vectors.
+bool has_exact_distances(const layout::Manifest& manifest, std::uint32_t rerank);
 
 }  // namespace farvec::cli

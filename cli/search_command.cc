@@ -88,15 +88,16 @@ double search_local(const SearchArguments& arguments, dataset::GroundTruth& resu
   const auto directory = layout::IndexDirectory::open(arguments.index);
   const auto index = compute_node::load_search_index(directory, {.quiet = true});
   const dataset::VectorSet queries = load_queries(arguments.queries, directory.manifest());
-  report.exact = has_exact_distances(directory.manifest());
   LocalMemory memory(directory);
   const unsigned threads = resolve_threads(arguments.threads);
   LocalTier tier(transport::parse_tier(arguments.tier), index, memory, {arguments.tls, threads});
   CoreRequest request{.cores = threads,
                       .list = arguments.parameters.list,
                       .width = arguments.parameters.width,
-                      .probe = arguments.parameters.probing.clusters};
+                      .probe = arguments.parameters.probing.clusters,
+                      .k = arguments.parameters.k};
   if (tier.is_disk()) request.disk = one_disk_choice(arguments.disk, directory.manifest());
+  report.exact = has_exact_distances(directory.manifest(), request.disk.rerank);
   compute_node::SearchCoreOptions& options = request.options;
   options.slots = one_slots(arguments.slots);
   if (options.slots == 0) {

@@ -115,7 +115,8 @@ void add_slotted_options(CLI::App& command, SlottedOptions& options) {
       ->capture_default_str();
   command
       .add_option("--rerank", options.rerank,
-                  "slotted: on stores the vectors too, for a last ranking by exact distance")
+                  "slotted, payload code: on stores the vectors too, so that searches with "
+                  "--rerank N rank their results by exact distance")
       ->capture_default_str();
   command.add_option("--entry-vertices", options.entry_vertices,
                      "slotted: vertices of the graph in DRAM that finds where searches start\n"

@@ -151,6 +151,7 @@ class Sweep {
                         .list = run.point.list,
                         .width = run.point.width,
                         .probe = run.point.probing.clusters,
+                        .k = arguments_.k,
                         .disk = run.point.disk};
     compute_node::SearchCoreOptions& options = request.options;
     options.slots = run.point.slots;
@@ -193,7 +194,7 @@ class Sweep {
     const compute_node::CoreStatistics before = statistics(run);
     BatchOutcome outcome = run_batch(run.cores, rows_, run.parameters, results);
     const compute_node::CoreStatistics after = statistics(run);
-    const bool exact = has_exact_distances(directory_.manifest());
+    const bool exact = has_exact_distances(directory_.manifest(), run.point.disk.rerank);
     run.samples.recall = dataset::recall_at_k(
         {results.ids.data(), exact ? results.distances.data() : nullptr, rows_.count, results.k},
         truth_, arguments_.k, range_.begin);

@@ -29,10 +29,11 @@ constexpr Column kClusterColumns[] = {
     {"QPS", 9},   {"QPS min..max", 15}, {"p50 us", 8}, {"p99 us", 8}, {"groups", 7}, {"strays", 7},
     {"KB", 8},    {"dist.", 8}};
 
-constexpr Column kDiskColumns[] = {{"search", 11}, {"pool", 6},   {"pref", 4}, {"page", 4},
-                                   {"MB", 8},      {"L", 5},      {"W", 2},    {"slots", 5},
-                                   {"thr", 3},     {"recall", 7}, {"QPS", 9},  {"QPS min..max", 15},
-                                   {"p50 us", 8},  {"p99 us", 8}, {"I/Os", 7}, {"hit %", 6}};
+constexpr Column kDiskColumns[] = {
+    {"search", 11}, {"pool", 6}, {"pref", 4},          {"page", 4},   {"MB", 8},
+    {"L", 5},       {"W", 2},    {"rerank", 6},        {"slots", 5},  {"thr", 3},
+    {"recall", 7},  {"QPS", 9},  {"QPS min..max", 15}, {"p50 us", 8}, {"p99 us", 8},
+    {"I/Os", 7},    {"hit %", 6}};
 
 /// What all tables show of a point, from the slots to the latencies.
 std::vector<std::string> common_cells(const SweepPoint& point, const SweepSamples& samples) {
@@ -74,6 +75,8 @@ void add_slotted_facts(const SweepPoint& point, const SweepSamples& samples,
   row["pool"] = ssd_baseline::to_string(point.disk.pool);
   row["prefetch"] = point.disk.prefetch;
   row["page_search"] = point.disk.page_search;
+  row["rerank"] = point.disk.rerank;
+  row["rerank_reads_per_query"] = per_query(samples.totals.rerank_reads, samples);
   row["warm_queries"] = samples.warm_queries;
   row["pool_hit_rate"] = hit_rate(samples);
 }
@@ -144,7 +147,8 @@ void print_slotted_row(const SweepPoint& point, const SweepSamples& samples) {
       point.disk.page_search ? "on" : "off",
       fmt::format("{:.1f}", static_cast<double>(samples.memory_bytes) / 1e6),
       fmt::to_string(point.list),
-      fmt::to_string(point.width)};
+      fmt::to_string(point.width),
+      fmt::to_string(point.disk.rerank)};
   for (std::string& cell : common_cells(point, samples)) cells.push_back(std::move(cell));
   cells.push_back(one_decimal(per_query(samples.totals.reads, samples)));
   cells.push_back(one_decimal(100 * hit_rate(samples)));

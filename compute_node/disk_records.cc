@@ -22,8 +22,9 @@ constexpr std::uint32_t kStagingBytes = 8u << 20;
 /// Strays that share a read may bring so much together.
 constexpr std::uint64_t kStrayBytes = 64u << 10;
 
-fs::path records_path(const std::string& path, const layout::IndexDirectory& directory) {
-  const fs::path own = directory.region_path(layout::kRecordsRegion);
+fs::path region_path(const std::string& path, const layout::IndexDirectory& directory,
+                     std::uint32_t region) {
+  const fs::path own = directory.region_path(region);
   if (path.empty()) return own;
   return fs::is_directory(path) ? fs::path(path) / own.filename() : fs::path(path);
 }
@@ -55,20 +56,32 @@ std::uint32_t longest_read(const SearchIndex& index) {
   return static_cast<std::uint32_t>(longest);
 }
 
+std::shared_ptr<const DiskFile> open_region(const layout::IndexDirectory& directory,
+                                            std::uint32_t region, const fs::path& path) {
+  auto file = std::make_shared<const DiskFile>(path.string());
+  const std::uint64_t needed = directory.manifest().region(region).file_bytes();
+  if (file->size() < needed) {
+    throw Error("'{}' has {} bytes, but the index's are {}: copy '{}' there", file->path(),
+                file->size(), needed, directory.region_path(region).string());
+  }
+  const HugeBuffer start = read_start(*file, layout::kRegionHeaderBytes);
+  directory.check_header(region, start.span().first(layout::kRegionHeaderBytes), file->path());
+  return file;
+}
+
 }  // namespace
 
 std::shared_ptr<const DiskFile> open_disk_records(const layout::IndexDirectory& directory,
                                                   const std::string& path) {
-  auto file = std::make_shared<const DiskFile>(records_path(path, directory).string());
-  const std::uint64_t needed = directory.manifest().region(layout::kRecordsRegion).file_bytes();
-  if (file->size() < needed) {
-    throw Error("'{}' has {} bytes, but the index's records are {}: copy '{}' there", file->path(),
-                file->size(), needed, directory.region_path(layout::kRecordsRegion).string());
-  }
-  const HugeBuffer start = read_start(*file, layout::kRegionHeaderBytes);
-  directory.check_header(layout::kRecordsRegion, start.span().first(layout::kRegionHeaderBytes),
-                         file->path());
-  return file;
+  return open_region(directory, layout::kRecordsRegion,
+                     region_path(path, directory, layout::kRecordsRegion));
+}
+
+std::shared_ptr<const DiskFile> open_disk_vectors(const layout::IndexDirectory& directory,
+                                                  const std::string& path) {
+  const std::string folder = fs::is_directory(path) ? path : "";
+  return open_region(directory, layout::kVectorsRegion,
+                     region_path(folder, directory, layout::kVectorsRegion));
 }
 
 DiskReads disk_reads(const SearchIndex& index) {

@@ -19,6 +19,11 @@ namespace farvec::compute_node {
 std::shared_ptr<const ssd_baseline::DiskFile> open_disk_records(
     const layout::IndexDirectory& directory, const std::string& path);
 
+/// The same for the vectors beside slotted pages; when `path` is not a directory they lie in the
+/// index's own.
+std::shared_ptr<const ssd_baseline::DiskFile> open_disk_vectors(
+    const layout::IndexDirectory& directory, const std::string& path);
+
 struct DiskReads {
   std::uint32_t count = 0;  ///< at a time, of one core
   DiskEndpointOptions options;

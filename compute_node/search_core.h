@@ -29,7 +29,8 @@ struct QueryCounts {
   std::uint64_t bytes = 0;       ///< fetched from the tier
   std::uint64_t lost = 0;        ///< of `reads`: nobody could deliver them
   // Of slotted pages; their reads are of pages, prefetched ones included.
-  std::uint64_t pool_misses = 0;  ///< records that were not in the pool when they were asked for
+  std::uint64_t pool_misses = 0;   ///< records that were not in the pool when they were asked for
+  std::uint64_t rerank_reads = 0;  ///< of `reads`: of vectors, to rank results again
   // Of a cluster index; group, list and stray reads make up `reads`.
   std::uint64_t clusters = 0;     ///< probed
   std::uint64_t group_reads = 0;  ///< that bring a cluster's group, with or without its list
@@ -45,6 +46,7 @@ struct QueryCounts {
     bytes += other.bytes;
     lost += other.lost;
     pool_misses += other.pool_misses;
+    rerank_reads += other.rerank_reads;
     clusters += other.clusters;
     group_reads += other.group_reads;
     list_reads += other.list_reads;

@@ -11,8 +11,9 @@ namespace farvec::compute_node {
 
 /// A core over the store's pool, which it shares with the store's other cores. Of `options`, slots
 /// and max_list count, and are no more than the store was planned for; tasks of another list or
-/// width than that end with invalid_argument. The engine's file 0 holds the index's pages. Throws
-/// Error.
+/// width than that, or whose k and list do not embrace the store's rerank, end with
+/// invalid_argument. The engine's file 0 holds the index's pages, file 1 its vectors when results
+/// are ranked again. Throws Error.
 std::unique_ptr<SearchCore> make_slotted_core(std::shared_ptr<ssd_baseline::SlottedStore> store,
                                               std::unique_ptr<ssd_baseline::DiskEngine> engine);
 

@@ -9,7 +9,7 @@ namespace farvec::ssd_baseline {
 std::size_t graph_search_bytes(const GraphSearchShape& shape) {
   graph::BeamParameters parameters;
   parameters.list = shape.list;
-  parameters.k = std::min(shape.list, parameters.k);
+  parameters.k = std::min(shape.list, shape.results);
   parameters.width = shape.width;
   parameters.max_degree = shape.max_degree;
   parameters.node_count = shape.node_count;

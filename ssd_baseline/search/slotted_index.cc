@@ -17,7 +17,7 @@ SlottedIndex::SlottedIndex(Parts parts)
   geometry.validate();
   graph::require_node_count(geometry.count, "vertices");
   const bool code_payload = geometry.payload == layout::PayloadKind::code;
-  std::size_t payload_bytes = parts_.dimension * element_bytes(parts_.type);
+  std::size_t payload_bytes = vector_bytes();
   if (code_payload) {
     split_.emplace(split_parameters(parts_.codes));
     payload_bytes = split_->extension_bytes();
@@ -45,7 +45,7 @@ SlottedIndex load_slotted_index(const layout::IndexDirectory& directory,
   const layout::Manifest& manifest = directory.manifest();
   return SlottedIndex({manifest.metric, manifest.stored_type, manifest.dimension, manifest.entry,
                        manifest.slotted_geometry(), directory.load_codes(options),
-                       directory.load_entry_graph(options)});
+                       directory.load_entry_graph(options), manifest.slotted.rerank});
 }
 
 SearchStart find_start(const SlottedIndex& index, const PreparedQuery& query,

@@ -34,6 +34,7 @@ class SlottedIndex {
     layout::SlottedGeometry geometry;
     layout::Codes codes;
     layout::EntryGraph entries;
+    bool has_vectors = false;  ///< in a region of their own
   };
   /// Throws Error when the parts do not fit together.
   explicit SlottedIndex(Parts parts);
@@ -46,6 +47,10 @@ class SlottedIndex {
   NodeId entry() const { return parts_.entry; }
   /// What finds better places to start from.
   SampledGraphView entry_graph() const { return parts_.entries.view(); }
+  bool has_vectors() const { return parts_.has_vectors; }
+  std::uint32_t vector_bytes() const {
+    return static_cast<std::uint32_t>(parts_.dimension * element_bytes(parts_.type));
+  }
 
   void prepare(const std::byte* query, PreparedQuery& out) const;
   void prefetch(NodeId id) const { code().prefetch_record(codes_, id); }
@@ -55,8 +60,12 @@ class SlottedIndex {
   }
   /// By the record's payload: the rest of the code, or the vector.
   float refine(const PreparedQuery& query, NodeId id, const std::byte* payload) const {
-    if (!split_) return kernel_(query.vector, payload, parts_.dimension);
+    if (!split_) return distance(query, payload);
     return split_->refine(query.split, codes_ + std::size_t{id} * code().record_bytes(), payload);
+  }
+  /// Exact, of a stored vector at any alignment.
+  float distance(const PreparedQuery& query, const std::byte* vector) const {
+    return kernel_(query.vector, vector, parts_.dimension);
   }
 
   /// Of the region that lies on the disk, header included.

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "ssd_baseline/search/search_memory.h"
+#include "ssd_baseline/search/vector_reader.h"
 
 namespace farvec::ssd_baseline {
 namespace {
@@ -19,7 +20,9 @@ constexpr std::array<std::pair<std::string_view, PoolKind>, 3> kPools{
     {{"none", PoolKind::none}, {"record", PoolKind::record}, {"page", PoolKind::page}}};
 
 constexpr std::uint32_t kMostBuffers = 256;
-/// What pool and disk note of a page on its way.
+/// As many as keep a disk busy.
+constexpr std::uint32_t kMostVectorReads = 128;
+/// What pool and disk note of a page or vector on its way.
 constexpr std::size_t kBytesPerBuffer = 512;
 
 template <typename Kind, std::size_t count>
@@ -41,8 +44,36 @@ Kind parse(const std::array<std::pair<std::string_view, Kind>, count>& words, st
 /// What one search in flight needs.
 std::size_t search_bytes(const SlottedIndex& index, const SlottedSearchOptions& options) {
   return graph_search_bytes({options.list, options.width, index.max_degree(),
-                             static_cast<std::uint32_t>(index.count()), index.dimension()}) +
-         index.geometry().scratch_ids() * sizeof(NodeId);
+                             static_cast<std::uint32_t>(index.count()), index.dimension(),
+                             std::max(options.k, options.rerank)}) +
+         (index.geometry().scratch_ids() + options.rerank) * sizeof(NodeId);
+}
+
+std::size_t buffer_bytes(const SlottedIndex& index, const SlottedSearchOptions& options) {
+  const std::size_t pages = index.geometry().page_bytes + kBytesPerBuffer;
+  const std::size_t vectors = VectorReader::buffer_bytes(index.vector_bytes()) + kBytesPerBuffer;
+  return options.cores * (SlottedStore::buffers_per_core(options) * pages +
+                          SlottedStore::vector_reads_per_core(options) * vectors);
+}
+
+void check_rerank(const SlottedIndex& index, const SlottedSearchOptions& options) {
+  if (options.rerank == 0) return;
+  if (index.geometry().payload == layout::PayloadKind::vector) {
+    throw Error(
+        "--rerank {}: the records of this index hold the vectors, by which results are ranked "
+        "already: leave it out",
+        options.rerank);
+  }
+  if (!index.has_vectors()) {
+    throw Error(
+        "--rerank {}: this index has no vectors beside its codes: build it with "
+        "`farvec build graph --layout slotted --rerank on`",
+        options.rerank);
+  }
+  if (options.rerank < options.k || options.rerank > options.list) {
+    throw Error("--rerank {}: use {} (--k) to {} (--list), or 0 for none", options.rerank,
+                options.k, options.list);
+  }
 }
 
 std::size_t slot_bytes(const SlottedIndex& index, PoolKind kind) {
@@ -79,15 +110,20 @@ std::uint32_t SlottedStore::buffers_per_core(const SlottedSearchOptions& options
   return std::clamp(options.slots * each, 4u, std::max(kMostBuffers, options.slots));
 }
 
+std::uint32_t SlottedStore::vector_reads_per_core(const SlottedSearchOptions& options) {
+  const std::uint64_t wanted = std::uint64_t{options.slots} * options.rerank;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, kMostVectorReads));
+}
+
 MemoryPlan SlottedStore::plan(const SlottedIndex& index, const SlottedSearchOptions& options) {
+  check_rerank(index, options);
   const layout::SlottedGeometry& geometry = index.geometry();
   MemoryPlan plan;
   plan.codes = index.code_bytes();
   plan.entries = index.entry_graph_bytes();
   plan.map = layout::kRegionHeaderBytes + layout::PageMap::payload_bytes(index.count());
   if (options.pool == PoolKind::page) plan.table = SlottedPagePool::table_bytes(geometry.pages);
-  plan.buffers = std::size_t{options.cores} * buffers_per_core(options) *
-                 (geometry.page_bytes + kBytesPerBuffer);
+  plan.buffers = buffer_bytes(index, options);
   plan.searches = std::size_t{options.cores} * options.slots * search_bytes(index, options);
   const std::size_t each = slot_bytes(index, options.pool);
   plan.slots = most_slots(index, options.pool);

@@ -41,6 +41,10 @@ struct SlottedSearchOptions {
   std::uint32_t slots = 16;  ///< searches in flight on each core
   std::uint32_t list = 64;   ///< largest
   std::uint32_t width = 4;   ///< largest
+  std::uint32_t k = 10;      ///< largest
+  /// So many results, by their codes, are ranked again by their vectors; 0: none are. From k to
+  /// the list of every search.
+  std::uint32_t rerank = 0;
 };
 
 /// Bytes in DRAM, all cores together. None of them is the page cache's.
@@ -49,7 +53,7 @@ struct MemoryPlan {
   std::size_t entries = 0;   ///< the graph that finds where searches start
   std::size_t map = 0;       ///< the page or slot of every record
   std::size_t table = 0;     ///< of a page pool: the frame of every page
-  std::size_t buffers = 0;   ///< that pages are read into
+  std::size_t buffers = 0;   ///< that pages and vectors are read into
   std::size_t searches = 0;  ///< stacks, candidate lists, prepared queries
   std::size_t pool = 0;
   std::size_t slots = 0;  ///< of the pool
@@ -67,10 +71,17 @@ class SlottedStore {
   /// Takes the index's page map, which the pool changes. Throws Error as plan().
   SlottedStore(const SlottedIndex& index, layout::PageMap map, const SlottedSearchOptions& options);
 
-  /// Throws Error that names the least budget when the options need more than they may have.
+  /// Throws Error that names the least budget when the options need more than they may have, and
+  /// when the index cannot rank as they want it.
   static MemoryPlan plan(const SlottedIndex& index, const SlottedSearchOptions& options);
   /// Pages that a core of these options may have under way.
   static std::uint32_t buffers_per_core(const SlottedSearchOptions& options);
+  /// Reads of vectors that it may have under way besides; 0 when nothing is ranked again.
+  static std::uint32_t vector_reads_per_core(const SlottedSearchOptions& options);
+  /// Both.
+  static std::uint32_t reads_per_core(const SlottedSearchOptions& options) {
+    return buffers_per_core(options) + vector_reads_per_core(options);
+  }
 
   const SlottedIndex& index() const { return index_; }
   const SlottedSearchOptions& options() const { return options_; }

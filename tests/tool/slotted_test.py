@@ -104,12 +104,16 @@ class Slotted(ToolTest):
                                 truth, "--k", 10, "--list", 20, "--tier", "dram"), REFUSAL)
         self.must_refuse(farvec("place", "--index", index, "--nodes", 2), REFUSAL)
 
-    def queries_and_truth(self, data):
-        truth = self.folder / "gt.ibin"
-        queries = write_vectors(self.folder / "queries", self.rows(60, 24, np.float32))
+    def queries_and_truth(self, data, dtype=np.float32, metric="l2"):
+        truth = self.folder / f"{metric}-{np.dtype(dtype).name}.ibin"
+        queries = write_vectors(self.folder / "queries", self.rows(60, 24, dtype))
         self.must_pass(farvec("dataset", "groundtruth", "--data", data, "--queries", queries,
-                              "--metric", "l2", "--k", 10, "--out", truth))
+                              "--metric", metric, "--k", 10, "--out", truth))
         return queries, truth
+
+    def search(self, queries, *options, index="index"):
+        return farvec("search", "--index", self.folder / index, "--queries", queries, "--tier",
+                      "ssd", "--slots", 4, *options)
 
     def test_recall_does_not_believe_the_distances_of_codes(self):
         data = self.data()
@@ -125,6 +129,64 @@ class Slotted(ToolTest):
         self.assertAlmostEqual(report["recall"], sum(shared) / found.size, 6)
         nearer = (distances <= true_distances[:, -1:]).sum()
         self.assertNotEqual(nearer, sum(shared), "estimates would tell another recall")
+
+    def test_ranking_again_finds_what_codes_mix_up(self):
+        data = self.data()
+        self.must_pass(self.build_slotted(data, "--bits", 1, "--rerank", "on"))
+        queries, truth = self.queries_and_truth(data)
+        out = self.folder / "sweep.jsonl"
+        self.must_pass(farvec("sweep", "--index", self.folder / "index", "--queries", queries,
+                              "--groundtruth", truth, "--tier", "ssd", "--slots", 1, "--pool",
+                              "none", "--list", 100, "--rerank", "0,10,50", "--passes", 1,
+                              "--json", out))
+        none, k, more = (json.loads(line) for line in out.read_text().splitlines())
+        self.assertEqual([line["rerank"] for line in (none, k, more)], [0, 10, 50])
+        self.assertEqual(none["rerank_reads_per_query"], 0)
+        self.assertAlmostEqual(k["recall"], none["recall"], 6)
+        self.assertGreater(more["recall"], none["recall"] + 0.1)
+        for line in (k, more):
+            self.assertGreater(line["rerank_reads_per_query"], 1)
+            self.assertLessEqual(line["rerank_reads_per_query"], line["rerank"])
+            self.assertAlmostEqual(line["io_reads_per_query"], none["io_reads_per_query"] +
+                                   line["rerank_reads_per_query"], 6)
+            self.assertGreaterEqual(line["io_bytes_per_query"], none["io_bytes_per_query"] +
+                                    512 * line["rerank_reads_per_query"])
+            self.assertGreater(line["memory_bytes"], none["memory_bytes"])
+
+    def test_ranking_again_gives_true_distances(self):
+        for metric, dtype in (("l2", np.uint8), ("ip", np.float32), ("cosine", np.float32),
+                              ("cosine", np.int8)):
+            data = self.data(1000, 24, dtype)
+            self.must_pass(self.build_slotted(data, "--bits", 2, "--rerank", "on", "--overwrite",
+                                              metric=metric))
+            queries, truth = self.queries_and_truth(data, dtype, metric)
+            out = self.folder / "found.ibin"
+            self.must_pass(self.search(queries, "--list", 200, "--rerank", 200, "--out", out))
+            found, distances = read_neighbours(out)
+            true, true_distances = read_neighbours(truth)
+            same = found == true
+            self.assertGreater(same.mean(), 0.3, metric)  # a small graph for inner products
+            np.testing.assert_allclose(distances[same], true_distances[same], rtol=1e-2, atol=1e-3)
+            self.assertTrue((np.diff(distances) >= 0).all())
+
+    def test_refuses_to_rank_again_what_it_cannot(self):
+        data = self.data(500)
+        for out, options in (("codes", ()), ("vectors", ("--payload", "vector", "--rerank", "on")),
+                             ("index", ("--rerank", "on"))):
+            self.must_pass(self.build_slotted(data, *options, out=out))
+        self.must_pass(self.build(data, "--layout", "padded", out="padded"))
+        for index, options, words in (
+                ("codes", ("--rerank", 20), ("no vectors", "--rerank on")),
+                ("vectors", ("--rerank", 20), ("ranked already",)),
+                ("padded", ("--rerank", 20), ("--layout slotted", "padded")),
+                ("index", ("--rerank", 9), ("use 10 (--k) to 40 (--list)",)),
+                ("index", ("--rerank", 41), ("use 10 (--k) to 40 (--list)",)),
+                ("index", ("--rerank", "many"), ("--rerank", "many")),
+                ("index", ("--rerank", "10,20"), ("farvec sweep",)),
+                ("index", ("--rerank", 20, "--memory-budget", 1000), ("too small",))):
+            self.must_refuse(self.search(data, "--list", 40, *options, index=index), *words)
+        (self.folder / "index" / "vectors.bin").unlink()
+        self.must_refuse(self.search(data, "--list", 40, "--rerank", 20), "vectors.bin")
 
     def test_a_pool_has_not_seen_what_a_sweep_measures(self):
         data = self.data()

@@ -1,0 +1,255 @@
+// Small indexes in slotted pages, and cores that search them on a disk that may fail.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/random.h"
+#include "cli/batch_search.h"
+#include "cli/disk_tier.h"
+#include "cli/slotted_build.h"
+#include "compute_node/disk_records.h"
+#include "compute_node/slotted_core.h"
+#include "layout/index_directory.h"
+#include "ssd_baseline/io/faulty_queue.h"
+#include "ssd_baseline/io/uring_queue.h"
+#include "tests/unit/temporary_folder.h"
+
+namespace farvec::cli {
+
+using ssd_baseline::PoolKind;
+using ssd_baseline::SearchKind;
+using ssd_baseline::SlottedSearchOptions;
+using ssd_baseline::SlottedStore;
+
+inline constexpr std::size_t kCount = 3000;
+inline constexpr std::size_t kQueries = 40;
+inline constexpr std::uint32_t kDimension = 27;  // vectors lie across pages
+inline constexpr std::size_t kTwice = 200;  // vectors, the last of which are copies of the first
+inline constexpr std::uint32_t kList = 150;
+
+/// Vectors, and indexes of them in slotted pages; built once.
+class SlottedIndexes {
+ public:
+  SlottedIndexes() {
+    Random random(11);
+    std::vector<float> centers(16 * kDimension);
+    for (float& c : centers) c = static_cast<float>(3 * random.normal());
+    for (std::size_t i = 0; i < kCount + kQueries; ++i) {
+      const std::size_t center = random.below(16);
+      for (std::uint32_t d = 0; d < kDimension; ++d) {
+        values_.push_back(centers[center * kDimension + d] + static_cast<float>(random.normal()));
+      }
+    }
+    std::copy_n(values_.begin(), kTwice * kDimension,
+                values_.begin() + (kCount - kTwice) * kDimension);
+    for (const char* payload : {"code", "vector"})
+      build(payload, {.payload = payload, .extension_bits = 6});
+    build("rerank", {.extension_bits = 1, .rerank = "on"});
+  }
+
+  VectorView rows() const {
+    return packed_view(values_.data(), kCount, kDimension, ElementType::f32);
+  }
+  VectorView queries() const {
+    return packed_view(values_.data() + kCount * kDimension, kQueries, kDimension,
+                       ElementType::f32);
+  }
+  std::filesystem::path path(const std::string& name) const { return folder_.path() / name; }
+
+ private:
+  void build(const std::string& name, const SlottedOptions& options) {
+    graph::VamanaOptions graph_options;
+    graph_options.degree = 20;
+    graph_options.list = 50;
+    graph_options.threads = 2;
+    graph_options.quiet = true;
+    graph_options.affinity = affinity_options(options, rows(), Metric::l2, graph_options);
+    graph::VamanaStats stats;
+    const graph::Graph graph = graph::build_vamana(rows(), Metric::l2, graph_options, &stats);
+    layout::Manifest manifest;
+    manifest.metric = Metric::l2;
+    manifest.source_type = manifest.stored_type = ElementType::f32;
+    manifest.dimension = kDimension;
+    manifest.count = kCount;
+    manifest.max_degree = graph_options.degree;
+    manifest.build = {graph_options.degree, graph_options.list, 1.2, 1, graph_options.seed, 2};
+    manifest.dataset = {"clusters", "clusters.fbin", kDimension * sizeof(float), kCount, 0};
+    manifest.farvec_version = manifest.farvec_commit = "test";
+    write_slotted(path(name), manifest, {graph, stats, rows(), 2}, options,
+                  {.threads = 2, .quiet = true});
+  }
+
+  std::vector<float> values_;
+  tests::TemporaryFolder folder_;
+};
+
+inline const SlottedIndexes& indexes() {
+  static const SlottedIndexes built;
+  return built;
+}
+
+/// One query at a time or many, each with its own outcome.
+class Queries final : public compute_node::TaskFeed {
+ public:
+  struct Shape {
+    std::uint32_t list = kList;
+    std::uint32_t width = 4;
+    std::uint32_t k = 10;
+    double patience_us = 60e6;
+  };
+  Queries(VectorView rows, const Shape& shape)
+      : rows_(rows),
+        shape_(shape),
+        tasks_(rows.count),
+        ids_(rows.count * shape.k),
+        distances_(rows.count * shape.k) {
+    for (std::size_t q = 0; q < rows.count; ++q) {
+      compute_node::SearchTask& task = tasks_[q];
+      task.query = rows.row(q);
+      task.k = shape.k;
+      task.list = shape.list;
+      task.width = shape.width;
+      task.ids = &ids_[q * shape.k];
+      task.distances = &distances_[q * shape.k];
+    }
+  }
+  compute_node::SearchTask* next() override {
+    if (next_ == tasks_.size()) return nullptr;
+    tasks_[next_].deadline = now_ticks() + us_to_ticks(shape_.patience_us);
+    return &tasks_[next_++];
+  }
+  bool finished() override { return next_ == tasks_.size(); }
+  void done(compute_node::SearchTask& task) override {
+    ++ended;
+    totals += task.counts;
+  }
+  void idle() override {}
+
+  std::size_t count(StatusCode code) const {
+    return static_cast<std::size_t>(
+        std::count_if(tasks_.begin(), tasks_.end(),
+                      [&](const auto& task) { return task.status.code() == code; }));
+  }
+  const std::vector<NodeId>& ids() const { return ids_; }
+  const std::vector<float>& distances() const { return distances_; }
+  /// What the results of a query should be if these were its candidates.
+  std::vector<std::pair<float, NodeId>> ranked(std::size_t query) const {
+    const std::span<const NodeId> ids(&ids_[query * shape_.k], tasks_[query].found);
+    return rank(rows_.row(query), {ids.begin(), ids.end()});
+  }
+  /// A vector as near as one of the ten nearest is a hit.
+  double recall() const {
+    std::vector<NodeId> all(kCount);
+    std::iota(all.begin(), all.end(), NodeId{0});
+    double found = 0;
+    for (std::size_t q = 0; q < rows_.count; ++q) {
+      const float reach = rank(rows_.row(q), all)[9].first;
+      for (const auto& [distance, id] : ranked(q)) found += distance <= reach ? 1 : 0;
+    }
+    return found / static_cast<double>(rows_.count * 10);
+  }
+
+  std::size_t ended = 0;
+  compute_node::QueryCounts totals;
+
+ private:
+  static std::vector<std::pair<float, NodeId>> rank(const std::byte* query,
+                                                    const std::vector<NodeId>& ids) {
+    const auto kernel = distance::pair_kernel(Metric::l2, ElementType::f32, kDimension);
+    std::vector<std::pair<float, NodeId>> all;
+    for (const NodeId id : ids) {
+      all.emplace_back(kernel(query, indexes().rows().row(id), kDimension), id);
+    }
+    std::sort(all.begin(), all.end());
+    return all;
+  }
+
+  const VectorView rows_;
+  const Shape shape_;
+  std::size_t next_ = 0;
+  std::vector<compute_node::SearchTask> tasks_;
+  std::vector<NodeId> ids_;
+  std::vector<float> distances_;
+};
+
+/// The pages in a file that a test may damage, and one core over it.
+class DiskTierTest : public ::testing::Test {
+ protected:
+  explicit DiskTierTest(const std::string& payload = "code")
+      : directory_(layout::IndexDirectory::open(indexes().path(payload))),
+        index_(ssd_baseline::load_slotted_index(directory_)) {
+    std::filesystem::copy(directory_.region_path(layout::kRecordsRegion), pages());
+  }
+
+  std::string pages() const { return folder_.file("pages"); }
+  SlottedSearchOptions options(PoolKind pool = PoolKind::record) const {
+    return {.pool = pool, .slots = 8, .list = kList};
+  }
+  std::unique_ptr<compute_node::SearchCore> core(const SlottedSearchOptions& options) {
+    return std::move(DiskTier(pages(), directory_, index_).make_cores(options).front());
+  }
+  Queries run(compute_node::SearchCore& core, std::uint32_t width = 4) {
+    return run(core, {.width = width});
+  }
+  Queries run(compute_node::SearchCore& core, const Queries::Shape& shape) {
+    Queries queries(indexes().queries(), shape);
+    core.run(queries);
+    EXPECT_EQ(queries.ended, kQueries);
+    return queries;
+  }
+  /// Every query five times.
+  static BatchOutcome run(const std::vector<std::unique_ptr<compute_node::SearchCore>>& cores) {
+    BatchParameters parameters;
+    parameters.list = kList;
+    parameters.width = 4;
+    parameters.repeats = 5;
+    dataset::GroundTruth results;
+    BatchOutcome outcome = run_batch(cores, indexes().queries(), parameters, results);
+    EXPECT_EQ(outcome.latency_us.size(), kQueries * 5);
+    return outcome;
+  }
+  /// With faults in the disk; faulty_ is its queue.
+  std::unique_ptr<compute_node::SearchCore> faulty_core(const SlottedSearchOptions& options) {
+    ssd_baseline::DiskFiles files{std::make_shared<ssd_baseline::DiskFile>(pages())};
+    if (options.rerank > 0) files.push_back(compute_node::open_disk_vectors(directory_, ""));
+    auto queue = std::make_unique<ssd_baseline::FaultyQueue>(
+        std::make_unique<ssd_baseline::UringQueue>(
+            std::move(files),
+            ssd_baseline::UringOptions{.capacity = SlottedStore::reads_per_core(options)}),
+        ssd_baseline::DiskFaults{});
+    faulty_ = queue.get();
+    return compute_node::make_slotted_core(
+        std::make_shared<SlottedStore>(index_, directory_.load_page_map({.quiet = true}), options),
+        std::make_unique<ssd_baseline::DiskEngine>(std::move(queue)));
+  }
+  std::string error_of(const SlottedSearchOptions& options) {
+    try {
+      (void)core(options);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return {};
+  }
+
+  tests::TemporaryFolder folder_;
+  const layout::IndexDirectory directory_;
+  const ssd_baseline::SlottedIndex index_;
+  ssd_baseline::FaultyQueue* faulty_ = nullptr;
+};
+
+class VectorPayloadTest : public DiskTierTest {
+ protected:
+  VectorPayloadTest() : DiskTierTest("vector") {}
+};
+
+}  // namespace farvec::cli
