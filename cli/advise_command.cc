@@ -1,6 +1,7 @@
 // farvec advise: which index to build for a data set, a device and a recall.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iterator>
 #include <memory>

@@ -1,4 +1,5 @@
 // farvec bench, and its transport: what a tier gives to reads alone, without an index or a search.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <string>

@@ -1,6 +1,7 @@
 // farvec bench disk: what a disk gives to random reads through our engine, beside fio.
 #include <sys/stat.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <optional>

@@ -1,6 +1,7 @@
 // farvec build cluster: from a vector file to the directory of a cluster index.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <memory>

@@ -1,6 +1,7 @@
 // farvec build graph: from a vector file to an index directory.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>

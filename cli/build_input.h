@@ -1,7 +1,6 @@
 // What every build begins with: the vectors, in the form in which an index stores them.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -10,6 +9,10 @@
 #include "base/types.h"
 #include "dataset/vector_set.h"
 #include "layout/manifest.h"
+
+namespace CLI {
+class App;
+}
 
 namespace farvec::cli {
 

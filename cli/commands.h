@@ -1,7 +1,9 @@
 // The commands of the `farvec` tool. Each adds itself, its options and its callback to the tool.
 #pragma once
 
-#include <CLI/CLI.hpp>
+namespace CLI {
+class App;
+}
 
 namespace farvec::cli {
 

@@ -1,7 +1,9 @@
 // The sub-commands of `farvec dataset`.
 #pragma once
 
-#include <CLI/CLI.hpp>
+namespace CLI {
+class App;
+}
 
 namespace farvec::cli {
 

@@ -1,6 +1,7 @@
 // `farvec dataset convert` and `farvec dataset sample`.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <vector>

@@ -1,7 +1,6 @@
 // --tier ssd: an index's pages on a disk of this machine, and what searches may keep in memory.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -14,6 +13,10 @@
 #include "layout/index_directory.h"
 #include "ssd_baseline/io/disk_file.h"
 #include "ssd_baseline/search/slotted_store.h"
+
+namespace CLI {
+class App;
+}
 
 namespace farvec::cli {
 

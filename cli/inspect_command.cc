@@ -1,6 +1,7 @@
 // farvec inspect: what an index is, what it costs, and whether its bytes are intact.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>

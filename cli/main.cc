@@ -1,6 +1,7 @@
 // farvec: data sets, indexes and measurements from the command line.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
 #include <exception>

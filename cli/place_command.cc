@@ -1,6 +1,7 @@
 // farvec place: which memory node holds which part of an index.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>

@@ -1,6 +1,7 @@
 // farvec probe-counts: how often compute nodes have probed each cluster, for farvec regroup.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>

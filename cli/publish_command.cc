@@ -1,6 +1,7 @@
 // farvec publish: memory nodes load another index beside the one they serve, and serve it.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <chrono>
 #include <filesystem>
 #include <memory>

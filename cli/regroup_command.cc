@@ -1,6 +1,7 @@
 // farvec regroup: writes a cluster index again, grouped by how often its clusters are probed.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>

@@ -1,6 +1,7 @@
 // farvec search: a file of queries in, a file of neighbours out.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <memory>

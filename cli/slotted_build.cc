@@ -1,5 +1,6 @@
 #include "cli/slotted_build.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <utility>
 #include <vector>

@@ -1,7 +1,6 @@
 // farvec build graph --layout slotted: codes, extensions, placement, pages.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -10,6 +9,10 @@
 #include "graph/vamana_builder.h"
 #include "layout/index_writer.h"
 #include "layout/manifest.h"
+
+namespace CLI {
+class App;
+}
 
 namespace farvec::cli {
 

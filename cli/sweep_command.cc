@@ -1,4 +1,5 @@
 // farvec sweep: recall, throughput and latency over every combination of parameters.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <limits>
 #include <map>

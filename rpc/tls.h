@@ -1,15 +1,17 @@
 // Mutual TLS of the control plane: both ends show a certificate of an authority that both trust.
 #pragma once
 
-#include <grpcpp/security/auth_context.h>
-#include <grpcpp/security/credentials.h>
-#include <grpcpp/security/server_credentials.h>
-
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "rpc/address.h"
+
+namespace grpc {
+class AuthContext;
+class ChannelCredentials;
+class ServerCredentials;
+}  // namespace grpc
 
 namespace farvec::rpc {
 
