@@ -1,6 +1,7 @@
 #include "tests/e2e/child_process.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -28,7 +29,7 @@ int to_exit_status(int status) {
 }  // namespace
 
 std::string program(const std::string& name) {
-  return std::string(FARVEC_BIN_DIR) + "/" + name;
+  return fmt::format("{}/{}", FARVEC_BIN_DIR, name);
 }
 
 ChildProcess::ChildProcess(std::vector<std::string> command) {
