@@ -17,6 +17,7 @@
 #include "compute_node/index_loader.h"
 #include "compute_node/search_core.h"
 #include "layout/cluster_writer.h"
+#include "tests/unit/compute_node/task_list_feed.h"
 #include "tests/unit/temporary_folder.h"
 #include "transport/mapped/mapped_endpoint.h"
 
@@ -95,47 +96,16 @@ inline const SmallClusters& small_clusters() {
   return clusters;
 }
 
-/// Feeds tasks 0, 1, ... and keeps them.
-class Feed : public TaskFeed {
+class Feed : public TaskListFeed {
  public:
-  struct Task : SearchTask {
-    NodeId id_room[40];
-    float distance_room[40];
-  };
-
   Feed(const SmallClusters& clusters, std::size_t count, ProbeChoice probing,
        double deadline_us = 5e6)
-      : tasks_(count), deadline_(us_to_ticks(deadline_us)) {
+      : TaskListFeed(count, deadline_us) {
     for (std::size_t i = 0; i < count; ++i) {
-      tasks_[i].query = clusters.row(i * 7);
-      tasks_[i].k = 10;
-      tasks_[i].probing = probing;
-      tasks_[i].ids = tasks_[i].id_room;
-      tasks_[i].distances = tasks_[i].distance_room;
+      tasks()[i].query = clusters.row(i * 7);
+      tasks()[i].probing = probing;
     }
   }
-
-  SearchTask* next() override {
-    if (given_ == tasks_.size()) return nullptr;
-    tasks_[given_].deadline = now_ticks() + deadline_;
-    return &tasks_[given_++];
-  }
-  bool finished() override { return given_ == tasks_.size(); }
-  void done(SearchTask&) override { ++done_; }
-  void idle() override {}
-
-  std::vector<Task>& tasks() { return tasks_; }
-  std::size_t done_count() const { return done_; }
-  std::size_t count_status(StatusCode code) const {
-    return static_cast<std::size_t>(std::count_if(
-        tasks_.begin(), tasks_.end(), [&](const Task& t) { return t.status.code() == code; }));
-  }
-
- private:
-  std::vector<Task> tasks_;
-  const Ticks deadline_;
-  std::size_t given_ = 0;
-  std::size_t done_ = 0;
 };
 
 inline SearchCoreOptions with_slots(std::uint32_t slots, std::optional<std::uint32_t> gap = {}) {

@@ -11,6 +11,7 @@
 #include "compute_node/index_loader.h"
 #include "graph/vamana_builder.h"
 #include "layout/record_encoder.h"
+#include "tests/unit/compute_node/task_list_feed.h"
 #include "transport/emulated/device.h"
 #include "transport/emulated/emulated_endpoint.h"
 #include "transport/faulty/faulty_endpoint.h"
@@ -84,46 +85,15 @@ class SmallIndex {
   std::unique_ptr<SearchIndex> index_;
 };
 
-/// Feeds tasks 0, 1, ... and keeps them.
-class ListFeed : public TaskFeed {
+class ListFeed : public TaskListFeed {
  public:
-  struct Task : SearchTask {
-    NodeId id_room[10];
-    float distance_room[10];
-  };
-
-  ListFeed(const SmallIndex& index, std::size_t count, double deadline_us = 5e6) : tasks_(count) {
+  ListFeed(const SmallIndex& index, std::size_t count, double deadline_us = 5e6)
+      : TaskListFeed(count, deadline_us) {
     for (std::size_t i = 0; i < count; ++i) {
-      tasks_[i].query = index.query(i);
-      tasks_[i].k = 10;
-      tasks_[i].list = 30;
-      tasks_[i].ids = tasks_[i].id_room;
-      tasks_[i].distances = tasks_[i].distance_room;
+      tasks()[i].query = index.query(i);
+      tasks()[i].list = 30;
     }
-    deadline_ticks_ = us_to_ticks(deadline_us);
   }
-
-  SearchTask* next() override {
-    if (given_ == tasks_.size()) return nullptr;
-    tasks_[given_].deadline = now_ticks() + deadline_ticks_;
-    return &tasks_[given_++];
-  }
-  bool finished() override { return given_ == tasks_.size(); }
-  void done(SearchTask&) override { ++done_; }
-  void idle() override {}
-
-  std::vector<Task>& tasks() { return tasks_; }
-  std::size_t done_count() const { return done_; }
-  std::size_t count_status(StatusCode code) const {
-    return static_cast<std::size_t>(std::count_if(
-        tasks_.begin(), tasks_.end(), [&](const Task& t) { return t.status.code() == code; }));
-  }
-
- private:
-  std::vector<Task> tasks_;
-  std::size_t given_ = 0;
-  std::size_t done_ = 0;
-  Ticks deadline_ticks_ = 0;
 };
 
 SearchCoreOptions with_slots(std::uint32_t slots) {

@@ -9,9 +9,7 @@
 
 #include "base/random.h"
 #include "graph/beam_search.h"
-#include "graph/vamana_builder.h"
-#include "tests/unit/graph/graph_source.h"
-#include "tests/unit/graph/test_data.h"
+#include "tests/unit/graph/search_fixture.h"
 
 namespace farvec::graph {
 namespace {
@@ -55,25 +53,11 @@ struct PartlyResident : testing::GraphSource {
   }
 };
 
-class CacheAwareSearch : public ::testing::Test {
+class CacheAwareSearch : public testing::SearchFixture {
  protected:
-  static constexpr std::uint32_t kCount = 1500;
+  CacheAwareSearch() { parameters_.width = 4; }
 
-  CacheAwareSearch() : cloud_(kCount + 20, 12, 3), data_(cloud_.view()) {
-    data_.count = kCount;
-    VamanaOptions options;
-    options.degree = 16;
-    options.list = 40;
-    options.quiet = true;
-    options.threads = 1;
-    graph_ = std::make_unique<Graph>(build_vamana(data_, Metric::l2, options));
-    parameters_.max_degree = 16;
-    parameters_.node_count = kCount;
-    parameters_.list = 40;
-    parameters_.width = 4;
-  }
-
-  PartlyResident source() const { return {*graph_, data_}; }
+  PartlyResident source() const { return {graph_, data_}; }
   /// Holds each vertex with this probability.
   PartlyResident source(double share) const {
     PartlyResident result = source();
@@ -84,34 +68,24 @@ class CacheAwareSearch : public ::testing::Test {
     return result;
   }
 
-  testing::ExactScorer scorer(std::size_t query) const {
-    return {data_, cloud_.view().row(kCount + query),
-            distance::pair_kernel(Metric::l2, data_.type, data_.dimension)};
-  }
   std::vector<Neighbor> results() const {
     std::vector<Neighbor> all;
     for (std::uint32_t i = 0; i < scratch_.results.size(); ++i) all.push_back(scratch_.results[i]);
     return all;
   }
   Status search(PartlyResident& source, std::size_t query) {
-    return cache_aware_search(source, scorer(query), {&graph_->entry, 1}, parameters_, scratch_);
+    return cache_aware_search(source, scorer(query), {&graph_.entry, 1}, parameters_, scratch_);
   }
   std::vector<Neighbor> best_first(PartlyResident& source, std::size_t query) {
     BeamParameters parameters = parameters_;
     parameters.width = 1;
-    EXPECT_TRUE(beam_search(source, scorer(query), {&graph_->entry, 1}, parameters, scratch_).ok());
+    EXPECT_TRUE(beam_search(source, scorer(query), {&graph_.entry, 1}, parameters, scratch_).ok());
     return results();
   }
-
-  testing::Cloud cloud_;
-  VectorView data_;
-  std::unique_ptr<Graph> graph_;
-  BeamParameters parameters_;
-  BeamScratch scratch_;
 };
 
 TEST_F(CacheAwareSearch, IsBestFirstWhenEverythingIsResident) {
-  for (std::size_t query = 0; query < 20; ++query) {
+  for (std::size_t query = 0; query < kQueries; ++query) {
     PartlyResident all = source(2.0);
     PartlyResident again = all;
     ASSERT_TRUE(search(all, query).ok());
@@ -147,7 +121,7 @@ TEST_F(CacheAwareSearch, WaitsOnlyWhenNoneOfTheNearestIsResident) {
 
 TEST_F(CacheAwareSearch, FindsAsMuchAsBestFirst) {
   std::size_t same = 0;
-  for (std::size_t query = 0; query < 20; ++query) {
+  for (std::size_t query = 0; query < kQueries; ++query) {
     PartlyResident some = source(0.3);
     some.latency = 2;
     ASSERT_TRUE(search(some, query).ok());
@@ -176,14 +150,14 @@ TEST_F(CacheAwareSearch, BeamSearchPrefetchesTheNearest) {
   BeamParameters parameters = parameters_;
   parameters.width = 1;
   PartlyResident without = source();
-  ASSERT_TRUE(beam_search(without, scorer(4), {&graph_->entry, 1}, parameters, scratch_).ok());
+  ASSERT_TRUE(beam_search(without, scorer(4), {&graph_.entry, 1}, parameters, scratch_).ok());
   const auto expected = results();
   EXPECT_TRUE(without.loads.empty());
   EXPECT_EQ(without.waits, without.expanded.size());
 
   parameters.prefetch = 4;
   PartlyResident with = source();
-  ASSERT_TRUE(beam_search(with, scorer(4), {&graph_->entry, 1}, parameters, scratch_).ok());
+  ASSERT_TRUE(beam_search(with, scorer(4), {&graph_.entry, 1}, parameters, scratch_).ok());
   EXPECT_EQ(results(), expected);
   EXPECT_EQ(with.expanded, without.expanded);
   EXPECT_LT(with.waits, without.waits);
@@ -196,7 +170,7 @@ TEST_F(CacheAwareSearch, EndsWithTheErrorOfItsSource) {
   EXPECT_EQ(search(broken, 0).code(), StatusCode::data_loss);
   EXPECT_EQ(broken.expanded.size(), 1u);
 
-  parameters_.node_count = graph_->entry + 1;
+  parameters_.node_count = graph_.entry + 1;
   PartlyResident all = source(2.0);
   EXPECT_EQ(search(all, 0).code(), StatusCode::data_loss) << "neighbours beyond the vertices";
 }
