@@ -2,7 +2,7 @@
 # Runs commands on a machine with RDMA: this one when it has it, else one or two QEMU guests with
 # soft-RoCE that run this machine's own programs on a read-only view of its file system.
 #   scripts/lab/lab.sh run [OPTIONS] -- COMMAND...   exit status is COMMAND's
-#   scripts/lab/lab.sh up [OPTIONS]                  boot guests that later runs use
+#   scripts/lab/lab.sh up [OPTIONS]                  boot the guests, if any, that later runs use
 #   scripts/lab/lab.sh down                          stop them
 # Options:
 #   --guests 1|2     with 2, COMMAND runs in both; see the environment below [1]
@@ -85,7 +85,7 @@ case "$GUESTS:$ACCEL" in
 esac
 
 case "$ACTION" in
-  up) start_guests ;;
+  up) host_has_rdma || start_guests ;;
   down) stop_guests ;;
   run) [ $# -gt 0 ] || die "run: no COMMAND after --"; run "$@" ;;
   -h | --help | help) usage ;;

@@ -51,9 +51,9 @@ until search --connect "unix:$FOLDER/c" --out again.ibin 2>/dev/null; do
 done
 cmp local.ibin again.ibin || fail "other neighbours after the restart"
 
-"$BIN/farvec" build cluster --data base.u8bin --metric l2 --clusters 60 --replicas 4 \
+"$BIN/farvec" build cluster --data base.u8bin --metric l2 --clusters 20 --replicas 4 \
   --layout grouped --quiet --out clusters
-probe() { "$BIN/farvec" search --queries query.u8bin --k 10 --probe 12 "$@"; }
+probe() { "$BIN/farvec" search --queries query.u8bin --k 10 --probe 4 "$@"; }
 probe --index clusters --threads 1 --out local.ibin
 "$BIN/farvec" publish --memory-node "unix:$FOLDER/m" --index clusters --quiet
 probe --index clusters --threads 1 --slots 4 --tier "$TIER:unix:$FOLDER/m" --out remote.ibin
