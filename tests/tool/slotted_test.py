@@ -62,8 +62,14 @@ class Slotted(ToolTest):
 
     def test_few_vectors(self):
         for count in (1, 2, 3):
-            self.must_pass(self.build_slotted(self.data(count), "--overwrite"))
+            data = self.data(count)
+            self.must_pass(self.build_slotted(data, "--overwrite", "--rerank", "on"))
             self.assertEqual(self.inspect()["slotted"]["pages"], 1)
+            out = self.folder / f"{count}.ibin"
+            self.must_pass(self.search(data, "--k", count, "--rerank", 40, "--out", out))
+            found, distances = read_neighbours(out)
+            self.assertEqual(found[:, 0].tolist(), list(range(count)))
+            self.assertEqual(distances[:, 0].tolist(), [0] * count)
 
     def test_people_read_it_too(self):
         self.must_pass(self.build_slotted(self.data()))
