@@ -10,7 +10,6 @@
 #include "cli/measurement.h"
 #include "compute_node/disk_records.h"
 #include "compute_node/slotted_core.h"
-#include "ssd_baseline/io/batch_size.h"
 #include "ssd_baseline/io/disk_engine.h"
 
 namespace farvec::cli {
@@ -20,9 +19,9 @@ using ssd_baseline::DiskFile;
 using ssd_baseline::SlottedSearchOptions;
 using ssd_baseline::SlottedStore;
 
-constexpr std::size_t kProbeQueries = 400;
-/// Times do not spread evenly: with 1 the core would wait half of the time.
-constexpr double kAlpha = 2;
+constexpr std::size_t kProbeQueries = 800;
+/// Of the best rate: the last tenth doubles every search's latency.
+constexpr double kEnough = 0.9;
 constexpr std::uint32_t kMostSlots = 64;
 /// Of a budget, the pool has at least so many times what the searches themselves take.
 constexpr std::size_t kPoolShare = 3;
@@ -178,31 +177,32 @@ std::uint32_t DiskTier::affordable_slots(SlottedSearchOptions options) const {
   return options.slots;
 }
 
-std::uint32_t DiskTier::choose_slots(const SlottedSearchOptions& all, VectorView queries,
-                                     const BatchParameters& parameters) const {
-  SlottedSearchOptions options = all;
+double DiskTier::probe_rate(const SlottedSearchOptions& options, VectorView queries,
+                            const BatchParameters& parameters) const {
   const std::size_t rows = queries.count;
-  options.slots = 1;
-  options.cores = 1;
   // Half of them fill the pool, the others find in it what others than they have left there.
-  queries.count = (std::min(queries.count, kProbeQueries) + 1) / 2;
-  const std::uint32_t most = affordable_slots(all);
-  const double latency_us = ssd_baseline::mean_read_latency_us(*open_engine({file_}, 1));
+  queries.count = (std::min(rows, kProbeQueries) + 1) / 2;
   const auto cores = make_cores(options);
   dataset::GroundTruth results;
   run_batch(cores, queries, parameters, results);
   if (2 * queries.count <= rows) queries.data = queries.row(queries.count);
-  const double waited_before = cores.front()->statistics().waited_us;
   const BatchOutcome outcome = run_batch(cores, queries, parameters, results);
-  const double waited_us = cores.front()->statistics().waited_us - waited_before;
-  // The vectors of a search come together.
-  const std::uint64_t vectors = all.rerank > 0 ? queries.count : 0;
-  const auto reads =
-      static_cast<double>(outcome.totals.reads - outcome.totals.rerank_reads + vectors);
-  if (reads == 0) return 1;
-  const double compute_us = (outcome.seconds * 1e6 - waited_us) / reads;
-  return ssd_baseline::batch_size(
-      {.alpha = kAlpha, .latency_us = latency_us, .compute_us = compute_us, .most = most});
+  return static_cast<double>(queries.count) / outcome.seconds;
+}
+
+std::uint32_t DiskTier::choose_slots(const SlottedSearchOptions& all, VectorView queries,
+                                     const BatchParameters& parameters) const {
+  SlottedSearchOptions options = all;
+  options.cores = 1;
+  std::vector<std::pair<std::uint32_t, double>> rates;
+  double best = 0;
+  for (options.slots = 1; options.slots <= affordable_slots(all); options.slots *= 2) {
+    rates.emplace_back(options.slots, probe_rate(options, queries, parameters));
+    best = std::max(best, rates.back().second);
+  }
+  return std::find_if(rates.begin(), rates.end(),
+                      [&](const auto& rate) { return rate.second >= kEnough * best; })
+      ->first;
 }
 
 std::vector<std::unique_ptr<compute_node::SearchCore>> DiskTier::make_cores(

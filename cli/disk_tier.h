@@ -73,9 +73,9 @@ class DiskTier {
     return ssd_baseline::SlottedStore::plan(index_, options);
   }
 
-  /// Searches in flight on a core that hide the disk's latency behind computing: B of section 3.1
-  /// of the VeloANN paper, from the latency of the disk and the time that a few of the queries take
-  /// one after the other; fewer where the budget is tight. `all.slots` does not matter.
+  /// Searches in flight on a core that keep the disk busy: the fewest, of powers of two, with
+  /// nearly the best rate over some of the queries; no more than leave the pool its share of the
+  /// budget. `all.slots` does not matter. Takes about three seconds.
   std::uint32_t choose_slots(const ssd_baseline::SlottedSearchOptions& all, VectorView queries,
                              const BatchParameters& parameters) const;
 
@@ -83,6 +83,9 @@ class DiskTier {
   const std::string& model() const { return model_; }
 
  private:
+  /// Queries per second, over some of them, on one core.
+  double probe_rate(const ssd_baseline::SlottedSearchOptions& options, VectorView queries,
+                    const BatchParameters& parameters) const;
   /// Most that leave enough of the budget to the pool.
   std::uint32_t affordable_slots(ssd_baseline::SlottedSearchOptions options) const;
 

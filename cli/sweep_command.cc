@@ -309,7 +309,7 @@ void add_machine_options(CLI::App& command, SweepArguments& a) {
   command
       .add_option("--slots", a.slots,
                   "Searches in flight per core; 1 is synchronous. auto: 16, and for slotted pages\n"
-                  "what hides the latency of the disk")
+                  "what the disk's rate wants, measured at the start")
       ->capture_default_str();
   command.add_option("--threads", a.threads, "Cores")->capture_default_str();
   command

@@ -58,7 +58,6 @@ class CoreLoop : public SearchCore::Impl {
   CoreStatistics statistics() const override {
     CoreStatistics result;
     result.live_searches = live_;
-    result.waited_us = ticks_to_us(waited_);
     for (const auto& slot : slots_) {
       result.dram_bytes += slot->searcher->dram_bytes();
     }
@@ -75,8 +74,7 @@ class CoreLoop : public SearchCore::Impl {
   void dispatch() {
     try {
       if (!idle_.empty()) offer_task();
-      const Ticks begin = now_ticks();
-      if (!scheduler_.run_once() && live_ > 0) waited_ += now_ticks() - begin;
+      scheduler_.run_once();
       if (live_ == 0 && waiting_ == nullptr && idle_.size() == slots_.size()) {
         if (feed_->finished())
           stopping_ = true;
@@ -144,7 +142,6 @@ class CoreLoop : public SearchCore::Impl {
   TaskFeed* feed_ = nullptr;
   SearchTask* waiting_ = nullptr;  ///< taken from the feed for a slot that was just woken
   std::uint32_t live_ = 0;
-  Ticks waited_ = 0;
   bool stopping_ = false;
   std::exception_ptr failure_;
 };

@@ -118,7 +118,6 @@ struct CoreStatistics {
   std::uint64_t late_completions = 0;  ///< after their search's deadline
   std::uint32_t in_flight_reads = 0;
   std::uint32_t live_searches = 0;
-  double waited_us = 0;        ///< with searches in flight, all of which waited
   std::size_t dram_bytes = 0;  ///< scratch, lane buffers, record cache, the endpoint's own
   // Of endpoints that ask their device for more than they are asked for: transport::EndpointUse.
   std::uint64_t device_reads = 0;
