@@ -168,6 +168,9 @@ def draw(rows, path):
                                 for group in grouped_by(mine, "name").values())
                 axes.plot(*zip(*points), label=series, color=COLOURS[series],
                           marker=MARKERS[series], markersize=4, linewidth=1.2)
+            if not panel:
+                axes.text(0.5, 0.5, "not measured", transform=axes.transAxes, ha="center",
+                          fontsize=7)
             axes.set_yscale("log")
             axes.grid(True, which="both", linewidth=0.4, alpha=0.4)
             axes.set_title(f"{name}, {tier}", fontsize=8)
