@@ -61,8 +61,9 @@ std::shared_ptr<const DiskFile> open_region(const layout::IndexDirectory& direct
   auto file = std::make_shared<const DiskFile>(path.string());
   const std::uint64_t needed = directory.manifest().region(region).file_bytes();
   if (file->size() < needed) {
-    throw Error("'{}' has {} bytes, but the index's are {}: copy '{}' there", file->path(),
-                file->size(), needed, directory.region_path(region).string());
+    throw Error("'{}' has {} bytes, but the index's {} are {}: copy '{}' there", file->path(),
+                file->size(), region == layout::kVectorsRegion ? "vectors" : "records", needed,
+                directory.region_path(region).string());
   }
   const HugeBuffer start = read_start(*file, layout::kRegionHeaderBytes);
   directory.check_header(region, start.span().first(layout::kRegionHeaderBytes), file->path());
