@@ -19,7 +19,7 @@ class SearchFixture : public ::testing::Test {
   SearchFixture()
       : cloud_(kCount + kQueries, 12, 3),
         data_(packed_view(cloud_.values.data(), kCount, cloud_.dimension, ElementType::f32)),
-        graph_(build_vamana(data_, Metric::l2, build_options())) {
+        graph_(build_vamana(data_, Metric::l2, quiet_options())) {
     parameters_.max_degree = 16;
     parameters_.node_count = kCount;
     parameters_.list = 40;
@@ -30,17 +30,6 @@ class SearchFixture : public ::testing::Test {
             distance::pair_kernel(Metric::l2, data_.type, data_.dimension)};
   }
 
- private:
-  static VamanaOptions build_options() {
-    VamanaOptions options;
-    options.degree = 16;
-    options.list = 40;
-    options.quiet = true;
-    options.threads = 1;
-    return options;
-  }
-
- protected:
   Cloud cloud_;
   VectorView data_;
   Graph graph_;

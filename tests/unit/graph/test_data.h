@@ -5,6 +5,7 @@
 
 #include "base/random.h"
 #include "base/types.h"
+#include "graph/vamana_builder.h"
 
 namespace farvec::graph::testing {
 
@@ -27,5 +28,15 @@ struct Cloud {
   std::uint32_t dimension;
   std::vector<float> values;
 };
+
+/// Of a graph of degree 16.
+inline VamanaOptions quiet_options() {
+  VamanaOptions options;
+  options.degree = 16;
+  options.list = 40;
+  options.quiet = true;
+  options.threads = 2;
+  return options;
+}
 
 }  // namespace farvec::graph::testing

@@ -15,14 +15,7 @@
 namespace farvec::graph {
 namespace {
 
-VamanaOptions quiet_options() {
-  VamanaOptions options;
-  options.degree = 16;
-  options.list = 40;
-  options.quiet = true;
-  options.threads = 2;
-  return options;
-}
+using testing::quiet_options;
 
 void expect_sound(const Graph& graph, std::uint32_t degree) {
   for (std::size_t v = 0; v < graph.count(); ++v) {
