@@ -196,7 +196,8 @@ std::uint32_t DiskTier::choose_slots(const SlottedSearchOptions& all, VectorView
   options.cores = 1;
   std::vector<std::pair<std::uint32_t, double>> rates;
   double best = 0;
-  for (options.slots = 1; options.slots <= affordable_slots(all); options.slots *= 2) {
+  const std::uint32_t most = affordable_slots(all);
+  for (options.slots = 1; options.slots <= most; options.slots *= 2) {
     rates.emplace_back(options.slots, probe_rate(options, queries, parameters));
     best = std::max(best, rates.back().second);
   }
