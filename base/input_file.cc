@@ -11,8 +11,16 @@
 
 namespace farvec {
 
-InputFile::InputFile(std::string path) : path_(std::move(path)) {
-  fd_ = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+int open_for_reading(const std::string& path, int flags) {
+  const int fd = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags);
+  if (fd < 0) return fd;
+  // io_uring would give reads back undone that have to wait for a disk.
+  const int set = fcntl(fd, F_GETFL);
+  if (set >= 0) (void)fcntl(fd, F_SETFL, set & ~O_NONBLOCK);
+  return fd;
+}
+
+InputFile::InputFile(std::string path) : path_(std::move(path)), fd_(open_for_reading(path_)) {
   if (fd_ < 0) throw SystemError(errno, "opening '{}' for reading", path_);
   struct stat info {};
   if (fstat(fd_, &info) != 0 || !S_ISREG(info.st_mode)) {
@@ -40,6 +48,16 @@ void InputFile::read_at(std::uint64_t offset, void* out, std::size_t bytes) cons
     offset += static_cast<std::uint64_t>(got);
     bytes -= static_cast<std::size_t>(got);
   }
+}
+
+std::string read_text(const std::string& path, std::uint64_t most_bytes, std::string_view kind) {
+  const InputFile file(path);
+  if (file.size() > most_bytes) {
+    throw Error("'{}' has {} bytes, and {} has at most {}", path, file.size(), kind, most_bytes);
+  }
+  std::string text(file.size(), '\0');
+  file.read_at(0, text.data(), text.size());
+  return text;
 }
 
 }  // namespace farvec

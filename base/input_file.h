@@ -4,8 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace farvec {
+
+/// Opens for reading, and never waits: a FIFO that nobody writes to would hold open() for ever. It
+/// has opened whatever has the name, so the caller looks at its kind before it reads. -1 with errno
+/// as open() leaves it.
+int open_for_reading(const std::string& path, int flags = 0);
 
 /// Owns the descriptor. Reads are positional, so any number of threads may share one.
 class InputFile {
@@ -18,6 +24,8 @@ class InputFile {
 
   const std::string& path() const { return path_; }
   std::uint64_t size() const { return size_; }
+  /// Stays this object's; for libraries that read or map a descriptor.
+  int descriptor() const { return fd_; }
 
   /// Fills `out` from `offset`. Throws Error naming the offset when the file ends before.
   void read_at(std::uint64_t offset, void* out, std::size_t bytes) const;
@@ -27,5 +35,9 @@ class InputFile {
   int fd_ = -1;
   std::uint64_t size_ = 0;
 };
+
+/// The whole file. Throws what InputFile throws, and Error when it has more bytes than `kind` ("a
+/// manifest") ever has.
+std::string read_text(const std::string& path, std::uint64_t most_bytes, std::string_view kind);
 
 }  // namespace farvec

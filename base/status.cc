@@ -14,6 +14,8 @@ std::string_view to_string(StatusCode code) {
       return "DEADLINE_EXCEEDED";
     case StatusCode::not_found:
       return "NOT_FOUND";
+    case StatusCode::permission_denied:
+      return "PERMISSION_DENIED";
     case StatusCode::resource_exhausted:
       return "RESOURCE_EXHAUSTED";
     case StatusCode::failed_precondition:

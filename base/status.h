@@ -10,13 +10,15 @@
 
 namespace farvec {
 
-/// The subset of gRPC's codes that a search can end with; the numbers are gRPC's.
+/// The subset of gRPC's codes that a search or a call of the control plane can end with; the
+/// numbers are gRPC's.
 enum class StatusCode : std::uint8_t {
   ok = 0,
   cancelled = 1,
   invalid_argument = 3,
   deadline_exceeded = 4,
   not_found = 5,
+  permission_denied = 7,
   resource_exhausted = 8,
   failed_precondition = 9,
   internal = 13,

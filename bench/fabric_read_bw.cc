@@ -115,7 +115,7 @@ class Reader {
     const Ticks start = now_ticks();
     const Ticks end = start + us_to_ticks(options_.seconds * 1e6);
     Ticks now = start;
-    while ((now = now_ticks()) < end) turn();
+    for (; now < end; now = now_ticks()) turn();
     const double rate = static_cast<double>(done_ - before) / ticks_to_us(now - start) * 1e6;
     while (free_.size() < options_.depth) reap();
     return rate;

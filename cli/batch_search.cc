@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "cli/interrupt.h"
 #include "cli/pinned_threads.h"
 
 namespace farvec::cli {
@@ -17,14 +18,17 @@ namespace {
 using compute_node::QueryCounts;
 using compute_node::SearchTask;
 
+/// Latencies that there is room for at once; more make the room grow.
+constexpr std::size_t kReserved = 1 << 20;
+
 /// A task and the room for its answer.
 struct Slot : SearchTask {
-  std::uint64_t number = 0;  ///< query + round * queries
+  std::uint64_t number = 0;  ///< its query is the row modulo their count
   std::vector<NodeId> id_room;
   std::vector<float> distance_room;
 };
 
-/// Deals every `cores`-th query of every round to one core.
+/// Deals every `cores`-th search to one core.
 class StridedFeed : public compute_node::TaskFeed {
  public:
   StridedFeed(VectorView queries, const BatchParameters& parameters, dataset::GroundTruth& results,
@@ -32,15 +36,18 @@ class StridedFeed : public compute_node::TaskFeed {
       : queries_(queries),
         parameters_(parameters),
         results_(results),
-        next_(first),
+        next_(parameters.first + first),
         stride_(stride),
-        end_(queries.count * parameters.repeats),
+        end_(parameters.first + std::uint64_t{queries.count} * parameters.repeats),
+        limit_(us_to_ticks(parameters.limit_ms * 1000)),
+        start_(now_ticks()),
         deadline_(us_to_ticks(parameters.deadline_ms * 1000)) {
-    latency_us.reserve(end_ / stride + 1);
+    latency_us.reserve(std::min<std::size_t>((end_ - parameters.first) / stride + 1, kReserved));
   }
 
   SearchTask* next() override {
-    if (next_ >= end_) return nullptr;
+    if (finished()) return nullptr;
+    any_ = true;
     Slot* slot = free_slot();
     slot->number = next_;
     next_ += stride_;
@@ -49,7 +56,10 @@ class StridedFeed : public compute_node::TaskFeed {
     return slot;
   }
 
-  bool finished() override { return next_ >= end_; }
+  bool finished() override {
+    if (next_ >= end_ || interrupted()) return true;
+    return limit_ > 0 && any_ && now_ticks() - start_ >= limit_;
+  }
 
   void done(SearchTask& task) override {
     auto* slot = static_cast<Slot*>(&task);
@@ -58,7 +68,7 @@ class StridedFeed : public compute_node::TaskFeed {
                   to_string(task.status.code()));
     }
     latency_us.push_back(static_cast<float>(ticks_to_us(task.finished - task.started)));
-    if (slot->number < queries_.count) keep(*slot);
+    if (slot->number - parameters_.first < queries_.count) keep(*slot);
     free_.push_back(slot);
   }
 
@@ -90,7 +100,7 @@ class StridedFeed : public compute_node::TaskFeed {
   }
 
   void keep(const Slot& slot) {
-    const std::size_t row = slot.number * parameters_.k;
+    const std::size_t row = slot.number % queries_.count * parameters_.k;
     for (std::uint32_t i = 0; i < parameters_.k; ++i) {
       const bool found = i < slot.found;
       results_.ids[row + i] = found ? slot.ids[i] : kInvalidNode;
@@ -104,9 +114,12 @@ class StridedFeed : public compute_node::TaskFeed {
   const VectorView queries_;
   const BatchParameters parameters_;
   dataset::GroundTruth& results_;
-  std::size_t next_;
+  std::uint64_t next_;
   const std::size_t stride_;
-  const std::size_t end_;
+  const std::uint64_t end_;
+  const Ticks limit_;
+  const Ticks start_;
+  bool any_ = false;  ///< dealt
   const Ticks deadline_;
   std::vector<std::unique_ptr<Slot>> slots_;
   std::vector<Slot*> free_;

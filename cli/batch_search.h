@@ -17,23 +17,27 @@ struct BatchParameters {
   std::uint32_t list = 64;
   std::uint32_t width = 1;
   compute_node::ProbeChoice probing;  ///< of a cluster index
-  std::uint32_t repeats = 1;          ///< times the whole set is searched
-  double deadline_ms = 10'000;        ///< per query, from its start
-  bool partial = false;               ///< go on without records that no memory node can deliver
+  std::uint64_t first = 0;            ///< search to begin with; its query is the row modulo count
+  std::uint32_t repeats = 1;          ///< times every query is searched, at most
+  /// No search begins later than so long after the first; one on each core does. 0: no limit.
+  double limit_ms = 0;
+  double deadline_ms = 10'000;  ///< per query, from its start
+  bool partial = false;         ///< go on without records that no memory node can deliver
 };
 
 struct BatchOutcome {
   double seconds = 0;                ///< wall time of all cores together
   double processor_seconds = 0;      ///< what their threads took of the processor, in sum
   std::vector<float> latency_us;     ///< one per search, start to end
-  compute_node::QueryCounts totals;  ///< summed over the first round of the set
-  double coverage = 1;               ///< least of the first round (SearchTask::coverage)
+  compute_node::QueryCounts totals;  ///< summed over the first of each query
+  double coverage = 1;               ///< least of the same (SearchTask::coverage)
 };
 
-/// One SearchCore per thread; queries are dealt out in turn. Results of the first round go to
-/// `results` (queries x k; missing ones are kInvalidNode and infinity). `queries` are in the
-/// index's stored type. Pins each thread to its own processor when there are enough. Throws Error
-/// with the status of the first search that fails.
+/// One SearchCore per thread; queries are dealt out in turn until each had its repeats, the time is
+/// over, or the program is interrupted(). A query's first result goes to its row of `results`
+/// (queries x k; missing ones are kInvalidNode and infinity, rows that no search came to are
+/// undefined). `queries` are in the index's stored type. Pins each thread to its own processor when
+/// there are enough. Throws Error with the status of the first search that fails.
 BatchOutcome run_batch(std::span<const std::unique_ptr<compute_node::SearchCore>> cores,
                        VectorView queries, const BatchParameters& parameters,
                        dataset::GroundTruth& results);

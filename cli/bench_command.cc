@@ -5,12 +5,14 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/quantity.h"
 #include "base/random.h"
 #include "cli/bench_report.h"
 #include "cli/bench_tier.h"
 #include "cli/commands.h"
 #include "cli/measurement.h"
 #include "cli/pinned_threads.h"
+#include "rpc/option_rules.h"
 #include "rpc/tls_flags.h"
 #include "transport/load/read_load.h"
 
@@ -93,7 +95,7 @@ class TransportBench {
   BenchAxes read_axes() const {
     BenchAxes axes;
     axes.threads = split_numbers(arguments_.threads, "--threads");
-    axes.payloads = split_numbers(arguments_.payloads, "--payload");
+    axes.payloads = split_payloads(arguments_.payloads);
     axes.inflights = split_numbers(arguments_.inflights, "--inflight");
     if (!arguments_.batches.empty()) axes.batches = split_numbers(arguments_.batches, "--batch");
     axes.mixes = split_shares(arguments_.mixes, "--mix");
@@ -167,7 +169,28 @@ class TransportBench {
   std::vector<Run> runs_;
 };
 
-void bench_transport(const BenchArguments& arguments) {
+/// Refuses options that would be ignored, before anything is opened.
+void check_options(const CLI::App& command, const BenchArguments& arguments) {
+  using transport::TierKind;
+  bool own = false;
+  bool verbs = false;
+  bool remote = false;
+  for (const auto& tier : transport::parse_tiers(arguments.tiers)) {
+    remote |= is_remote(tier.kind);
+    verbs |= tier.kind == TierKind::verbs;
+    own |= tier.kind == TierKind::dram || tier.kind == TierKind::shm ||
+           tier.kind == TierKind::emulated;
+  }
+  const std::string is = "; --tier is " + arguments.tiers;
+  rpc::refuse_unused(
+      command, std::vector<rpc::OptionRule>{{"--bytes", own, "dram, shm and emulated tiers" + is},
+                                            {"--signal", verbs, "--tier verbs" + is},
+                                            {"--doorbell", verbs, "--tier verbs" + is}});
+  if (!remote) rpc::refuse_tls_flags(command, "tiers of memory nodes, verbs and fabric" + is);
+}
+
+void bench_transport(const CLI::App& command, const BenchArguments& arguments) {
+  check_options(command, arguments);
   if (arguments.passes == 0) throw Error("--passes must be at least 1");
   if (!(arguments.pass_ms > 0)) throw Error("--pass-ms must be more than 0");
   if (arguments.bytes == 0) throw Error("--bytes must be at least 1");
@@ -210,7 +233,11 @@ void register_bench_transport(CLI::App& bench) {
                    "verbs: ring once per batch, once per read of it, or measure both")
       ->check(CLI::IsMember({"batch", "read", "both"}))
       ->capture_default_str();
-  command->add_option("--bytes", a.bytes, "Size of the region, for dram, shm and emulated")
+  command
+      ->add_option("--bytes", a.bytes,
+                   "Size of the region, like 256MiB, for dram, shm and emulated; sizes are\n" +
+                       std::string(kSizeForms))
+      ->transform(size_in_digits("--bytes"))
       ->capture_default_str();
   command->add_option("--passes", a.passes, "Times every combination is measured, in turn")
       ->capture_default_str();
@@ -226,7 +253,7 @@ void register_bench_transport(CLI::App& bench) {
       "Example:\n"
       "  farvec bench transport --tier shm,emulated:rdma --payload 64,256,4096 --inflight 1,16,128 "
       "\\\n    --mix 0,0.5,0.9 --json transport.json");
-  command->callback([arguments] { bench_transport(*arguments); });
+  command->callback([arguments, command] { bench_transport(*command, *arguments); });
 }
 
 }  // namespace
@@ -236,6 +263,7 @@ void register_bench_command(CLI::App& tool) {
   bench->require_subcommand(1);
   register_bench_transport(*bench);
   register_bench_disk_command(*bench);
+  register_bench_service_command(*bench);
 }
 
 }  // namespace farvec::cli

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/quantity.h"
 #include "base/version.h"
 #include "cli/build_input.h"
 #include "cli/commands.h"
@@ -170,8 +171,11 @@ void add_options(CLI::App& command, ClusterArguments& arguments) {
   add_input_options(command, arguments.input);
   command.add_option("--out", arguments.out, "Index directory to make")->required();
   command.add_option("--clusters", clustering.clusters, "How many clusters");
-  command.add_option("--cluster-bytes", arguments.cluster_bytes,
-                     "Or: bytes of the vectors that have one cluster as their own, on average");
+  command
+      .add_option("--cluster-bytes", arguments.cluster_bytes,
+                  "Or: bytes (12800, 12.5KiB) of the vectors that have one cluster as their own,\n"
+                  "on average")
+      ->transform(size_in_digits("--cluster-bytes"));
   command.add_option("--replicas", clustering.replicas, "R: most clusters per vector, 1 to 8")
       ->capture_default_str();
   command.add_option("--closure-ratio", clustering.closure_ratio,

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "base/error.h"
@@ -17,6 +18,7 @@
 #include "graph/vamana_builder.h"
 #include "layout/index_writer.h"
 #include "quantization/rabitq.h"
+#include "rpc/option_rules.h"
 
 namespace farvec::cli {
 namespace {
@@ -27,13 +29,18 @@ struct BuildArguments {
   std::string layout = "csr";
   graph::VamanaOptions graph;
   SlottedOptions slotted;
-  std::uint32_t code_bits = 2;
+  std::optional<std::uint32_t> code_bits;
   bool record_checksum = false;
   bool overwrite = false;
   bool json = false;
 
   bool is_slotted() const {
     return layout::parse_layout_kind(layout) == layout::LayoutKind::slotted;
+  }
+  /// Per dimension in DRAM. A page that is read costs more than the bits that save it.
+  std::uint32_t dram_bits() const {
+    if (is_slotted() && slotted.payload == "code") return 1;
+    return code_bits.value_or(is_slotted() ? 4 : 2);
   }
 };
 
@@ -45,7 +52,7 @@ layout::Manifest describe(const BuildArguments& arguments, const VectorView& sou
   manifest.max_degree = arguments.graph.degree;
   manifest.build = {
       arguments.graph.degree, arguments.graph.list, static_cast<double>(arguments.graph.alpha),
-      arguments.graph.passes, arguments.graph.seed, arguments.code_bits};
+      arguments.graph.passes, arguments.graph.seed, arguments.dram_bits()};
   return manifest;
 }
 
@@ -91,15 +98,22 @@ void report(const BuildArguments& arguments, const layout::Manifest& manifest,
   }
 }
 
+/// Refuses options that would be ignored.
+void check_options(const CLI::App& command, const BuildArguments& arguments) {
+  const bool slotted = arguments.is_slotted();
+  refuse_unused_slotted(command, slotted ? &arguments.slotted : nullptr);
+  rpc::refuse_unused(command,
+                     std::vector<rpc::OptionRule>{
+                         {"--record-checksum", !slotted,
+                          "csr and padded: every slotted page has a checksum of its own"}});
+}
+
 void check_arguments(const BuildArguments& arguments) {
-  if (arguments.code_bits < 1 || arguments.code_bits > 8) {
-    throw Error("--code-bits {} is out of range: use 1 to 8", arguments.code_bits);
+  if (const std::uint32_t bits = arguments.dram_bits(); bits < 1 || bits > 8) {
+    throw Error("--code-bits {} is out of range: use 1 to 8", bits);
   }
   if (!arguments.is_slotted()) return;
   check_slotted_options(arguments.slotted);
-  if (arguments.record_checksum) {
-    throw Error("--record-checksum is not for slotted pages: every page has a checksum of its own");
-  }
 }
 
 layout::Manifest write(const BuildArguments& arguments, layout::Manifest manifest,
@@ -111,7 +125,7 @@ layout::Manifest write(const BuildArguments& arguments, layout::Manifest manifes
   }
   const VectorView& rows = built.rows;
   const quantization::Rabitq quantizer(quantization::Rabitq::train(
-      rows, manifest.metric, arguments.code_bits, arguments.graph.seed, threads));
+      rows, manifest.metric, arguments.dram_bits(), arguments.graph.seed, threads));
   HugeBuffer codes(rows.count * quantizer.record_bytes());
   quantizer.encode(rows, codes.data(), threads);
   const auto& parameters = quantizer.parameters();
@@ -122,7 +136,8 @@ layout::Manifest write(const BuildArguments& arguments, layout::Manifest manifes
   return layout::write_index(arguments.out, std::move(manifest), contents, options);
 }
 
-void build(const BuildArguments& arguments) {
+void build(const CLI::App& command, BuildArguments arguments) {
+  check_options(command, arguments);
   check_arguments(arguments);
   const Metric metric = parse_metric(arguments.input.metric);
   const unsigned threads = resolve_threads(arguments.graph.threads);
@@ -135,12 +150,14 @@ void build(const BuildArguments& arguments) {
 
   graph::VamanaOptions options = arguments.graph;
   if (arguments.is_slotted()) {
+    arguments.slotted = resolve_slotted(arguments.slotted, rows);
+    warn_of_slotted(arguments.slotted, manifest.dimension, arguments.dram_bits());
     options.affinity = affinity_options(arguments.slotted, rows, metric, arguments.graph);
   }
   graph::VamanaStats stats;
   const graph::Graph graph = graph::build_vamana(rows, metric, options, &stats);
   manifest =
-      write(arguments, std::move(manifest), {graph, stats, rows, arguments.code_bits}, threads);
+      write(arguments, std::move(manifest), {graph, stats, rows, arguments.dram_bits()}, threads);
   report(arguments, manifest, stats);
 }
 
@@ -155,11 +172,10 @@ void add_graph_options(CLI::App& command, BuildArguments& arguments) {
       ->capture_default_str();
   command.add_option("--passes", graph.passes, "Times every vertex is inserted")
       ->capture_default_str();
-  command
-      .add_option("--code-bits", arguments.code_bits,
-                  "Bits per dimension of the codes in DRAM, 1 to 8 (slotted with "
-                  "payload code: always 1, see --bits)")
-      ->capture_default_str();
+  command.add_option(
+      "--code-bits", arguments.code_bits,
+      "Bits per dimension of the codes in DRAM, 1 to 8 (slotted: of --payload vector;\n"
+      "with code 1, see --bits) [2, slotted 4]");
   command
       .add_option("--layout", arguments.layout,
                   "csr, padded (DiskANN's: whole nodes in blocks), or slotted (pages for SSDs, "
@@ -193,7 +209,7 @@ void register_build_command(CLI::App& tool) {
       "per vector for the graph, and the codes.\n"
       "Example:\n  farvec build graph --data base.u8bin --metric l2 --degree 32 --list 100 \\\n"
       "    --out sift1m.index");
-  graph->callback([arguments] { build(*arguments); });
+  graph->callback([arguments, graph] { build(*graph, *arguments); });
   register_build_cluster_command(*command);
 }
 

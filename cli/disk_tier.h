@@ -1,6 +1,7 @@
 // --tier ssd: an index's pages on a disk of this machine, and what searches may keep in memory.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -9,49 +10,26 @@
 #include <vector>
 
 #include "cli/batch_search.h"
+#include "compute_node/disk_options.h"
 #include "compute_node/search_core.h"
 #include "layout/index_directory.h"
 #include "ssd_baseline/io/disk_file.h"
 #include "ssd_baseline/search/slotted_store.h"
 
-namespace CLI {
-class App;
-}
-
 namespace farvec::cli {
 
-/// As given; lists where a command takes lists.
-struct DiskArguments {
-  std::string memory_budget;
-  std::string search = "cache-aware";
-  std::string pool = "record";
-  std::string prefetch = "on";
-  std::string page_search = "on";
-  std::string rerank = "0";
-};
-
-/// `lists`: every option takes several values, separated by commas.
-void add_disk_options(CLI::App& command, DiskArguments& arguments, bool lists);
-
-/// One way to search.
-struct DiskChoice {
-  ssd_baseline::SearchKind search = ssd_baseline::SearchKind::cache_aware;
-  ssd_baseline::PoolKind pool = ssd_baseline::PoolKind::record;
-  bool prefetch = true;
-  bool page_search = true;
-  std::uint32_t rerank = 0;  ///< results that are ranked again by their vectors
-  std::optional<std::size_t> memory_budget;
-
-  bool operator==(const DiskChoice&) const = default;
-};
-
-/// "50000000", or "20%" of all bytes of the index. Throws Error.
-std::size_t parse_budget(const std::string& text, const layout::Manifest& manifest);
+using compute_node::DiskArguments;
+using compute_node::DiskChoice;
 
 /// All combinations; of an index that is not in slotted pages the budgets alone. Throws Error for
-/// anything that is not understood, and for what is said of slotted pages only.
+/// anything that is not understood.
 std::vector<DiskChoice> disk_choices(const DiskArguments& arguments,
                                      const layout::Manifest& manifest);
+
+/// The choice with a number of results to rank again: twice the k, as far as the list goes, where
+/// there are vectors beside the codes.
+DiskChoice resolve_rerank(DiskChoice choice, const layout::Manifest& manifest, std::uint32_t k,
+                          std::uint32_t list);
 
 /// The only one. Throws Error when the arguments are lists.
 DiskChoice one_disk_choice(const DiskArguments& arguments, const layout::Manifest& manifest);
@@ -59,6 +37,12 @@ DiskChoice one_disk_choice(const DiskArguments& arguments, const layout::Manifes
 /// Slotted pages in a file or on a block device. Directory and index must outlive it and its cores.
 class DiskTier {
  public:
+  static constexpr std::uint32_t kMostSlots = 64;
+  /// Of each number of slots that choose_slots() tries.
+  static constexpr std::size_t kProbeQueries = 800;
+  /// That it does in all, at most.
+  static constexpr std::size_t kChoosingSearches = kProbeQueries * std::bit_width(kMostSlots);
+
   /// `path` is the index's pages themselves, a directory that holds them (and the vectors, when
   /// results are ranked again) under their name, or empty: they lie in the index's directory.
   /// Throws Error when they are not this index's.
@@ -92,8 +76,7 @@ class DiskTier {
   const layout::IndexDirectory& directory_;
   const ssd_baseline::SlottedIndex& index_;
   const std::string path_;
-  std::shared_ptr<const ssd_baseline::DiskFile> file_;  ///< of the pages
-  std::string model_;
+  const std::string model_;
 };
 
 }  // namespace farvec::cli

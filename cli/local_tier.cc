@@ -15,17 +15,13 @@ namespace {
 constexpr std::chrono::milliseconds kPatience{10'000};
 
 ssd_baseline::SlottedSearchOptions slotted_options(const CoreRequest& request) {
-  return {.search = request.disk.search,
-          .pool = request.disk.pool,
-          .prefetch = request.disk.prefetch,
-          .page_search = request.disk.page_search,
-          .memory_budget = request.disk.memory_budget,
-          .cores = request.cores,
-          .slots = request.options.slots,
-          .list = request.list,
-          .width = request.width,
-          .k = request.k,
-          .rerank = request.disk.rerank};
+  auto options = compute_node::slotted_options(request.disk);
+  options.cores = request.cores;
+  options.slots = request.options.slots;
+  options.list = request.list;
+  options.width = request.width;
+  options.k = request.k;
+  return options;
 }
 }  // namespace
 

@@ -69,12 +69,12 @@ class LocalTier {
   const std::string& name() const { return name_; }
   /// What stands behind the name, a modelled device with all its parameters.
   const std::string& model() const { return model_; }
+  const layout::Manifest& manifest() const { return memory_.directory().manifest(); }
+  /// Whether choose_slots() measures, and for seconds.
+  bool measures_slots() const { return slotted_.has_value(); }
   bool is_disk() const { return spec_.kind == transport::TierKind::ssd; }
   /// Whether a record cache has anything to save: loads in place go past it.
-  bool uses_cache() const {
-    return is_remote(spec_.kind) || records_ != nullptr ||
-           (spec_.kind == transport::TierKind::emulated && !spec_.model.reached_by_loads());
-  }
+  bool uses_cache() const { return !slotted_ && !transport::reached_by_loads(spec_); }
 
  private:
   /// None where a merged read might lie on two memory nodes.

@@ -9,11 +9,13 @@
 #include "base/log.h"
 #include "base/version.h"
 #include "cli/commands.h"
+#include "cli/interrupt.h"
 
 namespace {
 
 constexpr int kFailed = 1;
 constexpr int kUsageError = 2;
+constexpr int kInterrupted = 130;  ///< as shells say it of SIGINT
 
 void register_commands(CLI::App& tool) {
   tool.require_subcommand(1);
@@ -29,6 +31,7 @@ void register_commands(CLI::App& tool) {
   farvec::cli::register_publish_command(tool);
   farvec::cli::register_regroup_command(tool);
   farvec::cli::register_search_command(tool);
+  farvec::cli::register_status_command(tool);
   farvec::cli::register_sweep_command(tool);
 }
 
@@ -52,6 +55,10 @@ int main(int argc, char** argv) {
   try {
     register_commands(tool);
     tool.parse(argc, argv);
+  } catch (const CLI::RuntimeError& error) {
+    return error.get_exit_code();  // a command has done its work, and says so in another way than 0
+  } catch (const farvec::cli::Interrupted&) {
+    return kInterrupted;
   } catch (const CLI::ParseError& error) {
     return report_usage_error(tool, error);
   } catch (const std::exception& error) {

@@ -12,7 +12,8 @@
 #include <utility>
 
 #include "base/error.h"
-#include "dataset/output_file.h"
+#include "base/output_file.h"
+#include "base/quantity.h"
 #include "distance/distance.h"
 
 namespace farvec::cli {
@@ -46,12 +47,6 @@ std::vector<std::string> split_words(const std::string& text) {
   }
 }
 
-std::uint64_t parse_number(const std::string& text, const std::string& option) {
-  std::uint64_t value = 0;
-  if (!parse(text, value)) throw Error("{}: '{}' is not a whole number", option, text);
-  return value;
-}
-
 std::vector<std::uint32_t> split_numbers(const std::string& text, const std::string& option,
                                          std::uint32_t least) {
   std::vector<std::uint32_t> numbers;
@@ -72,17 +67,25 @@ std::vector<std::uint32_t> split_slots(const std::string& text) {
 
 std::vector<std::size_t> split_bytes(const std::string& text, const std::string& option) {
   std::vector<std::size_t> sizes;
-  for (const std::string& part : split_words(text)) sizes.push_back(parse_number(part, option));
+  for (const std::string& part : split_words(text)) sizes.push_back(parse_bytes(part, option));
   return sizes;
+}
+
+std::vector<std::uint32_t> split_payloads(const std::string& text) {
+  std::vector<std::uint32_t> payloads;
+  for (const std::size_t bytes : split_bytes(text, "--payload")) {
+    if (bytes < 1 || bytes > std::numeric_limits<std::uint32_t>::max()) {
+      throw Error("--payload: {} is out of range: use 1 or more, below 4 GiB", bytes);
+    }
+    payloads.push_back(static_cast<std::uint32_t>(bytes));
+  }
+  return payloads;
 }
 
 std::vector<bool> split_switches(const std::string& text, const std::string& option) {
   std::vector<bool> switches;
   for (const std::string& part : split_words(text)) {
-    if (part != "on" && part != "off") {
-      throw Error("{}: '{}' is neither on nor off", option, part);
-    }
-    switches.push_back(part == "on");
+    switches.push_back(parse_switch(part, option));
   }
   return switches;
 }
@@ -125,12 +128,12 @@ void run_passes(std::uint32_t passes, const std::function<void()>& measure_pass)
 }
 
 JsonLines::JsonLines(std::string path) : path_(std::move(path)) {
-  if (!path_.empty()) dataset::OutputFile(path_, 0);
+  if (!path_.empty()) check_output(path_);
 }
 
 void JsonLines::write() const {
   if (path_.empty()) return;
-  dataset::OutputFile out(path_, lines_.size());
+  OutputFile out(path_, lines_.size());
   out.append(lines_.data(), lines_.size());
   out.commit();
 }

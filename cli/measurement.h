@@ -17,14 +17,14 @@ std::vector<std::uint32_t> split_numbers(const std::string& text, const std::str
                                          std::uint32_t least = 1);
 /// The same for searches in flight; "auto" is 0.
 std::vector<std::uint32_t> split_slots(const std::string& text);
-/// The same for sizes, 0 included.
+/// The same for sizes as parse_bytes() takes them.
 std::vector<std::size_t> split_bytes(const std::string& text, const std::string& option);
+/// The same for what one read brings, 1 byte to 4 GiB.
+std::vector<std::uint32_t> split_payloads(const std::string& text);
 /// The same for "on" and "off".
 std::vector<bool> split_switches(const std::string& text, const std::string& option);
 /// The same for numbers from 0 to 1.
 std::vector<double> split_shares(const std::string& text, const std::string& option);
-/// A whole number. Throws Error naming `option`.
-std::uint64_t parse_number(const std::string& text, const std::string& option);
 
 /// Middle value (mean of the middle two); 0 for none.
 double median(std::vector<double> values);

@@ -6,9 +6,12 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/error.h"
+#include "base/quantity.h"
 #include "cli/commands.h"
 #include "layout/index_directory.h"
 #include "layout/index_writer.h"
+#include "rpc/option_rules.h"
 
 namespace farvec::cli {
 namespace {
@@ -54,10 +57,14 @@ void print(const Manifest& manifest, const PlaceArguments& arguments) {
   }
 }
 
-void place(const PlaceArguments& arguments) {
-  const auto index = layout::IndexDirectory::open(arguments.directory);
-  layout::require_memory_layout(index.manifest(), arguments.directory);
-  layout::write_placement(arguments.directory, make_placement(index, arguments.options));
+void place(const CLI::App& command, const PlaceArguments& arguments) {
+  const bool several = arguments.options.nodes > 1;
+  rpc::refuse_unused(
+      command, std::vector<rpc::OptionRule>{
+                   {"--extent-bytes", several, "--nodes 2 and more; one node holds everything"}});
+  layout::write_placement(arguments.directory, [&](const layout::IndexDirectory& index) {
+    return make_placement(index, arguments.options);
+  });
   print(layout::IndexDirectory::open(arguments.directory).manifest(), arguments);
 }
 
@@ -79,8 +86,8 @@ void register_place_command(CLI::App& tool) {
       ->capture_default_str();
   command
       ->add_option("--extent-bytes", arguments->options.extent_bytes,
-                   "Bytes of an extent, about, e.g. 16MB; 0: by the size of the index")
-      ->transform(CLI::AsSizeValue(false))
+                   "Bytes of an extent, about, e.g. 16MB or 16MiB; 0: by the size of the index")
+      ->transform(size_in_digits("--extent-bytes"))
       ->capture_default_str();
   command->add_flag("--json", arguments->json, "One JSON object");
   command->footer(
@@ -93,7 +100,7 @@ void register_place_command(CLI::App& tool) {
       "  farvec-memory-node --index sift1m.index --node 0 --listen 127.0.0.1:7700 &\n"
       "  farvec-memory-node --index sift1m.index --node 1 --listen 127.0.0.1:7701 &\n"
       "  farvec-compute-node --memory-node 127.0.0.1:7700,127.0.0.1:7701 --tier shm");
-  command->callback([arguments] { place(*arguments); });
+  command->callback([arguments, command] { place(*command, *arguments); });
 }
 
 }  // namespace farvec::cli

@@ -38,6 +38,7 @@ ProbeTally ask(const rpc::Address& address, const std::shared_ptr<const rpc::Tls
   rpc::ConnectOptions connect;
   connect.max_message_bytes = kMaxMessageBytes;
   connect.tls = tls;
+  connect.await_listener = false;
   const auto stub = v1::ComputeNode::NewStub(rpc::connect(address, connect));
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() + kCallTimeout);
@@ -101,7 +102,7 @@ void register_probe_counts_command(CLI::App& tool) {
       "A node counts from when it opened the index: a regrouped index that it follows to begins\n"
       "at 0.\n"
       "Example:\n"
-      "  farvec probe-counts --connect 127.0.0.1:7800 --out probes.json\n"
+      "  farvec probe-counts --connect 127.0.0.1:7711 --out probes.json\n"
       "  farvec regroup --index sift1m.clusters --frequencies probes.json --out regrouped");
   command->callback([arguments] { write_counts(*arguments); });
 }

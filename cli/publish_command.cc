@@ -22,7 +22,7 @@
 namespace farvec::cli {
 namespace {
 
-namespace v1 = memory_node::v1;
+namespace node_v1 = memory_node::v1;
 
 constexpr std::chrono::milliseconds kLook{200};
 
@@ -38,7 +38,7 @@ struct PublishArguments {
 /// Shows on a thread of its own how far the node is, as long as this lives.
 class LoadWatch {
  public:
-  LoadWatch(v1::MemoryNode::Stub& stub, std::string label)
+  LoadWatch(node_v1::MemoryNode::Stub& stub, std::string label)
       : stub_(stub), label_(std::move(label)), thread_([this](const std::stop_token& ended) {
           while (!ended.stop_requested()) {
             std::this_thread::sleep_for(kLook);
@@ -50,7 +50,7 @@ class LoadWatch {
   void look() {
     grpc::ClientContext context;
     context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(1));
-    v1::DescribeResponse now;
+    node_v1::DescribeResponse now;
     if (!stub_.Describe(&context, {}, &now).ok() || now.loaded_bytes() <= shown_) return;
     if (!progress_) {
       if (now.loaded_bytes() == now.total_bytes()) return;  // of the load before
@@ -60,24 +60,25 @@ class LoadWatch {
     shown_ = now.loaded_bytes();
   }
 
-  v1::MemoryNode::Stub& stub_;
+  node_v1::MemoryNode::Stub& stub_;
   const std::string label_;
   std::uint64_t shown_ = 0;
   std::optional<Progress> progress_;
   std::jthread thread_;
 };
 
-v1::LoadResponse load(const rpc::Address& address, const PublishArguments& arguments,
-                      const std::shared_ptr<const rpc::Tls>& tls) {
+node_v1::LoadResponse load(const rpc::Address& address, const PublishArguments& arguments,
+                           const std::shared_ptr<const rpc::Tls>& tls) {
   const std::string name = rpc::to_string(address);
   rpc::ConnectOptions connect;
   connect.tls = tls;
-  const auto stub = v1::MemoryNode::NewStub(rpc::connect(address, connect));
+  connect.await_listener = false;
+  const auto stub = node_v1::MemoryNode::NewStub(rpc::connect(address, connect));
   std::optional<LoadWatch> watch;
   if (!arguments.quiet) watch.emplace(*stub, "loading at " + name);
-  v1::LoadRequest request;
+  node_v1::LoadRequest request;
   request.set_index(std::filesystem::absolute(arguments.index).string());
-  v1::LoadResponse response;
+  node_v1::LoadResponse response;
   grpc::ClientContext context;
   context.set_deadline(
       std::chrono::system_clock::now() +
@@ -92,7 +93,7 @@ void publish(const PublishArguments& arguments) {
   const auto tls = rpc::load_tls(arguments.tls);
   auto nodes = nlohmann::ordered_json::array();
   for (const rpc::Address& address : rpc::parse_addresses(arguments.memory_nodes)) {
-    const v1::LoadResponse done = load(address, arguments, tls);
+    const node_v1::LoadResponse done = load(address, arguments, tls);
     nodes.push_back({{"memory_node", rpc::to_string(address)},
                      {"generation", done.generation()},
                      {"region_bytes", done.region_bytes()},

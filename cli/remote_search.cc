@@ -1,11 +1,16 @@
 #include "cli/remote_search.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <cmath>
+#include <limits>
+#include <random>
+#include <string>
+#include <thread>
+#include <utility>
 
 #include "base/error.h"
-#include "rpc/channel.h"
-#include "rpc/compute_node.grpc.pb.h"
+#include "cli/backoff.h"
 #include "rpc/status.h"
 
 namespace farvec::cli {
@@ -13,24 +18,11 @@ namespace {
 
 namespace v1 = compute_node::v1;
 
-v1::ElementType to_proto(ElementType type) {
-  // The wire's numbers are the library's, one up.
-  return static_cast<v1::ElementType>(static_cast<int>(type) + 1);
-}
-
 /// Rows [begin, begin + count) of the file as one request.
 v1::SearchRequest make_request(const RemoteSearchOptions& options, dataset::VectorReader& queries,
                                std::uint64_t begin, std::size_t count) {
   const dataset::VectorFileInfo& info = queries.info();
-  v1::SearchRequest request;
-  request.set_type(to_proto(info.type));
-  request.set_dimension(info.dimension);
-  request.set_k(options.k);
-  if (options.list != 0) request.set_list(options.list);
-  if (options.width != 0) request.set_width(options.width);
-  if (options.probe != 0) request.set_probe(options.probe);
-  if (std::isfinite(options.prune_ratio)) request.set_prune_ratio(options.prune_ratio);
-  if (options.partial) request.set_partial(true);
+  v1::SearchRequest request = request_template(options.parameters, info.type, info.dimension);
   std::string row(info.row_bytes(), '\0');
   for (std::size_t i = 0; i < count; ++i) {
     queries.read_rows(begin + i, 1, reinterpret_cast<std::byte*>(row.data()));
@@ -39,18 +31,56 @@ v1::SearchRequest make_request(const RemoteSearchOptions& options, dataset::Vect
   return request;
 }
 
-v1::SearchResponse call(v1::ComputeNode::Stub& stub, const v1::SearchRequest& request,
-                        const RemoteSearchOptions& options) {
-  grpc::ClientContext context;
-  context.set_deadline(std::chrono::system_clock::now() + options.deadline);
+/// What became of one attempt.
+struct Attempt {
   v1::SearchResponse response;
-  const grpc::Status status = stub.Search(&context, request, &response);
-  if (!status.ok()) throw Error("compute node {}: {}", options.address, rpc::describe(status));
-  if (response.results_size() != request.queries_size()) {
-    throw Error("compute node {}: {} results came for {} queries", options.address,
-                response.results_size(), request.queries_size());
+  std::string wrong;    ///< empty: every query has its result
+  bool passes = false;  ///< what is wrong may be right later
+  std::chrono::milliseconds retry_after{0};
+};
+
+bool may_pass(grpc::StatusCode code) {
+  return code == grpc::StatusCode::RESOURCE_EXHAUSTED || code == grpc::StatusCode::UNAVAILABLE;
+}
+
+Attempt attempt(v1::ComputeNode::Stub& stub, const v1::SearchRequest& request,
+                std::chrono::milliseconds deadline) {
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + deadline);
+  Attempt made;
+  const grpc::Status status = stub.Search(&context, request, &made.response);
+  if (!status.ok()) {
+    made.wrong = rpc::describe(status);
+    made.passes = may_pass(status.error_code());
+    made.retry_after = retry_after(context);
+    return made;
   }
-  return response;
+  if (made.response.results_size() != request.queries_size()) {
+    made.wrong = fmt::format("{} results came for {} queries", made.response.results_size(),
+                             request.queries_size());
+    return made;
+  }
+  for (const v1::QueryResult& result : made.response.results()) {
+    if (result.status() == 0) continue;
+    const auto code = static_cast<grpc::StatusCode>(result.status());
+    made.wrong = rpc::describe({code, result.message()});
+    made.passes = may_pass(code);
+    break;
+  }
+  return made;
+}
+
+/// Attempts until one succeeds, at most 1 + options.retries.
+v1::SearchResponse call(v1::ComputeNode::Stub& stub, const v1::SearchRequest& request,
+                        const RemoteSearchOptions& options, Random& random) {
+  Backoff backoff(options.retries, random);
+  for (;;) {
+    Attempt made = attempt(stub, request, options.deadline);
+    if (made.wrong.empty()) return std::move(made.response);
+    const auto wait = made.passes ? backoff.next(made.retry_after) : std::nullopt;
+    if (!wait) throw Error("compute node {}: {}", options.node.address, made.wrong);
+    std::this_thread::sleep_for(*wait);
+  }
 }
 
 void copy_result(const v1::QueryResult& result, std::size_t query, dataset::GroundTruth& out) {
@@ -67,26 +97,22 @@ void copy_result(const v1::QueryResult& result, std::size_t query, dataset::Grou
 }  // namespace
 
 RemoteResults search_remote(const RemoteSearchOptions& options, dataset::VectorReader& queries) {
-  rpc::ConnectOptions connect;
-  connect.wait = options.connect_wait;
-  connect.tls = rpc::load_tls(options.tls);
-  const auto channel = rpc::connect(rpc::parse_address(options.address), connect);
-  const auto stub = v1::ComputeNode::NewStub(channel);
+  const auto stub = connect_to_node(options.node);
+  check_limits_of_node(*stub, options.node, options.parameters);
+  Random random(std::random_device{}());
   RemoteResults results;
   dataset::GroundTruth& out = results.neighbors;
   out.queries = queries.info().count;
-  out.k = options.k;
+  out.k = options.parameters.k;
   out.ids.assign(out.queries * out.k, kInvalidNode);
   out.distances.assign(out.queries * out.k, std::numeric_limits<float>::infinity());
   const std::size_t step = std::max<std::size_t>(1, options.queries_per_call);
   for (std::size_t begin = 0; begin < out.queries; begin += step) {
     const std::size_t count = std::min(step, out.queries - begin);
-    const auto response = call(*stub, make_request(options, queries, begin, count), options);
+    const auto request = make_request(options, queries, begin, count);
+    const auto response = call(*stub, request, options, random);
     for (std::size_t i = 0; i < count; ++i) {
       const v1::QueryResult& result = response.results(static_cast<int>(i));
-      if (result.status() != 0) {
-        throw Error("compute node {}: query {}: {}", options.address, begin + i, result.message());
-      }
       copy_result(result, begin + i, out);
       results.coverage = std::min<double>(results.coverage, result.coverage());
     }

@@ -3,27 +3,22 @@
 
 #include <chrono>
 #include <cstdint>
-#include <limits>
-#include <string>
 
+#include "cli/batch_search.h"
+#include "cli/remote_node.h"
 #include "dataset/groundtruth.h"
 #include "dataset/vector_file.h"
-#include "rpc/tls.h"
 
 namespace farvec::cli {
 
 struct RemoteSearchOptions {
-  std::string address;  ///< "HOST:PORT" or "unix:/path"
-  std::uint32_t k = 10;
-  std::uint32_t list = 0;   ///< 0: the node's default
-  std::uint32_t width = 0;  ///< 0: the node's default
-  std::uint32_t probe = 0;  ///< 0: the node's default
-  float prune_ratio = std::numeric_limits<float>::infinity();
-  bool partial = false;  ///< else the node's default
+  NodeAccess node;
+  BatchParameters parameters;  ///< repeats and deadline_ms are not heeded
   std::uint32_t queries_per_call = 64;
-  std::chrono::milliseconds deadline{10'000};      ///< of each call
-  std::chrono::milliseconds connect_wait{10'000};  ///< for the node to answer at all
-  rpc::TlsFiles tls;
+  std::chrono::milliseconds deadline{10'000};  ///< of each attempt at a call
+  /// Attempts at a call after the first one, when the node or a query's result says
+  /// RESOURCE_EXHAUSTED or UNAVAILABLE.
+  std::uint32_t retries = 0;
 };
 
 struct RemoteResults {
@@ -31,8 +26,9 @@ struct RemoteResults {
   double coverage = 1;             ///< least of all queries
 };
 
-/// Asks for every row of `queries`, call after call. Throws Error naming the node and gRPC's status
-/// when a query fails.
+/// Asks for every row of `queries`, call after call. Throws Error naming the option that does not
+/// fit the node's index before any query is sent, and naming the node and gRPC's status when a
+/// query fails.
 RemoteResults search_remote(const RemoteSearchOptions& options, dataset::VectorReader& queries);
 
 }  // namespace farvec::cli

@@ -16,6 +16,8 @@
 #include "cli/measurement.h"
 #include "cli/queries.h"
 #include "cli/remote_search.h"
+#include "cli/search_limits.h"
+#include "cli/search_rules.h"
 #include "compute_node/index_loader.h"
 #include "compute_node/probe_counts.h"
 #include "dataset/recall.h"
@@ -36,6 +38,8 @@ struct SearchArguments {
   std::string slots = "auto";
   unsigned threads = 0;
   DiskArguments disk;
+  std::uint32_t deadline_ms = 10'000;
+  std::uint32_t retries = 0;
   bool json = false;
   rpc::TlsFiles tls;
 
@@ -87,6 +91,8 @@ std::uint32_t one_slots(const std::string& text) {
 double search_local(const SearchArguments& arguments, dataset::GroundTruth& results,
                     SearchReport& report) {
   const auto directory = layout::IndexDirectory::open(arguments.index);
+  check_limits(arguments.parameters, limits_of(directory.manifest()));
+  const std::uint32_t slots = one_slots(arguments.slots);
   const auto index = compute_node::load_search_index(directory, {.quiet = true});
   const dataset::VectorSet queries = load_queries(arguments.queries, directory.manifest());
   LocalMemory memory(directory);
@@ -98,9 +104,10 @@ double search_local(const SearchArguments& arguments, dataset::GroundTruth& resu
                       .probe = arguments.parameters.probing.clusters,
                       .k = arguments.parameters.k};
   if (tier.is_disk()) request.disk = one_disk_choice(arguments.disk, directory.manifest());
-  report.exact = has_exact_distances(directory.manifest(), request.disk.rerank);
+  request.disk = resolve_rerank(request.disk, directory.manifest(), request.k, request.list);
+  report.exact = has_exact_distances(directory.manifest(), *request.disk.rerank);
   compute_node::SearchCoreOptions& options = request.options;
-  options.slots = one_slots(arguments.slots);
+  options.slots = slots;
   if (options.slots == 0) {
     options.slots = tier.choose_slots(request, queries.view(), arguments.parameters);
   }
@@ -121,14 +128,11 @@ double search_local(const SearchArguments& arguments, dataset::GroundTruth& resu
 double search_connected(const SearchArguments& arguments, dataset::GroundTruth& results,
                         SearchReport& report) {
   RemoteSearchOptions options;
-  options.address = arguments.connect;
-  options.k = arguments.parameters.k;
-  options.list = arguments.parameters.list;
-  options.width = arguments.parameters.width;
-  options.probe = arguments.parameters.probing.clusters;
-  options.prune_ratio = arguments.parameters.probing.prune_ratio;
-  options.partial = arguments.parameters.partial;
-  options.tls = arguments.tls;
+  options.node.address = arguments.connect;
+  options.node.tls = arguments.tls;
+  options.parameters = arguments.parameters;
+  options.deadline = std::chrono::milliseconds(arguments.deadline_ms);
+  options.retries = arguments.retries;
   const auto queries = dataset::open_vectors(arguments.queries);
   const auto start = std::chrono::steady_clock::now();
   RemoteResults found = search_remote(options, *queries);
@@ -138,10 +142,19 @@ double search_connected(const SearchArguments& arguments, dataset::GroundTruth& 
   return std::chrono::duration<double>(end - start).count();
 }
 
-void search(const SearchArguments& arguments) {
+/// Refuses options that would be ignored, before anything is loaded.
+void check_options(const CLI::App& command, const SearchArguments& arguments) {
   if (arguments.index.empty() == arguments.connect.empty()) {
     throw Error("give either --index DIR or --connect ADDRESS");
   }
+  if (arguments.index.empty()) return refuse_local_options(command);
+  const auto directory = layout::IndexDirectory::open(arguments.index);
+  const transport::TierSpec tier = transport::parse_tier(arguments.tier);
+  refuse_unused_options(command, {directory.manifest(), arguments.index, {&tier, 1}});
+}
+
+void search(const CLI::App& command, const SearchArguments& arguments) {
+  check_options(command, arguments);
   if (!arguments.out.empty()) dataset::check_groundtruth_output(arguments.out);
   dataset::GroundTruth results;
   SearchReport report;
@@ -170,6 +183,19 @@ void register_search_command(CLI::App& tool) {
   CLI::App* command = tool.add_subcommand("search", "Find the nearest neighbours of every query");
   command->add_option("--index", a.index, "Index directory, searched in this process");
   command->add_option("--connect", a.connect, "Compute node to ask: HOST:PORT or unix:/path");
+  command
+      ->add_option("--deadline-ms", a.deadline_ms,
+                   "With --connect: milliseconds that each call of up to 64 queries may take")
+      ->check(CLI::Range(1, 3'600'000))
+      ->capture_default_str();
+  command
+      ->add_option(
+          "--retries", a.retries,
+          "With --connect: times that a call is tried again when the node is too busy\n"
+          "(RESOURCE_EXHAUSTED) or has no index (UNAVAILABLE): after 10 ms at first, then\n"
+          "twice as long each time up to 1 s, or when the node says")
+      ->check(CLI::Range(0, 1'000))
+      ->capture_default_str();
   command->add_option("--queries", a.queries, "Vector file")->required();
   command->add_option("--k", a.parameters.k, "Neighbours wanted")->capture_default_str();
   command->add_option("--list", a.parameters.list, "L: candidates kept, at least k")
@@ -194,7 +220,7 @@ void register_search_command(CLI::App& tool) {
       "--partial", a.parameters.partial,
       "Over several memory nodes: answer without records of which no replica is left, "
       "and print how much of the index was there");
-  add_disk_options(*command, a.disk, false);
+  compute_node::add_disk_options(*command, a.disk, false);
   command->add_option("--slots", a.slots, "Searches in flight per core; auto: as in `farvec sweep`")
       ->capture_default_str();
   command->add_option("--threads", a.threads, "0: one per processor")->capture_default_str();
@@ -204,8 +230,8 @@ void register_search_command(CLI::App& tool) {
       "Example:\n"
       "  farvec search --index sift1m.index --queries query.u8bin --k 10 --list 60 \\\n"
       "    --out found.ibin --groundtruth gt100.ibin\n"
-      "  farvec search --connect 127.0.0.1:7800 --queries query.u8bin --k 10 --list 60");
-  command->callback([arguments] { search(*arguments); });
+      "  farvec search --connect 127.0.0.1:7711 --queries query.u8bin --k 10 --list 60");
+  command->callback([arguments, command] { search(*command, *arguments); });
 }
 
 }  // namespace farvec::cli

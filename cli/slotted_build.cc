@@ -1,16 +1,21 @@
 #include "cli/slotted_build.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdio>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "base/quantity.h"
 #include "compute_node/index_loader.h"
 #include "graph/sampled_graph.h"
 #include "layout/slotted/slotted_writer.h"
 #include "quantization/rabitq.h"
 #include "quantization/split_rabitq.h"
+#include "rpc/option_rules.h"
 #include "ssd_baseline/placement/affinity_threshold.h"
 #include "ssd_baseline/placement/placement.h"
 #include "ssd_baseline/split_codes.h"
@@ -66,6 +71,12 @@ EncodedRows encode_rows(const layout::Manifest& manifest, const BuiltGraph& buil
                       threads);
 }
 
+/// Below, one bit of each orders candidates so badly that searches go astray: recall@10 at L = 64
+/// is 0.93, 0.90 and 0.88 with 96, 128 and 100 dimensions, where two bits give 0.997, 0.987 and
+/// 0.983, what exact distances give (docs/ssd-search.md). A bit more is worth four times the
+/// dimensions.
+constexpr std::uint32_t kOneBitDimensions = 384;
+
 void describe_slots(layout::Manifest& manifest, const VectorView& rows,
                     const SlottedOptions& options) {
   const bool code = layout::parse_payload_kind(options.payload) == PayloadKind::code;
@@ -99,14 +110,17 @@ std::uint32_t entry_vertices(const SlottedOptions& options, std::size_t count) {
 void add_slotted_options(CLI::App& command, SlottedOptions& options) {
   command
       .add_option("--payload", options.payload,
-                  "slotted: what a record holds beside its neighbours, code or vector")
+                  "slotted: what a record holds beside its neighbours, code or vector; auto:\n"
+                  "vector where two fit a page, else code")
       ->capture_default_str();
   command
       .add_option("--bits", options.extension_bits,
-                  "slotted, payload code: bits per dimension in the record, 1 to 7; together with "
-                  "1 bit in DRAM they rank what a search has read")
+                  "slotted, --payload code: bits per dimension in the record, 1 to 7; together "
+                  "with\n1 bit in DRAM they rank what a search has read")
       ->capture_default_str();
-  command.add_option("--page-bytes", options.page_bytes, "slotted: 4096, 8192 or 16384")
+  command
+      .add_option("--page-bytes", options.page_bytes, "slotted: 4096, 8192 or 16384 (4KiB, ...)")
+      ->transform(size_in_digits("--page-bytes"))
       ->capture_default_str();
   command
       .add_option(
@@ -116,16 +130,60 @@ void add_slotted_options(CLI::App& command, SlottedOptions& options) {
       ->capture_default_str();
   command
       .add_option("--rerank", options.rerank,
-                  "slotted, payload code: on stores the vectors too, so that searches with "
-                  "--rerank N rank their results by exact distance")
+                  "slotted, --payload code: on stores the vectors too, so that searches can rank\n"
+                  "their results by exact distance; auto: on")
       ->capture_default_str();
   command.add_option("--entry-vertices", options.entry_vertices,
                      "slotted: vertices of the graph in DRAM that finds where searches start\n"
                      "[one of 32]");
 }
 
+void refuse_unused_slotted(const CLI::App& command, const SlottedOptions* options) {
+  std::vector<rpc::OptionRule> rules;
+  for (const char* option :
+       {"--payload", "--bits", "--page-bytes", "--placement", "--rerank", "--entry-vertices"}) {
+    rules.push_back({option, options != nullptr, "--layout slotted"});
+  }
+  if (options != nullptr) {
+    const bool code = options->payload == "code";
+    const std::string is = "; --payload is " + options->payload;
+    rules.push_back({"--bits", code, "--payload code, whose records have them" + is});
+    rules.push_back(
+        {"--rerank", code, "--payload code; a vector in the record ranks exactly" + is});
+    rules.push_back({"--code-bits", options->payload == "vector",
+                     "csr, padded and --payload vector; codes in records have 1 bit in DRAM, and "
+                     "--bits in the record" +
+                         is});
+  }
+  rpc::refuse_unused(command, rules);
+}
+
+SlottedOptions resolve_slotted(SlottedOptions options, const VectorView& rows) {
+  if (options.payload == "auto") {
+    options.payload = 2 * rows.row_bytes() <= options.page_bytes ? "vector" : "code";
+  }
+  const bool code = layout::parse_payload_kind(options.payload) == PayloadKind::code;
+  if (options.rerank == "auto") options.rerank = code ? "on" : "off";
+  return options;
+}
+
+void warn_of_slotted(const SlottedOptions& options, std::uint32_t dimension,
+                     std::uint32_t code_bits) {
+  if (code_bits == 1 && dimension < kOneBitDimensions) {
+    fmt::print(stderr,
+               "warning: 1-bit codes of {} dimensions lead searches astray: recall@10 stays below "
+               "0.95 at lists that reach 0.99 with --payload vector --code-bits 4\n",
+               dimension);
+  }
+  if (layout::parse_payload_kind(options.payload) == PayloadKind::code && options.rerank == "off") {
+    fmt::print(stderr,
+               "warning: without --rerank on, results are in the order of their codes: recall@10 "
+               "stays below about 0.97\n");
+  }
+}
+
 void check_slotted_options(const SlottedOptions& options) {
-  layout::parse_payload_kind(options.payload);
+  if (options.payload != "auto") layout::parse_payload_kind(options.payload);
   ssd_baseline::parse_placement_kind(options.placement);
   if (options.extension_bits < 1 || options.extension_bits > SplitRabitq::kMostExtensionBits) {
     throw Error("--bits {} is out of range: use 1 to {}", options.extension_bits,
@@ -138,8 +196,8 @@ void check_slotted_options(const SlottedOptions& options) {
     throw Error("--entry-vertices {} is out of range: use 1 to {}", options.entry_vertices,
                 layout::EntryGraphShape::kMostVertices);
   }
-  if (options.rerank != "on" && options.rerank != "off") {
-    throw Error("--rerank {} is not understood: use on or off", options.rerank);
+  if (options.rerank != "on" && options.rerank != "off" && options.rerank != "auto") {
+    throw Error("--rerank {} is not understood: use on, off or auto", options.rerank);
   }
 }
 

@@ -17,15 +17,28 @@ class App;
 namespace farvec::cli {
 
 struct SlottedOptions {
-  std::string payload = "code";
+  std::string payload = "auto";
   std::uint32_t extension_bits = 4;
   std::uint32_t page_bytes = 4096;
   std::string placement = "bnf";
-  std::string rerank = "off";
+  std::string rerank = "auto";
   std::uint32_t entry_vertices = 0;  ///< 0: as many as pay
 };
 
 void add_slotted_options(CLI::App& command, SlottedOptions& options);
+
+/// Throws Error naming the first option that was given and would be ignored: all of them, where
+/// `options` is null because the layout is another one, and those of the other kind of payload.
+void refuse_unused_slotted(const CLI::App& command, const SlottedOptions* options);
+
+/// The same with what "auto" stands for on such rows: vectors where two fit a page, else codes and
+/// the vectors beside them. One bit of every dimension in DRAM leads searches well when there are
+/// many dimensions, and with few a vector is hardly more than its code.
+SlottedOptions resolve_slotted(SlottedOptions options, const VectorView& rows);
+
+/// Says on stderr what recall the options will not reach, and which would. Of resolved options.
+void warn_of_slotted(const SlottedOptions& options, std::uint32_t dimension,
+                     std::uint32_t code_bits);
 
 /// Throws Error for options that make no sense.
 void check_slotted_options(const SlottedOptions& options);
@@ -39,7 +52,7 @@ struct BuiltGraph {
   const graph::Graph& graph;
   const graph::VamanaStats& stats;
   VectorView rows;              ///< stored type
-  std::uint32_t code_bits = 1;  ///< in DRAM, when the payload is a vector
+  std::uint32_t code_bits = 1;  ///< per dimension in DRAM
 };
 
 /// Encodes, places and writes; `manifest` has what write_slotted_index wants of the caller but

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/quantity.h"
 #include "cli/measurement.h"
 
 namespace farvec::cli {
@@ -42,17 +43,20 @@ std::vector<SweepPoint> choices(const SweepAxes& axes) {
 
 std::vector<SweepPoint> SweepAxes::points() const {
   std::vector<SweepPoint> result;
+  std::size_t group = 0;
   for (SweepPoint point : choices(*this)) {
     for (auto cache : cache_bytes) {
       for (auto slot : slots) {
         for (auto thread : threads) {
           for (std::size_t tier = 0; tier < tiers; ++tier) {
+            point.group = group;
             point.tier = tier;
             point.threads = thread;
             point.slots = slot;
             point.cache_bytes = cache;
             result.push_back(point);
           }
+          ++group;
         }
       }
     }

@@ -13,9 +13,11 @@ namespace farvec::cli {
 
 /// One combination.
 struct SweepPoint {
-  std::size_t tier = 0;  ///< number in the list of tiers
+  std::size_t group = 0;  ///< the same for points that differ in their tier alone
+  std::size_t tier = 0;   ///< number in the list of tiers
   std::uint32_t threads = 1;
-  std::uint32_t slots = 16;
+  std::uint32_t slots = 16;  ///< 0: to be chosen
+  bool auto_slots = false;   ///< chosen by measuring what the disk gives
   std::size_t cache_bytes = 0;
   // Of a graph index.
   std::uint32_t width = 1;
@@ -25,8 +27,8 @@ struct SweepPoint {
   DiskChoice disk;  ///< of ssd
 };
 
-/// Everything a user may vary; points() is the full product, tier varying fastest, so that tiers
-/// are measured next to each other in every pass.
+/// Everything a user may vary; points() is the full product, tier varying fastest: the tiers of a
+/// group are measured in turn, pass by pass.
 struct SweepAxes {
   std::size_t tiers = 1;
   std::vector<std::uint32_t> threads;
@@ -49,7 +51,7 @@ struct RowRange {
 };
 RowRange parse_range(const std::string& text, std::size_t count);
 
-/// Passes of one point.
+/// What was measured of one point.
 struct SweepSamples {
   std::vector<double> qps;
   std::vector<double> processor_us;  ///< of the searching threads, per query
@@ -57,7 +59,7 @@ struct SweepSamples {
   std::vector<double> p50_us;
   std::vector<double> p99_us;
   double recall = 0;
-  compute_node::QueryCounts totals;  ///< over `queries` searches
+  compute_node::QueryCounts totals;  ///< over `queries` searches, each query once
   std::size_t queries = 0;
   std::size_t core_dram_bytes = 0;
   // Of ssd.
@@ -65,6 +67,7 @@ struct SweepSamples {
   std::uint64_t io_reads = 0;    ///< of the disk, by the same searches
   std::uint64_t io_bytes = 0;    ///< whole blocks
   std::size_t warm_queries = 0;  ///< searched before each pass, to fill the pool
+  std::string failure;           ///< why it cannot run; empty: it ran
 };
 
 /// Value below which `share` of the values lie (nearest rank); 0 for none. Reorders them.

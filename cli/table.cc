@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 
 #include "base/check.h"
 #include "cli/measurement.h"
@@ -27,8 +28,10 @@ void print_header(std::span<const Column> columns) {
   print_row(columns, titles);
 }
 
-void print_row(std::span<const Column> columns, const std::vector<std::string>& cells) {
-  fmt::print("{}\n", line_of(columns, cells));
+void print_row(std::span<const Column> columns, const std::vector<std::string>& cells,
+               const std::string& remark) {
+  fmt::print("{}{}{}\n", line_of(columns, cells), remark.empty() ? "" : "  ", remark);
+  std::fflush(stdout);
 }
 
 Summary::Summary(const std::vector<double>& values) : median(cli::median(values)) {

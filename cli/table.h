@@ -15,8 +15,9 @@ struct Column {
 
 /// The first column is aligned to the left, all others to the right.
 void print_header(std::span<const Column> columns);
-/// As many cells as columns.
-void print_row(std::span<const Column> columns, const std::vector<std::string>& cells);
+/// As many cells as columns; the remark follows the last. Written out when it returns.
+void print_row(std::span<const Column> columns, const std::vector<std::string>& cells,
+               const std::string& remark = "");
 
 /// What several passes measured. All 0 for none.
 struct Summary {

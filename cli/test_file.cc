@@ -46,6 +46,8 @@ void write_all(int descriptor, std::span<const std::byte> bytes) {
 TestFile::TestFile(std::string folder, std::uint64_t bytes) : folder_(std::move(folder)) {
   check_room(folder_, bytes);
   create();
+  fmt::print(stderr, "writing a test file of {} MB in '{}', which is gone when this ends\n",
+             (bytes + 999'999) / 1'000'000, folder_);
   try {
     fill(bytes);
   } catch (const SystemError& error) {
@@ -62,6 +64,9 @@ TestFile::~TestFile() {
 }
 
 void TestFile::create() {
+  descriptor_ = open(folder_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  if (descriptor_ >= 0) return;
+  // Not every file system can; then it has a name for a moment.
   std::string name = folder_ + "/farvec-bench-XXXXXX";
   descriptor_ = mkostemp(name.data(), O_CLOEXEC);
   if (descriptor_ < 0) throw SystemError(errno, "making a test file in '{}'", folder_);

@@ -10,8 +10,9 @@ namespace farvec::cli {
 /// however it ends.
 class TestFile {
  public:
-  /// Writes it, past the page cache where the file system can, with progress on stderr. Throws
-  /// Error when the folder's disk has too little room, SystemError when it cannot be written.
+  /// Says on stderr what it is going to write and where, then writes it with progress, past the
+  /// page cache where the file system can. Throws Error when the folder's disk has too little room,
+  /// SystemError when it cannot be written.
   TestFile(std::string folder, std::uint64_t bytes);
   ~TestFile();
   TestFile(const TestFile&) = delete;

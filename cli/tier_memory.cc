@@ -61,6 +61,7 @@ compute_node::NodeSetOptions node_set_options(const transport::TierSpec& tier,
   compute_node::NodeSetOptions options;
   options.addresses = rpc::parse_addresses(tier.path);
   options.attach.client = "farvec";
+  options.await_absent = false;
   options.attach.tier = tier;
   options.attach.tls = rpc::load_tls(access.tls);
   options.attach.cores = access.cores;

@@ -19,7 +19,7 @@ namespace farvec::cluster {
 namespace {
 
 constexpr std::size_t kSamplePerCluster = 64;
-constexpr std::size_t kRowChunk = 4096;
+constexpr std::size_t kSampleChunk = 4096;
 
 using Clock = std::chrono::steady_clock;
 
@@ -75,7 +75,7 @@ HugeBuffer take_sample(const Space& space, std::size_t size, const ClusteringOpt
   const std::size_t row_floats = space.dimension();
   HugeBuffer sample(size * row_floats * sizeof(float));
   auto* rows = reinterpret_cast<float*>(sample.data());
-  parallel_for(size, kRowChunk, resolve_threads(options.threads),
+  parallel_for(size, kSampleChunk, resolve_threads(options.threads),
                [&](std::size_t begin, std::size_t end, unsigned) {
                  for (std::size_t i = begin; i < end; ++i) {
                    const std::size_t first = i * space.count() / size;

@@ -9,7 +9,7 @@
 namespace farvec::cluster {
 namespace {
 
-constexpr std::size_t kChunk = 65536;
+constexpr std::size_t kHomesChunk = 65536;
 
 ClusterId most_frequent(std::span<const ClusterId> clusters,
                         std::span<const std::uint64_t> frequency) {
@@ -24,7 +24,7 @@ std::vector<ClusterId> group_by_frequency(MembershipView membership,
                                           std::span<const std::uint64_t> frequency,
                                           unsigned threads) {
   std::vector<ClusterId> homes(membership.count());
-  parallel_for(homes.size(), kChunk, resolve_threads(threads),
+  parallel_for(homes.size(), kHomesChunk, resolve_threads(threads),
                [&](std::size_t begin, std::size_t end, unsigned) {
                  for (std::size_t v = begin; v < end; ++v) {
                    const auto clusters = membership.of(v);

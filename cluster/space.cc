@@ -11,7 +11,7 @@
 namespace farvec::cluster {
 namespace {
 
-constexpr std::size_t kChunk = 4096;
+constexpr std::size_t kRowsChunk = 4096;
 
 double squared_norm(const float* row, std::uint32_t dimension) {
   double sum = 0;
@@ -23,13 +23,14 @@ double squared_norm(const float* row, std::uint32_t dimension) {
 
 double largest_squared_norm(const VectorView& data, unsigned threads) {
   std::vector<double> largest(threads, 0.0);
-  parallel_for(data.count, kChunk, threads, [&](std::size_t begin, std::size_t end, unsigned w) {
-    std::vector<float> row(data.dimension);
-    for (std::size_t i = begin; i < end; ++i) {
-      distance::widen(data.row(i), data.type, data.dimension, row.data());
-      largest[w] = std::max(largest[w], squared_norm(row.data(), data.dimension));
-    }
-  });
+  parallel_for(data.count, kRowsChunk, threads,
+               [&](std::size_t begin, std::size_t end, unsigned w) {
+                 std::vector<float> row(data.dimension);
+                 for (std::size_t i = begin; i < end; ++i) {
+                   distance::widen(data.row(i), data.type, data.dimension, row.data());
+                   largest[w] = std::max(largest[w], squared_norm(row.data(), data.dimension));
+                 }
+               });
   return *std::max_element(largest.begin(), largest.end());
 }
 

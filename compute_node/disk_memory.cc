@@ -47,7 +47,7 @@ DiskMemory plan_disk_memory(const SearchIndex& index, const ssd_baseline::DiskFi
   const DispatcherOptions lane = lanes(index, searches.slots);
   const DiskReads reads = disk_reads(index);
   plan.buffers =
-      searches.cores * (lane.lanes * lane.lane_bytes +
+      searches.cores * (ReadDispatcher::memory_bytes(lane) +
                         DiskEndpoint::staging_bytes(records, reads.count, reads.options));
   const std::size_t each = index.graph() != nullptr ? search_bytes(*index.graph(), searches)
                                                     : search_bytes(*index.clusters(), searches);

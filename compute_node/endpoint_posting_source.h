@@ -8,12 +8,14 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "base/memory.h"
 #include "base/posting_block.h"
 #include "base/status.h"
 #include "compute_node/cluster_index.h"
 #include "compute_node/posting_plan.h"
 #include "compute_node/read_dispatcher.h"
+#include "compute_node/read_limits.h"
 #include "compute_node/search_core.h"
 
 namespace farvec::compute_node {
@@ -23,21 +25,29 @@ namespace farvec::compute_node {
 /// lane's buffer goes in further rounds.
 class EndpointPostingSource {
  public:
+  /// The dispatcher has dispatcher_options().
   EndpointPostingSource(const ClusterIndex& index, ReadDispatcher& dispatcher, std::uint32_t lane)
       : index_(index),
         locator_(index.locator()),
         dispatcher_(dispatcher),
         lane_(lane),
-        lane_bytes_(lane_bytes(locator_)),
         plan_(index.locator()),
         iota_(index.locator().max_members()) {
     std::iota(iota_.begin(), iota_.end(), 0u);
   }
 
-  /// What the dispatcher must have for the searches of such an index.
+  /// What the dispatcher must have for the searches of such an index. Throws Error when a list has
+  /// more addresses than there can be reads.
   static DispatcherOptions dispatcher_options(const layout::ClusterLocator& locator,
                                               std::uint32_t lanes) {
-    return {lanes, lane_bytes(locator), kMaxReads};
+    const std::uint64_t reads = std::uint64_t{longest_list(locator)} + kReadsBesides;
+    if (reads > ReadDispatcher::kMostReads) {
+      throw Error(
+          "a cluster names {} vectors elsewhere, and at most {} are read at once: build "
+          "more clusters",
+          reads - kReadsBesides, ReadDispatcher::kMostReads - kReadsBesides);
+    }
+    return {lanes, lane_bytes(locator), std::max(kMaxReads, static_cast<std::uint32_t>(reads))};
   }
 
   /// Before each search. The task must live until the next call.
@@ -67,6 +77,7 @@ class EndpointPostingSource {
  private:
   static constexpr std::size_t kLaneBytes = std::size_t{8} << 20;
   static constexpr std::uint32_t kMaxReads = 32768;
+  static constexpr std::uint32_t kReadsBesides = 2;  ///< strays: of a cluster's list and group
 
   /// A cluster of a round, and which reads bring its parts.
   struct Part {
@@ -79,8 +90,7 @@ class EndpointPostingSource {
 
   /// Most that a cluster can bring: its list, its group, and every stray.
   static std::uint64_t most_bytes(const layout::ClusterLocator& locator, ClusterId cluster) {
-    return locator.list(cluster).bytes + kCacheLineBytes + 2 * kCacheLineBytes +
-           locator.group(cluster).bytes +
+    return locator.cluster_bytes(cluster) + 3 * kCacheLineBytes +
            std::uint64_t{locator.entry(cluster).list_addresses} * locator.geometry().record_bytes();
   }
   static std::size_t lane_bytes(const layout::ClusterLocator& locator) {
@@ -91,13 +101,14 @@ class EndpointPostingSource {
 
   /// How many of the clusters, at least one, go in one round.
   std::size_t fitting(std::span<const ClusterId> clusters) const {
+    const DispatcherOptions& lanes = dispatcher_.options();
     std::uint64_t bytes = 0;
     std::uint64_t reads = 0;
     std::size_t count = 0;
     for (const ClusterId cluster : clusters) {
       bytes += most_bytes(locator_, cluster);
-      reads += locator_.entry(cluster).list_addresses + 2;
-      if (count > 0 && (bytes > lane_bytes_ || reads > kMaxReads)) break;
+      reads += locator_.entry(cluster).list_addresses + kReadsBesides;
+      if (count > 0 && (bytes > lanes.lane_bytes || reads > lanes.max_reads)) break;
       ++count;
     }
     return count;
@@ -110,7 +121,7 @@ class EndpointPostingSource {
     if (Status status = post(); !status.ok()) return status;
     if (Status status = wait(); !status.ok()) return status;
     if (Status status = take_parts(); !status.ok()) return status;
-    plan_.close({.bytes = lane_bytes_ - buffer_end_,
+    plan_.close({.bytes = dispatcher_.options().lane_bytes - buffer_end_,
                  .read_bytes = dispatcher_.endpoint().limits().max_read_bytes});
     plan_stray_reads();
     if (Status status = post(); !status.ok()) return status;
@@ -219,9 +230,11 @@ class EndpointPostingSource {
   template <typename Visit>
   Status hand_out_strays(Visit& visit) {
     if (reads_.empty()) return {};
-    const auto picks = task_->partial ? leave_out_lost() : plan_.picks();
+    const bool in_place = dispatcher_.by_reference();
+    const auto all = in_place ? plan_.strays() : plan_.picks();
+    const auto picks = task_->partial ? leave_out_lost(all) : all;
     if (picks.empty()) return {};
-    if (dispatcher_.by_reference()) return hand_out_in_place(visit);
+    if (in_place) return hand_out_in_place(picks, visit);
     const std::uint64_t bytes =
         std::uint64_t{plan_.run_records()} * locator_.geometry().record_bytes();
     // The reads lie one after another.
@@ -231,12 +244,12 @@ class EndpointPostingSource {
 
   /// Reads by reference lie where the whole region lies.
   template <typename Visit>
-  Status hand_out_in_place(Visit& visit) {
+  Status hand_out_in_place(std::span<const layout::Address> addresses, Visit& visit) {
     const std::byte* const first = dispatcher_.bytes(lane_, first_arrived()).data();
     const std::uint64_t begin = locator_.offset_of(0);
     return hand_out(
         {first - (reads_[first_arrived()].offset - begin), locator_.region_bytes() - begin},
-        plan_.strays(), visit);
+        addresses, visit);
   }
 
   std::uint32_t first_arrived() const {
@@ -245,13 +258,14 @@ class EndpointPostingSource {
     return read;
   }
 
-  std::span<const std::uint32_t> leave_out_lost() {
+  /// Of `all`, which has an element for each of the plan's picks, those whose read has come.
+  std::span<const std::uint32_t> leave_out_lost(std::span<const std::uint32_t> all) {
     kept_.clear();
     std::uint32_t read = 0;
     std::uint32_t end = 0;  ///< of the read's records
-    for (const std::uint32_t pick : plan_.picks()) {
-      while (end <= pick) end += plan_.runs()[read++].records;
-      if (arrived(read - 1)) kept_.push_back(pick);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      while (end <= plan_.picks()[i]) end += plan_.runs()[read++].records;
+      if (arrived(read - 1)) kept_.push_back(all[i]);
     }
     count_lost();
     return kept_;
@@ -261,7 +275,6 @@ class EndpointPostingSource {
   const layout::ClusterLocator& locator_;
   ReadDispatcher& dispatcher_;
   const std::uint32_t lane_;
-  const std::size_t lane_bytes_;
   PostingPlan plan_;
   std::vector<std::uint32_t> iota_;  ///< 0, 1, 2...
   SearchTask* task_ = nullptr;

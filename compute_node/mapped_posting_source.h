@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <span>
 #include <vector>
@@ -22,6 +23,9 @@ namespace farvec::compute_node {
 /// brought them.
 class MappedPostingSource {
  public:
+  /// Of a modelled device, which is asked for no more at once.
+  static constexpr std::uint32_t kMostReadBytes = std::numeric_limits<std::uint32_t>::max();
+
   MappedPostingSource(const ClusterIndex& index, const std::byte* region,
                       coroutines::Scheduler& scheduler, transport::Device* device)
       : index_(index),
@@ -55,7 +59,7 @@ class MappedPostingSource {
       if (list.bytes == 0) continue;
       if (Status status = plan_.take_list(cluster, bytes(list)); !status.ok()) return status;
     }
-    plan_.close();
+    plan_.close({.read_bytes = kMostReadBytes});
     if (Status status = fetch_strays(); !status.ok()) return status;
     for (const ClusterId cluster : clusters) {
       const layout::ByteRange group = locator_.group(cluster);

@@ -6,13 +6,14 @@
 
 #include "base/error.h"
 #include "base/input_file.h"
-#include "dataset/output_file.h"
+#include "base/output_file.h"
 #include "layout/json_fields.h"
 
 namespace farvec::compute_node {
 namespace {
 
 constexpr const char* kFormat = "farvec-probe-counts";
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 32;
 
 /// The same for all layouts and groupings.
 std::uint64_t clustering_of(const layout::Manifest& manifest) {
@@ -21,13 +22,6 @@ std::uint64_t clustering_of(const layout::Manifest& manifest) {
                 to_string(manifest.index));
   }
   return manifest.region(layout::kCentroidsRegion).payload_checksum();
-}
-
-std::string read_text(const std::string& path) {
-  const InputFile file(path);
-  std::string text(file.size(), '\0');
-  file.read_at(0, text.data(), text.size());
-  return text;
 }
 
 }  // namespace
@@ -52,7 +46,7 @@ void write_probe_counts(const std::string& path, const ProbeTally& tally) {
                                     {"clusters", tally.counts.size()},
                                     {"counts", tally.counts}};
   const std::string text = json.dump() + "\n";
-  dataset::OutputFile out(path, text.size());
+  OutputFile out(path, text.size());
   out.append(text.data(), text.size());
   out.commit();
 }
@@ -61,7 +55,7 @@ std::vector<std::uint64_t> read_probe_counts(const std::string& path,
                                              const layout::Manifest& manifest) {
   nlohmann::json json;
   try {
-    json = nlohmann::json::parse(read_text(path));
+    json = nlohmann::json::parse(read_text(path, kMostBytes, "counts of probes"));
   } catch (const nlohmann::json::exception& error) {
     throw Error(
         "'{}' is not JSON ({}): counts of probes are written by 'farvec search "

@@ -23,12 +23,28 @@ ReadDispatcher::ReadDispatcher(std::unique_ptr<transport::Endpoint> endpoint,
       lanes_(options.lanes),
       requests_(options.max_reads) {
   FARVEC_CHECK(options.lanes > 0 && options.lanes < (1u << 16));
-  FARVEC_CHECK(options.max_reads < (1u << 16) && max_outstanding_ > 0);
+  FARVEC_CHECK(options.max_reads <= kMostReads && max_outstanding_ > 0);
   for (Lane& lane : lanes_) {
     lane.group = std::make_unique<coroutines::WaitGroup>(scheduler_);
     lane.buffer = make_buffer();
     lane.arrived.resize(options.max_reads);
   }
+  // Both never grow: there are no other buffers.
+  retired_.reserve(options.lanes + spare_buffers(options));
+  spares_.reserve(options.lanes + spare_buffers(options));
+  while (spares_.size() < spare_buffers(options)) spares_.push_back(make_buffer());
+}
+
+std::uint32_t ReadDispatcher::spare_buffers(const DispatcherOptions& options) {
+  const std::size_t fitting = kSpareBytes / std::max<std::size_t>(options.lane_bytes, 1);
+  return static_cast<std::uint32_t>(std::min<std::size_t>(options.lanes, fitting));
+}
+
+std::size_t ReadDispatcher::memory_bytes(const DispatcherOptions& options) {
+  const std::size_t buffers = std::size_t{options.lanes} + spare_buffers(options);
+  const std::size_t spans = std::size_t{options.lanes} * options.max_reads;
+  return buffers * options.lane_bytes + spans * sizeof(std::span<const std::byte>) +
+         options.max_reads * sizeof(transport::ReadRequest);
 }
 
 HugeBuffer ReadDispatcher::make_buffer() const {
@@ -53,6 +69,9 @@ Status ReadDispatcher::post_some(std::uint32_t lane_index, std::span<const LaneR
   Lane& lane = lanes_[lane_index];
   const auto count = static_cast<std::uint32_t>(reads.size());
   for (std::uint32_t i = 0; i < count; ++i) {
+    if (reads[i].at > options_.lane_bytes || reads[i].bytes > options_.lane_bytes - reads[i].at) {
+      return {StatusCode::internal, "a read does not fit the buffer of its search"};
+    }
     std::byte* const destination = lane.buffer.data() + reads[i].at;
     requests_[i] = {make_token(lane.generation, lane_index, first + i), kRecordsRegion,
                     reads[i].bytes, reads[i].offset, destination};
@@ -70,7 +89,25 @@ Status ReadDispatcher::post(std::uint32_t lane_index, std::span<const LaneRead> 
   Lane& lane = lanes_[lane_index];
   lane.error = StatusCode::ok;
   lane.short_read = false;
+  if (lane.buffer.size() < options_.lane_bytes) {
+    if (Status status = wait_for_buffer(lane, deadline); !status.ok()) return status;
+  }
   std::uint32_t posted = 0;
+  const Status status = post_all(lane_index, reads, deadline, posted);
+  if (status.ok()) return {};
+  // Nothing brings the rest, and where it was to lie is what earlier reads have left.
+  const auto arrived = std::span(lane.arrived).first(reads.size()).subspan(posted);
+  std::fill(arrived.begin(), arrived.end(), std::span<const std::byte>());
+  if (posted == 0 || status.code() == StatusCode::deadline_exceeded) return status;
+  // What is out already comes back first: wait() then tells.
+  note_error(lane, status.code());
+  return {};
+}
+
+/// Counts in `posted` what the endpoint has taken.
+Status ReadDispatcher::post_all(std::uint32_t lane_index, std::span<const LaneRead> reads,
+                                Ticks deadline, std::uint32_t& posted) {
+  const Lane& lane = lanes_[lane_index];
   while (posted < reads.size()) {
     Status status;
     if (closed_) {
@@ -82,12 +119,7 @@ Status ReadDispatcher::post(std::uint32_t lane_index, std::span<const LaneRead> 
         continue;
       }
     }
-    if (!status.ok() && status.code() != StatusCode::resource_exhausted) {
-      // What is out already comes back first: wait() then tells.
-      if (posted == 0) return status;
-      lane.error = status.code();
-      return {};
-    }
+    if (!status.ok() && status.code() != StatusCode::resource_exhausted) return status;
     ++stalls_;
     give_up_if_stuck();
     if (now_ticks() > deadline) {
@@ -101,23 +133,34 @@ Status ReadDispatcher::post(std::uint32_t lane_index, std::span<const LaneRead> 
 
 void ReadDispatcher::retire(std::uint32_t lane_index) {
   Lane& lane = lanes_[lane_index];
-  if (spares_.empty()) {
-    try {
-      spares_.push_back(make_buffer());
-    } catch (...) {
-      close();  // a core without a buffer ends; no lane may be left waiting
-      throw;
-    }
-  }
   const std::uint32_t pending = lane.group->pending();
   retired_.push_back({std::move(lane.buffer), lane_index, lane.generation, pending});
   late_in_flight_ += pending;
-  lane.buffer = std::move(spares_.back());
-  spares_.pop_back();
   ++lane.generation;
   while (lane.group->pending() > 0) lane.group->done();  // nobody waits for them any more
-  if (retired_.size() > kMaxRetired) close();
+  (void)take_spare(lane);                                // else the next post() waits for one
   give_up_if_stuck();
+}
+
+bool ReadDispatcher::take_spare(Lane& lane) {
+  if (spares_.empty()) return false;
+  lane.buffer = std::move(spares_.back());
+  spares_.pop_back();
+  return true;
+}
+
+Status ReadDispatcher::wait_for_buffer(Lane& lane, Ticks deadline) {
+  while (!closed_ && !take_spare(lane)) {
+    give_up_if_stuck();
+    if (now_ticks() > deadline) {
+      if (++in_vain_ >= kMostInVain) close();
+      return {StatusCode::deadline_exceeded,
+              "the deadline passed while late reads had all buffers"};
+    }
+    scheduler_.yield();
+  }
+  if (!closed_) return {};
+  return {StatusCode::unavailable, "the connection to the memory node was closed"};
 }
 
 void ReadDispatcher::give_up_if_stuck() {
@@ -138,6 +181,7 @@ void ReadDispatcher::release_late(std::uint32_t lane, std::uint32_t generation) 
   });
   FARVEC_CHECK(found != retired_.end(), "a completion of a read that was never posted");
   if (--found->pending > 0) return;
+  in_vain_ = 0;
   spares_.push_back(std::move(found->buffer));
   std::swap(*found, retired_.back());
   retired_.pop_back();
@@ -183,19 +227,13 @@ void ReadDispatcher::note(Lane& lane, const transport::Completion& completion) {
     }
     return;
   }
-  // What a partial search tolerates hides nothing worse.
-  if (completion.status != StatusCode::unavailable || lane.error == StatusCode::ok) {
-    lane.error = completion.status;
-  }
+  note_error(lane, completion.status);
   arrived = {};
 }
 
-std::size_t ReadDispatcher::dram_bytes() const {
-  std::size_t total = 0;
-  for (const Lane& lane : lanes_) total += lane.buffer.size();
-  for (const Retired& retired : retired_) total += retired.buffer.size();
-  for (const HugeBuffer& spare : spares_) total += spare.size();
-  return total;
+/// What a partial search tolerates hides nothing worse.
+void ReadDispatcher::note_error(Lane& lane, StatusCode code) {
+  if (code != StatusCode::unavailable || lane.error == StatusCode::ok) lane.error = code;
 }
 
 }  // namespace farvec::compute_node

@@ -12,6 +12,7 @@
 #include "compute_node/graph_searcher.h"
 #include "compute_node/mapped_posting_source.h"
 #include "compute_node/mapped_source.h"
+#include "compute_node/read_limits.h"
 #include "compute_node/search_index.h"
 
 namespace farvec::compute_node {
@@ -21,6 +22,14 @@ using GraphByLoad = GraphSearcher<MappedNodeSource>;
 using GraphByRead = GraphSearcher<EndpointNodeSource>;
 using ClustersByLoad = ClusterSearcher<MappedPostingSource>;
 using ClustersByRead = ClusterSearcher<EndpointPostingSource>;
+
+/// Passes it on when its reads can bring what the index asks for.
+template <typename Locator>
+std::unique_ptr<transport::Endpoint> able(std::unique_ptr<transport::Endpoint> endpoint,
+                                          const Locator& locator) {
+  require_readable(locator, {endpoint->limits().max_read_bytes, endpoint->description()});
+  return endpoint;
+}
 
 /// A core whose slots share an endpoint.
 template <typename Searcher>
@@ -65,7 +74,7 @@ class GraphReadCore final : public EndpointCore<GraphByRead> {
  public:
   GraphReadCore(const GraphIndex& index, std::unique_ptr<transport::Endpoint> endpoint,
                 const SearchCoreOptions& options)
-      : EndpointCore(std::move(endpoint),
+      : EndpointCore(able(std::move(endpoint), index.locator()),
                      EndpointNodeSource::dispatcher_options(index.locator(), options.slots),
                      options),
         cache_(options.cache_bytes, index.locator().geometry().max_record_bytes()) {
@@ -89,7 +98,7 @@ class ClusterReadCore final : public EndpointCore<ClustersByRead> {
  public:
   ClusterReadCore(const ClusterIndex& index, std::unique_ptr<transport::Endpoint> endpoint,
                   const SearchCoreOptions& options)
-      : EndpointCore(std::move(endpoint),
+      : EndpointCore(able(std::move(endpoint), index.locator()),
                      EndpointPostingSource::dispatcher_options(index.locator(), options.slots),
                      options) {
     for (std::uint32_t s = 0; s < options.slots; ++s) {
@@ -119,6 +128,10 @@ class ClusterLoadCore final : public CoreLoop<ClustersByLoad> {
                   const SearchCoreOptions& options)
       : CoreLoop(options) {
     FARVEC_CHECK(region.size() >= index.locator().region_bytes());
+    if (options.device != nullptr) {
+      require_readable(index.locator(), {MappedPostingSource::kMostReadBytes,
+                                         transport::to_string(options.device->model())});
+    }
     for (std::uint32_t s = 0; s < options.slots; ++s) {
       add_slot(std::make_unique<ClustersByLoad>(
           index, options,

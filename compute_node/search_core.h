@@ -89,7 +89,7 @@ struct SearchTask {
 class TaskFeed {
  public:
   virtual ~TaskFeed() = default;
-  /// A task to start now, or nullptr.
+  /// A task to start now, or nullptr. A core that asks has all that it searches with.
   virtual SearchTask* next() = 0;
   /// True when next() will never again return a task.
   virtual bool finished() = 0;

@@ -65,16 +65,24 @@ class SlottedSearcher {
     if (task.width > planned.width) {
       return {StatusCode::invalid_argument, "the width exceeds what memory was planned for"};
     }
-    if (vectors_ != nullptr && (planned.rerank < task.k || planned.rerank > task.list)) {
+    const std::uint32_t again = reranked(task);
+    if (vectors_ != nullptr && (again < task.k || again > task.list)) {
       return {StatusCode::invalid_argument, "k and list must embrace the results to rank again"};
     }
     return {};
   }
 
+  /// Results of a task that are ranked again.
+  std::uint32_t reranked(const SearchTask& task) const {
+    const ssd_baseline::SlottedSearchOptions& planned = store_.options();
+    if (!planned.rerank_by_k) return planned.rerank;
+    return std::min(planned.rerank, ssd_baseline::reranked(task.k, task.list));
+  }
+
   Status run(const SearchTask& task, std::span<const NodeId> entries) {
     const ssd_baseline::SlottedScorer scorer{store_.index(), prepared_};
     graph::BeamParameters parameters = beam_parameters(store_.index(), task);
-    parameters.k = std::max(task.k, store_.options().rerank);
+    parameters.k = std::max(task.k, reranked(task));
     switch (store_.options().search) {
       case SearchKind::cache_aware:
         return graph::cache_aware_search(source_, scorer, entries, parameters, scratch_);

@@ -11,4 +11,10 @@ class UnreachableError : public Error {
   using Error::Error;
 };
 
+/// Nobody listens at the address, which is known at once.
+class AbsentError : public UnreachableError {
+ public:
+  using UnreachableError::UnreachableError;
+};
+
 }  // namespace farvec::compute_node

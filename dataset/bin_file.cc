@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/input_file.h"
-#include "dataset/output_file.h"
+#include "base/output_file.h"
 #include "dataset/shape.h"
 
 namespace farvec::dataset {
@@ -36,17 +36,18 @@ class BinWriter final : public VectorWriter {
  public:
   BinWriter(const std::string& path, const VectorShape& shape)
       : VectorWriter(shape), file_(path, kBinHeaderBytes + shape.count * shape.row_bytes()) {
-    const std::array<std::uint32_t, 2> unknown{};
-    file_.append(unknown.data(), kBinHeaderBytes);
+    file_.append(header(shape.count).data(), kBinHeaderBytes);
   }
 
  private:
+  std::array<std::uint32_t, 2> header(std::uint64_t rows) const {
+    return {static_cast<std::uint32_t>(rows), shape_.dimension};
+  }
   void do_append(const std::byte* rows, std::size_t count) override {
     file_.append(rows, count * shape_.row_bytes());
   }
   void do_finish(std::uint64_t rows) override {
-    const std::array<std::uint32_t, 2> header{static_cast<std::uint32_t>(rows), shape_.dimension};
-    file_.overwrite(0, header.data(), kBinHeaderBytes);
+    if (rows != shape_.count) file_.overwrite(0, header(rows).data(), kBinHeaderBytes);
     file_.commit();
   }
 

@@ -1,24 +1,20 @@
 #include "dataset/groundtruth.h"
 
 #include <array>
-#include <filesystem>
 
 #include "base/check.h"
 #include "base/error.h"
 #include "base/input_file.h"
+#include "base/output_file.h"
 #include "dataset/hdf5_file.h"
 #include "dataset/hdf5_matrix.h"
-#include "dataset/output_file.h"
 #include "dataset/vecs_file.h"
+#include "dataset/vector_file.h"
 
 namespace farvec::dataset {
 namespace {
 
 constexpr std::size_t kHeaderBytes = 8;
-
-std::string suffix_of(const std::string& path) {
-  return std::filesystem::path(path).extension().string();
-}
 
 [[noreturn]] void refuse_suffix(const std::string& path) {
   throw Error("'{}' has the unknown suffix '{}': ground truth is kept in .ibin, .ivecs or .hdf5",
@@ -86,7 +82,7 @@ GroundTruth read_groundtruth(const std::string& path) {
 void check_groundtruth_output(const std::string& path) {
   const std::string suffix = suffix_of(path);
   if (suffix != ".ibin" && suffix != ".ivecs") refuse_suffix(path);
-  const OutputFile made_and_removed(path, 0);
+  check_output(path);
 }
 
 void write_groundtruth(const std::string& path, const GroundTruth& truth) {

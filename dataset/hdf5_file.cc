@@ -33,7 +33,7 @@ std::uint32_t clamp_dimension(std::uint64_t columns) {
 /// An uncompressed data set stores exactly what it promises; a chunked one at least a share of it.
 void check_stored(const Hdf5Matrix& matrix, const VectorFileInfo& info) {
   const std::uint64_t promised = info.count * info.dimension * H5Tget_size(matrix.stored_type());
-  if (matrix.contiguous() && matrix.stored_bytes() < promised) {
+  if (matrix.uncompressed() && matrix.stored_bytes() < promised) {
     throw Error("'{}' promises {} bytes, but {} are stored: it is truncated or damaged", info.path,
                 promised, matrix.stored_bytes());
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <filesystem>
 
 #include "base/error.h"
@@ -20,21 +21,61 @@ Hdf5Handle open_file(const std::string& file) {
   return handle;
 }
 
+constexpr std::size_t kMaxText = 256;
+
+/// `space` has one point.
+std::string read_variable_string(hid_t attribute, hid_t type, hid_t space) {
+  char* text = nullptr;
+  if (H5Aread(attribute, type, &text) < 0 || text == nullptr) return "";
+  const std::size_t length = strnlen(text, kMaxText + 1);
+  std::string value(text, length > kMaxText ? 0 : length);
+  H5Dvlen_reclaim(type, space, H5P_DEFAULT, &text);
+  return value;
+}
+
+/// The text of an attribute; "" when it holds something else, several of them, or a long one.
 std::string read_string(hid_t attribute) {
   const Hdf5Handle type(H5Aget_type(attribute), H5Tclose);
+  const Hdf5Handle space(H5Aget_space(attribute), H5Sclose);
   if (!type.ok() || H5Tget_class(type.get()) != H5T_STRING) return "";
+  // A read writes as many texts, or pointers to them, as the space has points.
+  if (!space.ok() || H5Sget_simple_extent_npoints(space.get()) != 1) return "";
   if (H5Tis_variable_str(type.get()) > 0) {
-    char* text = nullptr;
-    if (H5Aread(attribute, type.get(), &text) < 0 || text == nullptr) return "";
-    std::string value(text);
-    H5free_memory(text);
-    return value;
+    return read_variable_string(attribute, type.get(), space.get());
   }
-  constexpr std::size_t kMaxText = 256;
-  const std::size_t length = H5Tget_size(type.get());
-  if (length > kMaxText || H5Aget_storage_size(attribute) > kMaxText) return "";
+  if (H5Tget_size(type.get()) > kMaxText) return "";
   std::array<char, kMaxText + 1> text{};
   return H5Aread(attribute, type.get(), text.data()) < 0 ? "" : std::string(text.data());
+}
+
+herr_t refuse_link(const char*, const char*, const char*, const char*, unsigned*, hid_t, void*) {
+  return -1;
+}
+
+/// A data set that lies in this very file: one that leads to another could name a FIFO or a device.
+Hdf5Handle open_set(hid_t file, const Hdf5Path& parts) {
+  const Hdf5Handle access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
+  if (!access.ok() || H5Pset_elink_cb(access.get(), refuse_link, nullptr) < 0) {
+    throw Error("opening '{}': no memory for HDF5", parts.file);
+  }
+  Hdf5Handle set(H5Dopen2(file, parts.name.c_str(), access.get()), H5Dclose);
+  if (!set.ok()) {
+    throw Error("'{}' has no data set '{}': try {}:train or {}:test", parts.file, parts.name,
+                parts.file, parts.file);
+  }
+  return set;
+}
+
+/// The set's layout. Throws Error when its elements are in another file.
+H5D_layout_t own_layout(hid_t set, const std::string& path) {
+  const Hdf5Handle plist(H5Dget_create_plist(set), H5Pclose);
+  const H5D_layout_t layout = plist.ok() ? H5Pget_layout(plist.get()) : H5D_LAYOUT_ERROR;
+  if (layout == H5D_LAYOUT_ERROR) throw Error("'{}' says not how it is stored: damaged", path);
+  if (layout == H5D_VIRTUAL || H5Pget_external_count(plist.get()) != 0) {
+    throw Error("'{}' keeps its elements in another file: copy them into one with 'h5repack'",
+                path);
+  }
+  return layout;
 }
 
 }  // namespace
@@ -62,11 +103,8 @@ bool hdf5_has(const std::string& file, const std::string& name) {
 Hdf5Matrix::Hdf5Matrix(const std::string& path) : path_(path) {
   const Hdf5Path parts = split_hdf5_path(path);
   file_ = open_file(parts.file);
-  set_ = Hdf5Handle(H5Dopen2(file_.get(), parts.name.c_str(), H5P_DEFAULT), H5Dclose);
-  if (!set_.ok()) {
-    throw Error("'{}' has no data set '{}': try {}:train or {}:test", parts.file, parts.name,
-                parts.file, parts.file);
-  }
+  set_ = open_set(file_.get(), parts);
+  uncompressed_ = own_layout(set_.get(), path) != H5D_CHUNKED;
   type_ = Hdf5Handle(H5Dget_type(set_.get()), H5Tclose);
   space_ = Hdf5Handle(H5Dget_space(set_.get()), H5Sclose);
   std::array<hsize_t, 2> dims{};
@@ -78,8 +116,6 @@ Hdf5Matrix::Hdf5Matrix(const std::string& path) : path_(path) {
   columns_ = dims[1];
   stored_bytes_ =
       std::min<std::uint64_t>(H5Dget_storage_size(set_.get()), InputFile(parts.file).size());
-  const Hdf5Handle plist(H5Dget_create_plist(set_.get()), H5Pclose);
-  contiguous_ = plist.ok() && H5Pget_layout(plist.get()) == H5D_CONTIGUOUS;
 }
 
 std::string Hdf5Matrix::distance_attribute() const {

@@ -57,7 +57,8 @@ class Hdf5Matrix {
   hid_t stored_type() const { return type_.get(); }
   /// Bytes that the elements occupy in the file.
   std::uint64_t stored_bytes() const { return stored_bytes_; }
-  bool contiguous() const { return contiguous_; }
+  /// Its elements are stored as they are, and all of them.
+  bool uncompressed() const { return uncompressed_; }
   /// The file's attribute "distance", or "".
   std::string distance_attribute() const;
 
@@ -73,7 +74,7 @@ class Hdf5Matrix {
   std::uint64_t rows_ = 0;
   std::uint64_t columns_ = 0;
   std::uint64_t stored_bytes_ = 0;
-  bool contiguous_ = false;
+  bool uncompressed_ = false;
 };
 
 /// True when the file holds a data set of that name.

@@ -1,13 +1,12 @@
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <optional>
 
 #include "base/error.h"
+#include "base/output_file.h"
 #include "dataset/hdf5_file.h"
 #include "dataset/hdf5_matrix.h"
-#include "dataset/output_file.h"
 
 namespace farvec::dataset {
 namespace {
@@ -23,35 +22,35 @@ hid_t stored_type(ElementType type) {
 class Hdf5Writer final : public VectorWriter {
  public:
   Hdf5Writer(const std::string& path, const VectorShape& shape)
-      : VectorWriter(shape), parts_(split_hdf5_path(path)) {
+      : VectorWriter(shape),
+        parts_(split_hdf5_path(path)),
+        output_(parts_.file, shape.count * shape.row_bytes()) {
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-    try {
-      open_partial();
-      create_set();
-    } catch (...) {
-      remove_partial();
-      throw;
+    if (output_.partial_path().empty()) {
+      throw Error("'{}' is no regular file: HDF5 writes to nothing else", parts_.file);
     }
-  }
-  ~Hdf5Writer() override {
-    if (!finished_) remove_partial();
+    open_partial();
+    create_set();
   }
 
  private:
   void open_partial() {
-    const std::string partial = partial_path(parts_.file);
+    const std::string& partial = output_.partial_path();
+    const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+    H5Pset_file_locking(access.get(), false, true);  // output_ has locked it
     if (!std::filesystem::exists(parts_.file)) {
-      file_ = {H5Fcreate(partial.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose};
+      file_ = {H5Fcreate(partial.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), H5Fclose};
     } else {
       if (hdf5_has(parts_.file, parts_.name)) {
         throw Error("'{}' already has a data set '{}': remove the file or choose another name",
                     parts_.file, parts_.name);
       }
+      copied_ = std::filesystem::last_write_time(parts_.file);
       std::error_code failed;
       std::filesystem::copy_file(parts_.file, partial,
                                  std::filesystem::copy_options::overwrite_existing, failed);
       if (failed) throw SystemError(failed.value(), "copying '{}' to '{}'", parts_.file, partial);
-      file_ = {H5Fopen(partial.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose};
+      file_ = {H5Fopen(partial.c_str(), H5F_ACC_RDWR, access.get()), H5Fclose};
     }
     if (!file_.ok()) throw Error("creating '{}': HDF5 refuses", partial);
   }
@@ -91,8 +90,11 @@ class Hdf5Writer final : public VectorWriter {
     // Both are tried: a set that stays open would keep the file open.
     const bool set_closed = set_.close();
     if (!file_.close() || !set_closed) fail();
-    sync_and_publish(parts_.file);
-    finished_ = true;
+    if (copied_ && *copied_ != std::filesystem::last_write_time(parts_.file)) {
+      throw Error("'{}' was written by another process meanwhile and stays as it is: try again",
+                  parts_.file);
+    }
+    output_.commit();
   }
 
   [[noreturn]] void fail() const {
@@ -102,17 +104,12 @@ class Hdf5Writer final : public VectorWriter {
         parts_.file, written_, shape_.count, shape_.count * shape_.row_bytes());
   }
 
-  void remove_partial() {
-    set_.close();
-    file_.close();
-    unlink(partial_path(parts_.file).c_str());
-  }
-
   Hdf5Path parts_;
+  OutputFile output_;
+  std::optional<std::filesystem::file_time_type> copied_;  ///< when the sets that are there came
   Hdf5Handle file_;
   Hdf5Handle set_;
   std::uint64_t written_ = 0;
-  bool finished_ = false;
 };
 
 }  // namespace

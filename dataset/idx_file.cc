@@ -1,5 +1,7 @@
 #include "dataset/idx_file.h"
 
+#include <fcntl.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -20,8 +22,14 @@ constexpr unsigned kMaxRank = 4;
 /// Reads a file through zlib, which passes on what is not compressed.
 class GzipStream {
  public:
-  explicit GzipStream(const std::string& path) : path_(path), file_(gzopen(path.c_str(), "rb")) {
-    if (file_ == nullptr) throw SystemError(errno, "opening '{}' for reading", path);
+  explicit GzipStream(const InputFile& file) : path_(file.path()) {
+    const int fd = fcntl(file.descriptor(), F_DUPFD_CLOEXEC, 0);
+    if (fd < 0) throw SystemError(errno, "opening '{}' for reading", path_);
+    file_ = gzdopen(fd, "rb");
+    if (file_ == nullptr) {
+      close(fd);
+      throw Error("no memory to unpack '{}'", path_);
+    }
     gzbuffer(file_, 1u << 17);
   }
   ~GzipStream() { gzclose(file_); }
@@ -62,13 +70,13 @@ class GzipStream {
   }
 
   std::string path_;
-  gzFile file_;
+  gzFile file_ = nullptr;
 };
 
 class IdxReader final : public VectorReader {
  public:
-  explicit IdxReader(const std::string& path) : VectorReader({}), stream_(path) {
-    info_ = {path, "idx", 0, 0, ElementType::u8, InputFile(path).size(), ""};
+  explicit IdxReader(const InputFile& file) : VectorReader({}), stream_(file) {
+    info_ = {file.path(), "idx", 0, 0, ElementType::u8, file.size(), ""};
     read_header();
     check_shape(info_);
     if (stream_.compressed()) {
@@ -126,7 +134,7 @@ bool is_idx_name(std::string_view path) {
 }
 
 std::unique_ptr<VectorReader> open_idx(const std::string& path) {
-  return std::make_unique<IdxReader>(path);
+  return std::make_unique<IdxReader>(InputFile(path));
 }
 
 }  // namespace farvec::dataset

@@ -1,27 +1,22 @@
 #include "dataset/mapped_vectors.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <utility>
 
 #include "base/error.h"
+#include "base/input_file.h"
+#include "dataset/bin_file.h"
 #include "dataset/finite.h"
 
 namespace farvec::dataset {
 namespace {
 
-constexpr std::size_t kHeaderBytes = 8;
-
 void* map_file(const std::string& path, std::size_t bytes) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) throw SystemError(errno, "opening '{}' for reading", path);
-  void* const mapping = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd, 0);
-  const int error = errno;
-  close(fd);
-  if (mapping == MAP_FAILED) throw SystemError(error, "mapping {} bytes of '{}'", bytes, path);
+  const InputFile file(path);
+  void* const mapping = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file.descriptor(), 0);
+  if (mapping == MAP_FAILED) throw SystemError(errno, "mapping {} bytes of '{}'", bytes, path);
   return mapping;
 }
 
@@ -37,7 +32,7 @@ MappedVectors::MappedVectors(const std::string& path) {
   }
   bytes_ = info.file_bytes;
   mapping_ = map_file(path, bytes_);
-  view_ = packed_view(static_cast<const std::byte*>(mapping_) + kHeaderBytes, info.count,
+  view_ = packed_view(static_cast<const std::byte*>(mapping_) + kBinHeaderBytes, info.count,
                       info.dimension, info.type);
   if (info.type != ElementType::f32 && info.type != ElementType::f16) return;
   for (std::size_t row = 0; row < view_.count; ++row) {

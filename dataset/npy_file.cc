@@ -8,14 +8,14 @@
 #include "base/error.h"
 #include "base/input_file.h"
 #include "base/memory.h"
+#include "base/output_file.h"
 #include "dataset/npy_header.h"
-#include "dataset/output_file.h"
 #include "dataset/shape.h"
 
 namespace farvec::dataset {
 namespace {
 
-constexpr std::size_t kPrefixBytes = 12;  // magic, version, length: 2 bytes in version 1, else 4
+constexpr std::size_t kNpyPrefixBytes = 12;  // magic, version, length: 2 bytes in version 1, else 4
 constexpr std::uint64_t kMaxDictionaryBytes = 1u << 16;
 
 struct Dictionary {
@@ -24,12 +24,12 @@ struct Dictionary {
 };
 
 Dictionary read_dictionary(const InputFile& file) {
-  std::array<char, kPrefixBytes> prefix{};
-  if (file.size() < kPrefixBytes) {
+  std::array<char, kNpyPrefixBytes> prefix{};
+  if (file.size() < kNpyPrefixBytes) {
     throw Error("'{}' has {} bytes, less than an .npy header: it is truncated", file.path(),
                 file.size());
   }
-  file.read_at(0, prefix.data(), kPrefixBytes);
+  file.read_at(0, prefix.data(), kNpyPrefixBytes);
   const std::string_view magic(prefix.data(), 6);
   const char version = prefix[6];
   if (magic != "\x93NUMPY" || version < 1 || version > 3) {
@@ -85,7 +85,7 @@ class NpyWriter final : public VectorWriter {
     file_.append(rows, count * shape_.row_bytes());
   }
   void do_finish(std::uint64_t rows) override {
-    file_.overwrite(0, header(rows).data(), kNpyHeaderBytes);
+    if (rows != shape_.count) file_.overwrite(0, header(rows).data(), kNpyHeaderBytes);
     file_.commit();
   }
 

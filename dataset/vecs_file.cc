@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/input_file.h"
 #include "base/memory.h"
-#include "dataset/output_file.h"
+#include "base/output_file.h"
 #include "dataset/shape.h"
 
 namespace farvec::dataset {

@@ -18,11 +18,11 @@ namespace {
 constexpr const char* kSuffixes =
     ".fbin .f16bin .u8bin .i8bin .fvecs .bvecs .npy .hdf5 .h5 (and read from IDX in .gz)";
 
+}  // namespace
+
 std::string suffix_of(const std::string& path) {
   return std::filesystem::path(path).extension().string();
 }
-
-}  // namespace
 
 void VectorReader::read_rows(std::uint64_t begin, std::size_t count, std::byte* out) {
   if (begin > info_.count || count > info_.count - begin) {

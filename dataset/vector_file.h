@@ -90,6 +90,9 @@ std::unique_ptr<VectorReader> open_vectors(const std::string& path);
 /// the format cannot hold.
 std::unique_ptr<VectorWriter> create_vectors(const std::string& path, const VectorShape& shape);
 
+/// ".fbin" of "base.fbin"; empty when there is none.
+std::string suffix_of(const std::string& path);
+
 /// The element type that a suffix stands for, or nothing when the format holds several (.npy,
 /// .hdf5). Throws Error on an unknown suffix.
 std::optional<ElementType> type_of_suffix(const std::string& path);

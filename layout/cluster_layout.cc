@@ -3,6 +3,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "base/check.h"
 #include "base/error.h"
@@ -11,6 +12,8 @@ namespace farvec::layout {
 namespace {
 
 constexpr std::uint32_t kMaxClusters = 1u << 31;
+/// The last number names no address (compute_node/posting_plan.h).
+constexpr std::uint64_t kMaxAddresses = std::numeric_limits<Address>::max();
 
 }  // namespace
 
@@ -81,7 +84,7 @@ ClusterLocator::ClusterLocator(ClusterGeometry geometry, HugeBuffer table, std::
   }
   check();
   for (ClusterId c = 0; c < geometry_.clusters; ++c) {
-    max_cluster_bytes_ = std::max(max_cluster_bytes_, list(c).bytes + group(c).bytes);
+    max_cluster_bytes_ = std::max(max_cluster_bytes_, cluster_bytes(c));
     max_members_ = std::max(max_members_, entries_[c].members());
   }
 }
@@ -89,9 +92,13 @@ ClusterLocator::ClusterLocator(ClusterGeometry geometry, HugeBuffer table, std::
 void ClusterLocator::check() const {
   std::uint64_t members = 0;
   std::uint64_t grouped = 0;
+  Ends ends = first_ends();
   for (ClusterId c = 0; c < geometry_.clusters; ++c) {
-    check_entry(c);
-    members += entries_[c].members();
+    if (!is_inside(c) || !has_right_parts(c) || !follows(c, ends)) {
+      throw Error("the table's entry of cluster {} is impossible: it is damaged; rebuild the index",
+                  c);
+    }
+    members += list_and_group(c);
     grouped += entries_[c].group_records;
   }
   const bool groups = geometry_.kind == ClusterLayoutKind::grouped ||
@@ -104,29 +111,66 @@ void ClusterLocator::check() const {
   }
 }
 
-void ClusterLocator::check_entry(ClusterId cluster) const {
-  const ClusterEntry& entry = entries_[cluster];
-  const bool coupled = geometry_.kind == ClusterLayoutKind::coupled;
-  const auto inside = [&](const ByteRange& range) {
-    return range.bytes == 0 ||
-           (range.offset >= kRegionHeaderBytes && range.offset <= region_bytes_ &&
-            range.bytes <= region_bytes_ - range.offset);
+/// List and group end in the region, in no more addresses than there can be.
+bool ClusterLocator::is_inside(ClusterId cluster) const {
+  const auto inside = [this](const ByteRange& range) {
+    return range.offset <= region_bytes_ && range.bytes <= region_bytes_ - range.offset &&
+           (range.bytes == 0 || range.offset >= kRegionHeaderBytes);
   };
-  const bool aligned = entry.group_records == 0 || coupled ||
-                       (entry.group_offset - kRegionHeaderBytes) % record_bytes_ == 0;
-  const bool adjoining = geometry_.kind != ClusterLayoutKind::grouped_inline ||
-                         entry.list_addresses == 0 || entry.list_offset <= entry.group_offset;
-  const bool right_parts =
-      geometry_.kind == ClusterLayoutKind::decoupled
-          ? entry.group_records == 0
-          : !coupled ||
-                (entry.list_addresses == 0 &&
-                 (entry.group_records == 0 || entry.group_offset % geometry_.block_bytes == 0));
-  if (inside(list(cluster)) && inside(group(cluster)) && aligned && adjoining && right_parts) {
-    return;
+  const ByteRange group = this->group(cluster);
+  return inside(list(cluster)) && inside(group) &&
+         (!geometry_.decouples() || group.bytes == 0 ||
+          (group.offset + group.bytes - kRegionHeaderBytes) / record_bytes_ <= kMaxAddresses);
+}
+
+/// What the layout lets a cluster have, where it lets it begin.
+bool ClusterLocator::has_right_parts(ClusterId cluster) const {
+  const ClusterEntry& entry = entries_[cluster];
+  if (list_and_group(cluster) > geometry_.count) return false;
+  const bool aligned =
+      entry.group_records == 0 || (entry.group_offset - kRegionHeaderBytes) % record_bytes_ == 0;
+  switch (geometry_.kind) {
+    case ClusterLayoutKind::coupled:
+      return entry.list_addresses == 0 &&
+             (entry.group_records == 0 || entry.group_offset % geometry_.block_bytes == 0);
+    case ClusterLayoutKind::decoupled:
+      return entry.group_records == 0;
+    case ClusterLayoutKind::grouped:
+      return aligned;
+    case ClusterLayoutKind::grouped_inline:
+      return aligned && (entry.list_addresses == 0 ||
+                         entry.list_offset + list(cluster).bytes == entry.group_offset);
   }
-  throw Error("the table's entry of cluster {} is impossible: it is damaged; rebuild the index",
-              cluster);
+  return false;
+}
+
+/// Before the first cluster.
+ClusterLocator::Ends ClusterLocator::first_ends() const {
+  Ends ends{kRegionHeaderBytes, kRegionHeaderBytes};
+  if (geometry_.kind == ClusterLayoutKind::decoupled) {
+    ends.lists += geometry_.count * record_bytes_;
+  } else if (geometry_.kind == ClusterLayoutKind::grouped) {
+    for (ClusterId c = 0; c < geometry_.clusters; ++c) {
+      ends.lists = std::max(ends.lists, group(c).offset + group(c).bytes);
+    }
+  }
+  return ends;
+}
+
+/// The parts of all clusters lie in the order of clusters, and none in another: lists that are not
+/// with their groups lie behind all records. Of entries that are inside the region.
+bool ClusterLocator::follows(ClusterId cluster, Ends& ends) const {
+  const bool has_groups = geometry_.kind != ClusterLayoutKind::decoupled;
+  const bool has_lists = geometry_.kind == ClusterLayoutKind::decoupled ||
+                         geometry_.kind == ClusterLayoutKind::grouped;
+  const ByteRange whole = this->whole(cluster);
+  const ByteRange group = whole.bytes > 0 ? whole : this->group(cluster);
+  const ByteRange list = this->list(cluster);
+  if ((has_groups && group.offset < ends.groups) || (has_lists && list.offset < ends.lists)) {
+    return false;
+  }
+  ends = {group.offset + group.bytes, list.offset + list.bytes};
+  return true;
 }
 
 Status ClusterLocator::read_list(ClusterId cluster, std::span<const std::byte> bytes,

@@ -1,6 +1,7 @@
 // Where a cluster's vectors and addresses lie in the region of a cluster index.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -109,12 +110,17 @@ class ClusterLocator {
     const ClusterEntry& entry = entries_[cluster];
     return {entry.group_offset, std::uint64_t{entry.group_records} * record_bytes_};
   }
-  /// List and group when one read brings both; else empty.
+  /// List and group when one read brings both, the group right behind the list; else empty.
   ByteRange whole(ClusterId cluster) const {
     if (geometry_.kind != ClusterLayoutKind::grouped_inline) return {};
     const ByteRange group = this->group(cluster);
     const std::uint64_t begin = list(cluster).bytes > 0 ? list(cluster).offset : group.offset;
     return {begin, group.offset + group.bytes - begin};
+  }
+
+  /// What the reads of list and group bring together.
+  std::uint64_t cluster_bytes(ClusterId cluster) const {
+    return std::max(whole(cluster).bytes, list(cluster).bytes + group(cluster).bytes);
   }
 
   /// Writes the list's addresses to `out`, which has room for entry(cluster).list_addresses of
@@ -143,13 +149,26 @@ class ClusterLocator {
   /// Compares the checksums of some rows of rows(); true at once when records have none.
   bool intact(const VectorView& rows, std::span<const std::uint32_t> picks) const;
 
-  /// Most bytes that the list and the group of one cluster take together.
+  /// The largest cluster_bytes().
   std::uint64_t max_cluster_bytes() const { return max_cluster_bytes_; }
   std::uint32_t max_members() const { return max_members_; }
 
  private:
+  /// Where the parts of the clusters so far end.
+  struct Ends {
+    std::uint64_t groups;  ///< with the lists that are read with them
+    std::uint64_t lists;   ///< that lie apart
+  };
+
+  /// Members as the table tells them, which may be more than ClusterEntry::members() can count.
+  std::uint64_t list_and_group(ClusterId cluster) const {
+    return std::uint64_t{entries_[cluster].list_addresses} + entries_[cluster].group_records;
+  }
   void check() const;
-  void check_entry(ClusterId cluster) const;
+  bool is_inside(ClusterId cluster) const;
+  bool has_right_parts(ClusterId cluster) const;
+  Ends first_ends() const;
+  bool follows(ClusterId cluster, Ends& ends) const;
 
   ClusterGeometry geometry_;
   std::uint32_t record_bytes_;

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -20,16 +22,6 @@ namespace farvec::layout {
 namespace {
 
 constexpr std::uint64_t kMostManifestBytes = std::uint64_t{1} << 30;
-
-std::string read_text(const std::filesystem::path& path) {
-  const InputFile file(path.string());
-  if (file.size() > kMostManifestBytes) {
-    throw Error("'{}' has {} bytes: no manifest is that large", path.string(), file.size());
-  }
-  std::string text(file.size(), '\0');
-  file.read_at(0, text.data(), text.size());
-  return text;
-}
 
 void require_block(const RegionEntry& entry, std::span<const std::byte> block,
                    const std::string& source) {
@@ -108,6 +100,41 @@ void verify_region(const RegionEntry& entry, const InputFile& file, const LoadOp
   });
 }
 
+/// At most so many entries of a folder are looked at, and so many of its indexes are named.
+constexpr std::size_t kMostEntries = 10'000;
+constexpr std::size_t kMostNamed = 8;
+
+/// The folders in it that hold an index, by name.
+std::vector<std::string> indexes_in(const std::filesystem::path& directory) {
+  std::vector<std::string> names;
+  std::error_code ignored;
+  std::size_t entries = 0;
+  std::filesystem::directory_iterator entry(directory, ignored);
+  for (; !ignored && entry != std::filesystem::directory_iterator() && entries < kMostEntries;
+       entry.increment(ignored), ++entries) {
+    if (std::filesystem::exists(entry->path() / kManifestFile, ignored)) {
+      names.push_back(entry->path().filename().string());
+    }
+    ignored.clear();
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+/// A directory without a manifest: says what it is instead of an index.
+[[noreturn]] void refuse_folder(const std::filesystem::path& directory) {
+  const std::vector<std::string> names = indexes_in(directory);
+  if (names.empty()) {
+    throw Error("'{}' is not an index: it has no {}; 'farvec build graph' makes one",
+                directory.string(), kManifestFile);
+  }
+  std::string list = names.front();
+  for (std::size_t i = 1; i < std::min(names.size(), kMostNamed); ++i) list += ", " + names[i];
+  if (names.size() > kMostNamed) list += fmt::format(" and {} more", names.size() - kMostNamed);
+  throw Error("'{}' is not an index, but a folder that holds {}: name one, such as '{}'",
+              directory.string(), list, (directory / names.front()).string());
+}
+
 }  // namespace
 
 void check_chunk(const RegionEntry& entry, std::size_t chunk, std::span<const std::byte> bytes,
@@ -146,12 +173,10 @@ IndexDirectory IndexDirectory::open(const std::filesystem::path& directory) {
     throw Error("'{}' is not an index: no such directory; 'farvec build graph' makes one",
                 directory.string());
   }
-  if (!std::filesystem::exists(manifest_path)) {
-    throw Error("'{}' is not an index: it has no {}; 'farvec build graph' makes one",
-                directory.string(), kManifestFile);
-  }
-  IndexDirectory index(directory,
-                       manifest_from_json(read_text(manifest_path), manifest_path.string()));
+  if (!std::filesystem::exists(manifest_path)) refuse_folder(directory);
+  IndexDirectory index(
+      directory, manifest_from_json(read_text(manifest_path, kMostManifestBytes, "a manifest"),
+                                    manifest_path.string()));
   for (std::uint32_t region = 0; region < index.manifest_.regions.size(); ++region) {
     require_header(index.manifest_.region(region), InputFile(index.region_path(region).string()));
   }

@@ -1,12 +1,11 @@
 #include "layout/index_publisher.h"
 
 #include <cerrno>
-#include <span>
 #include <string>
 #include <utility>
 
 #include "base/error.h"
-#include "layout/index_directory.h"
+#include "base/file_names.h"
 #include "layout/partial_directory.h"
 #include "layout/region_file.h"
 
@@ -40,13 +39,6 @@ std::uint64_t bytes_beside_payload(std::uint64_t payload_bytes) {
          payload_bytes / kChunkBytes * kChecksumBytes;
 }
 
-void write_manifest(const fs::path& path, const Manifest& manifest) {
-  const std::string text = manifest_to_json(manifest);
-  WritableFile file(path);
-  file.write_at(0, std::as_bytes(std::span(text)));
-  file.sync();
-}
-
 Manifest publish_index(
     const fs::path& directory, Manifest manifest, bool overwrite, std::uint64_t needed_bytes,
     const std::function<std::vector<RegionEntry>(const fs::path&)>& write_regions) {
@@ -54,8 +46,7 @@ Manifest publish_index(
   try {
     PartialDirectory partial(directory, overwrite);
     manifest.regions = write_regions(partial.path());
-    write_manifest(partial.path() / kManifestFile, manifest);
-    partial.publish();
+    partial.publish(manifest);
   } catch (const SystemError& error) {
     if (error.code != ENOSPC && error.code != EDQUOT && error.code != EFBIG) throw;
     explain_full_disk(error, directory, needed_bytes, free_bytes(parent_of(directory)));

@@ -17,9 +17,6 @@ void require_room(const std::filesystem::path& directory, std::uint64_t needed);
 /// What a manifest of regions with so many payload bytes, and their headers, add to them.
 std::uint64_t bytes_beside_payload(std::uint64_t payload_bytes);
 
-/// Writes the manifest to a new file.
-void write_manifest(const std::filesystem::path& path, const Manifest& manifest);
-
 /// Lets `write_regions` fill `directory`.partial, adds the manifest with the entries that it
 /// returns, and gives the directory its name. Throws Error or SystemError; then nothing is left
 /// behind. Returns the manifest as written.

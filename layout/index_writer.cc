@@ -9,7 +9,8 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/progress.h"
-#include "layout/index_directory.h"
+#include "layout/directory_lock.h"
+#include "layout/index_files.h"
 #include "layout/index_publisher.h"
 #include "layout/partial_directory.h"
 #include "layout/record_encoder.h"
@@ -20,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kBatchBytes = std::size_t{32} << 20;
+constexpr std::size_t kRecordBatchBytes = std::size_t{32} << 20;
 constexpr std::size_t kEncodeRun = 256;
 
 void fill_in(Manifest& manifest, const IndexContents& contents, const OffsetTable& table) {
@@ -55,7 +56,7 @@ RegionEntry write_records(const fs::path& directory, const GraphLocator& locator
   RegionFile file(directory, records_kind(locator.geometry().kind));
   const std::size_t count = locator.geometry().count;
   const std::size_t batch =
-      std::max(kBatchBytes / locator.geometry().max_record_bytes(), kEncodeRun);
+      std::max(kRecordBatchBytes / locator.geometry().max_record_bytes(), kEncodeRun);
   Progress progress("writing records", count, options.quiet);
   std::vector<std::byte> buffer;
   for (std::size_t begin = 0; begin < count; begin += batch) {
@@ -106,21 +107,17 @@ Manifest write_index(const fs::path& directory, Manifest manifest, const IndexCo
                        });
 }
 
-void write_placement(const fs::path& directory, std::optional<Placement> placement) {
-  Manifest manifest = IndexDirectory::open(directory).manifest();
+void write_placement(const fs::path& directory,
+                     const std::function<std::optional<Placement>(const IndexDirectory&)>& place) {
+  (void)IndexDirectory::open(directory);  // says what is wrong with something else than an index
+  const fs::path own_path = fs::canonical(directory);
+  const DirectoryLock lock(own_path);
+  const IndexDirectory index = IndexDirectory::open(own_path);
+  Manifest manifest = index.manifest();
   require_memory_layout(manifest, directory.string());
-  manifest.placement = std::move(placement);
-  const fs::path replacement = directory / (std::string(kManifestFile) + ".new");
-  fs::remove(replacement);  // of one who was killed
-  try {
-    write_manifest(replacement, manifest);
-    fs::rename(replacement, directory / kManifestFile);
-  } catch (...) {
-    std::error_code ignored;
-    fs::remove(replacement, ignored);
-    throw;
-  }
-  sync_directory(directory);
+  manifest.placement = place(index);
+  write_manifest(own_path, manifest);
+  remove_unused_regions(own_path, manifest);
 }
 
 }  // namespace farvec::layout

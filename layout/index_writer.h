@@ -2,11 +2,13 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 
 #include "base/node_record.h"
 #include "base/types.h"
 #include "layout/codes_region.h"
+#include "layout/index_directory.h"
 #include "layout/manifest.h"
 
 namespace farvec::layout {
@@ -39,8 +41,10 @@ void check_destination(const std::filesystem::path& directory, bool overwrite,
 Manifest write_index(const std::filesystem::path& directory, Manifest manifest,
                      const IndexContents& contents, const WriteOptions& options = {});
 
-/// Gives the index another placement, or none: its manifest is replaced in one step, its regions
-/// stay. Throws Error or SystemError; the manifest is then as it was.
-void write_placement(const std::filesystem::path& directory, std::optional<Placement> placement);
+/// Gives the index the placement that `place` returns, or none: its manifest is replaced in one
+/// step, its regions stay. Nobody else writes the index meanwhile. Throws Error, also when somebody
+/// does, and SystemError; the manifest is then as it was.
+void write_placement(const std::filesystem::path& directory,
+                     const std::function<std::optional<Placement>(const IndexDirectory&)>& place);
 
 }  // namespace farvec::layout

@@ -66,8 +66,10 @@ SlottedGeometry Manifest::slotted_geometry() const {
 
 void require_memory_layout(const Manifest& manifest, std::string_view source) {
   if (!manifest.is_slotted()) return;
-  throw Error("'{}': layout slotted is searched with --tier ssd; build csr or padded for memory",
-              source);
+  throw Error(
+      "'{}': layout slotted is searched with --tier ssd, by `farvec search` or "
+      "`farvec-compute-node --index DIR --tier ssd`; build csr or padded for memory",
+      source);
 }
 
 GraphGeometry Manifest::geometry() const {

@@ -1,18 +1,17 @@
 #include "layout/partial_directory.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <system_error>
-#include <utility>
 
 #include "base/error.h"
+#include "base/file_names.h"
 #include "layout/index_directory.h"
+#include "layout/index_files.h"
 
 namespace farvec::layout {
 namespace {
@@ -36,45 +35,14 @@ void require_target(const fs::path& target, bool overwrite) {
   }
 }
 
-bool same_file(int fd, const fs::path& path) {
-  struct stat by_fd {};
-  struct stat by_path {};
-  return fstat(fd, &by_fd) == 0 && lstat(path.c_str(), &by_path) == 0 &&
-         by_fd.st_ino == by_path.st_ino && by_fd.st_dev == by_path.st_dev;
-}
-
-/// Gives `from` the name `to`; what was there, if anything, then has the name `from`.
-void exchange(const fs::path& from, const fs::path& to) {
-  if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) == 0) return;
-  if (errno != ENOENT && errno != EINVAL && errno != ENOSYS) {
-    throw SystemError(errno, "giving '{}' the name '{}'", from.string(), to.string());
-  }
-  // Nothing there, or a file system without exchange.
-  const fs::path aside = from.string() + ".old";
-  const bool replaced = std::rename(to.c_str(), aside.c_str()) == 0;
-  if (std::rename(from.c_str(), to.c_str()) != 0) {
-    const int failed = errno;
-    if (replaced) std::rename(aside.c_str(), to.c_str());
-    throw SystemError(failed, "giving '{}' the name '{}'", from.string(), to.string());
-  }
-  if (replaced) std::rename(aside.c_str(), from.c_str());
+/// False where the file system cannot do it.
+bool exchange(const fs::path& one, const fs::path& other) {
+  if (renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE) == 0) return true;
+  if (errno == EINVAL || errno == ENOSYS) return false;
+  throw SystemError(errno, "giving '{}' the name '{}'", one.string(), other.string());
 }
 
 }  // namespace
-
-fs::path parent_of(const fs::path& path) {
-  const fs::path parent = without_trailing_slash(path).parent_path();
-  return parent.empty() ? fs::path(".") : parent;
-}
-
-void sync_directory(const fs::path& path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) throw SystemError(errno, "opening '{}' to sync it", path.string());
-  const int failed = fsync(fd) == 0 ? 0 : errno;
-  close(fd);
-  // EINVAL: this file system has no directories to sync.
-  if (failed != 0 && failed != EINVAL) throw SystemError(failed, "syncing '{}'", path.string());
-}
 
 std::uint64_t free_bytes(const fs::path& directory) {
   struct statvfs info {};
@@ -90,38 +58,36 @@ PartialDirectory::PartialDirectory(const fs::path& target, bool overwrite)
   if (mkdir(partial_.c_str(), 0755) != 0 && errno != EEXIST) {
     throw SystemError(errno, "creating '{}'", partial_.string());
   }
-  fd_ = open(partial_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd_ < 0) throw SystemError(errno, "opening '{}'", partial_.string());
+  partial_lock_.emplace(partial_);
   try {
-    lock();
+    prepare(overwrite);
   } catch (...) {
-    close(fd_);
+    rmdir(partial_.c_str());
     throw;
   }
 }
 
-void PartialDirectory::lock() {
-  // The second test: a writer that finished in between has given this very directory its name.
-  if (flock(fd_, LOCK_EX | LOCK_NB) != 0 || !same_file(fd_, partial_)) {
-    throw Error(
-        "'{}' is being written by another process: wait for it, or choose another directory",
-        partial_.string());
-  }
+void PartialDirectory::prepare(bool overwrite) {
+  require_target(target_, overwrite);  // a writer may have finished before the lock was taken
+  if (fs::exists(target_)) target_lock_.emplace(target_);
   for (const auto& entry : fs::directory_iterator(partial_)) fs::remove_all(entry.path());
 }
 
 PartialDirectory::~PartialDirectory() {
   std::error_code ignored;  // nothing better can be done with it here
   if (!published_) fs::remove_all(partial_, ignored);
-  close(fd_);
 }
 
-void PartialDirectory::publish() {
-  sync_directory(partial_);
-  exchange(partial_, target_);
+void PartialDirectory::publish(Manifest& manifest) {
+  write_manifest(partial_, manifest);
+  if (!target_lock_ || !fs::exists(target_)) {  // not there, or removed meanwhile
+    rename_path(partial_, target_);
+  } else if (!exchange(partial_, target_)) {
+    move_index(partial_, target_, manifest);
+  }
   published_ = true;
-  fs::remove_all(partial_);
   sync_directory(parent_of(target_));
+  fs::remove_all(partial_);
 }
 
 }  // namespace farvec::layout

@@ -3,16 +3,22 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
+
+#include "layout/directory_lock.h"
+#include "layout/manifest.h"
 
 namespace farvec::layout {
 
 /// Writes go to path(), which is `target`.partial; publish() gives it its name; without it the
-/// destructor removes everything. Two writers of one target: the second one throws. What a killed
+/// destructor removes everything. At every moment, also one at which the writer is killed, `target`
+/// is the old index or the new one. Two writers of one target: the second one throws. What a killed
 /// writer left behind is removed by the next one.
 class PartialDirectory {
  public:
   /// Throws Error when `target` exists and `overwrite` is false, or when it exists and is not an
-  /// index; SystemError when the directory cannot be made.
+  /// index, or when either is being written by another process; SystemError when the directory
+  /// cannot be made.
   PartialDirectory(const std::filesystem::path& target, bool overwrite);
   ~PartialDirectory();
   PartialDirectory(const PartialDirectory&) = delete;
@@ -20,25 +26,22 @@ class PartialDirectory {
 
   const std::filesystem::path& path() const { return partial_; }
 
-  /// Syncs the directory, renames it, removes what had the name before, syncs the parent.
-  void publish();
+  /// Writes the manifest, renames the directory, syncs the parent, and removes what had the name
+  /// before. Where two directories cannot be exchanged the regions move into the old one, and get
+  /// other names in `manifest`.
+  void publish(Manifest& manifest);
 
  private:
-  void lock();
+  void prepare(bool overwrite);
 
   std::filesystem::path target_;
   std::filesystem::path partial_;
-  int fd_ = -1;  ///< holds the writers' lock
+  std::optional<DirectoryLock> partial_lock_;
+  std::optional<DirectoryLock> target_lock_;  ///< when there is an index to replace
   bool published_ = false;
 };
 
 /// Bytes that this process may still write below `directory`. Throws SystemError.
 std::uint64_t free_bytes(const std::filesystem::path& directory);
-
-/// Makes names in it outlive a loss of power. Throws SystemError.
-void sync_directory(const std::filesystem::path& path);
-
-/// The folder that holds `path`; "." for a bare name.
-std::filesystem::path parent_of(const std::filesystem::path& path);
 
 }  // namespace farvec::layout

@@ -35,10 +35,13 @@ void WritableFile::sync() {
   if (fsync(fd_) != 0 && errno != EINVAL) throw SystemError(errno, "syncing '{}'", path_);
 }
 
+std::string region_file_name(RegionKind kind) {
+  return std::string(to_string(kind)) + (region_id(kind) == kRecordsRegion ? "" : ".bin");
+}
+
 RegionFile::RegionFile(const std::filesystem::path& directory, RegionKind kind)
     : entry_{.kind = kind,
-             .file =
-                 std::string(to_string(kind)) + (region_id(kind) == kRecordsRegion ? "" : ".bin"),
+             .file = region_file_name(kind),
              .payload_bytes = 0,
              .chunk_bytes = kChunkBytes,
              .checksums = {}},

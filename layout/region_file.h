@@ -16,6 +16,9 @@ namespace farvec::layout {
 /// Of every region that is written now; a reader takes it from the manifest.
 inline constexpr std::uint64_t kChunkBytes = std::uint64_t{4} << 20;
 
+/// What a region's file is called unless that name is taken.
+std::string region_file_name(RegionKind kind);
+
 /// A file that is being written. Owns the descriptor; leaves removing the file to whoever owns the
 /// folder. Every member throws SystemError.
 class WritableFile {

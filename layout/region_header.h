@@ -31,6 +31,7 @@ enum class RegionKind : std::uint32_t {
   vectors = 13,
   entries = 14
 };
+inline constexpr std::uint32_t kRegionKinds = 14;
 
 /// Numbers under which a memory node serves the regions of an index: what searches read, then what
 /// a compute node keeps in its own DRAM: a graph's codes and offsets, or the centroids and the

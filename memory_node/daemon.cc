@@ -94,6 +94,10 @@ class Node {
     made.rdma_port = options_.rdma_port;
     made.fabric = options_.fabric;
     made.max_leases = options_.max_leases;
+    made.connections_per_lease =
+        options_.connections_per_lease > 0
+            ? options_.connections_per_lease
+            : default_connections_per_lease(std::thread::hardware_concurrency());
     made.stop = &stop_;
     return made;
   }

@@ -20,7 +20,7 @@ struct DaemonOptions {
   std::string grant_path;       ///< empty: default_grant_path(listen)
   std::string rdma;             ///< address of an RDMA device of this machine; empty: no RDMA
   std::uint16_t rdma_port = 0;  ///< 0: the system's choice
-  std::string fabric;           ///< libfabric's "PROVIDER" or "PROVIDER:HOST"; empty: none
+  std::string fabric;           ///< libfabric's "PROVIDER:HOST" or "PROVIDER"; empty: none
   std::string metrics = "off";  ///< "HOST:PORT" or "off"
   bool insecure = false;
   rpc::TlsFiles tls;  ///< of the control plane over TCP
@@ -29,6 +29,8 @@ struct DaemonOptions {
   bool quiet = false;
   unsigned threads = 0;  ///< that load; 0: one per processor
   std::size_t max_leases = 64;
+  /// Over RDMA; 0: default_connections_per_lease() of this machine.
+  std::size_t connections_per_lease = 0;
   std::chrono::milliseconds lease{10'000};
   std::chrono::milliseconds drain{10'000};
 };

@@ -8,6 +8,7 @@
 #include "base/version.h"
 #include "layout/placement.h"
 #include "memory_node/daemon.h"
+#include "rpc/option_rules.h"
 #include "rpc/tls_flags.h"
 
 namespace farvec::memory_node {
@@ -50,8 +51,9 @@ void declare(CLI::App& app, Arguments& arguments) {
                  "Address of an RDMA device (see `rdma link`): clients may read over RDMA");
   app.add_option("--rdma-port", daemon.rdma_port, "0: the system's choice")->capture_default_str();
   app.add_option("--fabric", daemon.fabric,
-                 "libfabric's PROVIDER or PROVIDER:HOST (tcp, verbs;ofi_rxm, shm, efa; HOST: an\n"
-                 "address of this machine): clients may read through it");
+                 "libfabric's PROVIDER:HOST (tcp, verbs;ofi_rxm; HOST: the address of one of this\n"
+                 "machine's interfaces) or PROVIDER where it has no such addresses (shm, efa):\n"
+                 "clients may read through it");
   app.add_option("--metrics", daemon.metrics, "Prometheus on HOST:PORT, or off")
       ->capture_default_str();
   app.add_flag("--insecure", daemon.insecure,
@@ -65,6 +67,11 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--max-leases", daemon.max_leases, "Clients at one time")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
+  app.add_option("--connections-per-lease", daemon.connections_per_lease,
+                 "RDMA connections that one client may have, which needs one per core; so at most\n"
+                 "--max-leases times as many in all. Default: twice this machine's processors, at\n"
+                 "least 64")
+      ->check(CLI::Range(1, 10'000));
   app.add_option("--lease-seconds", arguments.lease_seconds, "A silent client is dropped after")
       ->check(CLI::Range(0.1, 3600.0))
       ->capture_default_str();
@@ -74,6 +81,17 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--log-level", arguments.log_level, "trace, debug, info, warn or error")
       ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error"}));
   app.add_flag("--quiet", daemon.quiet, "No progress line");
+}
+
+/// Throws Error for options that would be ignored.
+void check_options(const CLI::App& app, const Arguments& arguments) {
+  const bool dram = parse_backing_kind(arguments.backing) == BackingKind::dram;
+  rpc::refuse_unused(
+      app, std::vector<rpc::OptionRule>{
+               {"--backing-path", !dram, "--backing shm and file; --backing is dram"},
+               {"--rdma-port", !arguments.daemon.rdma.empty(), "--rdma ADDRESS, which is missing"},
+               {"--publisher", !arguments.daemon.tls.certificate.empty(),
+                "TLS, and --tls-cert is missing"}});
 }
 
 std::chrono::milliseconds to_ms(double seconds) {
@@ -129,6 +147,7 @@ int run(int argc, char** argv) {
   }
   std::atomic<bool> stop{false};
   try {
+    check_options(app, arguments);
     const SignalWatch watch(stop);
     run_daemon(to_options(std::move(arguments)), stop);
   } catch (const std::exception& error) {

@@ -10,6 +10,8 @@
 
 namespace farvec::memory_node {
 
+inline constexpr auto kRelaxed = std::memory_order_relaxed;
+
 /// Shared by the service, the metrics and the daemon's main thread. Every field may be read and
 /// written by any thread; the atomics are independent of each other, hence relaxed throughout.
 struct NodeState {

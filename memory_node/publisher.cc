@@ -10,8 +10,6 @@
 namespace farvec::memory_node {
 namespace {
 
-constexpr auto kRelaxed = std::memory_order_relaxed;
-
 /// Two tables cannot listen on one port.
 std::uint16_t rdma_port(const PublisherOptions& options, std::uint32_t slot) {
   if (options.rdma_port == 0) return 0;
@@ -64,7 +62,8 @@ std::shared_ptr<const Publication> Publisher::load(const std::string& index,
 }
 
 void Publisher::open_paths(Publication& publication) const {
-  const ReadPathInputs inputs{*publication.table, state_.leases, options_.max_leases};
+  const ReadPathInputs inputs{*publication.table, state_.leases, options_.max_leases,
+                              options_.connections_per_lease};
   auto& paths = publication.paths;
   paths.push_back(mapped_read_path(options_.grant_path));
   if (!options_.rdma.empty()) {

@@ -19,6 +19,7 @@ struct PublisherOptions {
   std::uint16_t rdma_port = 0;  ///< of the table in slot 0; the others' are counted up from it
   std::string fabric;
   std::size_t max_leases = 64;
+  std::size_t connections_per_lease = 64;
   /// Ends every load once true. May be null.
   const std::atomic<bool>* stop = nullptr;
 };

@@ -2,6 +2,8 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+
 #include "memory_node/publication.h"
 #include "transport/fabric/fabric_listener.h"
 #include "transport/verbs/verbs_listener.h"
@@ -10,6 +12,7 @@ namespace farvec::memory_node {
 namespace {
 
 constexpr std::size_t kSpareGrants = 16;
+constexpr std::size_t kLeastConnectionsPerLease = 64;
 
 transport::GrantedRegions bytes_of(const RegionTable& table) {
   transport::GrantedRegions regions;
@@ -43,8 +46,12 @@ class MappedPath final : public ReadPath {
 class VerbsPath final : public ReadPath {
  public:
   VerbsPath(const ReadPathInputs& inputs, const std::string& host, std::uint16_t port)
-      : host_(host), listener_({host, port}, bytes_of(inputs.table), holder_check(inputs)) {
-    spdlog::info("RDMA on {}:{}, device {}", host_, listener_.port(), listener_.device().device);
+      : host_(host),
+        listener_({host, port, inputs.connections_per_lease}, bytes_of(inputs.table),
+                  holder_check(inputs)) {
+    spdlog::info("RDMA on {}:{}, device {}, up to {} connections for each of {} leases", host_,
+                 listener_.port(), listener_.device().device, inputs.connections_per_lease,
+                 inputs.max_leases);
   }
   v1::Transport transport() const override { return v1::TRANSPORT_VERBS; }
   void offer(const LeaseId&, v1::AttachResponse& response) override {
@@ -88,6 +95,10 @@ class FabricPath final : public ReadPath {
 
 }  // namespace
 
+std::size_t default_connections_per_lease(std::size_t processors) {
+  return std::max(kLeastConnectionsPerLease, 2 * processors);
+}
+
 std::unique_ptr<ReadPath> mapped_read_path(std::string socket_path) {
   return std::make_unique<MappedPath>(std::move(socket_path));
 }
@@ -105,7 +116,12 @@ std::unique_ptr<ReadPath> fabric_read_path(const ReadPathInputs& inputs, const s
 }
 
 void check_fabric(const std::string& spec) {
-  (void)transport::FabricListener::probe(fabric_options(spec));
+  const transport::FabricListenerOptions options = fabric_options(spec);
+  try {
+    (void)transport::FabricListener::probe(options);
+  } catch (const Error& error) {
+    throw Error("--fabric {}: {}", spec, error.what());
+  }
 }
 
 }  // namespace farvec::memory_node

@@ -36,13 +36,19 @@ struct ReadPathInputs {
   const RegionTable& table;
   const LeaseTable& leases;
   std::size_t max_leases = 0;
+  std::size_t connections_per_lease = 0;
 };
+
+/// How many RDMA connections a lease may have when nobody says: clients have one per core and
+/// replace some while the node still counts the old ones, and their machines are thought to have as
+/// many processors as this one; never less than 64.
+std::size_t default_connections_per_lease(std::size_t processors);
 
 /// RDMA connections to `host`, see VerbsListener. Throws Error.
 std::unique_ptr<ReadPath> verbs_read_path(const ReadPathInputs& inputs, const std::string& host,
                                           std::uint16_t port);
 
-/// Endpoints of libfabric's provider, "PROVIDER" or "PROVIDER:HOST", see FabricListener. Throws
+/// Endpoints of libfabric's provider, "PROVIDER:HOST" or "PROVIDER", see FabricListener. Throws
 /// Error.
 std::unique_ptr<ReadPath> fabric_read_path(const ReadPathInputs& inputs, const std::string& spec);
 

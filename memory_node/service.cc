@@ -16,7 +16,6 @@
 namespace farvec::memory_node {
 namespace {
 
-constexpr auto kRelaxed = std::memory_order_relaxed;
 constexpr std::size_t kMaxClientNameBytes = 200;
 
 std::optional<LeaseId> to_lease_id(const std::string& bytes) {
@@ -46,15 +45,16 @@ grpc::Status no_such_lease() {
 grpc::Status refusal(LeaseTable::Outcome outcome, const std::string& caller) {
   if (outcome == LeaseTable::Outcome::not_held) return no_such_lease();
   spdlog::warn("'{}' asked for a lease that was given to another", caller);
-  return {grpc::StatusCode::PERMISSION_DENIED,
-          fmt::format("the lease was not given to {}; only its owner may renew it or give it back",
-                      caller)};
+  return rpc::to_grpc(
+      StatusCode::permission_denied,
+      fmt::format("the lease was not given to {}; only its owner may renew it or give it back",
+                  caller));
 }
 
 grpc::Status no_such_path(v1::Transport transport) {
   const char* how = transport == v1::TRANSPORT_VERBS ? "RDMA: start it with --rdma HOST"
                     : transport == v1::TRANSPORT_FABRIC
-                        ? "libfabric: start it with --fabric PROVIDER"
+                        ? "libfabric: start it with --fabric PROVIDER:HOST"
                         : "transport of this kind";
   return rpc::to_grpc(StatusCode::failed_precondition,
                       fmt::format("the memory node serves no {}", how));
@@ -201,10 +201,10 @@ grpc::Status Service::Load(grpc::ServerContext* context, const v1::LoadRequest* 
   const std::string caller = rpc::peer_identity(*context->auth_context());
   if (!may_publish(*context)) {
     spdlog::warn("'{}' may not publish, and asked for {}", caller, request->index());
-    return {grpc::StatusCode::PERMISSION_DENIED,
-            fmt::format("{} may not publish: that takes a caller of the memory node's machine, or "
-                        "a certificate that the node's --publisher names",
-                        caller)};
+    return rpc::to_grpc(StatusCode::permission_denied,
+                        fmt::format("{} may not publish: that takes a caller of the memory node's "
+                                    "machine, or a certificate that the node's --publisher names",
+                                    caller));
   }
   if (!std::filesystem::path(request->index()).is_absolute()) {
     return rpc::to_grpc(StatusCode::invalid_argument,

@@ -4,9 +4,10 @@
 
 #include <algorithm>
 
-#include "base/error.h"
 #include "rpc/health.grpc.pb.h"
+#include "rpc/tcp_socket.h"
 #include "rpc/tls_probe.h"
+#include "rpc/unix_socket.h"
 
 namespace farvec::rpc {
 namespace {
@@ -18,6 +19,7 @@ constexpr std::chrono::milliseconds kProbeAfter{500};
 
 grpc::ChannelArguments channel_arguments(const ConnectOptions& options) {
   grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);  // nodes are not reached through a web proxy
   arguments.SetMaxReceiveMessageSize(options.max_message_bytes);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 100);
@@ -37,6 +39,17 @@ void require_no_tls_trouble(const Address& address, const ConnectOptions& option
   if (!trouble.empty()) throw Error("cannot connect to {}: {}", to_string(address), trouble);
 }
 
+/// Called when gRPC has failed to connect, which does not say why.
+void require_listener(const Address& address) {
+  constexpr std::chrono::milliseconds kPatience{500};
+  const bool refused = address.is_unix() ? !someone_listens(address.unix_path)
+                                         : connect_tcp(address, kPatience).refused;
+  if (!refused) return;
+  throw NobodyListens("nothing listens at {} ({}); is it running, and is this its --listen?",
+                      to_string(address),
+                      address.is_unix() ? "no such socket" : "connection refused");
+}
+
 }  // namespace
 
 std::shared_ptr<grpc::Channel> connect(const Address& address, const ConnectOptions& options) {
@@ -48,6 +61,9 @@ std::shared_ptr<grpc::Channel> connect(const Address& address, const ConnectOpti
   while (!stopped(options)) {
     const auto step = std::min({end, probe_at, Clock::now() + kStopCheckPeriod});
     if (channel->WaitForConnected(step)) return channel;
+    if (!options.await_listener && channel->GetState(false) == GRPC_CHANNEL_TRANSIENT_FAILURE) {
+      require_listener(address);
+    }
     if (Clock::now() >= probe_at) {
       require_no_tls_trouble(address, options);
       probe_at = end;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "rpc/tls_watch.h"
 
 namespace farvec::rpc {
 namespace {
@@ -67,8 +68,18 @@ Server::Server(ServerOptions options)
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxCallsPerConnection);
   builder.SetResourceQuota(grpc::ResourceQuota("farvec").Resize(kMaxMemoryBytes));
-  builder.AddListeningPort(to_string(address_), server_credentials(options.tls.get(), address_),
-                           &port);
+  const bool encrypted = options.tls != nullptr && !address_.is_unix();
+  const auto credentials = server_credentials(options.tls.get(), address_);
+  TlsAcceptor::Taker taker;
+  if (encrypted) {
+    watch_tls();
+    acceptor_ = std::make_unique<TlsAcceptor>(address_);
+    port = acceptor_->port();
+    using Kind = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
+    taker = builder.experimental().AddExternalConnectionAcceptor(Kind::FROM_FD, credentials);
+  } else {
+    builder.AddListeningPort(to_string(address_), credentials, &port);
+  }
   for (grpc::Service* service : options.services) builder.RegisterService(service);
   if (options.configure) options.configure(builder);
   server_ = address_.is_unix() ? start_on_unix_socket(builder, address_.unix_path)
@@ -78,6 +89,7 @@ Server::Server(ServerOptions options)
   }
   if (!address_.is_unix()) address_.port = static_cast<std::uint16_t>(port);
   set_serving(false);
+  if (acceptor_ != nullptr) acceptor_->start(std::move(taker));
 }
 
 Server::~Server() {
@@ -90,6 +102,7 @@ void Server::set_serving(bool serving) {
 
 void Server::shutdown(std::chrono::milliseconds grace) {
   if (server_ == nullptr) return;
+  if (acceptor_ != nullptr) acceptor_->stop();
   server_->Shutdown(std::chrono::system_clock::now() + grace);
   server_->Wait();
   server_.reset();

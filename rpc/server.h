@@ -12,6 +12,7 @@
 #include "rpc/address.h"
 #include "rpc/socket_lock.h"
 #include "rpc/tls.h"
+#include "rpc/tls_acceptor.h"
 
 namespace farvec::rpc {
 
@@ -25,7 +26,8 @@ struct ServerOptions {
 };
 
 /// Listens from construction on; health says NOT_SERVING until set_serving(true). A Unix socket is
-/// for its owner only (mode 0600), and a SocketLock is held for it. Thread-safe.
+/// for its owner only (mode 0600), and a SocketLock is held for it. With TLS the log says which
+/// peer was refused and why. Thread-safe.
 class Server {
  public:
   /// Throws Error: an unsafe binding, an address in use, or one that cannot be bound. Narrows the
@@ -49,6 +51,7 @@ class Server {
   Address address_;
   SocketLock lock_;  ///< of a Unix address
   std::unique_ptr<grpc::Server> server_;
+  std::unique_ptr<TlsAcceptor> acceptor_;  ///< with TLS; gRPC listens itself otherwise
 };
 
 }  // namespace farvec::rpc

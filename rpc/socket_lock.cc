@@ -8,18 +8,12 @@
 #include <cerrno>
 
 #include "base/error.h"
+#include "base/file_names.h"
 
 namespace farvec::rpc {
 namespace {
 
 constexpr int kAttempts = 8;
-
-bool is_file_at(int fd, const std::string& path) {
-  struct stat opened {};
-  struct stat named {};
-  return fstat(fd, &opened) == 0 && lstat(path.c_str(), &named) == 0 &&
-         opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
-}
 
 [[noreturn]] void refuse_held(const std::string& socket_path) {
   throw Error(

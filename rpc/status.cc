@@ -20,6 +20,7 @@ StatusCode to_status_code(grpc::StatusCode code) {
     case grpc::StatusCode::INVALID_ARGUMENT:
     case grpc::StatusCode::DEADLINE_EXCEEDED:
     case grpc::StatusCode::NOT_FOUND:
+    case grpc::StatusCode::PERMISSION_DENIED:
     case grpc::StatusCode::RESOURCE_EXHAUSTED:
     case grpc::StatusCode::FAILED_PRECONDITION:
     case grpc::StatusCode::INTERNAL:
@@ -28,10 +29,10 @@ StatusCode to_status_code(grpc::StatusCode code) {
       return static_cast<StatusCode>(code);
     case grpc::StatusCode::OUT_OF_RANGE:
       return StatusCode::invalid_argument;
+    case grpc::StatusCode::UNAUTHENTICATED:
+      return StatusCode::permission_denied;
     case grpc::StatusCode::ABORTED:
     case grpc::StatusCode::ALREADY_EXISTS:
-    case grpc::StatusCode::PERMISSION_DENIED:
-    case grpc::StatusCode::UNAUTHENTICATED:
       return StatusCode::failed_precondition;
     default:
       return StatusCode::internal;

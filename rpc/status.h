@@ -14,8 +14,8 @@ grpc::Status to_grpc(const Status& status);
 grpc::Status to_grpc(StatusCode code, const std::string& message);
 
 /// gRPC codes that farvec does not use become `internal`, except those that a client causes, which
-/// become `invalid_argument` (OUT_OF_RANGE) or `failed_precondition` (ABORTED, ALREADY_EXISTS,
-/// PERMISSION_DENIED, UNAUTHENTICATED).
+/// become `invalid_argument` (OUT_OF_RANGE), `permission_denied` (UNAUTHENTICATED) or
+/// `failed_precondition` (ABORTED, ALREADY_EXISTS).
 StatusCode to_status_code(grpc::StatusCode code);
 
 /// "UNAVAILABLE: connection refused", for messages to people.

@@ -23,11 +23,7 @@ constexpr std::uint64_t kMaxPemBytes = 1 << 20;
 
 std::string read_pem(const char* option, const std::string& path) {
   try {
-    const InputFile file(path);
-    if (file.size() > kMaxPemBytes) throw Error("{} is too large for a PEM file", path);
-    std::string text(file.size(), '\0');
-    file.read_at(0, text.data(), text.size());
-    return text;
+    return read_text(path, kMaxPemBytes, "a PEM file");
   } catch (const Error& error) {
     throw Error("{}: {}", option, error.what());
   }

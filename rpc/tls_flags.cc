@@ -1,6 +1,9 @@
 #include "rpc/tls_flags.h"
 
 #include <CLI/CLI.hpp>
+#include <vector>
+
+#include "rpc/option_rules.h"
 
 namespace farvec::rpc {
 
@@ -11,6 +14,12 @@ void add_tls_flags(CLI::App& app, TlsFiles& files) {
   app.add_option("--tls-key", files.key, "Its key")->group(kGroup);
   app.add_option("--tls-ca", files.authority, "PEM certificates of the authority that peers need")
       ->group(kGroup);
+}
+
+void refuse_tls_flags(const CLI::App& app, const std::string& where) {
+  refuse_unused(app, std::vector<OptionRule>{{"--tls-cert", false, where},
+                                             {"--tls-key", false, where},
+                                             {"--tls-ca", false, where}});
 }
 
 }  // namespace farvec::rpc

@@ -1,6 +1,8 @@
 // --tls-cert, --tls-key and --tls-ca, the same in every program.
 #pragma once
 
+#include <string>
+
 #include "rpc/tls.h"
 
 namespace CLI {
@@ -11,5 +13,9 @@ namespace farvec::rpc {
 
 /// What load_tls() takes; whether the three fit together is its business.
 void add_tls_flags(CLI::App& app, TlsFiles& files);
+
+/// Throws Error naming the first of them that was given; `where` tells where they mean something,
+/// see OptionRule.
+void refuse_tls_flags(const CLI::App& app, const std::string& where);
 
 }  // namespace farvec::rpc

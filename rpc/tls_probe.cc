@@ -5,11 +5,10 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 #include <signal.h>
-#include <sys/socket.h>
 
 #include "base/error.h"
 #include "rpc/openssl_handles.h"
-#include "rpc/unix_socket.h"
+#include "rpc/tcp_socket.h"
 
 namespace farvec::rpc {
 namespace {
@@ -34,23 +33,6 @@ class NoBrokenPipe {
   sigset_t pipe_{};
   sigset_t before_{};
 };
-
-/// The first of the host's addresses that accepts; invalid when none does.
-Descriptor connect_tcp(const Address& address, std::chrono::milliseconds patience) {
-  AddressList list(nullptr, &freeaddrinfo);
-  try {
-    list = resolve(address);
-  } catch (const Error&) {
-    return {};  // the name may be known later
-  }
-  for (const addrinfo* entry = list.get(); entry != nullptr; entry = entry->ai_next) {
-    Descriptor socket(::socket(entry->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    if (!socket.valid()) continue;
-    set_socket_timeout(socket.get(), patience);  // connect() obeys it too
-    if (connect(socket.get(), entry->ai_addr, entry->ai_addrlen) == 0) return socket;
-  }
-  return {};
-}
 
 SslContextHandle make_context(const Tls* tls) {
   SslContextHandle context(SSL_CTX_new(TLS_client_method()));
@@ -125,7 +107,7 @@ std::string handshake(SSL* ssl) {
 std::string tls_trouble(const Address& address, const Tls* tls,
                         std::chrono::milliseconds patience) {
   if (address.is_unix()) return "";
-  const Descriptor socket = connect_tcp(address, patience);
+  const Descriptor socket = connect_tcp(address, patience).socket;
   if (!socket.valid()) return "";
   const NoBrokenPipe guard;
   ERR_clear_error();

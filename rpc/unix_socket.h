@@ -30,6 +30,8 @@ class Descriptor {
   int get() const { return fd_; }
   bool valid() const { return fd_ >= 0; }
   void reset(int fd = -1);
+  /// The caller closes it.
+  int release() { return std::exchange(fd_, -1); }
 
  private:
   int fd_ = -1;

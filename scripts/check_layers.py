@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Checks the #include lines of every room against the table of docs/architecture.md.
+"""Checks the #include lines of every room against the table of docs/architecture.md, and that every
+unit test stands at the path of what it tests.
 
     scripts/check_layers.py [ROOT]
 
-Prints `file:line: rule` for every forbidden include; exit status 1 when there is one.
+Prints `file:line: rule` for every forbidden include and `file: rule` for every test that stands
+elsewhere; exit status 1 when there is one.
 """
 import pathlib
 import re
@@ -70,12 +72,34 @@ def check_file(root, room, path):
             yield f"{path.relative_to(root)}:{number}: {rule}"
 
 
+def tests_a_file(root, path):
+    """Whether tests/unit/<room>/<sub/path>/<name>_test.cc has a <name>.h or .cc at its path in the
+    room, where <name> may go on after an underscore: a second test of the file says of what."""
+    folder = root / path.parent
+    words = path.stem.removesuffix("_test").split("_")
+    names = ("_".join(words[:count]) for count in range(len(words), 0, -1))
+    return any((folder / (name + suffix)).is_file() for name in names for suffix in SOURCES)
+
+
+def check_unit_tests(root):
+    """Only what ends in _test.cc is a test; the rest are fixtures."""
+    unit = root / "tests" / "unit"
+    for path in sorted(unit.rglob("*_test.cc")):
+        below = path.relative_to(unit)
+        if below.parts[0] not in ROOMS:
+            yield f"{path.relative_to(root)}: {below.parts[0]} is not a room"
+        elif below.parts[1] != "scenarios" and not tests_a_file(root, below):
+            yield (f"{path.relative_to(root)}: there is no {below.parent}/"
+                   f"{below.stem.removesuffix('_test')}.h or .cc that it could test; a test of "
+                   f"several files stands in tests/unit/{below.parts[0]}/scenarios/")
+
+
 def check_tree(root):
     errors = []
     for room in sorted(ROOMS):
         for path in source_files(root, room):
             errors.extend(check_file(root, room, path))
-    return errors
+    return errors + list(check_unit_tests(root))
 
 
 def main(arguments):

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The main job on real data: index Fashion-MNIST, search it over several tiers in one process, then
-# through a memory node and a compute node, and draw the figures. Everything is left in build/demo/.
+# The main job on real data: index Fashion-MNIST, search it through a memory node and a compute node,
+# then over several tiers in one process, and draw the figures. Everything is left in build/demo/.
 #   scripts/demo.sh
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
@@ -21,12 +21,17 @@ LIST=40
 RUN="$(mktemp -d /tmp/farvec-demo.XXXXXX)"
 PIDS=()
 
-cleanup() {
+stop_daemons() {
   local pid
   for pid in "${PIDS[@]}"; do kill -TERM "$pid" 2>/dev/null || true; done
   for pid in "${PIDS[@]}"; do
     timeout 15 tail --pid="$pid" -f /dev/null || kill -KILL "$pid" 2>/dev/null || true
   done
+  PIDS=()
+}
+
+cleanup() {
+  stop_daemons
   rm -rf "$RUN"
 }
 trap cleanup EXIT
@@ -42,17 +47,21 @@ build_index() {
 sweep() {
   timeout --foreground 300 "$BIN/farvec" sweep --index "$OUT/index-$1" --queries "$DATA/query.u8bin" \
     --groundtruth "$DATA/gt100.ibin" --k "$K" --list "$3" --width 1,4 --slots "$4" --threads 1 \
-    --tier "$2" --queries-range 8000:10000 --passes 3 --pass-ms 200 --json "$OUT/sweep-$1.jsonl"
+    --tier "$2" --queries-range 8000:10000 --passes 3 --pass-ms 200 --json "$OUT/sweep-$1.jsonl" --overwrite
 }
 
-# start NAME COMMAND...: a daemon with its log in build/demo/NAME.log
+# start NAME COMMAND...: a daemon with its log in build/demo/NAME.log; returns when it serves
 start() {
   local name="$1"
   shift
   "$@" >"$OUT/$name.log" 2>&1 &
   PIDS+=("$!")
-  sleep 0.5
-  kill -0 "$!" 2>/dev/null || { cat "$OUT/$name.log" >&2; die "$name did not start"; }
+  local end=$((SECONDS + 60))
+  until grep -q ' info serving ' "$OUT/$name.log"; do
+    kill -0 "$!" 2>/dev/null && [ "$SECONDS" -lt "$end" ] ||
+      { cat "$OUT/$name.log" >&2; die "$name does not serve"; }
+    sleep 0.1
+  done
 }
 
 search_remotely() {
@@ -71,14 +80,9 @@ build_preset release farvec farvec-memory-node farvec-compute-node
 say "Data: Fashion-MNIST, 60,000 x 784 bytes, with exact neighbours"
 FARVEC="$ROOT/$BIN/farvec" timeout --foreground 600 scripts/datasets/get.sh fashion-mnist --out "$DATA"
 
-say "Index: Vamana graph, both layouts"
+say "Index: Vamana graph, CSR layout"
 build_index csr
-build_index padded
 "$BIN/farvec" inspect "$OUT/index-csr" --verify
-
-say "Sweep over tiers (emulated tiers are models; they are printed with the figures)"
-sweep csr dram,shm,emulated:rdma,emulated:cxl 10,12,16,24,40,80 1,16
-sweep padded dram,emulated:rdma 10,12,16,24,40,80 16
 
 say "A memory node and a compute node"
 start memory-node "$BIN/farvec-memory-node" --index "$OUT/index-csr" \
@@ -86,11 +90,19 @@ start memory-node "$BIN/farvec-memory-node" --index "$OUT/index-csr" \
 start compute-node "$BIN/farvec-compute-node" --memory-node "unix:$RUN/memory.sock" \
   --listen "unix:$RUN/compute.sock"
 search_remotely
+stop_daemons
 remote_recall="$("$PYTHON" scripts/recall.py "$OUT/found.ibin" "$DATA/gt100.ibin")"
+echo "Through the daemons: recall@$K $remote_recall at list $LIST, ids in $OUT/found.ibin"
+
+say "Sweep over tiers (emulated tiers are models; they are printed with the figures)"
+sweep csr dram,shm,emulated:rdma,emulated:cxl 10,12,16,24,40,80 1,16
+
+say "The same graph in the padded layout, and its sweep"
+build_index padded
+sweep padded dram,emulated:rdma 10,12,16,24,40,80 16
 
 say "Figures"
 scripts/plots/sweep.py "$OUT"/sweep-csr.jsonl "$OUT"/sweep-padded.jsonl --out "$OUT" --summary
 
 say "Done in $SECONDS s"
-echo "Through the daemons: recall@$K $remote_recall at list $LIST, ids in $OUT/found.ibin"
 echo "Figures: $(cd "$OUT" && echo *.png) in $OUT/"

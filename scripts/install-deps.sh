@@ -10,6 +10,8 @@ PACKAGES=(
   clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev
   protobuf-compiler protobuf-compiler-grpc
   python3 python3-dev python3-numpy python3-matplotlib python3-venv
+  # the example of a client in Python
+  python3-grpcio
   # libraries
   libboost-context-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libcli11-dev
   libtomlplusplus-dev libhdf5-dev zlib1g-dev libxxhash-dev libnuma-dev

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds and tests everything: the one command before a commit, and what CI runs.
-#   scripts/test.sh            lint, release tests, sanitizers for the rooms named below, short fuzzing
+#   scripts/test.sh            lint, release tests, sanitizers for the rooms named below and for one
+#                              group of the others, whose turn it is by the commit, short fuzzing
 #   scripts/test.sh --quick    lint and the release tests only
 #   scripts/test.sh --long     also every room under both sanitizers, the daemons of several memory
 #                              nodes under the thread sanitizer, clang-tidy, a minute of each fuzz
@@ -11,14 +12,16 @@ set -uo pipefail
 source "$(dirname "$0")/common.sh"
 cd "$ROOT" || exit 1
 
-# Rooms that the default run has under a sanitizer; the others cost too much to compile, --long has
-# them.
-ASAN_ROOMS=(base dataset layout coroutines transport)
-TSAN_ROOMS=(coroutines transport graph)
+# Rooms that every run has under a sanitizer: those that read untrusted bytes, and those whose threads
+# meet without locks. The others take turns by commit; --long has all of them at once.
+ASAN_ROOMS=(base dataset layout coroutines transport ssd_baseline compute_node)
+ASAN_TURNS=("distance quantization" "graph cluster" "rpc memory_node")
+TSAN_ROOMS=(coroutines transport graph ssd_baseline rpc memory_node compute_node)
+TSAN_TURNS=("base dataset" "distance quantization" "layout" "cluster")
 FUZZ_SECONDS=10
 MODE=default
 
-usage() { sed -n '2,9s/^# \{0,1\}//p' "$0"; }
+usage() { sed -n '2,10s/^# \{0,1\}//p' "$0"; }
 
 for argument in "$@"; do
   case "$argument" in
@@ -41,7 +44,7 @@ export LSAN_OPTIONS="${LSAN_OPTIONS:-print_suppressions=0:suppressions=\"$ROOT/s
 export TSAN_OPTIONS="${TSAN_OPTIONS:-history_size=7 suppressions=\"$ROOT/scripts/tsan.supp\"}"
 
 SUMMARY=()
-REPORTS=()  # of the test runs that failed
+REPORTS=()  # of the test runs
 FAILED=0
 
 # step NAME COMMAND...: runs it, keeps its outcome and its time for the summary.
@@ -67,30 +70,12 @@ check_format() {
   tracked_sources | timeout --foreground 300 xargs -r -P "$JOBS" -n 20 clang-format-14 --dry-run --Werror
 }
 
-# run_ctest PRESET SECONDS [CTEST ARGUMENT...]
+# run_ctest PRESET/REPORT SECONDS [CTEST ARGUMENT...]
 run_ctest() {
-  local preset="$1" seconds="$2"
-  shift 2
-  local report="$ROOT/build/$preset/tests.xml" status=0
-  rm -f "$report"
-  timeout --foreground "$seconds" ctest --test-dir "build/$preset" -j "$JOBS" --timeout 300 \
-    --no-tests=error --output-junit "$report" "$@" || status=1
-  if [ "$status" -ne 0 ]; then REPORTS+=("$report"); fi
-  return "$status"
-}
-
-# second_chance PRESET: tests of whole processes, guests and devices that failed run once more, alone:
-# a busy host can make a guest or a peer late. A unit test has no such excuse. The summary names them.
-second_chance() {
-  local log="$ROOT/build/$1/Testing/Temporary/LastTestsFailed.log" failed
-  [ -s "$log" ] || return 1
-  failed="$(cut -d: -f2- "$log" | paste -sd ' ')"
-  if timeout --foreground 60 ctest --test-dir "build/$1" -N -L unit | sed -n 's/^ *Test *#[0-9]*: //p' |
-    grep -Fxq -f <(cut -d: -f2- "$log"); then return 1; fi
-  say "once more: $failed"
-  run_ctest "$1" 1200 -j 1 --rerun-failed || return 1
-  REPORTS=()
-  SUMMARY+=("passed only when run again: $failed")
+  local report="build/$1.xml"
+  shift
+  REPORTS+=("$report")
+  "$PYTHON" scripts/run_ctest.py "$report" "$@" -j "$JOBS"
 }
 
 tests_of_rooms() {
@@ -99,25 +84,23 @@ tests_of_rooms() {
 }
 
 build_release() { build_preset release; }
-test_release() { run_ctest release 1200 -LE long || second_chance release; }
+test_release() { run_ctest release/tests 1200 -LE long; }
 
-# rooms_with_tests ROOM...: those of them that have unit tests
-rooms_with_tests() {
-  local room
-  for room in "$@"; do
-    if compgen -G "tests/unit/$room/*.cc" >/dev/null; then echo "$room"; fi
-  done
+# turn GROUP...: the one whose turn it is, by the hash of the commit; the first one outside of git
+turn() {
+  local groups=("$@") hash
+  hash="$(git rev-parse --short=7 HEAD 2>/dev/null || echo 0)"
+  echo "${groups[$((16#$hash % $#))]}"
 }
 
 # build_sanitized PRESET ROOM...
 build_sanitized() {
-  local preset="$1" rooms
+  local preset="$1"
   shift
   if [ "$MODE" = long ]; then
     build_preset "$preset" unit_tests
   else
-    mapfile -t rooms < <(rooms_with_tests "$@")
-    build_preset "$preset" "${rooms[@]/%/_test}"
+    build_preset "$preset" "${@/%/_test}"
   fi
 }
 
@@ -126,11 +109,16 @@ test_sanitized() {
   local preset="$1"
   shift
   if [ "$MODE" = long ]; then
-    run_ctest "$preset" 1800 -L unit
+    run_ctest "$preset/tests" 1800 -L unit
   else
-    run_ctest "$preset" 1200 -L unit -R "$(tests_of_rooms "$@")"
+    run_ctest "$preset/tests" 1200 -L unit -R "$(tests_of_rooms "$@")"
   fi
 }
+
+# shellcheck disable=SC2207  # names of rooms hold no spaces
+ASAN_ROOMS+=($(turn "${ASAN_TURNS[@]}"))
+# shellcheck disable=SC2207
+TSAN_ROOMS+=($(turn "${TSAN_TURNS[@]}"))
 
 build_asan() { build_sanitized asan "${ASAN_ROOMS[@]}"; }
 test_asan() { test_sanitized asan "${ASAN_ROOMS[@]}"; }
@@ -144,7 +132,7 @@ test_tsan_daemons() {
   local reports="$ROOT/build/tsan/reports" status=0
   rm -rf "$reports"
   mkdir -p "$reports"
-  TSAN_OPTIONS="$TSAN_OPTIONS log_path=\"$reports/report\"" run_ctest tsan 1200 -L e2e \
+  TSAN_OPTIONS="$TSAN_OPTIONS log_path=\"$reports/report\"" run_ctest tsan/daemons 1200 -L e2e \
     -R 'ManyNodes.*/(fabric|shm)' || status=1
   if compgen -G "$reports/*" >/dev/null; then
     cat "$reports"/*
@@ -183,14 +171,13 @@ run_fuzz() {
 run_tidy() { timeout --foreground 5400 scripts/tidy.sh; }
 
 print_summary() {
-  if [ "${#REPORTS[@]}" -gt 0 ]; then
-    say "Failed tests"
-    "$PYTHON" scripts/failed_tests.py "${REPORTS[@]}"
-  fi
   say "Summary"
   printf '%s\n' "${SUMMARY[@]}"
   printf '%-41s %5d s\n' "total" "$SECONDS"
-  if [ "$FAILED" -eq 0 ]; then echo "All steps passed."; else echo "$FAILED step(s) failed."; fi
+  if [ "$MODE" = default ]; then
+    printf 'under asan: %s\nunder tsan: %s\n' "${ASAN_ROOMS[*]}" "${TSAN_ROOMS[*]}"
+  fi
+  "$PYTHON" scripts/test_report.py --failed-steps "$FAILED" "${REPORTS[@]}"
 }
 
 ensure_deps || die "packages are missing and could not be installed"

@@ -11,27 +11,37 @@ ensure_deps
 mkdir -p build
 [ -f build/release/compile_commands.json ] || build_preset release
 
-# Clang cannot read what GCC has precompiled.
+# Clang cannot read what GCC has precompiled, and a file that is compiled with others has no command
+# of its own: it gets theirs.
 mkdir -p build/tidy
-sed 's/ -Winvalid-pch -include [^ ]*cmake_pch\.hxx//' build/release/compile_commands.json \
-  >build/tidy/compile_commands.json
+mapfile -t rooms < <("$PYTHON" - build/release/compile_commands.json build/tidy/compile_commands.json <<'END'
+import json, os, re, sys
 
-# One room's headers are reported with its sources; what the build generates is not ours.
-if [ "$#" -gt 0 ]; then
-  files=("$@")
-else
-  mapfile -t files < <("$PYTHON" - build/release/compile_commands.json <<'END'
-import json, os, sys
+def each_file(entry):
+    path = os.path.normpath(os.path.join(entry["directory"], entry["file"]))
+    if "/Unity/unity_" not in path:
+        return [entry | {"file": path}]
+    sources = re.findall(r'^#include "(.*)"', open(path).read(), re.MULTILINE)
+    return [entry | {"file": source, "command": entry["command"].replace(path, source)}
+            for source in sources]
+
 root = os.getcwd() + os.sep
 skipped = ("build" + os.sep, "tests" + os.sep)
+commands = []
 for entry in json.load(open(sys.argv[1])):
-    path = os.path.normpath(os.path.join(entry["directory"], entry["file"]))
-    relative = path[len(root):] if path.startswith(root) else "build" + os.sep
-    if not relative.startswith(skipped):
+    entry["command"] = re.sub(r" -Winvalid-pch -include \S*cmake_pch\.hxx", "", entry["command"])
+    commands += each_file(entry)
+json.dump(commands, open(sys.argv[2], "w"))
+for entry in commands:
+    relative = os.path.relpath(entry["file"], root)
+    if not relative.startswith(skipped + ("..",)):
         print(relative)
 END
-  )
-fi
+)
+
+# One room's headers are reported with its sources; what the build generates is not ours.
+files=("$@")
+if [ "$#" -eq 0 ]; then files=("${rooms[@]}"); fi
 
 # GCC knows warnings that clang does not; clang must not stumble over their names.
 printf '%s\n' "${files[@]}" | sort -u |

@@ -79,8 +79,8 @@ class Endpoint {
   /// Tier name for reports: "shm", "emulated(rdma: 2.8 us, 25 GB/s, ...)".
   virtual std::string description() const = 0;
 
-  /// Share of the first region's bytes that somebody could still deliver when a read last completed
-  /// with `unavailable`; 1 before that. Below 1 only where several peers hold parts of the regions.
+  /// Share of the first region's bytes that somebody could still deliver when a read last ended, or
+  /// was not taken, with `unavailable`; 1 before that.
   virtual double coverage() const { return 1; }
 
   /// Told by whoever else watches the peer (a lease that was lost): what is outstanding completes

@@ -97,6 +97,11 @@ bool is_remote(TierKind kind) {
   return kind == TierKind::verbs || kind == TierKind::fabric;
 }
 
+bool reached_by_loads(const TierSpec& tier) {
+  if (tier.kind == TierKind::emulated) return tier.model.reached_by_loads();
+  return !is_remote(tier.kind) && tier.kind != TierKind::ssd;
+}
+
 TierSpec parse_tier(std::string_view text) {
   VerbsDevice device;
   if (text.starts_with(to_string(TierKind::verbs))) text = take_device(text, device);

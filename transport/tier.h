@@ -39,6 +39,10 @@ struct TierSpec {
 /// loads from a mapping.
 bool is_remote(TierKind kind);
 
+/// Whether records are read in place, by loads that a record cache could save nothing of: memory
+/// of this machine, and models of devices that loads reach.
+bool reached_by_loads(const TierSpec& tier);
+
 /// "dram", "shm", "file:PATH", "devdax:PATH", "emulated:MODEL" with MODEL as parse_device_model()
 /// takes it, "verbs:ADDRESS" and "fabric:PROVIDER:ADDRESS" of a memory node (a compute node, which
 /// knows it, takes "verbs" and "fabric:PROVIDER"). Behind verbs may stand ",device=NAME",

@@ -100,7 +100,11 @@ class FarvecContender:
                                   timeout=SWEEP_TIMEOUT_S)
             if done.returncode != 0:
                 raise SystemExit(f"error: {' '.join(command)}\n{done.stderr}")
-            return [json.loads(line) for line in result.read_text().splitlines()]
+            lines = [json.loads(line) for line in result.read_text().splitlines()]
+        for line in lines:
+            if "error" in line:
+                raise SystemExit(f"error: {' '.join(command)}\n{line['error']}")
+        return lines
 
     def recalls(self):
         """One line per list and width on the first half; neither tier nor slots change a recall."""

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "base/error.h"
@@ -24,6 +25,8 @@ namespace fs = std::filesystem;
 
 /// Times that all indexes are timed, in turn.
 constexpr std::uint32_t kRounds = 3;
+/// Vectors that they are timed with.
+constexpr std::size_t kMostTimed = 20'000;
 
 using Clock = std::chrono::steady_clock;
 
@@ -40,10 +43,23 @@ void check(const AdviceOptions& options) {
   if (options.devices.empty()) throw Error("no device is given");
 }
 
+/// Processor time over wall time while searches were timed; 1 when none was.
+double core_share(const std::vector<SettingTrials>& settings) {
+  double processor = 0;
+  double wall = 0;
+  for (const SettingTrials& trials : settings) {
+    for (const TrialResult& trial : trials.trials) {
+      processor += trial.at_target.processor_seconds + trial.at_half.processor_seconds;
+      wall += trial.at_target.wall_seconds + trial.at_half.wall_seconds;
+    }
+  }
+  return wall > 0 ? std::min(processor / wall, 1.0) : 1;
+}
+
 /// What was tried for one device.
 struct DeviceTrials {
   TrialOptions options;
-  std::vector<SettingTrials> settings;  ///< graphs, then partitions with all their layouts
+  std::vector<SettingTrials> settings;  ///< those that suit it, in the advisor's order
 };
 
 class Advisor {
@@ -52,16 +68,18 @@ class Advisor {
       : options_(std::move(options)),
         scratch_(options_.scratch.empty() ? fs::temp_directory_path() : fs::path(options_.scratch)),
         queries_(load_query_set()) {
-    build_ = {options_.recipe, options_.seed, 0};
-    const std::vector<SettingTrials> settings = list_settings();
-    for (const transport::DeviceModel& device : options_.devices) {
+    build_ = {options_.recipe, options_.seed, 0, options_.graph_layouts};
+    settings_ = list_settings();
+    for (const DeviceChoice& choice : options_.devices) {
       TrialOptions trial;
       trial.k = options_.k;
       trial.recall = options_.recall;
       trial.width = options_.recipe.width;
-      trial.device = device;
       trial.whole_rows = rows_;
-      devices_.push_back({trial, settings});
+      trial.device = choice.disk.empty()
+                         ? AdviceDevice{choice.model, {}, 1, {}}
+                         : measure_disk({choice.disk, options_.disk_bytes}, options_.threads);
+      devices_.push_back({trial, trials_for(trial.device)});
     }
   }
 
@@ -102,33 +120,58 @@ class Advisor {
     return queries;
   }
 
-  VectorView some_queries() const {
+  VectorView queries() const {
     VectorView rows = queries_.view();
     rows.data = rows.row(range_.begin);
     rows.count = range_.end - range_.begin;
-    return thin_out(rows, options_.most_queries);
+    return rows;
   }
 
-  std::size_t graphs() const { return options_.degrees.size(); }
+  VectorView some_queries() const { return thin_out(queries(), options_.most_queries); }
 
-  std::vector<SettingTrials> list_settings() {
-    std::vector<SettingTrials> settings;
-    for (const std::uint32_t degree : options_.degrees) {
-      Setting setting;
-      setting.degree = degree;
-      settings.push_back({setting, {}});
-    }
+  /// Graphs, then partitions, each with all their layouts.
+  std::vector<Setting> list_settings() {
+    std::vector<Setting> settings;
+    for (const std::uint32_t degree : options_.degrees) add_graphs(degree, settings);
     for (const std::uint32_t rows : options_.cluster_rows) {
       for (const std::uint32_t replicas : options_.replicas)
         partitions_.push_back({rows, replicas});
     }
     for (const Partition& partition : partitions_) {
       for (const layout::ClusterLayoutKind kind : options_.layouts) {
-        settings.push_back({{layout::IndexKind::cluster, 0, partition, kind}, {}});
+        settings.push_back({layout::IndexKind::cluster, 0, partition, kind});
       }
     }
     if (settings.empty()) throw Error("no index is left to compare: give degrees or clusters");
     return settings;
+  }
+
+  void add_graphs(std::uint32_t degree, std::vector<Setting>& settings) const {
+    for (const layout::LayoutKind kind : options_.graph_layouts) {
+      Setting setting;
+      setting.degree = degree;
+      setting.graph_layout = kind;
+      if (!setting.is_slotted()) {
+        settings.push_back(setting);
+        continue;
+      }
+      for (const double percent : options_.memory_percents) {
+        setting.memory_percent = percent;
+        settings.push_back(setting);
+      }
+    }
+  }
+
+  std::vector<SettingTrials> trials_for(const AdviceDevice& device) const {
+    std::vector<SettingTrials> trials;
+    for (const Setting& setting : settings_) {
+      if (suits(setting, device)) trials.push_back({setting, {}});
+    }
+    if (trials.empty()) {
+      throw Error("no index is left to compare on {}: slotted pages are for disks",
+                  device.model.name);
+    }
+    return trials;
   }
 
   /// Ascending; the last one may be cut when those before took long.
@@ -150,64 +193,81 @@ class Advisor {
 
   /// Leaves the indexes where directory_of() says, instead of those of an earlier call.
   void count_all(dataset::VectorSet source) {
-    const VectorView queries = some_queries();
     Progress progress(fmt::format("counting on {} rows", source.count()),
-                      graphs() + partitions_.size(), options_.quiet);
+                      options_.degrees.size() + partitions_.size(), options_.quiet);
     const Sample sample =
-        make_sample(std::move(source), queries, {options_.file.metric, options_.k, 0});
+        make_sample(std::move(source), some_queries(), {options_.file.metric, options_.k, 0});
     sample_rows_.push_back(sample.rows.count());
-    for (std::size_t i = 0; i < graphs(); ++i) {
-      fs::remove_all(directory_of(i));
-      write_graph(directory_of(i), sample, options_.degrees[i], build_);
-      count_index_of(i, sample);
+    timing_ = top_up(queries(), sample.rows.view(), kMostTimed);
+    fs::remove_all(indexes());
+    fs::create_directory(indexes());
+    for (const std::uint32_t degree : options_.degrees) {
+      write_graphs(folder_of(degree), sample, degree, build_);
+      count_where([&](const Setting& s) { return s.is_graph() && s.degree == degree; }, sample);
       progress.advance(1);
     }
-    const std::size_t layouts = options_.layouts.size();
-    for (std::size_t p = 0; p < partitions_.size(); ++p) {
-      const std::size_t first = graphs() + p * layouts;
-      fs::remove_all(directory_of(first).parent_path());
-      write_clusters(directory_of(first).parent_path(), sample, partitions_[p], options_.layouts,
-                     build_);
-      for (std::size_t i = first; i < first + layouts; ++i) count_index_of(i, sample);
+    for (const Partition& partition : partitions_) {
+      write_clusters(folder_of(partition), sample, partition, options_.layouts, build_);
+      count_where([&](const Setting& s) { return !s.is_graph() && s.partition == partition; },
+                  sample);
       progress.advance(1);
     }
   }
 
-  void count_index_of(std::size_t i, const Sample& sample) {
+  template <typename Wanted>
+  void count_where(const Wanted& wanted, const Sample& sample) {
+    for (const Setting& setting : settings_) {
+      if (wanted(setting)) count_index_of(setting, sample);
+    }
+  }
+
+  /// For all devices; where counts do not depend on them, once.
+  void count_index_of(const Setting& setting, const Sample& sample) {
+    std::optional<TrialResult> counted;
     for (DeviceTrials& device : devices_) {
-      SettingTrials& trials = device.settings[i];
-      if (&device != devices_.data() && !counts_depend_on_device(trials.setting)) {
-        trials.trials.push_back(devices_.front().settings[i].trials.back());
-      } else {
-        trials.trials.push_back(
-            count_index(directory_of(i), sample, some_queries(), device.options));
+      for (SettingTrials& trials : device.settings) {
+        if (trials.setting != setting) continue;
+        if (!counted || counts_depend_on_device(setting)) {
+          counted = make_trial(directory_of(setting), setting, some_queries(), device.options)
+                        ->count(sample.truth);
+        }
+        trials.trials.push_back(*counted);
       }
     }
   }
 
   void time_all() {
-    const std::size_t indexes = devices_.front().settings.size();
-    Progress progress("timing", kRounds * indexes * devices_.size(), options_.quiet);
+    Progress progress("timing", kRounds * settings_.size(), options_.quiet);
     for (std::uint32_t round = 0; round < kRounds; ++round) {
-      for (std::size_t i = 0; i < indexes; ++i) {
-        for (DeviceTrials& device : devices_) {
-          TrialResult& largest = device.settings[i].trials.back();
-          if (largest.reached) {
-            time_index(directory_of(i), some_queries(), device.options, largest);
-          }
-          progress.advance(1);
-        }
+      for (const Setting& setting : settings_) {
+        time_index_of(setting);
+        progress.advance(1);
       }
     }
   }
 
-  /// Of the small index of setting i.
-  fs::path directory_of(std::size_t i) const {
-    if (i < graphs()) return scratch_.path() / fmt::format("graph-{}", i);
-    const std::size_t layouts = options_.layouts.size();
-    const std::size_t partition = (i - graphs()) / layouts;
-    return scratch_.path() / fmt::format("clusters-{}", partition) /
-           to_string(options_.layouts[(i - graphs()) % layouts]);
+  void time_index_of(const Setting& setting) {
+    for (DeviceTrials& device : devices_) {
+      device.options.timing = timing_->view();
+      for (SettingTrials& trials : device.settings) {
+        if (trials.setting != setting || !trials.trials.back().reached) continue;
+        make_trial(directory_of(setting), setting, some_queries(), device.options)
+            ->time(trials.trials.back());
+      }
+    }
+  }
+
+  fs::path indexes() const { return scratch_.path() / "indexes"; }
+  fs::path folder_of(std::uint32_t degree) const {
+    return indexes() / fmt::format("graph-{}", degree);
+  }
+  fs::path folder_of(const Partition& partition) const {
+    return indexes() / fmt::format("clusters-{}-{}", partition.cluster_rows, partition.replicas);
+  }
+  /// Of the small index.
+  fs::path directory_of(const Setting& setting) const {
+    return (setting.is_graph() ? folder_of(setting.degree) : folder_of(setting.partition)) /
+           layout_name(setting);
   }
 
   AdviceReport look_ahead(const DeviceTrials& device) const {
@@ -219,13 +279,14 @@ class Advisor {
     report.recall = options_.recall;
     report.sample_rows = sample_rows_;
     report.queries = some_queries().count;
-    report.graphs = model_of(layout::IndexKind::graph, device.settings);
-    report.clusters = model_of(layout::IndexKind::cluster, device.settings);
-    for (const SettingTrials& trials : device.settings) {
-      const bool graph = trials.setting.kind == layout::IndexKind::graph;
-      report.forecasts.push_back(
-          forecast(trials, graph ? report.graphs : report.clusters, report.target));
+    for (const SearchFamily family : kSearchFamilies) {
+      report.models[family] = model_of(family, device.settings);
     }
+    for (const SettingTrials& trials : device.settings) {
+      report.forecasts.push_back(
+          forecast(trials, report.models.at(family_of(trials.setting)), report.target));
+    }
+    report.core_share = core_share(device.settings);
     std::stable_sort(
         report.forecasts.begin(), report.forecasts.end(),
         [](const Forecast& a, const Forecast& b) { return a.prediction.qps > b.prediction.qps; });
@@ -239,7 +300,9 @@ class Advisor {
   std::uint64_t least_rows_ = 0;  ///< of a sample
   RowRange range_;
   const dataset::VectorSet queries_;
+  std::optional<dataset::VectorSet> timing_;  ///< the queries and rows of the largest sample
   SmallBuild build_;
+  std::vector<Setting> settings_;
   std::vector<Partition> partitions_;
   std::vector<DeviceTrials> devices_;
   std::vector<std::uint64_t> sample_rows_;

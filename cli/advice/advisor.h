@@ -13,7 +13,8 @@ struct AdviceOptions {
   IndexedFile file;  ///< row_bytes is filled in
   std::string queries;
   std::string queries_range;
-  std::vector<transport::DeviceModel> devices;  ///< one advice for each, from the same indexes
+  std::vector<DeviceChoice> devices;             ///< one advice for each, from the same indexes
+  std::uint64_t disk_bytes = kDefaultTestBytes;  ///< of the file on a disk that is measured
   double recall = 0.95;
   std::uint32_t k = 10;
   std::uint32_t threads = 1;  ///< cores that search
@@ -22,7 +23,9 @@ struct AdviceOptions {
   std::uint64_t most_queries = 1000;
   std::uint64_t seed = 1;
   GraphRecipe recipe;
-  std::vector<std::uint32_t> degrees;       ///< none: no graphs
+  std::vector<std::uint32_t> degrees;  ///< none: no graphs
+  std::vector<layout::LayoutKind> graph_layouts;
+  std::vector<double> memory_percents;      ///< budgets of slotted pages
   std::vector<std::uint32_t> cluster_rows;  ///< none: no clusters
   std::vector<std::uint32_t> replicas;
   std::vector<layout::ClusterLayoutKind> layouts;
@@ -35,10 +38,6 @@ struct AdviceOptions {
 inline constexpr std::size_t kLeastQueries = 100;
 /// Fewer rows than these say too little about growth.
 inline constexpr std::uint64_t kLeastRows = 1000;
-
-/// "rdma", "cxl", "nvm", "ssd", "KEY=VALUE,..." as transport::parse_device_model() takes them, or a
-/// file with the same words, one to a line or several, '#' before a remark. Throws Error.
-transport::DeviceModel read_device(const std::string& text);
 
 /// Builds, counts and measures small indexes, and says what whole ones will do: for each device, in
 /// their order. Throws Error.

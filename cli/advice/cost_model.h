@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "transport/emulated/device_model.h"
+#include "cli/advice/device.h"
 
 namespace farvec::cli {
 
@@ -18,12 +18,17 @@ struct ReadKind {
   double mean_bytes() const { return reads > 0 ? bytes / reads : 0; }
 };
 
+inline constexpr std::uint32_t kLeastSlots = 8;
+inline constexpr std::uint32_t kMostSlots = 256;
+
 /// One query, on average.
 struct QueryWork {
   /// Records of a graph; or groups, lists and strays of clusters. Kinds differ in size.
   std::array<ReadKind, 3> kinds;
   double waits = 0;       ///< times that a search waits for reads, one wait after another
   double compute_ns = 0;  ///< of one core, with posting and completing the reads
+  std::uint32_t most_slots = kMostSlots;  ///< per core, that there is memory for
+  double kernel_ns = 0;  ///< of compute_ns, what the kernel takes for the reads of a disk
 
   double reads() const;
   double bytes() const;
@@ -46,13 +51,11 @@ struct Prediction {
   double alone_us = 0;      ///< latency of a search that has core and device for itself
 };
 
-inline constexpr std::uint32_t kLeastSlots = 4;
-inline constexpr std::uint32_t kMostSlots = 256;
-
-/// A read of b bytes occupies the device's link for max(b in whole blocks / bandwidth, 1 / rate),
-/// as transport::Device models it. `threads` cores share the device. Slots are a power of two from
-/// kLeastSlots to kMostSlots: twice what the mean search needs, since searches differ in length.
-Prediction predict(const QueryWork& work, const transport::DeviceModel& device,
-                   std::uint32_t threads);
+/// A read of b bytes occupies a modelled device's link for max(b in whole blocks / bandwidth, 1 /
+/// rate), as transport::Device does; a measured disk for what reads of the size took there.
+/// `threads` cores share the device. Slots are a power of two from kLeastSlots to kMostSlots: twice
+/// what the mean search needs, since searches differ in length; where a measured disk binds, as
+/// many as keep its depth of reads in flight; fewer where there is no memory for them.
+Prediction predict(const QueryWork& work, const AdviceDevice& device, std::uint32_t threads);
 
 }  // namespace farvec::cli

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "base/check.h"
 #include "cli/advice/growth.h"
@@ -31,10 +32,10 @@ double parameter_of(const Reached& reached) {
   return reached.parameter;
 }
 
-GrowthLaw law_of(layout::IndexKind kind, std::span<const SettingTrials> settings) {
+GrowthLaw law_of(SearchFamily family, std::span<const SettingTrials> settings) {
   std::vector<std::vector<SamplePoint>> series;
   for (const SettingTrials& trials : settings) {
-    if (trials.setting.kind != kind || !reached(trials)) continue;
+    if (family_of(trials.setting) != family || !reached(trials)) continue;
     series.push_back(points_of(trials, parameter_of));
     for (std::size_t i = 0; i < kCounts; ++i) {
       series.push_back(
@@ -44,15 +45,17 @@ GrowthLaw law_of(layout::IndexKind kind, std::span<const SettingTrials> settings
   return fitting_law(series);
 }
 
-/// How often a search waits: once per hop; for groups and lists, and then for strays.
+/// How often a search waits: once per hop; of slotted pages, whose hops often find their records in
+/// memory, for every page; for groups and lists, and then for strays.
 double waits(const Setting& setting, const Counts& counts) {
-  if (setting.kind == layout::IndexKind::graph) return counts[kHops];
+  if (setting.is_slotted()) return counts[kReads];
+  if (setting.is_graph()) return counts[kHops];
   return counts[kStrayReads] > 0 ? 2 : 1;
 }
 
 std::array<ReadKind, 3> read_kinds(const Setting& setting, const Counts& counts,
                                    const IndexSize& size) {
-  if (setting.kind == layout::IndexKind::graph) return {{{counts[kReads], counts[kBytes]}, {}, {}}};
+  if (setting.is_graph()) return {{{counts[kReads], counts[kBytes]}, {}, {}}};
   const double strays = std::min(counts[kStrayReads] * size.stray_bytes, counts[kBytes]);
   const double lists = std::min(counts[kListReads] * size.list_bytes, counts[kBytes] - strays);
   // Groups whose list lies before them, or that have none, have what is left.
@@ -70,7 +73,7 @@ double address_growth(const SettingTrials& trials, const Target& target) {
   constexpr double kThreeByteRecords = 1 << 24;
   const TrialResult& largest = trials.trials.back();
   const bool coupled = trials.setting.layout == layout::ClusterLayoutKind::coupled;
-  if (trials.setting.kind == layout::IndexKind::graph || coupled) return 0;
+  if (trials.setting.is_graph() || coupled) return 0;
   if (static_cast<double>(target.rows) < kThreeByteRecords ||
       static_cast<double>(largest.rows) >= kThreeByteRecords) {
     return 0;
@@ -89,28 +92,35 @@ bool allowed(const Forecast& forecast, const Limits& limits) {
 
 }  // namespace
 
-std::vector<double> work_units(layout::IndexKind kind, const Counts& counts) {
-  if (kind == layout::IndexKind::graph) return {counts[kReads], counts[kEstimates]};
+std::vector<double> work_units(SearchFamily family, const Counts& counts) {
+  switch (family) {
+    case SearchFamily::graph:
+      return {counts[kReads], counts[kEstimates]};
+    case SearchFamily::slotted:
+      return {counts[kDistances], counts[kEstimates], counts[kReads]};
+    case SearchFamily::cluster:
+      break;
+  }
   return {1, counts[kClusters], counts[kDistances], counts[kListReads] + counts[kStrayReads]};
 }
 
-KindModel model_of(layout::IndexKind kind, std::span<const SettingTrials> settings) {
+FamilyModel model_of(SearchFamily family, std::span<const SettingTrials> settings) {
   std::vector<WorkTime> samples;
   for (const SettingTrials& setting : settings) {
-    if (setting.setting.kind != kind) continue;
+    if (family_of(setting.setting) != family) continue;
     for (const TrialResult& trial : setting.trials) {
-      for (const Timed& timed : {trial.at_target, trial.at_half}) {
-        if (timed.ns > 0) samples.push_back({work_units(kind, timed.counts), timed.ns});
+      for (const Timed& timed : {std::cref(trial.at_target), std::cref(trial.at_half)}) {
+        if (timed.ns() > 0) samples.push_back({work_units(family, timed.counts), timed.ns()});
       }
     }
   }
-  KindModel model;
-  model.law = law_of(kind, settings);
+  FamilyModel model;
+  model.law = law_of(family, settings);
   if (!samples.empty()) model.costs.ns = fit_unit_costs(samples);
   return model;
 }
 
-Forecast forecast(const SettingTrials& trials, const KindModel& model, const Target& target) {
+Forecast forecast(const SettingTrials& trials, const FamilyModel& model, const Target& target) {
   FARVEC_CHECK(!trials.trials.empty());
   const TrialResult& largest = trials.trials.back();
   Forecast result;
@@ -118,6 +128,8 @@ Forecast forecast(const SettingTrials& trials, const KindModel& model, const Tar
   result.trials = trials.trials;
   result.amplification = largest.size.amplification + address_growth(trials, target);
   result.compute_dram_per_vector = largest.size.compute_dram_per_vector;
+  result.fits = std::all_of(trials.trials.begin(), trials.trials.end(),
+                            [](const TrialResult& trial) { return trial.fits; });
   result.reached = reached(trials);
   if (!result.reached) return result;
   const auto grown = [&](const auto& of) {
@@ -128,11 +140,18 @@ Forecast forecast(const SettingTrials& trials, const KindModel& model, const Tar
     result.counts[i] = grown([i](const Reached& reached) { return reached.counts[i]; });
   }
   result.work.kinds = read_kinds(trials.setting, result.counts, largest.size);
+  result.work.most_slots = largest.size.most_slots;
   result.work.waits = waits(trials.setting, result.counts);
-  const layout::IndexKind kind = trials.setting.kind;
-  const double timed = time_of(work_units(kind, largest.at_target.counts), model.costs.ns);
-  const double whole = time_of(work_units(kind, result.counts), model.costs.ns);
-  result.work.compute_ns = largest.whole_ns() * (timed > 0 ? whole / timed : 1);
+  const SearchFamily family = family_of(trials.setting);
+  const double timed = time_of(work_units(family, largest.at_target.counts), model.costs.ns);
+  const double whole = time_of(work_units(family, result.counts), model.costs.ns);
+  for (const ReadKind& kind : result.work.kinds) {
+    if (kind.reads > 0) {
+      result.work.kernel_ns += kind.reads * target.device.kernel_ns(kind.mean_bytes());
+    }
+  }
+  result.work.compute_ns =
+      largest.whole_ns() * (timed > 0 ? whole / timed : 1) + result.work.kernel_ns;
   result.prediction = predict(result.work, target.device, target.threads);
   return result;
 }

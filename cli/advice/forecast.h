@@ -24,23 +24,24 @@ struct UnitCosts {
   std::vector<double> ns;
 };
 
-/// What a query's units of work are: of a graph, records read and scored, and estimates; of
-/// clusters, the query itself (with the search of the centroids), clusters, distances, and reads of
-/// lists and strays.
-std::vector<double> work_units(layout::IndexKind kind, const Counts& counts);
+/// What a query's units of work are: of a graph, records read and scored, and estimates; of slotted
+/// pages, records scored, estimates, and pages read; of clusters, the query itself (with the search
+/// of the centroids), clusters, distances, and reads of lists and strays.
+std::vector<double> work_units(SearchFamily family, const Counts& counts);
 
-/// What all trials of a kind of index say about the others of that kind.
-struct KindModel {
+/// What all trials of a family say about the others of it.
+struct FamilyModel {
   UnitCosts costs;  ///< over all that were timed; empty when none was
   /// Of lists, numbers of clusters and counts, which ever fits those of the samples.
   GrowthLaw law = GrowthLaw::power;
 };
-KindModel model_of(layout::IndexKind kind, std::span<const SettingTrials> settings);
+FamilyModel model_of(SearchFamily family, std::span<const SettingTrials> settings);
 
 /// What the whole index will be like.
 struct Forecast {
   Setting setting;
   bool reached = false;  ///< the recall, on every sample; else the rest says nothing but sizes
+  bool fits = true;      ///< the budget of memory is enough; if not, nothing is reached
   std::uint32_t parameter = 0;  ///< list, or clusters to probe
   Counts counts{};              ///< per query
   QueryWork work;
@@ -53,13 +54,13 @@ struct Forecast {
 struct Target {
   std::uint64_t rows = 0;       ///< of the whole data set
   std::uint64_t row_bytes = 0;  ///< of the data set's file
-  transport::DeviceModel device;
+  AdviceDevice device;
   std::uint32_t threads = 1;
 };
 
 /// Counts grow with the rows as between the trials, by the model's law. Computation grows from the
 /// largest trial's as its units of work do, weighed by their costs.
-Forecast forecast(const SettingTrials& trials, const KindModel& model, const Target& target);
+Forecast forecast(const SettingTrials& trials, const FamilyModel& model, const Target& target);
 
 struct Limits {
   double amplification = 0;            ///< 0: none

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,8 +21,9 @@ struct AdviceReport {
   double recall = 0.95;
   std::vector<std::uint64_t> sample_rows;
   std::size_t queries = 0;
-  KindModel graphs;
-  KindModel clusters;
+  std::map<SearchFamily, FamilyModel> models;
+  /// Of a core, what the searches had while they were timed. Rates are forecast for a whole one.
+  double core_share = 1;
   std::vector<Forecast> forecasts;  ///< best first
   std::optional<std::size_t> choice;
 };

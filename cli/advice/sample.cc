@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/check.h"
 #include "base/error.h"
 #include "cli/build_input.h"
 #include "dataset/brute_force.h"
@@ -87,6 +88,20 @@ VectorView thin_out(const VectorView& rows, std::size_t amount) {
   thin.stride_bytes *= step;
   thin.count = (rows.count + step - 1) / step;
   return thin;
+}
+
+dataset::VectorSet top_up(const VectorView& first, const VectorView& more, std::size_t most) {
+  FARVEC_CHECK(first.type == more.type && first.dimension == more.dimension);
+  const std::size_t wanted = most - std::min(first.count, most);
+  const VectorView thin = wanted > 0 ? thin_out(more, wanted) : VectorView{};
+  dataset::VectorSet rows(first.count + thin.count, first.dimension, first.type);
+  for (std::size_t i = 0; i < first.count; ++i) {
+    std::memcpy(rows.mutable_row(i), first.row(i), first.row_bytes());
+  }
+  for (std::size_t i = 0; i < thin.count; ++i) {
+    std::memcpy(rows.mutable_row(first.count + i), thin.row(i), first.row_bytes());
+  }
+  return rows;
 }
 
 Sample make_sample(dataset::VectorSet source, const VectorView& queries,

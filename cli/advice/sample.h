@@ -21,6 +21,10 @@ dataset::VectorSet sample_set(const VectorView& rows, std::uint64_t amount, std:
 /// At most `amount` rows of the view, equally far apart; no copy.
 VectorView thin_out(const VectorView& rows, std::size_t amount);
 
+/// All of `first`, then rows of `more`, equally far apart, up to `most` together. Both of one type
+/// and dimension.
+dataset::VectorSet top_up(const VectorView& first, const VectorView& more, std::size_t most);
+
 /// A data set in miniature.
 struct Sample {
   layout::Manifest manifest;  ///< says all that does not depend on the index

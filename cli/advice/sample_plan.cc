@@ -31,4 +31,8 @@ bool counts_depend_on_device(const Setting& setting) {
          setting.layout != layout::ClusterLayoutKind::coupled;
 }
 
+bool suits(const Setting& setting, const AdviceDevice& device) {
+  return !setting.is_slotted() || device.is_disk();
+}
+
 }  // namespace farvec::cli

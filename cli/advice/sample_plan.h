@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "cli/advice/device.h"
 #include "cli/advice/setting.h"
 
 namespace farvec::cli {
@@ -25,5 +26,8 @@ std::uint64_t cut_sample(std::uint64_t wanted, std::uint64_t before, double affo
 
 /// Whether what a query counts depends on the device: where strays share reads it does.
 bool counts_depend_on_device(const Setting& setting);
+
+/// Whether an index is compared on a device: slotted pages are searched on disks alone.
+bool suits(const Setting& setting, const AdviceDevice& device);
 
 }  // namespace farvec::cli

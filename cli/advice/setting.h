@@ -28,17 +28,33 @@ struct Partition {
   bool operator==(const Partition&) const = default;
 };
 
-/// One index.
+/// One index, and, of slotted pages, what their searches may keep in memory.
 struct Setting {
   layout::IndexKind kind = layout::IndexKind::graph;
-  std::uint32_t degree = 0;  ///< of a graph, always CSR
+  std::uint32_t degree = 0;  ///< of a graph
   Partition partition;       ///< of clusters
   layout::ClusterLayoutKind layout = layout::ClusterLayoutKind::grouped;
+  layout::LayoutKind graph_layout = layout::LayoutKind::csr;
+  double memory_percent = 0;  ///< of slotted pages: of the bytes of the index
+
+  bool is_graph() const { return kind == layout::IndexKind::graph; }
+  /// Searched on disks alone, through a pool of records.
+  bool is_slotted() const { return is_graph() && graph_layout == layout::LayoutKind::slotted; }
 
   bool operator==(const Setting&) const = default;
 };
 
-/// "graph, degree 32"; "clusters of 100, R 8, grouped".
+/// Searches of one kind cost alike per unit of work.
+enum class SearchFamily : std::uint8_t { graph, slotted, cluster };
+inline constexpr SearchFamily kSearchFamilies[] = {SearchFamily::graph, SearchFamily::slotted,
+                                                   SearchFamily::cluster};
+SearchFamily family_of(const Setting& setting);
+
+/// "csr", "slotted", "grouped".
+std::string layout_name(const Setting& setting);
+
+/// "graph, degree 32, csr"; "graph, degree 32, slotted, 20% in memory"; "clusters of 100, R 8,
+/// grouped".
 std::string to_string(const Setting& setting);
 
 /// What is to be indexed, as a command line says it.
@@ -51,5 +67,9 @@ struct IndexedFile {
 /// The command that builds the whole index, but for --out.
 std::string build_command(const Setting& setting, const IndexedFile& file,
                           const GraphRecipe& recipe);
+
+/// What a search of the index needs besides its list or number of clusters: "--width 3"; of slotted
+/// pages budget, order and prefetch too; nothing of clusters.
+std::string search_options(const Setting& setting, const GraphRecipe& recipe);
 
 }  // namespace farvec::cli

@@ -4,21 +4,46 @@
 
 #include "base/parallel.h"
 #include "cli/build_input.h"
+#include "cli/slotted_build.h"
 #include "cluster/centroid_index.h"
 #include "cluster/clustering.h"
 #include "cluster/grouping.h"
+#include "compute_node/disk_records.h"
 #include "compute_node/index_loader.h"
+#include "compute_node/slotted_core.h"
 #include "graph/vamana_builder.h"
 #include "layout/cluster_writer.h"
 #include "layout/index_writer.h"
 #include "quantization/rabitq.h"
+#include "ssd_baseline/io/disk_engine.h"
+#include "ssd_baseline/io/memory_queue.h"
 
 namespace farvec::cli {
 
 namespace fs = std::filesystem;
 
-void write_graph(const fs::path& directory, const Sample& sample, std::uint32_t degree,
-                 const SmallBuild& build) {
+namespace {
+
+void write_memory_graph(const fs::path& directory, layout::Manifest manifest,
+                        const BuiltGraph& built, unsigned threads) {
+  const VectorView& rows = built.rows;
+  const quantization::Rabitq quantizer(quantization::Rabitq::train(
+      rows, manifest.metric, built.code_bits, manifest.build.seed, threads));
+  HugeBuffer codes(rows.count * quantizer.record_bytes());
+  quantizer.encode(rows, codes.data(), threads);
+  const auto& parameters = quantizer.parameters();
+  layout::write_index(
+      directory, std::move(manifest),
+      {built.graph.view(),
+       rows,
+       {compute_node::codes_header(parameters, rows.count), parameters.centroid, codes.span()}},
+      {.threads = threads, .quiet = true});
+}
+
+}  // namespace
+
+void write_graphs(const fs::path& directory, const Sample& sample, std::uint32_t degree,
+                  const SmallBuild& build) {
   const GraphRecipe& recipe = build.recipe;
   const VectorView rows = sample.rows.view();
   const unsigned threads = resolve_threads(build.threads);
@@ -33,18 +58,21 @@ void write_graph(const fs::path& directory, const Sample& sample, std::uint32_t 
   options.seed = build.seed;
   options.threads = threads;
   options.quiet = true;
-  const graph::Graph graph = graph::build_vamana(rows, manifest.metric, options);
-  const quantization::Rabitq quantizer(
-      quantization::Rabitq::train(rows, manifest.metric, recipe.code_bits, build.seed, threads));
-  HugeBuffer codes(rows.count * quantizer.record_bytes());
-  quantizer.encode(rows, codes.data(), threads);
-  const auto& parameters = quantizer.parameters();
-  layout::write_index(
-      directory, std::move(manifest),
-      {graph.view(),
-       rows,
-       {compute_node::codes_header(parameters, rows.count), parameters.centroid, codes.span()}},
-      {.threads = threads, .quiet = true});
+  graph::VamanaStats stats;
+  const graph::Graph graph = graph::build_vamana(rows, manifest.metric, options, &stats);
+  const BuiltGraph built{graph, stats, rows, recipe.code_bits};
+  fs::create_directory(directory);
+  for (const layout::LayoutKind kind : build.graph_layouts) {
+    const fs::path out = directory / to_string(kind);
+    manifest.layout = kind;
+    if (kind == layout::LayoutKind::slotted) {
+      SlottedOptions slotted;
+      slotted.payload = "vector";
+      write_slotted(out, manifest, built, slotted, {.threads = threads, .quiet = true});
+    } else {
+      write_memory_graph(out, manifest, built, threads);
+    }
+  }
 }
 
 void write_clusters(const fs::path& directory, const Sample& sample, const Partition& partition,
@@ -85,5 +113,22 @@ OpenIndex::OpenIndex(const fs::path& directory, const transport::TierSpec& tier)
       index_(compute_node::load_search_index(directory_, {.quiet = true})),
       memory_(directory_),
       tier_(tier, index_, memory_, {}) {}
+
+OpenPages::OpenPages(const fs::path& directory)
+    : directory_(layout::IndexDirectory::open(directory)),
+      index_(ssd_baseline::load_slotted_index(directory_, {.quiet = true})),
+      files_{compute_node::open_disk_records(directory_, "")},
+      pages_(directory_.load_region(layout::kRecordsRegion, {.quiet = true})) {}
+
+std::unique_ptr<compute_node::SearchCore> OpenPages::make_core(
+    const ssd_baseline::SlottedSearchOptions& options) const {
+  using ssd_baseline::SlottedStore;
+  auto store =
+      std::make_shared<SlottedStore>(index_, directory_.load_page_map({.quiet = true}), options);
+  return compute_node::make_slotted_core(
+      std::move(store),
+      std::make_unique<ssd_baseline::DiskEngine>(std::make_unique<ssd_baseline::MemoryQueue>(
+          files_, pages_.span(), SlottedStore::reads_per_core(options))));
+}
 
 }  // namespace farvec::cli

@@ -10,6 +10,9 @@
 #include "cli/advice/setting.h"
 #include "cli/local_tier.h"
 #include "layout/index_directory.h"
+#include "ssd_baseline/io/disk_file.h"
+#include "ssd_baseline/search/slotted_index.h"
+#include "ssd_baseline/search/slotted_store.h"
 
 namespace farvec::cli {
 
@@ -17,11 +20,13 @@ struct SmallBuild {
   GraphRecipe recipe;
   std::uint64_t seed = 1;
   unsigned threads = 0;
+  std::vector<layout::LayoutKind> graph_layouts;
 };
 
-/// Builds and writes the graph. Throws Error.
-void write_graph(const std::filesystem::path& directory, const Sample& sample, std::uint32_t degree,
-                 const SmallBuild& build);
+/// Builds one graph and writes one index per layout, at directory / to_string(layout). Throws
+/// Error.
+void write_graphs(const std::filesystem::path& directory, const Sample& sample,
+                  std::uint32_t degree, const SmallBuild& build);
 
 /// Clusters once and writes one index per layout, at directory / to_string(layout). Throws Error.
 void write_clusters(const std::filesystem::path& directory, const Sample& sample,
@@ -49,6 +54,26 @@ class OpenIndex {
   const compute_node::SearchIndex index_;
   LocalMemory memory_;
   LocalTier tier_;
+};
+
+/// Slotted pages that are read from memory instead of a disk: what their searches read and compute
+/// is the same.
+class OpenPages {
+ public:
+  /// Throws Error.
+  explicit OpenPages(const std::filesystem::path& directory);
+
+  const layout::Manifest& manifest() const { return directory_.manifest(); }
+  const ssd_baseline::SlottedIndex& index() const { return index_; }
+  /// With an empty pool. Lives no longer than this. Throws Error when the budget is too small.
+  std::unique_ptr<compute_node::SearchCore> make_core(
+      const ssd_baseline::SlottedSearchOptions& options) const;
+
+ private:
+  const layout::IndexDirectory directory_;
+  const ssd_baseline::SlottedIndex index_;
+  const ssd_baseline::DiskFiles files_;
+  const HugeBuffer pages_;
 };
 
 }  // namespace farvec::cli

@@ -151,6 +151,7 @@ Lease take_lease(const AttachOptions& options) {
   try {
     rpc::ConnectOptions connect;
     connect.wait = options.wait;
+    connect.await_listener = options.await_listener;
     connect.stop = options.stop;
     connect.tls = options.tls;
     held.lease.stub = v1::MemoryNode::NewStub(rpc::connect(options.memory_node, connect));
@@ -160,6 +161,8 @@ Lease take_lease(const AttachOptions& options) {
     held.lease.call_timeout = options.call_timeout;
     if (!is_remote(options.tier.kind)) held.grant = request_grant(held.response, options);
     return held;
+  } catch (const rpc::NobodyListens& error) {
+    throw AbsentError("{}", error.what());
   } catch (const Error& error) {
     if (!held.lease.id.empty()) give_back(held.lease);
     throw UnreachableError("{}", error.what());

@@ -21,6 +21,7 @@ struct AttachOptions {
   std::string client = "farvec";  ///< for the node's log
   /// Bound on waiting for the node to come up and to finish loading.
   std::chrono::milliseconds wait{10'000};
+  bool await_listener = true;  ///< else attach() throws AbsentError when nobody listens there
   std::chrono::milliseconds call_timeout{5'000};
   /// When it is remote, reads go that way and the node may be on another machine; else the regions
   /// are mapped, whatever it is.

@@ -44,7 +44,8 @@ class LiveEndpoint final : public transport::Endpoint {
     return below_->region_bytes(region);
   }
   std::string description() const override { return below_->description(); }
-  double coverage() const override { return below_->coverage(); }
+  /// Of a dead node nobody could deliver anything.
+  double coverage() const override { return alive() ? below_->coverage() : 0; }
   void peer_lost() override { liveness_->alive.store(false, std::memory_order_relaxed); }
   void close() override { below_->close(); }
 

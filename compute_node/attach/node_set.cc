@@ -65,6 +65,7 @@ void NodeSet::keep(Keeper& keeper) {
     } catch (const UnreachableError& error) {
       const std::lock_guard lock(mutex_);
       keeper.last_error = error.what();
+      keeper.absent = dynamic_cast<const AbsentError*>(&error) != nullptr;
     } catch (const std::exception& error) {
       const std::lock_guard lock(mutex_);
       if (error.what() != keeper.last_error && ready_.load(kRelaxed))
@@ -82,6 +83,7 @@ void NodeSet::attach_once(Keeper& keeper) {
   AttachOptions options = options_.attach;
   options.memory_node = keeper.address;
   options.wait = kOneAttempt;
+  options.await_listener = false;  // keep() tries again
   options.stop = &stopping_;
   admit(keeper, Attachment::attach(options));
 }
@@ -98,18 +100,21 @@ void NodeSet::admit(Keeper& keeper, const std::shared_ptr<Attachment>& attachmen
     require_same(keeper, *attachment);
     keeper.attachment = attachment;
     keeper.last_error.clear();
+    keeper.absent = false;
     for (const auto& inbox : inboxes_) {
       if (auto held = inbox.lock()) inboxes.push_back(std::move(held));
     }
   }
   for (const auto& inbox : inboxes) hand_out(*attachment, *inbox);
+  bool again = false;
   {
     const std::lock_guard lock(mutex_);
     keeper.handed_out = true;
+    again = std::exchange(keeper.attached_before, true);
   }
   changed_.notify_all();
   if (ready_.load(kRelaxed)) {
-    spdlog::info("memory node {} is attached again at {}", attachment->node(),
+    spdlog::info("memory node {} is attached{} at {}", attachment->node(), again ? " again" : "",
                  rpc::to_string(keeper.address));
   }
 }
@@ -186,10 +191,12 @@ void NodeSet::wait_ready(std::chrono::milliseconds bound, const std::atomic<bool
   std::unique_lock lock(mutex_);
   for (;;) {
     if (!failure_.empty()) throw Error("{}", std::exchange(failure_, {}));
-    const auto attached = std::count_if(keepers_.begin(), keepers_.end(), [](const auto& keeper) {
-      return keeper->attachment != nullptr;
-    });
-    const bool all = attached == static_cast<long>(keepers_.size());
+    const bool all = std::all_of(keepers_.begin(), keepers_.end(),
+                                 [](const auto& keeper) { return keeper->attachment != nullptr; });
+    const bool decided = !options_.await_absent &&
+                         std::all_of(keepers_.begin(), keepers_.end(), [](const auto& keeper) {
+                           return keeper->attachment != nullptr || keeper->absent;
+                         });
     const bool stopped = stop != nullptr && stop->load(kRelaxed);
     if (all && !holds_everything()) {
       throw Error(
@@ -197,7 +204,7 @@ void NodeSet::wait_ready(std::chrono::milliseconds bound, const std::atomic<bool
           "all of it: name the others too",
           manifest_->memory_nodes(), keepers_.size());
     }
-    if (all || stopped || std::chrono::steady_clock::now() >= end) break;
+    if (all || decided || stopped || std::chrono::steady_clock::now() >= end) break;
     changed_.wait_for(lock, kTick);
   }
   if (!holds_everything()) throw UnreachableError("{}", missing());

@@ -19,8 +19,10 @@ namespace farvec::compute_node {
 
 struct NodeSetOptions {
   std::vector<rpc::Address> addresses;  ///< in any order: each node knows which it is
-  AttachOptions attach;                 ///< memory_node, wait and stop are the set's own
+  AttachOptions attach;  ///< memory_node, wait, await_listener and stop are the set's own
   PlacedOptions placed;
+  /// Whether wait_ready() waits for nodes at whose address nobody listens.
+  bool await_absent = true;
   bool partial = false;  ///< ready without copies of all records
 };
 
@@ -35,9 +37,10 @@ class NodeSet {
   NodeSet(const NodeSet&) = delete;
   NodeSet& operator=(const NodeSet&) = delete;
 
-  /// Waits until every node is attached; when `bound` has passed or `stop` (may be null) is true,
-  /// whether those that are hold everything. Throws UnreachableError that says who is missing and
-  /// why, Error when a node serves what cannot be used. May be called again.
+  /// Waits until every node is attached, or absent when those are not waited for; when `bound` has
+  /// passed or `stop` (may be null) is true, whether those that are hold everything. Throws
+  /// UnreachableError that says who is missing and why, Error when a node serves what cannot be
+  /// used. May be called again.
   void wait_ready(std::chrono::milliseconds bound, const std::atomic<bool>* stop = nullptr);
 
   // After wait_ready():
@@ -69,7 +72,9 @@ class NodeSet {
     rpc::Address address;
     // Under mutex_:
     std::shared_ptr<Attachment> attachment;
-    bool handed_out = false;  ///< every core has an endpoint
+    bool handed_out = false;       ///< every core has an endpoint
+    bool attached_before = false;  ///< and lost since, when it is not attached
+    bool absent = false;           ///< nobody listened at the last attempt
     std::string last_error;
     std::thread thread;
   };

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "base/error.h"
 
@@ -99,7 +100,10 @@ Status PlacedEndpoint::find_extents(std::span<const ReadRequest> reads) {
 Status PlacedEndpoint::post(std::span<const ReadRequest> reads) {
   if (closed_) return {StatusCode::unavailable, "the endpoint was closed"};
   if (inbox_->has_any()) adopt();
-  if (living_ == 0) return {StatusCode::unavailable, "every memory node is gone"};
+  if (living_ == 0) {
+    refresh_coverage();
+    return {StatusCode::unavailable, "every memory node is gone"};
+  }
   if (Status status = find_extents(reads); !status.ok()) return status;
   if (reads.size() > free_.size()) {
     return {StatusCode::resource_exhausted, "too many reads are outstanding"};
@@ -186,7 +190,7 @@ std::size_t PlacedEndpoint::poll_node(std::uint32_t n, std::span<Completion> com
       completions[count++] = finish(completion);
     }
   }
-  if (lost) lose(n, "its reads end with unavailable");
+  if (lost) lose(n, "a read of it came back unavailable");
   return count;
 }
 
@@ -195,12 +199,20 @@ Completion PlacedEndpoint::finish(const Completion& below) {
   Flight& flight = flights_[number];
   flight.used = false;
   free_.push_back(number);
+  // Where a node's bytes lie says nothing of where the whole region's would.
+  if (below.data != nullptr && below.bytes > 0) {
+    std::memcpy(flight.read.destination, below.data, below.bytes);
+  }
   return {flight.read.token, below.status, below.bytes};
 }
 
 void PlacedEndpoint::fail(std::uint32_t number) {
   flights_[number].node = nobody();
   failed_.push_back(number);
+  refresh_coverage();
+}
+
+void PlacedEndpoint::refresh_coverage() {
   if (coverage_is_old_) coverage_ = count_coverage();
   coverage_is_old_ = false;
 }
@@ -216,8 +228,8 @@ std::size_t PlacedEndpoint::deliver_failed(std::span<Completion> completions) {
 
 /// Its reads go to other copies, after a look at who has come back meanwhile.
 void PlacedEndpoint::lose(std::uint32_t n, const char* why) {
-  spdlog::warn("memory node {} is lost to this core: {}", n, why);
   drop(nodes_[n]);
+  spdlog::warn("memory node {} is lost to this core: {}; {}", n, why, what_is_left());
   orphans_.clear();
   for (std::uint32_t number = 0; number < flights_.size(); ++number) {
     Flight& flight = flights_[number];
@@ -248,6 +260,12 @@ void PlacedEndpoint::lose_silent() {
   }
 }
 
+std::string PlacedEndpoint::what_is_left() const {
+  const double coverage = count_coverage();
+  if (coverage == 1) return "copies on other nodes are read instead";
+  return fmt::format("{:.3g}% of the index can still be read", 100 * coverage);
+}
+
 double PlacedEndpoint::count_coverage() const {
   const layout::RegionPlacement& region = placement_.regions.front();
   std::uint64_t seen = 0;
@@ -272,7 +290,7 @@ std::string PlacedEndpoint::description() const {
 
 void PlacedEndpoint::peer_lost() {
   for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
-    if (nodes_[n].endpoint != nullptr) lose(n, "told so");
+    if (nodes_[n].endpoint != nullptr) lose(n, "it was given up");
   }
 }
 

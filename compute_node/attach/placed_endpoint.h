@@ -75,7 +75,10 @@ class PlacedEndpoint final : public transport::Endpoint {
   void drop(Node& node);
   void adopt();
   void install(std::uint32_t node, std::unique_ptr<transport::Endpoint> endpoint);
+  void refresh_coverage();
   double count_coverage() const;
+  /// Of the index without the nodes that are lost, for the log.
+  std::string what_is_left() const;
 
   const layout::Placement& placement_;
   const std::shared_ptr<EndpointInbox> inbox_;

@@ -66,7 +66,7 @@ std::string check_parameters(const v1::SearchRequest& request, const ServedIndex
   if (index.clusters > 0) return check_probing(request, limits);
   std::string wrong = check_range("list", list_of(request, limits), request.k(), limits.max_list);
   if (!wrong.empty()) return wrong + ": at least k";
-  return check_range("width", width_of(request, limits), 1, graph::kMaxWidth);
+  return check_range("width", width_of(request, limits), 1, limits.max_width);
 }
 
 std::string check_query(const v1::SearchRequest& request, int i, const ServedIndex& index) {
@@ -104,6 +104,12 @@ std::string check_request(const v1::SearchRequest& request, const ServedIndex& i
   return wrong;
 }
 
+WorkUnits work_of(const v1::SearchRequest& request, const ServedIndex& index,
+                  const RequestLimits& limits) {
+  if (index.clusters == 0) return work_of(list_of(request, limits));
+  return work_of(std::min(probing_of(request, limits).clusters, index.clusters));
+}
+
 std::unique_ptr<Batch> make_batch(const v1::SearchRequest& request, const ServedIndex& index,
                                   const RequestLimits& limits, Ticks deadline) {
   BatchShape shape;
@@ -115,6 +121,7 @@ std::unique_ptr<Batch> make_batch(const v1::SearchRequest& request, const Served
   shape.probing = probing_of(request, limits);
   shape.partial = request.has_partial() ? request.partial() : limits.default_partial;
   shape.deadline = deadline;
+  shape.work = work_of(request, index, limits);
   auto batch = std::make_unique<Batch>(shape);
   for (int i = 0; i < request.queries_size(); ++i) {
     distance::to_stored(request.queries(i).data(), index.source_type, index.metric, index.dimension,

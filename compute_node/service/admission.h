@@ -6,6 +6,7 @@
 
 #include "compute_node/service/batch.h"
 #include "compute_node/service/search_backend.h"
+#include "graph/beam_search.h"
 #include "rpc/compute_node.pb.h"
 
 namespace farvec::compute_node {
@@ -19,12 +20,17 @@ struct RequestLimits {
   std::uint32_t max_probe = 4096;
   std::uint32_t default_probe = 16;
   bool default_partial = false;
+  std::uint32_t max_width = graph::kMaxWidth;
 };
 
 /// What is wrong with the request, naming the field, what came and what is allowed; empty when
 /// nothing is. Refuses NaN and infinity.
 std::string check_request(const v1::SearchRequest& request, const ServedIndex& index,
                           const RequestLimits& limits);
+
+/// Of each query of a checked request.
+WorkUnits work_of(const v1::SearchRequest& request, const ServedIndex& index,
+                  const RequestLimits& limits);
 
 /// Copies the queries of a checked request into their slots in the index's stored form (cosine:
 /// normalised).

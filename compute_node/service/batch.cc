@@ -19,6 +19,7 @@ Batch::Batch(const BatchShape& shape)
     task.probing = shape.probing;
     task.partial = shape.partial;
     task.deadline = shape.deadline;
+    task.work = shape.work;
     task.ids = ids_.data() + i * shape.k;
     task.distances = distances_.data() + i * shape.k;
   }
@@ -31,6 +32,13 @@ std::byte* Batch::query_slot(std::size_t i) {
 bool Batch::finish_one() {
   // Release: this core's results; acquire: the last one sees the results of all others.
   return pending_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+}
+
+void Batch::refuse_late_answer(Ticks now) {
+  for (QueuedTask& task : tasks_) {
+    if (!task.status.ok() || now <= task.deadline) continue;
+    task.status = {StatusCode::deadline_exceeded, "the deadline passed before the answer was sent"};
+  }
 }
 
 bool Batch::cancelled() const {

@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "compute_node/search_core.h"
+#include "compute_node/service/work_rate.h"
 
 namespace farvec::compute_node {
 
@@ -19,6 +20,8 @@ struct QueuedTask : SearchTask {
   QueuedTask* next = nullptr;
   QueuedTask* previous = nullptr;
   Batch* batch = nullptr;
+  WorkUnits work = 1;
+  bool expired_waiting = false;  ///< its time ran out before it came to a slot
 };
 
 struct BatchShape {
@@ -30,6 +33,7 @@ struct BatchShape {
   ProbeChoice probing;
   bool partial = false;
   Ticks deadline = 0;  ///< absolute
+  WorkUnits work = 1;  ///< of each query, at least 1
 };
 
 /// Owns its tasks, their query vectors (each 64-byte aligned) and their results. Not movable: cores
@@ -46,6 +50,9 @@ class Batch {
 
   /// Ends one task. True for the last of the batch: the caller then owns the batch again.
   bool finish_one();
+
+  /// An answer that goes out at `now`, after the deadline, is none: its queries end so.
+  void refuse_late_answer(Ticks now);
 
   /// True once nobody waits for the answer: tasks that have not started need not.
   bool cancelled() const;

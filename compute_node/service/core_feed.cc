@@ -8,6 +8,8 @@ namespace {
 constexpr std::chrono::milliseconds kIdleWait{2};
 constexpr Status kExpired{StatusCode::deadline_exceeded,
                           "the deadline passed before the search began"};
+constexpr Status kTooLittleTime{StatusCode::deadline_exceeded,
+                                "too little time was left for the search when its turn came"};
 constexpr Status kCancelled{StatusCode::cancelled, "the caller gave up before the search began"};
 }  // namespace
 
@@ -31,6 +33,7 @@ std::uint32_t AdmissionBudget::taken() const {
 void CoreFeed::push(QueuedTask& task) {
   bool wake = false;
   Status refused;
+  work_.fetch_add(task.work, std::memory_order_relaxed);
   {
     const std::lock_guard lock(mutex_);
     refused = reason_;
@@ -87,7 +90,7 @@ void CoreFeed::expire(Ticks now) {
   while (expired != nullptr) {
     QueuedTask& ended = *std::exchange(expired, expired->next);
     budget_.give(1);
-    end(ended, kExpired);
+    end_expired(ended, kExpired);
   }
 }
 
@@ -117,17 +120,35 @@ QueuedTask* CoreFeed::pop() {
 }
 
 SearchTask* CoreFeed::next() {
+  // Relaxed: the core's own earlier store; it saves every later call the write.
+  if (!asked_.load(std::memory_order_relaxed)) asked_.store(true, std::memory_order_release);
   // Bounded by the admission budget: each turn takes one task out.
   while (QueuedTask* task = pop()) {
     budget_.give(1);
-    if (!task->batch->cancelled() && task->deadline > now_ticks()) {
+    const Ticks now = now_ticks();
+    const Status refused = check(*task, now);
+    if (refused.ok()) {
+      rate_.took(now);
       link_live(*task);
+      running_work_ += task->work;
       return task;
     }
     running_.fetch_sub(1, std::memory_order_relaxed);
-    end(*task, task->batch->cancelled() ? kCancelled : kExpired);
+    if (refused.code() == StatusCode::deadline_exceeded) {
+      end_expired(*task, refused);
+    } else {
+      end(*task, refused);
+    }
   }
+  rate_.ran_dry();
   return nullptr;
+}
+
+Status CoreFeed::check(const QueuedTask& task, Ticks now) const {
+  if (task.batch->cancelled()) return kCancelled;
+  if (task.deadline <= now) return kExpired;
+  const bool in_time = ends_in_time(rate_, running_work_, task.work, task.deadline - now, now);
+  return in_time ? Status() : kTooLittleTime;
 }
 
 bool CoreFeed::finished() {
@@ -135,9 +156,17 @@ bool CoreFeed::finished() {
 }
 
 void CoreFeed::done(SearchTask& task) {
+  auto& ended = static_cast<QueuedTask&>(task);
+  running_work_ -= ended.work;
+  // What fails for another reason than its deadline says nothing about the time of a search.
+  if (task.status.ok() || task.status.code() == StatusCode::deadline_exceeded) {
+    rate_.ended(ended.work, running(), task.started, task.finished);
+  } else {
+    rate_.ran_dry();
+  }
   running_.fetch_sub(1, std::memory_order_relaxed);
-  unlink_live(static_cast<QueuedTask&>(task));
-  complete(static_cast<QueuedTask&>(task));
+  unlink_live(ended);
+  complete(ended);
 }
 
 void CoreFeed::end_abandoned(Status reason) {
@@ -145,6 +174,7 @@ void CoreFeed::end_abandoned(Status reason) {
     QueuedTask& task = *live_;
     unlink_live(task);
     running_.fetch_sub(1, std::memory_order_relaxed);
+    running_work_ -= task.work;
     end(task, reason);
   }
 }
@@ -175,7 +205,13 @@ void CoreFeed::end(QueuedTask& task, Status status) {
   complete(task);
 }
 
+void CoreFeed::end_expired(QueuedTask& task, Status status) {
+  task.expired_waiting = true;
+  end(task, status);
+}
+
 void CoreFeed::complete(QueuedTask& task) {
+  work_.fetch_sub(task.work, std::memory_order_relaxed);
   Batch* batch = task.batch;
   if (batch->finish_one()) replier_.push(batch);
 }

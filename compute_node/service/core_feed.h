@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "compute_node/service/replier.h"
+#include "compute_node/service/work_rate.h"
 
 namespace farvec::compute_node {
 
@@ -24,7 +25,8 @@ class AdmissionBudget {
 };
 
 /// First in, first out; many producers, one core. A task that expired or was cancelled while it
-/// waited ends here and never reaches the core.
+/// waited, or that could not end before its deadline any more, ends here and never reaches the
+/// core.
 class CoreFeed final : public TaskFeed {
  public:
   CoreFeed(AdmissionBudget& budget, Replier& replier) : budget_(budget), replier_(replier) {}
@@ -43,8 +45,14 @@ class CoreFeed final : public TaskFeed {
   /// Waiting and running tasks; a hint for balancing.
   std::uint32_t load() const;
   std::uint32_t running() const;
+  /// Of waiting and running tasks. Any thread.
+  WorkUnits work() const { return work_.load(std::memory_order_relaxed); }
+  /// How fast the core serves.
+  const WorkRate& rate() const { return rate_; }
   /// No task waits or runs. Sees every task whose push() has returned.
   bool empty() const;
+  /// The core has begun to ask for tasks: it can search. Any thread.
+  bool asked() const { return asked_.load(std::memory_order_acquire); }
 
   // TaskFeed, from the core's thread:
   SearchTask* next() override;
@@ -56,7 +64,10 @@ class CoreFeed final : public TaskFeed {
   QueuedTask* pop();
   void link_live(QueuedTask& task);
   void unlink_live(QueuedTask& task);
+  /// Why the task is not to run; ok when it is.
+  Status check(const QueuedTask& task, Ticks now) const;
   void end(QueuedTask& task, Status status);
+  void end_expired(QueuedTask& task, Status status);
   void complete(QueuedTask& task);
 
   AdmissionBudget& budget_;
@@ -69,8 +80,12 @@ class CoreFeed final : public TaskFeed {
   Status reason_;               ///< set by close()
   bool sleeping_ = false;
   std::atomic<bool> closed_{false};
+  std::atomic<bool> asked_{false};         ///< release by the core: what it made before is seen
   std::atomic<std::uint32_t> waiting_{0};  ///< written under the lock, read without
   std::atomic<std::uint32_t> running_{0};
+  std::atomic<WorkUnits> work_{0};  ///< relaxed: only estimates look at it
+  WorkUnits running_work_ = 0;      ///< of it, what the core has; the core's thread only
+  WorkRate rate_;
 };
 
 }  // namespace farvec::compute_node

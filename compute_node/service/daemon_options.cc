@@ -4,8 +4,13 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/quantity.h"
 #include "base/version.h"
+#include "graph/beam_search.h"
+#include "layout/index_directory.h"
+#include "rpc/option_rules.h"
 #include "rpc/tls_flags.h"
+#include "transport/tier.h"
 
 namespace farvec::compute_node {
 namespace {
@@ -16,12 +21,14 @@ constexpr const char* kDescription =
 
 constexpr const char* kExample =
     "Example: search the index that a memory node on this machine holds, 32 at a time\n"
-    "  farvec-memory-node --index /srv/sift1m --listen 127.0.0.1:7701 &\n"
-    "  farvec-compute-node --memory-node 127.0.0.1:7701 --listen 127.0.0.1:7711 --slots 32 &\n"
+    "  farvec-memory-node --index /srv/sift1m --listen 127.0.0.1:7700 &\n"
+    "  farvec-compute-node --memory-node 127.0.0.1:7700 --listen 127.0.0.1:7711 --slots 32 &\n"
     "  farvec search --connect 127.0.0.1:7711 --queries queries.fbin --k 10 --list 100 "
     "--out found.ibin\n"
     "Without a memory node, the whole index in this process:\n"
     "  farvec-compute-node --index /srv/sift1m --listen unix:/run/farvec.sock\n"
+    "Slotted pages on a disk of this machine, in a fifth of their size of memory:\n"
+    "  farvec-compute-node --index /srv/sift1m.slotted --tier ssd --memory-budget 20%\n"
     "SIGTERM refuses new queries, finishes what runs, and ends with status 0.";
 
 constexpr int kUsageError = 2;
@@ -61,9 +68,11 @@ void add_source_flags(CLI::App& app, DaemonOptions& options) {
                "say how much of the index was there (coverage), where a request does not ask for "
                "the opposite; else such queries end with UNAVAILABLE");
   app.add_option("--cache-bytes", options.cache_bytes,
-                 "Record cache over all cores, e.g. 64MB; tiers that are not a load only")
-      ->transform(CLI::AsSizeValue(false))
+                 "Record cache over all cores, e.g. 64MB (1000s) or 64MiB (1024s); tiers that are "
+                 "not a load only")
+      ->transform(size_in_digits("--cache-bytes"))
       ->capture_default_str();
+  add_disk_options(app, options.disk, false);
 }
 
 void add_core_flags(CLI::App& app, DaemonOptions& options) {
@@ -92,6 +101,9 @@ void add_service_flags(CLI::App& app, DaemonOptions& options) {
   app.add_option("--max-list", options.limits.max_list, "Largest list of a request")
       ->check(CLI::Range(1, 65'536))
       ->capture_default_str();
+  app.add_option("--max-width", options.limits.max_width, "Largest width of a request")
+      ->check(CLI::Range(1u, graph::kMaxWidth))
+      ->capture_default_str();
   app.add_option("--max-probe", options.limits.max_probe,
                  "Of a cluster index: most clusters that a request may probe")
       ->check(CLI::Range(1, 1 << 20))
@@ -106,6 +118,52 @@ void add_service_flags(CLI::App& app, DaemonOptions& options) {
          "Deadline of calls that bring none (default 1000)")
       ->check(CLI::Range(1, 3'600'000));
   app.add_option("--metrics", options.metrics, "Serve Prometheus metrics on HOST:PORT");
+}
+
+transport::TierSpec tier_of(const DaemonOptions& options) {
+  if (!options.tier.empty()) return transport::parse_tier(options.tier);
+  return transport::parse_tier(options.memory_node.empty() ? "dram" : "shm");
+}
+
+/// Of an index on a disk; the manifest says what it is. More results than are ranked again cannot
+/// be asked for.
+void check_disk_options(const CLI::App& app, DaemonOptions& options) {
+  const auto directory = layout::IndexDirectory::open(options.index);
+  const bool slotted = directory.manifest().is_slotted();
+  const std::string pages =
+      fmt::format("slotted pages; '{}' is {}", options.index, directory.manifest().layout_name());
+  std::vector<rpc::OptionRule> rules{
+      {"--cache-bytes", !slotted, "indexes without a pool, which --memory-budget bounds"}};
+  for (const char* option : kPageOptions) rules.push_back({option, slotted, pages});
+  rpc::refuse_unused(app, rules);
+  const auto rerank = parse_disk_choice(options.disk, directory.manifest()).rerank.value_or(0);
+  if (rerank > 0) options.limits.max_k = std::min(options.limits.max_k, rerank);
+}
+
+/// Throws Error for options that would be ignored.
+void check_options(const CLI::App& app, DaemonOptions& options) {
+  const transport::TierSpec tier = tier_of(options);
+  const bool nodes = !options.memory_node.empty();
+  const bool reads = !transport::reached_by_loads(tier);
+  rpc::refuse_unused(
+      app, std::vector<rpc::OptionRule>{
+               {"--node-timeout-ms", nodes, "--memory-node; this is --index"},
+               {"--partial", nodes, "--memory-node; this is --index"},
+               {"--memory-budget", tier.kind == transport::TierKind::ssd,
+                "--tier ssd; --tier is " + transport::to_string(tier)},
+               {"--cache-bytes", reads,
+                "tiers that are read, not loaded from (verbs, fabric, ssd and emulated devices far "
+                "away); --tier is " +
+                    transport::to_string(tier)}});
+  if (nodes || tier.kind != transport::TierKind::ssd) {
+    std::vector<rpc::OptionRule> rules;
+    for (const char* option : kPageOptions) {
+      rules.push_back({option, false, "--tier ssd; --tier is " + transport::to_string(tier)});
+    }
+    rpc::refuse_unused(app, rules);
+  } else {
+    check_disk_options(app, options);
+  }
 }
 
 }  // namespace
@@ -127,7 +185,9 @@ bool parse_command_line(int argc, char** argv, DaemonOptions& options, int& exit
     exit_code = app.exit(e) == 0 ? 0 : kUsageError;
     return false;
   }
+  check_options(app, options);
   options.limits.max_queries = options.queue;
+  options.limits.default_width = std::min(options.limits.default_width, options.limits.max_width);
   options.limits.default_list = std::min(options.limits.default_list, options.limits.max_list);
   options.limits.default_probe = std::min(options.limits.default_probe, options.limits.max_probe);
   return true;

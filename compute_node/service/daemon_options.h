@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "compute_node/disk_options.h"
 #include "compute_node/service/query_service.h"
 #include "rpc/tls.h"
 
@@ -21,6 +22,7 @@ struct DaemonOptions {
   std::uint32_t slots = 16;
   std::uint32_t queue = 1024;
   std::uint64_t cache_bytes = 0;  ///< over all cores
+  DiskArguments disk;             ///< of tier ssd
   RequestLimits limits;           ///< max_queries is the queue
   std::chrono::milliseconds default_deadline{1'000};
   /// A memory node of several that owes reads for so long is given up.

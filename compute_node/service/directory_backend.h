@@ -10,7 +10,7 @@
 namespace farvec::compute_node {
 
 /// Loads and checks codes, offsets and, unless the tier is ssd, records. Tiers: dram, emulated,
-/// ssd.
+/// ssd, which is the only one for slotted pages.
 class DirectoryBackend final : public SearchBackend {
  public:
   /// Throws Error on a tier that it does not have.
@@ -20,6 +20,11 @@ class DirectoryBackend final : public SearchBackend {
                                       const std::atomic<bool>& stop) override;
 
  private:
+  ssd_baseline::SlottedSearchOptions slotted_searches(const layout::Manifest& manifest) const;
+  void open_slotted(const layout::IndexDirectory& directory, const SearchIndex& index,
+                    const layout::LoadOptions& options, IndexSessionOptions& session) const;
+  void open_disk(const layout::IndexDirectory& directory, const SearchIndex& index,
+                 IndexSessionOptions& session) const;
   void load_records(const layout::IndexDirectory& directory, const layout::LoadOptions& options,
                     IndexSessionOptions& session) const;
 

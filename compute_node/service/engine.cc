@@ -4,12 +4,15 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <system_error>
 
 #include "base/check.h"
 #include "base/log.h"
 
 namespace farvec::compute_node {
 namespace {
+
+constexpr std::chrono::milliseconds kReadyLook{1};
 
 /// Pins the calling thread to the core-th allowed processor, round robin.
 void pin_thread(unsigned core) {
@@ -36,8 +39,15 @@ Engine::Engine(std::unique_ptr<SearchSession> session, EngineOptions options, Re
   for (unsigned core = 0; core < options_.threads; ++core) {
     feeds_.push_back(std::make_unique<CoreFeed>(budget_, replier));
   }
-  for (unsigned core = 0; core < options_.threads; ++core) {
-    threads_.emplace_back([this, core] { run_core(core); });
+  try {
+    for (unsigned core = 0; core < options_.threads; ++core) {
+      threads_.emplace_back([this, core] { run_core(core); });
+    }
+  } catch (const std::system_error& error) {
+    const std::size_t started = threads_.size();
+    stop({StatusCode::unavailable, "the cores could not be started"});
+    throw Error("starting the thread of core {} of {}: {}", started, options_.threads,
+                error.what());
   }
 }
 
@@ -55,20 +65,59 @@ Status Engine::submit(std::unique_ptr<Batch>& batch) {
   // The batch may be answered and gone as soon as its last task is pushed.
   QueuedTask* task = owned->tasks().data();
   for (QueuedTask* const end = task + owned->tasks().size(); task != end; ++task) {
-    least_loaded().push(*task);
+    // Ties go round; relaxed because any core is a correct choice.
+    least_loaded(turn_.fetch_add(1, std::memory_order_relaxed)).push(*task);
   }
   return {};
 }
 
-CoreFeed& Engine::least_loaded() {
-  // Ties go round; relaxed because any core is a correct choice.
-  const std::uint32_t first = turn_.fetch_add(1, std::memory_order_relaxed);
+Ticks Engine::expected(std::uint32_t queries, WorkUnits work, Ticks now) const {
+  const CoreFeed& feed = least_loaded(turn_.load(std::memory_order_relaxed));
+  const std::uint64_t share = (std::uint64_t{queries} + feeds_.size() - 1) / feeds_.size();
+  const WorkUnits ahead = feed.work() + (share - 1) * work;
+  return ahead == 0 ? 0 : feed.rate().expected(ahead + work, now);
+}
+
+CoreFeed& Engine::least_loaded(std::uint32_t first) const {
   CoreFeed* best = feeds_[first % feeds_.size()].get();
   for (std::size_t i = 1; i < feeds_.size(); ++i) {
     CoreFeed* feed = feeds_[(first + i) % feeds_.size()].get();
     if (feed->load() < best->load()) best = feed;
   }
   return *best;
+}
+
+void Engine::await_ready(const std::atomic<bool>& stop) const {
+  const auto end = std::chrono::steady_clock::now() + options_.ready_bound;
+  for (;;) {
+    const bool ready = all_asked();  // before the look at what may have gone wrong since
+    const bool lost = !healthy();    // before the failure: whoever broke it has noted why
+    rethrow_failure();
+    if (lost) throw UnreachableError("the index was lost while its cores began");
+    if (ready) return;
+    // Relaxed: only the flag itself matters.
+    if (stop.load(std::memory_order_relaxed))
+      throw UnreachableError("told to stop while its cores began");
+    if (std::chrono::steady_clock::now() >= end) {
+      throw UnreachableError("its cores could not search after {:g} s",
+                             std::chrono::duration<double>(options_.ready_bound).count());
+    }
+    std::this_thread::sleep_for(kReadyLook);
+  }
+}
+
+bool Engine::all_asked() const {
+  return std::all_of(feeds_.begin(), feeds_.end(), [](const auto& feed) { return feed->asked(); });
+}
+
+void Engine::note_failure(std::exception_ptr failure) {
+  const std::lock_guard lock(failure_mutex_);
+  if (failure_ == nullptr) failure_ = std::move(failure);
+}
+
+void Engine::rethrow_failure() const {
+  const std::lock_guard lock(failure_mutex_);
+  if (failure_ != nullptr) std::rethrow_exception(failure_);
 }
 
 void Engine::expire(Ticks now) {
@@ -102,7 +151,11 @@ void Engine::run_core(unsigned core) {
   try {
     session_->run_core(core, feed);
   } catch (const std::exception& e) {
-    spdlog::error("core {} stopped: {}", core, e.what());
+    if (feed.asked()) {
+      spdlog::error("core {} stopped: {}", core, e.what());
+    } else {
+      note_failure(std::current_exception());  // whoever waits for it says so
+    }
   }
   constexpr Status kStopped{StatusCode::unavailable, "a core of the compute node has stopped"};
   if (!feed.finished()) {
@@ -110,6 +163,14 @@ void Engine::run_core(unsigned core) {
     feed.close(kStopped);
   }
   feed.end_abandoned(kStopped);
+}
+
+std::shared_ptr<Engine> start_engine(std::unique_ptr<SearchSession> session,
+                                     const EngineOptions& options, Replier& replier,
+                                     const std::atomic<bool>& stop) {
+  auto engine = std::make_shared<Engine>(std::move(session), options, replier);
+  engine->await_ready(stop);
+  return engine;
 }
 
 }  // namespace farvec::compute_node

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <exception>
 #include <memory>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -15,6 +18,8 @@ struct EngineOptions {
   unsigned threads = 1;
   std::uint32_t queue = 1024;  ///< queries that may wait, over all cores
   bool pin = false;            ///< thread i to the i-th processor this process may run on
+  /// For the cores to connect and to register their memory, all at once.
+  std::chrono::milliseconds ready_bound{30'000};
 };
 
 /// Runs one thread per core over a session it owns. Every admitted task ends, whatever happens to
@@ -27,6 +32,15 @@ class Engine {
   /// Takes the batch and spreads its queries over the least loaded cores, or leaves it with the
   /// caller: resource_exhausted when they do not all fit in the queue. Any thread.
   Status submit(std::unique_ptr<Batch>& batch);
+
+  /// Returns when every core can search. Throws what kept a core from it, UnreachableError when
+  /// options.ready_bound has passed, when the index was lost meanwhile, and soon after `stop`
+  /// becomes true.
+  void await_ready(const std::atomic<bool>& stop) const;
+
+  /// How long so many queries of `work` each would take from now to the last answer, behind all
+  /// that waits and runs; 0 when nothing is known, or none would have to wait. Any thread.
+  Ticks expected(std::uint32_t queries, WorkUnits work, Ticks now) const;
 
   /// Ends waiting queries whose deadline has passed.
   void expire(Ticks now);
@@ -52,15 +66,26 @@ class Engine {
 
  private:
   void run_core(unsigned core);
-  CoreFeed& least_loaded();
+  bool all_asked() const;
+  void note_failure(std::exception_ptr failure);
+  void rethrow_failure() const;
+  /// Beginning with feed number `first`, modulo their number.
+  CoreFeed& least_loaded(std::uint32_t first) const;
 
   std::unique_ptr<SearchSession> session_;
   const EngineOptions options_;
   AdmissionBudget budget_;
   std::vector<std::unique_ptr<CoreFeed>> feeds_;
   std::atomic<bool> broken_{false};
+  mutable std::mutex failure_mutex_;
+  std::exception_ptr failure_;  ///< of the first core that could not begin
   std::atomic<std::uint32_t> turn_{0};
   std::vector<std::thread> threads_;
 };
+
+/// An engine whose cores can all search. Throws as await_ready(), when no core runs any more.
+std::shared_ptr<Engine> start_engine(std::unique_ptr<SearchSession> session,
+                                     const EngineOptions& options, Replier& replier,
+                                     const std::atomic<bool>& stop);
 
 }  // namespace farvec::compute_node

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "compute_node/disk_options.h"
 #include "transport/emulated/emulated_endpoint.h"
 
 namespace farvec::compute_node {
@@ -66,13 +67,18 @@ ServedIndex describe(const SearchIndex& index, const layout::Manifest& manifest,
   served.layout = manifest.layout_name();
   served.clusters = manifest.cluster.clusters;
   served.tier = options.tier;
+  served.page_search = options.page_search;
   served.generation = options.generation;
-  for (const layout::RegionEntry& region : manifest.regions) {
-    served.index_bytes += region.file_bytes();
-  }
+  served.index_bytes = index_bytes(manifest);
   served.offset_bytes = index.location_bytes();
   served.code_bytes = index.dram_bytes() - served.offset_bytes;
   if (options.make_endpoint) served.cache_bytes = options.core.cache_bytes * options.cores;
+  if (options.memory) {
+    served.offset_bytes = options.memory->location;
+    served.cache_bytes = options.memory->caches;
+    served.search_bytes = options.memory->searches;
+    served.memory_budget = options.memory->budget.value_or(0);
+  }
   return served;
 }
 
@@ -94,11 +100,11 @@ SearchCoreOptions core_options(const DaemonOptions& options) {
   return made;
 }
 
-IndexSession::IndexSession(SearchIndex index, const layout::Manifest& manifest,
-                           IndexSessionOptions options)
-    : options_(counting_probes(std::move(options), manifest)),
-      index_(std::move(index)),
-      served_(describe(index_, manifest, options_)) {}
+IndexSession::IndexSession(std::shared_ptr<const SearchIndex> index,
+                           const layout::Manifest& manifest, IndexSessionOptions options)
+    : index_(std::move(index)),
+      options_(counting_probes(std::move(options), manifest)),
+      served_(describe(*index_, manifest, options_)) {}
 
 void IndexSessionOptions::emulate(const transport::DeviceModel& model,
                                   std::function<std::unique_ptr<transport::Endpoint>()> below) {
@@ -113,10 +119,17 @@ void IndexSessionOptions::emulate(const transport::DeviceModel& model,
 }
 
 void IndexSession::run_core(unsigned, TaskFeed& feed) {
-  auto core = options_.make_endpoint ? SearchCore(index_, options_.make_endpoint(), options_.core)
-                                     : SearchCore(index_, options_.records, options_.core);
-  SampledFeed sampled(feed, core, *this);
-  core.run(sampled);
+  const std::unique_ptr<SearchCore> core = make_core();
+  SampledFeed sampled(feed, *core, *this);
+  core->run(sampled);
+}
+
+std::unique_ptr<SearchCore> IndexSession::make_core() const {
+  if (options_.make_core) return options_.make_core();
+  if (options_.make_endpoint) {
+    return std::make_unique<SearchCore>(*index_, options_.make_endpoint(), options_.core);
+  }
+  return std::make_unique<SearchCore>(*index_, options_.records, options_.core);
 }
 
 }  // namespace farvec::compute_node

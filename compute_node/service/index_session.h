@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "compute_node/search_index.h"
@@ -16,6 +17,14 @@ namespace farvec::compute_node {
 /// One core's share of the daemon's options.
 SearchCoreOptions core_options(const DaemonOptions& options);
 
+/// What was planned of this process's memory besides the index's own part, all cores together.
+struct PlannedMemory {
+  std::size_t location = 0;  ///< where records are
+  std::size_t caches = 0;    ///< or the pool
+  std::size_t searches = 0;  ///< with the buffers that they read into
+  std::optional<std::size_t> budget;
+};
+
 struct IndexSessionOptions {
   SearchCoreOptions core;   ///< cache_bytes is one core's share; probes of clusters are counted
   std::uint32_t cores = 1;  ///< for the sum of the caches
@@ -24,9 +33,13 @@ struct IndexSessionOptions {
   /// Makes one core's endpoint over region 0. Empty: records are loads from `records`.
   std::function<std::unique_ptr<transport::Endpoint>()> make_endpoint;
   std::span<const std::byte> records;  ///< the whole region, header included
-  std::function<bool()> alive;         ///< empty: always. Any thread, does not block
-  std::function<bool()> superseded;    ///< empty: never. Any thread
-  std::shared_ptr<const void> owner;   ///< keeps memory and grant while the session lives
+  /// Makes one core, instead of either: of slotted pages.
+  std::function<std::unique_ptr<SearchCore>()> make_core;
+  std::optional<PlannedMemory> memory;  ///< none: only what the index and the caches take is known
+  std::string page_search;              ///< of slotted pages: how they are searched
+  std::function<bool()> alive;          ///< empty: always. Any thread, does not block
+  std::function<bool()> superseded;     ///< empty: never. Any thread
+  std::shared_ptr<const void> owner;    ///< keeps memory and grant while the session lives
   std::function<std::vector<MemoryNodeState>()> memory_nodes;  ///< empty: none. Any thread
 
   /// Puts a modelled device, which all cores share, before the loads from `records` or, when it is
@@ -37,7 +50,8 @@ struct IndexSessionOptions {
 
 class IndexSession final : public SearchSession {
  public:
-  IndexSession(SearchIndex index, const layout::Manifest& manifest, IndexSessionOptions options);
+  IndexSession(std::shared_ptr<const SearchIndex> index, const layout::Manifest& manifest,
+               IndexSessionOptions options);
 
   const ServedIndex& index() const override { return served_; }
   void run_core(unsigned core, TaskFeed& feed) override;
@@ -53,8 +67,10 @@ class IndexSession final : public SearchSession {
   }
 
  private:
+  std::unique_ptr<SearchCore> make_core() const;
+
+  const std::shared_ptr<const SearchIndex> index_;
   const IndexSessionOptions options_;
-  const SearchIndex index_;
   ServedIndex served_;
   TierCounters counters_;
 };

@@ -75,7 +75,8 @@ std::unique_ptr<SearchSession> MemoryNodeBackend::open(std::chrono::milliseconds
   const std::shared_ptr<NodeSet> set = attach(bound, stop);
   FetchOptions fetch;
   fetch.stop = &stop;
-  SearchIndex index = fetch_search_index(set->manifest(), *set->make_endpoint(), fetch);
+  auto index = std::make_shared<const SearchIndex>(
+      fetch_search_index(set->manifest(), *set->make_endpoint(), fetch));
   IndexSessionOptions session;
   session.core = core_options(options_);
   if (!set->manifest().placement) {

@@ -6,6 +6,7 @@
 namespace farvec::compute_node {
 namespace {
 
+constexpr double kMicrosecond = 1e-6;
 using Families = std::vector<prometheus::MetricFamily>;
 
 prometheus::MetricFamily& add(Families& families, const char* name, const char* help,
@@ -42,8 +43,22 @@ void add_queries(Families& families, const StatisticsSnapshot& now) {
   }
 }
 
+void add_refusals(Families& families, const StatisticsSnapshot& now) {
+  auto& family = add(families, "queries_refused_total",
+                     "Sound queries that got no slot: the queue was full, the answer would have "
+                     "come too late, or the time ran out in the queue",
+                     prometheus::MetricType::Counter);
+  for (const auto& [reason, queries] : {std::pair{to_string(Refusal::queue_full), now.queue_full},
+                                        std::pair{to_string(Refusal::too_late), now.too_late},
+                                        std::pair{"expired_in_queue", now.expired_waiting}}) {
+    prometheus::ClientMetric metric;
+    metric.label.push_back({"reason", reason});
+    metric.counter.value = static_cast<double>(queries);
+    family.metric.push_back(std::move(metric));
+  }
+}
+
 void add_latency(Families& families, const LatencyHistogram& latency) {
-  constexpr double kMicrosecond = 1e-6;
   prometheus::ClientMetric metric;
   metric.histogram.sample_count = latency.count();
   metric.histogram.sample_sum = latency.sum() / ticks_per_us() * kMicrosecond;
@@ -61,7 +76,13 @@ void add_totals(Families& families, const QueryCounts& totals) {
   add_counter(families, "hops_total", "Frontiers expanded", totals.hops);
   add_counter(families, "reads_total", "Records fetched from the tier", totals.reads);
   add_counter(families, "read_bytes_total", "Bytes fetched from the tier", totals.bytes);
-  add_counter(families, "cache_hits_total", "Records found in the record cache", totals.cache_hits);
+  add_counter(families, "cache_hits_total", "Records found in a record cache or the pool",
+              totals.cache_hits);
+  add_counter(families, "pool_misses_total",
+              "Records of slotted pages that were not in the pool when they were asked for",
+              totals.pool_misses);
+  add_counter(families, "rerank_reads_total", "Reads of vectors to rank results again",
+              totals.rerank_reads);
   add_counter(families, "estimates_total", "Distances estimated from codes", totals.estimates);
   add_counter(families, "distances_total", "Exact distances", totals.distances);
   add_counter(families, "clusters_probed_total", "Clusters probed", totals.clusters);
@@ -73,10 +94,28 @@ void add_totals(Families& families, const QueryCounts& totals) {
               totals.lost);
 }
 
+void add_refused_switches(Families& families, const RefusedSwitches& refused) {
+  auto& family = add(families, "switches_refused_total",
+                     "Times a newer index could not take over and the older one stayed",
+                     prometheus::MetricType::Counter);
+  const auto add_reason = [&family](const char* reason, const std::atomic<std::uint64_t>& count) {
+    prometheus::ClientMetric metric;
+    metric.label.push_back({"reason", reason});
+    // Relaxed: a sample on its own.
+    metric.counter.value = static_cast<double>(count.load(std::memory_order_relaxed));
+    family.metric.push_back(std::move(metric));
+  };
+  add_reason("open", refused.open);
+  add_reason("cores", refused.cores);
+}
+
 void add_engine(Families& families, const Engine& engine) {
   const ServedIndex& index = engine.index();
   const TierCounters& counters = engine.counters();
   add_gauge(families, "queue_depth", "Queries that wait for a slot", engine.queued());
+  add_gauge(families, "expected_wait_seconds",
+            "What a query that comes now is expected to wait behind others; 0: not known",
+            ticks_to_us(engine.expected(1, 0, now_ticks())) * kMicrosecond);
   add_gauge(families, "searches_in_flight", "Queries in slots", engine.running());
   // Relaxed: samples, each on its own.
   add_gauge(families, "reads_in_flight", "Reads posted and not completed, sampled",
@@ -95,8 +134,12 @@ void add_engine(Families& families, const Engine& engine) {
             static_cast<double>(index.code_bytes));
   add_gauge(families, "offset_bytes", "Offsets or table of clusters in local DRAM",
             static_cast<double>(index.offset_bytes));
-  add_gauge(families, "cache_bytes", "Record caches in local DRAM",
+  add_gauge(families, "cache_bytes", "Record caches or pool in local DRAM",
             static_cast<double>(index.cache_bytes));
+  add_gauge(families, "search_bytes", "Buffers and searches in flight, as planned (tier ssd)",
+            static_cast<double>(index.search_bytes));
+  add_gauge(families, "memory_budget_bytes", "--memory-budget; 0: none",
+            static_cast<double>(index.memory_budget));
 }
 
 }  // namespace
@@ -107,6 +150,7 @@ Families ServiceMetrics::Collect() const {
   Families families;
   families.reserve(40);  // add() hands out references
   add_queries(families, now);
+  add_refusals(families, now);
   add_latency(families, now.latency);
   add_totals(families, now.totals);
   add_counter(families, "partial_queries_total", "Answered with a coverage below 1", now.partial);
@@ -114,6 +158,7 @@ Families ServiceMetrics::Collect() const {
   add_counter(families, "reattaches_total", "Times the index was opened again",
               supervisor_.reopened());
   add_counter(families, "switches_total", "Times a newer index took over", supervisor_.switched());
+  add_refused_switches(families, supervisor_.refused());
   if (engine != nullptr) add_engine(families, *engine);
   return families;
 }

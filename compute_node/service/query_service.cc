@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/version.h"
 #include "graph/beam_search.h"
+#include "rpc/refusal.h"
 #include "rpc/status.h"
 
 namespace farvec::compute_node {
@@ -36,6 +38,8 @@ void fill_counts(const QueryCounts& counts, v1::QueryCounts& out) {
   out.set_group_reads(counts.group_reads);
   out.set_list_reads(counts.list_reads);
   out.set_stray_reads(counts.stray_reads);
+  out.set_pool_misses(counts.pool_misses);
+  out.set_rerank_reads(counts.rerank_reads);
 }
 
 void fill_result(const QueuedTask& task, Ticks admitted, v1::QueryResult& out) {
@@ -64,6 +68,9 @@ void fill_stats(const StatisticsSnapshot& now, v1::StatsResponse& out) {
   out.set_queries_unavailable(unavailable);
   out.set_queries_failed(all - ok - rejected - late - unavailable);
   out.set_queries_partial(now.partial);
+  out.set_refused_queue_full(now.queue_full);
+  out.set_refused_too_late(now.too_late);
+  out.set_expired_in_queue(now.expired_waiting);
   fill_counts(now.totals, *out.mutable_totals());
   out.set_latency_p50_us(now.latency.percentile(0.50) / ticks_per_us());
   out.set_latency_p99_us(now.latency.percentile(0.99) / ticks_per_us());
@@ -74,6 +81,7 @@ void fill_engine_stats(const Engine& engine, v1::StatsResponse& out) {
   const ServedIndex& index = engine.index();
   out.set_queries_in_flight(engine.running());
   out.set_queries_queued(engine.queued());
+  out.set_expected_wait_us(ticks_to_us(engine.expected(1, 0, now_ticks())));
   // Relaxed: samples, each on its own.
   out.set_reads_in_flight(engine.counters().reads_in_flight.load(std::memory_order_relaxed));
   out.set_stalls(engine.counters().stalls.load(std::memory_order_relaxed));
@@ -94,6 +102,15 @@ void fill_engine_stats(const Engine& engine, v1::StatsResponse& out) {
 grpc::Status no_index(const Supervisor& supervisor) {
   return rpc::to_grpc(StatusCode::unavailable,
                       fmt::format("waiting for {}", supervisor.waiting_for()));
+}
+
+grpc::Status too_late(Ticks expected, Ticks left) {
+  return rpc::to_grpc(
+      StatusCode::resource_exhausted,
+      fmt::format(
+          "too late: the answer is expected in {:.1f} ms, and the deadline is in {:.1f} ms; "
+          "ask again when the queue is shorter, or allow more time",
+          ticks_to_us(expected) / 1e3, ticks_to_us(left) / 1e3));
 }
 
 template <typename Context>
@@ -119,6 +136,7 @@ class QueryService::SearchCall final : public grpc::ServerUnaryReactor {
 
  private:
   void answer(Batch& batch, std::uint64_t generation) {
+    batch.refuse_late_answer(now_ticks());
     statistics_.record(batch);
     response_.set_generation(generation);
     Status first;
@@ -147,35 +165,53 @@ grpc::ServerUnaryReactor* QueryService::Search(grpc::CallbackServerContext* cont
                                                const v1::SearchRequest* request,
                                                v1::SearchResponse* response) {
   auto* call = new SearchCall(statistics_, *response);
-  const grpc::Status status = admit(*context, *request, *call);
-  if (!status.ok()) {
+  const Verdict verdict = admit(*context, *request, *call);
+  if (!verdict.status.ok()) {
     const auto queries = static_cast<std::uint64_t>(std::max(1, request->queries_size()));
-    statistics_.refuse(rpc::to_status_code(status.error_code()), queries);
-    call->Finish(status);
+    statistics_.refuse(rpc::to_status_code(verdict.status.error_code()), verdict.refusal, queries);
+    if (verdict.refusal != Refusal::none) {
+      const double ms = std::ceil(ticks_to_us(verdict.retry_after) / 1e3);
+      context->AddTrailingMetadata(rpc::kRetryAfterKey, fmt::format("{:.0f}", std::max(1.0, ms)));
+      context->AddTrailingMetadata(rpc::kRefusalKey, to_string(verdict.refusal));
+    }
+    call->Finish(verdict.status);
   }
   return call;
 }
 
-grpc::Status QueryService::admit(grpc::CallbackServerContext& context,
-                                 const v1::SearchRequest& request, SearchCall& call) {
+QueryService::Verdict QueryService::admit(grpc::CallbackServerContext& context,
+                                          const v1::SearchRequest& request, SearchCall& call) {
   const Ticks deadline = deadline_of(context, options_.default_deadline);
   if (draining_.load(std::memory_order_relaxed)) {
-    return rpc::to_grpc(StatusCode::unavailable, "the compute node is shutting down");
+    return {rpc::to_grpc(StatusCode::unavailable, "the compute node is shutting down")};
   }
   const std::shared_ptr<Engine> engine = supervisor_.engine();
-  if (engine == nullptr) return no_index(supervisor_);
+  if (engine == nullptr) return {no_index(supervisor_)};
   const std::string wrong = check_request(request, engine->index(), options_.limits);
-  if (!wrong.empty()) return rpc::to_grpc(StatusCode::invalid_argument, wrong);
-  if (deadline <= now_ticks()) {
-    return rpc::to_grpc(StatusCode::deadline_exceeded, "the deadline passed before admission");
+  if (!wrong.empty()) return {rpc::to_grpc(StatusCode::invalid_argument, wrong)};
+  return submit(*engine, request, deadline, call);
+}
+
+QueryService::Verdict QueryService::submit(Engine& engine, const v1::SearchRequest& request,
+                                           Ticks deadline, SearchCall& call) {
+  const Ticks now = now_ticks();
+  if (deadline <= now) {
+    return {rpc::to_grpc(StatusCode::deadline_exceeded, "the deadline passed before admission")};
   }
-  auto batch = make_batch(request, engine->index(), options_.limits, deadline);
-  call.expect(*batch, engine->index().generation);
-  const Status status = engine->submit(batch);
-  if (status.ok()) return grpc::Status::OK;
-  return rpc::to_grpc(status.code(), fmt::format("{}: {} queries came, {} of {} places are taken",
-                                                 status.message(), request.queries_size(),
-                                                 engine->queued(), engine->options().queue));
+  const auto queries = static_cast<std::uint32_t>(request.queries_size());
+  const Ticks expected =
+      engine.expected(queries, work_of(request, engine.index(), options_.limits), now);
+  if (const Ticks left = deadline - now; comes_too_late(expected, left)) {
+    return {too_late(expected, left), Refusal::too_late, expected + expected / 4 - left};
+  }
+  auto batch = make_batch(request, engine.index(), options_.limits, deadline);
+  call.expect(*batch, engine.index().generation);
+  const Status status = engine.submit(batch);
+  if (status.ok()) return {grpc::Status::OK};
+  return {rpc::to_grpc(status.code(), fmt::format("{}: {} queries came, {} of {} places are taken",
+                                                  status.message(), queries, engine.queued(),
+                                                  engine.options().queue)),
+          Refusal::queue_full, expected / 2};
 }
 
 grpc::ServerUnaryReactor* QueryService::Describe(grpc::CallbackServerContext* context,
@@ -193,7 +229,7 @@ grpc::ServerUnaryReactor* QueryService::Describe(grpc::CallbackServerContext* co
   response->set_max_probe(options_.limits.max_probe);
   response->set_max_k(options_.limits.max_k);
   response->set_max_list(options_.limits.max_list);
-  response->set_max_width(graph::kMaxWidth);
+  response->set_max_width(options_.limits.max_width);
   response->set_max_queries_per_call(options_.limits.max_queries);
   if (engine != nullptr) describe_index(engine->index(), *response);
   return finish_now(*context, grpc::Status::OK);
@@ -212,8 +248,12 @@ void QueryService::describe_index(const ServedIndex& index, v1::DescribeResponse
   response.set_tier(index.tier);
   response.set_code_bits(index.code_bits);
   response.set_index_bytes(index.index_bytes);
-  response.set_compute_dram_bytes(index.code_bytes + index.offset_bytes + index.cache_bytes);
+  response.set_compute_dram_bytes(index.code_bytes + index.offset_bytes + index.cache_bytes +
+                                  index.search_bytes);
   response.set_cache_bytes(index.cache_bytes);
+  response.set_search_bytes(index.search_bytes);
+  response.set_memory_budget(index.memory_budget);
+  response.set_page_search(index.page_search);
 }
 
 grpc::ServerUnaryReactor* QueryService::Stats(grpc::CallbackServerContext* context,
@@ -224,6 +264,7 @@ grpc::ServerUnaryReactor* QueryService::Stats(grpc::CallbackServerContext* conte
   response->set_uptime_seconds(uptime.count());
   response->set_reattaches(supervisor_.reopened());
   response->set_switches(supervisor_.switched());
+  response->set_switches_refused(supervisor_.refused().sum());
   const std::shared_ptr<Engine> engine = supervisor_.engine();
   response->set_attached(engine != nullptr);
   if (engine != nullptr) fill_engine_stats(*engine, *response);

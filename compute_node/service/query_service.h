@@ -42,8 +42,16 @@ class QueryService final : public v1::ComputeNode::CallbackService {
 
  private:
   class SearchCall;
-  grpc::Status admit(grpc::CallbackServerContext& context, const v1::SearchRequest& request,
-                     SearchCall& call);
+  /// What becomes of a call at the door.
+  struct Verdict {
+    grpc::Status status;
+    Refusal refusal = Refusal::none;
+    Ticks retry_after = 0;  ///< of a refusal
+  };
+  Verdict admit(grpc::CallbackServerContext& context, const v1::SearchRequest& request,
+                SearchCall& call);
+  Verdict submit(Engine& engine, const v1::SearchRequest& request, Ticks deadline,
+                 SearchCall& call);
   void describe_index(const ServedIndex& index, v1::DescribeResponse& response) const;
 
   Supervisor& supervisor_;

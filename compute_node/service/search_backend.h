@@ -28,11 +28,15 @@ struct ServedIndex {
   std::uint32_t clusters = 0;  ///< 0: a graph
   std::string layout;          ///< "csr", "padded", "coupled", "decoupled", "grouped"...
   std::string tier;            ///< with its model when it has one
+  std::string page_search;     ///< of slotted pages: how they are searched
   std::uint64_t generation = 0;
   std::uint64_t index_bytes = 0;   ///< on the tier
   std::uint64_t code_bytes = 0;    ///< in this process: a graph's codes, or the centroids
   std::uint64_t offset_bytes = 0;  ///< in this process: offsets, or the table of clusters
-  std::uint64_t cache_bytes = 0;   ///< record caches of all cores
+  std::uint64_t cache_bytes = 0;   ///< record caches of all cores, or the pool that they share
+  // Where memory is planned (tier ssd):
+  std::uint64_t search_bytes = 0;   ///< buffers and searches in flight, at most
+  std::uint64_t memory_budget = 0;  ///< for all of the above; 0: none
 };
 
 /// Samples of a session's cores. Atomic and relaxed: each is a gauge or a counter on its own.
@@ -54,7 +58,8 @@ class SearchSession {
   virtual ~SearchSession() = default;
   virtual const ServedIndex& index() const = 0;
   /// Runs core number `core` on the calling thread until the feed is finished and every task is
-  /// done. May throw; the session then counts as broken.
+  /// done. Connects and registers what the core needs before it asks the feed for a task. May
+  /// throw; the session then counts as broken.
   virtual void run_core(unsigned core, TaskFeed& feed) = 0;
   /// False once the index can no longer be read, for good. Any thread; does not block.
   virtual bool alive() const = 0;
@@ -71,8 +76,10 @@ class SearchSession {
 class SearchBackend {
  public:
   virtual ~SearchBackend() = default;
-  /// Whom it opens, for messages: "memory node 127.0.0.1:7001", "index directory /srv/index".
+  /// Whom it opens, for messages: "memory node 127.0.0.1:7700", "index directory /srv/index".
   virtual std::string target() const = 0;
+  static constexpr std::chrono::milliseconds kOneAttempt{1'000};
+
   /// One attempt: waits at most about `bound` for somebody to be there, then loads for as long as
   /// the bytes take, and ends soon after `stop` becomes true. Earlier sessions may still be open.
   /// One call at a time. Throws UnreachableError when a later attempt may succeed, Error when it

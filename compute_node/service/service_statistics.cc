@@ -2,20 +2,28 @@
 
 namespace farvec::compute_node {
 
+const char* to_string(Refusal refusal) {
+  if (refusal == Refusal::none) return "";
+  return refusal == Refusal::queue_full ? "queue_full" : "too_late";
+}
+
 void ServiceStatistics::record(Batch& batch) {
   const std::lock_guard lock(mutex_);
   for (const QueuedTask& task : batch.tasks()) {
     ++now_.queries[static_cast<std::size_t>(task.status.code())];
     now_.totals += task.counts;
+    now_.expired_waiting += task.expired_waiting ? 1 : 0;
     if (!task.status.ok()) continue;
     now_.latency.add(task.finished - batch.admitted);
     if (task.coverage < 1) ++now_.partial;
   }
 }
 
-void ServiceStatistics::refuse(StatusCode code, std::uint64_t queries) {
+void ServiceStatistics::refuse(StatusCode code, Refusal reason, std::uint64_t queries) {
   const std::lock_guard lock(mutex_);
   now_.queries[static_cast<std::size_t>(code)] += queries;
+  if (reason == Refusal::queue_full) now_.queue_full += queries;
+  if (reason == Refusal::too_late) now_.too_late += queries;
 }
 
 StatisticsSnapshot ServiceStatistics::snapshot() const {

@@ -10,9 +10,17 @@
 
 namespace farvec::compute_node {
 
+/// Why a query got no slot though nothing was wrong with it.
+enum class Refusal : std::uint8_t { none, queue_full, too_late };
+/// "queue_full", "too_late"; empty for none.
+const char* to_string(Refusal refusal);
+
 struct StatisticsSnapshot {
   std::array<std::uint64_t, 17> queries{};  ///< by status code
   QueryCounts totals;                       ///< summed over queries
+  std::uint64_t queue_full = 0;             ///< of those with resource_exhausted
+  std::uint64_t too_late = 0;               ///< of those with resource_exhausted
+  std::uint64_t expired_waiting = 0;        ///< of those with deadline_exceeded: before a slot
   std::uint64_t partial = 0;                ///< ended well with a coverage below 1
   LatencyHistogram latency;  ///< from admission to result, of queries that ended well
 
@@ -24,7 +32,7 @@ class ServiceStatistics {
  public:
   void record(Batch& batch);
   /// `queries` refused at the door with `code`.
-  void refuse(StatusCode code, std::uint64_t queries);
+  void refuse(StatusCode code, Refusal reason, std::uint64_t queries);
   StatisticsSnapshot snapshot() const;
 
  private:

@@ -7,7 +7,6 @@
 
 namespace farvec::compute_node {
 namespace {
-constexpr std::chrono::milliseconds kOneAttempt{1'000};
 /// An index that cannot be used is fetched again and again, as long as nobody publishes another.
 constexpr std::chrono::milliseconds kLastBackOff{10'000};
 }  // namespace
@@ -17,7 +16,7 @@ Successor::~Successor() {
   if (thread_.joinable()) thread_.join();
 }
 
-std::unique_ptr<SearchSession> Successor::poll(bool wanted) {
+std::shared_ptr<Engine> Successor::poll(bool wanted) {
   const auto now = std::chrono::steady_clock::now();
   if (!thread_.joinable()) {
     if (!wanted || now < not_before_) return nullptr;
@@ -27,23 +26,33 @@ std::unique_ptr<SearchSession> Successor::poll(bool wanted) {
   }
   if (!done_.load(std::memory_order_acquire)) return nullptr;  // pairs with attempt()
   thread_.join();
-  if (session_ != nullptr) {
-    back_off_ = first_back_off_;
-    last_error_.clear();
-    return std::move(session_);
+  if (engine_ == nullptr) {
+    refuse();
+    not_before_ = now + back_off_;
+    back_off_ = std::min(back_off_ * 2, kLastBackOff);
+    return nullptr;
   }
-  if (error_ != last_error_) {
-    spdlog::warn("a newer index cannot be opened, the older one stays: {}", error_);
-    last_error_ = error_;
-  }
-  not_before_ = now + back_off_;
-  back_off_ = std::min(back_off_ * 2, kLastBackOff);
-  return nullptr;
+  back_off_ = options_.first_back_off;
+  last_error_.clear();
+  return std::exchange(engine_, nullptr);
+}
+
+void Successor::refuse() {
+  (opened_ ? refused_.cores : refused_.open).fetch_add(1, std::memory_order_relaxed);
+  if (error_ == last_error_) return;
+  spdlog::warn(
+      "{}, the older one stays: {}",
+      opened_ ? "the cores of a newer index cannot begin" : "a newer index cannot be opened",
+      error_);
+  last_error_ = error_;
 }
 
 void Successor::attempt() {
+  opened_ = false;
   try {
-    session_ = backend_.open(kOneAttempt, stop_);
+    auto session = backend_.open(SearchBackend::kOneAttempt, stop_);
+    opened_ = true;
+    engine_ = start_engine(std::move(session), options_.engine, replier_, stop_);
   } catch (const std::exception& error) {
     error_ = error.what();
   }

@@ -1,4 +1,4 @@
-// Opens the index that comes next while another one is served.
+// Opens the index that comes next, and starts its cores, while another one is served.
 #pragma once
 
 #include <atomic>
@@ -7,36 +7,61 @@
 #include <string>
 #include <thread>
 
-#include "compute_node/service/search_backend.h"
+#include "compute_node/service/engine.h"
 
 namespace farvec::compute_node {
+
+/// Attempts to follow to a newer index that failed, by what failed. Atomic and relaxed: each is a
+/// counter on its own.
+struct RefusedSwitches {
+  std::atomic<std::uint64_t> open{0};   ///< the index could not be opened
+  std::atomic<std::uint64_t> cores{0};  ///< a core could not begin, or not in time
+
+  std::uint64_t sum() const {
+    return open.load(std::memory_order_relaxed) + cores.load(std::memory_order_relaxed);
+  }
+};
+
+struct SuccessorOptions {
+  EngineOptions engine;
+  std::chrono::milliseconds first_back_off{50};
+};
 
 /// One attempt at a time, on a thread of its own, with back-off between failed ones. Used by one
 /// thread.
 class Successor {
  public:
-  /// The backend is borrowed, and nobody else may open it meanwhile.
-  Successor(SearchBackend& backend, std::chrono::milliseconds first_back_off)
-      : backend_(backend), first_back_off_(first_back_off), back_off_(first_back_off) {}
+  /// All are borrowed, and nobody else may open the backend meanwhile.
+  Successor(SearchBackend& backend, Replier& replier, SuccessorOptions options,
+            RefusedSwitches& refused)
+      : backend_(backend),
+        replier_(replier),
+        options_(options),
+        refused_(refused),
+        back_off_(options.first_back_off) {}
   ~Successor();  ///< ends an attempt that runs
   Successor(const Successor&) = delete;
   Successor& operator=(const Successor&) = delete;
 
-  /// To be called again and again: begins an attempt when one is `wanted`, and hands out what the
-  /// last one has opened. Does not block.
-  std::unique_ptr<SearchSession> poll(bool wanted);
+  /// To be called again and again: begins an attempt when one is `wanted`, and hands out the engine
+  /// that the last one has made, of which every core can search. Does not block.
+  std::shared_ptr<Engine> poll(bool wanted);
 
  private:
   void attempt();
+  void refuse();
 
   SearchBackend& backend_;
-  const std::chrono::milliseconds first_back_off_;
+  Replier& replier_;
+  const SuccessorOptions options_;
+  RefusedSwitches& refused_;
   std::chrono::milliseconds back_off_;
   std::chrono::steady_clock::time_point not_before_{};
   std::string last_error_;
   std::atomic<bool> stop_{false};
   // Of the attempt's thread until done_:
-  std::unique_ptr<SearchSession> session_;
+  std::shared_ptr<Engine> engine_;
+  bool opened_ = false;  ///< and its cores were started
   std::string error_;
   std::atomic<bool> done_{false};
   std::thread thread_;

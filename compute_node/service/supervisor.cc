@@ -4,12 +4,10 @@
 #include <utility>
 
 #include "base/log.h"
-#include "compute_node/service/successor.h"
 
 namespace farvec::compute_node {
 namespace {
 constexpr std::chrono::milliseconds kTick{5};
-constexpr std::chrono::milliseconds kOneAttempt{1'000};
 /// An index that has been served for this long was no failed attempt.
 constexpr std::chrono::seconds kSettled{5};
 constexpr Status kLost{StatusCode::unavailable, "the memory node was lost during the search"};
@@ -54,23 +52,24 @@ void Supervisor::stop() {
 
 void Supervisor::run() {
   // Ends with stop() or a failed first opening; every wait inside is bounded.
-  while (std::unique_ptr<SearchSession> session = open_until_there()) {
+  while (std::shared_ptr<Engine> engine = open_until_there()) {
     if (ever_open_) reopened_.fetch_add(1, std::memory_order_relaxed);
     ever_open_ = true;
     const auto opened = std::chrono::steady_clock::now();
-    serve(std::move(session));
+    serve(std::move(engine));
     // An index that breaks as soon as it is open is not opened again at full speed.
     if (std::chrono::steady_clock::now() - opened > kSettled) back_off_ = options_.first_back_off;
     if (!wait_back_off()) return;
   }
 }
 
-std::unique_ptr<SearchSession> Supervisor::open_until_there() {
+std::shared_ptr<Engine> Supervisor::open_until_there() {
   while (!stopped_within(std::chrono::milliseconds(0))) {
     try {
-      auto session = backend_.open(kOneAttempt, stopping_);
+      auto engine = start_engine(backend_.open(SearchBackend::kOneAttempt, stopping_),
+                                 options_.engine, replier_, stopping_);
       note({});
-      return session;
+      return engine;
     } catch (const UnreachableError& e) {
       note(e.what());
     } catch (const std::exception& e) {
@@ -93,15 +92,16 @@ std::unique_ptr<SearchSession> Supervisor::open_until_there() {
   return nullptr;
 }
 
-void Supervisor::serve(std::unique_ptr<SearchSession> session) {
-  Successor successor(backend_, options_.first_back_off);
-  std::shared_ptr<Engine> engine = start(std::move(session));
+void Supervisor::serve(std::shared_ptr<Engine> engine) {
+  Successor successor(backend_, replier_, {options_.engine, options_.first_back_off}, refused_);
+  take_over(engine);
   bool stopping = false;
   while (engine->healthy() && !(stopping = stopped_within(kTick))) {
     engine->expire(now_ticks());
     const bool wanted = !is_retiring() && engine->superseded();
     if (auto next = successor.poll(wanted)) {
-      engine = start(std::move(next));
+      engine = std::move(next);
+      take_over(engine);
       switched_.fetch_add(1, std::memory_order_relaxed);
     }
   }
@@ -114,14 +114,12 @@ void Supervisor::serve(std::unique_ptr<SearchSession> session) {
   end_retired(stopping ? kShutDown : kLost);
 }
 
-std::shared_ptr<Engine> Supervisor::start(std::unique_ptr<SearchSession> session) {
-  auto engine = std::make_shared<Engine>(std::move(session), options_.engine, replier_);
+void Supervisor::take_over(const std::shared_ptr<Engine>& engine) {
   const ServedIndex& index = engine->index();
   spdlog::info("serving {} vectors of {} x {} ({}) from {}, tier {}, generation {}", index.count,
                index.dimension, to_string(index.source_type), to_string(index.metric),
                backend_.target(), index.tier, index.generation);
   publish(engine);
-  return engine;
 }
 
 void Supervisor::publish(std::shared_ptr<Engine> engine) {
@@ -176,8 +174,11 @@ bool Supervisor::stopped_within(std::chrono::milliseconds time) {
 
 void Supervisor::note(const std::string& why) {
   const std::lock_guard lock(mutex_);
-  if (!why.empty() && why != last_error_)
-    spdlog::info("waiting for {}: {}", backend_.target(), why);
+  if (!why.empty() && why != last_error_) {
+    const auto seconds = std::chrono::duration<double>(options_.attach_bound).count();
+    spdlog::info("waiting for {}: {}{}", backend_.target(), why,
+                 ever_open_ ? "" : fmt::format("; trying again for up to {:g} s", seconds));
+  }
   last_error_ = why;
 }
 

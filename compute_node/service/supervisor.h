@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 
-#include "compute_node/service/engine.h"
+#include "compute_node/service/successor.h"
 
 namespace farvec::compute_node {
 
@@ -21,8 +21,9 @@ struct SupervisorOptions {
 };
 
 /// The first opening has a bound and can fail for good; after that the supervisor never gives up.
-/// When the index is superseded, the newer one is opened beside it and takes all later queries,
-/// while the older one ends those that it was given. At most two are open.
+/// When the index is superseded, the newer one is opened beside it and, once all its cores can
+/// search, takes all later queries, while the older one ends those that it was given. At most two
+/// are open.
 class Supervisor {
  public:
   /// Backend and replier must outlive it.
@@ -35,6 +36,8 @@ class Supervisor {
   std::uint64_t reopened() const { return reopened_.load(std::memory_order_relaxed); }
   /// How often a newer index took over.
   std::uint64_t switched() const { return switched_.load(std::memory_order_relaxed); }
+  /// How often one could not, and the older one stayed.
+  const RefusedSwitches& refused() const { return refused_; }
   /// Queries that wait or run, also those of an older index. Any thread.
   std::uint64_t unanswered() const;
   /// Whom it opens and, when that failed, why: for refusals. Any thread.
@@ -47,9 +50,9 @@ class Supervisor {
 
  private:
   void run();
-  std::unique_ptr<SearchSession> open_until_there();
-  void serve(std::unique_ptr<SearchSession> session);
-  std::shared_ptr<Engine> start(std::unique_ptr<SearchSession> session);
+  std::shared_ptr<Engine> open_until_there();
+  void serve(std::shared_ptr<Engine> engine);
+  void take_over(const std::shared_ptr<Engine>& engine);
   /// Queries go to `engine` from here on. Unless it is null, what they went to retires.
   void publish(std::shared_ptr<Engine> engine);
   /// True while the older index has queries.
@@ -67,6 +70,7 @@ class Supervisor {
   const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
   std::atomic<std::uint64_t> reopened_{0};
   std::atomic<std::uint64_t> switched_{0};
+  RefusedSwitches refused_;
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::shared_ptr<Engine> engine_;

@@ -18,7 +18,7 @@
 namespace farvec::layout {
 namespace {
 
-constexpr std::size_t kBatchBytes = std::size_t{1} << 20;
+constexpr std::size_t kReadBatchBytes = std::size_t{1} << 20;
 
 /// One thread's share of the counting.
 class PageCounter {
@@ -112,7 +112,7 @@ PageCounter count_pages(const IndexDirectory& index, const PageMap& map, const L
   std::vector<PageCounter> counters(threads, PageCounter(geometry, map, overlap));
   Progress progress("reading pages", geometry.pages, options.quiet);
   parallel_for(
-      geometry.pages, kBatchBytes / geometry.page_bytes, threads,
+      geometry.pages, kReadBatchBytes / geometry.page_bytes, threads,
       [&](std::size_t begin, std::size_t end, unsigned worker) {
         std::vector<std::byte> bytes((end - begin) * geometry.page_bytes);
         file.read_at(geometry.page_offset(static_cast<std::uint32_t>(begin)), bytes.data(),

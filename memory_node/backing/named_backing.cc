@@ -31,10 +31,14 @@ struct Name {
 
 /// Removes a name whose holder died. A live holder keeps a lock on the inode.
 void remove_stale(const Name& name) {
-  const rpc::Descriptor existing(name.open(O_RDONLY));
+  const rpc::Descriptor existing(name.open(O_RDONLY | O_NONBLOCK));
   if (!existing.valid()) {
     if (errno == ENOENT) return;  // its holder has just removed it
     throw SystemError(errno, "opening the existing {}", name.path());
+  }
+  struct stat info {};
+  if (fstat(existing.get(), &info) != 0 || !S_ISREG(info.st_mode)) {
+    throw Error("{} is not a file of a memory node; choose another --backing-path", name.path());
   }
   if (flock(existing.get(), LOCK_EX | LOCK_NB) != 0) {
     throw Error("{} belongs to a memory node that is running; choose another --backing-path",

@@ -7,8 +7,9 @@ source "$(dirname "${BASH_SOURCE[0]}")/../lab/pair.sh"
 
 sweep() {
   local status=0
+  await_peer_node
   "$BIN/farvec" sweep --index index --queries query.u8bin --groundtruth truth.ibin --k 10 \
-    --width 1 --threads 1 "$@" --json "$FARVEC_LAB_OUT/delayed_wire.json" \
+    --width 1 --threads 1 "$@" --json "$FARVEC_LAB_OUT/delayed_wire.json" --overwrite \
     --tier "verbs:$FARVEC_LAB_PEER:$CONTROL,fabric:tcp:$FARVEC_LAB_PEER:$CONTROL" || status=$?
   tell_peer
   return "$status"

@@ -52,13 +52,17 @@ class Sweeps:
         self.first_half, self.second_half = (0, count // 2), (count // 2, count)
 
     def rows(self, index, half, options, threads=1):
-        """A row for each combination of the options."""
+        """A row for each combination of the options, all of which have to run."""
         with tempfile.TemporaryDirectory() as folder:
             out = pathlib.Path(folder) / "rows.jsonl"
             run([self.farvec, "sweep", "--index", index, "--queries", self.queries, "--groundtruth",
                  self.groundtruth, "--queries-range", f"{half[0]}:{half[1]}", "--threads",
                  threads, "--json", out, *options], self.cpu, self.stderr)
-            return read_rows(out)
+            rows = read_rows(out)
+        for row in rows:
+            if "error" in row:
+                raise RuntimeError(f"{index} {options}: {row['error']}")
+        return rows
 
     def reaches(self, index, recall, options):
         """Whether one search with these options has the recall on the first half, in DRAM."""

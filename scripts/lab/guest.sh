@@ -48,7 +48,7 @@ module_files() {
 make_initramfs() {
   local tree="$LAB/initramfs" file
   rm -rf "$tree"
-  mkdir -p "$tree"/{bin,modules,dev,proc,sys,host,over,root}
+  mkdir -p "$tree"/{bin,modules,dev,proc,sys,host,over,checkout,root}
   cp "$(command -v busybox)" "$tree/bin/busybox"
   cp "$ROOT/scripts/lab/init" "$tree/init"
   chmod +x "$tree/init"
@@ -59,7 +59,28 @@ make_initramfs() {
   (cd "$tree" && find . | cpio --quiet -o -H newc | gzip -1) >"$LAB/initramfs.gz"
 }
 
+# require_plain_root: the checkout's path goes into QEMU's options and the kernel's command line.
+require_plain_root() {
+  case "$ROOT" in
+    *[!A-Za-z0-9_./+@-]*)
+      die "the lab cannot run from '$ROOT': it takes a path of letters, digits and _./+@- alone;" \
+        "move the checkout" ;;
+  esac
+}
+
+# require_seen FOLDER: a guest has file systems of its own over some of this machine's folders, and
+# sees nothing below those but the checkout.
+require_seen() {
+  case "$1/" in
+    "$(realpath "$ROOT")/"*) ;;
+    /tmp/* | /run/* | /dev/* | /proc/* | /sys/* | /mnt/lab/*)
+      die "a guest does not see $1: start the command in the checkout ($ROOT), or in a folder that" \
+        "is not below /tmp, /run, /dev, /proc, /sys or /mnt/lab" ;;
+  esac
+}
+
 prepare_lab() {
+  require_plain_root
   mkdir -p "$LAB"
   fetch_kernel
   make_initramfs
@@ -97,7 +118,7 @@ start_guest() {
     -nographic -no-reboot -nodefaults -serial "file:$folder/console.log" \
     -kernel "$LAB/kernel/boot/vmlinuz-$(kernel_version)" -initrd "$LAB/initramfs.gz" \
     -append "console=ttyS0 quiet panic=-1 lab.guest=$1 lab.guests=$GUESTS lab.delay=${DELAY:-0} \
-lab.root=$ROOT" \
+lab.root=$(realpath "$ROOT")" \
     -virtfs "local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap" \
     -virtfs "local,path=$folder/share,mount_tag=share,security_model=none" \
     $(wire "$1") >"$folder/qemu.log" 2>&1 </dev/null &
@@ -109,7 +130,8 @@ await_wire() {
   local end=$((SECONDS + LAB_BOOT_SECONDS)) listening
   listening="$(printf '0100007F:%04X 00000000:0000 0A' "$WIRE_PORT")"
   until grep -q "$listening" /proc/net/tcp; do
-    guest_is_up 0 && [ "$SECONDS" -le "$end" ] || die "guest 0 does not listen for the other one"
+    guest_is_up 0 || guest_failed 0 "guest 0 died before it listened for the other one"
+    [ "$SECONDS" -le "$end" ] || guest_failed 0 "guest 0 does not listen for the other one"
     sleep 0.1
   done
 }
@@ -126,15 +148,23 @@ start_guests() {
   for ((guest = 0; guest < GUESTS; guest++)); do await_boot "$guest"; done
 }
 
+# show_console GUEST: the end of what it and QEMU have said.
+show_console() { tail -q -n 50 "$(guest_folder "$1")"/{qemu,console}.log >&2 || true; }
+
+# guest_failed GUEST MESSAGE
+guest_failed() {
+  show_console "$1"
+  stop_guests
+  die "$2 (its console's end is above)"
+}
+
 await_boot() {
   local folder end=$((SECONDS + LAB_BOOT_SECONDS))
   folder="$(guest_folder "$1")"
   until [ -e "$folder/share/ready" ]; do
-    if ! guest_is_up "$1" || [ "$SECONDS" -gt "$end" ]; then
-      cat "$folder/qemu.log" "$folder/console.log" >&2
-      stop_guests
-      die "guest $1 did not boot within $LAB_BOOT_SECONDS s (its console is above)"
-    fi
+    guest_is_up "$1" || guest_failed "$1" "guest $1 died while it booted"
+    [ "$SECONDS" -le "$end" ] ||
+      guest_failed "$1" "guest $1 lives, but was not ready within $LAB_BOOT_SECONDS s"
     sleep 0.2
   done
 }
@@ -185,7 +215,7 @@ await_job() {
     fi
     if ! guest_is_up "$1"; then
       kill "$tail_pid"
-      tail -n 50 "$folder/console.log" >&2
+      show_console "$1"
       echo "error: guest $1 went down (its console's end is above)" >&2
       return 125
     fi

@@ -14,6 +14,16 @@ end_peer_node() {
   wait "$NODE"
 }
 
+# await_peer_node: until the other guest's memory node serves, at most 60 s. The tool does not wait for
+# one that comes.
+await_peer_node() {
+  local end=$((SECONDS + 60))
+  until "$BIN/farvec" status "$FARVEC_LAB_PEER:$CONTROL" >/dev/null 2>&1; do
+    [ "$SECONDS" -lt "$end" ] || return 1
+    sleep 0.2
+  done
+}
+
 # await_peer SECONDS: until the other guest calls tell_peer; fails after that time.
 await_peer() { timeout "$1" busybox nc -l -p "$BELL" >/dev/null; }
 tell_peer() { busybox nc -w 5 "$FARVEC_LAB_PEER" "$BELL" </dev/null; }

@@ -8,7 +8,8 @@ Example:
     scripts/plots/sweep.py sweep.jsonl --out figures --summary
 
 Writes OUT/<dataset>-qps.png, OUT/<dataset>-p99.png and OUT/<dataset>-size.png, one of each per
-data set in the files.
+data set in the files. A line's points are lists and widths of a graph, or the clusters that were
+probed, whose number stands beside the point. Combinations that could not run are left out.
 """
 import argparse
 import collections
@@ -22,8 +23,10 @@ matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402  (the backend is chosen first)
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter  # noqa: E402
 
-REQUIRED = ("dataset", "layout", "tier", "k", "list", "width", "slots", "threads", "recall", "qps",
-            "p99_us", "index_bytes", "dataset_bytes", "compute_dram_bytes")
+REQUIRED = ("dataset", "layout", "tier", "k", "slots", "threads", "recall", "qps", "p99_us",
+            "index_bytes", "dataset_bytes", "compute_dram_bytes")
+OF_GRAPH = ("list", "width")
+OF_CLUSTERS = ("probe", "dedup")
 MARKERS = "osD^vP*X<>"
 # Okabe and Ito's palette: told apart by colour-blind readers and in grey.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -34,7 +37,9 @@ def read_lines(paths, required=REQUIRED):
     for path in paths:
         for number, text in enumerate(pathlib.Path(path).read_text().splitlines(), start=1):
             if text.strip():
-                lines.append(parse_line(f"{path}:{number}", text, required))
+                line = parse_line(f"{path}:{number}", text, required)
+                if line is not None:
+                    lines.append(line)
     if not lines:
         raise ValueError(f"no line in {', '.join(map(str, paths))}: did the sweep finish?")
     return lines
@@ -45,10 +50,22 @@ def parse_line(where, text, required):
         line = json.loads(text)
     except json.JSONDecodeError as error:
         raise ValueError(f"{where}: not a JSON object: {error}") from error
+    if "error" in line:
+        print(f"{where}: left out, it could not run: {line['error']}", file=sys.stderr)
+        return None
     missing = [name for name in required if name not in line]
     if missing:
         raise ValueError(f"{where}: lacks {', '.join(missing)}")
     return line
+
+
+def check_kinds(lines):
+    """Every line is of a graph or of clusters."""
+    for line in lines:
+        kind = OF_CLUSTERS if line.get("index_kind") == "cluster" else OF_GRAPH
+        missing = [name for name in kind if name not in line]
+        if missing:
+            raise ValueError(f"a line of {line['layout']} lacks {', '.join(missing)}")
 
 
 def dataset_name(line):
@@ -56,12 +73,13 @@ def dataset_name(line):
 
 
 def series_of(lines):
-    """One series per tier, layout, slots, threads and cache; its points are the list lengths and
-    widths, of which only those are kept that no other point beats in both recall and rate."""
+    """One series per tier, layout, slots, threads, cache and deduplication; its points are the list
+    lengths and widths, or the clusters probed, of which only those are kept that no other point
+    beats in both recall and rate."""
     groups = collections.defaultdict(list)
     for line in lines:
         key = (line["tier"], line["layout"], line["slots"], line["threads"],
-               line.get("cache_bytes", 0))
+               line.get("cache_bytes", 0), line.get("dedup", True))
         groups[key].append(line)
     return dict(sorted(groups.items(), key=lambda item: tuple(map(str, item[0]))))
 
@@ -79,12 +97,14 @@ def frontier(lines, metric, larger_is_better):
 
 
 def label_of(key):
-    tier, layout, slots, threads, cache_bytes = key
+    tier, layout, slots, threads, cache_bytes, dedup = key
     parts = [str(tier), str(layout), f"{slots} slot{'s' if slots != 1 else ''}"]
     if threads != 1:
         parts.append(f"{threads} threads")
     if cache_bytes:
         parts.append(f"cache {cache_bytes / 2**20:.0f} MiB")
+    if not dedup:
+        parts.append("dedup off")
     return ", ".join(parts)
 
 
@@ -117,6 +137,10 @@ def recall_figure(lines, metric, axis_label, path):
         points = frontier(groups[key], metric, metric == "qps")
         axes.plot([point["recall"] for point in points], [point[metric] for point in points],
                   label=label_of(key), linewidth=1.4, markersize=5, **style)
+        for point in points:
+            if "probe" in point:
+                axes.annotate(str(point["probe"]), (point["recall"], point[metric]), fontsize=6,
+                              textcoords="offset points", xytext=(3, 3), color=style["color"])
     axes.set_yscale("log")
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 3, 5)))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
@@ -141,6 +165,8 @@ def title_of(line):
     facts = [str(line.get("metric", "")), str(line.get("dtype", ""))]
     if "degree" in line:
         facts.append(f"R={line['degree']}")
+    if "replicas" in line:
+        facts.append(f"{line['clusters']} clusters, R={line['replicas']}")
     if "code_bits" in line:
         facts.append(f"{line['code_bits']}-bit codes")
     return f"{dataset_name(line)}: " + ", ".join(fact for fact in facts if fact)
@@ -185,15 +211,17 @@ def draw(lines, folder):
 
 def summary(lines, targets):
     """For every series, the fastest point that reaches each recall target."""
-    rows = [("tier", "layout", "slots", "at least", "recall", "list", "width", "QPS", "p99 us",
-             "reads/query")]
+    rows = [("tier", "layout", "slots", "at least", "recall", "list/probe", "width", "QPS",
+             "p99 us", "reads/query")]
     for key, group in series_of(lines).items():
         for target in targets:
             good = [line for line in group if line["recall"] >= target]
             if good:
                 best = max(good, key=lambda line: line["qps"])
-                rows.append((key[0], key[1], key[2], f"{target:.2f}", f"{best['recall']:.4f}",
-                             best["list"], best["width"], f"{best['qps']:,.0f}",
+                layout = key[1] if key[-1] else f"{key[1]}, dedup off"
+                rows.append((key[0], layout, key[2], f"{target:.2f}", f"{best['recall']:.4f}",
+                             best.get("probe", best.get("list")), best.get("width", "-"),
+                             f"{best['qps']:,.0f}",
                              f"{best['p99_us']:,.0f}", f"{best.get('reads_per_query', 0):.1f}"))
     widths = [max(len(str(row[column])) for row in rows) for column in range(len(rows[0]))]
     return "\n".join("  ".join(str(cell).rjust(width) if column > 1 else str(cell).ljust(width)
@@ -211,6 +239,7 @@ def main(arguments):
     options = parser.parse_args(arguments)
     try:
         lines = read_lines(options.files)
+        check_kinds(lines)
     except (OSError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/input_file.h"
 #include "base/log.h"
 
 namespace farvec::ssd_baseline {
@@ -32,11 +33,6 @@ bool is_block_device(const std::string& path) {
   return S_ISBLK(info.st_mode);
 }
 
-/// -1 with errno as open() leaves it.
-int open_read_only(const std::string& path, int flags) {
-  return open(path.c_str(), O_RDONLY | O_CLOEXEC | flags);
-}
-
 /// Some of these take O_DIRECT and ignore it.
 bool lies_in_memory(int descriptor) {
   struct statfs info {};
@@ -48,9 +44,9 @@ bool lies_in_memory(int descriptor) {
 
 DiskFile::DiskFile(std::string path) : path_(std::move(path)) {
   const bool block_device = is_block_device(path_);
-  descriptor_ = open_read_only(path_, O_DIRECT);
+  descriptor_ = open_for_reading(path_, O_DIRECT);
   const bool refused = descriptor_ < 0 && errno == EINVAL;
-  if (refused) descriptor_ = open_read_only(path_, 0);
+  if (refused) descriptor_ = open_for_reading(path_);
   if (descriptor_ < 0) throw SystemError(errno, "opening '{}' for reading", path_);
   const off_t end = lseek(descriptor_, 0, SEEK_END);
   if (end < 0) {

@@ -8,7 +8,7 @@ namespace farvec::ssd_baseline {
 namespace {
 
 constexpr std::size_t kPolledAtOnce = 64;
-constexpr Ticks kNever = std::numeric_limits<Ticks>::max();
+constexpr Ticks kNoDeadline = std::numeric_limits<Ticks>::max();
 
 Status status_of(StatusCode code) {
   switch (code) {
@@ -43,7 +43,7 @@ LoadQueue::LoadQueue(std::unique_ptr<DiskEngine> engine, coroutines::Scheduler& 
     : engine_(std::move(engine)),
       scheduler_(scheduler),
       options_(options),
-      earliest_deadline_(kNever),
+      earliest_deadline_(kNoDeadline),
       posted_(engine_->max_outstanding(), nullptr) {
   for (auto token = engine_->max_outstanding(); token > 0; --token) unused_.push_back(token - 1);
   requests_.reserve(posted_.size());
@@ -89,7 +89,7 @@ std::uint32_t LoadQueue::submit_waiting() {
     posted_[load.read.token] = &load;
     requests_.push_back(load.read);
   }
-  if (first_ == nullptr) earliest_deadline_ = kNever;
+  if (first_ == nullptr) earliest_deadline_ = kNoDeadline;
   if (requests_.empty()) return 0;
   const Status status = engine_->post(requests_);
   FARVEC_CHECK(status.ok(), "{}", status.message());  // start() has checked all of them
@@ -147,7 +147,7 @@ bool LoadQueue::end_expired() {
   Load* load = std::exchange(first_, nullptr);
   last_ = nullptr;
   waiting_ = 0;
-  earliest_deadline_ = kNever;
+  earliest_deadline_ = kNoDeadline;
   Load* expired = nullptr;
   while (load != nullptr) {
     Load* const next = load->next_;

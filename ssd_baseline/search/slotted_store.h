@@ -1,6 +1,7 @@
 // The pool that all cores of one configuration share, sized to a budget of memory.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -45,7 +46,15 @@ struct SlottedSearchOptions {
   /// So many results, by their codes, are ranked again by their vectors; 0: none are. From k to
   /// the list of every search.
   std::uint32_t rerank = 0;
+  /// Each search ranks as many again as reranked() says, and `rerank` at most.
+  bool rerank_by_k = false;
 };
+
+/// How many results of a search are ranked again when nobody says: of twice as many as are wanted,
+/// codes of several bits hardly ever leave out a true neighbour.
+constexpr std::uint32_t reranked(std::uint32_t k, std::uint32_t list) {
+  return std::min(2 * k, list);
+}
 
 /// Bytes in DRAM, all cores together. None of them is the page cache's.
 struct MemoryPlan {

@@ -56,4 +56,4 @@ class Namespaces(LaunchTest):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    unittest.main()

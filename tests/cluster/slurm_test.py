@@ -131,4 +131,4 @@ class Slurm(LaunchTest):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    unittest.main()

@@ -144,4 +144,4 @@ class Ssh(LaunchTest):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    unittest.main()

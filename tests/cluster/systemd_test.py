@@ -110,4 +110,4 @@ class Systemd(LaunchTest):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    unittest.main()

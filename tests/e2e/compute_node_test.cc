@@ -57,11 +57,11 @@ TEST_F(ComputeNodeE2e, FindsTheTrueNeighbours) {
   start_compute({"--threads", "2"});
   ASSERT_TRUE(serving()) << compute->output();
   cli::RemoteSearchOptions options;
-  options.address = compute_address;
-  options.list = 60;
+  options.node.address = compute_address;
+  options.parameters.list = 60;
   const auto file = dataset::open_vectors(folder / "queries.u8bin");
   EXPECT_GE(recall(cli::search_remote(options, *file).neighbors), 0.95);
-  options.k = 0;
+  options.parameters.k = 0;
   EXPECT_THROW(cli::search_remote(options, *file), Error);
 }
 

@@ -16,6 +16,7 @@ namespace {
 using namespace tests;
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 /// The address of an RDMA device (scripts/lab/lab.sh run sets it), or null.
 const char* rdma_address() {
@@ -180,6 +181,8 @@ void ManyNodes::kill_with_a_replica() {
   stop = true;
   for (std::thread& caller : callers) caller.join();
   EXPECT_EQ(compute->wait(milliseconds(0)), std::nullopt);
+  EXPECT_THAT(compute->output(), HasSubstr("copies on other nodes are read instead"));
+  EXPECT_THAT(compute->output(), Not(HasSubstr("reads end with unavailable")));
   if (HasFailure()) ADD_FAILURE() << compute->output();
   RecordProperty("answers", static_cast<int>(answers));
 }
@@ -249,7 +252,13 @@ TEST_P(ManyNodes, BeginWithoutOneThatAReplicaStandsFor) {
   ASSERT_TRUE(answered(found));
   EXPECT_EQ(attached(), 1u);
   start_node(0);
-  EXPECT_TRUE(eventually([&] { return attached() == 2; })) << compute->output();
+  EXPECT_TRUE(compute->wait_for_output("memory node 0 is attached at")) << compute->output();
+  EXPECT_THAT(compute->output(), Not(HasSubstr("attached again")));
+  nodes[0]->signal(SIGKILL);
+  nodes[0]->wait();
+  EXPECT_TRUE(eventually([&] { return attached() == 1; })) << compute->output();
+  start_node(0);
+  EXPECT_TRUE(compute->wait_for_output("memory node 0 is attached again at"));
 }
 
 TEST_P(ManyNodes, DoNotBeginWithoutOneThatNobodyStandsFor) {
@@ -257,7 +266,9 @@ TEST_P(ManyNodes, DoNotBeginWithoutOneThatNobodyStandsFor) {
   start_node(1);
   start_compute(all_addresses(), {"--tier", GetParam(), "--attach-seconds", "0.5"});
   EXPECT_EQ(compute->wait(kPatience), 1);
-  EXPECT_THAT(compute->output(), AllOf(HasSubstr("waited 0.5 s"), HasSubstr(node_address(0))));
+  EXPECT_THAT(compute->output(),
+              AllOf(HasSubstr("waited 0.5 s"), HasSubstr(node_address(0)),
+                    HasSubstr("nothing listens at"), HasSubstr("trying again for up to 0.5 s")));
 }
 
 TEST_P(ManyNodes, MistakesAreNamed) {

@@ -15,6 +15,7 @@
 #include "rpc/channel.h"
 #include "rpc/compute_node.grpc.pb.h"
 #include "tests/e2e/child_process.h"
+#include "tests/unit/data_sets.h"
 
 namespace farvec::tests {
 
@@ -70,7 +71,7 @@ struct SmallIndex : testing::Test {
   }
 
   void SetUp() override {
-    if (folder.empty()) GTEST_SKIP() << "the package dataset-fashion-mnist is not installed";
+    if (folder.empty()) GTEST_SKIP() << tests::no_data(kImages);
     compute_address = address("c");
   }
 

@@ -43,6 +43,7 @@ bench() {
 }
 
 read_through_faults() {
+  await_peer_node || fail "the memory node does not serve"
   bench 1024
   ip link set eth0 mtu 700
   bench 512

@@ -64,6 +64,26 @@ class CheckLayers(unittest.TestCase):
         self.write("dataset/a.cc", '#include "base/types.inc"\n')
         self.assert_refused('suffix')
 
+    def test_accepts_unit_tests_beside_what_they_test(self):
+        self.write("layout/slotted/page_map.h", "")
+        for path in ["layout/page_test.cc", "layout/page_edges_test.cc",
+                     "layout/slotted/page_map_test.cc", "layout/scenarios/crash_test.cc",
+                     "layout/fixture.cc"]:
+            self.write(f"tests/unit/{path}", "")
+        result = self.run_script()
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+
+    def test_refuses_a_unit_test_of_nothing(self):
+        self.write("layout/slotted/map.h", "")
+        self.write("tests/unit/layout/map_test.cc", "")
+        self.assert_refused("tests/unit/layout/map_test.cc: there is no layout/map.h")
+
+    def test_refuses_a_unit_test_outside_of_rooms(self):
+        self.write("tests/unit/pages/page_test.cc", "")
+        self.write("tests/unit/loose_test.cc", "")
+        self.assert_refused("pages is not a room")
+        self.assert_refused("loose_test.cc is not a room")
+
     def test_says_when_the_folder_is_not_the_project(self):
         self.assertEqual(self.run_script("/usr").returncode, 2)
 

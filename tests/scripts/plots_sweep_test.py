@@ -7,6 +7,7 @@ import unittest
 ROOT = pathlib.Path(__file__).parents[2]
 SCRIPT = ROOT / "scripts" / "plots" / "sweep.py"
 FIXTURE = pathlib.Path(__file__).parent / "data" / "sweep.jsonl"
+CLUSTERS = FIXTURE.with_name("clusters.jsonl")
 
 
 def run_script(*arguments):
@@ -32,6 +33,28 @@ class PlotsSweep(unittest.TestCase):
         self.assertIn(["emulated:rdma", "csr", "16", "0.95", "0.9630", "40", "4", "13,897", "2,176",
                        "52.0"], rows)
         self.assertEqual(len(rows), 3)
+
+    def test_draws_clusters_by_what_was_probed(self):
+        result = run_script(CLUSTERS, "--out", self.out, "--summary", "--recalls", "0.95,0.999")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for kind in ("qps", "p99", "size"):
+            picture = (self.out / f"fixture-{kind}.png").read_bytes()
+            self.assertTrue(picture.startswith(b"\x89PNG"))
+        rows = [line.split() for line in result.stdout.splitlines() if line.startswith("emulated")]
+        self.assertIn(["emulated:rdma", "grouped", "2", "0.95", "0.9630", "16", "-", "4,200",
+                       "1,440", "48.0"], rows)
+        self.assertEqual(len(rows), 4)  # of two layouts, with and without deduplication
+        self.assertIn("clusters.jsonl:33: left out", result.stderr)
+        self.assertIn("budget", result.stderr)
+
+    def test_a_line_of_neither_kind(self):
+        line = json.loads(CLUSTERS.read_text().splitlines()[0])
+        del line["probe"]
+        broken = self.out / "broken.jsonl"
+        broken.write_text(json.dumps(line) + "\n")
+        result = run_script(broken, "--out", self.out)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("lacks probe", result.stderr)
 
     def test_names_the_line_that_lacks_a_field(self):
         line = json.loads(FIXTURE.read_text().splitlines()[0])

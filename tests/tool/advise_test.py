@@ -1,7 +1,5 @@
 """`farvec advise`: counts of the whole index from a sample, one true JSON object, refusals."""
 import json
-import os
-import pathlib
 import shlex
 import signal
 import subprocess
@@ -10,7 +8,7 @@ import unittest
 
 import numpy as np
 
-from farvec_tool import BIN, TIMEOUT_S, ToolTest, farvec, write_vectors
+from farvec_tool import BIN, DEEP20K, TIMEOUT_S, ToolTest, farvec, needs_data, write_vectors
 
 RECALL = 0.95
 QUICK = {"--recall": RECALL, "--degree": "8,16", "--cluster-rows": 40, "--replicas": "1,4"}
@@ -31,6 +29,8 @@ class Advise(ToolTest):
     def advise(self, data, queries, *options, device="rdma"):
         """With what makes it quick, unless the options say otherwise."""
         given = {str(option).split("=")[0] for option in options}
+        if ("--cluster-rows", "none") in zip(options, options[1:]):
+            given.add("--replicas")  # refused without clusters
         quick = [word for name, value in QUICK.items() if name not in given for word in (name, value)]
         return farvec("advise", "--data", data, "--queries", queries, "--device", device, *quick,
                       "--scratch", self.folder, "--quiet", *options)
@@ -43,7 +43,12 @@ class Advise(ToolTest):
 
     def test_says_what_to_take(self):
         advice, text = self.advice(*self.files())
-        self.assertEqual(len(advice["settings"]), 2 + 2 * 4)
+        self.assertEqual(len(advice["settings"]), 2 * 2 + 2 * 4)
+        self.assertEqual({setting["layout"] for setting in advice["settings"]},
+                         {"csr", "padded", "coupled", "decoupled", "grouped", "grouped-inline"})
+        self.assertEqual(advice["device_kind"], "model")
+        self.assertGreater(advice["core_share"], 0)
+        self.assertLessEqual(advice["core_share"], 1)
         self.assertEqual(advice["sample_rows"], [1500, 6000])
         rates = [setting.get("qps", 0) for setting in advice["settings"]]
         self.assertEqual(rates, sorted(rates, reverse=True))
@@ -71,6 +76,66 @@ class Advise(ToolTest):
         device.write_text("latency=350ns   # measured\nbandwidth=28GB/s\nrate=400M/s\n")
         advice, _ = self.advice(*self.files(), "--cluster-rows", "none", device=device)
         self.assertEqual(advice["device"], "lab: 0.35 us, 28 GB/s, 400 M reads/s, 64 B blocks")
+
+    def test_measures_a_disk_beside_its_model(self):
+        """Slotted pages are for disks; a measured disk is told from a model, and leaves nothing."""
+        data, queries = self.files()
+        disk = self.folder / "disk"
+        disk.mkdir()
+        out = self.folder / "advice.jsonl"
+        result = self.must_pass(self.advise(
+            data, queries, "--device", f"ssd:{disk}", "--device", "ssd", "--bytes", 8 << 20,
+            "--degree", 16, "--cluster-rows", "none", "--memory-budget", "1%,100%", "--json", out))
+        rdma, measured, model = (json.loads(line) for line in out.read_text().splitlines())
+        self.assertEqual(list(disk.iterdir()), [])
+        self.assertEqual([advice["device_kind"] for advice in (rdma, measured, model)],
+                         ["model", "measured", "model"])
+        self.assertIn(f"1 core on ssd:{disk}: ", result.stdout)
+        self.assertEqual(result.stdout.count("(measured here)"), 1)
+        self.assertEqual(result.stdout.count("(a model)"), 2)
+        self.assertEqual({setting["layout"] for setting in rdma["settings"]}, {"csr", "padded"})
+        for advice in (measured, model):
+            slotted = {setting["memory_percent"]: setting for setting in advice["settings"]
+                       if setting["layout"] == "slotted"}
+            self.assertEqual(set(slotted), {1, 100})
+            self.assertFalse(slotted[1]["fits_memory"])
+            self.assertFalse(slotted[1]["reached"])
+            self.assertTrue(slotted[100]["reached"])
+            self.assertIn("--memory-budget 100%", slotted[100]["search"])
+            self.assertEqual(len(advice["settings"]), 4)
+        rates = [read["reads_per_s"] for read in measured["disk_reads"]]
+        self.assertEqual(rates, sorted(rates, reverse=True))
+        for setting in measured["settings"]:
+            if setting["reached"]:
+                self.assertGreater(setting["kernel_ns_per_query"], 0)
+                self.assertLessEqual(setting["device_qps"],
+                                     1.0001 * rates[0] / setting["reads_per_query"])
+
+    def test_refuses_what_is_no_disk(self):
+        data, queries = self.files()
+        device = self.folder / "regular"
+        device.write_bytes(b"")
+        for path, words in [
+                (self.folder / "none", (str(self.folder / "none"), "No such file")),
+                (data / "below", (str(data / "below"), "Not a directory")),
+                ("/sys", ("/sys",)),  # nobody may make a file there
+                ("", ("ssd:", "folder"))]:
+            with self.subTest(path):
+                self.must_refuse(self.advise(data, queries, "--bytes", 1 << 20,
+                                             device=f"ssd:{path}"), *words)
+        self.must_refuse(self.advise(data, queries, device=f"ssd:{device}"), "region of 0")
+        self.must_refuse(self.advise(data, queries, device="ssd:/dev/null"), "block device")
+        self.must_refuse(self.advise(data, queries, "--bytes", 1 << 55,
+                                     device=f"ssd:{self.folder}"), "are free", "--bytes")
+        self.must_refuse(self.advise(data, queries, "--graph-layout", "slotted", "--cluster-rows",
+                                     "none"), "slotted pages are for disks")
+        for budget in ("0%", "101%", "20", "x%", "10%,"):
+            self.must_refuse(self.advise(data, queries, "--memory-budget", budget, device="ssd"),
+                             "--memory-budget")
+        self.must_refuse(self.advise(data, queries, "--memory-budget", "20%"), "--memory-budget",
+                         "disks")
+        self.must_refuse(self.advise(data, queries, "--bytes", "1MB", device="ssd"), "--bytes",
+                         "ssd:FOLDER")
 
     def test_keeps_the_limits(self):
         advice, _ = self.advice(*self.files(), "--max-dram", 15)
@@ -140,23 +205,22 @@ class Advise(ToolTest):
         self.must_refuse(self.advise(data, queries, "--json", self.folder / "none" / "x.json"),
                          "x.json")
 
-    @unittest.skipUnless(os.environ.get("FARVEC_DATA"), "FARVEC_DATA names no folder of data sets")
+    @needs_data(DEEP20K)
     def test_counts_of_deep20k(self):
         """A sample of 10,000 says what the whole 20,000 will count."""
-        folder = pathlib.Path(os.environ["FARVEC_DATA"]) / "deep20k"
-        data, queries = folder / "base.fbin", folder / "query.fbin"
+        data, queries = DEEP20K / "base.fbin", DEEP20K / "query.fbin"
         advice, _ = self.advice(data, queries, "--degree", 16, "--replicas", 4, "--layout",
-                                "grouped", "--sample", 10000)
+                                "grouped", "--sample", 10000, "--graph-layout", "csr")
         self.assertEqual(advice["rows"], 20000)
         for setting in advice["settings"]:
             index = self.folder / setting["index_kind"]
             self.must_pass(farvec(*shlex.split(setting["build"])[1:], "--quiet", "--out", index))
-            number = (("--list", setting["list"], "--width", setting["width"])
-                      if "list" in setting else ("--probe", setting["probe"]))
+            name = "list" if "list" in setting else "probe"
+            number = (f"--{name}", setting[name], *shlex.split(setting["search"]))
             out = self.folder / "sweep.jsonl"
             self.must_pass(farvec("sweep", "--index", index, "--queries", queries, "--groundtruth",
-                                  folder / "gt100.ibin", *number, "--tier", "emulated:rdma",
-                                  "--passes", 1, "--pass-ms", 1, "--json", out))
+                                  DEEP20K / "gt100.ibin", *number, "--tier", "emulated:rdma",
+                                  "--passes", 1, "--pass-ms", 1, "--json", out, "--overwrite"))
             row = json.loads(out.read_text())
             self.assertGreater(row["recall"], RECALL - 0.02, setting["index"])
             for count in ("reads", "bytes", "distances"):

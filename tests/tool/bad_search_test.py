@@ -5,7 +5,7 @@ import unittest
 
 import numpy as np
 
-from farvec_tool import ToolTest, farvec, read_neighbours, write_vectors
+from farvec_tool import ToolTest, farvec, free_port, read_neighbours, write_vectors
 
 
 class WithIndex(ToolTest):
@@ -40,12 +40,49 @@ class BadSearch(WithIndex):
         self.must_refuse(self.search(queries=queries), "f32", "u8", "convert")
 
     def test_k_list_and_width(self):
-        self.must_refuse(self.search("--k", 0), "k must be at least 1")
-        self.must_refuse(self.search("--k", 301, "--list", 400), "k exceeds the vector count")
-        self.must_refuse(self.search("--k", 10, "--list", 9), "list must be at least k")
-        self.must_refuse(self.search("--width", 0), "width")
-        self.must_refuse(self.search("--slots", 0), "slots")
+        self.must_refuse(self.search("--k", 0), "--k: 0", "1 to 300")
+        self.must_refuse(self.search("--k", 301, "--list", 400), "--k: 301", "1 to 300",
+                         "vectors in the index")
+        self.must_refuse(self.search("--k", 100_000), "--k: 100000")
+        self.must_refuse(self.search("--k", 10, "--list", 9), "--list: 9", "at least k")
+        self.must_refuse(self.search("--list", 0), "--list: 0")
+        self.must_refuse(self.search("--width", 0), "--width: 0", "1 to 64")
+        self.must_refuse(self.search("--width", 65), "--width: 65", "1 to 64")
+        self.must_refuse(self.search("--slots", 0), "--slots")
         self.must_refuse(self.search("--k", "ten"), "--k")
+
+    def test_refused_before_anything_is_loaded(self):
+        self.flip("codes.bin", 4200)
+        self.must_refuse(self.search(), "codes.bin", "checksum")
+        for option in ("--k", "--list", "--width", "--slots"):
+            with self.subTest(option):
+                self.must_refuse(self.search(option, 0), f"{option}: 0")
+
+    def test_clusters_to_probe(self):
+        self.must_pass(farvec("build", "cluster", "--data", self.base, "--metric", "l2",
+                              "--clusters", 9, "--quiet", "--out", self.folder / "clusters"))
+        self.index = self.folder / "clusters"
+        self.flip("centroids.bin", 4200)
+        self.must_refuse(self.search(), "centroids.bin", "checksum")
+        self.must_refuse(self.search("--probe", 0), "--probe: 0")
+        self.must_refuse(self.search("--k", 0), "--k: 0")
+
+    def test_a_closed_port_is_told_at_once(self):
+        for address in (f"127.0.0.1:{free_port()}", f"unix:{self.folder}/nobody"):
+            for command in (
+                    ("search", "--connect", address, "--queries", self.queries),
+                    ("search", "--index", self.index, "--queries", self.queries, "--tier",
+                     f"fabric:tcp:{address}"),
+                    ("publish", "--memory-node", address, "--index", self.index),
+                    ("probe-counts", "--connect", address, "--out", self.folder / "probes.json")):
+                result = self.must_refuse(farvec(*command), f"nothing listens at {address}")
+                self.assertNotIn("waited", result.stderr)
+
+    def test_a_folder_of_indexes(self):
+        self.must_pass(self.build(self.base, out="other"))
+        self.index = self.folder
+        self.must_refuse(self.search(), "folder that holds index, other",
+                         str(self.folder / "index"))
 
     def test_k_of_all_vectors(self):
         out = self.folder / "found.ibin"

@@ -3,9 +3,11 @@ import json
 import pathlib
 import resource
 import shutil
+import signal
+import subprocess
 import unittest
 
-from farvec_tool import BenchTest, farvec
+from farvec_tool import BIN, TIMEOUT_S, BenchTest, farvec
 
 FIELDS = {"engine", "model", "path", "file_bytes", "direct", "block_bytes", "payload", "depth",
           "mix", "threads", "reads_per_s", "reads_per_s_min", "reads_per_s_max", "gb_per_s",
@@ -14,8 +16,9 @@ QUICK = {"--bytes": 1 << 20, "--passes": 2, "--seconds": 0.01, "--fio": "off"}
 
 
 def bench(path, *options, **process_options):
-    """With what makes it quick, unless the options say otherwise."""
-    quick = [word for name, value in QUICK.items() if name not in options for word in (name, value)]
+    """With what makes it quick, unless the options say otherwise; a file has its size."""
+    given = {*options, *(() if pathlib.Path(path).is_dir() else ("--bytes",))}
+    quick = [word for name, value in QUICK.items() if name not in given for word in (name, value)]
     return farvec("bench", "disk", "--path", path, *quick, *options, **process_options)
 
 
@@ -117,6 +120,20 @@ class BenchDisk(BenchTest):
 
     def test_a_disk_with_too_little_room(self):
         self.refused(bench(self.disk, "--bytes", 1 << 55), str(1 << 55), "--bytes")
+
+    def test_says_what_it_writes_and_is_ended_without_a_trace(self):
+        """Where, and how much by default, is said before the first byte is written."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(number.name):
+                process = subprocess.Popen([BIN / "farvec", "bench", "disk", "--path", self.disk,
+                                            "--fio", "off"], stderr=subprocess.PIPE, text=True)
+                with process:
+                    line = process.stderr.readline()
+                    process.send_signal(number)
+                    process.wait(timeout=TIMEOUT_S)
+                self.assertIn(f"1074 MB in '{self.disk}'", line)
+                self.assertEqual(process.returncode, -number)
+                self.assertEqual(list(self.disk.iterdir()), [])
 
     def test_a_disk_that_becomes_full(self):
         limit = 6 << 20

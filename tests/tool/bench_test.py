@@ -8,12 +8,16 @@ FIELDS = {"tier", "tier_model", "region_bytes", "payload", "inflight", "batch", 
           "reads_per_s", "reads_per_s_min", "reads_per_s_max", "gb_per_s", "mean_us", "p50_us",
           "p99_us", "passes", "pass_ms", "seed", "commit", "host"}
 
+# Tiers whose memory the bench makes.
+SIZED = ("dram", "shm", "emulated")
 QUICK = {"--bytes": 1 << 20, "--passes": 2, "--pass-ms": 2}
 
 
 def bench(*options):
-    """With what makes it quick, unless the options say otherwise."""
-    quick = [word for name, value in QUICK.items() if name not in options for word in (name, value)]
+    """With what makes it quick, unless the options say otherwise, or the tier has no size."""
+    tier = options[options.index("--tier") + 1] if "--tier" in options else "dram"
+    given = {*options, *(() if tier.startswith(SIZED) else ("--bytes",))}
+    quick = [word for name, value in QUICK.items() if name not in given for word in (name, value)]
     return farvec("bench", "transport", *quick, *options)
 
 

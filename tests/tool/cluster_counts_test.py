@@ -1,7 +1,7 @@
 """What a cluster search costs, counted; exact_counts.py tells how to renew the figures."""
 import unittest
 
-from exact_counts import ExactCounts, needs_data, needs_fashion
+from exact_counts import ExactCounts, needs_deep20k, needs_fashion
 
 # R, layout, deduplication: plain addresses are what the others are compared with.
 CASES = ((1, "grouped", "on"), (8, "coupled", "on"), (8, "decoupled", "off"), (8, "grouped", "on"),
@@ -29,11 +29,12 @@ class ClusterCounts(ExactCounts):
 
     @needs_fashion
     def test_fashion_mnist_10k(self):
-        self.compare("cluster-fashion-mnist-10k", self.figures(180, *self.fashion_mnist_10k()))
+        self.compare("cluster-fashion-mnist-10k",
+                     lambda: self.figures(180, *self.fashion_mnist_10k()))
 
-    @needs_data
+    @needs_deep20k
     def test_deep20k(self):
-        self.compare("cluster-deep20k", self.figures(300, *self.deep20k()))
+        self.compare("cluster-deep20k", lambda: self.figures(300, *self.deep20k()))
 
 
 if __name__ == "__main__":

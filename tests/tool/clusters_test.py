@@ -48,7 +48,7 @@ class ClusterTest(ToolTest):
         out = self.folder / "sweep.jsonl"
         self.must_pass(farvec("sweep", "--index", index, "--queries", self.queries,
                               "--groundtruth", truth, "--k", K, "--passes", 1, "--pass-ms", 1,
-                              "--slots", 3, "--json", out, *options))
+                              "--slots", 3, "--json", out, "--overwrite", *options))
         return [json.loads(line) for line in out.read_text().splitlines()]
 
 
@@ -149,7 +149,7 @@ class Clusters(ClusterTest):
         self.must_pass(self.cluster("--clusters", 3, data=few))
         result = farvec("search", "--index", self.folder / "clusters", "--queries", self.queries,
                         "--k", 10, "--probe", 3)
-        self.must_refuse(result, "k exceeds the vector count")
+        self.must_refuse(result, "--k")
 
     def test_equal_vectors(self):
         same = write_vectors(self.folder / "same", np.full((300, DIMENSION), 9, np.uint8))

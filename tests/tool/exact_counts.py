@@ -11,35 +11,42 @@ import os
 import pathlib
 import unittest
 
-from farvec_tool import ToolTest, farvec
+from farvec_tool import DEEP20K, FASHION, ToolTest, farvec, needs_data
 
 BASELINES = pathlib.Path(__file__).parents[1] / "baselines"
 UPDATE = os.environ.get("FARVEC_UPDATE_BASELINE") == "1"
-FASHION = pathlib.Path("/usr/share/datasets/fashion-mnist/t10k-images-idx3-ubyte.gz")
 DECIMALS = 6
 
 
-# Sums of floats depend on the width of the kernels, and a count on the last bit of a sum.
-ISA = "avx2"
+# Sums of floats depend on the width of the kernels, and a count on the last bit of a sum: figures hold
+# for one instruction set, which FARVEC_ISA forces. The names are those of /proc/cpuinfo.
+ISAS = {"avx2": {"avx2", "fma", "f16c"}, "avx512": {"avx512f", "avx512bw", "avx512vl", "avx512dq"}}
+PROCESSOR = set(pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").split())
 
-needs_fashion = unittest.skipUnless(FASHION.exists(),
-                                    "the package dataset-fashion-mnist is not installed")
-needs_data = unittest.skipUnless(os.environ.get("FARVEC_DATA"),
-                                 "FARVEC_DATA names no folder of data sets")
-
-
-def deep20k_files():
-    folder = pathlib.Path(os.environ["FARVEC_DATA"]) / "deep20k"
-    return folder / "base.fbin", folder / "query.fbin"
+needs_fashion = needs_data(FASHION)
+needs_deep20k = needs_data(DEEP20K)
+DEEP20K_FILES = DEEP20K / "base.fbin", DEEP20K / "query.fbin"
 
 
-@unittest.skipUnless(ISA in pathlib.Path("/proc/cpuinfo").read_text(), f"no {ISA} here")
 class ExactCounts(ToolTest):
-    def setUp(self):
-        super().setUp()
-        before = os.environ.get("FARVEC_ISA", "")
-        os.environ["FARVEC_ISA"] = ISA
-        self.addCleanup(os.environ.__setitem__, "FARVEC_ISA", before)
+    def compare(self, name, measure):
+        """What measure() returns, with each instruction set that this processor has."""
+        self.maxDiff = None
+        folder = self.folder
+        self.addCleanup(os.environ.__setitem__, "FARVEC_ISA", os.environ.get("FARVEC_ISA", ""))
+        for isa, flags in ISAS.items():
+            with self.subTest(isa):
+                if not flags <= PROCESSOR:
+                    self.skipTest(f"this processor has no {isa}")
+                os.environ["FARVEC_ISA"] = isa
+                self.folder = folder / isa
+                self.folder.mkdir()
+                figures = measure()
+                path = BASELINES / isa / f"{name}.json"
+                if UPDATE:
+                    path.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+                self.assertEqual(figures, json.loads(path.read_text(encoding="utf-8")),
+                                 f"see {__file__}")
 
     def build(self, kind, data, *options):
         """The index's folder and what the build reports of each layout."""
@@ -52,7 +59,7 @@ class ExactCounts(ToolTest):
         out = self.folder / "sweep.jsonl"
         self.must_pass(farvec("sweep", "--index", index, "--queries", queries, "--groundtruth",
                               truth, "--k", 10, "--passes", 1, "--pass-ms", 1, "--json", out,
-                              *options))
+                              "--overwrite", *options))
         return [json.loads(line) for line in out.read_text().splitlines()]
 
     def points(self, lines, keys, counts):
@@ -64,13 +71,6 @@ class ExactCounts(ToolTest):
             self.assertEqual(points.setdefault(name, values), values,
                              f"{name}: {line['tier']} with {line['slots']} slots")
         return points
-
-    def compare(self, name, figures):
-        path = BASELINES / f"{name}.json"
-        if UPDATE:
-            path.write_text(json.dumps(figures, indent=1) + "\n")
-        self.maxDiff = None
-        self.assertEqual(figures, json.loads(path.read_text()), f"see {__file__}")
 
     def cut(self, suffix, base, queries):
         """Base, queries and their true neighbours; `base` and `queries` are a file and its rows."""
@@ -88,5 +88,4 @@ class ExactCounts(ToolTest):
 
     @staticmethod
     def deep20k():
-        base, queries = deep20k_files()
-        return base, queries, base.parent / "gt100.ibin"
+        return *DEEP20K_FILES, DEEP20K / "gt100.ibin"

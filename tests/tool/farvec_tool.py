@@ -6,6 +6,7 @@ import pathlib
 import socket
 import subprocess
 import tempfile
+import time
 import unittest
 
 import numpy as np
@@ -13,6 +14,13 @@ import numpy as np
 BIN = pathlib.Path(os.environ["FARVEC_BIN_DIR"])
 SUFFIXES = {np.dtype(np.float32): ".fbin", np.dtype(np.uint8): ".u8bin", np.dtype(np.int8): ".i8bin"}
 TIMEOUT_S = 120
+FASHION = pathlib.Path("/usr/share/datasets/fashion-mnist/t10k-images-idx3-ubyte.gz")
+DEEP20K = pathlib.Path(os.environ.get("FARVEC_DATA") or "FARVEC_DATA") / "deep20k"
+
+
+def needs_data(path):
+    """Skips a test; scripts/test_report.py knows the reason by how it begins."""
+    return unittest.skipUnless(path.exists(), f"no data: {path} is not there")
 
 
 def farvec(*arguments, **options):
@@ -84,7 +92,7 @@ class ToolTest(unittest.TestCase):
 
 
 class BenchTest(ToolTest):
-    """What all benches of reads print: a table, and as many JSON lines of rates."""
+    """What all benches print: a table, and as many JSON lines; the rates here are of reads."""
 
     SMALL = 128  # bytes of the small reads of a mix
 
@@ -123,3 +131,13 @@ class DaemonTest(ToolTest):
         self.processes.callback(process.wait, timeout=TIMEOUT_S)
         self.processes.callback(process.kill)
         return process
+
+    def await_status(self, address, code=0):
+        """Until the node at the address serves, or with code 3 answers and does not; what `farvec
+        status --json` then says."""
+        end = time.monotonic() + TIMEOUT_S
+        while (result := farvec("status", address, "--json")).returncode != code:
+            logs = [path.read_text() for path in self.folder.glob("*.log")]
+            self.assertLess(time.monotonic(), end, "\n".join([result.stderr, *logs]))
+            time.sleep(0.05)
+        return json.loads(result.stdout)

@@ -1,7 +1,7 @@
 """What a graph search costs, counted; exact_counts.py tells how to renew the figures."""
 import unittest
 
-from exact_counts import DECIMALS, ExactCounts, needs_data, needs_fashion
+from exact_counts import DECIMALS, ExactCounts, needs_deep20k, needs_fashion
 
 COUNTS = ("recall", "reads_per_query", "bytes_per_query", "hops_per_query", "estimates_per_query",
           "distances_per_query", "amplification")
@@ -26,11 +26,12 @@ class GraphCounts(ExactCounts):
 
     @needs_fashion
     def test_fashion_mnist_10k(self):
-        self.compare("graph-fashion-mnist-10k", self.figures(*self.fashion_mnist_10k()))
+        self.compare("graph-fashion-mnist-10k",
+                     lambda: self.figures(*self.fashion_mnist_10k()))
 
-    @needs_data
+    @needs_deep20k
     def test_deep20k(self):
-        self.compare("graph-deep20k", self.figures(*self.deep20k()))
+        self.compare("graph-deep20k", lambda: self.figures(*self.deep20k()))
 
 
 if __name__ == "__main__":

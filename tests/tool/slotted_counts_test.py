@@ -1,7 +1,8 @@
 """What a search of slotted pages reads, counted; exact_counts.py tells how to renew the figures."""
 import unittest
 
-from exact_counts import DECIMALS, ExactCounts, deep20k_files, needs_data, needs_fashion
+from exact_counts import DECIMALS, DEEP20K_FILES, ExactCounts, needs_deep20k, needs_fashion
+from farvec_tool import farvec
 
 COUNTS = ("recall", "io_reads_per_query", "io_bytes_per_query", "pool_hit_rate", "hops_per_query",
           "estimates_per_query", "distances_per_query")
@@ -17,8 +18,8 @@ class SlottedCounts(ExactCounts):
         figures = {}
         for placement in ("bnf", "id"):
             index, (report,) = self.build("graph", data, "--degree", 32, "--list", 75, "--alpha",
-                                          1.15, "--seed", 1, "--layout", "slotted", "--placement",
-                                          placement)
+                                          1.15, "--seed", 1, "--layout", "slotted", "--payload",
+                                          "code", "--rerank", "off", "--placement", placement)
             without = self.sweep(index, queries, truth, *EXACT, "--pool", "none", "--search",
                                  "best-first,beam", "--page-search", "on,off")
             for line in without:
@@ -39,14 +40,48 @@ class SlottedCounts(ExactCounts):
 
     @needs_fashion
     def test_fashion_mnist_5k(self):
-        cut = self.fashion_mnist_10k(BASE_ROWS, "9000:9030")
-        self.compare("slotted-fashion-mnist-5k", self.figures(*cut))
+        self.compare("slotted-fashion-mnist-5k",
+                     lambda: self.figures(*self.fashion_mnist_10k(BASE_ROWS, "9000:9030")))
 
-    @needs_data
+    @needs_deep20k
     def test_deep5k(self):
-        base, queries = deep20k_files()
-        cut = self.cut("fbin", (base, BASE_ROWS), (queries, "0:30"))
-        self.compare("slotted-deep5k", self.figures(*cut))
+        base, queries = DEEP20K_FILES
+        self.compare("slotted-deep5k", lambda: self.figures(
+            *self.cut("fbin", (base, BASE_ROWS), (queries, "0:30"))))
+
+
+class Defaults(ExactCounts):
+    """What `build --layout slotted` and `search --tier ssd` do when nobody says more."""
+
+    def recall(self, data, queries, truth):
+        index, _ = self.build("graph", data, "--layout", "slotted")
+        (line,) = self.sweep(index, queries, truth, "--tier", "ssd", "--slots", 1, "--list", 64)
+        return line
+
+    @needs_deep20k
+    def test_deep20k(self):
+        base, queries = DEEP20K_FILES
+        line = self.recall(*self.cut("fbin", (base, "0:20000"), (queries, "0:200")))
+        self.assertGreaterEqual(line["recall"], 0.99)
+        self.assertEqual((line["code_bits"], line["rerank"]), (4, 0))
+
+    @needs_fashion
+    def test_fashion_mnist_of_bytes(self):
+        line = self.recall(*self.fashion_mnist_10k(query_rows="9800:10000"))
+        self.assertGreaterEqual(line["recall"], 0.99)
+        self.assertEqual((line["code_bits"], line["rerank"]), (4, 0))
+
+    @needs_fashion
+    def test_fashion_mnist_of_floats(self):
+        """Of a page's size: codes in the records, and vectors beside them to rank by."""
+        floats = []
+        data, queries, truth = self.fashion_mnist_10k(query_rows="9800:10000")
+        for path in (data, queries):
+            floats.append(path.with_suffix(".fbin"))
+            self.must_pass(farvec("dataset", "convert", path, floats[-1], "--quiet"))
+        line = self.recall(*floats, truth)
+        self.assertGreaterEqual(line["recall"], 0.99)
+        self.assertEqual((line["code_bits"], line["rerank"]), (1, 20))
 
 
 if __name__ == "__main__":

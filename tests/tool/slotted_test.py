@@ -43,7 +43,7 @@ class Slotted(ToolTest):
             for threads in (1, 3):
                 out = f"{placement}{threads}"
                 self.must_pass(self.build_slotted(data, "--placement", placement, "--threads",
-                                                  threads, "--rerank", "on", out=out))
+                                                  threads, "--payload", "code", out=out))
                 folders.append(self.folder / out)
             for name in ("records.slotted", "codes.bin", "pages.bin", "entries.bin",
                          "vectors.bin"):
@@ -51,7 +51,8 @@ class Slotted(ToolTest):
 
     def test_payloads_page_sizes_and_metrics(self):
         data = self.data(500, 24, np.uint8)
-        for options in (("--payload", "vector"), ("--bits", 1), ("--bits", 7, "--rerank", "on"),
+        for options in (("--payload", "vector", "--code-bits", 8), ("--payload", "code", "--bits", 1),
+                        ("--payload", "code", "--bits", 7, "--rerank", "off"),
                         ("--page-bytes", 16384), ("--entry-vertices", 1),
                         ("--entry-vertices", 1000)):
             self.must_pass(self.build_slotted(data, *options, "--overwrite"))
@@ -63,7 +64,7 @@ class Slotted(ToolTest):
     def test_few_vectors(self):
         for count in (1, 2, 3):
             data = self.data(count)
-            self.must_pass(self.build_slotted(data, "--overwrite", "--rerank", "on"))
+            self.must_pass(self.build_slotted(data, "--overwrite", "--payload", "code"))
             self.assertEqual(self.inspect()["slotted"]["pages"], 1)
             out = self.folder / f"{count}.ibin"
             self.must_pass(self.search(data, "--k", count, "--rerank", 40, "--out", out))
@@ -87,11 +88,12 @@ class Slotted(ToolTest):
 
     def test_refuses_options_that_make_no_sense(self):
         data = self.data(50)
-        for options, word in ((("--bits", 0), "1 to 7"), (("--bits", 8), "1 to 7"),
+        for options, word in ((("--payload", "code", "--bits", 0), "1 to 7"),
+                              (("--payload", "code", "--bits", 8), "1 to 7"),
                               (("--page-bytes", 5000), "4096, 8192 or 16384"),
                               (("--placement", "best"), "affinity, bnf or id"),
                               (("--payload", "words"), "code or vector"),
-                              (("--rerank", "maybe"), "on or off"),
+                              (("--payload", "code", "--rerank", "maybe"), "on, off or auto"),
                               (("--entry-vertices", 2000000), "1 to 1048576"),
                               (("--record-checksum",), "checksum of its own")):
             self.must_refuse_build(data, word, options=("--layout", "slotted", *options))
@@ -123,7 +125,7 @@ class Slotted(ToolTest):
 
     def test_recall_does_not_believe_the_distances_of_codes(self):
         data = self.data()
-        self.must_pass(self.build_slotted(data, "--bits", 1))
+        self.must_pass(self.build_slotted(data, "--payload", "code", "--bits", 1, "--rerank", "off"))
         queries, truth = self.queries_and_truth(data)
         out = self.folder / "found.ibin"
         report = json.loads(self.must_pass(farvec(
@@ -138,7 +140,7 @@ class Slotted(ToolTest):
 
     def test_ranking_again_finds_what_codes_mix_up(self):
         data = self.data()
-        self.must_pass(self.build_slotted(data, "--bits", 1, "--rerank", "on"))
+        self.must_pass(self.build_slotted(data, "--payload", "code", "--bits", 1))
         queries, truth = self.queries_and_truth(data)
         out = self.folder / "sweep.jsonl"
         self.must_pass(farvec("sweep", "--index", self.folder / "index", "--queries", queries,
@@ -163,7 +165,7 @@ class Slotted(ToolTest):
         for metric, dtype in (("l2", np.uint8), ("ip", np.float32), ("cosine", np.float32),
                               ("cosine", np.int8)):
             data = self.data(1000, 24, dtype)
-            self.must_pass(self.build_slotted(data, "--bits", 2, "--rerank", "on", "--overwrite",
+            self.must_pass(self.build_slotted(data, "--payload", "code", "--bits", 2, "--overwrite",
                                               metric=metric))
             queries, truth = self.queries_and_truth(data, dtype, metric)
             out = self.folder / "found.ibin"
@@ -177,8 +179,9 @@ class Slotted(ToolTest):
 
     def test_refuses_to_rank_again_what_it_cannot(self):
         data = self.data(500)
-        for out, options in (("codes", ()), ("vectors", ("--payload", "vector", "--rerank", "on")),
-                             ("index", ("--rerank", "on"))):
+        for out, options in (("codes", ("--payload", "code", "--rerank", "off")),
+                             ("vectors", ("--payload", "vector")),
+                             ("index", ("--payload", "code"))):
             self.must_pass(self.build_slotted(data, *options, out=out))
         self.must_pass(self.build(data, "--layout", "padded", out="padded"))
         for index, options, words in (
@@ -203,7 +206,8 @@ class Slotted(ToolTest):
         def sweep(*options):
             self.must_pass(farvec("sweep", "--index", self.folder / "index", "--queries", queries,
                                   "--groundtruth", truth, "--tier", "ssd", "--slots", 1,
-                                  "--list", 20, "--page-search", "off", "--json", out, *options))
+                                  "--list", 20, "--page-search", "off", "--json", out, "--overwrite",
+                                  *options))
             return json.loads(out.read_text())
 
         cold = sweep("--queries-range", ":60", "--passes", 1)

@@ -70,6 +70,12 @@ class Tls(DaemonTest):
         # The node lets it in, and then has no device to offer.
         self.must_refuse(self.search(*verbs, *self.files("client")), "serves no RDMA")
 
+    def test_publishing_without_the_right_to_is_denied(self):
+        self.start_memory(*self.files("node"), "--publisher", "somebody-else")
+        publish = ("publish", "--memory-node", self.memory, "--index", self.folder / "index",
+                   "--quiet", *self.files("client"))
+        self.must_refuse(farvec(*publish), "PERMISSION_DENIED", "may not publish", "--publisher")
+
     def test_a_compute_node_without_certificate_says_what_it_lacks(self):
         self.start_memory(*self.files("node"))
         compute = self.start_compute("--attach-seconds", "1")

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/quantity.h"
 
 namespace farvec::transport {
 
@@ -19,7 +20,6 @@ struct Unit {
 constexpr std::array kTimeUnits = {Unit{"ns", 1e-3}, Unit{"us", 1}, Unit{"ms", 1e3}};
 constexpr std::array kBandwidthUnits = {Unit{"MB/s", 1e-3}, Unit{"GB/s", 1}};
 constexpr std::array kRateUnits = {Unit{"K/s", 1e-3}, Unit{"M/s", 1}, Unit{"G/s", 1e3}};
-constexpr std::array kByteUnits = {Unit{"", 1}, Unit{"B", 1}};
 
 const std::array<DeviceModel, 4>& presets() {
   static const std::array<DeviceModel, 4> all = {{
@@ -57,8 +57,8 @@ void apply(DeviceModel& model, std::string_view key, std::string_view value) {
   } else if (key == "rate") {
     model.requests_per_us = parse_quantity(key, value, kRateUnits);
   } else if (key == "block") {
-    const double bytes = parse_quantity(key, value, kByteUnits);
-    if (bytes != std::floor(bytes) || bytes > 1 << 20) throw Error("'block={}': too odd", value);
+    const std::uint64_t bytes = parse_bytes(value, "block=");
+    if (bytes == 0 || bytes > 1 << 20) throw Error("'block={}': use 1 B to 1 MiB", value);
     model.block_bytes = static_cast<std::uint32_t>(bytes);
   } else {
     throw Error("'{}': expected latency, bandwidth, rate or block", key);

@@ -1,15 +1,20 @@
 #include "transport/fabric/fabric_listener.h"
 
+#include <netinet/in.h>
 #include <spdlog/spdlog.h>
 #include <sys/random.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstring>
 
 #include "base/error.h"
 
 namespace farvec::transport {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kLookPeriod{50};
 /// Between two looks at providers without descriptors: a few hundredths of a processor, some 1%
@@ -49,6 +54,27 @@ FabricQuery listener_query(const FabricListenerOptions& options) {
   return query;
 }
 
+bool stands_for_every_interface(std::span<const std::byte> address) {
+  sockaddr_storage place{};
+  std::memcpy(&place, address.data(), std::min(address.size(), sizeof(place)));
+  if (place.ss_family == AF_INET) {
+    return reinterpret_cast<const sockaddr_in&>(place).sin_addr.s_addr == htonl(INADDR_ANY);
+  }
+  return place.ss_family == AF_INET6 &&
+         IN6_IS_ADDR_UNSPECIFIED(&reinterpret_cast<const sockaddr_in6&>(place).sin6_addr);
+}
+
+void require_one_interface(const FabricPort& port, const FabricListenerOptions& options) {
+  const std::uint32_t format = port.info().addr_format;
+  if (format != FI_SOCKADDR && format != FI_SOCKADDR_IN && format != FI_SOCKADDR_IN6) return;
+  if (!options.host.empty() && !stands_for_every_interface(port.address())) return;
+  throw Error(
+      "{} goes over this machine's network interfaces: give the address of one, {}:HOST "
+      "(127.0.0.1 for clients of this machine alone). A client is told one address, so there is "
+      "no listening on every interface",
+      port.info().fabric_attr->prov_name, options.provider);
+}
+
 }  // namespace
 
 struct FabricListener::Client {
@@ -77,6 +103,7 @@ FabricListener::FabricListener(FabricListenerOptions options, GrantedRegions reg
 std::string FabricListener::probe(const FabricListenerOptions& options) {
   try {
     const FabricPort port(query_fabric(listener_query(options)), true);
+    require_one_interface(port, options);
     return port.info().fabric_attr->prov_name;
   } catch (const Error& error) {
     throw Error("listening with libfabric on {}: {}",
@@ -140,7 +167,6 @@ void FabricListener::add(std::unique_ptr<Client> client) {
 }
 
 void FabricListener::run() {
-  using Clock = std::chrono::steady_clock;
   std::array<epoll_event, 32> events;
   auto next_look = Clock::now();
   auto pace = Pace::wait;

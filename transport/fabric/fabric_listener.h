@@ -19,7 +19,9 @@ namespace farvec::transport {
 
 struct FabricListenerOptions {
   std::string provider;  ///< "tcp", "verbs;ofi_rxm", "shm", "efa", ...
-  std::string host;      ///< address of an interface; empty: the provider's choice
+  /// Address of one interface. Empty only for providers whose addresses are not those of IP
+  /// interfaces (shm, efa): the others would choose one that other machines may reach.
+  std::string host;
   std::size_t max_grants = 256;
 };
 
@@ -38,7 +40,8 @@ class FabricListener {
   FabricListener& operator=(const FabricListener&) = delete;
 
   /// Opens an endpoint and closes it again: what is impossible shows now and not when a client
-  /// comes. Returns the provider's own name. Throws Error, see the constructor.
+  /// comes. Returns the provider's own name. Throws Error, see the constructor; also for a host
+  /// that is missing, or that is no single address (0.0.0.0): clients are told where to connect.
   static std::string probe(const FabricListenerOptions& options);
 
   /// Opens an endpoint for the lease; what its client has to know, as encode_grant() writes it. The

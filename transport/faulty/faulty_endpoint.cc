@@ -97,6 +97,10 @@ Completion FaultyEndpoint::finish(Slot& slot) {
   const ReadRequest& read = slot.read;
   Completion completion{read.token, slot.arrived.status, slot.arrived.bytes};
   if (dead_) return {read.token, StatusCode::unavailable, 0};
+  // Faults are in the destination: what lies elsewhere is brought there first.
+  if (slot.arrived.data != nullptr && completion.status == StatusCode::ok) {
+    std::copy_n(slot.arrived.data, completion.bytes, read.destination);
+  }
   if (completion.status != StatusCode::ok || slot.fault == Fault::none) return completion;
   if (slot.fault == Fault::error) return {read.token, StatusCode::internal, 0};
   if (read.bytes == 0) return completion;

@@ -103,8 +103,9 @@ MappedRegion MappedRegion::map_fd(int fd, std::uint64_t bytes, Access access) {
 }
 
 MappedRegion MappedRegion::map_file(const std::string& path, Access access, std::uint64_t bytes) {
-  const int flags = (access == Access::read_write ? O_RDWR : O_RDONLY) | O_CLOEXEC;
-  const int fd = open(path.c_str(), flags);
+  // Non-blocking: a FIFO that nobody writes to would hold open() for ever.
+  const int mode = access == Access::read_write ? O_RDWR : O_RDONLY;
+  const int fd = open(path.c_str(), mode | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (fd < 0) throw SystemError(errno, "cannot open {}", path);
   struct Closer {
     int fd;

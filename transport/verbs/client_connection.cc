@@ -37,6 +37,10 @@ std::string refusal(const VerbsWelcome& welcome, VerbsRole role) {
   if (role == VerbsRole::writer && status == StatusCode::failed_precondition) {
     return "it takes no writers";
   }
+  if (role == VerbsRole::reader && status == StatusCode::resource_exhausted) {
+    return "the lease has as many connections as one may have, and each core of a client needs one "
+           "(the node's --connections-per-lease)";
+  }
   if (status == StatusCode::not_found) return "it has no such lease (not found)";
   return std::string(to_string(status));
 }
@@ -197,10 +201,10 @@ const ibv_mr* ClientConnection::registration(const std::byte* begin, std::uint32
 
 void ClientConnection::look() {
   const Ticks now = now_ticks();
-  if (now < next_look_ || !status_.ok()) return;
+  if (now < next_look_ || ended_by_device_ || !pair_) return;
   next_look_ = now + us_to_ticks(kLookPeriodUs);
   take_device_events();
-  take_connection_event();
+  take_connection_event();  // the connection manager too says that the device goes
 }
 
 void ClientConnection::take_connection_event() {
@@ -221,7 +225,7 @@ void ClientConnection::take_connection_event() {
 
 void ClientConnection::take_device_events() {
   DeviceEvent event;
-  while (status_.ok() && take_device_event(*context_, event)) on_device_event(event);
+  while (!ended_by_device_ && take_device_event(*context_, event)) on_device_event(event);
 }
 
 void ClientConnection::on_device_event(const DeviceEvent& event) {
@@ -247,6 +251,7 @@ void ClientConnection::on_device_event(const DeviceEvent& event) {
   spdlog::warn("RDMA device {}: {}; the connection to {} ends", device_.device, why.message(),
                peer_);
   end(why);
+  status_ = why;  // also when the peer's end of it was seen first
 }
 
 void ClientConnection::fail(Status why) {

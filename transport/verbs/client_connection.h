@@ -59,10 +59,12 @@ class ClientConnection {
   const ibv_mr* registration(const std::byte* begin, std::uint32_t bytes) const;
 
   /// Asks at most every 2 ms whether the peer has ended the connection and what the device has to
-  /// say: a system call each. When either has ended it, the queue pair enters its error state.
+  /// say: a system call each. When either has ended it, the queue pair enters its error state. The
+  /// device is asked on a connection that has failed too, until it has given a reason.
   void look();
-  /// The queue pair enters its error state. The first reason counts; what the device has said comes
-  /// before `why`.
+  /// The queue pair enters its error state. The first reason counts, except that what the device
+  /// says takes the place of every other, whichever is seen first: a peer that shares the device or
+  /// the port may be heard before it, and a new connection would not help.
   void fail(Status why);
   /// Not ok once the connection has failed or was closed.
   const Status& status() const { return status_; }

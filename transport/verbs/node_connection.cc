@@ -124,6 +124,9 @@ bool NodeConnection::await_sent() {
 }
 
 Connection NodeConnection::release() {
+  // First: a read that comes without its window would be told that it is not allowed, and not that
+  // the connection is gone.
+  enter_error_state(*pair_);
   windows_.clear();
   pair_.reset();
   return std::move(id_);

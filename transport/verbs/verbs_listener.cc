@@ -214,11 +214,9 @@ StatusCode VerbsListener::check_hello(const ConnectionEvent& event, VerbsHello& 
   if (writes && writable_.regions.empty()) return StatusCode::failed_precondition;
   if (!is_authorised(hello.role, hello.lease)) return StatusCode::not_found;
   const std::lock_guard lock(mutex_);
-  const std::size_t readers = clients_.size() - (has_writer_locked() ? 1 : 0);
-  if (writes ? has_writer_locked() : readers >= options_.max_connections) {
-    return StatusCode::resource_exhausted;
-  }
-  return StatusCode::ok;
+  const bool full =
+      writes ? has_writer_locked() : readers_locked(hello.lease) >= options_.connections_per_lease;
+  return full ? StatusCode::resource_exhausted : StatusCode::ok;
 }
 
 void VerbsListener::accept(Connection id, const VerbsHello& hello) {
@@ -248,6 +246,13 @@ std::size_t VerbsListener::connections() const {
 bool VerbsListener::has_writer_locked() const {
   return std::any_of(clients_.begin(), clients_.end(),
                      [](const auto& client) { return client.second->role() == VerbsRole::writer; });
+}
+
+std::size_t VerbsListener::readers_locked(const GrantLease& lease) const {
+  return static_cast<std::size_t>(
+      std::count_if(clients_.begin(), clients_.end(), [&](const auto& client) {
+        return client.second->role() == VerbsRole::reader && client.second->lease() == lease;
+      }));
 }
 
 bool VerbsListener::has_writer() const {

@@ -19,10 +19,12 @@
 namespace farvec::transport {
 
 struct VerbsListenerOptions {
-  std::string host;                   ///< address of an RDMA device of this machine
-  std::uint16_t port = 0;             ///< 0: the system's choice
-  std::size_t max_connections = 256;  ///< of readers
-  bool memory_windows = true;         ///< false: do without them, also where the device has them
+  std::string host;        ///< address of an RDMA device of this machine
+  std::uint16_t port = 0;  ///< 0: the system's choice
+  /// Of one lease's reader, which is refused when it has as many. How many leases there are is for
+  /// whoever grants them to bound.
+  std::size_t connections_per_lease = 64;
+  bool memory_windows = true;  ///< false: do without them, also where the device has them
 };
 
 /// What a writer may fill. Without regions there are no writers.
@@ -80,6 +82,7 @@ class VerbsListener {
   template <typename Condition>
   void end_if(Condition condition);
   bool has_writer_locked() const;
+  std::size_t readers_locked(const GrantLease& lease) const;
 
   const VerbsListenerOptions options_;
   const Authorise authorise_;

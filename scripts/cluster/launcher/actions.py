@@ -59,7 +59,8 @@ class Actions:
             state = states[daemon.name]
             what = ("has ended" if daemon in ended else
                     f"does not serve after {self.config.limits['start_seconds']} s")
-            complain(f"{daemon.name} on {daemon.node.host} {what} {state.log_line}".rstrip())
+            complain(f"{daemon.name} on {daemon.node.host} {what}"
+                     + (f": {state.log_line}" if state.log_line else ""))
             for line in self.launcher.tail(daemon, LOG_LINES).splitlines():
                 print(f"  {line}", file=sys.stderr)
         print("the others keep running: `launch.sh down` stops them, `launch.sh up` starts what is "

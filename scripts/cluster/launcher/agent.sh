@@ -60,13 +60,27 @@ status() {
     elif [ -f "$RUN/$name.pid" ]; then state="ended -"
     else state="absent -"
     fi
-    echo "$name $state $(state_line "$name")"
+    echo "$name $state $(state_line "$name" "$state")"
   done
 }
 
+# state_line NAME STATE: why it ended, or what it does
 state_line() {
+  [ -f "$RUN/$1.log" ] || return 0
+  case "$2" in ended*) end_line "$1"; return ;; esac
   told=' info (serving|waiting for|draining|stopped)|is lost; queries end|^launch:'
-  [ ! -f "$RUN/$1.log" ] || grep -E "$told" "$RUN/$1.log" | tail -n 1
+  grep -E "$told" "$RUN/$1.log" | tail -n 1
+}
+
+# end_line NAME: its last words, when they are such. What else it logged last is no reason.
+end_line() {
+  last=$(grep -v '^Run with --help' "$RUN/$1.log" | tail -n 1)
+  case "$last" in
+    *" info stopped"*) echo "$last" ;;
+    "" | *" info "* | *" warning "* | *" debug "* | *" trace "*)
+      echo "killed, or crashed: its log does not say why" ;;
+    *) echo "$last" ;;
+  esac
 }
 
 # wait_until_ended SECONDS NAME...: status 0 when all have
@@ -149,7 +163,7 @@ unit_status() {
     failed*) state="ended -" ;;
     *) state="absent -" ;;
   esac
-  echo "$2 $state $(state_line "$2")"
+  echo "$2 $state $(state_line "$2" "$state")"
 }
 
 # unit_stop SCOPE NAME UNIT: the unit file says how long SIGTERM may take

@@ -9,7 +9,7 @@ from .machines import Machines, in_parallel
 class State:
     process: str    # running, ended, absent; left after a stop that failed
     pid: str
-    log_line: str   # the last one that tells the daemon's state
+    log_line: str   # the last one that tells the daemon's state; of one that has ended, why
 
     @property
     def serving(self):

@@ -21,6 +21,7 @@ TEST(Status, NamesEveryCode) {
   EXPECT_EQ(to_string(StatusCode::invalid_argument), "INVALID_ARGUMENT");
   EXPECT_EQ(to_string(StatusCode::deadline_exceeded), "DEADLINE_EXCEEDED");
   EXPECT_EQ(to_string(StatusCode::not_found), "NOT_FOUND");
+  EXPECT_EQ(to_string(StatusCode::permission_denied), "PERMISSION_DENIED");
   EXPECT_EQ(to_string(StatusCode::resource_exhausted), "RESOURCE_EXHAUSTED");
   EXPECT_EQ(to_string(StatusCode::failed_precondition), "FAILED_PRECONDITION");
   EXPECT_EQ(to_string(StatusCode::internal), "INTERNAL");

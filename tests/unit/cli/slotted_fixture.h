@@ -53,8 +53,8 @@ class SlottedIndexes {
     std::copy_n(values_.begin(), kTwice * kDimension,
                 values_.begin() + (kCount - kTwice) * kDimension);
     for (const char* payload : {"code", "vector"})
-      build(payload, {.payload = payload, .extension_bits = 6});
-    build("rerank", {.extension_bits = 1, .rerank = "on"});
+      build(payload, {.payload = payload, .extension_bits = 6, .rerank = "off"});
+    build("rerank", {.payload = "code", .extension_bits = 1, .rerank = "on"});
   }
 
   VectorView rows() const {

@@ -27,6 +27,9 @@ struct FakeControls {
   std::atomic<int> open{0};               ///< sessions
   std::atomic<int> newest{0};             ///< generation that a session knows of
   std::atomic<int> held{0};               ///< hold, of this generation alone
+  std::atomic<int> slow_us{0};           ///< a search takes at least so long, past its deadline too
+  std::atomic<bool> fail_cores{false};   ///< cores that begin throw before they ask for a task
+  std::atomic<bool> stall_cores{false};  ///< cores that begin do not ask for a task
 };
 
 /// f32, l2; takes one task at a time from the feed.
@@ -56,6 +59,10 @@ class FakeSession final : public SearchSession {
   }
 
   void run_core(unsigned, TaskFeed& feed) override {
+    if (controls_.fail_cores) throw Error("the fake core has no locked memory left");
+    while (controls_.stall_cores && !feed.finished()) {
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
     while (!feed.finished()) {
       SearchTask* task = feed.next();
       if (task == nullptr) {
@@ -83,6 +90,7 @@ class FakeSession final : public SearchSession {
     } else if (now_ticks() >= task.deadline) {
       task.status = {StatusCode::deadline_exceeded, "the deadline passed during the search"};
     } else {
+      std::this_thread::sleep_for(std::chrono::microseconds(controls_.slow_us.load()));
       brute_force(task);
     }
     task.finished = now_ticks();

@@ -11,6 +11,7 @@
 #include "compute_node/index_loader.h"
 #include "graph/vamana_builder.h"
 #include "layout/record_encoder.h"
+#include "tests/unit/compute_node/scripted_endpoint.h"
 #include "tests/unit/compute_node/task_list_feed.h"
 #include "transport/emulated/device.h"
 #include "transport/emulated/emulated_endpoint.h"
@@ -169,6 +170,18 @@ TEST(SearchCore, ASmallCacheUnderAFullEndpointChangesNoAnswer) {
   EXPECT_GT(hits, 0u);
 }
 
+TEST(SearchCore, RefusesRecordsThatOneReadCannotBring) {
+  const SmallIndex small;
+  transport::RegionSet set;
+  set.push_back(transport::MappedRegion::borrow(small.region()));
+  const auto regions = std::make_shared<const transport::RegionSet>(std::move(set));
+  const transport::MappedOptions narrow{.max_read_bytes = kDimension};
+  EXPECT_THROW(
+      SearchCore(small.index(), std::make_unique<transport::MappedEndpoint>(regions, narrow),
+                 with_slots(1)),
+      Error);
+}
+
 TEST(SearchCore, CountsAddUp) {
   const SmallIndex small;
   ListFeed feed(small, 20);
@@ -307,6 +320,37 @@ TEST(SearchCoreFaults, ReadsThatNeverComeEndTheCore) {
       feed.count_status(StatusCode::deadline_exceeded) + feed.count_status(StatusCode::unavailable),
       feed.done_count());
   EXPECT_LT(feed.done_count(), 200u);
+}
+
+/// Hops that are posted in pieces, of which some are not taken: what a lane's buffer still has of
+/// the hop before must not pass for the records that did not come.
+TEST(SearchCoreFaults, APartialSearchScoresOnlyWhatCame) {
+  const SmallIndex small;
+  const auto distance = distance::pair_kernel(Metric::l2, ElementType::u8, kDimension);
+  for (const std::uint32_t max_outstanding : {8u, 1024u}) {
+    Script script;
+    script.absent = [](std::size_t post) { return post % 41 == 40; };
+    ListFeed feed(small, 200);
+    for (auto& task : feed.tasks()) {
+      task.partial = true;
+      task.width = 16;
+    }
+    SearchCore core(small.index(),
+                    std::make_unique<ScriptedEndpoint>(small.endpoint(max_outstanding), script),
+                    with_slots(4));
+    core.run(feed);
+    std::uint64_t lost = 0;
+    for (const auto& task : feed.tasks()) {
+      lost += task.counts.lost;
+      ASSERT_TRUE(task.status.ok() || task.status.code() == StatusCode::unavailable)
+          << task.status.message();
+      for (std::uint32_t i = 0; i < task.found; ++i) {
+        ASSERT_EQ(task.distance_room[i],
+                  distance(task.query, small.query(task.id_room[i]), kDimension));
+      }
+    }
+    EXPECT_EQ(lost > 0, max_outstanding == 8) << "only pieces of a hop are lost";
+  }
 }
 
 TEST(SearchCoreFaults, FailedReadEndsOneSearch) {

@@ -15,7 +15,7 @@ class BinFile : public ::testing::Test {
  protected:
   std::string open_error(const Bytes& bytes, const std::string& name = "a.fbin") {
     const auto path = bytes.write(folder_.file(name));
-    return error_of([&] { open_vectors(path); });
+    return message_of([&] { open_vectors(path); });
   }
 
   TemporaryFolder folder_;
@@ -52,10 +52,10 @@ TEST_F(BinFile, RefusesBadDimension) {
 
 TEST_F(BinFile, RefusesUnknownSuffixMissingFileAndFolder) {
   EXPECT_THAT(open_error(Bytes(), "a.txt"), HasSubstr("unknown suffix '.txt'"));
-  EXPECT_THAT(error_of([&] { open_vectors(folder_.file("none.fbin")); }),
+  EXPECT_THAT(message_of([&] { open_vectors(folder_.file("none.fbin")); }),
               HasSubstr("No such file"));
   std::filesystem::create_directory(folder_.file("d.fbin"));
-  EXPECT_THAT(error_of([&] { open_vectors(folder_.file("d.fbin")); }),
+  EXPECT_THAT(message_of([&] { open_vectors(folder_.file("d.fbin")); }),
               HasSubstr("not a regular file"));
 }
 
@@ -64,7 +64,7 @@ TEST_F(BinFile, RefusesRowsThatAreNotThere) {
       Bytes().add(U32{2}).add(U32{1}).add_all<float>({1, 2}).write(folder_.file("a.fbin"));
   const auto reader = open_vectors(path);
   float out[2];
-  EXPECT_THAT(error_of([&] { reader->read_rows(1, 2, reinterpret_cast<std::byte*>(out)); }),
+  EXPECT_THAT(message_of([&] { reader->read_rows(1, 2, reinterpret_cast<std::byte*>(out)); }),
               HasSubstr("has 2 rows"));
 }
 

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "dataset/recall.h"
+#include "tests/unit/data_sets.h"
 #include "tests/unit/dataset/test_files.h"
 
 namespace farvec::dataset {
@@ -108,16 +109,16 @@ TEST_F(BruteForce, OrdersTiesByTheSmallerId) {
 
 TEST_F(BruteForce, RefusesBadK) {
   const auto base = write_u8(folder_.file("b.u8bin"), {1, 2, 3}, 1);
-  EXPECT_THAT(error_of([&] { run(base, base, {.k = 4}); }), HasSubstr("has 3 rows"));
-  EXPECT_THAT(error_of([&] { run(base, base, {.k = 0}); }), HasSubstr("k must be"));
+  EXPECT_THAT(message_of([&] { run(base, base, {.k = 4}); }), HasSubstr("has 3 rows"));
+  EXPECT_THAT(message_of([&] { run(base, base, {.k = 0}); }), HasSubstr("k must be"));
 }
 
 TEST_F(BruteForce, RefusesQueriesOfAnotherShape) {
   const auto base = write_u8(folder_.file("b.u8bin"), {1, 2, 3, 4}, 2);
   const auto query = write_u8(folder_.file("q.u8bin"), {1, 2}, 1);
   const auto other_type = write_u8(folder_.file("q.i8bin"), {1, 2}, 2);
-  EXPECT_THAT(error_of([&] { run(base, query, {.k = 1}); }), HasSubstr("must agree"));
-  EXPECT_THAT(error_of([&] { run(base, other_type, {.k = 1}); }), HasSubstr("must agree"));
+  EXPECT_THAT(message_of([&] { run(base, query, {.k = 1}); }), HasSubstr("must agree"));
+  EXPECT_THAT(message_of([&] { run(base, other_type, {.k = 1}); }), HasSubstr("must agree"));
 }
 
 TEST_F(BruteForce, PreparesRows) {
@@ -135,15 +136,15 @@ TEST_F(BruteForce, PreparesRows) {
 
 TEST_F(BruteForce, RefusesNonfiniteRows) {
   const auto path = Bytes().add(U32{1}).add(U32{1}).add(NAN).write(folder_.file("b.fbin"));
-  EXPECT_THAT(error_of([&] {
+  EXPECT_THAT(message_of([&] {
                 run(path, path, {.k = 1}, {l2_f32, nullptr, ElementType::f32});
               }),
               HasSubstr("NaN"));
 }
 
 TEST_F(BruteForce, AgreesWithPublishedTruthOrSkips) {
-  const auto folder = data_folder() / "deep20k";
-  if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is not there";
+  const auto folder = tests::data_set("deep20k");
+  if (const auto why = tests::no_data(folder); !why.empty()) GTEST_SKIP() << why;
   const auto queries = open_vectors((folder / "query.fbin").string());
   std::vector<std::byte> some(100 * queries->info().row_bytes());
   queries->read_rows(0, 100, some.data());

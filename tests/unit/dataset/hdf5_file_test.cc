@@ -44,6 +44,23 @@ class AnnFile {
     H5Awrite(attribute.get(), type.get(), variable ? static_cast<const void*>(&text) : fixed);
     return *this;
   }
+  /// An attribute that is an array of `count` such texts.
+  AnnFile& metrics(const std::string& text, bool variable, hsize_t count) {
+    const Hdf5Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
+    H5Tset_size(type.get(), variable ? H5T_VARIABLE : text.size());
+    const Hdf5Handle space(H5Screate_simple(1, &count, nullptr), H5Sclose);
+    const Hdf5Handle attribute(
+        H5Acreate2(file_.get(), "distance", type.get(), space.get(), H5P_DEFAULT, H5P_DEFAULT),
+        H5Aclose);
+    const std::vector<const char*> pointers(count, text.c_str());
+    std::string fixed;
+    for (hsize_t i = 0; i < count; ++i) fixed += text;
+    if (count == 0) return *this;
+    EXPECT_GE(H5Awrite(attribute.get(), type.get(),
+                       variable ? static_cast<const void*>(pointers.data()) : fixed.data()),
+              0);
+    return *this;
+  }
   std::string done() {
     file_.close();
     return path_;
@@ -85,7 +102,63 @@ TEST(Hdf5File, KeepsAngularDistancesAndRefusesOthers) {
   const auto angular = with_truth(folder.file("a.hdf5")).metric("angular", true).done();
   EXPECT_THAT(read_groundtruth(angular).distances, ElementsAre(2, 3));
   const auto jaccard = with_truth(folder.file("b.hdf5")).metric("jaccard", true).done();
-  EXPECT_THAT(error_of([&] { read_groundtruth(jaccard); }), HasSubstr("'jaccard'"));
+  EXPECT_THAT(message_of([&] { read_groundtruth(jaccard); }), HasSubstr("'jaccard'"));
+}
+
+TEST(Hdf5File, AnArrayOfMetricsIsNone) {
+  for (const bool variable : {true, false}) {
+    for (const hsize_t count : {0, 1, 2, 200}) {
+      const TemporaryFolder folder;
+      const auto path =
+          with_truth(folder.file("a.hdf5")).metrics("angular", variable, count).done();
+      EXPECT_EQ(open_vectors(path)->info().metric, count == 1 ? "angular" : "") << count;
+      if (count == 1) continue;
+      EXPECT_THAT(message_of([&] { read_groundtruth(path); }), HasSubstr("of the kind ''"));
+    }
+  }
+}
+
+TEST(Hdf5File, AMetricHasABound) {
+  for (const bool variable : {true, false}) {
+    for (const std::size_t length : {1, 256, 257, 50'000}) {
+      const TemporaryFolder folder;
+      const std::string text(length, 'x');
+      const auto path = with_truth(folder.file("a.hdf5")).metrics(text, variable, 1).done();
+      EXPECT_EQ(open_vectors(path)->info().metric, length <= 256 ? text : "") << length;
+    }
+  }
+}
+
+TEST(Hdf5File, DoesNotReadOtherFiles) {
+  const TemporaryFolder folder;
+  const auto other = with_truth(folder.file("other.hdf5")).done();
+  const std::string raw = Bytes().add_text(std::string(16, 'x')).write(folder.file("raw"));
+  const std::string path = folder.file("a.hdf5");
+  {
+    const Hdf5Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT),
+                          H5Fclose);
+    const hsize_t dims[2] = {2, 2};
+    const Hdf5Handle space(H5Screate_simple(2, dims, nullptr), H5Sclose);
+    const auto create = [&](const char* name, const Hdf5Handle& plist) {
+      return Hdf5Handle(H5Dcreate2(file.get(), name, H5T_IEEE_F32LE, space.get(), H5P_DEFAULT,
+                                   plist.get(), H5P_DEFAULT),
+                        H5Dclose)
+          .ok();
+    };
+    const Hdf5Handle external(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+    H5Pset_external(external.get(), raw.c_str(), 0, 16);
+    EXPECT_TRUE(create("external", external));
+    const Hdf5Handle mapped(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+    H5Pset_virtual(mapped.get(), space.get(), other.c_str(), "train", space.get());
+    EXPECT_TRUE(create("virtual", mapped));
+    EXPECT_GE(
+        H5Lcreate_external(other.c_str(), "train", file.get(), "link", H5P_DEFAULT, H5P_DEFAULT),
+        0);
+  }
+  for (const char* name : {"external", "virtual"}) {
+    EXPECT_THAT(message_of([&] { load(path + ":" + name); }), HasSubstr("another file")) << name;
+  }
+  EXPECT_THAT(message_of([&] { load(path + ":link"); }), HasSubstr("no data set 'link'"));
 }
 
 TEST(Hdf5File, RefusesOtherShapesAndTypes) {
@@ -98,7 +171,7 @@ TEST(Hdf5File, RefusesOtherShapesAndTypes) {
                         .add<float>("lying", H5T_NATIVE_FLOAT, {1'000'000'000, 1000}, {})
                         .done();
   const auto open_error = [&](const char* name) {
-    return error_of([&] { open_vectors(path + name); });
+    return message_of([&] { open_vectors(path + name); });
   };
   EXPECT_THAT(open_error(":flat"), HasSubstr("two-dimensional"));
   EXPECT_THAT(open_error(":wide"), HasSubstr("neither f32"));
@@ -106,14 +179,14 @@ TEST(Hdf5File, RefusesOtherShapesAndTypes) {
   EXPECT_THAT(open_error(":large"), HasSubstr("dimension 5000"));
   EXPECT_THAT(open_error(":lying"), HasSubstr("are stored"));
   EXPECT_THAT(open_error(""), HasSubstr("no data set 'train'"));
-  EXPECT_THAT(error_of([&] { read_groundtruth(path); }), HasSubstr("'neighbors'"));
+  EXPECT_THAT(message_of([&] { read_groundtruth(path); }), HasSubstr("'neighbors'"));
 }
 
 TEST(Hdf5File, RefusesWhatIsNotHdf5) {
   const TemporaryFolder folder;
   const auto path = Bytes().add_text("not HDF5").write(folder.file("a.hdf5"));
-  EXPECT_THAT(error_of([&] { open_vectors(path); }), HasSubstr("not a whole HDF5 file"));
-  EXPECT_THAT(error_of([&] { open_vectors(folder.file("b.hdf5")); }), HasSubstr("No such file"));
+  EXPECT_THAT(message_of([&] { open_vectors(path); }), HasSubstr("not a whole HDF5 file"));
+  EXPECT_THAT(message_of([&] { open_vectors(folder.file("b.hdf5")); }), HasSubstr("No such file"));
 }
 
 TEST(Hdf5File, GetsOneDataSetMoreAndNeverReplacesOne) {
@@ -126,7 +199,8 @@ TEST(Hdf5File, GetsOneDataSetMoreAndNeverReplacesOne) {
   writer->finish();
   EXPECT_EQ(open_vectors(path + ":extra")->info().type, ElementType::u8);
   EXPECT_EQ(load(path).count(), 2u);
-  EXPECT_THAT(error_of([&] { create_vectors(path + ":train", shape); }), HasSubstr("already has"));
+  EXPECT_THAT(message_of([&] { create_vectors(path + ":train", shape); }),
+              HasSubstr("already has"));
   EXPECT_EQ(folder.entries(), 1u);
 }
 

@@ -4,7 +4,9 @@
 #include <zlib.h>
 
 #include "dataset/vector_set.h"
+#include "tests/unit/data_sets.h"
 #include "tests/unit/dataset/test_files.h"
+#include "tests/unit/fifo.h"
 
 namespace farvec::dataset {
 namespace {
@@ -29,7 +31,7 @@ std::string gzip(const std::string& path, const std::string& text) {
 }
 
 std::string load_error(const std::string& path) {
-  return error_of([&] { load(path); });
+  return message_of([&] { load(path); });
 }
 
 TEST(IdxFile, ReadsPlainAndCompressed) {
@@ -70,11 +72,18 @@ TEST(IdxFile, RefusesDamagedStream) {
 }
 
 TEST(IdxFile, ReadsFashionMnistOrSkips) {
-  if (!std::filesystem::exists(kFashion)) GTEST_SKIP() << kFashion << " is not installed";
+  if (const auto why = tests::no_data(kFashion); !why.empty()) GTEST_SKIP() << why;
   const auto set = load(kFashion);
   EXPECT_EQ(set.count(), 60'000u);
   EXPECT_EQ(set.dimension(), 784u);
   EXPECT_EQ(set.type(), ElementType::u8);
+}
+
+TEST(IdxFile, DoesNotWaitForTheWriterOfAFifo) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("a-ubyte.gz");
+  EXPECT_THAT(tests::error_with_fifo(path, [&] { open_vectors(path); }),
+              HasSubstr("not a regular file"));
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ TEST(NpyDictionary, ReadsWhatNumpyWrites) {
 }
 
 TEST(NpyDictionary, RefusesOthers) {
-  const auto parse_error = [](const std::string& text) { return error_of([&] { parse(text); }); };
+  const auto parse_error = [](const std::string& text) { return message_of([&] { parse(text); }); };
   EXPECT_THAT(parse_error("{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4)}"),
               HasSubstr("'<f8'"));
   EXPECT_THAT(parse_error("{'descr': '>f4', 'fortran_order': False, 'shape': (3, 4)}"),
@@ -61,7 +61,7 @@ class NpyFile : public ::testing::Test {
   }
   std::string open_error(const Bytes& bytes) {
     const auto path = bytes.write(folder_.file("a.npy"));
-    return error_of([&] { open_vectors(path); });
+    return message_of([&] { open_vectors(path); });
   }
 
   TemporaryFolder folder_;

@@ -51,7 +51,7 @@ TEST(Recall, WithoutDistancesComparesIds) {
 TEST(Recall, OfARangeOfQueries) {
   const GroundTruth truth{3, 1, {1, 2, 3}, {1, 1, 1}};
   EXPECT_EQ(recall_at_k(rows_of({1, 1, {3}, {1}}), truth, 1, 2), 1.0);
-  EXPECT_THAT(error_of([&] {
+  EXPECT_THAT(message_of([&] {
                 (void)recall_at_k(rows_of({1, 1, {3}, {1}}), truth, 1, 3);
               }),
               HasSubstr("ground truth has 3"));
@@ -59,9 +59,9 @@ TEST(Recall, OfARangeOfQueries) {
 
 TEST(Recall, RefusesMoreThanThereIs) {
   const GroundTruth truth{1, 1, {1}, {1}};
-  EXPECT_THAT(error_of([&] { (void)recall_at_k(rows_of(truth), truth, 2); }),
+  EXPECT_THAT(message_of([&] { (void)recall_at_k(rows_of(truth), truth, 2); }),
               HasSubstr("recall at 2"));
-  EXPECT_THAT(error_of([&] { (void)recall_at_k(rows_of(truth), truth, 0); }),
+  EXPECT_THAT(message_of([&] { (void)recall_at_k(rows_of(truth), truth, 0); }),
               HasSubstr("recall at 0"));
 }
 

@@ -21,7 +21,7 @@ TEST(SampleRows, AreDistinctAscendingAndRepeatable) {
 TEST(SampleRows, TakeAllOrNone) {
   EXPECT_EQ(sample_rows(5, 5, 1), (std::vector<NodeId>{0, 1, 2, 3, 4}));
   EXPECT_TRUE(sample_rows(5, 0, 1).empty());
-  EXPECT_THAT(error_of([] { sample_rows(5, 6, 1); }), HasSubstr("6 rows was asked for"));
+  EXPECT_THAT(message_of([] { sample_rows(5, 6, 1); }), HasSubstr("6 rows was asked for"));
 }
 
 TEST(SampleRows, AreUniform) {

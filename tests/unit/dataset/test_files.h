@@ -5,18 +5,17 @@
 #include <unistd.h>
 
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <string>
 #include <vector>
 
-#include "base/error.h"
+#include "tests/unit/message_of.h"
 #include "tests/unit/temporary_folder.h"
 
 namespace farvec::dataset {
 
+using tests::message_of;
 using tests::TemporaryFolder;
 
 /// Bytes put together from values of any trivially copyable type.
@@ -50,23 +49,5 @@ class Bytes {
  private:
   std::string content_;
 };
-
-/// The message of the Error that `action` throws, or "" when it throws none.
-inline std::string error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
-
-/// The folder of real sets: FARVEC_DATA, or ../shared/data beside the repository.
-inline std::filesystem::path data_folder() {
-  const char* given = std::getenv("FARVEC_DATA");
-  if (given != nullptr) return given;
-  const auto repository = std::filesystem::path(__FILE__).parent_path() / ".." / ".." / "..";
-  return (repository / ".." / "shared" / "data").lexically_normal();
-}
 
 }  // namespace farvec::dataset

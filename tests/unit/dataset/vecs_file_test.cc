@@ -16,7 +16,7 @@ TEST(VecsFile, RefusesRowOfAnotherDimension) {
       Bytes().add(U32{1}).add(1.0f).add(U32{2}).add(2.0f).write(folder.file("a.fvecs"));
   const auto reader = open_vectors(path);
   float out[2];
-  EXPECT_THAT(error_of([&] { reader->read_rows(0, 2, reinterpret_cast<std::byte*>(out)); }),
+  EXPECT_THAT(message_of([&] { reader->read_rows(0, 2, reinterpret_cast<std::byte*>(out)); }),
               HasSubstr("row 1 at offset 8 has dimension 2"));
 }
 
@@ -24,7 +24,7 @@ TEST(VecsFile, RefusesBadSizes) {
   const TemporaryFolder folder;
   const auto open_error = [&](const Bytes& bytes) {
     const auto path = bytes.write(folder.file("a.fvecs"));
-    return error_of([&] { open_vectors(path); });
+    return message_of([&] { open_vectors(path); });
   };
   EXPECT_THAT(open_error(Bytes()), HasSubstr("no rows"));
   EXPECT_THAT(open_error(Bytes().add(U32{0})), HasSubstr("dimension 0"));
@@ -48,7 +48,7 @@ TEST(IvecsFile, RefusesBadSizes) {
   const TemporaryFolder folder;
   const auto read_error = [&](const Bytes& bytes) {
     const auto path = bytes.write(folder.file("a.ivecs"));
-    return error_of([&] { read_groundtruth(path); });
+    return message_of([&] { read_groundtruth(path); });
   };
   EXPECT_THAT(read_error(Bytes().add(U32{0})), HasSubstr("rows of 0 ids"));
   EXPECT_THAT(read_error(Bytes().add(~U32{0}).add(U32{1})), HasSubstr("truncated"));

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "tests/unit/data_sets.h"
 #include "tests/unit/dataset/test_files.h"
 
 namespace farvec::dataset {
@@ -40,7 +41,7 @@ TEST(Load, ReadsRangeOfRows) {
   EXPECT_EQ(set.count(), 3u);
   EXPECT_EQ(element(set, 0, 0), 8.0f);
   EXPECT_EQ(load(path, {.first_row = 9}).count(), 1u);
-  EXPECT_THAT(error_of([&] { load(path, {.first_row = 10}); }), HasSubstr("has 10 rows"));
+  EXPECT_THAT(message_of([&] { load(path, {.first_row = 10}); }), HasSubstr("has 10 rows"));
 }
 
 TEST(Load, ReadsSmallTypes) {
@@ -60,7 +61,7 @@ TEST(Load, RefusesNonfiniteRowByNumber) {
                           .add(U32{2})
                           .add_all<float>({1, 2, 3, bad, 5, 6})
                           .write(folder.file("a.fbin"));
-    EXPECT_THAT(error_of([&] { load(path); }), HasSubstr("row 1 holds NaN or infinity"));
+    EXPECT_THAT(message_of([&] { load(path); }), HasSubstr("row 1 holds NaN or infinity"));
     const auto set = load(path, {.allow_nonfinite = true});
     EXPECT_EQ(set.count(), 2u);
     EXPECT_EQ(set.dropped(), 1u);
@@ -71,7 +72,7 @@ TEST(Load, RefusesNonfiniteRowByNumber) {
 TEST(Load, RefusesFileWithoutFiniteRow) {
   const TemporaryFolder folder;
   const auto path = Bytes().add(U32{1}).add(U32{1}).add(NAN).write(folder.file("a.fbin"));
-  EXPECT_THAT(error_of([&] { load(path, {.allow_nonfinite = true}); }), HasSubstr("every row"));
+  EXPECT_THAT(message_of([&] { load(path, {.allow_nonfinite = true}); }), HasSubstr("every row"));
 }
 
 TEST(Load, RefusesHalfInfinity) {
@@ -82,12 +83,12 @@ TEST(Load, RefusesHalfInfinity) {
                         .add(std::uint16_t{0x7bff})
                         .add(std::uint16_t{0xfc00})
                         .write(folder.file("a.f16bin"));
-  EXPECT_THAT(error_of([&] { load(path); }), HasSubstr("row 1 holds"));
+  EXPECT_THAT(message_of([&] { load(path); }), HasSubstr("row 1 holds"));
 }
 
 TEST(Load, ReadsRealSetOrSkips) {
-  const auto folder = data_folder() / "deep20k";
-  if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is not there";
+  const auto folder = tests::data_set("deep20k");
+  if (const auto why = tests::no_data(folder); !why.empty()) GTEST_SKIP() << why;
   const auto set = load((folder / "base.fbin").string());
   EXPECT_EQ(set.count(), 20'000u);
   EXPECT_EQ(set.dimension(), 96u);

@@ -21,7 +21,7 @@ namespace {
 
 using testing::HasSubstr;
 
-const LoadOptions kQuiet{.threads = 1, .quiet = true};
+const LoadOptions kOneThread{.threads = 1, .quiet = true};
 
 class ClusterLayout : public testing::TestWithParam<ClusterLayoutKind> {
  protected:
@@ -55,8 +55,8 @@ TEST_P(ClusterLayout, HoldsEveryClustersMembers) {
   const RandomClusters clusters;
   clusters.write(path_, GetParam());
   const auto index = IndexDirectory::open(path_);
-  const ClusterLocator locator = index.load_cluster_locator(kQuiet);
-  const HugeBuffer region = index.load_region(kRecordsRegion, kQuiet);
+  const ClusterLocator locator = index.load_cluster_locator(kOneThread);
+  const HugeBuffer region = index.load_region(kRecordsRegion, kOneThread);
   for (ClusterId c = 0; c < clusters.clusters(); ++c) {
     EXPECT_EQ(read_members(locator, region.span(), c), clusters.members_of(c)) << c;
   }
@@ -67,9 +67,9 @@ TEST_P(ClusterLayout, DecodesToWhatWasEncoded) {
   const RandomClusters clusters;
   clusters.write(path_, GetParam(), true);
   const auto index = IndexDirectory::open(path_);
-  const HugeBuffer region = index.load_region(kRecordsRegion, kQuiet);
+  const HugeBuffer region = index.load_region(kRecordsRegion, kOneThread);
   const DecodedClusters decoded =
-      decode_clusters(index.load_cluster_locator(kQuiet), region.span());
+      decode_clusters(index.load_cluster_locator(kOneThread), region.span());
   const VectorView vectors = clusters.vectors();
   EXPECT_EQ(std::memcmp(decoded.vectors.data(), vectors.data, decoded.vectors.size()), 0);
   const bool groups =
@@ -88,7 +88,7 @@ TEST_P(ClusterLayout, DecodesToWhatWasEncoded) {
 TEST_P(ClusterLayout, OneReadBringsAnInlineClusterAndNothingElse) {
   const RandomClusters clusters;
   clusters.write(path_, GetParam());
-  const ClusterLocator locator = IndexDirectory::open(path_).load_cluster_locator(kQuiet);
+  const ClusterLocator locator = IndexDirectory::open(path_).load_cluster_locator(kOneThread);
   for (ClusterId c = 0; c < clusters.clusters(); ++c) {
     const std::uint64_t both = locator.list(c).bytes + locator.group(c).bytes;
     EXPECT_EQ(locator.whole(c).bytes, GetParam() == ClusterLayoutKind::grouped_inline ? both : 0u);
@@ -98,7 +98,7 @@ TEST_P(ClusterLayout, OneReadBringsAnInlineClusterAndNothingElse) {
 TEST_P(ClusterLayout, CutsNeverFallIntoARead) {
   const RandomClusters clusters;
   clusters.write(path_, GetParam());
-  const ClusterLocator locator = IndexDirectory::open(path_).load_cluster_locator(kQuiet);
+  const ClusterLocator locator = IndexDirectory::open(path_).load_cluster_locator(kOneThread);
   const CutPoints cuts(locator);
   std::vector<ByteRange> reads;
   for (ClusterId c = 0; c < clusters.clusters(); ++c) {
@@ -124,8 +124,8 @@ TEST_P(ClusterLayout, OneVectorInOneCluster) {
   const RandomClusters clusters(1, 1, 1);
   clusters.write(path_, GetParam());
   const auto index = IndexDirectory::open(path_);
-  const HugeBuffer region = index.load_region(kRecordsRegion, kQuiet);
-  EXPECT_EQ(read_members(index.load_cluster_locator(kQuiet), region.span(), 0),
+  const HugeBuffer region = index.load_region(kRecordsRegion, kOneThread);
+  EXPECT_EQ(read_members(index.load_cluster_locator(kOneThread), region.span(), 0),
             std::vector<NodeId>{0});
 }
 
@@ -133,8 +133,8 @@ TEST_P(ClusterLayout, NoticesADamagedRecordWhenRecordsHaveChecksums) {
   const RandomClusters clusters;
   clusters.write(path_, GetParam(), true);
   const auto index = IndexDirectory::open(path_);
-  const ClusterLocator locator = index.load_cluster_locator(kQuiet);
-  HugeBuffer region = index.load_region(kRecordsRegion, kQuiet);
+  const ClusterLocator locator = index.load_cluster_locator(kOneThread);
+  HugeBuffer region = index.load_region(kRecordsRegion, kOneThread);
   const std::uint64_t offset =
       GetParam() == ClusterLayoutKind::decoupled ? kRegionHeaderBytes : locator.group(0).offset;
   const auto record = region.span().subspan(offset, locator.geometry().record_bytes());
@@ -143,6 +143,94 @@ TEST_P(ClusterLayout, NoticesADamagedRecordWhenRecordsHaveChecksums) {
   EXPECT_TRUE(locator.intact(rows, {&pick, 1}));
   record[3] ^= std::byte{1};
   EXPECT_FALSE(locator.intact(rows, {&pick, 1}));
+}
+
+/// What a test does to the table of a valid index; `e` are its entries.
+struct Forgery {
+  const char* name;
+  void (*apply)(ClusterEntry* e);
+};
+
+const Forgery kForgeries[] = {
+    {"group beyond the end", [](ClusterEntry* e) { e[2].group_offset = ~std::uint64_t{0}; }},
+    {"list beyond the end", [](ClusterEntry* e) { e[2].list_offset = 1u << 30; }},
+    {"list that wraps around", [](ClusterEntry* e) { e[2].list_offset = ~std::uint64_t{0}; }},
+    {"one record more", [](ClusterEntry* e) { e[2].group_records += 1; }},
+    {"one address more", [](ClusterEntry* e) { e[2].list_addresses += 1; }},
+    {"a record for an address",
+     [](ClusterEntry* e) {
+       e[2].group_records += 1;
+       e[2].list_addresses -= 1;
+     }},
+    {"an address for a record",
+     [](ClusterEntry* e) {
+       e[2].group_records -= 1;
+       e[2].list_addresses += 1;
+     }},
+    {"an address of the next cluster",
+     [](ClusterEntry* e) {
+       e[2].list_addresses += 1;
+       e[3].list_addresses -= 1;
+     }},
+    {"many addresses", [](ClusterEntry* e) { e[2].list_addresses = 1u << 31; }},
+    {"most addresses", [](ClusterEntry* e) { e[2].list_addresses = ~0u; }},
+    {"most records", [](ClusterEntry* e) { e[2].group_records = ~0u; }},
+    {"two clusters exchanged", [](ClusterEntry* e) { std::swap(e[2], e[3]); }},
+    {"a cluster twice",
+     [](ClusterEntry* e) {
+       e[3].group_offset = e[2].group_offset;
+       e[3].list_offset = e[2].list_offset;
+     }},
+    {"nothing", [](ClusterEntry* e) { std::fill_n(e, 23, ClusterEntry{}); }},
+};
+/// Of layouts with groups.
+const Forgery kGroupForgeries[] = {
+    {"group between two records", [](ClusterEntry* e) { e[2].group_offset += 1; }},
+    {"group in the header", [](ClusterEntry* e) { e[0].group_offset = 0; }},
+};
+/// Of layouts with lists.
+const Forgery kListForgeries[] = {
+    {"list at the beginning", [](ClusterEntry* e) { e[20].list_offset = kRegionHeaderBytes; }},
+    {"list in its group", [](ClusterEntry* e) { e[2].list_offset = e[2].group_offset; }},
+    {"list one byte off", [](ClusterEntry* e) { e[2].list_offset -= 1; }},
+    {"list in the header", [](ClusterEntry* e) { e[2].list_offset = 0; }},
+};
+
+TEST_P(ClusterLayout, RefuseATableThatLies) {
+  const RandomClusters clusters;
+  clusters.write(path_, GetParam());
+  const auto index = IndexDirectory::open(path_);
+  const HugeBuffer table = index.load_region(kClustersRegion, kOneThread);
+  const auto with = [&](const auto& apply) {
+    HugeBuffer copy(table.size());
+    std::memcpy(copy.data(), table.data(), table.size());
+    apply(reinterpret_cast<ClusterEntry*>(copy.data() + kRegionHeaderBytes));
+    return parse_cluster_table(std::move(copy), index.manifest());
+  };
+  EXPECT_NO_THROW(with([](ClusterEntry*) {}));
+  const auto refuse = [&](std::span<const Forgery> forgeries) {
+    for (const Forgery& forgery : forgeries) {
+      EXPECT_THROW(with(forgery.apply), Error) << forgery.name;
+    }
+  };
+  refuse(kForgeries);
+  if (GetParam() != ClusterLayoutKind::decoupled) refuse(kGroupForgeries);
+  if (GetParam() != ClusterLayoutKind::coupled) refuse(kListForgeries);
+}
+
+/// As many members as a cluster cannot have, but whose number wraps around to what is right.
+TEST(ClusterLocator, RefusesMembersThatWrapAround) {
+  ClusterGeometry geometry;
+  geometry.kind = ClusterLayoutKind::grouped;
+  geometry.vector_bytes = 4;
+  geometry.clusters = 2;
+  geometry.count = 2;
+  geometry.members = 2;
+  HugeBuffer table(2 * sizeof(ClusterEntry));
+  auto* const entries = reinterpret_cast<ClusterEntry*>(table.data());
+  entries[0] = {kRegionHeaderBytes, kRegionHeaderBytes + 16, 1, ~0u};
+  entries[1] = {kRegionHeaderBytes + 8, std::uint64_t{1} << 39, 1, 1};
+  EXPECT_THROW(ClusterLocator(geometry, std::move(table), 0, std::uint64_t{1} << 40), Error);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ClusterLayout, testing::ValuesIn(kClusterLayouts),
@@ -163,8 +251,8 @@ class ClusterBytes : public testing::Test {
 
 TEST_F(ClusterBytes, RefuseATornList) {
   const auto index = IndexDirectory::open(path_);
-  const ClusterLocator locator = index.load_cluster_locator(kQuiet);
-  HugeBuffer region = index.load_region(kRecordsRegion, kQuiet);
+  const ClusterLocator locator = index.load_cluster_locator(kOneThread);
+  HugeBuffer region = index.load_region(kRecordsRegion, kOneThread);
   std::vector<Address> addresses(locator.max_members());
   const ByteRange list = locator.list(3);
   const auto bytes = region.span().subspan(list.offset, list.bytes);
@@ -179,8 +267,8 @@ TEST_F(ClusterBytes, RefuseATornList) {
 
 TEST_F(ClusterBytes, RefuseAnAddressBeyondTheRegion) {
   const auto index = IndexDirectory::open(path_);
-  const ClusterLocator locator = index.load_cluster_locator(kQuiet);
-  HugeBuffer region = index.load_region(kRecordsRegion, kQuiet);
+  const ClusterLocator locator = index.load_cluster_locator(kOneThread);
+  HugeBuffer region = index.load_region(kRecordsRegion, kOneThread);
   std::vector<Address> addresses(locator.max_members());
   const ByteRange list = locator.list(3);
   const auto bytes = region.span().subspan(list.offset, list.bytes);
@@ -190,26 +278,9 @@ TEST_F(ClusterBytes, RefuseAnAddressBeyondTheRegion) {
   EXPECT_EQ(locator.read_list(3, bytes, addresses.data()).code(), StatusCode::data_loss);
 }
 
-TEST_F(ClusterBytes, RefuseATableThatLies) {
-  const auto index = IndexDirectory::open(path_);
-  const HugeBuffer table = index.load_region(kClustersRegion, kQuiet);
-  const auto with = [&](std::size_t entry, auto change) {
-    HugeBuffer copy(table.size());
-    std::memcpy(copy.data(), table.data(), table.size());
-    change(reinterpret_cast<ClusterEntry*>(copy.data() + kRegionHeaderBytes)[entry]);
-    return parse_cluster_table(std::move(copy), index.manifest());
-  };
-  EXPECT_NO_THROW(with(2, [](ClusterEntry&) {}));
-  EXPECT_THROW(with(2, [](ClusterEntry& e) { e.group_offset += 1; }), Error);
-  EXPECT_THROW(with(2, [](ClusterEntry& e) { e.group_offset = ~std::uint64_t{0}; }), Error);
-  EXPECT_THROW(with(2, [](ClusterEntry& e) { e.list_offset = 1u << 30; }), Error);
-  EXPECT_THROW(with(2, [](ClusterEntry& e) { e.group_records += 1; }), Error);
-  EXPECT_THROW(with(2, [](ClusterEntry& e) { e.list_addresses = 1u << 31; }), Error);
-}
-
 TEST_F(ClusterBytes, RefuseCentroidsThatLie) {
   const auto index = IndexDirectory::open(path_);
-  HugeBuffer region = index.load_region(kCentroidsRegion, kQuiet);
+  HugeBuffer region = index.load_region(kCentroidsRegion, kOneThread);
   const auto parse = [&] { return parse_centroids(region.span(), index.manifest(), "c.bin"); };
   const Centroids centroids = parse();
   EXPECT_EQ(centroids.neighbors[4], 5u);
@@ -247,7 +318,8 @@ TEST_F(ClusterBytes, SurviveTheManifest) {
 
 TEST_F(ClusterBytes, AreReported) {
   const auto index = IndexDirectory::open(path_);
-  const ClusterReport report = cluster_report(index.manifest(), index.load_cluster_locator(kQuiet));
+  const ClusterReport report =
+      cluster_report(index.manifest(), index.load_cluster_locator(kOneThread));
   const auto members = static_cast<double>(clusters_.membership().clusters.size());
   EXPECT_EQ(report.empty_clusters, 1u);
   EXPECT_NEAR(report.clusters_per_vector, members / 700, 1e-9);

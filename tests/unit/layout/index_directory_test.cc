@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "base/error.h"
+#include "tests/unit/fifo.h"
 #include "tests/unit/layout/index_fixture.h"
 
 namespace farvec::layout {
@@ -185,6 +186,17 @@ TEST_F(IndexDirectoryTest, RefusesAnotherFormatVersionWithAdvice) {
       AllOf(HasSubstr("format version 2"), HasSubstr("reads version 1"), HasSubstr("newer one")));
 }
 
+TEST_F(IndexDirectoryTest, DoesNotWaitForTheWriterOfAFifo) {
+  RandomIndex index;
+  write(index);
+  for (const char* name : {"codes.bin", "manifest.json"}) {
+    const std::string path = directory_ / name;
+    std::filesystem::remove(path);
+    EXPECT_THAT(tests::error_with_fifo(path, [&] { reopen(); }),
+                AllOf(HasSubstr(path), HasSubstr("not a regular file")));
+  }
+}
+
 TEST_F(IndexDirectoryTest, RefusesWhatIsNoIndex) {
   EXPECT_THAT(error_of([&] { IndexDirectory::open(folder_.path() / "nowhere"); }),
               HasSubstr("no such directory"));
@@ -193,6 +205,24 @@ TEST_F(IndexDirectoryTest, RefusesWhatIsNoIndex) {
   write(index);
   std::filesystem::remove(directory_ / "codes.bin");
   EXPECT_THROW(reopen(), Error);
+}
+
+TEST_F(IndexDirectoryTest, SaysWhichIndexesAreInAFolderOfThem) {
+  const RandomIndex index(20);
+  for (const char* name : {"b", "a"}) index.write(folder_.path() / name);
+  std::filesystem::create_directory(folder_.path() / "nothing");
+  const auto message = [&]() -> std::string {
+    try {
+      IndexDirectory::open(folder_.path());
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_THAT(message(), AllOf(HasSubstr("not an index, but a folder that holds a, b: name one"),
+                               HasSubstr((folder_.path() / "a").string())));
+  for (int i = 0; i < 8; ++i) index.write(folder_.path() / fmt::format("c{}", i));
+  EXPECT_THAT(message(), AllOf(HasSubstr("a, b, c0"), HasSubstr("c5 and 2 more")));
 }
 
 TEST_F(IndexDirectoryTest, LoadsOnlyWhileItsCallerWantsItTo) {

@@ -2,20 +2,20 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
-#include <csignal>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include "layout/index_directory.h"
 #include "layout/index_writer.h"
+#include "tests/unit/file_size_limit.h"
 #include "tests/unit/layout/random_graph.h"
 #include "tests/unit/temporary_folder.h"
 
 namespace farvec::layout {
 
+using tests::FileSizeLimit;
 using tests::TemporaryFolder;
 
 /// A random graph with random codes, and the manifest a builder would hand over.
@@ -63,24 +63,6 @@ class RandomIndex {
   CodesHeader header_;
   std::vector<float> centroid_;
   std::vector<std::byte> records_;
-};
-
-/// Makes every file of this process that grows beyond `bytes` fail, as a full disk does.
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-    getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit limit{bytes, before_.rlim_max};
-    setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~FileSizeLimit() {
-    setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, handler_);
-  }
-
- private:
-  rlimit before_{};
-  void (*handler_)(int);
 };
 
 /// Runs `action` and returns what its Error says; fails the test when it throws none.

@@ -12,6 +12,7 @@
 #include "layout/partial_directory.h"
 #include "layout/region_file.h"
 #include "tests/unit/layout/index_fixture.h"
+#include "tests/unit/layout/traced_child.h"
 
 namespace farvec::layout {
 namespace {
@@ -157,6 +158,60 @@ TEST_F(IndexWriterTest, ARegionIsNotPublishedBeforeItsHeader) {
   stream.read(reinterpret_cast<char*>(block.data()), static_cast<std::streamsize>(block.size()));
   EXPECT_THAT(error_of([&] { (void)decode_region_header(block, "codes.bin"); }),
               HasSubstr("never published"));
+}
+
+/// A manifest that places on `nodes`.
+std::optional<Placement> on_nodes(const IndexDirectory& index, std::uint32_t nodes) {
+  PlacementOptions options;
+  options.nodes = nodes;
+  options.extent_bytes = 4096;
+  return make_placement(index.load_locator({.quiet = true}), index.manifest().region_bytes(),
+                        options);
+}
+
+TEST_F(IndexWriterTest, AKilledPlaceLeavesTheOldOrTheNewPlacement) {
+  constexpr int kMostCalls = 100;
+  const auto place = [&](std::uint32_t nodes) {
+    write_placement(directory_, [&](const auto& index) { return on_nodes(index, nodes); });
+  };
+  const auto nodes = [&] { return IndexDirectory::open(directory_).manifest().memory_nodes(); };
+  RandomIndex().write(directory_);
+  bool ended = false;
+  for (int calls = 1; !ended && calls < kMostCalls; ++calls) {
+    place(2);
+    {
+      tests::TracedChild child([&] { place(3); });
+      for (int i = 0; i < calls && !ended; ++i) ended = !child.next();
+    }
+    const std::uint32_t after = nodes();
+    ASSERT_TRUE(after == 3 || (after == 2 && !ended)) << "killed before call " << calls;
+    place(4);
+    ASSERT_EQ(nodes(), 4u);
+    ASSERT_EQ(std::distance(fs::directory_iterator(directory_), {}), 4) << "three regions";
+  }
+  EXPECT_TRUE(ended);
+}
+
+TEST_F(IndexWriterTest, TwoPlacesDoNotMix) {
+  const auto place = [&](std::uint32_t nodes) {
+    write_placement(directory_, [&](const auto& index) { return on_nodes(index, nodes); });
+  };
+  RandomIndex().write(directory_);
+  tests::TracedChild child([&] { place(3); });
+  int stops = 0;
+  for (; child.next(); ++stops) {
+    EXPECT_THAT(error_of([&] { place(2); }), HasSubstr("being written by another process"));
+  }
+  EXPECT_GE(stops, 3);
+  EXPECT_EQ(child.finish(), 0);
+  EXPECT_EQ(IndexDirectory::open(directory_).manifest().memory_nodes(), 3u);
+}
+
+TEST_F(IndexWriterTest, ALinkToAnIndexCanBePlaced) {
+  RandomIndex().write(directory_);
+  fs::create_directory_symlink(directory_, folder_.path() / "link");
+  write_placement(folder_.path() / "link", [](const auto& index) { return on_nodes(index, 2); });
+  EXPECT_EQ(IndexDirectory::open(directory_).manifest().memory_nodes(), 2u);
 }
 
 }  // namespace

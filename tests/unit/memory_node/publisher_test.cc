@@ -10,6 +10,7 @@
 #include "memory_node/service.h"
 #include "rpc/channel.h"
 #include "rpc/server.h"
+#include "tests/unit/fifo.h"
 #include "tests/unit/layout/index_fixture.h"
 
 namespace farvec::memory_node {
@@ -191,6 +192,18 @@ TEST_F(PublisherTest, ADamagedIndexAndNoneChangeNothing) {
   EXPECT_EQ(damaged.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
   EXPECT_THAT(damaged.error_message(), HasSubstr("checksum"));
   expect_unchanged(generation);
+}
+
+TEST_F(PublisherTest, AFifoForAManifestDoesNotHoldThePublisher) {
+  start();
+  const std::uint64_t generation = attach().generation();
+  const std::string broken = folder_.path() / "broken";
+  std::filesystem::create_directory(broken);
+  EXPECT_THAT(tests::error_with_fifo(broken + "/manifest.json",
+                                     [&] { publisher_->publish(broken, [] { return false; }); }),
+              HasSubstr("not a regular file"));
+  expect_unchanged(generation);
+  EXPECT_TRUE(load(second_).ok());
 }
 
 TEST_F(PublisherTest, AStoppedLoadChangesNothing) {

@@ -2,11 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
+#include "tests/unit/data_sets.h"
 #include "tests/unit/quantization/error_statistics.h"
 
 namespace farvec::quantization {
@@ -45,13 +45,6 @@ TEST_P(RabitqStatistics, UnbiasedAndWithinTheBoundOnClusteredRows) {
   }
 }
 
-std::filesystem::path data_folder() {
-  const char* given = std::getenv("FARVEC_DATA");
-  if (given != nullptr) return given;
-  const auto repository = std::filesystem::path(__FILE__).parent_path() / ".." / ".." / "..";
-  return (repository / ".." / "shared" / "data").lexically_normal();
-}
-
 /// The first `count` rows of an .fbin file.
 std::vector<float> first_rows(const std::filesystem::path& path, std::size_t count) {
   std::ifstream file(path, std::ios::binary);
@@ -64,8 +57,8 @@ std::vector<float> first_rows(const std::filesystem::path& path, std::size_t cou
 }
 
 TEST_P(RabitqStatistics, UnbiasedAndWithinTheBoundOnRealRows) {
-  const auto folder = data_folder() / "deep20k";
-  if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is not there";
+  const auto folder = tests::data_set("deep20k");
+  if (const auto why = tests::no_data(folder); !why.empty()) GTEST_SKIP() << why;
   Experiment experiment;
   experiment.rows = first_rows(folder / "base.fbin", 1000);
   experiment.queries = first_rows(folder / "query.fbin", 12);

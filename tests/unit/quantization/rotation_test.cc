@@ -12,7 +12,7 @@
 namespace farvec::quantization {
 namespace {
 
-std::vector<std::uint32_t> dimensions() {
+std::vector<std::uint32_t> rotated_dimensions() {
   std::vector<std::uint32_t> result;
   for (std::uint32_t d = 1; d <= 130; ++d) result.push_back(d);
   for (const std::uint32_t d : {255u, 784u, 4095u, 4096u}) result.push_back(d);
@@ -33,7 +33,7 @@ double dot(const std::vector<float>& a, const std::vector<float>& b) {
 }
 
 TEST(Rotation, KeepsNormsAndInnerProducts) {
-  for (const std::uint32_t d : dimensions()) {
+  for (const std::uint32_t d : rotated_dimensions()) {
     const Rotation rotation(d, d);
     auto a = normal_vector(d, 1), b = normal_vector(d, 2);
     const double aa = dot(a, a), ab = dot(a, b), bb = dot(b, b);

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "rpc/channel.h"
 #include "rpc/memory_node.grpc.pb.h"
-#include "tests/unit/rpc/message_of.h"
+#include "tests/unit/message_of.h"
 #include "tests/unit/temporary_folder.h"
 
 namespace farvec::rpc {

@@ -9,10 +9,11 @@ namespace farvec::rpc {
 namespace {
 
 TEST(Status, EveryCodeOfOursSurvivesTheRoundTrip) {
-  for (auto code : {StatusCode::ok, StatusCode::cancelled, StatusCode::invalid_argument,
-                    StatusCode::deadline_exceeded, StatusCode::not_found,
-                    StatusCode::resource_exhausted, StatusCode::failed_precondition,
-                    StatusCode::internal, StatusCode::unavailable, StatusCode::data_loss}) {
+  for (auto code :
+       {StatusCode::ok, StatusCode::cancelled, StatusCode::invalid_argument,
+        StatusCode::deadline_exceeded, StatusCode::not_found, StatusCode::permission_denied,
+        StatusCode::resource_exhausted, StatusCode::failed_precondition, StatusCode::internal,
+        StatusCode::unavailable, StatusCode::data_loss}) {
     EXPECT_EQ(to_status_code(to_grpc(code, "why").error_code()), code) << to_string(code);
   }
 }
@@ -24,7 +25,8 @@ TEST(Status, MessageGoesAlongUnlessOk) {
 
 TEST(Status, ForeignCodesAreFolded) {
   EXPECT_EQ(to_status_code(grpc::StatusCode::OUT_OF_RANGE), StatusCode::invalid_argument);
-  EXPECT_EQ(to_status_code(grpc::StatusCode::PERMISSION_DENIED), StatusCode::failed_precondition);
+  EXPECT_EQ(to_status_code(grpc::StatusCode::UNAUTHENTICATED), StatusCode::permission_denied);
+  EXPECT_EQ(to_status_code(grpc::StatusCode::ABORTED), StatusCode::failed_precondition);
   EXPECT_EQ(to_status_code(grpc::StatusCode::UNIMPLEMENTED), StatusCode::internal);
 }
 
@@ -32,6 +34,7 @@ TEST(Status, DescribesForPeople) {
   EXPECT_EQ(describe(grpc::Status::OK), "OK");
   EXPECT_EQ(describe({grpc::StatusCode::UNAVAILABLE, "refused"}), "UNAVAILABLE: refused");
   EXPECT_EQ(describe({grpc::StatusCode::UNAVAILABLE, ""}), "UNAVAILABLE");
+  EXPECT_EQ(describe({grpc::StatusCode::PERMISSION_DENIED, "no"}), "PERMISSION_DENIED: no");
 }
 
 TEST(Protos, ServicesHaveTheirPublishedNames) {

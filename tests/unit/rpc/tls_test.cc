@@ -11,7 +11,7 @@
 #include "rpc/memory_node.grpc.pb.h"
 #include "rpc/server.h"
 #include "rpc/status.h"
-#include "tests/unit/rpc/message_of.h"
+#include "tests/unit/message_of.h"
 #include "tests/unit/tls_certificates.h"
 
 namespace farvec::rpc {

@@ -16,8 +16,14 @@ namespace farvec::transport {
 
 class RogueNode {
  public:
-  /// Falls silent behind its grants: whatever the client asks for is not answered, nor refused.
-  RogueNode(const std::string& host, VerbsWelcome welcome) : welcome_(welcome) {
+  /// Behind its grants, whose keys open nothing.
+  enum class Then {
+    falls_silent,  ///< whatever the client asks for is not answered, nor refused
+    stays,         ///< and refuses what the client asks for
+  };
+
+  RogueNode(const std::string& host, VerbsWelcome welcome, Then then = Then::falls_silent)
+      : welcome_(welcome), then_(then) {
     rdma_addrinfo hints{};
     hints.ai_flags = RAI_PASSIVE;
     hints.ai_port_space = RDMA_PS_TCP;
@@ -34,13 +40,19 @@ class RogueNode {
   }
   /// A client must have come.
   ~RogueNode() {
-    thread_.join();
+    await_grants();
     if (memory_ != nullptr) (void)rdma_dereg_mr(memory_);
     if (id_ != nullptr) rdma_destroy_ep(id_);
     rdma_destroy_ep(listener_);
   }
   RogueNode(const RogueNode&) = delete;
   RogueNode& operator=(const RogueNode&) = delete;
+
+  /// Until the client that has come was sent its grants and the node is silent, if it is to be. A
+  /// client may have its grants before that.
+  void await_grants() {
+    if (thread_.joinable()) thread_.join();
+  }
 
   std::uint16_t port() const { return ntohs(rdma_get_src_port(listener_)); }
 
@@ -59,10 +71,11 @@ class RogueNode {
     FARVEC_CHECK(rdma_post_send(id_, nullptr, bytes_, sizeof(grant), memory_, 0) == 0);
     ibv_wc completion{};
     (void)rdma_get_send_comp(id_, &completion);
-    enter_error_state(*id_->qp);
+    if (then_ == Then::falls_silent) enter_error_state(*id_->qp);
   }
 
   VerbsWelcome welcome_;
+  const Then then_;
   rdma_cm_id* listener_ = nullptr;
   rdma_cm_id* id_ = nullptr;
   ibv_mr* memory_ = nullptr;

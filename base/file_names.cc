@@ -1,0 +1,49 @@
+#include "base/file_names.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
+#include "base/error.h"
+
+namespace farvec {
+
+namespace fs = std::filesystem;
+
+fs::path parent_of(const fs::path& path) {
+  const bool slash_at_end = !path.has_filename() && path.has_relative_path();
+  const fs::path parent = (slash_at_end ? path.parent_path() : path).parent_path();
+  return parent.empty() ? fs::path(".") : parent;
+}
+
+void sync_directory(const fs::path& path) {
+  const int fd = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) throw SystemError(errno, "opening '{}' to sync it", path.string());
+  const int failed = fsync(fd) == 0 ? 0 : errno;
+  close(fd);
+  // EINVAL: this file system has no directories to sync.
+  if (failed != 0 && failed != EINVAL) throw SystemError(failed, "syncing '{}'", path.string());
+}
+
+void rename_path(const fs::path& from, const fs::path& to) {
+  if (std::rename(from.c_str(), to.c_str()) == 0) return;
+  throw SystemError(errno, "giving '{}' the name '{}'", from.string(), to.string());
+}
+
+FileLock try_lock(int fd) {
+  if (flock(fd, LOCK_EX | LOCK_NB) == 0) return FileLock::taken;
+  return errno == EWOULDBLOCK ? FileLock::held : FileLock::none;
+}
+
+bool is_file_at(int fd, const std::string& path) {
+  struct stat opened {};
+  struct stat named {};
+  return fstat(fd, &opened) == 0 && lstat(path.c_str(), &named) == 0 &&
+         opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+}
+
+}  // namespace farvec

@@ -1,0 +1,30 @@
+// Names of files and folders: who holds them, and that they outlive a loss of power.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace farvec {
+
+/// The folder that holds `path`; "." for a bare name.
+std::filesystem::path parent_of(const std::filesystem::path& path);
+
+/// Makes names in it outlive a loss of power. Throws SystemError.
+void sync_directory(const std::filesystem::path& path);
+
+/// Gives `from` the name `to`, in one step, in place of a file or an empty folder of that name.
+/// Throws SystemError.
+void rename_path(const std::filesystem::path& from, const std::filesystem::path& to);
+
+enum class FileLock {
+  taken,
+  held,  ///< by another descriptor, of any process
+  none,  ///< this file system has no locks
+};
+/// Tries to take the exclusive lock of an open file or folder, which goes with the descriptor.
+FileLock try_lock(int fd);
+
+/// Whether `path` itself, and no link of that name, is the open file.
+bool is_file_at(int fd, const std::string& path);
+
+}  // namespace farvec

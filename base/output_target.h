@@ -1,0 +1,23 @@
+// What stands at the name of an output before it is written.
+#pragma once
+
+#include <string>
+
+namespace farvec {
+
+/// Where the links of `path` lead: a name that is no link and need not exist, or one for a
+/// descriptor of this process. Throws SystemError on a circle.
+std::string follow_links(std::string path);
+
+/// Whether bytes for `path` go straight there: it is no regular file, or it stands for a descriptor
+/// of this process. Throws Error when it is a folder.
+bool is_written_directly(const std::string& path);
+
+/// Opens such a path for writing, without waiting for the reader of a FIFO. Throws SystemError, and
+/// Error when there is no reader.
+int open_directly(const std::string& path);
+
+/// Removes what killed writers of `target` left beside it. Nothing that cannot be removed matters.
+void remove_dead_partials(const std::string& target);
+
+}  // namespace farvec

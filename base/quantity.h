@@ -1,0 +1,31 @@
+// Numbers, sizes, shares and switches as command lines give them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace farvec {
+
+/// What parse_bytes() takes, for help texts.
+inline constexpr const char* kSizeForms =
+    "bytes, or with B, KB, MB, GB, TB (powers of 1000) or KiB, MiB, GiB, TiB (of 1024)";
+
+/// "65536", "64KB", "1.5GiB": a whole number of bytes, 0 included. Throws Error naming `option`.
+std::uint64_t parse_bytes(std::string_view text, std::string_view option);
+
+/// "20%", "0.5%": the number before the sign, more than 0 and at most 100. Throws Error naming
+/// `option`.
+double parse_percent(std::string_view text, std::string_view option);
+
+/// "42". Throws Error naming `option`.
+std::uint64_t parse_number(std::string_view text, std::string_view option);
+
+/// "on" or "off". Throws Error naming `option`.
+bool parse_switch(std::string_view text, std::string_view option);
+
+/// For CLI11's transform(): a size as parse_bytes() takes it, in digits alone.
+std::function<std::string(std::string)> size_in_digits(std::string option);
+
+}  // namespace farvec

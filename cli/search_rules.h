@@ -1,0 +1,31 @@
+// Which options of a search mean something for an index and the tiers that it is searched on.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "layout/manifest.h"
+#include "transport/tier.h"
+
+namespace CLI {
+class App;
+}
+
+namespace farvec::cli {
+
+/// What is to be searched in this process. Nothing of it has to be loaded.
+struct SearchTarget {
+  const layout::Manifest& manifest;
+  std::string index;  ///< its directory, for messages
+  std::span<const transport::TierSpec> tiers;
+};
+
+/// Throws Error naming the first option that was given and would be ignored: of the other kind of
+/// index, or of tiers that are none of these. Options that the command does not have are passed
+/// over, so `search` and `sweep` share the rules.
+void refuse_unused_options(const CLI::App& command, const SearchTarget& target);
+
+/// The same for searches that a compute node does: what belongs to an index in this process.
+void refuse_local_options(const CLI::App& command);
+
+}  // namespace farvec::cli

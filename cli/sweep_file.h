@@ -1,0 +1,46 @@
+// The file of a sweep's rows, one JSON object to a line, written as they are measured.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace farvec::cli {
+
+/// What becomes of a file that is there already.
+enum class ExistingFile { refuse, overwrite, resume };
+
+/// A row is in the file when append() has returned, whatever happens afterwards. No path: no file,
+/// and every call does nothing.
+class SweepFile {
+ public:
+  /// Opens the file, or makes it; one that was made and has no row in the end is removed. Only a
+  /// regular file can be resumed; a device or pipe is written to as it is. With `resume` a last
+  /// line that was cut off is dropped, and every other one has to be a JSON object. An old file
+  /// loses nothing before the first row. Throws Error.
+  SweepFile(std::string path, ExistingFile existing);
+  ~SweepFile();
+  SweepFile(const SweepFile&) = delete;
+  SweepFile& operator=(const SweepFile&) = delete;
+
+  /// Whether a row with all these values is there that has no "error". A value that the row lacks
+  /// is null.
+  bool has(const nlohmann::ordered_json& parameters) const;
+  /// What to do with what is there when the sweep was ended: " and in 'a'; --resume goes on".
+  std::string described() const;
+  /// Throws SystemError when the row does not fit on the disk; those before it stay.
+  void append(const std::string& object);
+
+ private:
+  bool open_existing(ExistingFile existing);
+  void read_rows();
+
+  const std::string path_;
+  int fd_ = -1;
+  bool made_ = false;
+  bool emptied_ = true;               ///< nothing is there that the first row is to replace
+  std::vector<nlohmann::json> rows_;  ///< that were there
+};
+
+}  // namespace farvec::cli

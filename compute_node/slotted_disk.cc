@@ -1,0 +1,26 @@
+#include "compute_node/slotted_disk.h"
+
+#include "compute_node/disk_records.h"
+#include "compute_node/slotted_core.h"
+
+namespace farvec::compute_node {
+
+using ssd_baseline::SlottedStore;
+
+SlottedDisk::SlottedDisk(const layout::IndexDirectory& directory,
+                         const ssd_baseline::SlottedIndex& index,
+                         const SlottedDiskOptions& options) {
+  (void)SlottedStore::plan(index, options.searches);
+  files_.push_back(open_disk_records(directory, options.path));
+  if (options.searches.rerank > 0) files_.push_back(open_disk_vectors(directory, options.path));
+  store_ = std::make_shared<SlottedStore>(index, directory.load_page_map(options.load),
+                                          options.searches);
+}
+
+std::unique_ptr<SearchCore> SlottedDisk::make_core(ssd_baseline::DiskThread thread) const {
+  return make_slotted_core(
+      store_,
+      ssd_baseline::open_disk(files_, SlottedStore::reads_per_core(store_->options()), thread));
+}
+
+}  // namespace farvec::compute_node

@@ -1,0 +1,48 @@
+// Accepts the TCP connections of a TLS server, so that who is refused has a name.
+#pragma once
+
+#include <grpcpp/server_builder.h>
+
+#include <cstdint>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "rpc/address.h"
+#include "rpc/refusal_log.h"
+#include "rpc/unix_socket.h"
+
+namespace farvec::rpc {
+
+/// Listens, accepts on a thread of its own, and hands each connection to gRPC in a TlsPeerScope.
+class TlsAcceptor {
+ public:
+  using Taker = std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor>;
+
+  /// Listens on every address of the host. Throws Error or SystemError.
+  explicit TlsAcceptor(const Address& address);
+  ~TlsAcceptor() { stop(); }
+  TlsAcceptor(const TlsAcceptor&) = delete;
+  TlsAcceptor& operator=(const TlsAcceptor&) = delete;
+
+  /// That the kernel chose when 0 was asked for; the same on every address.
+  std::uint16_t port() const { return port_; }
+  /// Once; the taker's server must have started, and must not end before stop().
+  void start(Taker taker);
+  /// No connection is accepted any more. Idempotent.
+  void stop();
+
+ private:
+  void listen_on(const addrinfo& entry, const Address& address);
+  void run();
+  void accept_one(int listener);
+
+  std::vector<Descriptor> listeners_;
+  std::uint16_t port_;
+  const std::shared_ptr<RefusalLog> refusals_ = std::make_shared<RefusalLog>();
+  Descriptor wake_;  ///< eventfd; readable once the thread must end
+  Taker taker_;
+  std::thread thread_;
+};
+
+}  // namespace farvec::rpc

@@ -1,0 +1,110 @@
+// Writes small valid clusters in every layout, a list, and centroids.
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "layout/centroids_region.h"
+#include "layout/cluster_encoder.h"
+#include "tests/fuzz/layout/cluster_fuzz.h"
+#include "tests/fuzz/seed_files.h"
+
+namespace {
+
+using namespace farvec;
+using namespace farvec::layout;
+
+constexpr std::uint32_t kCount = 30;
+
+/// Vector v is at home in cluster v mod 5, of 6, and every other one in the next one too.
+struct SmallClusters {
+  SmallClusters() {
+    for (NodeId v = 0; v < kCount; ++v) {
+      const ClusterId home = v % (fuzz::kClusters - 1);
+      homes.push_back(home);
+      members.push_back(home);
+      if (v % 2 == 0) members.push_back((home + 1) % (fuzz::kClusters - 1));
+      begins.push_back(members.size());
+    }
+    for (std::size_t i = 0; i < kCount * fuzz::kVectorBytes; ++i) {
+      rows.push_back(static_cast<std::uint8_t>(i));
+    }
+  }
+  ClusterContents contents(bool checksums) const {
+    return {{begins, members},
+            homes,
+            packed_view(rows.data(), kCount, fuzz::kVectorBytes, ElementType::u8),
+            fuzz::kClusters,
+            checksums};
+  }
+
+  std::vector<std::uint64_t> begins{0};
+  std::vector<ClusterId> members;
+  std::vector<ClusterId> homes;
+  std::vector<std::uint8_t> rows;
+};
+
+template <typename T>
+void append(std::vector<std::byte>& bytes, std::span<const T> values) {
+  const auto raw = std::as_bytes(values);
+  bytes.insert(bytes.end(), raw.begin(), raw.end());
+}
+
+/// As layout_cluster_table_fuzz reads it.
+std::vector<std::byte> cluster_input(const ClusterEncoder& encoder) {
+  const ClusterGeometry& geometry = encoder.geometry();
+  const fuzz::ClusterInput head{.kind = static_cast<std::uint8_t>(geometry.kind),
+                                .checksums = geometry.record_checksum,
+                                .address_bytes = static_cast<std::uint8_t>(geometry.address_bytes),
+                                .count = static_cast<std::uint8_t>(geometry.count),
+                                .members = static_cast<std::uint16_t>(geometry.members)};
+  std::vector<std::byte> bytes;
+  append(bytes, std::span(&head, 1));
+  append(bytes, encoder.table());
+  encoder.stream(
+      1, [&](std::span<const std::byte> some) { append(bytes, some); }, [](std::uint64_t) {});
+  return bytes;
+}
+
+void write_clusters(const std::filesystem::path& folder) {
+  const SmallClusters clusters;
+  for (const ClusterLayoutKind kind : kClusterLayouts) {
+    for (const bool checksums : {false, true}) {
+      const std::string name = std::string(to_string(kind)) + (checksums ? "-checksums" : "");
+      fuzz::write_seed(fuzz::seed_path(folder, "layout_cluster_table_fuzz", name),
+                       cluster_input(ClusterEncoder(kind, clusters.contents(checksums))));
+    }
+  }
+}
+
+void write_list(const std::filesystem::path& folder) {
+  std::vector<std::byte> list(40 * 3);
+  for (std::size_t i = 0; i < 40; ++i) list[3 * i] = static_cast<std::byte>(i);
+  const std::uint32_t checksum = list_checksum(list, 0);
+  append(list, std::span(&checksum, 1));
+  fuzz::write_seed(fuzz::seed_path(folder, "layout_cluster_list_fuzz", "list"), list);
+}
+
+/// Four centroids in a ring.
+void write_centroids(const std::filesystem::path& folder) {
+  const std::array<std::uint32_t, 4> degrees{1, 1, 1, 1};
+  const std::array<ClusterId, 4> ring{1, 2, 3, 0};
+  for (const std::uint32_t dimension : {3u, 4u}) {
+    const std::vector<float> centroids(4 * dimension, 0.5f);
+    fuzz::write_seed(
+        fuzz::seed_path(folder, "layout_centroids_fuzz", std::to_string(dimension)),
+        encode_centroids({centroids, dimension, {ring.data(), degrees.data(), 4, 1, 0}}));
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return fuzz::write_seeds(argc, argv, [](const std::filesystem::path& folder) {
+    write_clusters(folder);
+    write_list(folder);
+    write_centroids(folder);
+  });
+}

@@ -1,0 +1,107 @@
+"""`farvec status`: what both daemons tell, and what is said of one that does not answer."""
+import json
+import signal
+import socket
+import time
+import unittest
+
+from farvec_tool import TIMEOUT_S, DaemonTest, farvec, free_port, write_vectors
+
+QUERIES, LIST = 7, 20
+
+
+class Status(DaemonTest):
+    def setUp(self):
+        super().setUp()
+        self.base = write_vectors(self.folder / "base", self.rows(300))
+        self.must_pass(self.build(self.base))
+        self.memory = f"unix:{self.folder}/m"
+        self.compute = f"unix:{self.folder}/c"
+
+    def start_memory(self):
+        return self.start("farvec-memory-node", "--index", self.folder / "index", "--listen",
+                          self.memory, "--lease-seconds", 2)
+
+    def start_both(self):
+        memory = self.start_memory()
+        self.start("farvec-compute-node", "--memory-node", self.memory, "--listen", self.compute)
+        return memory
+
+    def facts(self, address, serves=True):
+        """What it says when it serves, or does not; waits until it is so."""
+        end = time.monotonic() + TIMEOUT_S
+        while True:
+            result = farvec("status", address, "--json")
+            if result.returncode == (0 if serves else 3):
+                return json.loads(result.stdout)
+            self.assertLess(time.monotonic(), end, result.stdout + result.stderr)
+            time.sleep(0.05)
+
+    def test_a_memory_node(self):
+        self.start_memory()
+        facts = self.facts(self.memory)
+        self.assertEqual(facts["node"], "memory")
+        self.assertEqual(facts["state"], "serving")
+        self.assertEqual(facts["index"]["vectors"], 300)
+        self.assertEqual(facts["index"]["layout"], "csr")
+        self.assertEqual((facts["publications"], facts["leases"]), (1, 0))
+        text = self.must_pass(farvec("status", self.memory)).stdout
+        for word in ("memory node", "serving", "300 vectors of 16 x u8 (l2), csr; node 0 of 1",
+                     "uptime", "generation", "leases"):
+            self.assertIn(word, text)
+
+    def test_a_compute_node_follows_and_counts(self):
+        self.start_both()
+        before = self.facts(self.compute)
+        self.assertEqual(before["node"], "compute")
+        self.assertEqual(before["index"]["vectors"], 300)
+        self.assertEqual((before["switches"], before["switches_refused"]), (0, 0))
+        self.assertEqual(before["memory_nodes"],
+                         [{"address": self.memory, "attached": True, "node": 0}])
+        queries = write_vectors(self.folder / "queries", self.rows(QUERIES))
+        self.must_pass(farvec("search", "--connect", self.compute, "--queries", queries,
+                              "--list", LIST))
+        self.must_pass(self.build(self.base, "--layout", "padded", out="padded"))
+        self.must_pass(farvec("publish", "--memory-node", self.memory, "--index",
+                              self.folder / "padded", "--quiet"))
+        end = time.monotonic() + TIMEOUT_S
+        while (after := self.facts(self.compute))["switches"] == 0:
+            self.assertLess(time.monotonic(), end, after)
+            time.sleep(0.05)
+        self.assertEqual(after["index"]["layout"], "padded")
+        self.assertNotEqual(after["generation"], before["generation"])
+        self.assertEqual(after["generation"], self.facts(self.memory)["generation"])
+        self.assertEqual(after["queries_ok"], QUERIES)
+        self.assertEqual((after["queries_in_flight"], after["queries_queued"]), (0, 0))
+        self.assertGreater(after["uptime_seconds"], 0)
+        text = self.must_pass(farvec("status", self.compute)).stdout
+        for word in ("compute node", "serving", "padded, tier shm", "1 to a newer index, 0 refused",
+                     f"{QUERIES} queries", f"{self.memory}: attached, node 0"):
+            self.assertIn(word, text)
+
+    def test_a_compute_node_that_waits(self):
+        memory = self.start_both()
+        self.facts(self.compute)
+        memory.send_signal(signal.SIGKILL)
+        facts = self.facts(self.compute, serves=False)
+        self.assertIn(self.memory, facts["source"])
+        self.assertNotIn("index", facts)
+        result = farvec("status", self.compute)
+        self.assertEqual(result.returncode, 3)
+        self.assertIn(f"waiting for memory node {self.memory}", result.stdout)
+
+    def test_nobody_there(self):
+        address = f"127.0.0.1:{free_port()}"
+        result = self.must_refuse(farvec("status", address), f"nothing listens at {address}")
+        self.assertEqual(result.returncode, 1)
+        self.must_refuse(farvec("status", "nonsense"), "nonsense")
+        self.must_refuse(farvec("status"), "address")
+
+    def test_one_that_does_not_answer_has_a_deadline(self):
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            address = f"127.0.0.1:{silent.getsockname()[1]}"
+            self.must_refuse(farvec("status", address, "--timeout-seconds", 0.5), address, "0.5 s")
+
+
+if __name__ == "__main__":
+    unittest.main()

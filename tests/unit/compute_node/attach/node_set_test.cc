@@ -1,0 +1,49 @@
+#include "compute_node/attach/node_set.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "compute_node/unreachable_error.h"
+#include "tests/unit/temporary_folder.h"
+
+namespace farvec::compute_node {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::AllOf;
+using testing::HasSubstr;
+
+/// Of addresses at which nobody listens.
+struct NodeSetTest : testing::Test {
+  tests::TemporaryFolder folder;
+
+  NodeSetOptions options(bool await_absent) const {
+    NodeSetOptions made;
+    made.addresses = rpc::parse_addresses("unix:" + folder.file("a") + ",unix:" + folder.file("b"));
+    made.await_absent = await_absent;
+    return made;
+  }
+  static std::string why_not_ready(NodeSet& set, std::chrono::milliseconds bound) {
+    try {
+      set.wait_ready(bound);
+    } catch (const UnreachableError& error) {
+      return error.what();
+    }
+    return "";
+  }
+};
+
+TEST_F(NodeSetTest, AbsentNodesAreToldAtOnceWhenNobodyWaitsForThem) {
+  NodeSet set(options(false));
+  EXPECT_THAT(why_not_ready(set, 1h),  // the test's time-out comes before
+              AllOf(HasSubstr("nothing listens at unix:" + folder.file("a")),
+                    HasSubstr("nothing listens at unix:" + folder.file("b"))));
+}
+
+TEST_F(NodeSetTest, AbsentNodesAreWaitedForWithinTheBound) {
+  NodeSet set(options(true));
+  EXPECT_THAT(why_not_ready(set, 1s), HasSubstr("nothing listens at unix:" + folder.file("a")));
+}
+
+}  // namespace
+}  // namespace farvec::compute_node

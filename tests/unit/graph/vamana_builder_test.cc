@@ -1,0 +1,176 @@
+#include "graph/vamana_builder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/error.h"
+#include "graph/beam_search.h"
+#include "graph/build_space.h"
+#include "graph/reachability.h"
+#include "tests/unit/graph/graph_source.h"
+#include "tests/unit/graph/test_data.h"
+
+namespace farvec::graph {
+namespace {
+
+using testing::quiet_options;
+
+void expect_sound(const Graph& graph, std::uint32_t degree) {
+  for (std::size_t v = 0; v < graph.count(); ++v) {
+    const auto row = graph.neighbors(v);
+    EXPECT_LE(row.size(), degree);
+    EXPECT_EQ(std::set<NodeId>(row.begin(), row.end()).size(), row.size()) << "vertex " << v;
+    for (NodeId id : row) {
+      EXPECT_LT(id, graph.count());
+      EXPECT_NE(id, v);
+    }
+  }
+  const auto reachable = reachable_vertices(graph);
+  EXPECT_EQ(std::count(reachable.begin(), reachable.end(), false), 0);
+}
+
+struct Answer {
+  Status status;
+  std::vector<Neighbor> neighbors;
+  BeamCounts counts;
+};
+
+Answer search(const Graph& graph, VectorView data, Metric metric, const void* query,
+              BeamParameters parameters) {
+  testing::GraphSource source{graph, data};
+  const testing::ExactScorer scorer{data, query,
+                                    distance::pair_kernel(metric, data.type, data.dimension)};
+  parameters.max_degree = graph.row_capacity();
+  parameters.node_count = static_cast<std::uint32_t>(graph.count());
+  BeamScratch scratch;
+  const NodeId entry = graph.entry;
+  Answer answer;
+  answer.status = beam_search(source, scorer, {&entry, 1}, parameters, scratch);
+  for (std::uint32_t i = 0; i < scratch.results.size(); ++i) {
+    answer.neighbors.push_back(scratch.results[i]);
+  }
+  answer.counts = scratch.counts;
+  return answer;
+}
+
+double recall(const Graph& graph, VectorView data, Metric metric, VectorView queries) {
+  const auto kernel = distance::pair_kernel(metric, data.type, data.dimension);
+  double hits = 0;
+  for (std::size_t q = 0; q < queries.count; ++q) {
+    std::vector<float> truth;
+    for (std::size_t i = 0; i < data.count; ++i) {
+      truth.push_back(kernel(queries.row(q), data.row(i), data.dimension));
+    }
+    std::nth_element(truth.begin(), truth.begin() + 9, truth.end());
+    BeamParameters parameters;
+    parameters.list = 50;
+    const auto answer = search(graph, data, metric, queries.row(q), parameters);
+    for (const Neighbor& n : answer.neighbors) hits += n.distance <= truth[9] ? 1 : 0;
+  }
+  return hits / 10 / static_cast<double>(queries.count);
+}
+
+TEST(Vamana, FindsTrueNeighboursForEveryMetric) {
+  const testing::Cloud cloud(3050, 12, 1);
+  VectorView data = cloud.view();
+  VectorView queries = data;
+  data.count = 3000;
+  queries.data = data.row(3000);
+  queries.count = 50;
+  for (Metric metric : {Metric::l2, Metric::inner_product}) {
+    const Graph graph = build_vamana(data, metric, quiet_options());
+    expect_sound(graph, 16);
+    EXPECT_GE(recall(graph, data, metric, queries), 0.95) << to_string(metric);
+  }
+}
+
+TEST(Vamana, SameGraphForAnyNumberOfThreads) {
+  const testing::Cloud cloud(2000, 9, 5);
+  VamanaOptions options = quiet_options();
+  options.passes = 2;
+  options.threads = 1;
+  const Graph one = build_vamana(cloud.view(), Metric::l2, options);
+  options.threads = 3;
+  const Graph three = build_vamana(cloud.view(), Metric::l2, options);
+  options.seed = 2;
+  const Graph other = build_vamana(cloud.view(), Metric::l2, options);
+  bool differs = false;
+  ASSERT_EQ(one.entry, three.entry);
+  for (std::size_t v = 0; v < one.count(); ++v) {
+    ASSERT_TRUE(std::ranges::equal(one.neighbors(v), three.neighbors(v))) << "vertex " << v;
+    differs |= !std::ranges::equal(one.neighbors(v), other.neighbors(v));
+  }
+  EXPECT_TRUE(differs) << "another seed should give another graph";
+}
+
+TEST(Vamana, SmallAndDegenerateSets) {
+  for (std::size_t count : {0u, 1u, 2u, 3u, 17u}) {
+    const testing::Cloud cloud(count, 3, 9);
+    const Graph graph = build_vamana(cloud.view(), Metric::l2, quiet_options());
+    EXPECT_EQ(graph.count(), count);
+    expect_sound(graph, 16);
+  }
+  const std::vector<float> same(5000, 2.5f);
+  const auto view = packed_view(same.data(), 1000, 5, ElementType::f32);
+  VamanaStats stats;
+  const Graph graph = build_vamana(view, Metric::l2, quiet_options(), &stats);
+  expect_sound(graph, 16);
+  BeamParameters parameters;
+  const auto answer = search(graph, view, Metric::l2, same.data(), parameters);
+  EXPECT_EQ(answer.neighbors.size(), 10u) << "duplicates of one vector are all reachable";
+}
+
+TEST(Vamana, DegreeOneStaysReachable) {
+  const testing::Cloud cloud(200, 2, 4);
+  VamanaOptions options = quiet_options();
+  options.degree = 1;
+  expect_sound(build_vamana(cloud.view(), Metric::l2, options), 1);
+}
+
+TEST(Vamana, RefusesOptionsThatMakeNoSense) {
+  const testing::Cloud cloud(10, 2, 4);
+  for (auto change :
+       {+[](VamanaOptions& o) { o.degree = 0; }, +[](VamanaOptions& o) { o.list = 0; },
+        +[](VamanaOptions& o) { o.alpha = 0.5f; }, +[](VamanaOptions& o) { o.passes = 0; }}) {
+    VamanaOptions options = quiet_options();
+    change(options);
+    EXPECT_THROW(build_vamana(cloud.view(), Metric::l2, options), Error);
+  }
+}
+
+TEST(BeamSearch, WiderFrontierTakesFewerHops) {
+  const testing::Cloud cloud(3000, 12, 1);
+  const Graph graph = build_vamana(cloud.view(), Metric::l2, quiet_options());
+  BeamParameters parameters;
+  parameters.list = 40;
+  const auto narrow = search(graph, cloud.view(), Metric::l2, cloud.view().row(5), parameters);
+  parameters.width = 4;
+  const auto wide = search(graph, cloud.view(), Metric::l2, cloud.view().row(5), parameters);
+  EXPECT_EQ(narrow.neighbors.front().id, 5u);
+  EXPECT_EQ(wide.neighbors.front().id, 5u);
+  EXPECT_LT(wide.counts.hops, narrow.counts.hops);
+  EXPECT_GE(wide.counts.distances, narrow.counts.hops);
+  EXPECT_EQ(narrow.counts.distances, narrow.counts.hops);
+}
+
+TEST(BeamSearch, FewerVerticesThanKGivesThemAll) {
+  const testing::Cloud cloud(4, 3, 1);
+  const Graph graph = build_vamana(cloud.view(), Metric::l2, quiet_options());
+  const auto answer = search(graph, cloud.view(), Metric::l2, cloud.view().row(0), {});
+  EXPECT_EQ(answer.neighbors.size(), 4u);
+}
+
+TEST(BeamSearch, NeighbourThatDoesNotExistIsDataLoss) {
+  const testing::Cloud cloud(50, 3, 1);
+  Graph graph = build_vamana(cloud.view(), Metric::l2, quiet_options());
+  const NodeId bogus[] = {1000000};
+  graph.set_neighbors(graph.entry, bogus);
+  const auto answer = search(graph, cloud.view(), Metric::l2, cloud.view().row(0), {});
+  EXPECT_EQ(answer.status.code(), StatusCode::data_loss);
+}
+
+}  // namespace
+}  // namespace farvec::graph
