@@ -11,7 +11,9 @@ namespace farvec::compute_node {
 
 /// Mapped bytes outlive the node that wrote them; this endpoint does not: after the death post()
 /// refuses and what is outstanding completes with `unavailable`. An endpoint below that finds its
-/// peer gone tells all others.
+/// peer gone tells all others. A node that refuses a read (`failed_precondition`) is gone as well:
+/// it granted the lease, and has taken it back or is being killed, when a device may lose its
+/// regions before its connections.
 class LiveEndpoint final : public transport::Endpoint {
  public:
   LiveEndpoint(std::unique_ptr<transport::Endpoint> below, std::shared_ptr<Liveness> liveness)
@@ -52,7 +54,7 @@ class LiveEndpoint final : public transport::Endpoint {
  private:
   bool alive() const { return liveness_->alive.load(std::memory_order_relaxed); }
   void note(StatusCode code) {
-    if (code != StatusCode::unavailable) return;
+    if (code != StatusCode::unavailable && code != StatusCode::failed_precondition) return;
     liveness_->alive.store(false, std::memory_order_relaxed);
   }
 

@@ -79,11 +79,18 @@ void require_one_interface(const FabricPort& port, const FabricListenerOptions& 
 
 struct FabricListener::Client {
   Client(FabricInfo info, const GrantLease& held) : lease(held), port(std::move(info), true) {}
+  /// The connection first, where the provider allows it: a read that comes without its registration
+  /// would be told that it is not allowed, and not that the lease is over.
+  ~Client() {
+    if (!port.has_mode(FI_MR_ENDPOINT)) port.close_endpoint();
+  }
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
 
   const GrantLease lease;
   FabricWelcome welcome;
   FabricPort port;
-  // Closed before the endpoint.
+  // Closed before the endpoint where they are bound to it.
   std::vector<FabricRegion> registered;
   FabricRegion registered_welcome;
   bool busy = false;  ///< has more to do than one turn allows

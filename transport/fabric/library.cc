@@ -40,6 +40,7 @@ FabricLibrary load() {
   find(library, "fi_dupinfo", found.dupinfo);
   find(library, "fi_fabric", found.fabric);
   find(library, "fi_strerror", found.strerror);
+  find(library, "fi_version", found.version);
   return found;
 }
 

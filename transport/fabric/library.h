@@ -21,6 +21,7 @@ struct FabricLibrary {
   decltype(&fi_dupinfo) dupinfo = nullptr;
   decltype(&fi_fabric) fabric = nullptr;
   decltype(&fi_strerror) strerror = nullptr;
+  decltype(&fi_version) version = nullptr;
 };
 
 /// Stays loaded until the process ends. Throws Error when it cannot be loaded. Any thread.

@@ -11,6 +11,8 @@ namespace {
 
 /// Debian 12 and Ubuntu 24.04 have 1.17.
 constexpr std::uint32_t kApiVersion = FI_VERSION(1, 15);
+/// Since then `tcp` is what was `net` before.
+constexpr std::uint32_t kSoundTcp = FI_VERSION(1, 18);
 constexpr int kServedMemoryModes =
     FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_PROV_KEY | FI_MR_ALLOCATED | FI_MR_ENDPOINT;
 
@@ -27,7 +29,8 @@ FabricInfo make_hints(const FabricQuery& query) {
   hints->ep_attr->type = FI_EP_RDM;
   hints->domain_attr->mr_mode = kServedMemoryModes;
   hints->domain_attr->threading = FI_THREAD_DOMAIN;
-  if (!query.provider.empty()) hints->fabric_attr->prov_name = duplicate(query.provider);
+  if (!query.provider.empty())
+    hints->fabric_attr->prov_name = duplicate(provider_for(query.provider));
   if (!query.peer.empty()) {
     hints->dest_addr = std::malloc(query.peer.size());
     if (hints->dest_addr == nullptr) throw Error("out of memory for libfabric");
@@ -55,9 +58,7 @@ void check(Result result, const char* step, const fi_info& info) {
               fabric_error(result));
 }
 
-}  // namespace
-
-std::string fabric_providers() {
+std::set<std::string> provider_names() {
   FabricQuery query;
   query.capabilities = FI_RMA | FI_READ | FI_REMOTE_READ;
   int error = 0;
@@ -66,8 +67,20 @@ std::string fabric_providers() {
   for (const fi_info* info = found.get(); info != nullptr; info = info->next) {
     names.insert(info->fabric_attr->prov_name);
   }
+  return names;
+}
+
+}  // namespace
+
+std::string provider_for(const std::string& name) {
+  if (name != "tcp" || FI_VERSION_GE(fabric_library().version(), kSoundTcp)) return name;
+  static const bool has_net = provider_names().contains("net");
+  return has_net ? "net" : name;
+}
+
+std::string fabric_providers() {
   std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  for (const std::string& name : provider_names()) text += (text.empty() ? "" : ", ") + name;
   return text.empty() ? "none" : text;
 }
 

@@ -42,8 +42,14 @@ struct FabricQuery {
   std::span<const std::byte> peer;  ///< address to reach; empty: none
 };
 
-/// The provider's first answer. Throws Error naming the provider: not here (lists those that are),
-/// no such host, cannot reach the peer.
+/// The provider that stands for the one that was named. Before libfabric 1.18 that is `net` for
+/// `tcp`: the older code reports a read that fails while it is being sent with an address that
+/// means nothing, and its user, ofi_rxm, then crashes or hangs; `net` is the code that 1.18 calls
+/// `tcp`. "tcp;ofi_rxm" is taken by its word.
+std::string provider_for(const std::string& name);
+
+/// The provider's first answer, see provider_for(). Throws Error naming the provider: not here
+/// (lists those that are), no such host, cannot reach the peer.
 FabricInfo query_fabric(const FabricQuery& query);
 
 /// The providers of this machine that read remote memory: "net, shm, tcp;ofi_rxm".

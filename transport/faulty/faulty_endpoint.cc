@@ -102,7 +102,7 @@ Completion FaultyEndpoint::finish(Slot& slot) {
     std::copy_n(slot.arrived.data, completion.bytes, read.destination);
   }
   if (completion.status != StatusCode::ok || slot.fault == Fault::none) return completion;
-  if (slot.fault == Fault::error) return {read.token, StatusCode::internal, 0};
+  if (slot.fault == Fault::error) return {read.token, options_.error, 0};
   if (read.bytes == 0) return completion;
   if (slot.fault == Fault::shorten) {
     completion.bytes = static_cast<std::uint32_t>(slot.noise % read.bytes);

@@ -20,13 +20,14 @@ struct FaultOptions {
   double drop_rate = 0;   ///< never completes
   double short_rate = 0;  ///< completes ok with fewer bytes; the rest of the buffer is noise
   double flip_rate = 0;   ///< completes ok with one bit flipped
-  double error_rate = 0;  ///< completes with `internal`
+  double error_rate = 0;  ///< completes with `error`
   double delay_rate = 0;  ///< completes `delay_polls` polls later than it would
   std::uint32_t delay_polls = 100;
   double post_rate = 0;                 ///< probability per post() to fail with resource_exhausted
-  std::uint64_t failing_read = kNever;  ///< this read completes with `internal`
+  std::uint64_t failing_read = kNever;  ///< this read completes with `error`
   std::uint64_t failing_post = kNever;  ///< this post() fails with resource_exhausted
   std::uint64_t dead_from_read = kNever;  ///< the peer dies when this read is posted
+  StatusCode error = StatusCode::internal;
 };
 
 class FaultyEndpoint final : public Endpoint {

@@ -14,6 +14,9 @@ struct LiveEndpointTest : testing::Test {
   std::unique_ptr<transport::Endpoint> over(double drop_rate) {
     transport::FaultOptions faults;
     faults.drop_rate = drop_rate;
+    return over(faults);
+  }
+  std::unique_ptr<transport::Endpoint> over(const transport::FaultOptions& faults) {
     return std::make_unique<transport::FaultyEndpoint>(
         std::make_unique<transport::MappedEndpoint>(transport::random_regions()), faults);
   }
@@ -45,6 +48,23 @@ TEST_F(LiveEndpointTest, ToldOfTheLossItTellsTheOthers) {
   for (const Completion& done : transport::collect(other, 8)) {
     EXPECT_EQ(done.status, StatusCode::unavailable);
   }
+  EXPECT_EQ(other.post(reads()).code(), StatusCode::unavailable);
+}
+
+/// A device that is being killed may lose its windows before its queue pairs.
+TEST_F(LiveEndpointTest, ARefusedReadIsTheEndOfTheLease) {
+  transport::FaultOptions faults;
+  faults.failing_read = 5;
+  faults.error = StatusCode::failed_precondition;
+  LiveEndpoint endpoint(over(faults), liveness);
+  LiveEndpoint other(over(0), liveness);
+  ASSERT_TRUE(endpoint.post(reads()).ok());
+  const auto found = transport::collect(endpoint, 8);
+  ASSERT_EQ(found.size(), 8u);
+  for (const Completion& done : found) {
+    EXPECT_TRUE(done.status == StatusCode::unavailable || done.token < 5) << done.token;
+  }
+  EXPECT_EQ(endpoint.post(reads()).code(), StatusCode::unavailable);
   EXPECT_EQ(other.post(reads()).code(), StatusCode::unavailable);
 }
 
