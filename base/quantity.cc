@@ -60,6 +60,14 @@ double parse_percent(std::string_view text, std::string_view option) {
   return number;
 }
 
+double parse_share(std::string_view text, std::string_view option) {
+  const auto [number, length] = leading_number(text);
+  if (length == 0 || text.substr(length) != "%" || !(number >= 0 && number <= 100)) {
+    throw Error("{}: '{}' is no share: use 0% to 100%", option, text);
+  }
+  return number / 100;
+}
+
 std::uint64_t parse_number(std::string_view text, std::string_view option) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

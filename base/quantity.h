@@ -19,6 +19,9 @@ std::uint64_t parse_bytes(std::string_view text, std::string_view option);
 /// `option`.
 double parse_percent(std::string_view text, std::string_view option);
 
+/// "0%", "50%": from 0 to 1, both included. Throws Error naming `option`.
+double parse_share(std::string_view text, std::string_view option);
+
 /// "42". Throws Error naming `option`.
 std::uint64_t parse_number(std::string_view text, std::string_view option);
 

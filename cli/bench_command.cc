@@ -26,7 +26,7 @@ struct BenchArguments {
   std::string tiers = "dram";
   std::string payloads = "64,256,4096";
   std::string inflights = "1,16,128";
-  std::string mixes = "0";
+  std::string mixes = "0%";
   std::string threads = "1";
   std::string batches;
   std::string signal = "last";
@@ -252,7 +252,7 @@ void register_bench_transport(CLI::App& bench) {
       "checked.\n"
       "Example:\n"
       "  farvec bench transport --tier shm,emulated:rdma --payload 64,256,4096 --inflight 1,16,128 "
-      "\\\n    --mix 0,0.5,0.9 --json transport.json");
+      "\\\n    --mix 0%,50%,90% --json transport.json");
   command->callback([arguments, command] { bench_transport(*command, *arguments); });
 }
 

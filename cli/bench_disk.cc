@@ -25,7 +25,7 @@ struct DiskBenchArguments {
   DiskTarget target;
   std::string payloads = "512,4096,16384,65536";
   std::string depths = "1,32,128";
-  std::string mixes = "0";
+  std::string mixes = "0%";
   std::string threads = "1";
   std::string fio = "auto";
   std::uint64_t seed = 1;
@@ -191,7 +191,7 @@ void register_bench_disk_command(CLI::App& bench) {
       "passes and the spread\nof the rate, and of its ratio to fio's in the same pass.\n"
       "Example:\n"
       "  farvec bench disk --path /data --payload 512,4096,65536 --depth 1,32,128 \\\n"
-      "    --mix 0,0.5,0.9 --json disk.json");
+      "    --mix 0%,50%,90% --json disk.json");
   command->callback([arguments, command] { bench_disk(*command, *arguments); });
 }
 

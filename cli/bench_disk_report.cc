@@ -23,13 +23,14 @@ void print_engine(const char* engine, const DiskRow& row, const BenchSamples& sa
   const auto number = [](const std::vector<double>& values) {
     return fmt::format("{:.2f}", median(values));
   };
-  print_row(kColumns, {engine, fmt::to_string(row.point.threads),
-                       fmt::to_string(row.point.payload_bytes), fmt::to_string(row.point.inflight),
-                       fmt::to_string(row.point.mix), fmt::format("{:.0f}", rate.median),
-                       rate.spread(), fmt::format("{:.3f}", median(samples.gb_per_s)),
-                       number(samples.mean_us), number(samples.p50_us), number(samples.p99_us),
-                       compared ? fmt::format("{:.3f}", ratio.median) : "-",
-                       compared ? fmt::format("{:.2f}..{:.2f}", ratio.least, ratio.most) : "-"});
+  print_row(kColumns,
+            {engine, fmt::to_string(row.point.threads), fmt::to_string(row.point.payload_bytes),
+             fmt::to_string(row.point.inflight), fmt::format("{:.3g}%", 100 * row.point.mix),
+             fmt::format("{:.0f}", rate.median), rate.spread(),
+             fmt::format("{:.3f}", median(samples.gb_per_s)), number(samples.mean_us),
+             number(samples.p50_us), number(samples.p99_us),
+             compared ? fmt::format("{:.3f}", ratio.median) : "-",
+             compared ? fmt::format("{:.2f}..{:.2f}", ratio.least, ratio.most) : "-"});
 }
 
 nlohmann::ordered_json row_of(const char* engine, const DiskFacts& facts, const DiskRow& row) {

@@ -92,14 +92,7 @@ std::vector<bool> split_switches(const std::string& text, const std::string& opt
 
 std::vector<double> split_shares(const std::string& text, const std::string& option) {
   std::vector<double> shares;
-  for (const std::string& part : split_words(text)) {
-    double share = 0;
-    if (!parse(part, share)) throw Error("{}: '{}' is not a number", option, part);
-    if (!(share >= 0 && share <= 1)) {
-      throw Error("{}: {} is out of range: use 0 to 1", option, part);
-    }
-    shares.push_back(share);
-  }
+  for (const std::string& part : split_words(text)) shares.push_back(parse_share(part, option));
   return shares;
 }
 

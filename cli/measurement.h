@@ -23,7 +23,7 @@ std::vector<std::size_t> split_bytes(const std::string& text, const std::string&
 std::vector<std::uint32_t> split_payloads(const std::string& text);
 /// The same for "on" and "off".
 std::vector<bool> split_switches(const std::string& text, const std::string& option);
-/// The same for numbers from 0 to 1.
+/// The same for percentages: "0%,50%" is 0 and 0.5.
 std::vector<double> split_shares(const std::string& text, const std::string& option);
 
 /// Middle value (mean of the middle two); 0 for none.

@@ -146,7 +146,8 @@ void refuse_unused_slotted(const CLI::App& command, const SlottedOptions* option
   }
   if (options != nullptr) {
     const bool code = options->payload == "code";
-    const std::string is = "; --payload is " + options->payload;
+    const std::string is = "; --payload is " + options->payload +
+                           (options->payload == "auto" ? ", which may choose vectors" : "");
     rules.push_back({"--bits", code, "--payload code, whose records have them" + is});
     rules.push_back(
         {"--rerank", code, "--payload code; a vector in the record ranks exactly" + is});

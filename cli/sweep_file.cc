@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/output_target.h"
 
 namespace farvec::cli {
 namespace {
@@ -35,7 +36,16 @@ std::string read_text(const std::string& path) {
 }  // namespace
 
 SweepFile::SweepFile(std::string path, ExistingFile existing) : path_(std::move(path)) {
-  if (path_.empty() || open_existing(existing)) return;
+  if (path_.empty()) return;
+  direct_ = is_written_directly(path_);
+  if (direct_ && existing == ExistingFile::resume) {
+    throw Error("--resume: '{}' is no regular file, whose rows could be read", path_);
+  }
+  if (direct_) {
+    fd_ = open_directly(path_);
+    return;
+  }
+  if (open_existing(existing)) return;
   fd_ = open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   if (fd_ < 0) throw SystemError(errno, "creating '{}'", path_);
   made_ = true;
@@ -47,19 +57,14 @@ bool SweepFile::open_existing(ExistingFile existing) {
     if (errno == ENOENT) return false;
     throw SystemError(errno, "looking at '{}'", path_);
   }
-  const bool regular = S_ISREG(info.st_mode);
-  if (S_ISDIR(info.st_mode)) throw Error("'{}' is a folder: name a file in it", path_);
-  if (existing == ExistingFile::resume && !regular) {
-    throw Error("--resume: '{}' is no regular file, whose rows could be read", path_);
-  }
-  if (existing == ExistingFile::refuse && regular && info.st_size > 0) {
+  if (existing == ExistingFile::refuse && info.st_size > 0) {
     throw Error("'{}' exists: --resume adds the rows that it lacks, --overwrite replaces it",
                 path_);
   }
   if (existing == ExistingFile::resume) read_rows();
   fd_ = open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
   if (fd_ < 0) throw SystemError(errno, "opening '{}' to write to it", path_);
-  emptied_ = existing != ExistingFile::overwrite || !regular;
+  emptied_ = existing != ExistingFile::overwrite;
   return true;
 }
 
@@ -102,6 +107,7 @@ bool SweepFile::has(const nlohmann::ordered_json& parameters) const {
 }
 
 std::string SweepFile::described() const {
+  if (direct_) return fmt::format(" and in '{}'", path_);
   return fd_ < 0 ? "" : fmt::format(" and in '{}'; --resume measures the others", path_);
 }
 
@@ -109,16 +115,17 @@ void SweepFile::append(const std::string& object) {
   if (fd_ < 0) return;
   if (!emptied_ && ftruncate(fd_, 0) != 0) throw SystemError(errno, "emptying '{}'", path_);
   emptied_ = true;
+  if (direct_) std::fflush(stdout);  // may be the same file
   const std::string line = object + '\n';
   struct stat before {};
-  const bool regular = fstat(fd_, &before) == 0 && S_ISREG(before.st_mode);
+  const bool known = !direct_ && fstat(fd_, &before) == 0;
   for (std::size_t done = 0; done < line.size();) {
     const ssize_t put = write(fd_, line.data() + done, line.size() - done);
     if (put < 0 && errno == EINTR) continue;
     if (put < 0) {
       const int error = errno;
       // Half a row is none; when it cannot be cut off, --resume does.
-      if (regular && ftruncate(fd_, before.st_size) != 0) errno = 0;
+      if (known && ftruncate(fd_, before.st_size) != 0) errno = 0;
       throw SystemError(error, "writing a row to '{}' (those before it are there)", path_);
     }
     done += static_cast<std::size_t>(put);

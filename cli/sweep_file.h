@@ -16,7 +16,8 @@ enum class ExistingFile { refuse, overwrite, resume };
 class SweepFile {
  public:
   /// Opens the file, or makes it; one that was made and has no row in the end is removed. Only a
-  /// regular file can be resumed; a device or pipe is written to as it is. With `resume` a last
+  /// regular file can be resumed; a device, a pipe or a descriptor of this process (/dev/stdout) is
+  /// written to as it is. With `resume` a last
   /// line that was cut off is dropped, and every other one has to be a JSON object. An old file
   /// loses nothing before the first row. Throws Error.
   SweepFile(std::string path, ExistingFile existing);
@@ -38,6 +39,7 @@ class SweepFile {
 
   const std::string path_;
   int fd_ = -1;
+  bool direct_ = false;  ///< no regular file, or a descriptor of this process (/dev/stdout)
   bool made_ = false;
   bool emptied_ = true;               ///< nothing is there that the first row is to replace
   std::vector<nlohmann::json> rows_;  ///< that were there

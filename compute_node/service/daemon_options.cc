@@ -140,6 +140,18 @@ void check_disk_options(const CLI::App& app, DaemonOptions& options) {
   if (rerank > 0) options.limits.max_k = std::min(options.limits.max_k, rerank);
 }
 
+/// Of an index that is opened here. What a memory node holds may be followed by another kind.
+void check_kind_options(const CLI::App& app, const std::string& index) {
+  const layout::IndexKind kind = layout::IndexDirectory::open(index).manifest().index;
+  const bool graph = kind == layout::IndexKind::graph;
+  const std::string is = fmt::format("; '{}' is {}", index, graph ? "a graph" : "clusters");
+  rpc::refuse_unused(app,
+                     std::vector<rpc::OptionRule>{{"--max-list", graph, "graphs" + is},
+                                                  {"--max-width", graph, "graphs" + is},
+                                                  {"--max-probe", !graph, "clusters" + is},
+                                                  {"--default-probe", !graph, "clusters" + is}});
+}
+
 /// Throws Error for options that would be ignored.
 void check_options(const CLI::App& app, DaemonOptions& options) {
   const transport::TierSpec tier = tier_of(options);
@@ -155,6 +167,7 @@ void check_options(const CLI::App& app, DaemonOptions& options) {
                 "tiers that are read, not loaded from (verbs, fabric, ssd and emulated devices far "
                 "away); --tier is " +
                     transport::to_string(tier)}});
+  if (!nodes) check_kind_options(app, options.index);
   if (nodes || tier.kind != transport::TierKind::ssd) {
     std::vector<rpc::OptionRule> rules;
     for (const char* option : kPageOptions) {

@@ -23,4 +23,4 @@ source "$HERE/../memory_node.sh"
 make_index 9000
 start_memory_node
 "$BIN/farvec" bench transport --tier "$TIERS" --payload 4096 --inflight "${DEPTH:-64}" \
-  --mix "${MIX:-0,0.5,0.9,1}" --passes "${PASSES:-5}" --pass-ms "${PASS_MS:-300}" --json "$JSON"
+  --mix "${MIX:-0%,50%,90%,100%}" --passes "${PASSES:-5}" --pass-ms "${PASS_MS:-300}" --json "$JSON"

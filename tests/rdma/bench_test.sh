@@ -17,7 +17,7 @@ bench() {
   timeout 60 "$BIN/farvec" bench transport --tier "$TIER" --passes 2 --pass-ms "$PASS_MS" "$@"
 }
 
-bench --payload 64,4096 --inflight 1,16 --mix 0.5 --batch 1,8 --signal both --doorbell both \
+bench --payload 64,4096 --inflight 1,16 --mix 50% --batch 1,8 --signal both --doorbell both \
   --json bench.json || fail "the bench ended with $?"
 # inflight 1 has one batch, 16 has two; both ways of signalling and of ringing
 [ "$(wc -l <bench.json)" -eq $((2 * 3 * 2 * 2)) ] || fail "$(wc -l <bench.json) lines"

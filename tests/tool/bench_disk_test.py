@@ -45,7 +45,7 @@ class BenchDisk(BenchTest):
 
     def test_every_combination_has_its_line(self):
         rows = self.lines(self.disk, "--payload", "128,512,4096,5000", "--depth", "1,32",
-                          "--mix", "0,0.5", "--threads", "1,2")
+                          "--mix", "0%,50%", "--threads", "1,2")
         self.assertEqual({(r["payload"], r["depth"], r["mix"], r["threads"]) for r in rows},
                          {(payload, depth, mix, threads) for payload in (128, 512, 4096, 5000)
                           for depth in (1, 32) for mix in (0, 0.5) for threads in (1, 2)})
@@ -68,7 +68,7 @@ class BenchDisk(BenchTest):
         if shutil.which("fio") is None:
             self.skipTest("fio is not installed")
         rows = self.lines(self.disk, "--fio", "on", "--payload", 4096, "--depth", "1,8",
-                          "--mix", "0,0.5", "--seconds", 0.1, "--threads", 2)
+                          "--mix", "0%,50%", "--seconds", 0.1, "--threads", 2)
         self.assertEqual([row["engine"] for row in rows], ["farvec", "fio"] * 4)
         for ours, theirs in zip(rows[::2], rows[1::2]):
             self.assertLessEqual(ours["of_fio_min"], ours["of_fio"])
@@ -106,7 +106,7 @@ class BenchDisk(BenchTest):
                 (("--payload", 1 << 20, "--depth", 2048, "--bytes", 4 << 20), ("2147483648",)),
                 (("--depth", 0), ("--depth",)),
                 (("--depth", 5000), ("5000", "4096")),
-                (("--mix", 1.5), ("--mix", "1.5")),
+                (("--mix", 1.5), ("--mix", "1.5", "0% to 100%")),
                 (("--mix", "half"), ("--mix", "'half'")),
                 (("--threads", 0), ("--threads",)),
                 (("--passes", 0), ("--passes",)),

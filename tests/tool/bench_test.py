@@ -30,7 +30,7 @@ class Bench(BenchTest):
 
     def test_every_combination_has_its_line(self):
         rows = self.lines("--tier", "dram,shm,emulated:rdma", "--payload", "64,256,4096",
-                          "--inflight", "1,16,128", "--mix", "0,0.5,0.9")
+                          "--inflight", "1,16,128", "--mix", "0%,50%,90%")
         found = {(row["tier"], row["payload"], row["inflight"], row["mix"]) for row in rows}
         self.assertEqual(len(rows), 3 * 3 * 3 * 3)
         self.assertEqual(found, {(tier, payload, inflight, mix)
@@ -70,12 +70,13 @@ class Bench(BenchTest):
         refused(bench("--payload", 0), "--payload", "0")
         refused(bench("--payload", "64,x"), "--payload", "'x'")
         refused(bench("--payload", (1 << 20) + 1), "1048577", "1048576")
-        refused(bench("--payload", 64, "--bytes", 100, "--mix", 0.5), "128", "100")
+        refused(bench("--payload", 64, "--bytes", 100, "--mix", "50%"), "128", "100")
         refused(bench("--payload", 3 << 30, "--bytes", 100), "3221225472")
         refused(bench("--inflight", 0), "--inflight")
         refused(bench("--inflight", 100_000), "100000 reads in flight", "1024")
-        refused(bench("--mix", 1.5), "--mix", "1.5")
-        refused(bench("--mix", -0.5), "--mix", "-0.5")
+        refused(bench("--mix", "150%"), "--mix", "150%")
+        refused(bench("--mix", "-50%"), "--mix", "-50%")
+        refused(bench("--mix", 0.5), "--mix", "0% to 100%")
         refused(bench("--mix", "nan"), "--mix", "nan")
         refused(bench("--mix", "half"), "--mix", "'half'")
         refused(bench("--batch", 0), "--batch")

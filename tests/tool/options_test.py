@@ -109,6 +109,11 @@ class Options(ToolTest):
         refuse(*compute, "--cache-bytes", "64QB", "--tier", "ssd", words=("--cache-bytes", "64QB"))
         refuse(*compute, "--partial", words=("--partial", "--memory-node"))
         refuse(*compute, "--node-timeout-ms", 9, words=("--node-timeout-ms", "--memory-node"))
+        for option in ("--max-probe", "--default-probe"):
+            refuse(*compute, option, 9, words=(option, "clusters", "a graph"))
+        compute = (*compute[:-1], self.clusters())
+        for option in ("--max-list", "--max-width"):
+            refuse(*compute, option, 9, words=(option, "graphs", "clusters"))
         memory = ("farvec-memory-node", "--listen", f"unix:{self.folder}/m", "--index", index)
         refuse(*memory, "--backing-path", "x", words=("--backing-path", "--backing is dram"))
         refuse(*memory, "--rdma-port", 9, words=("--rdma-port", "--rdma"))

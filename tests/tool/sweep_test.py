@@ -116,6 +116,21 @@ class Files(SweepTest):
         self.must_refuse(self.sweep("--list", 10, "--json", pipe, "--resume"), str(pipe))
         self.must_refuse(self.sweep("--list", 10, "--json", self.folder), "folder")
 
+    def test_rows_and_table_share_the_standard_output(self):
+        """A file behind it is written through one descriptor: neither is written over."""
+        printed = self.folder / "printed"
+        with open(printed, "w", encoding="utf-8") as out:
+            subprocess.run([BIN / "farvec", *map(str, self.command(
+                "--passes", 1, "--pass-ms", 1, "--list", "10,20", "--json", "/dev/stdout"))],
+                           stdout=out, check=True, timeout=TIMEOUT_S)
+        lines = printed.read_text().splitlines()
+        rows = [json.loads(line) for line in lines if line.startswith("{")]
+        self.assertEqual([row["list"] for row in rows], [10, 20])
+        self.assertEqual(sum("recall" in line and not line.startswith("{") for line in lines), 1)
+        self.assertEqual(sum(line.startswith("dram") for line in lines), 2)
+        self.must_refuse(self.sweep("--list", 10, "--json", "/dev/stdout", "--resume"),
+                         "/dev/stdout")
+
     def resumed(self, *options, **where):
         """Lists of the rows, when the sweep of one more goes on."""
         self.must_pass(self.sweep("--list", "10,20", "--json", self.out, "--resume", *options,

@@ -43,6 +43,15 @@ TEST(Quantity, SharesAreOfAHundred) {
   }
 }
 
+TEST(Quantity, APartMayBeNoneOrAll) {
+  EXPECT_EQ(parse_share("0%", "--x"), 0);
+  EXPECT_EQ(parse_share("12.5%", "--x"), 0.125);
+  EXPECT_EQ(parse_share("100%", "--x"), 1);
+  for (const char* text : {"0", "0.5", "101%", "-1%", "%", "", "nan%", "half"}) {
+    EXPECT_THROW((void)parse_share(text, "--x"), Error) << text;
+  }
+}
+
 TEST(Quantity, DigitsForAnOption) {
   EXPECT_EQ(size_in_digits("--x")("64KiB"), "65536");
   EXPECT_THROW((void)size_in_digits("--x")("64Q"), Error);
