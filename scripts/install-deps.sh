@@ -25,7 +25,7 @@ PACKAGES=(
   # the lab: guests with soft-RoCE for machines without RDMA
   qemu-system-x86 busybox-static cpio kmod iproute2 procps
   rdma-core ibverbs-providers ibverbs-utils rdmacm-utils perftest
-  # clusters: copies of indexes, and a Slurm that a test starts
+  # launching: copies of indexes, and a Slurm that a test starts
   openssh-client rsync slurmctld slurmd slurm-client munge
   # the data set of the demo and of the end-to-end tests
   dataset-fashion-mnist

@@ -3,7 +3,7 @@
 # and two compute nodes, a sweep with the recall of the index in local memory, and down with nothing
 # left running in either.
 #   launch_test.sh BIN_DIR                   on the machine
-#   launch_test.sh BIN_DIR --guest FOLDER    in each guest; FOLDER has the index, keys and the cluster
+#   launch_test.sh BIN_DIR --guest FOLDER    in each guest; FOLDER has the index, keys and the launch
 set -euo pipefail
 HERE="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 SCRIPTS="$(cd "$HERE/../../scripts" && pwd)"
@@ -36,7 +36,7 @@ END
 write_cluster() {
   local options node
   options="$(ssh_options "$FOLDER" | sed 's/.*/"&"/' | paste -sd,)"
-  cat >cluster.toml <<END
+  cat >launch.toml <<END
 name = "guests"
 launcher = "ssh"
 bin_dir = "$BIN"
@@ -50,7 +50,7 @@ ssh = { pdsh = false, options = [$options] }
 END
   for node in 0 1; do
     printf '[[node]]\nname = "n%s"\nhost = "10.77.0.%s"\nroles = ["memory", "compute"]\n' \
-      "$node" "$((node + 1))" >>cluster.toml
+      "$node" "$((node + 1))" >>launch.toml
   done
 }
 
@@ -97,7 +97,7 @@ none_runs() {
 # launch EXPECTED ACTION ARGUMENT...: within 120 s, with the text EXPECTED in what it prints.
 launch() {
   local expected="$1" start=$SECONDS
-  timeout 120 "$SCRIPTS/cluster/launch.sh" "$2" --config /tmp/cluster.toml "${@:3}" \
+  timeout 120 "$SCRIPTS/launch/launch.sh" "$2" --config /tmp/launch.toml "${@:3}" \
     >/tmp/launch.log 2>&1 || { cat /tmp/launch.log /tmp/sshd.log >&2; return 1; }
   cat /tmp/launch.log
   echo "$2: $((SECONDS - start)) s"
@@ -113,7 +113,7 @@ await_sshd() {
 }
 
 launch_all() {
-  cp "$1/cluster.toml" /tmp
+  cp "$1/launch.toml" /tmp
   await_sshd "$FARVEC_LAB_SELF" && await_sshd "$FARVEC_LAB_PEER"
   launch "4 daemons serve" up &&
     launch "n1.compute.*serving" status &&

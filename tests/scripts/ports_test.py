@@ -39,7 +39,7 @@ class Ports(unittest.TestCase):
         self.all_have("--memory-node", port, 5)
 
     def test_the_launcher_has_the_same(self):
-        launcher = (ROOT / "scripts/cluster/launcher/config.py").read_text()
+        launcher = (ROOT / "scripts/launch/launcher/config.py").read_text()
         self.assertIn(f'"compute", {default_port("compute_node/service/daemon_options.h")},',
                       launcher)
         self.assertIn(f'"memory", {default_port("memory_node/main.cc")},', launcher)

@@ -54,7 +54,7 @@ class TestReport(unittest.TestCase):
         self.assertIn("1 step(s) failed.", text)
 
     def test_what_passes_the_second_time_has_failed(self):
-        for label in ("unit", "e2e", "tool", "cluster", "rdma_not"):
+        for label in ("unit", "e2e", "tool", "launch", "rdma_not"):
             self.add_late_test(label, LABELS=label)
         status, text = self.run_tests()
         self.assertEqual(status, 1)
@@ -62,7 +62,7 @@ class TestReport(unittest.TestCase):
         self.assertNotIn("again", text)
 
     def test_rdma_passes_the_second_time_and_the_report_says_so(self):
-        self.add_late_test("rdma.a+b", LABELS="cluster;rdma")
+        self.add_late_test("rdma.a+b", LABELS="launch;rdma")
         self.add_test("rdma.aab", "false", LABELS="unit")
         self.add_test("rdma.fine", "true", LABELS="rdma")
         status, text = self.run_tests("-E", "aab")

@@ -6,7 +6,7 @@ from .machines import in_parallel
 from .processes import ProcessLauncher, states_of
 
 UNIT = """[Unit]
-Description=farvec {role} node {node} of cluster {cluster}
+Description=farvec {role} node {node} of {name}
 After=network-online.target
 Wants=network-online.target
 
@@ -26,7 +26,7 @@ StandardError=append:{log}
 
 def unit_text(config, daemon):
     command = shlex.join(commands.daemon_command(config, daemon))
-    return UNIT.format(role=daemon.role, node=daemon.node.name, cluster=config.name,
+    return UNIT.format(role=daemon.role, node=daemon.node.name, name=config.name,
                        command=command.replace("%", "%%"),
                        stop_seconds=config.limits["stop_seconds"],
                        log=f"{config.run_dir}/{daemon.name}.log")

@@ -111,7 +111,7 @@ class Ssh(LaunchTest):
     def test_facts_through_pdsh(self):
         self.two_machines()
         self.tables["ssh"]["pdsh"] = True
-        self.must_refuse(self.launch("up"), "cluster.toml: placement", "launch.sh load")
+        self.must_refuse(self.launch("up"), "launch.toml: placement", "launch.sh load")
         self.must_launch("load")
         self.addCleanup(self.launch, "down")
         self.must_launch("up")

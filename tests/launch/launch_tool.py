@@ -13,7 +13,7 @@ LISTS = [10, 20]
 
 def launch(action, config, *arguments, prefix=(), **options):
     """The finished launch.sh; PREFIX is a command that runs it somewhere."""
-    command = [*prefix, ROOT / "scripts/cluster/launch.sh", action, "--config", config, *arguments]
+    command = [*prefix, ROOT / "scripts/launch/launch.sh", action, "--config", config, *arguments]
     return subprocess.run([str(word) for word in command], text=True, capture_output=True,
                           timeout=TIMEOUT_S, check=False, **options)
 
@@ -42,7 +42,7 @@ def processes_with(text):
 
 
 class LaunchTest(ToolTest):
-    """An index with its queries, and a cluster of two memory and two compute nodes."""
+    """An index with its queries, and a launch file of two memory and two compute nodes."""
 
     def setUp(self):
         super().setUp()
@@ -69,7 +69,7 @@ class LaunchTest(ToolTest):
         return {"name": name, "host": "127.0.0.1", "roles": [role], f"{role}_port": free_port()}
 
     def write_config(self):
-        path = self.folder / "cluster.toml"
+        path = self.folder / "launch.toml"
         path.write_text(toml(self.tables))
         return path
 

@@ -1,4 +1,4 @@
-"""Reads a cluster.toml (scripts/cluster/cluster.toml explains every key) and checks what can be
+"""Reads a launch.toml (scripts/launch/launch.toml explains every key) and checks what can be
 checked without asking a machine."""
 import pathlib
 import re
@@ -21,7 +21,7 @@ def read_config(file):
         values = tomllib.loads(pathlib.Path(file).read_text(encoding="utf-8"))
     except OSError as error:
         raise LaunchError(f"{file}: cannot be read: {error.strerror}; name one with --config FILE "
-                          "(scripts/cluster/cluster.toml is an example)") from error
+                          "(scripts/launch/launch.toml is an example)") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise LaunchError(f"{file}: not TOML: {error}") from error
     return parse(Table(str(file), "", values))

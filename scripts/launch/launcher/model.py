@@ -1,4 +1,4 @@
-"""What a cluster.toml says, once it has been read and checked."""
+"""What a launch.toml says, once it has been read and checked."""
 import dataclasses
 
 

@@ -3,10 +3,10 @@
 together and each of them.
 
 Example:
-    scripts/cluster/launch.sh sweep --config cluster.toml --out figures
-    scripts/plots/cluster.py figures/sweep.jsonl --out figures
+    scripts/launch/launch.sh sweep --config launch.toml --out figures
+    scripts/plots/launch.py figures/sweep.jsonl --out figures
 
-Writes OUT/<cluster>-qps.png.
+Writes OUT/<name>-qps.png.
 """
 import argparse
 import pathlib
@@ -19,7 +19,7 @@ from matplotlib import pyplot  # noqa: E402  (the backend is chosen first)
 
 from sweep import COLOURS, MARKERS, dataset_name, read_lines  # noqa: E402
 
-REQUIRED = ("cluster", "dataset", "tier", "memory_nodes", "compute_nodes", "replicas", "k", "list",
+REQUIRED = ("name", "dataset", "tier", "memory_nodes", "compute_nodes", "replicas", "k", "list",
             "width", "recall", "qps", "nodes")
 
 
@@ -69,7 +69,7 @@ def main(arguments):
         print(f"error: {error}", file=sys.stderr)
         return 1
     options.out.mkdir(parents=True, exist_ok=True)
-    path = options.out / f"{lines[0]['cluster']}-qps.png"
+    path = options.out / f"{lines[0]['name']}-qps.png"
     draw(lines, path)
     print(path)
     return 0

@@ -10,7 +10,7 @@ from .errors import LaunchError
 from .loading import call
 from .machines import PARALLEL, in_parallel
 
-PLOT = pathlib.Path(__file__).parents[2] / "plots/cluster.py"
+PLOT = pathlib.Path(__file__).parents[2] / "plots/launch.py"
 PLOT_SECONDS = 120
 
 
@@ -46,7 +46,7 @@ class Sweep:
         """What is the same on every line."""
         manifest = checks.read_manifest(self.config)
         config = self.config
-        return {"cluster": config.name, "dataset": manifest.get("dataset", {}).get("name", ""),
+        return {"name": config.name, "dataset": manifest.get("dataset", {}).get("name", ""),
                 "metric": manifest.get("metric", ""),
                 "layout": manifest.get("graph", {}).get("layout", ""), "tier": config.tier,
                 "memory_nodes": len(config.placement.memory_nodes),

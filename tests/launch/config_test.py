@@ -1,4 +1,4 @@
-"""A cluster.toml that is wrong: an error that names the file, the key and the way out, and nothing
+"""A launch.toml that is wrong: an error that names the file, the key and the way out, and nothing
 started."""
 import json
 import tomllib
@@ -10,7 +10,7 @@ from launch_tool import ROOT, LaunchTest, launch, processes_with
 class Config(LaunchTest):
     def must_refuse_config(self, *words, action="up"):
         result = self.launch(action)
-        self.must_refuse(result, "cluster.toml: ", *words)
+        self.must_refuse(result, "launch.toml: ", *words)
         self.assertEqual(result.stderr.count("error: "), 1, result.stderr)
         self.assertNotIn("Traceback", result.stderr)
         self.assertFalse(self.run_dir.exists())
@@ -144,21 +144,21 @@ class Config(LaunchTest):
         self.must_refuse_config("sweep.queries: ", action="sweep")
 
     def test_file_that_is_not_toml_or_not_there(self):
-        path = self.folder / "cluster.toml"
+        path = self.folder / "launch.toml"
         path.write_text("name = \n")
-        self.must_refuse(launch("up", path), "cluster.toml: not TOML: ", "line 1")
+        self.must_refuse(launch("up", path), "launch.toml: not TOML: ", "line 1")
         path.unlink()
-        self.must_refuse(launch("up", path), "cluster.toml: cannot be read: ", "--config FILE")
+        self.must_refuse(launch("up", path), "launch.toml: cannot be read: ", "--config FILE")
 
     def test_the_example_is_right_but_for_its_index(self):
-        path = ROOT / "scripts/cluster/cluster.toml"
+        path = ROOT / "scripts/launch/launch.toml"
         tables = tomllib.loads(path.read_text())
-        self.must_refuse(launch("up", path), "cluster.toml: placement.index: /srv/sift1m/")
+        self.must_refuse(launch("up", path), "launch.toml: placement.index: /srv/sift1m/")
         self.assertEqual(len(tables["node"]), 4)
 
     def test_help_tells_every_action_and_an_example(self):
         text = launch("--help", "x").stdout
-        for word in ("up", "status", "load", "sweep", "logs", "down", "Example", "cluster.toml"):
+        for word in ("up", "status", "load", "sweep", "logs", "down", "Example", "launch.toml"):
             self.assertIn(word, text)
 
 

@@ -9,7 +9,7 @@ from .errors import LaunchError
 from .sweep import Sweep
 
 LOCKS = []
-DESCRIPTION = """Runs farvec's memory and compute nodes on the machines of a cluster.toml.
+DESCRIPTION = """Runs farvec's memory and compute nodes on the machines of a launch.toml.
 
   load    place the index over the memory nodes, and copy it (and the certificates) to machines that
           do not see this one's files
@@ -20,15 +20,15 @@ DESCRIPTION = """Runs farvec's memory and compute nodes on the machines of a clu
   down    SIGTERM, SIGKILL after a bound, and a check that nothing is left; can be repeated"""
 
 EPILOG = """Example, on one machine without rights (ports on 127.0.0.1):
-  cp scripts/cluster/cluster.toml lab.toml        # every key is explained there
-  scripts/cluster/launch.sh load --config lab.toml
-  scripts/cluster/launch.sh up --config lab.toml
-  scripts/cluster/launch.sh sweep --config lab.toml --out figures
-  scripts/cluster/launch.sh down --config lab.toml
+  cp scripts/launch/launch.toml lab.toml        # every key is explained there
+  scripts/launch/launch.sh load --config lab.toml
+  scripts/launch/launch.sh up --config lab.toml
+  scripts/launch/launch.sh sweep --config lab.toml --out figures
+  scripts/launch/launch.sh down --config lab.toml
 
 launcher = "ssh" starts plain processes on other machines, "systemd" units, "slurm" one batch job
 with a step per role, "local" processes here. A file that is wrong starts nothing and says why.
-docs/cluster.md tells more."""
+docs/launch.md tells more."""
 
 
 def parse(arguments):
@@ -37,7 +37,7 @@ def parse(arguments):
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     for name in ("up", "status", "load", "sweep", "logs", "down"):
         action = actions.add_parser(name)
-        action.add_argument("--config", default="cluster.toml", help="default: cluster.toml here")
+        action.add_argument("--config", default="launch.toml", help="default: launch.toml here")
         if name == "sweep":
             action.add_argument("--out", help="folder for the results (default: RUN_DIR/sweep)")
         if name == "logs":
