@@ -7,6 +7,7 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 
 set(FARVEC_SANITIZE "" CACHE STRING "Sanitizer to build with: address, thread, or empty")
 string(COMPARE NOTEQUAL "${FARVEC_SANITIZE}" "" sanitized)
+option(FARVEC_TESTS "Build tests and benches (need GoogleTest and Google Benchmark)" ON)
 option(FARVEC_FUZZ "Build the libFuzzer targets (needs clang)" OFF)
 option(FARVEC_UNITY "Compile the files of a folder together: sanitized builds are made from nothing"
        ${sanitized})

@@ -11,16 +11,19 @@ die() {
   exit 1
 }
 
-# Installs what is missing; quick when nothing is.
+# Installs what is missing; quick when nothing is. Takes install-deps.sh's arguments.
 ensure_deps() {
-  "$ROOT/scripts/install-deps.sh"
+  "$ROOT/scripts/install-deps.sh" "$@"
 }
+
+# Of build_preset(), behind what the preset says.
+CONFIGURE_OPTIONS=()
 
 # build_preset PRESET [TARGET...]: configure and build, at most an hour.
 build_preset() {
   local preset="$1"
   shift
-  (cd "$ROOT" && timeout --foreground 300 cmake --preset "$preset" >"$ROOT/build/$preset.configure.log" 2>&1) || {
+  (cd "$ROOT" && timeout --foreground 300 cmake --preset "$preset" "${CONFIGURE_OPTIONS[@]}" >"$ROOT/build/$preset.configure.log" 2>&1) || {
     cat "$ROOT/build/$preset.configure.log" >&2
     echo "error: configuring preset '$preset' failed (the lines above)" >&2
     return 1

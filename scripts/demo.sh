@@ -20,6 +20,22 @@ LIST=40
 # Sockets have short paths; the work tree's may be long.
 RUN="$(mktemp -d /tmp/farvec-demo.XXXXXX)"
 PIDS=()
+STEP=
+STARTED=0
+STEPS=()
+
+# begin WHAT: a step; its time is told at the end, and how long the one before it took.
+begin() {
+  finish
+  STEP="$1"
+  STARTED=$SECONDS
+  say "$1"
+}
+
+finish() {
+  [ -z "$STEP" ] || STEPS+=("$(printf '%5d s  %s' $((SECONDS - STARTED)) "$STEP")")
+  STEP=
+}
 
 stop_daemons() {
   local pid
@@ -72,19 +88,22 @@ search_remotely() {
   }
 }
 
-ensure_deps
+begin "Packages"
+ensure_deps --programs
+# Tests need packages that the demo does without.
+"$ROOT/scripts/install-deps.sh" --check >/dev/null 2>&1 || CONFIGURE_OPTIONS=(-DFARVEC_TESTS=OFF)
 mkdir -p "$OUT"
-say "Building (binaries in $BIN)"
+begin "Building (binaries in $BIN)"
 build_preset release farvec farvec-memory-node farvec-compute-node
 
-say "Data: Fashion-MNIST, 60,000 x 784 bytes, with exact neighbours"
+begin "Data: Fashion-MNIST, 60,000 x 784 bytes, with exact neighbours"
 FARVEC="$ROOT/$BIN/farvec" timeout --foreground 600 scripts/datasets/get.sh fashion-mnist --out "$DATA"
 
-say "Index: Vamana graph, CSR layout"
+begin "Index: Vamana graph, CSR layout"
 build_index csr
 "$BIN/farvec" inspect "$OUT/index-csr" --verify
 
-say "A memory node and a compute node"
+begin "A memory node and a compute node"
 start memory-node "$BIN/farvec-memory-node" --index "$OUT/index-csr" \
   --listen "unix:$RUN/memory.sock"
 start compute-node "$BIN/farvec-compute-node" --memory-node "unix:$RUN/memory.sock" \
@@ -93,16 +112,19 @@ search_remotely
 stop_daemons
 remote_recall="$("$PYTHON" scripts/recall.py "$OUT/found.ibin" "$DATA/gt100.ibin")"
 echo "Through the daemons: recall@$K $remote_recall at list $LIST, ids in $OUT/found.ibin"
+echo "First recall $SECONDS s after the start"
 
-say "Sweep over tiers (emulated tiers are models; they are printed with the figures)"
+begin "Sweep over tiers (emulated tiers are models; they are printed with the figures)"
 sweep csr dram,shm,emulated:rdma,emulated:cxl 10,12,16,24,40,80 1,16
 
-say "The same graph in the padded layout, and its sweep"
+begin "The same graph in the padded layout, and its sweep"
 build_index padded
 sweep padded dram,emulated:rdma 10,12,16,24,40,80 16
 
-say "Figures"
+begin "Figures"
 scripts/plots/sweep.py "$OUT"/sweep-csr.jsonl "$OUT"/sweep-padded.jsonl --out "$OUT" --summary
 
+finish
 say "Done in $SECONDS s"
+printf '%s\n' "${STEPS[@]}"
 echo "Figures: $(cd "$OUT" && echo *.png) in $OUT/"

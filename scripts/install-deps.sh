@@ -1,23 +1,35 @@
 #!/usr/bin/env bash
-# Installs every package that building, testing and plotting need. Does nothing when all are there.
-#   scripts/install-deps.sh           install what is missing (through sudo when not root)
-#   scripts/install-deps.sh --check   only say what is missing; exit status 1 when something is
+# Installs the packages that farvec needs. Does nothing when all are there.
+#   scripts/install-deps.sh             what building, testing and plotting need (through sudo when
+#                                       not root)
+#   scripts/install-deps.sh --programs  what the demo needs: building the programs, and plotting
+#   scripts/install-deps.sh --check     only say what is missing, of all or with --programs; exit
+#                                       status 1 when something is
 set -euo pipefail
 
-PACKAGES=(
+PROGRAMS=(
   # tools
   g++ cmake ninja-build pkgconf git ca-certificates curl
-  clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev
   protobuf-compiler protobuf-compiler-grpc
-  python3 python3-dev python3-numpy python3-matplotlib python3-venv
-  # the example of a client in Python
-  python3-grpcio
+  python3 python3-numpy python3-matplotlib
   # libraries
   libboost-context-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libcli11-dev
-  libtomlplusplus-dev libhdf5-dev zlib1g-dev libxxhash-dev libnuma-dev
-  libibverbs-dev librdmacm-dev libfabric-dev libfabric-bin liburing-dev
-  openssl libssl-dev libgrpc++-dev libprotobuf-dev prometheus-cpp-dev
+  libhdf5-dev zlib1g-dev libxxhash-dev libnuma-dev
+  libibverbs-dev librdmacm-dev libfabric-dev liburing-dev
+  libssl-dev libgrpc++-dev libprotobuf-dev prometheus-cpp-dev
+  # the data set of the demo and of the end-to-end tests
+  dataset-fashion-mnist
+)
+TESTS=(
   libgtest-dev libgmock-dev libbenchmark-dev
+  # sanitizers' reports, fuzzing, lint
+  clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev
+  # peers, and the example of a client in Python
+  python3-dev python3-venv python3-grpcio
+  # certificates
+  openssl
+  # libfabric's own measurements
+  libfabric-bin
   # the solver with which a test compares the grouping
   coinor-cbc
   # what farvec bench disk is measured beside
@@ -27,11 +39,9 @@ PACKAGES=(
   rdma-core ibverbs-providers ibverbs-utils rdmacm-utils perftest
   # launching: copies of indexes, and a Slurm that a test starts
   openssh-client rsync slurmctld slurmd slurm-client munge
-  # the data set of the demo and of the end-to-end tests
-  dataset-fashion-mnist
 )
 
-usage() { sed -n '2,4s/^# \{0,1\}//p' "$0"; }
+usage() { sed -n '2,7s/^# \{0,1\}//p' "$0"; }
 
 system_name() {
   # shellcheck disable=SC1091
@@ -76,11 +86,16 @@ install() {
   exit 1
 }
 
-case "${1:-}" in
-  "" | --check) ;;
-  -h | --help) usage; exit 0 ;;
-  *) echo "error: unknown argument '$1'" >&2; usage >&2; exit 2 ;;
-esac
+CHECK=false
+PACKAGES=("${PROGRAMS[@]}" "${TESTS[@]}")
+for argument in "$@"; do
+  case "$argument" in
+    --check) CHECK=true ;;
+    --programs) PACKAGES=("${PROGRAMS[@]}") ;;
+    -h | --help) usage; exit 0 ;;
+    *) echo "error: unknown argument '$argument'" >&2; usage >&2; exit 2 ;;
+  esac
+done
 
 check_system
 mapfile -t missing < <(missing_packages)
@@ -88,7 +103,7 @@ if [ "${#missing[@]}" -eq 0 ]; then
   exit 0
 fi
 echo "Missing packages: ${missing[*]}"
-if [ "${1:-}" = --check ]; then
+if "$CHECK"; then
   exit 1
 fi
 install "${missing[@]}"
