@@ -14,10 +14,10 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/random.h"
-#include "layout/index_directory.h"
-#include "layout/slotted/neighbor_list.h"
-#include "layout/slotted/slotted_page.h"
-#include "layout/slotted/slotted_record.h"
+#include "layout/pages/neighbor_list.h"
+#include "layout/pages/slotted_page.h"
+#include "layout/pages/slotted_record.h"
+#include "layout/region/index_directory.h"
 
 #if defined(__x86_64__)
 #define FARVEC_BMI __attribute__((target("bmi,bmi2")))

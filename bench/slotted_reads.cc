@@ -19,10 +19,10 @@
 #include "dataset/vector_set.h"
 #include "distance/distance.h"
 #include "graph/beam_search.h"
-#include "layout/index_directory.h"
-#include "layout/slotted/slotted_page.h"
-#include "layout/slotted/slotted_record.h"
-#include "ssd_baseline/placement/placement.h"
+#include "layout/pages/slotted_page.h"
+#include "layout/pages/slotted_record.h"
+#include "layout/region/index_directory.h"
+#include "ssd_baseline/packing/packing.h"
 #include "ssd_baseline/search/slotted_index.h"
 
 namespace farvec {
@@ -122,8 +122,8 @@ std::vector<PageCounter> page_counters(const Index& index,
   const Graph graph(index);
   const graph::AffineSets none;
   for (const std::string& name : against) {
-    const layout::PagePlan plan = ssd_baseline::place_records(
-        ssd_baseline::parse_placement_kind(name), {graph.view(), graph.costs, none, 1, 0});
+    const layout::PagePlan plan = ssd_baseline::pack_records(
+        ssd_baseline::parse_packing_kind(name), {graph.view(), graph.costs, none, 1, 0});
     fmt::print("placement {}: {} pages, overlap OR(G) {:.4f}\n", name, plan.pages(),
                page_overlap(plan, graph.view()));
     counters.emplace_back(name, pages_of(plan, graph.costs), plan.pages());

@@ -15,8 +15,8 @@
 namespace farvec::cli {
 namespace {
 
-using compute_node::QueryCounts;
-using compute_node::SearchTask;
+using search::QueryCounts;
+using search::SearchTask;
 
 /// Latencies that there is room for at once; more make the room grow.
 constexpr std::size_t kReserved = 1 << 20;
@@ -29,7 +29,7 @@ struct Slot : SearchTask {
 };
 
 /// Deals every `cores`-th search to one core.
-class StridedFeed : public compute_node::TaskFeed {
+class StridedFeed : public search::TaskFeed {
  public:
   StridedFeed(VectorView queries, const BatchParameters& parameters, dataset::GroundTruth& results,
               std::size_t first, std::size_t stride)
@@ -134,7 +134,7 @@ double processor_seconds() {
 
 }  // namespace
 
-BatchOutcome run_batch(std::span<const std::unique_ptr<compute_node::SearchCore>> cores,
+BatchOutcome run_batch(std::span<const std::unique_ptr<search::SearchCore>> cores,
                        VectorView queries, const BatchParameters& parameters,
                        dataset::GroundTruth& results) {
   results.queries = queries.count;

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/types.h"
-#include "compute_node/search_core.h"
 #include "dataset/groundtruth.h"
+#include "search/search_core.h"
 
 namespace farvec::cli {
 
@@ -16,9 +16,9 @@ struct BatchParameters {
   std::uint32_t k = 10;
   std::uint32_t list = 64;
   std::uint32_t width = 1;
-  compute_node::ProbeChoice probing;  ///< of a cluster index
-  std::uint64_t first = 0;            ///< search to begin with; its query is the row modulo count
-  std::uint32_t repeats = 1;          ///< times every query is searched, at most
+  search::ProbeChoice probing;  ///< of a cluster index
+  std::uint64_t first = 0;      ///< search to begin with; its query is the row modulo count
+  std::uint32_t repeats = 1;    ///< times every query is searched, at most
   /// No search begins later than so long after the first; one on each core does. 0: no limit.
   double limit_ms = 0;
   double deadline_ms = 10'000;  ///< per query, from its start
@@ -26,11 +26,11 @@ struct BatchParameters {
 };
 
 struct BatchOutcome {
-  double seconds = 0;                ///< wall time of all cores together
-  double processor_seconds = 0;      ///< what their threads took of the processor, in sum
-  std::vector<float> latency_us;     ///< one per search, start to end
-  compute_node::QueryCounts totals;  ///< summed over the first of each query
-  double coverage = 1;               ///< least of the same (SearchTask::coverage)
+  double seconds = 0;             ///< wall time of all cores together
+  double processor_seconds = 0;   ///< what their threads took of the processor, in sum
+  std::vector<float> latency_us;  ///< one per search, start to end
+  search::QueryCounts totals;     ///< summed over the first of each query
+  double coverage = 1;            ///< least of the same (SearchTask::coverage)
 };
 
 /// One SearchCore per thread; queries are dealt out in turn until each had its repeats, the time is
@@ -38,7 +38,7 @@ struct BatchOutcome {
 /// (queries x k; missing ones are kInvalidNode and infinity, rows that no search came to are
 /// undefined). `queries` are in the index's stored type. Pins each thread to its own processor when
 /// there are enough. Throws Error with the status of the first search that fails.
-BatchOutcome run_batch(std::span<const std::unique_ptr<compute_node::SearchCore>> cores,
+BatchOutcome run_batch(std::span<const std::unique_ptr<search::SearchCore>> cores,
                        VectorView queries, const BatchParameters& parameters,
                        dataset::GroundTruth& results);
 

@@ -14,8 +14,8 @@
 #include "cli/disk_load.h"
 #include "cli/fio.h"
 #include "cli/measurement.h"
+#include "disk/uring_queue.h"
 #include "rpc/option_rules.h"
-#include "ssd_baseline/io/uring_queue.h"
 #include "transport/load/read_load.h"
 
 namespace farvec::cli {
@@ -87,7 +87,7 @@ class DiskBench {
   }
 
  private:
-  const ssd_baseline::DiskFile& file() const { return load_.file(); }
+  const disk::DiskFile& file() const { return load_.file(); }
 
   BenchAxes read_axes() const {
     BenchAxes axes;
@@ -95,9 +95,9 @@ class DiskBench {
     axes.payloads = split_payloads(arguments_.payloads);
     axes.inflights = split_numbers(arguments_.depths, "--depth");
     axes.mixes = split_shares(arguments_.mixes, "--mix");
-    check_largest(axes.payloads, ssd_baseline::kMaxDiskReadBytes, "--payload");
-    check_largest(axes.inflights, ssd_baseline::kMaxQueuedReads, "--depth");
-    axes.batches = {ssd_baseline::kMaxQueuedReads};  // reduced to the depth
+    check_largest(axes.payloads, disk::kMaxDiskReadBytes, "--payload");
+    check_largest(axes.inflights, disk::kMaxQueuedReads, "--depth");
+    axes.batches = {disk::kMaxQueuedReads};  // reduced to the depth
     return axes;
   }
 

@@ -20,7 +20,7 @@
 #include "cluster/clustering.h"
 #include "cluster/grouping.h"
 #include "dataset/mapped_vectors.h"
-#include "layout/cluster_writer.h"
+#include "layout/cluster/cluster_writer.h"
 
 namespace farvec::cli {
 namespace {

@@ -14,11 +14,11 @@
 #include "cli/build_input.h"
 #include "cli/commands.h"
 #include "cli/slotted_build.h"
-#include "compute_node/index_loader.h"
 #include "graph/vamana_builder.h"
-#include "layout/index_writer.h"
+#include "layout/region/index_writer.h"
 #include "quantization/rabitq.h"
 #include "rpc/option_rules.h"
+#include "search/index_loader.h"
 
 namespace farvec::cli {
 namespace {
@@ -132,7 +132,7 @@ layout::Manifest write(const BuildArguments& arguments, layout::Manifest manifes
   const layout::IndexContents contents{
       built.graph.view(),
       rows,
-      {compute_node::codes_header(parameters, rows.count), parameters.centroid, codes.span()}};
+      {search::codes_header(parameters, rows.count), parameters.centroid, codes.span()}};
   return layout::write_index(arguments.out, std::move(manifest), contents, options);
 }
 

@@ -8,7 +8,7 @@
 #include "base/membership.h"
 #include "base/types.h"
 #include "dataset/vector_set.h"
-#include "layout/manifest.h"
+#include "layout/region/manifest.h"
 
 namespace CLI {
 class App;

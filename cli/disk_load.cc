@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "cli/pinned_threads.h"
-#include "ssd_baseline/io/uring_queue.h"
+#include "disk/uring_queue.h"
 
 namespace farvec::cli {
 namespace {
@@ -38,13 +38,12 @@ double kernel_seconds() {
 DiskLoad::DiskLoad(const DiskTarget& target) {
   std::string path = target.path;
   if (is_folder(path)) path = test_file_.emplace(path, target.bytes).path();
-  files_ = {std::make_shared<ssd_baseline::DiskFile>(path)};
+  files_ = {std::make_shared<disk::DiskFile>(path)};
 }
 
 void DiskLoad::prepare(std::span<const BenchPoint> points) {
-  const compute_node::DiskEndpoint probe(
-      ssd_baseline::open_disk(files_, ssd_baseline::kMaxQueuedReads),
-      {.max_read_bytes = ssd_baseline::kMaxDiskReadBytes});
+  const transport::DiskEndpoint probe(disk::open_disk(files_, disk::kMaxQueuedReads),
+                                      {.max_read_bytes = disk::kMaxDiskReadBytes});
   model_ = probe.description();
   std::size_t bytes = 0;
   std::size_t threads = 0;
@@ -72,9 +71,9 @@ transport::LoadShape DiskLoad::shape_of(const BenchPoint& point) const {
 }
 
 /// What is not of whole blocks is copied.
-compute_node::DiskEndpointOptions DiskLoad::endpoint_options(const BenchPoint& point) const {
+transport::DiskEndpointOptions DiskLoad::endpoint_options(const BenchPoint& point) const {
   const bool whole = point.payload_bytes % file().block_bytes() == 0;
-  return {.max_read_bytes = ssd_baseline::kMaxDiskReadBytes,
+  return {.max_read_bytes = disk::kMaxDiskReadBytes,
           .max_staged_bytes = whole ? transport::kSmallReadBytes : point.payload_bytes};
 }
 
@@ -86,8 +85,8 @@ DiskLoadResult DiskLoad::run(const BenchPoint& point, double seconds, std::uint6
   std::vector<std::uint64_t> thread_seeds;
   for (std::uint32_t t = 0; t < point.threads; ++t) thread_seeds.push_back(seeds.next());
   run_pinned(point.threads, [&](std::size_t t) {
-    compute_node::DiskEndpoint endpoint(ssd_baseline::open_disk(files_, point.inflight),
-                                        endpoint_options(point));
+    transport::DiskEndpoint endpoint(disk::open_disk(files_, point.inflight),
+                                     endpoint_options(point));
     endpoint.register_memory(destinations_[t].span());
     transport::LoadOptions options;
     options.shape = shape_of(point);

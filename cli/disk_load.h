@@ -10,8 +10,8 @@
 #include "base/memory.h"
 #include "cli/bench_report.h"
 #include "cli/test_file.h"
-#include "compute_node/disk_endpoint.h"
-#include "ssd_baseline/io/disk_engine.h"
+#include "disk/disk_engine.h"
+#include "transport/disk/disk_endpoint.h"
 #include "transport/load/read_load.h"
 
 namespace farvec::cli {
@@ -50,15 +50,15 @@ class DiskLoad {
   /// Reads begin at multiples of the payload, as fio's do, and the smallest are of one block.
   transport::LoadShape shape_of(const BenchPoint& point) const;
 
-  const ssd_baseline::DiskFile& file() const { return *files_.front(); }
+  const disk::DiskFile& file() const { return *files_.front(); }
   /// The engine's description.
   const std::string& model() const { return model_; }
 
  private:
-  compute_node::DiskEndpointOptions endpoint_options(const BenchPoint& point) const;
+  transport::DiskEndpointOptions endpoint_options(const BenchPoint& point) const;
 
   std::optional<TestFile> test_file_;
-  ssd_baseline::DiskFiles files_;
+  disk::DiskFiles files_;
   std::string model_;
   std::vector<HugeBuffer> destinations_;  ///< by thread
 };

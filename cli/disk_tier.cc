@@ -5,14 +5,14 @@
 
 #include "base/error.h"
 #include "cli/measurement.h"
-#include "compute_node/disk_records.h"
-#include "compute_node/slotted_disk.h"
-#include "ssd_baseline/io/disk_engine.h"
+#include "disk/disk_engine.h"
+#include "search/disk_records.h"
+#include "search/slotted_disk.h"
 
 namespace farvec::cli {
 namespace {
 
-using ssd_baseline::DiskFile;
+using disk::DiskFile;
 using ssd_baseline::SlottedSearchOptions;
 using ssd_baseline::SlottedStore;
 
@@ -22,7 +22,7 @@ constexpr double kEnough = 0.9;
 constexpr std::size_t kPoolShare = 3;
 
 /// Every batch of queries runs on a thread of its own, which rings that belong to one do not bear.
-constexpr auto kThread = ssd_baseline::DiskThread::any;
+constexpr auto kThread = disk::DiskThread::any;
 
 /// Every one of them with each word of one of its lists.
 std::vector<DiskArguments> times(const std::vector<DiskArguments>& lists,
@@ -41,7 +41,7 @@ std::vector<DiskArguments> times(const std::vector<DiskArguments>& lists,
 
 std::vector<DiskChoice> disk_choices(const DiskArguments& arguments,
                                      const layout::Manifest& manifest) {
-  using compute_node::parse_disk_choice;
+  using search::parse_disk_choice;
   std::vector<DiskArguments> each = {arguments};
   each = times(each, &DiskArguments::memory_budget);
   if (manifest.is_slotted()) {
@@ -59,7 +59,7 @@ std::vector<DiskChoice> disk_choices(const DiskArguments& arguments,
 DiskChoice resolve_rerank(DiskChoice choice, const layout::Manifest& manifest, std::uint32_t k,
                           std::uint32_t list) {
   if (choice.rerank) return choice;
-  const bool again = compute_node::reranks_by_itself(manifest);
+  const bool again = search::reranks_by_itself(manifest);
   choice.rerank = again ? std::max(k, ssd_baseline::reranked(k, list)) : 0;
   return choice;
 }
@@ -79,7 +79,7 @@ DiskTier::DiskTier(const std::string& path, const layout::IndexDirectory& direct
     : directory_(directory),
       index_(index),
       path_(path),
-      model_(ssd_baseline::open_disk({compute_node::open_disk_records(directory, path)}, 1, kThread)
+      model_(disk::open_disk({search::open_disk_records(directory, path)}, 1, kThread)
                  ->description()) {}
 
 std::uint32_t DiskTier::affordable_slots(SlottedSearchOptions options) const {
@@ -121,11 +121,11 @@ std::uint32_t DiskTier::choose_slots(const SlottedSearchOptions& all, VectorView
       ->first;
 }
 
-std::vector<std::unique_ptr<compute_node::SearchCore>> DiskTier::make_cores(
+std::vector<std::unique_ptr<search::SearchCore>> DiskTier::make_cores(
     const SlottedSearchOptions& options) const {
-  const compute_node::SlottedDisk disk(
-      directory_, index_, {.path = path_, .searches = options, .load = {.quiet = true}});
-  std::vector<std::unique_ptr<compute_node::SearchCore>> cores;
+  const search::SlottedDisk disk(directory_, index_,
+                                 {.path = path_, .searches = options, .load = {.quiet = true}});
+  std::vector<std::unique_ptr<search::SearchCore>> cores;
   for (std::uint32_t c = 0; c < options.cores; ++c) cores.push_back(disk.make_core(kThread));
   return cores;
 }

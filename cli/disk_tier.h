@@ -10,16 +10,16 @@
 #include <vector>
 
 #include "cli/batch_search.h"
-#include "compute_node/disk_options.h"
-#include "compute_node/search_core.h"
-#include "layout/index_directory.h"
-#include "ssd_baseline/io/disk_file.h"
+#include "disk/disk_file.h"
+#include "layout/region/index_directory.h"
+#include "search/disk_options.h"
+#include "search/search_core.h"
 #include "ssd_baseline/search/slotted_store.h"
 
 namespace farvec::cli {
 
-using compute_node::DiskArguments;
-using compute_node::DiskChoice;
+using search::DiskArguments;
+using search::DiskChoice;
 
 /// All combinations; of an index that is not in slotted pages the budgets alone. Throws Error for
 /// anything that is not understood.
@@ -51,7 +51,7 @@ class DiskTier {
 
   /// Cores that share a pool, which is as large as the budget allows. Throws Error when the budget
   /// is too small.
-  std::vector<std::unique_ptr<compute_node::SearchCore>> make_cores(
+  std::vector<std::unique_ptr<search::SearchCore>> make_cores(
       const ssd_baseline::SlottedSearchOptions& options) const;
   ssd_baseline::MemoryPlan plan(const ssd_baseline::SlottedSearchOptions& options) const {
     return ssd_baseline::SlottedStore::plan(index_, options);

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "cli/commands.h"
-#include "layout/cluster_report.h"
-#include "layout/index_directory.h"
-#include "layout/index_report.h"
-#include "layout/slotted/slotted_report.h"
+#include "layout/cluster/cluster_report.h"
+#include "layout/pages/slotted_report.h"
+#include "layout/region/index_directory.h"
+#include "layout/region/index_report.h"
 
 namespace farvec::cli {
 namespace {

@@ -2,8 +2,8 @@
 
 #include "base/check.h"
 #include "base/error.h"
-#include "compute_node/disk_records.h"
-#include "compute_node/index_loader.h"
+#include "search/disk_records.h"
+#include "search/index_loader.h"
 #include "transport/emulated/emulated_endpoint.h"
 
 namespace farvec::cli {
@@ -15,7 +15,7 @@ namespace {
 constexpr std::chrono::milliseconds kPatience{10'000};
 
 ssd_baseline::SlottedSearchOptions slotted_options(const CoreRequest& request) {
-  auto options = compute_node::slotted_options(request.disk);
+  auto options = search::slotted_options(request.disk);
   options.cores = request.cores;
   options.slots = request.options.slots;
   options.list = request.list;
@@ -39,7 +39,7 @@ std::shared_ptr<const transport::RegionSet> LocalMemory::shared() {
   return shared_;
 }
 
-LocalTier::LocalTier(const transport::TierSpec& spec, const compute_node::SearchIndex& index,
+LocalTier::LocalTier(const transport::TierSpec& spec, const search::SearchIndex& index,
                      LocalMemory& memory, const RemoteAccess& access)
     : spec_(spec), index_(index), memory_(memory), name_(transport::to_string(spec)) {
   const std::uint64_t bytes = index.region_bytes();
@@ -83,27 +83,25 @@ void LocalTier::open_disk() {
     model_ = slotted_->model();
     return;
   }
-  records_ = compute_node::open_disk_records(memory_.directory(), spec_.path);
+  records_ = search::open_disk_records(memory_.directory(), spec_.path);
   model_ = disk_endpoint()->description();
 }
 
 /// Every batch of queries runs on threads of its own.
 std::unique_ptr<transport::Endpoint> LocalTier::disk_endpoint() const {
-  return compute_node::make_disk_endpoint(records_, compute_node::disk_reads(index_),
-                                          ssd_baseline::DiskThread::any);
+  return search::make_disk_endpoint(records_, search::disk_reads(index_), disk::DiskThread::any);
 }
 
 std::optional<std::size_t> LocalTier::memory_bytes(const CoreRequest& request) const {
   if (slotted_) return slotted_->plan(slotted_options(request)).total();
   if (records_ == nullptr) return std::nullopt;
-  const compute_node::DiskSearches searches{.cores = request.cores,
-                                            .slots = request.options.slots,
-                                            .cache_bytes = request.options.cache_bytes,
-                                            .list = request.list,
-                                            .width = request.width,
-                                            .probe = request.probe};
-  return compute_node::plan_disk_memory(index_, *records_, searches, request.disk.memory_budget)
-      .total();
+  const search::DiskSearches searches{.cores = request.cores,
+                                      .slots = request.options.slots,
+                                      .cache_bytes = request.options.cache_bytes,
+                                      .list = request.list,
+                                      .width = request.width,
+                                      .probe = request.probe};
+  return search::plan_disk_memory(index_, *records_, searches, request.disk.memory_budget).total();
 }
 
 std::uint32_t LocalTier::choose_slots(const CoreRequest& request, VectorView queries,
@@ -113,11 +111,10 @@ std::uint32_t LocalTier::choose_slots(const CoreRequest& request, VectorView que
   return slotted_->choose_slots(slotted_options(request), queries, parameters);
 }
 
-std::vector<std::unique_ptr<compute_node::SearchCore>> LocalTier::make_cores(
-    const CoreRequest& request) {
+std::vector<std::unique_ptr<search::SearchCore>> LocalTier::make_cores(const CoreRequest& request) {
   if (slotted_) return slotted_->make_cores(slotted_options(request));
   (void)memory_bytes(request);  // before anything is allocated
-  std::vector<std::unique_ptr<compute_node::SearchCore>> cores;
+  std::vector<std::unique_ptr<search::SearchCore>> cores;
   for (std::uint32_t c = 0; c < request.cores; ++c) cores.push_back(make_core(request.options));
   return cores;
 }
@@ -132,7 +129,7 @@ void LocalTier::attach(const RemoteAccess& access) {
     throw Error("the memory node at {} serves another index ({}, {} vectors) than '{}'", spec_.path,
                 theirs.dataset.name, theirs.count, memory_.directory().path().string());
   }
-  if (theirs.placement) compute_node::check_placement(*theirs.placement, index_);
+  if (theirs.placement) search::check_placement(*theirs.placement, index_);
   model_ = nodes_->make_endpoint()->description();
 }
 
@@ -141,9 +138,8 @@ std::optional<std::uint32_t> LocalTier::merge_gap_bytes() const {
   return transport::bytes_per_request(spec_);
 }
 
-std::unique_ptr<compute_node::SearchCore> LocalTier::make_core(
-    compute_node::SearchCoreOptions options) {
-  using compute_node::SearchCore;
+std::unique_ptr<search::SearchCore> LocalTier::make_core(search::SearchCoreOptions options) {
+  using search::SearchCore;
   if (!options.merge_gap_bytes) options.merge_gap_bytes = merge_gap_bytes();
   switch (spec_.kind) {
     case TierKind::dram:

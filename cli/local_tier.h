@@ -9,11 +9,11 @@
 #include "cli/disk_tier.h"
 #include "cli/tier_memory.h"
 #include "compute_node/attach/node_set.h"
-#include "compute_node/disk_memory.h"
-#include "compute_node/search_core.h"
-#include "compute_node/search_index.h"
-#include "layout/index_directory.h"
-#include "ssd_baseline/io/disk_file.h"
+#include "disk/disk_file.h"
+#include "layout/region/index_directory.h"
+#include "search/disk_memory.h"
+#include "search/search_core.h"
+#include "search/search_index.h"
 #include "transport/emulated/device.h"
 #include "transport/mapped/mapped_endpoint.h"
 #include "transport/tier.h"
@@ -39,7 +39,7 @@ class LocalMemory {
 
 /// What the cores of one combination are to be like.
 struct CoreRequest {
-  compute_node::SearchCoreOptions options = {};
+  search::SearchCoreOptions options = {};
   std::uint32_t cores = 1;
   std::uint32_t list = 64;   ///< largest
   std::uint32_t width = 1;   ///< largest
@@ -52,15 +52,15 @@ struct CoreRequest {
 class LocalTier {
  public:
   /// Throws Error when the tier cannot be opened.
-  LocalTier(const transport::TierSpec& spec, const compute_node::SearchIndex& index,
-            LocalMemory& memory, const RemoteAccess& access);
+  LocalTier(const transport::TierSpec& spec, const search::SearchIndex& index, LocalMemory& memory,
+            const RemoteAccess& access);
 
-  std::vector<std::unique_ptr<compute_node::SearchCore>> make_cores(const CoreRequest& request);
+  std::vector<std::unique_ptr<search::SearchCore>> make_cores(const CoreRequest& request);
   /// How many searches a core of the request should have in flight when nobody says.
   std::uint32_t choose_slots(const CoreRequest& request, VectorView queries,
                              const BatchParameters& parameters) const;
   /// Not of slotted pages.
-  std::unique_ptr<compute_node::SearchCore> make_core(compute_node::SearchCoreOptions options);
+  std::unique_ptr<search::SearchCore> make_core(search::SearchCoreOptions options);
   /// What the searches of a request keep in memory at most; none where only ssd has a budget.
   /// Throws Error when its budget is too small.
   std::optional<std::size_t> memory_bytes(const CoreRequest& request) const;
@@ -84,7 +84,7 @@ class LocalTier {
   std::unique_ptr<transport::Endpoint> disk_endpoint() const;
 
   const transport::TierSpec spec_;
-  const compute_node::SearchIndex& index_;
+  const search::SearchIndex& index_;
   LocalMemory& memory_;
   std::string name_;
   std::string model_;
@@ -93,7 +93,7 @@ class LocalTier {
   std::shared_ptr<compute_node::NodeSet> nodes_;        ///< of verbs and fabric
   std::optional<DiskTier> slotted_;                     ///< of ssd, slotted pages
   /// Of ssd, everything else.
-  std::shared_ptr<const ssd_baseline::DiskFile> records_;
+  std::shared_ptr<const disk::DiskFile> records_;
 };
 
 }  // namespace farvec::cli

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "layout/manifest.h"
+#include "layout/region/manifest.h"
 
 namespace farvec::cli {
 namespace {

@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "base/quantity.h"
 #include "cli/commands.h"
-#include "layout/index_directory.h"
-#include "layout/index_writer.h"
+#include "layout/region/index_directory.h"
+#include "layout/region/index_writer.h"
 #include "rpc/option_rules.h"
 
 namespace farvec::cli {

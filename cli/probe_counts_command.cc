@@ -11,17 +11,17 @@
 
 #include "base/error.h"
 #include "cli/commands.h"
-#include "compute_node/probe_counts.h"
 #include "rpc/channel.h"
 #include "rpc/compute_node.grpc.pb.h"
 #include "rpc/status.h"
 #include "rpc/tls_flags.h"
+#include "search/probe_counts.h"
 
 namespace farvec::cli {
 namespace {
 
 namespace v1 = compute_node::v1;
-using compute_node::ProbeTally;
+using search::ProbeTally;
 
 /// Room for the counts of a hundred million clusters.
 constexpr int kMaxMessageBytes = 1 << 30;
@@ -66,7 +66,7 @@ void write_counts(const ProbeCountsArguments& arguments) {
   for (std::size_t i = 1; i < addresses.size(); ++i) {
     add(ask(addresses[i], tls), rpc::to_string(addresses[i]), sum);
   }
-  compute_node::write_probe_counts(arguments.out, sum);
+  search::write_probe_counts(arguments.out, sum);
   const std::uint64_t probes =
       std::accumulate(sum.counts.begin(), sum.counts.end(), std::uint64_t{0});
   if (arguments.json) {

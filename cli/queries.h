@@ -5,7 +5,7 @@
 #include <string>
 
 #include "dataset/vector_set.h"
-#include "layout/manifest.h"
+#include "layout/region/manifest.h"
 
 namespace farvec::cli {
 

@@ -12,11 +12,11 @@
 #include "base/version.h"
 #include "cli/commands.h"
 #include "cluster/grouping.h"
-#include "compute_node/index_loader.h"
-#include "compute_node/probe_counts.h"
-#include "layout/cluster_decoder.h"
-#include "layout/cluster_writer.h"
-#include "layout/index_directory.h"
+#include "layout/cluster/cluster_decoder.h"
+#include "layout/cluster/cluster_writer.h"
+#include "layout/region/index_directory.h"
+#include "search/index_loader.h"
+#include "search/probe_counts.h"
 
 namespace farvec::cli {
 namespace {
@@ -68,7 +68,7 @@ void report(const RegroupArguments& arguments, const layout::Manifest& manifest,
 void regroup(const RegroupArguments& arguments) {
   const auto index = layout::IndexDirectory::open(arguments.index);
   layout::Manifest manifest = index.manifest();
-  const auto counts = compute_node::read_probe_counts(arguments.frequencies, manifest);
+  const auto counts = search::read_probe_counts(arguments.frequencies, manifest);
   layout::check_destination(arguments.out, arguments.overwrite,
                             manifest.region(layout::kRecordsRegion).file_bytes());
   const unsigned threads = resolve_threads(arguments.threads);
@@ -77,7 +77,7 @@ void regroup(const RegroupArguments& arguments) {
   const layout::DecodedClusters clusters =
       layout::decode_clusters(locator, index.load_region(layout::kRecordsRegion, load).span());
   const layout::Centroids centroids = index.load_centroids(load);
-  const graph::Graph graph = compute_node::centroid_graph(centroids);
+  const graph::Graph graph = search::centroid_graph(centroids);
 
   const auto homes = cluster::group_by_frequency(clusters.membership(), counts, threads);
   RegroupOutcome outcome;

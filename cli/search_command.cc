@@ -18,10 +18,10 @@
 #include "cli/remote_search.h"
 #include "cli/search_limits.h"
 #include "cli/search_rules.h"
-#include "compute_node/index_loader.h"
-#include "compute_node/probe_counts.h"
 #include "dataset/recall.h"
 #include "rpc/tls_flags.h"
+#include "search/index_loader.h"
+#include "search/probe_counts.h"
 
 namespace farvec::cli {
 namespace {
@@ -93,7 +93,7 @@ double search_local(const SearchArguments& arguments, dataset::GroundTruth& resu
   const auto directory = layout::IndexDirectory::open(arguments.index);
   check_limits(arguments.parameters, limits_of(directory.manifest()));
   const std::uint32_t slots = one_slots(arguments.slots);
-  const auto index = compute_node::load_search_index(directory, {.quiet = true});
+  const auto index = search::load_search_index(directory, {.quiet = true});
   const dataset::VectorSet queries = load_queries(arguments.queries, directory.manifest());
   LocalMemory memory(directory);
   const unsigned threads = resolve_threads(arguments.threads);
@@ -106,7 +106,7 @@ double search_local(const SearchArguments& arguments, dataset::GroundTruth& resu
   if (tier.is_disk()) request.disk = one_disk_choice(arguments.disk, directory.manifest());
   request.disk = resolve_rerank(request.disk, directory.manifest(), request.k, request.list);
   report.exact = has_exact_distances(directory.manifest(), *request.disk.rerank);
-  compute_node::SearchCoreOptions& options = request.options;
+  search::SearchCoreOptions& options = request.options;
   options.slots = slots;
   if (options.slots == 0) {
     options.slots = tier.choose_slots(request, queries.view(), arguments.parameters);
@@ -114,13 +114,13 @@ double search_local(const SearchArguments& arguments, dataset::GroundTruth& resu
   options.max_list = std::max(options.max_list, arguments.parameters.list);
   options.max_probe = std::max(options.max_probe, arguments.parameters.probing.clusters);
   if (!arguments.probe_counts.empty()) {
-    options.probe_counts = std::make_shared<compute_node::ProbeCounts>(directory.manifest());
+    options.probe_counts = std::make_shared<search::ProbeCounts>(directory.manifest());
   }
   const auto cores = tier.make_cores(request);
   const BatchOutcome outcome = run_batch(cores, queries.view(), arguments.parameters, results);
   report.coverage = outcome.coverage;
   if (options.probe_counts) {
-    compute_node::write_probe_counts(arguments.probe_counts, options.probe_counts->tally());
+    search::write_probe_counts(arguments.probe_counts, options.probe_counts->tally());
   }
   return outcome.seconds;
 }
@@ -220,7 +220,7 @@ void register_search_command(CLI::App& tool) {
       "--partial", a.parameters.partial,
       "Over several memory nodes: answer without records of which no replica is left, "
       "and print how much of the index was there");
-  compute_node::add_disk_options(*command, a.disk, false);
+  search::add_disk_options(*command, a.disk, false);
   command->add_option("--slots", a.slots, "Searches in flight per core; auto: as in `farvec sweep`")
       ->capture_default_str();
   command->add_option("--threads", a.threads, "0: one per processor")->capture_default_str();

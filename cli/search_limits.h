@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "cli/batch_search.h"
-#include "layout/manifest.h"
+#include "layout/region/manifest.h"
 
 namespace farvec::compute_node::v1 {
 class DescribeResponse;

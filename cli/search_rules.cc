@@ -6,15 +6,15 @@
 #include <string_view>
 #include <vector>
 
-#include "compute_node/disk_options.h"
 #include "rpc/option_rules.h"
 #include "rpc/tls_flags.h"
+#include "search/disk_options.h"
 
 namespace farvec::cli {
 namespace {
 
-using compute_node::kPageOptions;
 using rpc::OptionRule;
+using search::kPageOptions;
 using transport::TierKind;
 using transport::TierSpec;
 

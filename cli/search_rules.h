@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "layout/manifest.h"
+#include "layout/region/manifest.h"
 #include "transport/tier.h"
 
 namespace CLI {

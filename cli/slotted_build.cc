@@ -10,14 +10,14 @@
 
 #include "base/error.h"
 #include "base/quantity.h"
-#include "compute_node/index_loader.h"
 #include "graph/sampled_graph.h"
-#include "layout/slotted/slotted_writer.h"
+#include "layout/pages/slotted_writer.h"
 #include "quantization/rabitq.h"
 #include "quantization/split_rabitq.h"
 #include "rpc/option_rules.h"
-#include "ssd_baseline/placement/affinity_threshold.h"
-#include "ssd_baseline/placement/placement.h"
+#include "search/index_loader.h"
+#include "ssd_baseline/packing/affinity_threshold.h"
+#include "ssd_baseline/packing/packing.h"
 #include "ssd_baseline/split_codes.h"
 
 namespace farvec::cli {
@@ -37,7 +37,7 @@ struct EncodedRows {
 EncodedRows encode_split(const VectorView& rows, const SplitRabitq& split, unsigned threads) {
   EncodedRows encoded;
   const quantization::Rabitq& code = split.code();
-  encoded.header = compute_node::codes_header(code.parameters(), rows.count);
+  encoded.header = search::codes_header(code.parameters(), rows.count);
   ssd_baseline::describe_extension(split, encoded.header);
   encoded.centroid = code.parameters().centroid;
   encoded.codes = HugeBuffer(rows.count * code.record_bytes());
@@ -50,7 +50,7 @@ EncodedRows encode_split(const VectorView& rows, const SplitRabitq& split, unsig
 EncodedRows encode_whole(const VectorView& rows, const quantization::Rabitq& quantizer,
                          unsigned threads) {
   EncodedRows encoded;
-  encoded.header = compute_node::codes_header(quantizer.parameters(), rows.count);
+  encoded.header = search::codes_header(quantizer.parameters(), rows.count);
   encoded.centroid = quantizer.parameters().centroid;
   encoded.codes = HugeBuffer(rows.count * quantizer.record_bytes());
   quantizer.encode(rows, encoded.codes.data(), threads);
@@ -185,7 +185,7 @@ void warn_of_slotted(const SlottedOptions& options, std::uint32_t dimension,
 
 void check_slotted_options(const SlottedOptions& options) {
   if (options.payload != "auto") layout::parse_payload_kind(options.payload);
-  ssd_baseline::parse_placement_kind(options.placement);
+  ssd_baseline::parse_packing_kind(options.placement);
   if (options.extension_bits < 1 || options.extension_bits > SplitRabitq::kMostExtensionBits) {
     throw Error("--bits {} is out of range: use 1 to {}", options.extension_bits,
                 SplitRabitq::kMostExtensionBits);
@@ -223,8 +223,8 @@ layout::Manifest write_slotted(const std::filesystem::path& directory, layout::M
   const AdjacencyView graph = built.graph.view();
   const layout::RecordCosts costs =
       layout::record_costs(manifest.slotted_geometry(), graph, write.threads);
-  const layout::PagePlan plan = ssd_baseline::place_records(
-      ssd_baseline::parse_placement_kind(options.placement),
+  const layout::PagePlan plan = ssd_baseline::pack_records(
+      ssd_baseline::parse_packing_kind(options.placement),
       {graph, costs, built.stats.affine, manifest.build.seed, write.threads});
   const auto pairs = ssd_baseline::count_affine_pairs(built.stats.affine, plan);
   manifest.slotted.affine_pairs = pairs.all;

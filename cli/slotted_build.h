@@ -7,8 +7,8 @@
 
 #include "base/types.h"
 #include "graph/vamana_builder.h"
-#include "layout/index_writer.h"
-#include "layout/manifest.h"
+#include "layout/region/index_writer.h"
+#include "layout/region/manifest.h"
 
 namespace CLI {
 class App;

@@ -49,7 +49,7 @@ CoreRequest SweepCell::request() const {
                       .probe = point_.probing.clusters,
                       .k = queries_.k,
                       .disk = point_.disk};
-  compute_node::SearchCoreOptions& options = request.options;
+  search::SearchCoreOptions& options = request.options;
   options.slots = point_.slots;
   options.cache_bytes = point_.cache_bytes / point_.threads;
   options.max_list = std::max(point_.list, options.max_list);
@@ -66,7 +66,7 @@ void SweepCell::choose_slots() {
 double SweepCell::probe_seconds() {
   if (tier_.open == nullptr) return 0;
   CoreRequest wanted = request();
-  if (wanted.options.slots == 0) wanted.options.slots = compute_node::SearchCoreOptions{}.slots;
+  if (wanted.options.slots == 0) wanted.options.slots = search::SearchCoreOptions{}.slots;
   const auto cores = tier_.open->make_cores(wanted);
   BatchParameters parameters = parameters_;
   parameters.limit_ms = kProbeMs;
@@ -106,9 +106,9 @@ void SweepCell::prepare() {
 /// Every query once, whose recall and counts are noted.
 void SweepCell::count() {
   dataset::GroundTruth results;
-  const compute_node::CoreStatistics before = statistics();
+  const search::CoreStatistics before = statistics();
   BatchOutcome outcome = run_batch(cores_, queries_.rows, parameters_, results);
-  const compute_node::CoreStatistics after = statistics();
+  const search::CoreStatistics after = statistics();
   const VectorView& rows = queries_.rows;
   if (outcome.latency_us.size() < rows.count) return;  // interrupted
   const bool exact = has_exact_distances(tier_.open->manifest(), *point_.disk.rerank);
@@ -134,10 +134,10 @@ void SweepCell::fill_pool() {
 }
 
 /// Sums over the cores.
-compute_node::CoreStatistics SweepCell::statistics() const {
-  compute_node::CoreStatistics sum;
+search::CoreStatistics SweepCell::statistics() const {
+  search::CoreStatistics sum;
   for (const auto& core : cores_) {
-    const compute_node::CoreStatistics one = core->statistics();
+    const search::CoreStatistics one = core->statistics();
     sum.dram_bytes += one.dram_bytes;
     sum.device_reads += one.device_reads;
     sum.device_bytes += one.device_bytes;

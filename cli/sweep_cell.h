@@ -72,13 +72,13 @@ class SweepCell {
   void count();
   void fill_pool();
   void add_pass(BatchOutcome outcome);
-  compute_node::CoreStatistics statistics() const;
+  search::CoreStatistics statistics() const;
 
   SweepPoint point_;
   SweepTier& tier_;
   const SweepQueries& queries_;
   BatchParameters parameters_;
-  std::vector<std::unique_ptr<compute_node::SearchCore>> cores_;
+  std::vector<std::unique_ptr<search::SearchCore>> cores_;
   SweepSamples samples_;
 };
 

@@ -14,9 +14,9 @@
 #include "cli/queries.h"
 #include "cli/search_rules.h"
 #include "cli/sweep_run.h"
-#include "compute_node/index_loader.h"
 #include "dataset/groundtruth.h"
 #include "rpc/tls_flags.h"
+#include "search/index_loader.h"
 
 namespace farvec::cli {
 namespace {
@@ -52,7 +52,7 @@ class Sweep {
   explicit Sweep(const SweepArguments& arguments)
       : arguments_(arguments),
         directory_(layout::IndexDirectory::open(arguments.index)),
-        index_(compute_node::load_search_index(directory_, {.quiet = true})),
+        index_(search::load_search_index(directory_, {.quiet = true})),
         memory_(directory_),
         truth_(dataset::read_groundtruth(arguments.groundtruth)),
         vectors_(load_queries(arguments.queries, directory_.manifest())),
@@ -151,7 +151,7 @@ class Sweep {
 
   const SweepArguments& arguments_;
   const layout::IndexDirectory directory_;
-  const compute_node::SearchIndex index_;
+  const search::SearchIndex index_;
   LocalMemory memory_;
   const dataset::GroundTruth truth_;
   const dataset::VectorSet vectors_;
@@ -269,7 +269,7 @@ void register_sweep_command(CLI::App& tool) {
   add_search_options(*command, a);
   add_cluster_options(*command, a);
   add_machine_options(*command, a);
-  compute_node::add_disk_options(*command, a.disk, true);
+  search::add_disk_options(*command, a.disk, true);
   add_measurement_options(*command, a);
   rpc::add_tls_flags(*command, a.tls);
   command->footer(

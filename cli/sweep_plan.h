@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cli/disk_tier.h"
-#include "compute_node/search_core.h"
+#include "search/search_core.h"
 
 namespace farvec::cli {
 
@@ -23,7 +23,7 @@ struct SweepPoint {
   std::uint32_t width = 1;
   std::uint32_t list = 64;
   // Of a cluster index.
-  compute_node::ProbeChoice probing;
+  search::ProbeChoice probing;
   DiskChoice disk;  ///< of ssd
 };
 
@@ -59,7 +59,7 @@ struct SweepSamples {
   std::vector<double> p50_us;
   std::vector<double> p99_us;
   double recall = 0;
-  compute_node::QueryCounts totals;  ///< over `queries` searches, each query once
+  search::QueryCounts totals;  ///< over `queries` searches, each query once
   std::size_t queries = 0;
   std::size_t core_dram_bytes = 0;
   // Of ssd.

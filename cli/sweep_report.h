@@ -7,7 +7,7 @@
 #include <string>
 
 #include "cli/sweep_plan.h"
-#include "layout/manifest.h"
+#include "layout/region/manifest.h"
 
 namespace farvec::cli {
 

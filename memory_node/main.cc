@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 #include "base/version.h"
-#include "layout/placement.h"
+#include "layout/region/placement.h"
 #include "memory_node/daemon.h"
 #include "rpc/option_rules.h"
 #include "rpc/tls_flags.h"

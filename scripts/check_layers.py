@@ -19,18 +19,21 @@ MAY_INCLUDE = {
     "quantization": {"base", "distance"},
     "layout": {"base"},
     "coroutines": {"base"},
-    "transport": {"base"},
+    "disk": {"base", "coroutines"},
+    "transport": {"base", "disk"},
     "rpc": {"base"},
     "graph": {"base", "distance", "quantization"},
     "cluster": {"base", "distance", "quantization", "graph"},
     "memory_node": {"base", "layout", "transport", "rpc"},
-    "compute_node": {"base", "dataset", "distance", "quantization", "layout", "coroutines",
-                     "transport", "rpc", "graph", "cluster", "ssd_baseline"},
     "ssd_baseline": {"base", "dataset", "distance", "quantization", "layout", "graph", "cluster",
-                     "coroutines"},
+                     "coroutines", "disk"},
+    "search": {"base", "dataset", "distance", "quantization", "layout", "coroutines", "disk",
+               "transport", "graph", "cluster", "ssd_baseline"},
+    "compute_node": {"base", "dataset", "distance", "quantization", "layout", "disk", "transport", "rpc",
+                     "graph", "ssd_baseline", "search"},
 }
 # These may include every room, and no room may include them.
-FREE = {"cli", "tests", "bench", "python"}
+FREE = {"cli", "tests", "bench"}
 ROOMS = set(MAY_INCLUDE) | FREE
 
 SOURCES = {".h", ".cc"}

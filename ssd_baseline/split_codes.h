@@ -1,7 +1,7 @@
 // Between the codes region of an index and the quantiser's parameters.
 #pragma once
 
-#include "layout/codes_region.h"
+#include "layout/graph/codes_region.h"
 #include "quantization/rabitq.h"
 #include "quantization/split_rabitq.h"
 

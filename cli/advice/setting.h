@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/types.h"
-#include "layout/cluster_layout.h"
-#include "layout/manifest.h"
+#include "layout/cluster/cluster_layout.h"
+#include "layout/region/manifest.h"
 
 namespace farvec::cli {
 

@@ -78,7 +78,7 @@ PoolShare SlottedTrial::share(std::uint32_t list) const {
   const double growth =
       static_cast<double>(options_.whole_rows) / static_cast<double>(manifest.count);
   return share_pool(ssd_baseline::SlottedStore::plan(pages_.index(), search_options(list)),
-                    compute_node::index_bytes(manifest), std::max(growth, 1.0), memory_percent_);
+                    search::index_bytes(manifest), std::max(growth, 1.0), memory_percent_);
 }
 
 /// Of the second half, with what the first half has left in the pool.
@@ -86,7 +86,7 @@ BatchOutcome SlottedTrial::search(std::uint32_t list, dataset::GroundTruth& resu
   ssd_baseline::SlottedSearchOptions options = search_options(list);
   options.memory_budget = share(list).sample_budget;
   FARVEC_CHECK(options.memory_budget.has_value());
-  std::vector<std::unique_ptr<compute_node::SearchCore>> cores;
+  std::vector<std::unique_ptr<search::SearchCore>> cores;
   cores.push_back(pages_.make_core(options));
   BatchParameters parameters;
   parameters.k = options_.k;

@@ -8,15 +8,15 @@
 #include "cluster/centroid_index.h"
 #include "cluster/clustering.h"
 #include "cluster/grouping.h"
-#include "compute_node/disk_records.h"
-#include "compute_node/index_loader.h"
-#include "compute_node/slotted_core.h"
+#include "disk/disk_engine.h"
+#include "disk/memory_queue.h"
 #include "graph/vamana_builder.h"
-#include "layout/cluster_writer.h"
-#include "layout/index_writer.h"
+#include "layout/cluster/cluster_writer.h"
+#include "layout/region/index_writer.h"
 #include "quantization/rabitq.h"
-#include "ssd_baseline/io/disk_engine.h"
-#include "ssd_baseline/io/memory_queue.h"
+#include "search/disk_records.h"
+#include "search/index_loader.h"
+#include "search/slotted_core.h"
 
 namespace farvec::cli {
 
@@ -36,7 +36,7 @@ void write_memory_graph(const fs::path& directory, layout::Manifest manifest,
       directory, std::move(manifest),
       {built.graph.view(),
        rows,
-       {compute_node::codes_header(parameters, rows.count), parameters.centroid, codes.span()}},
+       {search::codes_header(parameters, rows.count), parameters.centroid, codes.span()}},
       {.threads = threads, .quiet = true});
 }
 
@@ -110,25 +110,24 @@ void write_clusters(const fs::path& directory, const Sample& sample, const Parti
 
 OpenIndex::OpenIndex(const fs::path& directory, const transport::TierSpec& tier)
     : directory_(layout::IndexDirectory::open(directory)),
-      index_(compute_node::load_search_index(directory_, {.quiet = true})),
+      index_(search::load_search_index(directory_, {.quiet = true})),
       memory_(directory_),
       tier_(tier, index_, memory_, {}) {}
 
 OpenPages::OpenPages(const fs::path& directory)
     : directory_(layout::IndexDirectory::open(directory)),
       index_(ssd_baseline::load_slotted_index(directory_, {.quiet = true})),
-      files_{compute_node::open_disk_records(directory_, "")},
+      files_{search::open_disk_records(directory_, "")},
       pages_(directory_.load_region(layout::kRecordsRegion, {.quiet = true})) {}
 
-std::unique_ptr<compute_node::SearchCore> OpenPages::make_core(
+std::unique_ptr<search::SearchCore> OpenPages::make_core(
     const ssd_baseline::SlottedSearchOptions& options) const {
   using ssd_baseline::SlottedStore;
   auto store =
       std::make_shared<SlottedStore>(index_, directory_.load_page_map({.quiet = true}), options);
-  return compute_node::make_slotted_core(
-      std::move(store),
-      std::make_unique<ssd_baseline::DiskEngine>(std::make_unique<ssd_baseline::MemoryQueue>(
-          files_, pages_.span(), SlottedStore::reads_per_core(options))));
+  return search::make_slotted_core(
+      std::move(store), std::make_unique<disk::DiskEngine>(std::make_unique<disk::MemoryQueue>(
+                            files_, pages_.span(), SlottedStore::reads_per_core(options))));
 }
 
 }  // namespace farvec::cli

@@ -9,8 +9,8 @@
 #include "cli/advice/sample.h"
 #include "cli/advice/setting.h"
 #include "cli/local_tier.h"
-#include "layout/index_directory.h"
-#include "ssd_baseline/io/disk_file.h"
+#include "disk/disk_file.h"
+#include "layout/region/index_directory.h"
 #include "ssd_baseline/search/slotted_index.h"
 #include "ssd_baseline/search/slotted_store.h"
 
@@ -40,18 +40,17 @@ class OpenIndex {
   OpenIndex(const std::filesystem::path& directory, const transport::TierSpec& tier);
 
   const layout::Manifest& manifest() const { return directory_.manifest(); }
-  const compute_node::SearchIndex& index() const { return index_; }
+  const search::SearchIndex& index() const { return index_; }
   /// Records and what is kept beside them.
   std::uint64_t bytes() const { return index_.region_bytes() + index_.dram_bytes(); }
   /// Lives no longer than this.
-  std::unique_ptr<compute_node::SearchCore> make_core(
-      const compute_node::SearchCoreOptions& options) {
+  std::unique_ptr<search::SearchCore> make_core(const search::SearchCoreOptions& options) {
     return tier_.make_core(options);
   }
 
  private:
   const layout::IndexDirectory directory_;
-  const compute_node::SearchIndex index_;
+  const search::SearchIndex index_;
   LocalMemory memory_;
   LocalTier tier_;
 };
@@ -66,13 +65,13 @@ class OpenPages {
   const layout::Manifest& manifest() const { return directory_.manifest(); }
   const ssd_baseline::SlottedIndex& index() const { return index_; }
   /// With an empty pool. Lives no longer than this. Throws Error when the budget is too small.
-  std::unique_ptr<compute_node::SearchCore> make_core(
+  std::unique_ptr<search::SearchCore> make_core(
       const ssd_baseline::SlottedSearchOptions& options) const;
 
  private:
   const layout::IndexDirectory directory_;
   const ssd_baseline::SlottedIndex index_;
-  const ssd_baseline::DiskFiles files_;
+  const disk::DiskFiles files_;
   const HugeBuffer pages_;
 };
 

@@ -46,7 +46,7 @@ IndexSize index_size(const OpenIndex& open) {
   size.amplification = static_cast<double>(payload) / static_cast<double>(manifest.dataset_bytes());
   size.compute_dram_per_vector =
       static_cast<double>(open.index().dram_bytes()) / static_cast<double>(manifest.count);
-  const compute_node::ClusterIndex* clusters = open.index().clusters();
+  const search::ClusterIndex* clusters = open.index().clusters();
   if (clusters == nullptr) return size;
   size.stray_bytes = manifest.cluster.record_bytes();
   std::uint64_t lists = 0;
@@ -109,7 +109,7 @@ class MemoryTrial final : public Trial {
   }
 
  private:
-  using Cores = std::vector<std::unique_ptr<compute_node::SearchCore>>;
+  using Cores = std::vector<std::unique_ptr<search::SearchCore>>;
 
   bool is_graph() const { return open_->index().graph() != nullptr; }
   std::uint32_t least() const { return is_graph() ? std::max(options_.k, options_.width) : 1; }
@@ -202,12 +202,12 @@ class MemoryTrial final : public Trial {
   const VectorView queries_;
   const TrialOptions options_;
   std::unique_ptr<OpenIndex> open_;
-  compute_node::SearchCoreOptions core_options_;
+  search::SearchCoreOptions core_options_;
 };
 
 }  // namespace
 
-Counts per_query(const compute_node::QueryCounts& totals, std::size_t queries) {
+Counts per_query(const search::QueryCounts& totals, std::size_t queries) {
   Counts counts{};
   counts[kHops] = static_cast<double>(totals.hops);
   counts[kReads] = static_cast<double>(totals.reads);

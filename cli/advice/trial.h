@@ -15,7 +15,7 @@
 #include "cli/advice/target.h"
 #include "cli/batch_search.h"
 #include "cli/measurement.h"
-#include "compute_node/search_core.h"
+#include "search/search_core.h"
 
 namespace farvec::cli {
 
@@ -91,7 +91,7 @@ void add_pass(Timed& timed, const BatchOutcome& outcome, std::size_t queries,
               std::uint32_t repeats);
 
 /// Of the totals of so many queries.
-Counts per_query(const compute_node::QueryCounts& totals, std::size_t queries);
+Counts per_query(const search::QueryCounts& totals, std::size_t queries);
 
 /// Queries that a pass of a timing repeats until it lasts long enough.
 inline constexpr double kPassSeconds = 0.05;

@@ -10,11 +10,11 @@
 
 #include "base/error.h"
 #include "compute_node/attach/live_endpoint.h"
-#include "compute_node/unreachable_error.h"
-#include "layout/region_header.h"
+#include "layout/region/region_header.h"
 #include "rpc/channel.h"
 #include "rpc/grant_wire.h"
 #include "rpc/status.h"
+#include "search/unreachable_error.h"
 
 namespace farvec::compute_node {
 namespace {
@@ -162,10 +162,10 @@ Lease take_lease(const AttachOptions& options) {
     if (!is_remote(options.tier.kind)) held.grant = request_grant(held.response, options);
     return held;
   } catch (const rpc::NobodyListens& error) {
-    throw AbsentError("{}", error.what());
+    throw search::AbsentError("{}", error.what());
   } catch (const Error& error) {
     if (!held.lease.id.empty()) give_back(held.lease);
-    throw UnreachableError("{}", error.what());
+    throw search::UnreachableError("{}", error.what());
   }
 }
 

@@ -8,7 +8,7 @@
 
 #include "compute_node/attach/lease_keeper.h"
 #include "compute_node/attach/read_paths.h"
-#include "layout/manifest.h"
+#include "layout/region/manifest.h"
 #include "rpc/address.h"
 #include "rpc/tls.h"
 #include "transport/mapped/mapped_endpoint.h"

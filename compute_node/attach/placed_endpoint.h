@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "compute_node/attach/endpoint_inbox.h"
-#include "layout/placement.h"
+#include "layout/region/placement.h"
 #include "transport/endpoint.h"
 
 namespace farvec::compute_node {

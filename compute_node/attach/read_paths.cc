@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "compute_node/unreachable_error.h"
+#include "search/unreachable_error.h"
 #include "transport/fabric/fabric_endpoint.h"
 #include "transport/verbs/verbs_endpoint.h"
 
@@ -19,7 +19,7 @@ EndpointMaker connector(Options options) {
     try {
       return std::make_unique<Endpoint>(options);
     } catch (const Error& error) {
-      throw UnreachableError("{}", error.what());
+      throw search::UnreachableError("{}", error.what());
     }
   };
 }

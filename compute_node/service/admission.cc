@@ -41,15 +41,15 @@ std::uint32_t width_of(const v1::SearchRequest& request, const RequestLimits& li
   return request.has_width() ? request.width() : limits.default_width;
 }
 
-ProbeChoice probing_of(const v1::SearchRequest& request, const RequestLimits& limits) {
-  ProbeChoice choice;
+search::ProbeChoice probing_of(const v1::SearchRequest& request, const RequestLimits& limits) {
+  search::ProbeChoice choice;
   choice.clusters = request.has_probe() ? request.probe() : limits.default_probe;
   if (request.has_prune_ratio()) choice.prune_ratio = request.prune_ratio();
   return choice;
 }
 
 std::string check_probing(const v1::SearchRequest& request, const RequestLimits& limits) {
-  const ProbeChoice choice = probing_of(request, limits);
+  const search::ProbeChoice choice = probing_of(request, limits);
   if (!(choice.prune_ratio >= 1)) {
     return fmt::format("prune_ratio: {} came, 1 or more is allowed", choice.prune_ratio);
   }

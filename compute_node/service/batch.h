@@ -8,15 +8,15 @@
 #include <vector>
 
 #include "base/memory.h"
-#include "compute_node/search_core.h"
 #include "compute_node/service/work_rate.h"
+#include "search/search_core.h"
 
 namespace farvec::compute_node {
 
 class Batch;
 
 /// A search with its place in a feed's lists, which alone uses the links.
-struct QueuedTask : SearchTask {
+struct QueuedTask : search::SearchTask {
   QueuedTask* next = nullptr;
   QueuedTask* previous = nullptr;
   Batch* batch = nullptr;
@@ -30,7 +30,7 @@ struct BatchShape {
   std::uint32_t k = 0;
   std::uint32_t list = 0;
   std::uint32_t width = 1;
-  ProbeChoice probing;
+  search::ProbeChoice probing;
   bool partial = false;
   Ticks deadline = 0;  ///< absolute
   WorkUnits work = 1;  ///< of each query, at least 1

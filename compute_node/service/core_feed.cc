@@ -119,7 +119,7 @@ QueuedTask* CoreFeed::pop() {
   return task;
 }
 
-SearchTask* CoreFeed::next() {
+search::SearchTask* CoreFeed::next() {
   // Relaxed: the core's own earlier store; it saves every later call the write.
   if (!asked_.load(std::memory_order_relaxed)) asked_.store(true, std::memory_order_release);
   // Bounded by the admission budget: each turn takes one task out.
@@ -155,7 +155,7 @@ bool CoreFeed::finished() {
   return closed_.load(std::memory_order_acquire);
 }
 
-void CoreFeed::done(SearchTask& task) {
+void CoreFeed::done(search::SearchTask& task) {
   auto& ended = static_cast<QueuedTask&>(task);
   running_work_ -= ended.work;
   // What fails for another reason than its deadline says nothing about the time of a search.

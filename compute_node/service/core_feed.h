@@ -27,7 +27,7 @@ class AdmissionBudget {
 /// First in, first out; many producers, one core. A task that expired or was cancelled while it
 /// waited, or that could not end before its deadline any more, ends here and never reaches the
 /// core.
-class CoreFeed final : public TaskFeed {
+class CoreFeed final : public search::TaskFeed {
  public:
   CoreFeed(AdmissionBudget& budget, Replier& replier) : budget_(budget), replier_(replier) {}
 
@@ -55,9 +55,9 @@ class CoreFeed final : public TaskFeed {
   bool asked() const { return asked_.load(std::memory_order_acquire); }
 
   // TaskFeed, from the core's thread:
-  SearchTask* next() override;
+  search::SearchTask* next() override;
   bool finished() override;
-  void done(SearchTask& task) override;
+  void done(search::SearchTask& task) override;
   void idle() override;
 
  private:

@@ -7,7 +7,7 @@
 #include "base/quantity.h"
 #include "base/version.h"
 #include "graph/beam_search.h"
-#include "layout/index_directory.h"
+#include "layout/region/index_directory.h"
 #include "rpc/option_rules.h"
 #include "rpc/tls_flags.h"
 #include "transport/tier.h"
@@ -72,7 +72,7 @@ void add_source_flags(CLI::App& app, DaemonOptions& options) {
                  "not a load only")
       ->transform(size_in_digits("--cache-bytes"))
       ->capture_default_str();
-  add_disk_options(app, options.disk, false);
+  search::add_disk_options(app, options.disk, false);
 }
 
 void add_core_flags(CLI::App& app, DaemonOptions& options) {
@@ -134,9 +134,10 @@ void check_disk_options(const CLI::App& app, DaemonOptions& options) {
       fmt::format("slotted pages; '{}' is {}", options.index, directory.manifest().layout_name());
   std::vector<rpc::OptionRule> rules{
       {"--cache-bytes", !slotted, "indexes without a pool, which --memory-budget bounds"}};
-  for (const char* option : kPageOptions) rules.push_back({option, slotted, pages});
+  for (const char* option : search::kPageOptions) rules.push_back({option, slotted, pages});
   rpc::refuse_unused(app, rules);
-  const auto rerank = parse_disk_choice(options.disk, directory.manifest()).rerank.value_or(0);
+  const auto rerank =
+      search::parse_disk_choice(options.disk, directory.manifest()).rerank.value_or(0);
   if (rerank > 0) options.limits.max_k = std::min(options.limits.max_k, rerank);
 }
 
@@ -170,7 +171,7 @@ void check_options(const CLI::App& app, DaemonOptions& options) {
   if (!nodes) check_kind_options(app, options.index);
   if (nodes || tier.kind != transport::TierKind::ssd) {
     std::vector<rpc::OptionRule> rules;
-    for (const char* option : kPageOptions) {
+    for (const char* option : search::kPageOptions) {
       rules.push_back({option, false, "--tier ssd; --tier is " + transport::to_string(tier)});
     }
     rpc::refuse_unused(app, rules);

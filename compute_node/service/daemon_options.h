@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <string>
 
-#include "compute_node/disk_options.h"
 #include "compute_node/service/query_service.h"
 #include "rpc/tls.h"
+#include "search/disk_options.h"
 
 namespace farvec::compute_node {
 
@@ -22,7 +22,7 @@ struct DaemonOptions {
   std::uint32_t slots = 16;
   std::uint32_t queue = 1024;
   std::uint64_t cache_bytes = 0;  ///< over all cores
-  DiskArguments disk;             ///< of tier ssd
+  search::DiskArguments disk;     ///< of tier ssd
   RequestLimits limits;           ///< max_queries is the queue
   std::chrono::milliseconds default_deadline{1'000};
   /// A memory node of several that owes reads for so long is given up.

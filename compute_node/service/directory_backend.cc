@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "compute_node/disk_memory.h"
-#include "compute_node/disk_records.h"
-#include "compute_node/index_loader.h"
-#include "compute_node/slotted_disk.h"
+#include "search/disk_memory.h"
+#include "search/disk_records.h"
+#include "search/index_loader.h"
+#include "search/slotted_disk.h"
 #include "transport/mapped/mapped_endpoint.h"
 
 namespace farvec::compute_node {
@@ -51,15 +51,15 @@ void DirectoryBackend::load_records(const layout::IndexDirectory& directory,
 /// For the largest requests that the daemon takes.
 ssd_baseline::SlottedSearchOptions DirectoryBackend::slotted_searches(
     const layout::Manifest& manifest) const {
-  const DiskChoice choice = parse_disk_choice(options_.disk, manifest);
-  auto searches = slotted_options(choice);
+  const search::DiskChoice choice = search::parse_disk_choice(options_.disk, manifest);
+  auto searches = search::slotted_options(choice);
   const RequestLimits& limits = options_.limits;
   searches.cores = options_.threads;
   searches.slots = options_.slots;
   searches.list = limits.max_list;
   searches.width = limits.max_width;
   searches.k = std::min(limits.max_k, limits.max_list);
-  if (!choice.rerank && reranks_by_itself(manifest)) {
+  if (!choice.rerank && search::reranks_by_itself(manifest)) {
     searches.rerank = ssd_baseline::reranked(searches.k, searches.list);
     searches.rerank_by_k = true;
   } else if (searches.rerank > 0) {
@@ -73,33 +73,35 @@ ssd_baseline::SlottedSearchOptions DirectoryBackend::slotted_searches(
 }
 
 void DirectoryBackend::open_slotted(const layout::IndexDirectory& directory,
-                                    const SearchIndex& index, const layout::LoadOptions& options,
+                                    const search::SearchIndex& index,
+                                    const layout::LoadOptions& options,
                                     IndexSessionOptions& session) const {
   const ssd_baseline::SlottedSearchOptions searches = slotted_searches(directory.manifest());
-  const auto disk = std::make_shared<const SlottedDisk>(
-      directory, *index.slotted(), SlottedDiskOptions{tier_.path, searches, options});
+  const auto disk = std::make_shared<const search::SlottedDisk>(
+      directory, *index.slotted(), search::SlottedDiskOptions{tier_.path, searches, options});
   const ssd_baseline::MemoryPlan& plan = disk->memory();
   session.memory = PlannedMemory{plan.map + plan.table, plan.pool, plan.buffers + plan.searches,
                                  searches.memory_budget};
-  session.page_search = to_string(parse_disk_choice(options_.disk, directory.manifest()));
-  session.make_core = [disk] { return disk->make_core(ssd_baseline::DiskThread::owner); };
+  session.page_search = to_string(search::parse_disk_choice(options_.disk, directory.manifest()));
+  session.make_core = [disk] { return disk->make_core(disk::DiskThread::owner); };
 }
 
-void DirectoryBackend::open_disk(const layout::IndexDirectory& directory, const SearchIndex& index,
+void DirectoryBackend::open_disk(const layout::IndexDirectory& directory,
+                                 const search::SearchIndex& index,
                                  IndexSessionOptions& session) const {
-  const auto records = open_disk_records(directory, tier_.path);
-  const auto budget = parse_disk_choice(options_.disk, directory.manifest()).memory_budget;
-  const DiskMemory plan = plan_disk_memory(index, *records,
-                                           {.cores = options_.threads,
-                                            .slots = options_.slots,
-                                            .cache_bytes = session.core.cache_bytes,
-                                            .list = options_.limits.max_list,
-                                            .width = options_.limits.max_width,
-                                            .probe = options_.limits.max_probe},
-                                           budget);
+  const auto records = search::open_disk_records(directory, tier_.path);
+  const auto budget = search::parse_disk_choice(options_.disk, directory.manifest()).memory_budget;
+  const search::DiskMemory plan = search::plan_disk_memory(index, *records,
+                                                           {.cores = options_.threads,
+                                                            .slots = options_.slots,
+                                                            .cache_bytes = session.core.cache_bytes,
+                                                            .list = options_.limits.max_list,
+                                                            .width = options_.limits.max_width,
+                                                            .probe = options_.limits.max_probe},
+                                                           budget);
   session.memory = PlannedMemory{plan.location, plan.caches, plan.buffers + plan.searches, budget};
-  session.make_endpoint = [records, reads = disk_reads(index)] {
-    return make_disk_endpoint(records, reads, ssd_baseline::DiskThread::owner);
+  session.make_endpoint = [records, reads = search::disk_reads(index)] {
+    return search::make_disk_endpoint(records, reads, disk::DiskThread::owner);
   };
 }
 
@@ -108,12 +110,13 @@ std::unique_ptr<SearchSession> DirectoryBackend::open(std::chrono::milliseconds,
   layout::LoadOptions options;
   options.on_chunk = [&stop](std::uint64_t) {
     // Relaxed: only the flag itself matters.
-    if (stop.load(std::memory_order_relaxed)) throw UnreachableError("loading was stopped");
+    if (stop.load(std::memory_order_relaxed)) throw search::UnreachableError("loading was stopped");
   };
   const auto directory = layout::IndexDirectory::open(options_.index);
   const bool disk = tier_.kind == transport::TierKind::ssd;
   if (!disk) layout::require_memory_layout(directory.manifest(), options_.index);
-  const auto index = std::make_shared<const SearchIndex>(load_search_index(directory, options));
+  const auto index =
+      std::make_shared<const search::SearchIndex>(search::load_search_index(directory, options));
   IndexSessionOptions session;
   session.core = core_options(options_);
   session.core.merge_gap_bytes = transport::bytes_per_request(tier_);

@@ -4,7 +4,7 @@
 #include "compute_node/service/daemon_options.h"
 #include "compute_node/service/index_session.h"
 #include "compute_node/service/search_backend.h"
-#include "layout/index_directory.h"
+#include "layout/region/index_directory.h"
 #include "transport/tier.h"
 
 namespace farvec::compute_node {
@@ -21,9 +21,9 @@ class DirectoryBackend final : public SearchBackend {
 
  private:
   ssd_baseline::SlottedSearchOptions slotted_searches(const layout::Manifest& manifest) const;
-  void open_slotted(const layout::IndexDirectory& directory, const SearchIndex& index,
+  void open_slotted(const layout::IndexDirectory& directory, const search::SearchIndex& index,
                     const layout::LoadOptions& options, IndexSessionOptions& session) const;
-  void open_disk(const layout::IndexDirectory& directory, const SearchIndex& index,
+  void open_disk(const layout::IndexDirectory& directory, const search::SearchIndex& index,
                  IndexSessionOptions& session) const;
   void load_records(const layout::IndexDirectory& directory, const layout::LoadOptions& options,
                     IndexSessionOptions& session) const;

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "compute_node/disk_options.h"
+#include "search/disk_options.h"
 #include "transport/emulated/emulated_endpoint.h"
 
 namespace farvec::compute_node {
@@ -10,17 +10,17 @@ namespace {
 
 /// Passes everything on, fails what ended after the index was lost, and samples the core's
 /// statistics where that is allowed: in its calls.
-class SampledFeed final : public TaskFeed {
+class SampledFeed final : public search::TaskFeed {
  public:
-  SampledFeed(TaskFeed& feed, const SearchCore& core, IndexSession& session)
+  SampledFeed(search::TaskFeed& feed, const search::SearchCore& core, IndexSession& session)
       : feed_(feed), core_(core), session_(session), counters_(session.counters()) {}
   ~SampledFeed() override {
     counters_.reads_in_flight.fetch_sub(last_.in_flight_reads, std::memory_order_relaxed);
   }
 
-  SearchTask* next() override { return feed_.next(); }
+  search::SearchTask* next() override { return feed_.next(); }
   bool finished() override { return feed_.finished(); }
-  void done(SearchTask& task) override {
+  void done(search::SearchTask& task) override {
     if (++done_ % kSampleEvery == 0) sample();
     // A mapping outlives the node that wrote it; its bytes are nobody's then.
     if (task.status.ok() && !session_.alive()) {
@@ -37,7 +37,7 @@ class SampledFeed final : public TaskFeed {
   static constexpr std::uint32_t kSampleEvery = 64;
 
   void sample() {
-    const CoreStatistics now = core_.statistics();
+    const search::CoreStatistics now = core_.statistics();
     // Relaxed: gauges and counters that order nothing. Differences wrap as unsigned sums do.
     counters_.stalls.fetch_add(now.stalls - last_.stalls, std::memory_order_relaxed);
     counters_.reads_in_flight.fetch_add(
@@ -46,15 +46,15 @@ class SampledFeed final : public TaskFeed {
     last_ = now;
   }
 
-  TaskFeed& feed_;
-  const SearchCore& core_;
+  search::TaskFeed& feed_;
+  const search::SearchCore& core_;
   IndexSession& session_;
   TierCounters& counters_;
-  CoreStatistics last_;
+  search::CoreStatistics last_;
   std::uint32_t done_ = 0;
 };
 
-ServedIndex describe(const SearchIndex& index, const layout::Manifest& manifest,
+ServedIndex describe(const search::SearchIndex& index, const layout::Manifest& manifest,
                      const IndexSessionOptions& options) {
   ServedIndex served;
   served.metric = manifest.metric;
@@ -69,7 +69,7 @@ ServedIndex describe(const SearchIndex& index, const layout::Manifest& manifest,
   served.tier = options.tier;
   served.page_search = options.page_search;
   served.generation = options.generation;
-  served.index_bytes = index_bytes(manifest);
+  served.index_bytes = search::index_bytes(manifest);
   served.offset_bytes = index.location_bytes();
   served.code_bytes = index.dram_bytes() - served.offset_bytes;
   if (options.make_endpoint) served.cache_bytes = options.core.cache_bytes * options.cores;
@@ -84,15 +84,15 @@ ServedIndex describe(const SearchIndex& index, const layout::Manifest& manifest,
 
 IndexSessionOptions counting_probes(IndexSessionOptions options, const layout::Manifest& manifest) {
   if (manifest.index == layout::IndexKind::cluster) {
-    options.core.probe_counts = std::make_shared<ProbeCounts>(manifest);
+    options.core.probe_counts = std::make_shared<search::ProbeCounts>(manifest);
   }
   return options;
 }
 
 }  // namespace
 
-SearchCoreOptions core_options(const DaemonOptions& options) {
-  SearchCoreOptions made;
+search::SearchCoreOptions core_options(const DaemonOptions& options) {
+  search::SearchCoreOptions made;
   made.slots = options.slots;
   made.cache_bytes = options.cache_bytes / options.threads;
   made.max_list = options.limits.max_list;
@@ -100,7 +100,7 @@ SearchCoreOptions core_options(const DaemonOptions& options) {
   return made;
 }
 
-IndexSession::IndexSession(std::shared_ptr<const SearchIndex> index,
+IndexSession::IndexSession(std::shared_ptr<const search::SearchIndex> index,
                            const layout::Manifest& manifest, IndexSessionOptions options)
     : index_(std::move(index)),
       options_(counting_probes(std::move(options), manifest)),
@@ -118,18 +118,18 @@ void IndexSessionOptions::emulate(const transport::DeviceModel& model,
   };
 }
 
-void IndexSession::run_core(unsigned, TaskFeed& feed) {
-  const std::unique_ptr<SearchCore> core = make_core();
+void IndexSession::run_core(unsigned, search::TaskFeed& feed) {
+  const std::unique_ptr<search::SearchCore> core = make_core();
   SampledFeed sampled(feed, *core, *this);
   core->run(sampled);
 }
 
-std::unique_ptr<SearchCore> IndexSession::make_core() const {
+std::unique_ptr<search::SearchCore> IndexSession::make_core() const {
   if (options_.make_core) return options_.make_core();
   if (options_.make_endpoint) {
-    return std::make_unique<SearchCore>(*index_, options_.make_endpoint(), options_.core);
+    return std::make_unique<search::SearchCore>(*index_, options_.make_endpoint(), options_.core);
   }
-  return std::make_unique<SearchCore>(*index_, options_.records, options_.core);
+  return std::make_unique<search::SearchCore>(*index_, options_.records, options_.core);
 }
 
 }  // namespace farvec::compute_node

@@ -6,16 +6,16 @@
 #include <optional>
 #include <vector>
 
-#include "compute_node/search_index.h"
 #include "compute_node/service/daemon_options.h"
 #include "compute_node/service/search_backend.h"
-#include "layout/manifest.h"
+#include "layout/region/manifest.h"
+#include "search/search_index.h"
 #include "transport/endpoint.h"
 
 namespace farvec::compute_node {
 
 /// One core's share of the daemon's options.
-SearchCoreOptions core_options(const DaemonOptions& options);
+search::SearchCoreOptions core_options(const DaemonOptions& options);
 
 /// What was planned of this process's memory besides the index's own part, all cores together.
 struct PlannedMemory {
@@ -26,7 +26,8 @@ struct PlannedMemory {
 };
 
 struct IndexSessionOptions {
-  SearchCoreOptions core;   ///< cache_bytes is one core's share; probes of clusters are counted
+  search::SearchCoreOptions
+      core;                 ///< cache_bytes is one core's share; probes of clusters are counted
   std::uint32_t cores = 1;  ///< for the sum of the caches
   std::string tier;         ///< for reports
   std::uint64_t generation = 0;
@@ -34,7 +35,7 @@ struct IndexSessionOptions {
   std::function<std::unique_ptr<transport::Endpoint>()> make_endpoint;
   std::span<const std::byte> records;  ///< the whole region, header included
   /// Makes one core, instead of either: of slotted pages.
-  std::function<std::unique_ptr<SearchCore>()> make_core;
+  std::function<std::unique_ptr<search::SearchCore>()> make_core;
   std::optional<PlannedMemory> memory;  ///< none: only what the index and the caches take is known
   std::string page_search;              ///< of slotted pages: how they are searched
   std::function<bool()> alive;          ///< empty: always. Any thread, does not block
@@ -50,15 +51,15 @@ struct IndexSessionOptions {
 
 class IndexSession final : public SearchSession {
  public:
-  IndexSession(std::shared_ptr<const SearchIndex> index, const layout::Manifest& manifest,
+  IndexSession(std::shared_ptr<const search::SearchIndex> index, const layout::Manifest& manifest,
                IndexSessionOptions options);
 
   const ServedIndex& index() const override { return served_; }
-  void run_core(unsigned core, TaskFeed& feed) override;
+  void run_core(unsigned core, search::TaskFeed& feed) override;
   bool alive() const override { return !options_.alive || options_.alive(); }
   bool superseded() const override { return options_.superseded && options_.superseded(); }
   TierCounters& counters() override { return counters_; }
-  std::optional<ProbeTally> probes() const override {
+  std::optional<search::ProbeTally> probes() const override {
     if (options_.core.probe_counts == nullptr) return std::nullopt;
     return options_.core.probe_counts->tally();
   }
@@ -67,9 +68,9 @@ class IndexSession final : public SearchSession {
   }
 
  private:
-  std::unique_ptr<SearchCore> make_core() const;
+  std::unique_ptr<search::SearchCore> make_core() const;
 
-  const std::shared_ptr<const SearchIndex> index_;
+  const std::shared_ptr<const search::SearchIndex> index_;
   const IndexSessionOptions options_;
   ServedIndex served_;
   TierCounters counters_;

@@ -5,8 +5,8 @@
 
 #include <utility>
 
-#include "compute_node/index_loader.h"
 #include "compute_node/service/index_session.h"
+#include "search/index_loader.h"
 
 namespace farvec::compute_node {
 namespace {
@@ -61,7 +61,7 @@ std::shared_ptr<NodeSet> MemoryNodeBackend::attach(std::chrono::milliseconds bou
   }
   try {
     set_->wait_ready(bound, &stop);
-  } catch (const UnreachableError&) {
+  } catch (const search::UnreachableError&) {
     throw;  // who is attached stays so for the next attempt
   } catch (...) {
     set_ = nullptr;
@@ -73,10 +73,10 @@ std::shared_ptr<NodeSet> MemoryNodeBackend::attach(std::chrono::milliseconds bou
 std::unique_ptr<SearchSession> MemoryNodeBackend::open(std::chrono::milliseconds bound,
                                                        const std::atomic<bool>& stop) {
   const std::shared_ptr<NodeSet> set = attach(bound, stop);
-  FetchOptions fetch;
+  search::FetchOptions fetch;
   fetch.stop = &stop;
-  auto index = std::make_shared<const SearchIndex>(
-      fetch_search_index(set->manifest(), *set->make_endpoint(), fetch));
+  auto index = std::make_shared<const search::SearchIndex>(
+      search::fetch_search_index(set->manifest(), *set->make_endpoint(), fetch));
   IndexSessionOptions session;
   session.core = core_options(options_);
   if (!set->manifest().placement) {

@@ -72,7 +72,7 @@ void add_latency(Families& families, const LatencyHistogram& latency) {
       .metric.push_back(std::move(metric));
 }
 
-void add_totals(Families& families, const QueryCounts& totals) {
+void add_totals(Families& families, const search::QueryCounts& totals) {
   add_counter(families, "hops_total", "Frontiers expanded", totals.hops);
   add_counter(families, "reads_total", "Records fetched from the tier", totals.reads);
   add_counter(families, "read_bytes_total", "Bytes fetched from the tier", totals.bytes);

@@ -26,7 +26,7 @@ Ticks deadline_of(const grpc::CallbackServerContext& context, std::chrono::milli
   return now_ticks() + us_to_ticks(std::max(0.0, left.count()));
 }
 
-void fill_counts(const QueryCounts& counts, v1::QueryCounts& out) {
+void fill_counts(const search::QueryCounts& counts, v1::QueryCounts& out) {
   out.set_hops(counts.hops);
   out.set_reads(counts.reads);
   out.set_bytes(counts.bytes);
@@ -276,7 +276,7 @@ grpc::ServerUnaryReactor* QueryService::ProbeCounts(grpc::CallbackServerContext*
                                                     v1::ProbeCountsResponse* response) {
   const std::shared_ptr<Engine> engine = supervisor_.engine();
   if (engine == nullptr) return finish_now(*context, no_index(supervisor_));
-  const std::optional<ProbeTally> probes = engine->probes();
+  const std::optional<search::ProbeTally> probes = engine->probes();
   if (!probes) {
     return finish_now(*context, rpc::to_grpc(StatusCode::failed_precondition,
                                              "probes are counted in cluster indexes, and this "

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "base/types.h"
-#include "compute_node/probe_counts.h"
-#include "compute_node/search_core.h"
-#include "compute_node/unreachable_error.h"
+#include "search/probe_counts.h"
+#include "search/search_core.h"
+#include "search/unreachable_error.h"
 
 namespace farvec::compute_node {
 
@@ -60,7 +60,7 @@ class SearchSession {
   /// Runs core number `core` on the calling thread until the feed is finished and every task is
   /// done. Connects and registers what the core needs before it asks the feed for a task. May
   /// throw; the session then counts as broken.
-  virtual void run_core(unsigned core, TaskFeed& feed) = 0;
+  virtual void run_core(unsigned core, search::TaskFeed& feed) = 0;
   /// False once the index can no longer be read, for good. Any thread; does not block.
   virtual bool alive() const = 0;
   /// There is a newer index where this one came from, which open() would give. Any thread.
@@ -68,7 +68,7 @@ class SearchSession {
   /// Any thread.
   virtual TierCounters& counters() = 0;
   /// Any thread. None of a graph.
-  virtual std::optional<ProbeTally> probes() const { return std::nullopt; }
+  virtual std::optional<search::ProbeTally> probes() const { return std::nullopt; }
   /// Any thread. None where the index lies in this process.
   virtual std::vector<MemoryNodeState> memory_nodes() const { return {}; }
 };

@@ -17,7 +17,7 @@ const char* to_string(Refusal refusal);
 
 struct StatisticsSnapshot {
   std::array<std::uint64_t, 17> queries{};  ///< by status code
-  QueryCounts totals;                       ///< summed over queries
+  search::QueryCounts totals;               ///< summed over queries
   std::uint64_t queue_full = 0;             ///< of those with resource_exhausted
   std::uint64_t too_late = 0;               ///< of those with resource_exhausted
   std::uint64_t expired_waiting = 0;        ///< of those with deadline_exceeded: before a slot

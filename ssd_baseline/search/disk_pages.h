@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "ssd_baseline/io/load_queue.h"
+#include "disk/load_queue.h"
 #include "ssd_baseline/pool/page_loader.h"
 
 namespace farvec::ssd_baseline {
@@ -18,10 +18,10 @@ struct PageFile {
 };
 
 /// The queue outlives it and is closed by it.
-class DiskPages final : public PageLoader, private LoadListener {
+class DiskPages final : public PageLoader, private disk::LoadListener {
  public:
   /// `tickets` is how many reads may be under way.
-  DiskPages(LoadQueue& queue, const PageFile& file, std::uint32_t tickets);
+  DiskPages(disk::LoadQueue& queue, const PageFile& file, std::uint32_t tickets);
   ~DiskPages() override;
 
   /// Must be set before the first start() and outlive this.
@@ -31,17 +31,17 @@ class DiskPages final : public PageLoader, private LoadListener {
   void poll() override { (void)queue_.poll(); }
 
  private:
-  void load_ended(Load& load) override;
-  void load_returned(Load& load) override;
-  std::uint32_t ticket_of(const Load& load) const {
+  void load_ended(disk::Load& load) override;
+  void load_returned(disk::Load& load) override;
+  std::uint32_t ticket_of(const disk::Load& load) const {
     return static_cast<std::uint32_t>(&load - loads_.get());
   }
 
-  LoadQueue& queue_;
+  disk::LoadQueue& queue_;
   const PageFile file_;
   PageSink* sink_ = nullptr;
-  std::unique_ptr<Load[]> loads_;  ///< by ticket
-  std::vector<Load*> starting_;    ///< scratch of start()
+  std::unique_ptr<disk::Load[]> loads_;  ///< by ticket
+  std::vector<disk::Load*> starting_;    ///< scratch of start()
 };
 
 }  // namespace farvec::ssd_baseline

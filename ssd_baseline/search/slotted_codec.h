@@ -6,7 +6,7 @@
 
 #include "base/status.h"
 #include "base/types.h"
-#include "layout/slotted/slotted_page.h"
+#include "layout/pages/slotted_page.h"
 
 namespace farvec::ssd_baseline {
 

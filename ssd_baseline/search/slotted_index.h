@@ -9,9 +9,9 @@
 #include "base/types.h"
 #include "distance/distance.h"
 #include "graph/beam_scratch.h"
-#include "layout/codes_region.h"
-#include "layout/index_directory.h"
-#include "layout/slotted/slotted_geometry.h"
+#include "layout/graph/codes_region.h"
+#include "layout/pages/slotted_geometry.h"
+#include "layout/region/index_directory.h"
 #include "quantization/split_rabitq.h"
 
 namespace farvec::ssd_baseline {

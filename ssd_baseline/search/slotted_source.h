@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/status.h"
-#include "layout/slotted/slotted_record.h"
+#include "layout/pages/slotted_record.h"
 #include "ssd_baseline/pool/record_reader.h"
 
 namespace farvec::ssd_baseline {

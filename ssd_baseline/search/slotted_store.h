@@ -9,7 +9,7 @@
 #include <string_view>
 #include <variant>
 
-#include "layout/slotted/page_map.h"
+#include "layout/pages/page_map.h"
 #include "ssd_baseline/pool/page_pool.h"
 #include "ssd_baseline/pool/record_pool.h"
 #include "ssd_baseline/search/slotted_codec.h"

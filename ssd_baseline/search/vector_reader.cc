@@ -14,7 +14,7 @@ constexpr double kReadLimitUs = 10e6;
 
 }  // namespace
 
-VectorReader::VectorReader(LoadQueue& queue, coroutines::Scheduler& scheduler,
+VectorReader::VectorReader(disk::LoadQueue& queue, coroutines::Scheduler& scheduler,
                            const VectorFile& file, std::uint32_t buffers)
     : queue_(queue),
       scheduler_(scheduler),
@@ -23,7 +23,7 @@ VectorReader::VectorReader(LoadQueue& queue, coroutines::Scheduler& scheduler,
       stretch_(buffer_bytes(file.vector_bytes)) {
   FARVEC_CHECK(buffers > 0 && file.vector_bytes > 0);
   FARVEC_CHECK(queue.engine().files().size() > file.file, "the engine has no file of vectors");
-  const DiskFile& disk = disk_file();
+  const disk::DiskFile& disk = disk_file();
   if (std::max(disk.block_bytes(), disk.memory_alignment()) > kLargestBlock) {
     throw Error("'{}' is read in blocks of {} bytes: vectors need {} or less", disk.path(),
                 disk.block_bytes(), kLargestBlock);
@@ -64,8 +64,8 @@ VectorReader::Read* VectorReader::take_free() {
 }
 
 /// Whether the read brings these blocks too: they begin in it or where it ends, and it has room.
-bool VectorReader::extend(Read& read, const BlockRange& range) const {
-  DiskRead& disk = read.load.read;
+bool VectorReader::extend(Read& read, const disk::BlockRange& range) const {
+  disk::DiskRead& disk = read.load.read;
   const std::uint64_t bytes = range.offset + range.bytes - disk.offset;
   if (range.offset > disk.offset + disk.bytes || bytes > stretch_) return false;
   disk.bytes = static_cast<std::uint32_t>(bytes);
@@ -78,7 +78,7 @@ VectorReader::Read* VectorReader::plan(std::span<const NodeId> ids, Ticks deadli
   Read* first = nullptr;
   Read* last = nullptr;
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    const BlockRange range = disk_file().cover(offset_of(ids[i]), file_.vector_bytes);
+    const disk::BlockRange range = disk_file().cover(offset_of(ids[i]), file_.vector_bytes);
     if (last != nullptr && extend(*last, range)) {
       last->ids = {last->ids.data(), last->ids.size() + 1};
       continue;

@@ -12,8 +12,8 @@
 #include "base/status.h"
 #include "base/types.h"
 #include "coroutines/scheduler.h"
-#include "layout/region_bytes.h"
-#include "ssd_baseline/io/load_queue.h"
+#include "disk/load_queue.h"
+#include "layout/region/region_bytes.h"
 
 namespace farvec::ssd_baseline {
 
@@ -37,7 +37,7 @@ class VectorReader {
  public:
   /// `buffers` is how many reads may be under way. Throws Error when the file's blocks are larger
   /// than kLargestBlock.
-  VectorReader(LoadQueue& queue, coroutines::Scheduler& scheduler, const VectorFile& file,
+  VectorReader(disk::LoadQueue& queue, coroutines::Scheduler& scheduler, const VectorFile& file,
                std::uint32_t buffers);
   ~VectorReader();
   VectorReader(const VectorReader&) = delete;
@@ -66,12 +66,12 @@ class VectorReader {
  private:
   /// A buffer and who is in it.
   struct Read {
-    Load load;
+    disk::Load load;
     std::span<const NodeId> ids;  ///< of the vectors that it brings
     Read* next = nullptr;
   };
 
-  const DiskFile& disk_file() const { return *queue_.engine().files()[file_.file]; }
+  const disk::DiskFile& disk_file() const { return *queue_.engine().files()[file_.file]; }
   std::uint64_t offset_of(NodeId id) const {
     return file_.offset + std::uint64_t{id} * file_.vector_bytes;
   }
@@ -79,13 +79,13 @@ class VectorReader {
     return read.load.read.destination + (offset_of(id) - read.load.read.offset);
   }
   Read* plan(std::span<const NodeId> ids, Ticks deadline);
-  bool extend(Read& read, const BlockRange& range) const;
+  bool extend(Read& read, const disk::BlockRange& range) const;
   Read* take_free();
   Status start(Read* first, VectorReads& counts);
   Status check(const Read& read) const;
   Read* release(Read& read);
 
-  LoadQueue& queue_;
+  disk::LoadQueue& queue_;
   coroutines::Scheduler& scheduler_;
   const VectorFile file_;
   const std::uint32_t count_;
@@ -93,8 +93,8 @@ class VectorReader {
   HugeBuffer memory_;
   std::unique_ptr<Read[]> reads_;
   Read* free_ = nullptr;
-  Read* late_ = nullptr;         ///< given up by their searches while the disk had their buffers
-  std::vector<Load*> starting_;  ///< scratch of start()
+  Read* late_ = nullptr;  ///< given up by their searches while the disk had their buffers
+  std::vector<disk::Load*> starting_;  ///< scratch of start()
 };
 
 template <typename Visit>

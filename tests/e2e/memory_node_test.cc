@@ -13,7 +13,7 @@
 #include "compute_node/attach/attachment.h"
 #include "rpc/channel.h"
 #include "tests/e2e/child_process.h"
-#include "tests/unit/layout/index_fixture.h"
+#include "tests/unit/layout/region/index_fixture.h"
 
 namespace farvec {
 namespace {

@@ -1,10 +1,14 @@
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+import check_layers  # noqa: E402  (found there)
+
 SCRIPT = ROOT / "scripts" / "check_layers.py"
 
 
@@ -86,6 +90,18 @@ class CheckLayers(unittest.TestCase):
 
     def test_says_when_the_folder_is_not_the_project(self):
         self.assertEqual(self.run_script("/usr").returncode, 2)
+
+    def test_the_table_is_the_one_of_the_page(self):
+        """docs/architecture.md: | `room/` | what | base, layout |, with a dash for none."""
+        page = (ROOT / "docs/architecture.md").read_text()
+        said = {}
+        for rooms, column in re.findall(r"^\| (`[^|]*/`) \|.*\| ([^|]*) \|$", page, re.MULTILINE):
+            for room in re.findall(r"(\w+)/", rooms):
+                said[room] = set(re.findall(r"\w+", column))
+        self.assertEqual({room for room, may in said.items() if may == {"anything"}},
+                         check_layers.FREE | {"docs", "scripts"})
+        self.assertEqual({room: may for room, may in said.items() if may != {"anything"}},
+                         check_layers.MAY_INCLUDE)
 
     def test_the_project_itself_passes(self):
         result = self.run_script(ROOT)

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/check.h"
-#include "layout/centroids_region.h"
-#include "layout/manifest.h"
+#include "layout/cluster/centroids_region.h"
+#include "layout/region/manifest.h"
 #include "tests/fuzz/fuzz_file.h"
 
 namespace {

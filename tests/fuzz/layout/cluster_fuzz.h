@@ -8,7 +8,7 @@
 #include <span>
 
 #include "base/memory.h"
-#include "layout/cluster_layout.h"
+#include "layout/cluster/cluster_layout.h"
 
 namespace farvec::fuzz {
 

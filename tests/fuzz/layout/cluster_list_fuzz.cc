@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "layout/cluster_layout.h"
+#include "layout/cluster/cluster_layout.h"
 #include "tests/fuzz/layout/cluster_fuzz.h"
 
 namespace {

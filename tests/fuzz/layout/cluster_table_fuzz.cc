@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/check.h"
-#include "layout/cluster_decoder.h"
-#include "layout/cut_points.h"
+#include "layout/cluster/cluster_decoder.h"
+#include "layout/region/cut_points.h"
 #include "tests/fuzz/fuzz_file.h"
 #include "tests/fuzz/layout/cluster_fuzz.h"
 

@@ -8,9 +8,9 @@
 
 #include "base/check.h"
 #include "base/error.h"
-#include "layout/codes_region.h"
-#include "layout/graph_layout.h"
-#include "layout/manifest.h"
+#include "layout/graph/codes_region.h"
+#include "layout/graph/graph_layout.h"
+#include "layout/region/manifest.h"
 
 namespace {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "layout/centroids_region.h"
-#include "layout/cluster_encoder.h"
+#include "layout/cluster/centroids_region.h"
+#include "layout/cluster/cluster_encoder.h"
 #include "tests/fuzz/layout/cluster_fuzz.h"
 #include "tests/fuzz/seed_files.h"
 

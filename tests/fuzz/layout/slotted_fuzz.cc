@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/check.h"
-#include "layout/slotted/slotted_page.h"
-#include "layout/slotted/slotted_record.h"
+#include "layout/pages/slotted_page.h"
+#include "layout/pages/slotted_record.h"
 
 namespace {
 

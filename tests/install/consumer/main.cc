@@ -1,9 +1,9 @@
 // A program of a user of the installed library.
 #include <cstdio>
 
-#include "compute_node/search_core.h"
 #include "distance/distance.h"
 #include "rpc/compute_node.grpc.pb.h"
+#include "search/search_core.h"
 
 int main() {
   const float a[] = {1, 2, 3};

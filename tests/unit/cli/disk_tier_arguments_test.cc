@@ -22,7 +22,7 @@ TEST(DiskArguments, AreAProductOfLists) {
   const auto choices = disk_choices(arguments, manifest);
   ASSERT_EQ(choices.size(), 8u);
   EXPECT_EQ(choices.front().memory_budget, 5000000u);
-  EXPECT_EQ(choices.back().memory_budget, compute_node::parse_budget("20%", manifest));
+  EXPECT_EQ(choices.back().memory_budget, search::parse_budget("20%", manifest));
   EXPECT_EQ(choices.back().search, SearchKind::beam);
   EXPECT_FALSE(choices.back().prefetch);
   EXPECT_TRUE(choices.back().page_search);
@@ -34,11 +34,11 @@ TEST(DiskArguments, AreAProductOfLists) {
 
   std::uint64_t bytes = 0;
   for (const auto& region : manifest.regions) bytes += region.file_bytes();
-  EXPECT_EQ(compute_node::parse_budget("100%", manifest), bytes);
-  EXPECT_EQ(compute_node::parse_budget("12345", manifest), 12345u);
-  EXPECT_EQ(compute_node::parse_budget("64KiB", manifest), 65536u);
+  EXPECT_EQ(search::parse_budget("100%", manifest), bytes);
+  EXPECT_EQ(search::parse_budget("12345", manifest), 12345u);
+  EXPECT_EQ(search::parse_budget("64KiB", manifest), 65536u);
   for (const char* text : {"x", "%", "-1%", "0%", "101%", "1.5", ""}) {
-    EXPECT_THROW((void)compute_node::parse_budget(text, manifest), Error) << text;
+    EXPECT_THROW((void)search::parse_budget(text, manifest), Error) << text;
   }
   arguments.search = "worst-first";
   EXPECT_THROW((void)disk_choices(arguments, manifest), Error);

@@ -17,11 +17,11 @@
 #include "cli/batch_search.h"
 #include "cli/disk_tier.h"
 #include "cli/slotted_build.h"
-#include "compute_node/disk_records.h"
-#include "compute_node/slotted_core.h"
-#include "layout/index_directory.h"
-#include "ssd_baseline/io/faulty_queue.h"
-#include "ssd_baseline/io/uring_queue.h"
+#include "disk/faulty_queue.h"
+#include "disk/uring_queue.h"
+#include "layout/region/index_directory.h"
+#include "search/disk_records.h"
+#include "search/slotted_core.h"
 #include "tests/unit/temporary_folder.h"
 
 namespace farvec::cli {
@@ -99,7 +99,7 @@ inline const SlottedIndexes& indexes() {
 }
 
 /// One query at a time or many, each with its own outcome.
-class Queries final : public compute_node::TaskFeed {
+class Queries final : public search::TaskFeed {
  public:
   struct Shape {
     std::uint32_t list = kList;
@@ -114,7 +114,7 @@ class Queries final : public compute_node::TaskFeed {
         ids_(rows.count * shape.k),
         distances_(rows.count * shape.k) {
     for (std::size_t q = 0; q < rows.count; ++q) {
-      compute_node::SearchTask& task = tasks_[q];
+      search::SearchTask& task = tasks_[q];
       task.query = rows.row(q);
       task.k = shape.k;
       task.list = shape.list;
@@ -123,13 +123,13 @@ class Queries final : public compute_node::TaskFeed {
       task.distances = &distances_[q * shape.k];
     }
   }
-  compute_node::SearchTask* next() override {
+  search::SearchTask* next() override {
     if (next_ == tasks_.size()) return nullptr;
     tasks_[next_].deadline = now_ticks() + us_to_ticks(shape_.patience_us);
     return &tasks_[next_++];
   }
   bool finished() override { return next_ == tasks_.size(); }
-  void done(compute_node::SearchTask& task) override {
+  void done(search::SearchTask& task) override {
     ++ended;
     totals += task.counts;
   }
@@ -160,7 +160,7 @@ class Queries final : public compute_node::TaskFeed {
   }
 
   std::size_t ended = 0;
-  compute_node::QueryCounts totals;
+  search::QueryCounts totals;
 
  private:
   static std::vector<std::pair<float, NodeId>> rank(const std::byte* query,
@@ -177,7 +177,7 @@ class Queries final : public compute_node::TaskFeed {
   const VectorView rows_;
   const Shape shape_;
   std::size_t next_ = 0;
-  std::vector<compute_node::SearchTask> tasks_;
+  std::vector<search::SearchTask> tasks_;
   std::vector<NodeId> ids_;
   std::vector<float> distances_;
 };
@@ -195,20 +195,20 @@ class DiskTierTest : public ::testing::Test {
   SlottedSearchOptions options(PoolKind pool = PoolKind::record) const {
     return {.pool = pool, .slots = 8, .list = kList};
   }
-  std::unique_ptr<compute_node::SearchCore> core(const SlottedSearchOptions& options) {
+  std::unique_ptr<search::SearchCore> core(const SlottedSearchOptions& options) {
     return std::move(DiskTier(pages(), directory_, index_).make_cores(options).front());
   }
-  Queries run(compute_node::SearchCore& core, std::uint32_t width = 4) {
+  Queries run(search::SearchCore& core, std::uint32_t width = 4) {
     return run(core, {.width = width});
   }
-  Queries run(compute_node::SearchCore& core, const Queries::Shape& shape) {
+  Queries run(search::SearchCore& core, const Queries::Shape& shape) {
     Queries queries(indexes().queries(), shape);
     core.run(queries);
     EXPECT_EQ(queries.ended, kQueries);
     return queries;
   }
   /// Every query five times.
-  static BatchOutcome run(const std::vector<std::unique_ptr<compute_node::SearchCore>>& cores) {
+  static BatchOutcome run(const std::vector<std::unique_ptr<search::SearchCore>>& cores) {
     BatchParameters parameters;
     parameters.list = kList;
     parameters.width = 4;
@@ -219,18 +219,18 @@ class DiskTierTest : public ::testing::Test {
     return outcome;
   }
   /// With faults in the disk; faulty_ is its queue.
-  std::unique_ptr<compute_node::SearchCore> faulty_core(const SlottedSearchOptions& options) {
-    ssd_baseline::DiskFiles files{std::make_shared<ssd_baseline::DiskFile>(pages())};
-    if (options.rerank > 0) files.push_back(compute_node::open_disk_vectors(directory_, ""));
-    auto queue = std::make_unique<ssd_baseline::FaultyQueue>(
-        std::make_unique<ssd_baseline::UringQueue>(
+  std::unique_ptr<search::SearchCore> faulty_core(const SlottedSearchOptions& options) {
+    disk::DiskFiles files{std::make_shared<disk::DiskFile>(pages())};
+    if (options.rerank > 0) files.push_back(search::open_disk_vectors(directory_, ""));
+    auto queue = std::make_unique<disk::FaultyQueue>(
+        std::make_unique<disk::UringQueue>(
             std::move(files),
-            ssd_baseline::UringOptions{.capacity = SlottedStore::reads_per_core(options)}),
-        ssd_baseline::DiskFaults{});
+            disk::UringOptions{.capacity = SlottedStore::reads_per_core(options)}),
+        disk::DiskFaults{});
     faulty_ = queue.get();
-    return compute_node::make_slotted_core(
+    return search::make_slotted_core(
         std::make_shared<SlottedStore>(index_, directory_.load_page_map({.quiet = true}), options),
-        std::make_unique<ssd_baseline::DiskEngine>(std::move(queue)));
+        std::make_unique<disk::DiskEngine>(std::move(queue)));
   }
   std::string error_of(const SlottedSearchOptions& options) {
     try {
@@ -244,7 +244,7 @@ class DiskTierTest : public ::testing::Test {
   tests::TemporaryFolder folder_;
   const layout::IndexDirectory directory_;
   const ssd_baseline::SlottedIndex index_;
-  ssd_baseline::FaultyQueue* faulty_ = nullptr;
+  disk::FaultyQueue* faulty_ = nullptr;
 };
 
 class VectorPayloadTest : public DiskTierTest {

@@ -53,18 +53,18 @@ class FakeSession final : public SearchSession {
   bool alive() const override { return controls_.alive; }
   bool superseded() const override { return controls_.newest > generation(); }
   TierCounters& counters() override { return counters_; }
-  std::optional<ProbeTally> probes() const override {
+  std::optional<search::ProbeTally> probes() const override {
     if (!controls_.count_probes) return std::nullopt;
-    return ProbeTally{"fake", 7, {3, 0, 5}};
+    return search::ProbeTally{"fake", 7, {3, 0, 5}};
   }
 
-  void run_core(unsigned, TaskFeed& feed) override {
+  void run_core(unsigned, search::TaskFeed& feed) override {
     if (controls_.fail_cores) throw Error("the fake core has no locked memory left");
     while (controls_.stall_cores && !feed.finished()) {
       std::this_thread::sleep_for(std::chrono::microseconds(100));
     }
     while (!feed.finished()) {
-      SearchTask* task = feed.next();
+      search::SearchTask* task = feed.next();
       if (task == nullptr) {
         feed.idle();
         continue;
@@ -79,7 +79,7 @@ class FakeSession final : public SearchSession {
   int generation() const { return static_cast<int>(index_.generation); }
   bool held() const { return controls_.hold || controls_.held == generation(); }
 
-  void search(SearchTask& task) {
+  void search(search::SearchTask& task) {
     task.started = now_ticks();
     task.status = {};
     while (held() && alive() && now_ticks() < task.deadline) {
@@ -96,7 +96,7 @@ class FakeSession final : public SearchSession {
     task.finished = now_ticks();
   }
 
-  void brute_force(SearchTask& task) {
+  void brute_force(search::SearchTask& task) {
     std::vector<float> query(index_.dimension);
     std::memcpy(query.data(), task.query, query.size() * sizeof(float));
     std::vector<std::pair<float, NodeId>> found;
@@ -137,7 +137,7 @@ class FakeBackend final : public SearchBackend {
   std::string target() const override { return "memory node nowhere:1"; }
   std::unique_ptr<SearchSession> open(std::chrono::milliseconds,
                                       const std::atomic<bool>&) override {
-    if (!controls_.reachable) throw UnreachableError("connection refused");
+    if (!controls_.reachable) throw search::UnreachableError("connection refused");
     return fake_session(controls_);
   }
 

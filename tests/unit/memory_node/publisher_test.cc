@@ -11,7 +11,7 @@
 #include "rpc/channel.h"
 #include "rpc/server.h"
 #include "tests/unit/fifo.h"
-#include "tests/unit/layout/index_fixture.h"
+#include "tests/unit/layout/region/index_fixture.h"
 
 namespace farvec::memory_node {
 namespace {

@@ -12,8 +12,8 @@ AdviceDevice rdma() {
   return {{"rdma", 2.8, 25, 100, 64}, {}, 1, {}};
 }
 
-/// Every read is of the same size to it.
-AdviceDevice disk() {
+/// Every read is of the same size to it, and few come at once.
+AdviceDevice slow_disk() {
   return {{"ssd:/disk", 90, 1, 0.1, 512}, {{1 << 20, 10'000, 2'000}}, 64, {}};
 }
 
@@ -113,7 +113,7 @@ TEST(Forecast, ManyCoresMeetTheDevicesLimit) {
 
 TEST(Forecast, TheKernelsTimeIsAddedForEachReadOfADisk) {
   const Forecast near = of(graph_trials(), 1'600'000);
-  const Forecast disks = of(graph_trials(), 1'600'000, 1, disk());
+  const Forecast disks = of(graph_trials(), 1'600'000, 1, slow_disk());
   EXPECT_EQ(near.work.kernel_ns, 0);
   EXPECT_NEAR(disks.work.kernel_ns, 42 * 2'000, 1e-6);
   EXPECT_NEAR(disks.work.compute_ns, near.work.compute_ns + disks.work.kernel_ns, 1e-6);
@@ -124,13 +124,13 @@ TEST(Forecast, PagesWaitForEachReadAndCostByRecordEstimateAndPage) {
   SettingTrials trials = graph_trials();
   trials.setting.graph_layout = layout::LayoutKind::slotted;
   trials.setting.memory_percent = 20;
-  const Forecast whole = of(trials, 1'600'000, 1, disk());
+  const Forecast whole = of(trials, 1'600'000, 1, slow_disk());
   EXPECT_NEAR(whole.work.waits, 42, 1e-6);
   EXPECT_EQ(work_units(SearchFamily::slotted, graph_counts(34)),
             (std::vector<double>{34, 680, 34}));
   trials.trials[1].fits = false;
   trials.trials[1].reached.reset();
-  EXPECT_FALSE(of(trials, 1'600'000, 1, disk()).fits);
+  EXPECT_FALSE(of(trials, 1'600'000, 1, slow_disk()).fits);
 }
 
 TEST(Timed, TheMedianPassCounts) {

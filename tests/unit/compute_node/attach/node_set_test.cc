@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "compute_node/unreachable_error.h"
+#include "search/unreachable_error.h"
 #include "tests/unit/temporary_folder.h"
 
 namespace farvec::compute_node {
@@ -26,7 +26,7 @@ struct NodeSetTest : testing::Test {
   static std::string why_not_ready(NodeSet& set, std::chrono::milliseconds bound) {
     try {
       set.wait_ready(bound);
-    } catch (const UnreachableError& error) {
+    } catch (const search::UnreachableError& error) {
       return error.what();
     }
     return "";

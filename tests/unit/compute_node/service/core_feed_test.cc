@@ -25,7 +25,7 @@ struct CoreFeedTest : testing::Test {
     return task;
   }
 
-  void end(SearchTask& task, double took_ms) {
+  void end(search::SearchTask& task, double took_ms) {
     task.started = now_ticks();
     task.finished = task.started + us_to_ticks(took_ms * 1e3);
     feed.done(task);
@@ -38,7 +38,7 @@ TEST_F(CoreFeedTest, CountsTheWorkThatWaitsAndRuns) {
   push(100, kHourMs);
   push(30, kHourMs);
   EXPECT_EQ(feed.work(), 130u);
-  SearchTask* first = feed.next();
+  search::SearchTask* first = feed.next();
   EXPECT_EQ(feed.work(), 130u);
   end(*first, 1);
   EXPECT_EQ(feed.work(), 30u);
@@ -68,7 +68,7 @@ TEST_F(CoreFeedTest, ASearchWithoutTheTimeForItIsNotBegun) {
 TEST_F(CoreFeedTest, WhatFailsSaysNothingAboutTheTimeOfASearch) {
   for (int i = 0; i < 20; ++i) push(100, kHourMs);
   for (int i = 0; i < 20; ++i) {
-    SearchTask* task = feed.next();
+    search::SearchTask* task = feed.next();
     task->status = {StatusCode::unavailable, "lost"};
     end(*task, 1);
   }

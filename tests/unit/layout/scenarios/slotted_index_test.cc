@@ -8,9 +8,9 @@
 
 #include "base/error.h"
 #include "base/input_file.h"
-#include "layout/region_file.h"
-#include "layout/slotted/slotted_report.h"
-#include "tests/unit/layout/slotted_fixture.h"
+#include "layout/pages/slotted_report.h"
+#include "layout/region/region_file.h"
+#include "tests/unit/layout/pages/slotted_fixture.h"
 
 namespace farvec::layout {
 namespace {

@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "tests/unit/ssd_baseline/disk_fixture.h"
+#include "tests/unit/disk/disk_fixture.h"
 
 namespace farvec::ssd_baseline {
 namespace {
@@ -18,7 +18,7 @@ struct Outcome {
   bool ended = false;
 };
 
-class VectorReaderTest : public DiskTest {
+class VectorReaderTest : public disk::DiskTest {
  protected:
   static constexpr std::uint64_t kOffset = 4096;
 
@@ -34,9 +34,9 @@ class VectorReaderTest : public DiskTest {
     vector_bytes_ = vector_bytes;
     make_file(kOffset + vector_bytes * count);
   }
-  void make_reader(std::unique_ptr<DiskEngine> engine, std::uint32_t buffers) {
+  void make_reader(std::unique_ptr<disk::DiskEngine> engine, std::uint32_t buffers) {
     reader_.reset();
-    queue_ = std::make_unique<LoadQueue>(std::move(engine), scheduler_);
+    queue_ = std::make_unique<disk::LoadQueue>(std::move(engine), scheduler_);
     reader_ = std::make_unique<VectorReader>(
         *queue_, scheduler_,
         VectorFile{.file = 0, .offset = kOffset, .vector_bytes = vector_bytes_}, buffers);
@@ -45,20 +45,20 @@ class VectorReaderTest : public DiskTest {
   }
 
   /// A fiber that reads; `outcome` and what `ids` point to outlive it.
-  void spawn(const std::vector<NodeId>& ids, Outcome& outcome, double patience_us = kLongUs) {
+  void spawn(const std::vector<NodeId>& ids, Outcome& outcome, double patience_us = disk::kLongUs) {
     ASSERT_TRUE(scheduler_
                     .spawn([this, &ids, &outcome, patience_us] {
-                      outcome.status = reader_->read(ids, in_us(patience_us), outcome.counts,
+                      outcome.status = reader_->read(ids, disk::in_us(patience_us), outcome.counts,
                                                      [&](NodeId id, const std::byte* vector) {
                                                        EXPECT_FALSE(outcome.vectors.contains(id));
                                                        outcome.vectors[id] =
-                                                           text(vector, vector_bytes_);
+                                                           disk::text(vector, vector_bytes_);
                                                      });
                       outcome.ended = true;
                     })
                     .ok());
   }
-  Outcome read(const std::vector<NodeId>& ids, double patience_us = kLongUs) {
+  Outcome read(const std::vector<NodeId>& ids, double patience_us = disk::kLongUs) {
     Outcome outcome;
     spawn(ids, outcome, patience_us);
     scheduler_.run();
@@ -82,7 +82,7 @@ class VectorReaderTest : public DiskTest {
 
   std::uint32_t vector_bytes_ = 0;
   coroutines::Scheduler scheduler_{{.max_fibers = 32}};
-  std::unique_ptr<LoadQueue> queue_;
+  std::unique_ptr<disk::LoadQueue> queue_;
   std::unique_ptr<VectorReader> reader_;
 };
 

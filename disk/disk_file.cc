@@ -1,0 +1,128 @@
+#include "disk/disk_file.h"
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <linux/magic.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <bit>
+#include <cerrno>
+#include <cstdlib>
+#include <memory>
+#include <utility>
+
+#include "base/error.h"
+#include "base/input_file.h"
+#include "base/log.h"
+
+namespace farvec::disk {
+namespace {
+
+/// Blocks that file systems without an answer are tried with.
+constexpr std::uint32_t kProbedBlocks[] = {512, 4096};
+
+bool is_block_device(const std::string& path) {
+  struct stat info {};
+  if (stat(path.c_str(), &info) != 0) throw SystemError(errno, "opening '{}' for reading", path);
+  if (!S_ISREG(info.st_mode) && !S_ISBLK(info.st_mode)) {
+    throw Error("'{}' is neither a regular file nor a block device", path);
+  }
+  return S_ISBLK(info.st_mode);
+}
+
+/// Some of these take O_DIRECT and ignore it.
+bool lies_in_memory(int descriptor) {
+  struct statfs info {};
+  if (fstatfs(descriptor, &info) != 0) return false;
+  return info.f_type == TMPFS_MAGIC || info.f_type == RAMFS_MAGIC || info.f_type == HUGETLBFS_MAGIC;
+}
+
+}  // namespace
+
+DiskFile::DiskFile(std::string path) : path_(std::move(path)) {
+  const bool block_device = is_block_device(path_);
+  descriptor_ = open_for_reading(path_, O_DIRECT);
+  const bool refused = descriptor_ < 0 && errno == EINVAL;
+  if (refused) descriptor_ = open_for_reading(path_);
+  if (descriptor_ < 0) throw SystemError(errno, "opening '{}' for reading", path_);
+  const off_t end = lseek(descriptor_, 0, SEEK_END);
+  if (end < 0) {
+    const int error = errno;
+    close(descriptor_);
+    throw SystemError(error, "asking for the size of '{}'", path_);
+  }
+  size_ = static_cast<std::uint64_t>(end);
+  if (refused) {
+    give_up_direct("its file system refuses O_DIRECT");
+  } else if (lies_in_memory(descriptor_)) {
+    give_up_direct("its file system lies in memory");
+  } else {
+    ask_kernel(block_device);
+  }
+}
+
+DiskFile::~DiskFile() {
+  close(descriptor_);
+}
+
+void DiskFile::ask_kernel(bool block_device) {
+#ifdef STATX_DIOALIGN
+  struct statx info {};
+  if (statx(descriptor_, "", AT_EMPTY_PATH, STATX_DIOALIGN, &info) == 0 &&
+      (info.stx_mask & STATX_DIOALIGN) != 0) {
+    if (!std::has_single_bit(info.stx_dio_offset_align) ||
+        !std::has_single_bit(info.stx_dio_mem_align)) {
+      return give_up_direct("the kernel has no direct reads for this file");
+    }
+    block_bytes_ = info.stx_dio_offset_align;
+    memory_alignment_ = info.stx_dio_mem_align;
+    return;
+  }
+#endif
+  int sector_bytes = 0;
+  if (block_device && ioctl(descriptor_, BLKSSZGET, &sector_bytes) == 0 && sector_bytes > 0) {
+    block_bytes_ = memory_alignment_ = static_cast<std::uint32_t>(sector_bytes);
+    return;
+  }
+  for (const std::uint32_t bytes : kProbedBlocks) {
+    if (probe(bytes)) return;
+  }
+  give_up_direct("its file system takes no direct reads of 512 or 4096 bytes");
+}
+
+/// Whether a read of one block of so many bytes is taken; an answer other than EINVAL is one.
+bool DiskFile::probe(std::uint32_t bytes) {
+  block_bytes_ = memory_alignment_ = bytes;
+  const std::unique_ptr<void, decltype(&std::free)> block(std::aligned_alloc(bytes, bytes),
+                                                          &std::free);
+  if (block == nullptr) throw Error("no memory for a block of {} bytes", bytes);
+  return pread(descriptor_, block.get(), bytes, 0) >= 0 || errno != EINVAL;
+}
+
+void DiskFile::give_up_direct(const char* why) {
+  direct_ = false;
+  block_bytes_ = memory_alignment_ = kProbedBlocks[0];
+  if (const int flags = fcntl(descriptor_, F_GETFL); flags >= 0) {
+    (void)fcntl(descriptor_, F_SETFL, flags & ~O_DIRECT);
+  }
+  spdlog::warn("'{}': {}; reads go through the page cache and their rates are not a disk's", path_,
+               why);
+}
+
+BlockRange DiskFile::cover(std::uint64_t offset, std::uint32_t bytes) const {
+  const std::uint64_t mask = block_bytes_ - 1;
+  const std::uint64_t begin = offset & ~mask;
+  const std::uint64_t end = (offset + bytes + mask) & ~mask;
+  return {begin, static_cast<std::uint32_t>(end - begin),
+          static_cast<std::uint32_t>(offset - begin)};
+}
+
+std::string DiskFile::description() const {
+  return fmt::format("{} ({}, blocks of {} bytes)", path_, direct_ ? "O_DIRECT" : "page cache",
+                     block_bytes_);
+}
+
+}  // namespace farvec::disk

@@ -1,0 +1,65 @@
+// A block queue that fails as asked, the same way for the same seed: for tests of what lies above.
+#pragma once
+
+#include <cerrno>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/random.h"
+#include "disk/block_queue.h"
+
+namespace farvec::disk {
+
+/// Bytes of a file that cannot be read.
+struct BadBlocks {
+  std::uint32_t file = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+  std::int32_t error = EIO;
+};
+
+/// Rates are probabilities per submitted read in [0, 1].
+struct DiskFaults {
+  std::uint64_t seed = 1;
+  double short_rate = 0;  ///< brings half of its blocks only; a read of one block is never short
+  double again_rate = 0;  ///< ends with EAGAIN
+  double flip_rate = 0;   ///< has one bit flipped
+  double drop_rate = 0;   ///< has no result until it is cancelled or release()d
+  bool cancels = true;    ///< a cancelled read that was dropped has its result then
+  std::vector<BadBlocks> bad_blocks = {};
+};
+
+class FaultyQueue final : public BlockQueue {
+ public:
+  FaultyQueue(std::unique_ptr<BlockQueue> below, DiskFaults faults)
+      : below_(std::move(below)), faults_(std::move(faults)), random_(faults_.seed) {}
+
+  const DiskFiles& files() const override { return below_->files(); }
+  std::uint32_t capacity() const override { return below_->capacity(); }
+  void register_memory(std::span<std::byte> memory) override { below_->register_memory(memory); }
+  void submit(std::span<const BlockRead> reads) override;
+  void cancel(std::span<const std::uint64_t> ids) override;
+  std::size_t reap(std::span<BlockResult> results) override;
+  std::string description() const override { return "faulty " + below_->description(); }
+
+  /// The kernel returns the dropped reads after all, with EIO.
+  void release();
+  std::size_t dropped() const { return dropped_.size(); }
+  /// From now on.
+  void set_faults(DiskFaults faults) { faults_ = std::move(faults); }
+
+ private:
+  bool fails(const BlockRead& read);
+  void tamper(BlockResult& result);
+
+  std::unique_ptr<BlockQueue> below_;
+  DiskFaults faults_;
+  Random random_;
+  std::vector<BlockRead> out_;  ///< below, whose bytes will be tampered with
+  std::vector<std::uint64_t> dropped_;
+  std::vector<BlockResult> ready_;
+  std::vector<BlockRead> forwarded_;  ///< scratch of submit()
+};
+
+}  // namespace farvec::disk

@@ -1,0 +1,141 @@
+#include "disk/uring_queue.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "base/check.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "disk/uring_setup.h"
+
+namespace farvec::disk {
+namespace {
+
+constexpr std::uint64_t kCancelId = ~std::uint64_t{0};
+constexpr std::size_t kMaxRanges = 256;
+constexpr std::size_t kMaxRangeBytes = std::size_t{1} << 30;  // the kernel's bound for one buffer
+constexpr std::size_t kReapedAtOnce = 64;
+
+}  // namespace
+
+UringQueue::UringQueue(DiskFiles files, UringOptions options)
+    : files_(std::move(files)), options_(options) {
+  if (options_.capacity == 0 || options_.capacity > kMaxQueuedReads) {
+    throw Error("a queue of {} reads: use 1 to {}", options_.capacity, kMaxQueuedReads);
+  }
+  // Twice: each read may need an entry of its own and one more to be cancelled.
+  deferred_ = set_up_ring(ring_, 2 * options_.capacity, options_.plain);
+  enabled_ = !deferred_;
+  register_files();
+}
+
+UringQueue::~UringQueue() {
+  io_uring_queue_exit(&ring_);
+}
+
+void UringQueue::register_files() {
+  std::vector<int> descriptors;
+  for (const auto& file : files_) descriptors.push_back(file->descriptor());
+  fixed_files_ = io_uring_register_files(&ring_, descriptors.data(),
+                                         static_cast<unsigned>(descriptors.size())) == 0;
+}
+
+void UringQueue::register_memory(std::span<std::byte> memory) {
+  if (!sparse_table_) {
+    sparse_table_ = io_uring_register_buffers_sparse(&ring_, kMaxRanges) == 0;
+  }
+  // Whoever registers addresses anew has unmapped what was there: the pages that the kernel holds
+  // for them are others.
+  const std::byte* const end = memory.data() + memory.size();
+  for (Range& range : ranges_) {
+    if (range.begin < end && memory.data() < range.end) range = {};
+  }
+  for (std::size_t at = 0; at < memory.size(); at += kMaxRangeBytes) {
+    if (!register_range(memory.subspan(at, std::min(kMaxRangeBytes, memory.size() - at)))) {
+      spdlog::warn(
+          "{} bytes could not be registered with io_uring (the limit of locked memory, ulimit -l, "
+          "or an old kernel): reads into them cost more",
+          memory.size() - at);
+      return;
+    }
+  }
+}
+
+bool UringQueue::register_range(std::span<std::byte> memory) {
+  auto slot = std::find_if(ranges_.begin(), ranges_.end(),
+                           [](const Range& range) { return range.begin == nullptr; });
+  if (!sparse_table_ || (slot == ranges_.end() && ranges_.size() == kMaxRanges)) return false;
+  if (slot == ranges_.end()) slot = ranges_.insert(slot, Range{});
+  const iovec where{memory.data(), memory.size()};
+  const __u64 tag = 0;
+  const auto number = static_cast<unsigned>(slot - ranges_.begin());
+  if (io_uring_register_buffers_update_tag(&ring_, number, &where, &tag, 1) != 1) return false;
+  *slot = {memory.data(), memory.data() + memory.size()};
+  return true;
+}
+
+void UringQueue::prepare(const BlockRead& read) {
+  io_uring_sqe* const entry = io_uring_get_sqe(&ring_);
+  FARVEC_CHECK(entry != nullptr, "more reads than the ring was made for");
+  const int file = fixed_files_ ? static_cast<int>(read.file) : files_[read.file]->descriptor();
+  const std::byte* const end = read.destination + read.bytes;
+  const auto range = std::find_if(ranges_.begin(), ranges_.end(), [&](const Range& candidate) {
+    return candidate.begin <= read.destination && end <= candidate.end;
+  });
+  if (range == ranges_.end()) {
+    io_uring_prep_read(entry, file, read.destination, read.bytes, read.offset);
+  } else {
+    io_uring_prep_read_fixed(entry, file, read.destination, read.bytes, read.offset,
+                             static_cast<int>(range - ranges_.begin()));
+  }
+  if (fixed_files_) entry->flags |= IOSQE_FIXED_FILE;
+  entry->user_data = read.id;
+}
+
+/// What the kernel does not take now (it is short of memory, say) stays in the ring for the next
+/// reap().
+int UringQueue::flush() {
+  if (!enabled_) {
+    enable_ring(ring_);
+    enabled_ = true;
+  }
+  return io_uring_submit(&ring_);
+}
+
+void UringQueue::submit(std::span<const BlockRead> reads) {
+  for (const BlockRead& read : reads) prepare(read);
+  const int result = flush();
+  FARVEC_CHECK(result != -EEXIST, "a ring is used by another thread than the one that began");
+}
+
+void UringQueue::cancel(std::span<const std::uint64_t> ids) {
+  for (const std::uint64_t id : ids) {
+    io_uring_sqe* const entry = io_uring_get_sqe(&ring_);
+    if (entry == nullptr) break;  // the ring is full of reads that the kernel does not take either
+    io_uring_prep_cancel64(entry, id, 0);
+    entry->user_data = kCancelId;
+  }
+  (void)flush();
+}
+
+std::size_t UringQueue::reap(std::span<BlockResult> results) {
+  if (io_uring_sq_ready(&ring_) > 0) (void)flush();
+  io_uring_cqe* completions[kReapedAtOnce];
+  const auto wanted = static_cast<unsigned>(std::min(results.size(), kReapedAtOnce));
+  const unsigned found = io_uring_peek_batch_cqe(&ring_, completions, wanted);
+  std::size_t count = 0;
+  for (unsigned i = 0; i < found; ++i) {
+    if (completions[i]->user_data == kCancelId) continue;
+    results[count++] = {completions[i]->user_data, completions[i]->res};
+  }
+  io_uring_cq_advance(&ring_, found);
+  return count;
+}
+
+std::string UringQueue::description() const {
+  return fmt::format("io_uring ({} completions, {} files)", deferred_ ? "deferred" : "plain",
+                     fixed_files_ ? "registered" : "plain");
+}
+
+}  // namespace farvec::disk

@@ -1,0 +1,60 @@
+// Reads through io_uring.
+#pragma once
+
+#include <liburing.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "disk/block_queue.h"
+
+namespace farvec::disk {
+
+inline constexpr std::uint32_t kMaxQueuedReads = 4096;
+
+struct UringOptions {
+  std::uint32_t capacity = 256;  ///< 1 to kMaxQueuedReads
+  /// Without what kernels before 6.1 do not have.
+  bool plain = false;
+};
+
+/// One ring, with the files and, as far as the locked-memory limit allows, the memory registered.
+/// Where the kernel can, completions are only worked on when this thread asks for them
+/// (IORING_SETUP_DEFER_TASKRUN): the ring then belongs to the thread of the first submit().
+class UringQueue final : public BlockQueue {
+ public:
+  /// Throws SystemError that says what forbids io_uring here.
+  UringQueue(DiskFiles files, UringOptions options);
+  ~UringQueue() override;
+
+  const DiskFiles& files() const override { return files_; }
+  std::uint32_t capacity() const override { return options_.capacity; }
+  void register_memory(std::span<std::byte> memory) override;
+  void submit(std::span<const BlockRead> reads) override;
+  void cancel(std::span<const std::uint64_t> ids) override;
+  std::size_t reap(std::span<BlockResult> results) override;
+  std::string description() const override;
+
+ private:
+  /// Slot number = number of the registered buffer; an empty range is a free slot.
+  struct Range {
+    const std::byte* begin = nullptr;
+    const std::byte* end = nullptr;
+  };
+
+  void register_files();
+  bool register_range(std::span<std::byte> memory);
+  void prepare(const BlockRead& read);
+  int flush();
+
+  const DiskFiles files_;
+  const UringOptions options_;
+  io_uring ring_{};
+  bool deferred_ = false;
+  bool enabled_ = true;  ///< false until the first submit() where the ring begins disabled
+  bool fixed_files_ = false;
+  bool sparse_table_ = false;  ///< of buffers
+  std::vector<Range> ranges_;
+};
+
+}  // namespace farvec::disk

@@ -1,0 +1,89 @@
+// Turns a clustering into the bytes of a cluster index's records region and its table.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "base/membership.h"
+#include "base/types.h"
+#include "layout/cluster/cluster_layout.h"
+
+namespace farvec::layout {
+
+/// A clustering and the vectors it is of; borrowed.
+struct ClusterContents {
+  MembershipView membership;
+  std::span<const ClusterId> homes;  ///< in whose group each vector lies: one of its clusters
+  VectorView vectors;                ///< stored type; may be a mapped file larger than memory
+  std::uint32_t clusters = 0;
+  bool record_checksum = false;
+};
+
+/// Fixes the place of everything at construction; the bytes themselves are made as they are asked
+/// for. Memory: 4 bytes per member, 8 per vector, 24 per cluster.
+class ClusterEncoder {
+ public:
+  /// Throws Error when shapes disagree or the index would have too many addresses.
+  ClusterEncoder(ClusterLayoutKind kind, const ClusterContents& contents);
+
+  const ClusterGeometry& geometry() const { return geometry_; }
+  std::span<const ClusterEntry> table() const { return table_; }
+  std::uint64_t region_bytes() const { return region_bytes_; }
+
+  /// Calls sink with the payload's bytes in order, some tens of megabytes at a time, and progress
+  /// with the bytes that are done.
+  void stream(unsigned threads, const std::function<void(std::span<const std::byte>)>& sink,
+              const std::function<void(std::uint64_t)>& progress) const;
+
+ private:
+  /// A run of the payload made of units that follow one another: clusters or vectors.
+  struct Phase {
+    std::size_t units;
+    std::uint64_t (ClusterEncoder::*begin)(std::size_t unit) const;
+    void (ClusterEncoder::*encode)(std::size_t unit, std::span<std::byte> out) const;
+  };
+
+  void invert(const MembershipView& membership);
+  void place();
+  void place_coupled();
+  void place_decoupled();
+  void place_grouped();
+  void place_inline();
+  void choose_address_bytes(std::uint64_t limit);
+  std::uint32_t group_of(ClusterId cluster) const;
+  std::uint64_t place_lists(std::uint64_t begin);
+  /// The vectors of a cluster's group in their order: those that another cluster has too lie
+  /// together, so that it reads them together.
+  std::vector<NodeId> group(ClusterId cluster) const;
+  void number_group(ClusterId cluster);
+  std::vector<Phase> phases() const;
+  void stream_phase(const Phase& phase, unsigned threads,
+                    const std::function<void(std::span<const std::byte>)>& sink,
+                    const std::function<void(std::uint64_t)>& progress) const;
+
+  std::uint64_t begin_of_vector(std::size_t id) const;
+  std::uint64_t begin_of_cluster(std::size_t cluster) const;
+  std::uint64_t begin_of_list(std::size_t cluster) const;
+  void encode_vector(std::size_t id, std::span<std::byte> out) const;
+  void encode_cluster(std::size_t cluster, std::span<std::byte> out) const;
+  void encode_list(std::size_t cluster, std::span<std::byte> out) const;
+  void put_record(NodeId id, std::byte* out) const;
+  bool in_group(ClusterId cluster, NodeId id) const;
+  std::span<const NodeId> members(ClusterId cluster) const {
+    return std::span(members_).subspan(begins_[cluster], begins_[cluster + 1] - begins_[cluster]);
+  }
+
+  const ClusterContents contents_;
+  ClusterGeometry geometry_;
+  std::vector<std::uint64_t> begins_;  ///< of each cluster in members_
+  std::vector<NodeId> members_;        ///< ascending in each cluster
+  std::vector<Address> addresses_;     ///< of each vector; none for coupled
+  std::vector<ClusterEntry> table_;
+  std::uint64_t lists_begin_ = 0;  ///< where records end and lists begin, when they are apart
+  std::uint64_t region_bytes_ = 0;
+};
+
+}  // namespace farvec::layout

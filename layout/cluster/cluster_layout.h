@@ -1,0 +1,182 @@
+// Where a cluster's vectors and addresses lie in the region of a cluster index.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "base/types.h"
+#include "layout/region/region_bytes.h"
+
+namespace farvec::layout {
+
+/// coupled: every cluster holds the records of all its members, replicas too, in whole blocks.
+/// decoupled: every vector once, in the order of ids; a cluster holds the addresses of its members.
+/// grouped: every vector once, in the group of its home cluster; a cluster holds the addresses of
+/// those of its members that are at home elsewhere, its strays.
+/// grouped_inline: grouped, each cluster's addresses just before its group.
+enum class ClusterLayoutKind : std::uint8_t {
+  coupled = 0,
+  decoupled = 1,
+  grouped = 2,
+  grouped_inline = 3
+};
+
+/// Most clusters that one vector is in.
+inline constexpr std::uint32_t kMaxReplicas = 8;
+
+inline constexpr ClusterLayoutKind kClusterLayouts[] = {
+    ClusterLayoutKind::coupled, ClusterLayoutKind::decoupled, ClusterLayoutKind::grouped,
+    ClusterLayoutKind::grouped_inline};
+
+/// "coupled", "decoupled", "grouped", "grouped-inline".
+std::string_view to_string(ClusterLayoutKind kind);
+/// Throws Error naming the accepted words.
+ClusterLayoutKind parse_cluster_layout(std::string_view text);
+
+/// All that fixes the shape of a cluster index's records region.
+struct ClusterGeometry {
+  ClusterLayoutKind kind = ClusterLayoutKind::grouped;
+  /// A record ends with 4 bytes of checksum over its bytes.
+  bool record_checksum = false;
+  std::uint32_t vector_bytes = 0;
+  std::uint32_t clusters = 0;
+  std::uint32_t block_bytes = 4096;  ///< of the coupled layout
+  std::uint32_t address_bytes = 4;   ///< 3 or 4; of the others
+  std::uint64_t count = 0;           ///< vectors
+  std::uint64_t members = 0;         ///< of all clusters together; replicas count
+
+  /// A record: the vector, its id, and a checksum if there are any.
+  std::uint32_t record_bytes() const { return vector_bytes + 4u + (record_checksum ? 4u : 0u); }
+  bool decouples() const { return kind != ClusterLayoutKind::coupled; }
+  /// Of a list of so many addresses, with the checksum that ends it; 0 for none.
+  std::uint64_t list_bytes(std::uint64_t addresses) const {
+    return addresses == 0 ? 0 : addresses * address_bytes + sizeof(std::uint32_t);
+  }
+  /// Throws Error saying which field is out of range.
+  void validate() const;
+};
+
+/// One line of the cluster table: what of a cluster lies where. Offsets count from the start of the
+/// records region. On disk and in a backing; little-endian; see docs/format.md.
+struct ClusterEntry {
+  std::uint64_t group_offset = 0;   ///< of the first record
+  std::uint64_t list_offset = 0;    ///< of the addresses
+  std::uint32_t group_records = 0;  ///< one after another
+  std::uint32_t list_addresses = 0;
+
+  std::uint32_t members() const { return group_records + list_addresses; }
+};
+static_assert(sizeof(ClusterEntry) == 24);
+static_assert(offsetof(ClusterEntry, group_records) == 16);
+
+struct ByteRange {
+  std::uint64_t offset = 0;  ///< from the start of the region
+  std::uint64_t bytes = 0;
+};
+
+/// A vector's place: the region's payload in units of records.
+using Address = std::uint32_t;
+
+/// Low 32 bits of XXH3-64 over a list's addresses, seeded with the cluster: ends every list.
+std::uint32_t list_checksum(std::span<const std::byte> addresses, ClusterId cluster);
+
+/// Low 32 bits of XXH3-64 over a record's vector and id.
+std::uint32_t vector_checksum(std::span<const std::byte> bytes);
+
+/// Finds and reads the clusters of one index. Immutable, shared by all threads of a process.
+class ClusterLocator {
+ public:
+  /// Takes over `table`, in which the entries of all clusters begin at `offset`, a multiple of 8.
+  /// Throws Error when geometry and table do not fit each other.
+  ClusterLocator(ClusterGeometry geometry, HugeBuffer table, std::size_t offset,
+                 std::uint64_t region_bytes);
+
+  const ClusterGeometry& geometry() const { return geometry_; }
+  std::uint64_t region_bytes() const { return region_bytes_; }
+  std::size_t dram_bytes() const { return table_.size(); }
+
+  /// cluster < geometry().clusters; not checked.
+  const ClusterEntry& entry(ClusterId cluster) const { return entries_[cluster]; }
+  ByteRange list(ClusterId cluster) const {
+    const ClusterEntry& entry = entries_[cluster];
+    return {entry.list_offset, geometry_.list_bytes(entry.list_addresses)};
+  }
+  ByteRange group(ClusterId cluster) const {
+    const ClusterEntry& entry = entries_[cluster];
+    return {entry.group_offset, std::uint64_t{entry.group_records} * record_bytes_};
+  }
+  /// List and group when one read brings both, the group right behind the list; else empty.
+  ByteRange whole(ClusterId cluster) const {
+    if (geometry_.kind != ClusterLayoutKind::grouped_inline) return {};
+    const ByteRange group = this->group(cluster);
+    const std::uint64_t begin = list(cluster).bytes > 0 ? list(cluster).offset : group.offset;
+    return {begin, group.offset + group.bytes - begin};
+  }
+
+  /// What the reads of list and group bring together.
+  std::uint64_t cluster_bytes(ClusterId cluster) const {
+    return std::max(whole(cluster).bytes, list(cluster).bytes + group(cluster).bytes);
+  }
+
+  /// Writes the list's addresses to `out`, which has room for entry(cluster).list_addresses of
+  /// them, in ascending order. data_loss when the length is not the list's, its checksum does not
+  /// match, or an address is beyond the region.
+  Status read_list(ClusterId cluster, std::span<const std::byte> bytes, Address* out) const;
+
+  std::uint64_t offset_of(Address address) const {
+    return kRegionHeaderBytes + std::uint64_t{address} * record_bytes_;
+  }
+  /// Of a cluster's group; addresses of a group are consecutive. Not for coupled.
+  Address first_of_group(ClusterId cluster) const {
+    return static_cast<Address>((entries_[cluster].group_offset - kRegionHeaderBytes) /
+                                record_bytes_);
+  }
+  /// Addresses are below this.
+  std::uint64_t address_limit() const {
+    return (region_bytes_ - kRegionHeaderBytes) / record_bytes_;
+  }
+
+  /// The records in `bytes` (a whole number of them) as rows of vectors.
+  VectorView rows(std::span<const std::byte> bytes, std::uint32_t dimension,
+                  ElementType type) const {
+    return {bytes.data(), bytes.size() / record_bytes_, dimension, type, record_bytes_};
+  }
+  /// Compares the checksums of some rows of rows(); true at once when records have none.
+  bool intact(const VectorView& rows, std::span<const std::uint32_t> picks) const;
+
+  /// The largest cluster_bytes().
+  std::uint64_t max_cluster_bytes() const { return max_cluster_bytes_; }
+  std::uint32_t max_members() const { return max_members_; }
+
+ private:
+  /// Where the parts of the clusters so far end.
+  struct Ends {
+    std::uint64_t groups;  ///< with the lists that are read with them
+    std::uint64_t lists;   ///< that lie apart
+  };
+
+  /// Members as the table tells them, which may be more than ClusterEntry::members() can count.
+  std::uint64_t list_and_group(ClusterId cluster) const {
+    return std::uint64_t{entries_[cluster].list_addresses} + entries_[cluster].group_records;
+  }
+  void check() const;
+  bool is_inside(ClusterId cluster) const;
+  bool has_right_parts(ClusterId cluster) const;
+  Ends first_ends() const;
+  bool follows(ClusterId cluster, Ends& ends) const;
+
+  ClusterGeometry geometry_;
+  std::uint32_t record_bytes_;
+  std::uint64_t region_bytes_;
+  HugeBuffer table_;
+  const ClusterEntry* entries_;
+  std::uint64_t max_cluster_bytes_ = 0;
+  std::uint32_t max_members_ = 0;
+};
+
+}  // namespace farvec::layout

@@ -1,0 +1,112 @@
+#include "layout/graph/graph_layout.h"
+
+#include <xxhash.h>
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "base/error.h"
+
+namespace farvec::layout {
+namespace {
+
+struct PaddedShape {
+  std::uint32_t slot_bytes;
+  std::uint32_t nodes_per_group;
+  std::uint32_t group_bytes;
+};
+
+PaddedShape padded_shape(const GraphGeometry& geometry) {
+  const auto ids_bytes = geometry.max_degree * static_cast<std::uint32_t>(sizeof(NodeId));
+  const std::uint32_t slot_bytes = geometry.vector_bytes +
+                                   static_cast<std::uint32_t>(sizeof(std::uint32_t)) + ids_bytes +
+                                   geometry.checksum_bytes();
+  return {slot_bytes, std::max(1u, geometry.block_bytes / slot_bytes),
+          static_cast<std::uint32_t>(round_up(slot_bytes, geometry.block_bytes))};
+}
+
+}  // namespace
+
+std::string_view to_string(LayoutKind kind) {
+  switch (kind) {
+    case LayoutKind::csr:
+      return "csr";
+    case LayoutKind::padded:
+      return "padded";
+    case LayoutKind::slotted:
+      break;
+  }
+  return "slotted";
+}
+
+LayoutKind parse_layout_kind(std::string_view text) {
+  for (const LayoutKind kind : {LayoutKind::csr, LayoutKind::padded, LayoutKind::slotted}) {
+    if (text == to_string(kind)) return kind;
+  }
+  throw Error("unknown layout '{}': use csr, padded or slotted", text);
+}
+
+std::uint32_t GraphGeometry::max_record_bytes() const {
+  if (kind == LayoutKind::padded) return padded_shape(*this).slot_bytes;
+  return vector_bytes + max_degree * static_cast<std::uint32_t>(sizeof(NodeId)) + checksum_bytes();
+}
+
+void GraphGeometry::validate() const {
+  const auto require = [](bool good, const char* field, std::uint64_t value) {
+    if (!good) throw Error("a graph's {} cannot be {}", field, value);
+  };
+  if (kind == LayoutKind::slotted) throw Error("layout slotted is searched with --tier ssd");
+  require(count >= 1 && count < kInvalidNode, "vertex count", count);
+  require(vector_bytes >= 1 && vector_bytes <= kMaxDimension * sizeof(float), "vector_bytes",
+          vector_bytes);
+  require(max_degree >= 1 && max_degree <= OffsetTable::kMaxDegree, "max_degree", max_degree);
+  require(std::has_single_bit(block_bytes) && block_bytes >= 512 && block_bytes <= (1u << 20),
+          "block_bytes", block_bytes);
+}
+
+std::uint32_t record_checksum(std::span<const std::byte> bytes, NodeId id) {
+  return static_cast<std::uint32_t>(XXH3_64bits_withSeed(bytes.data(), bytes.size(), id));
+}
+
+GraphLocator::GraphLocator(GraphGeometry geometry, OffsetTable table)
+    : geometry_(geometry), table_(std::move(table)) {
+  geometry_.validate();
+  fixed_bytes_ = geometry_.vector_bytes + geometry_.checksum_bytes();
+  const PaddedShape shape = padded_shape(geometry_);
+  slot_bytes_ = shape.slot_bytes;
+  nodes_per_group_ = shape.nodes_per_group;
+  group_bytes_ = shape.group_bytes;
+  if (geometry_.kind == LayoutKind::csr && table_.count() != geometry_.count) {
+    throw Error("an offset table of {} vertices does not belong to a graph of {}", table_.count(),
+                geometry_.count);
+  }
+}
+
+std::uint64_t GraphLocator::begin_of(std::size_t begin) const {
+  if (geometry_.kind == LayoutKind::csr) {
+    const bool inside = begin < geometry_.count;
+    return csr_offset(
+        begin, inside ? table_.find(static_cast<NodeId>(begin)).first : table_.total_edges());
+  }
+  if (begin < geometry_.count) return padded_offset(begin);
+  return layout::region_bytes(geometry_, 0);
+}
+
+bool GraphLocator::checksum_matches(NodeId id, std::span<const std::byte> bytes) const {
+  const std::size_t covered = bytes.size() - sizeof(std::uint32_t);
+  return load_unaligned<std::uint32_t>(bytes.data() + covered) ==
+         layout::record_checksum(bytes.first(covered), id);
+}
+
+std::uint64_t region_bytes(const GraphGeometry& geometry, std::uint64_t edges) {
+  if (geometry.kind == LayoutKind::csr) {
+    return kRegionHeaderBytes + edges * sizeof(NodeId) +
+           geometry.count * std::uint64_t{geometry.vector_bytes + geometry.checksum_bytes()};
+  }
+  const PaddedShape shape = padded_shape(geometry);
+  return kRegionHeaderBytes + round_up(geometry.count, shape.nodes_per_group) /
+                                  shape.nodes_per_group * shape.group_bytes;
+}
+
+}  // namespace farvec::layout

@@ -1,0 +1,136 @@
+// Where a vertex's record lies in the graph's region, and how to read it in place.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "base/node_record.h"
+#include "base/status.h"
+#include "base/types.h"
+#include "layout/graph/offset_table.h"
+#include "layout/region/region_bytes.h"
+
+namespace farvec::layout {
+
+/// csr: vector, neighbour ids; nothing between records, which may cross any boundary.
+/// padded: DiskANN's. vector, u32 degree, room for max_degree ids; as many whole nodes as fit a
+/// block, or several blocks for one node.
+/// slotted: for SSDs, see slotted/slotted_page.h; nothing else in this file reads it.
+enum class LayoutKind : std::uint8_t { csr = 0, padded = 1, slotted = 2 };
+
+/// "csr", "padded", "slotted".
+std::string_view to_string(LayoutKind kind);
+/// Throws Error naming the accepted words.
+LayoutKind parse_layout_kind(std::string_view text);
+
+/// All that fixes the shape of a record.
+struct GraphGeometry {
+  LayoutKind kind = LayoutKind::csr;
+  /// A record ends with 4 bytes of checksum over its bytes and its id.
+  bool record_checksum = false;
+  std::uint32_t vector_bytes = 0;
+  std::uint32_t max_degree = 0;
+  std::uint32_t block_bytes = 4096;  ///< of the padded layout
+  std::size_t count = 0;
+
+  std::uint32_t checksum_bytes() const { return record_checksum ? 4 : 0; }
+  /// The longest record: what a reader's buffer must hold.
+  std::uint32_t max_record_bytes() const;
+  /// Throws Error saying which field is out of range, or that no locator reads slotted pages.
+  void validate() const;
+};
+
+struct Extent {
+  std::uint64_t offset = 0;  ///< from the start of the region
+  std::uint32_t bytes = 0;
+  std::uint32_t degree = 0;  ///< csr: exact; padded: max_degree, the record itself says
+};
+
+/// Low 32 bits of XXH3-64 over the bytes, seeded with the id: a record fetched from another
+/// vertex's place does not pass.
+std::uint32_t record_checksum(std::span<const std::byte> bytes, NodeId id);
+
+/// Finds and reads records. Immutable, shared by all threads of a process.
+class GraphLocator {
+ public:
+  /// csr needs the table of the geometry's `count` vertices; padded is arithmetic and needs none.
+  /// Throws Error when geometry or table do not fit.
+  explicit GraphLocator(GraphGeometry geometry, OffsetTable table = {});
+
+  const GraphGeometry& geometry() const { return geometry_; }
+  const OffsetTable& table() const { return table_; }
+  /// Header and payload; every extent lies below it.
+  std::uint64_t region_bytes() const { return begin_of(geometry_.count); }
+  /// What the locator itself keeps in DRAM.
+  std::size_t dram_bytes() const { return table_.bytes().size(); }
+
+  /// id < count; not checked.
+  Extent locate(NodeId id) const {
+    if (geometry_.kind == LayoutKind::csr) {
+      const OffsetTable::Edges edges = table_.find(id);
+      return {csr_offset(id, edges.first),
+              fixed_bytes_ + edges.degree * static_cast<std::uint32_t>(sizeof(NodeId)),
+              edges.degree};
+    }
+    return {padded_offset(id), slot_bytes_, geometry_.max_degree};
+  }
+
+  /// Brings what locate(id) reads towards the core.
+  void prefetch(NodeId id) const {
+    if (geometry_.kind == LayoutKind::csr) table_.prefetch(id);
+  }
+
+  /// Reads the record that was fetched from `extent` in place. data_loss when the length is not
+  /// the extent's, the degree is above max_degree, or the checksum does not match. Neighbour ids
+  /// are not compared with `count`: whoever indexes by one does that.
+  Result<NodeRecord> parse(NodeId id, const Extent& extent,
+                           std::span<const std::byte> bytes) const {
+    if (bytes.size() != extent.bytes) [[unlikely]] {
+      return Status(StatusCode::data_loss, "a record came back shorter than it is");
+    }
+    NodeRecord record{bytes.data(), bytes.data() + geometry_.vector_bytes, extent.degree};
+    if (geometry_.kind == LayoutKind::padded) {
+      record.degree = load_unaligned<std::uint32_t>(record.neighbors);
+      record.neighbors += sizeof(std::uint32_t);
+      if (record.degree > geometry_.max_degree) [[unlikely]] {
+        return Status(StatusCode::data_loss, "a record claims more neighbours than the graph has");
+      }
+    }
+    if (geometry_.record_checksum && !checksum_matches(id, bytes)) [[unlikely]] {
+      return Status(StatusCode::data_loss, "a record does not match its checksum");
+    }
+    return record;
+  }
+
+  /// Offset at which what belongs to vertices `begin` and up starts; begin_of(count) is the end of
+  /// the region.
+  std::uint64_t begin_of(std::size_t begin) const;
+
+ private:
+  std::uint64_t csr_offset(std::uint64_t id, std::uint64_t edges_before) const {
+    return kRegionHeaderBytes + id * fixed_bytes_ + edges_before * sizeof(NodeId);
+  }
+  std::uint64_t padded_offset(std::uint64_t id) const {
+    const std::uint64_t group = id / nodes_per_group_;
+    return kRegionHeaderBytes + group * group_bytes_ +
+           (id - group * nodes_per_group_) * slot_bytes_;
+  }
+  bool checksum_matches(NodeId id, std::span<const std::byte> bytes) const;
+
+  GraphGeometry geometry_;
+  OffsetTable table_;
+  std::uint32_t fixed_bytes_ = 0;  ///< of a csr record: all but the ids
+  // A group is the smallest run of whole blocks that holds whole nodes: one block with several
+  // nodes, or one node over several blocks.
+  std::uint32_t slot_bytes_ = 0;
+  std::uint32_t nodes_per_group_ = 1;
+  std::uint32_t group_bytes_ = 0;
+};
+
+/// Region bytes of this geometry (its `count` vertices have `edges` neighbours in total), header
+/// included, without building anything.
+std::uint64_t region_bytes(const GraphGeometry& geometry, std::uint64_t edges);
+
+}  // namespace farvec::layout

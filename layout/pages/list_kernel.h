@@ -1,0 +1,14 @@
+// Decoders of neighbour lists for one instruction set each.
+#pragma once
+
+#include "layout/pages/neighbor_list.h"
+
+namespace farvec::layout {
+
+using ListKernel = bool (*)(const EncodedList& list, NodeId* out);
+
+#if defined(__x86_64__)
+bool decode_list_ssse3(const EncodedList& list, NodeId* out);
+#endif
+
+}  // namespace farvec::layout

@@ -1,0 +1,29 @@
+#include "layout/region/directory_lock.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/error.h"
+#include "base/file_names.h"
+
+namespace farvec::layout {
+
+DirectoryLock::DirectoryLock(const std::filesystem::path& directory)
+    : fd_(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  if (fd_ < 0) throw SystemError(errno, "opening '{}'", directory.string());
+  // The second test: a writer that finished in between has given the name to another directory.
+  if (try_lock(fd_) == FileLock::held || !is_file_at(fd_, directory)) {
+    close(fd_);
+    throw Error(
+        "'{}' is being written by another process: wait for it, or choose another directory",
+        directory.string());
+  }
+}
+
+DirectoryLock::~DirectoryLock() {
+  close(fd_);
+}
+
+}  // namespace farvec::layout

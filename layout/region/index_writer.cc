@@ -1,0 +1,123 @@
+#include "layout/region/index_writer.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "base/error.h"
+#include "base/parallel.h"
+#include "base/progress.h"
+#include "layout/graph/record_encoder.h"
+#include "layout/region/directory_lock.h"
+#include "layout/region/index_files.h"
+#include "layout/region/index_publisher.h"
+#include "layout/region/partial_directory.h"
+#include "layout/region/region_file.h"
+
+namespace farvec::layout {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kRecordBatchBytes = std::size_t{32} << 20;
+constexpr std::size_t kEncodeRun = 256;
+
+void fill_in(Manifest& manifest, const IndexContents& contents, const OffsetTable& table) {
+  manifest.count = contents.graph.count;
+  manifest.dimension = contents.vectors.dimension;
+  manifest.stored_type = contents.vectors.type;
+  manifest.normalised = manifest.metric == Metric::cosine;
+  manifest.entry = contents.graph.entry;
+  manifest.edges = table.total_edges();
+  manifest.build.code_bits = contents.codes.header.bits;
+  manifest.regions.clear();
+}
+
+void require_contents(const Manifest& manifest, const IndexContents& contents) {
+  const CodesView& codes = contents.codes;
+  FARVEC_CHECK(contents.graph.entry < contents.graph.count, "entry {}", contents.graph.entry);
+  FARVEC_CHECK(
+      codes.header.count == manifest.count && codes.header.dimension == manifest.dimension &&
+          codes.header.metric == manifest.metric && codes.header.type == manifest.stored_type &&
+          codes.records.size() == codes.header.count * codes.header.record_bytes,
+      "the codes are not those of the vectors");
+}
+
+std::uint64_t needed_bytes(const GraphLocator& locator, const CodesView& codes) {
+  const std::uint64_t payload = locator.region_bytes() + codes.header.payload_bytes() +
+                                OffsetTable::table_bytes(locator.geometry().count);
+  return payload + bytes_beside_payload(payload);
+}
+
+RegionEntry write_records(const fs::path& directory, const GraphLocator& locator,
+                          const RecordEncoder& encoder, const WriteOptions& options) {
+  RegionFile file(directory, records_kind(locator.geometry().kind));
+  const std::size_t count = locator.geometry().count;
+  const std::size_t batch =
+      std::max(kRecordBatchBytes / locator.geometry().max_record_bytes(), kEncodeRun);
+  Progress progress("writing records", count, options.quiet);
+  std::vector<std::byte> buffer;
+  for (std::size_t begin = 0; begin < count; begin += batch) {
+    const std::size_t length = std::min(batch, count - begin);
+    const std::uint64_t origin = locator.begin_of(begin);
+    buffer.resize(encoder.bytes_of(begin, begin + length));
+    parallel_for(length, kEncodeRun, resolve_threads(options.threads),
+                 [&](std::size_t first, std::size_t last, unsigned) {
+                   const std::size_t from = begin + first;
+                   const std::size_t to = begin + last;
+                   encoder.encode(from, to,
+                                  std::span(buffer).subspan(locator.begin_of(from) - origin,
+                                                            encoder.bytes_of(from, to)));
+                 });
+    file.append(buffer);
+    progress.advance(length);
+  }
+  return file.publish();
+}
+
+RegionEntry write_offsets(const fs::path& directory, const OffsetTable& table) {
+  RegionFile file(directory, RegionKind::offsets);
+  file.append(table.bytes());
+  return file.publish();
+}
+
+}  // namespace
+
+void check_destination(const fs::path& directory, bool overwrite, std::uint64_t least_bytes) {
+  const PartialDirectory partial(directory, overwrite);
+  require_room(directory, least_bytes);
+}
+
+Manifest write_index(const fs::path& directory, Manifest manifest, const IndexContents& contents,
+                     const WriteOptions& options) {
+  OffsetTable offsets = make_offset_table(contents.graph);
+  fill_in(manifest, contents, offsets);
+  require_contents(manifest, contents);
+  // The padded layout keeps its table on disk too: inspect needs every degree.
+  const GraphLocator locator(manifest.geometry(), std::move(offsets));
+  const RecordEncoder encoder(locator, contents.graph, contents.vectors);
+  return publish_index(directory, std::move(manifest), options.overwrite,
+                       needed_bytes(locator, contents.codes), [&](const fs::path& partial) {
+                         return std::vector<RegionEntry>{
+                             write_records(partial, locator, encoder, options),
+                             write_codes(partial, contents.codes),
+                             write_offsets(partial, locator.table())};
+                       });
+}
+
+void write_placement(const fs::path& directory,
+                     const std::function<std::optional<Placement>(const IndexDirectory&)>& place) {
+  (void)IndexDirectory::open(directory);  // says what is wrong with something else than an index
+  const fs::path own_path = fs::canonical(directory);
+  const DirectoryLock lock(own_path);
+  const IndexDirectory index = IndexDirectory::open(own_path);
+  Manifest manifest = index.manifest();
+  require_memory_layout(manifest, directory.string());
+  manifest.placement = place(index);
+  write_manifest(own_path, manifest);
+  remove_unused_regions(own_path, manifest);
+}
+
+}  // namespace farvec::layout

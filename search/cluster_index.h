@@ -1,0 +1,46 @@
+// What a compute node keeps of a cluster index in its own DRAM: centroids, the table of clusters,
+// and the manifest's facts. Vectors and addresses stay on the tier.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/types.h"
+#include "cluster/centroid_index.h"
+#include "distance/distance.h"
+#include "layout/cluster/cluster_layout.h"
+
+namespace farvec::search {
+
+/// Immutable after construction and shared by all cores.
+class ClusterIndex {
+ public:
+  struct Parts {
+    Metric metric = Metric::l2;
+    ElementType type = ElementType::f32;  ///< stored
+    std::uint32_t dimension = 0;
+    layout::ClusterLocator locator;
+    cluster::CentroidIndex centroids;
+  };
+  /// Throws Error when the parts do not fit together.
+  explicit ClusterIndex(Parts parts);
+
+  Metric metric() const { return parts_.metric; }
+  ElementType type() const { return parts_.type; }
+  std::uint32_t dimension() const { return parts_.dimension; }
+  std::size_t count() const { return parts_.locator.geometry().count; }
+  std::uint32_t clusters() const { return parts_.locator.geometry().clusters; }
+  const layout::ClusterLocator& locator() const { return parts_.locator; }
+  const cluster::CentroidIndex& centroids() const { return parts_.centroids; }
+  distance::ManyKernel kernel() const { return kernel_; }
+
+  std::uint64_t region_bytes() const { return parts_.locator.region_bytes(); }
+  std::size_t location_bytes() const { return parts_.locator.dram_bytes(); }
+  std::size_t dram_bytes() const { return location_bytes() + parts_.centroids.dram_bytes(); }
+
+ private:
+  Parts parts_;
+  distance::ManyKernel kernel_;
+};
+
+}  // namespace farvec::search

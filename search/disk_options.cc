@@ -1,0 +1,124 @@
+#include "search/disk_options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <limits>
+
+#include "base/error.h"
+#include "base/quantity.h"
+
+namespace farvec::search {
+namespace {
+
+std::optional<std::uint32_t> parse_rerank(const std::string& text) {
+  if (text == "auto") return std::nullopt;
+  const std::uint64_t number = parse_number(text, "--rerank");
+  if (number > std::numeric_limits<std::uint32_t>::max()) {
+    throw Error("--rerank: {} is out of range", number);
+  }
+  return static_cast<std::uint32_t>(number);
+}
+
+const char* on_or_off(bool value) {
+  return value ? "on" : "off";
+}
+
+}  // namespace
+
+void add_disk_options(CLI::App& command, DiskArguments& arguments, bool lists) {
+  const char* const list = lists ? ", separated by commas" : "";
+  command.add_option("--memory-budget", arguments.memory_budget,
+                     fmt::format("Of --tier ssd: most bytes for codes, pool, maps, buffers and\n"
+                                 "searches together, like 64MB (1000s) or 64MiB (1024s), or a\n"
+                                 "share of the index, up to 100%, like 20%{} [all records fit].\n"
+                                 "Without a pool: refused when it is too small",
+                                 list));
+  command
+      .add_option(
+          "--search", arguments.search,
+          fmt::format("Of slotted pages on ssd: best-first, beam (DiskANN's, W records a hop) or\n"
+                      "cache-aware (goes on with records in memory){}",
+                      list))
+      ->capture_default_str();
+  command
+      .add_option(
+          "--pool", arguments.pool,
+          fmt::format("Of slotted pages on ssd: what is kept in memory, record, page or none{}",
+                      list))
+      ->capture_default_str();
+  command
+      .add_option(
+          "--prefetch", arguments.prefetch,
+          fmt::format("Of slotted pages on ssd: on reads the W nearest candidates ahead (a\n"
+                      "cache-aware search always does){}",
+                      list))
+      ->capture_default_str();
+  command
+      .add_option(
+          "--page-search", arguments.page_search,
+          fmt::format("Of slotted pages on ssd: on expands candidates that come in the page\n"
+                      "of another one with it{}",
+                      list))
+      ->capture_default_str();
+  command
+      .add_option(
+          "--rerank", arguments.rerank,
+          fmt::format("Of slotted pages on ssd, built with --payload code --rerank on: reads the\n"
+                      "vectors of the N results nearest by their codes (k to L) and answers with\n"
+                      "the k nearest by exact distance; a read more for each, recall no longer\n"
+                      "bound by the codes. 0: none{}; auto: 2 k where there are vectors",
+                      list))
+      ->capture_default_str();
+}
+
+std::uint64_t index_bytes(const layout::Manifest& manifest) {
+  std::uint64_t sum = 0;
+  for (const layout::RegionEntry& region : manifest.regions) sum += region.file_bytes();
+  return sum;
+}
+
+std::size_t parse_budget(const std::string& text, const layout::Manifest& manifest) {
+  if (!text.ends_with('%')) return parse_bytes(text, "--memory-budget");
+  const double percent = parse_percent(text, "--memory-budget");
+  return static_cast<std::size_t>(static_cast<double>(index_bytes(manifest)) * percent / 100);
+}
+
+DiskChoice parse_disk_choice(const DiskArguments& arguments, const layout::Manifest& manifest) {
+  DiskChoice choice;
+  if (!arguments.memory_budget.empty()) {
+    choice.memory_budget = parse_budget(arguments.memory_budget, manifest);
+  }
+  if (!manifest.is_slotted()) return choice;
+  choice.search = ssd_baseline::parse_search_kind(arguments.search);
+  choice.pool = ssd_baseline::parse_pool_kind(arguments.pool);
+  choice.prefetch = parse_switch(arguments.prefetch, "--prefetch");
+  choice.page_search = parse_switch(arguments.page_search, "--page-search");
+  choice.rerank = parse_rerank(arguments.rerank);
+  return choice;
+}
+
+bool reranks_by_itself(const layout::Manifest& manifest) {
+  return manifest.is_slotted() && manifest.slotted.rerank &&
+         manifest.slotted.payload == layout::PayloadKind::code;
+}
+
+ssd_baseline::SlottedSearchOptions slotted_options(const DiskChoice& choice) {
+  ssd_baseline::SlottedSearchOptions options;
+  options.search = choice.search;
+  options.pool = choice.pool;
+  options.prefetch = choice.prefetch;
+  options.page_search = choice.page_search;
+  options.memory_budget = choice.memory_budget;
+  options.rerank = choice.rerank.value_or(0);
+  return options;
+}
+
+std::string to_string(const DiskChoice& choice) {
+  return fmt::format("{}, {} pool, prefetch {}, page search {}, rerank {}",
+                     ssd_baseline::to_string(choice.search), ssd_baseline::to_string(choice.pool),
+                     on_or_off(choice.prefetch), on_or_off(choice.page_search),
+                     choice.rerank ? fmt::to_string(*choice.rerank) : "auto");
+}
+
+}  // namespace farvec::search

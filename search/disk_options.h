@@ -1,0 +1,68 @@
+// How an index on a disk of this machine is searched, as command lines say it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "layout/region/manifest.h"
+#include "ssd_baseline/search/slotted_store.h"
+
+namespace CLI {
+class App;
+}
+
+namespace farvec::search {
+
+/// As given; lists where a command takes lists.
+struct DiskArguments {
+  std::string memory_budget;
+  std::string search = "cache-aware";
+  std::string pool = "record";
+  std::string prefetch = "on";
+  std::string page_search = "on";
+  std::string rerank = "auto";
+};
+
+/// Those that mean something of slotted pages alone.
+inline constexpr const char* kPageOptions[] = {"--search", "--pool", "--prefetch", "--page-search",
+                                               "--rerank"};
+
+/// `lists`: every option takes several values, separated by commas.
+void add_disk_options(CLI::App& command, DiskArguments& arguments, bool lists);
+
+/// One way to search.
+struct DiskChoice {
+  ssd_baseline::SearchKind search = ssd_baseline::SearchKind::cache_aware;
+  ssd_baseline::PoolKind pool = ssd_baseline::PoolKind::record;
+  bool prefetch = true;
+  bool page_search = true;
+  /// Results that are ranked again by their vectors; none: by the search, as resolve_rerank() says.
+  std::optional<std::uint32_t> rerank;
+  std::optional<std::size_t> memory_budget;
+
+  bool operator==(const DiskChoice&) const = default;
+};
+
+/// Of all regions, headers included: what shares of the index are shares of.
+std::uint64_t index_bytes(const layout::Manifest& manifest);
+
+/// "50MB", or "20%" of all bytes of the index. Throws Error.
+std::size_t parse_budget(const std::string& text, const layout::Manifest& manifest);
+
+/// Of one value each; of an index that is not in slotted pages the budget alone. Throws Error.
+DiskChoice parse_disk_choice(const DiskArguments& arguments, const layout::Manifest& manifest);
+
+/// Whether results are ranked again when nobody says how many: the records have codes, and the
+/// vectors lie beside them.
+bool reranks_by_itself(const layout::Manifest& manifest);
+
+/// With what a choice says; the rest is the caller's. A choice that leaves it open ranks nothing
+/// again.
+ssd_baseline::SlottedSearchOptions slotted_options(const DiskChoice& choice);
+
+/// "cache-aware, record pool, prefetch on, page search on, rerank auto".
+std::string to_string(const DiskChoice& choice);
+
+}  // namespace farvec::search

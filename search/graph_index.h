@@ -1,0 +1,58 @@
+// What a compute node keeps of a graph index in its own DRAM: codes, offsets, and the manifest's
+// facts. The records stay on the tier.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/types.h"
+#include "distance/distance.h"
+#include "layout/graph/codes_region.h"
+#include "layout/graph/graph_layout.h"
+#include "quantization/rabitq.h"
+
+namespace farvec::search {
+
+/// Immutable after construction and shared by all cores.
+class GraphIndex {
+ public:
+  struct Parts {
+    Metric metric = Metric::l2;
+    ElementType type = ElementType::f32;  ///< stored
+    std::uint32_t dimension = 0;
+    NodeId entry = kInvalidNode;
+    layout::GraphLocator locator;
+    quantization::Rabitq quantizer;
+    layout::Codes codes;
+  };
+  /// Throws Error when the parts do not fit together.
+  explicit GraphIndex(Parts parts);
+
+  Metric metric() const { return parts_.metric; }
+  ElementType type() const { return parts_.type; }
+  std::uint32_t dimension() const { return parts_.dimension; }
+  std::size_t count() const { return parts_.locator.geometry().count; }
+  std::uint32_t max_degree() const { return parts_.locator.geometry().max_degree; }
+  /// Where searches start: the manifest's entry, from which all is reachable, and a few vertices
+  /// more, estimated from codes that every search keeps in the cache. They save the first hops.
+  std::span<const NodeId> entries() const { return entries_; }
+  std::size_t query_bytes() const { return dimension() * element_bytes(type()); }
+  const layout::GraphLocator& locator() const { return parts_.locator; }
+  const quantization::Rabitq& quantizer() const { return parts_.quantizer; }
+  const std::byte* codes() const { return codes_; }
+  distance::PairKernel kernel() const { return kernel_; }
+
+  std::uint64_t region_bytes() const { return parts_.locator.region_bytes(); }
+  std::size_t location_bytes() const { return parts_.locator.dram_bytes(); }
+  /// Codes and offset table; what each core adds is in its own statistics.
+  std::size_t dram_bytes() const { return parts_.codes.region.size() + location_bytes(); }
+
+ private:
+  Parts parts_;
+  std::vector<NodeId> entries_;
+  const std::byte* codes_ = nullptr;
+  distance::PairKernel kernel_;
+};
+
+}  // namespace farvec::search

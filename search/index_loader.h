@@ -1,0 +1,42 @@
+// Brings what a compute node keeps of an index into local DRAM, from a directory or a memory node.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "layout/region/index_directory.h"
+#include "quantization/rabitq.h"
+#include "search/search_index.h"
+#include "transport/endpoint.h"
+
+namespace farvec::search {
+
+/// The header of a codes region for these parameters, and back.
+layout::CodesHeader codes_header(const quantization::RabitqParameters& parameters,
+                                 std::uint64_t count);
+quantization::RabitqParameters code_parameters(const layout::Codes& codes);
+
+/// Reads codes and offsets, or centroids and the table of clusters, from an index directory,
+/// checking every checksum. Throws Error.
+SearchIndex load_search_index(const layout::IndexDirectory& directory,
+                              const layout::LoadOptions& options = {});
+
+struct FetchOptions {
+  double deadline_seconds = 60;             ///< for everything, and
+  double least_bytes_per_second = 50e6;     ///< the time this gives for the bytes
+  const std::atomic<bool>* stop = nullptr;  ///< ends it soon after it becomes true; may be null
+};
+
+/// Reads the same regions through an endpoint in large pieces, checking every
+/// checksum of the manifest. Called outside fibers, before searches begin. Throws Error when a read
+/// fails or the deadline passes.
+SearchIndex fetch_search_index(const layout::Manifest& manifest, transport::Endpoint& endpoint,
+                               const FetchOptions& options = {});
+
+/// The graph over the centroids as it was built.
+graph::Graph centroid_graph(const layout::Centroids& centroids);
+
+/// Throws Error when the placement cuts in two what one read brings.
+void check_placement(const layout::Placement& placement, const SearchIndex& index);
+
+}  // namespace farvec::search

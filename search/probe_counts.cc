@@ -1,0 +1,83 @@
+#include "search/probe_counts.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/input_file.h"
+#include "base/output_file.h"
+#include "layout/region/json_fields.h"
+
+namespace farvec::search {
+namespace {
+
+constexpr const char* kFormat = "farvec-probe-counts";
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 32;
+
+/// The same for all layouts and groupings.
+std::uint64_t clustering_of(const layout::Manifest& manifest) {
+  if (manifest.index != layout::IndexKind::cluster) {
+    throw Error("probes are counted in cluster indexes, and this is a {}",
+                to_string(manifest.index));
+  }
+  return manifest.region(layout::kCentroidsRegion).payload_checksum();
+}
+
+}  // namespace
+
+ProbeCounts::ProbeCounts(const layout::Manifest& manifest)
+    : dataset_(manifest.dataset.name),
+      centroids_xxh3_(clustering_of(manifest)),
+      counts_(manifest.cluster.clusters) {}
+
+ProbeTally ProbeCounts::tally() const {
+  ProbeTally tally{dataset_, centroids_xxh3_, std::vector<std::uint64_t>(counts_.size())};
+  for (std::size_t i = 0; i < counts_.size(); ++i) {
+    tally.counts[i] = counts_[i].load(std::memory_order_relaxed);
+  }
+  return tally;
+}
+
+void write_probe_counts(const std::string& path, const ProbeTally& tally) {
+  const nlohmann::ordered_json json{{"format", kFormat},
+                                    {"dataset", tally.dataset},
+                                    {"centroids_xxh3", layout::hash_to_text(tally.centroids_xxh3)},
+                                    {"clusters", tally.counts.size()},
+                                    {"counts", tally.counts}};
+  const std::string text = json.dump() + "\n";
+  OutputFile out(path, text.size());
+  out.append(text.data(), text.size());
+  out.commit();
+}
+
+std::vector<std::uint64_t> read_probe_counts(const std::string& path,
+                                             const layout::Manifest& manifest) {
+  nlohmann::json json;
+  try {
+    json = nlohmann::json::parse(read_text(path, kMostBytes, "counts of probes"));
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(
+        "'{}' is not JSON ({}): counts of probes are written by 'farvec search "
+        "--probe-counts' and 'farvec probe-counts'",
+        path, error.what());
+  }
+  const layout::JsonFields fields(json, path);
+  if (fields.text("format") != kFormat) fields.fail("format", fmt::format("is not {}", kFormat));
+  if (fields.hash("centroids_xxh3") != clustering_of(manifest)) {
+    throw Error("'{}' counts the probes of other clusters than this index has", path);
+  }
+  const nlohmann::json& array = fields.array("counts");
+  if (array.size() != manifest.cluster.clusters) {
+    throw Error("'{}' has counts of {} clusters, the index has {}", path, array.size(),
+                manifest.cluster.clusters);
+  }
+  std::vector<std::uint64_t> counts;
+  for (const nlohmann::json& count : array) {
+    if (!count.is_number_unsigned()) fields.fail("counts", "has something else than counts");
+    counts.push_back(count.get<std::uint64_t>());
+  }
+  return counts;
+}
+
+}  // namespace farvec::search

@@ -1,0 +1,50 @@
+// How often each cluster of an index was probed: what a layout can be grouped by.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/types.h"
+#include "layout/region/manifest.h"
+
+namespace farvec::search {
+
+/// Counts, and which clustering they belong to: all its layouts and groupings share them.
+struct ProbeTally {
+  std::string dataset;
+  std::uint64_t centroids_xxh3 = 0;   ///< tells one clustering from another
+  std::vector<std::uint64_t> counts;  ///< by cluster
+};
+
+/// Shared by all cores that search one index.
+class ProbeCounts {
+ public:
+  /// Throws Error when the manifest is not of a cluster index.
+  explicit ProbeCounts(const layout::Manifest& manifest);
+
+  /// Any thread.
+  void add(ClusterId cluster) {
+    // relaxed: a counter on its own.
+    counts_[cluster].fetch_add(1, std::memory_order_relaxed);
+  }
+  /// Any thread.
+  ProbeTally tally() const;
+
+ private:
+  const std::string dataset_;
+  const std::uint64_t centroids_xxh3_;
+  std::vector<std::atomic<std::uint64_t>> counts_;
+};
+
+/// A JSON object with the counts and which clustering they belong to. The file is replaced when it
+/// is complete. Throws Error.
+void write_probe_counts(const std::string& path, const ProbeTally& tally);
+
+/// Throws Error, naming the file, when it is not such an object or of another clustering than the
+/// manifest's.
+std::vector<std::uint64_t> read_probe_counts(const std::string& path,
+                                             const layout::Manifest& manifest);
+
+}  // namespace farvec::search

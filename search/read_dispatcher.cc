@@ -1,0 +1,239 @@
+#include "search/read_dispatcher.h"
+
+#include <algorithm>
+
+namespace farvec::search {
+namespace {
+
+constexpr transport::RegionId kRecordsRegion = 0;
+
+// A token is generation (32 bits), lane (16), read (16).
+std::uint64_t make_token(std::uint32_t generation, std::uint32_t lane, std::uint32_t read) {
+  return (std::uint64_t{generation} << 32) | (lane << 16) | read;
+}
+
+}  // namespace
+
+ReadDispatcher::ReadDispatcher(std::unique_ptr<transport::Endpoint> endpoint,
+                               coroutines::Scheduler& scheduler, DispatcherOptions options)
+    : endpoint_(std::move(endpoint)),
+      scheduler_(scheduler),
+      options_(options),
+      max_outstanding_(endpoint_->limits().max_outstanding),
+      lanes_(options.lanes),
+      requests_(options.max_reads) {
+  FARVEC_CHECK(options.lanes > 0 && options.lanes < (1u << 16));
+  FARVEC_CHECK(options.max_reads <= kMostReads && max_outstanding_ > 0);
+  for (Lane& lane : lanes_) {
+    lane.group = std::make_unique<coroutines::WaitGroup>(scheduler_);
+    lane.buffer = make_buffer();
+    lane.arrived.resize(options.max_reads);
+  }
+  // Both never grow: there are no other buffers.
+  retired_.reserve(options.lanes + spare_buffers(options));
+  spares_.reserve(options.lanes + spare_buffers(options));
+  while (spares_.size() < spare_buffers(options)) spares_.push_back(make_buffer());
+}
+
+std::uint32_t ReadDispatcher::spare_buffers(const DispatcherOptions& options) {
+  const std::size_t fitting = kSpareBytes / std::max<std::size_t>(options.lane_bytes, 1);
+  return static_cast<std::uint32_t>(std::min<std::size_t>(options.lanes, fitting));
+}
+
+std::size_t ReadDispatcher::memory_bytes(const DispatcherOptions& options) {
+  const std::size_t buffers = std::size_t{options.lanes} + spare_buffers(options);
+  const std::size_t spans = std::size_t{options.lanes} * options.max_reads;
+  return buffers * options.lane_bytes + spans * sizeof(std::span<const std::byte>) +
+         options.max_reads * sizeof(transport::ReadRequest);
+}
+
+HugeBuffer ReadDispatcher::make_buffer() const {
+  HugeBuffer buffer(options_.lane_bytes);
+  endpoint_->register_memory(buffer.span());
+  return buffer;
+}
+
+ReadDispatcher::~ReadDispatcher() {
+  endpoint_->close();
+}
+
+/// How many of so many reads to post now; 0 when it is better to wait for more room.
+std::uint32_t ReadDispatcher::room_for(std::size_t reads) const {
+  const std::uint32_t room = max_outstanding_ - in_flight_;
+  if (reads <= room) return static_cast<std::uint32_t>(reads);
+  return room >= std::max(max_outstanding_ / 4, 1u) && reads > max_outstanding_ / 4 ? room : 0;
+}
+
+Status ReadDispatcher::post_some(std::uint32_t lane_index, std::span<const LaneRead> reads,
+                                 std::uint32_t first) {
+  Lane& lane = lanes_[lane_index];
+  const auto count = static_cast<std::uint32_t>(reads.size());
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (reads[i].at > options_.lane_bytes || reads[i].bytes > options_.lane_bytes - reads[i].at) {
+      return {StatusCode::internal, "a read does not fit the buffer of its search"};
+    }
+    std::byte* const destination = lane.buffer.data() + reads[i].at;
+    requests_[i] = {make_token(lane.generation, lane_index, first + i), kRecordsRegion,
+                    reads[i].bytes, reads[i].offset, destination};
+    lane.arrived[first + i] = {destination, reads[i].bytes};
+  }
+  if (Status status = endpoint_->post({requests_.data(), count}); !status.ok()) return status;
+  lane.group->add(count);
+  in_flight_ += count;
+  return {};
+}
+
+Status ReadDispatcher::post(std::uint32_t lane_index, std::span<const LaneRead> reads,
+                            Ticks deadline) {
+  FARVEC_CHECK(reads.size() <= requests_.size(), "{} reads", reads.size());
+  Lane& lane = lanes_[lane_index];
+  lane.error = StatusCode::ok;
+  lane.short_read = false;
+  if (lane.buffer.size() < options_.lane_bytes) {
+    if (Status status = wait_for_buffer(lane, deadline); !status.ok()) return status;
+  }
+  std::uint32_t posted = 0;
+  const Status status = post_all(lane_index, reads, deadline, posted);
+  if (status.ok()) return {};
+  // Nothing brings the rest, and where it was to lie is what earlier reads have left.
+  const auto arrived = std::span(lane.arrived).first(reads.size()).subspan(posted);
+  std::fill(arrived.begin(), arrived.end(), std::span<const std::byte>());
+  if (posted == 0 || status.code() == StatusCode::deadline_exceeded) return status;
+  // What is out already comes back first: wait() then tells.
+  note_error(lane, status.code());
+  return {};
+}
+
+/// Counts in `posted` what the endpoint has taken.
+Status ReadDispatcher::post_all(std::uint32_t lane_index, std::span<const LaneRead> reads,
+                                Ticks deadline, std::uint32_t& posted) {
+  const Lane& lane = lanes_[lane_index];
+  while (posted < reads.size()) {
+    Status status;
+    if (closed_) {
+      status = {StatusCode::unavailable, "the connection to the memory node was closed"};
+    } else if (const std::uint32_t count = room_for(reads.size() - posted); count > 0) {
+      status = post_some(lane_index, reads.subspan(posted, count), posted);
+      if (status.ok()) {
+        posted += count;
+        continue;
+      }
+    }
+    if (!status.ok() && status.code() != StatusCode::resource_exhausted) return status;
+    ++stalls_;
+    give_up_if_stuck();
+    if (now_ticks() > deadline) {
+      if (lane.group->pending() > 0) retire(lane_index);
+      return {StatusCode::deadline_exceeded, "the deadline passed while waiting to read"};
+    }
+    scheduler_.yield();
+  }
+  return {};
+}
+
+void ReadDispatcher::retire(std::uint32_t lane_index) {
+  Lane& lane = lanes_[lane_index];
+  const std::uint32_t pending = lane.group->pending();
+  retired_.push_back({std::move(lane.buffer), lane_index, lane.generation, pending});
+  late_in_flight_ += pending;
+  ++lane.generation;
+  while (lane.group->pending() > 0) lane.group->done();  // nobody waits for them any more
+  (void)take_spare(lane);                                // else the next post() waits for one
+  give_up_if_stuck();
+}
+
+bool ReadDispatcher::take_spare(Lane& lane) {
+  if (spares_.empty()) return false;
+  lane.buffer = std::move(spares_.back());
+  spares_.pop_back();
+  return true;
+}
+
+Status ReadDispatcher::wait_for_buffer(Lane& lane, Ticks deadline) {
+  while (!closed_ && !take_spare(lane)) {
+    give_up_if_stuck();
+    if (now_ticks() > deadline) {
+      if (++in_vain_ >= kMostInVain) close();
+      return {StatusCode::deadline_exceeded,
+              "the deadline passed while late reads had all buffers"};
+    }
+    scheduler_.yield();
+  }
+  if (!closed_) return {};
+  return {StatusCode::unavailable, "the connection to the memory node was closed"};
+}
+
+void ReadDispatcher::give_up_if_stuck() {
+  if (closed_ || late_in_flight_ <= max_outstanding_ / 2) {
+    stuck_since_ = 0;
+    return;
+  }
+  const Ticks now = now_ticks();
+  if (stuck_since_ == 0) stuck_since_ = now;
+  if (now - stuck_since_ > us_to_ticks(kStuckUs)) close();
+}
+
+void ReadDispatcher::release_late(std::uint32_t lane, std::uint32_t generation) {
+  ++late_;
+  --late_in_flight_;
+  const auto found = std::find_if(retired_.begin(), retired_.end(), [&](const Retired& retired) {
+    return retired.lane == lane && retired.generation == generation;
+  });
+  FARVEC_CHECK(found != retired_.end(), "a completion of a read that was never posted");
+  if (--found->pending > 0) return;
+  in_vain_ = 0;
+  spares_.push_back(std::move(found->buffer));
+  std::swap(*found, retired_.back());
+  retired_.pop_back();
+}
+
+void ReadDispatcher::close() {
+  endpoint_->close();
+  closed_ = true;
+  retired_.clear();
+  in_flight_ = 0;
+  late_in_flight_ = 0;
+  for (Lane& lane : lanes_) {
+    if (lane.group->pending() > 0) lane.error = StatusCode::unavailable;
+    while (lane.group->pending() > 0) lane.group->done();
+  }
+}
+
+bool ReadDispatcher::poll() {
+  const std::size_t count = closed_ ? 0 : endpoint_->poll(completions_);
+  for (std::size_t i = 0; i < count; ++i) {
+    const transport::Completion& completion = completions_[i];
+    const auto lane_index = static_cast<std::uint32_t>((completion.token >> 16) & 0xffff);
+    const auto generation = static_cast<std::uint32_t>(completion.token >> 32);
+    Lane& lane = lanes_[lane_index];
+    --in_flight_;  // a late one too: until now the endpoint counted it against its limit
+    if (lane.generation != generation) {
+      release_late(lane_index, generation);
+      continue;
+    }
+    note(lane, completion);
+    lane.group->done();
+  }
+  return count > 0;
+}
+
+void ReadDispatcher::note(Lane& lane, const transport::Completion& completion) {
+  std::span<const std::byte>& arrived = lane.arrived[completion.token & 0xffff];
+  if (completion.status == StatusCode::ok) {
+    lane.short_read |= completion.bytes != arrived.size();
+    if (completion.data != nullptr) {
+      arrived = {completion.data, arrived.size()};
+      by_reference_ = true;
+    }
+    return;
+  }
+  note_error(lane, completion.status);
+  arrived = {};
+}
+
+/// What a partial search tolerates hides nothing worse.
+void ReadDispatcher::note_error(Lane& lane, StatusCode code) {
+  if (code != StatusCode::unavailable || lane.error == StatusCode::ok) lane.error = code;
+}
+
+}  // namespace farvec::search

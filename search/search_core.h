@@ -1,0 +1,156 @@
+// One core's share of a compute node: a scheduler, an endpoint, and slots that run searches.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/clock.h"
+#include "base/status.h"
+#include "base/types.h"
+#include "transport/emulated/device.h"
+#include "transport/endpoint.h"
+
+namespace farvec::search {
+
+class ProbeCounts;
+class SearchIndex;
+
+/// What one search cost. Exact: the same for the same index and parameters on every machine.
+struct QueryCounts {
+  std::uint64_t hops = 0;        ///< expand() calls
+  std::uint64_t reads = 0;       ///< records fetched from the tier
+  std::uint64_t cache_hits = 0;  ///< records found in a cache or pool instead
+  std::uint64_t estimates = 0;   ///< distances estimated from codes
+  std::uint64_t distances = 0;   ///< exact distances
+  std::uint64_t bytes = 0;       ///< fetched from the tier
+  std::uint64_t lost = 0;        ///< of `reads`: nobody could deliver them
+  // Of slotted pages; their reads are of pages, prefetched ones included.
+  std::uint64_t pool_misses = 0;   ///< records that were not in the pool when they were asked for
+  std::uint64_t rerank_reads = 0;  ///< of `reads`: of vectors, to rank results again
+  // Of a cluster index; group, list and stray reads make up `reads`.
+  std::uint64_t clusters = 0;     ///< probed
+  std::uint64_t group_reads = 0;  ///< that bring a cluster's group, with or without its list
+  std::uint64_t list_reads = 0;   ///< that bring a list alone
+  std::uint64_t stray_reads = 0;  ///< that bring one stray or a few near each other
+
+  QueryCounts& operator+=(const QueryCounts& other) {
+    hops += other.hops;
+    reads += other.reads;
+    cache_hits += other.cache_hits;
+    estimates += other.estimates;
+    distances += other.distances;
+    bytes += other.bytes;
+    lost += other.lost;
+    pool_misses += other.pool_misses;
+    rerank_reads += other.rerank_reads;
+    clusters += other.clusters;
+    group_reads += other.group_reads;
+    list_reads += other.list_reads;
+    stray_reads += other.stray_reads;
+    return *this;
+  }
+};
+
+/// What a search of a cluster index may choose.
+struct ProbeChoice {
+  std::uint32_t clusters = 0;  ///< most to probe
+  /// Clusters that are this many times as far as the nearest are left out.
+  float prune_ratio = std::numeric_limits<float>::infinity();
+  bool dedup = true;  ///< read no vector twice in one query
+};
+
+/// One query from admission to answer. Owned by whoever feeds it; not moved while a core has it.
+struct SearchTask {
+  const std::byte* query = nullptr;  ///< dimension elements of the index's stored type
+  std::uint32_t k = 0;
+  std::uint32_t list = 0;      ///< of a graph search
+  std::uint32_t width = 1;     ///< of a graph search
+  ProbeChoice probing;         ///< of a cluster search
+  Ticks deadline = 0;          ///< absolute
+  bool partial = false;        ///< go on without records that nobody can deliver
+  NodeId* ids = nullptr;       ///< room for k, nearest first
+  float* distances = nullptr;  ///< room for k; exact
+
+  Status status;
+  std::uint32_t found = 0;  ///< how many of the k are filled in
+  QueryCounts counts;
+  /// Share of the index's records that could be read when one was lost; 1 when none was.
+  double coverage = 1;
+  Ticks started = 0;
+  Ticks finished = 0;
+};
+
+/// Where a core gets its tasks. All calls come from the core's thread and must not block, except
+/// idle().
+class TaskFeed {
+ public:
+  virtual ~TaskFeed() = default;
+  /// A task to start now, or nullptr. A core that asks has all that it searches with.
+  virtual SearchTask* next() = 0;
+  /// True when next() will never again return a task.
+  virtual bool finished() = 0;
+  /// The task has its result. Called inside the task's fiber.
+  virtual void done(SearchTask& task) = 0;
+  /// The core has no live search: may block for at most a few milliseconds.
+  virtual void idle() = 0;
+};
+
+struct SearchCoreOptions {
+  std::uint32_t slots = 16;     ///< searches in flight on this core; 1 is synchronous
+  std::size_t cache_bytes = 0;  ///< of the record cache; endpoints only, loads need none
+  /// Loads take as long as this device's; null: as long as they take. Not for endpoints.
+  std::shared_ptr<transport::Device> device;
+  std::uint32_t max_list = 1024;   ///< largest SearchTask::list: bounds the scratch
+  std::uint32_t max_probe = 4096;  ///< the same for SearchTask::probing.clusters
+  /// Of a cluster index: vectors with at most so many bytes between them share a read. None: no
+  /// read brings more than one vector that was asked for by its address.
+  std::optional<std::uint32_t> merge_gap_bytes;
+  std::shared_ptr<ProbeCounts> probe_counts;  ///< of a cluster index; may be null
+};
+
+/// What a core has done since it was made.
+struct CoreStatistics {
+  std::uint64_t stalls = 0;            ///< posts that found the endpoint's read limit reached
+  std::uint64_t late_completions = 0;  ///< after their search's deadline
+  std::uint32_t in_flight_reads = 0;
+  std::uint32_t live_searches = 0;
+  std::size_t dram_bytes = 0;  ///< scratch, lane buffers, record cache, the endpoint's own
+  // Of endpoints that ask their device for more than they are asked for: transport::EndpointUse.
+  std::uint64_t device_reads = 0;
+  std::uint64_t device_bytes = 0;
+};
+
+/// Runs searches on the thread that calls run(). The index must outlive it.
+class SearchCore {
+ public:
+  class Impl;
+
+  /// Reads records in place from `region`, mapped from its header on (tiers dram, shm, devdax,
+  /// and modelled devices that are reached by loads).
+  SearchCore(const SearchIndex& index, std::span<const std::byte> region,
+             const SearchCoreOptions& options);
+  /// Searches in another way. What it searches must outlive it.
+  explicit SearchCore(std::unique_ptr<Impl> impl);
+  /// Reads records of region 0 through an endpoint.
+  SearchCore(const SearchIndex& index, std::unique_ptr<transport::Endpoint> endpoint,
+             const SearchCoreOptions& options);
+  ~SearchCore();
+
+  /// Serves the feed until it is finished and every task is done. A task with parameters that do
+  /// not fit the index (k = 0, list < k, list > max_list, width or clusters = 0 or too large) ends
+  /// with invalid_argument. An exception of the feed ends the run and is rethrown.
+  void run(TaskFeed& feed);
+
+  /// Counters are written by run()'s thread without synchronisation: read them from the feed's
+  /// calls or after run().
+  CoreStatistics statistics() const;
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace farvec::search

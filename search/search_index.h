@@ -1,0 +1,49 @@
+// A graph, a graph in slotted pages or a cluster index, for everybody to whom it does not matter
+// which.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <variant>
+
+#include "search/cluster_index.h"
+#include "search/graph_index.h"
+#include "ssd_baseline/search/slotted_index.h"
+
+namespace farvec::search {
+
+/// Immutable after construction and shared by all cores.
+class SearchIndex {
+ public:
+  SearchIndex(GraphIndex index) : index_(std::move(index)) {}
+  SearchIndex(ClusterIndex index) : index_(std::move(index)) {}
+  SearchIndex(ssd_baseline::SlottedIndex index) : index_(std::move(index)) {}
+
+  /// nullptr when it is another one.
+  const GraphIndex* graph() const { return std::get_if<GraphIndex>(&index_); }
+  const ClusterIndex* clusters() const { return std::get_if<ClusterIndex>(&index_); }
+  const ssd_baseline::SlottedIndex* slotted() const {
+    return std::get_if<ssd_baseline::SlottedIndex>(&index_);
+  }
+
+  /// Of the records region, header included.
+  std::uint64_t region_bytes() const {
+    return std::visit([](const auto& index) { return index.region_bytes(); }, index_);
+  }
+  /// What it keeps in compute DRAM; what each core adds is in its own statistics.
+  std::size_t dram_bytes() const {
+    return std::visit([](const auto& index) { return index.dram_bytes(); }, index_);
+  }
+
+  /// Of it, what says where records are: offsets, or the table of clusters. Of slotted pages every
+  /// pool has its own.
+  std::size_t location_bytes() const {
+    return std::visit([](const auto& index) { return index.location_bytes(); }, index_);
+  }
+
+ private:
+  std::variant<GraphIndex, ClusterIndex, ssd_baseline::SlottedIndex> index_;
+};
+
+}  // namespace farvec::search

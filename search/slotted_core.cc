@@ -1,0 +1,204 @@
+#include "search/slotted_core.h"
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "disk/load_queue.h"
+#include "graph/cache_aware_search.h"
+#include "search/core_loop.h"
+#include "search/graph_searcher.h"
+#include "ssd_baseline/search/disk_pages.h"
+#include "ssd_baseline/search/slotted_source.h"
+#include "ssd_baseline/search/vector_reader.h"
+
+namespace farvec::search {
+namespace {
+
+using ssd_baseline::SearchKind;
+using ssd_baseline::SlottedIndex;
+using ssd_baseline::SlottedStore;
+
+/// One slot's searches.
+template <typename Pool>
+class SlottedSearcher {
+ public:
+  /// `vectors` is nullptr when results are not ranked again.
+  SlottedSearcher(const SlottedStore& store, ssd_baseline::SlottedSource<Pool> source,
+                  ssd_baseline::VectorReader* vectors)
+      : store_(store), source_(std::move(source)), vectors_(vectors) {
+    ids_.reserve(store.options().rerank);
+  }
+
+  Status search(SearchTask& task) {
+    const SlottedIndex& index = store_.index();
+    if (Status status = check(task); !status.ok()) return status;
+    index.prepare(task.query, prepared_);
+    source_.begin(task.deadline);
+    const ssd_baseline::SearchStart start = ssd_baseline::find_start(index, prepared_, scratch_);
+    Status status = run(task, start.view());
+    copy_counts(scratch_.counts, task);
+    task.counts.estimates += start.estimates;
+    const ssd_baseline::PoolCounts counts = source_.counts();
+    task.counts.reads = counts.reads;
+    task.counts.bytes = counts.reads * index.geometry().page_bytes;
+    task.counts.cache_hits = counts.hits;
+    task.counts.pool_misses = counts.misses;
+    if (status.ok() && vectors_ != nullptr) status = rank_again(task);
+    if (status.ok()) copy_results(scratch_.results, task);
+    return status;
+  }
+
+  std::size_t dram_bytes() const {
+    return scratch_.dram_bytes() + ids_.capacity() * sizeof(NodeId);
+  }
+
+ private:
+  Status check(const SearchTask& task) const {
+    const ssd_baseline::SlottedSearchOptions& planned = store_.options();
+    if (Status status = check_graph_task(store_.index(), planned.list, task); !status.ok()) {
+      return status;
+    }
+    if (task.width > planned.width) {
+      return {StatusCode::invalid_argument, "the width exceeds what memory was planned for"};
+    }
+    const std::uint32_t again = reranked(task);
+    if (vectors_ != nullptr && (again < task.k || again > task.list)) {
+      return {StatusCode::invalid_argument, "k and list must embrace the results to rank again"};
+    }
+    return {};
+  }
+
+  /// Results of a task that are ranked again.
+  std::uint32_t reranked(const SearchTask& task) const {
+    const ssd_baseline::SlottedSearchOptions& planned = store_.options();
+    if (!planned.rerank_by_k) return planned.rerank;
+    return std::min(planned.rerank, ssd_baseline::reranked(task.k, task.list));
+  }
+
+  Status run(const SearchTask& task, std::span<const NodeId> entries) {
+    const ssd_baseline::SlottedScorer scorer{store_.index(), prepared_};
+    graph::BeamParameters parameters = beam_parameters(store_.index(), task);
+    parameters.k = std::max(task.k, reranked(task));
+    switch (store_.options().search) {
+      case SearchKind::cache_aware:
+        return graph::cache_aware_search(source_, scorer, entries, parameters, scratch_);
+      case SearchKind::best_first:
+        parameters.width = 1;
+        break;
+      case SearchKind::beam:
+        break;
+    }
+    if (store_.options().prefetch) {
+      // Those of this hop, which is about to wait for them, and of the next.
+      parameters.prefetch = std::min(parameters.width + task.width, graph::kMaxWidth);
+    }
+    return graph::beam_search(source_, scorer, entries, parameters, scratch_);
+  }
+
+  /// By the stored vectors; of all results the k nearest are left.
+  Status rank_again(SearchTask& task) {
+    graph::CandidateList& results = scratch_.results;
+    ids_.clear();
+    for (std::uint32_t i = 0; i < results.size(); ++i) ids_.push_back(results[i].id);
+    std::sort(ids_.begin(), ids_.end());
+    results.reset(task.k);
+    ssd_baseline::VectorReads counts;
+    const Status status =
+        vectors_->read(ids_, task.deadline, counts, [&](NodeId id, const std::byte* vector) {
+          results.insert(store_.index().distance(prepared_, vector), id);
+          ++task.counts.distances;
+        });
+    task.counts.rerank_reads = counts.reads;
+    task.counts.reads += counts.reads;
+    task.counts.bytes += counts.bytes;
+    return status;
+  }
+
+  const SlottedStore& store_;
+  ssd_baseline::SlottedSource<Pool> source_;
+  ssd_baseline::VectorReader* const vectors_;
+  std::vector<NodeId> ids_;  ///< of results that are ranked again
+  graph::BeamScratch scratch_;
+  ssd_baseline::PreparedQuery prepared_;
+};
+
+SearchCoreOptions core_options(const SlottedStore& store) {
+  SearchCoreOptions options;
+  options.slots = store.options().slots;
+  options.max_list = store.options().list;
+  return options;
+}
+
+template <typename Pool>
+class SlottedCore final : public CoreLoop<SlottedSearcher<Pool>> {
+ public:
+  SlottedCore(std::shared_ptr<SlottedStore> store, Pool& pool,
+              std::unique_ptr<disk::DiskEngine> engine)
+      : CoreLoop<SlottedSearcher<Pool>>(core_options(*store)),
+        store_(std::move(store)),
+        queue_(std::move(engine), this->scheduler(),
+               {.max_waiting = SlottedStore::reads_per_core(store_->options())}),
+        disk_(queue_, {layout::kRegionHeaderBytes, geometry().page_bytes}, buffers()),
+        reader_(pool, disk_, this->scheduler(), store_->options().slots,
+                {.buffers = buffers(), .page_bytes = geometry().page_bytes}) {
+    disk_.set_sink(reader_.pages());
+    queue_.engine().register_memory(reader_.pages().buffers());
+    if (store_->options().rerank > 0) {
+      vectors_.emplace(queue_, this->scheduler(),
+                       ssd_baseline::VectorFile{.vector_bytes = store_->index().vector_bytes()},
+                       SlottedStore::vector_reads_per_core(store_->options()));
+      queue_.engine().register_memory(vectors_->buffers());
+    }
+    for (std::uint32_t s = 0; s < store_->options().slots; ++s) {
+      this->add_slot(std::make_unique<SlottedSearcher<Pool>>(
+          *store_,
+          ssd_baseline::SlottedSource<Pool>(geometry(), reader_,
+                                            {s, store_->options().page_search}),
+          vectors_ ? &*vectors_ : nullptr));
+    }
+    this->scheduler().set_poller([this] { return queue_.poll(); });
+  }
+  /// Prefetches may be under way: their pages belong to the reader.
+  ~SlottedCore() override { queue_.close(); }
+
+  CoreStatistics statistics() const override {
+    CoreStatistics result = CoreLoop<SlottedSearcher<Pool>>::statistics();
+    const ssd_baseline::MemoryPlan& memory = store_->memory();
+    result.in_flight_reads = reader_.pages().under_way();
+    if (vectors_) {
+      result.in_flight_reads += vectors_->under_way();
+      result.dram_bytes += vectors_->dram_bytes();
+    }
+    result.dram_bytes +=
+        reader_.dram_bytes() + (memory.map + memory.table + memory.pool) / store_->options().cores;
+    return result;
+  }
+
+ private:
+  std::uint32_t buffers() const { return SlottedStore::buffers_per_core(store_->options()); }
+  const layout::SlottedGeometry& geometry() const { return store_->index().geometry(); }
+
+  const std::shared_ptr<SlottedStore> store_;
+  disk::LoadQueue queue_;
+  ssd_baseline::DiskPages disk_;
+  ssd_baseline::RecordReader<Pool> reader_;
+  std::optional<ssd_baseline::VectorReader> vectors_;  ///< when results are ranked again
+};
+
+}  // namespace
+
+std::unique_ptr<SearchCore> make_slotted_core(std::shared_ptr<SlottedStore> store,
+                                              std::unique_ptr<disk::DiskEngine> engine) {
+  return std::visit(
+      [&]<typename Pool>(Pool& pool) {
+        return std::make_unique<SearchCore>(std::unique_ptr<SearchCore::Impl>(
+            std::make_unique<SlottedCore<Pool>>(store, pool, std::move(engine))));
+      },
+      store->pool());
+}
+
+}  // namespace farvec::search

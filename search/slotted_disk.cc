@@ -1,0 +1,25 @@
+#include "search/slotted_disk.h"
+
+#include "search/disk_records.h"
+#include "search/slotted_core.h"
+
+namespace farvec::search {
+
+using ssd_baseline::SlottedStore;
+
+SlottedDisk::SlottedDisk(const layout::IndexDirectory& directory,
+                         const ssd_baseline::SlottedIndex& index,
+                         const SlottedDiskOptions& options) {
+  (void)SlottedStore::plan(index, options.searches);
+  files_.push_back(open_disk_records(directory, options.path));
+  if (options.searches.rerank > 0) files_.push_back(open_disk_vectors(directory, options.path));
+  store_ = std::make_shared<SlottedStore>(index, directory.load_page_map(options.load),
+                                          options.searches);
+}
+
+std::unique_ptr<SearchCore> SlottedDisk::make_core(disk::DiskThread thread) const {
+  return make_slotted_core(
+      store_, disk::open_disk(files_, SlottedStore::reads_per_core(store_->options()), thread));
+}
+
+}  // namespace farvec::search

@@ -1,0 +1,37 @@
+// The slotted pages of an index on a disk of this machine, and the pool that all its cores share.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "disk/disk_engine.h"
+#include "layout/region/index_directory.h"
+#include "search/search_core.h"
+#include "ssd_baseline/search/slotted_store.h"
+
+namespace farvec::search {
+
+struct SlottedDiskOptions {
+  std::string path;  ///< as open_disk_records() and open_disk_vectors() take it
+  ssd_baseline::SlottedSearchOptions searches;
+  layout::LoadOptions load;  ///< of the page map
+};
+
+class SlottedDisk {
+ public:
+  /// The index must outlive it and its cores. Throws Error when the files are not this index's, and
+  /// when the budget is too small: before anything is loaded for it.
+  SlottedDisk(const layout::IndexDirectory& directory, const ssd_baseline::SlottedIndex& index,
+              const SlottedDiskOptions& options);
+
+  /// One of options.searches.cores, on the thread that is going to run it when that is `owner`. It
+  /// may outlive this.
+  std::unique_ptr<SearchCore> make_core(disk::DiskThread thread) const;
+  const ssd_baseline::MemoryPlan& memory() const { return store_->memory(); }
+
+ private:
+  disk::DiskFiles files_;
+  std::shared_ptr<ssd_baseline::SlottedStore> store_;
+};
+
+}  // namespace farvec::search

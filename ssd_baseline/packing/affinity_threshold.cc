@@ -1,0 +1,78 @@
+#include "ssd_baseline/packing/affinity_threshold.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "base/parallel.h"
+#include "cluster/clustering.h"
+#include "cluster/space.h"
+#include "distance/distance.h"
+
+namespace farvec::ssd_baseline {
+namespace {
+
+constexpr std::size_t kRowsPerCluster = 64;
+constexpr double kPercentile = 0.05;
+
+/// Every n-th row, about `count` of them.
+VectorView sample_of(const VectorView& data, std::size_t count) {
+  const std::size_t step = std::max<std::size_t>(data.count / count, 1);
+  VectorView sample = data;
+  sample.count = (data.count + step - 1) / step;
+  sample.stride_bytes = data.stride_bytes * step;
+  return sample;
+}
+
+std::vector<std::vector<float>> distances_to_centroids(const VectorView& sample, Metric metric,
+                                                       const cluster::Clustering& clusters,
+                                                       unsigned threads) {
+  const cluster::Space space(sample, metric, threads);
+  const auto l2 = distance::pair_kernel(Metric::l2, ElementType::f32, space.dimension());
+  const MembershipView membership = clusters.membership();
+  std::vector<float> distances(sample.count);
+  parallel_for(sample.count, 1024, threads, [&](std::size_t begin, std::size_t end, unsigned) {
+    std::vector<float> row(space.dimension());
+    for (std::size_t i = begin; i < end; ++i) {
+      space.row(i, row.data());
+      const std::size_t own = membership.of(i).front();
+      const float* centroid = clusters.centroids.data() + own * space.dimension();
+      distances[i] = std::sqrt(std::max(l2(row.data(), centroid, space.dimension()), 0.0f));
+    }
+  });
+  std::vector<std::vector<float>> of_clusters(clusters.count());
+  for (std::size_t i = 0; i < sample.count; ++i) {
+    of_clusters[membership.of(i).front()].push_back(distances[i]);
+  }
+  return of_clusters;
+}
+
+}  // namespace
+
+float affinity_threshold(const VectorView& data, Metric metric, std::uint64_t seed,
+                         unsigned threads) {
+  if (data.count < 2) return 0;
+  threads = resolve_threads(threads);
+  const auto clusters = static_cast<std::uint32_t>(std::sqrt(static_cast<double>(data.count)));
+  const VectorView sample = sample_of(data, kRowsPerCluster * clusters);
+  cluster::ClusteringOptions options;
+  options.clusters = clusters;
+  options.replicas = 1;
+  options.seed = seed;
+  options.threads = threads;
+  options.quiet = true;
+  const cluster::Clustering clustering = cluster::build_clusters(sample, metric, options);
+  double sum = 0;
+  std::size_t used = 0;
+  for (auto& distances : distances_to_centroids(sample, metric, clustering, threads)) {
+    if (distances.empty()) continue;
+    std::sort(distances.begin(), distances.end());
+    const auto at = static_cast<std::size_t>(kPercentile * static_cast<double>(distances.size()));
+    sum += static_cast<double>(distances[at]);
+    ++used;
+  }
+  const double tau = used == 0 ? 0 : sum / static_cast<double>(used);
+  return static_cast<float>(tau * tau);
+}
+
+}  // namespace farvec::ssd_baseline

@@ -1,0 +1,362 @@
+#include "layout/cluster/cluster_layout.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "layout/cluster/cluster_decoder.h"
+#include "layout/cluster/cluster_report.h"
+#include "layout/region/cut_points.h"
+#include "tests/unit/layout/cluster/random_clusters.h"
+#include "tests/unit/temporary_folder.h"
+
+namespace farvec::layout {
+namespace {
+
+using testing::HasSubstr;
+
+const LoadOptions kOneThread{.threads = 1, .quiet = true};
+
+class ClusterLayout : public testing::TestWithParam<ClusterLayoutKind> {
+ protected:
+  tests::TemporaryFolder folder_;
+  const std::filesystem::path path_ = folder_.path() / "index";
+};
+
+/// The ids of a cluster's members, read as a search reads them.
+std::vector<NodeId> read_members(const ClusterLocator& locator, std::span<const std::byte> region,
+                                 ClusterId cluster) {
+  std::vector<NodeId> ids;
+  const auto id_at = [&](std::uint64_t offset) {
+    return load_unaligned<NodeId>(region.data() + offset + locator.geometry().vector_bytes);
+  };
+  const ByteRange group = locator.group(cluster);
+  for (std::uint32_t i = 0; i < locator.entry(cluster).group_records; ++i) {
+    ids.push_back(id_at(group.offset + i * locator.geometry().record_bytes()));
+  }
+  const ByteRange list = locator.list(cluster);
+  std::vector<Address> addresses(locator.entry(cluster).list_addresses);
+  const Status status =
+      locator.read_list(cluster, region.subspan(list.offset, list.bytes), addresses.data());
+  EXPECT_TRUE(status.ok()) << status.message();
+  EXPECT_TRUE(std::is_sorted(addresses.begin(), addresses.end()));
+  for (const Address address : addresses) ids.push_back(id_at(locator.offset_of(address)));
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
+TEST_P(ClusterLayout, HoldsEveryClustersMembers) {
+  const RandomClusters clusters;
+  clusters.write(path_, GetParam());
+  const auto index = IndexDirectory::open(path_);
+  const ClusterLocator locator = index.load_cluster_locator(kOneThread);
+  const HugeBuffer region = index.load_region(kRecordsRegion, kOneThread);
+  for (ClusterId c = 0; c < clusters.clusters(); ++c) {
+    EXPECT_EQ(read_members(locator, region.span(), c), clusters.members_of(c)) << c;
+  }
+  EXPECT_EQ(locator.entry(clusters.clusters() - 1).members(), 0u) << "the last one is empty";
+}
+
+TEST_P(ClusterLayout, DecodesToWhatWasEncoded) {
+  const RandomClusters clusters;
+  clusters.write(path_, GetParam(), true);
+  const auto index = IndexDirectory::open(path_);
+  const HugeBuffer region = index.load_region(kRecordsRegion, kOneThread);
+  const DecodedClusters decoded =
+      decode_clusters(index.load_cluster_locator(kOneThread), region.span());
+  const VectorView vectors = clusters.vectors();
+  EXPECT_EQ(std::memcmp(decoded.vectors.data(), vectors.data, decoded.vectors.size()), 0);
+  const bool groups =
+      GetParam() == ClusterLayoutKind::grouped || GetParam() == ClusterLayoutKind::grouped_inline;
+  for (std::size_t v = 0; v < vectors.count; ++v) {
+    const auto found = decoded.membership().of(v);
+    const auto wanted = clusters.membership().of(v);
+    EXPECT_TRUE(std::is_permutation(found.begin(), found.end(), wanted.begin(), wanted.end()));
+    EXPECT_EQ(found.front(), decoded.homes[v]);
+    if (groups) {
+      EXPECT_EQ(decoded.homes[v], clusters.homes()[v]);
+    }
+  }
+}
+
+TEST_P(ClusterLayout, OneReadBringsAnInlineClusterAndNothingElse) {
+  const RandomClusters clusters;
+  clusters.write(path_, GetParam());
+  const ClusterLocator locator = IndexDirectory::open(path_).load_cluster_locator(kOneThread);
+  for (ClusterId c = 0; c < clusters.clusters(); ++c) {
+    const std::uint64_t both = locator.list(c).bytes + locator.group(c).bytes;
+    EXPECT_EQ(locator.whole(c).bytes, GetParam() == ClusterLayoutKind::grouped_inline ? both : 0u);
+  }
+}
+
+TEST_P(ClusterLayout, CutsNeverFallIntoARead) {
+  const RandomClusters clusters;
+  clusters.write(path_, GetParam());
+  const ClusterLocator locator = IndexDirectory::open(path_).load_cluster_locator(kOneThread);
+  const CutPoints cuts(locator);
+  std::vector<ByteRange> reads;
+  for (ClusterId c = 0; c < clusters.clusters(); ++c) {
+    reads.push_back(locator.list(c));
+    reads.push_back(locator.group(c));
+    reads.push_back(locator.whole(c));
+  }
+  std::uint64_t last = 0;
+  for (std::uint64_t offset = kRegionHeaderBytes; offset < locator.region_bytes(); offset += 101) {
+    const std::uint64_t cut = cuts.at_or_after(offset);
+    ASSERT_GE(cut, offset);
+    ASSERT_LE(cut, locator.region_bytes());
+    ASSERT_GE(cut, last);
+    last = cut;
+    for (const ByteRange& read : reads) {
+      EXPECT_FALSE(read.offset < cut && cut < read.offset + read.bytes) << cut;
+    }
+  }
+  EXPECT_EQ(cuts.at_or_after(locator.region_bytes()), locator.region_bytes());
+}
+
+TEST_P(ClusterLayout, OneVectorInOneCluster) {
+  const RandomClusters clusters(1, 1, 1);
+  clusters.write(path_, GetParam());
+  const auto index = IndexDirectory::open(path_);
+  const HugeBuffer region = index.load_region(kRecordsRegion, kOneThread);
+  EXPECT_EQ(read_members(index.load_cluster_locator(kOneThread), region.span(), 0),
+            std::vector<NodeId>{0});
+}
+
+TEST_P(ClusterLayout, NoticesADamagedRecordWhenRecordsHaveChecksums) {
+  const RandomClusters clusters;
+  clusters.write(path_, GetParam(), true);
+  const auto index = IndexDirectory::open(path_);
+  const ClusterLocator locator = index.load_cluster_locator(kOneThread);
+  HugeBuffer region = index.load_region(kRecordsRegion, kOneThread);
+  const std::uint64_t offset =
+      GetParam() == ClusterLayoutKind::decoupled ? kRegionHeaderBytes : locator.group(0).offset;
+  const auto record = region.span().subspan(offset, locator.geometry().record_bytes());
+  const VectorView rows = locator.rows(record, RandomClusters::kDimension, ElementType::u8);
+  const std::uint32_t pick = 0;
+  EXPECT_TRUE(locator.intact(rows, {&pick, 1}));
+  record[3] ^= std::byte{1};
+  EXPECT_FALSE(locator.intact(rows, {&pick, 1}));
+}
+
+/// What a test does to the table of a valid index; `e` are its entries.
+struct Forgery {
+  const char* name;
+  void (*apply)(ClusterEntry* e);
+};
+
+const Forgery kForgeries[] = {
+    {"group beyond the end", [](ClusterEntry* e) { e[2].group_offset = ~std::uint64_t{0}; }},
+    {"list beyond the end", [](ClusterEntry* e) { e[2].list_offset = 1u << 30; }},
+    {"list that wraps around", [](ClusterEntry* e) { e[2].list_offset = ~std::uint64_t{0}; }},
+    {"one record more", [](ClusterEntry* e) { e[2].group_records += 1; }},
+    {"one address more", [](ClusterEntry* e) { e[2].list_addresses += 1; }},
+    {"a record for an address",
+     [](ClusterEntry* e) {
+       e[2].group_records += 1;
+       e[2].list_addresses -= 1;
+     }},
+    {"an address for a record",
+     [](ClusterEntry* e) {
+       e[2].group_records -= 1;
+       e[2].list_addresses += 1;
+     }},
+    {"an address of the next cluster",
+     [](ClusterEntry* e) {
+       e[2].list_addresses += 1;
+       e[3].list_addresses -= 1;
+     }},
+    {"many addresses", [](ClusterEntry* e) { e[2].list_addresses = 1u << 31; }},
+    {"most addresses", [](ClusterEntry* e) { e[2].list_addresses = ~0u; }},
+    {"most records", [](ClusterEntry* e) { e[2].group_records = ~0u; }},
+    {"two clusters exchanged", [](ClusterEntry* e) { std::swap(e[2], e[3]); }},
+    {"a cluster twice",
+     [](ClusterEntry* e) {
+       e[3].group_offset = e[2].group_offset;
+       e[3].list_offset = e[2].list_offset;
+     }},
+    {"nothing", [](ClusterEntry* e) { std::fill_n(e, 23, ClusterEntry{}); }},
+};
+/// Of layouts with groups.
+const Forgery kGroupForgeries[] = {
+    {"group between two records", [](ClusterEntry* e) { e[2].group_offset += 1; }},
+    {"group in the header", [](ClusterEntry* e) { e[0].group_offset = 0; }},
+};
+/// Of layouts with lists.
+const Forgery kListForgeries[] = {
+    {"list at the beginning", [](ClusterEntry* e) { e[20].list_offset = kRegionHeaderBytes; }},
+    {"list in its group", [](ClusterEntry* e) { e[2].list_offset = e[2].group_offset; }},
+    {"list one byte off", [](ClusterEntry* e) { e[2].list_offset -= 1; }},
+    {"list in the header", [](ClusterEntry* e) { e[2].list_offset = 0; }},
+};
+
+TEST_P(ClusterLayout, RefuseATableThatLies) {
+  const RandomClusters clusters;
+  clusters.write(path_, GetParam());
+  const auto index = IndexDirectory::open(path_);
+  const HugeBuffer table = index.load_region(kClustersRegion, kOneThread);
+  const auto with = [&](const auto& apply) {
+    HugeBuffer copy(table.size());
+    std::memcpy(copy.data(), table.data(), table.size());
+    apply(reinterpret_cast<ClusterEntry*>(copy.data() + kRegionHeaderBytes));
+    return parse_cluster_table(std::move(copy), index.manifest());
+  };
+  EXPECT_NO_THROW(with([](ClusterEntry*) {}));
+  const auto refuse = [&](std::span<const Forgery> forgeries) {
+    for (const Forgery& forgery : forgeries) {
+      EXPECT_THROW(with(forgery.apply), Error) << forgery.name;
+    }
+  };
+  refuse(kForgeries);
+  if (GetParam() != ClusterLayoutKind::decoupled) refuse(kGroupForgeries);
+  if (GetParam() != ClusterLayoutKind::coupled) refuse(kListForgeries);
+}
+
+/// As many members as a cluster cannot have, but whose number wraps around to what is right.
+TEST(ClusterLocator, RefusesMembersThatWrapAround) {
+  ClusterGeometry geometry;
+  geometry.kind = ClusterLayoutKind::grouped;
+  geometry.vector_bytes = 4;
+  geometry.clusters = 2;
+  geometry.count = 2;
+  geometry.members = 2;
+  HugeBuffer table(2 * sizeof(ClusterEntry));
+  auto* const entries = reinterpret_cast<ClusterEntry*>(table.data());
+  entries[0] = {kRegionHeaderBytes, kRegionHeaderBytes + 16, 1, ~0u};
+  entries[1] = {kRegionHeaderBytes + 8, std::uint64_t{1} << 39, 1, 1};
+  EXPECT_THROW(ClusterLocator(geometry, std::move(table), 0, std::uint64_t{1} << 40), Error);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ClusterLayout, testing::ValuesIn(kClusterLayouts),
+                         [](const auto& kind) {
+                           std::string name(to_string(kind.param));
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+class ClusterBytes : public testing::Test {
+ protected:
+  ClusterBytes() { clusters_.write(path_, ClusterLayoutKind::grouped); }
+
+  RandomClusters clusters_;
+  tests::TemporaryFolder folder_;
+  const std::filesystem::path path_ = folder_.path() / "index";
+};
+
+TEST_F(ClusterBytes, RefuseATornList) {
+  const auto index = IndexDirectory::open(path_);
+  const ClusterLocator locator = index.load_cluster_locator(kOneThread);
+  HugeBuffer region = index.load_region(kRecordsRegion, kOneThread);
+  std::vector<Address> addresses(locator.max_members());
+  const ByteRange list = locator.list(3);
+  const auto bytes = region.span().subspan(list.offset, list.bytes);
+  EXPECT_TRUE(locator.read_list(3, bytes, addresses.data()).ok());
+  EXPECT_EQ(locator.read_list(3, bytes.first(bytes.size() - 1), addresses.data()).code(),
+            StatusCode::data_loss);
+  EXPECT_EQ(locator.read_list(4, bytes, addresses.data()).code(), StatusCode::data_loss)
+      << "another cluster's list";
+  bytes[0] ^= std::byte{4};
+  EXPECT_EQ(locator.read_list(3, bytes, addresses.data()).code(), StatusCode::data_loss);
+}
+
+TEST_F(ClusterBytes, RefuseAnAddressBeyondTheRegion) {
+  const auto index = IndexDirectory::open(path_);
+  const ClusterLocator locator = index.load_cluster_locator(kOneThread);
+  HugeBuffer region = index.load_region(kRecordsRegion, kOneThread);
+  std::vector<Address> addresses(locator.max_members());
+  const ByteRange list = locator.list(3);
+  const auto bytes = region.span().subspan(list.offset, list.bytes);
+  bytes[2] = std::byte{0xff};
+  const auto packed = bytes.first(bytes.size() - 4);
+  store_unaligned(bytes.data() + packed.size(), list_checksum(packed, 3));
+  EXPECT_EQ(locator.read_list(3, bytes, addresses.data()).code(), StatusCode::data_loss);
+}
+
+TEST_F(ClusterBytes, RefuseCentroidsThatLie) {
+  const auto index = IndexDirectory::open(path_);
+  HugeBuffer region = index.load_region(kCentroidsRegion, kOneThread);
+  const auto parse = [&] { return parse_centroids(region.span(), index.manifest(), "c.bin"); };
+  const Centroids centroids = parse();
+  EXPECT_EQ(centroids.neighbors[4], 5u);
+  EXPECT_EQ(centroids.header.space_dimension, RandomClusters::kDimension);
+  auto* const header = reinterpret_cast<CentroidsHeader*>(region.data() + kRegionHeaderBytes);
+  const CentroidsHeader good = *header;
+  for (const auto change :
+       {+[](CentroidsHeader& h) { h.clusters += 1; }, +[](CentroidsHeader& h) { h.entry = 99; },
+        +[](CentroidsHeader& h) { h.edges += 1; },
+        +[](CentroidsHeader& h) { h.space_dimension = 1; },
+        +[](CentroidsHeader& h) { h.max_degree = 0; }}) {
+    change(*header);
+    EXPECT_THROW(parse(), Error);
+    *header = good;
+  }
+  store_unaligned(region.data() + kRegionHeaderBytes + good.edges_offset(), ClusterId{99});
+  EXPECT_THROW(parse(), Error);
+}
+
+TEST_F(ClusterBytes, SurviveTheManifest) {
+  const Manifest written = clusters_.write(path_, ClusterLayoutKind::grouped_inline);
+  const Manifest read = manifest_from_json(manifest_to_json(written), "m.json");
+  EXPECT_EQ(read.index, IndexKind::cluster);
+  EXPECT_EQ(read.cluster.kind, ClusterLayoutKind::grouped_inline);
+  EXPECT_EQ(read.cluster.members, clusters_.membership().clusters.size());
+  EXPECT_EQ(read.replication, written.replication);
+  EXPECT_EQ(read.cluster_build.closure_ratio, 1.25);
+  Manifest wrong = written;
+  wrong.replication[1] += 1;
+  EXPECT_THROW((void)manifest_from_json(manifest_to_json(wrong), "m.json"), Error);
+  wrong = written;
+  wrong.cluster.clusters += 1;
+  EXPECT_THROW((void)manifest_from_json(manifest_to_json(wrong), "m.json"), Error);
+}
+
+TEST_F(ClusterBytes, AreReported) {
+  const auto index = IndexDirectory::open(path_);
+  const ClusterReport report =
+      cluster_report(index.manifest(), index.load_cluster_locator(kOneThread));
+  const auto members = static_cast<double>(clusters_.membership().clusters.size());
+  EXPECT_EQ(report.empty_clusters, 1u);
+  EXPECT_NEAR(report.clusters_per_vector, members / 700, 1e-9);
+  EXPECT_NEAR(report.stray_share, (members - 700) / members, 1e-9);
+  EXPECT_NEAR(report.groups.mean, 700.0 / 23, 1e-9);
+  EXPECT_GT(report.coupled_amplification, report.amplification);
+}
+
+TEST(ClusterEncoder, RefusesShapesThatDoNotFit) {
+  const RandomClusters clusters;
+  ClusterContents contents = clusters.contents();
+  contents.homes = contents.homes.first(10);
+  EXPECT_THROW(ClusterEncoder(ClusterLayoutKind::grouped, contents), Error);
+  contents = clusters.contents();
+  std::vector<ClusterId> homes(clusters.homes().size(), clusters.clusters() - 1);
+  contents.homes = homes;
+  EXPECT_THROW(ClusterEncoder(ClusterLayoutKind::grouped, contents), Error)
+      << "at home where they are not";
+}
+
+TEST(ClusterEncoder, GivesTheSameBytesForAnyNumberOfThreads) {
+  const RandomClusters clusters(5000, 70, 8);
+  for (const ClusterLayoutKind kind : kClusterLayouts) {
+    const ClusterEncoder encoder(kind, clusters.contents());
+    std::vector<std::byte> one;
+    std::vector<std::byte> three;
+    const auto append_to = [](std::vector<std::byte>& all) {
+      return [&all](std::span<const std::byte> bytes) {
+        all.insert(all.end(), bytes.begin(), bytes.end());
+      };
+    };
+    encoder.stream(1, append_to(one), [](std::uint64_t) {});
+    encoder.stream(3, append_to(three), [](std::uint64_t) {});
+    EXPECT_EQ(one.size(), encoder.region_bytes() - kRegionHeaderBytes);
+    EXPECT_EQ(one, three);
+  }
+}
+
+}  // namespace
+}  // namespace farvec::layout

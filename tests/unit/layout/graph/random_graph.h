@@ -1,0 +1,58 @@
+// A graph of random bytes and random neighbours, for tests that only move bytes.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/node_record.h"
+#include "base/random.h"
+#include "base/types.h"
+#include "layout/graph/graph_layout.h"
+
+namespace farvec::layout {
+
+class RandomGraph {
+ public:
+  RandomGraph(std::size_t count, std::uint32_t max_degree, std::uint32_t dimension,
+              ElementType type, std::uint64_t seed = 1)
+      : count_(count), max_degree_(max_degree), dimension_(dimension), type_(type) {
+    Random random(seed);
+    data_.resize(count * dimension * element_bytes(type));
+    for (auto& byte : data_) byte = static_cast<std::byte>(random.next());
+    degrees_.resize(count);
+    for (auto& degree : degrees_) {
+      degree = static_cast<std::uint32_t>(random.below(max_degree + 1));
+    }
+    degrees_[0] = 0;
+    if (count > 1) degrees_[1] = max_degree;
+    neighbors_.resize(count * max_degree);
+    for (auto& id : neighbors_) id = static_cast<NodeId>(random.below(count));
+  }
+
+  AdjacencyView view() const {
+    return {neighbors_.data(), degrees_.data(), count_, max_degree_, 0};
+  }
+  VectorView vectors() const { return packed_view(data_.data(), count_, dimension_, type_); }
+  GraphGeometry geometry(LayoutKind kind) const {
+    return {.kind = kind,
+            .vector_bytes = static_cast<std::uint32_t>(vectors().row_bytes()),
+            .max_degree = max_degree_,
+            .count = count_};
+  }
+  std::uint64_t edges() const {
+    std::uint64_t sum = 0;
+    for (const auto degree : degrees_) sum += degree;
+    return sum;
+  }
+
+ private:
+  std::size_t count_;
+  std::uint32_t max_degree_;
+  std::uint32_t dimension_;
+  ElementType type_;
+  std::vector<std::byte> data_;
+  std::vector<std::uint32_t> degrees_;
+  std::vector<NodeId> neighbors_;
+};
+
+}  // namespace farvec::layout

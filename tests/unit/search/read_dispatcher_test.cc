@@ -1,0 +1,158 @@
+#include "search/read_dispatcher.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "tests/unit/search/scripted_endpoint.h"
+#include "tests/unit/transport/test_regions.h"
+
+namespace farvec::search {
+namespace {
+
+constexpr std::uint32_t kReadBytes = 64;
+constexpr std::uint32_t kReads = 8;
+
+class ReadDispatcherTest : public testing::Test {
+ protected:
+  /// Runs `body` in a fiber.
+  void run(const std::function<void()>& body) {
+    scheduler_.set_poller([this] { return dispatcher_.poll(); });
+    ASSERT_TRUE(scheduler_.spawn(body).ok());
+    scheduler_.run();
+  }
+
+  /// Read i brings what lies at `from` + i pages.
+  static std::vector<LaneRead> reads(std::uint64_t from) {
+    std::vector<LaneRead> made;
+    for (std::uint64_t i = 0; i < kReads; ++i) {
+      made.push_back({from + i * 4096, kReadBytes, i * kReadBytes});
+    }
+    return made;
+  }
+
+  bool brought(std::uint32_t read, std::uint64_t offset) const {
+    const auto bytes = dispatcher_.bytes(0, read);
+    return bytes.size() == kReadBytes &&
+           std::memcmp(bytes.data(), (*regions_)[0].bytes().data() + offset, kReadBytes) == 0;
+  }
+
+  /// One read that does not come before its deadline. The lane must have a buffer.
+  void give_up_a_read() {
+    const LaneRead read{0, kReadBytes, 0};
+    ASSERT_TRUE(dispatcher_.post(0, {&read, 1}, soon()).ok());
+    ASSERT_EQ(dispatcher_.wait(0, now_ticks(), false).code(), StatusCode::deadline_exceeded);
+  }
+
+  static Ticks soon() { return now_ticks() + us_to_ticks(5e6); }
+
+  Script script_;
+  std::shared_ptr<const transport::RegionSet> regions_ = transport::random_regions();
+  coroutines::Scheduler scheduler_;
+  ReadDispatcher dispatcher_{
+      std::make_unique<ScriptedEndpoint>(
+          std::make_unique<transport::MappedEndpoint>(
+              regions_, transport::MappedOptions{.max_outstanding = kReads / 2}),
+          script_),
+      scheduler_,
+      {.lanes = 1, .lane_bytes = kReads * kReadBytes, .max_reads = kReads}};
+};
+
+TEST_F(ReadDispatcherTest, APieceThatNobodyTookBringsNothing) {
+  run([this] {
+    ASSERT_TRUE(dispatcher_.post(0, reads(0), soon()).ok());
+    ASSERT_TRUE(dispatcher_.wait(0, soon(), true).ok());
+    for (std::uint32_t i = 0; i < kReads; ++i) ASSERT_TRUE(brought(i, i * 4096));
+    script_.absent = [second = script_.posts + 1](std::size_t post) { return post == second; };
+    ASSERT_TRUE(dispatcher_.post(0, reads(100), soon()).ok()) << "the first piece is out";
+    ASSERT_TRUE(dispatcher_.wait(0, soon(), true).ok());
+    for (std::uint32_t i = 0; i < kReads / 2; ++i) EXPECT_TRUE(brought(i, 100 + i * 4096));
+    for (std::uint32_t i = kReads / 2; i < kReads; ++i) {
+      EXPECT_TRUE(dispatcher_.bytes(0, i).empty()) << i << " is what the first reads left there";
+    }
+  });
+}
+
+TEST_F(ReadDispatcherTest, APieceThatNobodyTookEndsASearchThatIsNotPartial) {
+  run([this] {
+    script_.absent = [](std::size_t post) { return post == 1; };
+    ASSERT_TRUE(dispatcher_.post(0, reads(0), soon()).ok());
+    EXPECT_EQ(dispatcher_.wait(0, soon(), false).code(), StatusCode::unavailable);
+  });
+}
+
+TEST_F(ReadDispatcherTest, AnAbsenceHidesNothingWorse) {
+  run([this] {
+    script_.ends = StatusCode::internal;
+    script_.absent = [](std::size_t post) { return post == 1; };
+    ASSERT_TRUE(dispatcher_.post(0, reads(0), soon()).ok());
+    EXPECT_EQ(dispatcher_.wait(0, soon(), true).code(), StatusCode::internal);
+  });
+}
+
+TEST_F(ReadDispatcherTest, RefusesWhatDoesNotFitTheBuffer) {
+  run([this] {
+    for (const LaneRead& read : {LaneRead{0, kReadBytes, kReads * kReadBytes - kReadBytes + 1},
+                                 LaneRead{0, kReads * kReadBytes + 1, 0},
+                                 LaneRead{0, kReadBytes, ~std::uint64_t{0} - 8}}) {
+      EXPECT_EQ(dispatcher_.post(0, {&read, 1}, soon()).code(), StatusCode::internal);
+    }
+    EXPECT_EQ(script_.posts, 0u);
+    std::vector<LaneRead> some = reads(0);
+    some.back().at += 1;
+    ASSERT_TRUE(dispatcher_.post(0, some, soon()).ok()) << "the first piece is out";
+    EXPECT_EQ(dispatcher_.wait(0, soon(), true).code(), StatusCode::internal);
+  });
+}
+
+/// Of the one lane: its buffer and a spare.
+TEST_F(ReadDispatcherTest, NoBufferIsMadeWhileSearchesRun) {
+  const std::size_t registered = script_.registered_bytes;
+  const std::size_t dram = dispatcher_.dram_bytes();
+  EXPECT_EQ(registered, 2 * kReads * kReadBytes);
+  run([&, this] {
+    for (int round = 0; round < 5; ++round) {
+      script_.silent = true;
+      give_up_a_read();
+      give_up_a_read();
+      EXPECT_EQ(dispatcher_.post(0, reads(0), now_ticks()).code(), StatusCode::deadline_exceeded)
+          << "both buffers are out";
+      script_.silent = false;
+      ASSERT_TRUE(dispatcher_.post(0, reads(50), soon()).ok()) << "one comes back";
+      ASSERT_TRUE(dispatcher_.wait(0, soon(), false).ok());
+      for (std::uint32_t i = 0; i < kReads; ++i) EXPECT_TRUE(brought(i, 50 + i * 4096));
+    }
+  });
+  EXPECT_EQ(script_.registered_bytes, registered);
+  EXPECT_EQ(dispatcher_.dram_bytes(), dram);
+  EXPECT_EQ(dispatcher_.late_completions(), 10u);
+  EXPECT_FALSE(dispatcher_.closed());
+}
+
+TEST_F(ReadDispatcherTest, GivesUpWhenNoBufferComesBack) {
+  run([this] {
+    script_.silent = true;
+    give_up_a_read();
+    give_up_a_read();
+    int posts = 0;
+    while (!dispatcher_.closed() && posts < 1000) {
+      EXPECT_EQ(dispatcher_.post(0, reads(0), now_ticks()).code(), StatusCode::deadline_exceeded);
+      ++posts;
+    }
+    EXPECT_EQ(posts, 64);
+    EXPECT_EQ(dispatcher_.post(0, reads(0), soon()).code(), StatusCode::unavailable);
+  });
+}
+
+TEST(ReadDispatcher, HasAsManySparesAsLanesWithinABound) {
+  EXPECT_EQ(ReadDispatcher::spare_buffers({.lanes = 16, .lane_bytes = 8192}), 16u);
+  EXPECT_EQ(ReadDispatcher::spare_buffers({.lanes = 16, .lane_bytes = 8u << 20}), 2u);
+  EXPECT_EQ(ReadDispatcher::spare_buffers({.lanes = 1, .lane_bytes = 8u << 20}), 1u);
+  EXPECT_EQ(ReadDispatcher::spare_buffers({.lanes = 16, .lane_bytes = 1u << 30}), 0u);
+}
+
+}  // namespace
+}  // namespace farvec::search
