@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "cli/measurement.h"
+#include "cli/report/measurement.h"
 #include "disk/disk_engine.h"
 #include "search/disk_records.h"
 #include "search/slotted_disk.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/batch_search.h"
+#include "cli/search/batch_search.h"
 #include "disk/disk_file.h"
 #include "layout/region/index_directory.h"
 #include "search/disk_options.h"

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "base/error.h"
-#include "cli/remote_search.h"
+#include "cli/search/remote_search.h"
 #include "distance/distance.h"
 #include "tests/e2e/small_index.h"
 

@@ -14,9 +14,9 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "cli/batch_search.h"
 #include "cli/disk_tier.h"
-#include "cli/slotted_build.h"
+#include "cli/index/slotted_build.h"
+#include "cli/search/batch_search.h"
 #include "disk/faulty_queue.h"
 #include "disk/uring_queue.h"
 #include "layout/region/index_directory.h"

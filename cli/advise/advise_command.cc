@@ -1,0 +1,225 @@
+// farvec advise: which index to build for a data set, a device and a recall.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/quantity.h"
+#include "cli/advise/advisor.h"
+#include "cli/commands.h"
+#include "cli/report/measurement.h"
+#include "rpc/option_rules.h"
+
+namespace farvec::cli {
+namespace {
+
+struct AdviseArguments {
+  AdviceOptions options;
+  std::string metric = "l2";
+  std::vector<std::string> devices;
+  std::string degrees = "16,32,48";
+  std::string cluster_rows = "50,150";
+  std::string replicas = "1,4,8";
+  std::string layouts = "all";
+  std::string graph_layouts = "all";
+  std::string budgets = "20%";
+  std::string json;
+};
+
+/// Some of them, in the order of the text.
+template <typename Kind, typename Parse>
+std::vector<Kind> parse_kinds(const std::string& text, std::span<const Kind> all, Parse parse) {
+  if (text == "all") return {all.begin(), all.end()};
+  std::vector<Kind> kinds;
+  for (const std::string& word : split_words(text)) kinds.push_back(parse(word));
+  return kinds;
+}
+
+/// "10%,20%".
+std::vector<double> parse_percents(const std::string& text) {
+  std::vector<double> percents;
+  for (const std::string& word : split_words(text)) {
+    percents.push_back(parse_percent(word, "--memory-budget"));
+  }
+  return percents;
+}
+
+constexpr layout::LayoutKind kGraphLayouts[] = {layout::LayoutKind::csr, layout::LayoutKind::padded,
+                                                layout::LayoutKind::slotted};
+
+std::vector<std::uint32_t> numbers(const std::string& text, const std::string& option) {
+  if (text == "none") return {};
+  return split_numbers(text, option);
+}
+
+bool is_disk(const DeviceChoice& choice) {
+  return !choice.disk.empty() || AdviceDevice{choice.model, {}, 1, {}}.is_disk();
+}
+
+/// Or nothing that is there, about which the disk has its own words.
+bool is_folder(const DeviceChoice& choice) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  return !choice.disk.empty() &&
+         (!fs::exists(choice.disk, ignored) || fs::is_directory(choice.disk, ignored));
+}
+
+/// Refuses options that would be ignored.
+void check_options(const CLI::App& command, const AdviseArguments& arguments) {
+  const bool graphs = arguments.degrees != "none";
+  const bool clusters = arguments.cluster_rows != "none";
+  std::vector<rpc::OptionRule> rules;
+  for (const char* option : {"--width", "--list", "--passes", "--code-bits", "--graph-layout"}) {
+    rules.push_back({option, graphs, "graphs, and --degree is none"});
+  }
+  for (const char* option : {"--replicas", "--layout"}) {
+    rules.push_back({option, clusters, "clusters, and --cluster-rows is none"});
+  }
+  const auto& devices = arguments.options.devices;
+  const auto& layouts = arguments.options.graph_layouts;
+  const bool slotted =
+      graphs && std::count(layouts.begin(), layouts.end(), layout::LayoutKind::slotted) > 0;
+  rules.push_back({"--memory-budget",
+                   slotted && std::any_of(devices.begin(), devices.end(), is_disk),
+                   "slotted pages of graphs on disks"});
+  rules.push_back(
+      {"--bytes", std::any_of(devices.begin(), devices.end(), is_folder), "--device ssd:FOLDER"});
+  rpc::refuse_unused(command, rules);
+}
+
+void run(const CLI::App& command, AdviseArguments& arguments) {
+  AdviceOptions& options = arguments.options;
+  options.file.metric = parse_metric(arguments.metric);
+  for (const std::string& device : arguments.devices)
+    options.devices.push_back(read_device(device));
+  options.degrees = numbers(arguments.degrees, "--degree");
+  options.cluster_rows = numbers(arguments.cluster_rows, "--cluster-rows");
+  options.replicas = split_numbers(arguments.replicas, "--replicas");
+  options.layouts = parse_kinds<layout::ClusterLayoutKind>(
+      arguments.layouts, layout::kClusterLayouts, layout::parse_cluster_layout);
+  options.graph_layouts = parse_kinds<layout::LayoutKind>(arguments.graph_layouts, kGraphLayouts,
+                                                          layout::parse_layout_kind);
+  options.memory_percents = parse_percents(arguments.budgets);
+  check_options(command, arguments);
+  JsonLines json(arguments.json);
+  const std::vector<AdviceReport> reports = advise(options);
+  for (const AdviceReport& report : reports) {
+    print_advice(report);
+    json.append(advice_json(report));
+  }
+  json.write();
+  for (const AdviceReport& report : reports) {
+    if (report.choice) continue;
+    throw Error("no index that was tried reaches recall {} within the limits on sizes",
+                options.recall);
+  }
+}
+
+void add_search_options(CLI::App& command, AdviseArguments& arguments) {
+  AdviceOptions& options = arguments.options;
+  command.add_option("--data", options.file.path, "Vectors that are to be indexed")->required();
+  command.add_option("--queries", options.queries, "Queries like those to come")->required();
+  command
+      .add_option(
+          "--device", arguments.devices,
+          "ssd:PATH, a disk that is measured here, or a model: rdma, cxl, nvm, ssd, or a FILE\n"
+          "(see below); several, each with its own --device, share the small indexes")
+      ->required()
+      ->allow_extra_args(false);
+  command.add_option("--recall", options.recall, "Wanted recall@k")->capture_default_str();
+  command.add_option("--metric", arguments.metric, "l2, ip or cosine")->capture_default_str();
+  command.add_option("--k", options.k, "Neighbours wanted")->capture_default_str();
+  command.add_option("--threads", options.threads, "Cores that search and share the device")
+      ->capture_default_str();
+  command
+      .add_option("--max-amplification", options.limits.amplification,
+                  "Take no index with more bytes on the memory node or disk than so many times\n"
+                  "the data")
+      ->check(CLI::PositiveNumber);
+  command
+      .add_option("--max-dram", options.limits.compute_dram_per_vector,
+                  "Nor with more bytes of compute DRAM per vector")
+      ->check(CLI::PositiveNumber);
+}
+
+void add_trial_options(CLI::App& command, AdviseArguments& arguments) {
+  AdviceOptions& options = arguments.options;
+  command
+      .add_option("--sample", options.sample,
+                  "Rows of the largest small indexes; 0: a quarter of the data, 100,000 at\n"
+                  "least, and 1 GiB of vectors at most")
+      ->capture_default_str();
+  command
+      .add_option("--most-minutes", options.most_minutes,
+                  "For building and counting: where they take longer, the largest sample is cut,\n"
+                  "but not to less than twice the one before")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command.add_option("--most-queries", options.most_queries, "Use at most so many")
+      ->capture_default_str();
+  command.add_option("--queries-range", options.queries_range, "A:B, rows of the query file [all]");
+  command.add_option("--degree", arguments.degrees, "Graphs to try; none")->capture_default_str();
+  command.add_option("--cluster-rows", arguments.cluster_rows, "Vectors per cluster to try; none")
+      ->capture_default_str();
+  command.add_option("--replicas", arguments.replicas, "R of clusters to try")
+      ->capture_default_str();
+  command.add_option("--layout", arguments.layouts, "Of clusters: all, or some of the four")
+      ->capture_default_str();
+  command
+      .add_option("--graph-layout", arguments.graph_layouts,
+                  "Of graphs: all, or some of csr, padded and slotted, which is for disks")
+      ->capture_default_str();
+  command
+      .add_option("--memory-budget", arguments.budgets,
+                  "Of slotted pages: what searches may keep in memory, shares of the bytes of the\n"
+                  "index, like 10%,20%")
+      ->capture_default_str();
+  command
+      .add_option("--bytes", options.disk_bytes,
+                  "Of --device ssd:FOLDER: size of the file that is written there, and gone when\n"
+                  "the disk has been measured")
+      ->transform(size_in_digits("--bytes"))
+      ->capture_default_str();
+  command.add_option("--width", options.recipe.width, "W of graph searches")->capture_default_str();
+  command.add_option("--list", options.recipe.list, "L of graph builds")->capture_default_str();
+  command.add_option("--passes", options.recipe.passes, "Of graph builds")->capture_default_str();
+  command.add_option("--code-bits", options.recipe.code_bits, "Of graphs, 1 to 8")
+      ->capture_default_str();
+  command.add_option("--seed", options.seed, "Of the sample and the builds")->capture_default_str();
+  command.add_option("--scratch", options.scratch,
+                     "Folder for the small indexes, a few times the sample [temporary files]");
+  command.add_option("--json", arguments.json, "File for all figures as one JSON object");
+  command.add_flag("--quiet", options.quiet, "No progress");
+}
+
+}  // namespace
+
+void register_advise_command(CLI::App& tool) {
+  auto arguments = std::make_shared<AdviseArguments>();
+  CLI::App* command = tool.add_subcommand(
+      "advise", "Say which index, layout and parameters suit a data set, a device and a recall");
+  add_search_options(*command, *arguments);
+  add_trial_options(*command, *arguments);
+  command->footer(
+      "Small indexes over samples of three sizes are built and searched: what a query counts is\n"
+      "carried on to all rows, what it computes is measured on this processor. Of ssd:PATH the\n"
+      "reads are measured as `farvec bench disk` does: PATH is a file or block device, which is\n"
+      "only read, or a folder. All other devices are models. A device file\n"
+      "has the words latency=, bandwidth=, rate= and, if it is not 64, block=, on lines or with\n"
+      "commas between them, after a preset's name or without one; # begins a remark:\n"
+      "    latency=3.5us      # until a small read is back\n"
+      "    bandwidth=12GB/s   # of large reads\n"
+      "    rate=60M/s         # small reads a second, all cores together\n"
+      "    block=64           # bytes, the least that the device moves\n"
+      "Example:\n  farvec advise --data base.u8bin --queries query.u8bin --device rdma \\\n"
+      "    --recall 0.95 --json advice.json\n"
+      "  farvec advise --data base.u8bin --queries query.u8bin --device ssd:/data --device ssd");
+  command->callback([arguments, command] { run(*command, *arguments); });
+}
+
+}  // namespace farvec::cli

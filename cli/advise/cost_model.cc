@@ -1,0 +1,115 @@
+#include "cli/advise/cost_model.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+namespace farvec::cli {
+namespace {
+
+constexpr double kNsPerSecond = 1e9;
+
+double transfer_ns(double bytes, const transport::DeviceModel& model) {
+  const double block = model.block_bytes;
+  return std::ceil(bytes / block) * block / model.bandwidth_gbps;
+}
+
+/// Queries a second when each takes so long.
+double rate(double ns) {
+  return ns > 0 ? kNsPerSecond / ns : std::numeric_limits<double>::infinity();
+}
+
+/// Of one query.
+struct LinkTime {
+  double transfer_ns = 0;
+  double request_ns = 0;
+  double occupied_ns = 0;
+};
+
+LinkTime link_time(const QueryWork& work, const AdviceDevice& device) {
+  const double request_ns = 1e3 / device.model.requests_per_us;
+  LinkTime time;
+  for (const ReadKind& kind : work.kinds) {
+    if (kind.reads == 0) continue;
+    time.transfer_ns += kind.reads * transfer_ns(kind.mean_bytes(), device.model);
+    time.request_ns += kind.reads * request_ns;
+    time.occupied_ns += kind.reads * device.occupied_ns(kind.mean_bytes());
+  }
+  return time;
+}
+
+/// What one search has in flight while it waits.
+double reads_per_wait(const QueryWork& work) {
+  return work.waits > 0 ? work.reads() / work.waits : work.reads();
+}
+
+/// Searches that keep a measured disk's depth of reads in flight together.
+double slots_for_depth(const QueryWork& work, const AdviceDevice& device) {
+  const double each = reads_per_wait(work);
+  return device.is_measured() && each > 0 ? device.depth / each : 0;
+}
+
+/// Searches in flight that hide the waits behind computation; where a measured disk binds, that
+/// keep its depth of reads in flight, for more of them only wait longer.
+std::uint32_t slots_for(const QueryWork& work, const AdviceDevice& device, double wait_ns,
+                        bool computation_binds) {
+  double wanted = slots_for_depth(work, device);
+  if (computation_binds || !device.is_measured()) {
+    wanted = std::max(wanted, 2 * (1 + wait_ns / std::max(work.compute_ns, 1.0)));
+  }
+  const double limited = std::min(std::ceil(wanted), static_cast<double>(kMostSlots));
+  return std::min(std::max(std::bit_ceil(static_cast<std::uint32_t>(limited)), kLeastSlots),
+                  std::bit_floor(std::max(work.most_slots, 1u)));
+}
+
+}  // namespace
+
+double QueryWork::reads() const {
+  double sum = 0;
+  for (const ReadKind& kind : kinds) sum += kind.reads;
+  return sum;
+}
+
+double QueryWork::bytes() const {
+  double sum = 0;
+  for (const ReadKind& kind : kinds) sum += kind.bytes;
+  return sum;
+}
+
+std::string_view to_string(Bound bound) {
+  switch (bound) {
+    case Bound::computation:
+      return "computation";
+    case Bound::bandwidth:
+      return "bandwidth";
+    case Bound::request_rate:
+      return "request rate";
+    case Bound::latency:
+      return "latency";
+  }
+  return "unknown";
+}
+
+Prediction predict(const QueryWork& work, const AdviceDevice& device, std::uint32_t threads) {
+  const LinkTime link = link_time(work, device);
+  const double wait_ns = work.waits * device.model.latency_us * 1e3 + link.occupied_ns;
+  Prediction result;
+  result.computation_qps = threads * rate(work.compute_ns);
+  result.bandwidth_qps = rate(link.transfer_ns);
+  result.request_rate_qps = rate(link.request_ns);
+  result.slots = slots_for(work, device, wait_ns, result.computation_qps < rate(link.occupied_ns));
+  result.device_qps =
+      rate(link.occupied_ns) * device.rate_share(result.slots * reads_per_wait(work));
+  result.alone_us = (work.compute_ns + wait_ns) / 1e3;
+  const double latency_qps = threads * result.slots * rate(work.compute_ns + wait_ns);
+  result.qps = std::min({result.computation_qps, result.device_qps, latency_qps});
+  if (result.qps < std::min(result.computation_qps, result.device_qps)) {
+    result.bound = Bound::latency;
+  } else if (result.device_qps < result.computation_qps) {
+    result.bound = link.transfer_ns >= link.request_ns ? Bound::bandwidth : Bound::request_rate;
+  }
+  return result;
+}
+
+}  // namespace farvec::cli

@@ -1,0 +1,62 @@
+// What an index is to be read from: a model of a device, or a disk that was measured here.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/bench/disk_load.h"
+#include "transport/emulated/device_model.h"
+
+namespace farvec::cli {
+
+/// Reads of one size on a disk that was measured.
+struct ReadCost {
+  double bytes = 0;
+  double occupied_ns = 0;  ///< of the disk by each, with as many in flight as bring the best rate
+  double kernel_ns = 0;    ///< of the core that reads, for each
+};
+
+/// What so many reads in flight bring of the disk's best rate.
+struct DepthShare {
+  double depth = 1;  ///< of each core
+  double share = 1;
+};
+
+/// A device in the terms of a model, and of a disk what was measured.
+struct AdviceDevice {
+  transport::DeviceModel model;
+  std::vector<ReadCost> measured;   ///< ascending sizes; none: a model
+  std::uint32_t depth = 1;          ///< reads in flight that bring nearly the best rate
+  std::vector<DepthShare> shallow;  ///< ascending depths below that
+
+  bool is_measured() const { return !measured.empty(); }
+  /// Disks are read in sectors; an index may lie there in slotted pages.
+  bool is_disk() const { return is_measured() || model.block_bytes >= 512; }
+  /// Of the device by a read of so many bytes.
+  double occupied_ns(double bytes) const;
+  /// Of its best rate with so many reads of each core in flight; 1 of a model.
+  double rate_share(double in_flight) const;
+  /// Of the core that reads, beside what every endpoint takes; 0 of a model.
+  double kernel_ns(double bytes) const;
+};
+
+/// "rdma: 2.8 us, 25 GB/s, 100 M reads/s, 64 B blocks (a model)"; "ssd:/data: 92 us, 1.9 GB/s,
+/// 0.11 M reads/s, 512 B blocks (measured here)".
+std::string to_string(const AdviceDevice& device);
+
+/// A device as a command line names it, not measured yet.
+struct DeviceChoice {
+  transport::DeviceModel model;
+  std::string disk;  ///< path of a disk that is to be measured; empty: a model
+};
+
+/// "rdma", "cxl", "nvm", "ssd", "KEY=VALUE,..." as transport::parse_device_model() takes them, a
+/// file with the same words, one to a line or several, '#' before a remark; or "ssd:PATH", a disk
+/// of this machine. Throws Error.
+DeviceChoice read_device(const std::string& text);
+
+/// Random reads of the disk, as `farvec bench disk` makes them, for two seconds. Throws Error.
+AdviceDevice measure_disk(const DiskTarget& target, std::uint32_t threads);
+
+}  // namespace farvec::cli

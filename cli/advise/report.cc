@@ -1,0 +1,239 @@
+#include "cli/advise/report.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "base/version.h"
+#include "cli/report/measurement.h"
+#include "cli/report/table.h"
+
+namespace farvec::cli {
+namespace {
+
+constexpr Column kColumns[] = {{"index", 41},   {"L/probe", 7}, {"QPS", 8},    {"bound by", 12},
+                               {"slots", 5},    {"reads", 7},   {"KB", 7},     {"us/query", 8},
+                               {"dev. QPS", 9}, {"x data", 6},  {"far GB", 8}, {"B/vector", 8},
+                               {"DRAM GB", 8}};
+
+/// Of a core: what a machine without other work leaves to a search.
+constexpr double kQuietShare = 0.9;
+
+constexpr const char* kCountNames[kCounts] = {"hops",        "reads",      "bytes",
+                                              "estimates",   "distances",  "clusters",
+                                              "group_reads", "list_reads", "stray_reads"};
+
+const char* parameter_name(const Setting& setting) {
+  return setting.is_graph() ? "list" : "probe";
+}
+
+/// Of the memory node or the disk.
+double far_gb(const AdviceReport& report, const Forecast& forecast) {
+  return forecast.amplification *
+         static_cast<double>(report.target.rows * report.target.row_bytes) / 1e9;
+}
+
+double dram_gb(const AdviceReport& report, const Forecast& forecast) {
+  return forecast.compute_dram_per_vector * static_cast<double>(report.target.rows) / 1e9;
+}
+
+std::string whole(double value) {
+  return fmt::format("{:.0f}", value);
+}
+
+void print_forecast(const AdviceReport& report, const Forecast& forecast) {
+  std::vector<std::string> cells{to_string(forecast.setting)};
+  if (forecast.reached) {
+    const Prediction& prediction = forecast.prediction;
+    cells.insert(
+        cells.end(),
+        {fmt::to_string(forecast.parameter), whole(prediction.qps),
+         std::string(to_string(prediction.bound)), fmt::to_string(prediction.slots),
+         fmt::format("{:.1f}", forecast.work.reads()),
+         fmt::format("{:.1f}", forecast.work.bytes() / 1e3),
+         fmt::format("{:.1f}", forecast.work.compute_ns / 1e3), whole(prediction.device_qps)});
+  } else {
+    const char* const reason = forecast.fits ? "recall" : "memory";
+    cells.insert(cells.end(), {"-", "-", reason, "-", "-", "-", "-", "-"});
+  }
+  cells.push_back(fmt::format("{:.2f}", forecast.amplification));
+  cells.push_back(fmt::format("{:.3g}", far_gb(report, forecast)));
+  cells.push_back(fmt::format("{:.1f}", forecast.compute_dram_per_vector));
+  cells.push_back(fmt::format("{:.3g}", dram_gb(report, forecast)));
+  print_row(kColumns, cells);
+}
+
+/// What a unit of work is called, in the order of work_units().
+std::vector<const char*> unit_names(SearchFamily family) {
+  switch (family) {
+    case SearchFamily::graph:
+      return {"record", "estimate"};
+    case SearchFamily::slotted:
+      return {"record", "estimate", "page"};
+    case SearchFamily::cluster:
+      break;
+  }
+  return {"query", "cluster", "distance", "small_read"};
+}
+
+const char* family_name(SearchFamily family) {
+  switch (family) {
+    case SearchFamily::graph:
+      return "graph";
+    case SearchFamily::slotted:
+      return "slotted";
+    case SearchFamily::cluster:
+      break;
+  }
+  return "cluster";
+}
+
+/// "graph: 488 ns per record, 38.3 ns per estimate".
+void print_costs(const AdviceReport& report) {
+  for (const auto& [family, model] : report.models) {
+    if (model.costs.ns.empty()) continue;
+    const std::vector<const char*> names = unit_names(family);
+    std::string line;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      line += fmt::format("{} {:.3g} ns per {}", i == 0 ? "" : ",", model.costs.ns[i], names[i]);
+    }
+    fmt::print("{}:{}\n", family_name(family), line);
+  }
+}
+
+void print_choice(const AdviceReport& report) {
+  const Forecast& best = report.forecasts[*report.choice];
+  const std::string options = search_options(best.setting, report.recipe);
+  fmt::print(
+      "\ntake: {}: about {:.0f} QPS, bound by {}; {:.2f} times the data ({:.3g} GB) {}, {:.1f} "
+      "bytes of compute DRAM per vector ({:.3g} GB)\n  {} --out DIR\n  search it with --{} {} "
+      "--slots {}{}{}\n",
+      to_string(best.setting), best.prediction.qps, to_string(best.prediction.bound),
+      best.amplification, far_gb(report, best),
+      report.target.device.is_disk() ? "on the disk" : "on the memory node",
+      best.compute_dram_per_vector, dram_gb(report, best),
+      build_command(best.setting, report.file, report.recipe), parameter_name(best.setting),
+      best.parameter, best.prediction.slots, options.empty() ? "" : " ", options);
+}
+
+void add_counts(const Counts& counts, nlohmann::ordered_json& row) {
+  for (std::size_t i = 0; i < kCounts; ++i) {
+    row[fmt::format("{}_per_query", kCountNames[i])] = counts[i];
+  }
+}
+
+nlohmann::ordered_json trial_json(const Setting& setting, const TrialResult& trial) {
+  nlohmann::ordered_json row{{"rows", trial.rows}, {"reached", trial.reached.has_value()}};
+  if (!trial.reached) return row;
+  row[parameter_name(setting)] = trial.reached->parameter;
+  add_counts(trial.reached->counts, row);
+  if (trial.at_target.passes_ns.empty()) return row;
+  row["computation_ns_per_query"] = trial.at_target.ns();
+  row["computation_ns_at_half"] = trial.at_half.ns();
+  row["cache_ns_per_query"] = trial.cache_ns;
+  return row;
+}
+
+nlohmann::ordered_json setting_json(const AdviceReport& report, const Forecast& forecast) {
+  nlohmann::ordered_json row{{"index", to_string(forecast.setting)},
+                             {"index_kind", to_string(forecast.setting.kind)}};
+  row["layout"] = layout_name(forecast.setting);
+  if (forecast.setting.is_graph()) {
+    row["degree"] = forecast.setting.degree;
+  } else {
+    row["cluster_rows"] = forecast.setting.partition.cluster_rows;
+    row["replicas"] = forecast.setting.partition.replicas;
+  }
+  if (forecast.setting.is_slotted()) row["memory_percent"] = forecast.setting.memory_percent;
+  row["build"] = build_command(forecast.setting, report.file, report.recipe);
+  row["search"] = search_options(forecast.setting, report.recipe);
+  row["reached"] = forecast.reached;
+  row["fits_memory"] = forecast.fits;
+  row["amplification"] = forecast.amplification;
+  row["compute_dram_bytes_per_vector"] = forecast.compute_dram_per_vector;
+  row["far_bytes"] = 1e9 * far_gb(report, forecast);
+  row["compute_dram_bytes"] = 1e9 * dram_gb(report, forecast);
+  for (const TrialResult& trial : forecast.trials) {
+    row["samples"].push_back(trial_json(forecast.setting, trial));
+  }
+  if (!forecast.reached) return row;
+  row[parameter_name(forecast.setting)] = forecast.parameter;
+  const Prediction& prediction = forecast.prediction;
+  row["slots"] = prediction.slots;
+  row["qps"] = prediction.qps;
+  row["bound"] = to_string(prediction.bound);
+  row["computation_qps"] = prediction.computation_qps;
+  row["bandwidth_qps"] = prediction.bandwidth_qps;
+  row["request_rate_qps"] = prediction.request_rate_qps;
+  row["device_qps"] = prediction.device_qps;
+  row["computation_ns_per_query"] = forecast.work.compute_ns;
+  row["kernel_ns_per_query"] = forecast.work.kernel_ns;
+  row["alone_us"] = prediction.alone_us;
+  add_counts(forecast.counts, row);
+  return row;
+}
+
+void add_device(const AdviceDevice& device, nlohmann::ordered_json& out) {
+  out["device"] = transport::to_string(device.model);
+  out["device_kind"] = device.is_measured() ? "measured" : "model";
+  if (!device.is_measured()) return;
+  out["disk_depth"] = device.depth;
+  for (const ReadCost& cost : device.measured) {
+    out["disk_reads"].push_back({{"bytes", cost.bytes},
+                                 {"reads_per_s", 1e9 / cost.occupied_ns},
+                                 {"kernel_ns", cost.kernel_ns}});
+  }
+}
+
+}  // namespace
+
+void print_advice(const AdviceReport& report) {
+  fmt::print("{} rows, recall@{} of {}, {} core{} on {}\n", report.target.rows, report.k,
+             report.recall, report.target.threads, report.target.threads == 1 ? "" : "s",
+             to_string(report.target.device));
+  print_costs(report);
+  if (report.core_share < kQuietShare) {
+    fmt::print(
+        "The machine is busy: searches had {:.0f}% of a core while they were timed. Rates are "
+        "those "
+        "of whole cores; what is measured beside other work is lower.\n",
+        100 * report.core_share);
+  }
+  fmt::print("\n");
+  print_header(kColumns);
+  for (const Forecast& forecast : report.forecasts) print_forecast(report, forecast);
+  if (report.choice) print_choice(report);
+}
+
+std::string advice_json(const AdviceReport& report) {
+  nlohmann::ordered_json out{
+      {"data", report.file.path},   {"metric", to_string(report.file.metric)},
+      {"rows", report.target.rows}, {"sample_rows", report.sample_rows},
+      {"queries", report.queries},  {"k", report.k},
+      {"recall", report.recall}};
+  add_device(report.target.device, out);
+  out["threads"] = report.target.threads;
+  out["core_share"] = report.core_share;
+  for (const auto& [family, model] : report.models) {
+    if (model.costs.ns.empty()) continue;
+    const std::vector<const char*> names = unit_names(family);
+    const std::string name = family_name(family);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      out[name + "_costs"][fmt::format("ns_per_{}", names[i])] = model.costs.ns[i];
+    }
+    out[name + "_growth"] = to_string(model.law);
+  }
+  nlohmann::ordered_json settings = nlohmann::ordered_json::array();
+  for (const Forecast& forecast : report.forecasts) {
+    settings.push_back(setting_json(report, forecast));
+  }
+  out["choice"] = report.choice ? settings[*report.choice] : nlohmann::ordered_json();
+  out["settings"] = std::move(settings);
+  out["host"] = host_description();
+  out["commit"] = commit();
+  return out.dump();
+}
+
+}  // namespace farvec::cli

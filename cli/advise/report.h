@@ -1,0 +1,35 @@
+// What the advisor says: a table for people, one JSON object for programs.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cli/advise/forecast.h"
+
+namespace farvec::cli {
+
+/// All that one run of the advisor found.
+struct AdviceReport {
+  IndexedFile file;
+  Target target;
+  GraphRecipe recipe;
+  std::uint32_t k = 10;
+  double recall = 0.95;
+  std::vector<std::uint64_t> sample_rows;
+  std::size_t queries = 0;
+  std::map<SearchFamily, FamilyModel> models;
+  /// Of a core, what the searches had while they were timed. Rates are forecast for a whole one.
+  double core_share = 1;
+  std::vector<Forecast> forecasts;  ///< best first
+  std::optional<std::size_t> choice;
+};
+
+void print_advice(const AdviceReport& report);
+/// One object without line breaks.
+std::string advice_json(const AdviceReport& report);
+
+}  // namespace farvec::cli

@@ -1,0 +1,49 @@
+#include "cli/advise/setting.h"
+
+#include <fmt/format.h>
+
+namespace farvec::cli {
+
+SearchFamily family_of(const Setting& setting) {
+  if (!setting.is_graph()) return SearchFamily::cluster;
+  return setting.is_slotted() ? SearchFamily::slotted : SearchFamily::graph;
+}
+
+std::string layout_name(const Setting& setting) {
+  return std::string(setting.is_graph() ? to_string(setting.graph_layout)
+                                        : to_string(setting.layout));
+}
+
+std::string to_string(const Setting& setting) {
+  if (!setting.is_graph()) {
+    return fmt::format("clusters of {}, R {}, {}", setting.partition.cluster_rows,
+                       setting.partition.replicas, layout_name(setting));
+  }
+  std::string text = fmt::format("graph, degree {}, {}", setting.degree, layout_name(setting));
+  if (setting.is_slotted()) text += fmt::format(", {:g}% in memory", setting.memory_percent);
+  return text;
+}
+
+std::string build_command(const Setting& setting, const IndexedFile& file,
+                          const GraphRecipe& recipe) {
+  const std::string input = fmt::format("--data {} --metric {}", file.path, to_string(file.metric));
+  if (setting.is_graph()) {
+    return fmt::format(
+        "farvec build graph {} --degree {} --list {} --alpha {} --passes {} --code-bits {} "
+        "--layout {}{}",
+        input, setting.degree, recipe.list, recipe.alpha, recipe.passes, recipe.code_bits,
+        layout_name(setting), setting.is_slotted() ? " --payload vector" : "");
+  }
+  return fmt::format("farvec build cluster {} --cluster-bytes {} --replicas {} --layout {}", input,
+                     setting.partition.cluster_rows * file.row_bytes, setting.partition.replicas,
+                     layout_name(setting));
+}
+
+std::string search_options(const Setting& setting, const GraphRecipe& recipe) {
+  if (!setting.is_graph()) return "";
+  if (!setting.is_slotted()) return fmt::format("--width {}", recipe.width);
+  return fmt::format("--width 1 --search best-first --prefetch off --memory-budget {:g}%",
+                     setting.memory_percent);
+}
+
+}  // namespace farvec::cli

@@ -1,0 +1,78 @@
+// Indexes of a sample: written to a folder of their own, opened as every tool opens one.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/advise/sample.h"
+#include "cli/advise/setting.h"
+#include "cli/local_tier.h"
+#include "disk/disk_file.h"
+#include "layout/region/index_directory.h"
+#include "ssd_baseline/search/slotted_index.h"
+#include "ssd_baseline/search/slotted_store.h"
+
+namespace farvec::cli {
+
+struct SmallBuild {
+  GraphRecipe recipe;
+  std::uint64_t seed = 1;
+  unsigned threads = 0;
+  std::vector<layout::LayoutKind> graph_layouts;
+};
+
+/// Builds one graph and writes one index per layout, at directory / to_string(layout). Throws
+/// Error.
+void write_graphs(const std::filesystem::path& directory, const Sample& sample,
+                  std::uint32_t degree, const SmallBuild& build);
+
+/// Clusters once and writes one index per layout, at directory / to_string(layout). Throws Error.
+void write_clusters(const std::filesystem::path& directory, const Sample& sample,
+                    const Partition& partition,
+                    const std::vector<layout::ClusterLayoutKind>& layouts, const SmallBuild& build);
+
+/// An index that is ready to be searched on one modelled device, or in DRAM.
+class OpenIndex {
+ public:
+  /// Throws Error.
+  OpenIndex(const std::filesystem::path& directory, const transport::TierSpec& tier);
+
+  const layout::Manifest& manifest() const { return directory_.manifest(); }
+  const search::SearchIndex& index() const { return index_; }
+  /// Records and what is kept beside them.
+  std::uint64_t bytes() const { return index_.region_bytes() + index_.dram_bytes(); }
+  /// Lives no longer than this.
+  std::unique_ptr<search::SearchCore> make_core(const search::SearchCoreOptions& options) {
+    return tier_.make_core(options);
+  }
+
+ private:
+  const layout::IndexDirectory directory_;
+  const search::SearchIndex index_;
+  LocalMemory memory_;
+  LocalTier tier_;
+};
+
+/// Slotted pages that are read from memory instead of a disk: what their searches read and compute
+/// is the same.
+class OpenPages {
+ public:
+  /// Throws Error.
+  explicit OpenPages(const std::filesystem::path& directory);
+
+  const layout::Manifest& manifest() const { return directory_.manifest(); }
+  const ssd_baseline::SlottedIndex& index() const { return index_; }
+  /// With an empty pool. Lives no longer than this. Throws Error when the budget is too small.
+  std::unique_ptr<search::SearchCore> make_core(
+      const ssd_baseline::SlottedSearchOptions& options) const;
+
+ private:
+  const layout::IndexDirectory directory_;
+  const ssd_baseline::SlottedIndex index_;
+  const disk::DiskFiles files_;
+  const HugeBuffer pages_;
+};
+
+}  // namespace farvec::cli

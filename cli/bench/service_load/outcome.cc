@@ -1,0 +1,60 @@
+#include "cli/bench/service_load/outcome.h"
+
+#include <numeric>
+
+#include "cli/nodes/remote_node.h"
+#include "rpc/refusal.h"
+#include "rpc/status.h"
+
+namespace farvec::cli {
+namespace {
+
+Outcome classify(const grpc::Status& status, const grpc::ClientContext& context,
+                 const compute_node::v1::SearchResponse& response) {
+  switch (status.error_code()) {
+    case grpc::StatusCode::OK:
+      if (response.results_size() != 1 || response.results(0).status() != 0) return Outcome::failed;
+      return Outcome::in_time;
+    case grpc::StatusCode::DEADLINE_EXCEEDED:
+      return Outcome::late;
+    case grpc::StatusCode::RESOURCE_EXHAUSTED:
+      return trailing_entry(context, rpc::kRefusalKey) == "too_late" ? Outcome::too_late
+                                                                     : Outcome::queue_full;
+    default:
+      return Outcome::failed;
+  }
+}
+
+}  // namespace
+
+std::uint64_t LoadCounts::offered() const {
+  return std::accumulate(queries.begin(), queries.end(), std::uint64_t{0});
+}
+
+Outcome LoadRecorder::ended(const grpc::Status& status, const grpc::ClientContext& context,
+                            const compute_node::v1::SearchResponse& response,
+                            std::chrono::steady_clock::duration latency) {
+  Outcome outcome = classify(status, context, response);
+  if (outcome == Outcome::in_time && latency > deadline_) outcome = Outcome::late;
+  const std::lock_guard lock(mutex_);
+  ++counts_.queries[static_cast<std::size_t>(outcome)];
+  if (outcome == Outcome::in_time) {
+    counts_.latency.add(us_to_ticks(std::chrono::duration<double, std::micro>(latency).count()));
+  }
+  if (outcome == Outcome::failed && counts_.first_failure.empty()) {
+    counts_.first_failure = status.ok() ? "an answer without a result" : rpc::describe(status);
+  }
+  return outcome;
+}
+
+void LoadRecorder::unsent() {
+  const std::lock_guard lock(mutex_);
+  ++counts_.queries[static_cast<std::size_t>(Outcome::unsent)];
+}
+
+LoadCounts LoadRecorder::counts() const {
+  const std::lock_guard lock(mutex_);
+  return counts_;
+}
+
+}  // namespace farvec::cli

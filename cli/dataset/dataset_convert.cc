@@ -1,0 +1,147 @@
+// `farvec dataset convert` and `farvec dataset sample`.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "cli/dataset/dataset_commands.h"
+#include "dataset/copy.h"
+#include "dataset/finite.h"
+#include "dataset/groundtruth.h"
+#include "dataset/row_selection.h"
+#include "distance/distance.h"
+
+namespace farvec::cli {
+namespace {
+
+struct CopyArguments {
+  std::string in;
+  std::string out;
+  std::string type;
+  bool allow_nonfinite = false;
+  bool quiet = false;
+};
+
+struct SampleArguments : CopyArguments {
+  std::uint64_t count = 0;
+  std::uint64_t first = 0;
+  std::string rows;
+  std::uint64_t seed = 1;
+};
+
+/// --type, or what the suffix stands for, or the source's own type.
+ElementType output_type(const CopyArguments& arguments, ElementType source) {
+  const auto implied = dataset::type_of_suffix(arguments.out);
+  if (!arguments.type.empty()) return parse_element_type(arguments.type);
+  const ElementType type = implied.value_or(source);
+  if (type == source || type == ElementType::f32) return type;
+  throw Error("'{}' holds {}, '{}' would hold {}: give --type {} to round and clamp the values",
+              arguments.in, to_string(source), arguments.out, to_string(type), to_string(type));
+}
+
+dataset::RowConverter converter(ElementType from, ElementType to, std::uint32_t dimension) {
+  if (from == to) return nullptr;
+  auto wide = std::make_shared<std::vector<float>>(dimension);
+  return [=](const std::byte* in, std::byte* out) {
+    distance::widen(in, from, dimension, wide->data());
+    distance::narrow(wide->data(), to, dimension, out);
+  };
+}
+
+void copy(const CopyArguments& arguments, dataset::VectorReader& reader,
+          std::vector<dataset::RowRange> ranges) {
+  const dataset::VectorFileInfo& info = reader.info();
+  const ElementType type = output_type(arguments, info.type);
+  dataset::CopyOptions options{std::move(ranges), type, converter(info.type, type, info.dimension),
+                               arguments.allow_nonfinite, arguments.quiet};
+  const auto result = dataset::copy_rows(reader, arguments.out, options);
+  fmt::print("{}: {} rows of {} {}", arguments.out, result.rows, info.dimension, to_string(type));
+  if (result.dropped > 0) fmt::print(", {} rows with NaN or infinity dropped", result.dropped);
+  fmt::print("\n");
+}
+
+void convert(const CopyArguments& arguments) {
+  if (dataset::is_groundtruth_name(arguments.in) || dataset::is_groundtruth_name(arguments.out)) {
+    const auto truth = dataset::read_groundtruth(arguments.in);
+    dataset::write_groundtruth(arguments.out, truth);
+    fmt::print("{}: {} queries, {} neighbours\n", arguments.out, truth.queries, truth.k);
+    return;
+  }
+  copy(arguments, *dataset::open_vectors(arguments.in), {});
+}
+
+/// "A:B", the rows from A up to but not including B.
+dataset::RowRange parse_rows(const std::string& text, std::uint64_t count) {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos || !CLI::detail::lexical_cast(text.substr(0, colon), begin) ||
+      !CLI::detail::lexical_cast(text.substr(colon + 1), end)) {
+    throw CLI::ValidationError("--rows", "must be A:B, not '" + text + "'");
+  }
+  if (begin >= end || end > count) {
+    throw Error("--rows {} of {} rows: A:B takes the rows from A up to before B", text, count);
+  }
+  return {begin, end};
+}
+
+std::vector<dataset::RowRange> choose_rows(const SampleArguments& arguments,
+                                           const dataset::VectorFileInfo& info) {
+  if (!arguments.rows.empty()) return {parse_rows(arguments.rows, info.count)};
+  if (arguments.first > info.count) {
+    throw Error("--first {}: '{}' has {} rows", arguments.first, info.path, info.count);
+  }
+  if (arguments.first > 0) return {{0, arguments.first}};
+  const auto rows = dataset::sample_rows(info.count, arguments.count, arguments.seed);
+  return dataset::join_rows(rows, dataset::block_rows(info));
+}
+
+void add_copy_options(CLI::App& command, CopyArguments& arguments) {
+  command.add_option("in", arguments.in, "File to read")->required();
+  command.add_option("out", arguments.out, "File to write; its suffix names the format")
+      ->required();
+  command.add_option("--type", arguments.type, "Element type of the output; f16, u8 and i8 round")
+      ->check(CLI::IsMember({"f32", "f16", "u8", "i8"}));
+  command.add_flag("--allow-nonfinite", arguments.allow_nonfinite,
+                   "Drop rows with NaN or infinity instead of stopping");
+  command.add_flag("--quiet", arguments.quiet, "No progress");
+}
+
+}  // namespace
+
+void register_dataset_convert(CLI::App& dataset) {
+  auto arguments = std::make_shared<CopyArguments>();
+  CLI::App* command =
+      dataset.add_subcommand("convert", "Write the same rows in another format, in bounded memory");
+  add_copy_options(*command, *arguments);
+  command->footer(
+      "Examples:\n"
+      "  farvec dataset convert /usr/share/datasets/fashion-mnist/train-images-idx3-ubyte.gz "
+      "base.u8bin\n"
+      "  farvec dataset convert base.u8bin base.fbin\n"
+      "  farvec dataset convert glove-100-angular.hdf5:neighbors gt100.ibin");
+  command->callback([arguments] { convert(*arguments); });
+}
+
+void register_dataset_sample(CLI::App& dataset) {
+  auto arguments = std::make_shared<SampleArguments>();
+  CLI::App* command = dataset.add_subcommand("sample", "Write some of the rows, in their order");
+  add_copy_options(*command, *arguments);
+  auto* which = command->add_option_group("rows", "Which rows, one of");
+  which->add_option("--count", arguments->count, "N rows at random, without replacement")
+      ->check(CLI::PositiveNumber);
+  which->add_option("--first", arguments->first, "The first N rows")->check(CLI::PositiveNumber);
+  which->add_option("--rows", arguments->rows, "A:B, the rows from A up to before B");
+  which->require_option(1);
+  command->add_option("--seed", arguments->seed, "Seed of --count")->capture_default_str();
+  command->footer("Example:\n  farvec dataset sample base.u8bin small.u8bin --count 1000 --seed 7");
+  command->callback([arguments] {
+    const auto reader = dataset::open_vectors(arguments->in);
+    copy(*arguments, *reader, choose_rows(*arguments, reader->info()));
+  });
+}
+
+}  // namespace farvec::cli

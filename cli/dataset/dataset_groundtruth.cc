@@ -1,0 +1,76 @@
+// `farvec dataset groundtruth`.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/dataset/dataset_commands.h"
+#include "dataset/brute_force.h"
+#include "dataset/groundtruth.h"
+#include "distance/distance.h"
+
+namespace farvec::cli {
+namespace {
+
+struct Arguments {
+  std::string data;
+  std::string queries;
+  std::string metric;
+  std::string out;
+  dataset::BruteForceOptions options;
+};
+
+/// Cosine compares f32 unit vectors made from the original rows, whatever type they are stored in;
+/// the other metrics compare the rows as they stand.
+dataset::ExactDistance exact_distance(Metric metric, const dataset::VectorFileInfo& info) {
+  if (metric != Metric::cosine) {
+    return {distance::pair_kernel(metric, info.type, info.dimension), nullptr, info.type};
+  }
+  const auto prepare = [type = info.type, dimension = info.dimension](const std::byte* in,
+                                                                      std::byte* out) {
+    std::vector<float> wide(dimension);
+    distance::widen(in, type, dimension, wide.data());
+    distance::to_stored(wide.data(), ElementType::f32, Metric::cosine, dimension, out);
+  };
+  return {distance::pair_kernel(metric, ElementType::f32, info.dimension), prepare,
+          ElementType::f32};
+}
+
+void make_groundtruth(const Arguments& arguments) {
+  dataset::check_groundtruth_output(arguments.out);
+  const auto base = dataset::open_vectors(arguments.data);
+  const auto queries = dataset::open_vectors(arguments.queries);
+  const auto distance = exact_distance(parse_metric(arguments.metric), base->info());
+  const auto truth = dataset::exact_neighbors(*base, *queries, distance, arguments.options);
+  dataset::write_groundtruth(arguments.out, truth);
+  fmt::print("{}: {} queries, {} neighbours\n", arguments.out, truth.queries, truth.k);
+}
+
+}  // namespace
+
+void register_dataset_groundtruth(CLI::App& dataset) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = dataset.add_subcommand(
+      "groundtruth", "Find the exact neighbours of every query by comparing it with every row");
+  command->add_option("--data", arguments->data, "Base vectors; may be larger than memory")
+      ->required();
+  command->add_option("--queries", arguments->queries, "Queries, of the same type and dimension")
+      ->required();
+  command->add_option("--metric", arguments->metric, "l2 (squared), ip (negated) or cosine (1-cos)")
+      ->required()
+      ->check(CLI::IsMember({"l2", "ip", "cosine"}));
+  command->add_option("--k", arguments->options.k, "Neighbours per query")->capture_default_str();
+  command->add_option("--out", arguments->out, "File to write, .ibin")->required();
+  command->add_option("--threads", arguments->options.threads, "0: one per processor")
+      ->capture_default_str();
+  command->add_flag("--quiet", arguments->options.quiet, "No progress");
+  command->footer(
+      "Equal distances are ordered by the smaller id.\nExample:\n"
+      "  farvec dataset groundtruth --data base.u8bin --queries query.u8bin --metric l2 --k 100 "
+      "--out gt100.ibin");
+  command->callback([arguments] { make_groundtruth(*arguments); });
+}
+
+}  // namespace farvec::cli

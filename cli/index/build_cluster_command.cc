@@ -1,0 +1,229 @@
+// farvec build cluster: from a vector file to the directory of a cluster index.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/quantity.h"
+#include "base/version.h"
+#include "cli/commands.h"
+#include "cli/index/build_input.h"
+#include "cluster/centroid_index.h"
+#include "cluster/clustering.h"
+#include "cluster/grouping.h"
+#include "dataset/mapped_vectors.h"
+#include "layout/cluster/cluster_writer.h"
+
+namespace farvec::cli {
+namespace {
+
+struct ClusterArguments {
+  BuildInput input;
+  std::string out;
+  std::string layout = "grouped";
+  cluster::ClusteringOptions clustering;
+  std::uint64_t cluster_bytes = 0;
+  bool record_checksum = false;
+  bool map = false;
+  bool overwrite = false;
+  bool json = false;
+};
+
+/// One index to write.
+struct Output {
+  layout::ClusterLayoutKind layout;
+  std::string directory;
+};
+
+std::vector<Output> outputs(const ClusterArguments& arguments) {
+  if (arguments.layout != "all") {
+    return {{layout::parse_cluster_layout(arguments.layout), arguments.out}};
+  }
+  std::vector<Output> all;
+  for (const layout::ClusterLayoutKind kind : layout::kClusterLayouts) {
+    all.push_back({kind, (std::filesystem::path(arguments.out) / to_string(kind)).string()});
+  }
+  return all;
+}
+
+/// How many clusters of --cluster-bytes the rows make.
+std::uint32_t cluster_count(const ClusterArguments& arguments, const VectorView& rows) {
+  if (arguments.clustering.clusters > 0) return arguments.clustering.clusters;
+  const std::uint64_t rows_per_cluster =
+      std::max<std::uint64_t>(arguments.cluster_bytes / rows.row_bytes(), 1);
+  return static_cast<std::uint32_t>((rows.count + rows_per_cluster - 1) / rows_per_cluster);
+}
+
+layout::Manifest describe(const ClusterArguments& arguments, const VectorView& source,
+                          Metric metric) {
+  layout::Manifest manifest = describe_source(arguments.input, source, metric);
+  const cluster::ClusteringOptions& options = arguments.clustering;
+  manifest.cluster_build = {options.replicas, static_cast<double>(options.closure_ratio),
+                            static_cast<double>(options.balance), options.sample, options.seed};
+  return manifest;
+}
+
+void report(const ClusterArguments& arguments, const Output& output,
+            const layout::Manifest& manifest, const cluster::ClusteringStats& stats) {
+  const auto bytes = static_cast<double>(manifest.region(layout::kRecordsRegion).file_bytes());
+  const double amplification = bytes / static_cast<double>(manifest.dataset_bytes());
+  const double replication =
+      static_cast<double>(manifest.cluster.members) / static_cast<double>(manifest.count);
+  const double seconds = stats.training_seconds + stats.assignment_seconds;
+  if (arguments.json) {
+    const nlohmann::ordered_json facts{{"index", output.directory},
+                                       {"dataset", manifest.dataset.name},
+                                       {"count", manifest.count},
+                                       {"dimension", manifest.dimension},
+                                       {"layout", to_string(output.layout)},
+                                       {"clusters", manifest.cluster.clusters},
+                                       {"replicas", manifest.cluster_build.replicas},
+                                       {"clusters_per_vector", replication},
+                                       {"largest_cluster", stats.largest_cluster},
+                                       {"training_seconds", stats.training_seconds},
+                                       {"assignment_seconds", stats.assignment_seconds},
+                                       {"amplification", amplification},
+                                       {"peak_memory_bytes", peak_resident_bytes()},
+                                       {"commit", commit()}};
+    fmt::print("{}\n", facts.dump());
+    return;
+  }
+  fmt::print(
+      "{}: {} vectors of {} x {} in {} clusters, {} layout\n"
+      "clustered in {:.1f} s; every vector is in {:.2f} clusters on average, the largest has {}\n"
+      "records {:.2f} times the data; peak memory {:.0f} MiB\n",
+      output.directory, manifest.count, manifest.dimension, to_string(manifest.stored_type),
+      manifest.cluster.clusters, to_string(output.layout), seconds, replication,
+      stats.largest_cluster, amplification, static_cast<double>(peak_resident_bytes()) / (1 << 20));
+}
+
+void prepare_outputs(const ClusterArguments& arguments, const VectorView& source) {
+  const std::vector<Output> wanted = outputs(arguments);
+  if (wanted.size() > 1) std::filesystem::create_directories(arguments.out);
+  for (const Output& output : wanted) {
+    layout::check_destination(output.directory, arguments.overwrite,
+                              source.count * source.row_bytes());
+  }
+}
+
+/// `rows` are what `manifest` describes, in stored form.
+void build_from(const ClusterArguments& arguments, layout::Manifest manifest,
+                const VectorView& rows) {
+  const cluster::ClusteringOptions& options = arguments.clustering;
+  const unsigned threads = resolve_threads(options.threads);
+  cluster::ClusteringStats stats;
+  const cluster::Clustering clusters =
+      cluster::build_clusters(rows, manifest.metric, options, &stats);
+  manifest.cluster_build.sample = stats.sample;
+  manifest.cluster_build.closure_ratio = static_cast<double>(stats.closure_ratio);
+  const graph::Graph centroids = cluster::build_centroid_graph(
+      clusters.centroids, clusters.space_dimension, options.seed, threads);
+  const std::vector<ClusterId> homes = cluster::group_by_frequency(
+      clusters.membership(), expected_frequencies(clusters.membership(), options.clusters),
+      threads);
+  for (const Output& output : outputs(arguments)) {
+    manifest.cluster.kind = output.layout;
+    const layout::Manifest written = layout::write_cluster_index(
+        output.directory, manifest,
+        {clusters.membership(), homes, rows, options.clusters, arguments.record_checksum},
+        {clusters.centroids, clusters.space_dimension, centroids.view()},
+        {arguments.overwrite, threads, options.quiet});
+    report(arguments, output, written, stats);
+  }
+}
+
+void build_mapped(ClusterArguments arguments, Metric metric) {
+  if (metric == Metric::cosine) {
+    throw Error("--map: cosine needs the normalised vectors in memory; normalise the file first");
+  }
+  const dataset::MappedVectors source(arguments.input.data);
+  prepare_outputs(arguments, source.view());
+  arguments.clustering.clusters = cluster_count(arguments, source.view());
+  build_from(arguments, describe(arguments, source.view(), metric), source.view());
+}
+
+void build(ClusterArguments arguments) {
+  if ((arguments.clustering.clusters == 0) == (arguments.cluster_bytes == 0)) {
+    throw Error("give one of --clusters and --cluster-bytes");
+  }
+  outputs(arguments);  // refuses a word that is no layout before anything is read
+  const Metric metric = parse_metric(arguments.input.metric);
+  if (arguments.map) return build_mapped(arguments, metric);
+  dataset::VectorSet source = load_source(arguments.input);
+  prepare_outputs(arguments, source.view());
+  arguments.clustering.clusters = cluster_count(arguments, source.view());
+  const layout::Manifest manifest = describe(arguments, source.view(), metric);
+  const dataset::VectorSet stored =
+      stored_rows(std::move(source), metric, resolve_threads(arguments.clustering.threads));
+  build_from(arguments, manifest, stored.view());
+}
+
+void add_options(CLI::App& command, ClusterArguments& arguments) {
+  cluster::ClusteringOptions& clustering = arguments.clustering;
+  add_input_options(command, arguments.input);
+  command.add_option("--out", arguments.out, "Index directory to make")->required();
+  command.add_option("--clusters", clustering.clusters, "How many clusters");
+  command
+      .add_option("--cluster-bytes", arguments.cluster_bytes,
+                  "Or: bytes (12800, 12.5KiB) of the vectors that have one cluster as their own,\n"
+                  "on average")
+      ->transform(size_in_digits("--cluster-bytes"));
+  command.add_option("--replicas", clustering.replicas, "R: most clusters per vector, 1 to 8")
+      ->capture_default_str();
+  command.add_option("--closure-ratio", clustering.closure_ratio,
+                     "A vector is in clusters at most so many times as far as its nearest\n"
+                     "[chosen so that it is in (R + 1) / 2 on average]");
+  command
+      .add_option("--rng-factor", clustering.rng_factor,
+                  "1: a vector is in a further cluster only when that is nearer to it than to the\n"
+                  "ones before it; more keeps more replicas")
+      ->capture_default_str();
+  command
+      .add_option("--balance", clustering.balance,
+                  "Most vectors that have one cluster as their own, over the mean")
+      ->capture_default_str();
+  command
+      .add_option("--layout,--layouts", arguments.layout,
+                  "coupled, decoupled, grouped, grouped-inline; all: one index of each below --out")
+      ->capture_default_str();
+  command.add_option("--sample", clustering.sample, "Rows that k-means sees [64 per cluster]");
+  command.add_option("--threads", clustering.threads, "0: one per processor")
+      ->capture_default_str();
+  command.add_option("--seed", clustering.seed, "The same seed gives the same index")
+      ->capture_default_str();
+  command.add_flag("--map", arguments.map,
+                   "Leave the vectors in their file (.fbin, .u8bin, .i8bin): for more than memory");
+  command.add_flag("--record-checksum", arguments.record_checksum,
+                   "4 bytes more per vector, checked on every read");
+  command.add_flag("--overwrite", arguments.overwrite, "Replace an index that is already there");
+  command.add_flag("--quiet", clustering.quiet, "No progress");
+  command.add_flag("--json", arguments.json, "Report as one JSON object");
+}
+
+}  // namespace
+
+void register_build_cluster_command(CLI::App& build_command) {
+  auto arguments = std::make_shared<ClusterArguments>();
+  CLI::App* command = build_command.add_subcommand(
+      "cluster",
+      "Balanced clusters: vectors and addresses on the memory node, centroids in compute DRAM");
+  add_options(*command, *arguments);
+  command->footer(
+      "Every vector is in up to R clusters. coupled stores it as often, the others once, in\n"
+      "grouped and grouped-inline next to the other vectors of one of its clusters.\n"
+      "Memory needed: the vectors (with --map only a sample of them), 8 bytes per member, 16 per\n"
+      "vector, and the centroids. The same data, options and seed give the same bytes.\n"
+      "Example:\n  farvec build cluster --data base.u8bin --metric l2 --cluster-bytes 12800 \\\n"
+      "    --replicas 8 --layout grouped --out sift1m.clusters");
+  command->callback([arguments] { build(*arguments); });
+}
+
+}  // namespace farvec::cli

@@ -1,0 +1,216 @@
+// farvec build graph: from a vector file to an index directory.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/version.h"
+#include "cli/commands.h"
+#include "cli/index/build_input.h"
+#include "cli/index/slotted_build.h"
+#include "graph/vamana_builder.h"
+#include "layout/region/index_writer.h"
+#include "quantization/rabitq.h"
+#include "rpc/option_rules.h"
+#include "search/index_loader.h"
+
+namespace farvec::cli {
+namespace {
+
+struct BuildArguments {
+  BuildInput input;
+  std::string out;
+  std::string layout = "csr";
+  graph::VamanaOptions graph;
+  SlottedOptions slotted;
+  std::optional<std::uint32_t> code_bits;
+  bool record_checksum = false;
+  bool overwrite = false;
+  bool json = false;
+
+  bool is_slotted() const {
+    return layout::parse_layout_kind(layout) == layout::LayoutKind::slotted;
+  }
+  /// Per dimension in DRAM. A page that is read costs more than the bits that save it.
+  std::uint32_t dram_bits() const {
+    if (is_slotted() && slotted.payload == "code") return 1;
+    return code_bits.value_or(is_slotted() ? 4 : 2);
+  }
+};
+
+layout::Manifest describe(const BuildArguments& arguments, const VectorView& source,
+                          Metric metric) {
+  layout::Manifest manifest = describe_source(arguments.input, source, metric);
+  manifest.layout = layout::parse_layout_kind(arguments.layout);
+  manifest.record_checksum = arguments.record_checksum;
+  manifest.max_degree = arguments.graph.degree;
+  manifest.build = {
+      arguments.graph.degree, arguments.graph.list, static_cast<double>(arguments.graph.alpha),
+      arguments.graph.passes, arguments.graph.seed, arguments.dram_bits()};
+  return manifest;
+}
+
+void report(const BuildArguments& arguments, const layout::Manifest& manifest,
+            const graph::VamanaStats& stats) {
+  const double index_bytes =
+      static_cast<double>(manifest.region(layout::kRecordsRegion).file_bytes());
+  const double amplification = index_bytes / static_cast<double>(manifest.dataset_bytes());
+  const double distances =
+      static_cast<double>(stats.distances) / static_cast<double>(manifest.count);
+  if (arguments.json) {
+    nlohmann::ordered_json facts{{"index", arguments.out},
+                                 {"dataset", manifest.dataset.name},
+                                 {"count", manifest.count},
+                                 {"dimension", manifest.dimension},
+                                 {"average_degree", manifest.average_degree()},
+                                 {"graph_seconds", stats.seconds},
+                                 {"distances_per_vector", distances},
+                                 {"edges_added_for_reachability", stats.repaired},
+                                 {"amplification", amplification},
+                                 {"peak_memory_bytes", peak_resident_bytes()},
+                                 {"commit", commit()}};
+    if (manifest.is_slotted()) {
+      facts["pages"] = manifest.slotted.pages;
+      facts["affine_pairs"] = manifest.slotted.affine_pairs;
+      facts["affine_pairs_together"] = manifest.slotted.affine_pairs_together;
+    }
+    fmt::print("{}\n", facts.dump());
+    return;
+  }
+  fmt::print(
+      "{}: {} vectors of {} x {}, {} layout\n"
+      "graph built in {:.1f} s, {:.0f} distances per vector, average degree {:.1f}, {} edges added "
+      "so that all vertices are reachable\n"
+      "records {:.2f} times the data; peak memory {:.0f} MiB\n",
+      arguments.out, manifest.count, manifest.dimension, to_string(manifest.stored_type),
+      to_string(manifest.layout), stats.seconds, distances, manifest.average_degree(),
+      stats.repaired, amplification, static_cast<double>(peak_resident_bytes()) / (1 << 20));
+  if (manifest.is_slotted()) {
+    fmt::print("{} pages of {} bytes, placement {}: {} of {} affine pairs share a page\n",
+               manifest.slotted.pages, manifest.block_bytes, manifest.slotted.placement,
+               manifest.slotted.affine_pairs_together, manifest.slotted.affine_pairs);
+  }
+}
+
+/// Refuses options that would be ignored.
+void check_options(const CLI::App& command, const BuildArguments& arguments) {
+  const bool slotted = arguments.is_slotted();
+  refuse_unused_slotted(command, slotted ? &arguments.slotted : nullptr);
+  rpc::refuse_unused(command,
+                     std::vector<rpc::OptionRule>{
+                         {"--record-checksum", !slotted,
+                          "csr and padded: every slotted page has a checksum of its own"}});
+}
+
+void check_arguments(const BuildArguments& arguments) {
+  if (const std::uint32_t bits = arguments.dram_bits(); bits < 1 || bits > 8) {
+    throw Error("--code-bits {} is out of range: use 1 to 8", bits);
+  }
+  if (!arguments.is_slotted()) return;
+  check_slotted_options(arguments.slotted);
+}
+
+layout::Manifest write(const BuildArguments& arguments, layout::Manifest manifest,
+                       const BuiltGraph& built, unsigned threads) {
+  const layout::WriteOptions options{
+      .overwrite = arguments.overwrite, .threads = threads, .quiet = arguments.graph.quiet};
+  if (arguments.is_slotted()) {
+    return write_slotted(arguments.out, std::move(manifest), built, arguments.slotted, options);
+  }
+  const VectorView& rows = built.rows;
+  const quantization::Rabitq quantizer(quantization::Rabitq::train(
+      rows, manifest.metric, arguments.dram_bits(), arguments.graph.seed, threads));
+  HugeBuffer codes(rows.count * quantizer.record_bytes());
+  quantizer.encode(rows, codes.data(), threads);
+  const auto& parameters = quantizer.parameters();
+  const layout::IndexContents contents{
+      built.graph.view(),
+      rows,
+      {search::codes_header(parameters, rows.count), parameters.centroid, codes.span()}};
+  return layout::write_index(arguments.out, std::move(manifest), contents, options);
+}
+
+void build(const CLI::App& command, BuildArguments arguments) {
+  check_options(command, arguments);
+  check_arguments(arguments);
+  const Metric metric = parse_metric(arguments.input.metric);
+  const unsigned threads = resolve_threads(arguments.graph.threads);
+  dataset::VectorSet source = load_source(arguments.input);
+  layout::check_destination(arguments.out, arguments.overwrite,
+                            source.view().count * source.view().row_bytes());
+  layout::Manifest manifest = describe(arguments, source.view(), metric);
+  const dataset::VectorSet stored = stored_rows(std::move(source), metric, threads);
+  const VectorView rows = stored.view();
+
+  graph::VamanaOptions options = arguments.graph;
+  if (arguments.is_slotted()) {
+    arguments.slotted = resolve_slotted(arguments.slotted, rows);
+    warn_of_slotted(arguments.slotted, manifest.dimension, arguments.dram_bits());
+    options.affinity = affinity_options(arguments.slotted, rows, metric, arguments.graph);
+  }
+  graph::VamanaStats stats;
+  const graph::Graph graph = graph::build_vamana(rows, metric, options, &stats);
+  manifest =
+      write(arguments, std::move(manifest), {graph, stats, rows, arguments.dram_bits()}, threads);
+  report(arguments, manifest, stats);
+}
+
+void add_graph_options(CLI::App& command, BuildArguments& arguments) {
+  graph::VamanaOptions& graph = arguments.graph;
+  add_input_options(command, arguments.input);
+  command.add_option("--out", arguments.out, "Index directory to make")->required();
+  command.add_option("--degree", graph.degree, "R: most edges per vertex")->capture_default_str();
+  command.add_option("--list", graph.list, "L of the searches during the build")
+      ->capture_default_str();
+  command.add_option("--alpha", graph.alpha, "How much longer an edge may be than a detour")
+      ->capture_default_str();
+  command.add_option("--passes", graph.passes, "Times every vertex is inserted")
+      ->capture_default_str();
+  command.add_option(
+      "--code-bits", arguments.code_bits,
+      "Bits per dimension of the codes in DRAM, 1 to 8 (slotted: of --payload vector;\n"
+      "with code 1, see --bits) [2, slotted 4]");
+  command
+      .add_option("--layout", arguments.layout,
+                  "csr, padded (DiskANN's: whole nodes in blocks), or slotted (pages for SSDs, "
+                  "searched with --tier ssd)")
+      ->capture_default_str();
+  add_slotted_options(command, arguments.slotted);
+  command.add_option("--threads", graph.threads, "0: one per processor")->capture_default_str();
+  command.add_option("--seed", graph.seed, "The same seed gives the same index")
+      ->capture_default_str();
+  command.add_flag("--record-checksum", arguments.record_checksum,
+                   "4 bytes more per record, checked on every read");
+  command.add_flag("--overwrite", arguments.overwrite, "Replace an index that is already there");
+  command.add_flag("--quiet", graph.quiet, "No progress");
+  command.add_flag("--json", arguments.json, "Report as one JSON object");
+}
+
+}  // namespace
+
+void register_build_command(CLI::App& tool) {
+  CLI::App* command = tool.add_subcommand("build", "Build an index from a vector file");
+  command->require_subcommand(1);
+  auto arguments = std::make_shared<BuildArguments>();
+  CLI::App* graph = command->add_subcommand("graph",
+                                            "Vamana graph: records on the memory node, "
+                                            "codes and offsets in compute DRAM");
+  add_graph_options(*graph, *arguments);
+  graph->footer(
+      "The same data, options and seed give the same bytes, whatever --threads is (for floats, on\n"
+      "processors with the same vector instructions). Memory needed:\n"
+      "the vectors (for cosine a second, normalised copy: f16 for u8 and i8), 5.2 * degree bytes\n"
+      "per vector for the graph, and the codes.\n"
+      "Example:\n  farvec build graph --data base.u8bin --metric l2 --degree 32 --list 100 \\\n"
+      "    --out sift1m.index");
+  graph->callback([arguments, graph] { build(*graph, *arguments); });
+  register_build_cluster_command(*command);
+}
+
+}  // namespace farvec::cli

@@ -1,0 +1,134 @@
+#include "cli/report/measurement.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <fstream>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+#include "base/error.h"
+#include "base/output_file.h"
+#include "base/quantity.h"
+#include "distance/distance.h"
+
+namespace farvec::cli {
+namespace {
+
+template <typename Number>
+bool parse(const std::string& text, Number& value) {
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, value);
+  return error == std::errc() && end == last && !text.empty();
+}
+
+std::string processor_model() {
+  std::ifstream cpuinfo("/proc/cpuinfo");
+  for (std::string line; std::getline(cpuinfo, line);) {
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  }
+  return "unknown processor";
+}
+
+}  // namespace
+
+std::vector<std::string> split_words(const std::string& text) {
+  std::vector<std::string> parts;
+  std::size_t begin = 0;
+  for (;;) {
+    const std::size_t end = text.find(',', begin);
+    parts.push_back(text.substr(begin, end - begin));
+    if (end == std::string::npos) return parts;
+    begin = end + 1;
+  }
+}
+
+std::vector<std::uint32_t> split_numbers(const std::string& text, const std::string& option,
+                                         std::uint32_t least) {
+  std::vector<std::uint32_t> numbers;
+  for (const std::string& part : split_words(text)) {
+    const std::uint64_t number = parse_number(part, option);
+    if (number < least || number > std::numeric_limits<std::uint32_t>::max()) {
+      throw Error("{}: {} is out of range: use {} or more", option, number, least);
+    }
+    numbers.push_back(static_cast<std::uint32_t>(number));
+  }
+  return numbers;
+}
+
+std::vector<std::uint32_t> split_slots(const std::string& text) {
+  if (text == "auto") return {0};
+  return split_numbers(text, "--slots");
+}
+
+std::vector<std::size_t> split_bytes(const std::string& text, const std::string& option) {
+  std::vector<std::size_t> sizes;
+  for (const std::string& part : split_words(text)) sizes.push_back(parse_bytes(part, option));
+  return sizes;
+}
+
+std::vector<std::uint32_t> split_payloads(const std::string& text) {
+  std::vector<std::uint32_t> payloads;
+  for (const std::size_t bytes : split_bytes(text, "--payload")) {
+    if (bytes < 1 || bytes > std::numeric_limits<std::uint32_t>::max()) {
+      throw Error("--payload: {} is out of range: use 1 or more, below 4 GiB", bytes);
+    }
+    payloads.push_back(static_cast<std::uint32_t>(bytes));
+  }
+  return payloads;
+}
+
+std::vector<bool> split_switches(const std::string& text, const std::string& option) {
+  std::vector<bool> switches;
+  for (const std::string& part : split_words(text)) {
+    switches.push_back(parse_switch(part, option));
+  }
+  return switches;
+}
+
+std::vector<double> split_shares(const std::string& text, const std::string& option) {
+  std::vector<double> shares;
+  for (const std::string& part : split_words(text)) shares.push_back(parse_share(part, option));
+  return shares;
+}
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  if (values.size() % 2 == 1) return values[middle];
+  return (values[middle - 1] + values[middle]) / 2;
+}
+
+std::string host_description() {
+  char name[256] = "unknown";
+  gethostname(name, sizeof(name) - 1);
+  return fmt::format("{} ({}, {} processors, {})", name, processor_model(),
+                     sysconf(_SC_NPROCESSORS_ONLN), distance::to_string(distance::active_isa()));
+}
+
+void run_passes(std::uint32_t passes, const std::function<void()>& measure_pass) {
+  for (std::uint32_t pass = 0; pass < passes; ++pass) {
+    fmt::print(stderr, "\rpass {} of {}", pass + 1, passes);
+    std::fflush(stderr);
+    measure_pass();
+  }
+  fmt::print(stderr, "\r\033[K");
+}
+
+JsonLines::JsonLines(std::string path) : path_(std::move(path)) {
+  if (!path_.empty()) check_output(path_);
+}
+
+void JsonLines::write() const {
+  if (path_.empty()) return;
+  OutputFile out(path_, lines_.size());
+  out.append(lines_.data(), lines_.size());
+  out.commit();
+}
+
+}  // namespace farvec::cli

@@ -1,0 +1,167 @@
+#include "cli/search/batch_search.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <numeric>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "cli/interrupt.h"
+#include "cli/pinned_threads.h"
+
+namespace farvec::cli {
+namespace {
+
+using search::QueryCounts;
+using search::SearchTask;
+
+/// Latencies that there is room for at once; more make the room grow.
+constexpr std::size_t kReserved = 1 << 20;
+
+/// A task and the room for its answer.
+struct Slot : SearchTask {
+  std::uint64_t number = 0;  ///< its query is the row modulo their count
+  std::vector<NodeId> id_room;
+  std::vector<float> distance_room;
+};
+
+/// Deals every `cores`-th search to one core.
+class StridedFeed : public search::TaskFeed {
+ public:
+  StridedFeed(VectorView queries, const BatchParameters& parameters, dataset::GroundTruth& results,
+              std::size_t first, std::size_t stride)
+      : queries_(queries),
+        parameters_(parameters),
+        results_(results),
+        next_(parameters.first + first),
+        stride_(stride),
+        end_(parameters.first + std::uint64_t{queries.count} * parameters.repeats),
+        limit_(us_to_ticks(parameters.limit_ms * 1000)),
+        start_(now_ticks()),
+        deadline_(us_to_ticks(parameters.deadline_ms * 1000)) {
+    latency_us.reserve(std::min<std::size_t>((end_ - parameters.first) / stride + 1, kReserved));
+  }
+
+  SearchTask* next() override {
+    if (finished()) return nullptr;
+    any_ = true;
+    Slot* slot = free_slot();
+    slot->number = next_;
+    next_ += stride_;
+    slot->query = queries_.row(slot->number % queries_.count);
+    slot->deadline = now_ticks() + deadline_;
+    return slot;
+  }
+
+  bool finished() override {
+    if (next_ >= end_ || interrupted()) return true;
+    return limit_ > 0 && any_ && now_ticks() - start_ >= limit_;
+  }
+
+  void done(SearchTask& task) override {
+    auto* slot = static_cast<Slot*>(&task);
+    if (!task.status.ok()) {
+      throw Error("query {} failed: {} ({})", slot->number % queries_.count, task.status.message(),
+                  to_string(task.status.code()));
+    }
+    latency_us.push_back(static_cast<float>(ticks_to_us(task.finished - task.started)));
+    if (slot->number - parameters_.first < queries_.count) keep(*slot);
+    free_.push_back(slot);
+  }
+
+  void idle() override {}
+
+  std::vector<float> latency_us;
+  QueryCounts totals;
+  double coverage = 1;
+
+ private:
+  Slot* free_slot() {
+    if (free_.empty()) {
+      slots_.push_back(std::make_unique<Slot>());
+      Slot& slot = *slots_.back();
+      slot.id_room.resize(parameters_.k);
+      slot.distance_room.resize(parameters_.k);
+      slot.ids = slot.id_room.data();
+      slot.distances = slot.distance_room.data();
+      slot.k = parameters_.k;
+      slot.list = parameters_.list;
+      slot.width = parameters_.width;
+      slot.probing = parameters_.probing;
+      slot.partial = parameters_.partial;
+      free_.push_back(&slot);
+    }
+    Slot* slot = free_.back();
+    free_.pop_back();
+    return slot;
+  }
+
+  void keep(const Slot& slot) {
+    const std::size_t row = slot.number % queries_.count * parameters_.k;
+    for (std::uint32_t i = 0; i < parameters_.k; ++i) {
+      const bool found = i < slot.found;
+      results_.ids[row + i] = found ? slot.ids[i] : kInvalidNode;
+      results_.distances[row + i] =
+          found ? slot.distances[i] : std::numeric_limits<float>::infinity();
+    }
+    totals += slot.counts;
+    coverage = std::min(coverage, slot.coverage);
+  }
+
+  const VectorView queries_;
+  const BatchParameters parameters_;
+  dataset::GroundTruth& results_;
+  std::uint64_t next_;
+  const std::size_t stride_;
+  const std::uint64_t end_;
+  const Ticks limit_;
+  const Ticks start_;
+  bool any_ = false;  ///< dealt
+  const Ticks deadline_;
+  std::vector<std::unique_ptr<Slot>> slots_;
+  std::vector<Slot*> free_;
+};
+
+/// Of the calling thread.
+double processor_seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+}  // namespace
+
+BatchOutcome run_batch(std::span<const std::unique_ptr<search::SearchCore>> cores,
+                       VectorView queries, const BatchParameters& parameters,
+                       dataset::GroundTruth& results) {
+  results.queries = queries.count;
+  results.k = parameters.k;
+  results.ids.resize(queries.count * parameters.k);
+  results.distances.resize(queries.count * parameters.k);
+  std::vector<std::unique_ptr<StridedFeed>> feeds;
+  for (std::size_t c = 0; c < cores.size(); ++c) {
+    feeds.push_back(std::make_unique<StridedFeed>(queries, parameters, results, c, cores.size()));
+  }
+  std::vector<double> busy(cores.size());
+  const auto start = std::chrono::steady_clock::now();
+  run_pinned(cores.size(), [&](std::size_t c) {
+    const double before = processor_seconds();
+    cores[c]->run(*feeds[c]);
+    busy[c] = processor_seconds() - before;
+  });
+  BatchOutcome outcome;
+  outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  outcome.processor_seconds = std::accumulate(busy.begin(), busy.end(), 0.0);
+  for (const auto& feed : feeds) {
+    outcome.latency_us.insert(outcome.latency_us.end(), feed->latency_us.begin(),
+                              feed->latency_us.end());
+    outcome.totals += feed->totals;
+    outcome.coverage = std::min(outcome.coverage, feed->coverage);
+  }
+  return outcome;
+}
+
+}  // namespace farvec::cli

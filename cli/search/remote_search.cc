@@ -1,0 +1,123 @@
+#include "cli/search/remote_search.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <random>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "base/error.h"
+#include "cli/search/backoff.h"
+#include "rpc/status.h"
+
+namespace farvec::cli {
+namespace {
+
+namespace v1 = compute_node::v1;
+
+/// Rows [begin, begin + count) of the file as one request.
+v1::SearchRequest make_request(const RemoteSearchOptions& options, dataset::VectorReader& queries,
+                               std::uint64_t begin, std::size_t count) {
+  const dataset::VectorFileInfo& info = queries.info();
+  v1::SearchRequest request = request_template(options.parameters, info.type, info.dimension);
+  std::string row(info.row_bytes(), '\0');
+  for (std::size_t i = 0; i < count; ++i) {
+    queries.read_rows(begin + i, 1, reinterpret_cast<std::byte*>(row.data()));
+    request.add_queries(row);
+  }
+  return request;
+}
+
+/// What became of one attempt.
+struct Attempt {
+  v1::SearchResponse response;
+  std::string wrong;    ///< empty: every query has its result
+  bool passes = false;  ///< what is wrong may be right later
+  std::chrono::milliseconds retry_after{0};
+};
+
+bool may_pass(grpc::StatusCode code) {
+  return code == grpc::StatusCode::RESOURCE_EXHAUSTED || code == grpc::StatusCode::UNAVAILABLE;
+}
+
+Attempt attempt(v1::ComputeNode::Stub& stub, const v1::SearchRequest& request,
+                std::chrono::milliseconds deadline) {
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + deadline);
+  Attempt made;
+  const grpc::Status status = stub.Search(&context, request, &made.response);
+  if (!status.ok()) {
+    made.wrong = rpc::describe(status);
+    made.passes = may_pass(status.error_code());
+    made.retry_after = retry_after(context);
+    return made;
+  }
+  if (made.response.results_size() != request.queries_size()) {
+    made.wrong = fmt::format("{} results came for {} queries", made.response.results_size(),
+                             request.queries_size());
+    return made;
+  }
+  for (const v1::QueryResult& result : made.response.results()) {
+    if (result.status() == 0) continue;
+    const auto code = static_cast<grpc::StatusCode>(result.status());
+    made.wrong = rpc::describe({code, result.message()});
+    made.passes = may_pass(code);
+    break;
+  }
+  return made;
+}
+
+/// Attempts until one succeeds, at most 1 + options.retries.
+v1::SearchResponse call(v1::ComputeNode::Stub& stub, const v1::SearchRequest& request,
+                        const RemoteSearchOptions& options, Random& random) {
+  Backoff backoff(options.retries, random);
+  for (;;) {
+    Attempt made = attempt(stub, request, options.deadline);
+    if (made.wrong.empty()) return std::move(made.response);
+    const auto wait = made.passes ? backoff.next(made.retry_after) : std::nullopt;
+    if (!wait) throw Error("compute node {}: {}", options.node.address, made.wrong);
+    std::this_thread::sleep_for(*wait);
+  }
+}
+
+void copy_result(const v1::QueryResult& result, std::size_t query, dataset::GroundTruth& out) {
+  const int found = result.ids_size();
+  if (found > static_cast<int>(out.k) || result.distances_size() != found) {
+    throw Error("query {}: the compute node sent {} ids and {} distances for k = {}", query, found,
+                result.distances_size(), out.k);
+  }
+  std::copy(result.ids().begin(), result.ids().end(), out.ids.begin() + query * out.k);
+  std::copy(result.distances().begin(), result.distances().end(),
+            out.distances.begin() + query * out.k);
+}
+
+}  // namespace
+
+RemoteResults search_remote(const RemoteSearchOptions& options, dataset::VectorReader& queries) {
+  const auto stub = connect_to_node(options.node);
+  check_limits_of_node(*stub, options.node, options.parameters);
+  Random random(std::random_device{}());
+  RemoteResults results;
+  dataset::GroundTruth& out = results.neighbors;
+  out.queries = queries.info().count;
+  out.k = options.parameters.k;
+  out.ids.assign(out.queries * out.k, kInvalidNode);
+  out.distances.assign(out.queries * out.k, std::numeric_limits<float>::infinity());
+  const std::size_t step = std::max<std::size_t>(1, options.queries_per_call);
+  for (std::size_t begin = 0; begin < out.queries; begin += step) {
+    const std::size_t count = std::min(step, out.queries - begin);
+    const auto request = make_request(options, queries, begin, count);
+    const auto response = call(*stub, request, options, random);
+    for (std::size_t i = 0; i < count; ++i) {
+      const v1::QueryResult& result = response.results(static_cast<int>(i));
+      copy_result(result, begin + i, out);
+      results.coverage = std::min<double>(results.coverage, result.coverage());
+    }
+  }
+  return results;
+}
+
+}  // namespace farvec::cli

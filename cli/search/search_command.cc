@@ -1,0 +1,237 @@
+// farvec search: a file of queries in, a file of neighbours out.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/error.h"
+#include "base/parallel.h"
+#include "cli/commands.h"
+#include "cli/local_tier.h"
+#include "cli/report/measurement.h"
+#include "cli/search/batch_search.h"
+#include "cli/search/queries.h"
+#include "cli/search/remote_search.h"
+#include "cli/search/search_limits.h"
+#include "cli/search/search_rules.h"
+#include "dataset/recall.h"
+#include "rpc/tls_flags.h"
+#include "search/index_loader.h"
+#include "search/probe_counts.h"
+
+namespace farvec::cli {
+namespace {
+
+struct SearchArguments {
+  std::string index;
+  std::string connect;
+  std::string queries;
+  std::string out;
+  std::string groundtruth;
+  std::string tier = "dram";
+  std::string probe_counts;
+  BatchParameters parameters;
+  std::string slots = "auto";
+  unsigned threads = 0;
+  DiskArguments disk;
+  std::uint32_t deadline_ms = 10'000;
+  std::uint32_t retries = 0;
+  bool json = false;
+  rpc::TlsFiles tls;
+
+  SearchArguments() { parameters.probing.clusters = 16; }
+};
+
+struct SearchReport {
+  double seconds = 0;
+  std::size_t queries = 0;
+  double coverage = 1;         ///< least of all queries
+  std::size_t incomplete = 0;  ///< queries with fewer than k neighbours
+  double recall = -1;          ///< negative: not asked for
+  bool exact = true;           ///< distances, which can be compared with the truth's
+};
+
+void print_report(const SearchArguments& arguments, const SearchReport& report) {
+  const double qps = static_cast<double>(report.queries) / report.seconds;
+  if (arguments.json) {
+    nlohmann::ordered_json facts{{"queries", report.queries},
+                                 {"k", arguments.parameters.k},
+                                 {"list", arguments.parameters.list},
+                                 {"width", arguments.parameters.width},
+                                 {"probe", arguments.parameters.probing.clusters},
+                                 {"seconds", report.seconds},
+                                 {"qps", qps},
+                                 {"coverage", report.coverage},
+                                 {"incomplete", report.incomplete}};
+    if (report.recall >= 0) facts["recall"] = report.recall;
+    if (!arguments.out.empty()) facts["out"] = arguments.out;
+    fmt::print("{}\n", facts.dump());
+    return;
+  }
+  fmt::print("{} queries in {:.3f} s ({:.0f} per second)", report.queries, report.seconds, qps);
+  if (report.recall >= 0) {
+    fmt::print(", recall@{} {:.4f}", arguments.parameters.k, report.recall);
+  }
+  if (report.incomplete > 0) fmt::print(", {} with fewer than k", report.incomplete);
+  if (report.coverage < 1) fmt::print(", coverage down to {:.3f}", report.coverage);
+  fmt::print("\n");
+}
+
+/// 0 for "auto".
+std::uint32_t one_slots(const std::string& text) {
+  const auto slots = split_slots(text);
+  if (slots.size() > 1) throw Error("--slots: give one number; `farvec sweep` compares several");
+  return slots.front();
+}
+
+double search_local(const SearchArguments& arguments, dataset::GroundTruth& results,
+                    SearchReport& report) {
+  const auto directory = layout::IndexDirectory::open(arguments.index);
+  check_limits(arguments.parameters, limits_of(directory.manifest()));
+  const std::uint32_t slots = one_slots(arguments.slots);
+  const auto index = search::load_search_index(directory, {.quiet = true});
+  const dataset::VectorSet queries = load_queries(arguments.queries, directory.manifest());
+  LocalMemory memory(directory);
+  const unsigned threads = resolve_threads(arguments.threads);
+  LocalTier tier(transport::parse_tier(arguments.tier), index, memory, {arguments.tls, threads});
+  CoreRequest request{.cores = threads,
+                      .list = arguments.parameters.list,
+                      .width = arguments.parameters.width,
+                      .probe = arguments.parameters.probing.clusters,
+                      .k = arguments.parameters.k};
+  if (tier.is_disk()) request.disk = one_disk_choice(arguments.disk, directory.manifest());
+  request.disk = resolve_rerank(request.disk, directory.manifest(), request.k, request.list);
+  report.exact = has_exact_distances(directory.manifest(), *request.disk.rerank);
+  search::SearchCoreOptions& options = request.options;
+  options.slots = slots;
+  if (options.slots == 0) {
+    options.slots = tier.choose_slots(request, queries.view(), arguments.parameters);
+  }
+  options.max_list = std::max(options.max_list, arguments.parameters.list);
+  options.max_probe = std::max(options.max_probe, arguments.parameters.probing.clusters);
+  if (!arguments.probe_counts.empty()) {
+    options.probe_counts = std::make_shared<search::ProbeCounts>(directory.manifest());
+  }
+  const auto cores = tier.make_cores(request);
+  const BatchOutcome outcome = run_batch(cores, queries.view(), arguments.parameters, results);
+  report.coverage = outcome.coverage;
+  if (options.probe_counts) {
+    search::write_probe_counts(arguments.probe_counts, options.probe_counts->tally());
+  }
+  return outcome.seconds;
+}
+
+double search_connected(const SearchArguments& arguments, dataset::GroundTruth& results,
+                        SearchReport& report) {
+  RemoteSearchOptions options;
+  options.node.address = arguments.connect;
+  options.node.tls = arguments.tls;
+  options.parameters = arguments.parameters;
+  options.deadline = std::chrono::milliseconds(arguments.deadline_ms);
+  options.retries = arguments.retries;
+  const auto queries = dataset::open_vectors(arguments.queries);
+  const auto start = std::chrono::steady_clock::now();
+  RemoteResults found = search_remote(options, *queries);
+  const auto end = std::chrono::steady_clock::now();
+  results = std::move(found.neighbors);
+  report.coverage = found.coverage;
+  return std::chrono::duration<double>(end - start).count();
+}
+
+/// Refuses options that would be ignored, before anything is loaded.
+void check_options(const CLI::App& command, const SearchArguments& arguments) {
+  if (arguments.index.empty() == arguments.connect.empty()) {
+    throw Error("give either --index DIR or --connect ADDRESS");
+  }
+  if (arguments.index.empty()) return refuse_local_options(command);
+  const auto directory = layout::IndexDirectory::open(arguments.index);
+  const transport::TierSpec tier = transport::parse_tier(arguments.tier);
+  refuse_unused_options(command, {directory.manifest(), arguments.index, {&tier, 1}});
+}
+
+void search(const CLI::App& command, const SearchArguments& arguments) {
+  check_options(command, arguments);
+  if (!arguments.out.empty()) dataset::check_groundtruth_output(arguments.out);
+  dataset::GroundTruth results;
+  SearchReport report;
+  report.seconds = arguments.connect.empty() ? search_local(arguments, results, report)
+                                             : search_connected(arguments, results, report);
+  report.queries = results.queries;
+  for (std::size_t q = 0; q < results.queries; ++q) {
+    report.incomplete += results.ids[(q + 1) * results.k - 1] == kInvalidNode ? 1 : 0;
+  }
+  if (!arguments.out.empty()) dataset::write_groundtruth(arguments.out, results);
+  if (!arguments.groundtruth.empty()) {
+    const auto truth = dataset::read_groundtruth(arguments.groundtruth);
+    report.recall =
+        dataset::recall_at_k({results.ids.data(), report.exact ? results.distances.data() : nullptr,
+                              results.queries, results.k},
+                             truth, results.k);
+  }
+  print_report(arguments, report);
+}
+
+}  // namespace
+
+void register_search_command(CLI::App& tool) {
+  auto arguments = std::make_shared<SearchArguments>();
+  SearchArguments& a = *arguments;
+  CLI::App* command = tool.add_subcommand("search", "Find the nearest neighbours of every query");
+  command->add_option("--index", a.index, "Index directory, searched in this process");
+  command->add_option("--connect", a.connect, "Compute node to ask: HOST:PORT or unix:/path");
+  command
+      ->add_option("--deadline-ms", a.deadline_ms,
+                   "With --connect: milliseconds that each call of up to 64 queries may take")
+      ->check(CLI::Range(1, 3'600'000))
+      ->capture_default_str();
+  command
+      ->add_option(
+          "--retries", a.retries,
+          "With --connect: times that a call is tried again when the node is too busy\n"
+          "(RESOURCE_EXHAUSTED) or has no index (UNAVAILABLE): after 10 ms at first, then\n"
+          "twice as long each time up to 1 s, or when the node says")
+      ->check(CLI::Range(0, 1'000))
+      ->capture_default_str();
+  command->add_option("--queries", a.queries, "Vector file")->required();
+  command->add_option("--k", a.parameters.k, "Neighbours wanted")->capture_default_str();
+  command->add_option("--list", a.parameters.list, "L: candidates kept, at least k")
+      ->capture_default_str();
+  command->add_option("--width", a.parameters.width, "W: records fetched per hop")
+      ->capture_default_str();
+  command->add_option("--probe", a.parameters.probing.clusters, "Of a cluster index: most clusters")
+      ->capture_default_str();
+  command
+      ->add_option("--prune-ratio", a.parameters.probing.prune_ratio,
+                   "Of a cluster index: leave out clusters more than so many times as far as the\n"
+                   "nearest [keep all]")
+      ->check(CLI::Range(1.0, 1e6));
+  command->add_option("--out", a.out, "Result file, .ibin like ground truth");
+  command->add_option("--groundtruth", a.groundtruth, "True neighbours, to print the recall");
+  command->add_option("--probe-counts", a.probe_counts,
+                      "With --index of clusters: file for how often each was probed, for\n"
+                      "`farvec regroup`; of compute nodes `farvec probe-counts` writes it");
+  command->add_option("--tier", a.tier, "With --index: as in `farvec sweep`")
+      ->capture_default_str();
+  command->add_flag(
+      "--partial", a.parameters.partial,
+      "Over several memory nodes: answer without records of which no replica is left, "
+      "and print how much of the index was there");
+  search::add_disk_options(*command, a.disk, false);
+  command->add_option("--slots", a.slots, "Searches in flight per core; auto: as in `farvec sweep`")
+      ->capture_default_str();
+  command->add_option("--threads", a.threads, "0: one per processor")->capture_default_str();
+  command->add_flag("--json", a.json, "Report as one JSON object");
+  rpc::add_tls_flags(*command, a.tls);
+  command->footer(
+      "Example:\n"
+      "  farvec search --index sift1m.index --queries query.u8bin --k 10 --list 60 \\\n"
+      "    --out found.ibin --groundtruth gt100.ibin\n"
+      "  farvec search --connect 127.0.0.1:7711 --queries query.u8bin --k 10 --list 60");
+  command->callback([arguments, command] { search(*command, *arguments); });
+}
+
+}  // namespace farvec::cli

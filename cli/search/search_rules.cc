@@ -1,0 +1,109 @@
+#include "cli/search/search_rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "rpc/option_rules.h"
+#include "rpc/tls_flags.h"
+#include "search/disk_options.h"
+
+namespace farvec::cli {
+namespace {
+
+using rpc::OptionRule;
+using search::kPageOptions;
+using transport::TierKind;
+using transport::TierSpec;
+
+bool spans_nodes(const TierSpec& tier) {
+  return is_remote(tier.kind) && tier.path.find(',') != std::string::npos;
+}
+
+bool any_of(const SearchTarget& target, bool (*holds)(const TierSpec&)) {
+  return std::any_of(target.tiers.begin(), target.tiers.end(), holds);
+}
+
+bool is_ssd(const TierSpec& tier) {
+  return tier.kind == TierKind::ssd;
+}
+
+bool reads(const TierSpec& tier) {
+  return !transport::reached_by_loads(tier);
+}
+
+std::string tier_names(const SearchTarget& target) {
+  std::string names;
+  for (const TierSpec& tier : target.tiers) {
+    if (!names.empty()) names += ',';
+    names += transport::to_string(tier);
+  }
+  return names;
+}
+
+/// Of the calls to a compute node.
+std::vector<OptionRule> node_rules() {
+  return {{"--retries", false, "--connect, not --index"},
+          {"--deadline-ms", false, "--connect, not --index"}};
+}
+
+std::vector<OptionRule> index_rules(const SearchTarget& target) {
+  const bool graph = target.manifest.index == layout::IndexKind::graph;
+  const bool slotted = target.manifest.is_slotted();
+  const std::string is =
+      fmt::format("; '{}' is {}", target.index,
+                  graph ? fmt::format("a graph ({})", target.manifest.layout_name()) : "clusters");
+  std::vector<OptionRule> rules;
+  for (const char* option : {"--list", "--width"}) {
+    rules.push_back({option, graph, "graph indexes" + is});
+  }
+  for (const char* option :
+       {"--probe", "--prune-ratio", "--dedup", "--merge-gap", "--probe-counts"}) {
+    rules.push_back({option, !graph, "cluster indexes" + is});
+  }
+  for (const char* option : kPageOptions) {
+    rules.push_back({option, slotted, "slotted pages (`build graph --layout slotted`)" + is});
+  }
+  rules.push_back({"--cache-bytes", !slotted,
+                   "indexes that are not slotted, whose pool --memory-budget bounds" + is});
+  return rules;
+}
+
+std::vector<OptionRule> tier_rules(const SearchTarget& target) {
+  const std::string is = "; --tier is " + tier_names(target);
+  const bool reading = any_of(target, reads);
+  const std::string by_reads =
+      "tiers that are read, not loaded from: verbs, fabric, ssd and "
+      "emulated devices far away" +
+      is;
+  return {{"--memory-budget", any_of(target, is_ssd), "--tier ssd" + is},
+          {"--cache-bytes", reading, by_reads},
+          {"--merge-gap", reading, by_reads},
+          {"--partial", any_of(target, spans_nodes), "tiers of several memory nodes" + is}};
+}
+
+}  // namespace
+
+void refuse_unused_options(const CLI::App& command, const SearchTarget& target) {
+  rpc::refuse_unused(command, node_rules());
+  rpc::refuse_unused(command, index_rules(target));
+  rpc::refuse_unused(command, tier_rules(target));
+  if (any_of(target, [](const TierSpec& tier) { return is_remote(tier.kind); })) return;
+  rpc::refuse_tls_flags(command, "memory nodes and compute nodes; --tier is " + tier_names(target));
+}
+
+void refuse_local_options(const CLI::App& command) {
+  std::vector<OptionRule> rules;
+  for (const char* option :
+       {"--tier", "--slots", "--threads", "--memory-budget", "--probe-counts"}) {
+    rules.push_back({option, false, "--index, not --connect"});
+  }
+  for (const char* option : kPageOptions) {
+    rules.push_back({option, false, "--index, not --connect"});
+  }
+  rpc::refuse_unused(command, rules);
+}
+
+}  // namespace farvec::cli

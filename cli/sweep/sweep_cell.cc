@@ -1,0 +1,175 @@
+#include "cli/sweep/sweep_cell.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "base/error.h"
+#include "cli/search/queries.h"
+#include "dataset/recall.h"
+
+namespace farvec::cli {
+namespace {
+
+/// Of a run that says how fast the searches are.
+constexpr double kProbeMs = 50;
+
+}  // namespace
+
+std::size_t SweepQueries::warm_count() const {
+  std::size_t count = 0;
+  for (const VectorView& view : warm_rows) count += view.count;
+  return count;
+}
+
+SweepCell::SweepCell(const SweepPoint& point, SweepTier& tier, const SweepQueries& queries)
+    : point_(point), tier_(tier), queries_(queries) {
+  parameters_.k = queries.k;
+  parameters_.list = point.list;
+  parameters_.width = point.width;
+  parameters_.probing = point.probing;
+  if (tier.open == nullptr) return;
+  point_.disk = resolve_rerank(point_.disk, tier.open->manifest(), queries.k, point.list);
+  if (point_.slots != 0) return;
+  if (tier.open->measures_slots()) {
+    point_.auto_slots = true;
+  } else {
+    choose_slots();
+  }
+}
+
+bool SweepCell::pooled() const {
+  return tier_.open != nullptr && tier_.open->manifest().is_slotted();
+}
+
+CoreRequest SweepCell::request() const {
+  CoreRequest request{.cores = point_.threads,
+                      .list = point_.list,
+                      .width = point_.width,
+                      .probe = point_.probing.clusters,
+                      .k = queries_.k,
+                      .disk = point_.disk};
+  search::SearchCoreOptions& options = request.options;
+  options.slots = point_.slots;
+  options.cache_bytes = point_.cache_bytes / point_.threads;
+  options.max_list = std::max(point_.list, options.max_list);
+  options.max_probe = std::max(point_.probing.clusters, options.max_probe);
+  options.merge_gap_bytes = queries_.merge_gap;
+  return request;
+}
+
+void SweepCell::choose_slots() {
+  const VectorView probes = queries_.warm_rows.empty() ? queries_.rows : queries_.warm_rows.front();
+  point_.slots = tier_.open->choose_slots(request(), probes, parameters_);
+}
+
+double SweepCell::probe_seconds() {
+  if (tier_.open == nullptr) return 0;
+  CoreRequest wanted = request();
+  if (wanted.options.slots == 0) wanted.options.slots = search::SearchCoreOptions{}.slots;
+  const auto cores = tier_.open->make_cores(wanted);
+  BatchParameters parameters = parameters_;
+  parameters.limit_ms = kProbeMs;
+  dataset::GroundTruth results;
+  const BatchOutcome outcome = run_batch(cores, queries_.rows, parameters, results);
+  const auto searches = std::max<double>(1, static_cast<double>(outcome.latency_us.size()));
+  return outcome.seconds / searches;
+}
+
+double SweepCell::unbounded_searches(std::uint32_t passes) const {
+  const auto rows = static_cast<double>(queries_.rows.count);
+  const auto warm = static_cast<double>(queries_.warm_count());
+  if (pooled()) return rows + passes * warm;
+  return point_.cache_bytes > 0 ? 2 * rows : rows;
+}
+
+double SweepCell::choosing_searches() const {
+  return point_.auto_slots ? DiskTier::kChoosingSearches : 0;
+}
+
+void SweepCell::prepare() {
+  if (tier_.open == nullptr) throw Error("{}", tier_.failure);
+  if (point_.slots == 0) choose_slots();
+  samples_.memory_bytes = tier_.open->memory_bytes(request()).value_or(0);
+  if (pooled()) {
+    samples_.warm_queries = queries_.warm_count();
+    fill_pool();
+  } else {
+    cores_ = tier_.open->make_cores(request());
+    dataset::GroundTruth results;
+    // What is counted is a cache that is full, as it is in the passes.
+    if (point_.cache_bytes > 0) run_batch(cores_, queries_.rows, parameters_, results);
+  }
+  count();
+}
+
+/// Every query once, whose recall and counts are noted.
+void SweepCell::count() {
+  dataset::GroundTruth results;
+  const search::CoreStatistics before = statistics();
+  BatchOutcome outcome = run_batch(cores_, queries_.rows, parameters_, results);
+  const search::CoreStatistics after = statistics();
+  const VectorView& rows = queries_.rows;
+  if (outcome.latency_us.size() < rows.count) return;  // interrupted
+  const bool exact = has_exact_distances(tier_.open->manifest(), *point_.disk.rerank);
+  samples_.recall = dataset::recall_at_k(
+      {results.ids.data(), exact ? results.distances.data() : nullptr, rows.count, results.k},
+      queries_.truth, queries_.k, queries_.range.begin);
+  samples_.totals = outcome.totals;
+  samples_.queries = rows.count;
+  samples_.core_dram_bytes = after.dram_bytes;
+  samples_.io_reads = pooled() ? outcome.totals.reads : after.device_reads - before.device_reads;
+  samples_.io_bytes = pooled() ? outcome.totals.bytes : after.device_bytes - before.device_bytes;
+  if (pooled()) add_pass(std::move(outcome));
+}
+
+/// Cores with an empty pool, which queries that are not measured fill.
+void SweepCell::fill_pool() {
+  cores_.clear();
+  cores_ = tier_.open->make_cores(request());
+  dataset::GroundTruth results;
+  for (const VectorView& rows : queries_.warm_rows) {
+    run_batch(cores_, rows, parameters_, results);
+  }
+}
+
+/// Sums over the cores.
+search::CoreStatistics SweepCell::statistics() const {
+  search::CoreStatistics sum;
+  for (const auto& core : cores_) {
+    const search::CoreStatistics one = core->statistics();
+    sum.dram_bytes += one.dram_bytes;
+    sum.device_reads += one.device_reads;
+    sum.device_bytes += one.device_bytes;
+  }
+  return sum;
+}
+
+void SweepCell::measure_pass(std::uint32_t pass) {
+  if (pooled() && pass == 0) return;  // the search of every query was it
+  BatchParameters parameters = parameters_;
+  parameters.limit_ms = queries_.pass_ms;
+  dataset::GroundTruth results;
+  if (pooled()) {
+    fill_pool();
+  } else {
+    parameters.repeats = std::numeric_limits<std::uint32_t>::max();
+  }
+  BatchOutcome outcome = run_batch(cores_, queries_.rows, parameters, results);
+  parameters_.first += pooled() ? 0 : outcome.latency_us.size();
+  add_pass(std::move(outcome));
+}
+
+void SweepCell::add_pass(BatchOutcome outcome) {
+  if (outcome.latency_us.empty()) return;  // interrupted
+  double total_us = 0;
+  for (float us : outcome.latency_us) total_us += static_cast<double>(us);
+  const auto searches = static_cast<double>(outcome.latency_us.size());
+  samples_.qps.push_back(searches / outcome.seconds);
+  samples_.processor_us.push_back(1e6 * outcome.processor_seconds / searches);
+  samples_.mean_us.push_back(total_us / searches);
+  samples_.p50_us.push_back(percentile(outcome.latency_us, 0.50));
+  samples_.p99_us.push_back(percentile(outcome.latency_us, 0.99));
+}
+
+}  // namespace farvec::cli

@@ -1,0 +1,292 @@
+// farvec sweep: recall, throughput and latency over every combination of parameters.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/error.h"
+#include "base/quantity.h"
+#include "cli/commands.h"
+#include "cli/interrupt.h"
+#include "cli/report/measurement.h"
+#include "cli/search/queries.h"
+#include "cli/search/search_rules.h"
+#include "cli/sweep/sweep_run.h"
+#include "dataset/groundtruth.h"
+#include "rpc/tls_flags.h"
+#include "search/index_loader.h"
+
+namespace farvec::cli {
+namespace {
+
+struct SweepArguments {
+  std::string index;
+  std::string queries;
+  std::string groundtruth;
+  std::string lists = "20,40,80,160";
+  std::string widths = "1";
+  std::string probes = "1,4,16,64";
+  std::string dedup = "on";
+  float prune_ratio = std::numeric_limits<float>::infinity();
+  std::optional<std::uint32_t> merge_gap;
+  std::string slots = "auto";
+  std::string threads = "1";
+  std::string tiers = "dram";
+  std::string cache_bytes = "0";
+  std::string range;
+  std::string json;
+  bool resume = false;
+  bool overwrite = false;
+  DiskArguments disk;
+  std::uint32_t k = 10;
+  std::uint32_t passes = 5;
+  double pass_ms = 300;
+  rpc::TlsFiles tls;
+};
+
+/// What a sweep works with, opened and loaded once.
+class Sweep {
+ public:
+  explicit Sweep(const SweepArguments& arguments)
+      : arguments_(arguments),
+        directory_(layout::IndexDirectory::open(arguments.index)),
+        index_(search::load_search_index(directory_, {.quiet = true})),
+        memory_(directory_),
+        truth_(dataset::read_groundtruth(arguments.groundtruth)),
+        vectors_(load_queries(arguments.queries, directory_.manifest())),
+        queries_{.truth = truth_} {
+    choose_rows();
+    const auto threads = split_numbers(arguments.threads, "--threads");
+    const RemoteAccess access{arguments.tls, *std::max_element(threads.begin(), threads.end())};
+    for (const auto& spec : transport::parse_tiers(arguments.tiers)) open_tier(spec, access);
+  }
+
+  /// One for every combination that is not another one's repetition.
+  std::vector<std::unique_ptr<SweepCell>> cells() {
+    const SweepAxes axes = this->axes();
+    std::vector<std::unique_ptr<SweepCell>> cells;
+    for (const SweepPoint& point : axes.points()) {
+      SweepTier& tier = *tiers_[point.tier];
+      const bool cached = !index_.slotted() && !transport::reached_by_loads(tier.spec);
+      if (point.cache_bytes > 0 && !cached) continue;
+      if (!is_disk(tier) && point.disk != axes.disks.front()) continue;
+      cells.push_back(std::make_unique<SweepCell>(point, tier, queries_));
+    }
+    return cells;
+  }
+
+  ReportContext context() const {
+    const auto& records = directory_.manifest().region(layout::kRecordsRegion);
+    return {.manifest = directory_.manifest(),
+            .index = arguments_.index,
+            .index_xxh3 = records.payload_checksum(),
+            .queries_xxh3 = layout::fingerprint(vectors_.view()),
+            .queries = queries_.range,
+            .k = arguments_.k,
+            .passes = arguments_.passes,
+            .pass_ms = arguments_.pass_ms,
+            .merge_gap = arguments_.merge_gap,
+            .index_dram_bytes = index_.dram_bytes(),
+            .host = host_description()};
+  }
+
+ private:
+  static bool is_disk(const SweepTier& tier) { return tier.spec.kind == transport::TierKind::ssd; }
+
+  VectorView rows_of(const RowRange& range) const {
+    VectorView rows = vectors_.view();
+    rows.data = rows.row(range.begin);
+    rows.count = range.end - range.begin;
+    return rows;
+  }
+
+  void choose_rows() {
+    queries_.range = parse_range(arguments_.range, vectors_.count());
+    const RowRange& range = queries_.range;
+    queries_.rows = rows_of(range);
+    for (const RowRange& other : {RowRange{0, range.begin}, {range.end, vectors_.count()}}) {
+      if (other.begin < other.end) queries_.warm_rows.push_back(rows_of(other));
+    }
+    queries_.k = arguments_.k;
+    queries_.pass_ms = arguments_.pass_ms;
+    queries_.merge_gap = arguments_.merge_gap;
+    if (truth_.queries < range.end || truth_.k < arguments_.k) {
+      throw Error("{} has {} neighbours for each of {} queries: {} for {} are needed",
+                  arguments_.groundtruth, truth_.k, truth_.queries, arguments_.k, range.end);
+    }
+  }
+
+  /// One that cannot be opened says so in its rows.
+  void open_tier(const transport::TierSpec& spec, const RemoteAccess& access) {
+    auto tier = std::make_unique<SweepTier>(SweepTier{spec, nullptr, ""});
+    try {
+      tier->open = std::make_unique<LocalTier>(spec, index_, memory_, access);
+    } catch (const std::exception& error) {
+      tier->failure = error.what();
+    }
+    tiers_.push_back(std::move(tier));
+  }
+
+  SweepAxes axes() const {
+    SweepAxes axes;
+    axes.tiers = tiers_.size();
+    axes.threads = split_numbers(arguments_.threads, "--threads");
+    axes.slots = split_slots(arguments_.slots);
+    axes.cache_bytes = split_bytes(arguments_.cache_bytes, "--cache-bytes");
+    if (std::any_of(tiers_.begin(), tiers_.end(), [](const auto& t) { return is_disk(*t); })) {
+      axes.disks = disk_choices(arguments_.disk, directory_.manifest());
+    }
+    if (index_.clusters() == nullptr) {
+      axes.widths = split_numbers(arguments_.widths, "--width");
+      axes.lists = split_numbers(arguments_.lists, "--list");
+      return axes;
+    }
+    axes.probes = split_numbers(arguments_.probes, "--probe");
+    axes.dedups = split_switches(arguments_.dedup, "--dedup");
+    axes.prune_ratio = arguments_.prune_ratio;
+    return axes;
+  }
+
+  const SweepArguments& arguments_;
+  const layout::IndexDirectory directory_;
+  const search::SearchIndex index_;
+  LocalMemory memory_;
+  const dataset::GroundTruth truth_;
+  const dataset::VectorSet vectors_;
+  SweepQueries queries_;
+  std::vector<std::unique_ptr<SweepTier>> tiers_;
+};
+
+/// Refuses options that would be ignored, before anything is loaded.
+void check_options(const CLI::App& command, const SweepArguments& arguments) {
+  const auto directory = layout::IndexDirectory::open(arguments.index);
+  const auto tiers = transport::parse_tiers(arguments.tiers);
+  refuse_unused_options(command, {directory.manifest(), arguments.index, tiers});
+}
+
+void sweep(const CLI::App& command, const SweepArguments& arguments) {
+  check_options(command, arguments);
+  if (arguments.k == 0) throw Error("--k must be at least 1");
+  if (arguments.passes == 0) throw Error("--passes must be at least 1");
+  if (!(arguments.pass_ms > 0)) throw Error("--pass-ms must be more than 0");
+  ExistingFile existing = ExistingFile::refuse;
+  if (arguments.overwrite) existing = ExistingFile::overwrite;
+  if (arguments.resume) existing = ExistingFile::resume;
+  SweepFile file(arguments.json, existing);
+  const InterruptGuard watch;
+  Sweep sweep(arguments);
+  const ReportContext context = sweep.context();
+  SweepRun run(sweep.cells(), context, file);
+  if (run.run() > 0) return;
+  throw Error("none of the combinations can run; the first: {}", run.first_failure());
+}
+
+void add_search_options(CLI::App& command, SweepArguments& a) {
+  command.add_option("--index", a.index, "Index directory")->required();
+  command.add_option("--queries", a.queries, "Vector file")->required();
+  command.add_option("--groundtruth", a.groundtruth, "True neighbours (.ibin, .ivecs)")->required();
+  command.add_option("--k", a.k, "Neighbours wanted")->capture_default_str();
+  command.add_option("--list", a.lists, "L, comma-separated")->capture_default_str();
+  command.add_option("--width", a.widths, "W, records fetched per hop")->capture_default_str();
+}
+
+void add_cluster_options(CLI::App& command, SweepArguments& a) {
+  command.add_option("--probe", a.probes, "Of a cluster index: most clusters to probe")
+      ->capture_default_str();
+  command
+      .add_option("--prune-ratio", a.prune_ratio,
+                  "Of a cluster index: leave out clusters that are more than so many times\n"
+                  "as far as the nearest one [keep all]")
+      ->check(CLI::Range(1.0, 1e6));
+  command
+      .add_option("--dedup", a.dedup,
+                  "Of a cluster index: on reads no vector twice in one query, off reads all that\n"
+                  "the clusters name; both with on,off")
+      ->capture_default_str();
+  command
+      .add_option("--merge-gap", a.merge_gap,
+                  "Of a cluster index: strays with at most so many bytes (4096, 4KiB) between\n"
+                  "them share a read [what a request costs on the tier]")
+      ->transform(size_in_digits("--merge-gap"));
+}
+
+void add_machine_options(CLI::App& command, SweepArguments& a) {
+  command
+      .add_option("--slots", a.slots,
+                  "Searches in flight per core; 1 is synchronous. auto: 16, and for slotted pages\n"
+                  "what the disk's rate wants, measured at the start")
+      ->capture_default_str();
+  command.add_option("--threads", a.threads, "Cores")->capture_default_str();
+  command
+      .add_option(
+          "--tier", a.tiers,
+          "dram, shm, file:PATH, devdax:PATH, "
+          "ssd[:PATH] (PATH is where the records lie if not with the index: a file, a directory\n"
+          "or a block device),\n"
+          "verbs:ADDRESS[,device=NAME][,gid=INDEX][,reads=BUDGET]\n"
+          "of a memory node, fabric:PROVIDER:ADDRESS (libfabric's tcp, verbs;ofi_rxm, shm, efa),\n"
+          "emulated:rdma|cxl|nvm|ssd or\n"
+          "emulated:latency=5us,bandwidth=10GB/s,rate=50M/s")
+      ->capture_default_str();
+  command
+      .add_option("--cache-bytes", a.cache_bytes,
+                  "Record cache over all cores of a combination, like 64MB (1000s) or 64MiB\n"
+                  "(1024s); 0: none. Tiers that load in place have none")
+      ->capture_default_str();
+}
+
+void add_measurement_options(CLI::App& command, SweepArguments& a) {
+  command.add_option("--queries-range", a.range, "A:B, rows of the query file [all]");
+  command.add_option("--passes", a.passes, "Times every combination is measured, in turn")
+      ->capture_default_str();
+  command
+      .add_option("--pass-ms", a.pass_ms,
+                  "Length of a pass, which searches the queries in turn, over and over or as far\n"
+                  "as it comes")
+      ->capture_default_str();
+  CLI::Option* json = command.add_option(
+      "--json", a.json,
+      "File for one JSON object per combination and line, written when it is measured");
+  CLI::Option* resume =
+      command.add_flag("--resume", a.resume,
+                       "Add to the file of --json the combinations that it has not (of the same\n"
+                       "index, queries, parameters and passes)");
+  CLI::Option* overwrite =
+      command.add_flag("--overwrite", a.overwrite, "Replace a file that is already there");
+  resume->needs(json)->excludes(overwrite);
+  overwrite->needs(json);
+}
+
+}  // namespace
+
+void register_sweep_command(CLI::App& tool) {
+  auto arguments = std::make_shared<SweepArguments>();
+  SweepArguments& a = *arguments;
+  CLI::App* command = tool.add_subcommand(
+      "sweep", "Measure recall, throughput and latency over every combination of parameters");
+  add_search_options(*command, a);
+  add_cluster_options(*command, a);
+  add_machine_options(*command, a);
+  search::add_disk_options(*command, a.disk, true);
+  add_measurement_options(*command, a);
+  rpc::add_tls_flags(*command, a.tls);
+  command->footer(
+      "First every query is searched once: recall and counts, which are exact, are of that. Then\n"
+      "come the passes, on the tiers of a combination in turn; a row has the medians of its "
+      "passes\n"
+      "and the spread of the throughput, and is printed when they are done. For slotted pages "
+      "every\n"
+      "pass begins with an empty pool, which the queries outside of --queries-range fill, and "
+      "with\n"
+      "the first query of the range, and searches none twice; the first pass searches all of it.\n"
+      "A combination that cannot run has a row that says why; the status is 0 when any could.\n"
+      "SIGINT ends it with status 130; --resume goes on.\n"
+      "Example:\n"
+      "  farvec sweep --index sift1m.index --queries query.u8bin --groundtruth gt100.ibin \\\n"
+      "    --list 20,40,80 --slots 1,16 --tier dram,emulated:rdma --json sweep.json");
+  command->callback([arguments, command] { sweep(*command, *arguments); });
+}
+
+}  // namespace farvec::cli

@@ -1,0 +1,135 @@
+#include "cli/sweep/sweep_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include "base/error.h"
+#include "base/output_target.h"
+
+namespace farvec::cli {
+namespace {
+
+nlohmann::json parse_row(const std::string& line, const std::string& path, std::size_t number) {
+  nlohmann::json row = nlohmann::json::parse(line, nullptr, false);
+  if (!row.is_object()) {
+    throw Error("'{}' line {} is no row of a sweep: name another file", path, number);
+  }
+  return row;
+}
+
+std::string read_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file) throw Error("'{}' cannot be read", path);
+  return text.str();
+}
+
+}  // namespace
+
+SweepFile::SweepFile(std::string path, ExistingFile existing) : path_(std::move(path)) {
+  if (path_.empty()) return;
+  direct_ = is_written_directly(path_);
+  if (direct_ && existing == ExistingFile::resume) {
+    throw Error("--resume: '{}' is no regular file, whose rows could be read", path_);
+  }
+  if (direct_) {
+    fd_ = open_directly(path_);
+    return;
+  }
+  if (open_existing(existing)) return;
+  fd_ = open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  if (fd_ < 0) throw SystemError(errno, "creating '{}'", path_);
+  made_ = true;
+}
+
+bool SweepFile::open_existing(ExistingFile existing) {
+  struct stat info {};
+  if (stat(path_.c_str(), &info) != 0) {
+    if (errno == ENOENT) return false;
+    throw SystemError(errno, "looking at '{}'", path_);
+  }
+  if (existing == ExistingFile::refuse && info.st_size > 0) {
+    throw Error("'{}' exists: --resume adds the rows that it lacks, --overwrite replaces it",
+                path_);
+  }
+  if (existing == ExistingFile::resume) read_rows();
+  fd_ = open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (fd_ < 0) throw SystemError(errno, "opening '{}' to write to it", path_);
+  emptied_ = existing != ExistingFile::overwrite;
+  return true;
+}
+
+SweepFile::~SweepFile() {
+  if (fd_ < 0) return;
+  struct stat info {};
+  if (made_ && fstat(fd_, &info) == 0 && info.st_size == 0) unlink(path_.c_str());
+  close(fd_);
+}
+
+void SweepFile::read_rows() {
+  std::string text = read_text(path_);
+  const std::size_t whole = text.rfind('\n') + 1;  // 0 when there is none
+  if (whole < text.size()) {
+    fmt::print(stderr, "'{}': its last line was cut off and is dropped\n", path_);
+    if (truncate(path_.c_str(), static_cast<off_t>(whole)) != 0) {
+      throw SystemError(errno, "cutting '{}' to {} bytes", path_, whole);
+    }
+    text.resize(whole);
+  }
+  std::istringstream lines(text);
+  std::size_t number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    if (!line.empty()) rows_.push_back(parse_row(line, path_, number));
+  }
+}
+
+bool SweepFile::has(const nlohmann::ordered_json& parameters) const {
+  for (const nlohmann::json& row : rows_) {
+    bool same = !row.contains("error");
+    for (const auto& [name, value] : parameters.items()) {
+      if (!same) break;
+      const auto found = row.find(name);
+      same = found == row.end() ? value.is_null() : *found == nlohmann::json(value);
+    }
+    if (same) return true;
+  }
+  return false;
+}
+
+std::string SweepFile::described() const {
+  if (direct_) return fmt::format(" and in '{}'", path_);
+  return fd_ < 0 ? "" : fmt::format(" and in '{}'; --resume measures the others", path_);
+}
+
+void SweepFile::append(const std::string& object) {
+  if (fd_ < 0) return;
+  if (!emptied_ && ftruncate(fd_, 0) != 0) throw SystemError(errno, "emptying '{}'", path_);
+  emptied_ = true;
+  if (direct_) std::fflush(stdout);  // may be the same file
+  const std::string line = object + '\n';
+  struct stat before {};
+  const bool known = !direct_ && fstat(fd_, &before) == 0;
+  for (std::size_t done = 0; done < line.size();) {
+    const ssize_t put = write(fd_, line.data() + done, line.size() - done);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) {
+      const int error = errno;
+      // Half a row is none; when it cannot be cut off, --resume does.
+      if (known && ftruncate(fd_, before.st_size) != 0) errno = 0;
+      throw SystemError(error, "writing a row to '{}' (those before it are there)", path_);
+    }
+    done += static_cast<std::size_t>(put);
+  }
+}
+
+}  // namespace farvec::cli

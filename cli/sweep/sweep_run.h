@@ -1,0 +1,50 @@
+// A sweep from its cells to their rows.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "cli/sweep/sweep_cell.h"
+#include "cli/sweep/sweep_file.h"
+#include "cli/sweep/sweep_progress.h"
+#include "cli/sweep/sweep_report.h"
+
+namespace farvec::cli {
+
+/// Measures cells group by group, and prints and writes each one's row as soon as its group is
+/// done. Everything that it is given must outlive it.
+class SweepRun {
+ public:
+  /// Those of the cells that the file does not have.
+  SweepRun(std::vector<std::unique_ptr<SweepCell>> cells, const ReportContext& context,
+           SweepFile& file);
+
+  /// Says on stderr how long it will take, then measures. Returns how many cells ran or had their
+  /// row already. Throws Interrupted when the program is interrupted(), Error when a row cannot be
+  /// written.
+  std::size_t run();
+  /// Why the first cell that cannot run cannot; empty: all can.
+  const std::string& first_failure() const { return first_failure_; }
+
+ private:
+  using Group = std::span<const std::unique_ptr<SweepCell>>;
+  std::vector<Group> groups() const;
+  SweepForecast forecast();
+  void measure(Group group);
+  template <typename Step>
+  void attempt(SweepCell& cell, Step step);
+  void report(SweepCell& cell);
+  [[noreturn]] void stop() const;
+
+  const ReportContext& context_;
+  SweepFile& file_;
+  std::vector<std::unique_ptr<SweepCell>> cells_;
+  std::size_t present_ = 0;  ///< cells whose rows were there
+  std::size_t ran_ = 0;
+  std::size_t reported_ = 0;
+  std::string first_failure_;
+};
+
+}  // namespace farvec::cli
