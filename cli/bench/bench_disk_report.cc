@@ -10,10 +10,10 @@
 namespace farvec::cli {
 namespace {
 
-constexpr Column kDiskColumns[] = {{"engine", 8},   {"thr", 3},      {"payload", 8},   {"depth", 5},
-                               {"mix", 5},      {"reads/s", 11}, {"min..max", 20}, {"GB/s", 8},
-                               {"mean us", 9},  {"p50 us", 9},   {"p99 us", 9},    {"of fio", 7},
-                               {"min..max", 11}};
+constexpr Column kDiskColumns[] = {
+    {"engine", 8},   {"thr", 3},       {"payload", 8},  {"depth", 5},   {"mix", 5},
+    {"reads/s", 11}, {"min..max", 20}, {"GB/s", 8},     {"mean us", 9}, {"p50 us", 9},
+    {"p99 us", 9},   {"of fio", 7},    {"min..max", 11}};
 
 void print_engine(const char* engine, const DiskRow& row, const BenchSamples& samples) {
   const Summary rate(samples.reads_per_s);
