@@ -37,8 +37,8 @@ class QueryService final : public v1::ComputeNode::CallbackService {
                                   const v1::StatsRequest* request,
                                   v1::StatsResponse* response) override;
   grpc::ServerUnaryReactor* ProbeCounts(grpc::CallbackServerContext* context,
-                                                const v1::ProbeCountsRequest* request,
-                                                v1::ProbeCountsResponse* response) override;
+                                        const v1::ProbeCountsRequest* request,
+                                        v1::ProbeCountsResponse* response) override;
 
  private:
   class SearchCall;
