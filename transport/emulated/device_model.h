@@ -23,8 +23,8 @@ struct DeviceModel {
   bool operator==(const DeviceModel&) const = default;
 };
 
-/// "rdma", "cxl", "nvm", "ssd": latency and bandwidth from Table 1 of paper 004. Request rates and
-/// blocks, which the table lacks:
+/// "rdma", "cxl", "nvm", "ssd": latency and bandwidth from Table 1 of the second-tier memory study.
+/// Request rates and blocks, which the table lacks:
 ///   rdma  100 M/s,  64 B: a 200 Gb/s ConnectX-6 peaks at about 110 M small reads a second
 ///   cxl   500 M/s,  64 B: cache lines at full bandwidth
 ///   nvm   234 M/s, 256 B: the medium's own 256 B lines at full bandwidth

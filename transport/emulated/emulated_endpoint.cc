@@ -6,9 +6,9 @@
 namespace farvec::transport {
 
 EmulatedEndpoint::EmulatedEndpoint(std::unique_ptr<Endpoint> below, std::shared_ptr<Device> device)
-    : below_(std::move(below)),
+    : ForwardingEndpoint(std::move(below)),
       device_(std::move(device)),
-      limits_(below_->limits()),
+      limits_(this->below().limits()),
       due_(limits_.max_outstanding),
       bytes_(limits_.max_outstanding),
       ready_(limits_.max_outstanding) {}
@@ -17,7 +17,7 @@ Status EmulatedEndpoint::post(std::span<const ReadRequest> reads) {
   if (reads.size() > limits_.max_outstanding - outstanding_) {
     return {StatusCode::resource_exhausted, "too many reads outstanding"};
   }
-  if (Status status = below_->post(reads); !status.ok() || reads.empty()) return status;
+  if (Status status = below().post(reads); !status.ok() || reads.empty()) return status;
   for (std::size_t i = 0; i < reads.size(); ++i) bytes_[i] = reads[i].bytes;
   device_->reserve({bytes_.data(), reads.size()}, {ready_.data(), reads.size()});
   for (std::size_t i = 0; i < reads.size(); ++i) due_.push(ready_[i]);
@@ -31,7 +31,7 @@ std::size_t EmulatedEndpoint::poll(std::span<Completion> completions) {
     for (; !due_.empty() && due_.front() <= now; due_.pop()) ++allowed_;
   }
   if (allowed_ == 0) return 0;
-  const std::size_t count = below_->poll(completions.first(std::min(allowed_, completions.size())));
+  const std::size_t count = below().poll(completions.first(std::min(allowed_, completions.size())));
   allowed_ -= count;
   outstanding_ -= count;
   return count;
@@ -45,7 +45,7 @@ void EmulatedEndpoint::close() {
   due_.clear();
   allowed_ = 0;
   outstanding_ = 0;
-  below_->close();
+  below().close();
 }
 
 }  // namespace farvec::transport

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "transport/emulated/device.h"
-#include "transport/endpoint.h"
+#include "transport/forwarding_endpoint.h"
 #include "transport/ring.h"
 
 namespace farvec::transport {
@@ -14,26 +14,19 @@ namespace farvec::transport {
 /// completion does not pay for local memory on top of the model) and lets as many completions
 /// through as the device would have brought by now. Everything but time is the endpoint's below;
 /// when that completes out of order, so does this.
-class EmulatedEndpoint final : public Endpoint {
+class EmulatedEndpoint final : public ForwardingEndpoint {
  public:
   /// `device` is shared by the endpoints of all cores: they compete for one link.
   EmulatedEndpoint(std::unique_ptr<Endpoint> below, std::shared_ptr<Device> device);
 
-  void register_memory(std::span<std::byte> memory) override { below_->register_memory(memory); }
   Status post(std::span<const ReadRequest> reads) override;
   std::size_t poll(std::span<Completion> completions) override;
   EndpointLimits limits() const override { return limits_; }
-  std::uint64_t region_bytes(RegionId region) const override {
-    return below_->region_bytes(region);
-  }
   /// "emulated(rdma: 2.8 us, 25 GB/s, 100 M reads/s, 64 B blocks)".
-  double coverage() const override { return below_->coverage(); }
   std::string description() const override;
-  void peer_lost() override { below_->peer_lost(); }
   void close() override;
 
  private:
-  std::unique_ptr<Endpoint> below_;
   std::shared_ptr<Device> device_;
   const EndpointLimits limits_;
   Ring<Ticks> due_;  ///< of reads that the device has not brought yet, never descending

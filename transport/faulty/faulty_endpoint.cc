@@ -8,8 +8,8 @@
 namespace farvec::transport {
 
 FaultyEndpoint::FaultyEndpoint(std::unique_ptr<Endpoint> below, FaultOptions options)
-    : below_(std::move(below)), options_(options), random_(options.seed) {
-  slots_.resize(below_->limits().max_outstanding);
+    : ForwardingEndpoint(std::move(below)), options_(options), random_(options.seed) {
+  slots_.resize(this->below().limits().max_outstanding);
   forwarded_.reserve(slots_.size());
   order_.reserve(slots_.size());
 }
@@ -21,7 +21,7 @@ Status FaultyEndpoint::check(std::span<const ReadRequest> reads) {
     return {StatusCode::resource_exhausted, "too many reads outstanding"};
   }
   for (const ReadRequest& read : reads) {
-    const Status status = check_read(read, below_->region_bytes(read.region), limits());
+    const Status status = check_read(read, below().region_bytes(read.region), limits());
     if (!status.ok()) return status;
   }
   const bool fails = posts_++ == options_.failing_post;
@@ -44,13 +44,13 @@ Status FaultyEndpoint::post(std::span<const ReadRequest> reads) {
     forwarded_.push_back(read);
     forwarded_.back().token = free;
   }
-  const Status below = below_->post(forwarded_);
-  if (!below.ok()) {
+  const Status posted = below().post(forwarded_);
+  if (!posted.ok()) {
     for (std::size_t i = 0; i < reads.size(); ++i) {
       slots_[order_.back()].used = false;
       order_.pop_back();
     }
-    return below;
+    return posted;
   }
   if (reads_ > options_.dead_from_read) kill();
   return {};
@@ -83,7 +83,7 @@ void FaultyEndpoint::fetch_from_below() {
   Completion some[32];
   std::size_t count = 0;
   // Bounded: below delivers each of at most max_outstanding reads once.
-  while ((count = below_->poll(some)) > 0) {
+  while ((count = below().poll(some)) > 0) {
     for (std::size_t i = 0; i < count; ++i) {
       Slot& slot = slots_[some[i].token];
       slot.arrived = some[i];
@@ -133,14 +133,14 @@ std::size_t FaultyEndpoint::poll(std::span<Completion> completions) {
 
 void FaultyEndpoint::kill() {
   dead_ = true;
-  below_->close();
+  below().close();
 }
 
 void FaultyEndpoint::close() {
   closed_ = true;
   order_.clear();
   for (Slot& slot : slots_) slot.used = false;
-  below_->close();
+  below().close();
 }
 
 }  // namespace farvec::transport

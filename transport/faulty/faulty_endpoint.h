@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "transport/endpoint.h"
+#include "transport/forwarding_endpoint.h"
 
 namespace farvec::transport {
 
@@ -30,19 +30,13 @@ struct FaultOptions {
   StatusCode error = StatusCode::internal;
 };
 
-class FaultyEndpoint final : public Endpoint {
+class FaultyEndpoint final : public ForwardingEndpoint {
  public:
   explicit FaultyEndpoint(std::unique_ptr<Endpoint> below, FaultOptions options = {});
 
-  void register_memory(std::span<std::byte> memory) override { below_->register_memory(memory); }
   Status post(std::span<const ReadRequest> reads) override;
   std::size_t poll(std::span<Completion> completions) override;
-  EndpointLimits limits() const override { return below_->limits(); }
-  std::uint64_t region_bytes(RegionId region) const override {
-    return below_->region_bytes(region);
-  }
-  double coverage() const override { return below_->coverage(); }
-  std::string description() const override { return "faulty(" + below_->description() + ")"; }
+  std::string description() const override { return "faulty(" + below().description() + ")"; }
   void peer_lost() override { kill(); }
   void close() override;
 
@@ -67,7 +61,6 @@ class FaultyEndpoint final : public Endpoint {
   void fetch_from_below();
   Completion finish(Slot& slot);
 
-  std::unique_ptr<Endpoint> below_;
   FaultOptions options_;
   Random random_;
   std::vector<Slot> slots_;

@@ -12,6 +12,7 @@
 #include "tests/unit/transport/test_regions.h"
 #include "transport/emulated/emulated_endpoint.h"
 #include "transport/faulty/faulty_endpoint.h"
+#include "transport/forwarding_endpoint.h"
 
 namespace farvec::transport {
 namespace {
@@ -19,9 +20,9 @@ namespace {
 constexpr double kRunUs = 2000;
 
 /// Notes what is asked of the endpoint below.
-class NotingEndpoint final : public Endpoint {
+class NotingEndpoint final : public ForwardingEndpoint {
  public:
-  explicit NotingEndpoint(std::unique_ptr<Endpoint> below) : below_(std::move(below)) {}
+  explicit NotingEndpoint(std::unique_ptr<Endpoint> below) : ForwardingEndpoint(std::move(below)) {}
 
   Status post(std::span<const ReadRequest> chain) override {
     chains.push_back(chain.size());
@@ -31,10 +32,10 @@ class NotingEndpoint final : public Endpoint {
       reads.push_back(read);
       EXPECT_TRUE(in_use_.insert(read.destination).second) << "two reads into one place";
     }
-    return below_->post(chain);
+    return below().post(chain);
   }
   std::size_t poll(std::span<Completion> completions) override {
-    const std::size_t count = below_->poll(completions);
+    const std::size_t count = below().poll(completions);
     for (const Completion& completion : completions.first(count)) {
       const auto posted = std::find_if(reads.rbegin(), reads.rend(), [&](const ReadRequest& read) {
         return read.token == completion.token;
@@ -44,12 +45,6 @@ class NotingEndpoint final : public Endpoint {
     outstanding -= count;
     return count;
   }
-  EndpointLimits limits() const override { return below_->limits(); }
-  std::uint64_t region_bytes(RegionId region) const override {
-    return below_->region_bytes(region);
-  }
-  std::string description() const override { return below_->description(); }
-  void close() override { below_->close(); }
 
   std::vector<ReadRequest> reads;
   std::vector<std::size_t> chains;
@@ -57,7 +52,6 @@ class NotingEndpoint final : public Endpoint {
   std::size_t most = 0;
 
  private:
-  std::unique_ptr<Endpoint> below_;
   std::set<const std::byte*> in_use_;
 };
 
