@@ -139,32 +139,31 @@ std::optional<std::uint32_t> LocalTier::merge_gap_bytes() const {
 }
 
 std::unique_ptr<search::SearchCore> LocalTier::make_core(search::SearchCoreOptions options) {
-  using search::SearchCore;
   if (!options.merge_gap_bytes) options.merge_gap_bytes = merge_gap_bytes();
   switch (spec_.kind) {
     case TierKind::dram:
-      return std::make_unique<SearchCore>(index_, memory_.dram(), options);
+      return search::make_core(index_, memory_.dram(), options);
     case TierKind::shm:
-      return std::make_unique<SearchCore>(index_, memory_.shared()->front().bytes(), options);
+      return search::make_core(index_, memory_.shared()->front().bytes(), options);
     case TierKind::file:
     case TierKind::devdax:
-      return std::make_unique<SearchCore>(index_, mapped_->front().bytes(), options);
+      return search::make_core(index_, mapped_->front().bytes(), options);
     case TierKind::verbs:
     case TierKind::fabric:
-      return std::make_unique<SearchCore>(index_, nodes_->make_endpoint(), options);
+      return search::make_core(index_, nodes_->make_endpoint(), options);
     case TierKind::ssd:
       FARVEC_CHECK(!slotted_, "cores of slotted pages share a pool: make_cores()");
-      return std::make_unique<SearchCore>(index_, disk_endpoint(), options);
+      return search::make_core(index_, disk_endpoint(), options);
     case TierKind::emulated:
       break;
   }
   if (spec_.model.reached_by_loads()) {
     options.device = device_;
-    return std::make_unique<SearchCore>(index_, memory_.dram(), options);
+    return search::make_core(index_, memory_.dram(), options);
   }
   auto below = std::make_unique<transport::MappedEndpoint>(
       mapped_, transport::MappedOptions{.by_reference = true});
-  return std::make_unique<SearchCore>(
+  return search::make_core(
       index_, std::make_unique<transport::EmulatedEndpoint>(std::move(below), device_), options);
 }
 

@@ -22,8 +22,8 @@ inline constexpr Ticks kNoDeadline = std::numeric_limits<Ticks>::max();
 
 struct SchedulerOptions {
   std::size_t max_fibers = 64;
-  std::size_t stack_bytes = 64 * 1024;  ///< without the guard page below it
-  std::uint32_t poll_interval = 32;     ///< switches between two calls of the poller, at most
+  std::size_t stack_bytes = kStackBytes;
+  std::uint32_t poll_interval = 32;  ///< switches between two calls of the poller, at most
 };
 
 /// Runs fibers on the thread that calls run(). Nothing here is thread-safe, and a fiber never

@@ -5,6 +5,10 @@
 
 namespace farvec::coroutines {
 
+/// The stack of a fiber that searches, in bytes, without the guard page below it. Accounts of
+/// memory count it for each search in flight.
+inline constexpr std::size_t kStackBytes = 64 * 1024;
+
 /// Reserves address space for `count` stacks; pages are backed when a fiber first touches them and
 /// then stay. Throws SystemError when the kernel refuses (usually RLIMIT_AS or vm.max_map_count).
 class StackPool {

@@ -72,7 +72,7 @@ class ClusterSearcher {
     return {};
   }
 
-  /// Of all rounds of the search.
+  /// Counts the clusters that were probed in all rounds of the search.
   void count_probes() const {
     const std::vector<cluster::NearCluster>& near = scratch_.centroids.found;
     for (std::uint32_t i = 0; i < scratch_.counts.clusters; ++i) {

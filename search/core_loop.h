@@ -13,21 +13,13 @@
 
 namespace farvec::search {
 
-/// Hides what the slots search.
-class SearchCore::Impl {
- public:
-  virtual ~Impl() = default;
-  virtual void run(TaskFeed& feed) = 0;
-  virtual CoreStatistics statistics() const = 0;
-};
-
 /// The fibers of a core, one for each Searcher, which has
 ///   Status search(SearchTask&)   in the fiber; counts and results go to the task
 ///   std::size_t dram_bytes() const
 template <typename Searcher>
-class CoreLoop : public SearchCore::Impl {
+class CoreLoop : public SearchCore {
  public:
-  explicit CoreLoop(const SearchCoreOptions& options) : scheduler_({options.slots, 64 * 1024}) {}
+  explicit CoreLoop(const SearchCoreOptions& options) : scheduler_({options.slots}) {}
 
   coroutines::Scheduler& scheduler() { return scheduler_; }
   void add_slot(std::unique_ptr<Searcher> searcher) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "coroutines/stack_pool.h"
 #include "search/disk_records.h"
 #include "search/endpoint_posting_source.h"
 #include "search/endpoint_source.h"
@@ -32,7 +33,7 @@ std::size_t search_bytes(const GraphIndex& index, const DiskSearches& searches) 
 std::size_t search_bytes(const ClusterIndex& index, const DiskSearches& searches) {
   const layout::ClusterLocator& locator = index.locator();
   const std::size_t probed = std::min<std::size_t>(searches.probe, locator.geometry().clusters);
-  return ssd_baseline::kStackBytes + kProbeBytes +
+  return coroutines::kStackBytes + kProbeBytes +
          index.dimension() * ssd_baseline::kQueryBytesPerDimension +
          probed * locator.max_members() * kBytesPerMember;
 }

@@ -29,46 +29,47 @@ const char* on_or_off(bool value) {
 void add_disk_options(CLI::App& command, DiskArguments& arguments, bool lists) {
   const char* const list = lists ? ", separated by commas" : "";
   command.add_option("--memory-budget", arguments.memory_budget,
-                     fmt::format("Of --tier ssd: most bytes for codes, pool, maps, buffers and\n"
-                                 "searches together, like 64MB (1000s) or 64MiB (1024s), or a\n"
-                                 "share of the index, up to 100%, like 20%{} [all records fit].\n"
-                                 "Without a pool: refused when it is too small",
+                     fmt::format("--tier ssd only: most bytes of memory for codes, pool, maps,\n"
+                                 "buffers and searches together, like 64MB (1000s) or 64MiB\n"
+                                 "(1024s), or a share of the index up to 100%, like 20%{}\n"
+                                 "[all records fit]. An index that has no pool is refused when\n"
+                                 "this is too small",
                                  list));
   command
       .add_option(
           "--search", arguments.search,
-          fmt::format("Of slotted pages on ssd: best-first, beam (DiskANN's, W records a hop) or\n"
+          fmt::format("Slotted pages only: best-first, beam (DiskANN's, W records a hop) or\n"
                       "cache-aware (goes on with records in memory){}",
                       list))
       ->capture_default_str();
   command
       .add_option(
           "--pool", arguments.pool,
-          fmt::format("Of slotted pages on ssd: what is kept in memory, record, page or none{}",
-                      list))
+          fmt::format("Slotted pages only: what memory keeps: record, page or none{}", list))
       ->capture_default_str();
   command
-      .add_option(
-          "--prefetch", arguments.prefetch,
-          fmt::format("Of slotted pages on ssd: on reads the W nearest candidates ahead (a\n"
-                      "cache-aware search always does){}",
-                      list))
+      .add_option("--prefetch", arguments.prefetch,
+                  fmt::format("Slotted pages only: on reads the W nearest candidates ahead (a\n"
+                              "cache-aware search always does){}",
+                              list))
       ->capture_default_str();
   command
       .add_option(
           "--page-search", arguments.page_search,
-          fmt::format("Of slotted pages on ssd: on expands candidates that come in the page\n"
-                      "of another one with it{}",
+          fmt::format("Slotted pages only: on also expands other candidates that lie in a page\n"
+                      "that was read{}",
                       list))
       ->capture_default_str();
   command
       .add_option(
           "--rerank", arguments.rerank,
-          fmt::format("Of slotted pages on ssd, built with --payload code --rerank on: reads the\n"
-                      "vectors of the N results nearest by their codes (k to L) and answers with\n"
-                      "the k nearest by exact distance; a read more for each, recall no longer\n"
-                      "bound by the codes. 0: none{}; auto: 2 k where there are vectors",
-                      list))
+          fmt::format(
+              "Slotted pages built with --payload code --rerank on only: reads the vectors\n"
+              "of the N results nearest by their codes (k to L) and answers with the k\n"
+              "nearest by exact distance. Costs one read more for each of the N; recall\n"
+              "is no longer bound by the codes. 0: none{}; auto: 2 k where the index\n"
+              "has vectors",
+              list))
       ->capture_default_str();
 }
 

@@ -45,13 +45,14 @@ struct DiskChoice {
   bool operator==(const DiskChoice&) const = default;
 };
 
-/// Of all regions, headers included: what shares of the index are shares of.
+/// Bytes of all regions, headers included. Shares of the index are shares of these.
 std::uint64_t index_bytes(const layout::Manifest& manifest);
 
 /// "50MB", or "20%" of all bytes of the index. Throws Error.
 std::size_t parse_budget(const std::string& text, const layout::Manifest& manifest);
 
-/// Of one value each; of an index that is not in slotted pages the budget alone. Throws Error.
+/// The arguments have one value each. For an index that is not in slotted pages, only the budget is
+/// taken. Throws Error.
 DiskChoice parse_disk_choice(const DiskArguments& arguments, const layout::Manifest& manifest);
 
 /// Whether results are ranked again when nobody says how many: the records have codes, and the

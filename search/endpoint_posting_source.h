@@ -258,7 +258,7 @@ class EndpointPostingSource {
     return read;
   }
 
-  /// Of `all`, which has an element for each of the plan's picks, those whose read has come.
+  /// `all` has an element for each of the plan's picks. Returns those whose read has come.
   std::span<const std::uint32_t> leave_out_lost(std::span<const std::uint32_t> all) {
     kept_.clear();
     std::uint32_t read = 0;

@@ -23,7 +23,7 @@ namespace farvec::search {
 /// brought them.
 class MappedPostingSource {
  public:
-  /// Of a modelled device, which is asked for no more at once.
+  /// Most bytes that a modelled device is asked for at once.
   static constexpr std::uint32_t kMostReadBytes = std::numeric_limits<std::uint32_t>::max();
 
   MappedPostingSource(const ClusterIndex& index, const std::byte* region,

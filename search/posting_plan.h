@@ -51,7 +51,8 @@ class PostingPlan {
   void close(const PostingRoom& room = {});
 
   std::span<const Run> runs() const { return runs_; }
-  /// Of the records of all runs, put one after another, the numbers of those that are wanted.
+  /// The numbers of the records that are wanted, counted from 0 over the records of all runs, put
+  /// one after another.
   std::span<const std::uint32_t> picks() const { return picks_; }
   /// The addresses of the same records, for those who read them in place.
   std::span<const layout::Address> strays() const { return strays_; }

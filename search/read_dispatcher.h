@@ -46,7 +46,7 @@ class ReadDispatcher {
   ReadDispatcher(const ReadDispatcher&) = delete;
   ReadDispatcher& operator=(const ReadDispatcher&) = delete;
 
-  /// Of the dispatcher's own, known before it is made.
+  /// Bytes of the dispatcher's own memory, known before it is made.
   static std::size_t memory_bytes(const DispatcherOptions& options);
   /// Buffers besides those of the lanes: as many again as fit kSpareBytes. A lane that is larger
   /// has none and waits for its own.

@@ -142,36 +142,23 @@ class ClusterLoadCore final : public CoreLoop<ClustersByLoad> {
 
 }  // namespace
 
-SearchCore::SearchCore(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-
-SearchCore::SearchCore(const SearchIndex& index, std::span<const std::byte> region,
-                       const SearchCoreOptions& options) {
+std::unique_ptr<SearchCore> make_core(const SearchIndex& index, std::span<const std::byte> region,
+                                      const SearchCoreOptions& options) {
   FARVEC_CHECK(index.slotted() == nullptr);
   if (index.graph() != nullptr) {
-    impl_ = std::make_unique<GraphLoadCore>(*index.graph(), region, options);
-  } else {
-    impl_ = std::make_unique<ClusterLoadCore>(*index.clusters(), region, options);
+    return std::make_unique<GraphLoadCore>(*index.graph(), region, options);
   }
+  return std::make_unique<ClusterLoadCore>(*index.clusters(), region, options);
 }
 
-SearchCore::SearchCore(const SearchIndex& index, std::unique_ptr<transport::Endpoint> endpoint,
-                       const SearchCoreOptions& options) {
+std::unique_ptr<SearchCore> make_core(const SearchIndex& index,
+                                      std::unique_ptr<transport::Endpoint> endpoint,
+                                      const SearchCoreOptions& options) {
   FARVEC_CHECK(index.slotted() == nullptr);
   if (index.graph() != nullptr) {
-    impl_ = std::make_unique<GraphReadCore>(*index.graph(), std::move(endpoint), options);
-  } else {
-    impl_ = std::make_unique<ClusterReadCore>(*index.clusters(), std::move(endpoint), options);
+    return std::make_unique<GraphReadCore>(*index.graph(), std::move(endpoint), options);
   }
-}
-
-SearchCore::~SearchCore() = default;
-
-void SearchCore::run(TaskFeed& feed) {
-  impl_->run(feed);
-}
-
-CoreStatistics SearchCore::statistics() const {
-  return impl_->statistics();
+  return std::make_unique<ClusterReadCore>(*index.clusters(), std::move(endpoint), options);
 }
 
 }  // namespace farvec::search

@@ -28,10 +28,10 @@ struct QueryCounts {
   std::uint64_t distances = 0;   ///< exact distances
   std::uint64_t bytes = 0;       ///< fetched from the tier
   std::uint64_t lost = 0;        ///< of `reads`: nobody could deliver them
-  // Of slotted pages; their reads are of pages, prefetched ones included.
+  // Slotted pages only. Their reads are of pages, prefetched ones included.
   std::uint64_t pool_misses = 0;   ///< records that were not in the pool when they were asked for
   std::uint64_t rerank_reads = 0;  ///< of `reads`: of vectors, to rank results again
-  // Of a cluster index; group, list and stray reads make up `reads`.
+  // Cluster indexes only. Group, list and stray reads make up `reads`.
   std::uint64_t clusters = 0;     ///< probed
   std::uint64_t group_reads = 0;  ///< that bring a cluster's group, with or without its list
   std::uint64_t list_reads = 0;   ///< that bring a list alone
@@ -106,8 +106,8 @@ struct SearchCoreOptions {
   std::shared_ptr<transport::Device> device;
   std::uint32_t max_list = 1024;   ///< largest SearchTask::list: bounds the scratch
   std::uint32_t max_probe = 4096;  ///< the same for SearchTask::probing.clusters
-  /// Of a cluster index: vectors with at most so many bytes between them share a read. None: no
-  /// read brings more than one vector that was asked for by its address.
+  /// Cluster indexes only: vectors with at most so many bytes between them share a read. Without a
+  /// value, no read brings more than one vector that was asked for by its address.
   std::optional<std::uint32_t> merge_gap_bytes;
   std::shared_ptr<ProbeCounts> probe_counts;  ///< of a cluster index; may be null
 };
@@ -119,38 +119,40 @@ struct CoreStatistics {
   std::uint32_t in_flight_reads = 0;
   std::uint32_t live_searches = 0;
   std::size_t dram_bytes = 0;  ///< scratch, lane buffers, record cache, the endpoint's own
-  // Of endpoints that ask their device for more than they are asked for: transport::EndpointUse.
+  // What the endpoint has asked its device for (transport::EndpointUse), which may be more than it
+  // was asked for. 0 where reads go to the device as they are.
   std::uint64_t device_reads = 0;
   std::uint64_t device_bytes = 0;
 };
 
-/// Runs searches on the thread that calls run(). The index must outlive it.
+/// Runs searches on the thread that calls run(). What it searches must outlive it. Made by
+/// make_core(), or by make_slotted_core() for slotted pages.
 class SearchCore {
  public:
-  class Impl;
-
-  /// Reads records in place from `region`, mapped from its header on (tiers dram, shm, devdax,
-  /// and modelled devices that are reached by loads).
-  SearchCore(const SearchIndex& index, std::span<const std::byte> region,
-             const SearchCoreOptions& options);
-  /// Searches in another way. What it searches must outlive it.
-  explicit SearchCore(std::unique_ptr<Impl> impl);
-  /// Reads records of region 0 through an endpoint.
-  SearchCore(const SearchIndex& index, std::unique_ptr<transport::Endpoint> endpoint,
-             const SearchCoreOptions& options);
-  ~SearchCore();
+  SearchCore() = default;
+  virtual ~SearchCore() = default;
+  SearchCore(const SearchCore&) = delete;
+  SearchCore& operator=(const SearchCore&) = delete;
 
   /// Serves the feed until it is finished and every task is done. A task with parameters that do
   /// not fit the index (k = 0, list < k, list > max_list, width or clusters = 0 or too large) ends
   /// with invalid_argument. An exception of the feed ends the run and is rethrown.
-  void run(TaskFeed& feed);
+  virtual void run(TaskFeed& feed) = 0;
 
   /// Counters are written by run()'s thread without synchronisation: read them from the feed's
   /// calls or after run().
-  CoreStatistics statistics() const;
-
- private:
-  std::unique_ptr<Impl> impl_;
+  virtual CoreStatistics statistics() const = 0;
 };
+
+/// Reads records of a graph or of clusters in place from `region`, mapped from its header on (tiers
+/// dram, shm, devdax, and modelled devices that are reached by loads). Throws Error when a modelled
+/// device cannot bring what the index asks for.
+std::unique_ptr<SearchCore> make_core(const SearchIndex& index, std::span<const std::byte> region,
+                                      const SearchCoreOptions& options);
+
+/// Reads records of region 0 through an endpoint. Throws Error when its reads are too short.
+std::unique_ptr<SearchCore> make_core(const SearchIndex& index,
+                                      std::unique_ptr<transport::Endpoint> endpoint,
+                                      const SearchCoreOptions& options);
 
 }  // namespace farvec::search

@@ -27,17 +27,17 @@ class SearchIndex {
     return std::get_if<ssd_baseline::SlottedIndex>(&index_);
   }
 
-  /// Of the records region, header included.
+  /// Bytes of the records region, header included.
   std::uint64_t region_bytes() const {
     return std::visit([](const auto& index) { return index.region_bytes(); }, index_);
   }
-  /// What it keeps in compute DRAM; what each core adds is in its own statistics.
+  /// Bytes that the index keeps in compute DRAM; what each core adds is in its own statistics.
   std::size_t dram_bytes() const {
     return std::visit([](const auto& index) { return index.dram_bytes(); }, index_);
   }
 
-  /// Of it, what says where records are: offsets, or the table of clusters. Of slotted pages every
-  /// pool has its own.
+  /// The part of dram_bytes() that says where records are: offsets, or the table of clusters. 0 for
+  /// slotted pages, where every pool has its own.
   std::size_t location_bytes() const {
     return std::visit([](const auto& index) { return index.location_bytes(); }, index_);
   }

@@ -195,8 +195,8 @@ std::unique_ptr<SearchCore> make_slotted_core(std::shared_ptr<SlottedStore> stor
                                               std::unique_ptr<disk::DiskEngine> engine) {
   return std::visit(
       [&]<typename Pool>(Pool& pool) {
-        return std::make_unique<SearchCore>(std::unique_ptr<SearchCore::Impl>(
-            std::make_unique<SlottedCore<Pool>>(store, pool, std::move(engine))));
+        return std::unique_ptr<SearchCore>(
+            std::make_unique<SlottedCore<Pool>>(store, pool, std::move(engine)));
       },
       store->pool());
 }

@@ -127,9 +127,9 @@ void IndexSession::run_core(unsigned, search::TaskFeed& feed) {
 std::unique_ptr<search::SearchCore> IndexSession::make_core() const {
   if (options_.make_core) return options_.make_core();
   if (options_.make_endpoint) {
-    return std::make_unique<search::SearchCore>(*index_, options_.make_endpoint(), options_.core);
+    return search::make_core(*index_, options_.make_endpoint(), options_.core);
   }
-  return std::make_unique<search::SearchCore>(*index_, options_.records, options_.core);
+  return search::make_core(*index_, options_.records, options_.core);
 }
 
 }  // namespace farvec::compute_node

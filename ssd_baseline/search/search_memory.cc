@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "coroutines/stack_pool.h"
 #include "graph/beam_scratch.h"
 
 namespace farvec::ssd_baseline {
@@ -15,7 +16,7 @@ std::size_t graph_search_bytes(const GraphSearchShape& shape) {
   parameters.node_count = shape.node_count;
   graph::BeamScratch scratch;
   scratch.reset(parameters);
-  return kStackBytes + scratch.dram_bytes() + shape.dimension * kQueryBytesPerDimension;
+  return coroutines::kStackBytes + scratch.dram_bytes() + shape.dimension * kQueryBytesPerDimension;
 }
 
 }  // namespace farvec::ssd_baseline

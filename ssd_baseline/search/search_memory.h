@@ -6,9 +6,8 @@
 
 namespace farvec::ssd_baseline {
 
-/// A fiber's stack.
-inline constexpr std::size_t kStackBytes = 64 * 1024;
-/// Of a prepared query, per dimension: two queries of 8-bit values and their planes, one of floats.
+/// Bytes of a prepared query per dimension: two queries of 8-bit values and their planes, and one
+/// of floats.
 inline constexpr std::size_t kQueryBytesPerDimension = 32;
 
 struct GraphSearchShape {

@@ -68,9 +68,9 @@ class SlottedIndex {
     return kernel_(query.vector, vector, parts_.dimension);
   }
 
-  /// Of the region that lies on the disk, header included.
+  /// Bytes of the region that lies on the disk, header included.
   std::uint64_t region_bytes() const { return parts_.geometry.region_bytes(); }
-  /// None: every pool knows where its own records are.
+  /// The index keeps none: every pool knows where its own records are.
   std::size_t location_bytes() const { return 0; }
   std::size_t code_bytes() const { return parts_.codes.region.size(); }
   std::size_t entry_graph_bytes() const { return parts_.entries.dram_bytes(); }

@@ -34,7 +34,7 @@ class SlottedSource {
     deadline_ = deadline;
     before_ = reader_.counts(lane_);
   }
-  /// Of the search since begin().
+  /// What the pool has done for the search since begin().
   PoolCounts counts() const { return reader_.counts(lane_) - before_; }
 
   void expect(NodeId) const {}

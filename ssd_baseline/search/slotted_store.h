@@ -36,7 +36,8 @@ struct SlottedSearchOptions {
   bool prefetch = true;
   /// Candidates that come in the page of another one are expanded with it.
   bool page_search = true;
-  /// Of everything that the searches keep in memory; none: what a pool of all records takes.
+  /// Most bytes that the searches keep in memory. Without a value, as many as a pool of all records
+  /// takes.
   std::optional<std::size_t> memory_budget = std::nullopt;
   std::uint32_t cores = 1;
   std::uint32_t slots = 16;  ///< searches in flight on each core

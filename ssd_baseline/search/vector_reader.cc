@@ -9,7 +9,7 @@
 namespace farvec::ssd_baseline {
 namespace {
 
-/// Of a read whose search would wait for longer.
+/// Most microseconds that a read may take, even when its search would wait for longer.
 constexpr double kReadLimitUs = 10e6;
 
 }  // namespace
@@ -112,7 +112,7 @@ Status VectorReader::start(Read* first, VectorReads& counts) {
   return status;
 }
 
-/// Of a read that has come.
+/// Whether a read that has come brought all of its vectors: data_loss when the file ends before.
 Status VectorReader::check(const Read& read) const {
   const std::uint64_t end = offset_of(read.ids.back()) + file_.vector_bytes;
   if (end <= read.load.read.offset + read.load.bytes()) return {};

@@ -108,7 +108,7 @@ TEST_F(ReadDispatcherTest, RefusesWhatDoesNotFitTheBuffer) {
   });
 }
 
-/// Of the one lane: its buffer and a spare.
+/// The one lane has two buffers: its own and a spare one.
 TEST_F(ReadDispatcherTest, NoBufferIsMadeWhileSearchesRun) {
   const std::size_t registered = script_.registered_bytes;
   const std::size_t dram = dispatcher_.dram_bytes();

@@ -116,28 +116,28 @@ void expect_same(const ListFeed::Task& a, const ListFeed::Task& b) {
 TEST(SearchCore, EveryTierAndNumberOfSlotsGivesTheSameAnswersAndCounts) {
   const SmallIndex small;
   ListFeed reference(small, 60);
-  SearchCore(small.index(), small.region(), with_slots(1)).run(reference);
+  make_core(small.index(), small.region(), with_slots(1))->run(reference);
   EXPECT_EQ(reference.tasks()[7].id_room[0], 7u) << "a row's nearest neighbour is itself";
 
   auto device = std::make_shared<transport::Device>(transport::parse_device_model("rdma"));
   auto near = std::make_shared<transport::Device>(transport::parse_device_model("cxl"));
   const std::vector<std::function<std::unique_ptr<SearchCore>()>> makers = {
-      [&] { return std::make_unique<SearchCore>(small.index(), small.region(), with_slots(8)); },
-      [&] { return std::make_unique<SearchCore>(small.index(), small.endpoint(), with_slots(5)); },
+      [&] { return make_core(small.index(), small.region(), with_slots(8)); },
+      [&] { return make_core(small.index(), small.endpoint(), with_slots(5)); },
       [&] {
         SearchCoreOptions options = with_slots(4);
         options.device = near;
-        return std::make_unique<SearchCore>(small.index(), small.region(), options);
+        return make_core(small.index(), small.region(), options);
       },
       [&] {
-        return std::make_unique<SearchCore>(
-            small.index(), std::make_unique<transport::EmulatedEndpoint>(small.endpoint(), device),
-            with_slots(16));
+        return make_core(small.index(),
+                         std::make_unique<transport::EmulatedEndpoint>(small.endpoint(), device),
+                         with_slots(16));
       },
       [&] {
         SearchCoreOptions options = with_slots(3);
         options.cache_bytes = 64 << 10;
-        return std::make_unique<SearchCore>(small.index(), small.endpoint(), options);
+        return make_core(small.index(), small.endpoint(), options);
       }};
   for (const auto& make : makers) {
     ListFeed feed(small, 60);
@@ -153,12 +153,12 @@ TEST(SearchCore, ASmallCacheUnderAFullEndpointChangesNoAnswer) {
   ListFeed feed(index, 300);
   ListFeed expected(index, 300);
   for (std::size_t i = 0; i < 300; ++i) feed.tasks()[i].width = expected.tasks()[i].width = 8;
-  SearchCore(index.index(), index.region(), with_slots(1)).run(expected);
+  make_core(index.index(), index.region(), with_slots(1))->run(expected);
   SearchCoreOptions options = with_slots(32);
   options.cache_bytes = 16 * 1024;
-  SearchCore core(index.index(), index.endpoint(8), options);
-  core.run(feed);
-  EXPECT_GT(core.statistics().stalls, 0u);
+  const auto core = make_core(index.index(), index.endpoint(8), options);
+  core->run(feed);
+  EXPECT_GT(core->statistics().stalls, 0u);
   std::uint64_t hits = 0;
   for (std::size_t i = 0; i < feed.tasks().size(); ++i) {
     ASSERT_TRUE(feed.tasks()[i].status.ok()) << feed.tasks()[i].status.message();
@@ -177,8 +177,8 @@ TEST(SearchCore, RefusesRecordsThatOneReadCannotBring) {
   const auto regions = std::make_shared<const transport::RegionSet>(std::move(set));
   const transport::MappedOptions narrow{.max_read_bytes = kDimension};
   EXPECT_THROW(
-      SearchCore(small.index(), std::make_unique<transport::MappedEndpoint>(regions, narrow),
-                 with_slots(1)),
+      make_core(small.index(), std::make_unique<transport::MappedEndpoint>(regions, narrow),
+                with_slots(1)),
       Error);
 }
 
@@ -188,8 +188,8 @@ TEST(SearchCore, CountsAddUp) {
   for (auto& task : feed.tasks()) task.width = 4;
   SearchCoreOptions options = with_slots(2);
   options.cache_bytes = 100 << 10;
-  SearchCore core(small.index(), small.endpoint(), options);
-  core.run(feed);
+  const auto core = make_core(small.index(), small.endpoint(), options);
+  core->run(feed);
   std::uint64_t hits = 0;
   for (const auto& task : feed.tasks()) {
     EXPECT_EQ(task.counts.reads + task.counts.cache_hits, task.counts.distances);
@@ -198,8 +198,8 @@ TEST(SearchCore, CountsAddUp) {
     hits += task.counts.cache_hits;
   }
   EXPECT_GT(hits, 0u);
-  EXPECT_EQ(core.statistics().in_flight_reads, 0u);
-  EXPECT_EQ(core.statistics().live_searches, 0u);
+  EXPECT_EQ(core->statistics().in_flight_reads, 0u);
+  EXPECT_EQ(core->statistics().live_searches, 0u);
 }
 
 TEST(SearchCore, RefusesTasksThatDoNotFit) {
@@ -210,17 +210,17 @@ TEST(SearchCore, RefusesTasksThatDoNotFit) {
   feed.tasks()[2].width = 0;
   feed.tasks()[3].width = 65;
   feed.tasks()[4].list = 5000;
-  SearchCore(small.index(), small.region(), with_slots(2)).run(feed);
+  make_core(small.index(), small.region(), with_slots(2))->run(feed);
   EXPECT_EQ(feed.count_status(StatusCode::invalid_argument), 5u);
 }
 
 ListFeed run_faulty(const SmallIndex& small, transport::FaultOptions faults,
                     double deadline_us = 5e6) {
   ListFeed feed(small, 40, deadline_us);
-  SearchCore core(small.index(),
-                  std::make_unique<transport::FaultyEndpoint>(small.endpoint(), faults),
-                  with_slots(4));
-  core.run(feed);
+  const auto core = make_core(small.index(),
+                              std::make_unique<transport::FaultyEndpoint>(small.endpoint(), faults),
+                              with_slots(4));
+  core->run(feed);
   EXPECT_EQ(feed.done_count(), 40u) << "no search is lost";
   return feed;
 }
@@ -228,7 +228,7 @@ ListFeed run_faulty(const SmallIndex& small, transport::FaultOptions faults,
 TEST(SearchCoreFaults, DelaysAndRefusedPostsChangeNothing) {
   const SmallIndex small;
   ListFeed reference(small, 40);
-  SearchCore(small.index(), small.region(), with_slots(1)).run(reference);
+  make_core(small.index(), small.region(), with_slots(1))->run(reference);
   transport::FaultOptions faults;
   faults.delay_rate = 0.2;
   faults.delay_polls = 7;
@@ -259,7 +259,7 @@ TEST(SearchCoreFaults, ShortReadIsDataLoss) {
 TEST(SearchCoreFaults, FlippedBitIsCaughtByTheRecordChecksum) {
   const SmallIndex small(true);
   ListFeed reference(small, 40);
-  SearchCore(small.index(), small.region(), with_slots(1)).run(reference);
+  make_core(small.index(), small.region(), with_slots(1))->run(reference);
   transport::FaultOptions faults;
   faults.flip_rate = 0.01;
   ListFeed feed = run_faulty(small, faults);
@@ -285,7 +285,7 @@ TEST(SearchCoreFaults, ASlowNearDeviceEndsSearchesAtTheirDeadline) {
   options.device =
       std::make_shared<transport::Device>(transport::DeviceModel{"few", 0.5, 10, 1e-5, 64});
   ListFeed feed(small, 40, 50'000);
-  SearchCore(small.index(), small.region(), options).run(feed);
+  make_core(small.index(), small.region(), options)->run(feed);
   EXPECT_EQ(feed.count_status(StatusCode::deadline_exceeded), 40u);
 }
 
@@ -294,15 +294,15 @@ TEST(SearchCoreFaults, LateReadsGiveTheirBuffersBack) {
   const SmallIndex small;
   const auto device =
       std::make_shared<transport::Device>(transport::DeviceModel{"slow", 2000, 10, 50, 64});
-  SearchCore core(small.index(),
-                  std::make_unique<transport::EmulatedEndpoint>(small.endpoint(), device),
-                  with_slots(4));
+  const auto core = make_core(
+      small.index(), std::make_unique<transport::EmulatedEndpoint>(small.endpoint(), device),
+      with_slots(4));
   ListFeed hasty(small, 300, 500);
-  core.run(hasty);
+  core->run(hasty);
   EXPECT_EQ(hasty.count_status(StatusCode::deadline_exceeded), 300u);
-  EXPECT_GT(core.statistics().late_completions, 64u);
+  EXPECT_GT(core->statistics().late_completions, 64u);
   ListFeed patient(small, 1);
-  core.run(patient);
+  core->run(patient);
   EXPECT_EQ(patient.count_status(StatusCode::ok), 1u);
 }
 
@@ -311,11 +311,11 @@ TEST(SearchCoreFaults, ReadsThatNeverComeEndTheCore) {
   const SmallIndex small;
   transport::FaultOptions faults;
   faults.drop_rate = 1;
-  SearchCore core(small.index(),
-                  std::make_unique<transport::FaultyEndpoint>(small.endpoint(), faults),
-                  with_slots(8));
+  const auto core = make_core(small.index(),
+                              std::make_unique<transport::FaultyEndpoint>(small.endpoint(), faults),
+                              with_slots(8));
   ListFeed feed(small, 1000, 1000);
-  EXPECT_THROW(core.run(feed), Error);
+  EXPECT_THROW(core->run(feed), Error);
   EXPECT_EQ(
       feed.count_status(StatusCode::deadline_exceeded) + feed.count_status(StatusCode::unavailable),
       feed.done_count());
@@ -335,10 +335,10 @@ TEST(SearchCoreFaults, APartialSearchScoresOnlyWhatCame) {
       task.partial = true;
       task.width = 16;
     }
-    SearchCore core(small.index(),
-                    std::make_unique<ScriptedEndpoint>(small.endpoint(max_outstanding), script),
-                    with_slots(4));
-    core.run(feed);
+    const auto core = make_core(
+        small.index(), std::make_unique<ScriptedEndpoint>(small.endpoint(max_outstanding), script),
+        with_slots(4));
+    core->run(feed);
     std::uint64_t lost = 0;
     for (const auto& task : feed.tasks()) {
       lost += task.counts.lost;

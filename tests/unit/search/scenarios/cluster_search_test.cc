@@ -22,30 +22,30 @@ TEST_P(ClusterSearch, EveryTierFindsTheNearestMembersOfTheProbedClusters) {
   const SearchIndex& index = small.index(GetParam());
   auto far = std::make_shared<transport::Device>(transport::parse_device_model("rdma"));
   auto near = std::make_shared<transport::Device>(transport::parse_device_model("nvm"));
-  const std::vector<std::function<SearchCore()>> makers = {
-      [&] { return SearchCore(index, small.region(GetParam()), with_slots(1)); },
-      [&] { return SearchCore(index, small.region(GetParam()), with_slots(3, 50)); },
-      [&] { return SearchCore(index, small.endpoint(GetParam()), with_slots(5, 0)); },
+  const std::vector<std::function<std::unique_ptr<SearchCore>()>> makers = {
+      [&] { return make_core(index, small.region(GetParam()), with_slots(1)); },
+      [&] { return make_core(index, small.region(GetParam()), with_slots(3, 50)); },
+      [&] { return make_core(index, small.endpoint(GetParam()), with_slots(5, 0)); },
       [&] {
-        return SearchCore(index, small.endpoint(GetParam(), {.max_outstanding = 7}),
-                          with_slots(4, 100));
+        return make_core(index, small.endpoint(GetParam(), {.max_outstanding = 7}),
+                         with_slots(4, 100));
       },
       [&] {
         SearchCoreOptions options = with_slots(4, 25);
         options.device = near;
-        return SearchCore(index, small.region(GetParam()), options);
+        return make_core(index, small.region(GetParam()), options);
       },
       [&] {
-        return SearchCore(index,
-                          std::make_unique<transport::EmulatedEndpoint>(
-                              small.endpoint(GetParam(), {.by_reference = true}), far),
-                          with_slots(8, 250));
+        return make_core(index,
+                         std::make_unique<transport::EmulatedEndpoint>(
+                             small.endpoint(GetParam(), {.by_reference = true}), far),
+                         with_slots(8, 250));
       }};
   for (const bool dedup : {true, false}) {
     for (const auto& make : makers) {
       Feed feed(small, 40, {.clusters = 6, .dedup = dedup});
-      SearchCore core = make();
-      core.run(feed);
+      const auto core = make();
+      core->run(feed);
       EXPECT_EQ(feed.done_count(), 40u);
       for (const auto& task : feed.tasks()) {
         expect_answer(task, nearest_members(small, task));
@@ -53,7 +53,7 @@ TEST_P(ClusterSearch, EveryTierFindsTheNearestMembersOfTheProbedClusters) {
         EXPECT_EQ(task.counts.reads,
                   task.counts.group_reads + task.counts.list_reads + task.counts.stray_reads);
       }
-      EXPECT_EQ(core.statistics().in_flight_reads, 0u);
+      EXPECT_EQ(core->statistics().in_flight_reads, 0u);
     }
   }
 }
@@ -61,9 +61,9 @@ TEST_P(ClusterSearch, EveryTierFindsTheNearestMembersOfTheProbedClusters) {
 TEST_P(ClusterSearch, ProbesMoreClustersForTheSakeOfK) {
   const SmallClusters& small = small_clusters();
   Feed feed(small, 20, {.clusters = 1});
-  // Of one cluster there are fewer than 40 members or not: every answer must have 40 all the same.
+  // One cluster may have fewer than 40 members. Every answer must have 40 all the same.
   for (auto& task : feed.tasks()) task.k = 40;
-  SearchCore(small.index(GetParam()), small.endpoint(GetParam()), with_slots(2, 0)).run(feed);
+  make_core(small.index(GetParam()), small.endpoint(GetParam()), with_slots(2, 0))->run(feed);
   for (const auto& task : feed.tasks()) {
     ASSERT_TRUE(task.status.ok());
     EXPECT_EQ(task.found, 40u);
@@ -77,7 +77,7 @@ TEST_P(ClusterSearch, LeavesOutFarClusters) {
   Feed all(small, 20, {.clusters = 20});
   Feed few(small, 20, {.clusters = 20, .prune_ratio = 1.0f});
   for (Feed* feed : {&all, &few}) {
-    SearchCore(small.index(GetParam()), small.region(GetParam()), with_slots(2)).run(*feed);
+    make_core(small.index(GetParam()), small.region(GetParam()), with_slots(2))->run(*feed);
   }
   for (std::size_t i = 0; i < 20; ++i) {
     EXPECT_EQ(all.tasks()[i].counts.clusters, 20u);
@@ -96,10 +96,10 @@ Feed run_faulty(const SmallClusters& small, ClusterLayoutKind kind, transport::F
                 bool partial = false) {
   Feed feed(small, 40, probing(6));
   for (auto& task : feed.tasks()) task.partial = partial;
-  SearchCore core(small.index(kind),
-                  std::make_unique<transport::FaultyEndpoint>(small.endpoint(kind), faults),
-                  with_slots(4, 0));
-  core.run(feed);
+  const auto core = make_core(
+      small.index(kind), std::make_unique<transport::FaultyEndpoint>(small.endpoint(kind), faults),
+      with_slots(4, 0));
+  core->run(feed);
   EXPECT_EQ(feed.done_count(), 40u) << "no search is lost";
   return feed;
 }
@@ -160,9 +160,10 @@ TEST_P(ClusterSearch, APartialSearchScoresOnlyWhatCame) {
       Script script;
       script.absent = [](std::size_t post) { return post % 41 == 40; };
       auto below = small.endpoint(GetParam(), {.max_outstanding = 8, .by_reference = by_reference});
-      SearchCore core(small.index(GetParam()),
-                      std::make_unique<ScriptedEndpoint>(std::move(below), script), with_slots(4));
-      core.run(feed);
+      const auto core =
+          make_core(small.index(GetParam()),
+                    std::make_unique<ScriptedEndpoint>(std::move(below), script), with_slots(4));
+      core->run(feed);
       std::uint64_t lost = 0;
       for (const auto& task : feed.tasks()) {
         lost += task.counts.lost;
@@ -193,10 +194,11 @@ TEST_P(ClusterSearch, DroppedReadsEndAtTheDeadline) {
   transport::FaultOptions faults;
   faults.drop_rate = 0.001;
   Feed feed(small, 40, probing(6), 20'000);
-  SearchCore core(small.index(GetParam()),
-                  std::make_unique<transport::FaultyEndpoint>(small.endpoint(GetParam()), faults),
-                  with_slots(4, 0));
-  core.run(feed);
+  const auto core =
+      make_core(small.index(GetParam()),
+                std::make_unique<transport::FaultyEndpoint>(small.endpoint(GetParam()), faults),
+                with_slots(4, 0));
+  core->run(feed);
   EXPECT_EQ(feed.done_count(), 40u);
   EXPECT_EQ(feed.count_status(StatusCode::ok) + feed.count_status(StatusCode::deadline_exceeded),
             40u);
@@ -213,7 +215,7 @@ TEST_P(ClusterSearch, RefusesClustersThatOneReadCannotBring) {
   const auto core = [&](std::uint64_t read_bytes) {
     const transport::MappedOptions options{.max_read_bytes =
                                                static_cast<std::uint32_t>(read_bytes)};
-    return SearchCore(small.index(GetParam()), small.endpoint(GetParam(), options), with_slots(1));
+    return make_core(small.index(GetParam()), small.endpoint(GetParam(), options), with_slots(1));
   };
   EXPECT_NO_THROW((void)core(longest));
   try {
@@ -231,7 +233,7 @@ TEST_P(ClusterSearch, RefusesTasksThatDoNotFit) {
   feed.tasks()[1].k = kCount + 1;
   feed.tasks()[2].probing.clusters = 0;
   feed.tasks()[3].probing.clusters = 5000;
-  SearchCore(small.index(GetParam()), small.region(GetParam()), with_slots(2)).run(feed);
+  make_core(small.index(GetParam()), small.region(GetParam()), with_slots(2))->run(feed);
   EXPECT_EQ(feed.count_status(StatusCode::invalid_argument), 4u);
 }
 
@@ -248,9 +250,9 @@ TEST(ClusterSearchCounts, DedupReadsEveryVectorOnce) {
   std::uint64_t without = 0;
   for (const bool dedup : {true, false}) {
     Feed feed(small, 30, {.clusters = 8, .dedup = dedup});
-    SearchCore(small.index(ClusterLayoutKind::grouped), small.endpoint(ClusterLayoutKind::grouped),
-               with_slots(2))
-        .run(feed);
+    make_core(small.index(ClusterLayoutKind::grouped), small.endpoint(ClusterLayoutKind::grouped),
+              with_slots(2))
+        ->run(feed);
     for (const auto& task : feed.tasks()) {
       (dedup ? with : without) += task.counts.stray_reads;
       EXPECT_EQ(task.counts.group_reads, 8u);
@@ -268,9 +270,9 @@ TEST(ClusterSearchCounts, ProbesAreCountedAndKept) {
   const auto manifest = layout::IndexDirectory::open(small.path(ClusterLayoutKind::coupled));
   options.probe_counts = std::make_shared<ProbeCounts>(manifest.manifest());
   Feed feed(small, 30, probing(5));
-  SearchCore(small.index(ClusterLayoutKind::coupled), small.region(ClusterLayoutKind::coupled),
-             options)
-      .run(feed);
+  make_core(small.index(ClusterLayoutKind::coupled), small.region(ClusterLayoutKind::coupled),
+            options)
+      ->run(feed);
   const ProbeTally tally = options.probe_counts->tally();
   ASSERT_EQ(tally.counts.size(), kClusters);
   std::uint64_t sum = 0;
@@ -318,7 +320,7 @@ TEST(ClusterSearchLimits, ACoreIsNotBuiltForAClusterOfFourGigabytes) {
   auto endpoint = std::make_unique<transport::MappedEndpoint>(
       std::make_shared<const transport::RegionSet>(std::move(none)),
       transport::MappedOptions{.max_read_bytes = ~0u});
-  EXPECT_THROW(SearchCore(index, std::move(endpoint), with_slots(1)), Error);
+  EXPECT_THROW(make_core(index, std::move(endpoint), with_slots(1)), Error);
 }
 
 TEST(ClusterSearchDamage, ARecordOfNoVectorIsDataLoss) {
@@ -333,7 +335,7 @@ TEST(ClusterSearchDamage, ARecordOfNoVectorIsDataLoss) {
     }
   }
   Feed feed(small, 5, probing(4));
-  SearchCore(small.index(kind), small.region(kind), with_slots(2)).run(feed);
+  make_core(small.index(kind), small.region(kind), with_slots(2))->run(feed);
   EXPECT_EQ(feed.count_status(StatusCode::data_loss), 5u);
 }
 

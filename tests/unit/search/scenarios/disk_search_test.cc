@@ -13,9 +13,9 @@ class DiskSearch : public testing::TestWithParam<ClusterLayoutKind> {
   static const SearchIndex& index() { return small_clusters().index(GetParam()); }
   std::filesystem::path path() const { return folder_.path() / "records"; }
   std::unique_ptr<SearchCore> core(const SearchCoreOptions& options) const {
-    return std::make_unique<SearchCore>(
-        index(), make_disk_endpoint(records_, disk_reads(index()), disk::DiskThread::owner),
-        options);
+    return make_core(index(),
+                     make_disk_endpoint(records_, disk_reads(index()), disk::DiskThread::owner),
+                     options);
   }
   std::string error_with_budget(std::size_t budget) const {
     try {
