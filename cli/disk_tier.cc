@@ -16,9 +16,11 @@ using disk::DiskFile;
 using ssd_baseline::SlottedSearchOptions;
 using ssd_baseline::SlottedStore;
 
-/// Of the best rate: the last tenth doubles every search's latency.
+/// A share of the best rate. The fewest slots that reach it are enough: the last tenth of the rate
+/// doubles every search's latency.
 constexpr double kEnough = 0.9;
-/// Of a budget, the pool has at least so many times what the searches themselves take.
+/// The part of a memory budget that the pool gets is at least so many times what the searches
+/// themselves take.
 constexpr std::size_t kPoolShare = 3;
 
 /// Every batch of queries runs on a thread of its own, which rings that belong to one do not bear.

@@ -38,9 +38,9 @@ DiskChoice one_disk_choice(const DiskArguments& arguments, const layout::Manifes
 class DiskTier {
  public:
   static constexpr std::uint32_t kMostSlots = 64;
-  /// Of each number of slots that choose_slots() tries.
+  /// Most searches for each number of slots that choose_slots() tries.
   static constexpr std::size_t kProbeQueries = 800;
-  /// That it does in all, at most.
+  /// Most searches that choose_slots() does in all.
   static constexpr std::size_t kChoosingSearches = kProbeQueries * std::bit_width(kMostSlots);
 
   /// `path` is the index's pages themselves, a directory that holds them (and the vectors, when

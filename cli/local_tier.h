@@ -92,7 +92,7 @@ class LocalTier {
   std::shared_ptr<transport::Device> device_;           ///< of emulated
   std::shared_ptr<compute_node::NodeSet> nodes_;        ///< of verbs and fabric
   std::optional<DiskTier> slotted_;                     ///< of ssd, slotted pages
-  /// Of ssd, everything else.
+  /// Tier ssd: the records of an index that is not in slotted pages.
   std::shared_ptr<const disk::DiskFile> records_;
 };
 

@@ -16,7 +16,7 @@
 
 namespace farvec::disk {
 
-/// Of one read; below what Linux takes.
+/// Most bytes of one read, less than Linux takes.
 inline constexpr std::uint32_t kMaxDiskReadBytes = 1u << 30;
 
 /// A read of whole blocks: offset and bytes are multiples of the file's block_bytes(), the

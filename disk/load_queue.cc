@@ -115,7 +115,8 @@ void LoadQueue::take(const DiskCompletion& completion) {
   tell(load, completion.status, completion.bytes);
 }
 
-/// Of its outcome, or, when that was its deadline, of the return of its destination.
+/// Tells of the outcome of a load. When its deadline was the outcome, that has been told before,
+/// and this tells that the destination has come back.
 void LoadQueue::tell(Load& load, StatusCode code, std::uint32_t bytes) {
   if (load.going_) {
     end(load, status_of(code), bytes);

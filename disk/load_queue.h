@@ -47,9 +47,9 @@ class Load {
   /// The destination is the disk's: while the load is going, and after its deadline until the
   /// kernel has given the read back.
   bool destination_out() const { return destination_out_; }
-  /// Of the last load that ended.
+  /// How the load ended the last time.
   Status status() const { return status_; }
-  /// That arrived; all that were asked for and lie in the file, when the status is ok.
+  /// Bytes that arrived; all that were asked for and lie in the file, when the status is ok.
   std::uint32_t bytes() const { return bytes_; }
 
  private:

@@ -32,7 +32,7 @@ class ReadProgress {
 
   std::uint32_t done() const { return done_; }
   std::uint32_t rest() const { return asked_ - done_; }
-  /// Of what was wanted.
+  /// How many of the wanted bytes have arrived.
   std::uint32_t arrived() const { return done_ < wanted_ ? done_ : wanted_; }
   StatusCode status() const { return status_; }
   /// errno of a read that failed, 0 of one that ended early.

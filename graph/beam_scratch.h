@@ -28,7 +28,7 @@ struct BeamCounts {
   std::uint32_t hops = 0;
   std::uint32_t estimates = 0;
   std::uint32_t distances = 0;
-  // Of a cache-aware search.
+  // Cache-aware searches only.
   std::uint32_t pivots = 0;  ///< hops to a resident candidate that was not the nearest
   std::uint32_t stalls = 0;  ///< hops that began with none of the candidates resident
 };

@@ -54,7 +54,7 @@ struct SampledSource {
   }
 };
 
-/// Of vertices without their vectors: the estimate has to do.
+/// Scores vertices without their vectors: the estimate takes the place of the exact distance.
 template <NodeScorer Scorer>
 struct EstimateScorer {
   const Scorer& scorer;

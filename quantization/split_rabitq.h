@@ -46,7 +46,7 @@ class SplitRabitq {
   const Rabitq& code() const { return code_; }
   std::uint32_t extension_bits() const { return extension_.bits; }
   const RabitqParameters& whole_parameters() const { return whole_.parameters(); }
-  /// Of one extension: E bits per dimension and 4 bytes of factors, not padded.
+  /// Bytes of one extension: E bits per dimension and 4 bytes of factors, not padded.
   std::uint32_t extension_bytes() const { return extension_.code_bytes + kFactorBytes; }
   static std::uint32_t extension_bytes(std::uint32_t dimension, std::uint32_t extension_bits) {
     return CodeShape(dimension, extension_bits).code_bytes + kFactorBytes;

@@ -17,7 +17,7 @@
 namespace farvec::rpc {
 namespace {
 
-/// Of the scope that this thread is in. Nothing suspends there.
+/// The peer of the TlsPeerScope that this thread is in. Nothing suspends inside a scope.
 thread_local const TlsPeer* scope_peer = nullptr;
 
 /// What hangs on a watched session, and goes with it.
@@ -66,7 +66,7 @@ int on_verified(int good, X509_STORE_CTX* store) {
   return good;
 }
 
-/// Of an alert that this end is sending.
+/// The reason for an alert that this end is sending.
 std::string reason_of_error() {
   const unsigned long error = ERR_peek_last_error();
   if (ERR_GET_REASON(error) == SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE) {

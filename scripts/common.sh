@@ -16,7 +16,7 @@ ensure_deps() {
   "$ROOT/scripts/install-deps.sh" "$@"
 }
 
-# Of build_preset(), behind what the preset says.
+# CMake options that build_preset() adds to those of the preset.
 CONFIGURE_OPTIONS=()
 
 # build_preset PRESET [TARGET...]: configure and build, at most an hour.

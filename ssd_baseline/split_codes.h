@@ -10,10 +10,11 @@ namespace farvec::ssd_baseline {
 /// Adds to a header of split.code()'s parameters what its extension needs.
 void describe_extension(const quantization::SplitRabitq& split, layout::CodesHeader& header);
 
-/// Of the codes in DRAM: whole ones, or the part of 1 bit.
+/// The parameters of the codes in DRAM: of whole codes, or of the part of 1 bit.
 quantization::RabitqParameters code_parameters(const layout::Codes& codes);
 
-/// Of codes with an extension. SplitRabitq's constructor throws Error when they make no sense.
+/// The parameters of codes with an extension. SplitRabitq's constructor throws Error when they make
+/// no sense.
 quantization::SplitParameters split_parameters(const layout::Codes& codes);
 
 }  // namespace farvec::ssd_baseline

@@ -27,8 +27,8 @@ struct VerbsDevice {
 
 struct TierSpec {
   TierKind kind = TierKind::dram;
-  /// Of file, devdax and ssd, where it may be empty; of verbs and fabric the memory nodes' control
-  /// planes, separated by commas, or empty.
+  /// The path of file, devdax and ssd; that of ssd may be empty. For verbs and fabric the addresses
+  /// of the memory nodes' control planes, separated by commas, or empty.
   std::string path;
   std::string provider;  ///< of fabric, libfabric's word: "tcp", "verbs;ofi_rxm"
   VerbsDevice device;    ///< of verbs

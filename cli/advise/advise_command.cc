@@ -163,34 +163,48 @@ void add_trial_options(CLI::App& command, AdviseArguments& arguments) {
   command.add_option("--most-queries", options.most_queries, "Use at most so many")
       ->capture_default_str();
   command.add_option("--queries-range", options.queries_range, "A:B, rows of the query file [all]");
-  command.add_option("--degree", arguments.degrees, "Graphs to try; none")->capture_default_str();
-  command.add_option("--cluster-rows", arguments.cluster_rows, "Vectors per cluster to try; none")
+  command.add_option("--degree", arguments.degrees, "Degrees of the graphs to try, or none")
       ->capture_default_str();
-  command.add_option("--replicas", arguments.replicas, "R of clusters to try")
+  command
+      .add_option("--cluster-rows", arguments.cluster_rows, "Vectors per cluster to try, or none")
       ->capture_default_str();
-  command.add_option("--layout", arguments.layouts, "Of clusters: all, or some of the four")
+  command
+      .add_option("--replicas", arguments.replicas, "Clusters that a vector may be in (R), to try")
+      ->capture_default_str();
+  command
+      .add_option("--layout", arguments.layouts,
+                  "Layouts of clusters to try: all, or some of the four")
       ->capture_default_str();
   command
       .add_option("--graph-layout", arguments.graph_layouts,
-                  "Of graphs: all, or some of csr, padded and slotted, which is for disks")
+                  "Layouts of graphs to try: all, or some of csr, padded and slotted (for disks)")
       ->capture_default_str();
   command
-      .add_option("--memory-budget", arguments.budgets,
-                  "Of slotted pages: what searches may keep in memory, shares of the bytes of the\n"
-                  "index, like 10%,20%")
+      .add_option(
+          "--memory-budget", arguments.budgets,
+          "Slotted pages only: memory that searches may use, as shares of the index's bytes,\n"
+          "like 10%,20%")
       ->capture_default_str();
   command
-      .add_option("--bytes", options.disk_bytes,
-                  "Of --device ssd:FOLDER: size of the file that is written there, and gone when\n"
-                  "the disk has been measured")
+      .add_option(
+          "--bytes", options.disk_bytes,
+          "With --device ssd:FOLDER: size of the file that is written there to measure the\n"
+          "disk, and removed afterwards")
       ->transform(size_in_digits("--bytes"))
       ->capture_default_str();
-  command.add_option("--width", options.recipe.width, "W of graph searches")->capture_default_str();
-  command.add_option("--list", options.recipe.list, "L of graph builds")->capture_default_str();
-  command.add_option("--passes", options.recipe.passes, "Of graph builds")->capture_default_str();
-  command.add_option("--code-bits", options.recipe.code_bits, "Of graphs, 1 to 8")
+  command
+      .add_option("--width", options.recipe.width, "W: records that a graph search fetches per hop")
       ->capture_default_str();
-  command.add_option("--seed", options.seed, "Of the sample and the builds")->capture_default_str();
+  command.add_option("--list", options.recipe.list, "L: candidates that a graph build keeps")
+      ->capture_default_str();
+  command.add_option("--passes", options.recipe.passes, "Passes of a graph build over all vectors")
+      ->capture_default_str();
+  command
+      .add_option("--code-bits", options.recipe.code_bits,
+                  "Bits per dimension of a graph's codes, 1 to 8")
+      ->capture_default_str();
+  command.add_option("--seed", options.seed, "Random seed of the sample and the builds")
+      ->capture_default_str();
   command.add_option("--scratch", options.scratch,
                      "Folder for the small indexes, a few times the sample [temporary files]");
   command.add_option("--json", arguments.json, "File for all figures as one JSON object");

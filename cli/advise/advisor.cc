@@ -264,7 +264,7 @@ class Advisor {
   fs::path folder_of(const Partition& partition) const {
     return indexes() / fmt::format("clusters-{}-{}", partition.cluster_rows, partition.replicas);
   }
-  /// Of the small index.
+  /// Where the small index of a setting lies.
   fs::path directory_of(const Setting& setting) const {
     return (setting.is_graph() ? folder_of(setting.degree) : folder_of(setting.partition)) /
            layout_name(setting);

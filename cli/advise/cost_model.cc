@@ -20,7 +20,7 @@ double rate(double ns) {
   return ns > 0 ? kNsPerSecond / ns : std::numeric_limits<double>::infinity();
 }
 
-/// Of one query.
+/// What the reads of one query cost the device.
 struct LinkTime {
   double transfer_ns = 0;
   double request_ns = 0;

@@ -15,11 +15,11 @@ namespace {
 constexpr std::array<std::uint32_t, 4> kPayloads = {512, 4096, 16384, 65536};
 constexpr std::array<std::uint32_t, 5> kDepths = {1, 8, 32, 64, 128};
 constexpr double kSeconds = 0.15;
-/// Of the best rate: enough reads are in flight.
+/// A share of the best rate. A rate this close to the best means that enough reads are in flight.
 constexpr double kNearly = 0.95;
 
-/// Between the sizes that were measured a straight line; below the smallest as the smallest, above
-/// the largest in proportion.
+/// What a read of `bytes` costs: a straight line between the sizes that were measured. Below the
+/// smallest it costs as much as the smallest, above the largest it grows in proportion.
 double at_size(const std::vector<ReadCost>& costs, double bytes, double ReadCost::*member) {
   const auto above = std::find_if(costs.begin(), costs.end(),
                                   [&](const ReadCost& cost) { return cost.bytes >= bytes; });

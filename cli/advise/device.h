@@ -33,11 +33,13 @@ struct AdviceDevice {
   bool is_measured() const { return !measured.empty(); }
   /// Disks are read in sectors; an index may lie there in slotted pages.
   bool is_disk() const { return is_measured() || model.block_bytes >= 512; }
-  /// Of the device by a read of so many bytes.
+  /// Nanoseconds for which a read of so many bytes occupies the device.
   double occupied_ns(double bytes) const;
-  /// Of its best rate with so many reads of each core in flight; 1 of a model.
+  /// The share of its best rate that the device reaches with so many reads of each core in flight;
+  /// 1 for a model.
   double rate_share(double in_flight) const;
-  /// Of the core that reads, beside what every endpoint takes; 0 of a model.
+  /// Nanoseconds that the kernel takes of the core that reads, for a read of so many bytes, beside
+  /// what every endpoint takes; 0 for a model.
   double kernel_ns(double bytes) const;
 };
 

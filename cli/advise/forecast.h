@@ -32,7 +32,8 @@ std::vector<double> work_units(SearchFamily family, const Counts& counts);
 /// What all trials of a family say about the others of it.
 struct FamilyModel {
   UnitCosts costs;  ///< over all that were timed; empty when none was
-  /// Of lists, numbers of clusters and counts, which ever fits those of the samples.
+  /// How lists, numbers of clusters and counts grow: by the law that fits those of the samples
+  /// best.
   GrowthLaw law = GrowthLaw::power;
 };
 FamilyModel model_of(SearchFamily family, std::span<const SettingTrials> settings);

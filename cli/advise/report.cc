@@ -18,7 +18,7 @@ constexpr Column kColumns[] = {{"index", 41},   {"L/probe", 7}, {"QPS", 8},    {
                                {"dev. QPS", 9}, {"x data", 6},  {"far GB", 8}, {"B/vector", 8},
                                {"DRAM GB", 8}};
 
-/// Of a core: what a machine without other work leaves to a search.
+/// The share of a core that a machine without other work leaves to a search.
 constexpr double kQuietShare = 0.9;
 
 constexpr const char* kCountNames[kCounts] = {"hops",        "reads",      "bytes",
@@ -29,7 +29,7 @@ const char* parameter_name(const Setting& setting) {
   return setting.is_graph() ? "list" : "probe";
 }
 
-/// Of the memory node or the disk.
+/// Gigabytes (10^9 bytes) of the whole index on the memory node or the disk.
 double far_gb(const AdviceReport& report, const Forecast& forecast) {
   return forecast.amplification *
          static_cast<double>(report.target.rows * report.target.row_bytes) / 1e9;

@@ -22,7 +22,8 @@ struct AdviceReport {
   std::vector<std::uint64_t> sample_rows;
   std::size_t queries = 0;
   std::map<SearchFamily, FamilyModel> models;
-  /// Of a core, what the searches had while they were timed. Rates are forecast for a whole one.
+  /// The share of a core that the searches had while they were timed. Rates are forecast for a
+  /// whole core.
   double core_share = 1;
   std::vector<Forecast> forecasts;  ///< best first
   std::optional<std::size_t> choice;

@@ -81,7 +81,8 @@ PoolShare SlottedTrial::share(std::uint32_t list) const {
                     search::index_bytes(manifest), std::max(growth, 1.0), memory_percent_);
 }
 
-/// Of the second half, with what the first half has left in the pool.
+/// Searches the first half of the queries to fill the pool, then the second half, whose outcome it
+/// returns.
 BatchOutcome SlottedTrial::search(std::uint32_t list, dataset::GroundTruth& results) const {
   ssd_baseline::SlottedSearchOptions options = search_options(list);
   options.memory_budget = share(list).sample_budget;

@@ -55,7 +55,7 @@ IndexSize index_size(const OpenIndex& open) {
   return size;
 }
 
-/// Of the largest cache; what a server has when the machine does not say.
+/// Bytes of the largest cache. When the machine does not say, what a server usually has.
 std::uint64_t cache_bytes() {
   constexpr std::uint64_t kUsual = std::uint64_t{32} << 20;
   const long bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);

@@ -82,7 +82,7 @@ class Trial {
   virtual void time(TrialResult& result) = 0;
 };
 
-/// Of the setting's index in `directory`. Throws Error.
+/// A trial of the setting's index, which lies in `directory`. Throws Error.
 std::unique_ptr<Trial> make_trial(const std::filesystem::path& directory, const Setting& setting,
                                   const VectorView& queries, const TrialOptions& options);
 
@@ -90,7 +90,7 @@ std::unique_ptr<Trial> make_trial(const std::filesystem::path& directory, const 
 void add_pass(Timed& timed, const BatchOutcome& outcome, std::size_t queries,
               std::uint32_t repeats);
 
-/// Of the totals of so many queries.
+/// Counts per query, from the totals of so many queries.
 Counts per_query(const search::QueryCounts& totals, std::size_t queries);
 
 /// Queries that a pass of a timing repeats until it lasts long enough.

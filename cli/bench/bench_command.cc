@@ -242,7 +242,8 @@ void register_bench_transport(CLI::App& bench) {
   command->add_option("--passes", a.passes, "Times every combination is measured, in turn")
       ->capture_default_str();
   command->add_option("--pass-ms", a.pass_ms, "Length of a pass")->capture_default_str();
-  command->add_option("--seed", a.seed, "Of the offsets, multiples of 64 over the whole region")
+  command
+      ->add_option("--seed", a.seed, "Random seed of the offsets, multiples of 64 over the region")
       ->capture_default_str();
   command->add_option("--json", a.json, "File for one JSON object per combination and line");
   rpc::add_tls_flags(*command, a.tls);

@@ -181,7 +181,9 @@ void register_bench_disk_command(CLI::App& bench) {
   command->add_option("--passes", a.passes, "Times every combination is measured, in turn")
       ->capture_default_str();
   command->add_option("--seconds", a.seconds, "Length of a pass")->capture_default_str();
-  command->add_option("--seed", a.seed, "Of the offsets, multiples of the payload in whole blocks")
+  command
+      ->add_option("--seed", a.seed,
+                   "Random seed of the offsets, multiples of the payload in whole blocks")
       ->capture_default_str();
   command->add_option("--json", a.json,
                       "File for one JSON object per engine, combination and line");

@@ -78,7 +78,9 @@ void add_search_options(CLI::App& command, BatchParameters& parameters) {
       ->capture_default_str();
   command.add_option("--width", parameters.width, "W: records fetched per hop")
       ->capture_default_str();
-  command.add_option("--probe", parameters.probing.clusters, "Of a cluster index: most clusters")
+  command
+      .add_option("--probe", parameters.probing.clusters,
+                  "Cluster indexes only: most clusters to search")
       ->capture_default_str();
 }
 
@@ -105,7 +107,8 @@ void add_load_options(CLI::App& command, ServiceArguments& a) {
                   "With --rate: queries that may be unanswered; more are not sent, and counted so")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
-  command.add_option("--seed", a.plan.seed, "Of the arrivals")->capture_default_str();
+  command.add_option("--seed", a.plan.seed, "Random seed of the times of arrival")
+      ->capture_default_str();
 }
 
 }  // namespace

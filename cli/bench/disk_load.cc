@@ -97,7 +97,8 @@ DiskLoadResult DiskLoad::run(const BenchPoint& point, double seconds, std::uint6
     const Ticks begin = now_ticks();
     result.threads[t] = load.run(seconds * 1e6);
     const double wall_us = ticks_to_us(now_ticks() - begin);
-    // Of the first and the last reads, which are not counted, the kernel's time is left out alike.
+    // The first and the last reads are not counted. The same share of the kernel's time is left
+    // out.
     const double counted = ticks_to_us(result.threads[t].elapsed) / wall_us;
     kernel[t] = (kernel_seconds() - kernel_before) * counted;
   });

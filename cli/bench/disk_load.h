@@ -16,8 +16,8 @@
 
 namespace farvec::cli {
 
-/// Of the file that a measurement makes in a folder. Reads go past the page cache, so it only has
-/// to be larger than what a disk keeps in memory of its own: drives have up to 1 GiB.
+/// Size of the file that a measurement makes in a folder. Reads go past the page cache, so it only
+/// has to be larger than what a disk keeps in memory of its own: drives have up to 1 GiB.
 inline constexpr std::uint64_t kDefaultTestBytes = std::uint64_t{1} << 30;
 
 /// What is to be read.

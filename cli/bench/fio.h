@@ -18,7 +18,7 @@ struct FioJob {
   double run_ms = 1000;
 };
 
-/// Of all threads together.
+/// What fio measured, over all threads together.
 struct FioResult {
   double reads_per_s = 0;
   double mean_us = 0;

@@ -179,12 +179,13 @@ void add_options(CLI::App& command, ClusterArguments& arguments) {
   command.add_option("--replicas", clustering.replicas, "R: most clusters per vector, 1 to 8")
       ->capture_default_str();
   command.add_option("--closure-ratio", clustering.closure_ratio,
-                     "A vector is in clusters at most so many times as far as its nearest\n"
-                     "[chosen so that it is in (R + 1) / 2 on average]");
+                     "A vector is put into a cluster only when that centroid is at most this many\n"
+                     "times as far away as its nearest one [chosen so that a vector is in\n"
+                     "(R + 1) / 2 clusters on average]");
   command
       .add_option("--rng-factor", clustering.rng_factor,
-                  "1: a vector is in a further cluster only when that is nearer to it than to the\n"
-                  "ones before it; more keeps more replicas")
+                  "1: a vector is put into a further cluster only when that centroid is nearer to\n"
+                  "the vector than to the centroids before it; more keeps more replicas")
       ->capture_default_str();
   command
       .add_option("--balance", clustering.balance,

@@ -345,7 +345,7 @@ void register_inspect_command(CLI::App& tool) {
   command->add_option("index", arguments->directory, "Index directory")->required();
   command->add_flag("--json", arguments->json, "One JSON object");
   command->add_flag("--verify", arguments->verify, "Read everything and compare every checksum");
-  command->add_option("--threads", arguments->threads, "Of --verify; 0: one per processor");
+  command->add_option("--threads", arguments->threads, "Threads that verify; 0: one per processor");
   command->footer(
       "Amplification is the bytes of the records, which lie on the memory node, over the bytes of\n"
       "the data set's vectors; \"total\" adds codes and offsets. Both layouts of a graph are "

@@ -19,7 +19,7 @@ namespace {
 
 using Clock = std::chrono::system_clock;
 
-/// Of a program that found a node that does not serve; `launch.sh status` has the same.
+/// Exit status of a program that found a node that does not serve; `launch.sh status` has the same.
 constexpr int kDoesNotServe = 3;
 
 struct StatusArguments {

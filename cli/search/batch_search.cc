@@ -125,7 +125,7 @@ class StridedFeed : public search::TaskFeed {
   std::vector<Slot*> free_;
 };
 
-/// Of the calling thread.
+/// Seconds of processor time that the calling thread has taken.
 double processor_seconds() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);

@@ -202,18 +202,21 @@ void register_search_command(CLI::App& tool) {
       ->capture_default_str();
   command->add_option("--width", a.parameters.width, "W: records fetched per hop")
       ->capture_default_str();
-  command->add_option("--probe", a.parameters.probing.clusters, "Of a cluster index: most clusters")
+  command
+      ->add_option("--probe", a.parameters.probing.clusters,
+                   "Cluster indexes only: most clusters to search")
       ->capture_default_str();
   command
-      ->add_option("--prune-ratio", a.parameters.probing.prune_ratio,
-                   "Of a cluster index: leave out clusters more than so many times as far as the\n"
-                   "nearest [keep all]")
+      ->add_option(
+          "--prune-ratio", a.parameters.probing.prune_ratio,
+          "Cluster indexes only: leave out a cluster whose centroid is more than this many\n"
+          "times as far away as the nearest one [keep all]")
       ->check(CLI::Range(1.0, 1e6));
   command->add_option("--out", a.out, "Result file, .ibin like ground truth");
   command->add_option("--groundtruth", a.groundtruth, "True neighbours, to print the recall");
   command->add_option("--probe-counts", a.probe_counts,
-                      "With --index of clusters: file for how often each was probed, for\n"
-                      "`farvec regroup`; of compute nodes `farvec probe-counts` writes it");
+                      "With --index of clusters: file for how often each one was searched, for\n"
+                      "`farvec regroup`; `farvec probe-counts` asks compute nodes for it");
   command->add_option("--tier", a.tier, "With --index: as in `farvec sweep`")
       ->capture_default_str();
   command->add_flag(

@@ -16,7 +16,7 @@ namespace farvec::cli {
 struct SearchLimits {
   std::uint64_t vectors = 0;   ///< in the index
   std::uint32_t clusters = 0;  ///< 0: a graph
-  // Of the node; of an index that is searched in this process memory is the only one.
+  // Limits of the compute node. An index that is searched in this process has no limit but memory.
   std::uint32_t max_k = std::numeric_limits<std::uint32_t>::max();
   std::uint32_t max_list = std::numeric_limits<std::uint32_t>::max();
   std::uint32_t max_probe = std::numeric_limits<std::uint32_t>::max();

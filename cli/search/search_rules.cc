@@ -43,7 +43,8 @@ std::string tier_names(const SearchTarget& target) {
   return names;
 }
 
-/// Of the calls to a compute node.
+/// Options for calls to a compute node. An index that is searched in this process takes none of
+/// them.
 std::vector<OptionRule> node_rules() {
   return {{"--retries", false, "--connect, not --index"},
           {"--deadline-ms", false, "--connect, not --index"}};

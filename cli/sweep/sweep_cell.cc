@@ -11,7 +11,7 @@
 namespace farvec::cli {
 namespace {
 
-/// Of a run that says how fast the searches are.
+/// Time limit of the run that says how fast the searches are.
 constexpr double kProbeMs = 50;
 
 }  // namespace

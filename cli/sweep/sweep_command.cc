@@ -193,22 +193,24 @@ void add_search_options(CLI::App& command, SweepArguments& a) {
 }
 
 void add_cluster_options(CLI::App& command, SweepArguments& a) {
-  command.add_option("--probe", a.probes, "Of a cluster index: most clusters to probe")
+  command.add_option("--probe", a.probes, "Cluster indexes only: most clusters to search")
       ->capture_default_str();
   command
-      .add_option("--prune-ratio", a.prune_ratio,
-                  "Of a cluster index: leave out clusters that are more than so many times\n"
-                  "as far as the nearest one [keep all]")
+      .add_option(
+          "--prune-ratio", a.prune_ratio,
+          "Cluster indexes only: leave out a cluster whose centroid is more than this many\n"
+          "times as far away as the nearest one [keep all]")
       ->check(CLI::Range(1.0, 1e6));
   command
-      .add_option("--dedup", a.dedup,
-                  "Of a cluster index: on reads no vector twice in one query, off reads all that\n"
-                  "the clusters name; both with on,off")
+      .add_option(
+          "--dedup", a.dedup,
+          "Cluster indexes only. on: a query reads no vector twice; off: it reads all that\n"
+          "its clusters name. on,off measures both")
       ->capture_default_str();
   command
       .add_option("--merge-gap", a.merge_gap,
-                  "Of a cluster index: strays with at most so many bytes (4096, 4KiB) between\n"
-                  "them share a read [what a request costs on the tier]")
+                  "Cluster indexes only: vectors that lie apart with at most this many bytes\n"
+                  "(4096, 4KiB) between them share a read [what a request costs on the tier]")
       ->transform(size_in_digits("--merge-gap"));
 }
 

@@ -19,10 +19,10 @@ struct SweepPoint {
   std::uint32_t slots = 16;  ///< 0: to be chosen
   bool auto_slots = false;   ///< chosen by measuring what the disk gives
   std::size_t cache_bytes = 0;
-  // Of a graph index.
+  // Graph indexes only.
   std::uint32_t width = 1;
   std::uint32_t list = 64;
-  // Of a cluster index.
+  // Cluster indexes only.
   search::ProbeChoice probing;
   DiskChoice disk;  ///< of ssd
 };
@@ -62,7 +62,7 @@ struct SweepSamples {
   search::QueryCounts totals;  ///< over `queries` searches, each query once
   std::size_t queries = 0;
   std::size_t core_dram_bytes = 0;
-  // Of ssd.
+  // Tier ssd only, except for `failure`.
   std::size_t memory_bytes = 0;  ///< everything that its budget bounds
   std::uint64_t io_reads = 0;    ///< of the disk, by the same searches
   std::uint64_t io_bytes = 0;    ///< whole blocks

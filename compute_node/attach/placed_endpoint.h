@@ -42,7 +42,8 @@ class PlacedEndpoint final : public transport::Endpoint {
 
  private:
   static constexpr std::size_t kPolledAtOnce = 64;
-  /// Of one read: nodes that come and go as fast as it is sent must not keep it for ever.
+  /// Most times that one read is sent. Nodes that come and go as fast as it is sent must not keep
+  /// it for ever.
   static constexpr std::uint32_t kMaxAttempts = 8;
 
   struct Node {
@@ -61,7 +62,7 @@ class PlacedEndpoint final : public transport::Endpoint {
     bool used = false;
   };
 
-  /// Of flights that no node owes.
+  /// The node number of flights that no node owes.
   std::uint32_t nobody() const { return static_cast<std::uint32_t>(nodes_.size()); }
   Status find_extents(std::span<const transport::ReadRequest> reads);
   void send(std::uint32_t flight);
@@ -77,7 +78,7 @@ class PlacedEndpoint final : public transport::Endpoint {
   void install(std::uint32_t node, std::unique_ptr<transport::Endpoint> endpoint);
   void refresh_coverage();
   double count_coverage() const;
-  /// Of the index without the nodes that are lost, for the log.
+  /// For the log: how much of the index can still be read without the nodes that are lost.
   std::string what_is_left() const;
 
   const layout::Placement& placement_;

@@ -28,7 +28,7 @@ struct RequestLimits {
 std::string check_request(const v1::SearchRequest& request, const ServedIndex& index,
                           const RequestLimits& limits);
 
-/// Of each query of a checked request.
+/// The work of each query of a checked request.
 WorkUnits work_of(const v1::SearchRequest& request, const ServedIndex& index,
                   const RequestLimits& limits);
 

@@ -45,7 +45,7 @@ class CoreFeed final : public search::TaskFeed {
   /// Waiting and running tasks; a hint for balancing.
   std::uint32_t load() const;
   std::uint32_t running() const;
-  /// Of waiting and running tasks. Any thread.
+  /// The work of all waiting and running tasks. Any thread.
   WorkUnits work() const { return work_.load(std::memory_order_relaxed); }
   /// How fast the core serves.
   const WorkRate& rate() const { return rate_; }

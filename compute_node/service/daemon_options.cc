@@ -105,11 +105,11 @@ void add_service_flags(CLI::App& app, DaemonOptions& options) {
       ->check(CLI::Range(1u, graph::kMaxWidth))
       ->capture_default_str();
   app.add_option("--max-probe", options.limits.max_probe,
-                 "Of a cluster index: most clusters that a request may probe")
+                 "Cluster indexes only: most clusters that a request may search")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
   app.add_option("--default-probe", options.limits.default_probe,
-                 "Of a cluster index: clusters that requests probe which do not say")
+                 "Cluster indexes only: clusters that are searched when a request does not say")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
   app.add_option_function<int>(
@@ -125,8 +125,9 @@ transport::TierSpec tier_of(const DaemonOptions& options) {
   return transport::parse_tier(options.memory_node.empty() ? "dram" : "shm");
 }
 
-/// Of an index on a disk; the manifest says what it is. More results than are ranked again cannot
-/// be asked for.
+/// Checks the options for an index on a disk, whose manifest says what kind it is. When they say
+/// how many results are ranked again, lowers max_k to that number: more results cannot be asked
+/// for.
 void check_disk_options(const CLI::App& app, DaemonOptions& options) {
   const auto directory = layout::IndexDirectory::open(options.index);
   const bool slotted = directory.manifest().is_slotted();
@@ -141,7 +142,8 @@ void check_disk_options(const CLI::App& app, DaemonOptions& options) {
   if (rerank > 0) options.limits.max_k = std::min(options.limits.max_k, rerank);
 }
 
-/// Of an index that is opened here. What a memory node holds may be followed by another kind.
+/// Checks the options for an index that is opened here, whose kind is known. The index of a memory
+/// node may be followed by one of another kind, so its options are not checked here.
 void check_kind_options(const CLI::App& app, const std::string& index) {
   const layout::IndexKind kind = layout::IndexDirectory::open(index).manifest().index;
   const bool graph = kind == layout::IndexKind::graph;

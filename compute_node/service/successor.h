@@ -59,7 +59,7 @@ class Successor {
   std::chrono::steady_clock::time_point not_before_{};
   std::string last_error_;
   std::atomic<bool> stop_{false};
-  // Of the attempt's thread until done_:
+  // Until done_ is set, engine_, opened_ and error_ belong to the attempt's thread.
   std::shared_ptr<Engine> engine_;
   bool opened_ = false;  ///< and its cores were started
   std::string error_;

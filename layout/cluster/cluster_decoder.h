@@ -15,9 +15,11 @@ namespace farvec::layout {
 /// What a writer can write again, in any layout.
 struct DecodedClusters {
   std::vector<std::uint64_t> begins;
-  /// Of each vector: its home first, then ascending.
+  /// The clusters of vector v lie from begins[v] to begins[v + 1]: its home first, then the others,
+  /// ascending.
   std::vector<ClusterId> clusters;
-  /// In whose group each vector lies; of a layout without groups, the first cluster that has it.
+  /// The cluster in whose group each vector lies; in a layout without groups, the first cluster
+  /// that has it.
   std::vector<ClusterId> homes;
   HugeBuffer vectors;  ///< packed, in the order of ids
 

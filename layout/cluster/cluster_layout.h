@@ -53,7 +53,7 @@ struct ClusterGeometry {
   /// A record: the vector, its id, and a checksum if there are any.
   std::uint32_t record_bytes() const { return vector_bytes + 4u + (record_checksum ? 4u : 0u); }
   bool decouples() const { return kind != ClusterLayoutKind::coupled; }
-  /// Of a list of so many addresses, with the checksum that ends it; 0 for none.
+  /// Bytes of a list of so many addresses, with the checksum that ends it; 0 for no addresses.
   std::uint64_t list_bytes(std::uint64_t addresses) const {
     return addresses == 0 ? 0 : addresses * address_bytes + sizeof(std::uint32_t);
   }
@@ -131,7 +131,8 @@ class ClusterLocator {
   std::uint64_t offset_of(Address address) const {
     return kRegionHeaderBytes + std::uint64_t{address} * record_bytes_;
   }
-  /// Of a cluster's group; addresses of a group are consecutive. Not for coupled.
+  /// The first address of a cluster's group; addresses of a group are consecutive. Not for the
+  /// coupled layout.
   Address first_of_group(ClusterId cluster) const {
     return static_cast<Address>((entries_[cluster].group_offset - kRegionHeaderBytes) /
                                 record_bytes_);

@@ -8,7 +8,7 @@
 
 namespace farvec::layout {
 
-/// Of something that every cluster has.
+/// The spread, over all clusters, of the size of something that every cluster has.
 struct SizeReport {
   std::uint32_t least = 0;
   std::uint32_t p50 = 0;

@@ -31,7 +31,8 @@ struct CodesHeader {
   float rescale_min = 0;
   float rescale_max = 0;
   float error_max = 0;
-  // Of the code together with its extension; 0 without one. Its add factors have the same range.
+  // Ranges of the factors of a code together with its extension; 0 without an extension. Its add
+  // factors range from add_min to add_max too.
   float whole_rescale_min = 0;
   float whole_rescale_max = 0;
   float whole_error_max = 0;

@@ -28,7 +28,8 @@ RecordCosts record_costs(const SlottedGeometry& geometry, const AdjacencyView& g
 struct PagePlan {
   std::vector<std::uint64_t> begins{0};  ///< pages() + 1
   std::vector<NodeId> ids;
-  /// Of ids[i]: equal colors in a page are affine, 0 is none. Empty: all 0.
+  /// colors[i] is the color of ids[i]. Records of a page with the same color are affine; 0 is no
+  /// color. Empty: all are 0.
   std::vector<std::uint8_t> colors;
 
   std::size_t pages() const { return begins.size() - 1; }

@@ -66,11 +66,11 @@ class IndexDirectory {
   /// With the offset table when the layout is csr. There is none for slotted pages.
   GraphLocator load_locator(const LoadOptions& options = {}) const;
 
-  /// Of a slotted index.
+  /// These two are for slotted indexes only.
   PageMap load_page_map(const LoadOptions& options = {}) const;
   EntryGraph load_entry_graph(const LoadOptions& options = {}) const;
 
-  /// Of a cluster index.
+  /// These two are for cluster indexes only.
   Centroids load_centroids(const LoadOptions& options = {}) const;
   ClusterLocator load_cluster_locator(const LoadOptions& options = {}) const;
 

@@ -90,7 +90,7 @@ struct Manifest {
   std::uint32_t dimension = 0;
   std::uint64_t count = 0;
 
-  // Of a graph index.
+  // Graph indexes only.
   LayoutKind layout = LayoutKind::csr;
   bool record_checksum = false;
   std::uint32_t block_bytes = 4096;
@@ -102,7 +102,8 @@ struct Manifest {
 
   BuildParameters build;
 
-  // Of a cluster index; its vector bytes and count are those of all vectors.
+  // Cluster indexes only. The vector_bytes and count of `cluster` agree with dimension, stored_type
+  // and count above.
   ClusterGeometry cluster;
   ClusterBuildParameters cluster_build;
   /// [i] vectors are in i + 1 clusters.
@@ -115,7 +116,7 @@ struct Manifest {
   std::optional<Placement> placement;  ///< none: one memory node holds everything
 
   GraphGeometry geometry() const;
-  /// Of the slotted layout; block_bytes are its page_bytes.
+  /// The geometry of the slotted layout, whose page_bytes are the block_bytes here.
   SlottedGeometry slotted_geometry() const;
   bool is_slotted() const { return index == IndexKind::graph && layout == LayoutKind::slotted; }
   std::uint32_t extension_bits() const { return is_slotted() ? slotted.extension_bits : 0; }
@@ -130,15 +131,15 @@ struct Manifest {
   /// By region number.
   const RegionEntry& region(std::uint32_t region) const { return regions.at(region); }
 
-  /// Of those that memory nodes serve.
+  /// Bytes of the regions that memory nodes serve, headers included.
   std::array<std::uint64_t, kRegionCount> region_bytes() const;
   std::uint32_t memory_nodes() const { return placement ? placement->nodes : 1; }
-  /// Of the region that memory node `node` serves, header included.
+  /// Bytes of the region that memory node `node` serves, header included.
   std::uint64_t node_bytes(std::uint32_t node, std::uint32_t region) const {
     return placement ? placement->regions[region].node_bytes(node)
                      : regions.at(region).file_bytes();
   }
-  /// Of all its regions.
+  /// Bytes of all regions that memory node `node` serves.
   std::uint64_t node_bytes(std::uint32_t node) const;
 };
 

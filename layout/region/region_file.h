@@ -13,7 +13,7 @@
 
 namespace farvec::layout {
 
-/// Of every region that is written now; a reader takes it from the manifest.
+/// Bytes of a chunk in every region that is written now; a reader takes them from the manifest.
 inline constexpr std::uint64_t kChunkBytes = std::uint64_t{4} << 20;
 
 /// What a region's file is called unless that name is taken.

@@ -12,7 +12,7 @@
 
 namespace farvec::layout {
 
-/// Of the manifest, the region headers and all payloads together.
+/// The version of the format: one number for the manifest, the region headers and all payloads.
 inline constexpr std::uint32_t kFormatVersion = 1;
 
 enum class RegionKind : std::uint32_t {
@@ -42,8 +42,9 @@ inline constexpr std::uint32_t kOffsetsRegion = 2;
 inline constexpr std::uint32_t kCentroidsRegion = 1;
 inline constexpr std::uint32_t kClustersRegion = 2;
 inline constexpr std::uint32_t kRegionCount = 3;
-/// Of a slotted index, which no memory node serves: the page of every vertex, the graph that finds
-/// where searches start, and the vectors when searches re-rank by them.
+/// Regions that only a slotted index has: the page of every vertex, the graph that finds where
+/// searches start, and the vectors when searches re-rank by them. No memory node serves a slotted
+/// index.
 inline constexpr std::uint32_t kPagesRegion = 2;
 inline constexpr std::uint32_t kEntriesRegion = 3;
 inline constexpr std::uint32_t kVectorsRegion = 4;

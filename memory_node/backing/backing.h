@@ -36,7 +36,7 @@ class Backing {
 
   std::span<std::byte> bytes() { return region_.writable_bytes(); }
   std::uint64_t size() const { return region_.size(); }
-  /// Of the mapping's start and of the unit in which it is paged.
+  /// The alignment of the mapping's start and of the unit in which it is paged, in bytes.
   virtual std::uint64_t alignment() const = 0;
   /// "dram (2 MiB pages)", "shm /dev/shm/x-records", for logs.
   virtual std::string description() const = 0;

@@ -22,7 +22,7 @@ MemoryInfo parse_memory_info(std::istream& meminfo) {
     if (name == "HugePages_Rsvd") promised_pages = value;
     if (name == "Hugepagesize") page_kib = value;
   }
-  // Of another size they are no use to the dram backing.
+  // Huge pages of another size are of no use to the dram backing.
   if (page_kib * 1024 == kHugePageBytes && free_pages > promised_pages) {
     memory.huge_bytes = (free_pages - promised_pages) * kHugePageBytes;
   }

@@ -20,7 +20,7 @@ struct MemoryInfo {
 /// Reads the text of /proc/meminfo; what is missing keeps its default.
 MemoryInfo parse_memory_info(std::istream& meminfo);
 
-/// Of this machine, now.
+/// The memory of this machine, as it is now.
 MemoryInfo memory_info();
 
 /// What regions of these sizes, opened in this order, can take. A region lies as a whole in

@@ -131,7 +131,7 @@ class PageReads final : public PageSink {
   }
 
   bool going(std::uint32_t ticket) const { return reads_[ticket].going; }
-  /// Of a page that is held and no longer on its way: why it did not come, or its record.
+  /// A record of a page that is held and no longer on its way, or why the page did not come.
   Result<std::span<const std::byte>> record(std::uint32_t ticket, NodeId id) const {
     const PageRead& read = reads_[ticket];
     if (!read.status.ok()) return read.status;

@@ -9,7 +9,7 @@ namespace farvec::ssd_baseline {
 struct PoolCounts {
   std::uint64_t hits = 0;    ///< was in memory when it was asked for
   std::uint64_t misses = 0;  ///< had to be waited for
-  // Of the misses:
+  // The next two are parts of the misses, the others are not.
   std::uint64_t shared = 0;              ///< waited for a read that was under way
   std::uint64_t bypasses = 0;            ///< found no slot: read for one search, and kept by nobody
   std::uint64_t reads = 0;               ///< pages asked of the disk, prefetches included

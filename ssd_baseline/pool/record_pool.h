@@ -174,7 +174,7 @@ class RecordPool {
     return {};
   }
 
-  /// Of a slot that is Locked by the caller.
+  /// Makes the map name the page of the slot's record again. The caller has Locked the slot.
   void restore_page(Slot& slot) {
     // Release: whoever reads the page here and claims another slot comes after this one's end.
     entry_of(slot.id).store(slot.page, std::memory_order_release);

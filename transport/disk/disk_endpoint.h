@@ -14,8 +14,8 @@ namespace farvec::transport {
 
 struct DiskEndpointOptions {
   std::uint32_t max_read_bytes = 0;
-  /// Of reads that are not of whole blocks into aligned memory; each that may be out has room for
-  /// so many and the blocks around them.
+  /// Most bytes of a read that is not of whole blocks into aligned memory. The endpoint has room
+  /// for so many, and the blocks around them, for each read that may be out.
   std::uint32_t max_staged_bytes = 0;
 };
 
@@ -27,7 +27,7 @@ class DiskEndpoint final : public Endpoint {
  public:
   DiskEndpoint(std::unique_ptr<disk::DiskEngine> engine, const DiskEndpointOptions& options);
 
-  /// Of its own, for an engine with so many reads.
+  /// Bytes of the endpoint's own buffer, for an engine with so many reads.
   static std::size_t staging_bytes(const disk::DiskFile& file, std::uint32_t reads,
                                    const DiskEndpointOptions& options);
 

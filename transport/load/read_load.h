@@ -13,7 +13,7 @@
 
 namespace farvec::transport {
 
-/// The small reads of a mix: 128 B, as in Figure 7 of paper 004.
+/// The small reads of a mix: 128 B, as in Figure 7 of the second-tier memory study.
 inline constexpr std::uint32_t kSmallReadBytes = 128;
 inline constexpr std::uint32_t kLoadAlignment = 64;
 

@@ -55,7 +55,7 @@ class ClientConnection {
   /// `access` as for ibv_reg_mr(). The memory must outlive its use by work requests. Throws
   /// SystemError.
   const ibv_mr& register_range(std::span<std::byte> memory, int access);
-  /// Of the registered range that holds all of these bytes; null when there is none.
+  /// The registration of the range that holds all of these bytes; null when there is none.
   const ibv_mr* registration(const std::byte* begin, std::uint32_t bytes) const;
 
   /// Asks at most every 2 ms whether the peer has ended the connection and what the device has to

@@ -21,8 +21,8 @@ namespace farvec::transport {
 struct VerbsListenerOptions {
   std::string host;        ///< address of an RDMA device of this machine
   std::uint16_t port = 0;  ///< 0: the system's choice
-  /// Of one lease's reader, which is refused when it has as many. How many leases there are is for
-  /// whoever grants them to bound.
+  /// Most connections of one lease's reader. One that has as many gets no more. How many leases
+  /// there are is for whoever grants them to bound.
   std::size_t connections_per_lease = 64;
   bool memory_windows = true;  ///< false: do without them, also where the device has them
 };
@@ -30,7 +30,7 @@ struct VerbsListenerOptions {
 /// What a writer may fill. Without regions there are no writers.
 struct VerbsWritable {
   std::vector<std::span<std::byte>> regions;  ///< numbered in their own order
-  /// Of leases for writing; none that is for reading may pass.
+  /// True for leases for writing. It must not be true for a lease for reading.
   Authorise authorise;
 };
 
@@ -55,10 +55,10 @@ class VerbsListener {
   std::uint16_t port() const { return port_; }
   /// Ends the connections of a lease: their keys are invalid when this returns. Any thread.
   void revoke(const GrantLease& lease);
-  /// Of readers and of the writer. Any thread.
+  /// How many connections readers and the writer have together. Any thread.
   std::size_t connections() const;
   bool has_writer() const;
-  /// That the lease's connection uses; 0 when it has none. Any thread.
+  /// The path MTU of the lease's connection; 0 when it has none. Any thread.
   std::uint32_t path_mtu_bytes(const GrantLease& lease) const;
   const DeviceLimits& device() const { return device_.limits; }
   /// What the device has said since the listener was made. When its port goes down, the connections

@@ -40,7 +40,7 @@ struct LoadCounts {
 /// Thread-safe.
 class LoadRecorder {
  public:
-  /// Of every query.
+  /// Every query has the same deadline.
   explicit LoadRecorder(std::chrono::milliseconds deadline) : deadline_(deadline) {}
 
   /// A call of one query has ended, `latency` after it was to be sent.

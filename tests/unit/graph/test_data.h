@@ -29,7 +29,7 @@ struct Cloud {
   std::vector<float> values;
 };
 
-/// Of a graph of degree 16.
+/// Options for a graph of degree 16.
 inline VamanaOptions quiet_options() {
   VamanaOptions options;
   options.degree = 16;

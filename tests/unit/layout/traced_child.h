@@ -28,7 +28,7 @@ class TracedChild {
 
   /// Goes on to just before the next such call; false when the child has ended.
   bool next();
-  /// Of the call that it stands before.
+  /// The number of the system call that it stands before.
   long number() const { return number_; }
   /// The file or folder that the call's first argument is open on, for those that take a
   /// descriptor.

@@ -33,7 +33,8 @@ TEST(RefusalLog, CountsWhatItLeavesOutForEachHostAndReason) {
   EXPECT_THAT(log.line({"[::1]:99", "expired", ""}, kStart + 20s), Not(HasSubstr("more")));
 }
 
-/// Of 3000 hosts at a time 1024 have lines of their own, and all others one; later there is room.
+/// When 3000 hosts come at a time, 1024 have lines of their own and all others share one. Later
+/// there is room again.
 TEST(RefusalLog, IsBounded) {
   RefusalLog log;
   int lines = 0;

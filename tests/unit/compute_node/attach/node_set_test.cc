@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// Of addresses at which nobody listens.
+/// Sets of nodes whose addresses nobody listens at.
 struct NodeSetTest : testing::Test {
   tests::TemporaryFolder folder;
 

@@ -70,7 +70,7 @@ struct SupervisorTest : testing::Test {
            !HasFatalFailure();
   }
 
-  /// Of the counter with that label.
+  /// The value of the counter with that label; -1 when there is none.
   double refused(const std::string& reason) const {
     for (const auto& family : ServiceMetrics(statistics, *supervisor).Collect()) {
       if (family.name != "farvec_compute_switches_refused_total") continue;

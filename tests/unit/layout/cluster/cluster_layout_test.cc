@@ -183,12 +183,12 @@ const Forgery kForgeries[] = {
      }},
     {"nothing", [](ClusterEntry* e) { std::fill_n(e, 23, ClusterEntry{}); }},
 };
-/// Of layouts with groups.
+/// Forgeries for layouts with groups.
 const Forgery kGroupForgeries[] = {
     {"group between two records", [](ClusterEntry* e) { e[2].group_offset += 1; }},
     {"group in the header", [](ClusterEntry* e) { e[0].group_offset = 0; }},
 };
-/// Of layouts with lists.
+/// Forgeries for layouts with lists.
 const Forgery kListForgeries[] = {
     {"list at the beginning", [](ClusterEntry* e) { e[20].list_offset = kRegionHeaderBytes; }},
     {"list in its group", [](ClusterEntry* e) { e[2].list_offset = e[2].group_offset; }},
