@@ -31,7 +31,8 @@ void require_header(const CentroidsHeader& header, const Manifest& manifest,
 template <typename T>
 std::vector<T> take(std::span<const std::byte> payload, std::uint64_t offset, std::uint64_t count) {
   std::vector<T> values(count);
-  std::memcpy(values.data(), payload.data() + offset, count * sizeof(T));
+  // A graph over one centroid has no edges, and memcpy() takes no null.
+  if (count > 0) std::memcpy(values.data(), payload.data() + offset, count * sizeof(T));
   return values;
 }
 
@@ -54,6 +55,7 @@ std::vector<std::byte> encode_centroids(const CentroidsView& view) {
               graph.count * sizeof(std::uint32_t));
   std::byte* cursor = bytes.data() + header.edges_offset();
   for (std::size_t c = 0; c < graph.count; ++c) {
+    if (graph.degrees[c] == 0) continue;
     std::memcpy(cursor, graph.row(c), graph.degrees[c] * sizeof(ClusterId));
     cursor += graph.degrees[c] * sizeof(ClusterId);
   }

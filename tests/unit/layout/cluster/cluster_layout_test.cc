@@ -300,6 +300,23 @@ TEST_F(ClusterBytes, RefuseCentroidsThatLie) {
   EXPECT_THROW(parse(), Error);
 }
 
+/// A graph without edges: nothing to copy, and nowhere to copy it from or to.
+TEST(CentroidsRegion, MayHaveOneCentroid) {
+  const std::vector<float> centroid = {1, 2, 3};
+  const std::uint32_t no_neighbours = 0;
+  const auto payload =
+      encode_centroids({centroid, 3, {.degrees = &no_neighbours, .count = 1, .entry = 0}});
+  std::vector<std::byte> region(kRegionHeaderBytes + payload.size());
+  std::copy(payload.begin(), payload.end(), region.begin() + kRegionHeaderBytes);
+  Manifest manifest;
+  manifest.dimension = 3;
+  manifest.cluster.clusters = 1;
+  const Centroids read = parse_centroids(region, manifest, "c.bin");
+  EXPECT_EQ(read.centroids, centroid);
+  EXPECT_EQ(read.degrees, std::vector<std::uint32_t>{0});
+  EXPECT_TRUE(read.neighbors.empty());
+}
+
 TEST_F(ClusterBytes, SurviveTheManifest) {
   const Manifest written = clusters_.write(path_, ClusterLayoutKind::grouped_inline);
   const Manifest read = manifest_from_json(manifest_to_json(written), "m.json");
