@@ -12,9 +12,7 @@
 namespace farvec::cli {
 namespace {
 
-using disk::DiskFile;
 using ssd_baseline::SlottedSearchOptions;
-using ssd_baseline::SlottedStore;
 
 /// A share of the best rate. The fewest slots that reach it are enough: the last tenth of the rate
 /// doubles every search's latency.
@@ -30,10 +28,10 @@ constexpr auto kThread = disk::DiskThread::any;
 std::vector<DiskArguments> times(const std::vector<DiskArguments>& lists,
                                  std::string DiskArguments::*member) {
   std::vector<DiskArguments> product;
-  for (DiskArguments arguments : lists) {
-    for (const std::string& word : split_words(std::string(arguments.*member))) {
-      arguments.*member = word;
+  for (const DiskArguments& arguments : lists) {
+    for (const std::string& word : split_words(arguments.*member)) {
       product.push_back(arguments);
+      product.back().*member = word;
     }
   }
   return product;
@@ -54,6 +52,7 @@ std::vector<DiskChoice> disk_choices(const DiskArguments& arguments,
     }
   }
   std::vector<DiskChoice> choices;
+  choices.reserve(each.size());
   for (const DiskArguments& one : each) choices.push_back(parse_disk_choice(one, manifest));
   return choices;
 }

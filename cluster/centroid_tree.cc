@@ -98,6 +98,7 @@ class TreeBuilder {
     const std::vector<NodeId> before(&points_[node.begin],
                                      &points_[node.begin] + split.part_of.size());
     std::vector<std::size_t> next;
+    next.reserve(children.size());
     for (const TreeNode& c : children) next.push_back(c.begin);
     for (std::size_t i = 0; i < before.size(); ++i) points_[next[split.part_of[i]]++] = before[i];
     return children;

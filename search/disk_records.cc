@@ -24,7 +24,7 @@ constexpr std::uint64_t kStrayBytes = 64u << 10;
 
 fs::path region_path(const std::string& path, const layout::IndexDirectory& directory,
                      std::uint32_t region) {
-  const fs::path own = directory.region_path(region);
+  fs::path own = directory.region_path(region);
   if (path.empty()) return own;
   return fs::is_directory(path) ? fs::path(path) / own.filename() : fs::path(path);
 }

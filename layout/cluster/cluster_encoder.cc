@@ -106,6 +106,7 @@ std::vector<NodeId> ClusterEncoder::group(ClusterId cluster) const {
   std::stable_sort(group.begin(), group.end(),
                    [](const Member& a, const Member& b) { return a.others < b.others; });
   std::vector<NodeId> ids;
+  ids.reserve(group.size());
   for (const Member& member : group) ids.push_back(member.id);
   return ids;
 }

@@ -84,7 +84,7 @@ LoadCounts ReadLoad::run(double duration_us) {
   LoadCounts counts;
   const Ticks start = now_ticks();
   const Ticks end = start + us_to_ticks(duration_us);
-  Ticks now = start;
+  Ticks now = 0;
   do {
     now = await(counts);
     post_batches(batch);
