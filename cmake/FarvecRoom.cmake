@@ -16,6 +16,11 @@ function(farvec_unity target)
     $<$<AND:$<CXX_COMPILER_ID:GNU>,$<COMPILE_LANGUAGE:CXX>>:-Wno-subobject-linkage>)
 endfunction()
 
+# Rooms that a search runs through. GCC inlines less in a large file: compiled folder by folder they
+# searched 4% (DRAM) and 8% (modelled RDMA) slower, so an optimised build has their files alone.
+set(FARVEC_HOT_ROOMS base distance quantization layout coroutines disk transport graph cluster
+                     ssd_baseline search)
+
 # farvec_room(NAME DEPENDS ...): one library target from all sources below the current folder.
 # A room without sources is an interface target. What lies in `exclude` folders is not taken.
 function(farvec_room name)
@@ -28,7 +33,9 @@ function(farvec_room name)
     add_library(${name} STATIC ${sources})
     set(scope PUBLIC)
     set_target_properties(${name} PROPERTIES OUTPUT_NAME farvec_${name})
-    farvec_unity(${name} ${sources})
+    if(FARVEC_SANITIZE OR NOT name IN_LIST FARVEC_HOT_ROOMS)
+      farvec_unity(${name} ${sources})
+    endif()
   else()
     add_library(${name} INTERFACE)
     set(scope INTERFACE)
