@@ -37,6 +37,12 @@ std::pair<double, std::size_t> leading_number(std::string_view text) {
   return {number, static_cast<std::size_t>(end - text.data())};
 }
 
+/// The number before a percent sign that ends `text`; -1 when that is not what it is.
+double percentage(std::string_view text) {
+  const auto [number, length] = leading_number(text);
+  return length > 0 && text.substr(length) == "%" ? number : -1;
+}
+
 }  // namespace
 
 std::uint64_t parse_bytes(std::string_view text, std::string_view option) {
@@ -53,16 +59,16 @@ std::uint64_t parse_bytes(std::string_view text, std::string_view option) {
 }
 
 double parse_percent(std::string_view text, std::string_view option) {
-  const auto [number, length] = leading_number(text);
-  if (length == 0 || text.substr(length) != "%" || !(number > 0 && number <= 100)) {
+  const double number = percentage(text);
+  if (!(number > 0 && number <= 100)) {
     throw Error("{}: '{}' is no share: use more than 0% and at most 100%", option, text);
   }
   return number;
 }
 
 double parse_share(std::string_view text, std::string_view option) {
-  const auto [number, length] = leading_number(text);
-  if (length == 0 || text.substr(length) != "%" || !(number >= 0 && number <= 100)) {
+  const double number = percentage(text);
+  if (!(number >= 0 && number <= 100)) {
     throw Error("{}: '{}' is no share: use 0% to 100%", option, text);
   }
   return number / 100;

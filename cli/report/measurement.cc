@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <fstream>
 #include <limits>
@@ -18,13 +17,6 @@
 
 namespace farvec::cli {
 namespace {
-
-template <typename Number>
-bool parse(const std::string& text, Number& value) {
-  const char* const last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, value);
-  return error == std::errc() && end == last && !text.empty();
-}
 
 std::string processor_model() {
   std::ifstream cpuinfo("/proc/cpuinfo");
