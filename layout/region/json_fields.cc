@@ -3,8 +3,6 @@
 #include <charconv>
 #include <utility>
 
-#include "base/error.h"
-
 namespace farvec::layout {
 
 JsonFields::JsonFields(const nlohmann::json& object, std::string path)
@@ -26,6 +24,11 @@ std::uint64_t JsonFields::integer(const char* name, std::uint64_t least, std::ui
     fail(name, fmt::format("is {}, outside [{}, {}]", number, least, most));
   }
   return number;
+}
+
+std::uint32_t JsonFields::integer32(const char* name, std::uint64_t least,
+                                    std::uint64_t most) const {
+  return static_cast<std::uint32_t>(integer(name, least, most));
 }
 
 double JsonFields::number(const char* name, double least, double most) const {

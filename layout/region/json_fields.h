@@ -1,10 +1,15 @@
 // Checked access to the fields of a JSON object, with errors that name file and field.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdint>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+
+#include "base/error.h"
 
 namespace farvec::layout {
 
@@ -14,11 +19,24 @@ class JsonFields {
  public:
   JsonFields(const nlohmann::json& object, std::string path);
 
-  std::uint64_t integer(const char* name, std::uint64_t least, std::uint64_t most) const;
+  std::uint64_t integer(const char* name, std::uint64_t least,
+                        std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) const;
+  std::uint32_t integer32(const char* name, std::uint64_t least,
+                          std::uint64_t most = std::numeric_limits<std::uint32_t>::max()) const;
   double number(const char* name, double least, double most) const;
   bool boolean(const char* name) const;
   /// At most `longest` bytes.
   const std::string& text(const char* name, std::size_t longest = 4096) const;
+  /// What `parse` makes of a text, which throws Error for one that it does not accept.
+  template <typename Parse>
+  auto word(const char* name, Parse parse) const {
+    const std::string& word = text(name);
+    try {
+      return parse(word);
+    } catch (const Error& error) {
+      fail(name, fmt::format("is not understood ({})", error.what()));
+    }
+  }
   /// Sixteen hexadecimal digits.
   std::uint64_t hash(const char* name) const;
   JsonFields object(const char* name) const;
