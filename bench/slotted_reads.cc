@@ -116,7 +116,7 @@ std::vector<PageCounter> page_counters(const Index& index,
                                        const std::vector<std::string>& against) {
   std::vector<PageCounter> counters;
   const auto own = index.map.entries();
-  counters.emplace_back(index.manifest.slotted.placement,
+  counters.emplace_back(index.manifest.slotted().placement,
                         std::vector<std::uint32_t>(own.begin(), own.end()), index.geometry.pages);
   if (against.empty()) return counters;
   const Graph graph(index);
@@ -215,7 +215,7 @@ void run(const Arguments& arguments, const std::string& base_path) {
   const dataset::VectorSet base = dataset::load(base_path, {});
   const dataset::VectorSet queries = dataset::load(arguments.queries, {});
   const dataset::GroundTruth truth = dataset::read_groundtruth(arguments.truth);
-  fmt::print("placement {}: {} pages\n", index.manifest.slotted.placement, index.geometry.pages);
+  fmt::print("placement {}: {} pages\n", index.manifest.slotted().placement, index.geometry.pages);
   std::vector<PageCounter> counters = page_counters(index, arguments.against);
   fmt::print("{:>6} {:>8} {:>10} {:>10} {:>12}", "list", "recall", "re-ranked", "records",
              "with colors");

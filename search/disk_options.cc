@@ -100,8 +100,8 @@ DiskChoice parse_disk_choice(const DiskArguments& arguments, const layout::Manif
 }
 
 bool reranks_by_itself(const layout::Manifest& manifest) {
-  return manifest.is_slotted() && manifest.slotted.rerank &&
-         manifest.slotted.payload == layout::PayloadKind::code;
+  return manifest.is_slotted() && manifest.slotted().rerank &&
+         manifest.slotted().payload == layout::PayloadKind::code;
 }
 
 ssd_baseline::SlottedSearchOptions slotted_options(const DiskChoice& choice) {

@@ -12,9 +12,9 @@ namespace {
 GraphIndex assemble(const layout::Manifest& manifest, layout::GraphLocator locator,
                     layout::Codes codes) {
   quantization::RabitqParameters parameters = code_parameters(codes);
-  return GraphIndex({manifest.metric, manifest.stored_type, manifest.dimension, manifest.entry,
-                     std::move(locator), quantization::Rabitq(std::move(parameters)),
-                     std::move(codes)});
+  return GraphIndex({manifest.metric, manifest.stored_type, manifest.dimension,
+                     manifest.graph().entry, std::move(locator),
+                     quantization::Rabitq(std::move(parameters)), std::move(codes)});
 }
 
 cluster::CentroidIndex make_centroids(const layout::Manifest& manifest,
@@ -35,14 +35,14 @@ ClusterIndex assemble(const layout::Manifest& manifest, layout::ClusterLocator l
 GraphIndex fetch_graph(const layout::Manifest& manifest, transport::Endpoint& endpoint,
                        const FetchBound& bound) {
   layout::OffsetTable table;
-  if (manifest.layout == layout::LayoutKind::csr) {
+  if (manifest.graph().layout == layout::LayoutKind::csr) {
     table = layout::parse_offset_table(
         fetch_region(manifest, layout::kOffsetsRegion, endpoint, bound), manifest);
   }
   layout::Codes codes =
       layout::parse_codes(fetch_region(manifest, layout::kCodesRegion, endpoint, bound), manifest,
                           endpoint.description());
-  return assemble(manifest, layout::GraphLocator(manifest.geometry(), std::move(table)),
+  return assemble(manifest, layout::GraphLocator(manifest.graph_geometry(), std::move(table)),
                   std::move(codes));
 }
 
@@ -109,7 +109,7 @@ SearchIndex load_search_index(const layout::IndexDirectory& directory,
                               const layout::LoadOptions& options) {
   const layout::Manifest& manifest = directory.manifest();
   if (manifest.is_slotted()) return ssd_baseline::load_slotted_index(directory, options);
-  if (manifest.index == layout::IndexKind::cluster) {
+  if (manifest.is_cluster()) {
     return assemble(manifest, directory.load_cluster_locator(options),
                     directory.load_centroids(options));
   }
@@ -123,9 +123,8 @@ SearchIndex fetch_search_index(const layout::Manifest& manifest, transport::Endp
       static_cast<double>(manifest.region(1).file_bytes() + manifest.region(2).file_bytes());
   const double seconds = options.deadline_seconds + bytes / options.least_bytes_per_second;
   const FetchBound bound{now_ticks() + us_to_ticks(seconds * 1e6), options.stop};
-  SearchIndex index = manifest.index == layout::IndexKind::cluster
-                          ? SearchIndex(fetch_clusters(manifest, endpoint, bound))
-                          : SearchIndex(fetch_graph(manifest, endpoint, bound));
+  SearchIndex index = manifest.is_cluster() ? SearchIndex(fetch_clusters(manifest, endpoint, bound))
+                                            : SearchIndex(fetch_graph(manifest, endpoint, bound));
   if (manifest.placement) check_placement(*manifest.placement, index);
   return index;
 }

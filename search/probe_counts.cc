@@ -17,9 +17,9 @@ constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 32;
 
 /// The same for all layouts and groupings.
 std::uint64_t clustering_of(const layout::Manifest& manifest) {
-  if (manifest.index != layout::IndexKind::cluster) {
+  if (!manifest.is_cluster()) {
     throw Error("probes are counted in cluster indexes, and this is a {}",
-                to_string(manifest.index));
+                to_string(manifest.kind()));
   }
   return manifest.region(layout::kCentroidsRegion).payload_checksum();
 }
@@ -29,7 +29,7 @@ std::uint64_t clustering_of(const layout::Manifest& manifest) {
 ProbeCounts::ProbeCounts(const layout::Manifest& manifest)
     : dataset_(manifest.dataset.name),
       centroids_xxh3_(clustering_of(manifest)),
-      counts_(manifest.cluster.clusters) {}
+      counts_(manifest.cluster().geometry.clusters) {}
 
 ProbeTally ProbeCounts::tally() const {
   ProbeTally tally{dataset_, centroids_xxh3_, std::vector<std::uint64_t>(counts_.size())};
@@ -68,9 +68,9 @@ std::vector<std::uint64_t> read_probe_counts(const std::string& path,
     throw Error("'{}' counts the probes of other clusters than this index has", path);
   }
   const nlohmann::json& array = fields.array("counts");
-  if (array.size() != manifest.cluster.clusters) {
-    throw Error("'{}' has counts of {} clusters, the index has {}", path, array.size(),
-                manifest.cluster.clusters);
+  const std::uint32_t clusters = manifest.cluster().geometry.clusters;
+  if (array.size() != clusters) {
+    throw Error("'{}' has counts of {} clusters, the index has {}", path, array.size(), clusters);
   }
   std::vector<std::uint64_t> counts;
   for (const nlohmann::json& count : array) {

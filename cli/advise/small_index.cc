@@ -28,7 +28,7 @@ void write_memory_graph(const fs::path& directory, layout::Manifest manifest,
                         const BuiltGraph& built, unsigned threads) {
   const VectorView& rows = built.rows;
   const quantization::Rabitq quantizer(quantization::Rabitq::train(
-      rows, manifest.metric, built.code_bits, manifest.build.seed, threads));
+      rows, manifest.metric, built.code_bits, manifest.graph().build.seed, threads));
   HugeBuffer codes(rows.count * quantizer.record_bytes());
   quantizer.encode(rows, codes.data(), threads);
   const auto& parameters = quantizer.parameters();
@@ -48,8 +48,9 @@ void write_graphs(const fs::path& directory, const Sample& sample, std::uint32_t
   const VectorView rows = sample.rows.view();
   const unsigned threads = resolve_threads(build.threads);
   layout::Manifest manifest = sample.manifest;
-  manifest.max_degree = degree;
-  manifest.build = {degree, recipe.list, recipe.alpha, recipe.passes, build.seed, recipe.code_bits};
+  layout::GraphPart& part = manifest.graph();
+  part.max_degree = degree;
+  part.build = {degree, recipe.list, recipe.alpha, recipe.passes, build.seed, recipe.code_bits};
   graph::VamanaOptions options;
   options.degree = degree;
   options.list = recipe.list;
@@ -64,7 +65,7 @@ void write_graphs(const fs::path& directory, const Sample& sample, std::uint32_t
   fs::create_directory(directory);
   for (const layout::LayoutKind kind : build.graph_layouts) {
     const fs::path out = directory / to_string(kind);
-    manifest.layout = kind;
+    part.layout = kind;
     if (kind == layout::LayoutKind::slotted) {
       SlottedOptions slotted;
       slotted.payload = "vector";
@@ -91,8 +92,9 @@ void write_clusters(const fs::path& directory, const Sample& sample, const Parti
   cluster::ClusteringStats stats;
   const cluster::Clustering clusters =
       cluster::build_clusters(rows, manifest.metric, options, &stats);
-  manifest.cluster_build = {partition.replicas, static_cast<double>(stats.closure_ratio),
-                            static_cast<double>(options.balance), stats.sample, build.seed};
+  auto& part = manifest.part.emplace<layout::ClusterPart>();
+  part.build = {partition.replicas, static_cast<double>(stats.closure_ratio),
+                static_cast<double>(options.balance), stats.sample, build.seed};
   const graph::Graph centroids = cluster::build_centroid_graph(
       clusters.centroids, clusters.space_dimension, build.seed, threads);
   const std::vector<ClusterId> homes = cluster::group_by_frequency(
@@ -100,7 +102,7 @@ void write_clusters(const fs::path& directory, const Sample& sample, const Parti
       threads);
   fs::create_directory(directory);
   for (const layout::ClusterLayoutKind kind : layouts) {
-    manifest.cluster.kind = kind;
+    part.geometry.kind = kind;
     layout::write_cluster_index(directory / to_string(kind), manifest,
                                 {clusters.membership(), homes, rows, options.clusters, false},
                                 {clusters.centroids, clusters.space_dimension, centroids.view()},

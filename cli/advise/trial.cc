@@ -48,7 +48,7 @@ IndexSize index_size(const OpenIndex& open) {
       static_cast<double>(open.index().dram_bytes()) / static_cast<double>(manifest.count);
   const search::ClusterIndex* clusters = open.index().clusters();
   if (clusters == nullptr) return size;
-  size.stray_bytes = manifest.cluster.record_bytes();
+  size.stray_bytes = manifest.cluster().geometry.record_bytes();
   std::uint64_t lists = 0;
   for (ClusterId c = 0; c < clusters->clusters(); ++c) lists += clusters->locator().list(c).bytes;
   size.list_bytes = static_cast<double>(lists) / clusters->clusters();

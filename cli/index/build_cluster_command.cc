@@ -66,8 +66,9 @@ layout::Manifest describe(const ClusterArguments& arguments, const VectorView& s
                           Metric metric) {
   layout::Manifest manifest = describe_source(arguments.input, source, metric);
   const cluster::ClusteringOptions& options = arguments.clustering;
-  manifest.cluster_build = {options.replicas, static_cast<double>(options.closure_ratio),
-                            static_cast<double>(options.balance), options.sample, options.seed};
+  auto& part = manifest.part.emplace<layout::ClusterPart>();
+  part.build = {options.replicas, static_cast<double>(options.closure_ratio),
+                static_cast<double>(options.balance), options.sample, options.seed};
   return manifest;
 }
 
@@ -75,8 +76,8 @@ void report(const ClusterArguments& arguments, const Output& output,
             const layout::Manifest& manifest, const cluster::ClusteringStats& stats) {
   const auto bytes = static_cast<double>(manifest.region(layout::kRecordsRegion).file_bytes());
   const double amplification = bytes / static_cast<double>(manifest.dataset_bytes());
-  const double replication =
-      static_cast<double>(manifest.cluster.members) / static_cast<double>(manifest.count);
+  const double replication = static_cast<double>(manifest.cluster().geometry.members) /
+                             static_cast<double>(manifest.count);
   const double seconds = stats.training_seconds + stats.assignment_seconds;
   if (arguments.json) {
     const nlohmann::ordered_json facts{{"index", output.directory},
@@ -84,8 +85,8 @@ void report(const ClusterArguments& arguments, const Output& output,
                                        {"count", manifest.count},
                                        {"dimension", manifest.dimension},
                                        {"layout", to_string(output.layout)},
-                                       {"clusters", manifest.cluster.clusters},
-                                       {"replicas", manifest.cluster_build.replicas},
+                                       {"clusters", manifest.cluster().geometry.clusters},
+                                       {"replicas", manifest.cluster().build.replicas},
                                        {"clusters_per_vector", replication},
                                        {"largest_cluster", stats.largest_cluster},
                                        {"training_seconds", stats.training_seconds},
@@ -101,7 +102,7 @@ void report(const ClusterArguments& arguments, const Output& output,
       "clustered in {:.1f} s; every vector is in {:.2f} clusters on average, the largest has {}\n"
       "records {:.2f} times the data; peak memory {:.0f} MiB\n",
       output.directory, manifest.count, manifest.dimension, to_string(manifest.stored_type),
-      manifest.cluster.clusters, to_string(output.layout), seconds, replication,
+      manifest.cluster().geometry.clusters, to_string(output.layout), seconds, replication,
       stats.largest_cluster, amplification, static_cast<double>(peak_resident_bytes()) / (1 << 20));
 }
 
@@ -122,15 +123,16 @@ void build_from(const ClusterArguments& arguments, layout::Manifest manifest,
   cluster::ClusteringStats stats;
   const cluster::Clustering clusters =
       cluster::build_clusters(rows, manifest.metric, options, &stats);
-  manifest.cluster_build.sample = stats.sample;
-  manifest.cluster_build.closure_ratio = static_cast<double>(stats.closure_ratio);
+  layout::ClusterPart& part = manifest.cluster();
+  part.build.sample = stats.sample;
+  part.build.closure_ratio = static_cast<double>(stats.closure_ratio);
   const graph::Graph centroids = cluster::build_centroid_graph(
       clusters.centroids, clusters.space_dimension, options.seed, threads);
   const std::vector<ClusterId> homes = cluster::group_by_frequency(
       clusters.membership(), expected_frequencies(clusters.membership(), options.clusters),
       threads);
   for (const Output& output : outputs(arguments)) {
-    manifest.cluster.kind = output.layout;
+    part.geometry.kind = output.layout;
     const layout::Manifest written = layout::write_cluster_index(
         output.directory, manifest,
         {clusters.membership(), homes, rows, options.clusters, arguments.record_checksum},

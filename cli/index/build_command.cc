@@ -47,10 +47,11 @@ struct BuildArguments {
 layout::Manifest describe(const BuildArguments& arguments, const VectorView& source,
                           Metric metric) {
   layout::Manifest manifest = describe_source(arguments.input, source, metric);
-  manifest.layout = layout::parse_layout_kind(arguments.layout);
-  manifest.record_checksum = arguments.record_checksum;
-  manifest.max_degree = arguments.graph.degree;
-  manifest.build = {
+  layout::GraphPart& part = manifest.graph();
+  part.layout = layout::parse_layout_kind(arguments.layout);
+  part.record_checksum = arguments.record_checksum;
+  part.max_degree = arguments.graph.degree;
+  part.build = {
       arguments.graph.degree, arguments.graph.list, static_cast<double>(arguments.graph.alpha),
       arguments.graph.passes, arguments.graph.seed, arguments.dram_bits()};
   return manifest;
@@ -76,9 +77,9 @@ void report(const BuildArguments& arguments, const layout::Manifest& manifest,
                                  {"peak_memory_bytes", peak_resident_bytes()},
                                  {"commit", commit()}};
     if (manifest.is_slotted()) {
-      facts["pages"] = manifest.slotted.pages;
-      facts["affine_pairs"] = manifest.slotted.affine_pairs;
-      facts["affine_pairs_together"] = manifest.slotted.affine_pairs_together;
+      facts["pages"] = manifest.slotted().pages;
+      facts["affine_pairs"] = manifest.slotted().affine_pairs;
+      facts["affine_pairs_together"] = manifest.slotted().affine_pairs_together;
     }
     fmt::print("{}\n", facts.dump());
     return;
@@ -89,12 +90,12 @@ void report(const BuildArguments& arguments, const layout::Manifest& manifest,
       "so that all vertices are reachable\n"
       "records {:.2f} times the data; peak memory {:.0f} MiB\n",
       arguments.out, manifest.count, manifest.dimension, to_string(manifest.stored_type),
-      to_string(manifest.layout), stats.seconds, distances, manifest.average_degree(),
-      stats.repaired, amplification, static_cast<double>(peak_resident_bytes()) / (1 << 20));
+      manifest.layout_name(), stats.seconds, distances, manifest.average_degree(), stats.repaired,
+      amplification, static_cast<double>(peak_resident_bytes()) / (1 << 20));
   if (manifest.is_slotted()) {
     fmt::print("{} pages of {} bytes, placement {}: {} of {} affine pairs share a page\n",
-               manifest.slotted.pages, manifest.block_bytes, manifest.slotted.placement,
-               manifest.slotted.affine_pairs_together, manifest.slotted.affine_pairs);
+               manifest.slotted().pages, manifest.graph().block_bytes, manifest.slotted().placement,
+               manifest.slotted().affine_pairs_together, manifest.slotted().affine_pairs);
   }
 }
 

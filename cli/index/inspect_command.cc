@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "cli/commands.h"
@@ -90,7 +91,7 @@ double share(std::uint64_t part, std::uint64_t all) {
 }
 
 Json slotted_to_json(const Manifest& manifest, const layout::SlottedReport& report) {
-  const layout::SlottedDescription& slotted = manifest.slotted;
+  const layout::SlottedDescription& slotted = manifest.slotted();
   return {
       {"pages", report.pages},
       {"page_utilisation", report.utilisation()},
@@ -156,36 +157,36 @@ void print_line(const char* name, const std::string& value) {
   fmt::print("{:<12} {}\n", name, value);
 }
 
-std::string build_words(const Manifest& m) {
-  if (m.index == layout::IndexKind::cluster) {
-    const layout::ClusterBuildParameters& build = m.cluster_build;
-    return fmt::format(
-        "{} clusters, replicas {}, closure ratio {:g}, balance {:g}, sample {}, seed {}",
-        grouped(m.cluster.clusters), build.replicas, build.closure_ratio, build.balance,
-        grouped(build.sample), build.seed);
-  }
+std::string build_words(const layout::GraphPart& part) {
+  const layout::BuildParameters& build = part.build;
   return fmt::format("degree {}, list {}, alpha {:g}, passes {}, seed {}, code bits {}",
-                     m.build.degree, m.build.list, m.build.alpha, m.build.passes, m.build.seed,
-                     m.build.code_bits);
+                     build.degree, build.list, build.alpha, build.passes, build.seed,
+                     build.code_bits);
+}
+
+std::string build_words(const layout::ClusterPart& part) {
+  const layout::ClusterBuildParameters& build = part.build;
+  return fmt::format(
+      "{} clusters, replicas {}, closure ratio {:g}, balance {:g}, sample {}, seed {}",
+      grouped(part.geometry.clusters), build.replicas, build.closure_ratio, build.balance,
+      grouped(build.sample), build.seed);
 }
 
 void print_identity(const layout::IndexDirectory& index) {
   const Manifest& m = index.manifest();
   print_line("index", index.path().string());
-  print_line(
-      "kind",
-      fmt::format("{}, {} layout, format version {}{}", to_string(m.index), m.layout_name(),
-                  layout::kFormatVersion,
-                  m.record_checksum || m.cluster.record_checksum ? ", record checksums" : ""));
+  print_line("kind", fmt::format("{}, {} layout, format version {}{}", to_string(m.kind()),
+                                 m.layout_name(), layout::kFormatVersion,
+                                 m.has_record_checksums() ? ", record checksums" : ""));
   print_line("vectors", fmt::format("{} x {} {} (from {}){}, metric {}", grouped(m.count),
                                     m.dimension, to_string(m.stored_type), to_string(m.source_type),
                                     m.normalised ? ", normalised" : "", to_string(m.metric)));
   print_line("data set", fmt::format("{} ({}), {} bytes, xxh3 {:016x} of {} rows", m.dataset.name,
                                      m.dataset.file, grouped(m.dataset_bytes()), m.dataset.xxh3,
                                      grouped(m.dataset.rows_hashed)));
-  print_line("build", build_words(m));
+  print_line("build", std::visit([](const auto& part) { return build_words(part); }, m.part));
   print_line("built by", fmt::format("farvec {} ({})", m.farvec_version, m.farvec_commit));
-  if (m.index == layout::IndexKind::graph) print_line("entry", grouped(m.entry));
+  if (m.is_graph()) print_line("entry", grouped(m.graph().entry));
 }
 
 void print_regions(const Manifest& manifest) {
@@ -214,10 +215,11 @@ void print_costs(const Manifest& manifest) {
   for (const LayoutKind kind : {LayoutKind::csr, LayoutKind::padded, LayoutKind::slotted}) {
     if (kind == LayoutKind::slotted && !manifest.is_slotted()) continue;
     const LayoutCost cost = layout_cost(manifest, kind);
-    fmt::print("{:<16} {:>18} {:>13.3f}x {:>18} {:>11.3f}x {:>14.2f}\n",
-               fmt::format("{}{}", to_string(kind), kind == manifest.layout ? " (this)" : ""),
-               grouped(cost.records_bytes), cost.amplification, grouped(cost.total_bytes()),
-               cost.total_amplification, cost.compute_dram_bytes_per_vector);
+    fmt::print(
+        "{:<16} {:>18} {:>13.3f}x {:>18} {:>11.3f}x {:>14.2f}\n",
+        fmt::format("{}{}", to_string(kind), kind == manifest.graph().layout ? " (this)" : ""),
+        grouped(cost.records_bytes), cost.amplification, grouped(cost.total_bytes()),
+        cost.total_amplification, cost.compute_dram_bytes_per_vector);
   }
 }
 
@@ -247,13 +249,13 @@ void print_bytes(const char* name, std::uint64_t bytes, const layout::SlottedRep
 }
 
 void print_pages(const Manifest& manifest, const layout::SlottedReport& report) {
-  const layout::SlottedDescription& slotted = manifest.slotted;
+  const layout::SlottedDescription& slotted = manifest.slotted();
   fmt::print(
       "\n{} pages of {} bytes, placement {}: {:.2f}% used, {:.2f}% fragmentation,\n"
       "{:.2f} records per page ({} to {})\n",
-      grouped(report.pages), manifest.block_bytes, slotted.placement, 100 * report.utilisation(),
-      100 * report.fragmentation(), report.records_per_page(), report.least_records,
-      report.most_records);
+      grouped(report.pages), manifest.graph().block_bytes, slotted.placement,
+      100 * report.utilisation(), 100 * report.fragmentation(), report.records_per_page(),
+      report.least_records, report.most_records);
   fmt::print(
       "{:.2f}% of {} affine pairs share a page, {:.2f}% of records are colored; overlap of pages "
       "and neighbours OR(G) {:.4f}\n",
@@ -287,9 +289,10 @@ void print_report(const Manifest& manifest, const layout::ClusterReport& report)
   fmt::print("{:.1f}% of all members are strays; {} clusters are empty\n", 100 * report.stray_share,
              report.empty_clusters);
   fmt::print("\nevery vector is in {:.2f} clusters on average\n", report.clusters_per_vector);
-  for (std::size_t i = 0; i < manifest.replication.size(); ++i) {
-    if (manifest.replication[i] == 0) continue;
-    fmt::print("{:>9} {:>15}\n", i + 1, grouped(manifest.replication[i]));
+  const auto& replication = manifest.cluster().replication;
+  for (std::size_t i = 0; i < replication.size(); ++i) {
+    if (replication[i] == 0) continue;
+    fmt::print("{:>9} {:>15}\n", i + 1, grouped(replication[i]));
   }
 }
 
@@ -329,7 +332,7 @@ void inspect(const InspectArguments& arguments) {
   if (arguments.verify) index.verify({.threads = arguments.threads});
   if (index.manifest().is_slotted()) {
     inspect_slotted(index, arguments);
-  } else if (index.manifest().index == layout::IndexKind::graph) {
+  } else if (index.manifest().is_graph()) {
     inspect_graph(index, arguments);
   } else {
     inspect_clusters(index, arguments);

@@ -86,15 +86,15 @@ void regroup(const RegroupArguments& arguments) {
   for (std::size_t v = 0; v < homes.size(); ++v) outcome.moved += homes[v] != clusters.homes[v];
 
   if (!arguments.layout.empty()) {
-    manifest.cluster.kind = layout::parse_cluster_layout(arguments.layout);
+    manifest.cluster().geometry.kind = layout::parse_cluster_layout(arguments.layout);
   }
   manifest.placement.reset();
   const VectorView rows = packed_view(clusters.vectors.data(), manifest.count, manifest.dimension,
                                       manifest.stored_type);
   manifest = layout::write_cluster_index(
       arguments.out, manifest,
-      {clusters.membership(), homes, rows, manifest.cluster.clusters,
-       manifest.cluster.record_checksum},
+      {clusters.membership(), homes, rows, manifest.cluster().geometry.clusters,
+       manifest.cluster().geometry.record_checksum},
       {centroids.centroids, centroids.header.space_dimension, graph.view()},
       {arguments.overwrite, threads, arguments.quiet});
   report(arguments, manifest, outcome);

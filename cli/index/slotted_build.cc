@@ -59,7 +59,7 @@ EncodedRows encode_whole(const VectorView& rows, const quantization::Rabitq& qua
 
 EncodedRows encode_rows(const layout::Manifest& manifest, const BuiltGraph& built,
                         const SlottedOptions& options, unsigned threads) {
-  const std::uint64_t seed = manifest.build.seed;
+  const std::uint64_t seed = manifest.graph().build.seed;
   if (layout::parse_payload_kind(options.payload) == PayloadKind::code) {
     const SplitRabitq split(
         SplitRabitq::train(built.rows, manifest.metric, {options.extension_bits, seed, threads}));
@@ -80,10 +80,9 @@ constexpr std::uint32_t kOneBitDimensions = 384;
 void describe_slots(layout::Manifest& manifest, const VectorView& rows,
                     const SlottedOptions& options) {
   const bool code = layout::parse_payload_kind(options.payload) == PayloadKind::code;
-  manifest.layout = layout::LayoutKind::slotted;
   manifest.count = rows.count;
-  manifest.block_bytes = options.page_bytes;
-  layout::SlottedDescription& slotted = manifest.slotted;
+  manifest.graph().block_bytes = options.page_bytes;
+  layout::SlottedDescription& slotted = manifest.graph().make_slotted();
   slotted.payload = code ? PayloadKind::code : PayloadKind::vector;
   slotted.extension_bits = code ? options.extension_bits : 0;
   slotted.payload_bytes = code
@@ -206,7 +205,7 @@ graph::AffinityOptions affinity_options(const SlottedOptions& options, const Vec
                                         Metric metric, const graph::VamanaOptions& graph) {
   layout::Manifest manifest;
   describe_slots(manifest, rows, options);
-  manifest.max_degree = graph.degree;
+  manifest.graph().max_degree = graph.degree;
   const layout::SlottedGeometry geometry = manifest.slotted_geometry();
   geometry.validate();
   // A set is bound by what a page holds; a neighbour takes two bytes and some bits.
@@ -225,19 +224,19 @@ layout::Manifest write_slotted(const std::filesystem::path& directory, layout::M
       layout::record_costs(manifest.slotted_geometry(), graph, write.threads);
   const layout::PagePlan plan = ssd_baseline::pack_records(
       ssd_baseline::parse_packing_kind(options.placement),
-      {graph, costs, built.stats.affine, manifest.build.seed, write.threads});
+      {graph, costs, built.stats.affine, manifest.graph().build.seed, write.threads});
   const auto pairs = ssd_baseline::count_affine_pairs(built.stats.affine, plan);
-  manifest.slotted.affine_pairs = pairs.all;
-  manifest.slotted.affine_pairs_together = pairs.together;
+  manifest.slotted().affine_pairs = pairs.all;
+  manifest.slotted().affine_pairs_together = pairs.together;
   const graph::SampledGraph entries(built.rows, manifest.metric,
                                     {.vertices = entry_vertices(options, built.rows.count),
-                                     .degree = std::min(kEntryDegree, manifest.max_degree),
-                                     .seed = manifest.build.seed,
+                                     .degree = std::min(kEntryDegree, manifest.graph().max_degree),
+                                     .seed = manifest.graph().build.seed,
                                      .threads = write.threads});
   const EncodedRows encoded = encode_rows(manifest, built, options, write.threads);
-  const bool code = manifest.slotted.payload == PayloadKind::code;
+  const bool code = manifest.slotted().payload == PayloadKind::code;
   const layout::PayloadView payloads =
-      code ? layout::PayloadView{encoded.extensions.data(), manifest.slotted.payload_bytes}
+      code ? layout::PayloadView{encoded.extensions.data(), manifest.slotted().payload_bytes}
            : layout::PayloadView{built.rows.data, built.rows.stride_bytes};
   return layout::write_slotted_index(directory, std::move(manifest),
                                      {graph,

@@ -56,7 +56,7 @@ struct BuiltGraph {
 };
 
 /// Encodes, places and writes; `manifest` has what write_slotted_index wants of the caller but
-/// `slotted` and block_bytes.
+/// layout, `slotted` and block_bytes.
 layout::Manifest write_slotted(const std::filesystem::path& directory, layout::Manifest manifest,
                                const BuiltGraph& built, const SlottedOptions& options,
                                const layout::WriteOptions& write);

@@ -29,7 +29,7 @@ std::optional<Placement> make_placement(const layout::IndexDirectory& index,
                                         const layout::PlacementOptions& options) {
   if (options.nodes == 1 && options.replicas == 1) return std::nullopt;
   const auto bytes = index.manifest().region_bytes();
-  if (index.manifest().index == layout::IndexKind::cluster) {
+  if (index.manifest().is_cluster()) {
     return layout::make_placement(index.load_cluster_locator({.quiet = true}), bytes, options);
   }
   return layout::make_placement(index.load_locator({.quiet = true}), bytes, options);

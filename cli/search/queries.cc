@@ -28,8 +28,8 @@ dataset::VectorSet load_queries(const std::string& path, const layout::Manifest&
 }
 
 bool has_exact_distances(const layout::Manifest& manifest, std::uint32_t rerank) {
-  const bool of_codes =
-      manifest.is_slotted() && rerank == 0 && manifest.slotted.payload == layout::PayloadKind::code;
+  const bool of_codes = manifest.is_slotted() && rerank == 0 &&
+                        manifest.slotted().payload == layout::PayloadKind::code;
   return manifest.stored_type == manifest.source_type && !of_codes;
 }
 

@@ -33,7 +33,8 @@ void check_graph(const BatchParameters& parameters, const SearchLimits& limits) 
 }  // namespace
 
 SearchLimits limits_of(const layout::Manifest& manifest) {
-  return {.vectors = manifest.count, .clusters = manifest.cluster.clusters};
+  return {.vectors = manifest.count,
+          .clusters = manifest.is_cluster() ? manifest.cluster().geometry.clusters : 0};
 }
 
 SearchLimits limits_of(const compute_node::v1::DescribeResponse& node) {

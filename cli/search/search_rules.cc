@@ -51,7 +51,7 @@ std::vector<OptionRule> node_rules() {
 }
 
 std::vector<OptionRule> index_rules(const SearchTarget& target) {
-  const bool graph = target.manifest.index == layout::IndexKind::graph;
+  const bool graph = target.manifest.is_graph();
   const bool slotted = target.manifest.is_slotted();
   const std::string is =
       fmt::format("; '{}' is {}", target.index,

@@ -36,7 +36,7 @@ constexpr Column kDiskColumns[] = {
 
 std::span<const Column> columns_of(const layout::Manifest& manifest) {
   if (manifest.is_slotted()) return kDiskColumns;
-  if (manifest.index == layout::IndexKind::graph) return kGraphColumns;
+  if (manifest.is_graph()) return kGraphColumns;
   return kClusterColumns;
 }
 
@@ -68,7 +68,7 @@ std::vector<std::string> choice_cells(const layout::Manifest& manifest, const Sw
             fmt::to_string(point.disk.rerank.value_or(0))};
   }
   const std::string name = point.cache_bytes > 0 ? tier + "+cache" : tier;
-  if (manifest.index == layout::IndexKind::graph) {
+  if (manifest.is_graph()) {
     return {name, fmt::to_string(point.list), fmt::to_string(point.width)};
   }
   return {name, fmt::to_string(point.probing.clusters), on_off(point.probing.dedup)};
@@ -83,7 +83,7 @@ std::vector<std::string> result_cells(const layout::Manifest& manifest,
   std::vector<std::string> cells{
       fmt::format("{:.4f}", samples.recall), fmt::format("{:.0f}", qps.median), qps.spread(),
       one_decimal(median(samples.p50_us)), one_decimal(median(samples.p99_us))};
-  const bool graph = manifest.index == layout::IndexKind::graph;
+  const bool graph = manifest.is_graph();
   if (!graph) {
     for (auto reads : {totals.group_reads, totals.list_reads, totals.stray_reads}) {
       cells.push_back(each(reads));
@@ -115,8 +115,8 @@ void add_slotted_facts(const SweepSamples& samples, nlohmann::ordered_json& row)
 void add_cluster_facts(const layout::Manifest& manifest, const SweepSamples& samples,
                        nlohmann::ordered_json& row) {
   const auto& totals = samples.totals;
-  row["clusters"] = manifest.cluster.clusters;
-  row["replicas"] = manifest.cluster_build.replicas;
+  row["clusters"] = manifest.cluster().geometry.clusters;
+  row["replicas"] = manifest.cluster().build.replicas;
   row["clusters_probed"] = per_query(totals.clusters, samples);
   row["group_reads_per_query"] = per_query(totals.group_reads, samples);
   row["list_reads_per_query"] = per_query(totals.list_reads, samples);
@@ -157,7 +157,7 @@ void add_measured(const ReportContext& context, const SweepSamples& samples,
   row["distances_per_query"] = per_query(totals.distances, samples);
   row["queries"] = samples.queries;
   add_sizes(context, samples, row);
-  if (manifest.index == layout::IndexKind::cluster) add_cluster_facts(manifest, samples, row);
+  if (manifest.is_cluster()) add_cluster_facts(manifest, samples, row);
   if (samples.memory_bytes > 0) add_disk_facts(samples, row);
   if (manifest.is_slotted()) add_slotted_facts(samples, row);
 }
@@ -170,8 +170,8 @@ void add_graph_parameters(const layout::Manifest& manifest, const SweepPoint& po
                           nlohmann::ordered_json& row) {
   row["list"] = point.list;
   row["width"] = point.width;
-  row["degree"] = manifest.build.degree;
-  row["code_bits"] = manifest.build.code_bits;
+  row["degree"] = manifest.graph().build.degree;
+  row["code_bits"] = manifest.graph().build.code_bits;
   if (!manifest.is_slotted()) return;
   row["search"] = ssd_baseline::to_string(point.disk.search);
   row["pool"] = ssd_baseline::to_string(point.disk.pool);
@@ -214,7 +214,7 @@ nlohmann::ordered_json sweep_parameters(const ReportContext& context, const Swee
   const layout::Manifest& manifest = context.manifest;
   nlohmann::ordered_json row{{"dataset", manifest.dataset.name},
                              {"index_xxh3", fmt::format("{:016x}", context.index_xxh3)},
-                             {"index_kind", to_string(manifest.index)},
+                             {"index_kind", to_string(manifest.kind())},
                              {"layout", manifest.layout_name()},
                              {"tier", tier},
                              {"metric", to_string(manifest.metric)},
@@ -232,8 +232,8 @@ nlohmann::ordered_json sweep_parameters(const ReportContext& context, const Swee
                              {"pass_ms", context.pass_ms}};
   // Chosen by measuring, it may be another one the next time.
   if (point.auto_slots) row.erase("slots");
-  manifest.index == layout::IndexKind::graph ? add_graph_parameters(manifest, point, row)
-                                             : add_cluster_parameters(context, point, row);
+  manifest.is_graph() ? add_graph_parameters(manifest, point, row)
+                      : add_cluster_parameters(context, point, row);
   return row;
 }
 

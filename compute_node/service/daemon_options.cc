@@ -145,8 +145,7 @@ void check_disk_options(const CLI::App& app, DaemonOptions& options) {
 /// Checks the options for an index that is opened here, whose kind is known. The index of a memory
 /// node may be followed by one of another kind, so its options are not checked here.
 void check_kind_options(const CLI::App& app, const std::string& index) {
-  const layout::IndexKind kind = layout::IndexDirectory::open(index).manifest().index;
-  const bool graph = kind == layout::IndexKind::graph;
+  const bool graph = layout::IndexDirectory::open(index).manifest().is_graph();
   const std::string is = fmt::format("; '{}' is {}", index, graph ? "a graph" : "clusters");
   rpc::refuse_unused(app,
                      std::vector<rpc::OptionRule>{{"--max-list", graph, "graphs" + is},

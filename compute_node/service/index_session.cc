@@ -1,6 +1,7 @@
 #include "compute_node/service/index_session.h"
 
 #include <utility>
+#include <variant>
 
 #include "search/disk_options.h"
 #include "transport/emulated/emulated_endpoint.h"
@@ -54,6 +55,16 @@ class SampledFeed final : public search::TaskFeed {
   std::uint32_t done_ = 0;
 };
 
+/// What one kind of index has; the numbers of the others stay 0.
+void describe_part(const layout::GraphPart& graph, ServedIndex& served) {
+  served.degree = graph.max_degree;
+  served.code_bits = graph.build.code_bits;
+}
+
+void describe_part(const layout::ClusterPart& clusters, ServedIndex& served) {
+  served.clusters = clusters.geometry.clusters;
+}
+
 ServedIndex describe(const search::SearchIndex& index, const layout::Manifest& manifest,
                      const IndexSessionOptions& options) {
   ServedIndex served;
@@ -62,10 +73,8 @@ ServedIndex describe(const search::SearchIndex& index, const layout::Manifest& m
   served.stored_type = manifest.stored_type;
   served.dimension = manifest.dimension;
   served.count = manifest.count;
-  served.degree = manifest.max_degree;
-  served.code_bits = manifest.build.code_bits;
   served.layout = manifest.layout_name();
-  served.clusters = manifest.cluster.clusters;
+  std::visit([&](const auto& part) { describe_part(part, served); }, manifest.part);
   served.tier = options.tier;
   served.page_search = options.page_search;
   served.generation = options.generation;
@@ -83,7 +92,7 @@ ServedIndex describe(const search::SearchIndex& index, const layout::Manifest& m
 }
 
 IndexSessionOptions counting_probes(IndexSessionOptions options, const layout::Manifest& manifest) {
-  if (manifest.index == layout::IndexKind::cluster) {
+  if (manifest.is_cluster()) {
     options.core.probe_counts = std::make_shared<search::ProbeCounts>(manifest);
   }
   return options;

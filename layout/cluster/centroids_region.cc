@@ -20,7 +20,7 @@ void require_header(const CentroidsHeader& header, const Manifest& manifest,
                     std::string_view source) {
   const std::uint32_t space =
       manifest.dimension + (manifest.metric == Metric::inner_product ? 1u : 0u);
-  require(header.clusters == manifest.cluster.clusters, source,
+  require(header.clusters == manifest.cluster().geometry.clusters, source,
           "the centroids are not as many as the manifest says");
   require(header.space_dimension == space, source, "the centroids are of another dimension");
   require(header.max_degree <= header.clusters && header.entry < header.clusters &&

@@ -45,7 +45,7 @@ ClusterReport cluster_report(const Manifest& manifest, const ClusterLocator& loc
   ClusterReport report;
   const auto data = static_cast<double>(manifest.dataset_bytes());
   const auto count = static_cast<double>(manifest.count);
-  const auto members = static_cast<double>(manifest.cluster.members);
+  const auto members = static_cast<double>(manifest.cluster().geometry.members);
   const std::uint64_t kept = manifest.region(kCentroidsRegion).file_bytes() +
                              manifest.region(kClustersRegion).file_bytes();
   const std::uint64_t records = manifest.region(kRecordsRegion).file_bytes();

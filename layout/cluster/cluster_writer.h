@@ -10,8 +10,9 @@
 
 namespace farvec::layout {
 
-/// As write_index(): the caller has filled in metric, source type, cluster.kind, cluster_build,
-/// dataset and farvec_*; the rest is filled in here. Throws Error as write_index() does.
+/// As write_index(): the caller has filled in metric, source type, the kind of geometry and the
+/// build of a ClusterPart, dataset and farvec_*; the rest is filled in here. Throws Error as
+/// write_index() does.
 Manifest write_cluster_index(const std::filesystem::path& directory, Manifest manifest,
                              const ClusterContents& contents, const CentroidsView& centroids,
                              const WriteOptions& options = {});

@@ -19,9 +19,9 @@ void require_header(const CodesHeader& header, const Manifest& manifest, std::st
           "the codes are of another shape than the manifest says");
   require(header.metric == manifest.metric && header.type == manifest.stored_type,
           "the codes are of another metric or type than the manifest says");
-  require(header.bits == manifest.build.code_bits,
+  require(header.bits == manifest.graph().build.code_bits,
           "the codes have another width than the manifest");
-  require(header.extension_bits == manifest.extension_bits(),
+  require(header.extension_bits == manifest.graph().extension_bits(),
           "the codes have another extension than the manifest");
   require(header.record_bytes >= 1 && header.record_bytes <= 2 * kMaxDimension,
           "the code records have an impossible size");

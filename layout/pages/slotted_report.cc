@@ -136,11 +136,11 @@ SlottedReport slotted_report(const IndexDirectory& index, const LoadOptions& opt
   const PageMap map = index.load_page_map({.threads = options.threads, .quiet = true});
   try {
     // Summed in the order of pages, so that the result does not depend on the threads.
-    std::vector<double> overlap(manifest.slotted.pages);
+    std::vector<double> overlap(manifest.slotted().pages);
     PageCounter total = count_pages(index, map, options, overlap);
-    if (total.report.records != manifest.count || total.edges != manifest.edges) {
+    if (total.report.records != manifest.count || total.edges != manifest.graph().edges) {
       throw Error("the pages hold {} vertices and {} edges, the manifest says {} and {}",
-                  total.report.records, total.edges, manifest.count, manifest.edges);
+                  total.report.records, total.edges, manifest.count, manifest.graph().edges);
     }
     const double sum = std::accumulate(overlap.begin(), overlap.end(), 0.0);
     total.report.overlap = sum / static_cast<double>(manifest.count);

@@ -22,18 +22,19 @@ constexpr std::size_t kBatchBytes = std::size_t{32} << 20;
 constexpr std::size_t kPageRun = 16;
 
 void fill_in(Manifest& manifest, const SlottedContents& contents) {
-  manifest.layout = LayoutKind::slotted;
   manifest.count = contents.graph.count;
   manifest.dimension = contents.vectors.dimension;
   manifest.stored_type = contents.vectors.type;
   manifest.normalised = manifest.metric == Metric::cosine;
-  manifest.entry = contents.graph.entry;
-  manifest.edges = std::accumulate(contents.graph.degrees,
-                                   contents.graph.degrees + contents.graph.count, std::uint64_t{0});
-  manifest.build.code_bits = contents.codes.header.bits;
-  manifest.slotted.pages = static_cast<std::uint32_t>(contents.plan.pages());
+  GraphPart& graph = manifest.graph();
+  graph.entry = contents.graph.entry;
+  graph.edges = std::accumulate(contents.graph.degrees,
+                                contents.graph.degrees + contents.graph.count, std::uint64_t{0});
+  graph.build.code_bits = contents.codes.header.bits;
+  SlottedDescription& slotted = manifest.slotted();
+  slotted.pages = static_cast<std::uint32_t>(contents.plan.pages());
   const AdjacencyView& entries = contents.entries.graph;
-  manifest.slotted.entries = {
+  slotted.entries = {
       static_cast<std::uint32_t>(entries.count),
       std::max(*std::max_element(entries.degrees, entries.degrees + entries.count), 1u),
       entries.entry};
@@ -46,7 +47,7 @@ void require_contents(const Manifest& manifest, const SlottedContents& contents)
   FARVEC_CHECK(contents.vectors.count == manifest.count, "{} vectors", contents.vectors.count);
   FARVEC_CHECK(codes.count == manifest.count && codes.dimension == manifest.dimension &&
                    codes.metric == manifest.metric && codes.type == manifest.stored_type &&
-                   codes.extension_bits == manifest.slotted.extension_bits &&
+                   codes.extension_bits == manifest.slotted().extension_bits &&
                    contents.codes.records.size() == codes.count * codes.record_bytes,
                "the codes are not those of the vectors");
 }
@@ -54,8 +55,8 @@ void require_contents(const Manifest& manifest, const SlottedContents& contents)
 std::uint64_t needed_bytes(const Manifest& manifest, const CodesView& codes) {
   std::uint64_t payload = manifest.slotted_geometry().region_bytes() +
                           codes.header.payload_bytes() + PageMap::payload_bytes(manifest.count) +
-                          manifest.slotted.entries.payload_bytes();
-  if (manifest.slotted.rerank) payload += manifest.count * manifest.geometry().vector_bytes;
+                          manifest.slotted().entries.payload_bytes();
+  if (manifest.slotted().rerank) payload += manifest.count * manifest.vector_bytes();
   return payload + bytes_beside_payload(payload);
 }
 
@@ -116,7 +117,7 @@ Manifest write_slotted_index(const fs::path& directory, Manifest manifest,
   require_contents(manifest, contents);
   const SlottedGeometry geometry = manifest.slotted_geometry();
   geometry.validate();
-  const bool rerank = manifest.slotted.rerank;
+  const bool rerank = manifest.slotted().rerank;
   const std::uint64_t needed = needed_bytes(manifest, contents.codes);
   const std::vector<std::uint32_t> pages = pages_of(contents.plan, contents.costs);
   const PageEncoder encoder(geometry, contents.graph, contents.payloads, contents.plan);
@@ -124,7 +125,7 @@ Manifest write_slotted_index(const fs::path& directory, Manifest manifest,
     std::vector<RegionEntry> regions{
         write_pages(partial, geometry, encoder, options), write_codes(partial, contents.codes),
         write_map(partial, pages),
-        write_entries(partial, contents.entries, manifest.slotted.entries.degree)};
+        write_entries(partial, contents.entries, manifest.slotted().entries.degree)};
     if (rerank) regions.push_back(write_vectors(partial, contents.vectors));
     return regions;
   };

@@ -24,9 +24,9 @@ struct SlottedContents {
   const SampledGraphView& entries;
 };
 
-/// Like write_index(). The caller has filled in metric, types, record_checksum (false),
-/// block_bytes, max_degree, build, dataset, farvec_*, and of `slotted` all but `pages` and
-/// `entries`. A region of vectors is written when slotted.rerank says so.
+/// Like write_index(). The caller has filled in metric, types, dataset, farvec_*, of a GraphPart
+/// record_checksum (false), block_bytes, max_degree, build, and of its `slotted`, which is there,
+/// all but `pages` and `entries`. A region of vectors is written when slotted->rerank says so.
 Manifest write_slotted_index(const std::filesystem::path& directory, Manifest manifest,
                              const SlottedContents& contents, const WriteOptions& options = {});
 

@@ -149,18 +149,19 @@ void check_chunk(const RegionEntry& entry, std::size_t chunk, std::span<const st
 }
 
 OffsetTable parse_offset_table(HugeBuffer region, const Manifest& manifest) {
-  OffsetTable table({std::move(region), kRegionHeaderBytes}, manifest.count, manifest.max_degree);
-  if (table.total_edges() != manifest.edges) {
+  const GraphPart& graph = manifest.graph();
+  OffsetTable table({std::move(region), kRegionHeaderBytes}, manifest.count, graph.max_degree);
+  if (table.total_edges() != graph.edges) {
     throw Error(
         "the offset table counts {} edges, the manifest {}: they do not belong together; "
         "rebuild the index",
-        table.total_edges(), manifest.edges);
+        table.total_edges(), graph.edges);
   }
   return table;
 }
 
 ClusterLocator parse_cluster_table(HugeBuffer region, const Manifest& manifest) {
-  return ClusterLocator(manifest.cluster, std::move(region), kRegionHeaderBytes,
+  return ClusterLocator(manifest.cluster().geometry, std::move(region), kRegionHeaderBytes,
                         manifest.region(kRecordsRegion).file_bytes());
 }
 
@@ -279,8 +280,9 @@ OffsetTable IndexDirectory::load_offset_table(const LoadOptions& options) const 
 
 GraphLocator IndexDirectory::load_locator(const LoadOptions& options) const {
   require_memory_layout(manifest_, path_.string());
-  if (manifest_.layout == LayoutKind::padded) return GraphLocator(manifest_.geometry());
-  return GraphLocator(manifest_.geometry(), load_offset_table(options));
+  const GraphGeometry geometry = manifest_.graph_geometry();
+  if (geometry.kind == LayoutKind::padded) return GraphLocator(geometry);
+  return GraphLocator(geometry, load_offset_table(options));
 }
 
 Centroids IndexDirectory::load_centroids(const LoadOptions& options) const {
@@ -293,15 +295,14 @@ ClusterLocator IndexDirectory::load_cluster_locator(const LoadOptions& options) 
 }
 
 PageMap IndexDirectory::load_page_map(const LoadOptions& options) const {
-  FARVEC_CHECK(manifest_.is_slotted());
-  return PageMap(load_region(kPagesRegion, options), manifest_.slotted_geometry(),
-                 region_path(kPagesRegion).string());
+  const SlottedGeometry geometry = manifest_.slotted_geometry();
+  return PageMap(load_region(kPagesRegion, options), geometry, region_path(kPagesRegion).string());
 }
 
 EntryGraph IndexDirectory::load_entry_graph(const LoadOptions& options) const {
-  FARVEC_CHECK(manifest_.is_slotted());
-  return EntryGraph(load_region(kEntriesRegion, options), manifest_.slotted.entries,
-                    manifest_.count, region_path(kEntriesRegion).string());
+  const EntryGraphShape& shape = manifest_.slotted().entries;
+  return EntryGraph(load_region(kEntriesRegion, options), shape, manifest_.count,
+                    region_path(kEntriesRegion).string());
 }
 
 void IndexDirectory::verify(const LoadOptions& options) const {

@@ -22,7 +22,7 @@ std::uint32_t quantile(const DegreeReport& report, std::uint64_t count, double s
 }  // namespace
 
 LayoutCost layout_cost(const Manifest& manifest, LayoutKind layout) {
-  GraphGeometry geometry = manifest.geometry();
+  GraphGeometry geometry = manifest.graph_geometry();
   geometry.kind = layout;
   // A slotted index is in blocks of its own size, and its padded counterpart in DiskANN's.
   if (manifest.is_slotted()) geometry.block_bytes = GraphGeometry{}.block_bytes;
@@ -34,9 +34,11 @@ LayoutCost layout_cost(const Manifest& manifest, LayoutKind layout) {
     cost.records_bytes = manifest.region(kRecordsRegion).file_bytes();
     cost.offsets_bytes =
         manifest.region(kPagesRegion).file_bytes() + manifest.region(kEntriesRegion).file_bytes();
-    if (manifest.slotted.rerank) cost.vectors_bytes = manifest.region(kVectorsRegion).file_bytes();
+    if (manifest.slotted().rerank) {
+      cost.vectors_bytes = manifest.region(kVectorsRegion).file_bytes();
+    }
   } else {
-    cost.records_bytes = region_bytes(geometry, manifest.edges);
+    cost.records_bytes = region_bytes(geometry, manifest.graph().edges);
   }
   if (layout == LayoutKind::csr) {
     cost.offsets_bytes = kRegionHeaderBytes + OffsetTable::table_bytes(manifest.count);

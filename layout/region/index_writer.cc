@@ -29,9 +29,10 @@ void fill_in(Manifest& manifest, const IndexContents& contents, const OffsetTabl
   manifest.dimension = contents.vectors.dimension;
   manifest.stored_type = contents.vectors.type;
   manifest.normalised = manifest.metric == Metric::cosine;
-  manifest.entry = contents.graph.entry;
-  manifest.edges = table.total_edges();
-  manifest.build.code_bits = contents.codes.header.bits;
+  GraphPart& graph = manifest.graph();
+  graph.entry = contents.graph.entry;
+  graph.edges = table.total_edges();
+  graph.build.code_bits = contents.codes.header.bits;
   manifest.regions.clear();
 }
 
@@ -96,7 +97,7 @@ Manifest write_index(const fs::path& directory, Manifest manifest, const IndexCo
   fill_in(manifest, contents, offsets);
   require_contents(manifest, contents);
   // The padded layout keeps its table on disk too: inspect needs every degree.
-  const GraphLocator locator(manifest.geometry(), std::move(offsets));
+  const GraphLocator locator(manifest.graph_geometry(), std::move(offsets));
   const RecordEncoder encoder(locator, contents.graph, contents.vectors);
   return publish_index(directory, std::move(manifest), options.overwrite,
                        needed_bytes(locator, contents.codes), [&](const fs::path& partial) {

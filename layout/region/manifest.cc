@@ -8,10 +8,25 @@
 #include "base/error.h"
 
 namespace farvec::layout {
+namespace {
 
-std::string_view to_string(IndexKind kind) {
-  return kind == IndexKind::graph ? "graph" : "cluster";
+/// Of a Manifest or a const one.
+template <typename Part, typename Whole>
+auto& part_of(Whole& manifest) {
+  auto* const own = std::get_if<Part>(&manifest.part);
+  FARVEC_CHECK(own != nullptr, "this index is a {}, not a {}", to_string(manifest.kind()),
+               to_string(Part::kKind));
+  return *own;
 }
+
+/// Of a GraphPart or a const one.
+template <typename Graph>
+auto& slotted_of(Graph& graph) {
+  FARVEC_CHECK(graph.slotted.has_value(), "this graph is {}, not slotted", graph.layout_name());
+  return *graph.slotted;
+}
+
+}  // namespace
 
 std::uint64_t fingerprint(const VectorView& source) {
   const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state(XXH3_createState(),
@@ -42,6 +57,63 @@ RegionHeader RegionEntry::header() const {
   return header;
 }
 
+IndexKind Manifest::kind() const {
+  return std::visit([]<typename Part>(const Part&) { return Part::kKind; }, part);
+}
+
+std::string_view Manifest::layout_name() const {
+  return std::visit([](const auto& own) { return own.layout_name(); }, part);
+}
+
+bool Manifest::has_record_checksums() const {
+  return std::visit([](const auto& own) { return own.has_record_checksums(); }, part);
+}
+
+const GraphPart& Manifest::graph() const {
+  return part_of<GraphPart>(*this);
+}
+
+GraphPart& Manifest::graph() {
+  return part_of<GraphPart>(*this);
+}
+
+const ClusterPart& Manifest::cluster() const {
+  return part_of<ClusterPart>(*this);
+}
+
+ClusterPart& Manifest::cluster() {
+  return part_of<ClusterPart>(*this);
+}
+
+const SlottedDescription& Manifest::slotted() const {
+  return slotted_of(graph());
+}
+
+SlottedDescription& Manifest::slotted() {
+  return slotted_of(graph());
+}
+
+GraphGeometry Manifest::graph_geometry() const {
+  const GraphPart& own = graph();
+  return {.kind = own.layout,
+          .record_checksum = own.record_checksum,
+          .vector_bytes = vector_bytes(),
+          .max_degree = own.max_degree,
+          .block_bytes = own.block_bytes,
+          .count = count};
+}
+
+SlottedGeometry Manifest::slotted_geometry() const {
+  const SlottedDescription& pages = slotted();
+  return {.payload = pages.payload,
+          .extension_bits = pages.extension_bits,
+          .payload_bytes = pages.payload_bytes,
+          .page_bytes = graph().block_bytes,
+          .max_degree = graph().max_degree,
+          .pages = pages.pages,
+          .count = count};
+}
+
 std::array<std::uint64_t, kRegionCount> Manifest::region_bytes() const {
   std::array<std::uint64_t, kRegionCount> bytes{};
   for (std::uint32_t id = 0; id < kRegionCount; ++id) bytes[id] = region(id).file_bytes();
@@ -54,31 +126,12 @@ std::uint64_t Manifest::node_bytes(std::uint32_t node) const {
   return sum;
 }
 
-SlottedGeometry Manifest::slotted_geometry() const {
-  return {.payload = slotted.payload,
-          .extension_bits = slotted.extension_bits,
-          .payload_bytes = slotted.payload_bytes,
-          .page_bytes = block_bytes,
-          .max_degree = max_degree,
-          .pages = slotted.pages,
-          .count = count};
-}
-
 void require_memory_layout(const Manifest& manifest, std::string_view source) {
   if (!manifest.is_slotted()) return;
   throw Error(
       "'{}': layout slotted is searched with --tier ssd, by `farvec search` or "
       "`farvec-compute-node --index DIR --tier ssd`; build csr or padded for memory",
       source);
-}
-
-GraphGeometry Manifest::geometry() const {
-  return {.kind = layout,
-          .record_checksum = record_checksum,
-          .vector_bytes = static_cast<std::uint32_t>(dimension * element_bytes(stored_type)),
-          .max_degree = max_degree,
-          .block_bytes = block_bytes,
-          .count = count};
 }
 
 }  // namespace farvec::layout

@@ -7,35 +7,15 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "base/types.h"
-#include "layout/graph/graph_layout.h"
-#include "layout/pages/entry_graph.h"
-#include "layout/pages/slotted_geometry.h"
+#include "layout/region/index_parts.h"
 #include "layout/region/placement.h"
 #include "layout/region/region_header.h"
 
 namespace farvec::layout {
-
-/// Everything that, with the data set, decides the index.
-struct BuildParameters {
-  std::uint32_t degree = 0;
-  std::uint32_t list = 0;
-  double alpha = 0;
-  std::uint32_t passes = 0;
-  std::uint64_t seed = 0;
-  std::uint32_t code_bits = 0;
-};
-
-/// The same for a cluster index.
-struct ClusterBuildParameters {
-  std::uint32_t replicas = 0;  ///< R: most clusters per vector
-  double closure_ratio = 0;
-  double balance = 0;
-  std::uint64_t sample = 0;  ///< rows that k-means saw
-  std::uint64_t seed = 0;
-};
 
 /// The file an index was built from.
 struct DatasetFingerprint {
@@ -62,27 +42,9 @@ struct RegionEntry {
   RegionHeader header() const;
 };
 
-/// What a graph index in slotted pages has besides.
-struct SlottedDescription {
-  PayloadKind payload = PayloadKind::code;
-  std::uint32_t extension_bits = 0;
-  std::uint32_t payload_bytes = 0;
-  std::uint32_t pages = 0;
-  std::string placement;  ///< how records were given to pages: affinity, bnf, id
-  bool rerank = false;    ///< a fifth region holds the stored vectors, one after another
-  /// Pairs that the build found to be affine, and those of them that share a page.
-  std::uint64_t affine_pairs = 0;
-  std::uint64_t affine_pairs_together = 0;
-  EntryGraphShape entries;
-};
-
-enum class IndexKind : std::uint8_t { graph = 0, cluster = 1 };
-
-/// "graph", "cluster".
-std::string_view to_string(IndexKind kind);
-
+/// What every index has, and the part that its kind has. Asking for the part of another kind is a
+/// broken invariant: look at the kind first.
 struct Manifest {
-  IndexKind index = IndexKind::graph;
   Metric metric = Metric::l2;
   ElementType stored_type = ElementType::f32;  ///< in the records
   ElementType source_type = ElementType::f32;  ///< in the data set, and of queries
@@ -90,24 +52,7 @@ struct Manifest {
   std::uint32_t dimension = 0;
   std::uint64_t count = 0;
 
-  // Graph indexes only.
-  LayoutKind layout = LayoutKind::csr;
-  bool record_checksum = false;
-  std::uint32_t block_bytes = 4096;
-  std::uint32_t max_degree = 0;
-  std::uint64_t edges = 0;
-  NodeId entry = 0;
-
-  SlottedDescription slotted;
-
-  BuildParameters build;
-
-  // Cluster indexes only. The vector_bytes and count of `cluster` agree with dimension, stored_type
-  // and count above.
-  ClusterGeometry cluster;
-  ClusterBuildParameters cluster_build;
-  /// [i] vectors are in i + 1 clusters.
-  std::array<std::uint64_t, kMaxReplicas> replication{};
+  IndexPart part;
 
   DatasetFingerprint dataset;
   std::string farvec_version;
@@ -115,19 +60,36 @@ struct Manifest {
   std::vector<RegionEntry> regions;    ///< by region number
   std::optional<Placement> placement;  ///< none: one memory node holds everything
 
-  GraphGeometry geometry() const;
-  /// The geometry of the slotted layout, whose page_bytes are the block_bytes here.
-  SlottedGeometry slotted_geometry() const;
-  bool is_slotted() const { return index == IndexKind::graph && layout == LayoutKind::slotted; }
-  std::uint32_t extension_bits() const { return is_slotted() ? slotted.extension_bits : 0; }
-  std::string_view layout_name() const {
-    return index == IndexKind::graph ? to_string(layout) : to_string(cluster.kind);
+  IndexKind kind() const;
+  bool is_graph() const { return std::holds_alternative<GraphPart>(part); }
+  bool is_cluster() const { return std::holds_alternative<ClusterPart>(part); }
+  /// A graph in slotted pages.
+  bool is_slotted() const { return is_graph() && graph().slotted.has_value(); }
+  const GraphPart& graph() const;
+  GraphPart& graph();
+  const ClusterPart& cluster() const;
+  ClusterPart& cluster();
+  const SlottedDescription& slotted() const;
+  SlottedDescription& slotted();
+
+  std::string_view layout_name() const;
+  bool has_record_checksums() const;
+  std::uint32_t vector_bytes() const {
+    return static_cast<std::uint32_t>(dimension * element_bytes(stored_type));
   }
-  double average_degree() const { return static_cast<double>(edges) / static_cast<double>(count); }
   /// Bytes of the source vectors alone: what amplification is measured against.
   std::uint64_t dataset_bytes() const {
     return count * dimension * std::uint64_t{element_bytes(source_type)};
   }
+
+  // Of graphs alone, from their part and from what every index has.
+  GraphGeometry graph_geometry() const;
+  /// Of slotted pages, whose page_bytes are the block_bytes of the graph.
+  SlottedGeometry slotted_geometry() const;
+  double average_degree() const {
+    return static_cast<double>(graph().edges) / static_cast<double>(count);
+  }
+
   /// By region number.
   const RegionEntry& region(std::uint32_t region) const { return regions.at(region); }
 

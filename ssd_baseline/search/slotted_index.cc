@@ -43,9 +43,10 @@ void SlottedIndex::prepare(const std::byte* query, PreparedQuery& out) const {
 SlottedIndex load_slotted_index(const layout::IndexDirectory& directory,
                                 const layout::LoadOptions& options) {
   const layout::Manifest& manifest = directory.manifest();
-  return SlottedIndex({manifest.metric, manifest.stored_type, manifest.dimension, manifest.entry,
-                       manifest.slotted_geometry(), directory.load_codes(options),
-                       directory.load_entry_graph(options), manifest.slotted.rerank});
+  return SlottedIndex({manifest.metric, manifest.stored_type, manifest.dimension,
+                       manifest.graph().entry, manifest.slotted_geometry(),
+                       directory.load_codes(options), directory.load_entry_graph(options),
+                       manifest.slotted().rerank});
 }
 
 SearchStart find_start(const SlottedIndex& index, const PreparedQuery& query,

@@ -38,8 +38,8 @@ Manifest small_manifest() {
   Manifest manifest;
   manifest.dimension = 5;
   manifest.count = 40;
-  manifest.max_degree = 9;
-  manifest.build.code_bits = 4;
+  manifest.graph().max_degree = 9;
+  manifest.graph().build.code_bits = 4;
   return manifest;
 }
 

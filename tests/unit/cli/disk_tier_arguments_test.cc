@@ -10,7 +10,7 @@ using ssd_baseline::SearchKind;
 
 TEST(DiskArguments, AreAProductOfLists) {
   layout::Manifest manifest;
-  manifest.layout = layout::LayoutKind::slotted;
+  manifest.graph().make_slotted();
   manifest.regions.resize(2);
   manifest.regions[0].payload_bytes = 36'000'000;
   manifest.regions[1].payload_bytes = 4'000'000;

@@ -81,8 +81,9 @@ class SlottedIndexes {
     manifest.source_type = manifest.stored_type = ElementType::f32;
     manifest.dimension = kDimension;
     manifest.count = kCount;
-    manifest.max_degree = graph_options.degree;
-    manifest.build = {graph_options.degree, graph_options.list, 1.2, 1, graph_options.seed, 2};
+    manifest.graph().max_degree = graph_options.degree;
+    manifest.graph().build = {
+        graph_options.degree, graph_options.list, 1.2, 1, graph_options.seed, 2};
     manifest.dataset = {"clusters", "clusters.fbin", kDimension * sizeof(float), kCount, 0};
     manifest.farvec_version = manifest.farvec_commit = "test";
     write_slotted(path(name), manifest, {graph, stats, rows(), 2}, options,

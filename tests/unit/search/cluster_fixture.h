@@ -49,8 +49,9 @@ class SmallClusters {
     for (const ClusterLayoutKind kind : layout::kClusterLayouts) {
       layout::Manifest manifest;
       manifest.source_type = ElementType::u8;
-      manifest.cluster.kind = kind;
-      manifest.cluster_build = {4, 1.2, 1.5, 0, 1};
+      auto& part = manifest.part.emplace<layout::ClusterPart>();
+      part.geometry.kind = kind;
+      part.build = {4, 1.2, 1.5, 0, 1};
       manifest.dataset = {"small", "small.u8bin", kDimension, kCount, 0};
       layout::write_cluster_index(
           path(kind), manifest, {clustering_.membership(), homes, view, kClusters, record_checksum},

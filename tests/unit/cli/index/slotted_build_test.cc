@@ -33,10 +33,9 @@ TEST(SlottedBuild, WhatIsSaidStays) {
 
 TEST(SlottedBuild, SearchesRankAgainWhereThereAreVectors) {
   layout::Manifest manifest;
-  manifest.layout = layout::LayoutKind::slotted;
-  manifest.slotted.payload = layout::PayloadKind::code;
+  manifest.graph().make_slotted().payload = layout::PayloadKind::code;
   EXPECT_EQ(resolve_rerank({}, manifest, 10, 64).rerank, 0u);
-  manifest.slotted.rerank = true;
+  manifest.slotted().rerank = true;
   EXPECT_EQ(resolve_rerank({}, manifest, 10, 64).rerank, 20u);
   EXPECT_EQ(resolve_rerank({}, manifest, 10, 15).rerank, 15u);
   for (const std::uint32_t said : {0u, 40u}) {

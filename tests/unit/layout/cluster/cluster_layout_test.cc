@@ -310,7 +310,7 @@ TEST(CentroidsRegion, MayHaveOneCentroid) {
   std::copy(payload.begin(), payload.end(), region.begin() + kRegionHeaderBytes);
   Manifest manifest;
   manifest.dimension = 3;
-  manifest.cluster.clusters = 1;
+  manifest.part.emplace<ClusterPart>().geometry.clusters = 1;
   const Centroids read = parse_centroids(region, manifest, "c.bin");
   EXPECT_EQ(read.centroids, centroid);
   EXPECT_EQ(read.degrees, std::vector<std::uint32_t>{0});
@@ -320,16 +320,16 @@ TEST(CentroidsRegion, MayHaveOneCentroid) {
 TEST_F(ClusterBytes, SurviveTheManifest) {
   const Manifest written = clusters_.write(path_, ClusterLayoutKind::grouped_inline);
   const Manifest read = manifest_from_json(manifest_to_json(written), "m.json");
-  EXPECT_EQ(read.index, IndexKind::cluster);
-  EXPECT_EQ(read.cluster.kind, ClusterLayoutKind::grouped_inline);
-  EXPECT_EQ(read.cluster.members, clusters_.membership().clusters.size());
-  EXPECT_EQ(read.replication, written.replication);
-  EXPECT_EQ(read.cluster_build.closure_ratio, 1.25);
+  EXPECT_EQ(read.kind(), IndexKind::cluster);
+  EXPECT_EQ(read.cluster().geometry.kind, ClusterLayoutKind::grouped_inline);
+  EXPECT_EQ(read.cluster().geometry.members, clusters_.membership().clusters.size());
+  EXPECT_EQ(read.cluster().replication, written.cluster().replication);
+  EXPECT_EQ(read.cluster().build.closure_ratio, 1.25);
   Manifest wrong = written;
-  wrong.replication[1] += 1;
+  wrong.cluster().replication[1] += 1;
   EXPECT_THROW((void)manifest_from_json(manifest_to_json(wrong), "m.json"), Error);
   wrong = written;
-  wrong.cluster.clusters += 1;
+  wrong.cluster().geometry.clusters += 1;
   EXPECT_THROW((void)manifest_from_json(manifest_to_json(wrong), "m.json"), Error);
 }
 

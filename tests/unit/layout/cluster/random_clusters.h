@@ -78,8 +78,9 @@ class RandomClusters {
     Manifest manifest;
     manifest.metric = Metric::l2;
     manifest.source_type = ElementType::u8;
-    manifest.cluster.kind = kind;
-    manifest.cluster_build = {5, 1.25, 1.5, 100, 7};
+    auto& part = manifest.part.emplace<ClusterPart>();
+    part.geometry.kind = kind;
+    part.build = {5, 1.25, 1.5, 100, 7};
     manifest.dataset = {"random", "random.u8bin", kDimension, homes_.size(),
                         fingerprint(vectors())};
     manifest.farvec_version = "0.0.0";

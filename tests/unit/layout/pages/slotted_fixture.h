@@ -88,8 +88,7 @@ class RandomSlottedIndex {
   explicit RandomSlottedIndex(std::size_t count = 500) : pages_({.count = count}) {
     RandomIndex like(count);
     manifest_ = like.manifest();
-    manifest_.layout = LayoutKind::slotted;
-    manifest_.slotted = {PayloadKind::vector, 0, 37, 0, "id", true, 10, 4, {}};
+    manifest_.graph().make_slotted() = {PayloadKind::vector, 0, 37, 0, "id", true, 10, 4, {}};
     // Every second vertex, in a ring.
     for (std::size_t id = 0; id < count; id += 2) entry_ids_.push_back(static_cast<NodeId>(id));
     for (std::size_t v = 0; v < entry_ids_.size(); ++v) {

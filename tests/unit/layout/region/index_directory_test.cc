@@ -61,7 +61,7 @@ TEST_F(IndexDirectoryTest, RoundTripsBothLayouts) {
     for (const std::size_t count : {1, 29, 500}) {
       for (const bool checksum : {false, true}) {
         RandomIndex index(count, layout);
-        index.manifest().record_checksum = checksum;
+        index.manifest().graph().record_checksum = checksum;
         write(index);
         const IndexDirectory directory = reopen();
         directory.verify(kQuiet);

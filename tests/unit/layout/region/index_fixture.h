@@ -25,9 +25,9 @@ class RandomIndex {
       : graph_(count, 12, 37, ElementType::u8) {
     manifest_.metric = Metric::l2;
     manifest_.source_type = ElementType::u8;
-    manifest_.layout = layout;
-    manifest_.max_degree = 12;
-    manifest_.build = {12, 40, 1.2, 2, 7, 4};
+    manifest_.graph().layout = layout;
+    manifest_.graph().max_degree = 12;
+    manifest_.graph().build = {12, 40, 1.2, 2, 7, 4};
     manifest_.dataset = {"random", "random.u8bin", 37, count, fingerprint(graph_.vectors())};
     manifest_.farvec_version = "0.0.0";
     manifest_.farvec_commit = "unknown";

@@ -33,16 +33,16 @@ std::string error_after(const std::function<void(json&)>& change) {
 TEST(Manifest, RoundTrips) {
   for (const LayoutKind layout : {LayoutKind::csr, LayoutKind::padded}) {
     Manifest manifest = written_manifest(layout);
-    manifest.build.seed = ~std::uint64_t{0};
+    manifest.graph().build.seed = ~std::uint64_t{0};
     manifest.dataset.xxh3 = ~std::uint64_t{0};
     manifest.dataset.name = "Größe \"quoted\"\n";
     const std::string text = manifest_to_json(manifest);
     const Manifest read = manifest_from_json(text, "m.json");
     EXPECT_EQ(manifest_to_json(read), text);
-    EXPECT_EQ(read.build.seed, manifest.build.seed);
-    EXPECT_EQ(read.build.alpha, manifest.build.alpha);
-    EXPECT_EQ(read.geometry().kind, layout);
-    EXPECT_EQ(read.edges, manifest.edges);
+    EXPECT_EQ(read.graph().build.seed, manifest.graph().build.seed);
+    EXPECT_EQ(read.graph().build.alpha, manifest.graph().build.alpha);
+    EXPECT_EQ(read.graph_geometry().kind, layout);
+    EXPECT_EQ(read.graph().edges, manifest.graph().edges);
   }
 }
 

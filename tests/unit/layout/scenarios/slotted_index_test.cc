@@ -51,7 +51,7 @@ TEST_F(SlottedIndexTest, IsWrittenAndReadBack) {
   const Manifest written = random.write(directory_);
   const IndexDirectory index = IndexDirectory::open(directory_);
   EXPECT_EQ(manifest_to_json(index.manifest()), manifest_to_json(written));
-  EXPECT_EQ(index.manifest().slotted.pages, random.pages().geometry().pages);
+  EXPECT_EQ(index.manifest().slotted().pages, random.pages().geometry().pages);
   EXPECT_EQ(index.manifest().regions.size(), 5u);
   index.verify({.threads = 2, .quiet = true});
 
@@ -85,7 +85,7 @@ TEST_F(SlottedIndexTest, IsWrittenAndReadBack) {
 
 TEST_F(SlottedIndexTest, HasNoVectorsUnlessAsked) {
   RandomSlottedIndex random;
-  random.manifest().slotted.rerank = false;
+  random.manifest().slotted().rerank = false;
   random.write(directory_);
   EXPECT_EQ(IndexDirectory::open(directory_).manifest().regions.size(), 4u);
   EXPECT_FALSE(fs::exists(directory_ / "vectors.bin"));
@@ -138,7 +138,7 @@ TEST_F(SlottedIndexTest, NobodyElseReadsIt) {
   const IndexDirectory index = IndexDirectory::open(directory_);
   EXPECT_THAT(error_of([&] { (void)index.load_locator({.quiet = true}); }),
               HasSubstr("layout slotted is searched with --tier ssd"));
-  EXPECT_THAT(error_of([&] { GraphLocator locator(manifest.geometry()); }),
+  EXPECT_THAT(error_of([&] { GraphLocator locator(manifest.graph_geometry()); }),
               HasSubstr("layout slotted is searched with --tier ssd"));
   EXPECT_THAT(
       error_of([&] { write_placement(directory_, [](const auto&) { return std::nullopt; }); }),

@@ -1,0 +1,94 @@
+// What a manifest says of one kind of index alone: one struct per kind.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "base/types.h"
+#include "layout/cluster/cluster_layout.h"
+#include "layout/graph/graph_layout.h"
+#include "layout/pages/entry_graph.h"
+#include "layout/pages/slotted_geometry.h"
+
+namespace farvec::layout {
+
+enum class IndexKind : std::uint8_t { graph = 0, cluster = 1 };
+
+/// "graph", "cluster".
+std::string_view to_string(IndexKind kind);
+
+/// Everything that, with the data set, decides a graph index.
+struct BuildParameters {
+  std::uint32_t degree = 0;
+  std::uint32_t list = 0;
+  double alpha = 0;
+  std::uint32_t passes = 0;
+  std::uint64_t seed = 0;
+  std::uint32_t code_bits = 0;
+};
+
+/// The same for a cluster index.
+struct ClusterBuildParameters {
+  std::uint32_t replicas = 0;  ///< R: most clusters per vector
+  double closure_ratio = 0;
+  double balance = 0;
+  std::uint64_t sample = 0;  ///< rows that k-means saw
+  std::uint64_t seed = 0;
+};
+
+/// What a graph index in slotted pages has besides.
+struct SlottedDescription {
+  PayloadKind payload = PayloadKind::code;
+  std::uint32_t extension_bits = 0;
+  std::uint32_t payload_bytes = 0;
+  std::uint32_t pages = 0;
+  std::string placement;  ///< how records were given to pages: affinity, bnf, id
+  bool rerank = false;    ///< a fifth region holds the stored vectors, one after another
+  /// Pairs that the build found to be affine, and those of them that share a page.
+  std::uint64_t affine_pairs = 0;
+  std::uint64_t affine_pairs_together = 0;
+  EntryGraphShape entries;
+};
+
+struct GraphPart {
+  static constexpr IndexKind kKind = IndexKind::graph;
+
+  LayoutKind layout = LayoutKind::csr;
+  bool record_checksum = false;
+  std::uint32_t block_bytes = 4096;  ///< of slotted pages their size
+  std::uint32_t max_degree = 0;
+  std::uint64_t edges = 0;
+  NodeId entry = 0;
+  std::optional<SlottedDescription> slotted;  ///< of that layout and of no other
+  BuildParameters build;
+
+  /// Makes the layout slotted, with a new description.
+  SlottedDescription& make_slotted() {
+    layout = LayoutKind::slotted;
+    return slotted.emplace();
+  }
+  std::uint32_t extension_bits() const { return slotted ? slotted->extension_bits : 0; }
+  std::string_view layout_name() const { return to_string(layout); }
+  bool has_record_checksums() const { return record_checksum; }
+};
+
+struct ClusterPart {
+  static constexpr IndexKind kKind = IndexKind::cluster;
+
+  /// Its vector_bytes and count agree with dimension, stored_type and count of the manifest.
+  ClusterGeometry geometry;
+  /// [i] vectors are in i + 1 clusters.
+  std::array<std::uint64_t, kMaxReplicas> replication{};
+  ClusterBuildParameters build;
+
+  std::string_view layout_name() const { return to_string(geometry.kind); }
+  bool has_record_checksums() const { return geometry.record_checksum; }
+};
+
+using IndexPart = std::variant<GraphPart, ClusterPart>;
+
+}  // namespace farvec::layout
