@@ -120,7 +120,7 @@ std::vector<std::unique_ptr<search::SearchCore>> LocalTier::make_cores(const Cor
 }
 
 void LocalTier::attach(const RemoteAccess& access) {
-  nodes_ = std::make_shared<compute_node::NodeSet>(node_set_options(spec_, access));
+  nodes_ = std::make_shared<tiers::NodeSet>(node_set_options(spec_, access));
   nodes_->wait_ready(kPatience);
   const layout::Manifest& theirs = nodes_->manifest();
   const layout::Manifest& ours = memory_.directory().manifest();

@@ -8,7 +8,7 @@
 
 #include "cli/disk_tier.h"
 #include "cli/tier_memory.h"
-#include "compute_node/attach/node_set.h"
+#include "tiers/attach/node_set.h"
 #include "disk/disk_file.h"
 #include "layout/region/index_directory.h"
 #include "search/disk_memory.h"
@@ -90,7 +90,7 @@ class LocalTier {
   std::string model_;
   std::shared_ptr<const transport::RegionSet> mapped_;  ///< of file, devdax and emulated
   std::shared_ptr<transport::Device> device_;           ///< of emulated
-  std::shared_ptr<compute_node::NodeSet> nodes_;        ///< of verbs and fabric
+  std::shared_ptr<tiers::NodeSet> nodes_;        ///< of verbs and fabric
   std::optional<DiskTier> slotted_;                     ///< of ssd, slotted pages
   /// Tier ssd: the records of an index that is not in slotted pages.
   std::shared_ptr<const disk::DiskFile> records_;

@@ -50,7 +50,7 @@ std::shared_ptr<const transport::RegionSet> make_shared_memory(
   return region_set(transport::MappedRegion::map_fd(file.fd(), bytes));
 }
 
-compute_node::NodeSetOptions node_set_options(const transport::TierSpec& tier,
+tiers::NodeSetOptions node_set_options(const transport::TierSpec& tier,
                                               const RemoteAccess& access) {
   if (tier.path.empty()) {
     transport::TierSpec word = tier;
@@ -58,7 +58,7 @@ compute_node::NodeSetOptions node_set_options(const transport::TierSpec& tier,
     throw Error("--tier {0}: name the memory node, {0}:HOST:PORT or {0}:unix:PATH",
                 transport::to_string(word));
   }
-  compute_node::NodeSetOptions options;
+  tiers::NodeSetOptions options;
   options.addresses = rpc::parse_addresses(tier.path);
   options.attach.client = "farvec";
   options.await_absent = false;

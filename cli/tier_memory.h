@@ -6,7 +6,7 @@
 #include <memory>
 #include <span>
 
-#include "compute_node/attach/node_set.h"
+#include "tiers/attach/node_set.h"
 #include "rpc/tls.h"
 #include "transport/mapped/mapped_endpoint.h"
 #include "transport/tier.h"
@@ -27,7 +27,7 @@ struct RemoteAccess {
 };
 
 /// What a tool asks of the memory nodes. Throws Error when the tier names none.
-compute_node::NodeSetOptions node_set_options(const transport::TierSpec& tier,
+tiers::NodeSetOptions node_set_options(const transport::TierSpec& tier,
                                               const RemoteAccess& access);
 
 }  // namespace farvec::cli

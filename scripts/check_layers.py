@@ -29,8 +29,9 @@ MAY_INCLUDE = {
                      "coroutines", "disk"},
     "search": {"base", "dataset", "distance", "quantization", "layout", "coroutines", "disk",
                "transport", "graph", "cluster", "ssd_baseline"},
+    "tiers": {"base", "layout", "disk", "transport", "rpc", "ssd_baseline", "search"},
     "compute_node": {"base", "dataset", "distance", "quantization", "layout", "disk", "transport", "rpc",
-                     "graph", "ssd_baseline", "search"},
+                     "graph", "ssd_baseline", "search", "tiers"},
 }
 # These may include every room, and no room may include them.
 FREE = {"cli", "tests", "bench"}

@@ -58,10 +58,10 @@ BenchTier::BenchTier(BenchTierOptions options, BenchMemory& memory) : options_(s
     case TierKind::fabric: {
       const auto nodes = node_set_options(spec, options_.access);
       if (nodes.addresses.size() > 1) throw Error("a bench reads one memory node: name one");
-      compute_node::AttachOptions attach = nodes.attach;
+      tiers::AttachOptions attach = nodes.attach;
       attach.memory_node = nodes.addresses.front();
       attach.tuning = options_.tuning;
-      attachment_ = compute_node::Attachment::attach(attach);
+      attachment_ = tiers::Attachment::attach(attach);
       break;
     }
   }

@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 #include "cli/tier_memory.h"
-#include "compute_node/attach/attachment.h"
+#include "tiers/attach/attachment.h"
 #include "transport/emulated/device.h"
 #include "transport/mapped/mapped_endpoint.h"
 #include "transport/tier.h"
@@ -66,7 +66,7 @@ class BenchTier {
   std::shared_ptr<const transport::RegionSet> mapped_;    ///< null when a memory node has them
   std::string model_;                                     ///< of mapped_
   std::shared_ptr<transport::Device> device_;             ///< of emulated
-  std::unique_ptr<compute_node::Attachment> attachment_;  ///< of verbs and fabric
+  std::unique_ptr<tiers::Attachment> attachment_;  ///< of verbs and fabric
   std::unique_ptr<transport::Endpoint> probe_;
   std::vector<BenchLane> lanes_;
 };

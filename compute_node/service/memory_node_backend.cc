@@ -14,9 +14,9 @@ namespace {
 /// Attaching may take a node long that registers much memory with a device.
 constexpr std::chrono::milliseconds kCallTimeout{15'000};
 
-std::vector<MemoryNodeState> states_of(const NodeSet& set) {
+std::vector<MemoryNodeState> states_of(const tiers::NodeSet& set) {
   std::vector<MemoryNodeState> states;
-  for (const NodeSet::Member& member : set.members()) {
+  for (const tiers::NodeSet::Member& member : set.members()) {
     states.push_back({member.address, member.attached, member.node});
   }
   return states;
@@ -40,8 +40,8 @@ MemoryNodeBackend::MemoryNodeBackend(const DaemonOptions& options)
   }
 }
 
-NodeSetOptions MemoryNodeBackend::set_options() const {
-  NodeSetOptions options;
+tiers::NodeSetOptions MemoryNodeBackend::set_options() const {
+  tiers::NodeSetOptions options;
   options.addresses = addresses_;
   options.attach.client = fmt::format("farvec-compute-node/{}", getpid());
   options.attach.call_timeout = kCallTimeout;
@@ -53,11 +53,11 @@ NodeSetOptions MemoryNodeBackend::set_options() const {
   return options;
 }
 
-std::shared_ptr<NodeSet> MemoryNodeBackend::attach(std::chrono::milliseconds bound,
+std::shared_ptr<tiers::NodeSet> MemoryNodeBackend::attach(std::chrono::milliseconds bound,
                                                    const std::atomic<bool>& stop) {
   if (set_ == nullptr || !set_->alive() || set_->superseded()) {
     set_ = nullptr;  // first: its leases keep old tables in memory
-    set_ = std::make_shared<NodeSet>(set_options());
+    set_ = std::make_shared<tiers::NodeSet>(set_options());
   }
   try {
     set_->wait_ready(bound, &stop);
@@ -72,7 +72,7 @@ std::shared_ptr<NodeSet> MemoryNodeBackend::attach(std::chrono::milliseconds bou
 
 std::unique_ptr<SearchSession> MemoryNodeBackend::open(std::chrono::milliseconds bound,
                                                        const std::atomic<bool>& stop) {
-  const std::shared_ptr<NodeSet> set = attach(bound, stop);
+  const std::shared_ptr<tiers::NodeSet> set = attach(bound, stop);
   search::FetchOptions fetch;
   fetch.stop = &stop;
   auto index = std::make_shared<const search::SearchIndex>(

@@ -1,7 +1,7 @@
 // An index in the memory of one or several memory nodes.
 #pragma once
 
-#include "compute_node/attach/node_set.h"
+#include "tiers/attach/node_set.h"
 #include "compute_node/service/daemon_options.h"
 #include "compute_node/service/search_backend.h"
 #include "transport/tier.h"
@@ -19,15 +19,15 @@ class MemoryNodeBackend final : public SearchBackend {
                                       const std::atomic<bool>& stop) override;
 
  private:
-  NodeSetOptions set_options() const;
-  std::shared_ptr<NodeSet> attach(std::chrono::milliseconds bound, const std::atomic<bool>& stop);
+  tiers::NodeSetOptions set_options() const;
+  std::shared_ptr<tiers::NodeSet> attach(std::chrono::milliseconds bound, const std::atomic<bool>& stop);
 
   const DaemonOptions options_;
   const std::vector<rpc::Address> addresses_;
   const std::shared_ptr<const rpc::Tls> tls_;
   transport::TierSpec tier_;
   /// What earlier attempts have attached of an index that is not open yet.
-  std::shared_ptr<NodeSet> set_;
+  std::shared_ptr<tiers::NodeSet> set_;
 };
 
 }  // namespace farvec::compute_node

@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "base/error.h"
-#include "compute_node/attach/attachment.h"
+#include "tiers/attach/attachment.h"
 #include "rpc/channel.h"
 #include "tests/e2e/child_process.h"
 #include "tests/unit/layout/region/index_fixture.h"
@@ -32,16 +32,16 @@ class MemoryNodeE2e : public testing::Test {
     words.insert(words.end(), more.begin(), more.end());
     return words;
   }
-  compute_node::AttachOptions attach_options() const {
-    compute_node::AttachOptions options;
+  tiers::AttachOptions attach_options() const {
+    tiers::AttachOptions options;
     options.memory_node = rpc::parse_address(address_);
     options.wait = 60s;
     return options;
   }
-  std::unique_ptr<compute_node::Attachment> attach() const {
-    return compute_node::Attachment::attach(attach_options());
+  std::unique_ptr<tiers::Attachment> attach() const {
+    return tiers::Attachment::attach(attach_options());
   }
-  static bool dies(const compute_node::Attachment& attachment) {
+  static bool dies(const tiers::Attachment& attachment) {
     for (int i = 0; i < 6000 && attachment.alive(); ++i) std::this_thread::sleep_for(5ms);
     return !attachment.alive();
   }

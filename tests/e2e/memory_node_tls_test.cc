@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "compute_node/attach/attachment.h"
+#include "tiers/attach/attachment.h"
 #include "rpc/channel.h"
 #include "tests/e2e/child_process.h"
 #include "tests/unit/layout/region/index_fixture.h"
@@ -58,16 +58,16 @@ class MemoryNodeTls : public testing::Test {
 
 TEST_F(MemoryNodeTls, ACertificateAttachesAndNoneDoesNot) {
   tests::ChildProcess node(command(certificates_.files("node")));
-  compute_node::AttachOptions options;
+  tiers::AttachOptions options;
   options.memory_node = address_of(node);
   options.tls = certificates_.load("client");
-  const auto attachment = compute_node::Attachment::attach(options);
+  const auto attachment = tiers::Attachment::attach(options);
   EXPECT_TRUE(attachment->alive());
   EXPECT_GT(attachment->make_endpoint()->region_bytes(0), 0u);
   EXPECT_THAT(node.output(), HasSubstr("CN=client"));
   options.tls = nullptr;
   try {
-    compute_node::Attachment::attach(options);
+    tiers::Attachment::attach(options);
     FAIL() << "it attached";
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("it demands TLS"));

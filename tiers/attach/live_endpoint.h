@@ -4,10 +4,10 @@
 #include <memory>
 #include <utility>
 
-#include "compute_node/attach/lease_keeper.h"
+#include "tiers/attach/lease_keeper.h"
 #include "transport/forwarding_endpoint.h"
 
-namespace farvec::compute_node {
+namespace farvec::tiers {
 
 /// Mapped bytes outlive the node that wrote them; this endpoint does not: after the death post()
 /// refuses and what is outstanding completes with `unavailable`. An endpoint below that finds its
@@ -55,4 +55,4 @@ class LiveEndpoint final : public transport::ForwardingEndpoint {
   bool told_ = false;  ///< the endpoint below
 };
 
-}  // namespace farvec::compute_node
+}  // namespace farvec::tiers

@@ -1,4 +1,4 @@
-#include "compute_node/attach/attachment.h"
+#include "tiers/attach/attachment.h"
 
 #include <grpcpp/grpcpp.h>
 
@@ -9,14 +9,14 @@
 #include <vector>
 
 #include "base/error.h"
-#include "compute_node/attach/live_endpoint.h"
+#include "tiers/attach/live_endpoint.h"
 #include "layout/region/region_header.h"
 #include "rpc/channel.h"
 #include "rpc/grant_wire.h"
 #include "rpc/status.h"
 #include "search/unreachable_error.h"
 
-namespace farvec::compute_node {
+namespace farvec::tiers {
 namespace {
 
 namespace v1 = memory_node::v1;
@@ -220,4 +220,4 @@ std::unique_ptr<transport::Endpoint> Attachment::make_endpoint() const {
   return std::make_unique<LiveEndpoint>(open_endpoint_(), liveness_);
 }
 
-}  // namespace farvec::compute_node
+}  // namespace farvec::tiers

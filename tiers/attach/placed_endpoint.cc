@@ -1,4 +1,4 @@
-#include "compute_node/attach/placed_endpoint.h"
+#include "tiers/attach/placed_endpoint.h"
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 
-namespace farvec::compute_node {
+namespace farvec::tiers {
 
 using transport::Completion;
 using transport::ReadRequest;
@@ -308,4 +308,4 @@ void PlacedEndpoint::close() {
   failed_.clear();
 }
 
-}  // namespace farvec::compute_node
+}  // namespace farvec::tiers

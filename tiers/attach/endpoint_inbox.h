@@ -10,7 +10,7 @@
 
 #include "transport/endpoint.h"
 
-namespace farvec::compute_node {
+namespace farvec::tiers {
 
 /// put() is for whoever attaches, on any thread: connecting takes a while, and the core searches on
 /// meanwhile. The rest is for the core.
@@ -66,4 +66,4 @@ class EndpointInbox {
   std::atomic<bool> any_{false};
 };
 
-}  // namespace farvec::compute_node
+}  // namespace farvec::tiers

@@ -1,11 +1,11 @@
-#include "compute_node/attach/live_endpoint.h"
+#include "tiers/attach/live_endpoint.h"
 
 #include <gtest/gtest.h>
 
 #include "tests/unit/transport/test_regions.h"
 #include "transport/faulty/faulty_endpoint.h"
 
-namespace farvec::compute_node {
+namespace farvec::tiers {
 namespace {
 
 using transport::Completion;
@@ -76,4 +76,4 @@ TEST_F(LiveEndpointTest, OfADeadNodeNobodyDeliversAnything) {
 }
 
 }  // namespace
-}  // namespace farvec::compute_node
+}  // namespace farvec::tiers

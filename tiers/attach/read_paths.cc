@@ -1,4 +1,4 @@
-#include "compute_node/attach/read_paths.h"
+#include "tiers/attach/read_paths.h"
 
 #include <utility>
 
@@ -6,7 +6,7 @@
 #include "transport/fabric/fabric_endpoint.h"
 #include "transport/verbs/verbs_endpoint.h"
 
-namespace farvec::compute_node {
+namespace farvec::tiers {
 namespace {
 
 namespace v1 = memory_node::v1;
@@ -81,4 +81,4 @@ EndpointMaker remote_endpoints(const v1::AttachResponse& response, const RemoteR
   return connector<transport::FabricEndpoint>(fabric_options(response.fabric(), reads));
 }
 
-}  // namespace farvec::compute_node
+}  // namespace farvec::tiers

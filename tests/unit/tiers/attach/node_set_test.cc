@@ -1,4 +1,4 @@
-#include "compute_node/attach/node_set.h"
+#include "tiers/attach/node_set.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include "search/unreachable_error.h"
 #include "tests/unit/temporary_folder.h"
 
-namespace farvec::compute_node {
+namespace farvec::tiers {
 namespace {
 
 using namespace std::chrono_literals;
@@ -53,4 +53,4 @@ TEST_F(NodeSetTest, AbsentNodesAreWaitedForWithinTheBound) {
 }
 
 }  // namespace
-}  // namespace farvec::compute_node
+}  // namespace farvec::tiers

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "compute_node/attach/endpoint_inbox.h"
+#include "tiers/attach/endpoint_inbox.h"
 #include "layout/region/placement.h"
 #include "transport/endpoint.h"
 
-namespace farvec::compute_node {
+namespace farvec::tiers {
 
 struct PlacedOptions {
   /// A node that owes reads and completes none for so long is given up.
@@ -99,4 +99,4 @@ class PlacedEndpoint final : public transport::Endpoint {
   bool closed_ = false;
 };
 
-}  // namespace farvec::compute_node
+}  // namespace farvec::tiers

@@ -11,11 +11,11 @@
 #include <thread>
 #include <vector>
 
-#include "compute_node/attach/attachment.h"
-#include "compute_node/attach/endpoint_inbox.h"
-#include "compute_node/attach/placed_endpoint.h"
+#include "tiers/attach/attachment.h"
+#include "tiers/attach/endpoint_inbox.h"
+#include "tiers/attach/placed_endpoint.h"
 
-namespace farvec::compute_node {
+namespace farvec::tiers {
 
 struct NodeSetOptions {
   std::vector<rpc::Address> addresses;  ///< in any order: each node knows which it is
@@ -106,4 +106,4 @@ class NodeSet {
   std::vector<std::unique_ptr<Keeper>> keepers_;
 };
 
-}  // namespace farvec::compute_node
+}  // namespace farvec::tiers

@@ -11,7 +11,7 @@
 #include "rpc/memory_node.grpc.pb.h"
 #include "rpc/unix_socket.h"
 
-namespace farvec::compute_node {
+namespace farvec::tiers {
 
 /// Shared by the keeper (writes) and the endpoints of all cores (read).
 struct Liveness {
@@ -55,4 +55,4 @@ class LeaseKeeper {
   std::thread thread_;
 };
 
-}  // namespace farvec::compute_node
+}  // namespace farvec::tiers

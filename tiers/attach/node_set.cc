@@ -1,4 +1,4 @@
-#include "compute_node/attach/node_set.h"
+#include "tiers/attach/node_set.h"
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "search/unreachable_error.h"
 
-namespace farvec::compute_node {
+namespace farvec::tiers {
 namespace {
 
 constexpr std::chrono::milliseconds kTick{10};
@@ -284,4 +284,4 @@ std::vector<NodeSet::Member> NodeSet::members() const {
   return members;
 }
 
-}  // namespace farvec::compute_node
+}  // namespace farvec::tiers

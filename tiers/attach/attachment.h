@@ -6,15 +6,15 @@
 #include <memory>
 #include <string>
 
-#include "compute_node/attach/lease_keeper.h"
-#include "compute_node/attach/read_paths.h"
+#include "tiers/attach/lease_keeper.h"
+#include "tiers/attach/read_paths.h"
 #include "layout/region/manifest.h"
 #include "rpc/address.h"
 #include "rpc/tls.h"
 #include "transport/mapped/mapped_endpoint.h"
 #include "transport/tier.h"
 
-namespace farvec::compute_node {
+namespace farvec::tiers {
 
 struct AttachOptions {
   rpc::Address memory_node;
@@ -80,4 +80,4 @@ class Attachment {
   std::unique_ptr<LeaseKeeper> keeper_;
 };
 
-}  // namespace farvec::compute_node
+}  // namespace farvec::tiers

@@ -12,7 +12,7 @@
 #include "transport/tier.h"
 #include "transport/verbs/tuning.h"
 
-namespace farvec::compute_node {
+namespace farvec::tiers {
 
 /// Makes the endpoint of one core. Any thread.
 using EndpointMaker = std::function<std::unique_ptr<transport::Endpoint>()>;
@@ -37,4 +37,4 @@ std::uint32_t reads_per_core(std::uint32_t budget, std::uint32_t cores);
 EndpointMaker remote_endpoints(const memory_node::v1::AttachResponse& response,
                                const RemoteReads& reads);
 
-}  // namespace farvec::compute_node
+}  // namespace farvec::tiers

@@ -1,4 +1,4 @@
-#include "compute_node/attach/placed_endpoint.h"
+#include "tiers/attach/placed_endpoint.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include "tests/unit/transport/test_regions.h"
 #include "transport/faulty/faulty_endpoint.h"
 
-namespace farvec::compute_node {
+namespace farvec::tiers {
 namespace {
 
 using namespace std::chrono_literals;
@@ -391,4 +391,4 @@ TEST_F(PlacedEndpointTest, SurvivesEveryOrderOfDeathsAndReturns) {
 }
 
 }  // namespace
-}  // namespace farvec::compute_node
+}  // namespace farvec::tiers

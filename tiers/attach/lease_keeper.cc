@@ -1,4 +1,4 @@
-#include "compute_node/attach/lease_keeper.h"
+#include "tiers/attach/lease_keeper.h"
 
 #include <grpcpp/grpcpp.h>
 #include <poll.h>
@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 
-namespace farvec::compute_node {
+namespace farvec::tiers {
 namespace {
 
 namespace v1 = memory_node::v1;
@@ -92,4 +92,4 @@ bool LeaseKeeper::renew() {
          status.error_code() != grpc::StatusCode::PERMISSION_DENIED && Clock::now() < lease_end_;
 }
 
-}  // namespace farvec::compute_node
+}  // namespace farvec::tiers

@@ -1,11 +1,11 @@
-#include "compute_node/attach/read_paths.h"
+#include "tiers/attach/read_paths.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
 
-namespace farvec::compute_node {
+namespace farvec::tiers {
 namespace {
 
 TEST(ReadBudget, IsDividedOverTheCores) {
@@ -25,4 +25,4 @@ TEST(ReadBudget, HasAReadForEachCore) {
 }
 
 }  // namespace
-}  // namespace farvec::compute_node
+}  // namespace farvec::tiers
