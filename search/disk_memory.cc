@@ -24,15 +24,15 @@ DispatcherOptions lanes(const SearchIndex& index, std::uint32_t slots) {
              : EndpointPostingSource::dispatcher_options(index.clusters()->locator(), slots);
 }
 
-std::size_t search_bytes(const GraphIndex& index, const DiskSearches& searches) {
-  return ssd_baseline::graph_search_bytes({searches.list, searches.width, index.max_degree(),
+std::size_t search_bytes(const GraphIndex& index, const SearchShape& shape) {
+  return ssd_baseline::graph_search_bytes({shape.list, shape.width, index.max_degree(),
                                            static_cast<std::uint32_t>(index.count()),
                                            index.dimension()});
 }
 
-std::size_t search_bytes(const ClusterIndex& index, const DiskSearches& searches) {
+std::size_t search_bytes(const ClusterIndex& index, const SearchShape& shape) {
   const layout::ClusterLocator& locator = index.locator();
-  const std::size_t probed = std::min<std::size_t>(searches.probe, locator.geometry().clusters);
+  const std::size_t probed = std::min<std::size_t>(shape.probe, locator.geometry().clusters);
   return coroutines::kStackBytes + kProbeBytes +
          index.dimension() * ssd_baseline::kQueryBytesPerDimension +
          probed * locator.max_members() * kBytesPerMember;
@@ -41,20 +41,21 @@ std::size_t search_bytes(const ClusterIndex& index, const DiskSearches& searches
 }  // namespace
 
 DiskMemory plan_disk_memory(const SearchIndex& index, const disk::DiskFile& records,
-                            const DiskSearches& searches, std::optional<std::size_t> budget) {
+                            const SearchShape& shape) {
   DiskMemory plan;
   plan.location = index.location_bytes();
   plan.codes = index.dram_bytes() - plan.location;
-  const DispatcherOptions lane = lanes(index, searches.slots);
+  const DispatcherOptions lane = lanes(index, shape.slots);
   const DiskReads reads = disk_reads(index);
-  plan.buffers = searches.cores *
-                 (ReadDispatcher::memory_bytes(lane) +
-                  transport::DiskEndpoint::staging_bytes(records, reads.count, reads.options));
-  const std::size_t each = index.graph() != nullptr ? search_bytes(*index.graph(), searches)
-                                                    : search_bytes(*index.clusters(), searches);
-  const std::size_t in_flight = std::size_t{searches.cores} * searches.slots;
+  plan.buffers =
+      shape.cores * (ReadDispatcher::memory_bytes(lane) +
+                     transport::DiskEndpoint::staging_bytes(records, reads.count, reads.options));
+  const std::size_t each = index.graph() != nullptr ? search_bytes(*index.graph(), shape)
+                                                    : search_bytes(*index.clusters(), shape);
+  const std::size_t in_flight = std::size_t{shape.cores} * shape.slots;
   plan.searches = in_flight * each;
-  if (index.graph() != nullptr) plan.caches = searches.cores * searches.cache_bytes;
+  if (index.graph() != nullptr) plan.caches = shape.cores * shape.cache_bytes;
+  const std::optional<std::size_t> budget = shape.disk.memory_budget;
   if (budget && *budget < plan.total()) {
     throw Error(
         "a memory budget of {} bytes is too small: {} are needed ({} for codes or centroids, {} "
@@ -64,6 +65,14 @@ DiskMemory plan_disk_memory(const SearchIndex& index, const disk::DiskFile& reco
         plan.caches, plan.total());
   }
   return plan;
+}
+
+DiskMemory disk_memory(const ssd_baseline::MemoryPlan& plan) {
+  return {.codes = plan.codes + plan.entries,
+          .location = plan.map + plan.table,
+          .buffers = plan.buffers,
+          .searches = plan.searches,
+          .caches = plan.pool};
 }
 
 }  // namespace farvec::search

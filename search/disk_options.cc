@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <limits>
 
 #include "base/error.h"
@@ -99,20 +100,13 @@ DiskChoice parse_disk_choice(const DiskArguments& arguments, const layout::Manif
   return choice;
 }
 
-bool reranks_by_itself(const layout::Manifest& manifest) {
-  return manifest.is_slotted() && manifest.slotted().rerank &&
-         manifest.slotted().payload == layout::PayloadKind::code;
-}
-
-ssd_baseline::SlottedSearchOptions slotted_options(const DiskChoice& choice) {
-  ssd_baseline::SlottedSearchOptions options;
-  options.search = choice.search;
-  options.pool = choice.pool;
-  options.prefetch = choice.prefetch;
-  options.page_search = choice.page_search;
-  options.memory_budget = choice.memory_budget;
-  options.rerank = choice.rerank.value_or(0);
-  return options;
+DiskChoice resolve_rerank(DiskChoice choice, const layout::Manifest& manifest, std::uint32_t k,
+                          std::uint32_t list) {
+  if (choice.rerank) return choice;
+  const bool again = manifest.is_slotted() && manifest.slotted().rerank &&
+                     manifest.slotted().payload == layout::PayloadKind::code;
+  choice.rerank = again ? std::max(k, ssd_baseline::reranked(k, list)) : 0;
+  return choice;
 }
 
 std::string to_string(const DiskChoice& choice) {

@@ -55,13 +55,10 @@ std::size_t parse_budget(const std::string& text, const layout::Manifest& manife
 /// taken. Throws Error.
 DiskChoice parse_disk_choice(const DiskArguments& arguments, const layout::Manifest& manifest);
 
-/// Whether results are ranked again when nobody says how many: the records have codes, and the
-/// vectors lie beside them.
-bool reranks_by_itself(const layout::Manifest& manifest);
-
-/// With what a choice says; the rest is the caller's. A choice that leaves it open ranks nothing
-/// again.
-ssd_baseline::SlottedSearchOptions slotted_options(const DiskChoice& choice);
+/// The choice with a number of results to rank again: twice the k, as far as the list goes, where
+/// the records have codes and the vectors lie beside them; else none.
+DiskChoice resolve_rerank(DiskChoice choice, const layout::Manifest& manifest, std::uint32_t k,
+                          std::uint32_t list);
 
 /// "cache-aware, record pool, prefetch on, page search on, rerank auto".
 std::string to_string(const DiskChoice& choice);

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "base/check.h"
-#include "cli/disk_tier.h"
 #include "cli/search/batch_search.h"
 #include "dataset/recall.h"
 

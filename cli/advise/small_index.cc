@@ -110,11 +110,11 @@ void write_clusters(const fs::path& directory, const Sample& sample, const Parti
   }
 }
 
-OpenIndex::OpenIndex(const fs::path& directory, const transport::TierSpec& tier)
+OpenIndex::OpenIndex(const fs::path& directory, const tiers::TierSpec& tier)
     : directory_(layout::IndexDirectory::open(directory)),
       index_(search::load_search_index(directory_, {.quiet = true})),
-      memory_(directory_),
-      tier_(tier, index_, memory_, {}) {}
+      records_(directory_),
+      tier_(tier, {.memory = &records_, .index = &index_}) {}
 
 OpenPages::OpenPages(const fs::path& directory)
     : directory_(layout::IndexDirectory::open(directory)),

@@ -8,7 +8,7 @@
 
 #include "cli/advise/sample.h"
 #include "cli/advise/setting.h"
-#include "cli/local_tier.h"
+#include "cli/search/index_on_tier.h"
 #include "disk/disk_file.h"
 #include "layout/region/index_directory.h"
 #include "ssd_baseline/search/slotted_index.h"
@@ -37,22 +37,23 @@ void write_clusters(const std::filesystem::path& directory, const Sample& sample
 class OpenIndex {
  public:
   /// Throws Error.
-  OpenIndex(const std::filesystem::path& directory, const transport::TierSpec& tier);
+  OpenIndex(const std::filesystem::path& directory, const tiers::TierSpec& tier);
 
   const layout::Manifest& manifest() const { return directory_.manifest(); }
   const search::SearchIndex& index() const { return index_; }
   /// Records and what is kept beside them.
   std::uint64_t bytes() const { return index_.region_bytes() + index_.dram_bytes(); }
-  /// Lives no longer than this.
-  std::unique_ptr<search::SearchCore> make_core(const search::SearchCoreOptions& options) {
-    return tier_.make_core(options);
+  /// They live no longer than this.
+  std::vector<std::unique_ptr<search::SearchCore>> make_cores(
+      const search::SearchShape& shape) const {
+    return tier_.make_cores(shape);
   }
 
  private:
   const layout::IndexDirectory directory_;
   const search::SearchIndex index_;
-  LocalMemory memory_;
-  LocalTier tier_;
+  tiers::IndexRecords records_;
+  const IndexOnTier tier_;
 };
 
 /// Slotted pages that are read from memory instead of a disk: what their searches read and compute

@@ -21,22 +21,20 @@ namespace {
 constexpr std::size_t kTurn = 50;
 
 /// A device of the same kind as `model`, so that searches take the same path, without its limits.
-transport::TierSpec unlimited(const transport::DeviceModel& model) {
-  transport::TierSpec tier;
-  tier.kind = transport::TierKind::emulated;
-  tier.model.latency_us = model.reached_by_loads() ? 0.001 : 1.0;
-  tier.model.bandwidth_gbps = 1e6;
-  tier.model.requests_per_us = 1e6;
-  tier.model.block_bytes = model.block_bytes;
-  return tier;
+tiers::TierSpecPointer unlimited(const transport::DeviceModel& model) {
+  transport::DeviceModel device;
+  device.latency_us = model.reached_by_loads() ? 0.001 : 1.0;
+  device.bandwidth_gbps = 1e6;
+  device.requests_per_us = 1e6;
+  device.block_bytes = model.block_bytes;
+  return tiers::emulated_tier(device);
 }
 
-/// As the whole index will be read, but for what it is called.
-transport::TierSpec tier_of(const AdviceDevice& device) {
-  transport::TierSpec tier;
-  tier.kind = device.is_measured() ? transport::TierKind::ssd : transport::TierKind::emulated;
-  tier.model = device.model;
-  return tier;
+/// As the whole index will be read.
+tiers::TierTraits traits_of(const AdviceDevice& device) {
+  const auto tier =
+      device.is_measured() ? tiers::parse_tier("ssd") : tiers::emulated_tier(device.model);
+  return tier->traits();
 }
 
 IndexSize index_size(const OpenIndex& open) {
@@ -69,13 +67,11 @@ class MemoryTrial final : public Trial {
       : directory_(directory),
         queries_(queries),
         options_(options),
-        open_(std::make_unique<OpenIndex>(directory, unlimited(options.device.model))) {
-    core_options_.slots = kTrialSlots;
-    core_options_.max_list = kMostList;
-    core_options_.merge_gap_bytes = transport::bytes_per_request(tier_of(options.device));
-    if (const auto* clusters = open_->index().clusters()) {
-      core_options_.max_probe = clusters->clusters();
-    }
+        open_(std::make_unique<OpenIndex>(directory, *unlimited(options.device.model))) {
+    shape_.slots = kTrialSlots;
+    shape_.list = kMostList;
+    shape_.merge_gap_bytes = traits_of(options.device).bytes_per_request;
+    if (const auto* clusters = open_->index().clusters()) shape_.probe = clusters->clusters();
   }
 
   TrialResult count(const dataset::GroundTruth& truth) override {
@@ -85,7 +81,7 @@ class MemoryTrial final : public Trial {
     const Cores cores = cores_of(*open_);
     const auto most =
         is_graph() ? std::min<std::uint32_t>(kMostList, static_cast<std::uint32_t>(result.rows))
-                   : core_options_.max_probe;
+                   : shape_.probe;
     const auto search = [&](std::uint32_t number) {
       dataset::GroundTruth found;
       const auto totals = run_batch(cores, queries_, parameters(number), found).totals;
@@ -114,11 +110,7 @@ class MemoryTrial final : public Trial {
   bool is_graph() const { return open_->index().graph() != nullptr; }
   std::uint32_t least() const { return is_graph() ? std::max(options_.k, options_.width) : 1; }
 
-  Cores cores_of(OpenIndex& index) const {
-    Cores cores;
-    cores.push_back(index.make_core(core_options_));
-    return cores;
-  }
+  Cores cores_of(const OpenIndex& index) const { return index.make_cores(shape_); }
 
   BatchParameters parameters(std::uint32_t number) const {
     BatchParameters parameters;
@@ -167,7 +159,7 @@ class MemoryTrial final : public Trial {
     std::vector<std::unique_ptr<OpenIndex>> indexes;
     std::vector<Cores> cores;
     for (std::uint64_t i = 0; i < copies; ++i) {
-      indexes.push_back(std::make_unique<OpenIndex>(directory_, unlimited(options_.device.model)));
+      indexes.push_back(std::make_unique<OpenIndex>(directory_, *unlimited(options_.device.model)));
       cores.push_back(cores_of(*indexes.back()));
     }
     std::vector<double> alone;
@@ -202,7 +194,7 @@ class MemoryTrial final : public Trial {
   const VectorView queries_;
   const TrialOptions options_;
   std::unique_ptr<OpenIndex> open_;
-  search::SearchCoreOptions core_options_;
+  search::SearchShape shape_;
 };
 
 }  // namespace

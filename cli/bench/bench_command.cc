@@ -104,10 +104,13 @@ class TransportBench {
 
   /// For at most so many lanes.
   void open_tiers(std::uint32_t threads) {
-    for (const auto& spec : transport::parse_tiers(arguments_.tiers)) {
-      const bool verbs = spec.kind == transport::TierKind::verbs;
+    for (const auto& spec : tiers::parse_tiers(arguments_.tiers)) {
+      const bool verbs = spec->read_path().kind == tiers::ReadPathKind::verbs;
       for (const auto& tuning : verbs ? tunings() : std::vector<transport::VerbsTuning>(1)) {
-        add_tier({spec, tuning, {arguments_.tls, threads}});
+        const tiers::TierContext context{
+            .memory = &memory_,
+            .remote = {.tls = arguments_.tls, .cores = threads, .tuning = tuning}};
+        tiers_.push_back(std::make_unique<BenchTier>(spec, context));
       }
     }
   }
@@ -122,10 +125,6 @@ class TransportBench {
       }
     }
     return all;
-  }
-
-  void add_tier(const BenchTierOptions& options) {
-    tiers_.push_back(std::make_unique<BenchTier>(options, memory_));
   }
 
   void add_run(const BenchPoint& point, Random& seeds) {
@@ -156,7 +155,7 @@ class TransportBench {
   static BenchTierFacts facts_of(const BenchTier& tier) {
     BenchTierFacts facts{tier.name(), tier.probe().description(), "", "",
                          tier.probe().region_bytes(kRegion)};
-    if (tier.kind() == transport::TierKind::verbs) {
+    if (tier.is_tuned()) {
       facts.signal = tier.tuning().signal_every_read ? "all" : "last";
       facts.doorbell = tier.tuning().doorbell_every_read ? "read" : "batch";
     }
@@ -171,15 +170,13 @@ class TransportBench {
 
 /// Refuses options that would be ignored, before anything is opened.
 void check_options(const CLI::App& command, const BenchArguments& arguments) {
-  using transport::TierKind;
   bool own = false;
   bool verbs = false;
   bool remote = false;
-  for (const auto& tier : transport::parse_tiers(arguments.tiers)) {
-    remote |= is_remote(tier.kind);
-    verbs |= tier.kind == TierKind::verbs;
-    own |= tier.kind == TierKind::dram || tier.kind == TierKind::shm ||
-           tier.kind == TierKind::emulated;
+  for (const auto& tier : tiers::parse_tiers(arguments.tiers)) {
+    remote |= tier->is_remote();
+    verbs |= tier->read_path().kind == tiers::ReadPathKind::verbs;
+    own |= tier->traits().own_memory;
   }
   const std::string is = "; --tier is " + arguments.tiers;
   rpc::refuse_unused(

@@ -7,27 +7,25 @@
 #include <vector>
 
 #include "base/memory.h"
-#include "cli/tier_memory.h"
-#include "tiers/attach/attachment.h"
-#include "transport/emulated/device.h"
-#include "transport/mapped/mapped_endpoint.h"
-#include "transport/tier.h"
+#include "tiers/tier.h"
 
 namespace farvec::cli {
 
-/// Memory of this process, made when a tier first asks for it and shared by all that do.
-class BenchMemory {
+/// Memory of this process with bytes that nobody reads for what they are.
+class BenchMemory final : public tiers::RecordMemory {
  public:
   explicit BenchMemory(std::uint64_t bytes) : bytes_(bytes) {}
 
-  std::shared_ptr<const transport::RegionSet> dram();
-  std::shared_ptr<const transport::RegionSet> shared();
+  tiers::RegionSetPointer dram() override;
+  tiers::RegionSetPointer shared() override;
+  /// All of the file or device.
+  tiers::RegionSetPointer map(const std::string& path) const override;
 
  private:
   const std::uint64_t bytes_;
   HugeBuffer buffer_;
-  std::shared_ptr<const transport::RegionSet> dram_;  ///< a view of buffer_
-  std::shared_ptr<const transport::RegionSet> shared_;
+  tiers::RegionSetPointer dram_;  ///< a view of buffer_
+  tiers::RegionSetPointer shared_;
 };
 
 /// One thread's endpoint, with the memory that it reads into. Destroyed endpoint first.
@@ -36,18 +34,12 @@ struct BenchLane {
   std::unique_ptr<transport::Endpoint> endpoint;
 };
 
-struct BenchTierOptions {
-  transport::TierSpec spec;
-  transport::VerbsTuning tuning;  ///< of verbs
-  RemoteAccess access;
-};
-
-/// Region 0 of a memory node (the records of its index), of a file, or of `memory`, which must
+/// Region 0 of a memory node (the records of its index), of a file, or of memory, which must
 /// outlive the tier.
 class BenchTier {
  public:
-  /// Throws Error when the tier cannot be opened.
-  BenchTier(BenchTierOptions options, BenchMemory& memory);
+  /// The context has no index. Throws Error when the tier cannot be opened.
+  BenchTier(tiers::TierSpecPointer spec, const tiers::TierContext& context);
 
   /// There are lanes() from then on, each with so many bytes of registered destinations.
   void open_lanes(std::uint32_t count, std::size_t destination_bytes);
@@ -55,19 +47,16 @@ class BenchTier {
 
   /// For questions about limits and sizes; nobody reads with it.
   const transport::Endpoint& probe() const { return *probe_; }
-  std::string name() const { return transport::to_string(options_.spec); }
-  transport::TierKind kind() const { return options_.spec.kind; }
-  const transport::VerbsTuning& tuning() const { return options_.tuning; }
+  std::string name() const { return spec_->name(); }
+  /// Whether tuning() changes anything.
+  bool is_tuned() const { return spec_->read_path().kind == tiers::ReadPathKind::verbs; }
+  const transport::VerbsTuning& tuning() const { return tuning_; }
 
  private:
-  std::unique_ptr<transport::Endpoint> make_endpoint() const;
-
-  const BenchTierOptions options_;
-  std::shared_ptr<const transport::RegionSet> mapped_;    ///< null when a memory node has them
-  std::string model_;                                     ///< of mapped_
-  std::shared_ptr<transport::Device> device_;             ///< of emulated
-  std::unique_ptr<tiers::Attachment> attachment_;  ///< of verbs and fabric
-  std::unique_ptr<transport::Endpoint> probe_;
+  const tiers::TierSpecPointer spec_;
+  const transport::VerbsTuning tuning_;
+  const std::unique_ptr<const tiers::Tier> tier_;
+  const std::unique_ptr<transport::Endpoint> probe_;
   std::vector<BenchLane> lanes_;
 };
 

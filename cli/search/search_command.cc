@@ -11,9 +11,10 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "cli/commands.h"
-#include "cli/local_tier.h"
 #include "cli/report/measurement.h"
 #include "cli/search/batch_search.h"
+#include "cli/search/disk_choices.h"
+#include "cli/search/index_on_tier.h"
 #include "cli/search/queries.h"
 #include "cli/search/remote_search.h"
 #include "cli/search/search_limits.h"
@@ -95,32 +96,30 @@ double search_local(const SearchArguments& arguments, dataset::GroundTruth& resu
   const std::uint32_t slots = one_slots(arguments.slots);
   const auto index = search::load_search_index(directory, {.quiet = true});
   const dataset::VectorSet queries = load_queries(arguments.queries, directory.manifest());
-  LocalMemory memory(directory);
+  tiers::IndexRecords records(directory);
   const unsigned threads = resolve_threads(arguments.threads);
-  LocalTier tier(transport::parse_tier(arguments.tier), index, memory, {arguments.tls, threads});
-  CoreRequest request{.cores = threads,
-                      .list = arguments.parameters.list,
-                      .width = arguments.parameters.width,
-                      .probe = arguments.parameters.probing.clusters,
-                      .k = arguments.parameters.k};
-  if (tier.is_disk()) request.disk = one_disk_choice(arguments.disk, directory.manifest());
-  request.disk = resolve_rerank(request.disk, directory.manifest(), request.k, request.list);
-  report.exact = has_exact_distances(directory.manifest(), *request.disk.rerank);
-  search::SearchCoreOptions& options = request.options;
-  options.slots = slots;
-  if (options.slots == 0) {
-    options.slots = tier.choose_slots(request, queries.view(), arguments.parameters);
-  }
-  options.max_list = std::max(options.max_list, arguments.parameters.list);
-  options.max_probe = std::max(options.max_probe, arguments.parameters.probing.clusters);
+  const auto spec = tiers::parse_tier(arguments.tier);
+  const IndexOnTier tier(
+      *spec,
+      {.memory = &records, .index = &index, .remote = {.tls = arguments.tls, .cores = threads}});
+  search::SearchShape shape{.cores = threads,
+                            .slots = slots,
+                            .k = arguments.parameters.k,
+                            .list = arguments.parameters.list,
+                            .width = arguments.parameters.width,
+                            .probe = arguments.parameters.probing.clusters};
+  if (spec->traits().disk) shape.disk = one_disk_choice(arguments.disk, directory.manifest());
+  shape.disk = search::resolve_rerank(shape.disk, directory.manifest(), shape.k, shape.list);
+  report.exact = has_exact_distances(directory.manifest(), *shape.disk.rerank);
+  if (slots == 0) shape.slots = tier.choose_slots(shape, queries.view(), arguments.parameters);
   if (!arguments.probe_counts.empty()) {
-    options.probe_counts = std::make_shared<search::ProbeCounts>(directory.manifest());
+    shape.probe_counts = std::make_shared<search::ProbeCounts>(directory.manifest());
   }
-  const auto cores = tier.make_cores(request);
+  const auto cores = tier.make_cores(shape);
   const BatchOutcome outcome = run_batch(cores, queries.view(), arguments.parameters, results);
   report.coverage = outcome.coverage;
-  if (options.probe_counts) {
-    search::write_probe_counts(arguments.probe_counts, options.probe_counts->tally());
+  if (shape.probe_counts) {
+    search::write_probe_counts(arguments.probe_counts, shape.probe_counts->tally());
   }
   return outcome.seconds;
 }
@@ -149,7 +148,7 @@ void check_options(const CLI::App& command, const SearchArguments& arguments) {
   }
   if (arguments.index.empty()) return refuse_local_options(command);
   const auto directory = layout::IndexDirectory::open(arguments.index);
-  const transport::TierSpec tier = transport::parse_tier(arguments.tier);
+  const tiers::TierSpecPointer tier = tiers::parse_tier(arguments.tier);
   refuse_unused_options(command, {directory.manifest(), arguments.index, {&tier, 1}});
 }
 

@@ -15,30 +15,19 @@ namespace {
 
 using rpc::OptionRule;
 using search::kPageOptions;
-using transport::TierKind;
-using transport::TierSpec;
+using tiers::TierTraits;
 
-bool spans_nodes(const TierSpec& tier) {
-  return is_remote(tier.kind) && tier.path.find(',') != std::string::npos;
-}
-
-bool any_of(const SearchTarget& target, bool (*holds)(const TierSpec&)) {
-  return std::any_of(target.tiers.begin(), target.tiers.end(), holds);
-}
-
-bool is_ssd(const TierSpec& tier) {
-  return tier.kind == TierKind::ssd;
-}
-
-bool reads(const TierSpec& tier) {
-  return !transport::reached_by_loads(tier);
+/// Whether one of the tiers has it.
+bool any_of(const SearchTarget& target, bool tiers::TierTraits::*trait) {
+  return std::any_of(target.tiers.begin(), target.tiers.end(),
+                     [&](const auto& tier) { return tier->traits().*trait; });
 }
 
 std::string tier_names(const SearchTarget& target) {
   std::string names;
-  for (const TierSpec& tier : target.tiers) {
+  for (const auto& tier : target.tiers) {
     if (!names.empty()) names += ',';
-    names += transport::to_string(tier);
+    names += tier->name();
   }
   return names;
 }
@@ -74,15 +63,17 @@ std::vector<OptionRule> index_rules(const SearchTarget& target) {
 
 std::vector<OptionRule> tier_rules(const SearchTarget& target) {
   const std::string is = "; --tier is " + tier_names(target);
-  const bool reading = any_of(target, reads);
+  const bool reading = std::any_of(target.tiers.begin(), target.tiers.end(),
+                                   [](const auto& tier) { return !tier->traits().loads; });
   const std::string by_reads =
       "tiers that are read, not loaded from: verbs, fabric, ssd and "
       "emulated devices far away" +
       is;
-  return {{"--memory-budget", any_of(target, is_ssd), "--tier ssd" + is},
+  return {{"--memory-budget", any_of(target, &TierTraits::disk), "--tier ssd" + is},
           {"--cache-bytes", reading, by_reads},
           {"--merge-gap", reading, by_reads},
-          {"--partial", any_of(target, spans_nodes), "tiers of several memory nodes" + is}};
+          {"--partial", any_of(target, &TierTraits::spans_nodes),
+           "tiers of several memory nodes" + is}};
 }
 
 }  // namespace
@@ -91,7 +82,9 @@ void refuse_unused_options(const CLI::App& command, const SearchTarget& target) 
   rpc::refuse_unused(command, node_rules());
   rpc::refuse_unused(command, index_rules(target));
   rpc::refuse_unused(command, tier_rules(target));
-  if (any_of(target, [](const TierSpec& tier) { return is_remote(tier.kind); })) return;
+  const bool remote = std::any_of(target.tiers.begin(), target.tiers.end(),
+                                  [](const auto& tier) { return tier->is_remote(); });
+  if (remote) return;
   rpc::refuse_tls_flags(command, "memory nodes and compute nodes; --tier is " + tier_names(target));
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "layout/region/manifest.h"
-#include "transport/tier.h"
+#include "tiers/tier_spec.h"
 
 namespace CLI {
 class App;
@@ -17,7 +17,7 @@ namespace farvec::cli {
 struct SearchTarget {
   const layout::Manifest& manifest;
   std::string index;  ///< its directory, for messages
-  std::span<const transport::TierSpec> tiers;
+  std::span<const tiers::TierSpecPointer> tiers;
 };
 
 /// Throws Error naming the first option that was given and would be ignored: of the other kind of

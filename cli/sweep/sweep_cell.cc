@@ -29,7 +29,7 @@ SweepCell::SweepCell(const SweepPoint& point, SweepTier& tier, const SweepQuerie
   parameters_.width = point.width;
   parameters_.probing = point.probing;
   if (tier.open == nullptr) return;
-  point_.disk = resolve_rerank(point_.disk, tier.open->manifest(), queries.k, point.list);
+  point_.disk = search::resolve_rerank(point_.disk, tier.open->manifest(), queries.k, point.list);
   if (point_.slots != 0) return;
   if (tier.open->measures_slots()) {
     point_.auto_slots = true;
@@ -42,31 +42,27 @@ bool SweepCell::pooled() const {
   return tier_.open != nullptr && tier_.open->manifest().is_slotted();
 }
 
-CoreRequest SweepCell::request() const {
-  CoreRequest request{.cores = point_.threads,
-                      .list = point_.list,
-                      .width = point_.width,
-                      .probe = point_.probing.clusters,
-                      .k = queries_.k,
-                      .disk = point_.disk};
-  search::SearchCoreOptions& options = request.options;
-  options.slots = point_.slots;
-  options.cache_bytes = point_.cache_bytes / point_.threads;
-  options.max_list = std::max(point_.list, options.max_list);
-  options.max_probe = std::max(point_.probing.clusters, options.max_probe);
-  options.merge_gap_bytes = queries_.merge_gap;
-  return request;
+search::SearchShape SweepCell::shape() const {
+  return {.cores = point_.threads,
+          .slots = point_.slots,
+          .cache_bytes = point_.cache_bytes / point_.threads,
+          .k = queries_.k,
+          .list = point_.list,
+          .width = point_.width,
+          .probe = point_.probing.clusters,
+          .disk = point_.disk,
+          .merge_gap_bytes = queries_.merge_gap};
 }
 
 void SweepCell::choose_slots() {
   const VectorView probes = queries_.warm_rows.empty() ? queries_.rows : queries_.warm_rows.front();
-  point_.slots = tier_.open->choose_slots(request(), probes, parameters_);
+  point_.slots = tier_.open->choose_slots(shape(), probes, parameters_);
 }
 
 double SweepCell::probe_seconds() {
   if (tier_.open == nullptr) return 0;
-  CoreRequest wanted = request();
-  if (wanted.options.slots == 0) wanted.options.slots = search::SearchCoreOptions{}.slots;
+  search::SearchShape wanted = shape();
+  if (wanted.slots == 0) wanted.slots = search::SearchShape{}.slots;
   const auto cores = tier_.open->make_cores(wanted);
   BatchParameters parameters = parameters_;
   parameters.limit_ms = kProbeMs;
@@ -84,18 +80,18 @@ double SweepCell::unbounded_searches(std::uint32_t passes) const {
 }
 
 double SweepCell::choosing_searches() const {
-  return point_.auto_slots ? DiskTier::kChoosingSearches : 0;
+  return point_.auto_slots ? IndexOnTier::kChoosingSearches : 0;
 }
 
 void SweepCell::prepare() {
   if (tier_.open == nullptr) throw Error("{}", tier_.failure);
   if (point_.slots == 0) choose_slots();
-  samples_.memory_bytes = tier_.open->memory_bytes(request()).value_or(0);
+  samples_.memory_bytes = tier_.open->memory_bytes(shape()).value_or(0);
   if (pooled()) {
     samples_.warm_queries = queries_.warm_count();
     fill_pool();
   } else {
-    cores_ = tier_.open->make_cores(request());
+    cores_ = tier_.open->make_cores(shape());
     dataset::GroundTruth results;
     // What is counted is a cache that is full, as it is in the passes.
     if (point_.cache_bytes > 0) run_batch(cores_, queries_.rows, parameters_, results);
@@ -126,7 +122,7 @@ void SweepCell::count() {
 /// Cores with an empty pool, which queries that are not measured fill.
 void SweepCell::fill_pool() {
   cores_.clear();
-  cores_ = tier_.open->make_cores(request());
+  cores_ = tier_.open->make_cores(shape());
   dataset::GroundTruth results;
   for (const VectorView& rows : queries_.warm_rows) {
     run_batch(cores_, rows, parameters_, results);

@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "cli/local_tier.h"
 #include "cli/search/batch_search.h"
+#include "cli/search/index_on_tier.h"
 #include "cli/sweep/sweep_plan.h"
 #include "dataset/groundtruth.h"
 
@@ -27,11 +27,11 @@ struct SweepQueries {
 
 /// A tier, or why it could not be opened. Behind a pointer: cells keep hold of it.
 struct SweepTier {
-  transport::TierSpec spec;
-  std::unique_ptr<LocalTier> open;
+  tiers::TierSpecPointer spec;
+  std::unique_ptr<IndexOnTier> open;
   std::string failure;
 
-  std::string name() const { return transport::to_string(spec); }
+  std::string name() const { return spec->name(); }
   std::string model() const { return open == nullptr ? "" : open->model(); }
 };
 
@@ -67,7 +67,7 @@ class SweepCell {
   SweepSamples& samples() { return samples_; }
 
  private:
-  CoreRequest request() const;
+  search::SearchShape shape() const;
   void choose_slots();
   void count();
   void fill_pool();

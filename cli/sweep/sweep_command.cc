@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/report/measurement.h"
+#include "cli/search/disk_choices.h"
 #include "cli/search/queries.h"
 #include "cli/search/search_rules.h"
 #include "cli/sweep/sweep_run.h"
@@ -53,14 +54,18 @@ class Sweep {
       : arguments_(arguments),
         directory_(layout::IndexDirectory::open(arguments.index)),
         index_(search::load_search_index(directory_, {.quiet = true})),
-        memory_(directory_),
+        records_(directory_),
         truth_(dataset::read_groundtruth(arguments.groundtruth)),
         vectors_(load_queries(arguments.queries, directory_.manifest())),
         queries_{.truth = truth_} {
     choose_rows();
     const auto threads = split_numbers(arguments.threads, "--threads");
-    const RemoteAccess access{arguments.tls, *std::max_element(threads.begin(), threads.end())};
-    for (const auto& spec : transport::parse_tiers(arguments.tiers)) open_tier(spec, access);
+    const tiers::TierContext context{
+        .memory = &records_,
+        .index = &index_,
+        .remote = {.tls = arguments.tls,
+                   .cores = *std::max_element(threads.begin(), threads.end())}};
+    for (const auto& spec : tiers::parse_tiers(arguments.tiers)) open_tier(spec, context);
   }
 
   /// One for every combination that is not another one's repetition.
@@ -69,7 +74,7 @@ class Sweep {
     std::vector<std::unique_ptr<SweepCell>> cells;
     for (const SweepPoint& point : axes.points()) {
       SweepTier& tier = *tiers_[point.tier];
-      const bool cached = !index_.slotted() && !transport::reached_by_loads(tier.spec);
+      const bool cached = !index_.slotted() && !tier.spec->traits().loads;
       if (point.cache_bytes > 0 && !cached) continue;
       if (!is_disk(tier) && point.disk != axes.disks.front()) continue;
       cells.push_back(std::make_unique<SweepCell>(point, tier, queries_));
@@ -93,7 +98,7 @@ class Sweep {
   }
 
  private:
-  static bool is_disk(const SweepTier& tier) { return tier.spec.kind == transport::TierKind::ssd; }
+  static bool is_disk(const SweepTier& tier) { return tier.spec->traits().disk; }
 
   VectorView rows_of(const RowRange& range) const {
     VectorView rows = vectors_.view();
@@ -119,10 +124,10 @@ class Sweep {
   }
 
   /// One that cannot be opened says so in its rows.
-  void open_tier(const transport::TierSpec& spec, const RemoteAccess& access) {
+  void open_tier(const tiers::TierSpecPointer& spec, const tiers::TierContext& context) {
     auto tier = std::make_unique<SweepTier>(SweepTier{spec, nullptr, ""});
     try {
-      tier->open = std::make_unique<LocalTier>(spec, index_, memory_, access);
+      tier->open = std::make_unique<IndexOnTier>(*spec, context);
     } catch (const std::exception& error) {
       tier->failure = error.what();
     }
@@ -152,7 +157,7 @@ class Sweep {
   const SweepArguments& arguments_;
   const layout::IndexDirectory directory_;
   const search::SearchIndex index_;
-  LocalMemory memory_;
+  tiers::IndexRecords records_;
   const dataset::GroundTruth truth_;
   const dataset::VectorSet vectors_;
   SweepQueries queries_;
@@ -162,7 +167,7 @@ class Sweep {
 /// Refuses options that would be ignored, before anything is loaded.
 void check_options(const CLI::App& command, const SweepArguments& arguments) {
   const auto directory = layout::IndexDirectory::open(arguments.index);
-  const auto tiers = transport::parse_tiers(arguments.tiers);
+  const auto tiers = tiers::parse_tiers(arguments.tiers);
   refuse_unused_options(command, {directory.manifest(), arguments.index, tiers});
 }
 

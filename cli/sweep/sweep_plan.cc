@@ -19,7 +19,7 @@ std::vector<SweepPoint> choices(const SweepAxes& axes) {
       for (auto width : axes.widths) {
         point.list = list;
         point.width = width;
-        for (const DiskChoice& disk : axes.disks) {
+        for (const search::DiskChoice& disk : axes.disks) {
           point.disk = disk;
           result.push_back(point);
         }
@@ -30,7 +30,7 @@ std::vector<SweepPoint> choices(const SweepAxes& axes) {
   for (auto clusters : axes.probes) {
     for (const bool dedup : axes.dedups) {
       point.probing = {clusters, axes.prune_ratio, dedup};
-      for (const DiskChoice& disk : axes.disks) {
+      for (const search::DiskChoice& disk : axes.disks) {
         point.disk = disk;
         result.push_back(point);
       }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/disk_tier.h"
+#include "search/disk_options.h"
 #include "search/search_core.h"
 
 namespace farvec::cli {
@@ -24,7 +24,7 @@ struct SweepPoint {
   std::uint32_t list = 64;
   // Cluster indexes only.
   search::ProbeChoice probing;
-  DiskChoice disk;  ///< of ssd
+  search::DiskChoice disk;  ///< of ssd
 };
 
 /// Everything a user may vary; points() is the full product, tier varying fastest: the tiers of a
@@ -36,7 +36,7 @@ struct SweepAxes {
   std::vector<std::size_t> cache_bytes;
   std::vector<std::uint32_t> widths;
   std::vector<std::uint32_t> lists;
-  std::vector<DiskChoice> disks = {{}};
+  std::vector<search::DiskChoice> disks = {{}};
   std::vector<std::uint32_t> probes;  ///< none: a graph index
   std::vector<bool> dedups = {true};
   float prune_ratio = std::numeric_limits<float>::infinity();

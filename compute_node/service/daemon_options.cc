@@ -10,7 +10,7 @@
 #include "layout/region/index_directory.h"
 #include "rpc/option_rules.h"
 #include "rpc/tls_flags.h"
-#include "transport/tier.h"
+#include "tiers/tier_spec.h"
 
 namespace farvec::compute_node {
 namespace {
@@ -120,9 +120,9 @@ void add_service_flags(CLI::App& app, DaemonOptions& options) {
   app.add_option("--metrics", options.metrics, "Serve Prometheus metrics on HOST:PORT");
 }
 
-transport::TierSpec tier_of(const DaemonOptions& options) {
-  if (!options.tier.empty()) return transport::parse_tier(options.tier);
-  return transport::parse_tier(options.memory_node.empty() ? "dram" : "shm");
+tiers::TierSpecPointer tier_of(const DaemonOptions& options) {
+  if (!options.tier.empty()) return tiers::parse_tier(options.tier);
+  return tiers::parse_tier(options.memory_node.empty() ? "dram" : "shm");
 }
 
 /// Checks the options for an index on a disk, whose manifest says what kind it is. When they say
@@ -156,24 +156,23 @@ void check_kind_options(const CLI::App& app, const std::string& index) {
 
 /// Throws Error for options that would be ignored.
 void check_options(const CLI::App& app, DaemonOptions& options) {
-  const transport::TierSpec tier = tier_of(options);
+  const tiers::TierSpecPointer tier = tier_of(options);
+  const tiers::TierTraits traits = tier->traits();
   const bool nodes = !options.memory_node.empty();
-  const bool reads = !transport::reached_by_loads(tier);
   rpc::refuse_unused(
       app, std::vector<rpc::OptionRule>{
                {"--node-timeout-ms", nodes, "--memory-node; this is --index"},
                {"--partial", nodes, "--memory-node; this is --index"},
-               {"--memory-budget", tier.kind == transport::TierKind::ssd,
-                "--tier ssd; --tier is " + transport::to_string(tier)},
-               {"--cache-bytes", reads,
+               {"--memory-budget", traits.disk, "--tier ssd; --tier is " + tier->name()},
+               {"--cache-bytes", !traits.loads,
                 "tiers that are read, not loaded from (verbs, fabric, ssd and emulated devices far "
                 "away); --tier is " +
-                    transport::to_string(tier)}});
+                    tier->name()}});
   if (!nodes) check_kind_options(app, options.index);
-  if (nodes || tier.kind != transport::TierKind::ssd) {
+  if (nodes || !traits.disk) {
     std::vector<rpc::OptionRule> rules;
     for (const char* option : search::kPageOptions) {
-      rules.push_back({option, false, "--tier ssd; --tier is " + transport::to_string(tier)});
+      rules.push_back({option, false, "--tier ssd; --tier is " + tier->name()});
     }
     rpc::refuse_unused(app, rules);
   } else {

@@ -14,7 +14,7 @@ namespace farvec::compute_node {
 struct DaemonOptions {
   std::string memory_node;  ///< addresses, separated by commas; or
   std::string index;        ///< directory; exactly one of the two
-  std::string tier;         ///< as transport::parse_tier() takes it; empty: the source's own
+  std::string tier;         ///< as tiers::parse_tier() takes it; empty: the source's own
   std::string listen = "127.0.0.1:7711";
   bool insecure = false;
   rpc::TlsFiles tls;  ///< towards clients and the memory node, over TCP

@@ -4,8 +4,8 @@
 #include "compute_node/service/daemon_options.h"
 #include "compute_node/service/index_session.h"
 #include "compute_node/service/search_backend.h"
-#include "layout/region/index_directory.h"
-#include "transport/tier.h"
+#include "layout/region/manifest.h"
+#include "tiers/tier_spec.h"
 
 namespace farvec::compute_node {
 
@@ -20,16 +20,10 @@ class DirectoryBackend final : public SearchBackend {
                                       const std::atomic<bool>& stop) override;
 
  private:
-  ssd_baseline::SlottedSearchOptions slotted_searches(const layout::Manifest& manifest) const;
-  void open_slotted(const layout::IndexDirectory& directory, const search::SearchIndex& index,
-                    const layout::LoadOptions& options, IndexSessionOptions& session) const;
-  void open_disk(const layout::IndexDirectory& directory, const search::SearchIndex& index,
-                 IndexSessionOptions& session) const;
-  void load_records(const layout::IndexDirectory& directory, const layout::LoadOptions& options,
-                    IndexSessionOptions& session) const;
+  search::SearchShape shape_of(const layout::Manifest& manifest) const;
 
   const DaemonOptions options_;
-  transport::TierSpec tier_;
+  const tiers::TierSpecPointer tier_;
 };
 
 }  // namespace farvec::compute_node

@@ -59,7 +59,7 @@ class Engine {
   const ServedIndex& index() const { return session_->index(); }
   TierCounters& counters() const { return session_->counters(); }
   std::optional<search::ProbeTally> probes() const { return session_->probes(); }
-  std::vector<MemoryNodeState> memory_nodes() const { return session_->memory_nodes(); }
+  std::vector<tiers::NodeSet::Member> memory_nodes() const { return session_->memory_nodes(); }
   const EngineOptions& options() const { return options_; }
   std::uint32_t queued() const { return budget_.taken(); }
   std::uint32_t running() const;

@@ -1,10 +1,8 @@
 #include "compute_node/service/index_session.h"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
-
-#include "search/disk_options.h"
-#include "transport/emulated/emulated_endpoint.h"
 
 namespace farvec::compute_node {
 namespace {
@@ -66,7 +64,7 @@ void describe_part(const layout::ClusterPart& clusters, ServedIndex& served) {
 }
 
 ServedIndex describe(const search::SearchIndex& index, const layout::Manifest& manifest,
-                     const IndexSessionOptions& options) {
+                     const tiers::Tier& tier, const IndexSessionOptions& options) {
   ServedIndex served;
   served.metric = manifest.metric;
   served.source_type = manifest.source_type;
@@ -81,64 +79,50 @@ ServedIndex describe(const search::SearchIndex& index, const layout::Manifest& m
   served.index_bytes = search::index_bytes(manifest);
   served.offset_bytes = index.location_bytes();
   served.code_bytes = index.dram_bytes() - served.offset_bytes;
-  if (options.make_endpoint) served.cache_bytes = options.core.cache_bytes * options.cores;
-  if (options.memory) {
-    served.offset_bytes = options.memory->location;
-    served.cache_bytes = options.memory->caches;
-    served.search_bytes = options.memory->searches;
-    served.memory_budget = options.memory->budget.value_or(0);
+  const search::SearchShape& shape = options.shape;
+  if (tier.loads().empty()) served.cache_bytes = shape.cache_bytes * shape.cores;
+  if (const auto plan = tier.plan(index, shape)) {
+    served.offset_bytes = plan->location;
+    served.cache_bytes = plan->caches;
+    served.search_bytes = plan->buffers + plan->searches;
+    served.memory_budget = shape.disk.memory_budget.value_or(0);
   }
   return served;
 }
 
 IndexSessionOptions counting_probes(IndexSessionOptions options, const layout::Manifest& manifest) {
   if (manifest.is_cluster()) {
-    options.core.probe_counts = std::make_shared<search::ProbeCounts>(manifest);
+    options.shape.probe_counts = std::make_shared<search::ProbeCounts>(manifest);
   }
   return options;
 }
 
 }  // namespace
 
-search::SearchCoreOptions core_options(const DaemonOptions& options) {
-  search::SearchCoreOptions made;
-  made.slots = options.slots;
-  made.cache_bytes = options.cache_bytes / options.threads;
-  made.max_list = options.limits.max_list;
-  made.max_probe = options.limits.max_probe;
-  return made;
+search::SearchShape search_shape(const DaemonOptions& options) {
+  const RequestLimits& limits = options.limits;
+  return {.cores = options.threads,
+          .slots = options.slots,
+          .cache_bytes = options.cache_bytes / options.threads,
+          .k = std::min(limits.max_k, limits.max_list),
+          .list = limits.max_list,
+          .width = limits.max_width,
+          .probe = limits.max_probe};
 }
 
 IndexSession::IndexSession(std::shared_ptr<const search::SearchIndex> index,
-                           const layout::Manifest& manifest, IndexSessionOptions options)
-    : index_(std::move(index)),
-      options_(counting_probes(std::move(options), manifest)),
-      served_(describe(*index_, manifest, options_)) {}
-
-void IndexSessionOptions::emulate(const transport::DeviceModel& model,
-                                  std::function<std::unique_ptr<transport::Endpoint>()> below) {
-  auto device = std::make_shared<transport::Device>(model);
-  if (model.reached_by_loads()) {
-    core.device = std::move(device);
-    return;
-  }
-  make_endpoint = [device, below = std::move(below)] {
-    return std::make_unique<transport::EmulatedEndpoint>(below(), device);
-  };
-}
+                           const layout::Manifest& manifest,
+                           std::unique_ptr<const tiers::Tier> tier, IndexSessionOptions options)
+    : options_(counting_probes(std::move(options), manifest)),
+      index_(std::move(index)),
+      tier_(std::move(tier)),
+      cores_(tier_->prepare(*index_, options_.shape)),
+      served_(describe(*index_, manifest, *tier_, options_)) {}
 
 void IndexSession::run_core(unsigned, search::TaskFeed& feed) {
-  const std::unique_ptr<search::SearchCore> core = make_core();
+  const std::unique_ptr<search::SearchCore> core = cores_->make_core();
   SampledFeed sampled(feed, *core, *this);
   core->run(sampled);
-}
-
-std::unique_ptr<search::SearchCore> IndexSession::make_core() const {
-  if (options_.make_core) return options_.make_core();
-  if (options_.make_endpoint) {
-    return search::make_core(*index_, options_.make_endpoint(), options_.core);
-  }
-  return search::make_core(*index_, options_.records, options_.core);
 }
 
 }  // namespace farvec::compute_node

@@ -1,10 +1,10 @@
 // An index in the memory of one or several memory nodes.
 #pragma once
 
-#include "tiers/attach/node_set.h"
 #include "compute_node/service/daemon_options.h"
 #include "compute_node/service/search_backend.h"
-#include "transport/tier.h"
+#include "tiers/attach/node_set.h"
+#include "tiers/tier_spec.h"
 
 namespace farvec::compute_node {
 
@@ -20,12 +20,13 @@ class MemoryNodeBackend final : public SearchBackend {
 
  private:
   tiers::NodeSetOptions set_options() const;
-  std::shared_ptr<tiers::NodeSet> attach(std::chrono::milliseconds bound, const std::atomic<bool>& stop);
+  std::shared_ptr<tiers::NodeSet> attach(std::chrono::milliseconds bound,
+                                         const std::atomic<bool>& stop);
 
   const DaemonOptions options_;
   const std::vector<rpc::Address> addresses_;
   const std::shared_ptr<const rpc::Tls> tls_;
-  transport::TierSpec tier_;
+  const tiers::TierSpecPointer tier_;
   /// What earlier attempts have attached of an index that is not open yet.
   std::shared_ptr<tiers::NodeSet> set_;
 };

@@ -122,9 +122,9 @@ void add_engine(Families& families, const Engine& engine) {
             static_cast<double>(counters.reads_in_flight.load(std::memory_order_relaxed)));
   add_counter(families, "stalls_total", "Posts that found the read limit reached",
               counters.stalls.load(std::memory_order_relaxed));
-  const std::vector<MemoryNodeState> nodes = engine.memory_nodes();
-  const auto attached = std::count_if(nodes.begin(), nodes.end(),
-                                      [](const MemoryNodeState& node) { return node.attached; });
+  const std::vector<tiers::NodeSet::Member> nodes = engine.memory_nodes();
+  const auto attached = std::count_if(
+      nodes.begin(), nodes.end(), [](const tiers::NodeSet::Member& node) { return node.attached; });
   add_gauge(families, "memory_nodes", "Memory nodes that were named",
             static_cast<double>(nodes.size()));
   add_gauge(families, "memory_nodes_attached", "Memory nodes that are read",

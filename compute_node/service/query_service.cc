@@ -91,7 +91,7 @@ void fill_engine_stats(const Engine& engine, v1::StatsResponse& out) {
   const auto bytes = static_cast<double>(index.code_bytes + index.offset_bytes + index.cache_bytes);
   out.set_compute_dram_bytes_per_vector(
       bytes / static_cast<double>(std::max<std::uint64_t>(1, index.count)));
-  for (const MemoryNodeState& state : engine.memory_nodes()) {
+  for (const tiers::NodeSet::Member& state : engine.memory_nodes()) {
     v1::MemoryNodeState& node = *out.add_memory_nodes();
     node.set_address(state.address);
     node.set_attached(state.attached);

@@ -13,6 +13,7 @@
 #include "search/probe_counts.h"
 #include "search/search_core.h"
 #include "search/unreachable_error.h"
+#include "tiers/attach/node_set.h"
 
 namespace farvec::compute_node {
 
@@ -45,13 +46,6 @@ struct TierCounters {
   std::atomic<std::uint64_t> reads_in_flight{0};
 };
 
-/// One of the memory nodes that hold the index.
-struct MemoryNodeState {
-  std::string address;
-  bool attached = false;
-  std::uint32_t node = 0;  ///< of the index's placement, while it is attached
-};
-
 /// An open index. Destroyed after every run_core() has returned.
 class SearchSession {
  public:
@@ -70,7 +64,7 @@ class SearchSession {
   /// Any thread. None of a graph.
   virtual std::optional<search::ProbeTally> probes() const { return std::nullopt; }
   /// Any thread. None where the index lies in this process.
-  virtual std::vector<MemoryNodeState> memory_nodes() const { return {}; }
+  virtual std::vector<tiers::NodeSet::Member> memory_nodes() const { return {}; }
 };
 
 class SearchBackend {

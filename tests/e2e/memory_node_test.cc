@@ -10,10 +10,10 @@
 #include <thread>
 
 #include "base/error.h"
-#include "tiers/attach/attachment.h"
 #include "rpc/channel.h"
 #include "tests/e2e/child_process.h"
 #include "tests/unit/layout/region/index_fixture.h"
+#include "tiers/attach/attachment.h"
 
 namespace farvec {
 namespace {

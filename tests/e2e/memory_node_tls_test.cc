@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "tiers/attach/attachment.h"
 #include "rpc/channel.h"
 #include "tests/e2e/child_process.h"
 #include "tests/unit/layout/region/index_fixture.h"
 #include "tests/unit/tls_certificates.h"
+#include "tiers/attach/attachment.h"
 
 namespace farvec {
 namespace {

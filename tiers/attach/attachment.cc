@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "base/error.h"
-#include "tiers/attach/live_endpoint.h"
 #include "layout/region/region_header.h"
 #include "rpc/channel.h"
 #include "rpc/grant_wire.h"
 #include "rpc/status.h"
 #include "search/unreachable_error.h"
+#include "tiers/attach/live_endpoint.h"
 
 namespace farvec::tiers {
 namespace {
@@ -33,7 +33,7 @@ v1::AttachResponse request_lease(v1::MemoryNode::Stub& stub, const AttachOptions
                                  Clock::time_point end) {
   v1::AttachRequest request;
   request.set_client(options.client);
-  request.set_transport(transport_of(options.tier.kind));
+  request.set_transport(transport_of(options.reads.kind));
   for (;;) {
     grpc::ClientContext context;
     context.set_deadline(std::chrono::system_clock::now() + options.call_timeout);
@@ -159,7 +159,8 @@ Lease take_lease(const AttachOptions& options) {
     held.lease.id = held.response.lease_id();
     held.lease.duration = std::chrono::milliseconds(held.response.lease_ms());
     held.lease.call_timeout = options.call_timeout;
-    if (!is_remote(options.tier.kind)) held.grant = request_grant(held.response, options);
+    if (options.reads.kind == ReadPathKind::mapped)
+      held.grant = request_grant(held.response, options);
     return held;
   } catch (const rpc::NobodyListens& error) {
     throw search::AbsentError("{}", error.what());
@@ -183,9 +184,9 @@ std::unique_ptr<Attachment> Attachment::attach(const AttachOptions& options) {
   attachment->node_ = held.response.node();
   attachment->generation_ = held.response.generation();
   check_regions(held.response, attachment->manifest_);
-  if (is_remote(options.tier.kind)) {
+  if (options.reads.kind != ReadPathKind::mapped) {
     attachment->open_endpoint_ =
-        remote_endpoints(held.response, {options.tier, lease_bytes(held.response, options),
+        remote_endpoints(held.response, {options.reads, lease_bytes(held.response, options),
                                          rpc::to_string(options.memory_node), options.call_timeout,
                                          options.tuning, options.cores});
   } else {

@@ -6,13 +6,12 @@
 #include <memory>
 #include <string>
 
-#include "tiers/attach/lease_keeper.h"
-#include "tiers/attach/read_paths.h"
 #include "layout/region/manifest.h"
 #include "rpc/address.h"
 #include "rpc/tls.h"
+#include "tiers/attach/lease_keeper.h"
+#include "tiers/attach/read_paths.h"
 #include "transport/mapped/mapped_endpoint.h"
-#include "transport/tier.h"
 
 namespace farvec::tiers {
 
@@ -23,9 +22,8 @@ struct AttachOptions {
   std::chrono::milliseconds wait{10'000};
   bool await_listener = true;  ///< else attach() throws AbsentError when nobody listens there
   std::chrono::milliseconds call_timeout{5'000};
-  /// When it is remote, reads go that way and the node may be on another machine; else the regions
-  /// are mapped, whatever it is.
-  transport::TierSpec tier;
+  /// Unless the regions are mapped, the node may be on another machine.
+  ReadPath reads;
   transport::VerbsTuning tuning;        ///< of verbs
   std::uint32_t cores = 1;              ///< that will read at once, an endpoint each
   std::shared_ptr<const rpc::Tls> tls;  ///< null: none
@@ -61,11 +59,11 @@ class Attachment {
   /// Differs between two publications of the node.
   std::uint64_t generation() const { return generation_; }
   /// RegionId i is the node's share of the manifest's region i, header included. Mapped read-only;
-  /// null when the tier is remote.
+  /// null when they are read through a device.
   const std::shared_ptr<const transport::RegionSet>& regions() const { return regions_; }
 
-  /// For one core. Its reads complete with `unavailable` once alive() is false. When the tier is
-  /// remote it connects, and throws UnreachableError when it cannot.
+  /// For one core. Its reads complete with `unavailable` once alive() is false. Reads through a
+  /// device connect, and throw UnreachableError when they cannot.
   std::unique_ptr<transport::Endpoint> make_endpoint() const;
 
  private:

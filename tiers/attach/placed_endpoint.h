@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "tiers/attach/endpoint_inbox.h"
 #include "layout/region/placement.h"
+#include "tiers/attach/endpoint_inbox.h"
 #include "transport/endpoint.h"
 
 namespace farvec::tiers {

@@ -10,7 +10,6 @@ namespace farvec::tiers {
 namespace {
 
 namespace v1 = memory_node::v1;
-using transport::TierKind;
 
 /// A node that died, or a lease that ended, between two calls: another attachment may do better.
 template <typename Endpoint, typename Options>
@@ -30,9 +29,9 @@ transport::VerbsOptions verbs_options(const v1::VerbsGrant& grant, const RemoteR
   verbs.peer.port = static_cast<std::uint16_t>(grant.port());
   verbs.peer.connect_timeout = reads.connect_timeout;
   verbs.peer.lease = reads.lease;
-  verbs.peer.device = reads.tier.device;
+  verbs.peer.device = reads.path.device;
   verbs.tuning = reads.tuning;
-  if (const std::uint32_t budget = reads.tier.device.read_budget; budget > 0) {
+  if (const std::uint32_t budget = reads.path.device.read_budget; budget > 0) {
     verbs.max_outstanding = reads_per_core(budget, reads.cores);
   }
   return verbs;
@@ -40,7 +39,7 @@ transport::VerbsOptions verbs_options(const v1::VerbsGrant& grant, const RemoteR
 
 transport::FabricOptions fabric_options(const v1::FabricGrant& grant, const RemoteReads& reads) {
   transport::FabricOptions fabric;
-  fabric.provider = reads.tier.provider;
+  fabric.provider = reads.path.provider;
   fabric.grant = grant.grant();
   fabric.lease = reads.lease;
   fabric.peer = "the memory node at " + reads.node;
@@ -49,6 +48,18 @@ transport::FabricOptions fabric_options(const v1::FabricGrant& grant, const Remo
 }
 
 }  // namespace
+
+std::string_view to_string(ReadPathKind kind) {
+  switch (kind) {
+    case ReadPathKind::verbs:
+      return "verbs";
+    case ReadPathKind::fabric:
+      return "fabric";
+    case ReadPathKind::mapped:
+      return "mapped";
+  }
+  return "unknown";
+}
 
 std::uint32_t reads_per_core(std::uint32_t budget, std::uint32_t cores) {
   if (budget < cores) {
@@ -59,11 +70,11 @@ std::uint32_t reads_per_core(std::uint32_t budget, std::uint32_t cores) {
   return budget / cores;
 }
 
-v1::Transport transport_of(TierKind tier) {
-  switch (tier) {
-    case TierKind::verbs:
+v1::Transport transport_of(ReadPathKind kind) {
+  switch (kind) {
+    case ReadPathKind::verbs:
       return v1::TRANSPORT_VERBS;
-    case TierKind::fabric:
+    case ReadPathKind::fabric:
       return v1::TRANSPORT_FABRIC;
     default:
       return v1::TRANSPORT_MAPPED;
@@ -71,11 +82,11 @@ v1::Transport transport_of(TierKind tier) {
 }
 
 EndpointMaker remote_endpoints(const v1::AttachResponse& response, const RemoteReads& reads) {
-  const bool verbs = reads.tier.kind == TierKind::verbs;
+  const bool verbs = reads.path.kind == ReadPathKind::verbs;
   const auto wanted = verbs ? v1::AttachResponse::kVerbs : v1::AttachResponse::kFabric;
   if (response.grant_case() != wanted) {
     throw Error("the memory node at {} granted no reads by {}", reads.node,
-                transport::to_string(reads.tier.kind));
+                to_string(reads.path.kind));
   }
   if (verbs) return connector<transport::VerbsEndpoint>(verbs_options(response.verbs(), reads));
   return connector<transport::FabricEndpoint>(fabric_options(response.fabric(), reads));

@@ -2,26 +2,40 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "rpc/memory_node.pb.h"
 #include "transport/endpoint.h"
 #include "transport/grant.h"
-#include "transport/tier.h"
 #include "transport/verbs/tuning.h"
+#include "transport/verbs/verbs_device.h"
 
 namespace farvec::tiers {
 
 /// Makes the endpoint of one core. Any thread.
 using EndpointMaker = std::function<std::unique_ptr<transport::Endpoint>()>;
 
-/// What to ask a memory node for, to read it as `tier` does.
-memory_node::v1::Transport transport_of(transport::TierKind tier);
+enum class ReadPathKind : std::uint8_t { mapped = 0, verbs = 1, fabric = 2 };
+
+/// "mapped", "verbs", "fabric".
+std::string_view to_string(ReadPathKind kind);
+
+/// How a memory node's regions are read: mapped on the node's own machine, or through a device.
+struct ReadPath {
+  ReadPathKind kind = ReadPathKind::mapped;
+  std::string provider = {};           ///< of fabric, libfabric's word: "tcp", "verbs;ofi_rxm"
+  transport::VerbsDevice device = {};  ///< of verbs
+};
+
+/// What to ask a memory node for.
+memory_node::v1::Transport transport_of(ReadPathKind kind);
 
 struct RemoteReads {
-  const transport::TierSpec& tier;  ///< is_remote()
+  const ReadPath& path;  ///< not mapped
   transport::GrantLease lease{};
   std::string node;  ///< for messages
   std::chrono::milliseconds connect_timeout{0};

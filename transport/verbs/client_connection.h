@@ -9,10 +9,10 @@
 #include "base/status.h"
 #include "transport/grant.h"
 #include "transport/registered_memory.h"
-#include "transport/tier.h"
 #include "transport/verbs/connection_manager.h"
 #include "transport/verbs/device.h"
 #include "transport/verbs/queue_pair.h"
+#include "transport/verbs/verbs_device.h"
 #include "transport/verbs/wire.h"
 
 namespace farvec::transport {

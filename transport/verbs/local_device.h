@@ -3,7 +3,7 @@
 
 #include <sys/socket.h>
 
-#include "transport/tier.h"
+#include "transport/verbs/verbs_device.h"
 
 namespace farvec::transport {
 

@@ -14,7 +14,6 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "cli/disk_tier.h"
 #include "cli/index/slotted_build.h"
 #include "cli/search/batch_search.h"
 #include "disk/faulty_queue.h"
@@ -22,6 +21,7 @@
 #include "layout/region/index_directory.h"
 #include "search/disk_records.h"
 #include "search/slotted_core.h"
+#include "search/slotted_disk.h"
 #include "tests/unit/temporary_folder.h"
 
 namespace farvec::cli {
@@ -197,7 +197,18 @@ class DiskTierTest : public ::testing::Test {
     return {.pool = pool, .slots = 8, .list = kList};
   }
   std::unique_ptr<search::SearchCore> core(const SlottedSearchOptions& options) {
-    return std::move(DiskTier(pages(), directory_, index_).make_cores(options).front());
+    return std::move(cores_at(pages(), options).front());
+  }
+  using Cores = std::vector<std::unique_ptr<search::SearchCore>>;
+  /// With a pool that they share; `path` as open_disk_records() takes it.
+  Cores cores_at(const std::string& path, const SlottedSearchOptions& options) {
+    const search::SlottedDisk disk(directory_, index_,
+                                   {.path = path, .searches = options, .load = {.quiet = true}});
+    Cores cores;
+    for (std::uint32_t c = 0; c < options.cores; ++c) {
+      cores.push_back(disk.make_core(disk::DiskThread::any));
+    }
+    return cores;
   }
   Queries run(search::SearchCore& core, std::uint32_t width = 4) {
     return run(core, {.width = width});

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/types.h"
-#include "cli/disk_tier.h"
+#include "cli/search/disk_choices.h"
 
 namespace farvec::cli {
 namespace {
@@ -34,16 +34,16 @@ TEST(SlottedBuild, WhatIsSaidStays) {
 TEST(SlottedBuild, SearchesRankAgainWhereThereAreVectors) {
   layout::Manifest manifest;
   manifest.graph().make_slotted().payload = layout::PayloadKind::code;
-  EXPECT_EQ(resolve_rerank({}, manifest, 10, 64).rerank, 0u);
+  EXPECT_EQ(search::resolve_rerank({}, manifest, 10, 64).rerank, 0u);
   manifest.slotted().rerank = true;
-  EXPECT_EQ(resolve_rerank({}, manifest, 10, 64).rerank, 20u);
-  EXPECT_EQ(resolve_rerank({}, manifest, 10, 15).rerank, 15u);
+  EXPECT_EQ(search::resolve_rerank({}, manifest, 10, 64).rerank, 20u);
+  EXPECT_EQ(search::resolve_rerank({}, manifest, 10, 15).rerank, 15u);
   for (const std::uint32_t said : {0u, 40u}) {
     DiskChoice choice;
     choice.rerank = said;
-    EXPECT_EQ(resolve_rerank(choice, manifest, 10, 64).rerank, said);
+    EXPECT_EQ(search::resolve_rerank(choice, manifest, 10, 64).rerank, said);
   }
-  EXPECT_EQ(resolve_rerank({}, layout::Manifest(), 10, 64).rerank, 0u);
+  EXPECT_EQ(search::resolve_rerank({}, layout::Manifest(), 10, 64).rerank, 0u);
 }
 
 }  // namespace

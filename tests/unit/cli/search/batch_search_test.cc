@@ -13,7 +13,7 @@ class BatchSearchTest : public DiskTierTest {
   BatchOutcome search(const BatchParameters& parameters, std::uint32_t cores = 1) {
     SlottedSearchOptions options = this->options();
     options.cores = cores;
-    const auto made = DiskTier(pages(), directory_, index_).make_cores(options);
+    const auto made = cores_at(pages(), options);
     return run_batch(made, indexes().queries(), parameters, results_);
   }
 

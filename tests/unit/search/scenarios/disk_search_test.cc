@@ -18,8 +18,10 @@ class DiskSearch : public testing::TestWithParam<ClusterLayoutKind> {
                      options);
   }
   std::string error_with_budget(std::size_t budget) const {
+    SearchShape shape;
+    shape.disk.memory_budget = budget;
     try {
-      (void)plan_disk_memory(index(), *records_, {}, budget);
+      (void)plan_disk_memory(index(), *records_, shape);
     } catch (const Error& error) {
       return error.what();
     }
@@ -36,8 +38,8 @@ class DiskSearch : public testing::TestWithParam<ClusterLayoutKind> {
 };
 
 TEST_P(DiskSearch, FindsTheNearestMembersInAsMuchMemoryAsPlanned) {
-  const DiskSearches searches{.slots = 4, .probe = 6};
-  const std::size_t planned = plan_disk_memory(index(), *records_, searches, std::nullopt).total();
+  const SearchShape searches{.slots = 4, .probe = 6};
+  const std::size_t planned = plan_disk_memory(index(), *records_, searches).total();
   for (const bool dedup : {true, false}) {
     for (const std::optional<std::uint32_t> gap :
          {std::optional<std::uint32_t>{}, {0u}, {1u << 30}}) {
@@ -62,7 +64,7 @@ TEST_P(DiskSearch, FindsTheNearestMembersInAsMuchMemoryAsPlanned) {
 }
 
 TEST_P(DiskSearch, ABudgetThatIsTooSmallIsToldWhatIsNeeded) {
-  const std::size_t needed = plan_disk_memory(index(), *records_, {}, std::nullopt).total();
+  const std::size_t needed = plan_disk_memory(index(), *records_, {}).total();
   EXPECT_EQ(error_with_budget(needed), "");
   EXPECT_NE(error_with_budget(needed - 1).find("--memory-budget " + std::to_string(needed)),
             std::string::npos);

@@ -1,7 +1,8 @@
+#include "cli/search/disk_choices.h"
+
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "cli/disk_tier.h"
 
 namespace farvec::cli {
 namespace {

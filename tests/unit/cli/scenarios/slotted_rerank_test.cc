@@ -129,20 +129,20 @@ TEST_F(RerankTest, CoresReadVectorsEachForItself) {
   SlottedSearchOptions options = with(40);
   options.cores = 2;
   options.memory_budget = SlottedStore::plan(index_, options).fixed() + 200000;
-  const auto cores = DiskTier(pages(), directory_, index_).make_cores(options);
+  const auto cores = cores_at(pages(), options);
   EXPECT_GT(run(cores).totals.rerank_reads, 0u);
 }
 
 TEST_F(RerankTest, FindsTheVectorsBesideThePages) {
   const auto own = directory_.region_path(layout::kRecordsRegion).filename();
   std::filesystem::rename(pages(), folder_.path() / own);
-  const DiskTier tier(folder_.path().string(), directory_, index_);
-  EXPECT_THROW((void)tier.make_cores(with(40)), SystemError);
+  const std::string path = folder_.path().string();
+  EXPECT_THROW((void)cores_at(path, with(40)), SystemError);
   const auto vectors = directory_.region_path(layout::kVectorsRegion);
   std::filesystem::copy(vectors, folder_.path() / vectors.filename());
-  EXPECT_EQ(run(*tier.make_cores(with(40)).front()).count(StatusCode::ok), kQueries);
+  EXPECT_EQ(run(*cores_at(path, with(40)).front()).count(StatusCode::ok), kQueries);
   std::filesystem::resize_file(folder_.path() / vectors.filename(), 8192);
-  EXPECT_THROW((void)tier.make_cores(with(40)), Error);
+  EXPECT_THROW((void)cores_at(path, with(40)), Error);
 }
 
 }  // namespace

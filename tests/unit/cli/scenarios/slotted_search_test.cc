@@ -1,5 +1,3 @@
-#include "cli/disk_tier.h"
-
 #include <fstream>
 
 #include "tests/unit/cli/slotted_fixture.h"
@@ -152,9 +150,9 @@ TEST_F(DiskTierTest, RefusesPagesThatAreNotTheIndexs) {
 TEST_F(DiskTierTest, FindsItsPagesInAnotherDirectory) {
   const auto own = directory_.region_path(layout::kRecordsRegion).filename();
   std::filesystem::rename(pages(), folder_.path() / own);
-  const auto cores = DiskTier(folder_.path().string(), directory_, index_).make_cores(options());
+  const auto cores = cores_at(folder_.path().string(), options());
   EXPECT_EQ(run(*cores.front()).count(StatusCode::ok), kQueries);
-  const auto same = DiskTier("", directory_, index_).make_cores(options());
+  const auto same = cores_at("", options());
   EXPECT_EQ(run(*same.front()).count(StatusCode::ok), kQueries);
 }
 
@@ -162,7 +160,7 @@ TEST_F(DiskTierTest, CoresShareAPool) {
   SlottedSearchOptions options = this->options();
   options.cores = 2;
   options.memory_budget = SlottedStore::plan(index_, options).fixed() + 200000;
-  const auto cores = DiskTier(pages(), directory_, index_).make_cores(options);
+  const auto cores = cores_at(pages(), options);
   ASSERT_EQ(cores.size(), 2u);
   (void)run(cores);
   (void)run(cores);  // on other threads than before

@@ -1,0 +1,22 @@
+// The ways to search a disk that a command line names.
+#pragma once
+
+#include <vector>
+
+#include "layout/region/manifest.h"
+#include "search/disk_options.h"
+
+namespace farvec::cli {
+
+using search::DiskArguments;
+using search::DiskChoice;
+
+/// All combinations; of an index that is not in slotted pages the budgets alone. Throws Error for
+/// anything that is not understood.
+std::vector<DiskChoice> disk_choices(const DiskArguments& arguments,
+                                     const layout::Manifest& manifest);
+
+/// The only one. Throws Error when the arguments are lists.
+DiskChoice one_disk_choice(const DiskArguments& arguments, const layout::Manifest& manifest);
+
+}  // namespace farvec::cli

@@ -1,0 +1,126 @@
+// Tier ssd: records, or slotted pages, on a disk of this machine.
+#include <utility>
+
+#include "base/check.h"
+#include "base/error.h"
+#include "search/disk_records.h"
+#include "search/slotted_disk.h"
+#include "tiers/kinds.h"
+#include "tiers/tier.h"
+
+namespace farvec::tiers {
+namespace {
+
+/// Records of a graph or of clusters.
+class RecordsTier final : public Tier {
+ public:
+  RecordsTier(const std::string& path, const TierContext& context, std::uint32_t gap_bytes)
+      : index_(*context.index),
+        records_(search::open_disk_records(*context.memory->directory(), path)),
+        thread_(context.disk_thread),
+        gap_bytes_(gap_bytes) {}
+
+  std::string description() const override { return make_endpoint()->description(); }
+  std::unique_ptr<transport::Endpoint> make_endpoint() const override {
+    return search::make_disk_endpoint(records_, search::disk_reads(index_), thread_);
+  }
+  std::optional<std::uint32_t> merge_gap_bytes() const override { return gap_bytes_; }
+  std::optional<search::DiskMemory> plan(const search::SearchIndex& index,
+                                         const search::SearchShape& shape) const override {
+    return search::plan_disk_memory(index, *records_, shape);
+  }
+
+ private:
+  const search::SearchIndex& index_;
+  const std::shared_ptr<const disk::DiskFile> records_;
+  const disk::DiskThread thread_;
+  const std::uint32_t gap_bytes_;
+};
+
+/// Cores that share a pool.
+class SlottedCores final : public CoreSet {
+ public:
+  SlottedCores(search::SlottedDisk disk, disk::DiskThread thread)
+      : disk_(std::move(disk)), thread_(thread) {}
+  std::unique_ptr<search::SearchCore> make_core() const override {
+    return disk_.make_core(thread_);
+  }
+
+ private:
+  const search::SlottedDisk disk_;
+  const disk::DiskThread thread_;
+};
+
+class PagesTier final : public Tier {
+ public:
+  /// `path` is the index's pages themselves, a directory that holds them (and the vectors, when
+  /// results are ranked again) under their name, or empty: they lie in the index's directory.
+  PagesTier(std::string path, const TierContext& context)
+      : path_(std::move(path)),
+        memory_(*context.memory),
+        thread_(context.disk_thread),
+        records_(search::open_disk_records(directory(), path_)) {}
+
+  std::string description() const override {
+    return disk::open_disk({records_}, 1, thread_)->description();
+  }
+  std::unique_ptr<transport::Endpoint> make_endpoint() const override {
+    throw Error("slotted pages are read through the pool that cores share, not by an endpoint");
+  }
+  std::optional<std::uint32_t> merge_gap_bytes() const override { return std::nullopt; }
+  std::optional<search::DiskMemory> plan(const search::SearchIndex& index,
+                                         const search::SearchShape& shape) const override {
+    return search::disk_memory(ssd_baseline::SlottedStore::plan(*index.slotted(), options(shape)));
+  }
+  std::unique_ptr<const CoreSet> prepare(const search::SearchIndex& index,
+                                         const search::SearchShape& shape) const override {
+    return std::make_unique<const SlottedCores>(
+        search::SlottedDisk(
+            directory(), *index.slotted(),
+            {.path = path_, .searches = options(shape), .load = memory_.load_options()}),
+        thread_);
+  }
+
+ private:
+  const layout::IndexDirectory& directory() const { return *memory_.directory(); }
+  ssd_baseline::SlottedSearchOptions options(const search::SearchShape& shape) const {
+    return search::slotted_options(shape, directory().manifest());
+  }
+
+  const std::string path_;
+  const RecordMemory& memory_;
+  const disk::DiskThread thread_;
+  const std::shared_ptr<const disk::DiskFile> records_;
+};
+
+class DiskSpec final : public TierSpec {
+ public:
+  /// `path` is empty where the records lie in the index's directory.
+  explicit DiskSpec(std::string path) : path_(std::move(path)) {}
+  std::string name() const override { return path_.empty() ? "ssd" : "ssd:" + path_; }
+  TierTraits traits() const override {
+    // A disk that serves 150,000 requests and 2.5 GB a second.
+    return {.disk = true, .bytes_per_request = 16384};
+  }
+  std::unique_ptr<Tier> open(const TierContext& context) const override {
+    if (context.index == nullptr) {
+      throw Error("--tier ssd has no transport to measure: see `farvec bench disk`");
+    }
+    FARVEC_CHECK(context.memory != nullptr && context.memory->directory() != nullptr);
+    if (context.index->slotted() != nullptr) return std::make_unique<PagesTier>(path_, context);
+    return std::make_unique<RecordsTier>(path_, context, traits().bytes_per_request);
+  }
+
+ private:
+  const std::string path_;
+};
+
+}  // namespace
+
+TierSpecPointer read_ssd(std::string_view rest) {
+  if (rest.empty()) return std::make_shared<const DiskSpec>("");
+  if (rest.size() < 2 || rest.front() != ':') return nullptr;
+  return std::make_shared<const DiskSpec>(std::string(rest.substr(1)));
+}
+
+}  // namespace farvec::tiers

@@ -1,0 +1,103 @@
+// Tier emulated: a modelled device before records in memory.
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/check.h"
+#include "base/error.h"
+#include "tiers/kinds.h"
+#include "tiers/memory_tier.h"
+#include "tiers/node_tier.h"
+#include "transport/emulated/emulated_endpoint.h"
+
+namespace farvec::tiers {
+namespace {
+
+using transport::DeviceModel;
+
+class EmulatedTier final : public Tier {
+ public:
+  EmulatedTier(std::unique_ptr<Tier> below, const DeviceModel& model, std::uint32_t gap_bytes)
+      : below_(std::move(below)),
+        model_(model),
+        device_(std::make_shared<transport::Device>(model)),
+        gap_bytes_(gap_bytes) {}
+
+  std::string description() const override {
+    return "emulated(" + transport::to_string(model_) + ")";
+  }
+  std::span<const std::byte> loads() const override {
+    return model_.reached_by_loads() ? below_->loads() : std::span<const std::byte>();
+  }
+  std::shared_ptr<transport::Device> device() const override { return device_; }
+  std::unique_ptr<transport::Endpoint> make_endpoint() const override {
+    return std::make_unique<transport::EmulatedEndpoint>(below_->make_endpoint(), device_);
+  }
+  std::optional<std::uint32_t> merge_gap_bytes() const override {
+    if (!below_->merge_gap_bytes()) return std::nullopt;
+    return gap_bytes_;
+  }
+  bool alive() const override { return below_->alive(); }
+  bool superseded() const override { return below_->superseded(); }
+  std::vector<NodeSet::Member> memory_nodes() const override { return below_->memory_nodes(); }
+
+ private:
+  const std::unique_ptr<Tier> below_;
+  const DeviceModel model_;
+  const std::shared_ptr<transport::Device> device_;  ///< of all cores
+  const std::uint32_t gap_bytes_;
+};
+
+class EmulatedSpec final : public TierSpec {
+ public:
+  explicit EmulatedSpec(const DeviceModel& model) : model_(model) {}
+
+  std::string name() const override {
+    if (model_.name != "custom") return "emulated:" + model_.name;
+    return fmt::format("emulated:latency={}us,bandwidth={}GB/s,rate={}M/s,block={}",
+                       model_.latency_us, model_.bandwidth_gbps, model_.requests_per_us,
+                       model_.block_bytes);
+  }
+  TierTraits traits() const override {
+    return {.loads = model_.reached_by_loads(),
+            .own_memory = true,
+            .over_nodes = true,
+            .bytes_per_request =
+                static_cast<std::uint32_t>(model_.bandwidth_gbps * 1e3 / model_.requests_per_us)};
+  }
+  std::unique_ptr<Tier> open(const TierContext& context) const override {
+    return std::make_unique<EmulatedTier>(below(context), model_, traits().bytes_per_request);
+  }
+
+ private:
+  /// In this process it is private memory in huge pages, as local DRAM has it: only the model
+  /// makes a difference.
+  std::unique_ptr<Tier> below(const TierContext& context) const {
+    if (context.nodes == nullptr) {
+      FARVEC_CHECK(context.memory != nullptr);
+      return std::make_unique<MemoryTier>(context.memory->dram(), "this process's DRAM", context);
+    }
+    if (model_.reached_by_loads() && context.nodes->regions() == nullptr) {
+      throw Error(
+          "--tier {}: loads need the index in one piece, and it is placed over {} memory "
+          "nodes; take shm or emulated:rdma",
+          name(), context.nodes->manifest().memory_nodes());
+    }
+    return std::make_unique<NodeTier>(context.nodes, *this);
+  }
+
+  const DeviceModel model_;
+};
+
+}  // namespace
+
+TierSpecPointer read_emulated(std::string_view rest) {
+  if (rest.size() < 2 || rest.front() != ':') return nullptr;
+  return emulated_tier(transport::parse_device_model(rest.substr(1)));
+}
+
+TierSpecPointer emulated_tier(const DeviceModel& model) {
+  return std::make_shared<const EmulatedSpec>(model);
+}
+
+}  // namespace farvec::tiers

@@ -1,0 +1,23 @@
+// One reader for each kind of tier, in a file of its own beside the tier: memory_tier.cc, ...
+#pragma once
+
+#include <string_view>
+
+#include "tiers/tier_spec.h"
+
+namespace farvec::tiers {
+
+/// Reads what stands behind the kind's word: nothing, or ":..." or ",...". Null when it does not
+/// fit; throws Error where more can be said.
+using TierReader = TierSpecPointer (*)(std::string_view rest);
+
+TierSpecPointer read_dram(std::string_view rest);
+TierSpecPointer read_shm(std::string_view rest);
+TierSpecPointer read_file(std::string_view rest);
+TierSpecPointer read_devdax(std::string_view rest);
+TierSpecPointer read_emulated(std::string_view rest);
+TierSpecPointer read_verbs(std::string_view rest);
+TierSpecPointer read_fabric(std::string_view rest);
+TierSpecPointer read_ssd(std::string_view rest);
+
+}  // namespace farvec::tiers

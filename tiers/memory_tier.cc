@@ -1,0 +1,91 @@
+// Tiers dram, shm, file and devdax: records are loads from a mapping of this process.
+#include "tiers/memory_tier.h"
+
+#include <utility>
+
+#include "base/check.h"
+#include "tiers/kinds.h"
+#include "tiers/node_tier.h"
+
+namespace farvec::tiers {
+namespace {
+
+class DramSpec final : public TierSpec {
+ public:
+  std::string name() const override { return "dram"; }
+  TierTraits traits() const override { return {.loads = true, .own_memory = true}; }
+  std::unique_ptr<Tier> open(const TierContext& context) const override {
+    FARVEC_CHECK(context.memory != nullptr);
+    return std::make_unique<MemoryTier>(context.memory->dram(), "this process's DRAM", context);
+  }
+};
+
+class SharedMemorySpec final : public TierSpec {
+ public:
+  std::string name() const override { return "shm"; }
+  TierTraits traits() const override {
+    return {.loads = true, .own_memory = true, .over_nodes = true};
+  }
+  std::unique_ptr<Tier> open(const TierContext& context) const override {
+    if (context.nodes != nullptr) return std::make_unique<NodeTier>(context.nodes, *this);
+    return std::make_unique<MemoryTier>(context.memory->shared(),
+                                        "shared memory (memfd), read-only mapping", context);
+  }
+};
+
+/// A file or a character device with the bytes of the records region.
+class MappedSpec final : public TierSpec {
+ public:
+  MappedSpec(std::string word, std::string path) : word_(std::move(word)), path_(std::move(path)) {}
+  std::string name() const override { return word_ + ":" + path_; }
+  TierTraits traits() const override { return {.loads = true}; }
+  std::unique_ptr<Tier> open(const TierContext& context) const override {
+    FARVEC_CHECK(context.memory != nullptr);
+    return std::make_unique<MemoryTier>(context.memory->map(path_), "mapped " + path_, context);
+  }
+
+ private:
+  const std::string word_;
+  const std::string path_;
+};
+
+template <typename Spec>
+TierSpecPointer read_bare(std::string_view rest) {
+  return rest.empty() ? std::make_shared<const Spec>() : nullptr;
+}
+
+TierSpecPointer read_mapped(std::string_view word, std::string_view rest) {
+  if (rest.size() < 2 || rest.front() != ':') return nullptr;
+  return std::make_shared<const MappedSpec>(std::string(word), std::string(rest.substr(1)));
+}
+
+}  // namespace
+
+TierSpecPointer read_dram(std::string_view rest) {
+  return read_bare<DramSpec>(rest);
+}
+
+TierSpecPointer read_shm(std::string_view rest) {
+  return read_bare<SharedMemorySpec>(rest);
+}
+
+TierSpecPointer read_file(std::string_view rest) {
+  return read_mapped("file", rest);
+}
+
+TierSpecPointer read_devdax(std::string_view rest) {
+  return read_mapped("devdax", rest);
+}
+
+MemoryTier::MemoryTier(RegionSetPointer regions, std::string description,
+                       const TierContext& context)
+    : regions_(std::move(regions)),
+      description_(std::move(description)),
+      by_reference_(context.index != nullptr) {}
+
+std::unique_ptr<transport::Endpoint> MemoryTier::make_endpoint() const {
+  return std::make_unique<transport::MappedEndpoint>(
+      regions_, transport::MappedOptions{.name = description_, .by_reference = by_reference_});
+}
+
+}  // namespace farvec::tiers

@@ -1,0 +1,76 @@
+#include "tiers/record_memory.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "base/error.h"
+
+namespace farvec::tiers {
+namespace {
+
+class MemoryFile {
+ public:
+  explicit MemoryFile(std::uint64_t bytes) : fd_(memfd_create("farvec-tier", MFD_CLOEXEC)) {
+    if (fd_ < 0) throw SystemError(errno, "creating shared memory of {} bytes", bytes);
+    if (ftruncate(fd_, static_cast<off_t>(bytes)) != 0) {
+      const int error = errno;
+      close(fd_);
+      throw SystemError(error, "sizing shared memory to {} bytes", bytes);
+    }
+  }
+  ~MemoryFile() { close(fd_); }
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+  int fd() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+}  // namespace
+
+RegionSetPointer region_set(transport::MappedRegion region) {
+  transport::RegionSet set;
+  set.push_back(std::move(region));
+  return std::make_shared<const transport::RegionSet>(std::move(set));
+}
+
+RegionSetPointer make_shared_memory(std::uint64_t bytes,
+                                    const std::function<void(std::span<std::byte>)>& fill) {
+  const MemoryFile file(bytes);
+  {
+    auto writable =
+        transport::MappedRegion::map_fd(file.fd(), bytes, transport::Access::read_write);
+    fill(writable.writable_bytes());
+  }
+  return region_set(transport::MappedRegion::map_fd(file.fd(), bytes));
+}
+
+RegionSetPointer IndexRecords::dram() {
+  if (dram_ != nullptr) return dram_;
+  buffer_ = directory_.load_region(layout::kRecordsRegion, options_);
+  dram_ = region_set(transport::MappedRegion::borrow(buffer_.span()));
+  return dram_;
+}
+
+RegionSetPointer IndexRecords::shared() {
+  if (shared_ != nullptr) return shared_;
+  const std::uint64_t bytes = directory_.manifest().region(layout::kRecordsRegion).file_bytes();
+  shared_ = make_shared_memory(bytes, [this](std::span<std::byte> memory) {
+    directory_.load_region(layout::kRecordsRegion, memory, options_);
+  });
+  return shared_;
+}
+
+RegionSetPointer IndexRecords::map(const std::string& path) const {
+  const std::uint64_t bytes = directory_.manifest().region(layout::kRecordsRegion).file_bytes();
+  auto mapped =
+      region_set(transport::MappedRegion::map_file(path, transport::Access::read_only, bytes));
+  directory_.check_header(layout::kRecordsRegion, mapped->front().bytes(), path);
+  return mapped;
+}
+
+}  // namespace farvec::tiers

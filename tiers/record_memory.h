@@ -1,0 +1,65 @@
+// An index's records in the memory of this process, and other places that hold the same bytes.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/memory.h"
+#include "layout/region/index_directory.h"
+#include "transport/mapped/mapped_endpoint.h"
+
+namespace farvec::tiers {
+
+using RegionSetPointer = std::shared_ptr<const transport::RegionSet>;
+
+/// Region 0 in each kind of memory, made when a tier first asks for it and shared by all that do.
+/// Used by one thread at a time.
+class RecordMemory {
+ public:
+  virtual ~RecordMemory() = default;
+
+  /// In private memory, in huge pages where there are some.
+  virtual RegionSetPointer dram() = 0;
+  /// In memory that processes can share (a memfd), mapped read-only.
+  virtual RegionSetPointer shared() = 0;
+  /// What a file or device holds, mapped read-only. Throws Error when it is something else.
+  virtual RegionSetPointer map(const std::string& path) const = 0;
+  /// Null: bare bytes, not an index.
+  virtual const layout::IndexDirectory* directory() const { return nullptr; }
+  /// How the rest of the index is loaded.
+  virtual layout::LoadOptions load_options() const { return {}; }
+};
+
+/// The records of an index directory, which must outlive it.
+class IndexRecords final : public RecordMemory {
+ public:
+  explicit IndexRecords(const layout::IndexDirectory& directory,
+                        layout::LoadOptions options = {.quiet = true})
+      : directory_(directory), options_(std::move(options)) {}
+
+  RegionSetPointer dram() override;
+  RegionSetPointer shared() override;
+  RegionSetPointer map(const std::string& path) const override;
+  const layout::IndexDirectory* directory() const override { return &directory_; }
+  layout::LoadOptions load_options() const override { return options_; }
+
+ private:
+  const layout::IndexDirectory& directory_;
+  const layout::LoadOptions options_;
+  HugeBuffer buffer_;
+  RegionSetPointer dram_;  ///< a view of buffer_
+  RegionSetPointer shared_;
+};
+
+/// With the one region 0.
+RegionSetPointer region_set(transport::MappedRegion region);
+
+/// Region 0 in a memfd: `fill` writes it, then it is mapped read-only. Throws SystemError.
+RegionSetPointer make_shared_memory(std::uint64_t bytes,
+                                    const std::function<void(std::span<std::byte>)>& fill);
+
+}  // namespace farvec::tiers

@@ -1,0 +1,55 @@
+#include "tiers/tier.h"
+
+#include <utility>
+
+#include "layout/region/manifest.h"
+
+namespace farvec::tiers {
+namespace {
+
+/// Cores that share nothing but the tier.
+class SeparateCores final : public CoreSet {
+ public:
+  SeparateCores(const Tier& tier, const search::SearchIndex& index,
+                const search::SearchShape& shape)
+      : tier_(tier), index_(index), options_(search::core_options(shape)) {
+    if (!options_.merge_gap_bytes) options_.merge_gap_bytes = tier.merge_gap_bytes();
+  }
+
+  std::unique_ptr<search::SearchCore> make_core() const override {
+    const std::span<const std::byte> loads = tier_.loads();
+    if (loads.empty()) return search::make_core(index_, tier_.make_endpoint(), options_);
+    search::SearchCoreOptions options = options_;
+    options.device = tier_.device();
+    return search::make_core(index_, loads, options);
+  }
+
+ private:
+  const Tier& tier_;
+  const search::SearchIndex& index_;
+  search::SearchCoreOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Tier> Tier::open(const TierSpec& spec, const TierContext& context) {
+  const layout::IndexDirectory* directory =
+      context.memory == nullptr ? nullptr : context.memory->directory();
+  if (directory != nullptr && !spec.traits().disk) {
+    layout::require_memory_layout(directory->manifest(), directory->path().string());
+  }
+  return spec.open(context);
+}
+
+std::optional<search::DiskMemory> Tier::plan(const search::SearchIndex&,
+                                             const search::SearchShape&) const {
+  return std::nullopt;
+}
+
+std::unique_ptr<const CoreSet> Tier::prepare(const search::SearchIndex& index,
+                                             const search::SearchShape& shape) const {
+  (void)plan(index, shape);
+  return std::make_unique<const SeparateCores>(*this, index, shape);
+}
+
+}  // namespace farvec::tiers

@@ -1,0 +1,64 @@
+// Kinds of tiers, as a command line names them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tiers/attach/read_paths.h"
+#include "transport/emulated/device_model.h"
+
+namespace farvec::tiers {
+
+class Tier;
+struct TierContext;
+
+/// What commands and searches have to know of a tier before it is opened.
+struct TierTraits {
+  bool loads = false;        ///< records are read in place: a record cache could save nothing
+  bool disk = false;         ///< slotted pages can be searched there, under a budget of memory
+  bool own_memory = false;   ///< of a bench: this process makes the memory that is read
+  bool over_nodes = false;   ///< opens over memory nodes that are attached already
+  bool spans_nodes = false;  ///< names several memory nodes
+  /// About how many bytes the tier brings in the time that one more request takes: a gap of fewer
+  /// bytes between two reads is cheaper to read than to leave out. 0 where reads are loads.
+  std::uint32_t bytes_per_request = 0;
+};
+
+/// One tier that was named. Immutable.
+class TierSpec {
+ public:
+  virtual ~TierSpec() = default;
+
+  /// What parse_tier() takes, a preset by its name: "dram", "emulated:rdma".
+  virtual std::string name() const = 0;
+  virtual TierTraits traits() const = 0;
+  /// How memory nodes are to be read.
+  virtual ReadPath read_path() const { return {}; }
+  /// Whether the bytes belong to a memory node and come through a device, not by loads from a
+  /// mapping.
+  bool is_remote() const { return read_path().kind != ReadPathKind::mapped; }
+  /// Called by Tier::open() alone. Throws Error when the tier cannot be opened.
+  virtual std::unique_ptr<Tier> open(const TierContext& context) const = 0;
+};
+
+using TierSpecPointer = std::shared_ptr<const TierSpec>;
+
+/// "dram", "shm", "file:PATH", "devdax:PATH", "emulated:MODEL" with MODEL as
+/// transport::parse_device_model() takes it, "verbs:ADDRESS" and "fabric:PROVIDER:ADDRESS" of a
+/// memory node (a compute node, which knows it, takes "verbs" and "fabric:PROVIDER"). Behind verbs
+/// may stand ",device=NAME", ",gid=INDEX" and ",reads=BUDGET", of this machine's RDMA devices.
+/// "ssd" reads the index's own records file, "ssd:PATH" a copy of it, one in that directory, or a
+/// block device with its bytes. Throws Error naming what is accepted.
+TierSpecPointer parse_tier(std::string_view text);
+
+/// Tiers separated by commas. A part that does not begin with a tier's word belongs to the tier
+/// before it: "verbs:a:7700,b:7700,emulated:latency=5us,bandwidth=10GB/s,rate=50M/s,shm" are three.
+std::vector<TierSpecPointer> parse_tiers(std::string_view text);
+
+/// "emulated:...", of a model that no command line gave.
+TierSpecPointer emulated_tier(const transport::DeviceModel& model);
+
+}  // namespace farvec::tiers
