@@ -12,21 +12,45 @@ namespace {
 
 struct Kind {
   std::string_view word;
-  std::string_view usage;  ///< for messages
   TierReader read;
+  std::string_view usage;
+  std::string_view remark;  ///< on the usage, for help texts; empty: none is needed
+  /// As usage, over memory nodes that are attached; empty: it does not open over them.
+  std::string_view over_nodes;
+  bool here = true;   ///< an index of this machine is searched there without memory nodes
+  bool bench = true;  ///< its reads can be measured without an index
 };
+
+constexpr std::string_view kModels =
+    "MODEL: rdma, cxl, nvm, ssd or\n"
+    "latency=5us,bandwidth=10GB/s,rate=50M/s";
 
 /// Every tier there is.
 constexpr Kind kKinds[] = {
-    {"dram", "dram", read_dram},
-    {"shm", "shm", read_shm},
-    {"file", "file:PATH", read_file},
-    {"devdax", "devdax:PATH", read_devdax},
-    {"ssd", "ssd[:PATH]", read_ssd},
-    {"verbs", "verbs:ADDRESS[,device=NAME][,gid=INDEX][,reads=BUDGET]", read_verbs},
-    {"fabric", "fabric:PROVIDER:ADDRESS", read_fabric},
-    {"emulated", "emulated:MODEL (rdma, cxl, nvm, ssd, or latency=5us,bandwidth=10GB/s,rate=50M/s)",
-     read_emulated},
+    {"dram", read_dram, "dram", "", ""},
+    {"shm", read_shm, "shm", "", "shm"},
+    {"file", read_file, "file:PATH", "", ""},
+    {"devdax", read_devdax, "devdax:PATH", "", ""},
+    {.word = "ssd",
+     .read = read_ssd,
+     .usage = "ssd[:PATH]",
+     .remark = "PATH is where the records lie if not with the index: a file, a\n"
+               "directory or a block device",
+     .over_nodes = "",
+     .bench = false},
+    {.word = "verbs",
+     .read = read_verbs,
+     .usage = "verbs:ADDRESS[,device=NAME][,gid=INDEX][,reads=BUDGET]",
+     .remark = "RDMA reads from a memory\nnode, at most BUDGET outstanding over all cores",
+     .over_nodes = "verbs[,device=NAME][,gid=INDEX][,reads=BUDGET]",
+     .here = false},
+    {.word = "fabric",
+     .read = read_fabric,
+     .usage = "fabric:PROVIDER:ADDRESS",
+     .remark = "libfabric's tcp, verbs;ofi_rxm, shm, efa",
+     .over_nodes = "fabric:PROVIDER",
+     .here = false},
+    {"emulated", read_emulated, "emulated:MODEL", kModels, "emulated:MODEL"},
 };
 
 /// The kind whose word the text begins with; null when there is none.
@@ -37,22 +61,52 @@ const Kind* kind_of(std::string_view text) {
   return found == std::end(kKinds) ? nullptr : found;
 }
 
-std::string usages() {
-  std::string text;
+/// Empty: not there.
+std::string_view usage_of(const Kind& kind, TierUse use) {
+  if (use == TierUse::over_nodes) return kind.over_nodes;
+  const bool fits = use == TierUse::search || (use == TierUse::bench ? kind.bench : kind.here);
+  return fits ? kind.usage : "";
+}
+
+std::vector<const Kind*> kinds_of(TierUse use) {
+  std::vector<const Kind*> kinds;
   for (const Kind& kind : kKinds) {
-    if (!text.empty()) text += &kind == std::end(kKinds) - 1 ? " or " : ", ";
-    text += kind.usage;
+    if (!usage_of(kind, use).empty()) kinds.push_back(&kind);
+  }
+  return kinds;
+}
+
+}  // namespace
+
+std::string tier_usage(TierUse use) {
+  std::string text;
+  const auto kinds = kinds_of(use);
+  for (const Kind* kind : kinds) {
+    if (!text.empty()) text += kind == kinds.back() ? " or " : ", ";
+    text += usage_of(*kind, use);
   }
   return text;
 }
 
-}  // namespace
+std::string tier_help(TierUse use) {
+  std::string text;
+  bool line_ended = true;
+  for (const Kind* kind : kinds_of(use)) {
+    if (!text.empty()) text += line_ended || !kind->remark.empty() ? ",\n" : ", ";
+    text += usage_of(*kind, use);
+    line_ended = !kind->remark.empty();
+    if (line_ended) text += fmt::format(" ({})", kind->remark);
+  }
+  return text;
+}
 
 TierSpecPointer parse_tier(std::string_view text) {
   const Kind* const kind = kind_of(text);
   TierSpecPointer spec;
   if (kind != nullptr) spec = kind->read(text.substr(kind->word.size()));
-  if (spec == nullptr) throw Error("no tier '{}': expected {}", text, usages());
+  if (spec == nullptr) {
+    throw Error("no tier '{}': expected {}", text, tier_usage(TierUse::search));
+  }
   return spec;
 }
 

@@ -58,6 +58,15 @@ TierSpecPointer parse_tier(std::string_view text);
 /// before it: "verbs:a:7700,b:7700,emulated:latency=5us,bandwidth=10GB/s,rate=50M/s,shm" are three.
 std::vector<TierSpecPointer> parse_tiers(std::string_view text);
 
+/// What a tier is named for. `search`: everything; `here`: an index of this machine, without memory
+/// nodes; `over_nodes`: memory nodes that are named otherwise; `bench`: reads alone.
+enum class TierUse : std::uint8_t { search = 0, here = 1, over_nodes = 2, bench = 3 };
+
+/// "dram, shm or emulated:MODEL", for messages.
+std::string tier_usage(TierUse use);
+/// The same with remarks, in lines, for the help of an option.
+std::string tier_help(TierUse use);
+
 /// "emulated:...", of a model that no command line gave.
 TierSpecPointer emulated_tier(const transport::DeviceModel& model);
 

@@ -1,7 +1,6 @@
 #include "compute_node/service/directory_backend.h"
 
 #include <algorithm>
-#include <string_view>
 
 #include "layout/region/index_directory.h"
 #include "search/index_loader.h"
@@ -33,12 +32,9 @@ void check_rerank(const search::SearchShape& shape) {
 
 DirectoryBackend::DirectoryBackend(const DaemonOptions& options)
     : options_(options), tier_(tiers::parse_tier(options.tier.empty() ? "dram" : options.tier)) {
-  const tiers::TierTraits traits = tier_->traits();
-  const bool served =
-      tier_->name() == "dram" || traits.disk || (traits.own_memory && tier_->name() != "shm");
-  if (!served) {
-    throw Error("--tier {}: with --index the tier is dram, ssd[:PATH] or emulated:MODEL",
-                options.tier);
+  if (tier_->is_remote()) {
+    throw Error("--tier {}: with --index the tier is {}", options.tier,
+                tiers::tier_usage(tiers::TierUse::here));
   }
 }
 

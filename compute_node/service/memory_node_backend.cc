@@ -23,9 +23,8 @@ MemoryNodeBackend::MemoryNodeBackend(const DaemonOptions& options)
       tls_(rpc::load_tls(options.tls)),
       tier_(tiers::parse_tier(options.tier.empty() ? "shm" : options.tier)) {
   if (!tier_->traits().over_nodes) {
-    throw Error(
-        "--tier {}: with --memory-node the tier is shm, verbs, fabric:PROVIDER or emulated:MODEL",
-        options.tier);
+    throw Error("--tier {}: with --memory-node the tier is {}", options.tier,
+                tiers::tier_usage(tiers::TierUse::over_nodes));
   }
 }
 

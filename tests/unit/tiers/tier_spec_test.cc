@@ -130,5 +130,15 @@ TEST(Tier, KnowsWhatOpensOverAttachedNodes) {
   }
 }
 
+TEST(Tier, TellsWhatThereIsForEachUse) {
+  EXPECT_EQ(tier_usage(TierUse::here),
+            "dram, shm, file:PATH, devdax:PATH, ssd[:PATH] or emulated:MODEL");
+  EXPECT_EQ(
+      tier_usage(TierUse::over_nodes),
+      "shm, verbs[,device=NAME][,gid=INDEX][,reads=BUDGET], fabric:PROVIDER or emulated:MODEL");
+  EXPECT_THAT(tier_help(TierUse::search), testing::HasSubstr("verbs:ADDRESS"));
+  EXPECT_THAT(tier_help(TierUse::bench), testing::Not(testing::HasSubstr("ssd[:PATH]")));
+}
+
 }  // namespace
 }  // namespace farvec::tiers
