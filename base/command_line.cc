@@ -1,0 +1,163 @@
+#include "base/command_line.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "base/quantity.h"
+
+namespace farvec {
+namespace {
+
+/// CLI11 reports a misspelt command as a missing one; this names it.
+void name_unknown_command(const CLI::App& app, const CLI::ParseError& error) {
+  if (app.get_require_subcommand_min() == 0 || error.get_name() != "RequiredError") return;
+  const auto unread = app.remaining(true);
+  if (unread.empty()) return;
+  fmt::print(stderr, "{}: error: there is no command or argument '{}'\n", app.get_name(),
+             unread.front());
+}
+
+}  // namespace
+
+Option Option::required() {
+  return Option(option_->required());
+}
+
+Option Option::range(int least, int most) {
+  return Option(option_->check(CLI::Range(least, most)));
+}
+
+Option Option::range(unsigned least, unsigned most) {
+  return Option(option_->check(CLI::Range(least, most)));
+}
+
+Option Option::range(double least, double most) {
+  return Option(option_->check(CLI::Range(least, most)));
+}
+
+Option Option::positive() {
+  return Option(option_->check(CLI::PositiveNumber));
+}
+
+Option Option::one_of(const std::vector<std::string>& words) {
+  return Option(option_->check(CLI::IsMember(words)));
+}
+
+Option Option::size() {
+  return Option(option_->transform([name = option_->get_name()](const std::string& text) {
+    return std::to_string(parse_bytes(text, name));
+  }));
+}
+
+Option Option::comma_separated() {
+  return Option(option_->delimiter(','));
+}
+
+Option Option::one_at_a_time() {
+  return Option(option_->allow_extra_args(false));
+}
+
+Option Option::needs(Option other) {
+  return Option(option_->needs(other.option_));
+}
+
+Option Option::excludes(Option other) {
+  return Option(option_->excludes(other.option_));
+}
+
+Option Option::show_default() {
+  return Option(option_->capture_default_str());
+}
+
+Option Option::group(const std::string& heading) {
+  return Option(option_->group(heading));
+}
+
+template <OptionValue T>
+Option Command::add_option(const std::string& names, T& value, const std::string& help) {
+  return Option(app_->add_option(names, value, help));
+}
+
+template <IsAnyOf<int, double> T>
+Option Command::add_option(const std::string& names, const std::function<void(const T&)>& take,
+                           const std::string& help) {
+  return Option(app_->add_option_function<T>(names, take, help));
+}
+
+// One for each type of OptionValue, and for those that a function may take.
+template Option Command::add_option(const std::string&, std::string&, const std::string&);
+template Option Command::add_option(const std::string&, std::uint16_t&, const std::string&);
+template Option Command::add_option(const std::string&, std::uint32_t&, const std::string&);
+template Option Command::add_option(const std::string&, std::uint64_t&, const std::string&);
+template Option Command::add_option(const std::string&, float&, const std::string&);
+template Option Command::add_option(const std::string&, double&, const std::string&);
+template Option Command::add_option(const std::string&, std::optional<std::uint32_t>&,
+                                    const std::string&);
+template Option Command::add_option(const std::string&, std::vector<std::string>&,
+                                    const std::string&);
+template Option Command::add_option(const std::string&, std::vector<std::uint32_t>&,
+                                    const std::string&);
+template Option Command::add_option(const std::string&, std::vector<float>&, const std::string&);
+template Option Command::add_option(const std::string&, std::vector<double>&, const std::string&);
+template Option Command::add_option(const std::string&, const std::function<void(const int&)>&,
+                                    const std::string&);
+template Option Command::add_option(const std::string&, const std::function<void(const double&)>&,
+                                    const std::string&);
+
+Option Command::add_flag(const std::string& names, bool& value, const std::string& help) {
+  return Option(app_->add_flag(names, value, help));
+}
+
+Command Command::add_choice(const std::string& name, const std::string& help) {
+  CLI::App* const choice = app_->add_option_group(name, help);
+  choice->require_option(1);
+  return Command(choice);
+}
+
+Command Command::add_command(const std::string& name, const std::string& help) {
+  return Command(app_->add_subcommand(name, help));
+}
+
+void Command::require_command() {
+  app_->require_subcommand(1);
+}
+
+void Command::footer(const std::string& text) {
+  app_->footer(text);
+}
+
+void Command::callback(const std::function<void()>& callback) {
+  app_->callback(callback);
+}
+
+bool Command::was_given(const std::string& option) const {
+  const CLI::Option* const found = std::as_const(*app_).get_option_no_throw(option);
+  return found != nullptr && found->count() > 0;
+}
+
+CommandLine::CommandLine(const std::string& description, const std::string& name)
+    : CommandLine(std::make_unique<CLI::App>(description, name)) {}
+
+CommandLine::CommandLine(std::unique_ptr<CLI::App> app)
+    : Command(app.get()), owned_(std::move(app)) {}
+
+CommandLine::~CommandLine() = default;
+
+void CommandLine::version(const std::string& text) {
+  owned_->set_version_flag("--version", text);
+}
+
+std::optional<int> CommandLine::parse(int argc, char** argv) {
+  try {
+    owned_->parse(argc, argv);
+    return std::nullopt;
+  } catch (const CLI::ParseError& error) {
+    name_unknown_command(*owned_, error);
+    return owned_->exit(error);
+  } catch (const UsageError& error) {
+    return owned_->exit(CLI::ParseError(error.what(), CLI::ExitCodes::ValidationError));
+  }
+}
+
+}  // namespace farvec
