@@ -88,10 +88,4 @@ bool parse_switch(std::string_view text, std::string_view option) {
   return text == "on";
 }
 
-std::function<std::string(std::string)> size_in_digits(std::string option) {
-  return [option = std::move(option)](const std::string& text) {
-    return std::to_string(parse_bytes(text, option));
-  };
-}
-
 }  // namespace farvec

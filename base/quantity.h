@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 
@@ -27,8 +26,5 @@ std::uint64_t parse_number(std::string_view text, std::string_view option);
 
 /// "on" or "off". Throws Error naming `option`.
 bool parse_switch(std::string_view text, std::string_view option);
-
-/// For CLI11's transform(): a size as parse_bytes() takes it, in digits alone.
-std::function<std::string(std::string)> size_in_digits(std::string option);
 
 }  // namespace farvec

@@ -4,13 +4,13 @@
 //     --clusters 8000 --replicas 1,2,4,8
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
 #include <numeric>
 #include <string>
 #include <vector>
 
+#include "base/command_line.h"
 #include "base/parallel.h"
 #include "cluster/centroid_index.h"
 #include "cluster/clustering.h"
@@ -235,22 +235,22 @@ void run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   farvec::Arguments arguments;
-  CLI::App app("Recall against clusters probed, for every combination of the lists");
-  app.add_option("--data", arguments.data)->required();
-  app.add_option("--queries", arguments.queries)->required();
-  app.add_option("--truth", arguments.truth, "k >= 10, with distances")->required();
+  farvec::CommandLine app("Recall against clusters probed, for every combination of the lists");
+  app.add_option("--data", arguments.data).required();
+  app.add_option("--queries", arguments.queries).required();
+  app.add_option("--truth", arguments.truth, "k >= 10, with distances").required();
   app.add_option("--first-query", arguments.first_query);
   app.add_option("--query-count", arguments.query_count, "0: all");
-  app.add_option("--clusters", arguments.clusters)->delimiter(',');
-  app.add_option("--replicas", arguments.replicas)->delimiter(',');
-  app.add_option("--ratio", arguments.ratios)->delimiter(',');
-  app.add_option("--rng", arguments.factors)->delimiter(',');
-  app.add_option("--balance", arguments.balances)->delimiter(',');
-  app.add_option("--refinements", arguments.refinements)->delimiter(',');
-  app.add_option("--recall", arguments.targets)->delimiter(',');
+  app.add_option("--clusters", arguments.clusters).comma_separated();
+  app.add_option("--replicas", arguments.replicas).comma_separated();
+  app.add_option("--ratio", arguments.ratios).comma_separated();
+  app.add_option("--rng", arguments.factors).comma_separated();
+  app.add_option("--balance", arguments.balances).comma_separated();
+  app.add_option("--refinements", arguments.refinements).comma_separated();
+  app.add_option("--recall", arguments.targets).comma_separated();
   app.add_option("--sample", arguments.sample);
   app.add_option("--max-probe", arguments.max_probe);
-  CLI11_PARSE(app, argc, argv);
+  if (const auto status = app.parse(argc, argv)) return *status;
   try {
     farvec::run(arguments);
   } catch (const std::exception& error) {

@@ -7,7 +7,6 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <csignal>
 #include <cstdio>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/command_line.h"
 #include "base/error.h"
 #include "transport/fabric/port.h"
 
@@ -208,17 +208,17 @@ Target start_server(const Options& options) {
 
 int run(int argc, char** argv) {
   Options options;
-  CLI::App app("Reads of one buffer through bare libfabric: prints reads per second.");
-  app.add_option("--provider", options.provider, "libfabric's")->capture_default_str();
-  app.add_option("--host", options.host, "An address of this machine")->capture_default_str();
-  app.add_option("--payload", options.payload, "Bytes per read")->check(CLI::PositiveNumber);
-  app.add_option("--depth", options.depth, "Reads in flight")->check(CLI::PositiveNumber);
+  CommandLine app("Reads of one buffer through bare libfabric: prints reads per second.");
+  app.add_option("--provider", options.provider, "libfabric's").show_default();
+  app.add_option("--host", options.host, "An address of this machine").show_default();
+  app.add_option("--payload", options.payload, "Bytes per read").positive();
+  app.add_option("--depth", options.depth, "Reads in flight").positive();
   app.add_option("--refill", options.refill,
                  "Reads that have to have completed before more are posted; as many as --depth is "
                  "what fi_rma_bw does");
   app.add_flag("--wait", options.wait, "The server sleeps until there is something to do");
-  app.add_option("--seconds", options.seconds, "Length")->check(CLI::PositiveNumber);
-  CLI11_PARSE(app, argc, argv);
+  app.add_option("--seconds", options.seconds, "Length").positive();
+  if (const auto status = app.parse(argc, argv)) return *status;
   options.refill = std::clamp(options.refill, 1u, options.depth);
   try {
     const Target target = start_server(options);

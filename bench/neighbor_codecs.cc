@@ -3,7 +3,6 @@
 //   build/release/bin/neighbor_codecs --index DIR
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <bit>
 #include <chrono>
@@ -11,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/command_line.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/random.h"
@@ -202,9 +202,9 @@ void run(const std::string& path) {
 
 int main(int argc, char** argv) {
   std::string index;
-  CLI::App app("Codecs of neighbour lists beside each other");
-  app.add_option("--index", index, "Slotted index")->required();
-  CLI11_PARSE(app, argc, argv);
+  farvec::CommandLine app("Codecs of neighbour lists beside each other");
+  app.add_option("--index", index, "Slotted index").required();
+  if (const auto status = app.parse(argc, argv)) return *status;
   try {
     farvec::run(index);
   } catch (const std::exception& error) {

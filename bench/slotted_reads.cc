@@ -7,12 +7,12 @@
 // as they would be under the placements of --against.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
 #include <string>
 #include <vector>
 
+#include "base/command_line.h"
 #include "base/error.h"
 #include "dataset/groundtruth.h"
 #include "dataset/recall.h"
@@ -260,17 +260,17 @@ void run(const Arguments& arguments, const std::string& base_path) {
 int main(int argc, char** argv) {
   farvec::Arguments arguments;
   std::string base;
-  CLI::App app("Counts what searches of a slotted index read");
-  app.add_option("--index", arguments.index, "Slotted index")->required();
-  app.add_option("--data", base, "What it was built from: recall is by true distance")->required();
-  app.add_option("--queries", arguments.queries)->required();
-  app.add_option("--groundtruth", arguments.truth)->required();
+  farvec::CommandLine app("Counts what searches of a slotted index read");
+  app.add_option("--index", arguments.index, "Slotted index").required();
+  app.add_option("--data", base, "What it was built from: recall is by true distance").required();
+  app.add_option("--queries", arguments.queries).required();
+  app.add_option("--groundtruth", arguments.truth).required();
   app.add_option("--first-query", arguments.first_query, "Leave out the queries before");
-  app.add_option("--list", arguments.lists)->delimiter(',');
+  app.add_option("--list", arguments.lists).comma_separated();
   app.add_option("--width", arguments.width);
-  app.add_option("--against", arguments.against, "Other placements: bnf,id")->delimiter(',');
+  app.add_option("--against", arguments.against, "Other placements: bnf,id").comma_separated();
   app.add_option("--rerank", arguments.rerank, "Results that the last column ranks again");
-  CLI11_PARSE(app, argc, argv);
+  if (const auto status = app.parse(argc, argv)) return *status;
   try {
     farvec::run(arguments, base);
   } catch (const std::exception& error) {

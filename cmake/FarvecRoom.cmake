@@ -53,20 +53,6 @@ function(farvec_isa_flags file)
   set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS "${ARGN}")
 endfunction()
 
-# farvec_cold_target(TARGET): its sources only declare options and call the rooms. CLI11 is all inline
-# functions, which -O1 compiles in two thirds of the time; no loop of a search is in them.
-function(farvec_cold_target target)
-  target_compile_options(${target} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O1>)
-endfunction()
-
-# farvec_cold_sources(FILE...): the same for single files.
-function(farvec_cold_sources)
-  foreach(file ${ARGN})
-    set_source_files_properties(${file} PROPERTIES
-      COMPILE_OPTIONS "$<$<CONFIG:RelWithDebInfo>:-O1>")
-  endforeach()
-endfunction()
-
 # farvec_test_flags(TARGET): tests run for seconds and are compiled often: -O1. The code under test
 # keeps its own flags. -fpch-preprocess is for ccache.
 function(farvec_test_flags target)

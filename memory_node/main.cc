@@ -1,9 +1,9 @@
 // farvec-memory-node: the command line and the signals.
-#include <CLI/CLI.hpp>
 #include <atomic>
 #include <csignal>
 #include <thread>
 
+#include "base/command_line.h"
 #include "base/log.h"
 #include "base/version.h"
 #include "layout/region/placement.h"
@@ -31,31 +31,30 @@ struct Arguments {
   double drain_seconds = 10;
 };
 
-void declare(CLI::App& app, Arguments& arguments) {
+void declare(CommandLine& app, Arguments& arguments) {
   DaemonOptions& daemon = arguments.daemon;
   app.footer(kFooter);
-  app.set_version_flag("--version", fmt::format("farvec-memory-node {} ({})", version(), commit()));
-  app.add_option("--index", daemon.index, "Index directory to load, verify and serve")->required();
+  app.version(fmt::format("farvec-memory-node {} ({})", version(), commit()));
+  app.add_option("--index", daemon.index, "Index directory to load, verify and serve").required();
   app.add_option("--node", daemon.node,
                  "Serve what the index's placement ('farvec place') gives to this node, from 0")
-      ->check(CLI::Range(0u, layout::Placement::kMaxNodes - 1))
-      ->capture_default_str();
-  app.add_option("--listen", arguments.listen, "HOST:PORT or unix:/path")->capture_default_str();
+      .range(0u, layout::Placement::kMaxNodes - 1)
+      .show_default();
+  app.add_option("--listen", arguments.listen, "HOST:PORT or unix:/path").show_default();
   app.add_option("--backing", arguments.backing, "Memory to load into: dram, shm or file")
-      ->capture_default_str();
+      .show_default();
   app.add_option("--backing-path", daemon.backing.path,
                  "shm: prefix of the names in /dev/shm; file: an existing folder");
   app.add_option("--grant", daemon.grant_path,
                  "Unix socket that hands out descriptors (default: beside --listen)");
   app.add_option("--rdma", daemon.rdma,
                  "Address of an RDMA device (see `rdma link`): clients may read over RDMA");
-  app.add_option("--rdma-port", daemon.rdma_port, "0: the system's choice")->capture_default_str();
+  app.add_option("--rdma-port", daemon.rdma_port, "0: the system's choice").show_default();
   app.add_option("--fabric", daemon.fabric,
                  "libfabric's PROVIDER:HOST (tcp, verbs;ofi_rxm; HOST: the address of one of this\n"
                  "machine's interfaces) or PROVIDER where it has no such addresses (shm, efa):\n"
                  "clients may read through it");
-  app.add_option("--metrics", daemon.metrics, "Prometheus on HOST:PORT, or off")
-      ->capture_default_str();
+  app.add_option("--metrics", daemon.metrics, "Prometheus on HOST:PORT, or off").show_default();
   app.add_flag("--insecure", daemon.insecure,
                "Listen without certificates where other machines can reach the node");
   rpc::add_tls_flags(app, daemon.tls);
@@ -65,26 +64,26 @@ void declare(CLI::App& app, Arguments& arguments) {
       "may be given again. Callers of this machine without certificate always may");
   app.add_option("--threads", daemon.threads, "Loading threads; 0 is one per processor");
   app.add_option("--max-leases", daemon.max_leases, "Clients at one time")
-      ->check(CLI::Range(1, 100'000))
-      ->capture_default_str();
+      .range(1, 100'000)
+      .show_default();
   app.add_option("--connections-per-lease", daemon.connections_per_lease,
                  "RDMA connections that one client may have, which needs one per core; so at most\n"
                  "--max-leases times as many in all. Default: twice this machine's processors, at\n"
                  "least 64")
-      ->check(CLI::Range(1, 10'000));
+      .range(1, 10'000);
   app.add_option("--lease-seconds", arguments.lease_seconds, "A silent client is dropped after")
-      ->check(CLI::Range(0.1, 3600.0))
-      ->capture_default_str();
+      .range(0.1, 3600.0)
+      .show_default();
   app.add_option("--drain-seconds", arguments.drain_seconds, "Bound on waiting for clients")
-      ->check(CLI::Range(0.0, 3600.0))
-      ->capture_default_str();
+      .range(0.0, 3600.0)
+      .show_default();
   app.add_option("--log-level", arguments.log_level, "trace, debug, info, warn or error")
-      ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error"}));
+      .one_of({"trace", "debug", "info", "warn", "error"});
   app.add_flag("--quiet", daemon.quiet, "No progress line");
 }
 
 /// Throws Error for options that would be ignored.
-void check_options(const CLI::App& app, const Arguments& arguments) {
+void check_options(const Command& app, const Arguments& arguments) {
   const bool dram = parse_backing_kind(arguments.backing) == BackingKind::dram;
   rpc::refuse_unused(
       app, std::vector<rpc::OptionRule>{
@@ -137,10 +136,10 @@ class SignalWatch {
 
 int run(int argc, char** argv) {
   Arguments arguments;
-  CLI::App app("Serves an index from this machine's memory; runs no search code.",
-               "farvec-memory-node");
+  CommandLine app("Serves an index from this machine's memory; runs no search code.",
+                  "farvec-memory-node");
   declare(app, arguments);
-  CLI11_PARSE(app, argc, argv);
+  if (const auto status = app.parse(argc, argv)) return *status;
   set_up_logging("farvec-memory-node");
   if (!arguments.log_level.empty()) {
     spdlog::set_level(spdlog::level::from_str(arguments.log_level));

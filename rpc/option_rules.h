@@ -4,9 +4,7 @@
 #include <span>
 #include <string>
 
-namespace CLI {
-class App;
-}
+#include "base/command_line.h"
 
 namespace farvec::rpc {
 
@@ -18,6 +16,6 @@ struct OptionRule {
 
 /// Throws Error naming the first option that was given and does not fit. Options that the app does
 /// not have are passed over.
-void refuse_unused(const CLI::App& app, std::span<const OptionRule> rules);
+void refuse_unused(const Command& app, std::span<const OptionRule> rules);
 
 }  // namespace farvec::rpc

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <limits>
 
+#include "base/command_line.h"
 #include "base/error.h"
 #include "base/quantity.h"
 
@@ -27,7 +27,7 @@ const char* on_or_off(bool value) {
 
 }  // namespace
 
-void add_disk_options(CLI::App& command, DiskArguments& arguments, bool lists) {
+void add_disk_options(Command& command, DiskArguments& arguments, bool lists) {
   const char* const list = lists ? ", separated by commas" : "";
   command.add_option("--memory-budget", arguments.memory_budget,
                      fmt::format("--tier ssd only: most bytes of memory for codes, pool, maps,\n"
@@ -42,25 +42,25 @@ void add_disk_options(CLI::App& command, DiskArguments& arguments, bool lists) {
           fmt::format("Slotted pages only: best-first, beam (DiskANN's, W records a hop) or\n"
                       "cache-aware (goes on with records in memory){}",
                       list))
-      ->capture_default_str();
+      .show_default();
   command
       .add_option(
           "--pool", arguments.pool,
           fmt::format("Slotted pages only: what memory keeps: record, page or none{}", list))
-      ->capture_default_str();
+      .show_default();
   command
       .add_option("--prefetch", arguments.prefetch,
                   fmt::format("Slotted pages only: on reads the W nearest candidates ahead (a\n"
                               "cache-aware search always does){}",
                               list))
-      ->capture_default_str();
+      .show_default();
   command
       .add_option(
           "--page-search", arguments.page_search,
           fmt::format("Slotted pages only: on also expands other candidates that lie in a page\n"
                       "that was read{}",
                       list))
-      ->capture_default_str();
+      .show_default();
   command
       .add_option(
           "--rerank", arguments.rerank,
@@ -71,7 +71,7 @@ void add_disk_options(CLI::App& command, DiskArguments& arguments, bool lists) {
               "is no longer bound by the codes. 0: none{}; auto: 2 k where the index\n"
               "has vectors",
               list))
-      ->capture_default_str();
+      .show_default();
 }
 
 std::uint64_t index_bytes(const layout::Manifest& manifest) {

@@ -6,12 +6,9 @@
 #include <optional>
 #include <string>
 
+#include "base/command_line.h"
 #include "layout/region/manifest.h"
 #include "ssd_baseline/search/slotted_store.h"
-
-namespace CLI {
-class App;
-}
 
 namespace farvec::search {
 
@@ -30,7 +27,7 @@ inline constexpr const char* kPageOptions[] = {"--search", "--pool", "--prefetch
                                                "--rerank"};
 
 /// `lists`: every option takes several values, separated by commas.
-void add_disk_options(CLI::App& command, DiskArguments& arguments, bool lists);
+void add_disk_options(Command& command, DiskArguments& arguments, bool lists);
 
 /// One way to search.
 struct DiskChoice {

@@ -1,5 +1,4 @@
 // farvec advise: which index to build for a data set, a device and a recall.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
@@ -8,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/command_line.h"
 #include "base/error.h"
 #include "base/quantity.h"
 #include "cli/advise/advisor.h"
@@ -70,7 +70,7 @@ bool is_folder(const DeviceChoice& choice) {
 }
 
 /// Refuses options that would be ignored.
-void check_options(const CLI::App& command, const AdviseArguments& arguments) {
+void check_options(const Command& command, const AdviseArguments& arguments) {
   const bool graphs = arguments.degrees != "none";
   const bool clusters = arguments.cluster_rows != "none";
   std::vector<rpc::OptionRule> rules;
@@ -92,7 +92,7 @@ void check_options(const CLI::App& command, const AdviseArguments& arguments) {
   rpc::refuse_unused(command, rules);
 }
 
-void run(const CLI::App& command, AdviseArguments& arguments) {
+void run(const Command& command, AdviseArguments& arguments) {
   AdviceOptions& options = arguments.options;
   options.file.metric = parse_metric(arguments.metric);
   for (const std::string& device : arguments.devices)
@@ -120,91 +120,90 @@ void run(const CLI::App& command, AdviseArguments& arguments) {
   }
 }
 
-void add_search_options(CLI::App& command, AdviseArguments& arguments) {
+void add_search_options(Command& command, AdviseArguments& arguments) {
   AdviceOptions& options = arguments.options;
-  command.add_option("--data", options.file.path, "Vectors that are to be indexed")->required();
-  command.add_option("--queries", options.queries, "Queries like those to come")->required();
+  command.add_option("--data", options.file.path, "Vectors that are to be indexed").required();
+  command.add_option("--queries", options.queries, "Queries like those to come").required();
   command
       .add_option(
           "--device", arguments.devices,
           "ssd:PATH, a disk that is measured here, or a model: rdma, cxl, nvm, ssd, or a FILE\n"
           "(see below); several, each with its own --device, share the small indexes")
-      ->required()
-      ->allow_extra_args(false);
-  command.add_option("--recall", options.recall, "Wanted recall@k")->capture_default_str();
-  command.add_option("--metric", arguments.metric, "l2, ip or cosine")->capture_default_str();
-  command.add_option("--k", options.k, "Neighbours wanted")->capture_default_str();
+      .required()
+      .one_at_a_time();
+  command.add_option("--recall", options.recall, "Wanted recall@k").show_default();
+  command.add_option("--metric", arguments.metric, "l2, ip or cosine").show_default();
+  command.add_option("--k", options.k, "Neighbours wanted").show_default();
   command.add_option("--threads", options.threads, "Cores that search and share the device")
-      ->capture_default_str();
+      .show_default();
   command
       .add_option("--max-amplification", options.limits.amplification,
                   "Take no index with more bytes on the memory node or disk than so many times\n"
                   "the data")
-      ->check(CLI::PositiveNumber);
+      .positive();
   command
       .add_option("--max-dram", options.limits.compute_dram_per_vector,
                   "Nor with more bytes of compute DRAM per vector")
-      ->check(CLI::PositiveNumber);
+      .positive();
 }
 
-void add_trial_options(CLI::App& command, AdviseArguments& arguments) {
+void add_trial_options(Command& command, AdviseArguments& arguments) {
   AdviceOptions& options = arguments.options;
   command
       .add_option("--sample", options.sample,
                   "Rows of the largest small indexes; 0: a quarter of the data, 100,000 at\n"
                   "least, and 1 GiB of vectors at most")
-      ->capture_default_str();
+      .show_default();
   command
       .add_option("--most-minutes", options.most_minutes,
                   "For building and counting: where they take longer, the largest sample is cut,\n"
                   "but not to less than twice the one before")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command.add_option("--most-queries", options.most_queries, "Use at most so many")
-      ->capture_default_str();
+      .positive()
+      .show_default();
+  command.add_option("--most-queries", options.most_queries, "Use at most so many").show_default();
   command.add_option("--queries-range", options.queries_range, "A:B, rows of the query file [all]");
   command.add_option("--degree", arguments.degrees, "Degrees of the graphs to try, or none")
-      ->capture_default_str();
+      .show_default();
   command
       .add_option("--cluster-rows", arguments.cluster_rows, "Vectors per cluster to try, or none")
-      ->capture_default_str();
+      .show_default();
   command
       .add_option("--replicas", arguments.replicas, "Clusters that a vector may be in (R), to try")
-      ->capture_default_str();
+      .show_default();
   command
       .add_option("--layout", arguments.layouts,
                   "Layouts of clusters to try: all, or some of the four")
-      ->capture_default_str();
+      .show_default();
   command
       .add_option("--graph-layout", arguments.graph_layouts,
                   "Layouts of graphs to try: all, or some of csr, padded and slotted (for disks)")
-      ->capture_default_str();
+      .show_default();
   command
       .add_option(
           "--memory-budget", arguments.budgets,
           "Slotted pages only: memory that searches may use, as shares of the index's bytes,\n"
           "like 10%,20%")
-      ->capture_default_str();
+      .show_default();
   command
       .add_option(
           "--bytes", options.disk_bytes,
           "With --device ssd:FOLDER: size of the file that is written there to measure the\n"
           "disk, and removed afterwards")
-      ->transform(size_in_digits("--bytes"))
-      ->capture_default_str();
+      .size()
+      .show_default();
   command
       .add_option("--width", options.recipe.width, "W: records that a graph search fetches per hop")
-      ->capture_default_str();
+      .show_default();
   command.add_option("--list", options.recipe.list, "L: candidates that a graph build keeps")
-      ->capture_default_str();
+      .show_default();
   command.add_option("--passes", options.recipe.passes, "Passes of a graph build over all vectors")
-      ->capture_default_str();
+      .show_default();
   command
       .add_option("--code-bits", options.recipe.code_bits,
                   "Bits per dimension of a graph's codes, 1 to 8")
-      ->capture_default_str();
+      .show_default();
   command.add_option("--seed", options.seed, "Random seed of the sample and the builds")
-      ->capture_default_str();
+      .show_default();
   command.add_option("--scratch", options.scratch,
                      "Folder for the small indexes, a few times the sample [temporary files]");
   command.add_option("--json", arguments.json, "File for all figures as one JSON object");
@@ -213,13 +212,13 @@ void add_trial_options(CLI::App& command, AdviseArguments& arguments) {
 
 }  // namespace
 
-void register_advise_command(CLI::App& tool) {
+void register_advise_command(Command& tool) {
   auto arguments = std::make_shared<AdviseArguments>();
-  CLI::App* command = tool.add_subcommand(
+  Command command = tool.add_command(
       "advise", "Say which index, layout and parameters suit a data set, a device and a recall");
-  add_search_options(*command, *arguments);
-  add_trial_options(*command, *arguments);
-  command->footer(
+  add_search_options(command, *arguments);
+  add_trial_options(command, *arguments);
+  command.footer(
       "Small indexes over samples of three sizes are built and searched: what a query counts is\n"
       "carried on to all rows, what it computes is measured on this processor. Of ssd:PATH the\n"
       "reads are measured as `farvec bench disk` does: PATH is a file or block device, which is\n"
@@ -233,7 +232,7 @@ void register_advise_command(CLI::App& tool) {
       "Example:\n  farvec advise --data base.u8bin --queries query.u8bin --device rdma \\\n"
       "    --recall 0.95 --json advice.json\n"
       "  farvec advise --data base.u8bin --queries query.u8bin --device ssd:/data --device ssd");
-  command->callback([arguments, command] { run(*command, *arguments); });
+  command.callback([arguments, command] { run(command, *arguments); });
 }
 
 }  // namespace farvec::cli

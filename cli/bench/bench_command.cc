@@ -1,9 +1,9 @@
 // farvec bench, and its transport: what a tier gives to reads alone, without an index or a search.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <string>
 
+#include "base/command_line.h"
 #include "base/error.h"
 #include "base/quantity.h"
 #include "base/random.h"
@@ -169,7 +169,7 @@ class TransportBench {
 };
 
 /// Refuses options that would be ignored, before anything is opened.
-void check_options(const CLI::App& command, const BenchArguments& arguments) {
+void check_options(const Command& command, const BenchArguments& arguments) {
   bool own = false;
   bool verbs = false;
   bool remote = false;
@@ -186,7 +186,7 @@ void check_options(const CLI::App& command, const BenchArguments& arguments) {
   if (!remote) rpc::refuse_tls_flags(command, "tiers of memory nodes, verbs and fabric" + is);
 }
 
-void bench_transport(const CLI::App& command, const BenchArguments& arguments) {
+void bench_transport(const Command& command, const BenchArguments& arguments) {
   check_options(command, arguments);
   if (arguments.passes == 0) throw Error("--passes must be at least 1");
   if (!(arguments.pass_ms > 0)) throw Error("--pass-ms must be more than 0");
@@ -197,71 +197,71 @@ void bench_transport(const CLI::App& command, const BenchArguments& arguments) {
   bench.report(json);
 }
 
-void register_bench_transport(CLI::App& bench) {
+void register_bench_transport(Command& bench) {
   auto arguments = std::make_shared<BenchArguments>();
   BenchArguments& a = *arguments;
-  CLI::App* command =
-      bench.add_subcommand("transport", "Measure random reads of a tier: rate, bandwidth, latency");
+  Command command =
+      bench.add_command("transport", "Measure random reads of a tier: rate, bandwidth, latency");
   command
-      ->add_option(
+      .add_option(
           "--tier", a.tiers,
           "dram, shm, file:PATH, devdax:PATH, "
           "verbs:ADDRESS[,device=NAME][,gid=INDEX][,reads=BUDGET]\n"
           "of a memory node (its records), fabric:PROVIDER:ADDRESS, emulated:rdma|cxl|nvm|ssd or\n"
           "emulated:latency=5us,bandwidth=10GB/s,rate=50M/s")
-      ->capture_default_str();
-  command->add_option("--payload", a.payloads, "Bytes per read")->capture_default_str();
-  command->add_option("--inflight", a.inflights, "Reads outstanding per thread; 1 is synchronous")
-      ->capture_default_str();
-  command->add_option("--mix", a.mixes, "Share of reads that have 128 bytes instead of the payload")
-      ->capture_default_str();
-  command->add_option("--threads", a.threads, "Threads, each with its own endpoint (queue pair)")
-      ->capture_default_str();
-  command->add_option("--batch", a.batches,
-                      "Reads per doorbell; 1 is without batching [8, at most half of --inflight]");
+      .show_default();
+  command.add_option("--payload", a.payloads, "Bytes per read").show_default();
+  command.add_option("--inflight", a.inflights, "Reads outstanding per thread; 1 is synchronous")
+      .show_default();
+  command.add_option("--mix", a.mixes, "Share of reads that have 128 bytes instead of the payload")
+      .show_default();
+  command.add_option("--threads", a.threads, "Threads, each with its own endpoint (queue pair)")
+      .show_default();
+  command.add_option("--batch", a.batches,
+                     "Reads per doorbell; 1 is without batching [8, at most half of --inflight]");
   command
-      ->add_option("--signal", a.signal,
-                   "verbs: ask for a completion of the last read of a batch, of all, or measure "
-                   "both")
-      ->check(CLI::IsMember({"last", "all", "both"}))
-      ->capture_default_str();
+      .add_option("--signal", a.signal,
+                  "verbs: ask for a completion of the last read of a batch, of all, or measure "
+                  "both")
+      .one_of({"last", "all", "both"})
+      .show_default();
   command
-      ->add_option("--doorbell", a.doorbell,
-                   "verbs: ring once per batch, once per read of it, or measure both")
-      ->check(CLI::IsMember({"batch", "read", "both"}))
-      ->capture_default_str();
+      .add_option("--doorbell", a.doorbell,
+                  "verbs: ring once per batch, once per read of it, or measure both")
+      .one_of({"batch", "read", "both"})
+      .show_default();
   command
-      ->add_option("--bytes", a.bytes,
-                   "Size of the region, like 256MiB, for dram, shm and emulated; sizes are\n" +
-                       std::string(kSizeForms))
-      ->transform(size_in_digits("--bytes"))
-      ->capture_default_str();
-  command->add_option("--passes", a.passes, "Times every combination is measured, in turn")
-      ->capture_default_str();
-  command->add_option("--pass-ms", a.pass_ms, "Length of a pass")->capture_default_str();
+      .add_option("--bytes", a.bytes,
+                  "Size of the region, like 256MiB, for dram, shm and emulated; sizes are\n" +
+                      std::string(kSizeForms))
+      .size()
+      .show_default();
+  command.add_option("--passes", a.passes, "Times every combination is measured, in turn")
+      .show_default();
+  command.add_option("--pass-ms", a.pass_ms, "Length of a pass").show_default();
   command
-      ->add_option("--seed", a.seed, "Random seed of the offsets, multiples of 64 over the region")
-      ->capture_default_str();
-  command->add_option("--json", a.json, "File for one JSON object per combination and line");
-  rpc::add_tls_flags(*command, a.tls);
-  command->footer(
+      .add_option("--seed", a.seed, "Random seed of the offsets, multiples of 64 over the region")
+      .show_default();
+  command.add_option("--json", a.json, "File for one JSON object per combination and line");
+  rpc::add_tls_flags(command, a.tls);
+  command.footer(
       "Latency is that of a read, from its doorbell to the poll that delivered it. The table shows "
       "medians\nof the passes and the spread of the rate. Every completion's status and length is "
       "checked.\n"
       "Example:\n"
       "  farvec bench transport --tier shm,emulated:rdma --payload 64,256,4096 --inflight 1,16,128 "
       "\\\n    --mix 0%,50%,90% --json transport.json");
-  command->callback([arguments, command] { bench_transport(*command, *arguments); });
+  command.callback([arguments, command] { bench_transport(command, *arguments); });
 }
 
 }  // namespace
 
-void register_bench_command(CLI::App& tool) {
-  CLI::App* bench = tool.add_subcommand("bench", "Measure one part by itself");
-  bench->require_subcommand(1);
-  register_bench_transport(*bench);
-  register_bench_disk_command(*bench);
-  register_bench_service_command(*bench);
+void register_bench_command(Command& tool) {
+  Command bench = tool.add_command("bench", "Measure one part by itself");
+  bench.require_command();
+  register_bench_transport(bench);
+  register_bench_disk_command(bench);
+  register_bench_service_command(bench);
 }
 
 }  // namespace farvec::cli

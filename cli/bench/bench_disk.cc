@@ -1,11 +1,11 @@
 // farvec bench disk: what a disk gives to random reads through our engine, beside fio.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "base/command_line.h"
 #include "base/error.h"
 #include "base/quantity.h"
 #include "base/random.h"
@@ -132,7 +132,7 @@ class DiskBench {
   std::vector<DiskRow> rows_;
 };
 
-void bench_disk(const CLI::App& command, const DiskBenchArguments& arguments) {
+void bench_disk(const Command& command, const DiskBenchArguments& arguments) {
   rpc::refuse_unused(command,
                      std::vector<rpc::OptionRule>{
                          {"--bytes", std::filesystem::is_directory(arguments.target.path),
@@ -150,51 +150,49 @@ void bench_disk(const CLI::App& command, const DiskBenchArguments& arguments) {
 
 }  // namespace
 
-void register_bench_disk_command(CLI::App& bench) {
+void register_bench_disk_command(Command& bench) {
   auto arguments = std::make_shared<DiskBenchArguments>();
   DiskBenchArguments& a = *arguments;
-  CLI::App* command = bench.add_subcommand(
+  Command command = bench.add_command(
       "disk", "Measure random reads of a disk through io_uring, beside fio: rate, latency");
   command
-      ->add_option("--path", a.target.path,
-                   "A file or block device, which is only read, or a folder: a file of random "
-                   "bytes is written\nthere first and gone afterwards")
-      ->required();
-  command->add_option("--payload", a.payloads, "Useful bytes per read; whole blocks are read")
-      ->capture_default_str();
-  command->add_option("--depth", a.depths, "Reads in flight per thread")->capture_default_str();
+      .add_option("--path", a.target.path,
+                  "A file or block device, which is only read, or a folder: a file of random "
+                  "bytes is written\nthere first and gone afterwards")
+      .required();
+  command.add_option("--payload", a.payloads, "Useful bytes per read; whole blocks are read")
+      .show_default();
+  command.add_option("--depth", a.depths, "Reads in flight per thread").show_default();
   command
-      ->add_option("--mix", a.mixes,
-                   "Share of reads of which 128 bytes are useful instead of the payload")
-      ->capture_default_str();
-  command->add_option("--threads", a.threads, "Threads, each with its own ring")
-      ->capture_default_str();
-  command->add_option("--fio", a.fio, "Measure fio in the same passes; auto: where it is installed")
-      ->check(CLI::IsMember({"auto", "on", "off"}))
-      ->capture_default_str();
+      .add_option("--mix", a.mixes,
+                  "Share of reads of which 128 bytes are useful instead of the payload")
+      .show_default();
+  command.add_option("--threads", a.threads, "Threads, each with its own ring").show_default();
+  command.add_option("--fio", a.fio, "Measure fio in the same passes; auto: where it is installed")
+      .one_of({"auto", "on", "off"})
+      .show_default();
   command
-      ->add_option("--bytes", a.target.bytes,
-                   "Size of the file written in a folder, like 4GiB; more than what the disk\n"
-                   "itself keeps in memory")
-      ->transform(size_in_digits("--bytes"))
-      ->capture_default_str();
-  command->add_option("--passes", a.passes, "Times every combination is measured, in turn")
-      ->capture_default_str();
-  command->add_option("--seconds", a.seconds, "Length of a pass")->capture_default_str();
+      .add_option("--bytes", a.target.bytes,
+                  "Size of the file written in a folder, like 4GiB; more than what the disk\n"
+                  "itself keeps in memory")
+      .size()
+      .show_default();
+  command.add_option("--passes", a.passes, "Times every combination is measured, in turn")
+      .show_default();
+  command.add_option("--seconds", a.seconds, "Length of a pass").show_default();
   command
-      ->add_option("--seed", a.seed,
-                   "Random seed of the offsets, multiples of the payload in whole blocks")
-      ->capture_default_str();
-  command->add_option("--json", a.json,
-                      "File for one JSON object per engine, combination and line");
-  command->footer(
+      .add_option("--seed", a.seed,
+                  "Random seed of the offsets, multiples of the payload in whole blocks")
+      .show_default();
+  command.add_option("--json", a.json, "File for one JSON object per engine, combination and line");
+  command.footer(
       "Reads go past the page cache (O_DIRECT) where the file system can. Latency is that of a "
       "read, from\nits submission to the poll that delivered it. The table shows medians of the "
       "passes and the spread\nof the rate, and of its ratio to fio's in the same pass.\n"
       "Example:\n"
       "  farvec bench disk --path /data --payload 512,4096,65536 --depth 1,32,128 \\\n"
       "    --mix 0%,50%,90% --json disk.json");
-  command->callback([arguments, command] { bench_disk(*command, *arguments); });
+  command.callback([arguments, command] { bench_disk(command, *arguments); });
 }
 
 }  // namespace farvec::cli

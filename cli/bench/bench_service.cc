@@ -1,12 +1,12 @@
 // farvec bench service: what a compute node answers in time under a load.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "base/command_line.h"
 #include "base/error.h"
 #include "cli/bench/service_load/closed_loop.h"
 #include "cli/bench/service_load/open_loop.h"
@@ -72,19 +72,17 @@ void bench_service(ServiceArguments arguments) {
   json.write();
 }
 
-void add_search_options(CLI::App& command, BatchParameters& parameters) {
-  command.add_option("--k", parameters.k, "Neighbours wanted")->capture_default_str();
-  command.add_option("--list", parameters.list, "L: candidates kept, at least k")
-      ->capture_default_str();
-  command.add_option("--width", parameters.width, "W: records fetched per hop")
-      ->capture_default_str();
+void add_search_options(Command& command, BatchParameters& parameters) {
+  command.add_option("--k", parameters.k, "Neighbours wanted").show_default();
+  command.add_option("--list", parameters.list, "L: candidates kept, at least k").show_default();
+  command.add_option("--width", parameters.width, "W: records fetched per hop").show_default();
   command
       .add_option("--probe", parameters.probing.clusters,
                   "Cluster indexes only: most clusters to search")
-      ->capture_default_str();
+      .show_default();
 }
 
-void add_load_options(CLI::App& command, ServiceArguments& a) {
+void add_load_options(Command& command, ServiceArguments& a) {
   command.add_option(
       "--rate", a.rates,
       "Queries a second, e.g. 1000,2000: measured one after the other. They come as\n"
@@ -93,40 +91,39 @@ void add_load_options(CLI::App& command, ServiceArguments& a) {
       .add_option("--clients", a.clients,
                   "Clients that each wait for an answer before they ask again (closed loop); a\n"
                   "refused one waits as long as the node says")
-      ->check(CLI::Range(1, 4'096));
+      .range(1, 4'096);
   command.add_option("--seconds", a.plan.seconds, "Length of each load, in seconds")
-      ->check(CLI::Range(0.01, 86'400.0))
-      ->capture_default_str();
+      .range(0.01, 86'400.0)
+      .show_default();
   command
       .add_option("--deadline-ms", a.deadline_ms,
                   "Milliseconds for each query, from when it was to be sent")
-      ->check(CLI::Range(1, 60'000))
-      ->capture_default_str();
+      .range(1, 60'000)
+      .show_default();
   command
       .add_option("--max-inflight", a.plan.max_inflight,
                   "With --rate: queries that may be unanswered; more are not sent, and counted so")
-      ->check(CLI::Range(1, 1 << 20))
-      ->capture_default_str();
-  command.add_option("--seed", a.plan.seed, "Random seed of the times of arrival")
-      ->capture_default_str();
+      .range(1, 1 << 20)
+      .show_default();
+  command.add_option("--seed", a.plan.seed, "Random seed of the times of arrival").show_default();
 }
 
 }  // namespace
 
-void register_bench_service_command(CLI::App& bench) {
+void register_bench_service_command(Command& bench) {
   auto arguments = std::make_shared<ServiceArguments>();
   ServiceArguments& a = *arguments;
-  CLI::App* command = bench.add_subcommand(
+  Command command = bench.add_command(
       "service", "Measure what a compute node answers in time under a load: goodput, latency");
-  command->add_option("--connect", a.node.address, "Compute node to ask: HOST:PORT or unix:/path")
-      ->required();
-  command->add_option("--queries", a.queries, "Vector file, asked for in turn, one query a call")
-      ->required();
-  add_load_options(*command, a);
-  add_search_options(*command, a.parameters);
-  command->add_option("--json", a.json, "File for one JSON object per load and line");
-  rpc::add_tls_flags(*command, a.node.tls);
-  command->footer(
+  command.add_option("--connect", a.node.address, "Compute node to ask: HOST:PORT or unix:/path")
+      .required();
+  command.add_option("--queries", a.queries, "Vector file, asked for in turn, one query a call")
+      .required();
+  add_load_options(command, a);
+  add_search_options(command, a.parameters);
+  command.add_option("--json", a.json, "File for one JSON object per load and line");
+  rpc::add_tls_flags(command, a.node.tls);
+  command.footer(
       "A latency begins when the query was to be sent, not when a busy client came to send it;\n"
       "percentiles are of the answers in time. Goodput: answers in time a second. Refused by the\n"
       "node: \"too late\" when it expected to answer after the deadline, \"queue full\". Unsent: "
@@ -137,7 +134,7 @@ void register_bench_service_command(CLI::App& bench) {
       "Example:\n"
       "  farvec bench service --connect 127.0.0.1:7711 --queries query.u8bin --k 10 --list 60 \\\n"
       "    --rate 1000,2000,4000,8000 --deadline-ms 50 --json service.json");
-  command->callback([arguments] { bench_service(*arguments); });
+  command.callback([arguments] { bench_service(*arguments); });
 }
 
 }  // namespace farvec::cli

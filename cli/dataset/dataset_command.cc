@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/command_line.h"
 #include "cli/commands.h"
 #include "cli/dataset/dataset_commands.h"
 #include "dataset/groundtruth.h"
@@ -57,26 +57,26 @@ void print_info(const InfoArguments& arguments) {
 
 }  // namespace
 
-void register_dataset_info(CLI::App& dataset) {
+void register_dataset_info(Command& dataset) {
   auto arguments = std::make_shared<InfoArguments>();
-  CLI::App* info = dataset.add_subcommand("info", "Print what a file holds, after checking it");
-  info->add_option("file", arguments->path, "Vectors, or ground truth (.ibin .ivecs)")->required();
-  info->add_flag("--json", arguments->json, "One JSON object");
-  info->footer("Example:\n  farvec dataset info --json base.u8bin");
-  info->callback([arguments] { print_info(*arguments); });
+  Command info = dataset.add_command("info", "Print what a file holds, after checking it");
+  info.add_option("file", arguments->path, "Vectors, or ground truth (.ibin .ivecs)").required();
+  info.add_flag("--json", arguments->json, "One JSON object");
+  info.footer("Example:\n  farvec dataset info --json base.u8bin");
+  info.callback([arguments] { print_info(*arguments); });
 }
 
-void register_dataset_command(CLI::App& tool) {
-  CLI::App* dataset = tool.add_subcommand("dataset", "Look at, convert and sample vector files");
-  dataset->require_subcommand(1);
-  dataset->footer(
+void register_dataset_command(Command& tool) {
+  Command dataset = tool.add_command("dataset", "Look at, convert and sample vector files");
+  dataset.require_command();
+  dataset.footer(
       "Formats: .fbin .f16bin .u8bin .i8bin, .fvecs .bvecs, .npy, ann-benchmarks .hdf5 "
       "(FILE:train,\n"
       "FILE:test), IDX (.gz -ubyte .idx, read only); ground truth .ibin .ivecs.");
-  register_dataset_info(*dataset);
-  register_dataset_convert(*dataset);
-  register_dataset_sample(*dataset);
-  register_dataset_groundtruth(*dataset);
+  register_dataset_info(dataset);
+  register_dataset_convert(dataset);
+  register_dataset_sample(dataset);
+  register_dataset_groundtruth(dataset);
 }
 
 }  // namespace farvec::cli

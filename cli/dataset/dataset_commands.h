@@ -1,15 +1,13 @@
 // The sub-commands of `farvec dataset`.
 #pragma once
 
-namespace CLI {
-class App;
-}
+#include "base/command_line.h"
 
 namespace farvec::cli {
 
-void register_dataset_info(CLI::App& dataset);
-void register_dataset_convert(CLI::App& dataset);
-void register_dataset_sample(CLI::App& dataset);
-void register_dataset_groundtruth(CLI::App& dataset);
+void register_dataset_info(Command& dataset);
+void register_dataset_convert(Command& dataset);
+void register_dataset_sample(Command& dataset);
+void register_dataset_groundtruth(Command& dataset);
 
 }  // namespace farvec::cli

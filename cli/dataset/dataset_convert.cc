@@ -1,11 +1,12 @@
 // `farvec dataset convert` and `farvec dataset sample`.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "base/command_line.h"
 #include "base/error.h"
 #include "cli/dataset/dataset_commands.h"
 #include "dataset/copy.h"
@@ -73,14 +74,21 @@ void convert(const CopyArguments& arguments) {
   copy(arguments, *dataset::open_vectors(arguments.in), {});
 }
 
+/// As options of numbers are read: "0x10" is 16.
+bool read_row(const std::string& text, std::uint64_t& row) {
+  char* end = nullptr;
+  row = std::strtoull(text.c_str(), &end, 0);
+  return !text.empty() && end == text.c_str() + text.size();
+}
+
 /// "A:B", the rows from A up to but not including B.
 dataset::RowRange parse_rows(const std::string& text, std::uint64_t count) {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   const std::size_t colon = text.find(':');
-  if (colon == std::string::npos || !CLI::detail::lexical_cast(text.substr(0, colon), begin) ||
-      !CLI::detail::lexical_cast(text.substr(colon + 1), end)) {
-    throw CLI::ValidationError("--rows", "must be A:B, not '" + text + "'");
+  if (colon == std::string::npos || !read_row(text.substr(0, colon), begin) ||
+      !read_row(text.substr(colon + 1), end)) {
+    throw UsageError("--rows: must be A:B, not '{}'", text);
   }
   if (begin >= end || end > count) {
     throw Error("--rows {} of {} rows: A:B takes the rows from A up to before B", text, count);
@@ -99,12 +107,11 @@ std::vector<dataset::RowRange> choose_rows(const SampleArguments& arguments,
   return dataset::join_rows(rows, dataset::block_rows(info));
 }
 
-void add_copy_options(CLI::App& command, CopyArguments& arguments) {
-  command.add_option("in", arguments.in, "File to read")->required();
-  command.add_option("out", arguments.out, "File to write; its suffix names the format")
-      ->required();
+void add_copy_options(Command& command, CopyArguments& arguments) {
+  command.add_option("in", arguments.in, "File to read").required();
+  command.add_option("out", arguments.out, "File to write; its suffix names the format").required();
   command.add_option("--type", arguments.type, "Element type of the output; f16, u8 and i8 round")
-      ->check(CLI::IsMember({"f32", "f16", "u8", "i8"}));
+      .one_of({"f32", "f16", "u8", "i8"});
   command.add_flag("--allow-nonfinite", arguments.allow_nonfinite,
                    "Drop rows with NaN or infinity instead of stopping");
   command.add_flag("--quiet", arguments.quiet, "No progress");
@@ -112,33 +119,31 @@ void add_copy_options(CLI::App& command, CopyArguments& arguments) {
 
 }  // namespace
 
-void register_dataset_convert(CLI::App& dataset) {
+void register_dataset_convert(Command& dataset) {
   auto arguments = std::make_shared<CopyArguments>();
-  CLI::App* command =
-      dataset.add_subcommand("convert", "Write the same rows in another format, in bounded memory");
-  add_copy_options(*command, *arguments);
-  command->footer(
+  Command command =
+      dataset.add_command("convert", "Write the same rows in another format, in bounded memory");
+  add_copy_options(command, *arguments);
+  command.footer(
       "Examples:\n"
       "  farvec dataset convert /usr/share/datasets/fashion-mnist/train-images-idx3-ubyte.gz "
       "base.u8bin\n"
       "  farvec dataset convert base.u8bin base.fbin\n"
       "  farvec dataset convert glove-100-angular.hdf5:neighbors gt100.ibin");
-  command->callback([arguments] { convert(*arguments); });
+  command.callback([arguments] { convert(*arguments); });
 }
 
-void register_dataset_sample(CLI::App& dataset) {
+void register_dataset_sample(Command& dataset) {
   auto arguments = std::make_shared<SampleArguments>();
-  CLI::App* command = dataset.add_subcommand("sample", "Write some of the rows, in their order");
-  add_copy_options(*command, *arguments);
-  auto* which = command->add_option_group("rows", "Which rows, one of");
-  which->add_option("--count", arguments->count, "N rows at random, without replacement")
-      ->check(CLI::PositiveNumber);
-  which->add_option("--first", arguments->first, "The first N rows")->check(CLI::PositiveNumber);
-  which->add_option("--rows", arguments->rows, "A:B, the rows from A up to before B");
-  which->require_option(1);
-  command->add_option("--seed", arguments->seed, "Seed of --count")->capture_default_str();
-  command->footer("Example:\n  farvec dataset sample base.u8bin small.u8bin --count 1000 --seed 7");
-  command->callback([arguments] {
+  Command command = dataset.add_command("sample", "Write some of the rows, in their order");
+  add_copy_options(command, *arguments);
+  Command which = command.add_choice("rows", "Which rows, one of");
+  which.add_option("--count", arguments->count, "N rows at random, without replacement").positive();
+  which.add_option("--first", arguments->first, "The first N rows").positive();
+  which.add_option("--rows", arguments->rows, "A:B, the rows from A up to before B");
+  command.add_option("--seed", arguments->seed, "Seed of --count").show_default();
+  command.footer("Example:\n  farvec dataset sample base.u8bin small.u8bin --count 1000 --seed 7");
+  command.callback([arguments] {
     const auto reader = dataset::open_vectors(arguments->in);
     copy(*arguments, *reader, choose_rows(*arguments, reader->info()));
   });

@@ -1,11 +1,11 @@
 // `farvec dataset groundtruth`.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "base/command_line.h"
 #include "cli/dataset/dataset_commands.h"
 #include "dataset/brute_force.h"
 #include "dataset/groundtruth.h"
@@ -50,27 +50,27 @@ void make_groundtruth(const Arguments& arguments) {
 
 }  // namespace
 
-void register_dataset_groundtruth(CLI::App& dataset) {
+void register_dataset_groundtruth(Command& dataset) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = dataset.add_subcommand(
+  Command command = dataset.add_command(
       "groundtruth", "Find the exact neighbours of every query by comparing it with every row");
-  command->add_option("--data", arguments->data, "Base vectors; may be larger than memory")
-      ->required();
-  command->add_option("--queries", arguments->queries, "Queries, of the same type and dimension")
-      ->required();
-  command->add_option("--metric", arguments->metric, "l2 (squared), ip (negated) or cosine (1-cos)")
-      ->required()
-      ->check(CLI::IsMember({"l2", "ip", "cosine"}));
-  command->add_option("--k", arguments->options.k, "Neighbours per query")->capture_default_str();
-  command->add_option("--out", arguments->out, "File to write, .ibin")->required();
-  command->add_option("--threads", arguments->options.threads, "0: one per processor")
-      ->capture_default_str();
-  command->add_flag("--quiet", arguments->options.quiet, "No progress");
-  command->footer(
+  command.add_option("--data", arguments->data, "Base vectors; may be larger than memory")
+      .required();
+  command.add_option("--queries", arguments->queries, "Queries, of the same type and dimension")
+      .required();
+  command.add_option("--metric", arguments->metric, "l2 (squared), ip (negated) or cosine (1-cos)")
+      .required()
+      .one_of({"l2", "ip", "cosine"});
+  command.add_option("--k", arguments->options.k, "Neighbours per query").show_default();
+  command.add_option("--out", arguments->out, "File to write, .ibin").required();
+  command.add_option("--threads", arguments->options.threads, "0: one per processor")
+      .show_default();
+  command.add_flag("--quiet", arguments->options.quiet, "No progress");
+  command.footer(
       "Equal distances are ordered by the smaller id.\nExample:\n"
       "  farvec dataset groundtruth --data base.u8bin --queries query.u8bin --metric l2 --k 100 "
       "--out gt100.ibin");
-  command->callback([arguments] { make_groundtruth(*arguments); });
+  command.callback([arguments] { make_groundtruth(*arguments); });
 }
 
 }  // namespace farvec::cli

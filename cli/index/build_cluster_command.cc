@@ -1,7 +1,6 @@
 // farvec build cluster: from a vector file to the directory of a cluster index.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -9,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/command_line.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -168,18 +168,18 @@ void build(ClusterArguments arguments) {
   build_from(arguments, manifest, stored.view());
 }
 
-void add_options(CLI::App& command, ClusterArguments& arguments) {
+void add_options(Command& command, ClusterArguments& arguments) {
   cluster::ClusteringOptions& clustering = arguments.clustering;
   add_input_options(command, arguments.input);
-  command.add_option("--out", arguments.out, "Index directory to make")->required();
+  command.add_option("--out", arguments.out, "Index directory to make").required();
   command.add_option("--clusters", clustering.clusters, "How many clusters");
   command
       .add_option("--cluster-bytes", arguments.cluster_bytes,
                   "Or: bytes (12800, 12.5KiB) of the vectors that have one cluster as their own,\n"
                   "on average")
-      ->transform(size_in_digits("--cluster-bytes"));
+      .size();
   command.add_option("--replicas", clustering.replicas, "R: most clusters per vector, 1 to 8")
-      ->capture_default_str();
+      .show_default();
   command.add_option("--closure-ratio", clustering.closure_ratio,
                      "A vector is put into a cluster only when that centroid is at most this many\n"
                      "times as far away as its nearest one [chosen so that a vector is in\n"
@@ -188,20 +188,19 @@ void add_options(CLI::App& command, ClusterArguments& arguments) {
       .add_option("--rng-factor", clustering.rng_factor,
                   "1: a vector is put into a further cluster only when that centroid is nearer to\n"
                   "the vector than to the centroids before it; more keeps more replicas")
-      ->capture_default_str();
+      .show_default();
   command
       .add_option("--balance", clustering.balance,
                   "Most vectors that have one cluster as their own, over the mean")
-      ->capture_default_str();
+      .show_default();
   command
       .add_option("--layout,--layouts", arguments.layout,
                   "coupled, decoupled, grouped, grouped-inline; all: one index of each below --out")
-      ->capture_default_str();
+      .show_default();
   command.add_option("--sample", clustering.sample, "Rows that k-means sees [64 per cluster]");
-  command.add_option("--threads", clustering.threads, "0: one per processor")
-      ->capture_default_str();
+  command.add_option("--threads", clustering.threads, "0: one per processor").show_default();
   command.add_option("--seed", clustering.seed, "The same seed gives the same index")
-      ->capture_default_str();
+      .show_default();
   command.add_flag("--map", arguments.map,
                    "Leave the vectors in their file (.fbin, .u8bin, .i8bin): for more than memory");
   command.add_flag("--record-checksum", arguments.record_checksum,
@@ -213,20 +212,20 @@ void add_options(CLI::App& command, ClusterArguments& arguments) {
 
 }  // namespace
 
-void register_build_cluster_command(CLI::App& build_command) {
+void register_build_cluster_command(Command& build_command) {
   auto arguments = std::make_shared<ClusterArguments>();
-  CLI::App* command = build_command.add_subcommand(
+  Command command = build_command.add_command(
       "cluster",
       "Balanced clusters: vectors and addresses on the memory node, centroids in compute DRAM");
-  add_options(*command, *arguments);
-  command->footer(
+  add_options(command, *arguments);
+  command.footer(
       "Every vector is in up to R clusters. coupled stores it as often, the others once, in\n"
       "grouped and grouped-inline next to the other vectors of one of its clusters.\n"
       "Memory needed: the vectors (with --map only a sample of them), 8 bytes per member, 16 per\n"
       "vector, and the centroids. The same data, options and seed give the same bytes.\n"
       "Example:\n  farvec build cluster --data base.u8bin --metric l2 --cluster-bytes 12800 \\\n"
       "    --replicas 8 --layout grouped --out sift1m.clusters");
-  command->callback([arguments] { build(*arguments); });
+  command.callback([arguments] { build(*arguments); });
 }
 
 }  // namespace farvec::cli

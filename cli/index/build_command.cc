@@ -1,12 +1,12 @@
 // farvec build graph: from a vector file to an index directory.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
+#include "base/command_line.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -100,7 +100,7 @@ void report(const BuildArguments& arguments, const layout::Manifest& manifest,
 }
 
 /// Refuses options that would be ignored.
-void check_options(const CLI::App& command, const BuildArguments& arguments) {
+void check_options(const Command& command, const BuildArguments& arguments) {
   const bool slotted = arguments.is_slotted();
   refuse_unused_slotted(command, slotted ? &arguments.slotted : nullptr);
   rpc::refuse_unused(command,
@@ -137,7 +137,7 @@ layout::Manifest write(const BuildArguments& arguments, layout::Manifest manifes
   return layout::write_index(arguments.out, std::move(manifest), contents, options);
 }
 
-void build(const CLI::App& command, BuildArguments arguments) {
+void build(const Command& command, BuildArguments arguments) {
   check_options(command, arguments);
   check_arguments(arguments);
   const Metric metric = parse_metric(arguments.input.metric);
@@ -162,17 +162,15 @@ void build(const CLI::App& command, BuildArguments arguments) {
   report(arguments, manifest, stats);
 }
 
-void add_graph_options(CLI::App& command, BuildArguments& arguments) {
+void add_graph_options(Command& command, BuildArguments& arguments) {
   graph::VamanaOptions& graph = arguments.graph;
   add_input_options(command, arguments.input);
-  command.add_option("--out", arguments.out, "Index directory to make")->required();
-  command.add_option("--degree", graph.degree, "R: most edges per vertex")->capture_default_str();
-  command.add_option("--list", graph.list, "L of the searches during the build")
-      ->capture_default_str();
+  command.add_option("--out", arguments.out, "Index directory to make").required();
+  command.add_option("--degree", graph.degree, "R: most edges per vertex").show_default();
+  command.add_option("--list", graph.list, "L of the searches during the build").show_default();
   command.add_option("--alpha", graph.alpha, "How much longer an edge may be than a detour")
-      ->capture_default_str();
-  command.add_option("--passes", graph.passes, "Times every vertex is inserted")
-      ->capture_default_str();
+      .show_default();
+  command.add_option("--passes", graph.passes, "Times every vertex is inserted").show_default();
   command.add_option(
       "--code-bits", arguments.code_bits,
       "Bits per dimension of the codes in DRAM, 1 to 8 (slotted: of --payload vector;\n"
@@ -181,11 +179,10 @@ void add_graph_options(CLI::App& command, BuildArguments& arguments) {
       .add_option("--layout", arguments.layout,
                   "csr, padded (DiskANN's: whole nodes in blocks), or slotted (pages for SSDs, "
                   "searched with --tier ssd)")
-      ->capture_default_str();
+      .show_default();
   add_slotted_options(command, arguments.slotted);
-  command.add_option("--threads", graph.threads, "0: one per processor")->capture_default_str();
-  command.add_option("--seed", graph.seed, "The same seed gives the same index")
-      ->capture_default_str();
+  command.add_option("--threads", graph.threads, "0: one per processor").show_default();
+  command.add_option("--seed", graph.seed, "The same seed gives the same index").show_default();
   command.add_flag("--record-checksum", arguments.record_checksum,
                    "4 bytes more per record, checked on every read");
   command.add_flag("--overwrite", arguments.overwrite, "Replace an index that is already there");
@@ -195,23 +192,23 @@ void add_graph_options(CLI::App& command, BuildArguments& arguments) {
 
 }  // namespace
 
-void register_build_command(CLI::App& tool) {
-  CLI::App* command = tool.add_subcommand("build", "Build an index from a vector file");
-  command->require_subcommand(1);
+void register_build_command(Command& tool) {
+  Command command = tool.add_command("build", "Build an index from a vector file");
+  command.require_command();
   auto arguments = std::make_shared<BuildArguments>();
-  CLI::App* graph = command->add_subcommand("graph",
-                                            "Vamana graph: records on the memory node, "
-                                            "codes and offsets in compute DRAM");
-  add_graph_options(*graph, *arguments);
-  graph->footer(
+  Command graph = command.add_command("graph",
+                                      "Vamana graph: records on the memory node, "
+                                      "codes and offsets in compute DRAM");
+  add_graph_options(graph, *arguments);
+  graph.footer(
       "The same data, options and seed give the same bytes, whatever --threads is (for floats, on\n"
       "processors with the same vector instructions). Memory needed:\n"
       "the vectors (for cosine a second, normalised copy: f16 for u8 and i8), 5.2 * degree bytes\n"
       "per vector for the graph, and the codes.\n"
       "Example:\n  farvec build graph --data base.u8bin --metric l2 --degree 32 --list 100 \\\n"
       "    --out sift1m.index");
-  graph->callback([arguments, graph] { build(*graph, *arguments); });
-  register_build_cluster_command(*command);
+  graph.callback([arguments, graph] { build(graph, *arguments); });
+  register_build_cluster_command(command);
 }
 
 }  // namespace farvec::cli

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
 #include <utility>
 
+#include "base/command_line.h"
 #include "base/parallel.h"
 #include "base/version.h"
 #include "distance/distance.h"
@@ -22,9 +22,9 @@ std::string dataset_name(const std::string& path) {
 
 }  // namespace
 
-void add_input_options(CLI::App& command, BuildInput& input) {
-  command.add_option("--data", input.data, "Vectors to index")->required();
-  command.add_option("--metric", input.metric, "l2, ip or cosine")->required();
+void add_input_options(Command& command, BuildInput& input) {
+  command.add_option("--data", input.data, "Vectors to index").required();
+  command.add_option("--metric", input.metric, "l2, ip or cosine").required();
   command.add_option("--name", input.name, "Data set's name in reports [its folder or file]");
   command.add_flag("--allow-nonfinite", input.allow_nonfinite,
                    "Drop rows with NaN or infinite values instead of refusing the file");

@@ -5,14 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "base/command_line.h"
 #include "base/membership.h"
 #include "base/types.h"
 #include "dataset/vector_set.h"
 #include "layout/region/manifest.h"
-
-namespace CLI {
-class App;
-}
 
 namespace farvec::cli {
 
@@ -23,7 +20,7 @@ struct BuildInput {
   bool allow_nonfinite = false;
 };
 
-void add_input_options(CLI::App& command, BuildInput& input);
+void add_input_options(Command& command, BuildInput& input);
 
 /// The rows of the file; says how many were dropped. Throws Error.
 dataset::VectorSet load_source(const BuildInput& input);

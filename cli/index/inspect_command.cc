@@ -1,7 +1,6 @@
 // farvec inspect: what an index is, what it costs, and whether its bytes are intact.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -9,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/command_line.h"
 #include "cli/commands.h"
 #include "layout/cluster/cluster_report.h"
 #include "layout/pages/slotted_report.h"
@@ -342,21 +342,21 @@ void inspect(const InspectArguments& arguments) {
 
 }  // namespace
 
-void register_inspect_command(CLI::App& tool) {
+void register_inspect_command(Command& tool) {
   auto arguments = std::make_shared<InspectArguments>();
-  CLI::App* command = tool.add_subcommand("inspect", "Show what an index is and what it costs");
-  command->add_option("index", arguments->directory, "Index directory")->required();
-  command->add_flag("--json", arguments->json, "One JSON object");
-  command->add_flag("--verify", arguments->verify, "Read everything and compare every checksum");
-  command->add_option("--threads", arguments->threads, "Threads that verify; 0: one per processor");
-  command->footer(
+  Command command = tool.add_command("inspect", "Show what an index is and what it costs");
+  command.add_option("index", arguments->directory, "Index directory").required();
+  command.add_flag("--json", arguments->json, "One JSON object");
+  command.add_flag("--verify", arguments->verify, "Read everything and compare every checksum");
+  command.add_option("--threads", arguments->threads, "Threads that verify; 0: one per processor");
+  command.footer(
       "Amplification is the bytes of the records, which lie on the memory node, over the bytes of\n"
       "the data set's vectors; \"total\" adds codes and offsets. Both layouts of a graph are "
       "shown,\n"
       "whichever the index has; slotted pages are read, and counted, whole. Strays are members "
       "that a cluster has by their address.\n"
       "Example:\n  farvec inspect sift1m.index --verify");
-  command->callback([arguments] { inspect(*arguments); });
+  command.callback([arguments] { inspect(*arguments); });
 }
 
 }  // namespace farvec::cli

@@ -1,7 +1,6 @@
 // farvec probe-counts: how often compute nodes have probed each cluster, for farvec regroup.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -9,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/command_line.h"
 #include "base/error.h"
 #include "cli/commands.h"
 #include "rpc/channel.h"
@@ -84,27 +84,26 @@ void write_counts(const ProbeCountsArguments& arguments) {
 
 }  // namespace
 
-void register_probe_counts_command(CLI::App& tool) {
+void register_probe_counts_command(Command& tool) {
   auto arguments = std::make_shared<ProbeCountsArguments>();
-  CLI::App* command = tool.add_subcommand(
+  Command command = tool.add_command(
       "probe-counts", "Write how often compute nodes have probed each cluster of their index");
   command
-      ->add_option(
+      .add_option(
           "--connect", arguments->connect,
           "Compute node: HOST:PORT or unix:/path; several, separated by commas, that serve\n"
           "the same clusters are added up")
-      ->required();
-  command->add_option("--out", arguments->out, "File for `farvec regroup --frequencies`")
-      ->required();
-  command->add_flag("--json", arguments->json, "Report as one JSON object");
-  rpc::add_tls_flags(*command, arguments->tls);
-  command->footer(
+      .required();
+  command.add_option("--out", arguments->out, "File for `farvec regroup --frequencies`").required();
+  command.add_flag("--json", arguments->json, "Report as one JSON object");
+  rpc::add_tls_flags(command, arguments->tls);
+  command.footer(
       "A node counts from when it opened the index: a regrouped index that it follows to begins\n"
       "at 0.\n"
       "Example:\n"
       "  farvec probe-counts --connect 127.0.0.1:7711 --out probes.json\n"
       "  farvec regroup --index sift1m.clusters --frequencies probes.json --out regrouped");
-  command->callback([arguments] { write_counts(*arguments); });
+  command.callback([arguments] { write_counts(*arguments); });
 }
 
 }  // namespace farvec::cli

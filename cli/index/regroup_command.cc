@@ -1,11 +1,11 @@
 // farvec regroup: writes a cluster index again, grouped by how often its clusters are probed.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/command_line.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -102,23 +102,23 @@ void regroup(const RegroupArguments& arguments) {
 
 }  // namespace
 
-void register_regroup_command(CLI::App& tool) {
+void register_regroup_command(Command& tool) {
   auto arguments = std::make_shared<RegroupArguments>();
-  CLI::App* command = tool.add_subcommand(
+  Command command = tool.add_command(
       "regroup", "Write a cluster index again, grouped by how often its clusters are probed");
-  command->add_option("--index", arguments->index, "Index directory")->required();
+  command.add_option("--index", arguments->index, "Index directory").required();
   command
-      ->add_option("--frequencies", arguments->frequencies,
-                   "Counts of probes, from `farvec search --probe-counts` or, of compute nodes,\n"
-                   "from `farvec probe-counts`")
-      ->required();
-  command->add_option("--out", arguments->out, "Index directory to make")->required();
-  command->add_option("--layout", arguments->layout, "Another layout [the same]");
-  command->add_option("--threads", arguments->threads, "0: one per processor");
-  command->add_flag("--overwrite", arguments->overwrite, "Replace an index that is already there");
-  command->add_flag("--quiet", arguments->quiet, "No progress");
-  command->add_flag("--json", arguments->json, "Report as one JSON object");
-  command->footer(
+      .add_option("--frequencies", arguments->frequencies,
+                  "Counts of probes, from `farvec search --probe-counts` or, of compute nodes,\n"
+                  "from `farvec probe-counts`")
+      .required();
+  command.add_option("--out", arguments->out, "Index directory to make").required();
+  command.add_option("--layout", arguments->layout, "Another layout [the same]");
+  command.add_option("--threads", arguments->threads, "0: one per processor");
+  command.add_flag("--overwrite", arguments->overwrite, "Replace an index that is already there");
+  command.add_flag("--quiet", arguments->quiet, "No progress");
+  command.add_flag("--json", arguments->json, "Report as one JSON object");
+  command.footer(
       "Every vector goes into the group of that of its clusters which is probed most. Clusters,\n"
       "answers and sizes stay as they are. Memory needed: the index, its vectors once more, and 8\n"
       "bytes per member. A placement over memory nodes is not kept.\n"
@@ -126,7 +126,7 @@ void register_regroup_command(CLI::App& tool) {
       "  farvec search --index sift1m.clusters --queries log.u8bin --probe 16 \\\n"
       "    --probe-counts probes.json\n"
       "  farvec regroup --index sift1m.clusters --frequencies probes.json --out regrouped");
-  command->callback([arguments] { regroup(*arguments); });
+  command.callback([arguments] { regroup(*arguments); });
 }
 
 }  // namespace farvec::cli

@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <utility>
 #include <vector>
 
+#include "base/command_line.h"
 #include "base/error.h"
 #include "base/quantity.h"
 #include "graph/sampled_graph.h"
@@ -106,38 +106,37 @@ std::uint32_t entry_vertices(const SlottedOptions& options, std::size_t count) {
 
 }  // namespace
 
-void add_slotted_options(CLI::App& command, SlottedOptions& options) {
+void add_slotted_options(Command& command, SlottedOptions& options) {
   command
       .add_option("--payload", options.payload,
                   "slotted: what a record holds beside its neighbours, code or vector; auto:\n"
                   "vector where two fit a page, else code")
-      ->capture_default_str();
+      .show_default();
   command
       .add_option("--bits", options.extension_bits,
                   "slotted, --payload code: bits per dimension in the record, 1 to 7; together "
                   "with\n1 bit in DRAM they rank what a search has read")
-      ->capture_default_str();
-  command
-      .add_option("--page-bytes", options.page_bytes, "slotted: 4096, 8192 or 16384 (4KiB, ...)")
-      ->transform(size_in_digits("--page-bytes"))
-      ->capture_default_str();
+      .show_default();
+  command.add_option("--page-bytes", options.page_bytes, "slotted: 4096, 8192 or 16384 (4KiB, ...)")
+      .size()
+      .show_default();
   command
       .add_option(
           "--placement", options.placement,
           "slotted: which records share a page: affinity (near each other), bnf (neighbours "
           "in the graph), id")
-      ->capture_default_str();
+      .show_default();
   command
       .add_option("--rerank", options.rerank,
                   "slotted, --payload code: on stores the vectors too, so that searches can rank\n"
                   "their results by exact distance; auto: on")
-      ->capture_default_str();
+      .show_default();
   command.add_option("--entry-vertices", options.entry_vertices,
                      "slotted: vertices of the graph in DRAM that finds where searches start\n"
                      "[one of 32]");
 }
 
-void refuse_unused_slotted(const CLI::App& command, const SlottedOptions* options) {
+void refuse_unused_slotted(const Command& command, const SlottedOptions* options) {
   std::vector<rpc::OptionRule> rules;
   for (const char* option :
        {"--payload", "--bits", "--page-bytes", "--placement", "--rerank", "--entry-vertices"}) {

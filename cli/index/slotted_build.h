@@ -5,14 +5,11 @@
 #include <filesystem>
 #include <string>
 
+#include "base/command_line.h"
 #include "base/types.h"
 #include "graph/vamana_builder.h"
 #include "layout/region/index_writer.h"
 #include "layout/region/manifest.h"
-
-namespace CLI {
-class App;
-}
 
 namespace farvec::cli {
 
@@ -25,11 +22,11 @@ struct SlottedOptions {
   std::uint32_t entry_vertices = 0;  ///< 0: as many as pay
 };
 
-void add_slotted_options(CLI::App& command, SlottedOptions& options);
+void add_slotted_options(Command& command, SlottedOptions& options);
 
 /// Throws Error naming the first option that was given and would be ignored: all of them, where
 /// `options` is null because the layout is another one, and those of the other kind of payload.
-void refuse_unused_slotted(const CLI::App& command, const SlottedOptions* options);
+void refuse_unused_slotted(const Command& command, const SlottedOptions* options);
 
 /// The same with what "auto" stands for on such rows: vectors where two fit a page, else codes and
 /// the vectors beside them. One bit of every dimension in DRAM leads searches well when there are

@@ -1,11 +1,11 @@
 // farvec place: which memory node holds which part of an index.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/command_line.h"
 #include "base/error.h"
 #include "base/quantity.h"
 #include "cli/commands.h"
@@ -57,7 +57,7 @@ void print(const Manifest& manifest, const PlaceArguments& arguments) {
   }
 }
 
-void place(const CLI::App& command, const PlaceArguments& arguments) {
+void place(const Command& command, const PlaceArguments& arguments) {
   const bool several = arguments.options.nodes > 1;
   rpc::refuse_unused(
       command, std::vector<rpc::OptionRule>{
@@ -70,27 +70,27 @@ void place(const CLI::App& command, const PlaceArguments& arguments) {
 
 }  // namespace
 
-void register_place_command(CLI::App& tool) {
+void register_place_command(Command& tool) {
   auto arguments = std::make_shared<PlaceArguments>();
-  CLI::App* command =
-      tool.add_subcommand("place", "Decide which memory node holds which part of an index");
-  command->add_option("--index", arguments->directory, "Index directory")->required();
-  command->add_option("--nodes", arguments->options.nodes, "Memory nodes; 1 undoes a placement")
-      ->required()
-      ->check(CLI::Range(1u, Placement::kMaxNodes));
+  Command command =
+      tool.add_command("place", "Decide which memory node holds which part of an index");
+  command.add_option("--index", arguments->directory, "Index directory").required();
+  command.add_option("--nodes", arguments->options.nodes, "Memory nodes; 1 undoes a placement")
+      .required()
+      .range(1u, Placement::kMaxNodes);
   command
-      ->add_option("--replicas", arguments->options.replicas,
-                   "Copies of every extent, on as many nodes: each node that may be lost "
-                   "needs one more")
-      ->check(CLI::Range(1u, layout::PlacedExtent::kMaxCopies))
-      ->capture_default_str();
+      .add_option("--replicas", arguments->options.replicas,
+                  "Copies of every extent, on as many nodes: each node that may be lost "
+                  "needs one more")
+      .range(1u, layout::PlacedExtent::kMaxCopies)
+      .show_default();
   command
-      ->add_option("--extent-bytes", arguments->options.extent_bytes,
-                   "Bytes of an extent, about, e.g. 16MB or 16MiB; 0: by the size of the index")
-      ->transform(size_in_digits("--extent-bytes"))
-      ->capture_default_str();
-  command->add_flag("--json", arguments->json, "One JSON object");
-  command->footer(
+      .add_option("--extent-bytes", arguments->options.extent_bytes,
+                  "Bytes of an extent, about, e.g. 16MB or 16MiB; 0: by the size of the index")
+      .size()
+      .show_default();
+  command.add_flag("--json", arguments->json, "One JSON object");
+  command.footer(
       "Writes the placement section of the index's manifest; its region files stay as they are.\n"
       "Memory nodes that already serve the index keep the placement they were started with:\n"
       "start them again, all of them, or give all of them an index that was placed with\n"
@@ -100,7 +100,7 @@ void register_place_command(CLI::App& tool) {
       "  farvec-memory-node --index sift1m.index --node 0 --listen 127.0.0.1:7700 &\n"
       "  farvec-memory-node --index sift1m.index --node 1 --listen 127.0.0.1:7701 &\n"
       "  farvec-compute-node --memory-node 127.0.0.1:7700,127.0.0.1:7701 --tier shm");
-  command->callback([arguments, command] { place(*command, *arguments); });
+  command.callback([arguments, command] { place(command, *arguments); });
 }
 
 }  // namespace farvec::cli

@@ -1,7 +1,6 @@
 // farvec publish: memory nodes load another index beside the one they serve, and serve it.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -10,6 +9,7 @@
 #include <string>
 #include <thread>
 
+#include "base/command_line.h"
 #include "base/error.h"
 #include "base/progress.h"
 #include "base/version.h"
@@ -111,27 +111,27 @@ void publish(const PublishArguments& arguments) {
 
 }  // namespace
 
-void register_publish_command(CLI::App& tool) {
+void register_publish_command(Command& tool) {
   auto arguments = std::make_shared<PublishArguments>();
-  CLI::App* command = tool.add_subcommand(
+  Command command = tool.add_command(
       "publish", "Memory nodes load another index beside the one they serve, and serve it");
   command
-      ->add_option("--memory-node", arguments->memory_nodes,
-                   "HOST:PORT or unix:/path; several, separated by commas, one after the other")
-      ->required();
+      .add_option("--memory-node", arguments->memory_nodes,
+                  "HOST:PORT or unix:/path; several, separated by commas, one after the other")
+      .required();
   command
-      ->add_option("--index", arguments->index,
-                   "Index directory, on the memory nodes' machines under the same path")
-      ->required();
+      .add_option("--index", arguments->index,
+                  "Index directory, on the memory nodes' machines under the same path")
+      .required();
   command
-      ->add_option("--timeout-seconds", arguments->timeout_seconds,
-                   "A load that takes longer is stopped, and changes nothing")
-      ->check(CLI::Range(0.001, 1e6))
-      ->capture_default_str();
-  rpc::add_tls_flags(*command, arguments->tls);
-  command->add_flag("--quiet", arguments->quiet, "No progress");
-  command->add_flag("--json", arguments->json, "Report as one JSON object");
-  command->footer(
+      .add_option("--timeout-seconds", arguments->timeout_seconds,
+                  "A load that takes longer is stopped, and changes nothing")
+      .range(0.001, 1e6)
+      .show_default();
+  rpc::add_tls_flags(command, arguments->tls);
+  command.add_flag("--quiet", arguments->quiet, "No progress");
+  command.add_flag("--json", arguments->json, "Report as one JSON object");
+  command.footer(
       "A compute node opens the new index beside the old one, gives it all later queries, and "
       "lets\n"
       "the old one go; the memory node frees that when nobody reads it any more. When a node "
@@ -140,7 +140,7 @@ void register_publish_command(CLI::App& tool) {
       "Example:\n"
       "  farvec regroup --index sift1m.clusters --frequencies probes.json --out regrouped\n"
       "  farvec publish --memory-node 127.0.0.1:7700 --index regrouped");
-  command->callback([arguments] { publish(*arguments); });
+  command.callback([arguments] { publish(*arguments); });
 }
 
 }  // namespace farvec::cli

@@ -1,12 +1,12 @@
 // farvec status: whether a compute node or a memory node serves, what, and since when.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <memory>
 #include <string>
 
+#include "base/command_line.h"
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/nodes/node_status.h"
@@ -88,30 +88,29 @@ void print_status(const StatusArguments& arguments) {
   const NodeStatus status = ask(Node(arguments));
   fmt::print("{}\n", arguments.json ? status.facts.dump() : status.text);
   std::fflush(stdout);
-  if (!status.serving) throw CLI::RuntimeError(kDoesNotServe);
+  if (!status.serving) throw ExitStatus{kDoesNotServe};
 }
 
 }  // namespace
 
-void register_status_command(CLI::App& tool) {
+void register_status_command(Command& tool) {
   auto arguments = std::make_shared<StatusArguments>();
-  CLI::App* command = tool.add_subcommand(
+  Command command = tool.add_command(
       "status", "Whether a compute node or a memory node serves, what, and since when");
-  command->add_option("address", arguments->address, "HOST:PORT or unix:/path of either")
-      ->required();
+  command.add_option("address", arguments->address, "HOST:PORT or unix:/path of either").required();
   command
-      ->add_option("--timeout-seconds", arguments->timeout_seconds,
-                   "For the whole answer; a port that nobody listens on is told at once")
-      ->check(CLI::Range(0.001, 3600.0))
-      ->capture_default_str();
-  command->add_flag("--json", arguments->json, "As one JSON object");
-  rpc::add_tls_flags(*command, arguments->tls);
-  command->footer(
+      .add_option("--timeout-seconds", arguments->timeout_seconds,
+                  "For the whole answer; a port that nobody listens on is told at once")
+      .range(0.001, 3600.0)
+      .show_default();
+  command.add_flag("--json", arguments->json, "As one JSON object");
+  rpc::add_tls_flags(command, arguments->tls);
+  command.footer(
       "Exit status: 0 when it serves, 3 when it answers and does not, 1 when it does not answer.\n"
       "Example:\n"
       "  farvec status 127.0.0.1:7711\n"
       "  farvec status unix:/run/farvec-memory.sock --json");
-  command->callback([arguments] { print_status(*arguments); });
+  command.callback([arguments] { print_status(*arguments); });
 }
 
 }  // namespace farvec::cli

@@ -1,13 +1,13 @@
 // farvec search: a file of queries in, a file of neighbours out.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/command_line.h"
 #include "base/error.h"
 #include "base/parallel.h"
 #include "cli/commands.h"
@@ -142,7 +142,7 @@ double search_connected(const SearchArguments& arguments, dataset::GroundTruth& 
 }
 
 /// Refuses options that would be ignored, before anything is loaded.
-void check_options(const CLI::App& command, const SearchArguments& arguments) {
+void check_options(const Command& command, const SearchArguments& arguments) {
   if (arguments.index.empty() == arguments.connect.empty()) {
     throw Error("give either --index DIR or --connect ADDRESS");
   }
@@ -152,7 +152,7 @@ void check_options(const CLI::App& command, const SearchArguments& arguments) {
   refuse_unused_options(command, {directory.manifest(), arguments.index, {&tier, 1}});
 }
 
-void search(const CLI::App& command, const SearchArguments& arguments) {
+void search(const Command& command, const SearchArguments& arguments) {
   check_options(command, arguments);
   if (!arguments.out.empty()) dataset::check_groundtruth_output(arguments.out);
   dataset::GroundTruth results;
@@ -176,64 +176,59 @@ void search(const CLI::App& command, const SearchArguments& arguments) {
 
 }  // namespace
 
-void register_search_command(CLI::App& tool) {
+void register_search_command(Command& tool) {
   auto arguments = std::make_shared<SearchArguments>();
   SearchArguments& a = *arguments;
-  CLI::App* command = tool.add_subcommand("search", "Find the nearest neighbours of every query");
-  command->add_option("--index", a.index, "Index directory, searched in this process");
-  command->add_option("--connect", a.connect, "Compute node to ask: HOST:PORT or unix:/path");
+  Command command = tool.add_command("search", "Find the nearest neighbours of every query");
+  command.add_option("--index", a.index, "Index directory, searched in this process");
+  command.add_option("--connect", a.connect, "Compute node to ask: HOST:PORT or unix:/path");
   command
-      ->add_option("--deadline-ms", a.deadline_ms,
-                   "With --connect: milliseconds that each call of up to 64 queries may take")
-      ->check(CLI::Range(1, 3'600'000))
-      ->capture_default_str();
+      .add_option("--deadline-ms", a.deadline_ms,
+                  "With --connect: milliseconds that each call of up to 64 queries may take")
+      .range(1, 3'600'000)
+      .show_default();
   command
-      ->add_option(
-          "--retries", a.retries,
-          "With --connect: times that a call is tried again when the node is too busy\n"
-          "(RESOURCE_EXHAUSTED) or has no index (UNAVAILABLE): after 10 ms at first, then\n"
-          "twice as long each time up to 1 s, or when the node says")
-      ->check(CLI::Range(0, 1'000))
-      ->capture_default_str();
-  command->add_option("--queries", a.queries, "Vector file")->required();
-  command->add_option("--k", a.parameters.k, "Neighbours wanted")->capture_default_str();
-  command->add_option("--list", a.parameters.list, "L: candidates kept, at least k")
-      ->capture_default_str();
-  command->add_option("--width", a.parameters.width, "W: records fetched per hop")
-      ->capture_default_str();
+      .add_option("--retries", a.retries,
+                  "With --connect: times that a call is tried again when the node is too busy\n"
+                  "(RESOURCE_EXHAUSTED) or has no index (UNAVAILABLE): after 10 ms at first, then\n"
+                  "twice as long each time up to 1 s, or when the node says")
+      .range(0, 1'000)
+      .show_default();
+  command.add_option("--queries", a.queries, "Vector file").required();
+  command.add_option("--k", a.parameters.k, "Neighbours wanted").show_default();
+  command.add_option("--list", a.parameters.list, "L: candidates kept, at least k").show_default();
+  command.add_option("--width", a.parameters.width, "W: records fetched per hop").show_default();
   command
-      ->add_option("--probe", a.parameters.probing.clusters,
-                   "Cluster indexes only: most clusters to search")
-      ->capture_default_str();
+      .add_option("--probe", a.parameters.probing.clusters,
+                  "Cluster indexes only: most clusters to search")
+      .show_default();
   command
-      ->add_option(
+      .add_option(
           "--prune-ratio", a.parameters.probing.prune_ratio,
           "Cluster indexes only: leave out a cluster whose centroid is more than this many\n"
           "times as far away as the nearest one [keep all]")
-      ->check(CLI::Range(1.0, 1e6));
-  command->add_option("--out", a.out, "Result file, .ibin like ground truth");
-  command->add_option("--groundtruth", a.groundtruth, "True neighbours, to print the recall");
-  command->add_option("--probe-counts", a.probe_counts,
-                      "With --index of clusters: file for how often each one was searched, for\n"
-                      "`farvec regroup`; `farvec probe-counts` asks compute nodes for it");
-  command->add_option("--tier", a.tier, "With --index: as in `farvec sweep`")
-      ->capture_default_str();
-  command->add_flag(
-      "--partial", a.parameters.partial,
-      "Over several memory nodes: answer without records of which no replica is left, "
-      "and print how much of the index was there");
-  search::add_disk_options(*command, a.disk, false);
-  command->add_option("--slots", a.slots, "Searches in flight per core; auto: as in `farvec sweep`")
-      ->capture_default_str();
-  command->add_option("--threads", a.threads, "0: one per processor")->capture_default_str();
-  command->add_flag("--json", a.json, "Report as one JSON object");
-  rpc::add_tls_flags(*command, a.tls);
-  command->footer(
+      .range(1.0, 1e6);
+  command.add_option("--out", a.out, "Result file, .ibin like ground truth");
+  command.add_option("--groundtruth", a.groundtruth, "True neighbours, to print the recall");
+  command.add_option("--probe-counts", a.probe_counts,
+                     "With --index of clusters: file for how often each one was searched, for\n"
+                     "`farvec regroup`; `farvec probe-counts` asks compute nodes for it");
+  command.add_option("--tier", a.tier, "With --index: as in `farvec sweep`").show_default();
+  command.add_flag("--partial", a.parameters.partial,
+                   "Over several memory nodes: answer without records of which no replica is left, "
+                   "and print how much of the index was there");
+  search::add_disk_options(command, a.disk, false);
+  command.add_option("--slots", a.slots, "Searches in flight per core; auto: as in `farvec sweep`")
+      .show_default();
+  command.add_option("--threads", a.threads, "0: one per processor").show_default();
+  command.add_flag("--json", a.json, "Report as one JSON object");
+  rpc::add_tls_flags(command, a.tls);
+  command.footer(
       "Example:\n"
       "  farvec search --index sift1m.index --queries query.u8bin --k 10 --list 60 \\\n"
       "    --out found.ibin --groundtruth gt100.ibin\n"
       "  farvec search --connect 127.0.0.1:7711 --queries query.u8bin --k 10 --list 60");
-  command->callback([arguments, command] { search(*command, *arguments); });
+  command.callback([arguments, command] { search(command, *arguments); });
 }
 
 }  // namespace farvec::cli

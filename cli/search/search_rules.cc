@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/command_line.h"
 #include "rpc/option_rules.h"
 #include "rpc/tls_flags.h"
 #include "search/disk_options.h"
@@ -78,7 +79,7 @@ std::vector<OptionRule> tier_rules(const SearchTarget& target) {
 
 }  // namespace
 
-void refuse_unused_options(const CLI::App& command, const SearchTarget& target) {
+void refuse_unused_options(const Command& command, const SearchTarget& target) {
   rpc::refuse_unused(command, node_rules());
   rpc::refuse_unused(command, index_rules(target));
   rpc::refuse_unused(command, tier_rules(target));
@@ -88,7 +89,7 @@ void refuse_unused_options(const CLI::App& command, const SearchTarget& target) 
   rpc::refuse_tls_flags(command, "memory nodes and compute nodes; --tier is " + tier_names(target));
 }
 
-void refuse_local_options(const CLI::App& command) {
+void refuse_local_options(const Command& command) {
   std::vector<OptionRule> rules;
   for (const char* option :
        {"--tier", "--slots", "--threads", "--memory-budget", "--probe-counts"}) {

@@ -4,12 +4,9 @@
 #include <span>
 #include <string>
 
+#include "base/command_line.h"
 #include "layout/region/manifest.h"
 #include "tiers/tier_spec.h"
-
-namespace CLI {
-class App;
-}
 
 namespace farvec::cli {
 
@@ -23,9 +20,9 @@ struct SearchTarget {
 /// Throws Error naming the first option that was given and would be ignored: of the other kind of
 /// index, or of tiers that are none of these. Options that the command does not have are passed
 /// over, so `search` and `sweep` share the rules.
-void refuse_unused_options(const CLI::App& command, const SearchTarget& target);
+void refuse_unused_options(const Command& command, const SearchTarget& target);
 
 /// The same for searches that a compute node does: what belongs to an index in this process.
-void refuse_local_options(const CLI::App& command);
+void refuse_local_options(const Command& command);
 
 }  // namespace farvec::cli

@@ -1,11 +1,11 @@
 // farvec sweep: recall, throughput and latency over every combination of parameters.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 
+#include "base/command_line.h"
 #include "base/error.h"
 #include "base/quantity.h"
 #include "cli/commands.h"
@@ -165,13 +165,13 @@ class Sweep {
 };
 
 /// Refuses options that would be ignored, before anything is loaded.
-void check_options(const CLI::App& command, const SweepArguments& arguments) {
+void check_options(const Command& command, const SweepArguments& arguments) {
   const auto directory = layout::IndexDirectory::open(arguments.index);
   const auto tiers = tiers::parse_tiers(arguments.tiers);
   refuse_unused_options(command, {directory.manifest(), arguments.index, tiers});
 }
 
-void sweep(const CLI::App& command, const SweepArguments& arguments) {
+void sweep(const Command& command, const SweepArguments& arguments) {
   check_options(command, arguments);
   if (arguments.k == 0) throw Error("--k must be at least 1");
   if (arguments.passes == 0) throw Error("--passes must be at least 1");
@@ -188,44 +188,44 @@ void sweep(const CLI::App& command, const SweepArguments& arguments) {
   throw Error("none of the combinations can run; the first: {}", run.first_failure());
 }
 
-void add_search_options(CLI::App& command, SweepArguments& a) {
-  command.add_option("--index", a.index, "Index directory")->required();
-  command.add_option("--queries", a.queries, "Vector file")->required();
-  command.add_option("--groundtruth", a.groundtruth, "True neighbours (.ibin, .ivecs)")->required();
-  command.add_option("--k", a.k, "Neighbours wanted")->capture_default_str();
-  command.add_option("--list", a.lists, "L, comma-separated")->capture_default_str();
-  command.add_option("--width", a.widths, "W, records fetched per hop")->capture_default_str();
+void add_search_options(Command& command, SweepArguments& a) {
+  command.add_option("--index", a.index, "Index directory").required();
+  command.add_option("--queries", a.queries, "Vector file").required();
+  command.add_option("--groundtruth", a.groundtruth, "True neighbours (.ibin, .ivecs)").required();
+  command.add_option("--k", a.k, "Neighbours wanted").show_default();
+  command.add_option("--list", a.lists, "L, comma-separated").show_default();
+  command.add_option("--width", a.widths, "W, records fetched per hop").show_default();
 }
 
-void add_cluster_options(CLI::App& command, SweepArguments& a) {
+void add_cluster_options(Command& command, SweepArguments& a) {
   command.add_option("--probe", a.probes, "Cluster indexes only: most clusters to search")
-      ->capture_default_str();
+      .show_default();
   command
       .add_option(
           "--prune-ratio", a.prune_ratio,
           "Cluster indexes only: leave out a cluster whose centroid is more than this many\n"
           "times as far away as the nearest one [keep all]")
-      ->check(CLI::Range(1.0, 1e6));
+      .range(1.0, 1e6);
   command
       .add_option(
           "--dedup", a.dedup,
           "Cluster indexes only. on: a query reads no vector twice; off: it reads all that\n"
           "its clusters name. on,off measures both")
-      ->capture_default_str();
+      .show_default();
   command
       .add_option("--merge-gap", a.merge_gap,
                   "Cluster indexes only: vectors that lie apart with at most this many bytes\n"
                   "(4096, 4KiB) between them share a read [what a request costs on the tier]")
-      ->transform(size_in_digits("--merge-gap"));
+      .size();
 }
 
-void add_machine_options(CLI::App& command, SweepArguments& a) {
+void add_machine_options(Command& command, SweepArguments& a) {
   command
       .add_option("--slots", a.slots,
                   "Searches in flight per core; 1 is synchronous. auto: 16, and for slotted pages\n"
                   "what the disk's rate wants, measured at the start")
-      ->capture_default_str();
-  command.add_option("--threads", a.threads, "Cores")->capture_default_str();
+      .show_default();
+  command.add_option("--threads", a.threads, "Cores").show_default();
   command
       .add_option(
           "--tier", a.tiers,
@@ -236,50 +236,50 @@ void add_machine_options(CLI::App& command, SweepArguments& a) {
           "of a memory node, fabric:PROVIDER:ADDRESS (libfabric's tcp, verbs;ofi_rxm, shm, efa),\n"
           "emulated:rdma|cxl|nvm|ssd or\n"
           "emulated:latency=5us,bandwidth=10GB/s,rate=50M/s")
-      ->capture_default_str();
+      .show_default();
   command
       .add_option("--cache-bytes", a.cache_bytes,
                   "Record cache over all cores of a combination, like 64MB (1000s) or 64MiB\n"
                   "(1024s); 0: none. Tiers that load in place have none")
-      ->capture_default_str();
+      .show_default();
 }
 
-void add_measurement_options(CLI::App& command, SweepArguments& a) {
+void add_measurement_options(Command& command, SweepArguments& a) {
   command.add_option("--queries-range", a.range, "A:B, rows of the query file [all]");
   command.add_option("--passes", a.passes, "Times every combination is measured, in turn")
-      ->capture_default_str();
+      .show_default();
   command
       .add_option("--pass-ms", a.pass_ms,
                   "Length of a pass, which searches the queries in turn, over and over or as far\n"
                   "as it comes")
-      ->capture_default_str();
-  CLI::Option* json = command.add_option(
+      .show_default();
+  const Option json = command.add_option(
       "--json", a.json,
       "File for one JSON object per combination and line, written when it is measured");
-  CLI::Option* resume =
+  Option resume =
       command.add_flag("--resume", a.resume,
                        "Add to the file of --json the combinations that it has not (of the same\n"
                        "index, queries, parameters and passes)");
-  CLI::Option* overwrite =
+  Option overwrite =
       command.add_flag("--overwrite", a.overwrite, "Replace a file that is already there");
-  resume->needs(json)->excludes(overwrite);
-  overwrite->needs(json);
+  resume.needs(json).excludes(overwrite);
+  overwrite.needs(json);
 }
 
 }  // namespace
 
-void register_sweep_command(CLI::App& tool) {
+void register_sweep_command(Command& tool) {
   auto arguments = std::make_shared<SweepArguments>();
   SweepArguments& a = *arguments;
-  CLI::App* command = tool.add_subcommand(
+  Command command = tool.add_command(
       "sweep", "Measure recall, throughput and latency over every combination of parameters");
-  add_search_options(*command, a);
-  add_cluster_options(*command, a);
-  add_machine_options(*command, a);
-  search::add_disk_options(*command, a.disk, true);
-  add_measurement_options(*command, a);
-  rpc::add_tls_flags(*command, a.tls);
-  command->footer(
+  add_search_options(command, a);
+  add_cluster_options(command, a);
+  add_machine_options(command, a);
+  search::add_disk_options(command, a.disk, true);
+  add_measurement_options(command, a);
+  rpc::add_tls_flags(command, a.tls);
+  command.footer(
       "First every query is searched once: recall and counts, which are exact, are of that. Then\n"
       "come the passes, on the tiers of a combination in turn; a row has the medians of its "
       "passes\n"
@@ -293,7 +293,7 @@ void register_sweep_command(CLI::App& tool) {
       "Example:\n"
       "  farvec sweep --index sift1m.index --queries query.u8bin --groundtruth gt100.ibin \\\n"
       "    --list 20,40,80 --slots 1,16 --tier dram,emulated:rdma --json sweep.json");
-  command->callback([arguments, command] { sweep(*command, *arguments); });
+  command.callback([arguments, command] { sweep(command, *arguments); });
 }
 
 }  // namespace farvec::cli

@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-
+#include "base/command_line.h"
 #include "base/quantity.h"
 #include "base/version.h"
 #include "graph/beam_search.h"
@@ -33,13 +32,13 @@ constexpr const char* kExample =
 
 constexpr int kUsageError = 2;
 
-void add_source_flags(CLI::App& app, DaemonOptions& options) {
-  auto* memory_node =
+void add_source_flags(Command& app, DaemonOptions& options) {
+  Option memory_node =
       app.add_option("--memory-node", options.memory_node,
                      "Attach to the memory node at HOST:PORT or unix:PATH; to several with commas, "
                      "when the index is placed over them ('farvec place')");
-  auto* index = app.add_option("--index", options.index, "Open an index directory instead");
-  memory_node->excludes(index);
+  const Option index = app.add_option("--index", options.index, "Open an index directory instead");
+  memory_node.excludes(index);
   app.add_option(
       "--tier", options.tier,
       "How records are read: with --memory-node shm (default), verbs[,device=NAME]"
@@ -49,20 +48,20 @@ void add_source_flags(CLI::App& app, DaemonOptions& options) {
       "efa; the node runs with --fabric) or emulated:MODEL, with "
       "--index dram (default), ssd[:PATH] or emulated:MODEL; MODEL is rdma, cxl, nvm, ssd or "
       "latency=...,bandwidth=...,rate=...");
-  app.add_option_function<double>(
+  app.add_option<double>(
          "--attach-seconds",
          [&options](double seconds) {
            options.attach_bound = std::chrono::milliseconds(static_cast<int>(seconds * 1e3));
          },
          "How long to wait for the memory node at start (default 30)")
-      ->check(CLI::Range(0.0, 86'400.0));
-  app.add_option_function<int>(
+      .range(0.0, 86'400.0);
+  app.add_option<int>(
          "--node-timeout-ms",
          [&options](int ms) { options.node_timeout = std::chrono::milliseconds(ms); },
          "With several memory nodes: one that owes reads and is silent for so long is given up, "
          "and "
          "its replicas are read (default 250)")
-      ->check(CLI::Range(1, 600'000));
+      .range(1, 600'000);
   app.add_flag("--partial", options.limits.default_partial,
                "With several memory nodes: answer without records of which no replica is left, and "
                "say how much of the index was there (coverage), where a request does not ask for "
@@ -70,53 +69,51 @@ void add_source_flags(CLI::App& app, DaemonOptions& options) {
   app.add_option("--cache-bytes", options.cache_bytes,
                  "Record cache over all cores, e.g. 64MB (1000s) or 64MiB (1024s); tiers that are "
                  "not a load only")
-      ->transform(size_in_digits("--cache-bytes"))
-      ->capture_default_str();
+      .size()
+      .show_default();
   search::add_disk_options(app, options.disk, false);
 }
 
-void add_core_flags(CLI::App& app, DaemonOptions& options) {
-  app.add_option("--threads", options.threads, "Cores that search")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
+void add_core_flags(Command& app, DaemonOptions& options) {
+  app.add_option("--threads", options.threads, "Cores that search").range(1, 1024).show_default();
   app.add_option("--slots", options.slots, "Searches in flight on each core; 1 is synchronous")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
+      .range(1, 1024)
+      .show_default();
   app.add_flag("--pin", options.pin, "Pin each core's thread to one processor");
 }
 
-void add_service_flags(CLI::App& app, DaemonOptions& options) {
+void add_service_flags(Command& app, DaemonOptions& options) {
   app.add_option("--listen", options.listen, "HOST:PORT (0: any free port) or unix:PATH")
-      ->capture_default_str();
+      .show_default();
   app.add_flag("--insecure", options.insecure,
                "Allow --listen without certificates, and --metrics, on an address that other "
                "machines can reach");
   rpc::add_tls_flags(app, options.tls);
   app.add_option("--queue", options.queue, "Queries that may wait for a slot; more are refused")
-      ->check(CLI::Range(1, 1 << 20))
-      ->capture_default_str();
+      .range(1, 1 << 20)
+      .show_default();
   app.add_option("--max-k", options.limits.max_k, "Largest k of a request")
-      ->check(CLI::Range(1, 65'536))
-      ->capture_default_str();
+      .range(1, 65'536)
+      .show_default();
   app.add_option("--max-list", options.limits.max_list, "Largest list of a request")
-      ->check(CLI::Range(1, 65'536))
-      ->capture_default_str();
+      .range(1, 65'536)
+      .show_default();
   app.add_option("--max-width", options.limits.max_width, "Largest width of a request")
-      ->check(CLI::Range(1u, graph::kMaxWidth))
-      ->capture_default_str();
+      .range(1u, graph::kMaxWidth)
+      .show_default();
   app.add_option("--max-probe", options.limits.max_probe,
                  "Cluster indexes only: most clusters that a request may search")
-      ->check(CLI::Range(1, 1 << 20))
-      ->capture_default_str();
+      .range(1, 1 << 20)
+      .show_default();
   app.add_option("--default-probe", options.limits.default_probe,
                  "Cluster indexes only: clusters that are searched when a request does not say")
-      ->check(CLI::Range(1, 1 << 20))
-      ->capture_default_str();
-  app.add_option_function<int>(
+      .range(1, 1 << 20)
+      .show_default();
+  app.add_option<int>(
          "--default-deadline-ms",
          [&options](int ms) { options.default_deadline = std::chrono::milliseconds(ms); },
          "Deadline of calls that bring none (default 1000)")
-      ->check(CLI::Range(1, 3'600'000));
+      .range(1, 3'600'000);
   app.add_option("--metrics", options.metrics, "Serve Prometheus metrics on HOST:PORT");
 }
 
@@ -128,7 +125,7 @@ tiers::TierSpecPointer tier_of(const DaemonOptions& options) {
 /// Checks the options for an index on a disk, whose manifest says what kind it is. When they say
 /// how many results are ranked again, lowers max_k to that number: more results cannot be asked
 /// for.
-void check_disk_options(const CLI::App& app, DaemonOptions& options) {
+void check_disk_options(const Command& app, DaemonOptions& options) {
   const auto directory = layout::IndexDirectory::open(options.index);
   const bool slotted = directory.manifest().is_slotted();
   const std::string pages =
@@ -144,7 +141,7 @@ void check_disk_options(const CLI::App& app, DaemonOptions& options) {
 
 /// Checks the options for an index that is opened here, whose kind is known. The index of a memory
 /// node may be followed by one of another kind, so its options are not checked here.
-void check_kind_options(const CLI::App& app, const std::string& index) {
+void check_kind_options(const Command& app, const std::string& index) {
   const bool graph = layout::IndexDirectory::open(index).manifest().is_graph();
   const std::string is = fmt::format("; '{}' is {}", index, graph ? "a graph" : "clusters");
   rpc::refuse_unused(app,
@@ -155,7 +152,7 @@ void check_kind_options(const CLI::App& app, const std::string& index) {
 }
 
 /// Throws Error for options that would be ignored.
-void check_options(const CLI::App& app, DaemonOptions& options) {
+void check_options(const Command& app, DaemonOptions& options) {
   const tiers::TierSpecPointer tier = tier_of(options);
   const tiers::TierTraits traits = tier->traits();
   const bool nodes = !options.memory_node.empty();
@@ -183,20 +180,18 @@ void check_options(const CLI::App& app, DaemonOptions& options) {
 }  // namespace
 
 bool parse_command_line(int argc, char** argv, DaemonOptions& options, int& exit_code) {
-  CLI::App app(kDescription, "farvec-compute-node");
+  CommandLine app(kDescription, "farvec-compute-node");
   app.footer(kExample);
-  app.set_version_flag("--version",
-                       fmt::format("farvec-compute-node {} ({})", version(), commit()));
+  app.version(fmt::format("farvec-compute-node {} ({})", version(), commit()));
   add_source_flags(app, options);
   add_core_flags(app, options);
   add_service_flags(app, options);
-  try {
-    app.parse(argc, argv);
-    if (options.memory_node.empty() == options.index.empty()) {
-      throw CLI::RequiredError("--memory-node ADDRESS or --index DIRECTORY");
-    }
-  } catch (const CLI::ParseError& e) {
-    exit_code = app.exit(e) == 0 ? 0 : kUsageError;
+  app.callback([&options] {
+    if (options.memory_node.empty() != options.index.empty()) return;
+    throw UsageError("--memory-node ADDRESS or --index DIRECTORY is required");
+  });
+  if (const auto status = app.parse(argc, argv)) {
+    exit_code = *status == 0 ? 0 : kUsageError;
     return false;
   }
   check_options(app, options);

@@ -52,10 +52,5 @@ TEST(Quantity, APartMayBeNoneOrAll) {
   }
 }
 
-TEST(Quantity, DigitsForAnOption) {
-  EXPECT_EQ(size_in_digits("--x")("64KiB"), "65536");
-  EXPECT_THROW((void)size_in_digits("--x")("64Q"), Error);
-}
-
 }  // namespace
 }  // namespace farvec
