@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks the #include lines of every room against the table of docs/architecture.md, and that every
-unit test stands at the path of what it tests.
+"""Checks the #include lines of every room against the table of docs/architecture.md, that what is
+slow to compile is compiled once, and that every unit test stands at the path of what it tests.
 
     scripts/check_layers.py [ROOT]
 
@@ -37,6 +37,9 @@ MAY_INCLUDE = {
 FREE = {"cli", "tests", "bench"}
 ROOMS = set(MAY_INCLUDE) | FREE
 
+# Libraries of inline functions that one file compiles for all: everybody else includes its header.
+ONLY_IN = {"CLI": "base/command_line.cc"}
+
 SOURCES = {".h", ".cc"}
 # Headers that the build generates below a room's folder name.
 GENERATED = re.compile(r"^rpc/.*\.pb\.h$")
@@ -48,12 +51,22 @@ def source_files(root, room):
     return sorted(path for path in folder.rglob("*") if path.suffix in SOURCES)
 
 
-def broken_rule(root, room, quote, target):
-    """The rule that including `target` from `room` breaks, or None."""
+def broken_rule_of_library(file, target):
+    """The rule that including <target> from `file`, a path from the root, breaks, or None."""
+    first = target.split("/")[0]
+    if first in ROOMS:
+        return f"<{target}> is the project's own: include it with quotes"
+    only = ONLY_IN.get(first, file)
+    return None if file == only else f'<{target}> is for {only} alone: include its header'
+
+
+def broken_rule(root, file, quote, target):
+    """The same for every include."""
+    room = file.split("/")[0]
     parts = target.split("/")
     first = parts[0]
     if quote == "<":
-        return f"<{target}> is the project's own: include it with quotes" if first in ROOMS else None
+        return broken_rule_of_library(file, target)
     if "/" not in target or first not in ROOMS:
         return f'"{target}" is not a path from the root (write "room/file.h")'
     if "." in parts or ".." in parts:
@@ -68,12 +81,13 @@ def broken_rule(root, room, quote, target):
     return f'{room} may not include {first} (it may include: {allowed})'
 
 
-def check_file(root, room, path):
+def check_file(root, path):
+    file = path.relative_to(root).as_posix()
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         match = INCLUDE.match(line)
-        rule = match and broken_rule(root, room, *match.groups())
+        rule = match and broken_rule(root, file, *match.groups())
         if rule:
-            yield f"{path.relative_to(root)}:{number}: {rule}"
+            yield f"{file}:{number}: {rule}"
 
 
 def tests_a_file(root, path):
@@ -102,7 +116,7 @@ def check_tree(root):
     errors = []
     for room in sorted(ROOMS):
         for path in source_files(root, room):
-            errors.extend(check_file(root, room, path))
+            errors.extend(check_file(root, path))
     return errors + list(check_unit_tests(root))
 
 

@@ -56,6 +56,12 @@ class CheckLayers(unittest.TestCase):
         self.write("base/error.cc", "#include <base/types.h>\n")
         self.assert_refused("include it with quotes")
 
+    def test_one_file_includes_what_is_slow_to_compile(self):
+        self.write("base/command_line.cc", "#include <CLI/CLI.hpp>\n")
+        self.assertEqual(self.run_script().returncode, 0)
+        self.write("cli/main.cc", "#include <CLI/App.hpp>\n")
+        self.assert_refused('cli/main.cc:1: <CLI/App.hpp> is for base/command_line.cc alone')
+
     def test_refuses_a_header_that_is_not_there(self):
         self.write("base/error.cc", '#include "base/gone.h"\n')
         self.assert_refused('"base/gone.h" does not exist')
