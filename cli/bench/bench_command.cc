@@ -202,14 +202,7 @@ void register_bench_transport(Command& bench) {
   BenchArguments& a = *arguments;
   Command command =
       bench.add_command("transport", "Measure random reads of a tier: rate, bandwidth, latency");
-  command
-      .add_option(
-          "--tier", a.tiers,
-          "dram, shm, file:PATH, devdax:PATH, "
-          "verbs:ADDRESS[,device=NAME][,gid=INDEX][,reads=BUDGET]\n"
-          "of a memory node (its records), fabric:PROVIDER:ADDRESS, emulated:rdma|cxl|nvm|ssd or\n"
-          "emulated:latency=5us,bandwidth=10GB/s,rate=50M/s")
-      .show_default();
+  command.add_option("--tier", a.tiers, tiers::tier_help(tiers::TierUse::bench)).show_default();
   command.add_option("--payload", a.payloads, "Bytes per read").show_default();
   command.add_option("--inflight", a.inflights, "Reads outstanding per thread; 1 is synchronous")
       .show_default();

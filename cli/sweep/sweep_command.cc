@@ -226,17 +226,7 @@ void add_machine_options(Command& command, SweepArguments& a) {
                   "what the disk's rate wants, measured at the start")
       .show_default();
   command.add_option("--threads", a.threads, "Cores").show_default();
-  command
-      .add_option(
-          "--tier", a.tiers,
-          "dram, shm, file:PATH, devdax:PATH, "
-          "ssd[:PATH] (PATH is where the records lie if not with the index: a file, a directory\n"
-          "or a block device),\n"
-          "verbs:ADDRESS[,device=NAME][,gid=INDEX][,reads=BUDGET]\n"
-          "of a memory node, fabric:PROVIDER:ADDRESS (libfabric's tcp, verbs;ofi_rxm, shm, efa),\n"
-          "emulated:rdma|cxl|nvm|ssd or\n"
-          "emulated:latency=5us,bandwidth=10GB/s,rate=50M/s")
-      .show_default();
+  command.add_option("--tier", a.tiers, tiers::tier_help(tiers::TierUse::search)).show_default();
   command
       .add_option("--cache-bytes", a.cache_bytes,
                   "Record cache over all cores of a combination, like 64MB (1000s) or 64MiB\n"

@@ -41,13 +41,10 @@ void add_source_flags(Command& app, DaemonOptions& options) {
   memory_node.excludes(index);
   app.add_option(
       "--tier", options.tier,
-      "How records are read: with --memory-node shm (default), verbs[,device=NAME]"
-      "[,gid=INDEX][,reads=BUDGET] (RDMA reads, at most BUDGET outstanding over all "
-      "cores; the node runs with --rdma), fabric:PROVIDER "
-      "(libfabric's tcp, verbs;ofi_rxm, shm, "
-      "efa; the node runs with --fabric) or emulated:MODEL, with "
-      "--index dram (default), ssd[:PATH] or emulated:MODEL; MODEL is rdma, cxl, nvm, ssd or "
-      "latency=...,bandwidth=...,rate=...");
+      fmt::format("How records are read. With --memory-node [shm]; the node runs with --rdma for\n"
+                  "verbs, with --fabric for fabric:\n{}.\nWith --index [dram]:\n{}",
+                  tiers::tier_help(tiers::TierUse::over_nodes),
+                  tiers::tier_help(tiers::TierUse::here)));
   app.add_option<double>(
          "--attach-seconds",
          [&options](double seconds) {
