@@ -27,6 +27,8 @@ MAY_INCLUDE = {
     "memory_node": {"base", "layout", "transport", "rpc"},
     "ssd_baseline": {"base", "dataset", "distance", "quantization", "layout", "graph", "cluster",
                      "coroutines", "disk"},
+    "indexing": {"base", "dataset", "distance", "quantization", "layout", "graph", "cluster",
+                 "ssd_baseline"},
     "search": {"base", "dataset", "distance", "quantization", "layout", "coroutines", "disk",
                "transport", "graph", "cluster", "ssd_baseline"},
     "tiers": {"base", "layout", "disk", "transport", "rpc", "ssd_baseline", "search"},

@@ -7,12 +7,12 @@
 
 #include "base/check.h"
 #include "base/error.h"
-#include "cli/index/build_input.h"
 #include "dataset/brute_force.h"
 #include "dataset/finite.h"
 #include "dataset/row_selection.h"
 #include "dataset/vector_file.h"
 #include "distance/distance.h"
+#include "indexing/source.h"
 
 namespace farvec::cli {
 namespace {
@@ -107,8 +107,9 @@ dataset::VectorSet top_up(const VectorView& first, const VectorView& more, std::
 Sample make_sample(dataset::VectorSet source, const VectorView& queries,
                    const SampleOptions& options) {
   layout::Manifest manifest =
-      describe_source({"sample", {}, "sample", false}, source.view(), options.metric);
-  dataset::VectorSet rows = stored_rows(std::move(source), options.metric, options.threads);
+      indexing::describe_source({"sample", "sample"}, source.view(), options.metric);
+  dataset::VectorSet rows =
+      indexing::stored_rows(std::move(source), options.metric, options.threads);
   dataset::GroundTruth truth = find_truth(rows.view(), queries, options);
   return {std::move(manifest), std::move(rows), std::move(truth)};
 }

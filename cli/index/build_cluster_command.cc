@@ -20,6 +20,7 @@
 #include "cluster/clustering.h"
 #include "cluster/grouping.h"
 #include "dataset/mapped_vectors.h"
+#include "indexing/source.h"
 #include "layout/cluster/cluster_writer.h"
 
 namespace farvec::cli {
@@ -64,7 +65,8 @@ std::uint32_t cluster_count(const ClusterArguments& arguments, const VectorView&
 
 layout::Manifest describe(const ClusterArguments& arguments, const VectorView& source,
                           Metric metric) {
-  layout::Manifest manifest = describe_source(arguments.input, source, metric);
+  layout::Manifest manifest =
+      indexing::describe_source({arguments.input.data, arguments.input.name}, source, metric);
   const cluster::ClusteringOptions& options = arguments.clustering;
   auto& part = manifest.part.emplace<layout::ClusterPart>();
   part.build = {options.replicas, static_cast<double>(options.closure_ratio),
@@ -163,8 +165,8 @@ void build(ClusterArguments arguments) {
   prepare_outputs(arguments, source.view());
   arguments.clustering.clusters = cluster_count(arguments, source.view());
   const layout::Manifest manifest = describe(arguments, source.view(), metric);
-  const dataset::VectorSet stored =
-      stored_rows(std::move(source), metric, resolve_threads(arguments.clustering.threads));
+  const dataset::VectorSet stored = indexing::stored_rows(
+      std::move(source), metric, resolve_threads(arguments.clustering.threads));
   build_from(arguments, manifest, stored.view());
 }
 

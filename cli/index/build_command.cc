@@ -15,6 +15,7 @@
 #include "cli/index/build_input.h"
 #include "cli/index/slotted_build.h"
 #include "graph/vamana_builder.h"
+#include "indexing/source.h"
 #include "layout/region/index_writer.h"
 #include "quantization/rabitq.h"
 #include "rpc/option_rules.h"
@@ -46,7 +47,8 @@ struct BuildArguments {
 
 layout::Manifest describe(const BuildArguments& arguments, const VectorView& source,
                           Metric metric) {
-  layout::Manifest manifest = describe_source(arguments.input, source, metric);
+  layout::Manifest manifest =
+      indexing::describe_source({arguments.input.data, arguments.input.name}, source, metric);
   layout::GraphPart& part = manifest.graph();
   part.layout = layout::parse_layout_kind(arguments.layout);
   part.record_checksum = arguments.record_checksum;
@@ -146,7 +148,7 @@ void build(const Command& command, BuildArguments arguments) {
   layout::check_destination(arguments.out, arguments.overwrite,
                             source.view().count * source.view().row_bytes());
   layout::Manifest manifest = describe(arguments, source.view(), metric);
-  const dataset::VectorSet stored = stored_rows(std::move(source), metric, threads);
+  const dataset::VectorSet stored = indexing::stored_rows(std::move(source), metric, threads);
   const VectorView rows = stored.view();
 
   graph::VamanaOptions options = arguments.graph;

@@ -1,4 +1,4 @@
-// What every build begins with: the vectors, in the form in which an index stores them.
+// What every build begins with: the options that name the vectors, and the vectors.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,6 @@
 #include "base/membership.h"
 #include "base/types.h"
 #include "dataset/vector_set.h"
-#include "layout/region/manifest.h"
 
 namespace farvec::cli {
 
@@ -24,12 +23,6 @@ void add_input_options(Command& command, BuildInput& input);
 
 /// The rows of the file; says how many were dropped. Throws Error.
 dataset::VectorSet load_source(const BuildInput& input);
-
-/// The rows as the index stores them. `source` is given up when it already is in stored form.
-dataset::VectorSet stored_rows(dataset::VectorSet source, Metric metric, unsigned threads);
-
-/// A manifest with all that follows from the data set, the metric and this farvec.
-layout::Manifest describe_source(const BuildInput& input, const VectorView& source, Metric metric);
 
 /// How often each of the clusters will be probed, before anybody has counted: a query comes from
 /// where there are many vectors.

@@ -1,0 +1,50 @@
+#include "indexing/source.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "base/parallel.h"
+#include "base/version.h"
+#include "distance/distance.h"
+
+namespace farvec::indexing {
+namespace {
+
+/// "sift1m" for /data/sift1m/base.u8bin, else the file's stem.
+std::string dataset_name(const std::string& path) {
+  const std::filesystem::path file = std::filesystem::absolute(path);
+  return file.stem() == "base" ? file.parent_path().filename().string() : file.stem().string();
+}
+
+}  // namespace
+
+layout::Manifest describe_source(const DatasetFile& file, const VectorView& source, Metric metric) {
+  layout::Manifest manifest;
+  manifest.metric = metric;
+  manifest.source_type = source.type;
+  manifest.stored_type = distance::stored_type(metric, source.type);
+  manifest.normalised = metric == Metric::cosine;
+  manifest.dataset.name = file.name.empty() ? dataset_name(file.path) : file.name;
+  manifest.dataset.file = std::filesystem::path(file.path).filename().string();
+  manifest.dataset.row_bytes = source.row_bytes();
+  manifest.dataset.rows_hashed = source.count;
+  manifest.dataset.xxh3 = layout::fingerprint(source);
+  manifest.farvec_version = version();
+  manifest.farvec_commit = commit();
+  return manifest;
+}
+
+dataset::VectorSet stored_rows(dataset::VectorSet source, Metric metric, unsigned threads) {
+  const VectorView from = source.view();
+  const ElementType type = distance::stored_type(metric, from.type);
+  if (metric != Metric::cosine) return source;
+  dataset::VectorSet stored(from.count, from.dimension, type);
+  parallel_for(from.count, 4096, threads, [&](std::size_t begin, std::size_t end, unsigned) {
+    for (std::size_t i = begin; i < end; ++i) {
+      distance::to_stored(from.row(i), from.type, metric, from.dimension, stored.mutable_row(i));
+    }
+  });
+  return stored;
+}
+
+}  // namespace farvec::indexing

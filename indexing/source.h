@@ -1,0 +1,32 @@
+// What every index is made of: vectors in the form in which it stores them, and what a manifest
+// says of them.
+#pragma once
+
+#include <string>
+
+#include "base/types.h"
+#include "dataset/vector_set.h"
+#include "layout/region/manifest.h"
+
+namespace farvec::indexing {
+
+/// Where the vectors come from. Nothing is read.
+struct DatasetFile {
+  std::string path;
+  std::string name;  ///< of the data set in reports; empty: the file's folder or its stem
+};
+
+/// Borrowed rows; they outlive the index that is being built.
+struct Source {
+  layout::Manifest manifest;  ///< as describe_source() returns it
+  VectorView rows;            ///< stored type
+};
+
+/// A manifest with all that follows from the data set, the metric and this farvec. `source` are the
+/// rows before stored_rows().
+layout::Manifest describe_source(const DatasetFile& file, const VectorView& source, Metric metric);
+
+/// The rows as the index stores them. `source` is given up when it already is in stored form.
+dataset::VectorSet stored_rows(dataset::VectorSet source, Metric metric, unsigned threads);
+
+}  // namespace farvec::indexing
