@@ -5,13 +5,14 @@
 #include "base/clock.h"
 #include "base/parallel.h"
 #include "search/region_fetch.h"
+#include "ssd_baseline/split_codes.h"
 
 namespace farvec::search {
 namespace {
 
 GraphIndex assemble(const layout::Manifest& manifest, layout::GraphLocator locator,
                     layout::Codes codes) {
-  quantization::RabitqParameters parameters = code_parameters(codes);
+  quantization::RabitqParameters parameters = ssd_baseline::code_parameters(codes);
   return GraphIndex({manifest.metric, manifest.stored_type, manifest.dimension,
                      manifest.graph().entry, std::move(locator),
                      quantization::Rabitq(std::move(parameters)), std::move(codes)});
@@ -56,42 +57,6 @@ ClusterIndex fetch_clusters(const layout::Manifest& manifest, transport::Endpoin
 }
 
 }  // namespace
-
-layout::CodesHeader codes_header(const quantization::RabitqParameters& parameters,
-                                 std::uint64_t count) {
-  layout::CodesHeader header;
-  header.bits = parameters.bits;
-  header.dimension = parameters.dimension;
-  header.record_bytes = static_cast<std::uint32_t>(
-      quantization::Rabitq::record_bytes(parameters.dimension, parameters.bits));
-  header.metric = parameters.metric;
-  header.type = parameters.type;
-  header.seed = parameters.seed;
-  header.count = count;
-  header.add_min = parameters.add_min;
-  header.add_max = parameters.add_max;
-  header.rescale_min = parameters.rescale_min;
-  header.rescale_max = parameters.rescale_max;
-  header.error_max = parameters.error_max;
-  return header;
-}
-
-quantization::RabitqParameters code_parameters(const layout::Codes& codes) {
-  const layout::CodesHeader& header = codes.header;
-  quantization::RabitqParameters parameters;
-  parameters.dimension = header.dimension;
-  parameters.bits = header.bits;
-  parameters.metric = header.metric;
-  parameters.type = header.type;
-  parameters.seed = header.seed;
-  parameters.centroid = codes.centroid;
-  parameters.add_min = header.add_min;
-  parameters.add_max = header.add_max;
-  parameters.rescale_min = header.rescale_min;
-  parameters.rescale_max = header.rescale_max;
-  parameters.error_max = header.error_max;
-  return parameters;
-}
 
 graph::Graph centroid_graph(const layout::Centroids& centroids) {
   const layout::CentroidsHeader& header = centroids.header;

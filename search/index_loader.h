@@ -5,16 +5,10 @@
 #include <cstdint>
 
 #include "layout/region/index_directory.h"
-#include "quantization/rabitq.h"
 #include "search/search_index.h"
 #include "transport/endpoint.h"
 
 namespace farvec::search {
-
-/// The header of a codes region for these parameters, and back.
-layout::CodesHeader codes_header(const quantization::RabitqParameters& parameters,
-                                 std::uint64_t count);
-quantization::RabitqParameters code_parameters(const layout::Codes& codes);
 
 /// Reads codes and offsets, or centroids and the table of clusters, from an index directory,
 /// checking every checksum. Throws Error.

@@ -11,9 +11,9 @@
 #include "disk/disk_engine.h"
 #include "disk/memory_queue.h"
 #include "graph/vamana_builder.h"
+#include "indexing/codes.h"
 #include "layout/cluster/cluster_writer.h"
 #include "layout/region/index_writer.h"
-#include "quantization/rabitq.h"
 #include "search/disk_records.h"
 #include "search/index_loader.h"
 #include "search/slotted_core.h"
@@ -27,17 +27,10 @@ namespace {
 void write_memory_graph(const fs::path& directory, layout::Manifest manifest,
                         const BuiltGraph& built, unsigned threads) {
   const VectorView& rows = built.rows;
-  const quantization::Rabitq quantizer(quantization::Rabitq::train(
-      rows, manifest.metric, built.code_bits, manifest.graph().build.seed, threads));
-  HugeBuffer codes(rows.count * quantizer.record_bytes());
-  quantizer.encode(rows, codes.data(), threads);
-  const auto& parameters = quantizer.parameters();
-  layout::write_index(
-      directory, std::move(manifest),
-      {built.graph.view(),
-       rows,
-       {search::codes_header(parameters, rows.count), parameters.centroid, codes.span()}},
-      {.threads = threads, .quiet = true});
+  const indexing::EncodedRows encoded = indexing::encode_whole(
+      rows, manifest.metric, {built.code_bits, manifest.graph().build.seed, threads});
+  layout::write_index(directory, std::move(manifest), {built.graph.view(), rows, encoded.view()},
+                      {.threads = threads, .quiet = true});
 }
 
 }  // namespace

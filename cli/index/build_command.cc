@@ -15,11 +15,10 @@
 #include "cli/index/build_input.h"
 #include "cli/index/slotted_build.h"
 #include "graph/vamana_builder.h"
+#include "indexing/codes.h"
 #include "indexing/source.h"
 #include "layout/region/index_writer.h"
-#include "quantization/rabitq.h"
 #include "rpc/option_rules.h"
-#include "search/index_loader.h"
 
 namespace farvec::cli {
 namespace {
@@ -127,15 +126,9 @@ layout::Manifest write(const BuildArguments& arguments, layout::Manifest manifes
     return write_slotted(arguments.out, std::move(manifest), built, arguments.slotted, options);
   }
   const VectorView& rows = built.rows;
-  const quantization::Rabitq quantizer(quantization::Rabitq::train(
-      rows, manifest.metric, arguments.dram_bits(), arguments.graph.seed, threads));
-  HugeBuffer codes(rows.count * quantizer.record_bytes());
-  quantizer.encode(rows, codes.data(), threads);
-  const auto& parameters = quantizer.parameters();
-  const layout::IndexContents contents{
-      built.graph.view(),
-      rows,
-      {search::codes_header(parameters, rows.count), parameters.centroid, codes.span()}};
+  const indexing::EncodedRows encoded = indexing::encode_whole(
+      rows, manifest.metric, {arguments.dram_bits(), arguments.graph.seed, threads});
+  const layout::IndexContents contents{built.graph.view(), rows, encoded.view()};
   return layout::write_index(arguments.out, std::move(manifest), contents, options);
 }
 

@@ -11,14 +11,12 @@
 #include "base/error.h"
 #include "base/quantity.h"
 #include "graph/sampled_graph.h"
+#include "indexing/codes.h"
 #include "layout/pages/slotted_writer.h"
-#include "quantization/rabitq.h"
 #include "quantization/split_rabitq.h"
 #include "rpc/option_rules.h"
-#include "search/index_loader.h"
 #include "ssd_baseline/packing/affinity_threshold.h"
 #include "ssd_baseline/packing/packing.h"
-#include "ssd_baseline/split_codes.h"
 
 namespace farvec::cli {
 namespace {
@@ -26,49 +24,14 @@ namespace {
 using layout::PayloadKind;
 using quantization::SplitRabitq;
 
-/// Codes for DRAM and payloads for the records.
-struct EncodedRows {
-  layout::CodesHeader header;
-  std::vector<float> centroid;
-  HugeBuffer codes;
-  HugeBuffer extensions;  ///< empty when the payloads are the vectors
-};
-
-EncodedRows encode_split(const VectorView& rows, const SplitRabitq& split, unsigned threads) {
-  EncodedRows encoded;
-  const quantization::Rabitq& code = split.code();
-  encoded.header = search::codes_header(code.parameters(), rows.count);
-  ssd_baseline::describe_extension(split, encoded.header);
-  encoded.centroid = code.parameters().centroid;
-  encoded.codes = HugeBuffer(rows.count * code.record_bytes());
-  code.encode(rows, encoded.codes.data(), threads);
-  encoded.extensions = HugeBuffer(rows.count * split.extension_bytes());
-  split.encode_extensions(rows, encoded.extensions.data(), threads);
-  return encoded;
-}
-
-EncodedRows encode_whole(const VectorView& rows, const quantization::Rabitq& quantizer,
-                         unsigned threads) {
-  EncodedRows encoded;
-  encoded.header = search::codes_header(quantizer.parameters(), rows.count);
-  encoded.centroid = quantizer.parameters().centroid;
-  encoded.codes = HugeBuffer(rows.count * quantizer.record_bytes());
-  quantizer.encode(rows, encoded.codes.data(), threads);
-  return encoded;
-}
-
-EncodedRows encode_rows(const layout::Manifest& manifest, const BuiltGraph& built,
-                        const SlottedOptions& options, unsigned threads) {
+indexing::EncodedRows encode_rows(const layout::Manifest& manifest, const BuiltGraph& built,
+                                  const SlottedOptions& options, unsigned threads) {
   const std::uint64_t seed = manifest.graph().build.seed;
   if (layout::parse_payload_kind(options.payload) == PayloadKind::code) {
-    const SplitRabitq split(
-        SplitRabitq::train(built.rows, manifest.metric, {options.extension_bits, seed, threads}));
-    return encode_split(built.rows, split, threads);
+    return indexing::encode_split(built.rows, manifest.metric,
+                                  {options.extension_bits, seed, threads});
   }
-  return encode_whole(built.rows,
-                      quantization::Rabitq(quantization::Rabitq::train(
-                          built.rows, manifest.metric, built.code_bits, seed, threads)),
-                      threads);
+  return indexing::encode_whole(built.rows, manifest.metric, {built.code_bits, seed, threads});
 }
 
 /// Below, one bit of each orders candidates so badly that searches go astray: recall@10 at L = 64
@@ -232,20 +195,14 @@ layout::Manifest write_slotted(const std::filesystem::path& directory, layout::M
                                      .degree = std::min(kEntryDegree, manifest.graph().max_degree),
                                      .seed = manifest.graph().build.seed,
                                      .threads = write.threads});
-  const EncodedRows encoded = encode_rows(manifest, built, options, write.threads);
+  const indexing::EncodedRows encoded = encode_rows(manifest, built, options, write.threads);
   const bool code = manifest.slotted().payload == PayloadKind::code;
   const layout::PayloadView payloads =
       code ? layout::PayloadView{encoded.extensions.data(), manifest.slotted().payload_bytes}
            : layout::PayloadView{built.rows.data, built.rows.stride_bytes};
-  return layout::write_slotted_index(directory, std::move(manifest),
-                                     {graph,
-                                      built.rows,
-                                      payloads,
-                                      {encoded.header, encoded.centroid, encoded.codes.span()},
-                                      costs,
-                                      plan,
-                                      entries.view()},
-                                     write);
+  return layout::write_slotted_index(
+      directory, std::move(manifest),
+      {graph, built.rows, payloads, encoded.view(), costs, plan, entries.view()}, write);
 }
 
 }  // namespace farvec::cli

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "graph/vamana_builder.h"
+#include "indexing/codes.h"
 #include "layout/graph/record_encoder.h"
 #include "search/index_loader.h"
 #include "tests/unit/search/scripted_endpoint.h"
@@ -72,7 +73,7 @@ class SmallIndex {
   static layout::Codes encode(const VectorView& view) {
     const quantization::Rabitq quantizer(train(view));
     layout::Codes codes;
-    codes.header = codes_header(quantizer.parameters(), view.count);
+    codes.header = indexing::codes_header(quantizer.parameters(), view.count);
     codes.centroid = quantizer.parameters().centroid;
     codes.region = HugeBuffer(layout::kRegionHeaderBytes + codes.header.payload_bytes());
     std::byte* records =

@@ -1,0 +1,56 @@
+#include "indexing/codes.h"
+
+#include "ssd_baseline/split_codes.h"
+
+namespace farvec::indexing {
+
+layout::CodesHeader codes_header(const quantization::RabitqParameters& parameters,
+                                 std::uint64_t count) {
+  layout::CodesHeader header;
+  header.bits = parameters.bits;
+  header.dimension = parameters.dimension;
+  header.record_bytes = static_cast<std::uint32_t>(
+      quantization::Rabitq::record_bytes(parameters.dimension, parameters.bits));
+  header.metric = parameters.metric;
+  header.type = parameters.type;
+  header.seed = parameters.seed;
+  header.count = count;
+  header.add_min = parameters.add_min;
+  header.add_max = parameters.add_max;
+  header.rescale_min = parameters.rescale_min;
+  header.rescale_max = parameters.rescale_max;
+  header.error_max = parameters.error_max;
+  return header;
+}
+
+namespace {
+
+EncodedRows encode(const VectorView& rows, const quantization::Rabitq& quantizer,
+                   unsigned threads) {
+  EncodedRows encoded;
+  encoded.header = codes_header(quantizer.parameters(), rows.count);
+  encoded.centroid = quantizer.parameters().centroid;
+  encoded.codes = HugeBuffer(rows.count * quantizer.record_bytes());
+  quantizer.encode(rows, encoded.codes.data(), threads);
+  return encoded;
+}
+
+}  // namespace
+
+EncodedRows encode_whole(const VectorView& rows, Metric metric, const CodeTraining& training) {
+  const quantization::Rabitq quantizer(
+      quantization::Rabitq::train(rows, metric, training.bits, training.seed, training.threads));
+  return encode(rows, quantizer, training.threads);
+}
+
+EncodedRows encode_split(const VectorView& rows, Metric metric,
+                         const quantization::SplitTraining& training) {
+  const quantization::SplitRabitq split(quantization::SplitRabitq::train(rows, metric, training));
+  EncodedRows encoded = encode(rows, split.code(), training.threads);
+  ssd_baseline::describe_extension(split, encoded.header);
+  encoded.extensions = HugeBuffer(rows.count * split.extension_bytes());
+  split.encode_extensions(rows, encoded.extensions.data(), training.threads);
+  return encoded;
+}
+
+}  // namespace farvec::indexing
