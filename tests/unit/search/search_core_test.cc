@@ -3,17 +3,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <functional>
 #include <vector>
 
 #include "base/error.h"
 #include "base/random.h"
-#include "graph/vamana_builder.h"
-#include "indexing/codes.h"
-#include "layout/graph/record_encoder.h"
+#include "indexing/graph_recipe.h"
 #include "search/index_loader.h"
 #include "tests/unit/search/scripted_endpoint.h"
 #include "tests/unit/search/task_list_feed.h"
+#include "tests/unit/temporary_folder.h"
 #include "transport/emulated/device.h"
 #include "transport/emulated/emulated_endpoint.h"
 #include "transport/faulty/faulty_endpoint.h"
@@ -26,7 +26,7 @@ constexpr std::uint32_t kDimension = 24;
 constexpr std::size_t kCount = 2000;
 constexpr std::uint32_t kDegree = 16;
 
-/// A graph over seeded bytes, its region in memory, and its index.
+/// A graph index of seeded bytes, its region in memory.
 class SmallIndex {
  public:
   explicit SmallIndex(bool record_checksum = false) {
@@ -39,17 +39,16 @@ class SmallIndex {
     options.degree = kDegree;
     options.list = 40;
     options.quiet = true;
-    const graph::Graph graph = graph::build_vamana(view, Metric::l2, options);
-    layout::GraphGeometry geometry;
-    geometry.vector_bytes = kDimension;
-    geometry.max_degree = kDegree;
-    geometry.count = kCount;
-    geometry.record_checksum = record_checksum;
-    layout::GraphLocator locator(geometry, layout::make_offset_table(graph.view()));
-    region_ = layout::encode_region(layout::RecordEncoder(locator, graph.view(), view), locator, 1);
-    index_ = std::make_unique<SearchIndex>(GraphIndex(
-        GraphIndex::Parts{Metric::l2, ElementType::u8, kDimension, graph.entry, std::move(locator),
-                          quantization::Rabitq(train(view)), encode(view)}));
+    const indexing::BuiltGraph built = indexing::build_graph(
+        {indexing::describe_source({"small.u8bin", "small"}, view, Metric::l2), view}, options);
+    const tests::TemporaryFolder folder;
+    const std::filesystem::path path = folder.path() / "index";
+    indexing::write_graph(path, built, {layout::LayoutKind::csr, 4, record_checksum},
+                          {.threads = 1, .quiet = true});
+    const auto directory = layout::IndexDirectory::open(path);
+    const layout::LoadOptions load{.threads = 1, .quiet = true};
+    region_ = directory.load_region(layout::kRecordsRegion, load);
+    index_ = std::make_unique<SearchIndex>(load_search_index(directory, load));
   }
 
   const SearchIndex& index() const { return *index_; }
@@ -66,22 +65,6 @@ class SmallIndex {
   }
 
  private:
-  static quantization::RabitqParameters train(const VectorView& view) {
-    return quantization::Rabitq::train(view, Metric::l2, 4, 1, 1);
-  }
-
-  static layout::Codes encode(const VectorView& view) {
-    const quantization::Rabitq quantizer(train(view));
-    layout::Codes codes;
-    codes.header = indexing::codes_header(quantizer.parameters(), view.count);
-    codes.centroid = quantizer.parameters().centroid;
-    codes.region = HugeBuffer(layout::kRegionHeaderBytes + codes.header.payload_bytes());
-    std::byte* records =
-        codes.region.data() + layout::kRegionHeaderBytes + codes.header.records_offset();
-    quantizer.encode(view, records, 1);
-    return codes;
-  }
-
   std::vector<std::uint8_t> rows_;
   HugeBuffer region_;
   std::unique_ptr<SearchIndex> index_;

@@ -1,0 +1,37 @@
+// From rows to a graph index for memory: a Vamana graph, records, and codes for compute DRAM.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "graph/graph.h"
+#include "graph/vamana_builder.h"
+#include "indexing/source.h"
+#include "layout/graph/graph_layout.h"
+#include "layout/region/index_writer.h"
+
+namespace farvec::indexing {
+
+/// A finished graph over the rows of a source, to be written in one layout or in several.
+struct BuiltGraph {
+  Source source;  ///< its manifest says how the graph was built
+  graph::Graph graph;
+  graph::VamanaStats stats;
+};
+
+/// Throws Error for options that make no sense. Memory as for graph::build_vamana().
+BuiltGraph build_graph(Source source, const graph::VamanaOptions& options);
+
+/// What becomes of a built graph.
+struct GraphRecipe {
+  layout::LayoutKind layout = layout::LayoutKind::csr;  ///< csr or padded
+  std::uint32_t code_bits = 2;                          ///< per dimension in DRAM, 1 to 8
+  bool record_checksum = false;
+};
+
+/// Trains, encodes and writes; codes are seeded as the graph was. Returns the manifest as written.
+/// Throws Error as layout::write_index() does; then nothing is left behind.
+layout::Manifest write_graph(const std::filesystem::path& directory, const BuiltGraph& built,
+                             const GraphRecipe& recipe, const layout::WriteOptions& options);
+
+}  // namespace farvec::indexing

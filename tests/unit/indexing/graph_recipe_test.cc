@@ -1,0 +1,111 @@
+#include "indexing/graph_recipe.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "base/error.h"
+#include "tests/unit/indexing/recipe_fixture.h"
+
+namespace farvec::indexing {
+namespace {
+
+using layout::LayoutKind;
+
+class GraphRecipeTest : public RecipeTest {
+ protected:
+  BuiltGraph build(unsigned threads = 2) const {
+    graph::VamanaOptions options;
+    options.degree = 16;
+    options.list = 40;
+    options.seed = 5;
+    options.threads = threads;
+    options.quiet = true;
+    return build_graph(source(), options);
+  }
+  /// Every record holds its row, and the neighbours of its vertex.
+  void expect_records(const layout::IndexDirectory& directory, const BuiltGraph& built) const {
+    const layout::GraphLocator locator = directory.load_locator(kLoad);
+    const HugeBuffer region = directory.load_region(layout::kRecordsRegion, kLoad);
+    for (NodeId id = 0; id < kCount; ++id) {
+      const layout::Extent extent = locator.locate(id);
+      const auto record =
+          locator.parse(id, extent, region.span().subspan(extent.offset, extent.bytes));
+      ASSERT_TRUE(record.ok()) << record.status().message();
+      ASSERT_TRUE(same_bytes(record.value().vector, rows().row(id), kDimension)) << id;
+      const auto neighbors = built.graph.neighbors(id);
+      ASSERT_EQ(record.value().degree, neighbors.size()) << id;
+      ASSERT_TRUE(same_bytes(record.value().neighbors,
+                             reinterpret_cast<const std::byte*>(neighbors.data()),
+                             neighbors.size_bytes()))
+          << id;
+    }
+  }
+};
+
+TEST_F(GraphRecipeTest, OneGraphIsReadBackFromEveryLayout) {
+  const BuiltGraph built = build();
+  for (const GraphRecipe& recipe :
+       {GraphRecipe{LayoutKind::csr, 2, false}, GraphRecipe{LayoutKind::csr, 4, true},
+        GraphRecipe{LayoutKind::padded, 8, false}, GraphRecipe{LayoutKind::padded, 2, true}}) {
+    const std::string name =
+        std::string(to_string(recipe.layout)) + (recipe.record_checksum ? "-checksum" : "");
+    const layout::Manifest written = write_graph(path(name), built, recipe, kWrite);
+    const layout::IndexDirectory directory = open(name);
+    expect_records(directory, built);
+    EXPECT_EQ(manifest_to_json(directory.manifest()), manifest_to_json(written));
+    EXPECT_EQ(written.graph().layout, recipe.layout);
+    EXPECT_EQ(written.graph().record_checksum, recipe.record_checksum);
+    EXPECT_EQ(written.graph().build.code_bits, recipe.code_bits);
+    EXPECT_EQ(directory.load_codes(kLoad).header.bits, recipe.code_bits);
+  }
+}
+
+TEST_F(GraphRecipeTest, SearchesFindTheNearest) {
+  const BuiltGraph built = build();
+  for (const LayoutKind kind : {LayoutKind::csr, LayoutKind::padded}) {
+    const std::string name(to_string(kind));
+    write_graph(path(name), built, {.layout = kind, .code_bits = 4}, kWrite);
+    const layout::IndexDirectory directory = open(name);
+    const search::SearchIndex index = search::load_search_index(directory, kLoad);
+    const HugeBuffer region = directory.load_region(layout::kRecordsRegion, kLoad);
+    search::TaskListFeed feed = queries();
+    for (auto& task : feed.tasks()) task.list = 80;
+    search::make_core(index, region.span(), search::SearchCoreOptions())->run(feed);
+    EXPECT_GE(recall(feed), 0.95) << name;
+  }
+}
+
+TEST_F(GraphRecipeTest, TheManifestSaysHowItWasBuilt) {
+  const layout::Manifest written = write_graph(path("index"), build(), {}, kWrite);
+  EXPECT_EQ(written.graph().max_degree, 16u);
+  EXPECT_EQ(written.graph().build.degree, 16u);
+  EXPECT_EQ(written.graph().build.list, 40u);
+  EXPECT_FLOAT_EQ(static_cast<float>(written.graph().build.alpha), graph::VamanaOptions().alpha);
+  EXPECT_EQ(written.graph().build.passes, 1u);
+  EXPECT_EQ(written.graph().build.seed, 5u);
+  EXPECT_EQ(written.dataset.name, "small");
+  EXPECT_EQ(written.count, kCount);
+}
+
+TEST_F(GraphRecipeTest, TheBytesDoNotDependOnTheThreads) {
+  const layout::Manifest one =
+      write_graph(path("one"), build(1), {}, {.threads = 1, .quiet = true});
+  const layout::Manifest three =
+      write_graph(path("three"), build(3), {}, {.threads = 3, .quiet = true});
+  EXPECT_EQ(manifest_to_json(one), manifest_to_json(three));
+}
+
+TEST_F(GraphRecipeTest, AnIndexIsReplacedOnlyWhenThatIsSaid) {
+  const BuiltGraph built = build();
+  write_graph(path("index"), built, {}, kWrite);
+  EXPECT_THROW(write_graph(path("index"), built, {LayoutKind::padded, 2, false}, kWrite), Error);
+  EXPECT_EQ(open("index").manifest().graph().layout, LayoutKind::csr);
+  write_graph(path("index"), built, {LayoutKind::padded, 2, false},
+              {.overwrite = true, .threads = 2, .quiet = true});
+  EXPECT_EQ(open("index").manifest().graph().layout, LayoutKind::padded);
+}
+
+}  // namespace
+}  // namespace farvec::indexing
