@@ -14,10 +14,10 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "cli/index/slotted_build.h"
 #include "cli/search/batch_search.h"
 #include "disk/faulty_queue.h"
 #include "disk/uring_queue.h"
+#include "indexing/slotted_recipe.h"
 #include "layout/region/index_directory.h"
 #include "search/disk_records.h"
 #include "search/slotted_core.h"
@@ -26,6 +26,7 @@
 
 namespace farvec::cli {
 
+using layout::PayloadKind;
 using ssd_baseline::PoolKind;
 using ssd_baseline::SearchKind;
 using ssd_baseline::SlottedSearchOptions;
@@ -52,9 +53,11 @@ class SlottedIndexes {
     }
     std::copy_n(values_.begin(), kTwice * kDimension,
                 values_.begin() + (kCount - kTwice) * kDimension);
-    for (const char* payload : {"code", "vector"})
-      build(payload, {.payload = payload, .extension_bits = 6, .rerank = "off"});
-    build("rerank", {.payload = "code", .extension_bits = 1, .rerank = "on"});
+    for (const PayloadKind payload : {PayloadKind::code, PayloadKind::vector}) {
+      build(std::string(to_string(payload)),
+            {.payload = payload, .extension_bits = 6, .rerank = false});
+    }
+    build("rerank", {.payload = PayloadKind::code, .extension_bits = 1, .rerank = true});
   }
 
   VectorView rows() const {
@@ -67,27 +70,17 @@ class SlottedIndexes {
   std::filesystem::path path(const std::string& name) const { return folder_.path() / name; }
 
  private:
-  void build(const std::string& name, const SlottedOptions& options) {
-    graph::VamanaOptions graph_options;
-    graph_options.degree = 20;
-    graph_options.list = 50;
-    graph_options.threads = 2;
-    graph_options.quiet = true;
-    graph_options.affinity = affinity_options(options, rows(), Metric::l2, graph_options);
-    graph::VamanaStats stats;
-    const graph::Graph graph = graph::build_vamana(rows(), Metric::l2, graph_options, &stats);
-    layout::Manifest manifest;
-    manifest.metric = Metric::l2;
-    manifest.source_type = manifest.stored_type = ElementType::f32;
-    manifest.dimension = kDimension;
-    manifest.count = kCount;
-    manifest.graph().max_degree = graph_options.degree;
-    manifest.graph().build = {
-        graph_options.degree, graph_options.list, 1.2, 1, graph_options.seed, 2};
-    manifest.dataset = {"clusters", "clusters.fbin", kDimension * sizeof(float), kCount, 0};
-    manifest.farvec_version = manifest.farvec_commit = "test";
-    write_slotted(path(name), manifest, {graph, stats, rows(), 2}, options,
-                  {.threads = 2, .quiet = true});
+  void build(const std::string& name, indexing::SlottedRecipe recipe) {
+    recipe.code_bits = 2;
+    graph::VamanaOptions options;
+    options.degree = 20;
+    options.list = 50;
+    options.threads = 2;
+    options.quiet = true;
+    const indexing::BuiltGraph built = indexing::build_slotted_graph(
+        {indexing::describe_source({"clusters.fbin", "clusters"}, rows(), Metric::l2), rows()},
+        recipe, options);
+    indexing::write_slotted(path(name), built, recipe, {.threads = 2, .quiet = true});
   }
 
   std::vector<float> values_;

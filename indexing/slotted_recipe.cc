@@ -1,0 +1,131 @@
+#include "indexing/slotted_recipe.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "graph/sampled_graph.h"
+#include "indexing/codes.h"
+#include "layout/pages/slotted_writer.h"
+#include "quantization/split_rabitq.h"
+#include "ssd_baseline/packing/affinity_threshold.h"
+
+namespace farvec::indexing {
+namespace {
+
+using layout::PayloadKind;
+using quantization::SplitRabitq;
+
+EncodedRows encode_rows(const layout::Manifest& manifest, const VectorView& rows,
+                        const SlottedRecipe& recipe, unsigned threads) {
+  const std::uint64_t seed = manifest.graph().build.seed;
+  if (recipe.payload == PayloadKind::code) {
+    return encode_split(rows, manifest.metric, {recipe.extension_bits, seed, threads});
+  }
+  return encode_whole(rows, manifest.metric, {recipe.code_bits, seed, threads});
+}
+
+/// `recipe` is resolved.
+void describe_slots(layout::Manifest& manifest, const VectorView& rows,
+                    const SlottedRecipe& recipe) {
+  const bool code = recipe.payload == PayloadKind::code;
+  manifest.count = rows.count;
+  manifest.graph().block_bytes = recipe.page_bytes;
+  layout::SlottedDescription& slotted = manifest.graph().make_slotted();
+  slotted.payload = code ? PayloadKind::code : PayloadKind::vector;
+  slotted.extension_bits = code ? recipe.extension_bits : 0;
+  slotted.payload_bytes = code ? SplitRabitq::extension_bytes(rows.dimension, recipe.extension_bits)
+                               : static_cast<std::uint32_t>(rows.row_bytes());
+  slotted.placement = to_string(recipe.packing);
+  slotted.rerank = recipe.rerank == true;
+}
+
+/// They take 72 bytes each.
+constexpr std::uint32_t kRowsPerEntryVertex = 32;
+constexpr std::uint32_t kEntryDegree = 16;
+
+std::uint32_t entry_vertices(const SlottedRecipe& recipe, std::size_t count) {
+  const std::size_t wanted = recipe.entry_vertices != 0
+                                 ? recipe.entry_vertices
+                                 : (count + kRowsPerEntryVertex - 1) / kRowsPerEntryVertex;
+  return static_cast<std::uint32_t>(
+      std::min<std::size_t>({wanted, count, layout::EntryGraphShape::kMostVertices}));
+}
+
+/// What the build is to remember for the packing.
+graph::AffinityOptions affinity_options(const SlottedRecipe& recipe, const Source& source,
+                                        const graph::VamanaOptions& graph) {
+  layout::Manifest manifest;
+  describe_slots(manifest, source.rows, recipe);
+  manifest.graph().max_degree = graph.degree;
+  const layout::SlottedGeometry geometry = manifest.slotted_geometry();
+  geometry.validate();
+  // A set is bound by what a page holds; a neighbour takes two bytes and some bits.
+  const std::uint32_t record_bytes =
+      geometry.least_record_bytes() + layout::SlottedGeometry::kSlotBytes + graph.degree * 9 / 4;
+  return {ssd_baseline::affinity_threshold(source.rows, source.manifest.metric, graph.seed,
+                                           graph.threads),
+          std::max(geometry.page_capacity() / record_bytes, 1u)};
+}
+
+/// Which page each record is in; the manifest says what came of it.
+layout::PagePlan pack(layout::Manifest& manifest, const BuiltGraph& built,
+                      const layout::RecordCosts& costs, unsigned threads) {
+  const graph::AffineSets& affine = built.stats.affine;
+  layout::PagePlan plan = ssd_baseline::pack_records(
+      ssd_baseline::parse_packing_kind(manifest.slotted().placement),
+      {built.graph.view(), costs, affine, manifest.graph().build.seed, threads});
+  const auto pairs = ssd_baseline::count_affine_pairs(affine, plan);
+  manifest.slotted().affine_pairs = pairs.all;
+  manifest.slotted().affine_pairs_together = pairs.together;
+  return plan;
+}
+
+/// Finds where searches start.
+graph::SampledGraph sample_entries(const layout::Manifest& manifest, const VectorView& rows,
+                                   const SlottedRecipe& recipe, unsigned threads) {
+  return {rows, manifest.metric,
+          graph::SampleOptions{.vertices = entry_vertices(recipe, rows.count),
+                               .degree = std::min(kEntryDegree, manifest.graph().max_degree),
+                               .seed = manifest.graph().build.seed,
+                               .threads = threads}};
+}
+
+}  // namespace
+
+SlottedRecipe resolve_slotted(SlottedRecipe recipe, const VectorView& rows) {
+  if (!recipe.payload) {
+    recipe.payload =
+        2 * rows.row_bytes() <= recipe.page_bytes ? PayloadKind::vector : PayloadKind::code;
+  }
+  if (!recipe.rerank) recipe.rerank = recipe.payload == PayloadKind::code;
+  return recipe;
+}
+
+BuiltGraph build_slotted_graph(Source source, const SlottedRecipe& recipe,
+                               graph::VamanaOptions options) {
+  options.affinity = affinity_options(resolve_slotted(recipe, source.rows), source, options);
+  return build_graph(std::move(source), options);
+}
+
+layout::Manifest write_slotted(const std::filesystem::path& directory, const BuiltGraph& built,
+                               const SlottedRecipe& given, const layout::WriteOptions& options) {
+  const VectorView& rows = built.source.rows;
+  const SlottedRecipe recipe = resolve_slotted(given, rows);
+  layout::Manifest manifest = built.source.manifest;
+  describe_slots(manifest, rows, recipe);
+  const AdjacencyView graph = built.graph.view();
+  const layout::RecordCosts costs =
+      layout::record_costs(manifest.slotted_geometry(), graph, options.threads);
+  const layout::PagePlan plan = pack(manifest, built, costs, options.threads);
+  const graph::SampledGraph entries = sample_entries(manifest, rows, recipe, options.threads);
+  const EncodedRows encoded = encode_rows(manifest, rows, recipe, options.threads);
+  const layout::PayloadView payloads =
+      recipe.payload == PayloadKind::code
+          ? layout::PayloadView{encoded.extensions.data(), manifest.slotted().payload_bytes}
+          : layout::PayloadView{rows.data, rows.stride_bytes};
+  return layout::write_slotted_index(
+      directory, std::move(manifest),
+      {graph, rows, payloads, encoded.view(), costs, plan, entries.view()}, options);
+}
+
+}  // namespace farvec::indexing

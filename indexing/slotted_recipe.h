@@ -1,0 +1,43 @@
+// From rows to a graph index in slotted pages, for SSDs: codes in one part or two, records packed
+// into pages, a graph of entries.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+
+#include "indexing/graph_recipe.h"
+#include "layout/pages/slotted_geometry.h"
+#include "ssd_baseline/packing/packing.h"
+
+namespace farvec::indexing {
+
+struct SlottedRecipe {
+  /// Of the records. None: a vector where two fit a page, else a code.
+  std::optional<layout::PayloadKind> payload = std::nullopt;
+  std::uint32_t code_bits = 4;       ///< per dimension in DRAM, of payload vector; of a code 1
+  std::uint32_t extension_bits = 4;  ///< per dimension in the record, of payload code
+  std::uint32_t page_bytes = 4096;
+  ssd_baseline::PackingKind packing = ssd_baseline::PackingKind::bnf;
+  /// Whether the vectors are stored too, to rank results again. None: beside codes.
+  std::optional<bool> rerank = std::nullopt;
+  std::uint32_t entry_vertices = 0;  ///< 0: as many as pay
+};
+
+/// The same with what is left open decided for such rows. One bit of every dimension in DRAM leads
+/// searches well when there are many dimensions, and with few a vector is hardly more than its
+/// code.
+SlottedRecipe resolve_slotted(SlottedRecipe recipe, const VectorView& rows);
+
+/// A graph that remembers which vertices belong together, so that write_slotted() packs them by it
+/// and gives them colors. Sets options.affinity. Throws Error for options that make no sense, and
+/// when no record fits a page.
+BuiltGraph build_slotted_graph(Source source, const SlottedRecipe& recipe,
+                               graph::VamanaOptions options);
+
+/// Encodes, packs and writes any built graph. Returns the manifest as written. Throws Error as
+/// layout::write_index() does; then nothing is left behind.
+layout::Manifest write_slotted(const std::filesystem::path& directory, const BuiltGraph& built,
+                               const SlottedRecipe& recipe, const layout::WriteOptions& options);
+
+}  // namespace farvec::indexing
