@@ -4,16 +4,14 @@
 
 #include "base/parallel.h"
 #include "cli/index/build_input.h"
-#include "cli/index/slotted_build.h"
 #include "cluster/centroid_index.h"
 #include "cluster/clustering.h"
 #include "cluster/grouping.h"
 #include "disk/disk_engine.h"
 #include "disk/memory_queue.h"
-#include "graph/vamana_builder.h"
-#include "indexing/codes.h"
+#include "indexing/graph_recipe.h"
+#include "indexing/slotted_recipe.h"
 #include "layout/cluster/cluster_writer.h"
-#include "layout/region/index_writer.h"
 #include "search/disk_records.h"
 #include "search/index_loader.h"
 #include "search/slotted_core.h"
@@ -22,28 +20,10 @@ namespace farvec::cli {
 
 namespace fs = std::filesystem;
 
-namespace {
-
-void write_memory_graph(const fs::path& directory, layout::Manifest manifest,
-                        const BuiltGraph& built, unsigned threads) {
-  const VectorView& rows = built.rows;
-  const indexing::EncodedRows encoded = indexing::encode_whole(
-      rows, manifest.metric, {built.code_bits, manifest.graph().build.seed, threads});
-  layout::write_index(directory, std::move(manifest), {built.graph.view(), rows, encoded.view()},
-                      {.threads = threads, .quiet = true});
-}
-
-}  // namespace
-
 void write_graphs(const fs::path& directory, const Sample& sample, std::uint32_t degree,
                   const SmallBuild& build) {
   const GraphRecipe& recipe = build.recipe;
-  const VectorView rows = sample.rows.view();
   const unsigned threads = resolve_threads(build.threads);
-  layout::Manifest manifest = sample.manifest;
-  layout::GraphPart& part = manifest.graph();
-  part.max_degree = degree;
-  part.build = {degree, recipe.list, recipe.alpha, recipe.passes, build.seed, recipe.code_bits};
   graph::VamanaOptions options;
   options.degree = degree;
   options.list = recipe.list;
@@ -52,19 +32,18 @@ void write_graphs(const fs::path& directory, const Sample& sample, std::uint32_t
   options.seed = build.seed;
   options.threads = threads;
   options.quiet = true;
-  graph::VamanaStats stats;
-  const graph::Graph graph = graph::build_vamana(rows, manifest.metric, options, &stats);
-  const BuiltGraph built{graph, stats, rows, recipe.code_bits};
+  const indexing::BuiltGraph built =
+      indexing::build_graph({sample.manifest, sample.rows.view()}, options);
+  const layout::WriteOptions write{.threads = threads, .quiet = true};
   fs::create_directory(directory);
   for (const layout::LayoutKind kind : build.graph_layouts) {
     const fs::path out = directory / to_string(kind);
-    part.layout = kind;
     if (kind == layout::LayoutKind::slotted) {
-      SlottedOptions slotted;
-      slotted.payload = "vector";
-      write_slotted(out, manifest, built, slotted, {.threads = threads, .quiet = true});
+      indexing::write_slotted(
+          out, built, {.payload = layout::PayloadKind::vector, .code_bits = recipe.code_bits},
+          write);
     } else {
-      write_memory_graph(out, manifest, built, threads);
+      indexing::write_graph(out, built, {.layout = kind, .code_bits = recipe.code_bits}, write);
     }
   }
 }

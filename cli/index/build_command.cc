@@ -15,7 +15,8 @@
 #include "cli/index/build_input.h"
 #include "cli/index/slotted_build.h"
 #include "graph/vamana_builder.h"
-#include "indexing/codes.h"
+#include "indexing/graph_recipe.h"
+#include "indexing/slotted_recipe.h"
 #include "indexing/source.h"
 #include "layout/region/index_writer.h"
 #include "rpc/option_rules.h"
@@ -43,20 +44,6 @@ struct BuildArguments {
     return code_bits.value_or(is_slotted() ? 4 : 2);
   }
 };
-
-layout::Manifest describe(const BuildArguments& arguments, const VectorView& source,
-                          Metric metric) {
-  layout::Manifest manifest =
-      indexing::describe_source({arguments.input.data, arguments.input.name}, source, metric);
-  layout::GraphPart& part = manifest.graph();
-  part.layout = layout::parse_layout_kind(arguments.layout);
-  part.record_checksum = arguments.record_checksum;
-  part.max_degree = arguments.graph.degree;
-  part.build = {
-      arguments.graph.degree, arguments.graph.list, static_cast<double>(arguments.graph.alpha),
-      arguments.graph.passes, arguments.graph.seed, arguments.dram_bits()};
-  return manifest;
-}
 
 void report(const BuildArguments& arguments, const layout::Manifest& manifest,
             const graph::VamanaStats& stats) {
@@ -118,43 +105,40 @@ void check_arguments(const BuildArguments& arguments) {
   check_slotted_options(arguments.slotted);
 }
 
-layout::Manifest write(const BuildArguments& arguments, layout::Manifest manifest,
-                       const BuiltGraph& built, unsigned threads) {
-  const layout::WriteOptions options{
-      .overwrite = arguments.overwrite, .threads = threads, .quiet = arguments.graph.quiet};
-  if (arguments.is_slotted()) {
-    return write_slotted(arguments.out, std::move(manifest), built, arguments.slotted, options);
-  }
-  const VectorView& rows = built.rows;
-  const indexing::EncodedRows encoded = indexing::encode_whole(
-      rows, manifest.metric, {arguments.dram_bits(), arguments.graph.seed, threads});
-  const layout::IndexContents contents{built.graph.view(), rows, encoded.view()};
-  return layout::write_index(arguments.out, std::move(manifest), contents, options);
+void build_pages(const BuildArguments& arguments, indexing::Source source,
+                 const layout::WriteOptions& options) {
+  const indexing::SlottedRecipe recipe = indexing::resolve_slotted(
+      slotted_recipe(arguments.slotted, arguments.dram_bits()), source.rows);
+  warn_of_slotted(recipe, source.manifest.dimension);
+  const indexing::BuiltGraph built =
+      indexing::build_slotted_graph(std::move(source), recipe, arguments.graph);
+  report(arguments, indexing::write_slotted(arguments.out, built, recipe, options), built.stats);
 }
 
-void build(const Command& command, BuildArguments arguments) {
+void build_records(const BuildArguments& arguments, indexing::Source source,
+                   const layout::WriteOptions& options) {
+  const indexing::BuiltGraph built = indexing::build_graph(std::move(source), arguments.graph);
+  const indexing::GraphRecipe recipe{layout::parse_layout_kind(arguments.layout),
+                                     arguments.dram_bits(), arguments.record_checksum};
+  report(arguments, indexing::write_graph(arguments.out, built, recipe, options), built.stats);
+}
+
+void build(const Command& command, const BuildArguments& arguments) {
   check_options(command, arguments);
   check_arguments(arguments);
   const Metric metric = parse_metric(arguments.input.metric);
   const unsigned threads = resolve_threads(arguments.graph.threads);
-  dataset::VectorSet source = load_source(arguments.input);
+  dataset::VectorSet rows = load_source(arguments.input);
   layout::check_destination(arguments.out, arguments.overwrite,
-                            source.view().count * source.view().row_bytes());
-  layout::Manifest manifest = describe(arguments, source.view(), metric);
-  const dataset::VectorSet stored = indexing::stored_rows(std::move(source), metric, threads);
-  const VectorView rows = stored.view();
-
-  graph::VamanaOptions options = arguments.graph;
-  if (arguments.is_slotted()) {
-    arguments.slotted = resolve_slotted(arguments.slotted, rows);
-    warn_of_slotted(arguments.slotted, manifest.dimension, arguments.dram_bits());
-    options.affinity = affinity_options(arguments.slotted, rows, metric, arguments.graph);
-  }
-  graph::VamanaStats stats;
-  const graph::Graph graph = graph::build_vamana(rows, metric, options, &stats);
-  manifest =
-      write(arguments, std::move(manifest), {graph, stats, rows, arguments.dram_bits()}, threads);
-  report(arguments, manifest, stats);
+                            rows.view().count * rows.view().row_bytes());
+  layout::Manifest manifest =
+      indexing::describe_source({arguments.input.data, arguments.input.name}, rows.view(), metric);
+  const dataset::VectorSet stored = indexing::stored_rows(std::move(rows), metric, threads);
+  const layout::WriteOptions options{
+      .overwrite = arguments.overwrite, .threads = threads, .quiet = arguments.graph.quiet};
+  indexing::Source source{std::move(manifest), stored.view()};
+  if (arguments.is_slotted()) return build_pages(arguments, std::move(source), options);
+  build_records(arguments, std::move(source), options);
 }
 
 void add_graph_options(Command& command, BuildArguments& arguments) {

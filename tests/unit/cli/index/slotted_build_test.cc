@@ -2,33 +2,40 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "base/error.h"
-#include "base/types.h"
 #include "cli/search/disk_choices.h"
 
 namespace farvec::cli {
 namespace {
 
-SlottedOptions resolved(std::uint32_t dimension, ElementType type, SlottedOptions options = {}) {
-  return resolve_slotted(std::move(options), packed_view(nullptr, 1, dimension, type));
+TEST(SlottedBuild, WordsBecomeARecipe) {
+  SlottedOptions options;
+  const indexing::SlottedRecipe open = slotted_recipe(options, 4);
+  EXPECT_EQ(open.payload, std::nullopt);
+  EXPECT_EQ(open.rerank, std::nullopt);
+  EXPECT_EQ(open.packing, ssd_baseline::PackingKind::bnf);
+
+  options = {.payload = "code",
+             .extension_bits = 6,
+             .page_bytes = 8192,
+             .placement = "affinity",
+             .rerank = "off",
+             .entry_vertices = 70};
+  const indexing::SlottedRecipe said = slotted_recipe(options, 3);
+  EXPECT_EQ(said.payload, layout::PayloadKind::code);
+  EXPECT_EQ(said.code_bits, 3u);
+  EXPECT_EQ(said.extension_bits, 6u);
+  EXPECT_EQ(said.page_bytes, 8192u);
+  EXPECT_EQ(said.packing, ssd_baseline::PackingKind::affinity);
+  EXPECT_EQ(said.rerank, false);
+  EXPECT_EQ(said.entry_vertices, 70u);
 }
 
-TEST(SlottedBuild, RecordsHoldVectorsWhereTwoFitAPage) {
-  EXPECT_EQ(resolved(96, ElementType::f32).payload, "vector");
-  EXPECT_EQ(resolved(96, ElementType::f32).rerank, "off");
-  EXPECT_EQ(resolved(512, ElementType::f32).payload, "vector");
-  EXPECT_EQ(resolved(513, ElementType::f32).payload, "code");
-  EXPECT_EQ(resolved(513, ElementType::f32).rerank, "on");
-  EXPECT_EQ(resolved(784, ElementType::u8).payload, "vector");
-  EXPECT_EQ(resolved(784, ElementType::f32, {.page_bytes = 8192}).payload, "vector");
-}
-
-TEST(SlottedBuild, WhatIsSaidStays) {
-  const SlottedOptions code = resolved(96, ElementType::f32, {.payload = "code", .rerank = "off"});
-  EXPECT_EQ(code.payload, "code");
-  EXPECT_EQ(code.rerank, "off");
-  EXPECT_EQ(resolved(96, ElementType::f32, {.payload = "code"}).rerank, "on");
-  EXPECT_EQ(resolved(2000, ElementType::f32, {.payload = "vector"}).payload, "vector");
+TEST(SlottedBuild, AWordThatIsNoneIsRefused) {
+  EXPECT_THROW(slotted_recipe({.payload = "vectors"}, 4), Error);
+  EXPECT_THROW(slotted_recipe({.placement = "near"}, 4), Error);
 }
 
 TEST(SlottedBuild, SearchesRankAgainWhereThereAreVectors) {
