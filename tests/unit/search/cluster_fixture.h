@@ -12,9 +12,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "cluster/clustering.h"
-#include "cluster/grouping.h"
-#include "layout/cluster/cluster_writer.h"
+#include "indexing/cluster_recipe.h"
 #include "search/index_loader.h"
 #include "search/search_core.h"
 #include "tests/unit/search/task_list_feed.h"
@@ -42,20 +40,11 @@ class SmallClusters {
     options.clusters = kClusters;
     options.replicas = 4;
     options.quiet = true;
-    clustering_ = cluster::build_clusters(view, Metric::l2, options);
-    const graph::Graph graph =
-        cluster::build_centroid_graph(clustering_.centroids, kDimension, 1, 1);
-    const auto homes = cluster::group_by_frequency(clustering_.membership(), {}, 1);
+    built_ = indexing::build_clusters(
+        {indexing::describe_source({"small.u8bin", "small"}, view, Metric::l2), view}, options);
     for (const ClusterLayoutKind kind : layout::kClusterLayouts) {
-      layout::Manifest manifest;
-      manifest.source_type = ElementType::u8;
-      auto& part = manifest.part.emplace<layout::ClusterPart>();
-      part.geometry.kind = kind;
-      part.build = {4, 1.2, 1.5, 0, 1};
-      manifest.dataset = {"small", "small.u8bin", kDimension, kCount, 0};
-      layout::write_cluster_index(
-          path(kind), manifest, {clustering_.membership(), homes, view, kClusters, record_checksum},
-          {clustering_.centroids, kDimension, graph.view()}, {.threads = 1, .quiet = true});
+      indexing::write_clusters(path(kind), built_, {kind, record_checksum},
+                               {.threads = 1, .quiet = true});
       const auto directory = layout::IndexDirectory::open(path(kind));
       indexes_.emplace(kind, load_search_index(directory, {.threads = 1, .quiet = true}));
       regions_.emplace(
@@ -74,7 +63,7 @@ class SmallClusters {
   const std::byte* row(std::size_t i) const {
     return reinterpret_cast<const std::byte*>(rows_.data()) + i * kDimension;
   }
-  MembershipView membership() const { return clustering_.membership(); }
+  MembershipView membership() const { return built_.clusters.membership(); }
 
   std::unique_ptr<transport::Endpoint> endpoint(ClusterLayoutKind kind,
                                                 transport::MappedOptions options = {}) const {
@@ -87,7 +76,7 @@ class SmallClusters {
  private:
   tests::TemporaryFolder folder_;
   std::vector<std::uint8_t> rows_;
-  cluster::Clustering clustering_;
+  indexing::BuiltClusters built_;
   std::map<ClusterLayoutKind, SearchIndex> indexes_;
   std::map<ClusterLayoutKind, HugeBuffer> regions_;
 };

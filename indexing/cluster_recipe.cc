@@ -1,0 +1,64 @@
+#include "indexing/cluster_recipe.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/parallel.h"
+#include "cluster/centroid_index.h"
+#include "cluster/grouping.h"
+#include "layout/cluster/cluster_writer.h"
+
+namespace farvec::indexing {
+namespace {
+
+/// How often each cluster will be probed, before anybody has counted: a query comes from where
+/// there are many vectors.
+std::vector<std::uint64_t> expected_frequencies(const cluster::Clustering& clusters) {
+  std::vector<std::uint64_t> frequencies(clusters.count());
+  for (const ClusterId cluster : clusters.clusters) ++frequencies[cluster];
+  return frequencies;
+}
+
+layout::ClusterBuildParameters describe_build(const cluster::ClusteringOptions& options,
+                                              const cluster::ClusteringStats& stats) {
+  return {.replicas = options.replicas,
+          .closure_ratio = static_cast<double>(stats.closure_ratio),
+          .balance = static_cast<double>(options.balance),
+          .sample = stats.sample,
+          .seed = options.seed};
+}
+
+}  // namespace
+
+std::uint32_t cluster_count(std::size_t rows, std::uint64_t rows_per_cluster) {
+  return static_cast<std::uint32_t>((rows + rows_per_cluster - 1) / rows_per_cluster);
+}
+
+BuiltClusters build_clusters(Source source, const cluster::ClusteringOptions& options) {
+  const unsigned threads = resolve_threads(options.threads);
+  BuiltClusters built;
+  built.source = std::move(source);
+  built.clusters = cluster::build_clusters(built.source.rows, built.source.manifest.metric, options,
+                                           &built.stats);
+  auto& part = built.source.manifest.part.emplace<layout::ClusterPart>();
+  part.build = describe_build(options, built.stats);
+  built.centroids = cluster::build_centroid_graph(
+      built.clusters.centroids, built.clusters.space_dimension, options.seed, threads);
+  built.homes = cluster::group_by_frequency(built.clusters.membership(),
+                                            expected_frequencies(built.clusters), threads);
+  return built;
+}
+
+layout::Manifest write_clusters(const std::filesystem::path& directory, const BuiltClusters& built,
+                                const ClusterRecipe& recipe, const layout::WriteOptions& options) {
+  const cluster::Clustering& clusters = built.clusters;
+  layout::Manifest manifest = built.source.manifest;
+  manifest.cluster().geometry.kind = recipe.layout;
+  return layout::write_cluster_index(
+      directory, std::move(manifest),
+      {clusters.membership(), built.homes, built.source.rows,
+       static_cast<std::uint32_t>(clusters.count()), recipe.record_checksum},
+      {clusters.centroids, clusters.space_dimension, built.centroids.view()}, options);
+}
+
+}  // namespace farvec::indexing

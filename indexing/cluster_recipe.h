@@ -1,0 +1,46 @@
+// From rows to a cluster index: balanced clusters with replicas, a graph over their centroids, and
+// vectors grouped by cluster.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "base/types.h"
+#include "cluster/clustering.h"
+#include "graph/graph.h"
+#include "indexing/source.h"
+#include "layout/cluster/cluster_layout.h"
+#include "layout/region/index_writer.h"
+
+namespace farvec::indexing {
+
+/// How many clusters of so many vectors each (without replicas) the rows make.
+std::uint32_t cluster_count(std::size_t rows, std::uint64_t rows_per_cluster);
+
+/// Finished clusters of the rows of a source, to be written in one layout or in several.
+struct BuiltClusters {
+  Source source;  ///< its manifest says how the clusters were built
+  cluster::Clustering clusters;
+  cluster::ClusteringStats stats;
+  graph::Graph centroids{0, 1};
+  std::vector<ClusterId> homes;  ///< of every vector: the cluster that it is stored with
+};
+
+/// Clusters, and gives each vector a home as if queries came from where there are many vectors.
+/// Throws Error as cluster::build_clusters() does. The rows may be a mapped file.
+BuiltClusters build_clusters(Source source, const cluster::ClusteringOptions& options);
+
+/// What becomes of built clusters.
+struct ClusterRecipe {
+  layout::ClusterLayoutKind layout = layout::ClusterLayoutKind::grouped;
+  bool record_checksum = false;
+};
+
+/// Returns the manifest as written. Throws Error as layout::write_index() does; then nothing is
+/// left behind.
+layout::Manifest write_clusters(const std::filesystem::path& directory, const BuiltClusters& built,
+                                const ClusterRecipe& recipe, const layout::WriteOptions& options);
+
+}  // namespace farvec::indexing
