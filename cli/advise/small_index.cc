@@ -3,15 +3,11 @@
 #include <utility>
 
 #include "base/parallel.h"
-#include "cli/index/build_input.h"
-#include "cluster/centroid_index.h"
-#include "cluster/clustering.h"
-#include "cluster/grouping.h"
 #include "disk/disk_engine.h"
 #include "disk/memory_queue.h"
+#include "indexing/cluster_recipe.h"
 #include "indexing/graph_recipe.h"
 #include "indexing/slotted_recipe.h"
-#include "layout/cluster/cluster_writer.h"
 #include "search/disk_records.h"
 #include "search/index_loader.h"
 #include "search/slotted_core.h"
@@ -51,34 +47,19 @@ void write_graphs(const fs::path& directory, const Sample& sample, std::uint32_t
 void write_clusters(const fs::path& directory, const Sample& sample, const Partition& partition,
                     const std::vector<layout::ClusterLayoutKind>& layouts,
                     const SmallBuild& build) {
-  const VectorView rows = sample.rows.view();
   const unsigned threads = resolve_threads(build.threads);
   cluster::ClusteringOptions options;
-  options.clusters = static_cast<std::uint32_t>((rows.count + partition.cluster_rows - 1) /
-                                                partition.cluster_rows);
+  options.clusters = indexing::cluster_count(sample.rows.count(), partition.cluster_rows);
   options.replicas = partition.replicas;
   options.seed = build.seed;
   options.threads = threads;
   options.quiet = true;
-  layout::Manifest manifest = sample.manifest;
-  cluster::ClusteringStats stats;
-  const cluster::Clustering clusters =
-      cluster::build_clusters(rows, manifest.metric, options, &stats);
-  auto& part = manifest.part.emplace<layout::ClusterPart>();
-  part.build = {partition.replicas, static_cast<double>(stats.closure_ratio),
-                static_cast<double>(options.balance), stats.sample, build.seed};
-  const graph::Graph centroids = cluster::build_centroid_graph(
-      clusters.centroids, clusters.space_dimension, build.seed, threads);
-  const std::vector<ClusterId> homes = cluster::group_by_frequency(
-      clusters.membership(), expected_frequencies(clusters.membership(), options.clusters),
-      threads);
+  const indexing::BuiltClusters built =
+      indexing::build_clusters({sample.manifest, sample.rows.view()}, options);
   fs::create_directory(directory);
   for (const layout::ClusterLayoutKind kind : layouts) {
-    part.geometry.kind = kind;
-    layout::write_cluster_index(directory / to_string(kind), manifest,
-                                {clusters.membership(), homes, rows, options.clusters, false},
-                                {clusters.centroids, clusters.space_dimension, centroids.view()},
-                                {.threads = threads, .quiet = true});
+    indexing::write_clusters(directory / to_string(kind), built, {.layout = kind},
+                             {.threads = threads, .quiet = true});
   }
 }
 

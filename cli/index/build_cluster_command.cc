@@ -16,12 +16,9 @@
 #include "base/version.h"
 #include "cli/commands.h"
 #include "cli/index/build_input.h"
-#include "cluster/centroid_index.h"
-#include "cluster/clustering.h"
-#include "cluster/grouping.h"
 #include "dataset/mapped_vectors.h"
+#include "indexing/cluster_recipe.h"
 #include "indexing/source.h"
-#include "layout/cluster/cluster_writer.h"
 
 namespace farvec::cli {
 namespace {
@@ -55,23 +52,16 @@ std::vector<Output> outputs(const ClusterArguments& arguments) {
   return all;
 }
 
-/// How many clusters of --cluster-bytes the rows make.
-std::uint32_t cluster_count(const ClusterArguments& arguments, const VectorView& rows) {
+/// How many clusters, when they were given by their bytes.
+std::uint32_t wanted_clusters(const ClusterArguments& arguments, const VectorView& rows) {
   if (arguments.clustering.clusters > 0) return arguments.clustering.clusters;
-  const std::uint64_t rows_per_cluster =
-      std::max<std::uint64_t>(arguments.cluster_bytes / rows.row_bytes(), 1);
-  return static_cast<std::uint32_t>((rows.count + rows_per_cluster - 1) / rows_per_cluster);
+  return indexing::cluster_count(
+      rows.count, std::max<std::uint64_t>(arguments.cluster_bytes / rows.row_bytes(), 1));
 }
 
 layout::Manifest describe(const ClusterArguments& arguments, const VectorView& source,
                           Metric metric) {
-  layout::Manifest manifest =
-      indexing::describe_source({arguments.input.data, arguments.input.name}, source, metric);
-  const cluster::ClusteringOptions& options = arguments.clustering;
-  auto& part = manifest.part.emplace<layout::ClusterPart>();
-  part.build = {options.replicas, static_cast<double>(options.closure_ratio),
-                static_cast<double>(options.balance), options.sample, options.seed};
-  return manifest;
+  return indexing::describe_source({arguments.input.data, arguments.input.name}, source, metric);
 }
 
 void report(const ClusterArguments& arguments, const Output& output,
@@ -117,30 +107,15 @@ void prepare_outputs(const ClusterArguments& arguments, const VectorView& source
   }
 }
 
-/// `rows` are what `manifest` describes, in stored form.
-void build_from(const ClusterArguments& arguments, layout::Manifest manifest,
-                const VectorView& rows) {
+void build_from(const ClusterArguments& arguments, indexing::Source source) {
   const cluster::ClusteringOptions& options = arguments.clustering;
-  const unsigned threads = resolve_threads(options.threads);
-  cluster::ClusteringStats stats;
-  const cluster::Clustering clusters =
-      cluster::build_clusters(rows, manifest.metric, options, &stats);
-  layout::ClusterPart& part = manifest.cluster();
-  part.build.sample = stats.sample;
-  part.build.closure_ratio = static_cast<double>(stats.closure_ratio);
-  const graph::Graph centroids = cluster::build_centroid_graph(
-      clusters.centroids, clusters.space_dimension, options.seed, threads);
-  const std::vector<ClusterId> homes = cluster::group_by_frequency(
-      clusters.membership(), expected_frequencies(clusters.membership(), options.clusters),
-      threads);
+  const layout::WriteOptions write{arguments.overwrite, resolve_threads(options.threads),
+                                   options.quiet};
+  const indexing::BuiltClusters built = indexing::build_clusters(std::move(source), options);
   for (const Output& output : outputs(arguments)) {
-    part.geometry.kind = output.layout;
-    const layout::Manifest written = layout::write_cluster_index(
-        output.directory, manifest,
-        {clusters.membership(), homes, rows, options.clusters, arguments.record_checksum},
-        {clusters.centroids, clusters.space_dimension, centroids.view()},
-        {arguments.overwrite, threads, options.quiet});
-    report(arguments, output, written, stats);
+    const layout::Manifest written = indexing::write_clusters(
+        output.directory, built, {output.layout, arguments.record_checksum}, write);
+    report(arguments, output, written, built.stats);
   }
 }
 
@@ -150,8 +125,8 @@ void build_mapped(ClusterArguments arguments, Metric metric) {
   }
   const dataset::MappedVectors source(arguments.input.data);
   prepare_outputs(arguments, source.view());
-  arguments.clustering.clusters = cluster_count(arguments, source.view());
-  build_from(arguments, describe(arguments, source.view(), metric), source.view());
+  arguments.clustering.clusters = wanted_clusters(arguments, source.view());
+  build_from(arguments, {describe(arguments, source.view(), metric), source.view()});
 }
 
 void build(ClusterArguments arguments) {
@@ -163,11 +138,11 @@ void build(ClusterArguments arguments) {
   if (arguments.map) return build_mapped(arguments, metric);
   dataset::VectorSet source = load_source(arguments.input);
   prepare_outputs(arguments, source.view());
-  arguments.clustering.clusters = cluster_count(arguments, source.view());
-  const layout::Manifest manifest = describe(arguments, source.view(), metric);
+  arguments.clustering.clusters = wanted_clusters(arguments, source.view());
+  layout::Manifest manifest = describe(arguments, source.view(), metric);
   const dataset::VectorSet stored = indexing::stored_rows(
       std::move(source), metric, resolve_threads(arguments.clustering.threads));
-  build_from(arguments, manifest, stored.view());
+  build_from(arguments, {std::move(manifest), stored.view()});
 }
 
 void add_options(Command& command, ClusterArguments& arguments) {

@@ -25,11 +25,4 @@ dataset::VectorSet load_source(const BuildInput& input) {
   return source;
 }
 
-std::vector<std::uint64_t> expected_frequencies(const MembershipView& membership,
-                                                std::uint32_t clusters) {
-  std::vector<std::uint64_t> frequencies(clusters);
-  for (const ClusterId cluster : membership.clusters) ++frequencies[cluster];
-  return frequencies;
-}
-
 }  // namespace farvec::cli

@@ -1,13 +1,9 @@
 // What every build begins with: the options that name the vectors, and the vectors.
 #pragma once
 
-#include <cstdint>
 #include <string>
-#include <vector>
 
 #include "base/command_line.h"
-#include "base/membership.h"
-#include "base/types.h"
 #include "dataset/vector_set.h"
 
 namespace farvec::cli {
@@ -23,10 +19,5 @@ void add_input_options(Command& command, BuildInput& input);
 
 /// The rows of the file; says how many were dropped. Throws Error.
 dataset::VectorSet load_source(const BuildInput& input);
-
-/// How often each of the clusters will be probed, before anybody has counted: a query comes from
-/// where there are many vectors.
-std::vector<std::uint64_t> expected_frequencies(const MembershipView& membership,
-                                                std::uint32_t clusters);
 
 }  // namespace farvec::cli
