@@ -109,7 +109,7 @@ void build_pages(const BuildArguments& arguments, indexing::Source source,
                  const layout::WriteOptions& options) {
   const indexing::SlottedRecipe recipe = indexing::resolve_slotted(
       slotted_recipe(arguments.slotted, arguments.dram_bits()), source.rows);
-  warn_of_slotted(recipe, source.manifest.dimension);
+  warn_of_slotted(recipe, source.rows.dimension);
   const indexing::BuiltGraph built =
       indexing::build_slotted_graph(std::move(source), recipe, arguments.graph);
   report(arguments, indexing::write_slotted(arguments.out, built, recipe, options), built.stats);

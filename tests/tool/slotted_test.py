@@ -61,6 +61,13 @@ class Slotted(ToolTest):
             self.must_pass(self.build_slotted(data, "--overwrite", metric=metric))
             self.inspect()
 
+    def test_warns_of_codes_that_lead_astray(self):
+        options = ("--overwrite", "--payload", "code")
+        few = self.must_pass(self.build_slotted(self.data(100, 24), *options))
+        self.assertIn("1-bit codes of 24 dimensions", few.stderr)
+        many = self.must_pass(self.build_slotted(self.data(100, 400), *options))
+        self.assertNotIn("1-bit codes", many.stderr)
+
     def test_few_vectors(self):
         for count in (1, 2, 3):
             data = self.data(count)
