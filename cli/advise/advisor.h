@@ -22,7 +22,7 @@ struct AdviceOptions {
   double most_minutes = 10;   ///< for building and counting; a larger sample is cut to fit
   std::uint64_t most_queries = 1000;
   std::uint64_t seed = 1;
-  GraphRecipe recipe;
+  GraphBuild recipe;
   std::vector<std::uint32_t> degrees;  ///< none: no graphs
   std::vector<layout::LayoutKind> graph_layouts;
   std::vector<double> memory_percents;      ///< budgets of slotted pages

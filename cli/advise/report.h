@@ -16,7 +16,7 @@ namespace farvec::cli {
 struct AdviceReport {
   IndexedFile file;
   Target target;
-  GraphRecipe recipe;
+  GraphBuild recipe;
   std::uint32_t k = 10;
   double recall = 0.95;
   std::vector<std::uint64_t> sample_rows;

@@ -25,7 +25,7 @@ std::string to_string(const Setting& setting) {
 }
 
 std::string build_command(const Setting& setting, const IndexedFile& file,
-                          const GraphRecipe& recipe) {
+                          const GraphBuild& recipe) {
   const std::string input = fmt::format("--data {} --metric {}", file.path, to_string(file.metric));
   if (setting.is_graph()) {
     return fmt::format(
@@ -39,7 +39,7 @@ std::string build_command(const Setting& setting, const IndexedFile& file,
                      layout_name(setting));
 }
 
-std::string search_options(const Setting& setting, const GraphRecipe& recipe) {
+std::string search_options(const Setting& setting, const GraphBuild& recipe) {
   if (!setting.is_graph()) return "";
   if (!setting.is_slotted()) return fmt::format("--width {}", recipe.width);
   return fmt::format("--width 1 --search best-first --prefetch off --memory-budget {:g}%",

@@ -12,7 +12,7 @@
 namespace farvec::cli {
 
 /// How all graphs are built and searched; only the degree varies.
-struct GraphRecipe {
+struct GraphBuild {
   std::uint32_t list = 75;
   double alpha = 1.15;
   std::uint32_t passes = 1;
@@ -66,10 +66,10 @@ struct IndexedFile {
 
 /// The command that builds the whole index, but for --out.
 std::string build_command(const Setting& setting, const IndexedFile& file,
-                          const GraphRecipe& recipe);
+                          const GraphBuild& recipe);
 
 /// What a search of the index needs besides its list or number of clusters: "--width 3"; of slotted
 /// pages budget, order and prefetch too; nothing of clusters.
-std::string search_options(const Setting& setting, const GraphRecipe& recipe);
+std::string search_options(const Setting& setting, const GraphBuild& recipe);
 
 }  // namespace farvec::cli

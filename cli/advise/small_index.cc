@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 void write_graphs(const fs::path& directory, const Sample& sample, std::uint32_t degree,
                   const SmallBuild& build) {
-  const GraphRecipe& recipe = build.recipe;
+  const GraphBuild& recipe = build.recipe;
   const unsigned threads = resolve_threads(build.threads);
   graph::VamanaOptions options;
   options.degree = degree;

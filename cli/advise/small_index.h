@@ -17,7 +17,7 @@
 namespace farvec::cli {
 
 struct SmallBuild {
-  GraphRecipe recipe;
+  GraphBuild recipe;
   std::uint64_t seed = 1;
   unsigned threads = 0;
   std::vector<layout::LayoutKind> graph_layouts;
