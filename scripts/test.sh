@@ -3,9 +3,9 @@
 #   scripts/test.sh            lint, release tests, sanitizers for the rooms named below and for one
 #                              group of the others, whose turn it is by the commit, short fuzzing
 #   scripts/test.sh --quick    lint and the release tests only
-#   scripts/test.sh --long     also every room under both sanitizers, the daemons of several memory
-#                              nodes under the thread sanitizer, clang-tidy, a minute of each fuzz
-#                              target
+#   scripts/test.sh --long     also the tests between two guests, every room under both sanitizers,
+#                              the daemons of several memory nodes under the thread sanitizer,
+#                              clang-tidy, a minute of each fuzz target
 # Environment: FARVEC_DATA  folder with data sets (tests that want it skip without it)
 #              FARVEC_JOBS  parallel jobs (default: the number of cores)
 set -uo pipefail
@@ -18,7 +18,7 @@ ASAN_ROOMS=(base dataset layout coroutines disk transport ssd_baseline search ti
 ASAN_TURNS=("distance quantization" "graph cluster indexing" "rpc memory_node")
 TSAN_ROOMS=(coroutines disk transport graph ssd_baseline rpc memory_node search tiers compute_node)
 TSAN_TURNS=("base dataset" "distance quantization" "layout" "cluster indexing")
-FUZZ_SECONDS=10
+FUZZ_SECONDS=6
 MODE=default
 
 usage() { sed -n '2,10s/^# \{0,1\}//p' "$0"; }
@@ -84,7 +84,13 @@ tests_of_rooms() {
 }
 
 build_release() { build_preset release; }
-test_release() { run_ctest release/tests 1200 -LE long; }
+test_release() {
+  if [ "$MODE" = long ]; then
+    run_ctest release/tests 1800
+  else
+    run_ctest release/tests 1200 -LE long
+  fi
+}
 
 # turn GROUP...: the one whose turn it is, by the hash of the commit; the first one outside of git
 turn() {
