@@ -33,17 +33,19 @@ class ClusterSearcher {
  public:
   ClusterSearcher(const ClusterIndex& index, const SearchCoreOptions& options, Source source)
       : index_(index),
-        max_probe_(options.max_probe),
+        bounds_{.kind = layout::IndexKind::cluster,
+                .vectors = index.count(),
+                .clusters = options.max_probe},
         merge_gap_bytes_(options.merge_gap_bytes),
         probe_counts_(options.probe_counts),
         source_(std::move(source)) {}
 
   Status search(SearchTask& task) {
-    if (Status status = check(task); !status.ok()) return status;
-    source_.begin(task, {task.probing.dedup, merge_gap_bytes_});
+    if (Status status = task.parameters.check(bounds_); !status.ok()) return status;
+    source_.begin(task, {task.parameters.probing().dedup, merge_gap_bytes_});
     const VectorScorer scorer{index_, task.query};
-    const Status status =
-        cluster::probe(source_, scorer, index_.centroids(), task.query, parameters(task), scratch_);
+    const Status status = cluster::probe(source_, scorer, index_.centroids(), task.query,
+                                         probe_parameters(task.parameters), scratch_);
     task.counts.clusters = scratch_.counts.clusters;
     task.counts.distances = scratch_.counts.distances;
     if (task.counts.lost > 0) task.coverage = source_.coverage();
@@ -59,19 +61,6 @@ class ClusterSearcher {
   static constexpr std::uint32_t kMoreTimes = 8;
   static constexpr std::uint32_t kMoreClusters = 64;
 
-  Status check(const SearchTask& task) const {
-    if (task.k == 0) return {StatusCode::invalid_argument, "k must be at least 1"};
-    if (task.k > index_.count()) {
-      return {StatusCode::invalid_argument, "k exceeds the vector count"};
-    }
-    if (task.probing.clusters == 0)
-      return {StatusCode::invalid_argument, "probe must be at least 1"};
-    if (task.probing.clusters > max_probe_) {
-      return {StatusCode::invalid_argument, "probe exceeds its maximum"};
-    }
-    return {};
-  }
-
   /// Counts the clusters that were probed in all rounds of the search.
   void count_probes() const {
     const std::vector<cluster::NearCluster>& near = scratch_.centroids.found;
@@ -80,23 +69,24 @@ class ClusterSearcher {
     }
   }
 
-  cluster::ProbeParameters parameters(const SearchTask& task) const {
+  cluster::ProbeParameters probe_parameters(const SearchParameters& search) const {
+    const ProbeChoice& choice = search.probing();
     const layout::ClusterGeometry& geometry = index_.locator().geometry();
     cluster::ProbeParameters parameters;
-    parameters.k = task.k;
-    parameters.clusters = task.probing.clusters;
-    parameters.prune_ratio = task.probing.prune_ratio;
-    parameters.most_clusters = std::max(task.probing.clusters * kMoreTimes, kMoreClusters);
+    parameters.k = search.k();
+    parameters.clusters = choice.clusters;
+    parameters.prune_ratio = choice.prune_ratio;
+    parameters.most_clusters = std::max(choice.clusters * kMoreTimes, kMoreClusters);
     parameters.cluster_count = geometry.clusters;
     parameters.vector_count = static_cast<std::uint32_t>(geometry.count);
     const std::uint64_t mean = geometry.members / geometry.clusters + 1;
     parameters.expected_members =
-        static_cast<std::uint32_t>(std::min<std::uint64_t>(mean * task.probing.clusters, 1u << 20));
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(mean * choice.clusters, 1u << 20));
     return parameters;
   }
 
   const ClusterIndex& index_;
-  const std::uint32_t max_probe_;
+  const SearchBounds bounds_;
   const std::optional<std::uint32_t> merge_gap_bytes_;
   const std::shared_ptr<ProbeCounts> probe_counts_;
   Source source_;

@@ -35,29 +35,14 @@ struct CodeScorer {
   }
 };
 
-/// What every search of a graph asks of a task.
+/// `search` is one of a graph.
 template <typename Index>
-Status check_graph_task(const Index& index, std::uint32_t max_list, const SearchTask& task) {
-  if (task.k == 0) return {StatusCode::invalid_argument, "k must be at least 1"};
-  if (task.k > index.count()) {
-    return {StatusCode::invalid_argument, "k exceeds the vector count"};
-  }
-  if (task.list < task.k) return {StatusCode::invalid_argument, "the list must be at least k"};
-  if (task.list > max_list) {
-    return {StatusCode::invalid_argument, "the list exceeds its maximum"};
-  }
-  if (task.width == 0 || task.width > graph::kMaxWidth) {
-    return {StatusCode::invalid_argument, "the width must be from 1 to 64"};
-  }
-  return {};
-}
-
-template <typename Index>
-graph::BeamParameters beam_parameters(const Index& index, const SearchTask& task) {
+graph::BeamParameters beam_parameters(const Index& index, const SearchParameters& search) {
+  const GraphChoice& choice = search.graph();
   graph::BeamParameters parameters;
-  parameters.k = task.k;
-  parameters.list = task.list;
-  parameters.width = task.width;
+  parameters.k = search.k();
+  parameters.list = choice.list;
+  parameters.width = choice.width;
   parameters.max_degree = index.max_degree();
   parameters.node_count = static_cast<std::uint32_t>(index.count());
   return parameters;
@@ -74,15 +59,17 @@ template <typename Source>
 class GraphSearcher {
  public:
   GraphSearcher(const GraphIndex& index, std::uint32_t max_list, Source source)
-      : index_(index), max_list_(max_list), source_(std::move(source)) {}
+      : index_(index),
+        bounds_{.vectors = index.count(), .list = max_list},
+        source_(std::move(source)) {}
 
   Status search(SearchTask& task) {
-    if (Status status = check_graph_task(index_, max_list_, task); !status.ok()) return status;
+    if (Status status = task.parameters.check(bounds_); !status.ok()) return status;
     index_.quantizer().prepare(task.query, prepared_);
     source_.begin(task);
     const CodeScorer scorer{index_, prepared_, task.query};
     const Status status = graph::beam_search(source_, scorer, index_.entries(),
-                                             beam_parameters(index_, task), scratch_);
+                                             beam_parameters(index_, task.parameters), scratch_);
     copy_counts(scratch_.counts, task);
     if (task.counts.lost > 0) task.coverage = source_.coverage();
     if (status.ok()) copy_results(scratch_.results, task);
@@ -93,7 +80,7 @@ class GraphSearcher {
 
  private:
   const GraphIndex& index_;
-  const std::uint32_t max_list_;
+  const SearchBounds bounds_;
   Source source_;
   graph::BeamScratch scratch_;
   quantization::RabitqQuery prepared_;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -11,6 +10,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "base/types.h"
+#include "search/search_parameters.h"
 #include "transport/emulated/device.h"
 #include "transport/endpoint.h"
 
@@ -55,21 +55,10 @@ struct QueryCounts {
   }
 };
 
-/// What a search of a cluster index may choose.
-struct ProbeChoice {
-  std::uint32_t clusters = 0;  ///< most to probe
-  /// Clusters that are this many times as far as the nearest are left out.
-  float prune_ratio = std::numeric_limits<float>::infinity();
-  bool dedup = true;  ///< read no vector twice in one query
-};
-
 /// One query from admission to answer. Owned by whoever feeds it; not moved while a core has it.
 struct SearchTask {
   const std::byte* query = nullptr;  ///< dimension elements of the index's stored type
-  std::uint32_t k = 0;
-  std::uint32_t list = 0;      ///< of a graph search
-  std::uint32_t width = 1;     ///< of a graph search
-  ProbeChoice probing;         ///< of a cluster search
+  SearchParameters parameters;
   Ticks deadline = 0;          ///< absolute
   bool partial = false;        ///< go on without records that nobody can deliver
   NodeId* ids = nullptr;       ///< room for k, nearest first
@@ -104,8 +93,8 @@ struct SearchCoreOptions {
   std::size_t cache_bytes = 0;  ///< of the record cache; endpoints only, loads need none
   /// Loads take as long as this device's; null: as long as they take. Not for endpoints.
   std::shared_ptr<transport::Device> device;
-  std::uint32_t max_list = 1024;   ///< largest SearchTask::list: bounds the scratch
-  std::uint32_t max_probe = 4096;  ///< the same for SearchTask::probing.clusters
+  std::uint32_t max_list = 1024;   ///< largest list of a search: bounds the scratch
+  std::uint32_t max_probe = 4096;  ///< the same for the clusters to probe
   /// Cluster indexes only: vectors with at most so many bytes between them share a read. Without a
   /// value, no read brings more than one vector that was asked for by its address.
   std::optional<std::uint32_t> merge_gap_bytes;
@@ -134,9 +123,10 @@ class SearchCore {
   SearchCore(const SearchCore&) = delete;
   SearchCore& operator=(const SearchCore&) = delete;
 
-  /// Serves the feed until it is finished and every task is done. A task with parameters that do
-  /// not fit the index (k = 0, list < k, list > max_list, width or clusters = 0 or too large) ends
-  /// with invalid_argument. An exception of the feed ends the run and is rethrown.
+  /// Serves the feed until it is finished and every task is done. A task whose parameters the index
+  /// and the options do not allow (another kind of index, k above the count of vectors, list above
+  /// max_list, clusters above max_probe) ends with invalid_argument. An exception of the feed ends
+  /// the run and is rethrown.
   virtual void run(TaskFeed& feed) = 0;
 
   /// Counters are written by run()'s thread without synchronisation: read them from the feed's

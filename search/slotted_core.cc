@@ -29,17 +29,22 @@ class SlottedSearcher {
   /// `vectors` is nullptr when results are not ranked again.
   SlottedSearcher(const SlottedStore& store, ssd_baseline::SlottedSource<Pool> source,
                   ssd_baseline::VectorReader* vectors)
-      : store_(store), source_(std::move(source)), vectors_(vectors) {
+      : store_(store),
+        bounds_{.vectors = store.index().count(),
+                .list = store.options().list,
+                .width = store.options().width},
+        source_(std::move(source)),
+        vectors_(vectors) {
     ids_.reserve(store.options().rerank);
   }
 
   Status search(SearchTask& task) {
     const SlottedIndex& index = store_.index();
-    if (Status status = check(task); !status.ok()) return status;
+    if (Status status = check(task.parameters); !status.ok()) return status;
     index.prepare(task.query, prepared_);
     source_.begin(task.deadline);
     const ssd_baseline::SearchStart start = ssd_baseline::find_start(index, prepared_, scratch_);
-    Status status = run(task, start.view());
+    Status status = run(task.parameters, start.view());
     copy_counts(scratch_.counts, task);
     task.counts.estimates += start.estimates;
     const ssd_baseline::PoolCounts counts = source_.counts();
@@ -57,32 +62,26 @@ class SlottedSearcher {
   }
 
  private:
-  Status check(const SearchTask& task) const {
-    const ssd_baseline::SlottedSearchOptions& planned = store_.options();
-    if (Status status = check_graph_task(store_.index(), planned.list, task); !status.ok()) {
-      return status;
-    }
-    if (task.width > planned.width) {
-      return {StatusCode::invalid_argument, "the width exceeds what memory was planned for"};
-    }
-    const std::uint32_t again = reranked(task);
-    if (vectors_ != nullptr && (again < task.k || again > task.list)) {
+  Status check(const SearchParameters& search) const {
+    if (Status status = search.check(bounds_); !status.ok()) return status;
+    const std::uint32_t again = reranked(search);
+    if (vectors_ != nullptr && (again < search.k() || again > search.graph().list)) {
       return {StatusCode::invalid_argument, "k and list must embrace the results to rank again"};
     }
     return {};
   }
 
-  /// Results of a task that are ranked again.
-  std::uint32_t reranked(const SearchTask& task) const {
+  /// Results of a search that are ranked again.
+  std::uint32_t reranked(const SearchParameters& search) const {
     const ssd_baseline::SlottedSearchOptions& planned = store_.options();
     if (!planned.rerank_by_k) return planned.rerank;
-    return std::min(planned.rerank, ssd_baseline::reranked(task.k, task.list));
+    return std::min(planned.rerank, ssd_baseline::reranked(search.k(), search.graph().list));
   }
 
-  Status run(const SearchTask& task, std::span<const NodeId> entries) {
+  Status run(const SearchParameters& search, std::span<const NodeId> entries) {
     const ssd_baseline::SlottedScorer scorer{store_.index(), prepared_};
-    graph::BeamParameters parameters = beam_parameters(store_.index(), task);
-    parameters.k = std::max(task.k, reranked(task));
+    graph::BeamParameters parameters = beam_parameters(store_.index(), search);
+    parameters.k = std::max(search.k(), reranked(search));
     switch (store_.options().search) {
       case SearchKind::cache_aware:
         return graph::cache_aware_search(source_, scorer, entries, parameters, scratch_);
@@ -94,7 +93,7 @@ class SlottedSearcher {
     }
     if (store_.options().prefetch) {
       // Those of this hop, which is about to wait for them, and of the next.
-      parameters.prefetch = std::min(parameters.width + task.width, graph::kMaxWidth);
+      parameters.prefetch = std::min(parameters.width + search.graph().width, graph::kMaxWidth);
     }
     return graph::beam_search(source_, scorer, entries, parameters, scratch_);
   }
@@ -105,7 +104,7 @@ class SlottedSearcher {
     ids_.clear();
     for (std::uint32_t i = 0; i < results.size(); ++i) ids_.push_back(results[i].id);
     std::sort(ids_.begin(), ids_.end());
-    results.reset(task.k);
+    results.reset(task.parameters.k());
     ssd_baseline::VectorReads counts;
     const Status status =
         vectors_->read(ids_, task.deadline, counts, [&](NodeId id, const std::byte* vector) {
@@ -119,6 +118,7 @@ class SlottedSearcher {
   }
 
   const SlottedStore& store_;
+  const SearchBounds bounds_;
   ssd_baseline::SlottedSource<Pool> source_;
   ssd_baseline::VectorReader* const vectors_;
   std::vector<NodeId> ids_;  ///< of results that are ranked again

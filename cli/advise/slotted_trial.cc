@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "cli/search/batch_search.h"
+#include "cli/search/search_limits.h"
 #include "dataset/recall.h"
 
 namespace farvec::cli {
@@ -88,9 +89,9 @@ BatchOutcome SlottedTrial::search(std::uint32_t list, dataset::GroundTruth& resu
   FARVEC_CHECK(options.memory_budget.has_value());
   std::vector<std::unique_ptr<search::SearchCore>> cores;
   cores.push_back(pages_.make_core(options));
-  BatchParameters parameters;
-  parameters.k = options_.k;
-  parameters.list = list;
+  const BatchParameters parameters{
+      .search = searchable(search::SearchParameters::make(
+          options_.k, search::GraphChoice{.list = list}, limits_of(pages_.manifest())))};
   run_batch(cores, warm_, parameters, results);
   return run_batch(cores, counted_, parameters, results);
 }

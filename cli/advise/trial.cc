@@ -12,6 +12,7 @@
 #include "cli/advise/slotted_trial.h"
 #include "cli/advise/small_index.h"
 #include "cli/search/batch_search.h"
+#include "cli/search/search_limits.h"
 #include "dataset/recall.h"
 
 namespace farvec::cli {
@@ -113,12 +114,12 @@ class MemoryTrial final : public Trial {
   Cores cores_of(const OpenIndex& index) const { return index.make_cores(shape_); }
 
   BatchParameters parameters(std::uint32_t number) const {
-    BatchParameters parameters;
-    parameters.k = options_.k;
-    parameters.list = number;
-    parameters.width = std::min(options_.width, number);
-    parameters.probing.clusters = number;
-    return parameters;
+    search::SearchChoice choice = search::ProbeChoice{.clusters = number};
+    if (is_graph()) {
+      choice = search::GraphChoice{.list = number, .width = std::min(options_.width, number)};
+    }
+    return {.search = searchable(
+                search::SearchParameters::make(options_.k, choice, limits_of(open_->manifest())))};
   }
 
   /// As many as read more than the cache holds, a few times.

@@ -25,11 +25,9 @@ struct ServiceArguments {
   std::string rates;
   std::uint32_t clients = 0;
   std::uint32_t deadline_ms = 1'000;
-  BatchParameters parameters;
+  AskedSearch parameters;
   LoadPlan plan;
   std::string json;
-
-  ServiceArguments() { parameters.probing.clusters = 16; }
 };
 
 std::vector<LoadPoint> load_points(const ServiceArguments& arguments) {
@@ -72,7 +70,7 @@ void bench_service(ServiceArguments arguments) {
   json.write();
 }
 
-void add_search_options(Command& command, BatchParameters& parameters) {
+void add_search_options(Command& command, AskedSearch& parameters) {
   command.add_option("--k", parameters.k, "Neighbours wanted").show_default();
   command.add_option("--list", parameters.list, "L: candidates kept, at least k").show_default();
   command.add_option("--width", parameters.width, "W: records fetched per hop").show_default();

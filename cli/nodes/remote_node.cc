@@ -24,16 +24,16 @@ std::unique_ptr<v1::ComputeNode::Stub> connect_to_node(const NodeAccess& access)
 }
 
 void check_limits_of_node(v1::ComputeNode::Stub& stub, const NodeAccess& access,
-                          const BatchParameters& parameters) {
+                          const AskedSearch& parameters) {
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() + kDescribeTimeout);
   v1::DescribeResponse node;
   const grpc::Status status = stub.Describe(&context, {}, &node);
   if (!status.ok()) throw Error("compute node {}: {}", access.address, rpc::describe(status));
-  if (node.attached()) check_limits(parameters, limits_of(node));
+  if (node.attached()) (void)check_limits(parameters, limits_of(node));
 }
 
-v1::SearchRequest request_template(const BatchParameters& parameters, ElementType type,
+v1::SearchRequest request_template(const AskedSearch& parameters, ElementType type,
                                    std::uint32_t dimension) {
   v1::SearchRequest request;
   // The wire's numbers are the library's, one up.

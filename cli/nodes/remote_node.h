@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/types.h"
-#include "cli/search/batch_search.h"
+#include "cli/search/asked_search.h"
 #include "rpc/compute_node.grpc.pb.h"
 #include "rpc/tls.h"
 
@@ -27,12 +27,12 @@ std::unique_ptr<compute_node::v1::ComputeNode::Stub> connect_to_node(const NodeA
 /// node without an index at the moment allows everything. Throws Error also when it does not
 /// answer.
 void check_limits_of_node(compute_node::v1::ComputeNode::Stub& stub, const NodeAccess& access,
-                          const BatchParameters& parameters);
+                          const AskedSearch& parameters);
 
 /// A request for these parameters, without queries. `probing.clusters` of 0 leaves their number to
 /// the node.
-compute_node::v1::SearchRequest request_template(const BatchParameters& parameters,
-                                                 ElementType type, std::uint32_t dimension);
+compute_node::v1::SearchRequest request_template(const AskedSearch& parameters, ElementType type,
+                                                 std::uint32_t dimension);
 
 /// What a node says of a call that has ended beside its status: an entry of the trailing metadata;
 /// empty when it is not there.

@@ -21,6 +21,10 @@ using search::SearchTask;
 /// Latencies that there is room for at once; more make the room grow.
 constexpr std::size_t kReserved = 1 << 20;
 
+[[noreturn]] void throw_failed(std::size_t query, const Status& status) {
+  throw Error("query {} failed: {} ({})", query, status.message(), to_string(status.code()));
+}
+
 /// A task and the room for its answer.
 struct Slot : SearchTask {
   std::uint64_t number = 0;  ///< its query is the row modulo their count
@@ -64,8 +68,7 @@ class StridedFeed : public search::TaskFeed {
   void done(SearchTask& task) override {
     auto* slot = static_cast<Slot*>(&task);
     if (!task.status.ok()) {
-      throw Error("query {} failed: {} ({})", slot->number % queries_.count, task.status.message(),
-                  to_string(task.status.code()));
+      throw_failed(slot->number % queries_.count, task.status);
     }
     latency_us.push_back(static_cast<float>(ticks_to_us(task.finished - task.started)));
     if (slot->number - parameters_.first < queries_.count) keep(*slot);
@@ -83,14 +86,11 @@ class StridedFeed : public search::TaskFeed {
     if (free_.empty()) {
       slots_.push_back(std::make_unique<Slot>());
       Slot& slot = *slots_.back();
-      slot.id_room.resize(parameters_.k);
-      slot.distance_room.resize(parameters_.k);
+      slot.id_room.resize(parameters_.search.k());
+      slot.distance_room.resize(parameters_.search.k());
       slot.ids = slot.id_room.data();
       slot.distances = slot.distance_room.data();
-      slot.k = parameters_.k;
-      slot.list = parameters_.list;
-      slot.width = parameters_.width;
-      slot.probing = parameters_.probing;
+      slot.parameters = parameters_.search;
       slot.partial = parameters_.partial;
       free_.push_back(&slot);
     }
@@ -100,8 +100,9 @@ class StridedFeed : public search::TaskFeed {
   }
 
   void keep(const Slot& slot) {
-    const std::size_t row = slot.number % queries_.count * parameters_.k;
-    for (std::uint32_t i = 0; i < parameters_.k; ++i) {
+    const std::uint32_t k = parameters_.search.k();
+    const std::size_t row = slot.number % queries_.count * k;
+    for (std::uint32_t i = 0; i < k; ++i) {
       const bool found = i < slot.found;
       results_.ids[row + i] = found ? slot.ids[i] : kInvalidNode;
       results_.distances[row + i] =
@@ -134,13 +135,18 @@ double processor_seconds() {
 
 }  // namespace
 
+search::SearchParameters searchable(const Result<search::SearchParameters>& made) {
+  if (!made.ok()) throw_failed(0, made.status());
+  return made.value();
+}
+
 BatchOutcome run_batch(std::span<const std::unique_ptr<search::SearchCore>> cores,
                        VectorView queries, const BatchParameters& parameters,
                        dataset::GroundTruth& results) {
   results.queries = queries.count;
-  results.k = parameters.k;
-  results.ids.resize(queries.count * parameters.k);
-  results.distances.resize(queries.count * parameters.k);
+  results.k = parameters.search.k();
+  results.ids.resize(queries.count * results.k);
+  results.distances.resize(queries.count * results.k);
   std::vector<std::unique_ptr<StridedFeed>> feeds;
   for (std::size_t c = 0; c < cores.size(); ++c) {
     feeds.push_back(std::make_unique<StridedFeed>(queries, parameters, results, c, cores.size()));

@@ -13,17 +13,18 @@
 namespace farvec::cli {
 
 struct BatchParameters {
-  std::uint32_t k = 10;
-  std::uint32_t list = 64;
-  std::uint32_t width = 1;
-  search::ProbeChoice probing;  ///< of a cluster index
-  std::uint64_t first = 0;      ///< search to begin with; its query is the row modulo count
-  std::uint32_t repeats = 1;    ///< times every query is searched, at most
+  search::SearchParameters search;
+  std::uint64_t first = 0;    ///< search to begin with; its query is the row modulo count
+  std::uint32_t repeats = 1;  ///< times every query is searched, at most
   /// No search begins later than so long after the first; one on each core does. 0: no limit.
   double limit_ms = 0;
   double deadline_ms = 10'000;  ///< per query, from its start
   bool partial = false;         ///< go on without records that no memory node can deliver
 };
+
+/// For numbers that nobody has held against an index before. Throws Error as run_batch() does when
+/// the first search fails.
+search::SearchParameters searchable(const Result<search::SearchParameters>& made);
 
 struct BatchOutcome {
   double seconds = 0;             ///< wall time of all cores together

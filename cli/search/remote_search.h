@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "cli/nodes/remote_node.h"
-#include "cli/search/batch_search.h"
 #include "dataset/groundtruth.h"
 #include "dataset/vector_file.h"
 
@@ -13,7 +12,7 @@ namespace farvec::cli {
 
 struct RemoteSearchOptions {
   NodeAccess node;
-  BatchParameters parameters;  ///< repeats and deadline_ms are not heeded
+  AskedSearch parameters;
   std::uint32_t queries_per_call = 64;
   std::chrono::milliseconds deadline{10'000};  ///< of each attempt at a call
   /// Attempts at a call after the first one, when the node or a query's result says

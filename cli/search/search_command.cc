@@ -35,7 +35,7 @@ struct SearchArguments {
   std::string groundtruth;
   std::string tier = "dram";
   std::string probe_counts;
-  BatchParameters parameters;
+  AskedSearch parameters;
   std::string slots = "auto";
   unsigned threads = 0;
   DiskArguments disk;
@@ -43,8 +43,6 @@ struct SearchArguments {
   std::uint32_t retries = 0;
   bool json = false;
   rpc::TlsFiles tls;
-
-  SearchArguments() { parameters.probing.clusters = 16; }
 };
 
 struct SearchReport {
@@ -92,7 +90,9 @@ std::uint32_t one_slots(const std::string& text) {
 double search_local(const SearchArguments& arguments, dataset::GroundTruth& results,
                     SearchReport& report) {
   const auto directory = layout::IndexDirectory::open(arguments.index);
-  check_limits(arguments.parameters, limits_of(directory.manifest()));
+  const BatchParameters batch{
+      .search = check_limits(arguments.parameters, limits_of(directory.manifest())),
+      .partial = arguments.parameters.partial};
   const std::uint32_t slots = one_slots(arguments.slots);
   const auto index = search::load_search_index(directory, {.quiet = true});
   const dataset::VectorSet queries = load_queries(arguments.queries, directory.manifest());
@@ -111,12 +111,12 @@ double search_local(const SearchArguments& arguments, dataset::GroundTruth& resu
   if (spec->traits().disk) shape.disk = one_disk_choice(arguments.disk, directory.manifest());
   shape.disk = search::resolve_rerank(shape.disk, directory.manifest(), shape.k, shape.list);
   report.exact = has_exact_distances(directory.manifest(), *shape.disk.rerank);
-  if (slots == 0) shape.slots = tier.choose_slots(shape, queries.view(), arguments.parameters);
+  if (slots == 0) shape.slots = tier.choose_slots(shape, queries.view(), batch);
   if (!arguments.probe_counts.empty()) {
     shape.probe_counts = std::make_shared<search::ProbeCounts>(directory.manifest());
   }
   const auto cores = tier.make_cores(shape);
-  const BatchOutcome outcome = run_batch(cores, queries.view(), arguments.parameters, results);
+  const BatchOutcome outcome = run_batch(cores, queries.view(), batch, results);
   report.coverage = outcome.coverage;
   if (shape.probe_counts) {
     search::write_probe_counts(arguments.probe_counts, shape.probe_counts->tally());

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "cli/search/queries.h"
+#include "cli/search/search_limits.h"
 #include "dataset/recall.h"
 
 namespace farvec::cli {
@@ -24,12 +25,9 @@ std::size_t SweepQueries::warm_count() const {
 
 SweepCell::SweepCell(const SweepPoint& point, SweepTier& tier, const SweepQueries& queries)
     : point_(point), tier_(tier), queries_(queries) {
-  parameters_.k = queries.k;
-  parameters_.list = point.list;
-  parameters_.width = point.width;
-  parameters_.probing = point.probing;
   if (tier.open == nullptr) return;
-  point_.disk = search::resolve_rerank(point_.disk, tier.open->manifest(), queries.k, point.list);
+  const search::SearchShape largest = shape();
+  point_.disk = search::resolve_rerank(point_.disk, tier.open->manifest(), largest.k, largest.list);
   if (point_.slots != 0) return;
   if (tier.open->measures_slots()) {
     point_.auto_slots = true;
@@ -43,15 +41,25 @@ bool SweepCell::pooled() const {
 }
 
 search::SearchShape SweepCell::shape() const {
-  return {.cores = point_.threads,
-          .slots = point_.slots,
-          .cache_bytes = point_.cache_bytes / point_.threads,
-          .k = queries_.k,
-          .list = point_.list,
-          .width = point_.width,
-          .probe = point_.probing.clusters,
-          .disk = point_.disk,
-          .merge_gap_bytes = queries_.merge_gap};
+  search::SearchShape shape{.cores = point_.threads,
+                            .slots = point_.slots,
+                            .cache_bytes = point_.cache_bytes / point_.threads,
+                            .k = queries_.k,
+                            .disk = point_.disk,
+                            .merge_gap_bytes = queries_.merge_gap};
+  if (const auto* graph = std::get_if<search::GraphChoice>(&point_.choice)) {
+    shape.list = graph->list;
+    shape.width = graph->width;
+  } else {
+    shape.probe = std::get<search::ProbeChoice>(point_.choice).clusters;
+  }
+  return shape;
+}
+
+/// Throws Error when the combination is none that can be searched.
+void SweepCell::make_parameters() {
+  parameters_.search = searchable(
+      search::SearchParameters::make(queries_.k, point_.choice, limits_of(tier_.open->manifest())));
 }
 
 void SweepCell::choose_slots() {
@@ -59,8 +67,18 @@ void SweepCell::choose_slots() {
   point_.slots = tier_.open->choose_slots(shape(), probes, parameters_);
 }
 
+/// As prepare() does, says what is wrong with the memory before what is wrong with the searches.
+void SweepCell::measure_slots() {
+  search::SearchShape least = shape();
+  least.slots = 1;
+  (void)tier_.open->memory_bytes(least);
+  make_parameters();
+  choose_slots();
+}
+
 double SweepCell::probe_seconds() {
   if (tier_.open == nullptr) return 0;
+  make_parameters();
   search::SearchShape wanted = shape();
   if (wanted.slots == 0) wanted.slots = search::SearchShape{}.slots;
   const auto cores = tier_.open->make_cores(wanted);
@@ -85,8 +103,9 @@ double SweepCell::choosing_searches() const {
 
 void SweepCell::prepare() {
   if (tier_.open == nullptr) throw Error("{}", tier_.failure);
-  if (point_.slots == 0) choose_slots();
+  if (point_.slots == 0) measure_slots();
   samples_.memory_bytes = tier_.open->memory_bytes(shape()).value_or(0);
+  make_parameters();
   if (pooled()) {
     samples_.warm_queries = queries_.warm_count();
     fill_pool();

@@ -68,7 +68,9 @@ class SweepCell {
 
  private:
   search::SearchShape shape() const;
+  void make_parameters();
   void choose_slots();
+  void measure_slots();
   void count();
   void fill_pool();
   void add_pass(BatchOutcome outcome);

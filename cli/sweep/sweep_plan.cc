@@ -17,8 +17,7 @@ std::vector<SweepPoint> choices(const SweepAxes& axes) {
   if (axes.probes.empty()) {
     for (auto list : axes.lists) {
       for (auto width : axes.widths) {
-        point.list = list;
-        point.width = width;
+        point.choice = search::GraphChoice{.list = list, .width = width};
         for (const search::DiskChoice& disk : axes.disks) {
           point.disk = disk;
           result.push_back(point);
@@ -29,7 +28,7 @@ std::vector<SweepPoint> choices(const SweepAxes& axes) {
   }
   for (auto clusters : axes.probes) {
     for (const bool dedup : axes.dedups) {
-      point.probing = {clusters, axes.prune_ratio, dedup};
+      point.choice = search::ProbeChoice{clusters, axes.prune_ratio, dedup};
       for (const search::DiskChoice& disk : axes.disks) {
         point.disk = disk;
         result.push_back(point);

@@ -19,11 +19,8 @@ struct SweepPoint {
   std::uint32_t slots = 16;  ///< 0: to be chosen
   bool auto_slots = false;   ///< chosen by measuring what the disk gives
   std::size_t cache_bytes = 0;
-  // Graph indexes only.
-  std::uint32_t width = 1;
-  std::uint32_t list = 64;
-  // Cluster indexes only.
-  search::ProbeChoice probing;
+  /// As asked for: a combination that cannot run has a row as well.
+  search::SearchChoice choice;
   search::DiskChoice disk;  ///< of ssd
 };
 

@@ -28,8 +28,9 @@ double cell_seconds(const SweepCell& cell, double search_seconds, std::uint32_t 
 }
 
 double search_work(const SweepCell& cell) {
-  const SweepPoint& point = cell.point();
-  return point.probing.clusters > 0 ? point.probing.clusters : point.list;
+  const search::SearchChoice& choice = cell.point().choice;
+  if (const auto* graph = std::get_if<search::GraphChoice>(&choice)) return graph->list;
+  return std::max(1u, std::get<search::ProbeChoice>(choice).clusters);
 }
 
 std::string describe_seconds(double seconds) {

@@ -57,21 +57,21 @@ double hit_rate(const SweepSamples& samples) {
 /// The cells before the slots.
 std::vector<std::string> choice_cells(const layout::Manifest& manifest, const SweepPoint& point,
                                       const std::string& tier, const SweepSamples& samples) {
+  const auto* graph = std::get_if<search::GraphChoice>(&point.choice);
   if (manifest.is_slotted()) {
     return {std::string(ssd_baseline::to_string(point.disk.search)),
             std::string(ssd_baseline::to_string(point.disk.pool)),
             on_off(point.disk.prefetch),
             on_off(point.disk.page_search),
             one_decimal(static_cast<double>(samples.memory_bytes) / 1e6),
-            fmt::to_string(point.list),
-            fmt::to_string(point.width),
+            fmt::to_string(graph->list),
+            fmt::to_string(graph->width),
             fmt::to_string(point.disk.rerank.value_or(0))};
   }
   const std::string name = point.cache_bytes > 0 ? tier + "+cache" : tier;
-  if (manifest.is_graph()) {
-    return {name, fmt::to_string(point.list), fmt::to_string(point.width)};
-  }
-  return {name, fmt::to_string(point.probing.clusters), on_off(point.probing.dedup)};
+  if (graph != nullptr) return {name, fmt::to_string(graph->list), fmt::to_string(graph->width)};
+  const auto& probing = std::get<search::ProbeChoice>(point.choice);
+  return {name, fmt::to_string(probing.clusters), on_off(probing.dedup)};
 }
 
 /// The cells behind the threads.
@@ -168,8 +168,9 @@ nlohmann::ordered_json or_null(bool holds, nlohmann::ordered_json value) {
 
 void add_graph_parameters(const layout::Manifest& manifest, const SweepPoint& point,
                           nlohmann::ordered_json& row) {
-  row["list"] = point.list;
-  row["width"] = point.width;
+  const auto& choice = std::get<search::GraphChoice>(point.choice);
+  row["list"] = choice.list;
+  row["width"] = choice.width;
   row["degree"] = manifest.graph().build.degree;
   row["code_bits"] = manifest.graph().build.code_bits;
   if (!manifest.is_slotted()) return;
@@ -182,9 +183,10 @@ void add_graph_parameters(const layout::Manifest& manifest, const SweepPoint& po
 
 void add_cluster_parameters(const ReportContext& context, const SweepPoint& point,
                             nlohmann::ordered_json& row) {
-  const float ratio = point.probing.prune_ratio;
-  row["probe"] = point.probing.clusters;
-  row["dedup"] = point.probing.dedup;
+  const auto& probing = std::get<search::ProbeChoice>(point.choice);
+  const float ratio = probing.prune_ratio;
+  row["probe"] = probing.clusters;
+  row["dedup"] = probing.dedup;
   row["prune_ratio"] = or_null(std::isfinite(ratio), ratio);
   row["merge_gap"] = or_null(context.merge_gap.has_value(), context.merge_gap.value_or(0));
 }

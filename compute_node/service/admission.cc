@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <variant>
 
 #include "dataset/finite.h"
 #include "distance/distance.h"
-#include "graph/beam_search.h"
 
 namespace farvec::compute_node {
 namespace {
@@ -26,47 +26,98 @@ std::string_view name_of(v1::ElementType type) {
   }
 }
 
-std::string check_range(std::string_view field, std::uint64_t came, std::uint64_t least,
-                        std::uint64_t most) {
-  if (came >= least && came <= most) return {};
+std::string out_of_range(std::string_view field, std::uint64_t came, std::uint64_t least,
+                         std::uint64_t most) {
   return fmt::format("{}: {} came, {} to {} is allowed", field, came, least, most);
 }
 
-std::uint32_t list_of(const v1::SearchRequest& request, const RequestLimits& limits) {
-  if (request.has_list()) return request.list();
-  return std::min(std::max(limits.default_list, request.k()), limits.max_list);
+search::GraphChoice graph_choice(const v1::SearchRequest& request, const RequestLimits& limits) {
+  const std::uint32_t usual = std::min(std::max(limits.default_list, request.k()), limits.max_list);
+  return {.list = request.has_list() ? request.list() : usual,
+          .width = request.has_width() ? request.width() : limits.default_width};
 }
 
-std::uint32_t width_of(const v1::SearchRequest& request, const RequestLimits& limits) {
-  return request.has_width() ? request.width() : limits.default_width;
-}
-
-search::ProbeChoice probing_of(const v1::SearchRequest& request, const RequestLimits& limits) {
+search::ProbeChoice probe_choice(const v1::SearchRequest& request, const RequestLimits& limits) {
   search::ProbeChoice choice;
   choice.clusters = request.has_probe() ? request.probe() : limits.default_probe;
   if (request.has_prune_ratio()) choice.prune_ratio = request.prune_ratio();
   return choice;
 }
 
-std::string check_probing(const v1::SearchRequest& request, const RequestLimits& limits) {
-  const search::ProbeChoice choice = probing_of(request, limits);
-  if (!(choice.prune_ratio >= 1)) {
-    return fmt::format("prune_ratio: {} came, 1 or more is allowed", choice.prune_ratio);
+search::SearchBounds bounds_of(const ServedIndex& index, const RequestLimits& limits) {
+  search::SearchBounds bounds{.vectors = index.count,
+                              .k = limits.max_k,
+                              .list = limits.max_list,
+                              .width = limits.max_width,
+                              .clusters = limits.max_probe};
+  if (index.clusters > 0) {
+    bounds.kind = layout::IndexKind::cluster;
+  } else {
+    bounds.k = std::min(limits.max_k, limits.max_list);
   }
-  return check_range("probe", choice.clusters, 1, limits.max_probe);
+  return bounds;
 }
 
-std::string check_parameters(const v1::SearchRequest& request, const ServedIndex& index,
-                             const RequestLimits& limits) {
-  const std::uint64_t most_list = index.clusters > 0 ? index.count : limits.max_list;
-  const std::uint64_t most_k = std::min<std::uint64_t>({limits.max_k, most_list, index.count});
-  if (std::string wrong = check_range("k", request.k(), 1, most_k); !wrong.empty()) {
-    return wrong + (most_k == index.count ? ": the index has no more vectors" : "");
+std::string k_out_of_range(std::uint32_t k, const search::SearchBounds& bounds) {
+  const std::uint64_t most = std::min<std::uint64_t>(bounds.k, bounds.vectors);
+  return out_of_range("k", k, 1, most) +
+         (most == bounds.vectors ? ": the index has no more vectors" : "");
+}
+
+/// In the request's names. `choice` is of the index's kind, as the request is read for it.
+std::string describe_fault(search::SearchFault fault, std::uint32_t k,
+                           const search::SearchChoice& choice, const search::SearchBounds& bounds) {
+  using search::SearchFault;
+  const auto* graph = std::get_if<search::GraphChoice>(&choice);
+  const auto* probing = std::get_if<search::ProbeChoice>(&choice);
+  switch (fault) {
+    case SearchFault::list_below_k:
+    case SearchFault::list_above_bound:
+      return out_of_range("list", graph->list, k, bounds.list) + ": at least k";
+    case SearchFault::width_out_of_range:
+    case SearchFault::width_above_bound:
+      return out_of_range("width", graph->width, 1, bounds.width);
+    case SearchFault::prune_ratio_below_one:
+      return fmt::format("prune_ratio: {} came, 1 or more is allowed", probing->prune_ratio);
+    case SearchFault::clusters_zero:
+    case SearchFault::clusters_above_bound:
+      return out_of_range("probe", probing->clusters, 1, bounds.clusters);
+    default:
+      return k_out_of_range(k, bounds);
   }
-  if (index.clusters > 0) return check_probing(request, limits);
-  std::string wrong = check_range("list", list_of(request, limits), request.k(), limits.max_list);
-  if (!wrong.empty()) return wrong + ": at least k";
-  return check_range("width", width_of(request, limits), 1, limits.max_width);
+}
+
+/// Sets `result`, or says what is wrong.
+std::string read_parameters(const v1::SearchRequest& request, const ServedIndex& index,
+                            const RequestLimits& limits, search::SearchParameters& result) {
+  const search::SearchBounds bounds = bounds_of(index, limits);
+  search::SearchChoice choice = graph_choice(request, limits);
+  if (index.clusters > 0) choice = probe_choice(request, limits);
+  const search::SearchFault fault = search::find_fault(request.k(), choice, bounds);
+  if (fault != search::SearchFault::none) return describe_fault(fault, request.k(), choice, bounds);
+  result = search::SearchParameters::make(request.k(), choice).value();
+  return {};
+}
+
+std::string check_form(const v1::SearchRequest& request, const ServedIndex& index,
+                       const RequestLimits& limits) {
+  if (request.type() != to_proto(index.source_type)) {
+    return fmt::format("type: {} came, {} is allowed: the index was built from it",
+                       name_of(request.type()), to_string(index.source_type));
+  }
+  if (request.dimension() != index.dimension) {
+    return fmt::format("dimension: {} came, {} is allowed: that of the index", request.dimension(),
+                       index.dimension);
+  }
+  const auto queries = static_cast<std::uint64_t>(request.queries_size());
+  if (queries >= 1 && queries <= limits.max_queries) return {};
+  return out_of_range("queries", queries, 1, limits.max_queries);
+}
+
+WorkUnits query_work(const search::SearchChoice& choice, const ServedIndex& index) {
+  if (const auto* graph = std::get_if<search::GraphChoice>(&choice)) return work_of(graph->list);
+  const std::uint32_t clusters = std::get_if<search::ProbeChoice>(&choice)->clusters;
+  return work_of(std::min(clusters, index.clusters));
 }
 
 std::string check_query(const v1::SearchRequest& request, int i, const ServedIndex& index) {
@@ -85,43 +136,27 @@ std::string check_query(const v1::SearchRequest& request, int i, const ServedInd
 
 }  // namespace
 
-std::string check_request(const v1::SearchRequest& request, const ServedIndex& index,
-                          const RequestLimits& limits) {
-  if (request.type() != to_proto(index.source_type)) {
-    return fmt::format("type: {} came, {} is allowed: the index was built from it",
-                       name_of(request.type()), to_string(index.source_type));
+Admission check_request(const v1::SearchRequest& request, const ServedIndex& index,
+                        const RequestLimits& limits) {
+  Admission result;
+  BatchShape& shape = result.shape;
+  result.wrong = check_form(request, index, limits);
+  if (result.wrong.empty()) {
+    result.wrong = read_parameters(request, index, limits, shape.parameters);
   }
-  if (request.dimension() != index.dimension) {
-    return fmt::format("dimension: {} came, {} is allowed: that of the index", request.dimension(),
-                       index.dimension);
+  for (int i = 0; result.wrong.empty() && i < request.queries_size(); ++i) {
+    result.wrong = check_query(request, i, index);
   }
-  const auto queries = static_cast<std::uint64_t>(request.queries_size());
-  std::string wrong = check_range("queries", queries, 1, limits.max_queries);
-  if (wrong.empty()) wrong = check_parameters(request, index, limits);
-  for (int i = 0; wrong.empty() && i < request.queries_size(); ++i) {
-    wrong = check_query(request, i, index);
-  }
-  return wrong;
-}
-
-WorkUnits work_of(const v1::SearchRequest& request, const ServedIndex& index,
-                  const RequestLimits& limits) {
-  if (index.clusters == 0) return work_of(list_of(request, limits));
-  return work_of(std::min(probing_of(request, limits).clusters, index.clusters));
+  if (!result.wrong.empty()) return result;
+  shape.queries = static_cast<std::uint32_t>(request.queries_size());
+  shape.query_bytes = index.dimension * element_bytes(index.stored_type);
+  shape.partial = request.has_partial() ? request.partial() : limits.default_partial;
+  shape.work = query_work(shape.parameters.choice(), index);
+  return result;
 }
 
 std::unique_ptr<Batch> make_batch(const v1::SearchRequest& request, const ServedIndex& index,
-                                  const RequestLimits& limits, Ticks deadline) {
-  BatchShape shape;
-  shape.queries = static_cast<std::uint32_t>(request.queries_size());
-  shape.query_bytes = index.dimension * element_bytes(index.stored_type);
-  shape.k = request.k();
-  shape.list = list_of(request, limits);
-  shape.width = width_of(request, limits);
-  shape.probing = probing_of(request, limits);
-  shape.partial = request.has_partial() ? request.partial() : limits.default_partial;
-  shape.deadline = deadline;
-  shape.work = work_of(request, index, limits);
+                                  const BatchShape& shape) {
   auto batch = std::make_unique<Batch>(shape);
   for (int i = 0; i < request.queries_size(); ++i) {
     distance::to_stored(request.queries(i).data(), index.source_type, index.metric, index.dimension,

@@ -23,19 +23,20 @@ struct RequestLimits {
   std::uint32_t max_width = graph::kMaxWidth;
 };
 
-/// What is wrong with the request, naming the field, what came and what is allowed; empty when
-/// nothing is. Refuses NaN and infinity.
-std::string check_request(const v1::SearchRequest& request, const ServedIndex& index,
-                          const RequestLimits& limits);
+/// What became of a request at the door.
+struct Admission {
+  std::string wrong;  ///< naming the field, what came and what is allowed; empty: nothing is wrong
+  BatchShape shape;   ///< when nothing is wrong, but for its deadline
+};
 
-/// The work of each query of a checked request.
-WorkUnits work_of(const v1::SearchRequest& request, const ServedIndex& index,
-                  const RequestLimits& limits);
+/// Refuses NaN and infinity as well.
+Admission check_request(const v1::SearchRequest& request, const ServedIndex& index,
+                        const RequestLimits& limits);
 
 /// Copies the queries of a checked request into their slots in the index's stored form (cosine:
 /// normalised).
 std::unique_ptr<Batch> make_batch(const v1::SearchRequest& request, const ServedIndex& index,
-                                  const RequestLimits& limits, Ticks deadline);
+                                  const BatchShape& shape);
 
 v1::ElementType to_proto(ElementType type);
 v1::Metric to_proto(Metric metric);

@@ -5,23 +5,20 @@ namespace farvec::compute_node {
 Batch::Batch(const BatchShape& shape)
     : lines_per_query_(round_up(shape.query_bytes, kCacheLineBytes) / kCacheLineBytes),
       queries_(lines_per_query_ * shape.queries),
-      ids_(std::size_t{shape.queries} * shape.k, kInvalidNode),
-      distances_(std::size_t{shape.queries} * shape.k),
+      ids_(std::size_t{shape.queries} * shape.parameters.k(), kInvalidNode),
+      distances_(std::size_t{shape.queries} * shape.parameters.k()),
       tasks_(shape.queries),
       pending_(shape.queries) {
   for (std::size_t i = 0; i < tasks_.size(); ++i) {
     QueuedTask& task = tasks_[i];
     task.batch = this;
     task.query = query_slot(i);
-    task.k = shape.k;
-    task.list = shape.list;
-    task.width = shape.width;
-    task.probing = shape.probing;
+    task.parameters = shape.parameters;
     task.partial = shape.partial;
     task.deadline = shape.deadline;
     task.work = shape.work;
-    task.ids = ids_.data() + i * shape.k;
-    task.distances = distances_.data() + i * shape.k;
+    task.ids = ids_.data() + i * shape.parameters.k();
+    task.distances = distances_.data() + i * shape.parameters.k();
   }
 }
 

@@ -27,10 +27,7 @@ struct QueuedTask : search::SearchTask {
 struct BatchShape {
   std::uint32_t queries = 0;
   std::size_t query_bytes = 0;  ///< of one query in the stored type
-  std::uint32_t k = 0;
-  std::uint32_t list = 0;
-  std::uint32_t width = 1;
-  search::ProbeChoice probing;
+  search::SearchParameters parameters = {};
   bool partial = false;
   Ticks deadline = 0;  ///< absolute
   WorkUnits work = 1;  ///< of each query, at least 1

@@ -187,29 +187,30 @@ QueryService::Verdict QueryService::admit(grpc::CallbackServerContext& context,
   }
   const std::shared_ptr<Engine> engine = supervisor_.engine();
   if (engine == nullptr) return {no_index(supervisor_)};
-  const std::string wrong = check_request(request, engine->index(), options_.limits);
-  if (!wrong.empty()) return {rpc::to_grpc(StatusCode::invalid_argument, wrong)};
-  return submit(*engine, request, deadline, call);
+  Admission admission = check_request(request, engine->index(), options_.limits);
+  if (!admission.wrong.empty()) {
+    return {rpc::to_grpc(StatusCode::invalid_argument, admission.wrong)};
+  }
+  admission.shape.deadline = deadline;
+  return submit(*engine, request, admission.shape, call);
 }
 
 QueryService::Verdict QueryService::submit(Engine& engine, const v1::SearchRequest& request,
-                                           Ticks deadline, SearchCall& call) {
+                                           const BatchShape& shape, SearchCall& call) {
   const Ticks now = now_ticks();
-  if (deadline <= now) {
+  if (shape.deadline <= now) {
     return {rpc::to_grpc(StatusCode::deadline_exceeded, "the deadline passed before admission")};
   }
-  const auto queries = static_cast<std::uint32_t>(request.queries_size());
-  const Ticks expected =
-      engine.expected(queries, work_of(request, engine.index(), options_.limits), now);
-  if (const Ticks left = deadline - now; comes_too_late(expected, left)) {
+  const Ticks expected = engine.expected(shape.queries, shape.work, now);
+  if (const Ticks left = shape.deadline - now; comes_too_late(expected, left)) {
     return {too_late(expected, left), Refusal::too_late, expected + expected / 4 - left};
   }
-  auto batch = make_batch(request, engine.index(), options_.limits, deadline);
+  auto batch = make_batch(request, engine.index(), shape);
   call.expect(*batch, engine.index().generation);
   const Status status = engine.submit(batch);
   if (status.ok()) return {grpc::Status::OK};
   return {rpc::to_grpc(status.code(), fmt::format("{}: {} queries came, {} of {} places are taken",
-                                                  status.message(), queries, engine.queued(),
+                                                  status.message(), shape.queries, engine.queued(),
                                                   engine.options().queue)),
           Refusal::queue_full, expected / 2};
 }

@@ -50,7 +50,7 @@ class QueryService final : public v1::ComputeNode::CallbackService {
   };
   Verdict admit(grpc::CallbackServerContext& context, const v1::SearchRequest& request,
                 SearchCall& call);
-  Verdict submit(Engine& engine, const v1::SearchRequest& request, Ticks deadline,
+  Verdict submit(Engine& engine, const v1::SearchRequest& request, const BatchShape& shape,
                  SearchCall& call);
   void describe_index(const ServedIndex& index, v1::DescribeResponse& response) const;
 

@@ -12,7 +12,7 @@ namespace farvec::cli {
 /// Requests of one query each, in the order of a file, again and again.
 class QueryRing {
  public:
-  QueryRing(dataset::VectorSet queries, const BatchParameters& parameters)
+  QueryRing(dataset::VectorSet queries, const AskedSearch& parameters)
       : queries_(std::move(queries)),
         empty_(request_template(parameters, queries_.type(), queries_.dimension())) {}
 

@@ -20,7 +20,7 @@ struct LoadFacts {
   std::string host;
   std::string address;
   std::string queries;
-  BatchParameters parameters;
+  AskedSearch parameters;
   LoadPlan plan;
 };
 

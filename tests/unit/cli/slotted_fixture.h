@@ -101,6 +101,10 @@ class Queries final : public search::TaskFeed {
     std::uint32_t k = 10;
     double patience_us = 60e6;
   };
+  static search::SearchParameters parameters_of(const Shape& shape) {
+    const search::GraphChoice choice{.list = shape.list, .width = shape.width};
+    return search::SearchParameters::make(shape.k, choice).value();
+  }
   Queries(VectorView rows, const Shape& shape)
       : rows_(rows),
         shape_(shape),
@@ -110,9 +114,7 @@ class Queries final : public search::TaskFeed {
     for (std::size_t q = 0; q < rows.count; ++q) {
       search::SearchTask& task = tasks_[q];
       task.query = rows.row(q);
-      task.k = shape.k;
-      task.list = shape.list;
-      task.width = shape.width;
+      task.parameters = parameters_of(shape);
       task.ids = &ids_[q * shape.k];
       task.distances = &distances_[q * shape.k];
     }
@@ -214,10 +216,7 @@ class DiskTierTest : public ::testing::Test {
   }
   /// Every query five times.
   static BatchOutcome run(const std::vector<std::unique_ptr<search::SearchCore>>& cores) {
-    BatchParameters parameters;
-    parameters.list = kList;
-    parameters.width = 4;
-    parameters.repeats = 5;
+    const BatchParameters parameters{.search = Queries::parameters_of({}), .repeats = 5};
     dataset::GroundTruth results;
     BatchOutcome outcome = run_batch(cores, indexes().queries(), parameters, results);
     EXPECT_EQ(outcome.latency_us.size(), kQueries * 5);

@@ -109,7 +109,8 @@ class FakeSession final : public SearchSession {
       found.emplace_back(sum, id);
     }
     std::sort(found.begin(), found.end());
-    task.found = std::min<std::uint32_t>(task.k, static_cast<std::uint32_t>(found.size()));
+    task.found =
+        std::min<std::uint32_t>(task.parameters.k(), static_cast<std::uint32_t>(found.size()));
     for (std::uint32_t i = 0; i < task.found; ++i) {
       task.ids[i] = found[i].second;
       task.distances[i] = found[i].first;

@@ -82,13 +82,16 @@ TEST_F(ClusterRecipeTest, ASearchOfAllClustersFindsTheNearest) {
     const search::SearchIndex index = search::load_search_index(directory, kLoad);
     const HugeBuffer region = directory.load_region(layout::kRecordsRegion, kLoad);
     search::TaskListFeed feed = queries();
-    for (auto& task : feed.tasks()) task.probing.clusters = kClusters;
+    const search::ProbeChoice all{.clusters = kClusters};
+    for (auto& task : feed.tasks()) {
+      task.parameters = search::SearchParameters::make(10, all).value();
+    }
     search::make_core(index, region.span(), search::SearchCoreOptions())->run(feed);
     for (std::size_t q = 0; q < kQueries; ++q) {
       const search::TaskListFeed::Task& task = feed.tasks()[q];
       ASSERT_TRUE(task.status.ok()) << task.status.message();
       const std::vector<float> found(task.distance_room, task.distance_room + task.found);
-      EXPECT_EQ(found, nearest(q, task.k)) << name << ", query " << q;
+      EXPECT_EQ(found, nearest(q, task.parameters.k())) << name << ", query " << q;
     }
   }
 }

@@ -72,7 +72,7 @@ class RecipeTest : public ::testing::Test {
     for (std::size_t q = 0; q < kQueries; ++q) {
       const search::TaskListFeed::Task& task = feed.tasks()[q];
       EXPECT_TRUE(task.status.ok()) << task.status.message();
-      const float reach = nearest(q, task.k).back();
+      const float reach = nearest(q, task.parameters.k()).back();
       for (std::uint32_t i = 0; i < task.found; ++i) hits += task.distance_room[i] <= reach ? 1 : 0;
     }
     return static_cast<double>(hits) / (kQueries * 10);

@@ -77,7 +77,10 @@ class SlottedRecipeTest : public RecipeTest {
             disk::DiskFiles{search::open_disk_records(directory, "")}, pages.span(),
             ssd_baseline::SlottedStore::reads_per_core(options))));
     search::TaskListFeed feed = queries();
-    for (auto& task : feed.tasks()) task.list = options.list;
+    const search::GraphChoice choice{options.list, 1};
+    for (auto& task : feed.tasks()) {
+      task.parameters = search::SearchParameters::make(10, choice).value();
+    }
     core->run(feed);
     return recall(feed);
   }

@@ -93,7 +93,7 @@ class Feed : public TaskListFeed {
       : TaskListFeed(count, deadline_us) {
     for (std::size_t i = 0; i < count; ++i) {
       tasks()[i].query = clusters.row(i * 7);
-      tasks()[i].probing = probing;
+      tasks()[i].parameters = SearchParameters::make(10, probing).value();
     }
   }
 };
@@ -110,7 +110,7 @@ inline std::vector<graph::Neighbor> nearest_members(const SmallClusters& small,
                                                     const Feed::Task& task) {
   const ClusterIndex& index = *small.index(ClusterLayoutKind::grouped).clusters();
   cluster::CentroidScratch scratch;
-  index.centroids().search(task.query, task.probing.clusters, scratch);
+  index.centroids().search(task.query, task.parameters.probing().clusters, scratch);
   std::set<ClusterId> probed;
   for (const auto& near : scratch.found) probed.insert(near.cluster);
   const auto kernel = distance::pair_kernel(Metric::l2, ElementType::u8, kDimension);
@@ -125,7 +125,7 @@ inline std::vector<graph::Neighbor> nearest_members(const SmallClusters& small,
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
     return a.distance != b.distance ? a.distance < b.distance : a.id < b.id;
   });
-  all.resize(std::min<std::size_t>(all.size(), task.k));
+  all.resize(std::min<std::size_t>(all.size(), task.parameters.k()));
   return all;
 }
 

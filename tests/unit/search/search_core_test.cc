@@ -70,13 +70,17 @@ class SmallIndex {
   std::unique_ptr<SearchIndex> index_;
 };
 
+SearchParameters of_width(std::uint32_t width) {
+  return SearchParameters::make(10, GraphChoice{.list = 30, .width = width}).value();
+}
+
 class ListFeed : public TaskListFeed {
  public:
   ListFeed(const SmallIndex& index, std::size_t count, double deadline_us = 5e6)
       : TaskListFeed(count, deadline_us) {
     for (std::size_t i = 0; i < count; ++i) {
       tasks()[i].query = index.query(i);
-      tasks()[i].list = 30;
+      tasks()[i].parameters = of_width(1);
     }
   }
 };
@@ -136,7 +140,9 @@ TEST(SearchCore, ASmallCacheUnderAFullEndpointChangesNoAnswer) {
   const SmallIndex index;
   ListFeed feed(index, 300);
   ListFeed expected(index, 300);
-  for (std::size_t i = 0; i < 300; ++i) feed.tasks()[i].width = expected.tasks()[i].width = 8;
+  for (ListFeed* each : {&feed, &expected}) {
+    for (auto& task : each->tasks()) task.parameters = of_width(8);
+  }
   make_core(index.index(), index.region(), with_slots(1))->run(expected);
   SearchCoreOptions options = with_slots(32);
   options.cache_bytes = 16 * 1024;
@@ -169,7 +175,7 @@ TEST(SearchCore, RefusesRecordsThatOneReadCannotBring) {
 TEST(SearchCore, CountsAddUp) {
   const SmallIndex small;
   ListFeed feed(small, 20);
-  for (auto& task : feed.tasks()) task.width = 4;
+  for (auto& task : feed.tasks()) task.parameters = of_width(4);
   SearchCoreOptions options = with_slots(2);
   options.cache_bytes = 100 << 10;
   const auto core = make_core(small.index(), small.endpoint(), options);
@@ -188,14 +194,13 @@ TEST(SearchCore, CountsAddUp) {
 
 TEST(SearchCore, RefusesTasksThatDoNotFit) {
   const SmallIndex small;
-  ListFeed feed(small, 5);
-  feed.tasks()[0].k = 0;
-  feed.tasks()[1].list = 9;
-  feed.tasks()[2].width = 0;
-  feed.tasks()[3].width = 65;
-  feed.tasks()[4].list = 5000;
+  ListFeed feed(small, 3);
+  const GraphChoice longest{.list = 5000};
+  feed.tasks()[0].parameters = SearchParameters::make(kCount + 1, longest).value();
+  feed.tasks()[1].parameters = SearchParameters::make(10, longest).value();
+  feed.tasks()[2].parameters = SearchParameters::make(10, ProbeChoice{.clusters = 3}).value();
   make_core(small.index(), small.region(), with_slots(2))->run(feed);
-  EXPECT_EQ(feed.count_status(StatusCode::invalid_argument), 5u);
+  EXPECT_EQ(feed.count_status(StatusCode::invalid_argument), 3u);
 }
 
 ListFeed run_faulty(const SmallIndex& small, transport::FaultOptions faults,
@@ -317,7 +322,7 @@ TEST(SearchCoreFaults, APartialSearchScoresOnlyWhatCame) {
     ListFeed feed(small, 200);
     for (auto& task : feed.tasks()) {
       task.partial = true;
-      task.width = 16;
+      task.parameters = of_width(16);
     }
     const auto core = make_core(
         small.index(), std::make_unique<ScriptedEndpoint>(small.endpoint(max_outstanding), script),

@@ -10,8 +10,8 @@
 
 namespace farvec::search {
 
-/// Feeds tasks 0, 1, ... and keeps them. Each asks for 10 results and has room for 40; its query
-/// and what to search are the test's to fill in.
+/// Feeds tasks 0, 1, ... and keeps them. Each has room for 40 results; its query and parameters are
+/// the test's to fill in.
 class TaskListFeed : public TaskFeed {
  public:
   struct Task : SearchTask {
@@ -23,7 +23,6 @@ class TaskListFeed : public TaskFeed {
   TaskListFeed(std::size_t count, double deadline_us)
       : tasks_(count), deadline_(us_to_ticks(deadline_us)) {
     for (Task& task : tasks_) {
-      task.k = 10;
       task.ids = task.id_room;
       task.distances = task.distance_room;
     }

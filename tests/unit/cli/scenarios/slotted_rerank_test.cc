@@ -85,6 +85,13 @@ TEST_F(RerankTest, RefusesWhatTheListOrKDoNotEmbrace) {
   EXPECT_EQ(run(*one, {.list = 40, .k = 40}).count(StatusCode::ok), kQueries);
 }
 
+TEST_F(RerankTest, RefusesWhatMemoryWasNotPlannedFor) {
+  const auto one = core(options());
+  EXPECT_EQ(run(*one, {.list = kList + 1}).count(StatusCode::invalid_argument), kQueries);
+  EXPECT_EQ(run(*one, {.width = options().width + 1}).count(StatusCode::invalid_argument),
+            kQueries);
+}
+
 TEST_F(RerankTest, TheBudgetBoundsItsBuffersToo) {
   SlottedSearchOptions options = with(100);
   const std::size_t least = SlottedStore::plan(index_, options).fixed() + 1000;

@@ -17,10 +17,7 @@ class BatchSearchTest : public DiskTierTest {
     return run_batch(made, indexes().queries(), parameters, results_);
   }
 
-  void SetUp() override {
-    parameters_.list = kList;
-    parameters_.width = 4;
-  }
+  void SetUp() override { parameters_.search = Queries::parameters_of({}); }
 
   BatchParameters parameters_;
   dataset::GroundTruth results_;

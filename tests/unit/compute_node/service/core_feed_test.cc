@@ -16,7 +16,6 @@ struct CoreFeedTest : testing::Test {
   QueuedTask& push(WorkUnits work, double time_ms) {
     BatchShape shape;
     shape.queries = 2;  // the second one never ends: the batch stays the test's
-    shape.k = 1;
     shape.deadline = now_ticks() + us_to_ticks(time_ms * 1e3);
     shape.work = work;
     QueuedTask& task = batches.emplace_back(std::make_unique<Batch>(shape))->tasks()[0];

@@ -29,8 +29,7 @@ struct EngineService : testing::Test {
     BatchShape shape;
     shape.queries = queries;
     shape.query_bytes = 3 * sizeof(float);
-    shape.k = 2;
-    shape.list = 4;
+    shape.parameters = search::SearchParameters::make(2, search::GraphChoice{.list = 4}).value();
     shape.deadline = now_ticks() + us_to_ticks(1e3 * deadline_ms);
     auto made = std::make_unique<Batch>(shape);
     for (std::uint32_t i = 0; i < queries; ++i) {
@@ -67,7 +66,7 @@ TEST_F(EngineService, AnswersEveryQueryOfABatchOverAllCores) {
 }
 
 TEST_F(EngineService, QueriesAreAlignedToCacheLines) {
-  Batch one({3, 7, 1, 1, 1, 0});
+  Batch one({.queries = 3, .query_bytes = 7});
   for (std::size_t i = 0; i < 3; ++i) {
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(one.query_slot(i)) % kCacheLineBytes, 0u);
   }

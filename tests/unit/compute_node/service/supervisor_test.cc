@@ -43,8 +43,7 @@ struct SupervisorTest : testing::Test {
     BatchShape shape;
     shape.queries = 1;
     shape.query_bytes = 3 * sizeof(float);
-    shape.k = 1;
-    shape.list = 4;
+    shape.parameters = search::SearchParameters::make(1, search::GraphChoice{.list = 4}).value();
     shape.deadline = now_ticks() + us_to_ticks(60e6);
     auto batch = std::make_unique<Batch>(shape);
     const float row[3] = {7, 7, 7};

@@ -62,7 +62,9 @@ TEST_P(ClusterSearch, ProbesMoreClustersForTheSakeOfK) {
   const SmallClusters& small = small_clusters();
   Feed feed(small, 20, {.clusters = 1});
   // One cluster may have fewer than 40 members. Every answer must have 40 all the same.
-  for (auto& task : feed.tasks()) task.k = 40;
+  for (auto& task : feed.tasks()) {
+    task.parameters = SearchParameters::make(40, ProbeChoice{.clusters = 1}).value();
+  }
   make_core(small.index(GetParam()), small.endpoint(GetParam()), with_slots(2, 0))->run(feed);
   for (const auto& task : feed.tasks()) {
     ASSERT_TRUE(task.status.ok());
@@ -228,13 +230,12 @@ TEST_P(ClusterSearch, RefusesClustersThatOneReadCannotBring) {
 
 TEST_P(ClusterSearch, RefusesTasksThatDoNotFit) {
   const SmallClusters& small = small_clusters();
-  Feed feed(small, 4, probing(3));
-  feed.tasks()[0].k = 0;
-  feed.tasks()[1].k = kCount + 1;
-  feed.tasks()[2].probing.clusters = 0;
-  feed.tasks()[3].probing.clusters = 5000;
+  Feed feed(small, 3, probing(3));
+  feed.tasks()[0].parameters = SearchParameters::make(kCount + 1, probing(3)).value();
+  feed.tasks()[1].parameters = SearchParameters::make(10, probing(5000)).value();
+  feed.tasks()[2].parameters = SearchParameters::make(10, GraphChoice{.list = 30}).value();
   make_core(small.index(GetParam()), small.region(GetParam()), with_slots(2))->run(feed);
-  EXPECT_EQ(feed.count_status(StatusCode::invalid_argument), 4u);
+  EXPECT_EQ(feed.count_status(StatusCode::invalid_argument), 3u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Layouts, ClusterSearch, testing::ValuesIn(layout::kClusterLayouts),

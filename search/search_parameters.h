@@ -1,0 +1,109 @@
+// What one search asks for: made once, unable to hold a wrong combination, trusted from then on.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <variant>
+
+#include "base/check.h"
+#include "base/status.h"
+#include "graph/beam_search.h"
+#include "layout/region/index_parts.h"
+
+namespace farvec::search {
+
+/// What a search of a graph may choose.
+struct GraphChoice {
+  std::uint32_t list = 1;   ///< L: candidates kept, at least k
+  std::uint32_t width = 1;  ///< W: records fetched per hop, 1 to graph::kMaxWidth
+};
+
+/// What a search of a cluster index may choose.
+struct ProbeChoice {
+  std::uint32_t clusters = 0;  ///< most to probe, at least 1
+  /// Clusters that are this many times as far as the nearest are left out; at least 1.
+  float prune_ratio = std::numeric_limits<float>::infinity();
+  bool dedup = true;  ///< read no vector twice in one query
+};
+
+/// One alternative for each kind of index. What is asked of all of them does not compile before a
+/// new one has an answer.
+using SearchChoice = std::variant<GraphChoice, ProbeChoice>;
+
+/// The kind of index that can be searched so.
+layout::IndexKind kind_of(const SearchChoice& choice);
+
+/// What an index, the cores that search it or a daemon before them allow.
+struct SearchBounds {
+  static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+
+  layout::IndexKind kind = layout::IndexKind::graph;                  ///< of the index
+  std::uint64_t vectors = std::numeric_limits<std::uint64_t>::max();  ///< in the index
+  std::uint32_t k = kNone;
+  std::uint32_t list = kNone;
+  std::uint32_t width = graph::kMaxWidth;
+  std::uint32_t clusters = kNone;  ///< to probe
+};
+
+/// What is wrong with a search. Each edge has its own words and names for it.
+enum class SearchFault : std::uint8_t {
+  none,
+  wrong_kind,  ///< of another kind of index
+  k_zero,
+  k_above_vectors,
+  k_above_bound,
+  list_below_k,
+  list_above_bound,
+  width_out_of_range,  ///< 0 or above graph::kMaxWidth
+  width_above_bound,
+  prune_ratio_below_one,  ///< or NaN
+  clusters_zero,
+  clusters_above_bound,
+};
+
+/// The first fault of a search of k results within the bounds, in the order of SearchFault. All
+/// that is wrong with any search is found here and nowhere else. Does not allocate.
+SearchFault find_fault(std::uint32_t k, const SearchChoice& choice, const SearchBounds& bounds);
+
+/// In the words of a core: invalid_argument, or ok.
+Status to_status(SearchFault fault);
+
+/// A search of one kind of index that is right in itself. Whether an index or a core allows it is
+/// for check() to say.
+class SearchParameters {
+ public:
+  /// The smallest search of a graph.
+  SearchParameters() = default;
+
+  /// Returns invalid_argument when the combination is wrong in itself.
+  static Result<SearchParameters> make(std::uint32_t k, const SearchChoice& choice);
+  /// Returns invalid_argument also when the bounds do not allow it.
+  static Result<SearchParameters> make(std::uint32_t k, const SearchChoice& choice,
+                                       const SearchBounds& bounds);
+
+  std::uint32_t k() const { return k_; }
+  const SearchChoice& choice() const { return choice_; }
+  /// Of a search of a graph or of clusters; asking for the other one is a broken invariant.
+  const GraphChoice& graph() const { return of<GraphChoice>(); }
+  const ProbeChoice& probing() const { return of<ProbeChoice>(); }
+
+  /// Returns invalid_argument when the bounds do not allow it, another kind of index included.
+  Status check(const SearchBounds& bounds) const {
+    return to_status(find_fault(k_, choice_, bounds));
+  }
+
+ private:
+  SearchParameters(std::uint32_t k, const SearchChoice& choice) : k_(k), choice_(choice) {}
+
+  template <typename Choice>
+  const Choice& of() const {
+    const Choice* choice = std::get_if<Choice>(&choice_);
+    FARVEC_CHECK(choice != nullptr, "a search of another kind of index");
+    return *choice;
+  }
+
+  std::uint32_t k_ = 1;
+  SearchChoice choice_;
+};
+
+}  // namespace farvec::search

@@ -1,0 +1,78 @@
+#include "compute_node/service/admission.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+
+namespace farvec::compute_node {
+namespace {
+
+constexpr RequestLimits kDoor{.max_k = 40,
+                              .max_list = 30,
+                              .max_queries = 8,
+                              .default_list = 10,
+                              .default_width = 2,
+                              .max_probe = 20,
+                              .default_probe = 6,
+                              .max_width = 8};
+
+/// One query of one u8 to 35 vectors.
+Admission at_the_door(std::uint32_t clusters, const std::function<void(v1::SearchRequest&)>& ask) {
+  ServedIndex index;
+  index.source_type = index.stored_type = ElementType::u8;
+  index.dimension = 1;
+  index.count = 35;
+  index.clusters = clusters;
+  v1::SearchRequest request;
+  request.set_type(v1::ELEMENT_TYPE_U8);
+  request.set_dimension(1);
+  request.set_k(5);
+  request.add_queries("x");
+  ask(request);
+  return check_request(request, index, kDoor);
+}
+
+TEST(Admission, OfAGraphNamesTheField) {
+  const auto wrong = [](const auto& ask) { return at_the_door(0, ask).wrong; };
+  EXPECT_EQ(wrong([](auto& r) { r.set_k(0); }), "k: 0 came, 1 to 30 is allowed");
+  EXPECT_EQ(wrong([](auto& r) { r.set_k(31); }), "k: 31 came, 1 to 30 is allowed");
+  EXPECT_EQ(wrong([](auto& r) { r.set_list(4); }), "list: 4 came, 5 to 30 is allowed: at least k");
+  EXPECT_EQ(wrong([](auto& r) { r.set_list(31); }),
+            "list: 31 came, 5 to 30 is allowed: at least k");
+  EXPECT_EQ(wrong([](auto& r) { r.set_width(0); }), "width: 0 came, 1 to 8 is allowed");
+  EXPECT_EQ(wrong([](auto& r) { r.set_width(9); }), "width: 9 came, 1 to 8 is allowed");
+  EXPECT_EQ(wrong([](auto& r) { r.set_width(65); }), "width: 65 came, 1 to 8 is allowed");
+  EXPECT_EQ(wrong([](auto& r) { r.set_probe(0); }), "") << "a graph has none to probe";
+}
+
+TEST(Admission, OfClustersNamesTheField) {
+  const auto wrong = [](const auto& ask) { return at_the_door(9, ask).wrong; };
+  EXPECT_EQ(wrong([](auto& r) { r.set_k(0); }),
+            "k: 0 came, 1 to 35 is allowed: the index has no more vectors");
+  EXPECT_EQ(wrong([](auto& r) { r.set_k(36); }),
+            "k: 36 came, 1 to 35 is allowed: the index has no more vectors");
+  EXPECT_EQ(wrong([](auto& r) { r.set_probe(0); }), "probe: 0 came, 1 to 20 is allowed");
+  EXPECT_EQ(wrong([](auto& r) { r.set_probe(21); }), "probe: 21 came, 1 to 20 is allowed");
+  EXPECT_EQ(wrong([](auto& r) { r.set_prune_ratio(0.5f); }),
+            "prune_ratio: 0.5 came, 1 or more is allowed");
+  EXPECT_EQ(wrong([](auto& r) { r.set_list(0); }), "") << "clusters have no list";
+}
+
+TEST(Admission, FillsInWhatARequestDoesNotSay) {
+  const BatchShape graph = at_the_door(0, [](auto&) {}).shape;
+  EXPECT_EQ(graph.queries, 1u);
+  EXPECT_EQ(graph.query_bytes, 1u);
+  EXPECT_EQ(graph.parameters.k(), 5u);
+  EXPECT_EQ(graph.parameters.graph().list, 10u);
+  EXPECT_EQ(graph.parameters.graph().width, 2u);
+  EXPECT_EQ(graph.work, work_of(10));
+  const BatchShape longer = at_the_door(0, [](auto& r) { r.set_k(25); }).shape;
+  EXPECT_EQ(longer.parameters.graph().list, 25u) << "at least k";
+  const BatchShape clusters = at_the_door(4, [](auto&) {}).shape;
+  EXPECT_EQ(clusters.parameters.probing().clusters, 6u);
+  EXPECT_EQ(clusters.work, work_of(4)) << "there are no more";
+}
+
+}  // namespace
+}  // namespace farvec::compute_node
