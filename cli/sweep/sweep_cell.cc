@@ -67,12 +67,11 @@ void SweepCell::choose_slots() {
   point_.slots = tier_.open->choose_slots(shape(), probes, parameters_);
 }
 
-/// As prepare() does, says what is wrong with the memory before what is wrong with the searches.
+/// Says what is wrong with the memory before it searches.
 void SweepCell::measure_slots() {
   search::SearchShape least = shape();
   least.slots = 1;
   (void)tier_.open->memory_bytes(least);
-  make_parameters();
   choose_slots();
 }
 
@@ -103,9 +102,9 @@ double SweepCell::choosing_searches() const {
 
 void SweepCell::prepare() {
   if (tier_.open == nullptr) throw Error("{}", tier_.failure);
+  make_parameters();  // first: memory is planned for searches that can be
   if (point_.slots == 0) measure_slots();
   samples_.memory_bytes = tier_.open->memory_bytes(shape()).value_or(0);
-  make_parameters();
   if (pooled()) {
     samples_.warm_queries = queries_.warm_count();
     fill_pool();

@@ -184,6 +184,15 @@ class Failures(SweepTest):
             self.assertEqual(small["memory_budget"], 1000)
             self.assertGreater(enough["recall"], 0.5)
 
+    def test_a_width_that_no_search_has_is_a_row_on_a_disk_too(self):
+        for layout in ("csr", "slotted"):
+            self.must_pass(self.build(self.base, "--layout", layout, out=layout))
+            self.must_pass(self.sweep("--list", 10, "--width", "2,65", "--tier", "ssd", "--json",
+                                      self.out, "--overwrite", index=layout))
+            two, none = self.rows_of()
+            self.assertGreater(two["recall"], 0.5)
+            self.assertIn("width must be from 1 to 64", none["error"])
+
     def test_nothing_that_runs_is_a_failure(self):
         self.must_refuse(self.sweep("--list", "2,3", "--json", self.out), "none of", "list")
         self.assertEqual(len(self.rows_of()), 2)
