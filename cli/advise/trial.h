@@ -13,7 +13,7 @@
 #include "cli/advise/sample.h"
 #include "cli/advise/setting.h"
 #include "cli/advise/target.h"
-#include "cli/report/measurement.h"
+#include "cli/report/statistics.h"
 #include "cli/search/batch_search.h"
 #include "search/search_core.h"
 

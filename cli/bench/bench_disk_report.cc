@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "cli/report/measurement.h"
+#include "cli/report/statistics.h"
 #include "cli/report/table.h"
 
 namespace farvec::cli {

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/latency_histogram.h"
 #include "base/version.h"
-#include "cli/report/measurement.h"
+#include "cli/report/statistics.h"
 #include "cli/report/table.h"
 
 namespace farvec::cli {

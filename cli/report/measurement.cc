@@ -88,14 +88,6 @@ std::vector<double> split_shares(const std::string& text, const std::string& opt
   return shares;
 }
 
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  if (values.size() % 2 == 1) return values[middle];
-  return (values[middle - 1] + values[middle]) / 2;
-}
-
 std::string host_description() {
   char name[256] = "unknown";
   gethostname(name, sizeof(name) - 1);

@@ -1,4 +1,4 @@
-// What the commands that measure share: lists of values, medians, where it ran, JSON lines.
+// What the commands that measure share: lists of values, where it ran, JSON lines.
 #pragma once
 
 #include <cstddef>
@@ -25,9 +25,6 @@ std::vector<std::uint32_t> split_payloads(const std::string& text);
 std::vector<bool> split_switches(const std::string& text, const std::string& option);
 /// The same for percentages: "0%,50%" is 0 and 0.5.
 std::vector<double> split_shares(const std::string& text, const std::string& option);
-
-/// Middle value (mean of the middle two); 0 for none.
-double median(std::vector<double> values);
 
 /// Name, processor, instruction set.
 std::string host_description();

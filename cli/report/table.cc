@@ -6,7 +6,7 @@
 #include <cstdio>
 
 #include "base/check.h"
-#include "cli/report/measurement.h"
+#include "cli/report/statistics.h"
 
 namespace farvec::cli {
 namespace {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "cli/report/statistics.h"
 #include "cli/search/queries.h"
 #include "cli/search/search_limits.h"
 #include "dataset/recall.h"

@@ -1,11 +1,9 @@
 #include "cli/sweep/sweep_plan.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/error.h"
 #include "base/quantity.h"
-#include "cli/report/measurement.h"
 
 namespace farvec::cli {
 namespace {
@@ -79,15 +77,6 @@ RowRange parse_range(const std::string& text, std::size_t count) {
                 count);
   }
   return range;
-}
-
-double percentile(std::vector<float>& values, double share) {
-  if (values.empty()) return 0;
-  const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(values.size())));
-  const std::size_t index = std::clamp<std::size_t>(rank, 1, values.size()) - 1;
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(index),
-                   values.end());
-  return static_cast<double>(values[index]);
 }
 
 }  // namespace farvec::cli

@@ -67,7 +67,4 @@ struct SweepSamples {
   std::string failure;           ///< why it cannot run; empty: it ran
 };
 
-/// Value below which `share` of the values lie (nearest rank); 0 for none. Reorders them.
-double percentile(std::vector<float>& values, double share);
-
 }  // namespace farvec::cli

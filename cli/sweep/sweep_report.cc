@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/version.h"
-#include "cli/report/measurement.h"
+#include "cli/report/statistics.h"
 #include "cli/report/table.h"
 
 namespace farvec::cli {
