@@ -179,9 +179,9 @@ class Queries final : public search::TaskFeed {
 };
 
 /// The pages in a file that a test may damage, and one core over it.
-class DiskTierTest : public ::testing::Test {
+class SlottedSearchTest : public ::testing::Test {
  protected:
-  explicit DiskTierTest(const std::string& payload = "code")
+  explicit SlottedSearchTest(const std::string& payload = "code")
       : directory_(layout::IndexDirectory::open(indexes().path(payload))),
         index_(ssd_baseline::load_slotted_index(directory_)) {
     std::filesystem::copy(directory_.region_path(layout::kRecordsRegion), pages());
@@ -251,9 +251,9 @@ class DiskTierTest : public ::testing::Test {
   disk::FaultyQueue* faulty_ = nullptr;
 };
 
-class VectorPayloadTest : public DiskTierTest {
+class VectorPayloadTest : public SlottedSearchTest {
  protected:
-  VectorPayloadTest() : DiskTierTest("vector") {}
+  VectorPayloadTest() : SlottedSearchTest("vector") {}
 };
 
 }  // namespace farvec::cli

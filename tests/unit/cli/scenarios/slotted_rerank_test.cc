@@ -10,7 +10,7 @@ TEST_F(VectorPayloadTest, HasNothingToRankAgain) {
   EXPECT_NE(error_of(options).find("ranked already"), std::string::npos);
 }
 
-TEST_F(DiskTierTest, WithoutVectorsNothingIsRankedAgain) {
+TEST_F(SlottedSearchTest, WithoutVectorsNothingIsRankedAgain) {
   SlottedSearchOptions options = this->options();
   options.rerank = 20;
   EXPECT_NE(error_of(options).find("build it with `farvec build graph --layout slotted --rerank "
@@ -19,9 +19,9 @@ TEST_F(DiskTierTest, WithoutVectorsNothingIsRankedAgain) {
 }
 
 /// Codes of two bits, so that ranking again matters.
-class RerankTest : public DiskTierTest {
+class RerankTest : public SlottedSearchTest {
  protected:
-  RerankTest() : DiskTierTest("rerank") {}
+  RerankTest() : SlottedSearchTest("rerank") {}
   SlottedSearchOptions with(std::uint32_t rerank) const {
     SlottedSearchOptions options = this->options();
     options.rerank = rerank;

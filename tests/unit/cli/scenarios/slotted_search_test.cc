@@ -5,7 +5,7 @@
 namespace farvec::cli {
 namespace {
 
-TEST_F(DiskTierTest, EverySearchOverEveryPoolFindsTheNeighbours) {
+TEST_F(SlottedSearchTest, EverySearchOverEveryPoolFindsTheNeighbours) {
   for (const SearchKind search :
        {SearchKind::best_first, SearchKind::beam, SearchKind::cache_aware}) {
     for (const PoolKind pool : {PoolKind::none, PoolKind::record, PoolKind::page}) {
@@ -23,7 +23,7 @@ TEST_F(DiskTierTest, EverySearchOverEveryPoolFindsTheNeighbours) {
   }
 }
 
-TEST_F(DiskTierTest, WithoutAPoolEveryRecordIsARead) {
+TEST_F(SlottedSearchTest, WithoutAPoolEveryRecordIsARead) {
   SlottedSearchOptions options = this->options(PoolKind::none);
   options.search = SearchKind::best_first;
   options.prefetch = false;
@@ -42,7 +42,7 @@ TEST_F(DiskTierTest, WithoutAPoolEveryRecordIsARead) {
   EXPECT_EQ(again.ids(), queries.ids());
 }
 
-TEST_F(DiskTierTest, CandidatesOfAPageNeedOneRead) {
+TEST_F(SlottedSearchTest, CandidatesOfAPageNeedOneRead) {
   SlottedSearchOptions options = this->options(PoolKind::none);
   const Queries together = run(*core(options), 1);
   options.page_search = false;
@@ -52,7 +52,7 @@ TEST_F(DiskTierTest, CandidatesOfAPageNeedOneRead) {
   EXPECT_GE(together.recall(), alone.recall() - 0.01);
 }
 
-TEST_F(DiskTierTest, APoolOfEverythingReadsNothingTwice) {
+TEST_F(SlottedSearchTest, APoolOfEverythingReadsNothingTwice) {
   for (const PoolKind pool : {PoolKind::record, PoolKind::page}) {
     SlottedSearchOptions options = this->options(pool);
     options.search = SearchKind::best_first;
@@ -69,7 +69,7 @@ TEST_F(DiskTierTest, APoolOfEverythingReadsNothingTwice) {
   }
 }
 
-TEST_F(DiskTierTest, TheBudgetBoundsEverything) {
+TEST_F(SlottedSearchTest, TheBudgetBoundsEverything) {
   SlottedSearchOptions options = this->options();
   options.memory_budget = 1000;
   const std::string message = error_of(options);
@@ -93,7 +93,7 @@ TEST_F(DiskTierTest, TheBudgetBoundsEverything) {
   EXPECT_LE(some->statistics().dram_bytes + index_.dram_bytes(), plan.total());
 }
 
-TEST_F(DiskTierTest, ABlockThatCannotBeReadEndsTheSearchesThatNeedIt) {
+TEST_F(SlottedSearchTest, ABlockThatCannotBeReadEndsTheSearchesThatNeedIt) {
   const SlottedSearchOptions options = this->options();
   const auto one = faulty_core(options);
   // Pages of records that some queries need and others do not.
@@ -107,7 +107,7 @@ TEST_F(DiskTierTest, ABlockThatCannotBeReadEndsTheSearchesThatNeedIt) {
   EXPECT_GE(run(*one).recall(), 0.93);
 }
 
-TEST_F(DiskTierTest, ShortReadsAndRefusalsOfTheKernelAreRetriedBelow) {
+TEST_F(SlottedSearchTest, ShortReadsAndRefusalsOfTheKernelAreRetriedBelow) {
   const auto one = faulty_core(options());
   faulty_->set_faults({.short_rate = 0.2, .again_rate = 0.2});
   const Queries queries = run(*one);
@@ -115,7 +115,7 @@ TEST_F(DiskTierTest, ShortReadsAndRefusalsOfTheKernelAreRetriedBelow) {
   EXPECT_GE(queries.recall(), 0.93);
 }
 
-TEST_F(DiskTierTest, ADamagedPageIsDataLossAndNeverAnAnswer) {
+TEST_F(SlottedSearchTest, ADamagedPageIsDataLossAndNeverAnAnswer) {
   {
     std::fstream file(pages(), std::ios::in | std::ios::out | std::ios::binary);
     for (std::uint64_t page = 0; page < index_.geometry().pages; page += 8) {
@@ -130,7 +130,7 @@ TEST_F(DiskTierTest, ADamagedPageIsDataLossAndNeverAnAnswer) {
   EXPECT_EQ(queries.count(StatusCode::data_loss) + queries.count(StatusCode::ok), kQueries);
 }
 
-TEST_F(DiskTierTest, AFileThatShrinksIsDataLoss) {
+TEST_F(SlottedSearchTest, AFileThatShrinksIsDataLoss) {
   const auto one = core(options(PoolKind::none));
   std::filesystem::resize_file(pages(), index_.geometry().page_offset(2));
   const Queries queries = run(*one);
@@ -138,7 +138,7 @@ TEST_F(DiskTierTest, AFileThatShrinksIsDataLoss) {
   EXPECT_EQ(queries.count(StatusCode::data_loss) + queries.count(StatusCode::ok), kQueries);
 }
 
-TEST_F(DiskTierTest, RefusesPagesThatAreNotTheIndexs) {
+TEST_F(SlottedSearchTest, RefusesPagesThatAreNotTheIndexs) {
   std::filesystem::resize_file(pages(), 8192);
   EXPECT_NE(error_of(options()).find("8192"), std::string::npos);
   std::filesystem::copy(
@@ -147,7 +147,7 @@ TEST_F(DiskTierTest, RefusesPagesThatAreNotTheIndexs) {
   EXPECT_FALSE(error_of(options()).empty());
 }
 
-TEST_F(DiskTierTest, FindsItsPagesInAnotherDirectory) {
+TEST_F(SlottedSearchTest, FindsItsPagesInAnotherDirectory) {
   const auto own = directory_.region_path(layout::kRecordsRegion).filename();
   std::filesystem::rename(pages(), folder_.path() / own);
   const auto cores = cores_at(folder_.path().string(), options());
@@ -156,7 +156,7 @@ TEST_F(DiskTierTest, FindsItsPagesInAnotherDirectory) {
   EXPECT_EQ(run(*same.front()).count(StatusCode::ok), kQueries);
 }
 
-TEST_F(DiskTierTest, CoresShareAPool) {
+TEST_F(SlottedSearchTest, CoresShareAPool) {
   SlottedSearchOptions options = this->options();
   options.cores = 2;
   options.memory_budget = SlottedStore::plan(index_, options).fixed() + 200000;

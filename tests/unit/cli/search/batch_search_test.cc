@@ -8,7 +8,7 @@
 namespace farvec::cli {
 namespace {
 
-class BatchSearchTest : public DiskTierTest {
+class BatchSearchTest : public SlottedSearchTest {
  protected:
   BatchOutcome search(const BatchParameters& parameters, std::uint32_t cores = 1) {
     SlottedSearchOptions options = this->options();
