@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/check.h"
 #include "indexing/codes.h"
 
 namespace farvec::indexing {
@@ -21,6 +22,7 @@ BuiltGraph build_graph(Source source, const graph::VamanaOptions& options) {
 
 layout::Manifest write_graph(const std::filesystem::path& directory, const BuiltGraph& built,
                              const GraphRecipe& recipe, const layout::WriteOptions& options) {
+  FARVEC_CHECK(recipe.layout != layout::LayoutKind::slotted, "write_slotted() writes pages");
   layout::Manifest manifest = built.source.manifest;
   manifest.graph().layout = recipe.layout;
   manifest.graph().record_checksum = recipe.record_checksum;

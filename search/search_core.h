@@ -93,7 +93,7 @@ struct SearchCoreOptions {
   std::size_t cache_bytes = 0;  ///< of the record cache; endpoints only, loads need none
   /// Loads take as long as this device's; null: as long as they take. Not for endpoints.
   std::shared_ptr<transport::Device> device;
-  std::uint32_t max_list = 1024;   ///< largest list of a search: bounds the scratch
+  std::uint32_t max_list = 1024;   ///< largest list of a search that is not refused
   std::uint32_t max_probe = 4096;  ///< the same for the clusters to probe
   /// Cluster indexes only: vectors with at most so many bytes between them share a read. Without a
   /// value, no read brings more than one vector that was asked for by its address.

@@ -1,15 +1,13 @@
 #include "search/search_shape.h"
 
-#include <algorithm>
-
 namespace farvec::search {
 
 SearchCoreOptions core_options(const SearchShape& shape) {
   SearchCoreOptions options;
   options.slots = shape.slots;
   options.cache_bytes = shape.cache_bytes;
-  options.max_list = std::max(options.max_list, shape.list);
-  options.max_probe = std::max(options.max_probe, shape.probe);
+  options.max_list = shape.list;
+  options.max_probe = shape.probe;
   options.merge_gap_bytes = shape.merge_gap_bytes;
   options.probe_counts = shape.probe_counts;
   return options;

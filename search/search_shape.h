@@ -29,7 +29,7 @@ struct SearchShape {
   std::shared_ptr<ProbeCounts> probe_counts = nullptr;
 };
 
-/// For one core of a graph or of clusters. Its scratch is at least of the default size.
+/// For one core of a graph or of clusters.
 SearchCoreOptions core_options(const SearchShape& shape);
 
 /// For slotted pages. When the choice leaves open how many results are ranked again, each search

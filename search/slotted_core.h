@@ -9,11 +9,10 @@
 
 namespace farvec::search {
 
-/// A core over the store's pool, which it shares with the store's other cores. Of `options`, slots
-/// and max_list count, and are no more than the store was planned for; tasks of another list or
-/// width than that, or whose k and list do not embrace the store's rerank, end with
-/// invalid_argument. The engine's file 0 holds the index's pages, file 1 its vectors when results
-/// are ranked again. Throws Error.
+/// A core over the store's pool, which it shares with the store's other cores. Tasks of
+/// a larger list or width than the store was planned for, or whose k and list do not embrace its
+/// rerank, end with invalid_argument. The engine's file 0 holds the index's pages, file 1 its
+/// vectors when results are ranked again. Throws Error.
 std::unique_ptr<SearchCore> make_slotted_core(std::shared_ptr<ssd_baseline::SlottedStore> store,
                                               std::unique_ptr<disk::DiskEngine> engine);
 

@@ -26,6 +26,7 @@ class EmulatedTier final : public Tier {
   std::string description() const override {
     return "emulated(" + transport::to_string(model_) + ")";
   }
+  void load() const override { below_->load(); }
   std::span<const std::byte> loads() const override {
     return model_.reached_by_loads() ? below_->loads() : std::span<const std::byte>();
   }
@@ -75,7 +76,8 @@ class EmulatedSpec final : public TierSpec {
   std::unique_ptr<Tier> below(const TierContext& context) const {
     if (context.nodes == nullptr) {
       FARVEC_CHECK(context.memory != nullptr);
-      return std::make_unique<MemoryTier>(context.memory->dram(), "this process's DRAM", context);
+      return std::make_unique<MemoryTier>([memory = context.memory] { return memory->dram(); },
+                                          "this process's DRAM", context);
     }
     if (model_.reached_by_loads() && context.nodes->regions() == nullptr) {
       throw Error(

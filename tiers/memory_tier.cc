@@ -16,7 +16,8 @@ class DramSpec final : public TierSpec {
   TierTraits traits() const override { return {.loads = true, .own_memory = true}; }
   std::unique_ptr<Tier> open(const TierContext& context) const override {
     FARVEC_CHECK(context.memory != nullptr);
-    return std::make_unique<MemoryTier>(context.memory->dram(), "this process's DRAM", context);
+    return std::make_unique<MemoryTier>([memory = context.memory] { return memory->dram(); },
+                                        "this process's DRAM", context);
   }
 };
 
@@ -28,7 +29,7 @@ class SharedMemorySpec final : public TierSpec {
   }
   std::unique_ptr<Tier> open(const TierContext& context) const override {
     if (context.nodes != nullptr) return std::make_unique<NodeTier>(context.nodes, *this);
-    return std::make_unique<MemoryTier>(context.memory->shared(),
+    return std::make_unique<MemoryTier>([memory = context.memory] { return memory->shared(); },
                                         "shared memory (memfd), read-only mapping", context);
   }
 };
@@ -41,7 +42,8 @@ class MappedSpec final : public TierSpec {
   TierTraits traits() const override { return {.loads = true}; }
   std::unique_ptr<Tier> open(const TierContext& context) const override {
     FARVEC_CHECK(context.memory != nullptr);
-    return std::make_unique<MemoryTier>(context.memory->map(path_), "mapped " + path_, context);
+    return std::make_unique<MemoryTier>([mapped = context.memory->map(path_)] { return mapped; },
+                                        "mapped " + path_, context);
   }
 
  private:
@@ -77,13 +79,18 @@ TierSpecPointer read_devdax(std::string_view rest) {
   return read_mapped("devdax", rest);
 }
 
-MemoryTier::MemoryTier(RegionSetPointer regions, std::string description,
+MemoryTier::MemoryTier(std::function<RegionSetPointer()> regions, std::string description,
                        const TierContext& context)
-    : regions_(std::move(regions)),
+    : make_regions_(std::move(regions)),
       description_(std::move(description)),
       by_reference_(context.index != nullptr) {}
 
+void MemoryTier::load() const {
+  std::call_once(loaded_, [this] { regions_ = make_regions_(); });
+}
+
 std::unique_ptr<transport::Endpoint> MemoryTier::make_endpoint() const {
+  load();
   return std::make_unique<transport::MappedEndpoint>(
       regions_, transport::MappedOptions{.name = description_, .by_reference = by_reference_});
 }

@@ -1,7 +1,9 @@
 // Records in memory that this process has mapped.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,17 +14,25 @@ namespace farvec::tiers {
 
 class MemoryTier final : public Tier {
  public:
-  /// The regions may be views of what the context's memory keeps.
-  MemoryTier(RegionSetPointer regions, std::string description, const TierContext& context);
+  /// The regions, which may be views of what the context's memory keeps, are asked for once, by
+  /// load().
+  MemoryTier(std::function<RegionSetPointer()> regions, std::string description,
+             const TierContext& context);
 
   std::string description() const override { return description_; }
-  std::span<const std::byte> loads() const override { return regions_->front().bytes(); }
+  void load() const override;
+  std::span<const std::byte> loads() const override {
+    load();
+    return regions_->front().bytes();
+  }
   /// Searches are told where the bytes lie; bare bytes are copied.
   std::unique_ptr<transport::Endpoint> make_endpoint() const override;
   std::optional<std::uint32_t> merge_gap_bytes() const override { return 0; }
 
  private:
-  const RegionSetPointer regions_;
+  const std::function<RegionSetPointer()> make_regions_;
+  mutable std::once_flag loaded_;
+  mutable RegionSetPointer regions_;
   const std::string description_;
   const bool by_reference_;
 };

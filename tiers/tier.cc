@@ -14,6 +14,7 @@ class SeparateCores final : public CoreSet {
                 const search::SearchShape& shape)
       : tier_(tier), index_(index), options_(search::core_options(shape)) {
     if (!options_.merge_gap_bytes) options_.merge_gap_bytes = tier.merge_gap_bytes();
+    tier.load();  // here, not in the threads of the cores
   }
 
   std::unique_ptr<search::SearchCore> make_core() const override {

@@ -62,7 +62,10 @@ class Tier {
   /// What stands behind the name, a modelled device with all its parameters. May open an endpoint
   /// to find it out.
   virtual std::string description() const = 0;
-  /// Region 0 from its header on, where records are loads; else empty.
+  /// Brings the records into memory, where that is left to their first use. Throws Error. Any
+  /// thread.
+  virtual void load() const {}
+  /// Region 0 from its header on, where records are loads; else empty. As load().
   virtual std::span<const std::byte> loads() const { return {}; }
   /// The modelled device that loads take their time from; null: none.
   virtual std::shared_ptr<transport::Device> device() const { return nullptr; }
@@ -76,8 +79,8 @@ class Tier {
   /// Throws Error when that of the shape is too small.
   virtual std::optional<search::DiskMemory> plan(const search::SearchIndex& index,
                                                  const search::SearchShape& shape) const;
-  /// Refuses what plan() refuses, and what the tier's reads cannot bring. Tier and index must
-  /// outlive it and its cores.
+  /// Loads. Refuses what plan() refuses, and what the tier's reads cannot bring. Tier and index
+  /// must outlive it and its cores.
   virtual std::unique_ptr<const CoreSet> prepare(const search::SearchIndex& index,
                                                  const search::SearchShape& shape) const;
 

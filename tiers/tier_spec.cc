@@ -22,8 +22,7 @@ struct Kind {
 };
 
 constexpr std::string_view kModels =
-    "MODEL: rdma, cxl, nvm, ssd or\n"
-    "latency=5us,bandwidth=10GB/s,rate=50M/s";
+    "MODEL: rdma, cxl, nvm, ssd or latency=5us,bandwidth=10GB/s,rate=50M/s";
 
 /// Every tier there is.
 constexpr Kind kKinds[] = {
@@ -105,7 +104,7 @@ TierSpecPointer parse_tier(std::string_view text) {
   TierSpecPointer spec;
   if (kind != nullptr) spec = kind->read(text.substr(kind->word.size()));
   if (spec == nullptr) {
-    throw Error("no tier '{}': expected {}", text, tier_usage(TierUse::search));
+    throw Error("no tier '{}': expected {} ({})", text, tier_usage(TierUse::search), kModels);
   }
   return spec;
 }

@@ -9,8 +9,8 @@
 
 namespace farvec::compute_node {
 
-/// Loads and checks codes, offsets and, unless the tier is ssd, records. Any tier of this
-/// machine; ssd is the only one for slotted pages.
+/// Loads and checks codes, offsets and, unless they are mapped (file, devdax) or on a disk,
+/// records. Any tier of this machine; ssd is the only one for slotted pages.
 class DirectoryBackend final : public SearchBackend {
  public:
   /// Throws Error on a tier that it does not have.
