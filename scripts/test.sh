@@ -3,7 +3,7 @@
 #   scripts/test.sh            lint, release tests, sanitizers for the rooms named below and for one
 #                              group of the others, whose turn it is by the commit, short fuzzing
 #   scripts/test.sh --quick    lint and the release tests only
-#   scripts/test.sh --long     also the tests between two guests, every room under both sanitizers,
+#   scripts/test.sh --long     also the tests with guests of their own, every room under both sanitizers,
 #                              the daemons of several memory nodes under the thread sanitizer,
 #                              clang-tidy, a minute of each fuzz target
 # Environment: FARVEC_DATA  folder with data sets (tests that want it skip without it)
@@ -18,7 +18,7 @@ ASAN_ROOMS=(base dataset layout coroutines disk transport ssd_baseline search ti
 ASAN_TURNS=("distance quantization" "graph cluster indexing" "rpc memory_node")
 TSAN_ROOMS=(coroutines disk transport graph ssd_baseline rpc memory_node search tiers compute_node)
 TSAN_TURNS=("base dataset" "distance quantization" "layout" "cluster indexing")
-FUZZ_SECONDS=6
+FUZZ_SECONDS=4
 MODE=default
 
 usage() { sed -n '2,10s/^# \{0,1\}//p' "$0"; }
