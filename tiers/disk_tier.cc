@@ -118,9 +118,9 @@ class DiskSpec final : public TierSpec {
 }  // namespace
 
 TierSpecPointer read_ssd(std::string_view rest) {
-  if (rest.empty()) return std::make_shared<const DiskSpec>("");
-  if (rest.size() < 2 || rest.front() != ':') return nullptr;
-  return std::make_shared<const DiskSpec>(std::string(rest.substr(1)));
+  const std::string_view path = after_colon(rest);
+  if (path.empty() && !rest.empty()) return nullptr;
+  return std::make_shared<const DiskSpec>(std::string(path));
 }
 
 }  // namespace farvec::tiers

@@ -94,8 +94,8 @@ class EmulatedSpec final : public TierSpec {
 }  // namespace
 
 TierSpecPointer read_emulated(std::string_view rest) {
-  if (rest.size() < 2 || rest.front() != ':') return nullptr;
-  return emulated_tier(transport::parse_device_model(rest.substr(1)));
+  const std::string_view model = after_colon(rest);
+  return model.empty() ? nullptr : emulated_tier(transport::parse_device_model(model));
 }
 
 TierSpecPointer emulated_tier(const DeviceModel& model) {

@@ -11,6 +11,11 @@ namespace farvec::tiers {
 /// fit; throws Error where more can be said.
 using TierReader = TierSpecPointer (*)(std::string_view rest);
 
+/// What stands behind the colon; empty where there is no colon, or nothing behind it.
+constexpr std::string_view after_colon(std::string_view rest) {
+  return rest.starts_with(':') ? rest.substr(1) : std::string_view();
+}
+
 TierSpecPointer read_dram(std::string_view rest);
 TierSpecPointer read_shm(std::string_view rest);
 TierSpecPointer read_file(std::string_view rest);

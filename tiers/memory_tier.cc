@@ -57,8 +57,9 @@ TierSpecPointer read_bare(std::string_view rest) {
 }
 
 TierSpecPointer read_mapped(std::string_view word, std::string_view rest) {
-  if (rest.size() < 2 || rest.front() != ':') return nullptr;
-  return std::make_shared<const MappedSpec>(std::string(word), std::string(rest.substr(1)));
+  const std::string_view path = after_colon(rest);
+  if (path.empty()) return nullptr;
+  return std::make_shared<const MappedSpec>(std::string(word), std::string(path));
 }
 
 }  // namespace

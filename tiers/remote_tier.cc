@@ -50,7 +50,7 @@ class RemoteSpec final : public TierSpec {
   /// where they are known.
   RemoteSpec(ReadPath reads, std::string path) : reads_(std::move(reads)), path_(std::move(path)) {}
 
-  std::string name() const override { return with_device(path_.empty() ? "" : ":" + path_); }
+  std::string name() const override;
   ReadPath read_path() const override { return reads_; }
   TierTraits traits() const override {
     // Posting and polling one read takes a core tens of nanoseconds, on sockets microseconds.
@@ -72,22 +72,16 @@ class RemoteSpec final : public TierSpec {
   }
 
  private:
-  std::string with_device(const std::string& path) const {
+  /// "verbs", "fabric:tcp".
+  std::string word() const {
     std::string word(to_string(reads_.kind));
     if (reads_.kind == ReadPathKind::fabric) word += ":" + reads_.provider;
-    word += path;
-    const transport::VerbsDevice& device = reads_.device;
-    if (!device.name.empty()) word += ",device=" + device.name;
-    if (device.gid_index) word += fmt::format(",gid={}", *device.gid_index);
-    if (device.read_budget > 0) word += fmt::format(",reads={}", device.read_budget);
     return word;
   }
 
   NodeSetOptions node_set_options(const RemoteAccess& access) const {
     if (path_.empty()) {
-      std::string word(to_string(reads_.kind));
-      if (reads_.kind == ReadPathKind::fabric) word += ":" + reads_.provider;
-      throw Error("--tier {0}: name the memory node, {0}:HOST:PORT or {0}:unix:PATH", word);
+      throw Error("--tier {0}: name the memory node, {0}:HOST:PORT or {0}:unix:PATH", word());
     }
     NodeSetOptions options;
     options.addresses = rpc::parse_addresses(path_);
@@ -110,6 +104,16 @@ class RemoteSpec final : public TierSpec {
   const ReadPath reads_;
   const std::string path_;
 };
+
+std::string RemoteSpec::name() const {
+  std::string text = word();
+  if (!path_.empty()) text += ":" + path_;
+  const transport::VerbsDevice& device = reads_.device;
+  if (!device.name.empty()) text += ",device=" + device.name;
+  if (device.gid_index) text += fmt::format(",gid={}", *device.gid_index);
+  if (device.read_budget > 0) text += fmt::format(",reads={}", device.read_budget);
+  return text;
+}
 
 /// Takes ",device=NAME", ",gid=INDEX" and ",reads=BUDGET" off the end. Throws Error for another
 /// option, or the same one again.
@@ -142,15 +146,14 @@ std::string_view take_device(std::string_view text, transport::VerbsDevice& devi
 TierSpecPointer read_verbs(std::string_view rest) {
   ReadPath reads{.kind = ReadPathKind::verbs};
   rest = take_device(rest, reads.device);
-  if (!rest.empty() && (rest.size() < 2 || rest.front() != ':')) return nullptr;
-  const std::string_view path = rest.empty() ? rest : rest.substr(1);
+  const std::string_view path = after_colon(rest);
+  if (path.empty() && !rest.empty()) return nullptr;
   return std::make_shared<const RemoteSpec>(std::move(reads), std::string(path));
 }
 
 /// PROVIDER or PROVIDER:ADDRESS; an address may hold colons.
 TierSpecPointer read_fabric(std::string_view rest) {
-  if (rest.empty() || rest.front() != ':') return nullptr;
-  rest.remove_prefix(1);
+  rest = after_colon(rest);
   const std::size_t colon = rest.find(':');
   const std::string_view provider = rest.substr(0, colon);
   const bool has_path = colon != std::string_view::npos;
