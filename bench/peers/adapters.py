@@ -1,6 +1,7 @@
 """One class per library: build (all cores, once, kept on disk), load, search (one thread).
 
-`effort` is what trades recall for speed: ef, search window or number of probed lists.
+`effort` is what trades recall for speed: ef, search window or number of probed lists. A peer with a
+second such number lists its values in `settings` and takes one by `use`.
 """
 import math
 import os
@@ -13,12 +14,16 @@ BUILD_THREADS = os.cpu_count()
 
 class Peer:
     efforts = range(10, 2001)
+    settings = [{}]
     label = ""
 
     def __init__(self, workload, folder):
         self.workload = workload
         self.folder = pathlib.Path(folder)
         self.index = None
+
+    def use(self):
+        """Takes one of `settings` by keyword."""
 
     @property
     def path(self):
@@ -30,7 +35,7 @@ class Peer:
 
     @property
     def dimension(self):
-        return self.workload.base.shape[1]
+        return self.workload.dimension
 
 
 class Hnswlib(Peer):
@@ -43,7 +48,7 @@ class Hnswlib(Peer):
 
     def build(self):
         index = self.new_index()
-        index.init_index(max_elements=len(self.workload.base), M=16, ef_construction=200,
+        index.init_index(max_elements=self.workload.rows, M=16, ef_construction=200,
                          random_seed=1)
         index.add_items(self.workload.base, num_threads=BUILD_THREADS)
         index.save_index(self.path)
@@ -94,7 +99,7 @@ class FaissIvf(Faiss):
     label = "faiss IVF,Flat (lists of 4 sqrt n)"
 
     def lists(self):
-        return 1 << round(math.log2(4 * math.sqrt(len(self.workload.base))))
+        return 1 << round(math.log2(4 * math.sqrt(self.workload.rows)))
 
     @property
     def efforts(self):
@@ -118,7 +123,7 @@ class Usearch(Peer):
 
     def build(self):
         index = self.new_index()
-        index.add(np.arange(len(self.workload.base)), self.workload.base, threads=BUILD_THREADS)
+        index.add(np.arange(self.workload.rows), self.workload.base, threads=BUILD_THREADS)
         index.save(self.path)
 
     def load(self):
@@ -185,7 +190,7 @@ class SvsRaw(Svs):
     def load(self):
         import svs
         config, graph, data = self.parts()
-        element_type = svs.np_to_svs(self.workload.raw_base.dtype)
+        element_type = svs.np_to_svs(self.workload.raw_queries.dtype)
         loader = svs.VectorDataLoader(data, element_type, dims=self.dimension)
         self.index = svs.Vamana(config, svs.GraphLoader(graph), loader, self.distance(),
                                 query_type=element_type, num_threads=1)
@@ -196,7 +201,8 @@ class SymphonyQg(Peer):
 
     def build(self):
         from rabitqlib import SymqgIndex
-        index = SymqgIndex(self.dimension, 32, "l2" if self.workload.metric == "l2" else "ip")
+        # Normalised vectors by l2: the same order, and far better graphs than by inner product.
+        index = SymqgIndex(self.dimension, 32, "ip" if self.workload.metric == "ip" else "l2")
         index.build(self.workload.base, 200, BUILD_THREADS)
         index.save(self.path)
 

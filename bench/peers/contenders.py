@@ -1,4 +1,4 @@
-"""What is measured: a peer's index in this process, or a tier of `farvec sweep`.
+"""What is measured: a peer's index in its worker process, or a tier of `farvec sweep`.
 
 A contender can `choose` its parameters on the first half of the queries and `measure` them on the
 second; both answer a Point.
@@ -8,17 +8,12 @@ import json
 import pathlib
 import subprocess
 import tempfile
-import time
 
-import adapters
-import disk_adapters
-
-PEERS = {**adapters.PEERS, **disk_adapters.PEERS}
+import worker
 
 SWEEP_TIMEOUT_S = 1800
 # A rate is of at least this long a run; short query sets are searched again.
 LEAST_SECONDS = 0.5
-MOST_REPEATS = 50
 # Choosing only has to rank farvec's combinations.
 CHOOSING_MS = 100
 
@@ -28,52 +23,64 @@ class Point:
     recall: float
     qps: float
     parameters: dict
+    p99_us: float | None = None
+
+
+def with_version(label, version):
+    """`name (what)` to `name 1.2 (what)`."""
+    name, bracket, rest = label.partition(" (")
+    return f"{name} {version}{bracket}{rest}" if version else label
 
 
 class PeerContender:
-    def __init__(self, name, workload, folder, k):
-        self.name, self.workload, self.k = name, workload, k
-        self.peer = PEERS[name](workload, folder)
-        self.peer.load()
+    """A peer's worker process, which inherits this process's core."""
+
+    def __init__(self, name, folder, rows, command):
+        self.name = name
         facts = json.loads((pathlib.Path(folder) / "build.json").read_text())
-        self.label, self.build_seconds = self.peer.label, facts["build_seconds"]
-        self.bytes_per_vector = facts["bytes"] / len(workload.base)
-        self.found = {}
+        self.build_seconds, self.bytes_per_vector = facts["build_seconds"], facts["bytes"] / rows
+        self.worker = worker.Worker(command)
+        self.label = with_version(self.worker.hello["label"], self.worker.hello["version"])
+        self.efforts = range(*self.worker.hello["efforts"])
 
-    def run(self, which, effort, least_seconds=0.0):
-        queries = self.peer.queries[which.start:which.stop]
-        start, repeats, seconds = time.perf_counter(), 0, 0.0
-        while repeats == 0 or (seconds < least_seconds and repeats < MOST_REPEATS):
-            found = self.peer.search(queries, self.k, effort)
-            repeats, seconds = repeats + 1, time.perf_counter() - start
-        key = (which.start, effort)
-        if key not in self.found:
-            self.found[key] = self.workload.recall(found, which, self.k)
-        return Point(self.found[key], repeats * len(queries) / seconds, {"effort": effort})
+    def run(self, half, parameters, least_seconds=0.0, latency=False):
+        answer = self.worker.ask({"half": half, "parameters": parameters, "seconds": least_seconds,
+                                  "latency": latency})
+        return Point(answer["recall"], answer["qps"], parameters, answer.get("p99_us"))
 
-    def reaches(self, position, target):
-        effort = self.peer.efforts[position]
-        return self.run(self.workload.halves()[0], effort).recall >= target
+    def reaches(self, position, setting, target):
+        return self.run(0, {"effort": self.efforts[position], **setting}).recall >= target
 
-    def choose(self, target):
+    def least_effort(self, setting, target):
         """The least effort that reaches the target on the first half: by doubling, then bisection,
         so that no effort far beyond the needed one is ever run."""
-        last = len(self.peer.efforts) - 1
+        last = len(self.efforts) - 1
         low, high = 0, 0
-        while not self.reaches(high, target):
+        while not self.reaches(high, setting, target):
             if high == last:
                 return None
             low, high = high + 1, min(last, 2 * high + 10)
         while low < high:
             middle = (low + high) // 2
-            if self.reaches(middle, target):
+            if self.reaches(middle, setting, target):
                 high = middle
             else:
                 low = middle + 1
-        return {"effort": self.peer.efforts[low]}
+        return {"effort": self.efforts[low], **setting}
+
+    def choose(self, target):
+        """Of every setting's least effort, the fastest on the first half."""
+        found = [self.least_effort(setting, target) for setting in self.worker.hello["settings"]]
+        found = [parameters for parameters in found if parameters]
+        if len(found) < 2:
+            return found[0] if found else None
+        return max(found, key=lambda parameters: self.run(0, parameters, CHOOSING_MS / 1000).qps)
 
     def measure(self, parameters):
-        return self.run(self.workload.halves()[1], parameters["effort"], LEAST_SECONDS)
+        return self.run(1, parameters, LEAST_SECONDS, latency=True)
+
+    def close(self):
+        self.worker.close()
 
 
 class FarvecContender:
@@ -82,7 +89,7 @@ class FarvecContender:
     def __init__(self, tier, options, workload):
         self.name = self.label = f"farvec {tier}"
         self.tier, self.options, self.workload = tier, options, workload
-        self.build_seconds = None
+        self.build_seconds = options.index_build_seconds
         self.bytes_per_vector = None
         self.tried = None
 
@@ -114,7 +121,7 @@ class FarvecContender:
                                     1)
             line = self.tried[0]
             size = line["index_bytes"] + line["compute_dram_bytes"]
-            self.bytes_per_vector = size / len(self.workload.base)
+            self.bytes_per_vector = size / self.workload.rows
         return self.tried
 
     def choose(self, target):
@@ -138,4 +145,7 @@ class FarvecContender:
         line, = self.sweep(self.workload.halves()[1],
                            *(str(parameters[name]) for name in ("list", "width", "slots")),
                            LEAST_SECONDS * 1000)
-        return Point(line["recall"], line["qps"], parameters)
+        return Point(line["recall"], line["qps"], parameters, line["p99_us"])
+
+    def close(self):
+        """Every call was a process of its own."""

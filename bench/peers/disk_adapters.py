@@ -22,7 +22,7 @@ class DiskAnn(Peer):
 
     def code_bytes(self):
         """At most what DiskANN takes: a byte for each dimension."""
-        return min(self.workload.memory_bytes // 2, len(self.workload.base) * self.dimension)
+        return min(self.workload.memory_bytes // 2, self.workload.rows * self.dimension)
 
     def build(self):
         import diskannpy
@@ -38,11 +38,11 @@ class DiskAnn(Peer):
     def load(self):
         import diskannpy
         codes = sum(path.stat().st_size for path in self.folder.glob("*_pq_compressed.bin"))
-        node_bytes = self.workload.raw_base.itemsize * self.dimension + 4 * (self.degree + 1)
+        node_bytes = self.workload.raw_queries.itemsize * self.dimension + 4 * (self.degree + 1)
         cached = max(0, self.workload.memory_bytes - codes) // node_bytes
         # Two scratch spaces, though one thread searches: with one, loading waits for ever (0.7.0).
         self.index = diskannpy.StaticDiskIndex(str(self.folder), 2,
-                                               min(cached, len(self.workload.base)))
+                                               min(cached, self.workload.rows))
 
     @property
     def queries(self):

@@ -6,8 +6,10 @@ REFERENCES = ("farvec dram", "farvec emulated:rdma")
 
 def summarise(points):
     rates = [point.qps for point in points]
+    tails = [point.p99_us for point in points if point.p99_us is not None]
     return {"qps": statistics.median(rates), "qps_min": min(rates), "qps_max": max(rates),
             "passes": len(rates), "recall": points[0].recall,
+            "p99_us": statistics.median(tails) if tails else None,
             "parameters": points[0].parameters}
 
 
@@ -22,17 +24,19 @@ def ratio(rows, target, reference, row):
 def cells(rows, row):
     build = row["build_seconds"]
     size = row["bytes_per_vector"]
-    head = [row["label"], f"{row['target']:.2f}"]
+    head = [row["label"], "-" if row["target"] is None else f"{row['target']:.2f}"]
     tail = ["-" if size is None else f"{size:,.0f}", "-" if build is None else f"{build:,.0f}"]
     if not row.get("qps"):
-        return head + ["not reached", "-", "-", "-"] + ["-"] * len(REFERENCES) + tail
+        said = f"failed: {row['failure']}" if row.get("failure") else "not reached"
+        return head + [said.replace("|", "/"), "-", "-", "-", "-"] + ["-"] * len(REFERENCES) + tail
     settings = " ".join(f"{name}={value}" for name, value in row["parameters"].items())
     return head + [settings, f"{row['recall']:.4f}", f"{row['qps']:,.0f}",
                    f"{row['qps_min']:,.0f}..{row['qps_max']:,.0f}",
+                   "-" if row["p99_us"] is None else f"{row['p99_us']:,.0f}",
                    *(ratio(rows, row["target"], name, row) for name in REFERENCES)] + tail
 
 
-HEAD = ["index", "target", "parameters", "recall@k", "QPS", "min..max",
+HEAD = ["index", "target", "parameters", "recall@k", "QPS", "min..max", "p99 us",
         *(f"{name} / this" for name in REFERENCES), "bytes per vector", "build s"]
 
 
@@ -54,7 +58,9 @@ def markdown(facts, rows):
             "turn, median with the smallest and the largest. Parameters were chosen on the first "
             "half of the queries, figures are of the second. Indexes were built on "
             f"{facts['build_threads']} cores. Sizes are of the saved index; farvec's is its "
-            "region on the memory node plus its compute DRAM.")
+            "region on the memory node plus its compute DRAM. Each peer runs in a process of its "
+            "own. p99 is the median over passes: a peer's of queries sent one by one from Python, "
+            "farvec's of the run that gave the rate, with as many in flight as its slots.")
     return "\n".join([f"# Peers on {facts['workload']}", "", "```sh", facts["command"], "```", "",
                       f"{facts['cpu']}, {facts['host']}, commit {facts['commit']}.", "", note, "",
                       *("| " + " | ".join(line) + " |" for line in body), ""])

@@ -7,7 +7,8 @@ Example (the index is what `farvec build graph` made of the same data):
 
 The libraries come from PyPI into build/peers-venv, made on first use. Their indexes are built on
 all cores, once, and kept in build/peers/. Parameters are chosen on the first half of the queries;
-the figures are of the second half. Without --index only the peers are measured.
+the figures are of the second half. Each library runs in a process of its own; one that cannot be
+installed, built or run has a line with its error. Without --index only the peers are measured.
 """
 import argparse
 import json
@@ -19,13 +20,17 @@ import subprocess
 import sys
 import time
 
+import worker
+from worker import PeerError, reason_of
+
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 BUILD = ROOT / "build"
 CACHE = ROOT / "build" / "peers"
 PACKAGES = {"hnswlib": "hnswlib", "faiss-hnsw": "faiss-cpu", "faiss-ivf": "faiss-cpu",
             "usearch": "usearch", "svs": "scalable-vs", "svs-raw": "scalable-vs",
-            "symphonyqg": "rabitqlib>=0.7"}
+            "symphonyqg": "rabitqlib>=0.7", "scann": "scann", "pyglass": "pyglass-portable",
+            "vsag": "pyvsag", "alayalite": "alayalite"}
 # What searches from disk; diskannpy wants an older numpy, so these have an environment of their own.
 DISK_PACKAGES = {"diskann": "diskannpy", "faiss-ondisk": "faiss-cpu<1.9"}
 
@@ -54,29 +59,31 @@ def parse_arguments():
     parser.add_argument("--core", type=int, default=os.cpu_count() - 1)
     parser.add_argument("--farvec", default=str(ROOT / "build/release/bin/farvec"))
     parser.add_argument("--out", help="write OUT.json and OUT.md")
+    parser.add_argument("--index-build-seconds", type=float,
+                        help="what building INDEX took, for the table; the index does not know")
     parser.add_argument("--build", help=argparse.SUPPRESS)
+    parser.add_argument("--worker", help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
 def install(venv, packages):
-    """Makes the virtual environment; answers the peers whose package can be had."""
+    """Makes the virtual environment; answers the reasons of the packages that cannot be had."""
     python = venv / "bin" / "python"
     if not python.exists():
         subprocess.run(["/usr/bin/python3", "-m", "venv", venv], check=True, timeout=300)
-    available = []
+    failures = {}
     for name, package in packages.items():
         marker = venv / f"installed-{name}"
         if not marker.exists():
             done = subprocess.run([python, "-m", "pip", "install", "--quiet",
                                    "--disable-pip-version-check", "numpy", package],
-                                  timeout=1200, check=False)
+                                  timeout=1200, check=False, stderr=subprocess.PIPE, text=True)
             if done.returncode != 0:
-                print(f"warning: {name} is left out: pip could not install {package}",
-                      file=sys.stderr)
+                failures[name] = f"pip could not install {package}: {reason_of(done.stderr)}"
+                print(f"warning: {name}: {failures[name]}", file=sys.stderr)
                 continue
             marker.touch()
-        available.append(name)
-    return available
+    return failures
 
 
 def enter_environment(arguments):
@@ -91,72 +98,118 @@ def enter_environment(arguments):
                          "measured alone, with --memory-budget BYTES")
     packages = DISK_PACKAGES if on_disk else PACKAGES
     venv = BUILD / ("peers-venv-disk" if on_disk else "peers-venv")
-    available = install(venv, {name: packages[name] for name in names})
+    failures = install(venv, {name: packages[name] for name in names})
     python = str(venv / "bin" / "python")
     os.environ.update(OMP_NUM_THREADS="1", OMP_WAIT_POLICY="passive",
-                      FARVEC_PEERS=",".join(available))
+                      FARVEC_PEERS=json.dumps({name: failures.get(name) for name in names}))
     os.execv(python, [python, "-B", __file__, *sys.argv[1:]])
 
 
 def cache_folder(workload, name):
     budget = f"-{workload.memory_bytes}" if workload.memory_bytes else ""
-    return CACHE / f"{workload.name}-{workload.metric}-{len(workload.base)}" / (name + budget)
+    return CACHE / f"{workload.name}-{workload.metric}-{workload.rows}" / (name + budget)
+
+
+def new_peer(workload, name, folder):
+    import adapters
+    import coded_adapters
+    import disk_adapters
+    return {**adapters.PEERS, **coded_adapters.PEERS, **disk_adapters.PEERS}[name](workload, folder)
 
 
 def build(workload, name):
     """Builds one peer's index into the cache; the folder appears only when it is complete."""
-    from contenders import PEERS
     folder = cache_folder(workload, name)
     partial = folder.with_suffix(".partial")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
     start = time.perf_counter()
-    PEERS[name](workload, partial).build()
+    new_peer(workload, name, partial).build()
     seconds = time.perf_counter() - start
     size = sum(path.stat().st_size for path in partial.rglob("*") if path.is_file())
     (partial / "build.json").write_text(json.dumps({"build_seconds": seconds, "bytes": size}))
     partial.rename(folder)
 
 
-def ensure_built(workload, names):
-    """Builds in processes of their own, so that no library keeps its build threads."""
-    built = []
-    for name in names:
-        if not (cache_folder(workload, name) / "build.json").exists():
-            print(f"building {name} ...", file=sys.stderr, flush=True)
-            environment = dict(os.environ, OMP_NUM_THREADS=str(os.cpu_count()))
-            done = subprocess.run([sys.executable, "-B", __file__, *sys.argv[1:], "--build", name],
-                                  env=environment, timeout=7200, check=False)
-            if done.returncode != 0:
-                print(f"warning: {name} is left out: its build failed", file=sys.stderr)
-                continue
-        built.append(name)
-    return built
+def again(option, name):
+    """This command, in a process of its own, for one peer."""
+    return [sys.executable, "-B", __file__, *sys.argv[1:], option, name]
+
+
+def ensure_built(workload, failures):
+    """Builds in processes of their own, so that no library keeps its build threads; `failures`
+    holds a reason, or None, per peer."""
+    for name in [name for name, reason in failures.items() if not reason]:
+        if (cache_folder(workload, name) / "build.json").exists():
+            continue
+        print(f"building {name} ...", file=sys.stderr, flush=True)
+        done = subprocess.run(again("--build", name), timeout=7200, check=False, text=True,
+                              stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                              env=dict(os.environ, OMP_NUM_THREADS=str(os.cpu_count())))
+        if done.returncode != 0:
+            failures[name] = f"build failed ({done.returncode}): {reason_of(done.stderr)}"
+            print(f"{done.stderr}warning: {name}: {failures[name]}", file=sys.stderr)
+
+
+def start_peers(workload, failures):
+    from contenders import PeerContender
+    peers = []
+    for name in [name for name, reason in failures.items() if not reason]:
+        try:
+            peers.append(PeerContender(name, cache_folder(workload, name), workload.rows,
+                                       again("--worker", name)))
+        except PeerError as error:
+            failures[name] = f"loading failed: {error}"
+            print(f"warning: {name}: {failures[name]}", file=sys.stderr)
+    return peers
 
 
 def run_passes(contenders, targets, passes):
-    """Chooses, then measures pass by pass, every contender in turn within a pass."""
-    chosen = {(contender, target): contender.choose(target)
-              for contender in contenders for target in targets}
-    points = {key: [] for key, parameters in chosen.items() if parameters}
+    """Chooses, then measures pass by pass, every contender in turn within a pass. One that fails
+    leaves the run, with its reason."""
+    chosen, points, failures = {}, {}, {}
+
+    def attempt(contender, call):
+        if contender in failures:
+            return None
+        try:
+            return call()
+        except PeerError as error:
+            failures[contender] = f"searching failed: {error}"
+            print(f"warning: {contender.name}: {failures[contender]}", file=sys.stderr)
+            return None
+
+    for contender in contenders:
+        for target in targets:
+            chosen[contender, target] = attempt(contender, lambda: contender.choose(target))
     for number in range(passes):
         print(f"pass {number + 1} of {passes}", file=sys.stderr, flush=True)
-        for key in points:
-            points[key].append(key[0].measure(chosen[key]))
-    return chosen, points
+        for (contender, target), parameters in chosen.items():
+            point = parameters and attempt(contender, lambda: contender.measure(parameters))
+            if point:
+                points.setdefault((contender, target), []).append(point)
+    return chosen, points, failures
 
 
-def rows_of(chosen, points):
+def rows_of(chosen, points, failures):
     import report
     rows = []
     for (contender, target) in sorted(chosen, key=lambda key: key[1]):
         row = {"name": contender.name, "label": contender.label, "target": target,
                "bytes_per_vector": contender.bytes_per_vector,
                "build_seconds": contender.build_seconds}
-        if chosen[contender, target]:
+        if contender in failures:
+            row["failure"] = failures[contender]
+        elif (contender, target) in points:
             row.update(report.summarise(points[contender, target]))
         rows.append(row)
     return rows
+
+
+def failed_rows(failures):
+    return [{"name": name, "label": name, "target": None, "failure": reason,
+             "bytes_per_vector": None, "build_seconds": None}
+            for name, reason in failures.items() if reason]
 
 
 def cpu_model():
@@ -195,16 +248,22 @@ def main():
     if arguments.build:
         build(workload, arguments.build)
         return
-    names = ensure_built(workload, [name for name in os.environ["FARVEC_PEERS"].split(",") if name])
+    if arguments.worker:
+        name = arguments.worker
+        worker.serve(new_peer(workload, name, cache_folder(workload, name)),
+                     {**PACKAGES, **DISK_PACKAGES}[name], workload, arguments.k)
+    failures = json.loads(os.environ["FARVEC_PEERS"])
+    ensure_built(workload, failures)
     os.sched_setaffinity(0, {arguments.core})
-    from contenders import FarvecContender, PeerContender
-    contenders = [PeerContender(name, workload, cache_folder(workload, name), arguments.k)
-                  for name in names]
+    contenders = start_peers(workload, failures)
     if arguments.index:
+        from contenders import FarvecContender
         contenders += [FarvecContender(tier, arguments, workload)
                        for tier in arguments.tiers.split(",")]
     targets = [float(target) for target in arguments.recalls.split(",")]
-    rows = rows_of(*run_passes(contenders, targets, arguments.passes))
+    rows = rows_of(*run_passes(contenders, targets, arguments.passes)) + failed_rows(failures)
+    for contender in contenders:
+        contender.close()
     import report
     print(report.text(rows))
     if arguments.out:

@@ -1,5 +1,6 @@
 """Vector and ground-truth files of the big-ann kind, and recall by distance."""
 import dataclasses
+import functools
 import pathlib
 
 import numpy as np
@@ -30,39 +31,56 @@ def normalised(rows):
 
 @dataclasses.dataclass
 class Workload:
-    """Base rows, queries and true neighbours. What most peers are given is f32; for cosine both
-    sides are normalised, so that an inner-product index serves. `raw_...` has the file's type."""
+    """Base rows, queries and true neighbours. `base`, made when it is first asked for, is what most
+    peers are given: f32, and for cosine normalised, so that an inner-product index serves.
+    `raw_...` has the file's type."""
 
     name: str
     metric: str
-    base: np.ndarray
+    base_file: np.ndarray  # mapped
     queries: np.ndarray
-    neighbours: np.ndarray
-    raw_base: np.ndarray
     raw_queries: np.ndarray
+    neighbours: np.ndarray
     memory_bytes: int = 0  # budget of peers that search from disk
 
     @staticmethod
     def load(data, queries, groundtruth, metric):
-        raw_base, raw_queries = read_vectors(data), read_vectors(queries)
-        base = np.ascontiguousarray(raw_base, np.float32)
-        query_rows = np.ascontiguousarray(raw_queries, np.float32)
+        base, raw_queries = read_vectors(data), read_vectors(queries)
         neighbours = read_neighbour_ids(groundtruth)
-        if base.shape[1] != query_rows.shape[1] or len(neighbours) != len(query_rows):
+        if base.shape[1] != raw_queries.shape[1] or len(neighbours) != len(raw_queries):
             raise SystemExit(f"error: {data}, {queries} and {groundtruth} do not belong together")
+        query_rows = np.ascontiguousarray(raw_queries, np.float32)
         if metric == "cosine":
-            base, query_rows = normalised(base), normalised(query_rows)
-            raw_base, raw_queries = base, query_rows
+            query_rows = raw_queries = normalised(query_rows)
         path = pathlib.Path(data).resolve()
-        return Workload(f"{path.parent.name}-{path.stem}", metric, base, query_rows, neighbours,
-                        raw_base, raw_queries)
+        return Workload(f"{path.parent.name}-{path.stem}", metric, base, query_rows, raw_queries,
+                        neighbours)
+
+    @property
+    def rows(self):
+        return len(self.base_file)
+
+    @property
+    def dimension(self):
+        return self.base_file.shape[1]
+
+    @functools.cached_property
+    def base(self):
+        base = np.ascontiguousarray(self.base_file, np.float32)
+        return normalised(base) if self.metric == "cosine" else base
+
+    @property
+    def raw_base(self):
+        return self.base if self.metric == "cosine" else self.base_file
 
     def halves(self):
         middle = len(self.queries) // 2
         return range(0, middle), range(middle, len(self.queries))
 
     def distances(self, query, ids):
-        rows = self.base[ids].astype(np.float64)
+        rows = self.base_file[ids].astype(np.float64)
+        if self.metric == "cosine":
+            rows = normalised(rows)
         if self.metric == "l2":
             return np.square(rows - self.queries[query].astype(np.float64)).sum(axis=1)
         return -(rows @ self.queries[query].astype(np.float64))

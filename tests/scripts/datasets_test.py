@@ -1,0 +1,213 @@
+"""The data sets that are made here: tiny ones, of generated pictures and words."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).parents[2]
+SCRIPTS = ROOT / "scripts" / "datasets"
+FARVEC = pathlib.Path(os.environ.get("FARVEC_BIN_DIR", ROOT / "build/release/bin")) / "farvec"
+
+
+def run(*arguments, **options):
+    return subprocess.run([str(argument) for argument in arguments], text=True, timeout=110,
+                          capture_output=True, check=False, **options)
+
+
+def python_with_opencv():
+    for python in ("/usr/bin/python3", ROOT / "build/datasets-venv/bin/python"):
+        if pathlib.Path(python).exists() and run(python, "-c", "import cv2, numpy").returncode == 0:
+            return python
+    return None
+
+
+def read_rows(path, element_type):
+    count, dimension = np.fromfile(path, "<u4", 2)
+    return np.fromfile(path, element_type, offset=8).reshape(count, dimension)
+
+
+def read_truth(path):
+    raw = np.fromfile(path, "<u4")
+    count, k = (int(value) for value in raw[:2])
+    return (raw[2:2 + count * k].reshape(count, k).astype(np.int64),
+            raw[2 + count * k:].view("<f4").reshape(count, k))
+
+
+def write_picture(path, seed, tile=None):
+    """A grey picture (PGM) of blobs; `tile` repeats a square of it, which makes equal patches."""
+    random = np.random.default_rng(seed)
+    coarse = random.integers(0, 256, (20, 28)).astype(np.float64)
+    fine = np.kron(coarse, np.ones((12, 12))) + random.normal(0, 6, (240, 336))
+    picture = np.clip(fine, 0, 255).astype(np.uint8)
+    if tile:
+        picture = np.tile(picture[:tile, :tile], (4, 5))
+    path.write_bytes(b"P5 %d %d 255\n" % picture.shape[::-1] + picture.tobytes())
+    return path
+
+
+class FolderTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.out = pathlib.Path(self.folder.name)
+
+    def check_truth(self, suffix, element_type, metric, distances):
+        """farvec's neighbours against all distances."""
+        if not FARVEC.exists():
+            self.skipTest(f"{FARVEC} is not built")
+        truth = self.out / "gt100.ibin"
+        done = run(FARVEC, "dataset", "groundtruth", "--data", self.out / f"base.{suffix}",
+                   "--queries", self.out / f"query.{suffix}", "--metric", metric, "--k", 20,
+                   "--out", truth, "--quiet")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        ids, found = read_truth(truth)
+        base = read_rows(self.out / f"base.{suffix}", element_type).astype(np.float64)
+        queries = read_rows(self.out / f"query.{suffix}", element_type).astype(np.float64)
+        for number, query in enumerate(queries):
+            expected = distances(base, query)
+            np.testing.assert_allclose(found[number], np.sort(expected)[:20], rtol=1e-4, atol=1e-6)
+            np.testing.assert_allclose(expected[ids[number]], found[number], rtol=1e-4, atol=1e-6)
+
+
+class DenseSift(FolderTest):
+    def setUp(self):
+        super().setUp()
+        self.python = python_with_opencv()
+        if self.python is None:
+            self.skipTest("no Python with OpenCV: neither python3-opencv nor build/datasets-venv, "
+                          "which `scripts/datasets/get.sh siftdense-1M` makes")
+
+    def make(self, *arguments):
+        return run(self.python, "-B", SCRIPTS / "sift_dense.py", "--out", self.out, *arguments)
+
+    def pictures(self):
+        return [write_picture(self.out / f"{seed}.pgm", seed) for seed in (1, 2)]
+
+    def test_makes_distinct_rows_and_queries_of_another_picture(self):
+        arguments = ["--rows", 3000, "--queries", 50, *self.pictures()]
+        done = self.make(*arguments)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        base = read_rows(self.out / "base.u8bin", np.uint8)
+        queries = read_rows(self.out / "query.u8bin", np.uint8)
+        self.assertEqual(base.shape, (3000, 128))
+        self.assertEqual(queries.shape, (50, 128))
+        rows = {row.tobytes() for row in base}
+        self.assertEqual(len(rows), 3000)
+        self.assertFalse(rows & {row.tobytes() for row in queries})
+        self.assertFalse(list(self.out.glob("*part*")))
+        first = (self.out / "base.u8bin").read_bytes()
+        self.assertIn("complete", self.make(*arguments).stderr)
+        (self.out / "made.json").unlink()
+        self.assertEqual(self.make(*arguments).returncode, 0)
+        self.assertEqual((self.out / "base.u8bin").read_bytes(), first)
+        self.check_truth("u8bin", np.uint8, "l2",
+                         lambda rows, query: ((rows - query)**2).sum(axis=1))
+
+    def test_removes_equal_patches(self):
+        pictures = [write_picture(self.out / f"{seed}.pgm", seed, tile=60) for seed in (3, 4)]
+        done = self.make("--rows", 400, "--queries", 5, "--step", 1, *pictures)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        base = read_rows(self.out / "base.u8bin", np.uint8)
+        self.assertEqual(len({row.tobytes() for row in base}), 400)
+        facts = json.loads((self.out / "made.json").read_text())
+        self.assertEqual(facts["base_described"], 520)
+        self.assertGreater(facts["base_duplicates"], 0)
+
+    def test_too_few_distinct_patches_are_an_error(self):
+        pictures = [write_picture(self.out / f"{seed}.pgm", seed, tile=60) for seed in (3, 4)]
+        done = self.make("--rows", 8000, "--queries", 5, "--step", 1, *pictures)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, "error: base: [0-9,]+ distinct descriptors, 8,000 wanted")
+        self.assertFalse((self.out / "base.u8bin").exists())
+
+    def test_says_what_is_missing(self):
+        done = self.make("--rows", 10_000_000, *self.pictures())
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, "error: base: the photographs have [0-9,]+ patches with "
+                         "contrast and 10,000,000 are wanted")
+        self.assertFalse((self.out / "base.u8bin").exists())
+        done = self.make(write_picture(self.out / "1.pgm", 1), write_picture(self.out / "3.pgm", 1))
+        self.assertIn("looks like", done.stderr)
+        self.assertIn("error: 1 photographs: at least two are needed", done.stderr)
+        (self.out / "no.jpg").write_text("no picture")
+        self.assertIn("no.jpg is not a picture", self.make(self.out / "no.jpg").stderr)
+
+    def test_refuses_a_folder_of_another_set(self):
+        pictures = self.pictures()
+        self.assertEqual(self.make("--rows", 100, "--queries", 5, *pictures).returncode, 0)
+        done = self.make("--rows", 200, "--queries", 5, *pictures)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("made otherwise (rows)", done.stderr)
+
+
+class Words(FolderTest):
+    def write(self, vectors):
+        content = {"dimensions": 6, "words": list(vectors),
+                   "vectors": {word: [*vectors[word], 1.0, number]
+                               for number, word in enumerate(sorted(vectors))}}
+        path = self.out / "words.json"
+        path.write_text(json.dumps(content))
+        return path
+
+    def make(self, *arguments):
+        return run("/usr/bin/python3", "-B", SCRIPTS / "words.py", "--out", self.out, *arguments)
+
+    def test_holds_queries_out(self):
+        random = np.random.default_rng(1)
+        vectors = {f"w{number}": random.normal(size=6).round(5).tolist() for number in range(300)}
+        vectors["zero"] = [0.0] * 6
+        vectors["again"] = vectors["w7"]
+        done = self.make(self.write(vectors), "--queries", 40)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("left out: 2 ", done.stderr)
+        base = read_rows(self.out / "base.fbin", "<f4")
+        queries = read_rows(self.out / "query.fbin", "<f4")
+        self.assertEqual((base.shape, queries.shape), ((260, 6), (40, 6)))
+        rows = {row.tobytes() for row in base} | {row.tobytes() for row in queries}
+        self.assertEqual(rows, {np.asarray(vectors[f"w{number}"], "<f4").tobytes()
+                                for number in range(300)})
+        self.check_truth("fbin", "<f4", "cosine", lambda rows, query: 1 - rows @ query / (
+            np.linalg.norm(rows, axis=1) * np.linalg.norm(query)))
+
+    def test_says_what_is_wrong(self):
+        self.assertIn("0 usable vectors do not give 9 queries",
+                      self.make(self.write({"zero": [0.0] * 6}), "--queries", 9).stderr)
+        (self.out / "words.json").write_text('{"words": []}')
+        self.assertIn("no dimensions, vectors in it", self.make(self.out / "words.json").stderr)
+        self.assertFalse((self.out / "base.fbin").exists())
+
+
+class Hardness(FolderTest):
+    def test_finds_the_dimension_of_a_cube(self):
+        """In uniform data the share of points nearer than r grows as r^dimension."""
+        random = np.random.default_rng(1)
+        rows, queries = random.random((20000, 4)), random.random((50, 4)) / 2 + 0.25
+        distances = np.sort(((rows[None] - queries[:, None])**2).sum(axis=2), axis=1)[:, :100]
+        path = self.out / "gt.ibin"
+        path.write_bytes(np.asarray([50, 100], "<u4").tobytes() + bytes(4 * 5000) +
+                         distances.astype("<f4").tobytes())
+        done = run("/usr/bin/python3", "-B", SCRIPTS / "hardness.py", path)
+        self.assertRegex(done.stdout, r"50 queries, local intrinsic dimension mean [34]\.")
+        path.write_bytes(b"\x01\0\0\0\x64\0\0\0")
+        self.assertIn("not 1 x 100 ids and as many distances",
+                      run(sys.executable, "-B", SCRIPTS / "hardness.py", path).stderr)
+
+
+class GetScript(unittest.TestCase):
+    def test_names_what_it_does_not_know(self):
+        environment = {**os.environ, "FARVEC": "/bin/true"}
+        with tempfile.TemporaryDirectory() as folder:
+            for name, message in (("siftdense-10G", "unknown size '10G'"),
+                                  ("words", "unknown data set 'words'")):
+                done = run(SCRIPTS / "get.sh", name, "--out", folder, env=environment)
+                self.assertEqual(done.returncode, 1)
+                self.assertIn(message, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

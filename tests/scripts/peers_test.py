@@ -1,0 +1,144 @@
+"""The peers' harness without any library: a peer that compares with every row stands in for one."""
+import json
+import pathlib
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+
+PEERS = pathlib.Path(__file__).parents[2] / "bench" / "peers"
+sys.path.insert(0, str(PEERS))
+
+import report  # noqa: E402
+import run as harness  # noqa: E402
+import worker  # noqa: E402
+from contenders import PeerContender, Point, with_version  # noqa: E402
+from vectors import Workload  # noqa: E402
+
+# Recall grows with the effort: it compares with the first `effort` percent of the rows.
+FAKE = """
+import sys
+sys.path.insert(0, {peers!r})
+import numpy as np, adapters, worker
+from vectors import Workload
+
+class Fake(adapters.Peer):
+    label = "fake (slow)"
+    efforts = range(1, 101)
+    settings = [dict(fails=0), dict(fails={fails})]
+    fails = 0
+
+    def use(self, fails):
+        self.fails = fails
+
+    def load(self):
+        print("a library that talks")
+        if {fails} == 2:
+            raise ValueError("no such instruction")
+
+    def search(self, queries, k, effort):
+        if self.fails:
+            raise RuntimeError("one line\\nlast line")
+        rows = self.workload.base[:len(self.workload.base) * effort // 100]
+        if len(rows) < k:
+            return np.full((len(queries), k), -1)
+        if self.workload.metric == "l2":
+            distances = ((rows[None] - queries[:, None]) ** 2).sum(axis=2)
+        else:
+            distances = -(queries @ rows.T)
+        return distances.argsort(axis=1)[:, :k]
+
+worker.serve(Fake(Workload.load(*{paths!r}, {metric!r}), "."), "numpy", Workload.load(
+    *{paths!r}, {metric!r}), 10)
+"""
+
+
+def write(path, rows):
+    path.write_bytes(np.asarray(rows.shape, "<u4").tobytes() + rows.tobytes())
+    return str(path)
+
+
+class Contender(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        (self.folder / "build.json").write_text('{"build_seconds": 2.5, "bytes": 4000}')
+
+    def start(self, metric="l2", fails=0):
+        random = np.random.default_rng(1)
+        base = random.normal(size=(200, 8)).astype("<f4")
+        queries = random.normal(size=(20, 8)).astype("<f4")
+        rows = base / np.linalg.norm(base, axis=1, keepdims=True)
+        distances = (((base[None] - queries[:, None])**2).sum(axis=2) if metric == "l2"
+                     else -(queries @ rows.T))
+        paths = [write(self.folder / "base.fbin", base), write(self.folder / "query.fbin", queries),
+                 write(self.folder / "gt.ibin", distances.argsort(axis=1)[:, :10].astype("<u4"))]
+        self.workload = Workload.load(*paths, metric)
+        code = FAKE.format(peers=str(PEERS), paths=paths, metric=metric, fails=fails)
+        contender = PeerContender("fake", self.folder, 200, [sys.executable, "-B", "-c", code])
+        self.addCleanup(contender.close)
+        return contender
+
+    def test_chooses_the_least_effort_on_one_half_and_measures_the_other(self):
+        for metric in ("l2", "cosine"):
+            contender = self.start(metric)
+            parameters = contender.choose(0.8)
+            point = contender.run(0, parameters)
+            self.assertGreaterEqual(point.recall, 0.8)
+            less = {**parameters, "effort": parameters["effort"] - 1}
+            self.assertLess(contender.run(0, less).recall, 0.8)
+            self.assertEqual(contender.run(1, {"effort": 100, "fails": 0}).recall, 1)
+            self.assertGreater(contender.measure(parameters).p99_us, 0)
+            self.assertIsNone(contender.choose(1.1))
+            self.assertRegex(contender.label, r"^fake \d[0-9.]* \(slow\)$")
+
+    def test_a_peer_that_fails_leaves_the_run_with_its_reason(self):
+        good, bad = self.start(), self.start(fails=1)
+        chosen, points, failures = harness.run_passes([good, bad], [0.5], 2)
+        self.assertEqual(len(points[good, 0.5]), 2)
+        self.assertEqual(failures[bad], "searching failed: last line")
+        rows = harness.rows_of(chosen, points, failures)
+        text = report.text(rows + harness.failed_rows({"gone": "pip said no", "fine": None}))
+        self.assertIn("failed: searching failed: last line", text)
+        self.assertIn("failed: pip said no", text)
+        self.assertNotIn("fine", text)
+        json.dumps(rows)
+
+    def test_a_peer_that_does_not_load_says_why(self):
+        with self.assertRaisesRegex(worker.PeerError, "ValueError: no such instruction"):
+            self.start(fails=2)
+
+    def test_a_process_that_ends_is_an_error(self):
+        with self.assertRaisesRegex(worker.PeerError, r"its process ended \(3\)"):
+            worker.Worker([sys.executable, "-c", "raise SystemExit(3)"])
+
+
+class Table(unittest.TestCase):
+    def test_median_of_rates_and_latencies(self):
+        points = [Point(0.9, rate, {"effort": 1}, tail) for rate, tail in ((1, 9), (3, 7), (2, 8))]
+        summary = report.summarise(points)
+        self.assertEqual((summary["qps"], summary["p99_us"]), (2, 8))
+        row = {"name": "a", "label": "a", "target": 0.9, "bytes_per_vector": 1,
+               "build_seconds": None, **summary}
+        self.assertEqual(len(report.cells([row], row)), len(report.HEAD))
+        del row["qps"]
+        self.assertEqual(len(report.cells([row], row)), len(report.HEAD))
+
+    def test_reasons_and_labels_are_short(self):
+        self.assertEqual(worker.reason_of("a\n b \n\n"), "b")
+        self.assertEqual(len(worker.reason_of("x" * 999)), worker.LONGEST_REASON)
+        self.assertEqual(with_version("name", ""), "name")
+        self.assertEqual(with_version("name (what)", "1.2"), "name 1.2 (what)")
+
+
+class Documents(unittest.TestCase):
+    def test_every_peer_is_in_the_readme(self):
+        text = (PEERS / "README.md").read_text()
+        for name in {**harness.PACKAGES, **harness.DISK_PACKAGES}:
+            self.assertIn(f"`{name}`", text)
+
+
+if __name__ == "__main__":
+    unittest.main()
