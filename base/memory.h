@@ -28,10 +28,12 @@ constexpr std::size_t round_up(std::size_t value, std::size_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
-/// Brings one cache line towards the core. The empty statement is for GCC: a function that does
-/// nothing but prefetch has no effects in its eyes, and it may drop calls to it.
+/// Brings one cache line into the core's second-level cache: a core has more of those requests
+/// under way than of those into the first level, and waits when it has all of them
+/// (docs/results/015-memory.md). The empty statement is for GCC: a function that does nothing but
+/// prefetch has no effects in its eyes, and it may drop calls to it.
 inline void prefetch_line(const void* address) {
-  __builtin_prefetch(address, 0, 3);
+  __builtin_prefetch(address, 0, 2);
   asm volatile("");
 }
 
@@ -42,6 +44,12 @@ inline void prefetch_range(const void* address, std::size_t bytes) {
   for (; first < end; first += kCacheLineBytes) {
     prefetch_line(reinterpret_cast<const void*>(first));
   }
+}
+
+/// Cache lines that hold any of [offset, offset + bytes) of memory that begins with a line.
+constexpr std::uint64_t lines_of(std::uint64_t offset, std::size_t bytes) {
+  if (bytes == 0) return 0;
+  return (offset + bytes - 1) / kCacheLineBytes - offset / kCacheLineBytes + 1;
 }
 
 /// Zeroed anonymous memory, 2 MiB aligned, advised to transparent huge pages. Movable, not

@@ -16,6 +16,7 @@ struct NodeRecord {
   const std::byte* vector = nullptr;     ///< dimension elements
   const std::byte* neighbors = nullptr;  ///< degree ids, 4 bytes each, little-endian
   std::uint32_t degree = 0;
+  const std::byte* codes = nullptr;  ///< of the neighbours; null where the layout has none
 
   NodeId neighbor(std::uint32_t i) const {
     return load_unaligned<NodeId>(neighbors + std::size_t{i} * sizeof(NodeId));

@@ -15,10 +15,12 @@ void register_advise_command(Command& tool);
 void register_bench_command(Command& tool);
 /// Below `farvec bench`.
 void register_bench_disk_command(Command& bench);
+void register_bench_memory_command(Command& bench);
 void register_bench_service_command(Command& bench);
 void register_build_command(Command& tool);
 /// Below `farvec build`.
 void register_build_cluster_command(Command& build);
+void register_convert_command(Command& tool);
 void register_dataset_command(Command& tool);
 void register_inspect_command(Command& tool);
 void register_place_command(Command& tool);

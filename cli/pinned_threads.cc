@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <pthread.h>
 #include <sched.h>
+#include <time.h>
 
 #include <exception>
 #include <thread>
@@ -59,6 +60,12 @@ std::string allowed_processors(std::size_t count) {
     names += fmt::format("{}{}", names.empty() ? "" : ",", processor);
   }
   return names;
+}
+
+double processor_seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
 }  // namespace farvec::cli

@@ -14,4 +14,7 @@ void run_pinned(std::size_t count, const std::function<void(std::size_t thread)>
 /// The processors that run_pinned() takes for so many threads, as "0,3".
 std::string allowed_processors(std::size_t count);
 
+/// Seconds of processor time that the calling thread has taken.
+double processor_seconds();
+
 }  // namespace farvec::cli

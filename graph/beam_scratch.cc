@@ -4,7 +4,7 @@
 
 namespace farvec::graph {
 
-void BeamScratch::reset(const BeamParameters& parameters) {
+void BeamScratch::reset(const BeamParameters& parameters, bool improving) {
   FARVEC_CHECK(parameters.k > 0 && parameters.k <= parameters.list);
   FARVEC_CHECK(parameters.width > 0 && parameters.width <= kMaxWidth);
   FARVEC_CHECK(parameters.prefetch <= kMaxWidth);
@@ -15,7 +15,8 @@ void BeamScratch::reset(const BeamParameters& parameters) {
   results.reset(parameters.k);
   // About half of the neighbours met are new, and a search expands about `list` vertices.
   const std::uint64_t met = std::uint64_t{list} * parameters.max_degree * 2;
-  visited.reset(static_cast<std::uint32_t>(std::min<std::uint64_t>(met, 1u << 20)));
+  const auto expected = static_cast<std::uint32_t>(std::min<std::uint64_t>(met, 1u << 20));
+  improving ? estimated.reset(expected) : visited.reset(expected);
   const std::size_t batch = std::size_t{parameters.width} * std::max(parameters.max_degree, 1u);
   if (pending.size() < batch) {
     pending.resize(batch);

@@ -6,6 +6,7 @@
 
 #include "base/types.h"
 #include "graph/candidate_list.h"
+#include "graph/estimate_table.h"
 #include "graph/visited_filter.h"
 
 namespace farvec::graph {
@@ -36,16 +37,18 @@ struct BeamCounts {
 /// One search's working memory, reused between searches; grows to the largest parameters seen.
 struct BeamScratch {
   CandidateList candidates;
-  CandidateList results;  ///< the answer: nearest first, exact distances
-  VisitedFilter visited;
+  CandidateList results;    ///< the answer: nearest first, exact distances
+  VisitedFilter visited;    ///< of a search whose estimates do not depend on the way
+  EstimateTable estimated;  ///< of one whose estimates do
   std::vector<NodeId> pending;
   std::vector<float> estimates;
   BeamCounts counts;
 
-  void reset(const BeamParameters& parameters);
+  /// `improving`: another way to a vertex may bring a lower estimate of it.
+  void reset(const BeamParameters& parameters, bool improving);
   std::size_t dram_bytes() const {
     return candidates.dram_bytes() + results.dram_bytes() + visited.dram_bytes() +
-           pending.capacity() * (sizeof(NodeId) + sizeof(float));
+           estimated.dram_bytes() + pending.capacity() * (sizeof(NodeId) + sizeof(float));
   }
 };
 

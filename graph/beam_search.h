@@ -18,10 +18,11 @@ namespace farvec::graph {
 ///
 /// Over a CachedSource, parameters.prefetch of the nearest candidates are prefetched before each
 /// hop (VeloANN section 4.1).
-template <NodeSource Source, NodeScorer Scorer>
-Status beam_search(Source& source, const Scorer& scorer, std::span<const NodeId> entries,
-                   const BeamParameters& parameters, BeamScratch& scratch) {
-  scratch.reset(parameters);
+template <NodeSource Source, typename Scorer>
+requires NodeScorer<Scorer> || NeighborScorer<Scorer> Status
+beam_search(Source& source, const Scorer& scorer, std::span<const NodeId> entries,
+            const BeamParameters& parameters, BeamScratch& scratch) {
+  scratch.reset(parameters, NeighborScorer<Scorer>);
   Expansion<Source, Scorer> expansion(source, scorer, parameters, scratch);
   NodeId frontier[kMaxWidth];
   expansion.seed(entries);

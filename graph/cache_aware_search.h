@@ -17,7 +17,7 @@ namespace farvec::graph {
 template <CachedSource Source, NodeScorer Scorer>
 Status cache_aware_search(Source& source, const Scorer& scorer, std::span<const NodeId> entries,
                           const BeamParameters& parameters, BeamScratch& scratch) {
-  scratch.reset(parameters);
+  scratch.reset(parameters, false);
   Expansion<Source, Scorer> expansion(source, scorer, parameters, scratch);
   CandidateList& candidates = scratch.candidates;
   expansion.seed(entries);

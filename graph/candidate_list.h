@@ -61,6 +61,21 @@ class CandidateList {
     return true;
   }
 
+  /// Gives a fresh entry a lower distance than the one under which it was inserted, or inserts it
+  /// when it has fallen out meanwhile. False when it is too far.
+  bool improve(float from, float to, NodeId id) {
+    const std::uint64_t old_key = make_key(from, id);
+    const std::uint32_t old = lower_bound(old_key);
+    if (old == size_ || keys_[old] != old_key) return insert(to, id);
+    const std::uint64_t key = make_key(to, id);
+    const std::uint32_t at = lower_bound(key);
+    std::memmove(&keys_[at + 1], &keys_[at], (old - at) * sizeof(std::uint64_t));
+    keys_[at] = key;
+    if (size_ == capacity_) bound_ = distance_of(keys_[size_ - 1]);
+    if (at < cursor_) cursor_ = at;
+    return true;
+  }
+
   /// Takes up to `out.size()` nearest fresh entries, marks them expanded, returns how many.
   std::uint32_t take_fresh(std::span<NodeId> out) {
     std::uint32_t taken = 0;

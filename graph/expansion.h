@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <concepts>
 #include <cstdint>
 #include <span>
@@ -14,6 +15,13 @@
 
 namespace farvec::graph {
 
+/// A part of a vertex's neighbours.
+struct NeighborBlock {
+  std::uint32_t number = 0;
+  float distance = 0;  ///< of the vertex, exact
+  float bound = 0;     ///< neighbours that are not nearer are of no interest
+};
+
 /// Distances of one query. estimate() is cheap and may be inexact; exact() reads the record.
 template <typename Scorer>
 concept NodeScorer = requires(const Scorer& scorer, NodeId id, const NodeId* ids, std::size_t count,
@@ -23,8 +31,21 @@ concept NodeScorer = requires(const Scorer& scorer, NodeId id, const NodeId* ids
   { scorer.exact(id, record) } -> std::convertible_to<float>;
 };
 
+/// Distances of one query where a record brings estimates of its neighbours along. entry(i) is the
+/// exact distance of the i-th entry. estimate() gives those of kBlock neighbours, from number
+/// block.number * kBlock on, and a bit for each that is below block.bound.
+template <typename Scorer>
+concept NeighborScorer = requires(const Scorer& scorer, NodeId id, const NodeRecord& record,
+                                  const NeighborBlock& block, float* out) {
+  { Scorer::kBlock } -> std::convertible_to<std::uint32_t>;
+  { scorer.entry(std::size_t{}) } -> std::convertible_to<float>;
+  { scorer.exact(id, record) } -> std::convertible_to<float>;
+  { scorer.estimate(record, block, out) } -> std::same_as<std::uint32_t>;
+};
+
 /// Lives on the stack of one search. Borrows all it is given.
-template <NodeSource Source, NodeScorer Scorer>
+template <NodeSource Source, typename Scorer>
+requires NodeScorer<Scorer> || NeighborScorer<Scorer>
 class Expansion {
  public:
   Expansion(Source& source, const Scorer& scorer, const BeamParameters& parameters,
@@ -37,11 +58,16 @@ class Expansion {
 
   /// The entries become candidates.
   void seed(std::span<const NodeId> entries) {
-    for (NodeId entry : entries) {
-      take(entry);
-      if (pending_ == scratch_.pending.size()) offer();
+    if constexpr (NeighborScorer<Scorer>) {
+      for (std::size_t i = 0; i < entries.size(); ++i) admit(entries[i], scorer_.entry(i));
+      scratch_.counts.distances += static_cast<std::uint32_t>(entries.size());
+    } else {
+      for (NodeId entry : entries) {
+        take(entry);
+        if (pending_ == scratch_.pending.size()) offer();
+      }
+      offer();
     }
-    offer();
   }
 
   /// One hop: fetches the records, scores each exactly, and offers the neighbours not seen before
@@ -50,14 +76,22 @@ class Expansion {
   /// Returns the source's error, or data_loss for a record that names a vertex that does not exist.
   Status expand(std::span<const NodeId> frontier) {
     auto visit = [this](NodeId id, const NodeRecord& record) {
-      scratch_.results.insert(scorer_.exact(id, record), id);
+      const float distance = scorer_.exact(id, record);
+      scratch_.results.insert(distance, id);
       ++scratch_.counts.distances;
-      for (std::uint32_t i = 0; i < record.degree; ++i) take(record.neighbor(i));
+      if constexpr (NeighborScorer<Scorer>) {
+        offer(record, distance);
+      } else {
+        for (std::uint32_t i = 0; i < record.degree; ++i) take(record.neighbor(i));
+      }
     };
+    if constexpr (NeighborScorer<Scorer>) {
+      for (const NodeId id : frontier) scratch_.estimated.settle(id);
+    }
     if (Status status = fetch(frontier, visit); !status.ok()) return status;
     if (corrupt_) return {StatusCode::data_loss, "a record names a vertex that does not exist"};
     ++scratch_.counts.hops;
-    offer();
+    if constexpr (!NeighborScorer<Scorer>) offer();
     return {};
   }
 
@@ -66,12 +100,43 @@ class Expansion {
   Status fetch(std::span<const NodeId> frontier, const Visit& visit) {
     if constexpr (PageSource<Source>) {
       return source_.expand(frontier, visit, [this](NodeId id) {
-        offer();
+        if constexpr (!NeighborScorer<Scorer>) offer();
         return scratch_.candidates.take_fresh(id);
       });
     } else {
       return source_.expand(frontier, visit);
     }
+  }
+
+  /// An estimate of `id`, which another way may have brought another one.
+  void admit(NodeId id, float estimate) {
+    if (id >= node_count_) [[unlikely]] {
+      corrupt_ = true;
+      return;
+    }
+    const float known = scratch_.estimated.lower(id, estimate);
+    if (known <= estimate) return;
+    const bool entered = known == EstimateTable::kUnknown
+                             ? scratch_.candidates.insert(estimate, id)
+                             : scratch_.candidates.improve(known, estimate, id);
+    if (entered) source_.expect(id);
+  }
+
+  /// The neighbours of one record, by the codes in it.
+  void offer(const NodeRecord& record, float distance) requires NeighborScorer<Scorer> {
+    alignas(64) float estimates[Scorer::kBlock];
+    NeighborBlock block{0, distance, 0};
+    for (std::uint32_t begin = 0; begin < record.degree; begin += Scorer::kBlock, ++block.number) {
+      block.bound = scratch_.candidates.bound();
+      std::uint32_t near = scorer_.estimate(record, block, estimates);
+      const std::uint32_t count = std::min(record.degree - begin, Scorer::kBlock);
+      if (count < Scorer::kBlock) near &= (1u << count) - 1;
+      for (; near != 0; near &= near - 1) {
+        const auto i = static_cast<std::uint32_t>(std::countr_zero(near));
+        admit(record.neighbor(begin + i), estimates[i]);
+      }
+    }
+    scratch_.counts.estimates += record.degree;
   }
 
   void take(NodeId id) {

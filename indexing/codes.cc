@@ -1,5 +1,8 @@
 #include "indexing/codes.h"
 
+#include <cstring>
+
+#include "graph/entry_points.h"
 #include "ssd_baseline/split_codes.h"
 
 namespace farvec::indexing {
@@ -50,6 +53,21 @@ EncodedRows encode_split(const VectorView& rows, Metric metric,
   ssd_baseline::describe_extension(split, encoded.header);
   encoded.extensions = HugeBuffer(rows.count * split.extension_bytes());
   split.encode_extensions(rows, encoded.extensions.data(), training.threads);
+  return encoded;
+}
+
+EncodedRows describe_neighbor_codes(const VectorView& rows, NodeId entry,
+                                    const quantization::NeighborCodes& codes) {
+  const std::vector<NodeId> entries = graph::spread_entries(entry, rows.count);
+  EncodedRows encoded;
+  encoded.header = codes_header(codes.parameters(), entries.size());
+  encoded.header.record_bytes = static_cast<std::uint32_t>(rows.row_bytes());
+  encoded.centroid = codes.parameters().centroid;
+  encoded.codes = HugeBuffer(entries.size() * rows.row_bytes());
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    std::memcpy(encoded.codes.data() + i * rows.row_bytes(), rows.row(entries[i]),
+                rows.row_bytes());
+  }
   return encoded;
 }
 

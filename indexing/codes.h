@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/types.h"
 #include "layout/graph/codes_region.h"
+#include "quantization/neighbor_codes.h"
 #include "quantization/rabitq.h"
 #include "quantization/split_rabitq.h"
 
@@ -39,5 +40,9 @@ EncodedRows encode_whole(const VectorView& rows, Metric metric, const CodeTraini
 /// The same in two parts: one bit per dimension in DRAM, the rest with the record.
 EncodedRows encode_split(const VectorView& rows, Metric metric,
                          const quantization::SplitTraining& training);
+
+/// The header and the centroid of codes that lie in records, and the vectors where searches start.
+EncodedRows describe_neighbor_codes(const VectorView& rows, NodeId entry,
+                                    const quantization::NeighborCodes& codes);
 
 }  // namespace farvec::indexing

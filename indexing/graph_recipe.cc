@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "indexing/codes.h"
+#include "quantization/neighbor_encoder.h"
 
 namespace farvec::indexing {
 
@@ -20,6 +21,31 @@ BuiltGraph build_graph(Source source, const graph::VamanaOptions& options) {
   return {std::move(source), std::move(graph), std::move(stats)};
 }
 
+namespace {
+
+struct InlinedOptions {
+  std::uint32_t code_bits;
+  const layout::WriteOptions& write;
+};
+
+layout::Manifest write_inlined(const std::filesystem::path& directory, layout::Manifest manifest,
+                               const BuiltGraph& built, const InlinedOptions& options) {
+  const quantization::EdgeSet edges{built.source.rows, built.graph.view()};
+  layout::GraphPart& part = manifest.graph();
+  const quantization::NeighborEncoder encoder(
+      edges, {manifest.metric, options.code_bits, part.build.seed, options.write.threads});
+  part.neighbor_code_bytes = encoder.codes().bytes(part.max_degree);
+  const EncodedRows encoded =
+      describe_neighbor_codes(edges.rows, edges.graph.entry, encoder.codes());
+  return layout::write_index(
+      directory, std::move(manifest),
+      {edges.graph, edges.rows, encoded.view(),
+       [&](NodeId v, std::span<std::byte> out) { encoder.encode(v, out.data()); }},
+      options.write);
+}
+
+}  // namespace
+
 layout::Manifest write_graph(const std::filesystem::path& directory, const BuiltGraph& built,
                              const GraphRecipe& recipe, const layout::WriteOptions& options) {
   FARVEC_CHECK(recipe.layout != layout::LayoutKind::slotted, "write_slotted() writes pages");
@@ -27,10 +53,13 @@ layout::Manifest write_graph(const std::filesystem::path& directory, const Built
   manifest.graph().layout = recipe.layout;
   manifest.graph().record_checksum = recipe.record_checksum;
   const VectorView& rows = built.source.rows;
+  if (recipe.layout == layout::LayoutKind::inlined) {
+    return write_inlined(directory, std::move(manifest), built, {recipe.code_bits, options});
+  }
   const EncodedRows encoded = encode_whole(
       rows, manifest.metric, {recipe.code_bits, manifest.graph().build.seed, options.threads});
   return layout::write_index(directory, std::move(manifest),
-                             {built.graph.view(), rows, encoded.view()}, options);
+                             {built.graph.view(), rows, encoded.view(), {}}, options);
 }
 
 }  // namespace farvec::indexing

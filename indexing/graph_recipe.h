@@ -24,8 +24,9 @@ BuiltGraph build_graph(Source source, const graph::VamanaOptions& options);
 
 /// What becomes of a built graph.
 struct GraphRecipe {
-  layout::LayoutKind layout = layout::LayoutKind::csr;  ///< csr or padded
-  std::uint32_t code_bits = 2;                          ///< per dimension in DRAM, 1 to 8
+  layout::LayoutKind layout = layout::LayoutKind::csr;  ///< csr, padded or inlined
+  /// Per dimension: in DRAM 1 to 8, of neighbours in records 1 to NeighborCodes::kMostBits.
+  std::uint32_t code_bits = 2;
   bool record_checksum = false;
 };
 

@@ -55,6 +55,15 @@ Fit fit_magnitudes(const std::vector<float>& a, float scale, float top) {
   return {total(products), total(squares)};
 }
 
+/// Level l of a negative value becomes all - l. Without a branch, which would be wrong half of the
+/// time.
+void flip_negative(const float* r, std::size_t dimension, std::uint8_t all, std::uint8_t* levels) {
+  for (std::size_t i = 0; i < dimension; ++i) {
+    const auto negative = static_cast<std::uint8_t>(-static_cast<std::int32_t>(r[i] < 0));
+    levels[i] = static_cast<std::uint8_t>(levels[i] ^ (negative & all));
+  }
+}
+
 }  // namespace
 
 Encoder::Encoder(const CodeShape& shape)
@@ -101,10 +110,7 @@ void Encoder::set_levels(const float* r, float scale) {
       levels_[i + lane] = static_cast<std::uint8_t>(half + levels[lane]);
     }
   }
-  const auto all = static_cast<std::uint8_t>(2 * half - 1);
-  for (std::uint32_t i = 0; i < shape_.dimension; ++i) {
-    if (r[i] < 0) levels_[i] = static_cast<std::uint8_t>(all - levels_[i]);
-  }
+  flip_negative(r, shape_.dimension, static_cast<std::uint8_t>(2 * half - 1), levels_.data());
 }
 
 void Encoder::pack(const CodeShape& shape, std::uint8_t* record) const {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "quantization/code_shape.h"
@@ -24,6 +25,9 @@ class Encoder {
   /// Chooses the levels whose direction is nearest to that of the rotated residual r
   /// (`dimension` floats).
   CodeFit fit(const float* r);
+
+  /// Of the last fit(), one per dimension, below 2^bits.
+  std::span<const std::uint8_t> levels() const { return {levels_.data(), shape_.dimension}; }
 
   /// Writes the lowest shape.bits bits of the last fit()'s levels into planes of `shape`, which has
   /// the encoder's dimension: shape.code_bytes bytes.

@@ -21,6 +21,10 @@ struct DiskMemory {
   std::size_t total() const { return codes + location + buffers + searches + caches; }
 };
 
+/// The buffers that reads of the shape's cores go to, whatever tier they read by an endpoint; most
+/// of what searches of clusters take. Not for slotted pages.
+std::size_t lane_bytes(const SearchIndex& index, const SearchShape& shape);
+
 /// Known before any of it is allocated: an upper bound of what cores over make_disk_endpoint()
 /// take. Throws Error that names the least budget when they need more than that of the shape. Not
 /// for slotted pages, whose plan is SlottedStore's.

@@ -6,8 +6,8 @@
 #include <cerrno>
 #include <filesystem>
 
-#include "base/check.h"
 #include "base/error.h"
+#include "search/index_kinds.h"
 
 namespace farvec::search {
 namespace {
@@ -19,8 +19,6 @@ using disk::DiskFile;
 constexpr std::uint32_t kLeastReads = 32;
 constexpr std::uint32_t kMostReads = 256;
 constexpr std::uint32_t kStagingBytes = 8u << 20;
-/// Strays that share a read may bring so much together.
-constexpr std::uint64_t kStrayBytes = 64u << 10;
 
 fs::path region_path(const std::string& path, const layout::IndexDirectory& directory,
                      std::uint32_t region) {
@@ -38,22 +36,6 @@ HugeBuffer read_start(const DiskFile& file, std::size_t bytes) {
     throw Error("'{}' ends within its header", file.path());
   }
   return buffer;
-}
-
-std::uint32_t longest_read(const SearchIndex& index) {
-  if (index.graph() != nullptr) return index.graph()->locator().geometry().max_record_bytes();
-  const layout::ClusterLocator& locator = index.clusters()->locator();
-  std::uint64_t longest = locator.geometry().decouples() ? kStrayBytes : 0;
-  for (ClusterId c = 0; c < locator.geometry().clusters; ++c) {
-    longest =
-        std::max({longest, locator.list(c).bytes, locator.group(c).bytes, locator.whole(c).bytes});
-  }
-  longest = std::max<std::uint64_t>(longest, locator.geometry().record_bytes());
-  if (longest > disk::kMaxDiskReadBytes / 2) {
-    throw Error("a cluster of {} bytes is too large to be read from a disk: build more clusters",
-                longest);
-  }
-  return static_cast<std::uint32_t>(longest);
 }
 
 std::shared_ptr<const DiskFile> open_region(const layout::IndexDirectory& directory,
@@ -85,10 +67,14 @@ std::shared_ptr<const DiskFile> open_disk_vectors(const layout::IndexDirectory& 
                      region_path(folder, directory, layout::kVectorsRegion));
 }
 
+std::uint32_t disk_read_count(std::uint32_t longest_bytes) {
+  return std::clamp(kStagingBytes / longest_bytes, kLeastReads, kMostReads);
+}
+
 DiskReads disk_reads(const SearchIndex& index) {
-  FARVEC_CHECK(index.slotted() == nullptr);
-  const std::uint32_t longest = longest_read(index);
-  return {std::clamp(kStagingBytes / longest, kLeastReads, kMostReads), {longest, longest}};
+  const auto longest = static_cast<std::uint32_t>(
+      index.visit_records([](const auto& own) { return longest_read(own); }));
+  return {disk_read_count(longest), {longest, longest}};
 }
 
 std::unique_ptr<transport::Endpoint> make_disk_endpoint(std::shared_ptr<const DiskFile> records,

@@ -29,6 +29,9 @@ struct DiskReads {
   transport::DiskEndpointOptions options;
 };
 
+/// Reads of one core at a time, the longest of which has so many bytes.
+std::uint32_t disk_read_count(std::uint32_t longest_bytes);
+
 /// What the searches of an index need. Not for slotted pages, whose searches share a pool. Throws
 /// Error when a cluster is too large for one read.
 DiskReads disk_reads(const SearchIndex& index);

@@ -4,12 +4,14 @@
 
 #include <cstdint>
 #include <span>
+#include <variant>
 #include <vector>
 
 #include "base/types.h"
 #include "distance/distance.h"
 #include "layout/graph/codes_region.h"
 #include "layout/graph/graph_layout.h"
+#include "quantization/neighbor_codes.h"
 #include "quantization/rabitq.h"
 
 namespace farvec::search {
@@ -23,7 +25,9 @@ class GraphIndex {
     std::uint32_t dimension = 0;
     NodeId entry = kInvalidNode;
     layout::GraphLocator locator;
-    quantization::Rabitq quantizer;
+    /// Of the vertices, in local DRAM; or of the neighbours, in the records.
+    std::variant<quantization::Rabitq, quantization::NeighborCodes> quantizer;
+    /// One record per vertex; or the vectors of entries().
     layout::Codes codes;
   };
   /// Throws Error when the parts do not fit together.
@@ -35,12 +39,22 @@ class GraphIndex {
   std::size_t count() const { return parts_.locator.geometry().count; }
   std::uint32_t max_degree() const { return parts_.locator.geometry().max_degree; }
   /// Where searches start: the manifest's entry, from which all is reachable, and a few vertices
-  /// more, estimated from codes that every search keeps in the cache. They save the first hops.
+  /// more, whose codes or vectors every search keeps in the cache. They save the first hops.
   std::span<const NodeId> entries() const { return entries_; }
   std::size_t query_bytes() const { return dimension() * element_bytes(type()); }
   const layout::GraphLocator& locator() const { return parts_.locator; }
-  const quantization::Rabitq& quantizer() const { return parts_.quantizer; }
-  const std::byte* codes() const { return codes_; }
+  /// Null when the codes lie in the records.
+  const quantization::Rabitq* vertex_codes() const {
+    return std::get_if<quantization::Rabitq>(&parts_.quantizer);
+  }
+  /// Null when they do not.
+  const quantization::NeighborCodes* neighbor_codes() const {
+    return std::get_if<quantization::NeighborCodes>(&parts_.quantizer);
+  }
+  /// Of vertex_codes().
+  const std::byte* codes() const { return local_; }
+  /// Of neighbor_codes(): the stored vector of entries()[i].
+  const std::byte* entry_vector(std::size_t i) const { return local_ + i * query_bytes(); }
   distance::PairKernel kernel() const { return kernel_; }
 
   std::uint64_t region_bytes() const { return parts_.locator.region_bytes(); }
@@ -51,7 +65,7 @@ class GraphIndex {
  private:
   Parts parts_;
   std::vector<NodeId> entries_;
-  const std::byte* codes_ = nullptr;
+  const std::byte* local_ = nullptr;  ///< in parts_.codes
   distance::PairKernel kernel_;
 };
 

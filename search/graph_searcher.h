@@ -5,8 +5,9 @@
 #include <utility>
 
 #include "graph/beam_search.h"
-#include "quantization/rabitq.h"
+#include "search/counted_search.h"
 #include "search/graph_index.h"
+#include "search/graph_scorers.h"
 #include "search/search_core.h"
 
 namespace farvec::search {
@@ -19,21 +20,6 @@ inline void copy_results(const graph::CandidateList& results, SearchTask& task) 
     task.distances[i] = results[i].distance;
   }
 }
-
-/// Scores one query: neighbours by their codes in local DRAM, expanded records by their vectors.
-struct CodeScorer {
-  const GraphIndex& index;
-  const quantization::RabitqQuery& prepared;
-  const std::byte* query;
-
-  void prefetch(NodeId id) const { index.quantizer().prefetch_record(index.codes(), id); }
-  void estimate(const NodeId* ids, std::size_t count, float* out) const {
-    index.quantizer().estimate(prepared, index.codes(), ids, count, out);
-  }
-  float exact(NodeId, const NodeRecord& record) const {
-    return index.kernel()(query, record.vector, index.dimension());
-  }
-};
 
 /// `search` is one of a graph.
 template <typename Index>
@@ -54,8 +40,8 @@ inline void copy_counts(const graph::BeamCounts& counts, SearchTask& task) {
   task.counts.distances = counts.distances;
 }
 
-/// Source is a graph::NodeSource with begin(task) and coverage().
-template <typename Source>
+/// Source is a graph::NodeSource with begin(task) and coverage(); Scorer fits the index's codes.
+template <typename Source, typename Scorer>
 class GraphSearcher {
  public:
   GraphSearcher(const GraphIndex& index, std::uint32_t max_list, Source source)
@@ -65,11 +51,15 @@ class GraphSearcher {
 
   Status search(SearchTask& task) {
     if (Status status = task.parameters.check(bounds_); !status.ok()) return status;
-    index_.quantizer().prepare(task.query, prepared_);
+    Scorer::prepare(index_, task.query, prepared_);
     source_.begin(task);
-    const CodeScorer scorer{index_, prepared_, task.query};
-    const Status status = graph::beam_search(source_, scorer, index_.entries(),
-                                             beam_parameters(index_, task.parameters), scratch_);
+    const Scorer scorer{index_, prepared_, task.query};
+    const graph::BeamParameters parameters = beam_parameters(index_, task.parameters);
+    const Status status =
+        task.count_lines
+            ? search_counting_lines<Source, Scorer>({index_, source_, scorer, task.counts.lines},
+                                                    parameters, scratch_)
+            : graph::beam_search(source_, scorer, index_.entries(), parameters, scratch_);
     copy_counts(scratch_.counts, task);
     if (task.counts.lost > 0) task.coverage = source_.coverage();
     if (status.ok()) copy_results(scratch_.results, task);
@@ -83,7 +73,7 @@ class GraphSearcher {
   const SearchBounds bounds_;
   Source source_;
   graph::BeamScratch scratch_;
-  quantization::RabitqQuery prepared_;
+  typename Scorer::Prepared prepared_;
 };
 
 }  // namespace farvec::search

@@ -19,6 +19,25 @@ namespace farvec::search {
 class ProbeCounts;
 class SearchIndex;
 
+/// Cache lines that a search of a graph asked for. One that it asks for again counts again only as
+/// said here.
+struct LineCounts {
+  /// Of codes in local DRAM, at every estimate; or of the vectors of the entries, where the codes
+  /// lie in the records.
+  std::uint64_t codes = 0;
+  std::uint64_t offsets = 0;  ///< one for every vertex that becomes a candidate
+  std::uint64_t visited = 0;  ///< one for every question to the visited set or table of estimates
+  std::uint64_t records = 0;  ///< of the tier, at every expansion
+
+  LineCounts& operator+=(const LineCounts& other) {
+    codes += other.codes;
+    offsets += other.offsets;
+    visited += other.visited;
+    records += other.records;
+    return *this;
+  }
+};
+
 /// What one search cost. Exact: the same for the same index and parameters on every machine.
 struct QueryCounts {
   std::uint64_t hops = 0;        ///< expand() calls
@@ -36,6 +55,7 @@ struct QueryCounts {
   std::uint64_t group_reads = 0;  ///< that bring a cluster's group, with or without its list
   std::uint64_t list_reads = 0;   ///< that bring a list alone
   std::uint64_t stray_reads = 0;  ///< that bring one stray or a few near each other
+  LineCounts lines;  ///< when SearchTask::count_lines; not of slotted pages or clusters
 
   QueryCounts& operator+=(const QueryCounts& other) {
     hops += other.hops;
@@ -51,6 +71,7 @@ struct QueryCounts {
     group_reads += other.group_reads;
     list_reads += other.list_reads;
     stray_reads += other.stray_reads;
+    lines += other.lines;
     return *this;
   }
 };
@@ -61,6 +82,7 @@ struct SearchTask {
   SearchParameters parameters;
   Ticks deadline = 0;          ///< absolute
   bool partial = false;        ///< go on without records that nobody can deliver
+  bool count_lines = false;    ///< takes time; without it a search does nothing for it
   NodeId* ids = nullptr;       ///< room for k, nearest first
   float* distances = nullptr;  ///< room for k; exact
 

@@ -4,9 +4,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
+#include "base/check.h"
 #include "search/cluster_index.h"
 #include "search/graph_index.h"
 #include "ssd_baseline/search/slotted_index.h"
@@ -25,6 +28,23 @@ class SearchIndex {
   const ClusterIndex* clusters() const { return std::get_if<ClusterIndex>(&index_); }
   const ssd_baseline::SlottedIndex* slotted() const {
     return std::get_if<ssd_baseline::SlottedIndex>(&index_);
+  }
+
+  /// Calls it with the index of the kind that this one is. Slotted pages, whose records nobody
+  /// reads one by one, are a broken invariant.
+  template <typename Visit>
+  auto visit_records(const Visit& visit) const {
+    using Answer = std::invoke_result_t<const Visit&, const GraphIndex&>;
+    FARVEC_CHECK(slotted() == nullptr);
+    return std::visit(
+        [&]<typename Index>(const Index& index) -> Answer {
+          if constexpr (std::is_same_v<Index, ssd_baseline::SlottedIndex>) {
+            std::abort();
+          } else {
+            return visit(index);
+          }
+        },
+        index_);
   }
 
   /// Bytes of the records region, header included.

@@ -3,13 +3,6 @@
 namespace farvec::search {
 namespace {
 
-constexpr layout::IndexKind own_kind(const GraphChoice&) {
-  return layout::IndexKind::graph;
-}
-constexpr layout::IndexKind own_kind(const ProbeChoice&) {
-  return layout::IndexKind::cluster;
-}
-
 SearchFault fault_of_k(std::uint32_t k, const SearchBounds& bounds) {
   if (k == 0) return SearchFault::k_zero;
   if (k > bounds.vectors) return SearchFault::k_above_vectors;
@@ -65,7 +58,11 @@ const char* message_of(SearchFault fault) {
 }  // namespace
 
 layout::IndexKind kind_of(const SearchChoice& choice) {
-  return std::visit([](const auto& own) { return own_kind(own); }, choice);
+  return std::visit([]<typename Choice>(const Choice&) { return Choice::kKind; }, choice);
+}
+
+std::uint32_t size_of(const SearchChoice& choice) {
+  return std::visit([](const auto& own) { return own.size(); }, choice);
 }
 
 SearchFault find_fault(std::uint32_t k, const SearchChoice& choice, const SearchBounds& bounds) {

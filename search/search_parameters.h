@@ -14,16 +14,24 @@ namespace farvec::search {
 
 /// What a search of a graph may choose.
 struct GraphChoice {
+  static constexpr layout::IndexKind kKind = layout::IndexKind::graph;
+
   std::uint32_t list = 1;   ///< L: candidates kept, at least k
   std::uint32_t width = 1;  ///< W: records fetched per hop, 1 to graph::kMaxWidth
+
+  std::uint32_t size() const { return list; }
 };
 
 /// What a search of a cluster index may choose.
 struct ProbeChoice {
+  static constexpr layout::IndexKind kKind = layout::IndexKind::cluster;
+
   std::uint32_t clusters = 0;  ///< most to probe, at least 1
   /// Clusters that are this many times as far as the nearest are left out; at least 1.
   float prune_ratio = std::numeric_limits<float>::infinity();
   bool dedup = true;  ///< read no vector twice in one query
+
+  std::uint32_t size() const { return clusters; }
 };
 
 /// One alternative for each kind of index. What is asked of all of them does not compile before a
@@ -32,6 +40,8 @@ using SearchChoice = std::variant<GraphChoice, ProbeChoice>;
 
 /// The kind of index that can be searched so.
 layout::IndexKind kind_of(const SearchChoice& choice);
+/// What its work grows with, in units of its kind: the list, or the clusters to probe.
+std::uint32_t size_of(const SearchChoice& choice);
 
 /// What an index, the cores that search it or a daemon before them allow.
 struct SearchBounds {

@@ -1,6 +1,14 @@
 #include "search/search_shape.h"
 
+#include <variant>
+
+#include "search/index_kinds.h"
+
 namespace farvec::search {
+
+void set_largest(SearchShape& shape, const SearchChoice& choice) {
+  std::visit([&](const auto& own) { set_own_largest(shape, own); }, choice);
+}
 
 SearchCoreOptions core_options(const SearchShape& shape) {
   SearchCoreOptions options;

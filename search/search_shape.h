@@ -29,6 +29,9 @@ struct SearchShape {
   std::shared_ptr<ProbeCounts> probe_counts = nullptr;
 };
 
+/// Makes the choice the largest search of its kind.
+void set_largest(SearchShape& shape, const SearchChoice& choice);
+
 /// For one core of a graph or of clusters.
 SearchCoreOptions core_options(const SearchShape& shape);
 

@@ -49,9 +49,6 @@ std::vector<double> parse_percents(const std::string& text) {
   return percents;
 }
 
-constexpr layout::LayoutKind kGraphLayouts[] = {layout::LayoutKind::csr, layout::LayoutKind::padded,
-                                                layout::LayoutKind::slotted};
-
 std::vector<std::uint32_t> numbers(const std::string& text, const std::string& option) {
   if (text == "none") return {};
   return split_numbers(text, option);
@@ -87,6 +84,10 @@ void check_options(const Command& command, const AdviseArguments& arguments) {
   rules.push_back({"--memory-budget",
                    slotted && std::any_of(devices.begin(), devices.end(), is_disk),
                    "slotted pages of graphs on disks"});
+  rules.push_back({"--disk-seconds",
+                   std::any_of(devices.begin(), devices.end(),
+                               [](const DeviceChoice& choice) { return !choice.disk.empty(); }),
+                   "--device ssd:PATH"});
   rules.push_back(
       {"--bytes", std::any_of(devices.begin(), devices.end(), is_folder), "--device ssd:FOLDER"});
   rpc::refuse_unused(command, rules);
@@ -102,8 +103,8 @@ void run(const Command& command, AdviseArguments& arguments) {
   options.replicas = split_numbers(arguments.replicas, "--replicas");
   options.layouts = parse_kinds<layout::ClusterLayoutKind>(
       arguments.layouts, layout::kClusterLayouts, layout::parse_cluster_layout);
-  options.graph_layouts = parse_kinds<layout::LayoutKind>(arguments.graph_layouts, kGraphLayouts,
-                                                          layout::parse_layout_kind);
+  options.graph_layouts = parse_kinds<layout::LayoutKind>(
+      arguments.graph_layouts, layout::kGraphLayouts, layout::parse_layout_kind);
   options.memory_percents = parse_percents(arguments.budgets);
   check_options(command, arguments);
   JsonLines json(arguments.json);
@@ -143,12 +144,12 @@ void add_search_options(Command& command, AdviseArguments& arguments) {
       .positive();
   command
       .add_option("--max-dram", options.limits.compute_dram_per_vector,
-                  "Nor with more bytes of compute DRAM per vector")
+                  "Nor with more bytes of compute DRAM per vector, buffers of searches not\n"
+                  "counted")
       .positive();
 }
 
-void add_trial_options(Command& command, AdviseArguments& arguments) {
-  AdviceOptions& options = arguments.options;
+void add_sample_options(Command& command, AdviceOptions& options) {
   command
       .add_option("--sample", options.sample,
                   "Rows of the largest small indexes; 0: a quarter of the data, 100,000 at\n"
@@ -162,6 +163,10 @@ void add_trial_options(Command& command, AdviseArguments& arguments) {
       .show_default();
   command.add_option("--most-queries", options.most_queries, "Use at most so many").show_default();
   command.add_option("--queries-range", options.queries_range, "A:B, rows of the query file [all]");
+}
+
+/// What is tried.
+void add_setting_options(Command& command, AdviseArguments& arguments) {
   command.add_option("--degree", arguments.degrees, "Degrees of the graphs to try, or none")
       .show_default();
   command
@@ -176,7 +181,8 @@ void add_trial_options(Command& command, AdviseArguments& arguments) {
       .show_default();
   command
       .add_option("--graph-layout", arguments.graph_layouts,
-                  "Layouts of graphs to try: all, or some of csr, padded and slotted (for disks)")
+                  "Layouts of graphs to try: all, or some of csr, inline, padded and slotted (for\n"
+                  "disks)")
       .show_default();
   command
       .add_option(
@@ -186,11 +192,20 @@ void add_trial_options(Command& command, AdviseArguments& arguments) {
       .show_default();
   command
       .add_option(
-          "--bytes", options.disk_bytes,
+          "--bytes", arguments.options.disk_bytes,
           "With --device ssd:FOLDER: size of the file that is written there to measure the\n"
           "disk, and removed afterwards")
       .size()
       .show_default();
+  command
+      .add_option("--disk-seconds", arguments.options.disk_seconds,
+                  "With --device ssd:PATH: of reading the disk, half of them before the small\n"
+                  "indexes are built and half after")
+      .positive()
+      .show_default();
+}
+
+void add_recipe_options(Command& command, AdviceOptions& options) {
   command
       .add_option("--width", options.recipe.width, "W: records that a graph search fetches per hop")
       .show_default();
@@ -198,10 +213,14 @@ void add_trial_options(Command& command, AdviseArguments& arguments) {
       .show_default();
   command.add_option("--passes", options.recipe.passes, "Passes of a graph build over all vectors")
       .show_default();
-  command
-      .add_option("--code-bits", options.recipe.code_bits,
-                  "Bits per dimension of a graph's codes, 1 to 8")
-      .show_default();
+  command.add_option(
+      "--code-bits", options.recipe.code_bits,
+      "Bits per dimension of a graph's codes, 1 to 8; an inline graph has 4 at most [4,\n"
+      "inline 1]");
+}
+
+void add_run_options(Command& command, AdviseArguments& arguments) {
+  AdviceOptions& options = arguments.options;
   command.add_option("--seed", options.seed, "Random seed of the sample and the builds")
       .show_default();
   command.add_option("--scratch", options.scratch,
@@ -217,14 +236,17 @@ void register_advise_command(Command& tool) {
   Command command = tool.add_command(
       "advise", "Say which index, layout and parameters suit a data set, a device and a recall");
   add_search_options(command, *arguments);
-  add_trial_options(command, *arguments);
+  add_sample_options(command, arguments->options);
+  add_setting_options(command, *arguments);
+  add_recipe_options(command, arguments->options);
+  add_run_options(command, *arguments);
   command.footer(
       "Small indexes over samples of three sizes are built and searched: what a query counts is\n"
       "carried on to all rows, what it computes is measured on this processor. Of ssd:PATH the\n"
-      "reads are measured as `farvec bench disk` does: PATH is a file or block device, which is\n"
-      "only read, or a folder. All other devices are models. A device file\n"
-      "has the words latency=, bandwidth=, rate= and, if it is not 64, block=, on lines or with\n"
-      "commas between them, after a preset's name or without one; # begins a remark:\n"
+      "reads are measured by themselves and as searches wait for them together: PATH is a file\n"
+      "or block device, which is only read, or a folder. All other devices are models. A device\n"
+      "file has the words latency=, bandwidth=, rate= and, if it is not 64, block=, on lines or\n"
+      "with commas between them, after a preset's name or without one; # begins a remark:\n"
       "    latency=3.5us      # until a small read is back\n"
       "    bandwidth=12GB/s   # of large reads\n"
       "    rate=60M/s         # small reads a second, all cores together\n"

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <utility>
 
 #include "base/error.h"
 #include "base/progress.h"
+#include "cli/advise/measured_disk.h"
 #include "cli/advise/sample_plan.h"
 #include "cli/advise/scratch_folder.h"
 #include "cli/advise/small_index.h"
@@ -38,6 +40,7 @@ void check(const AdviceOptions& options) {
   if (!(options.recall > 0 && options.recall < 1)) {
     throw Error("--recall {} is out of range: use more than 0 and less than 1", options.recall);
   }
+  if (!(options.disk_seconds > 0)) throw Error("--disk-seconds must be more than 0");
   if (options.k == 0) throw Error("--k must be at least 1");
   if (options.threads == 0) throw Error("--threads must be at least 1");
   if (options.devices.empty()) throw Error("no device is given");
@@ -59,6 +62,7 @@ double core_share(const std::vector<SettingTrials>& settings) {
 /// What was tried for one device.
 struct DeviceTrials {
   TrialOptions options;
+  std::unique_ptr<MeasuredDisk> disk;   ///< null: a model
   std::vector<SettingTrials> settings;  ///< those that suit it, in the advisor's order
 };
 
@@ -76,10 +80,9 @@ class Advisor {
       trial.recall = options_.recall;
       trial.width = options_.recipe.width;
       trial.whole_rows = rows_;
-      trial.device = choice.disk.empty()
-                         ? AdviceDevice{choice.model, {}, 1, {}}
-                         : measure_disk({choice.disk, options_.disk_bytes}, options_.threads);
-      devices_.push_back({trial, trials_for(trial.device)});
+      auto disk = measure(choice);
+      trial.device = disk ? disk->device() : AdviceDevice{choice.model, {}, 1, {}};
+      devices_.push_back({trial, std::move(disk), trials_for(trial.device)});
     }
   }
 
@@ -87,11 +90,26 @@ class Advisor {
     count_samples();
     time_all();
     std::vector<AdviceReport> reports;
-    for (DeviceTrials& device : devices_) reports.push_back(look_ahead(device));
+    for (DeviceTrials& device : devices_) {
+      if (device.disk) {
+        device.disk->measure();
+        device.options.device = device.disk->device();
+      }
+      reports.push_back(look_ahead(device));
+    }
     return reports;
   }
 
  private:
+  /// Measured once; null: a model.
+  std::unique_ptr<MeasuredDisk> measure(const DeviceChoice& choice) const {
+    if (choice.disk.empty()) return nullptr;
+    auto disk = std::make_unique<MeasuredDisk>(DiskTarget{choice.disk, options_.disk_bytes},
+                                               options_.threads, options_.disk_seconds);
+    disk->measure();
+    return disk;
+  }
+
   dataset::VectorSet load_query_set() {
     const auto reader = dataset::open_vectors(options_.file.path);
     const dataset::VectorFileInfo& info = reader->info();
@@ -285,6 +303,7 @@ class Advisor {
     for (const SettingTrials& trials : device.settings) {
       report.forecasts.push_back(
           forecast(trials, report.models.at(family_of(trials.setting)), report.target));
+      add_search_dram(device.options, report.forecasts.back());
     }
     report.core_share = core_share(device.settings);
     std::stable_sort(
@@ -292,6 +311,14 @@ class Advisor {
         [](const Forecast& a, const Forecast& b) { return a.prediction.qps > b.prediction.qps; });
     report.choice = choose(report.forecasts, options_.limits);
     return report;
+  }
+
+  void add_search_dram(const TrialOptions& options, Forecast& forecast) const {
+    if (!forecast.reached) return;
+    const auto trial =
+        make_trial(directory_of(forecast.setting), forecast.setting, some_queries(), options);
+    forecast.search_dram = static_cast<double>(
+        trial->search_bytes(forecast.parameter, options_.threads, forecast.prediction.slots));
   }
 
   AdviceOptions options_;

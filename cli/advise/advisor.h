@@ -6,8 +6,11 @@
 #include <vector>
 
 #include "cli/advise/report.h"
+#include "cli/bench/disk_load.h"
 
 namespace farvec::cli {
+
+inline constexpr double kDefaultDiskSeconds = 10;
 
 struct AdviceOptions {
   IndexedFile file;  ///< row_bytes is filled in
@@ -15,6 +18,7 @@ struct AdviceOptions {
   std::string queries_range;
   std::vector<DeviceChoice> devices;             ///< one advice for each, from the same indexes
   std::uint64_t disk_bytes = kDefaultTestBytes;  ///< of the file on a disk that is measured
+  double disk_seconds = kDefaultDiskSeconds;     ///< of reading each disk that is measured
   double recall = 0.95;
   std::uint32_t k = 10;
   std::uint32_t threads = 1;  ///< cores that search

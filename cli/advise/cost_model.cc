@@ -34,19 +34,14 @@ LinkTime link_time(const QueryWork& work, const AdviceDevice& device) {
     if (kind.reads == 0) continue;
     time.transfer_ns += kind.reads * transfer_ns(kind.mean_bytes(), device.model);
     time.request_ns += kind.reads * request_ns;
-    time.occupied_ns += kind.reads * device.occupied_ns(kind.mean_bytes());
+    time.occupied_ns += kind.reads * device.occupied_ns(kind.mean_bytes(), work.reads_per_wait());
   }
   return time;
 }
 
-/// What one search has in flight while it waits.
-double reads_per_wait(const QueryWork& work) {
-  return work.waits > 0 ? work.reads() / work.waits : work.reads();
-}
-
 /// Searches that keep a measured disk's depth of reads in flight together.
 double slots_for_depth(const QueryWork& work, const AdviceDevice& device) {
-  const double each = reads_per_wait(work);
+  const double each = work.reads_per_wait();
   return device.is_measured() && each > 0 ? device.depth / each : 0;
 }
 
@@ -61,6 +56,23 @@ std::uint32_t slots_for(const QueryWork& work, const AdviceDevice& device, doubl
   const double limited = std::min(std::ceil(wanted), static_cast<double>(kMostSlots));
   return std::min(std::max(std::bit_ceil(static_cast<std::uint32_t>(limited)), kLeastSlots),
                   std::bit_floor(std::max(work.most_slots, 1u)));
+}
+
+/// Waits of one search that has core and device for itself.
+double wait_ns(const QueryWork& work, const AdviceDevice& device) {
+  return work.waits * device.model.latency_us * 1e3 + link_time(work, device).occupied_ns;
+}
+
+double device_rate(const QueryWork& work, const AdviceDevice& device, std::uint32_t slots) {
+  return rate(link_time(work, device).occupied_ns) *
+         device.rate_share(slots * work.reads_per_wait());
+}
+
+/// With so many slots on each core.
+double whole_rate(const QueryWork& work, const AdviceDevice& device, std::uint32_t threads,
+                  std::uint32_t slots) {
+  return std::min({threads * rate(work.compute_ns), device_rate(work, device, slots),
+                   threads * slots * rate(work.compute_ns + wait_ns(work, device))});
 }
 
 }  // namespace
@@ -93,17 +105,18 @@ std::string_view to_string(Bound bound) {
 
 Prediction predict(const QueryWork& work, const AdviceDevice& device, std::uint32_t threads) {
   const LinkTime link = link_time(work, device);
-  const double wait_ns = work.waits * device.model.latency_us * 1e3 + link.occupied_ns;
   Prediction result;
   result.computation_qps = threads * rate(work.compute_ns);
   result.bandwidth_qps = rate(link.transfer_ns);
   result.request_rate_qps = rate(link.request_ns);
-  result.slots = slots_for(work, device, wait_ns, result.computation_qps < rate(link.occupied_ns));
-  result.device_qps =
-      rate(link.occupied_ns) * device.rate_share(result.slots * reads_per_wait(work));
-  result.alone_us = (work.compute_ns + wait_ns) / 1e3;
-  const double latency_qps = threads * result.slots * rate(work.compute_ns + wait_ns);
-  result.qps = std::min({result.computation_qps, result.device_qps, latency_qps});
+  const double waited_ns = wait_ns(work, device);
+  result.slots =
+      slots_for(work, device, waited_ns, result.computation_qps < rate(link.occupied_ns));
+  result.device_qps = device_rate(work, device, result.slots);
+  result.alone_us = (work.compute_ns + waited_ns) / 1e3;
+  result.qps = whole_rate(work, device, threads, result.slots);
+  result.qps_least = whole_rate(work, device.at(Pace::slowest), threads, result.slots);
+  result.qps_most = whole_rate(work, device.at(Pace::fastest), threads, result.slots);
   if (result.qps < std::min(result.computation_qps, result.device_qps)) {
     result.bound = Bound::latency;
   } else if (result.device_qps < result.computation_qps) {

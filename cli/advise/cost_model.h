@@ -29,9 +29,12 @@ struct QueryWork {
   double compute_ns = 0;  ///< of one core, with posting and completing the reads
   std::uint32_t most_slots = kMostSlots;  ///< per core, that there is memory for
   double kernel_ns = 0;  ///< of compute_ns, what the kernel takes for the reads of a disk
+  double copy_ns = 0;    ///< of compute_ns, what copying their bytes to the search takes
 
   double reads() const;
   double bytes() const;
+  /// What one search has in flight while it waits.
+  double reads_per_wait() const { return waits > 0 ? reads() / waits : reads(); }
 };
 
 /// What keeps the throughput from being higher.
@@ -46,16 +49,19 @@ struct Prediction {
   double request_rate_qps = 0;  ///< the device begins reads as fast as it can
   double device_qps = 0;        ///< each read takes the longer of its two times on the link
   double qps = 0;               ///< with `slots` searches in flight on each core
+  double qps_least = 0;  ///< with a measured disk as slow as in the slowest of its passes, and
+  double qps_most = 0;   ///< as fast as in the fastest; as qps of a model
   Bound bound = Bound::computation;
   std::uint32_t slots = 1;  ///< per core, to hide the waits
   double alone_us = 0;      ///< latency of a search that has core and device for itself
 };
 
 /// A read of b bytes occupies a modelled device's link for max(b in whole blocks / bandwidth, 1 /
-/// rate), as transport::Device does; a measured disk for what reads of the size took there.
-/// `threads` cores share the device. Slots are a power of two from kLeastSlots to kMostSlots: twice
-/// what the mean search needs, since searches differ in length; where a measured disk binds, as
-/// many as keep its depth of reads in flight; fewer where there is no memory for them.
+/// rate), as transport::Device does; a measured disk for what reads of the size took there that go
+/// out in such numbers. `threads` cores share the device. Slots are a power of two from kLeastSlots
+/// to kMostSlots: twice what the mean search needs, since searches differ in length; where a
+/// measured disk binds, as many as keep its depth of reads in flight; fewer where there is no
+/// memory for them.
 Prediction predict(const QueryWork& work, const AdviceDevice& device, std::uint32_t threads);
 
 }  // namespace farvec::cli

@@ -83,6 +83,14 @@ double address_growth(const SettingTrials& trials, const Target& target) {
   return addresses_per_vector / static_cast<double>(target.row_bytes);
 }
 
+/// An inline graph keeps the same few vectors in DRAM, however many rows there are.
+double compute_dram_per_vector(const SettingTrials& trials, const Target& target) {
+  const TrialResult& largest = trials.trials.back();
+  const double dram = largest.size.compute_dram_per_vector;
+  if (!trials.setting.is_inline()) return dram;
+  return dram * static_cast<double>(largest.rows) / static_cast<double>(target.rows);
+}
+
 bool allowed(const Forecast& forecast, const Limits& limits) {
   return forecast.reached &&
          (limits.amplification == 0 || forecast.amplification <= limits.amplification) &&
@@ -95,6 +103,7 @@ bool allowed(const Forecast& forecast, const Limits& limits) {
 std::vector<double> work_units(SearchFamily family, const Counts& counts) {
   switch (family) {
     case SearchFamily::graph:
+    case SearchFamily::inlined:
       return {counts[kReads], counts[kEstimates]};
     case SearchFamily::slotted:
       return {counts[kDistances], counts[kEstimates], counts[kReads]};
@@ -127,7 +136,7 @@ Forecast forecast(const SettingTrials& trials, const FamilyModel& model, const T
   result.setting = trials.setting;
   result.trials = trials.trials;
   result.amplification = largest.size.amplification + address_growth(trials, target);
-  result.compute_dram_per_vector = largest.size.compute_dram_per_vector;
+  result.compute_dram_per_vector = compute_dram_per_vector(trials, target);
   result.fits = std::all_of(trials.trials.begin(), trials.trials.end(),
                             [](const TrialResult& trial) { return trial.fits; });
   result.reached = reached(trials);
@@ -146,12 +155,14 @@ Forecast forecast(const SettingTrials& trials, const FamilyModel& model, const T
   const double timed = time_of(work_units(family, largest.at_target.counts), model.costs.ns);
   const double whole = time_of(work_units(family, result.counts), model.costs.ns);
   for (const ReadKind& kind : result.work.kinds) {
-    if (kind.reads > 0) {
-      result.work.kernel_ns += kind.reads * target.device.kernel_ns(kind.mean_bytes());
-    }
+    if (kind.reads == 0) continue;
+    result.work.kernel_ns +=
+        kind.reads * target.device.kernel_ns(kind.mean_bytes(), result.work.reads_per_wait());
   }
-  result.work.compute_ns =
-      largest.whole_ns() * (timed > 0 ? whole / timed : 1) + result.work.kernel_ns;
+  if (!trials.setting.is_slotted())
+    result.work.copy_ns = target.device.copy_ns(result.work.bytes());
+  result.work.compute_ns = largest.whole_ns() * (timed > 0 ? whole / timed : 1) +
+                           result.work.kernel_ns + result.work.copy_ns;
   result.prediction = predict(result.work, target.device, target.threads);
   return result;
 }

@@ -47,7 +47,10 @@ struct Forecast {
   Counts counts{};              ///< per query
   QueryWork work;
   double amplification = 0;            ///< what the memory node holds over the data set
-  double compute_dram_per_vector = 0;  ///< bytes
+  double compute_dram_per_vector = 0;  ///< bytes that the index keeps, whatever searches it
+  /// Bytes that the cores of the prediction keep beside it: buffers of reads, and on a measured
+  /// disk all that its searches may take. Slotted pages have them in compute_dram_per_vector.
+  double search_dram = 0;
   Prediction prediction;
   std::vector<TrialResult> trials;  ///< what it was carried on from
 };

@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "base/version.h"
-#include "cli/report/measurement.h"
+#include "cli/report/machine.h"
 #include "cli/report/table.h"
 
 namespace farvec::cli {
@@ -17,6 +19,16 @@ constexpr Column kColumns[] = {{"index", 41},   {"L/probe", 7}, {"QPS", 8},    {
                                {"slots", 5},    {"reads", 7},   {"KB", 7},     {"us/query", 8},
                                {"dev. QPS", 9}, {"x data", 6},  {"far GB", 8}, {"B/vector", 8},
                                {"DRAM GB", 8}};
+
+/// Where a measured disk's spread is said.
+constexpr Column kSpread = {"QPS min..max", 14};
+constexpr std::size_t kAfterRate = 3;
+
+std::vector<Column> columns_of(const AdviceReport& report) {
+  std::vector<Column> columns(std::begin(kColumns), std::end(kColumns));
+  if (report.target.device.is_measured()) columns.insert(columns.begin() + kAfterRate, kSpread);
+  return columns;
+}
 
 /// The share of a core that a machine without other work leaves to a search.
 constexpr double kQuietShare = 0.9;
@@ -35,12 +47,19 @@ double far_gb(const AdviceReport& report, const Forecast& forecast) {
          static_cast<double>(report.target.rows * report.target.row_bytes) / 1e9;
 }
 
+/// With what the searches take.
 double dram_gb(const AdviceReport& report, const Forecast& forecast) {
-  return forecast.compute_dram_per_vector * static_cast<double>(report.target.rows) / 1e9;
+  return (forecast.compute_dram_per_vector * static_cast<double>(report.target.rows) +
+          forecast.search_dram) /
+         1e9;
 }
 
 std::string whole(double value) {
   return fmt::format("{:.0f}", value);
+}
+
+std::string spread(const Prediction& prediction) {
+  return fmt::format("{:.0f}..{:.0f}", prediction.qps_least, prediction.qps_most);
 }
 
 void print_forecast(const AdviceReport& report, const Forecast& forecast) {
@@ -62,13 +81,17 @@ void print_forecast(const AdviceReport& report, const Forecast& forecast) {
   cells.push_back(fmt::format("{:.3g}", far_gb(report, forecast)));
   cells.push_back(fmt::format("{:.1f}", forecast.compute_dram_per_vector));
   cells.push_back(fmt::format("{:.3g}", dram_gb(report, forecast)));
-  print_row(kColumns, cells);
+  if (report.target.device.is_measured()) {
+    cells.insert(cells.begin() + kAfterRate, forecast.reached ? spread(forecast.prediction) : "-");
+  }
+  print_row(columns_of(report), cells);
 }
 
 /// What a unit of work is called, in the order of work_units().
 std::vector<const char*> unit_names(SearchFamily family) {
   switch (family) {
     case SearchFamily::graph:
+    case SearchFamily::inlined:
       return {"record", "estimate"};
     case SearchFamily::slotted:
       return {"record", "estimate", "page"};
@@ -82,6 +105,8 @@ const char* family_name(SearchFamily family) {
   switch (family) {
     case SearchFamily::graph:
       return "graph";
+    case SearchFamily::inlined:
+      return "inline";
     case SearchFamily::slotted:
       return "slotted";
     case SearchFamily::cluster:
@@ -103,14 +128,36 @@ void print_costs(const AdviceReport& report) {
   }
 }
 
+/// The widest of all sizes and numbers of reads.
+void print_disk_spread(const AdviceDevice& device) {
+  if (!device.is_measured()) return;
+  double slowest = 1;
+  double fastest = 1;
+  const auto widen = [&](const std::vector<ReadCost>& sizes) {
+    for (const ReadCost& cost : sizes) {
+      slowest = std::max(slowest, cost.slowest);
+      fastest = std::min(fastest, cost.fastest);
+    }
+  };
+  widen(device.measured);
+  for (const TogetherCosts& group : device.together) widen(group.sizes);
+  fmt::print(
+      "The disk's passes, before and after the small indexes, had {:.2f} to {:.2f} times the rate "
+      "of the median; QPS min..max are with its reads as slow and as fast as in any pass.\n",
+      1 / slowest, 1 / fastest);
+}
+
 void print_choice(const AdviceReport& report) {
   const Forecast& best = report.forecasts[*report.choice];
   const std::string options = search_options(best.setting, report.recipe);
+  const std::string varied = report.target.device.is_measured()
+                                 ? fmt::format(" ({} as the disk varied)", spread(best.prediction))
+                                 : "";
   fmt::print(
-      "\ntake: {}: about {:.0f} QPS, bound by {}; {:.2f} times the data ({:.3g} GB) {}, {:.1f} "
+      "\ntake: {}: about {:.0f} QPS{}, bound by {}; {:.2f} times the data ({:.3g} GB) {}, {:.1f} "
       "bytes of compute DRAM per vector ({:.3g} GB)\n  {} --out DIR\n  search it with --{} {} "
       "--slots {}{}{}\n",
-      to_string(best.setting), best.prediction.qps, to_string(best.prediction.bound),
+      to_string(best.setting), best.prediction.qps, varied, to_string(best.prediction.bound),
       best.amplification, far_gb(report, best),
       report.target.device.is_disk() ? "on the disk" : "on the memory node",
       best.compute_dram_per_vector, dram_gb(report, best),
@@ -155,6 +202,7 @@ nlohmann::ordered_json setting_json(const AdviceReport& report, const Forecast& 
   row["compute_dram_bytes_per_vector"] = forecast.compute_dram_per_vector;
   row["far_bytes"] = 1e9 * far_gb(report, forecast);
   row["compute_dram_bytes"] = 1e9 * dram_gb(report, forecast);
+  if (forecast.reached) row["search_dram_bytes"] = forecast.search_dram;
   for (const TrialResult& trial : forecast.trials) {
     row["samples"].push_back(trial_json(forecast.setting, trial));
   }
@@ -163,6 +211,8 @@ nlohmann::ordered_json setting_json(const AdviceReport& report, const Forecast& 
   const Prediction& prediction = forecast.prediction;
   row["slots"] = prediction.slots;
   row["qps"] = prediction.qps;
+  row["qps_min"] = prediction.qps_least;
+  row["qps_max"] = prediction.qps_most;
   row["bound"] = to_string(prediction.bound);
   row["computation_qps"] = prediction.computation_qps;
   row["bandwidth_qps"] = prediction.bandwidth_qps;
@@ -170,9 +220,23 @@ nlohmann::ordered_json setting_json(const AdviceReport& report, const Forecast& 
   row["device_qps"] = prediction.device_qps;
   row["computation_ns_per_query"] = forecast.work.compute_ns;
   row["kernel_ns_per_query"] = forecast.work.kernel_ns;
+  row["copy_ns_per_query"] = forecast.work.copy_ns;
   row["alone_us"] = prediction.alone_us;
   add_counts(forecast.counts, row);
   return row;
+}
+
+/// Reads that go out, and are waited for, in such numbers.
+void add_disk_reads(double together, const std::vector<ReadCost>& sizes,
+                    nlohmann::ordered_json& out) {
+  for (const ReadCost& cost : sizes) {
+    out.push_back({{"bytes", cost.bytes},
+                   {"together", together},
+                   {"reads_per_s", 1e9 / cost.occupied_ns},
+                   {"reads_per_s_min", 1e9 / (cost.occupied_ns * cost.slowest)},
+                   {"reads_per_s_max", 1e9 / (cost.occupied_ns * cost.fastest)},
+                   {"kernel_ns", cost.kernel_ns}});
+  }
 }
 
 void add_device(const AdviceDevice& device, nlohmann::ordered_json& out) {
@@ -180,10 +244,10 @@ void add_device(const AdviceDevice& device, nlohmann::ordered_json& out) {
   out["device_kind"] = device.is_measured() ? "measured" : "model";
   if (!device.is_measured()) return;
   out["disk_depth"] = device.depth;
-  for (const ReadCost& cost : device.measured) {
-    out["disk_reads"].push_back({{"bytes", cost.bytes},
-                                 {"reads_per_s", 1e9 / cost.occupied_ns},
-                                 {"kernel_ns", cost.kernel_ns}});
+  out["disk_copy_ns_per_byte"] = device.copy_ns_per_byte;
+  add_disk_reads(1, device.measured, out["disk_reads"]);
+  for (const TogetherCosts& group : device.together) {
+    add_disk_reads(group.reads, group.sizes, out["disk_reads"]);
   }
 }
 
@@ -193,6 +257,7 @@ void print_advice(const AdviceReport& report) {
   fmt::print("{} rows, recall@{} of {}, {} core{} on {}\n", report.target.rows, report.k,
              report.recall, report.target.threads, report.target.threads == 1 ? "" : "s",
              to_string(report.target.device));
+  print_disk_spread(report.target.device);
   print_costs(report);
   if (report.core_share < kQuietShare) {
     fmt::print(
@@ -202,7 +267,7 @@ void print_advice(const AdviceReport& report) {
         100 * report.core_share);
   }
   fmt::print("\n");
-  print_header(kColumns);
+  print_header(columns_of(report));
   for (const Forecast& forecast : report.forecasts) print_forecast(report, forecast);
   if (report.choice) print_choice(report);
 }

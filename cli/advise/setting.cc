@@ -2,10 +2,20 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "quantization/neighbor_codes.h"
+
 namespace farvec::cli {
+
+std::uint32_t GraphBuild::bits(layout::LayoutKind layout) const {
+  if (layout != layout::LayoutKind::inlined) return code_bits.value_or(4);
+  return std::min(code_bits.value_or(1), quantization::NeighborCodes::kMostBits);
+}
 
 SearchFamily family_of(const Setting& setting) {
   if (!setting.is_graph()) return SearchFamily::cluster;
+  if (setting.is_inline()) return SearchFamily::inlined;
   return setting.is_slotted() ? SearchFamily::slotted : SearchFamily::graph;
 }
 
@@ -31,8 +41,9 @@ std::string build_command(const Setting& setting, const IndexedFile& file,
     return fmt::format(
         "farvec build graph {} --degree {} --list {} --alpha {} --passes {} --code-bits {} "
         "--layout {}{}",
-        input, setting.degree, recipe.list, recipe.alpha, recipe.passes, recipe.code_bits,
-        layout_name(setting), setting.is_slotted() ? " --payload vector" : "");
+        input, setting.degree, recipe.list, recipe.alpha, recipe.passes,
+        recipe.bits(setting.graph_layout), layout_name(setting),
+        setting.is_slotted() ? " --payload vector" : "");
   }
   return fmt::format("farvec build cluster {} --cluster-bytes {} --replicas {} --layout {}", input,
                      setting.partition.cluster_rows * file.row_bytes, setting.partition.replicas,

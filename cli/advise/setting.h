@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,8 +17,11 @@ struct GraphBuild {
   std::uint32_t list = 75;
   double alpha = 1.15;
   std::uint32_t passes = 1;
-  std::uint32_t code_bits = 4;
+  std::optional<std::uint32_t> code_bits;
   std::uint32_t width = 3;  ///< of the searches
+
+  /// Per dimension of the codes: what was asked for, as far as the layout can have it, or its own.
+  std::uint32_t bits(layout::LayoutKind layout) const;
 };
 
 /// Clusters that several layouts share.
@@ -38,6 +42,8 @@ struct Setting {
   double memory_percent = 0;  ///< of slotted pages: of the bytes of the index
 
   bool is_graph() const { return kind == layout::IndexKind::graph; }
+  /// Its records have the codes of their neighbours, and compute DRAM has none.
+  bool is_inline() const { return is_graph() && graph_layout == layout::LayoutKind::inlined; }
   /// Searched on disks alone, through a pool of records.
   bool is_slotted() const { return is_graph() && graph_layout == layout::LayoutKind::slotted; }
 
@@ -45,9 +51,9 @@ struct Setting {
 };
 
 /// Searches of one kind cost alike per unit of work.
-enum class SearchFamily : std::uint8_t { graph, slotted, cluster };
-inline constexpr SearchFamily kSearchFamilies[] = {SearchFamily::graph, SearchFamily::slotted,
-                                                   SearchFamily::cluster};
+enum class SearchFamily : std::uint8_t { graph, inlined, slotted, cluster };
+inline constexpr SearchFamily kSearchFamilies[] = {SearchFamily::graph, SearchFamily::inlined,
+                                                   SearchFamily::slotted, SearchFamily::cluster};
 SearchFamily family_of(const Setting& setting);
 
 /// "csr", "slotted", "grouped".

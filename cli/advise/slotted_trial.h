@@ -36,6 +36,8 @@ class SlottedTrial final : public Trial {
 
   TrialResult count(const dataset::GroundTruth& truth) override;
   void time(TrialResult& result) override;
+  /// The budget holds all.
+  std::size_t search_bytes(std::uint32_t, std::uint32_t, std::uint32_t) const override { return 0; }
 
  private:
   /// Most searches in flight that leave the pool of the whole index what it is for.

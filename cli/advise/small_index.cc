@@ -36,10 +36,10 @@ void write_graphs(const fs::path& directory, const Sample& sample, std::uint32_t
     const fs::path out = directory / to_string(kind);
     if (kind == layout::LayoutKind::slotted) {
       indexing::write_slotted(
-          out, built, {.payload = layout::PayloadKind::vector, .code_bits = recipe.code_bits},
+          out, built, {.payload = layout::PayloadKind::vector, .code_bits = recipe.bits(kind)},
           write);
     } else {
-      indexing::write_graph(out, built, {.layout = kind, .code_bits = recipe.code_bits}, write);
+      indexing::write_graph(out, built, {.layout = kind, .code_bits = recipe.bits(kind)}, write);
     }
   }
 }

@@ -14,6 +14,7 @@
 #include "cli/search/batch_search.h"
 #include "cli/search/search_limits.h"
 #include "dataset/recall.h"
+#include "search/disk_memory.h"
 
 namespace farvec::cli {
 namespace {
@@ -105,6 +106,22 @@ class MemoryTrial final : public Trial {
     if (first) result.cache_ns = std::max(cache_ns(number, queries), 0.0);
   }
 
+  std::size_t search_bytes(std::uint32_t number, std::uint32_t cores,
+                           std::uint32_t slots) const override {
+    const AdviceDevice& device = options_.device;
+    search::SearchShape shape;
+    shape.cores = cores;
+    shape.slots = slots;
+    shape.k = options_.k;
+    shape.list = shape.probe = number;
+    shape.width = options_.width;
+    if (device.file != nullptr) {
+      const auto plan = search::plan_disk_memory(open_->index(), *device.file, shape);
+      return plan.total() - plan.codes - plan.location;
+    }
+    return device.model.reached_by_loads() ? 0 : search::lane_bytes(open_->index(), shape);
+  }
+
  private:
   using Cores = std::vector<std::unique_ptr<search::SearchCore>>;
 
@@ -122,13 +139,14 @@ class MemoryTrial final : public Trial {
                 search::SearchParameters::make(options_.k, choice, limits_of(open_->manifest())))};
   }
 
-  /// As many as read more than the cache holds, a few times.
+  /// As many as read more than the cache holds, or all of an index that it holds, a few times.
   VectorView timing_queries(const Counts& counts) const {
     constexpr double kCaches = 4;
     const double code_bytes = static_cast<double>(open_->index().dram_bytes()) /
                               static_cast<double>(open_->manifest().count);
     const double bytes = counts[kBytes] + counts[kEstimates] * code_bytes;
-    const double wanted = kCaches * static_cast<double>(cache_bytes()) / std::max(bytes, 1.0);
+    const auto held = static_cast<double>(std::min(cache_bytes(), open_->bytes()));
+    const double wanted = kCaches * held / std::max(bytes, 1.0);
     VectorView queries = options_.timing;
     queries.count = static_cast<std::size_t>(
         std::clamp(wanted, static_cast<double>(std::min(queries_.count, queries.count)),

@@ -29,8 +29,9 @@ struct TrialOptions {
   /// do not.
   std::uint64_t whole_rows = 0;
   std::uint32_t passes = 3;  ///< of one call's times
-  /// What graphs and clusters are timed with: so many that a pass reads more than the cache holds.
-  /// Fewer queries, again and again, would find their records there, as no user's queries do.
+  /// What graphs and clusters are timed with: so many that a pass reads more than the cache holds,
+  /// or than there is. Fewer queries, again and again, would find their records there, as no user's
+  /// queries do.
   VectorView timing;
 
   static constexpr std::uint64_t kMostCopiedBytes = std::uint64_t{1} << 30;
@@ -80,6 +81,10 @@ class Trial {
   /// reads or pages) that has no limits, with all waits hidden: what this processor does for a
   /// query and its reads. Throws Error.
   virtual void time(TrialResult& result) = 0;
+  /// What searches of so long a list, or of so many clusters, take on cores with so many slots
+  /// beside what count() says: the account that their tiers themselves make of the small index.
+  virtual std::size_t search_bytes(std::uint32_t number, std::uint32_t cores,
+                                   std::uint32_t slots) const = 0;
 };
 
 /// A trial of the setting's index, which lies in `directory`. Throws Error.

@@ -11,6 +11,7 @@
 #include "cli/bench/bench_tier.h"
 #include "cli/commands.h"
 #include "cli/pinned_threads.h"
+#include "cli/report/machine.h"
 #include "cli/report/measurement.h"
 #include "rpc/option_rules.h"
 #include "rpc/tls_flags.h"
@@ -254,6 +255,7 @@ void register_bench_command(Command& tool) {
   bench.require_command();
   register_bench_transport(bench);
   register_bench_disk_command(bench);
+  register_bench_memory_command(bench);
   register_bench_service_command(bench);
 }
 

@@ -13,6 +13,7 @@
 #include "cli/bench/disk_load.h"
 #include "cli/bench/fio.h"
 #include "cli/commands.h"
+#include "cli/report/machine.h"
 #include "cli/report/measurement.h"
 #include "disk/uring_queue.h"
 #include "rpc/option_rules.h"
@@ -42,12 +43,6 @@ std::string wanted_fio(const std::string& choice) {
     throw Error("--fio on: there is no fio in PATH; install the package fio");
   }
   return version;
-}
-
-void check_largest(const std::vector<std::uint32_t>& values, std::uint32_t most,
-                   const char* option) {
-  const std::uint32_t largest = *std::max_element(values.begin(), values.end());
-  if (largest > most) throw Error("{}: {} is out of range: use 1 to {}", option, largest, most);
 }
 
 class DiskBench {

@@ -19,6 +19,8 @@ struct BenchPoint {
   std::uint32_t inflight = 16;  ///< per thread
   std::uint32_t batch = 8;
   double mix = 0;
+  std::uint32_t most_outstanding = 0;  ///< of reads that go together; 0: all in flight
+  bool together = false;  ///< a batch goes out when all of one has come, as a search's reads do
 };
 
 /// Everything a user may vary; points() is the full product without what is the same twice, tier

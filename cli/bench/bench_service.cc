@@ -13,6 +13,7 @@
 #include "cli/bench/service_load/report.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
+#include "cli/report/machine.h"
 #include "cli/report/measurement.h"
 #include "rpc/tls_flags.h"
 

@@ -65,9 +65,11 @@ transport::LoadShape DiskLoad::shape_of(const BenchPoint& point) const {
   const std::size_t unit = std::max<std::size_t>(file().block_bytes(), transport::kLoadAlignment);
   return {.payload_bytes = point.payload_bytes,
           .inflight = point.inflight,
-          .batch = std::max(point.inflight / kRefills, 1u),
+          .batch = point.together ? point.batch : std::max(point.inflight / kRefills, 1u),
           .small_share = point.mix,
-          .alignment = static_cast<std::uint32_t>(round_up(point.payload_bytes, unit))};
+          .alignment = static_cast<std::uint32_t>(round_up(point.payload_bytes, unit)),
+          .together = point.together,
+          .most_outstanding = point.most_outstanding};
 }
 
 /// What is not of whole blocks is copied.
@@ -85,7 +87,7 @@ DiskLoadResult DiskLoad::run(const BenchPoint& point, double seconds, std::uint6
   std::vector<std::uint64_t> thread_seeds;
   for (std::uint32_t t = 0; t < point.threads; ++t) thread_seeds.push_back(seeds.next());
   run_pinned(point.threads, [&](std::size_t t) {
-    transport::DiskEndpoint endpoint(disk::open_disk(files_, point.inflight),
+    transport::DiskEndpoint endpoint(disk::open_disk(files_, shape_of(point).outstanding()),
                                      endpoint_options(point));
     endpoint.register_memory(destinations_[t].span());
     transport::LoadOptions options;

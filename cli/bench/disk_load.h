@@ -40,7 +40,8 @@ class DiskLoad {
   explicit DiskLoad(const DiskTarget& target);
 
   /// Refuses points that cannot be measured and makes room for the others, before run(). Of a
-  /// point, threads, payload_bytes, inflight and mix count. Throws Error.
+  /// point, threads, payload_bytes, inflight and mix count, and batch where reads go together.
+  /// Throws Error.
   void prepare(std::span<const BenchPoint> points);
 
   /// Each thread opens an engine of its own: a ring belongs to the thread that reads with it. The
@@ -51,6 +52,7 @@ class DiskLoad {
   transport::LoadShape shape_of(const BenchPoint& point) const;
 
   const disk::DiskFile& file() const { return *files_.front(); }
+  std::shared_ptr<const disk::DiskFile> shared_file() const { return files_.front(); }
   /// The engine's description.
   const std::string& model() const { return model_; }
 

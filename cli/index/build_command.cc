@@ -13,6 +13,7 @@
 #include "base/version.h"
 #include "cli/commands.h"
 #include "cli/index/build_input.h"
+#include "cli/index/code_bits.h"
 #include "cli/index/slotted_build.h"
 #include "graph/vamana_builder.h"
 #include "indexing/graph_recipe.h"
@@ -35,13 +36,12 @@ struct BuildArguments {
   bool overwrite = false;
   bool json = false;
 
-  bool is_slotted() const {
-    return layout::parse_layout_kind(layout) == layout::LayoutKind::slotted;
-  }
-  /// Per dimension in DRAM. A page that is read costs more than the bits that save it.
-  std::uint32_t dram_bits() const {
+  layout::LayoutKind kind() const { return layout::parse_layout_kind(layout); }
+  bool is_slotted() const { return kind() == layout::LayoutKind::slotted; }
+  /// Per dimension of the codes that estimates begin with.
+  std::uint32_t bits() const {
     if (is_slotted() && slotted.payload == "code") return 1;
-    return code_bits.value_or(is_slotted() ? 4 : 2);
+    return code_bits_of(kind(), code_bits);
   }
 };
 
@@ -94,21 +94,19 @@ void check_options(const Command& command, const BuildArguments& arguments) {
   rpc::refuse_unused(command,
                      std::vector<rpc::OptionRule>{
                          {"--record-checksum", !slotted,
-                          "csr and padded: every slotted page has a checksum of its own"}});
+                          "csr, inline and padded: every slotted page has a checksum of its own"}});
 }
 
 void check_arguments(const BuildArguments& arguments) {
-  if (const std::uint32_t bits = arguments.dram_bits(); bits < 1 || bits > 8) {
-    throw Error("--code-bits {} is out of range: use 1 to 8", bits);
-  }
+  (void)arguments.bits();
   if (!arguments.is_slotted()) return;
   check_slotted_options(arguments.slotted);
 }
 
 void build_pages(const BuildArguments& arguments, indexing::Source source,
                  const layout::WriteOptions& options) {
-  const indexing::SlottedRecipe recipe = indexing::resolve_slotted(
-      slotted_recipe(arguments.slotted, arguments.dram_bits()), source.rows);
+  const indexing::SlottedRecipe recipe =
+      indexing::resolve_slotted(slotted_recipe(arguments.slotted, arguments.bits()), source.rows);
   warn_of_slotted(recipe, source.rows.dimension);
   const indexing::BuiltGraph built =
       indexing::build_slotted_graph(std::move(source), recipe, arguments.graph);
@@ -118,8 +116,7 @@ void build_pages(const BuildArguments& arguments, indexing::Source source,
 void build_records(const BuildArguments& arguments, indexing::Source source,
                    const layout::WriteOptions& options) {
   const indexing::BuiltGraph built = indexing::build_graph(std::move(source), arguments.graph);
-  const indexing::GraphRecipe recipe{layout::parse_layout_kind(arguments.layout),
-                                     arguments.dram_bits(), arguments.record_checksum};
+  const indexing::GraphRecipe recipe{arguments.kind(), arguments.bits(), arguments.record_checksum};
   report(arguments, indexing::write_graph(arguments.out, built, recipe, options), built.stats);
 }
 
@@ -150,13 +147,11 @@ void add_graph_options(Command& command, BuildArguments& arguments) {
   command.add_option("--alpha", graph.alpha, "How much longer an edge may be than a detour")
       .show_default();
   command.add_option("--passes", graph.passes, "Times every vertex is inserted").show_default();
-  command.add_option(
-      "--code-bits", arguments.code_bits,
-      "Bits per dimension of the codes in DRAM, 1 to 8 (slotted: of --payload vector;\n"
-      "with code 1, see --bits) [2, slotted 4]");
+  add_code_bits_option(command, arguments.code_bits);
   command
       .add_option("--layout", arguments.layout,
-                  "csr, padded (DiskANN's: whole nodes in blocks), or slotted (pages for SSDs, "
+                  "csr, inline (codes of the neighbours in the record: more bytes, no codes in "
+                  "DRAM), padded (DiskANN's: whole nodes in blocks), or slotted (pages for SSDs, "
                   "searched with --tier ssd)")
       .show_default();
   add_slotted_options(command, arguments.slotted);

@@ -1,32 +1,18 @@
 #include "cli/report/measurement.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 #include <limits>
-#include <string_view>
 #include <utility>
 
 #include "base/error.h"
 #include "base/output_file.h"
 #include "base/quantity.h"
-#include "distance/distance.h"
+#include "cli/interrupt.h"
 
 namespace farvec::cli {
-namespace {
-
-std::string processor_model() {
-  std::ifstream cpuinfo("/proc/cpuinfo");
-  for (std::string line; std::getline(cpuinfo, line);) {
-    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
-  }
-  return "unknown processor";
-}
-
-}  // namespace
 
 std::vector<std::string> split_words(const std::string& text) {
   std::vector<std::string> parts;
@@ -88,15 +74,14 @@ std::vector<double> split_shares(const std::string& text, const std::string& opt
   return shares;
 }
 
-std::string host_description() {
-  char name[256] = "unknown";
-  gethostname(name, sizeof(name) - 1);
-  return fmt::format("{} ({}, {} processors, {})", name, processor_model(),
-                     sysconf(_SC_NPROCESSORS_ONLN), distance::to_string(distance::active_isa()));
+void check_largest(const std::vector<std::uint32_t>& values, std::uint32_t most,
+                   const char* option) {
+  const std::uint32_t largest = *std::max_element(values.begin(), values.end());
+  if (largest > most) throw Error("{}: {} is out of range: use 1 to {}", option, largest, most);
 }
 
 void run_passes(std::uint32_t passes, const std::function<void()>& measure_pass) {
-  for (std::uint32_t pass = 0; pass < passes; ++pass) {
+  for (std::uint32_t pass = 0; pass < passes && !interrupted(); ++pass) {
     fmt::print(stderr, "\rpass {} of {}", pass + 1, passes);
     std::fflush(stderr);
     measure_pass();

@@ -1,4 +1,4 @@
-// What the commands that measure share: lists of values, where it ran, JSON lines.
+// What the commands that measure share: lists of values, passes, JSON lines.
 #pragma once
 
 #include <cstddef>
@@ -26,10 +26,11 @@ std::vector<bool> split_switches(const std::string& text, const std::string& opt
 /// The same for percentages: "0%,50%" is 0 and 0.5.
 std::vector<double> split_shares(const std::string& text, const std::string& option);
 
-/// Name, processor, instruction set.
-std::string host_description();
+/// Throws Error naming `option` when one of the values is more than `most`.
+void check_largest(const std::vector<std::uint32_t>& values, std::uint32_t most,
+                   const char* option);
 
-/// Calls measure_pass() so many times, with progress on stderr.
+/// Calls measure_pass() so many times or until interrupted(), with progress on stderr.
 void run_passes(std::uint32_t passes, const std::function<void()>& measure_pass);
 
 /// Lines of a file that exists only when write() has succeeded; nothing when the path is empty.

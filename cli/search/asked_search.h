@@ -18,8 +18,14 @@ struct AskedSearch {
   bool partial = false;  ///< go on without records that no memory node can deliver
 
   search::SearchChoice choice(layout::IndexKind kind) const {
-    if (kind == layout::IndexKind::cluster) return probing;
-    return search::GraphChoice{.list = list, .width = width};
+    const search::GraphChoice graph{.list = list, .width = width};
+    switch (kind) {
+      case layout::IndexKind::graph:
+        return graph;
+      case layout::IndexKind::cluster:
+        return probing;
+    }
+    return graph;
   }
 };
 

@@ -1,7 +1,5 @@
 #include "cli/search/batch_search.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <chrono>
 #include <limits>
@@ -92,6 +90,7 @@ class StridedFeed : public search::TaskFeed {
       slot.distances = slot.distance_room.data();
       slot.parameters = parameters_.search;
       slot.partial = parameters_.partial;
+      slot.count_lines = parameters_.count_lines;
       free_.push_back(&slot);
     }
     Slot* slot = free_.back();
@@ -125,13 +124,6 @@ class StridedFeed : public search::TaskFeed {
   std::vector<std::unique_ptr<Slot>> slots_;
   std::vector<Slot*> free_;
 };
-
-/// Seconds of processor time that the calling thread has taken.
-double processor_seconds() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
-}
 
 }  // namespace
 

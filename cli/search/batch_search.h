@@ -20,6 +20,7 @@ struct BatchParameters {
   double limit_ms = 0;
   double deadline_ms = 10'000;  ///< per query, from its start
   bool partial = false;         ///< go on without records that no memory node can deliver
+  bool count_lines = false;     ///< SearchTask::count_lines
 };
 
 /// For numbers that nobody has held against an index before. Throws Error as run_batch() does when

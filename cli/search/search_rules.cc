@@ -42,21 +42,24 @@ std::vector<OptionRule> node_rules() {
 
 std::vector<OptionRule> index_rules(const SearchTarget& target) {
   const bool graph = target.manifest.is_graph();
+  const bool clusters = target.manifest.is_cluster();
   const bool slotted = target.manifest.is_slotted();
   const std::string is =
-      fmt::format("; '{}' is {}", target.index,
-                  graph ? fmt::format("a graph ({})", target.manifest.layout_name()) : "clusters");
+      fmt::format("; '{}' is {}{}", target.index, in_words(target.manifest.kind()),
+                  graph ? fmt::format(" ({})", target.manifest.layout_name()) : "");
   std::vector<OptionRule> rules;
   for (const char* option : {"--list", "--width"}) {
     rules.push_back({option, graph, "graph indexes" + is});
   }
   for (const char* option :
        {"--probe", "--prune-ratio", "--dedup", "--merge-gap", "--probe-counts"}) {
-    rules.push_back({option, !graph, "cluster indexes" + is});
+    rules.push_back({option, clusters, "cluster indexes" + is});
   }
   for (const char* option : kPageOptions) {
     rules.push_back({option, slotted, "slotted pages (`build graph --layout slotted`)" + is});
   }
+  rules.push_back(
+      {"--line-ns", graph && !slotted, "graph indexes that are not in slotted pages" + is});
   rules.push_back({"--cache-bytes", !slotted,
                    "indexes that are not slotted, whose pool --memory-budget bounds" + is});
   return rules;

@@ -48,12 +48,7 @@ search::SearchShape SweepCell::shape() const {
                             .k = queries_.k,
                             .disk = point_.disk,
                             .merge_gap_bytes = queries_.merge_gap};
-  if (const auto* graph = std::get_if<search::GraphChoice>(&point_.choice)) {
-    shape.list = graph->list;
-    shape.width = graph->width;
-  } else {
-    shape.probe = std::get<search::ProbeChoice>(point_.choice).clusters;
-  }
+  search::set_largest(shape, point_.choice);
   return shape;
 }
 
@@ -122,7 +117,9 @@ void SweepCell::prepare() {
 void SweepCell::count() {
   dataset::GroundTruth results;
   const search::CoreStatistics before = statistics();
-  BatchOutcome outcome = run_batch(cores_, queries_.rows, parameters_, results);
+  BatchParameters parameters = parameters_;
+  parameters.count_lines = true;
+  BatchOutcome outcome = run_batch(cores_, queries_.rows, parameters, results);
   const search::CoreStatistics after = statistics();
   const VectorView& rows = queries_.rows;
   if (outcome.latency_us.size() < rows.count) return;  // interrupted
@@ -135,7 +132,23 @@ void SweepCell::count() {
   samples_.core_dram_bytes = after.dram_bytes;
   samples_.io_reads = pooled() ? outcome.totals.reads : after.device_reads - before.device_reads;
   samples_.io_bytes = pooled() ? outcome.totals.bytes : after.device_bytes - before.device_bytes;
+  bound_by_memory();
   if (pooled()) add_pass(std::move(outcome));
+}
+
+/// By the lines that this machine's memory has to bring, if no cache does. The visited set is small
+/// and stays in a cache; records come from here when the tier loads them.
+void SweepCell::bound_by_memory() {
+  const search::LineCounts& lines = samples_.totals.lines;
+  const std::uint64_t local =
+      lines.codes + lines.offsets + (tier_.spec->traits().loads ? lines.records : 0);
+  if (local == 0 || samples_.queries == 0) return;
+  samples_.line_ns = queries_.line_time->ns(point_.threads);
+  if (samples_.line_ns == 0) return;
+  samples_.line_ns_source = queries_.line_time->source();
+  const double query_ns =
+      static_cast<double>(local) / static_cast<double>(samples_.queries) * samples_.line_ns;
+  samples_.memory_bound_qps = 1e9 * point_.threads / query_ns;
 }
 
 /// Cores with an empty pool, which queries that are not measured fill.

@@ -7,6 +7,7 @@
 
 #include "cli/search/batch_search.h"
 #include "cli/search/index_on_tier.h"
+#include "cli/sweep/line_time.h"
 #include "cli/sweep/sweep_plan.h"
 #include "dataset/groundtruth.h"
 
@@ -21,6 +22,7 @@ struct SweepQueries {
   std::uint32_t k = 10;
   double pass_ms = 300;
   std::optional<std::uint32_t> merge_gap = {};
+  const LineTime* line_time = nullptr;
 
   std::size_t warm_count() const;
 };
@@ -72,6 +74,7 @@ class SweepCell {
   void choose_slots();
   void measure_slots();
   void count();
+  void bound_by_memory();
   void fill_pool();
   void add_pass(BatchOutcome outcome);
   search::CoreStatistics statistics() const;

@@ -10,6 +10,7 @@
 #include "base/quantity.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
+#include "cli/report/machine.h"
 #include "cli/report/measurement.h"
 #include "cli/search/disk_choices.h"
 #include "cli/search/queries.h"
@@ -44,8 +45,42 @@ struct SweepArguments {
   std::uint32_t k = 10;
   std::uint32_t passes = 5;
   double pass_ms = 300;
+  double line_ns = 0;
   rpc::TlsFiles tls;
 };
+
+std::vector<search::SearchChoice> graph_choices(const SweepArguments& arguments) {
+  std::vector<search::SearchChoice> choices;
+  const auto widths = split_numbers(arguments.widths, "--width");
+  for (const auto list : split_numbers(arguments.lists, "--list")) {
+    for (const auto width : widths) {
+      choices.push_back(search::GraphChoice{.list = list, .width = width});
+    }
+  }
+  return choices;
+}
+
+std::vector<search::SearchChoice> probe_choices(const SweepArguments& arguments) {
+  std::vector<search::SearchChoice> choices;
+  const auto dedups = split_switches(arguments.dedup, "--dedup");
+  for (const auto clusters : split_numbers(arguments.probes, "--probe")) {
+    for (const bool dedup : dedups) {
+      choices.push_back(search::ProbeChoice{clusters, arguments.prune_ratio, dedup});
+    }
+  }
+  return choices;
+}
+
+/// Every search that the options ask for of an index of that kind.
+std::vector<search::SearchChoice> choices(const SweepArguments& arguments, layout::IndexKind kind) {
+  switch (kind) {
+    case layout::IndexKind::graph:
+      return graph_choices(arguments);
+    case layout::IndexKind::cluster:
+      return probe_choices(arguments);
+  }
+  return {};
+}
 
 /// What a sweep works with, opened and loaded once.
 class Sweep {
@@ -57,6 +92,7 @@ class Sweep {
         records_(directory_),
         truth_(dataset::read_groundtruth(arguments.groundtruth)),
         vectors_(load_queries(arguments.queries, directory_.manifest())),
+        line_time_(arguments.line_ns),
         queries_{.truth = truth_} {
     choose_rows();
     const auto threads = split_numbers(arguments.threads, "--threads");
@@ -66,6 +102,8 @@ class Sweep {
         .remote = {.tls = arguments.tls,
                    .cores = *std::max_element(threads.begin(), threads.end())}};
     for (const auto& spec : tiers::parse_tiers(arguments.tiers)) open_tier(spec, context);
+    if (directory_.manifest().kind() != layout::IndexKind::graph || index_.slotted()) return;
+    for (const std::uint32_t count : threads) line_time_.measure(count);
   }
 
   /// One for every combination that is not another one's repetition.
@@ -117,6 +155,7 @@ class Sweep {
     queries_.k = arguments_.k;
     queries_.pass_ms = arguments_.pass_ms;
     queries_.merge_gap = arguments_.merge_gap;
+    queries_.line_time = &line_time_;
     if (truth_.queries < range.end || truth_.k < arguments_.k) {
       throw Error("{} has {} neighbours for each of {} queries: {} for {} are needed",
                   arguments_.groundtruth, truth_.k, truth_.queries, arguments_.k, range.end);
@@ -143,14 +182,7 @@ class Sweep {
     if (std::any_of(tiers_.begin(), tiers_.end(), [](const auto& t) { return is_disk(*t); })) {
       axes.disks = disk_choices(arguments_.disk, directory_.manifest());
     }
-    if (index_.clusters() == nullptr) {
-      axes.widths = split_numbers(arguments_.widths, "--width");
-      axes.lists = split_numbers(arguments_.lists, "--list");
-      return axes;
-    }
-    axes.probes = split_numbers(arguments_.probes, "--probe");
-    axes.dedups = split_switches(arguments_.dedup, "--dedup");
-    axes.prune_ratio = arguments_.prune_ratio;
+    axes.choices = choices(arguments_, directory_.manifest().kind());
     return axes;
   }
 
@@ -160,6 +192,7 @@ class Sweep {
   tiers::IndexRecords records_;
   const dataset::GroundTruth truth_;
   const dataset::VectorSet vectors_;
+  LineTime line_time_;
   SweepQueries queries_;
   std::vector<std::unique_ptr<SweepTier>> tiers_;
 };
@@ -243,6 +276,11 @@ void add_measurement_options(Command& command, SweepArguments& a) {
                   "Length of a pass, which searches the queries in turn, over and over or as far\n"
                   "as it comes")
       .show_default();
+  command
+      .add_option("--line-ns", a.line_ns,
+                  "Graph indexes: nanoseconds that a core takes for a random cache line, for the\n"
+                  "bound, as `farvec bench memory` says it [measured at the start]")
+      .range(0.01, 1e6);
   const Option json = command.add_option(
       "--json", a.json,
       "File for one JSON object per combination and line, written when it is measured");
@@ -278,6 +316,12 @@ void register_sweep_command(Command& tool) {
       "pass begins with an empty pool, which the queries outside of --queries-range fill, and "
       "with\n"
       "the first query of the range, and searches none twice; the first pass searches all of it.\n"
+      "For graphs, lines are the cache lines of codes, offsets and records that a query asks for, "
+      "and\n"
+      "bound is the rate at which memory can bring those of them that lie in this machine's "
+      "memory, when\n"
+      "none is in a cache: a rate above it shows that caches help. --json has the lines of each "
+      "kind.\n"
       "A combination that cannot run has a row that says why; the status is 0 when any could.\n"
       "SIGINT ends it with status 130; --resume goes on.\n"
       "Example:\n"

@@ -8,29 +8,15 @@
 namespace farvec::cli {
 namespace {
 
-/// What a search may choose, without where and how it runs.
-std::vector<SweepPoint> choices(const SweepAxes& axes) {
+/// How a search is done, without where and how it runs.
+std::vector<SweepPoint> searches(const SweepAxes& axes) {
   std::vector<SweepPoint> result;
   SweepPoint point;
-  if (axes.probes.empty()) {
-    for (auto list : axes.lists) {
-      for (auto width : axes.widths) {
-        point.choice = search::GraphChoice{.list = list, .width = width};
-        for (const search::DiskChoice& disk : axes.disks) {
-          point.disk = disk;
-          result.push_back(point);
-        }
-      }
-    }
-    return result;
-  }
-  for (auto clusters : axes.probes) {
-    for (const bool dedup : axes.dedups) {
-      point.choice = search::ProbeChoice{clusters, axes.prune_ratio, dedup};
-      for (const search::DiskChoice& disk : axes.disks) {
-        point.disk = disk;
-        result.push_back(point);
-      }
+  for (const search::SearchChoice& choice : axes.choices) {
+    point.choice = choice;
+    for (const search::DiskChoice& disk : axes.disks) {
+      point.disk = disk;
+      result.push_back(point);
     }
   }
   return result;
@@ -41,7 +27,7 @@ std::vector<SweepPoint> choices(const SweepAxes& axes) {
 std::vector<SweepPoint> SweepAxes::points() const {
   std::vector<SweepPoint> result;
   std::size_t group = 0;
-  for (SweepPoint point : choices(*this)) {
+  for (SweepPoint point : searches(*this)) {
     for (auto cache : cache_bytes) {
       for (auto slot : slots) {
         for (auto thread : threads) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -31,12 +30,8 @@ struct SweepAxes {
   std::vector<std::uint32_t> threads;
   std::vector<std::uint32_t> slots;
   std::vector<std::size_t> cache_bytes;
-  std::vector<std::uint32_t> widths;
-  std::vector<std::uint32_t> lists;
+  std::vector<search::SearchChoice> choices;
   std::vector<search::DiskChoice> disks = {{}};
-  std::vector<std::uint32_t> probes;  ///< none: a graph index
-  std::vector<bool> dedups = {true};
-  float prune_ratio = std::numeric_limits<float>::infinity();
 
   std::vector<SweepPoint> points() const;
 };
@@ -59,6 +54,10 @@ struct SweepSamples {
   search::QueryCounts totals;  ///< over `queries` searches, each query once
   std::size_t queries = 0;
   std::size_t core_dram_bytes = 0;
+  // Where lines are counted: graphs that are not in slotted pages.
+  double line_ns = 0;  ///< of one of the threads, for the bound; 0: not known
+  const char* line_ns_source = "";
+  double memory_bound_qps = 0;  ///< more is not possible when no line is in a cache; 0: not known
   // Tier ssd only, except for `failure`.
   std::size_t memory_bytes = 0;  ///< everything that its budget bounds
   std::uint64_t io_reads = 0;    ///< of the disk, by the same searches

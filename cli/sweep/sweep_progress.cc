@@ -28,9 +28,7 @@ double cell_seconds(const SweepCell& cell, double search_seconds, std::uint32_t 
 }
 
 double search_work(const SweepCell& cell) {
-  const search::SearchChoice& choice = cell.point().choice;
-  if (const auto* graph = std::get_if<search::GraphChoice>(&choice)) return graph->list;
-  return std::max(1u, std::get<search::ProbeChoice>(choice).clusters);
+  return std::max(1u, search::size_of(cell.point().choice));
 }
 
 std::string describe_seconds(double seconds) {

@@ -23,7 +23,7 @@ struct ReportContext {
   double pass_ms = 300;
   std::optional<std::uint32_t> merge_gap;
   std::size_t index_dram_bytes = 0;  ///< that the index itself keeps; cores' are in SweepSamples
-  std::string host;                  ///< name, processor, instruction set
+  std::string host;                  ///< describe(Machine)
 };
 
 struct TierName {

@@ -44,17 +44,26 @@ search::ProbeChoice probe_choice(const v1::SearchRequest& request, const Request
   return choice;
 }
 
+/// What the request asks of an index of that kind.
+search::SearchChoice read_choice(const v1::SearchRequest& request, layout::IndexKind kind,
+                                 const RequestLimits& limits) {
+  switch (kind) {
+    case layout::IndexKind::graph:
+      break;
+    case layout::IndexKind::cluster:
+      return probe_choice(request, limits);
+  }
+  return graph_choice(request, limits);
+}
+
 search::SearchBounds bounds_of(const ServedIndex& index, const RequestLimits& limits) {
-  search::SearchBounds bounds{.vectors = index.count,
+  search::SearchBounds bounds{.kind = index.kind,
+                              .vectors = index.count,
                               .k = limits.max_k,
                               .list = limits.max_list,
                               .width = limits.max_width,
                               .clusters = limits.max_probe};
-  if (index.clusters > 0) {
-    bounds.kind = layout::IndexKind::cluster;
-  } else {
-    bounds.k = std::min(limits.max_k, limits.max_list);
-  }
+  if (index.kind == layout::IndexKind::graph) bounds.k = std::min(limits.max_k, limits.max_list);
   return bounds;
 }
 
@@ -91,8 +100,7 @@ std::string describe_fault(search::SearchFault fault, std::uint32_t k,
 std::string read_parameters(const v1::SearchRequest& request, const ServedIndex& index,
                             const RequestLimits& limits, search::SearchParameters& result) {
   const search::SearchBounds bounds = bounds_of(index, limits);
-  search::SearchChoice choice = graph_choice(request, limits);
-  if (index.clusters > 0) choice = probe_choice(request, limits);
+  const search::SearchChoice choice = read_choice(request, index.kind, limits);
   const search::SearchFault fault = search::find_fault(request.k(), choice, bounds);
   if (fault != search::SearchFault::none) return describe_fault(fault, request.k(), choice, bounds);
   result = search::SearchParameters::make(request.k(), choice).value();
@@ -115,9 +123,9 @@ std::string check_form(const v1::SearchRequest& request, const ServedIndex& inde
 }
 
 WorkUnits query_work(const search::SearchChoice& choice, const ServedIndex& index) {
-  if (const auto* graph = std::get_if<search::GraphChoice>(&choice)) return work_of(graph->list);
-  const std::uint32_t clusters = std::get_if<search::ProbeChoice>(&choice)->clusters;
-  return work_of(std::min(clusters, index.clusters));
+  const std::uint32_t size = search::size_of(choice);
+  const bool clusters = std::holds_alternative<search::ProbeChoice>(choice);
+  return work_of(clusters ? std::min(size, index.clusters) : size);
 }
 
 std::string check_query(const v1::SearchRequest& request, int i, const ServedIndex& index) {

@@ -139,13 +139,15 @@ void check_disk_options(const Command& app, DaemonOptions& options) {
 /// Checks the options for an index that is opened here, whose kind is known. The index of a memory
 /// node may be followed by one of another kind, so its options are not checked here.
 void check_kind_options(const Command& app, const std::string& index) {
-  const bool graph = layout::IndexDirectory::open(index).manifest().is_graph();
-  const std::string is = fmt::format("; '{}' is {}", index, graph ? "a graph" : "clusters");
+  const layout::IndexKind kind = layout::IndexDirectory::open(index).manifest().kind();
+  const bool graph = kind == layout::IndexKind::graph;
+  const bool clusters = kind == layout::IndexKind::cluster;
+  const std::string is = fmt::format("; '{}' is {}", index, in_words(kind));
   rpc::refuse_unused(app,
                      std::vector<rpc::OptionRule>{{"--max-list", graph, "graphs" + is},
                                                   {"--max-width", graph, "graphs" + is},
-                                                  {"--max-probe", !graph, "clusters" + is},
-                                                  {"--default-probe", !graph, "clusters" + is}});
+                                                  {"--max-probe", clusters, "clusters" + is},
+                                                  {"--default-probe", clusters, "clusters" + is}});
 }
 
 /// Throws Error for options that would be ignored.

@@ -10,17 +10,10 @@
 namespace farvec::compute_node {
 namespace {
 
-/// Throws Error when the tier cannot hold the index: before anything of it is loaded.
-layout::IndexDirectory open_directory(const std::string& path, const tiers::TierSpec& tier) {
-  layout::IndexDirectory directory = layout::IndexDirectory::open(path);
-  if (!tier.traits().disk) layout::require_memory_layout(directory.manifest(), path);
-  return directory;
-}
-
 /// An index directory with what was loaded of it.
 struct OpenDirectory {
-  OpenDirectory(layout::IndexDirectory opened, const layout::LoadOptions& options)
-      : directory(std::move(opened)),
+  OpenDirectory(const std::string& path, const layout::LoadOptions& options)
+      : directory(layout::IndexDirectory::open(path)),
         index(search::load_search_index(directory, options)),
         records(directory, options) {}
 
@@ -62,7 +55,7 @@ std::unique_ptr<SearchSession> DirectoryBackend::open(std::chrono::milliseconds,
     // Relaxed: only the flag itself matters.
     if (stop.load(std::memory_order_relaxed)) throw search::UnreachableError("loading was stopped");
   };
-  const auto open = std::make_shared<OpenDirectory>(open_directory(options_.index, *tier_), load);
+  const auto open = std::make_shared<OpenDirectory>(options_.index, load);
   const layout::Manifest& manifest = open->directory.manifest();
   auto tier = tiers::Tier::open(
       *tier_,

@@ -53,7 +53,9 @@ class SampledFeed final : public search::TaskFeed {
   std::uint32_t done_ = 0;
 };
 
-/// What one kind of index has; the numbers of the others stay 0.
+/// Numbers that one kind of index has. They stay 0 for the others.
+void describe_part(const auto&, ServedIndex&) {}
+
 void describe_part(const layout::GraphPart& graph, ServedIndex& served) {
   served.degree = graph.max_degree;
   served.code_bits = graph.build.code_bits;
@@ -71,6 +73,7 @@ ServedIndex describe(const search::SearchIndex& index, const layout::Manifest& m
   served.stored_type = manifest.stored_type;
   served.dimension = manifest.dimension;
   served.count = manifest.count;
+  served.kind = manifest.kind();
   served.layout = manifest.layout_name();
   std::visit([&](const auto& part) { describe_part(part, served); }, manifest.part);
   served.tier = options.tier;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/types.h"
+#include "layout/region/index_parts.h"
 #include "search/probe_counts.h"
 #include "search/search_core.h"
 #include "search/unreachable_error.h"
@@ -26,7 +27,8 @@ struct ServedIndex {
   std::uint64_t count = 0;
   std::uint32_t degree = 0;
   std::uint32_t code_bits = 0;
-  std::uint32_t clusters = 0;  ///< 0: a graph
+  layout::IndexKind kind = layout::IndexKind::graph;
+  std::uint32_t clusters = 0;  ///< 0 where there are none
   std::string layout;          ///< "csr", "padded", "coupled", "decoupled", "grouped"...
   std::string tier;            ///< with its model when it has one
   std::string page_search;     ///< of slotted pages: how they are searched

@@ -35,7 +35,7 @@ class Supervisor {
   /// How often the index was opened again.
   std::uint64_t reopened() const { return reopened_.load(std::memory_order_relaxed); }
   /// How often a newer index took over.
-  std::uint64_t switched() const { return switched_.load(std::memory_order_relaxed); }
+  std::uint64_t switched() const { return switched_.load(std::memory_order_acquire); }
   /// How often one could not, and the older one stayed.
   const RefusedSwitches& refused() const { return refused_; }
   /// Queries that wait or run, also those of an older index. Any thread.

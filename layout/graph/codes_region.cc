@@ -15,7 +15,11 @@ void require_header(const CodesHeader& header, const Manifest& manifest, std::st
   const auto require = [&](bool good, const char* what) {
     if (!good) throw Error("{}: {}; rebuild the index", source, what);
   };
-  require(header.dimension == manifest.dimension && header.count == manifest.count,
+  // In the inline layout codes lie in the records, and here are vectors where searches start.
+  const bool some = manifest.graph().layout == LayoutKind::inlined;
+  require(header.dimension == manifest.dimension &&
+              (some ? header.count >= 1 && header.count <= manifest.count
+                    : header.count == manifest.count),
           "the codes are of another shape than the manifest says");
   require(header.metric == manifest.metric && header.type == manifest.stored_type,
           "the codes are of another metric or type than the manifest says");
@@ -23,7 +27,7 @@ void require_header(const CodesHeader& header, const Manifest& manifest, std::st
           "the codes have another width than the manifest");
   require(header.extension_bits == manifest.graph().extension_bits(),
           "the codes have another extension than the manifest");
-  require(header.record_bytes >= 1 && header.record_bytes <= 2 * kMaxDimension,
+  require(header.record_bytes >= 1 && header.record_bytes <= sizeof(float) * kMaxDimension,
           "the code records have an impossible size");
 }
 

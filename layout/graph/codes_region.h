@@ -1,4 +1,5 @@
-// The codes region: what estimates need beside the records, then one code record per vector.
+// The codes region: what estimates need beside the records, then one code record per vector; in the
+// inline layout, whose codes lie in the records, the vectors where searches start.
 #pragma once
 
 #include <cstddef>

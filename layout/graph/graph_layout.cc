@@ -11,17 +11,22 @@
 namespace farvec::layout {
 namespace {
 
-struct PaddedShape {
+struct SlotShape {
   std::uint32_t slot_bytes;
   std::uint32_t nodes_per_group;
   std::uint32_t group_bytes;
 };
 
-PaddedShape padded_shape(const GraphGeometry& geometry) {
+/// Of every layout whose records have the same length.
+SlotShape slot_shape(const GraphGeometry& geometry) {
   const auto ids_bytes = geometry.max_degree * static_cast<std::uint32_t>(sizeof(NodeId));
-  const std::uint32_t slot_bytes = geometry.vector_bytes +
-                                   static_cast<std::uint32_t>(sizeof(std::uint32_t)) + ids_bytes +
-                                   geometry.checksum_bytes();
+  const std::uint32_t fixed_bytes = geometry.vector_bytes + ids_bytes + geometry.checksum_bytes();
+  if (geometry.kind == LayoutKind::inlined) {
+    const auto slot_bytes =
+        static_cast<std::uint32_t>(round_up(geometry.code_bytes + fixed_bytes, kCacheLineBytes));
+    return {slot_bytes, 1, slot_bytes};
+  }
+  const auto slot_bytes = fixed_bytes + static_cast<std::uint32_t>(sizeof(std::uint32_t));
   return {slot_bytes, std::max(1u, geometry.block_bytes / slot_bytes),
           static_cast<std::uint32_t>(round_up(slot_bytes, geometry.block_bytes))};
 }
@@ -35,20 +40,24 @@ std::string_view to_string(LayoutKind kind) {
     case LayoutKind::padded:
       return "padded";
     case LayoutKind::slotted:
+      return "slotted";
+    case LayoutKind::inlined:
       break;
   }
-  return "slotted";
+  return "inline";
 }
 
 LayoutKind parse_layout_kind(std::string_view text) {
-  for (const LayoutKind kind : {LayoutKind::csr, LayoutKind::padded, LayoutKind::slotted}) {
+  for (const LayoutKind kind : kGraphLayouts) {
     if (text == to_string(kind)) return kind;
   }
-  throw Error("unknown layout '{}': use csr, padded or slotted", text);
+  throw Error("unknown layout '{}': use csr, inline, padded or slotted", text);
 }
 
 std::uint32_t GraphGeometry::max_record_bytes() const {
-  if (kind == LayoutKind::padded) return padded_shape(*this).slot_bytes;
+  if (kind == LayoutKind::padded || kind == LayoutKind::inlined) {
+    return slot_shape(*this).slot_bytes;
+  }
   return vector_bytes + max_degree * static_cast<std::uint32_t>(sizeof(NodeId)) + checksum_bytes();
 }
 
@@ -61,6 +70,8 @@ void GraphGeometry::validate() const {
   require(vector_bytes >= 1 && vector_bytes <= kMaxDimension * sizeof(float), "vector_bytes",
           vector_bytes);
   require(max_degree >= 1 && max_degree <= OffsetTable::kMaxDegree, "max_degree", max_degree);
+  require((code_bytes > 0) == (kind == LayoutKind::inlined) && code_bytes <= kMostCodeBytes,
+          "bytes of codes in records", code_bytes);
   require(std::has_single_bit(block_bytes) && block_bytes >= 512 && block_bytes <= (1u << 20),
           "block_bytes", block_bytes);
 }
@@ -73,23 +84,23 @@ GraphLocator::GraphLocator(GraphGeometry geometry, OffsetTable table)
     : geometry_(geometry), table_(std::move(table)) {
   geometry_.validate();
   fixed_bytes_ = geometry_.vector_bytes + geometry_.checksum_bytes();
-  const PaddedShape shape = padded_shape(geometry_);
+  const SlotShape shape = slot_shape(geometry_);
   slot_bytes_ = shape.slot_bytes;
   nodes_per_group_ = shape.nodes_per_group;
   group_bytes_ = shape.group_bytes;
-  if (geometry_.kind == LayoutKind::csr && table_.count() != geometry_.count) {
+  if (needs_offset_table(geometry_.kind) && table_.count() != geometry_.count) {
     throw Error("an offset table of {} vertices does not belong to a graph of {}", table_.count(),
                 geometry_.count);
   }
 }
 
 std::uint64_t GraphLocator::begin_of(std::size_t begin) const {
-  if (geometry_.kind == LayoutKind::csr) {
+  if (needs_offset_table(geometry_.kind)) {
     const bool inside = begin < geometry_.count;
     return csr_offset(
         begin, inside ? table_.find(static_cast<NodeId>(begin)).first : table_.total_edges());
   }
-  if (begin < geometry_.count) return padded_offset(begin);
+  if (begin < geometry_.count) return slot_offset(begin);
   return layout::region_bytes(geometry_, 0);
 }
 
@@ -104,7 +115,7 @@ std::uint64_t region_bytes(const GraphGeometry& geometry, std::uint64_t edges) {
     return kRegionHeaderBytes + edges * sizeof(NodeId) +
            geometry.count * std::uint64_t{geometry.vector_bytes + geometry.checksum_bytes()};
   }
-  const PaddedShape shape = padded_shape(geometry);
+  const SlotShape shape = slot_shape(geometry);
   return kRegionHeaderBytes + round_up(geometry.count, shape.nodes_per_group) /
                                   shape.nodes_per_group * shape.group_bytes;
 }

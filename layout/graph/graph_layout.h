@@ -17,10 +17,20 @@ namespace farvec::layout {
 /// csr: vector, neighbour ids; nothing between records, which may cross any boundary.
 /// padded: DiskANN's. vector, u32 degree, room for max_degree ids; as many whole nodes as fit a
 /// block, or several blocks for one node.
-/// slotted: for SSDs, see slotted/slotted_page.h; nothing else in this file reads it.
-enum class LayoutKind : std::uint8_t { csr = 0, padded = 1, slotted = 2 };
+/// slotted: for SSDs, see pages/slotted_page.h; nothing else in this file reads it.
+/// inlined: codes of the neighbours, vector, room for max_degree ids of which the unused are
+/// kInvalidNode; whole cache lines per record, so that a hop reads neighbouring lines alone.
+enum class LayoutKind : std::uint8_t { csr = 0, padded = 1, slotted = 2, inlined = 3 };
 
-/// "csr", "padded", "slotted".
+inline constexpr LayoutKind kGraphLayouts[] = {LayoutKind::csr, LayoutKind::padded,
+                                               LayoutKind::slotted, LayoutKind::inlined};
+
+/// Records lie where a table of offsets says, which a compute node keeps.
+constexpr bool needs_offset_table(LayoutKind kind) {
+  return kind == LayoutKind::csr;
+}
+
+/// "csr", "padded", "slotted", "inline".
 std::string_view to_string(LayoutKind kind);
 /// Throws Error naming the accepted words.
 LayoutKind parse_layout_kind(std::string_view text);
@@ -33,9 +43,11 @@ struct GraphGeometry {
   std::uint32_t vector_bytes = 0;
   std::uint32_t max_degree = 0;
   std::uint32_t block_bytes = 4096;  ///< of the padded layout
+  std::uint32_t code_bytes = 0;      ///< inlined: of the codes of max_degree neighbours; else 0
   std::size_t count = 0;
 
   std::uint32_t checksum_bytes() const { return record_checksum ? 4 : 0; }
+  static constexpr std::uint32_t kMostCodeBytes = 1u << 24;
   /// The longest record: what a reader's buffer must hold.
   std::uint32_t max_record_bytes() const;
   /// Throws Error saying which field is out of range, or that no locator reads slotted pages.
@@ -45,7 +57,7 @@ struct GraphGeometry {
 struct Extent {
   std::uint64_t offset = 0;  ///< from the start of the region
   std::uint32_t bytes = 0;
-  std::uint32_t degree = 0;  ///< csr: exact; padded: max_degree, the record itself says
+  std::uint32_t degree = 0;  ///< csr: exact; else max_degree, the record itself says
 };
 
 /// Low 32 bits of XXH3-64 over the bytes, seeded with the id: a record fetched from another
@@ -55,7 +67,8 @@ std::uint32_t record_checksum(std::span<const std::byte> bytes, NodeId id);
 /// Finds and reads records. Immutable, shared by all threads of a process.
 class GraphLocator {
  public:
-  /// csr needs the table of the geometry's `count` vertices; padded is arithmetic and needs none.
+  /// csr needs the table of the geometry's `count` vertices; the others are arithmetic and need
+  /// none.
   /// Throws Error when geometry or table do not fit.
   explicit GraphLocator(GraphGeometry geometry, OffsetTable table = {});
 
@@ -68,18 +81,18 @@ class GraphLocator {
 
   /// id < count; not checked.
   Extent locate(NodeId id) const {
-    if (geometry_.kind == LayoutKind::csr) {
+    if (needs_offset_table(geometry_.kind)) {
       const OffsetTable::Edges edges = table_.find(id);
       return {csr_offset(id, edges.first),
               fixed_bytes_ + edges.degree * static_cast<std::uint32_t>(sizeof(NodeId)),
               edges.degree};
     }
-    return {padded_offset(id), slot_bytes_, geometry_.max_degree};
+    return {slot_offset(id), slot_bytes_, geometry_.max_degree};
   }
 
   /// Brings what locate(id) reads towards the core.
   void prefetch(NodeId id) const {
-    if (geometry_.kind == LayoutKind::csr) table_.prefetch(id);
+    if (needs_offset_table(geometry_.kind)) table_.prefetch(id);
   }
 
   /// Reads the record that was fetched from `extent` in place. data_loss when the length is not
@@ -90,12 +103,19 @@ class GraphLocator {
     if (bytes.size() != extent.bytes) [[unlikely]] {
       return Status(StatusCode::data_loss, "a record came back shorter than it is");
     }
-    NodeRecord record{bytes.data(), bytes.data() + geometry_.vector_bytes, extent.degree};
+    const std::byte* const vector = bytes.data() + geometry_.code_bytes;
+    NodeRecord record{vector, vector + geometry_.vector_bytes, extent.degree};
     if (geometry_.kind == LayoutKind::padded) {
       record.degree = load_unaligned<std::uint32_t>(record.neighbors);
       record.neighbors += sizeof(std::uint32_t);
       if (record.degree > geometry_.max_degree) [[unlikely]] {
         return Status(StatusCode::data_loss, "a record claims more neighbours than the graph has");
+      }
+    }
+    if (geometry_.kind == LayoutKind::inlined) {
+      record.codes = bytes.data();
+      while (record.degree > 0 && record.neighbor(record.degree - 1) == kInvalidNode) {
+        --record.degree;
       }
     }
     if (geometry_.record_checksum && !checksum_matches(id, bytes)) [[unlikely]] {
@@ -112,7 +132,8 @@ class GraphLocator {
   std::uint64_t csr_offset(std::uint64_t id, std::uint64_t edges_before) const {
     return kRegionHeaderBytes + id * fixed_bytes_ + edges_before * sizeof(NodeId);
   }
-  std::uint64_t padded_offset(std::uint64_t id) const {
+  std::uint64_t slot_offset(std::uint64_t id) const {
+    if (geometry_.kind == LayoutKind::inlined) return kRegionHeaderBytes + id * slot_bytes_;
     const std::uint64_t group = id / nodes_per_group_;
     return kRegionHeaderBytes + group * group_bytes_ +
            (id - group * nodes_per_group_) * slot_bytes_;
@@ -122,8 +143,8 @@ class GraphLocator {
   GraphGeometry geometry_;
   OffsetTable table_;
   std::uint32_t fixed_bytes_ = 0;  ///< of a csr record: all but the ids
-  // A group is the smallest run of whole blocks that holds whole nodes: one block with several
-  // nodes, or one node over several blocks.
+  // Padded: a group is the smallest run of whole blocks that holds whole nodes, one block with
+  // several nodes or one node over several blocks. Inlined: a group is a slot.
   std::uint32_t slot_bytes_ = 0;
   std::uint32_t nodes_per_group_ = 1;
   std::uint32_t group_bytes_ = 0;

@@ -1,6 +1,7 @@
 #include "layout/graph/record_encoder.h"
 
 #include <cstring>
+#include <utility>
 
 #include "base/check.h"
 #include "base/error.h"
@@ -9,8 +10,8 @@
 namespace farvec::layout {
 
 RecordEncoder::RecordEncoder(const GraphLocator& locator, const AdjacencyView& graph,
-                             const VectorView& vectors)
-    : locator_(locator), graph_(graph), vectors_(vectors) {
+                             const VectorView& vectors, NeighborCodeWriter write_codes)
+    : locator_(locator), graph_(graph), vectors_(vectors), write_codes_(std::move(write_codes)) {
   const GraphGeometry& geometry = locator.geometry();
   if (graph.count != geometry.count || vectors.count != geometry.count) {
     throw Error("cannot encode {} vertices and {} vectors as a graph of {}", graph.count,
@@ -20,6 +21,7 @@ RecordEncoder::RecordEncoder(const GraphLocator& locator, const AdjacencyView& g
     throw Error("cannot encode vectors of {} bytes as records with {}", vectors.row_bytes(),
                 geometry.vector_bytes);
   }
+  FARVEC_CHECK((write_codes_ != nullptr) == (geometry.kind == LayoutKind::inlined));
 }
 
 std::size_t RecordEncoder::bytes_of(std::size_t begin, std::size_t end) const {
@@ -41,8 +43,10 @@ void RecordEncoder::encode_record(NodeId id, std::span<std::byte> out) const {
   const GraphGeometry& geometry = locator_.geometry();
   const std::uint32_t degree = graph_.degrees[id];
   FARVEC_CHECK(degree <= geometry.max_degree, "vertex {} has {} neighbours", id, degree);
-  std::memcpy(out.data(), vectors_.row(id), geometry.vector_bytes);
-  std::byte* cursor = out.data() + geometry.vector_bytes;
+  if (write_codes_) write_codes_(id, out.first(geometry.code_bytes));
+  std::byte* cursor = out.data() + geometry.code_bytes;
+  std::memcpy(cursor, vectors_.row(id), geometry.vector_bytes);
+  cursor += geometry.vector_bytes;
   if (geometry.kind == LayoutKind::padded) {
     store_unaligned(cursor, degree);
     cursor += sizeof(degree);
@@ -51,6 +55,10 @@ void RecordEncoder::encode_record(NodeId id, std::span<std::byte> out) const {
   for (std::uint32_t i = 0; i < degree; ++i) {
     FARVEC_CHECK(neighbors[i] < geometry.count, "vertex {} points to {}", id, neighbors[i]);
     store_unaligned(cursor + std::size_t{i} * sizeof(NodeId), neighbors[i]);
+  }
+  if (geometry.kind == LayoutKind::inlined) {
+    std::memset(cursor + std::size_t{degree} * sizeof(NodeId), 0xff,
+                (geometry.max_degree - degree) * sizeof(NodeId));
   }
   if (!geometry.record_checksum) return;
   const std::size_t covered = out.size() - sizeof(std::uint32_t);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 
 #include "base/memory.h"
@@ -11,12 +12,18 @@
 
 namespace farvec::layout {
 
+/// Writes the codes of a vertex's neighbours, all zero before, into their place in its record of
+/// the inline layout: geometry.code_bytes. Called by any thread.
+using NeighborCodeWriter = std::function<void(NodeId, std::span<std::byte>)>;
+
 /// Encodes any run of vertices by itself, so that a writer streams and threads share the work.
 /// Borrows everything it is given.
 class RecordEncoder {
  public:
-  /// `vectors` holds row v of the graph in its stored type. Throws Error when shapes disagree.
-  RecordEncoder(const GraphLocator& locator, const AdjacencyView& graph, const VectorView& vectors);
+  /// `vectors` holds row v of the graph in its stored type; `write_codes` is for the inline layout
+  /// alone. Throws Error when shapes disagree.
+  RecordEncoder(const GraphLocator& locator, const AdjacencyView& graph, const VectorView& vectors,
+                NeighborCodeWriter write_codes = {});
 
   /// Bytes that vertices [begin, end) take, gaps included.
   std::size_t bytes_of(std::size_t begin, std::size_t end) const;
@@ -30,6 +37,7 @@ class RecordEncoder {
   const GraphLocator& locator_;
   const AdjacencyView graph_;
   const VectorView vectors_;
+  const NeighborCodeWriter write_codes_;
 };
 
 /// The offset table of a graph.

@@ -35,6 +35,7 @@ Json graph_to_json(const Manifest& m, const GraphPart& graph) {
                {"edges", graph.edges},
                {"average_degree", m.average_degree()},
                {"entry", graph.entry}};
+  if (graph.layout == LayoutKind::inlined) json["neighbor_code_bytes"] = graph.neighbor_code_bytes;
   if (graph.slotted) json["slotted"] = slotted_to_json(*graph.slotted);
   return json;
 }
@@ -90,6 +91,10 @@ void read_graph(const JsonFields& fields, const Manifest& m, GraphPart& graph) {
   graph.entry = fields.integer32("entry", 0, m.count - 1);
   if ((graph.block_bytes & (graph.block_bytes - 1)) != 0) {
     fields.fail("block_bytes", "is no power of two");
+  }
+  if (graph.layout == LayoutKind::inlined) {
+    graph.neighbor_code_bytes =
+        fields.integer32("neighbor_code_bytes", 1, GraphGeometry::kMostCodeBytes);
   }
   if (graph.layout == LayoutKind::slotted) add_slotted(fields.object("slotted"), m, graph);
 }

@@ -281,7 +281,7 @@ OffsetTable IndexDirectory::load_offset_table(const LoadOptions& options) const 
 GraphLocator IndexDirectory::load_locator(const LoadOptions& options) const {
   require_memory_layout(manifest_, path_.string());
   const GraphGeometry geometry = manifest_.graph_geometry();
-  if (geometry.kind == LayoutKind::padded) return GraphLocator(geometry);
+  if (!needs_offset_table(geometry.kind)) return GraphLocator(geometry);
   return GraphLocator(geometry, load_offset_table(options));
 }
 

@@ -1,15 +1,33 @@
 #include "layout/region/index_parts.h"
 
+#include <type_traits>
+
 namespace farvec::layout {
+namespace {
+
+template <typename... Part>
+constexpr KindWords find_words(IndexKind kind, std::type_identity<std::variant<Part...>>) {
+  KindWords words{"unknown", "of a kind that is not known"};
+  ((Part::kKind == kind ? void(words = Part::kWords) : void()), ...);
+  return words;
+}
+
+constexpr KindWords words_of(IndexKind kind) {
+  return find_words(kind, std::type_identity<IndexPart>());
+}
+
+}  // namespace
 
 std::string_view to_string(IndexKind kind) {
-  switch (kind) {
-    case IndexKind::graph:
-      return "graph";
-    case IndexKind::cluster:
-      return "cluster";
-  }
-  return "unknown";
+  return words_of(kind).name;
+}
+
+std::string_view in_words(IndexKind kind) {
+  return words_of(kind).in_sentence;
+}
+
+IndexKind kind_of(const IndexPart& part) {
+  return std::visit([]<typename Part>(const Part&) { return Part::kKind; }, part);
 }
 
 }  // namespace farvec::layout

@@ -18,8 +18,15 @@ namespace farvec::layout {
 
 enum class IndexKind : std::uint8_t { graph = 0, cluster = 1 };
 
+struct KindWords {
+  std::string_view name;         ///< in manifests
+  std::string_view in_sentence;  ///< what an index of the kind is
+};
+
 /// "graph", "cluster".
 std::string_view to_string(IndexKind kind);
+/// "a graph", "clusters".
+std::string_view in_words(IndexKind kind);
 
 /// Everything that, with the data set, decides a graph index.
 struct BuildParameters {
@@ -56,6 +63,7 @@ struct SlottedDescription {
 
 struct GraphPart {
   static constexpr IndexKind kKind = IndexKind::graph;
+  static constexpr KindWords kWords{"graph", "a graph"};
 
   LayoutKind layout = LayoutKind::csr;
   bool record_checksum = false;
@@ -63,6 +71,7 @@ struct GraphPart {
   std::uint32_t max_degree = 0;
   std::uint64_t edges = 0;
   NodeId entry = 0;
+  std::uint32_t neighbor_code_bytes = 0;      ///< of the inline layout, per record; else 0
   std::optional<SlottedDescription> slotted;  ///< of that layout and of no other
   BuildParameters build;
 
@@ -78,6 +87,7 @@ struct GraphPart {
 
 struct ClusterPart {
   static constexpr IndexKind kKind = IndexKind::cluster;
+  static constexpr KindWords kWords{"cluster", "clusters"};
 
   /// Its vector_bytes and count agree with dimension, stored_type and count of the manifest.
   ClusterGeometry geometry;
@@ -90,5 +100,7 @@ struct ClusterPart {
 };
 
 using IndexPart = std::variant<GraphPart, ClusterPart>;
+
+IndexKind kind_of(const IndexPart& part);
 
 }  // namespace farvec::layout

@@ -40,7 +40,7 @@ LayoutCost layout_cost(const Manifest& manifest, LayoutKind layout) {
   } else {
     cost.records_bytes = region_bytes(geometry, manifest.graph().edges);
   }
-  if (layout == LayoutKind::csr) {
+  if (needs_offset_table(layout)) {
     cost.offsets_bytes = kRegionHeaderBytes + OffsetTable::table_bytes(manifest.count);
   }
   const auto data = static_cast<double>(manifest.dataset_bytes());

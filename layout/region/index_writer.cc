@@ -40,7 +40,7 @@ void require_contents(const Manifest& manifest, const IndexContents& contents) {
   const CodesView& codes = contents.codes;
   FARVEC_CHECK(contents.graph.entry < contents.graph.count, "entry {}", contents.graph.entry);
   FARVEC_CHECK(
-      codes.header.count == manifest.count && codes.header.dimension == manifest.dimension &&
+      codes.header.count <= manifest.count && codes.header.dimension == manifest.dimension &&
           codes.header.metric == manifest.metric && codes.header.type == manifest.stored_type &&
           codes.records.size() == codes.header.count * codes.header.record_bytes,
       "the codes are not those of the vectors");
@@ -98,7 +98,8 @@ Manifest write_index(const fs::path& directory, Manifest manifest, const IndexCo
   require_contents(manifest, contents);
   // The padded layout keeps its table on disk too: inspect needs every degree.
   const GraphLocator locator(manifest.graph_geometry(), std::move(offsets));
-  const RecordEncoder encoder(locator, contents.graph, contents.vectors);
+  const RecordEncoder encoder(locator, contents.graph, contents.vectors,
+                              contents.write_neighbor_codes);
   return publish_index(directory, std::move(manifest), options.overwrite,
                        needed_bytes(locator, contents.codes), [&](const fs::path& partial) {
                          return std::vector<RegionEntry>{

@@ -8,6 +8,7 @@
 #include "base/node_record.h"
 #include "base/types.h"
 #include "layout/graph/codes_region.h"
+#include "layout/graph/record_encoder.h"
 #include "layout/region/index_directory.h"
 #include "layout/region/manifest.h"
 
@@ -18,6 +19,7 @@ struct IndexContents {
   AdjacencyView graph;
   VectorView vectors;  ///< stored type
   CodesView codes;
+  NeighborCodeWriter write_neighbor_codes;  ///< of the inline layout alone
 };
 
 struct WriteOptions {

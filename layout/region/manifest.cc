@@ -58,7 +58,7 @@ RegionHeader RegionEntry::header() const {
 }
 
 IndexKind Manifest::kind() const {
-  return std::visit([]<typename Part>(const Part&) { return Part::kKind; }, part);
+  return kind_of(part);
 }
 
 std::string_view Manifest::layout_name() const {
@@ -100,6 +100,7 @@ GraphGeometry Manifest::graph_geometry() const {
           .vector_bytes = vector_bytes(),
           .max_degree = own.max_degree,
           .block_bytes = own.block_bytes,
+          .code_bytes = own.neighbor_code_bytes,
           .count = count};
 }
 

@@ -1,7 +1,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "base/error.h"
 #include "layout/region/json_fields.h"
@@ -37,12 +39,22 @@ Json dataset_to_json(const DatasetFingerprint& dataset) {
           {"xxh3", hash_to_text(dataset.xxh3)}};
 }
 
+/// An empty part of every kind.
+template <typename... Part>
+std::vector<IndexPart> empty_parts(const std::variant<Part...>&) {
+  return {IndexPart(Part())...};
+}
+
 /// An empty part of the kind that the manifest names.
 IndexPart read_kind(const JsonFields& fields) {
   const std::string& index = fields.text("index");
-  if (index == to_string(IndexKind::graph)) return GraphPart();
-  if (index == to_string(IndexKind::cluster)) return ClusterPart();
-  fields.fail("index", fmt::format("is '{}', not 'graph' or 'cluster'", index));
+  std::string known;
+  for (IndexPart& part : empty_parts(IndexPart())) {
+    const std::string_view name = to_string(kind_of(part));
+    if (index == name) return std::move(part);
+    known += fmt::format("{}'{}'", known.empty() ? "" : " or ", name);
+  }
+  fields.fail("index", fmt::format("is '{}', not {}", index, known));
 }
 
 void read_shape(const JsonFields& fields, Manifest& m) {

@@ -50,6 +50,8 @@ std::string_view to_string(RegionKind kind) {
       return "vectors";
     case RegionKind::entries:
       return "entries";
+    case RegionKind::records_inline:
+      return "records.inline";
   }
   return "unknown";
 }
@@ -79,9 +81,11 @@ RegionKind records_kind(LayoutKind layout) {
     case LayoutKind::padded:
       return RegionKind::records_padded;
     case LayoutKind::slotted:
+      return RegionKind::records_slotted;
+    case LayoutKind::inlined:
       break;
   }
-  return RegionKind::records_slotted;
+  return RegionKind::records_inline;
 }
 
 RegionKind records_kind(ClusterLayoutKind layout) {

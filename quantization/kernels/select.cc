@@ -1,5 +1,6 @@
 #include "distance/isa.h"
 #include "quantization/kernels/kernel.h"
+#include "quantization/kernels/scan.h"
 #include "quantization/kernels/single.h"
 
 namespace farvec::quantization {
@@ -22,6 +23,16 @@ SingleDotKernel select_single_dot([[maybe_unused]] distance::Isa isa) {
   if (isa == distance::Isa::avx512 || isa == distance::Isa::avx2) return avx2_single_dot;
 #endif
   return portable_single_dot;
+}
+
+ScanKernel select_scan([[maybe_unused]] distance::Isa isa) {
+#if defined(__x86_64__)
+  if (isa == distance::Isa::avx512) return avx512_scan;
+  if (isa == distance::Isa::avx2) return avx2_scan;
+#elif defined(__aarch64__)
+  if (isa == distance::Isa::neon) return neon_scan;
+#endif
+  return portable_scan;
 }
 
 }  // namespace farvec::quantization

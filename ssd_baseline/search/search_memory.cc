@@ -15,7 +15,7 @@ std::size_t graph_search_bytes(const GraphSearchShape& shape) {
   parameters.max_degree = shape.max_degree;
   parameters.node_count = shape.node_count;
   graph::BeamScratch scratch;
-  scratch.reset(parameters);
+  scratch.reset(parameters, shape.improving);
   return coroutines::kStackBytes + scratch.dram_bytes() + shape.dimension * kQueryBytesPerDimension;
 }
 

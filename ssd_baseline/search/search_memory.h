@@ -17,6 +17,7 @@ struct GraphSearchShape {
   std::uint32_t node_count = 0;
   std::uint32_t dimension = 0;
   std::uint32_t results = 10;  ///< largest
+  bool improving = false;      ///< as in graph::BeamScratch::reset()
 };
 
 /// Stack, candidate lists and prepared query.

@@ -321,12 +321,26 @@ TEST_P(ManyNodesOfClusters, WithoutAReplicaTheCallerChooses) {
   kill_without_a_replica();
 }
 
+/// The same of a graph whose records hold the codes of their neighbours.
+struct ManyNodesOfInlineGraphs : ManyNodes {
+  void copy_index() override {
+    ChildProcess convert({program("farvec"), "convert", "--index", folder / "index", "--layout",
+                          "inline", "--quiet", "--out", index});
+    ASSERT_EQ(convert.wait(kPatience), 0) << convert.output();
+  }
+};
+
+TEST_P(ManyNodesOfInlineGraphs, WithAReplicaKillsDoNotShow) {
+  kill_with_a_replica();
+}
+
 std::string tier_name(const testing::TestParamInfo<const char*>& tier) {
   const std::string word = tier.param;
   return word.substr(0, word.find(':'));
 }
 INSTANTIATE_TEST_SUITE_P(Tiers, ManyNodes, testing::Values("fabric:tcp", "shm", "verbs"),
                          tier_name);
+INSTANTIATE_TEST_SUITE_P(Tiers, ManyNodesOfInlineGraphs, testing::Values("fabric:tcp"), tier_name);
 INSTANTIATE_TEST_SUITE_P(Tiers, ManyNodesOfClusters, testing::Values("fabric:tcp", "shm"),
                          tier_name);
 

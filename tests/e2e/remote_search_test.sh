@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Searches over the regions of a memory node, read through a device: the same neighbours, reads and
 # bytes as in local DRAM, through the tool and through both daemons; after the memory node was killed
-# and started again; and of a cluster index that is published in the graph's place.
+# and started again; and of the graph in the inline layout and a cluster index, published in its place.
 #   remote_search_test.sh BIN_DIR TIER NODE_FLAG...
 # TIER is what the compute node takes, "verbs" or "fabric:tcp"; the flags make a memory node serve it.
 set -euo pipefail
@@ -51,19 +51,32 @@ until search --connect "unix:$FOLDER/c" --out again.ibin 2>/dev/null; do
 done
 cmp local.ibin again.ibin || fail "other neighbours after the restart"
 
+# publish_and_search INDEX PUBLICATION SEARCH...: the index in the place of the one before. It is the
+# PUBLICATION-th, counted from 1.
+publish_and_search() {
+  local index="$1" publication="$2"
+  shift 2
+  "$@" --index "$index" --threads 1 --out local.ibin
+  "$BIN/farvec" publish --memory-node "unix:$FOLDER/m" --index "$index" --quiet
+  "$@" --index "$index" --threads 1 --slots 4 --tier "$TIER:unix:$FOLDER/m" --out remote.ibin
+  cmp local.ibin remote.ibin || fail "the tool finds other neighbours in $index over $TIER"
+  local end=$((SECONDS + 60))
+  until [ "$(grep -c "answered its last query" compute.log)" -ge "$publication" ]; do
+    [ "$SECONDS" -lt "$end" ] || fail "the compute node has not gone over to $index"
+    sleep 0.1
+  done
+  "$@" --connect "unix:$FOLDER/c" --out daemon.ibin
+  cmp local.ibin daemon.ibin || fail "the daemons find other neighbours in $index over $TIER"
+}
+probe() { "$BIN/farvec" search --queries query.u8bin --k 10 --probe 4 "$@"; }
+"$BIN/farvec" convert --index index --layout inline --quiet --out inline
 "$BIN/farvec" build cluster --data base.u8bin --metric l2 --clusters 20 --replicas 4 \
   --layout grouped --quiet --out clusters
-probe() { "$BIN/farvec" search --queries query.u8bin --k 10 --probe 4 "$@"; }
-probe --index clusters --threads 1 --out local.ibin
-"$BIN/farvec" publish --memory-node "unix:$FOLDER/m" --index clusters --quiet
-probe --index clusters --threads 1 --slots 4 --tier "$TIER:unix:$FOLDER/m" --out remote.ibin
-cmp local.ibin remote.ibin || fail "the tool finds other neighbours in clusters over $TIER"
-await_line "answered its last query" compute.log
-probe --connect "unix:$FOLDER/c" --out daemon.ibin
-cmp local.ibin daemon.ibin || fail "the daemons find other neighbours in clusters over $TIER"
+publish_and_search inline 1 search
+publish_and_search clusters 2 probe
 
 kill -TERM "$COMPUTE"
 wait "$COMPUTE" || fail "the compute node ended with $?"
 kill -TERM "$MEMORY"
 wait "$MEMORY" || fail "the memory node ended with $?"
-echo "same neighbours and counts over $TIER, through both daemons, after a restart, and of clusters"
+echo "same neighbours and counts over $TIER, through both daemons, after a restart, inline, of clusters"

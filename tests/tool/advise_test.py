@@ -45,9 +45,10 @@ class Advise(ToolTest):
 
     def test_says_what_to_take(self):
         advice, text = self.advice(*self.files())
-        self.assertEqual(len(advice["settings"]), 2 * 2 + 2 * 4)
+        self.assertEqual(len(advice["settings"]), 2 * 3 + 2 * 4)
         self.assertEqual({setting["layout"] for setting in advice["settings"]},
-                         {"csr", "padded", "coupled", "decoupled", "grouped", "grouped-inline"})
+                         {"csr", "padded", "inline", "coupled", "decoupled", "grouped",
+                          "grouped-inline"})
         self.assertEqual(advice["device_kind"], "model")
         self.assertGreater(advice["core_share"], 0)
         self.assertLessEqual(advice["core_share"], 1)
@@ -64,20 +65,19 @@ class Advise(ToolTest):
                     setting[f"{bound}_qps"] for bound in ("computation", "bandwidth",
                                                           "request_rate", "device")))
 
-    def test_says_what_binds(self):
-        data, queries = self.files()
-        cores = ("--degree", "none", "--replicas", 4, "--layout", "coupled")
-        narrow, _ = self.advice(data, queries, *cores,
-                                device="latency=2us,bandwidth=1MB/s,rate=100M/s")
-        slow, _ = self.advice(data, queries, *cores, device="latency=2us,bandwidth=100GB/s,rate=1K/s")
+    def test_says_what_binds_on_each_device(self):
+        """Also one that a file describes."""
+        lab = self.folder / "lab.device"
+        lab.write_text("latency=350ns   # measured\nbandwidth=28GB/s\nrate=400M/s\n")
+        out = self.folder / "advice.jsonl"
+        self.must_pass(self.advise(
+            *self.files(), "--degree", "none", "--replicas", 4, "--layout", "coupled", "--json", out,
+            "--device", "latency=2us,bandwidth=100GB/s,rate=1K/s", "--device", lab,
+            device="latency=2us,bandwidth=1MB/s,rate=100M/s"))
+        narrow, slow, described = (json.loads(line) for line in out.read_text().splitlines())
         self.assertEqual(narrow["choice"]["bound"], "bandwidth")
         self.assertEqual(slow["choice"]["bound"], "request rate")
-
-    def test_reads_a_device_file(self):
-        device = self.folder / "lab.device"
-        device.write_text("latency=350ns   # measured\nbandwidth=28GB/s\nrate=400M/s\n")
-        advice, _ = self.advice(*self.files(), "--degree", 8, "--cluster-rows", "none", device=device)
-        self.assertEqual(advice["device"], "lab: 0.35 us, 28 GB/s, 400 M reads/s, 64 B blocks")
+        self.assertEqual(described["device"], "lab: 0.35 us, 28 GB/s, 400 M reads/s, 64 B blocks")
 
     def test_measures_a_disk_beside_its_model(self):
         """Slotted pages are for disks; a measured disk is told from a model, and leaves nothing."""
@@ -87,7 +87,8 @@ class Advise(ToolTest):
         out = self.folder / "advice.jsonl"
         result = self.must_pass(self.advise(
             data, queries, "--device", f"ssd:{disk}", "--device", "ssd", "--bytes", 8 << 20,
-            "--degree", 16, "--cluster-rows", "none", "--memory-budget", "1%,100%", "--json", out))
+            "--disk-seconds", 1, "--degree", 16, "--cluster-rows", 40, "--replicas", 4, "--layout",
+            "coupled", "--memory-budget", "1%,100%", "--json", out))
         rdma, measured, model = (json.loads(line) for line in out.read_text().splitlines())
         self.assertEqual(list(disk.iterdir()), [])
         self.assertEqual([advice["device_kind"] for advice in (rdma, measured, model)],
@@ -95,7 +96,8 @@ class Advise(ToolTest):
         self.assertIn(f"1 core on ssd:{disk}: ", result.stdout)
         self.assertEqual(result.stdout.count("(measured here)"), 1)
         self.assertEqual(result.stdout.count("(a model)"), 2)
-        self.assertEqual({setting["layout"] for setting in rdma["settings"]}, {"csr", "padded"})
+        self.assertEqual({setting["layout"] for setting in rdma["settings"]},
+                         {"csr", "padded", "inline", "coupled"})
         for advice in (measured, model):
             slotted = {setting["memory_percent"]: setting for setting in advice["settings"]
                        if setting["layout"] == "slotted"}
@@ -104,14 +106,27 @@ class Advise(ToolTest):
             self.assertFalse(slotted[1]["reached"])
             self.assertTrue(slotted[100]["reached"])
             self.assertIn("--memory-budget 100%", slotted[100]["search"])
-            self.assertEqual(len(advice["settings"]), 4)
-        rates = [read["reads_per_s"] for read in measured["disk_reads"]]
-        self.assertEqual(rates, sorted(rates, reverse=True))
+            self.assertEqual(len(advice["settings"]), 6)
+        reads = measured["disk_reads"]
+        for together in (1, 16, 64):
+            rates = [read["reads_per_s"] for read in reads if read["together"] == together]
+            self.assertEqual(len(rates), 4)
+            self.assertEqual(rates, sorted(rates, reverse=True))
+        for read in reads:
+            self.assertLessEqual(read["reads_per_s_min"], read["reads_per_s_max"])
         for setting in measured["settings"]:
             if setting["reached"]:
                 self.assertGreater(setting["kernel_ns_per_query"], 0)
                 self.assertLessEqual(setting["device_qps"],
-                                     1.0001 * rates[0] / setting["reads_per_query"])
+                                     1.0001 * max(read["reads_per_s"] for read in reads)
+                                     / setting["reads_per_query"])
+                self.assertLessEqual(setting["qps_min"], setting["qps"])
+                self.assertLessEqual(setting["qps"], setting["qps_max"])
+                self.assertEqual(setting["copy_ns_per_query"] > 0, setting["layout"] != "slotted")
+        self.assertIn("QPS min..max", result.stdout)
+        self.assertIn("as the disk varied", result.stdout)
+        for setting in model["settings"]:
+            self.assertEqual(setting.get("qps_min"), setting.get("qps_max"))
 
     def test_refuses_what_is_no_disk(self):
         data, queries = self.files()
@@ -138,34 +153,47 @@ class Advise(ToolTest):
                          "disks")
         self.must_refuse(self.advise(data, queries, "--bytes", "1MB", device="ssd"), "--bytes",
                          "ssd:FOLDER")
+        self.must_refuse(self.advise(data, queries, "--disk-seconds", 1, device="ssd"),
+                         "--disk-seconds", "ssd:PATH")
+        self.must_refuse(self.advise(data, queries, "--disk-seconds", 0,
+                                     device=f"ssd:{self.folder}"), "--disk-seconds")
 
-    def test_keeps_the_limits(self):
-        advice, _ = self.advice(*self.files(), *ONE_OF_EACH, "--max-dram", 15)
-        self.assertEqual(advice["choice"]["index_kind"], "cluster")
-        self.assertLessEqual(advice["choice"]["compute_dram_bytes_per_vector"], 15)
-
-    def test_several_devices_share_the_small_indexes(self):
+    def test_keeps_the_limits_and_several_devices_share_the_small_indexes(self):
         data, queries = self.files()
         out = self.folder / "advice.jsonl"
-        self.must_pass(self.advise(data, queries, *ONE_OF_EACH, "--device", "cxl", "--json", out))
+        self.must_pass(self.advise(data, queries, *ONE_OF_EACH, "--device", "cxl", "--max-dram", 15,
+                                   "--json", out))
         both = [json.loads(line) for line in out.read_text().splitlines()]
         self.assertEqual([advice["device"].split(":")[0] for advice in both], ["rdma", "cxl"])
+        for advice in both:
+            self.assertEqual(advice["choice"]["index_kind"], "cluster")
+            self.assertLessEqual(advice["choice"]["compute_dram_bytes_per_vector"], 15)
         alone, _ = self.advice(data, queries, *ONE_OF_EACH, device="cxl")
         def counts(advice):
             return {setting["index"]: {name: value for name, value in setting.items()
                                        if name.endswith("_per_query") and "ns" not in name}
                     for setting in advice["settings"]}
         self.assertEqual(counts(both[1]), counts(alone))
+        # Searches by reads have lanes, of 8 MiB for clusters; searches by loads have none.
+        for advice, least in zip(both, (8 << 20, 0)):
+            for setting in advice["settings"]:
+                if setting["index_kind"] == "cluster":
+                    self.assertGreaterEqual(setting["search_dram_bytes"], setting["slots"] * least)
+                self.assertAlmostEqual(
+                    setting["compute_dram_bytes"], setting["search_dram_bytes"]
+                    + setting["compute_dram_bytes_per_vector"] * advice["rows"], delta=1)
+                if least == 0:
+                    self.assertEqual(setting["search_dram_bytes"], 0)
 
     def test_samples_of_three_sizes(self):
-        advice, _ = self.advice(*self.files(rows=17000), "--degree", 8, "--cluster-rows", "none",
-                                "--sample", 16000)
+        files = self.files(rows=17000)
+        one = ("--degree", 8, "--graph-layout", "csr", "--cluster-rows", "none", "--sample", 16000)
+        advice, _ = self.advice(*files, *one)
         self.assertEqual(advice["sample_rows"], [1000, 4000, 16000])
         samples = advice["settings"][0]["samples"]
         self.assertEqual([sample["rows"] for sample in samples], [1000, 4000, 16000])
         self.assertLess(samples[0]["reads_per_query"], samples[2]["reads_per_query"])
-        cut, _ = self.advice(*self.files(rows=17000), "--degree", 8, "--cluster-rows", "none",
-                             "--sample", 16000, "--most-minutes", 1e-9)
+        cut, _ = self.advice(*files, *one, "--most-minutes", 1e-9)
         self.assertEqual(cut["sample_rows"], [1000, 2000, 4000])
 
     def test_leaves_nothing_behind_when_it_is_ended(self):

@@ -68,7 +68,9 @@ class BadOutput(ToolTest):
 
     def test_bad_options(self):
         self.must_refuse(self.build(self.base, "--code-bits", 9), "--code-bits", "1 to 8")
-        self.must_refuse(self.build(self.base, "--layout", "tape"), "tape", "padded")
+        self.must_refuse(self.build(self.base, "--layout", "inline", "--code-bits", 5),
+                         "--code-bits 5", "1 to 4")
+        self.must_refuse(self.build(self.base, "--layout", "tape"), "tape", "inline", "padded")
         self.must_refuse(self.build(self.base, metric="l7"), "l7", "cosine")
         self.must_refuse(self.build(self.base, "--degree", 0), "degree")
         self.must_refuse(self.build(self.base, "--alpha", 0.5), "alpha")

@@ -11,7 +11,7 @@ import os
 import pathlib
 import unittest
 
-from farvec_tool import DEEP20K, FASHION, ToolTest, farvec, needs_data
+from farvec_tool import DEEP20K, FASHION, TEXT300K, ToolTest, farvec, needs_data
 
 BASELINES = pathlib.Path(__file__).parents[1] / "baselines"
 UPDATE = os.environ.get("FARVEC_UPDATE_BASELINE") == "1"
@@ -25,6 +25,7 @@ PROCESSOR = set(pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").split(
 
 needs_fashion = needs_data(FASHION)
 needs_deep20k = needs_data(DEEP20K)
+needs_text300k = needs_data(TEXT300K)
 DEEP20K_FILES = DEEP20K / "base.fbin", DEEP20K / "query.fbin"
 
 
@@ -62,12 +63,19 @@ class ExactCounts(ToolTest):
                               "--overwrite", *options))
         return [json.loads(line) for line in out.read_text().splitlines()]
 
+    @staticmethod
+    def count_of(line, name):
+        """"lines_per_query.codes" is that of the object with the first name."""
+        for part in name.split("."):
+            line = line[part]
+        return round(line, DECIMALS)
+
     def points(self, lines, keys, counts):
         """One entry per values of `keys`: tiers and slots must not differ in any count."""
         points = {}
         for line in lines:
             name = ", ".join(f"{key} {line[key]}" for key in keys)
-            values = {count: round(line[count], DECIMALS) for count in counts}
+            values = {count: self.count_of(line, count) for count in counts}
             self.assertEqual(points.setdefault(name, values), values,
                              f"{name}: {line['tier']} with {line['slots']} slots")
         return points
@@ -85,6 +93,10 @@ class ExactCounts(ToolTest):
     def fashion_mnist_10k(self, base_rows="0:9000", query_rows="9000:10000"):
         """Cut from the 10,000 test images."""
         return self.cut("u8bin", (FASHION, base_rows), (FASHION, query_rows))
+
+    def text20k(self):
+        return self.cut("i8bin", (TEXT300K / "base.i8bin", "0:20000"),
+                        (TEXT300K / "query.i8bin", "0:200"))
 
     @staticmethod
     def deep20k():

@@ -15,7 +15,8 @@ BIN = pathlib.Path(os.environ["FARVEC_BIN_DIR"])
 SUFFIXES = {np.dtype(np.float32): ".fbin", np.dtype(np.uint8): ".u8bin", np.dtype(np.int8): ".i8bin"}
 TIMEOUT_S = 120
 FASHION = pathlib.Path("/usr/share/datasets/fashion-mnist/t10k-images-idx3-ubyte.gz")
-DEEP20K = pathlib.Path(os.environ.get("FARVEC_DATA") or "FARVEC_DATA") / "deep20k"
+DATA = pathlib.Path(os.environ.get("FARVEC_DATA") or "FARVEC_DATA")
+DEEP20K, TEXT300K = DATA / "deep20k", DATA / "text300k"
 
 
 def needs_data(path):

@@ -38,6 +38,7 @@ class Options(ToolTest):
                 self.refuse(command, graph, option, value, words=("cluster", "graph"))
             for option, value in (("--list", 20), ("--width", 2)):
                 self.refuse(command, clusters, option, value, words=("graph", "clusters"))
+        self.refuse("sweep", clusters, "--line-ns", 5, words=("graph", "clusters"))
         for option, value in (("--dedup", "on"), ("--merge-gap", 64)):
             self.refuse("sweep", graph, option, value, words=("cluster",))
         self.refuse("search", graph, "--probe-counts", "x.json", words=("cluster",))
@@ -54,6 +55,7 @@ class Options(ToolTest):
             self.refuse(command, index, "--tls-ca", "ca.pem", words=("memory nodes", "dram"))
         self.refuse("sweep", index, "--cache-bytes", "1MB", "--tier", "dram,shm,emulated:cxl")
         self.refuse("sweep", slotted, "--cache-bytes", "1MB", "--tier", "ssd")
+        self.refuse("sweep", slotted, "--line-ns", 5, "--tier", "ssd", words=("slotted",))
         self.refuse("sweep", self.clusters(), "--merge-gap", "1KiB", words=("dram",))
         self.must_refuse(farvec("search", "--index", index, "--queries", NOWHERE, "--partial"),
                          "--partial", "several memory nodes")

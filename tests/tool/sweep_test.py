@@ -101,6 +101,32 @@ class Files(SweepTest):
         self.assertNotEqual(self.sweep("--resume").returncode, 0)
         self.assertNotEqual(self.sweep("--json", self.out, "--resume", "--overwrite").returncode, 0)
 
+    def test_lines_and_the_rate_that_memory_allows(self):
+        self.must_pass(self.sweep("--list", 10, "--tier", "dram,emulated:rdma", "--line-ns", 10,
+                                  "--threads", "1,2", "--json", self.out))
+        rows = self.rows_of()
+        self.assertEqual(len(rows), 4)
+        for row in rows:
+            lines = row["lines_per_query"]
+            self.assertEqual(lines, rows[0]["lines_per_query"])
+            self.assertGreaterEqual(lines["codes"], row["estimates_per_query"])
+            self.assertGreaterEqual(lines["offsets"], row["reads_per_query"])
+            self.assertGreaterEqual(lines["visited"], row["estimates_per_query"])
+            self.assertGreater(lines["records"], row["bytes_per_query"] / 64)
+            self.assertEqual((row["line_ns"], row["line_ns_source"]), (10, "--line-ns"))
+            local = lines["codes"] + lines["offsets"]
+            local += lines["records"] if row["tier"] == "dram" else 0
+            self.assertAlmostEqual(row["memory_bound_qps"] * local * 10, 1e9 * row["threads"],
+                                   delta=1)
+
+    def test_the_time_of_a_line_is_measured_at_the_start(self):
+        result = self.must_pass(self.sweep("--list", 10, "--json", self.out))
+        row, = self.rows_of()
+        self.assertEqual(row["line_ns_source"], "measured")
+        self.assertGreater(row["line_ns"], 0)
+        self.assertIn("a random cache line takes", result.stderr)
+        self.must_refuse(self.sweep("--line-ns", 0), "--line-ns")
+
     def test_a_sweep_that_cannot_begin_leaves_no_file(self):
         self.must_refuse(self.sweep("--list", "x", "--json", self.out), "'x'")
         self.assertFalse(self.out.exists())

@@ -34,13 +34,17 @@ void check_load(const LoadShape& shape, const Endpoint& endpoint, RegionId regio
     throw Error("reads of {} bytes: {} takes at most {}", longest, endpoint.description(),
                 limits.max_read_bytes);
   }
-  if (shape.inflight == 0 || shape.inflight > limits.max_outstanding) {
-    throw Error("{} reads in flight: {} takes from 1 to {}", shape.inflight, endpoint.description(),
-                limits.max_outstanding);
+  if (shape.inflight == 0 || shape.outstanding() > limits.max_outstanding) {
+    throw Error("{} reads in flight: {} takes from 1 to {}", shape.outstanding(),
+                endpoint.description(), limits.max_outstanding);
   }
   if (shape.batch == 0 || shape.batch > shape.inflight) {
     throw Error("{} reads per doorbell: with {} in flight use from 1 to {}", shape.batch,
                 shape.inflight, shape.inflight);
+  }
+  if (shape.together && shape.inflight % shape.batch != 0) {
+    throw Error("{} reads in flight, {} of them together: use a multiple", shape.inflight,
+                shape.batch);
   }
   if (shape.alignment == 0 || shape.alignment % kLoadAlignment != 0) {
     throw Error("reads at multiples of {}: use multiples of {}", shape.alignment, kLoadAlignment);
@@ -69,7 +73,7 @@ ReadLoad::ReadLoad(Endpoint& endpoint, const LoadOptions& options)
                 destination_bytes(options.shape));
   }
   slots_.resize(options.shape.inflight);
-  for (std::uint32_t i = options.shape.inflight; i > 0; --i) free_.push_back(i - 1);
+  free_all();
 }
 
 LoadCounts ReadLoad::run(double duration_us) {
@@ -91,19 +95,42 @@ LoadCounts ReadLoad::run(double duration_us) {
   } while (now < end);
   counts.elapsed = now - start;
   LoadCounts late;
-  while (free_.size() < all) await(late);
+  while (outstanding_ > 0) await(late);
+  free_all();
   return counts;
+}
+
+void ReadLoad::free_all() {
+  free_.clear();
+  for (auto i = static_cast<std::uint32_t>(slots_.size()); i > 0; --i) free_.push_back(i - 1);
+  if (!options_.shape.together) return;
+  missing_.assign(slots_.size() / options_.shape.batch, options_.shape.batch);
+}
+
+/// How many of the free slots to post now; 0: it is better to wait for more room.
+std::size_t ReadLoad::postable() const {
+  const std::size_t batch = options_.shape.batch;
+  if (missing_.empty()) return std::min(free_.size(), batch);
+  const std::size_t rest = free_.size() % batch;
+  const std::size_t wanted = rest > 0 ? rest : std::min(free_.size(), batch);
+  const std::size_t most = options_.shape.outstanding();
+  const std::size_t room = most - outstanding_;
+  if (wanted <= room) return wanted;
+  return room > 0 && 4 * room >= most && 4 * wanted > most ? room : 0;
 }
 
 /// Posts chains of `batch` while at least `least` slots are free; a last one may be shorter.
 void ReadLoad::post_batches(std::size_t least) {
+  if (!missing_.empty()) least = 1;
   while (free_.size() >= least) {
-    const std::size_t count = std::min<std::size_t>(free_.size(), options_.shape.batch);
+    const std::size_t count = postable();
+    if (count == 0) return;
     batch_.clear();
     for (std::size_t i = 0; i < count; ++i) {
       batch_.push_back(draw(free_.back()));
       free_.pop_back();
     }
+    outstanding_ += static_cast<std::uint32_t>(count);
     const Ticks now = now_ticks();
     for (const ReadRequest& read : batch_) slots_[read.token].posted = now;
     if (const Status status = endpoint_.post(batch_); !status.ok()) {
@@ -156,10 +183,26 @@ void ReadLoad::take(const Completion& completion, Ticks now, LoadCounts& counts)
                 slot.bytes, slot.offset, completion.bytes);
   }
   slot.outstanding = false;
-  free_.push_back(static_cast<std::uint32_t>(completion.token));
+  --outstanding_;
+  release(static_cast<std::uint32_t>(completion.token));
   ++counts.reads;
   counts.bytes += slot.bytes;
   counts.latency.add(now - slot.posted);
+}
+
+void ReadLoad::release(std::uint32_t number) {
+  if (missing_.empty()) {
+    free_.push_back(number);
+    return;
+  }
+  const std::uint32_t batch = options_.shape.batch;
+  const std::uint32_t group = number / batch;
+  if (--missing_[group] > 0) return;
+  missing_[group] = batch;
+  // post() takes them from the end: the batch that has waited longest, in its order.
+  std::vector<std::uint32_t> slots;
+  for (std::uint32_t i = batch; i > 0; --i) slots.push_back(group * batch + i - 1);
+  free_.insert(free_.begin(), slots.begin(), slots.end());
 }
 
 }  // namespace farvec::transport

@@ -24,6 +24,14 @@ struct LoadShape {
   double small_share = 0;       ///< of the reads that are kSmallReadBytes long instead
   /// Reads and their destinations begin at multiples of this, which is one of kLoadAlignment.
   std::uint32_t alignment = kLoadAlignment;
+  /// Reads of one post() are followed by others only when all of them have come, as those of a
+  /// search are. `inflight` is then a multiple of `batch`.
+  bool together = false;
+  /// Of reads that go together, most that are outstanding; 0: all in flight. What waits is posted
+  /// in whole batches, or in parts of a quarter of this, as the reads of searches are.
+  std::uint32_t most_outstanding = 0;
+
+  std::uint32_t outstanding() const { return most_outstanding > 0 ? most_outstanding : inflight; }
 };
 
 /// Throws Error naming what does not fit the endpoint or its region.
@@ -72,9 +80,12 @@ class ReadLoad {
   };
 
   void post_batches(std::size_t least);
+  std::size_t postable() const;
+  void free_all();
   ReadRequest draw(std::uint32_t slot);
   Ticks await(LoadCounts& counts);
   void take(const Completion& completion, Ticks now, LoadCounts& counts);
+  void release(std::uint32_t slot);
 
   Endpoint& endpoint_;
   const LoadOptions options_;
@@ -85,6 +96,8 @@ class ReadLoad {
   Random random_;
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> free_;
+  std::vector<std::uint32_t> missing_;  ///< of each batch, when reads are followed together
+  std::uint32_t outstanding_ = 0;
   std::vector<ReadRequest> batch_;
   std::vector<Completion> completions_;
 };

@@ -5,21 +5,20 @@
 #include <thread>
 #include <vector>
 
+#include "cli/bench/service_load/load_loop.h"
 #include "cli/interrupt.h"
 
 namespace farvec::cli {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 namespace v1 = compute_node::v1;
 
 /// A client looks that often whether it is to end.
 constexpr std::chrono::milliseconds kLongestPause{100};
 
-class ClosedLoop {
+class ClosedLoop : LoadLoop {
  public:
-  ClosedLoop(v1::ComputeNode::Stub& stub, const QueryRing& queries, const LoadPlan& plan)
-      : stub_(stub), queries_(queries), plan_(plan), recorder_(plan.deadline) {}
+  using LoadLoop::LoadLoop;
 
   LoadCounts run(std::uint32_t clients) {
     const auto start = Clock::now();
@@ -57,10 +56,6 @@ class ClosedLoop {
     return retry_after(context);
   }
 
-  v1::ComputeNode::Stub& stub_;
-  const QueryRing& queries_;
-  const LoadPlan plan_;
-  LoadRecorder recorder_;
   std::atomic<std::uint64_t> next_{0};
 };
 

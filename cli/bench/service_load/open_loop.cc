@@ -8,21 +8,20 @@
 #include <thread>
 
 #include "base/random.h"
+#include "cli/bench/service_load/load_loop.h"
 #include "cli/interrupt.h"
 
 namespace farvec::cli {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 namespace v1 = compute_node::v1;
 
 /// Between two looks at the signal.
 constexpr std::chrono::milliseconds kLook{20};
 
-class OpenLoop {
+class OpenLoop : LoadLoop {
  public:
-  OpenLoop(v1::ComputeNode::Stub& stub, const QueryRing& queries, const LoadPlan& plan)
-      : stub_(stub), queries_(queries), plan_(plan), recorder_(plan.deadline) {}
+  using LoadLoop::LoadLoop;
 
   LoadCounts run(double rate) {
     Random random(plan_.seed);
@@ -100,10 +99,6 @@ class OpenLoop {
     all_ended_.wait(lock, [this] { return inflight_ == 0; });
   }
 
-  v1::ComputeNode::Stub& stub_;
-  const QueryRing& queries_;
-  const LoadPlan plan_;
-  LoadRecorder recorder_;
   std::mutex mutex_;
   std::condition_variable all_ended_;
   std::uint32_t inflight_ = 0;

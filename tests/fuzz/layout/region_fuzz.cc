@@ -11,11 +11,15 @@
 #include "layout/graph/codes_region.h"
 #include "layout/graph/graph_layout.h"
 #include "layout/region/manifest.h"
+#include "tests/unit/layout/graph/random_graph.h"
 
 namespace {
 
 using namespace farvec;
 using namespace farvec::layout;
+
+/// Of an inline record; as the seeds have it.
+constexpr std::uint32_t kCodeBytes = RandomGraph::kCodeBytes;
 
 /// A region of `bytes` whose header is zero and whose payload begins with the input.
 HugeBuffer region_of(std::span<const std::byte> input, std::size_t bytes) {
@@ -34,8 +38,9 @@ void expect_error_or_success(const Action& action) {
   }
 }
 
-Manifest small_manifest() {
+Manifest small_manifest(LayoutKind layout) {
   Manifest manifest;
+  manifest.graph().layout = layout;
   manifest.dimension = 5;
   manifest.count = 40;
   manifest.graph().max_degree = 9;
@@ -50,10 +55,10 @@ void read_header(std::span<const std::byte> input) {
   expect_error_or_success([&] { (void)decode_region_header(input, "fuzz"); });
 }
 
-void read_codes(std::span<const std::byte> input) {
+void read_codes(std::span<const std::byte> input, LayoutKind layout) {
   expect_error_or_success([&] {
-    const Codes codes =
-        parse_codes(region_of(input, kRegionHeaderBytes + input.size()), small_manifest(), "fuzz");
+    const Codes codes = parse_codes(region_of(input, kRegionHeaderBytes + input.size()),
+                                    small_manifest(layout), "fuzz");
     volatile const std::byte last =
         codes.records()[codes.header.count * codes.header.record_bytes - 1];
     (void)last;
@@ -70,13 +75,18 @@ void read_offsets(std::span<const std::byte> input) {
   });
 }
 
-void read_record(std::span<const std::byte> input) {
-  const GraphLocator locator(
-      {.kind = LayoutKind::padded, .vector_bytes = 5, .max_degree = 9, .count = 40});
+void read_record(std::span<const std::byte> input, LayoutKind layout) {
+  const GraphLocator locator({.kind = layout,
+                              .vector_bytes = 5,
+                              .max_degree = 9,
+                              .code_bytes = layout == LayoutKind::inlined ? kCodeBytes : 0,
+                              .count = 40});
   const Extent extent = locator.locate(7);
-  const auto record = locator.parse(7, extent, input);
+  const auto bytes = input.first(std::min<std::size_t>(input.size(), extent.bytes));
+  const auto record = locator.parse(7, extent, bytes);
   if (!record.ok()) return;
-  FARVEC_CHECK(record.value().neighbors + 4 * record.value().degree <= input.data() + input.size());
+  FARVEC_CHECK(record.value().degree <= 9);
+  FARVEC_CHECK(record.value().neighbors + 4 * record.value().degree <= bytes.data() + bytes.size());
 }
 
 }  // namespace
@@ -84,8 +94,10 @@ void read_record(std::span<const std::byte> input) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto input = std::as_bytes(std::span(data, size));
   read_header(input);
-  read_codes(input);
+  for (const LayoutKind layout : {LayoutKind::csr, LayoutKind::inlined}) read_codes(input, layout);
   read_offsets(input);
-  read_record(input);
+  for (const LayoutKind layout : {LayoutKind::padded, LayoutKind::inlined}) {
+    read_record(input, layout);
+  }
   return 0;
 }

@@ -1,4 +1,4 @@
-// Writes small valid clusters in every layout, a list, and centroids.
+// Writes small valid clusters and graphs in every layout, a list, and centroids.
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -8,8 +8,11 @@
 
 #include "layout/cluster/centroids_region.h"
 #include "layout/cluster/cluster_encoder.h"
+#include "layout/region/index_directory.h"
+#include "layout/region/index_writer.h"
 #include "tests/fuzz/layout/cluster_fuzz.h"
 #include "tests/fuzz/seed_files.h"
+#include "tests/unit/layout/graph/random_graph.h"
 
 namespace {
 
@@ -99,11 +102,58 @@ void write_centroids(const std::filesystem::path& folder) {
   }
 }
 
+/// An index of 40 vertices, as layout_region_fuzz knows it.
+void write_graph(const std::filesystem::path& path, LayoutKind layout) {
+  const RandomGraph graph(40, 9, 5, ElementType::u8);
+  Manifest manifest;
+  manifest.source_type = ElementType::u8;
+  manifest.graph().layout = layout;
+  manifest.graph().neighbor_code_bytes = graph.geometry(layout).code_bytes;
+  manifest.graph().max_degree = 9;
+  manifest.graph().build = {9, 20, 1.2, 1, 1, 4};
+  manifest.dataset = {"seed", "seed.u8bin", 5, 40, fingerprint(graph.vectors())};
+  CodesHeader header;
+  header.bits = 4;
+  header.dimension = 5;
+  header.record_bytes = 4;
+  header.type = ElementType::u8;
+  header.count = 40;
+  const std::vector<float> centroid(5);
+  const std::vector<std::byte> codes(40 * 4);
+  (void)write_index(
+      path, manifest,
+      {graph.view(), graph.vectors(), {header, centroid, codes}, RandomGraph::code_writer(layout)},
+      {.overwrite = true, .threads = 1, .quiet = true});
+}
+
+/// The manifest, and a record, of graphs in the layouts that have records.
+void write_graphs(const std::filesystem::path& folder) {
+  constexpr NodeId kVertex = 7;
+  for (const LayoutKind layout : {LayoutKind::csr, LayoutKind::padded, LayoutKind::inlined}) {
+    const std::string name(to_string(layout));
+    const std::filesystem::path path = folder / ("index-" + name);
+    write_graph(path, layout);
+    std::filesystem::copy_file(path / kManifestFile,
+                               fuzz::seed_path(folder, "layout_manifest_fuzz", name),
+                               std::filesystem::copy_options::overwrite_existing);
+    const auto index = IndexDirectory::open(path);
+    const HugeBuffer records = index.load_region(kRecordsRegion, {.quiet = true});
+    const Extent extent = index.load_locator({.quiet = true}).locate(kVertex);
+    fuzz::write_seed(fuzz::seed_path(folder, "layout_region_fuzz", "record-" + name),
+                     records.span().subspan(extent.offset, extent.bytes));
+    const HugeBuffer codes = index.load_region(kCodesRegion, {.quiet = true});
+    fuzz::write_seed(fuzz::seed_path(folder, "layout_region_fuzz", "codes-" + name),
+                     codes.span().subspan(kRegionHeaderBytes));
+    std::filesystem::remove_all(path);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   return fuzz::write_seeds(argc, argv, [](const std::filesystem::path& folder) {
     write_clusters(folder);
+    write_graphs(folder);
     write_list(folder);
     write_centroids(folder);
   });

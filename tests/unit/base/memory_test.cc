@@ -4,12 +4,23 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "base/error.h"
 
 namespace farvec {
 namespace {
+
+TEST(Memory, LinesOfARange) {
+  for (std::uint64_t offset = 0; offset < 130; ++offset) {
+    for (std::size_t bytes = 0; bytes < 200; ++bytes) {
+      std::set<std::uint64_t> lines;
+      for (std::size_t i = 0; i < bytes; ++i) lines.insert((offset + i) / kCacheLineBytes);
+      ASSERT_EQ(lines_of(offset, bytes), lines.size()) << offset << " " << bytes;
+    }
+  }
+}
 
 TEST(HugeBuffer, IsZeroedAlignedAndWritable) {
   for (const std::size_t bytes : {std::size_t{1}, kHugePageBytes - 1, kHugePageBytes + 1}) {

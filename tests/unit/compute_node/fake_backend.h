@@ -26,6 +26,7 @@ struct FakeControls {
   std::atomic<int> opened{0};             ///< also the generation of the last session
   std::atomic<int> open{0};               ///< sessions
   std::atomic<int> newest{0};             ///< generation that a session knows of
+  std::atomic<int> begun{0};              ///< searches that a core has taken
   std::atomic<int> held{0};               ///< hold, of this generation alone
   std::atomic<int> slow_us{0};           ///< a search takes at least so long, past its deadline too
   std::atomic<bool> fail_cores{false};   ///< cores that begin throw before they ask for a task
@@ -82,6 +83,7 @@ class FakeSession final : public SearchSession {
   void search(search::SearchTask& task) {
     task.started = now_ticks();
     task.status = {};
+    ++controls_.begun;
     while (held() && alive() && now_ticks() < task.deadline) {
       std::this_thread::sleep_for(std::chrono::microseconds(100));
     }

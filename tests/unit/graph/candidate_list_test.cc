@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -15,14 +16,36 @@ namespace {
 struct NaiveList {
   std::uint32_t capacity;
   std::vector<Neighbor> entries;
-  void insert(float distance, NodeId id) {
+  std::vector<NodeId> expanded;  ///< those that were in the list and fresh when they were taken
+
+  bool insert(float distance, NodeId id) {
     const Neighbor entry{id, distance};
-    if (std::find(entries.begin(), entries.end(), entry) != entries.end()) return;
+    if (entries.size() == capacity && !(distance < entries.back().distance)) return false;
+    if (std::find(entries.begin(), entries.end(), entry) != entries.end()) return false;
     entries.push_back(entry);
     std::sort(entries.begin(), entries.end(), [](const Neighbor& a, const Neighbor& b) {
       return a.distance != b.distance ? a.distance < b.distance : a.id < b.id;
     });
     if (entries.size() > capacity) entries.pop_back();
+    return true;
+  }
+  bool is_expanded(NodeId id) const {
+    return std::find(expanded.begin(), expanded.end(), id) != expanded.end();
+  }
+  /// Of an entry that is fresh where it is in the list.
+  bool improve(float from, float to, NodeId id) {
+    const auto old = std::find(entries.begin(), entries.end(), Neighbor{id, from});
+    if (old == entries.end()) return insert(to, id);
+    entries.erase(old);
+    return insert(to, id);
+  }
+  NodeId take() {
+    for (const Neighbor& entry : entries) {
+      if (is_expanded(entry.id)) continue;
+      expanded.push_back(entry.id);
+      return entry.id;
+    }
+    return kInvalidNode;
   }
 };
 
@@ -31,7 +54,7 @@ TEST(CandidateList, MatchesSortedVectorOracle) {
   for (std::uint32_t capacity : {1u, 2u, 3u, 17u, 64u}) {
     CandidateList list;
     list.reset(capacity);
-    NaiveList naive{capacity, {}};
+    NaiveList naive{capacity, {}, {}};
     for (int i = 0; i < 500; ++i) {
       // Few distinct distances, negative ones too: ties and sign changes are the hard part.
       const auto distance = static_cast<float>(static_cast<int>(random.below(40)) - 20);
@@ -44,6 +67,63 @@ TEST(CandidateList, MatchesSortedVectorOracle) {
       for (std::uint32_t j = 0; j < list.size(); ++j) ASSERT_EQ(list[j], naive.entries[j]);
     }
   }
+}
+
+/// As a search does: every id has one estimate, which only falls, and none once it is expanded.
+TEST(CandidateList, ImprovesAsTheSortedVectorDoes) {
+  Random random(11);
+  std::size_t fallen = 0, moved = 0, taken = 0;
+  for (const std::uint32_t capacity : {1u, 2u, 5u, 17u, 64u}) {
+    CandidateList list;
+    list.reset(capacity);
+    NaiveList naive{capacity, {}, {}};
+    std::vector<float> known(90, std::numeric_limits<float>::infinity());
+    for (int i = 0; i < 3000; ++i) {
+      if (random.below(25) == 0) {
+        NodeId id = kInvalidNode;
+        (void)list.take_fresh({&id, 1});
+        ASSERT_EQ(id, naive.take());
+        taken += id != kInvalidNode ? 1 : 0;
+      }
+      const auto id = static_cast<NodeId>(random.below(known.size()));
+      if (naive.is_expanded(id)) continue;
+      // Few distinct distances, so that most are equal to another's.
+      const float to = static_cast<float>(static_cast<int>(random.below(60)) - 30 - i / 100);
+      if (!(to < known[id])) continue;
+      const float from = std::exchange(known[id], to);
+      const bool was_there =
+          std::count(naive.entries.begin(), naive.entries.end(), Neighbor{id, from}) > 0;
+      if (from == std::numeric_limits<float>::infinity()) {
+        ASSERT_EQ(list.insert(to, id), naive.insert(to, id));
+      } else {
+        ASSERT_EQ(list.improve(from, to, id), naive.improve(from, to, id));
+        ++(was_there ? moved : fallen);
+      }
+      ASSERT_EQ(list.size(), naive.entries.size());
+      for (std::uint32_t j = 0; j < list.size(); ++j) ASSERT_EQ(list[j], naive.entries[j]);
+      const bool full = list.size() == capacity;
+      ASSERT_EQ(list.bound(),
+                full ? naive.entries.back().distance : std::numeric_limits<float>::infinity());
+    }
+  }
+  EXPECT_GT(fallen, 100u) << "entries that came back";
+  EXPECT_GT(moved, 100u);
+  EXPECT_GT(taken, 50u);
+}
+
+TEST(CandidateList, AnImprovedEntryIsTakenWhereItIsNow) {
+  CandidateList list;
+  list.reset(3);
+  for (const NodeId id : {1u, 2u, 3u}) list.insert(static_cast<float>(id), id);
+  NodeId taken[3];
+  ASSERT_EQ(list.take_fresh({taken, 1}), 1u);
+  EXPECT_TRUE(list.improve(3.0f, 0.5f, 3)) << "nearer than what is expanded already";
+  EXPECT_EQ(list.bound(), 2.0f);
+  EXPECT_FALSE(list.improve(9.0f, 2.0f, 9)) << "it had fallen out, and is no nearer than the last";
+  EXPECT_TRUE(list.improve(9.0f, 1.5f, 9));
+  ASSERT_EQ(list.take_fresh(taken), 2u);
+  EXPECT_EQ(taken[0], 3u);
+  EXPECT_EQ(taken[1], 9u);
 }
 
 TEST(CandidateList, TakesFreshEntriesNearestFirstAndOnce) {

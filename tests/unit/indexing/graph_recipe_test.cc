@@ -2,53 +2,23 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <string>
 
 #include "base/error.h"
-#include "tests/unit/indexing/recipe_fixture.h"
+#include "tests/unit/indexing/graph_fixture.h"
 
 namespace farvec::indexing {
 namespace {
 
 using layout::LayoutKind;
-
-class GraphRecipeTest : public RecipeTest {
- protected:
-  BuiltGraph build(unsigned threads = 2) const {
-    graph::VamanaOptions options;
-    options.degree = 16;
-    options.list = 40;
-    options.seed = 5;
-    options.threads = threads;
-    options.quiet = true;
-    return build_graph(source(), options);
-  }
-  /// Every record holds its row, and the neighbours of its vertex.
-  void expect_records(const layout::IndexDirectory& directory, const BuiltGraph& built) const {
-    const layout::GraphLocator locator = directory.load_locator(kLoad);
-    const HugeBuffer region = directory.load_region(layout::kRecordsRegion, kLoad);
-    for (NodeId id = 0; id < kCount; ++id) {
-      const layout::Extent extent = locator.locate(id);
-      const auto record =
-          locator.parse(id, extent, region.span().subspan(extent.offset, extent.bytes));
-      ASSERT_TRUE(record.ok()) << record.status().message();
-      ASSERT_TRUE(same_bytes(record.value().vector, rows().row(id), kDimension)) << id;
-      const auto neighbors = built.graph.neighbors(id);
-      ASSERT_EQ(record.value().degree, neighbors.size()) << id;
-      ASSERT_TRUE(same_bytes(record.value().neighbors,
-                             reinterpret_cast<const std::byte*>(neighbors.data()),
-                             neighbors.size_bytes()))
-          << id;
-    }
-  }
-};
+using GraphRecipeTest = GraphTest;
 
 TEST_F(GraphRecipeTest, OneGraphIsReadBackFromEveryLayout) {
   const BuiltGraph built = build();
   for (const GraphRecipe& recipe :
        {GraphRecipe{LayoutKind::csr, 2, false}, GraphRecipe{LayoutKind::csr, 4, true},
-        GraphRecipe{LayoutKind::padded, 8, false}, GraphRecipe{LayoutKind::padded, 2, true}}) {
+        GraphRecipe{LayoutKind::padded, 8, false}, GraphRecipe{LayoutKind::padded, 2, true},
+        GraphRecipe{LayoutKind::inlined, 1, false}, GraphRecipe{LayoutKind::inlined, 4, true}}) {
     const std::string name =
         std::string(to_string(recipe.layout)) + (recipe.record_checksum ? "-checksum" : "");
     const layout::Manifest written = write_graph(path(name), built, recipe, kWrite);
@@ -64,7 +34,7 @@ TEST_F(GraphRecipeTest, OneGraphIsReadBackFromEveryLayout) {
 
 TEST_F(GraphRecipeTest, SearchesFindTheNearest) {
   const BuiltGraph built = build();
-  for (const LayoutKind kind : {LayoutKind::csr, LayoutKind::padded}) {
+  for (const LayoutKind kind : kGraphRecordLayouts) {
     const std::string name(to_string(kind));
     write_graph(path(name), built, {.layout = kind, .code_bits = 4}, kWrite);
     const layout::IndexDirectory directory = open(name);
@@ -92,11 +62,14 @@ TEST_F(GraphRecipeTest, TheManifestSaysHowItWasBuilt) {
 }
 
 TEST_F(GraphRecipeTest, TheBytesDoNotDependOnTheThreads) {
-  const layout::Manifest one =
-      write_graph(path("one"), build(1), {}, {.threads = 1, .quiet = true});
-  const layout::Manifest three =
-      write_graph(path("three"), build(3), {}, {.threads = 3, .quiet = true});
-  EXPECT_EQ(manifest_to_json(one), manifest_to_json(three));
+  for (const LayoutKind kind : kGraphRecordLayouts) {
+    const std::string name(to_string(kind));
+    const layout::Manifest one =
+        write_graph(path(name + "1"), build(1), {.layout = kind}, {.threads = 1, .quiet = true});
+    const layout::Manifest three =
+        write_graph(path(name + "3"), build(3), {.layout = kind}, {.threads = 3, .quiet = true});
+    EXPECT_EQ(manifest_to_json(one), manifest_to_json(three)) << name;
+  }
 }
 
 TEST_F(GraphRecipeTest, AnIndexIsReplacedOnlyWhenThatIsSaid) {

@@ -5,14 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <sstream>
 
-#include "rpc/channel.h"
 #include "rpc/memory_node.grpc.pb.h"
-#include "rpc/server.h"
 #include "rpc/status.h"
-#include "tests/unit/message_of.h"
-#include "tests/unit/tls_certificates.h"
+#include "tests/unit/rpc/tls_fixture.h"
 
 namespace farvec::rpc {
 namespace {
@@ -41,48 +37,18 @@ std::string identity_seen_over(const std::shared_ptr<grpc::Channel>& channel) {
   return status.ok() ? response.backing() : describe(status);
 }
 
-class TlsTest : public testing::Test {
+class TlsTest : public TlsFixture {
  protected:
-  static void SetUpTestSuite() {
-    ours = std::make_unique<tests::TlsCertificates>();
-    foreign = std::make_unique<tests::TlsCertificates>();
-  }
-  static void TearDownTestSuite() {
-    ours.reset();
-    foreign.reset();
-  }
-
   std::unique_ptr<Server> serve(std::shared_ptr<const Tls> tls,
                                 const std::string& address = "127.0.0.1:0") {
-    ServerOptions options;
-    options.address = parse_address(address);
-    options.tls = std::move(tls);
-    options.services = {&service_};
-    return std::make_unique<Server>(std::move(options));
-  }
-  static ConnectOptions with(std::shared_ptr<const Tls> tls) {
-    ConnectOptions options;
-    options.tls = std::move(tls);
-    return options;
+    return TlsFixture::serve(std::move(tls), address, {&service_});
   }
   static std::string failure(const Server& server, std::shared_ptr<const Tls> tls) {
-    return message_of([&] { connect(server.address(), with(std::move(tls))); });
+    return TlsFixture::failure(server, with(std::move(tls)));
   }
 
-  static inline std::unique_ptr<tests::TlsCertificates> ours, foreign;
   WhoAmI service_;
 };
-
-/// A pair that load_tls() would refuse.
-std::shared_ptr<const Tls> load_unchecked(const TlsFiles& files) {
-  const auto read = [](const std::string& path) {
-    std::ostringstream text;
-    text << std::ifstream(path).rdbuf();
-    return text.str();
-  };
-  return std::make_shared<Tls>(
-      Tls{read(files.certificate), read(files.key), read(files.authority)});
-}
 
 TEST_F(TlsTest, TheServerKnowsWhoCalls) {
   const auto server = serve(ours->load("node"));

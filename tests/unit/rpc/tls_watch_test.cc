@@ -6,15 +6,10 @@
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/spdlog.h>
 
-#include <fstream>
 #include <mutex>
-#include <sstream>
 #include <thread>
 
-#include "rpc/channel.h"
-#include "rpc/server.h"
-#include "tests/unit/message_of.h"
-#include "tests/unit/tls_certificates.h"
+#include "tests/unit/rpc/tls_fixture.h"
 
 namespace farvec::rpc {
 namespace {
@@ -68,41 +63,18 @@ class LogCapture {
   std::shared_ptr<Sink> sink_;
 };
 
-std::string contents(const std::string& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
-
-class TlsWatchTest : public testing::Test {
+class TlsWatchTest : public TlsFixture {
  protected:
-  static void SetUpTestSuite() {
-    ours = std::make_unique<tests::TlsCertificates>();
-    foreign = std::make_unique<tests::TlsCertificates>();
-  }
-  static void TearDownTestSuite() {
-    ours.reset();
-    foreign.reset();
-  }
-  TlsWatchTest() {
-    ServerOptions options;
-    options.address = parse_address("127.0.0.1:0");
-    options.tls = ours->load("node");
-    server_ = std::make_unique<Server>(std::move(options));
-  }
   /// Fails to connect with that pair, trusting our authority.
-  void knock(const TlsFiles& files) const {
-    auto tls = std::make_shared<Tls>(Tls{contents(files.certificate), contents(files.key),
-                                         contents(ours->files("node").authority)});
-    ConnectOptions options;
+  void knock(TlsFiles files) const {
+    files.authority = ours->files("node").authority;
+    ConnectOptions options = with(load_unchecked(files));
     options.wait = 5s;
-    options.tls = std::move(tls);
-    EXPECT_NE(tests::message_of([&] { connect(server_->address(), options); }), "");
+    EXPECT_NE(failure(*server_, options), "");
   }
 
-  static inline std::unique_ptr<tests::TlsCertificates> ours, foreign;
   LogCapture log_;
-  std::unique_ptr<Server> server_;
+  std::unique_ptr<Server> server_ = serve(ours->load("node"));
 };
 
 TEST_F(TlsWatchTest, SaysWhoWasRefusedAndWhy) {
@@ -119,16 +91,14 @@ TEST_F(TlsWatchTest, SaysWhoWasRefusedAndWhy) {
 TEST_F(TlsWatchTest, SaysThatThereIsNoCertificateOrNoTls) {
   ConnectOptions plain;
   plain.wait = 5s;
-  EXPECT_NE(tests::message_of([&] { connect(server_->address(), plain); }), "");
+  EXPECT_NE(failure(*server_, plain), "");
   EXPECT_THAT(log_.text_with("speak"), HasSubstr("it does not speak TLS"));
   // tls_trouble() of the connecting end has asked with TLS, and without a certificate.
   EXPECT_THAT(log_.text_with("shows no"), HasSubstr("it shows no certificate"));
 }
 
 TEST_F(TlsWatchTest, WhoIsTakenIsNotInTheLog) {
-  ConnectOptions options;
-  options.tls = ours->load("client");
-  EXPECT_NE(connect(server_->address(), options), nullptr);
+  EXPECT_NE(connect(server_->address(), with(ours->load("client"))), nullptr);
   EXPECT_EQ(log_.text(), "");
 }
 

@@ -163,6 +163,29 @@ TEST(CostModel, MemoryForFewSearchesLeavesTheDiskIdle) {
   EXPECT_DOUBLE_EQ(predict(work, disk(), 1).device_qps, 0.7 * all);
 }
 
+TEST(CostModel, ClustersOnADiskTakeWhatReadsInSuchNumbersTook) {
+  // 16 clusters of 49,000 bytes in one wait: 49,511 touched.
+  QueryWork work;
+  work.kinds[0] = {16, 16 * 49'000.0};
+  work.waits = 1;
+  work.compute_ns = 250'000;
+  AdviceDevice device = disk();
+  device.together = {{16, {{512, 10'000, 2'000}, {99'022, 70'000, 9'000, 0.8, 1.25}}}};
+  const double share = (49'511.0 - 512) / (99'022 - 512);
+  const double each_ns = 10'000 + share * 60'000;
+  const Prediction prediction = predict(work, device, 1);
+  EXPECT_NEAR(prediction.qps, 1e9 / (16 * each_ns), 1e-9);
+  EXPECT_NEAR(prediction.qps_least, 1e9 / (16 * (10'000 + share * 77'500)), 1e-9);
+  EXPECT_NEAR(prediction.qps_most, 1e9 / (16 * (10'000 + share * 46'000)), 1e-9);
+  EXPECT_EQ(prediction.bound, Bound::bandwidth);
+  // Where the disk is fast enough whatever it does, nothing varies.
+  work.compute_ns = 1e7;
+  const Prediction busy = predict(work, device, 1);
+  EXPECT_EQ(busy.qps, 100);
+  EXPECT_EQ(busy.qps_least, 100);
+  EXPECT_EQ(busy.qps_most, 100);
+}
+
 TEST(CostModel, NothingToReadIsBoundByComputation) {
   QueryWork work;
   work.compute_ns = 1000;

@@ -2,52 +2,40 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-
-#include "base/error.h"
-#include "tests/unit/temporary_folder.h"
+#include "transport/emulated/device_model.h"
 
 namespace farvec::cli {
 namespace {
 
-TEST(MeasureDisk, SaysWhatReadsOfEachSizeTook) {
-  tests::TemporaryFolder folder;
-  const AdviceDevice disk = measure_disk({folder.path().string(), 4 << 20}, 1);
-  EXPECT_EQ(folder.entries(), 0u);
-  EXPECT_TRUE(disk.is_measured());
-  EXPECT_TRUE(disk.is_disk());
-  EXPECT_EQ(disk.model.name, "ssd:" + folder.path().string());
-  EXPECT_GT(disk.model.latency_us, 0);
-  ASSERT_GE(disk.measured.size(), 2u);
-  EXPECT_EQ(disk.measured.front().bytes, disk.model.block_bytes);
-  EXPECT_EQ(disk.measured.back().bytes, 65536);
-  for (std::size_t i = 1; i < disk.measured.size(); ++i) {
-    EXPECT_LT(disk.measured[i - 1].bytes, disk.measured[i].bytes);
-    EXPECT_LE(disk.measured[i - 1].occupied_ns, disk.measured[i].occupied_ns);
-    EXPECT_LE(disk.measured[i - 1].kernel_ns, disk.measured[i].kernel_ns);
-  }
-  for (const DepthShare& fewer : disk.shallow) {
-    EXPECT_LT(fewer.depth, disk.depth);
-    EXPECT_LT(fewer.share, 0.95);
-  }
-  EXPECT_NEAR(disk.model.requests_per_us * disk.measured.front().occupied_ns, 1e3, 1e-6);
-  EXPECT_TRUE(to_string(disk).ends_with("(measured here)"));
+AdviceDevice waiting_disk() {
+  AdviceDevice device{{"ssd:/disk", 90, 1, 0.1, 512},
+                      {{512, 10'000, 2'000, 0.9, 1.5}, {4608, 12'000, 3'000, 0.8, 1.25}},
+                      64,
+                      {{1, 0.1}}};
+  device.together = {{16, {{512, 14'000, 2'400, 0.5, 2}, {4608, 20'000, 3'000}}},
+                     {64, {{512, 26'000, 2'400}, {4608, 28'000, 5'000}}}};
+  return device;
 }
 
-TEST(MeasureDisk, ASmallFileHasNoLargeReads) {
-  tests::TemporaryFolder folder;
-  std::ofstream(folder.file("small"), std::ios::binary) << std::string(9000, 'x');
-  const AdviceDevice disk = measure_disk({folder.file("small"), 1}, 1);
-  EXPECT_LE(disk.measured.back().bytes, 9000);
+TEST(AdviceDevice, ReadsThatAreWaitedForTogetherLieBetweenTheNumbersThatWereMeasured) {
+  EXPECT_DOUBLE_EQ(waiting_disk().occupied_ns(1, 0.5), 10'000);
+  EXPECT_DOUBLE_EQ(waiting_disk().occupied_ns(1, 4), 12'000);  // half way from 1 to 16
+  EXPECT_DOUBLE_EQ(waiting_disk().occupied_ns(1, 16), 14'000);
+  EXPECT_DOUBLE_EQ(waiting_disk().occupied_ns(1, 32), 20'000);  // half way from 16 to 64
+  EXPECT_DOUBLE_EQ(waiting_disk().occupied_ns(1, 1000), 26'000);
+  EXPECT_DOUBLE_EQ(waiting_disk().kernel_ns(1, 4), 2'200);
+  // 2049 bytes and the 511 around them lie half way between the sizes: 11,000 and 17,000.
+  EXPECT_DOUBLE_EQ(waiting_disk().occupied_ns(2049, 4), 14'000);
 }
 
-TEST(MeasureDisk, RefusesWhatIsNoDisk) {
-  tests::TemporaryFolder folder;
-  EXPECT_THROW(measure_disk({folder.file("none"), 4096}, 1), Error);
-  EXPECT_THROW(measure_disk({folder.path().string(), std::uint64_t{1} << 60}, 1), Error);
-  EXPECT_THROW(measure_disk({"/dev/null", 4096}, 1), Error);
-  std::ofstream(folder.file("empty"), std::ios::binary);
-  EXPECT_THROW(measure_disk({folder.file("empty"), 4096}, 1), Error);
+TEST(AdviceDevice, IsAsFastAndAsSlowAsItsPassesWere) {
+  EXPECT_DOUBLE_EQ(waiting_disk().at(Pace::median).occupied_ns(1), 10'000);
+  EXPECT_DOUBLE_EQ(waiting_disk().at(Pace::fastest).occupied_ns(1), 9'000);
+  EXPECT_DOUBLE_EQ(waiting_disk().at(Pace::slowest).occupied_ns(1), 15'000);
+  EXPECT_DOUBLE_EQ(waiting_disk().at(Pace::slowest).occupied_ns(1, 16), 28'000);
+  EXPECT_DOUBLE_EQ(waiting_disk().at(Pace::fastest).occupied_ns(1, 4),
+                   8'000);  // of 9,000 and 7,000
+  EXPECT_DOUBLE_EQ(waiting_disk().at(Pace::slowest).kernel_ns(1), 2'000);
 }
 
 TEST(AdviceDeviceText, SaysWhetherItWasMeasured) {

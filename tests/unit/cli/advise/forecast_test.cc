@@ -120,6 +120,24 @@ TEST(Forecast, TheKernelsTimeIsAddedForEachReadOfADisk) {
   EXPECT_NEAR(disks.prediction.qps, 1e9 / (42 * 10'000), 1e-3);
 }
 
+TEST(Forecast, WhatArrivesFromADiskIsCopiedToTheSearch) {
+  AdviceDevice device = slow_disk();
+  device.copy_ns_per_byte = 0.125;
+  device.together = {{64, {{1 << 20, 12'000, 3'000}}}};
+  // 1,664 reads in two waits: more than 64 go together.
+  const Forecast near = of(cluster_trials(), 1'600'000);
+  const Forecast disks = of(cluster_trials(), 1'600'000, 1, device);
+  EXPECT_NEAR(disks.work.reads_per_wait(), 52 * 32 / 2, 1e-6);
+  EXPECT_NEAR(disks.work.kernel_ns, 52 * 32 * 3'000, 1e-3);
+  EXPECT_NEAR(disks.work.copy_ns, disks.counts[kBytes] / 8, 1e-6);
+  EXPECT_NEAR(disks.work.compute_ns,
+              near.work.compute_ns + disks.work.kernel_ns + disks.work.copy_ns, 1e-3);
+  EXPECT_NEAR(disks.prediction.device_qps, 1e9 / (52 * 32 * 12'000.0), 1e-6);
+  SettingTrials pages = graph_trials();
+  pages.setting.graph_layout = layout::LayoutKind::slotted;
+  EXPECT_EQ(of(pages, 1'600'000, 1, device).work.copy_ns, 0);
+}
+
 TEST(Forecast, PagesWaitForEachReadAndCostByRecordEstimateAndPage) {
   SettingTrials trials = graph_trials();
   trials.setting.graph_layout = layout::LayoutKind::slotted;
@@ -131,6 +149,34 @@ TEST(Forecast, PagesWaitForEachReadAndCostByRecordEstimateAndPage) {
   trials.trials[1].fits = false;
   trials.trials[1].reached.reset();
   EXPECT_FALSE(of(trials, 1'600'000, 1, slow_disk()).fits);
+}
+
+TEST(Forecast, AnInlineGraphKeepsNoMoreInDramOfMoreRows) {
+  SettingTrials trials = graph_trials();
+  EXPECT_NEAR(of(trials, 1'600'000).compute_dram_per_vector, 70, 1e-9);
+  trials.setting.graph_layout = layout::LayoutKind::inlined;
+  const Forecast whole = of(trials, 1'600'000);
+  EXPECT_NEAR(whole.compute_dram_per_vector, 70.0 / 16, 1e-9);
+  EXPECT_NEAR(whole.amplification, 1.9, 1e-9);
+  EXPECT_NEAR(whole.work.waits, 21, 1e-6) << "once per hop";
+  EXPECT_EQ(work_units(SearchFamily::inlined, graph_counts(34)), (std::vector<double>{34, 680}));
+}
+
+TEST(Forecast, GraphsAndInlineGraphsDoNotShareTheirCosts) {
+  SettingTrials csr = graph_trials();
+  SettingTrials inlined = graph_trials();
+  inlined.setting.graph_layout = layout::LayoutKind::inlined;
+  for (TrialResult& trial : inlined.trials) {
+    for (Timed* timed : {&trial.at_target, &trial.at_half}) {
+      for (double& ns : timed->passes_ns) ns /= 2;
+    }
+  }
+  const SettingTrials both[] = {csr, inlined};
+  const SettingTrials alone[] = {csr};
+  EXPECT_EQ(model_of(SearchFamily::graph, both).costs.ns,
+            model_of(SearchFamily::graph, alone).costs.ns);
+  EXPECT_LT(model_of(SearchFamily::inlined, both).costs.ns[0],
+            model_of(SearchFamily::graph, both).costs.ns[0]);
 }
 
 TEST(Timed, TheMedianPassCounts) {

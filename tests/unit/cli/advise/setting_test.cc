@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <set>
+#include <algorithm>
 
 namespace farvec::cli {
 namespace {
@@ -29,6 +29,12 @@ TEST(Setting, EveryLayoutHasANameACommandAndAFamily) {
   EXPECT_TRUE(build_command(padded, kFile, {}).ends_with("--layout padded"));
   EXPECT_EQ(family_of(padded), SearchFamily::graph);
 
+  const Setting inlined = graph(layout::LayoutKind::inlined);
+  EXPECT_EQ(to_string(inlined), "graph, degree 32, inline");
+  EXPECT_TRUE(build_command(inlined, kFile, {}).ends_with("--code-bits 1 --layout inline"));
+  EXPECT_EQ(search_options(inlined, {}), "--width 3");
+  EXPECT_EQ(family_of(inlined), SearchFamily::inlined);
+
   const Setting slotted = graph(layout::LayoutKind::slotted, 20);
   EXPECT_EQ(to_string(slotted), "graph, degree 32, slotted, 20% in memory");
   EXPECT_TRUE(build_command(slotted, kFile, {}).ends_with("--layout slotted --payload vector"));
@@ -44,6 +50,18 @@ TEST(Setting, EveryLayoutHasANameACommandAndAFamily) {
             "--replicas 8 --layout grouped");
   EXPECT_EQ(search_options(clusters, {}), "");
   EXPECT_EQ(family_of(clusters), SearchFamily::cluster);
+}
+
+TEST(Setting, BitsThatWereAskedForAreThoseOfEveryLayoutThatCanHaveThem) {
+  GraphBuild recipe;
+  EXPECT_EQ(recipe.bits(layout::LayoutKind::csr), 4u);
+  EXPECT_EQ(recipe.bits(layout::LayoutKind::slotted), 4u);
+  EXPECT_EQ(recipe.bits(layout::LayoutKind::inlined), 1u);
+  for (const std::uint32_t bits : {1u, 2u, 4u, 8u}) {
+    recipe.code_bits = bits;
+    EXPECT_EQ(recipe.bits(layout::LayoutKind::padded), bits);
+    EXPECT_EQ(recipe.bits(layout::LayoutKind::inlined), std::min(bits, 4u));
+  }
 }
 
 }  // namespace

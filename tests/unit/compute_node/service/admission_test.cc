@@ -23,6 +23,7 @@ Admission at_the_door(std::uint32_t clusters, const std::function<void(v1::Searc
   index.source_type = index.stored_type = ElementType::u8;
   index.dimension = 1;
   index.count = 35;
+  if (clusters > 0) index.kind = layout::IndexKind::cluster;
   index.clusters = clusters;
   v1::SearchRequest request;
   request.set_type(v1::ELEMENT_TYPE_U8);

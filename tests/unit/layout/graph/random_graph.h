@@ -2,17 +2,21 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/node_record.h"
 #include "base/random.h"
 #include "base/types.h"
-#include "layout/graph/graph_layout.h"
+#include "layout/graph/record_encoder.h"
 
 namespace farvec::layout {
 
 class RandomGraph {
  public:
+  /// Of the neighbours of a vertex, in the inline layout.
+  static constexpr std::uint32_t kCodeBytes = 150;
+
   RandomGraph(std::size_t count, std::uint32_t max_degree, std::uint32_t dimension,
               ElementType type, std::uint64_t seed = 1)
       : count_(count), max_degree_(max_degree), dimension_(dimension), type_(type) {
@@ -37,7 +41,22 @@ class RandomGraph {
     return {.kind = kind,
             .vector_bytes = static_cast<std::uint32_t>(vectors().row_bytes()),
             .max_degree = max_degree_,
+            .code_bytes = kind == LayoutKind::inlined ? kCodeBytes : 0,
             .count = count_};
+  }
+  /// What stands for the codes of a vertex's neighbours.
+  static std::byte code_byte(NodeId id, std::size_t i) {
+    return static_cast<std::byte>(id * 31 + i * 7 + 1);
+  }
+  /// None where a layout has no codes in its records.
+  static NeighborCodeWriter code_writer(LayoutKind kind) {
+    if (kind != LayoutKind::inlined) return {};
+    return [](NodeId id, std::span<std::byte> out) {
+      for (std::size_t i = 0; i < out.size(); ++i) out[i] = code_byte(id, i);
+    };
+  }
+  RecordEncoder encoder(const GraphLocator& locator) const {
+    return {locator, view(), vectors(), code_writer(locator.geometry().kind)};
   }
   std::uint64_t edges() const {
     std::uint64_t sum = 0;

@@ -56,8 +56,8 @@ void expect_same_graph(const IndexDirectory& directory, const RandomGraph& graph
   }
 }
 
-TEST_F(IndexDirectoryTest, RoundTripsBothLayouts) {
-  for (const LayoutKind layout : {LayoutKind::csr, LayoutKind::padded}) {
+TEST_F(IndexDirectoryTest, RoundTripsEveryLayout) {
+  for (const LayoutKind layout : kRecordLayouts) {
     for (const std::size_t count : {1, 29, 500}) {
       for (const bool checksum : {false, true}) {
         RandomIndex index(count, layout);

@@ -18,6 +18,10 @@ namespace farvec::layout {
 using tests::FileSizeLimit;
 using tests::TemporaryFolder;
 
+/// The layouts of a graph that a RandomIndex may have.
+inline constexpr LayoutKind kRecordLayouts[] = {LayoutKind::csr, LayoutKind::padded,
+                                                LayoutKind::inlined};
+
 /// A random graph with random codes, and the manifest a builder would hand over.
 class RandomIndex {
  public:
@@ -26,6 +30,7 @@ class RandomIndex {
     manifest_.metric = Metric::l2;
     manifest_.source_type = ElementType::u8;
     manifest_.graph().layout = layout;
+    manifest_.graph().neighbor_code_bytes = graph_.geometry(layout).code_bytes;
     manifest_.graph().max_degree = 12;
     manifest_.graph().build = {12, 40, 1.2, 2, 7, 4};
     manifest_.dataset = {"random", "random.u8bin", 37, count, fingerprint(graph_.vectors())};
@@ -50,7 +55,10 @@ class RandomIndex {
   const std::vector<float>& centroid() const { return centroid_; }
   const std::vector<std::byte>& records() const { return records_; }
   IndexContents contents() const {
-    return {graph_.view(), graph_.vectors(), {header_, centroid_, records_}};
+    return {graph_.view(),
+            graph_.vectors(),
+            {header_, centroid_, records_},
+            RandomGraph::code_writer(manifest_.graph().layout)};
   }
   Manifest write(const std::filesystem::path& directory, bool overwrite = false) const {
     return write_index(directory, manifest_, contents(),

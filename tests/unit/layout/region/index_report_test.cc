@@ -39,6 +39,20 @@ TEST(IndexReport, CostsEqualTheFilesOfEitherLayout) {
   }
 }
 
+TEST(IndexReport, CostsOfAnInlineGraphEqualItsFiles) {
+  TemporaryFolder folder;
+  RandomIndex(700, LayoutKind::inlined).write(folder.path() / "index");
+  const auto index = IndexDirectory::open(folder.path() / "index");
+  const LayoutCost cost = layout_cost(index.manifest(), LayoutKind::inlined);
+  const auto bytes = [&](std::uint32_t region) {
+    return std::filesystem::file_size(index.region_path(region));
+  };
+  EXPECT_EQ(cost.records_bytes, bytes(kRecordsRegion));
+  EXPECT_EQ(cost.codes_bytes, bytes(kCodesRegion));
+  EXPECT_EQ(cost.offsets_bytes, 0u);
+  EXPECT_DOUBLE_EQ(cost.compute_dram_bytes_per_vector, static_cast<double>(cost.codes_bytes) / 700);
+}
+
 TEST(IndexReport, DescribesDegrees) {
   const std::vector<std::uint32_t> degrees = {3, 5, 3, 7, 3, 5, 3, 5, 3, 3};
   const DegreeReport report = degree_report(OffsetTable(degrees));

@@ -36,8 +36,8 @@ Manifest cluster_manifest(ClusterLayoutKind layout, bool record_checksum = false
 }
 
 std::vector<Manifest> manifests_of_every_layout() {
-  std::vector<Manifest> all{graph_manifest(LayoutKind::csr), graph_manifest(LayoutKind::padded),
-                            slotted_manifest()};
+  std::vector<Manifest> all{slotted_manifest()};
+  for (const LayoutKind layout : kRecordLayouts) all.push_back(graph_manifest(layout));
   for (const ClusterLayoutKind layout : kClusterLayouts) all.push_back(cluster_manifest(layout));
   return all;
 }
@@ -142,6 +142,29 @@ TEST(ManifestParts, RefuseEveryMissingFieldOfClusters) {
       EXPECT_THAT(refusal([&](json& fields) { fields[field] = nullptr; }), HasSubstr(field));
     }
   }
+}
+
+TEST(ManifestParts, OfAnInlineGraphSayHowManyBytesItsCodesTake) {
+  const Manifest written = graph_manifest(LayoutKind::inlined);
+  const json good = json::parse(manifest_to_json(written));
+  EXPECT_EQ(good["graph"]["neighbor_code_bytes"], RandomGraph::kCodeBytes);
+  EXPECT_EQ(written.graph_geometry().code_bytes, RandomGraph::kCodeBytes);
+  const auto refusal = [&](const json& value) {
+    json bad = good;
+    bad["graph"]["neighbor_code_bytes"] = value;
+    return error_of([&] { (void)manifest_from_json(bad.dump(), "m.json"); });
+  };
+  for (const json& wrong : {json(nullptr), json("x"), json(-1), json(1.5), json(0),
+                            json(GraphGeometry::kMostCodeBytes + 1)}) {
+    EXPECT_THAT(refusal(wrong), HasSubstr("m.json: manifest.graph.neighbor_code_bytes"));
+  }
+  EXPECT_THAT(refusal(RandomGraph::kCodeBytes + 64), HasSubstr("records.inline"));
+  json missing = good;
+  missing["graph"].erase("neighbor_code_bytes");
+  EXPECT_THAT(error_of([&] { (void)manifest_from_json(missing.dump(), "m.json"); }),
+              HasSubstr("manifest.graph.neighbor_code_bytes is missing"));
+  EXPECT_FALSE(json::parse(manifest_to_json(graph_manifest(LayoutKind::csr)))["graph"].contains(
+      "neighbor_code_bytes"));
 }
 
 TEST(ManifestParts, DoNotPassForEachOther) {

@@ -31,7 +31,7 @@ std::string error_after(const std::function<void(json&)>& change) {
 }
 
 TEST(Manifest, RoundTrips) {
-  for (const LayoutKind layout : {LayoutKind::csr, LayoutKind::padded}) {
+  for (const LayoutKind layout : kRecordLayouts) {
     Manifest manifest = written_manifest(layout);
     manifest.graph().build.seed = ~std::uint64_t{0};
     manifest.dataset.xxh3 = ~std::uint64_t{0};

@@ -37,7 +37,7 @@ class PlacedIndex {
 };
 
 TEST(Placement, EveryByteOfEveryRegionIsWhereTheExtentSays) {
-  for (const LayoutKind layout : {LayoutKind::csr, LayoutKind::padded}) {
+  for (const LayoutKind layout : kRecordLayouts) {
     const PlacedIndex placed({.nodes = 3, .replicas = 2, .extent_bytes = 8192}, layout);
     const auto index = placed.open();
     ASSERT_EQ(index.manifest().memory_nodes(), 3u);
@@ -68,7 +68,7 @@ TEST(Placement, EveryByteOfEveryRegionIsWhereTheExtentSays) {
 }
 
 TEST(Placement, NoRecordCrossesAnExtent) {
-  for (const LayoutKind layout : {LayoutKind::csr, LayoutKind::padded}) {
+  for (const LayoutKind layout : kRecordLayouts) {
     const PlacedIndex placed({.nodes = 4, .replicas = 1, .extent_bytes = 4096}, layout);
     const auto index = placed.open();
     const GraphLocator locator = index.load_locator(PlacedIndex::kQuiet);

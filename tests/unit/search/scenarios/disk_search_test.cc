@@ -63,6 +63,16 @@ TEST_P(DiskSearch, FindsTheNearestMembersInAsMuchMemoryAsPlanned) {
   }
 }
 
+TEST_P(DiskSearch, LanesAreMostOfWhatACoreOverAnyEndpointTakes) {
+  const SearchShape two{.cores = 2, .slots = 4, .probe = 6};
+  const std::size_t lanes = lane_bytes(index(), two);
+  EXPECT_GE(lanes, 2u * 4 * (8u << 20));
+  EXPECT_LT(lanes, plan_disk_memory(index(), *records_, two).buffers);
+  const std::size_t taken = 2 * core(with_slots(4))->statistics().dram_bytes;
+  EXPECT_LE(lanes, taken);
+  EXPECT_GT(lanes, taken / 2);
+}
+
 TEST_P(DiskSearch, ABudgetThatIsTooSmallIsToldWhatIsNeeded) {
   const std::size_t needed = plan_disk_memory(index(), *records_, {}).total();
   EXPECT_EQ(error_with_budget(needed), "");

@@ -104,6 +104,44 @@ TEST_F(ReadLoadTest, KeepsAllInFlightAndPostsInBatches) {
   EXPECT_GE(counts.latency.mean(), static_cast<double>(us_to_ticks(100)));
 }
 
+TEST_F(ReadLoadTest, ReadsThatGoTogetherAreFollowedWhenAllHaveCome) {
+  NotingEndpoint endpoint(slow());
+  const LoadShape shape{.payload_bytes = 256, .inflight = 12, .batch = 4, .together = true};
+  const LoadCounts counts = run(endpoint, shape);
+  EXPECT_EQ(endpoint.most, 12u);
+  EXPECT_EQ(endpoint.outstanding, 0u);
+  EXPECT_EQ(counts.bytes, counts.reads * 256);
+  ASSERT_GT(endpoint.chains.size(), 3u);
+  EXPECT_EQ(std::count(endpoint.chains.begin(), endpoint.chains.end(), 4u),
+            static_cast<std::ptrdiff_t>(endpoint.chains.size()));
+  // Those of one chain stay together for good.
+  for (std::size_t i = 0; i < endpoint.reads.size(); i += 4) {
+    for (std::size_t j = i; j < i + 4; ++j) {
+      EXPECT_EQ(endpoint.reads[j].token / 4, endpoint.reads[i].token / 4);
+    }
+  }
+}
+
+TEST_F(ReadLoadTest, OfReadsThatGoTogetherNoMoreAreOutThanMay) {
+  NotingEndpoint endpoint(slow());
+  LoadShape shape{.payload_bytes = 256, .inflight = 32, .batch = 8, .together = true};
+  shape.most_outstanding = 22;
+  (void)run(endpoint, shape);
+  EXPECT_EQ(endpoint.most, 22u);
+  EXPECT_EQ(endpoint.outstanding, 0u);
+  // Two whole batches, then what a quarter of the room takes of the third.
+  ASSERT_GT(endpoint.chains.size(), 3u);
+  EXPECT_EQ(endpoint.chains[0], 8u);
+  EXPECT_EQ(endpoint.chains[1], 8u);
+  EXPECT_EQ(endpoint.chains[2], 6u);
+  for (const std::size_t chain : endpoint.chains) EXPECT_LE(chain, 8u);
+  for (std::size_t i = 0; i < 32; ++i) EXPECT_EQ(endpoint.reads[i].token, i);
+  shape.most_outstanding = 4;  // fewer than go together
+  NotingEndpoint narrow(slow());
+  (void)run(narrow, shape);
+  EXPECT_EQ(narrow.most, 4u);
+}
+
 TEST_F(ReadLoadTest, ReadsTheWholeRegionAtMultiplesOf64) {
   NotingEndpoint endpoint(mapped());
   (void)run(endpoint, {100, 8, 8, 0}, 1);  // of 1000 bytes
@@ -224,6 +262,7 @@ TEST_F(ReadLoadTest, RefusesWhatDoesNotFit) {
   refused({64, 4, 5, 0}, "5 reads per doorbell");
   refused({64, 4, 1, 1.5}, "share of small reads of 1.5");
   refused({64, 4, 1, -0.1}, "share of small reads");
+  refused({.inflight = 10, .batch = 4, .together = true}, "use a multiple");
   EXPECT_THROW(check_load({64, 1, 1, 0}, *endpoint, 7), Error);  // no such region
   MappedEndpoint narrow(regions_, {.max_read_bytes = 100});
   EXPECT_THROW(check_load({101, 1, 1, 0}, narrow, 0), Error);

@@ -1,0 +1,37 @@
+#include "cli/sweep/kind_rows.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace farvec::cli {
+
+double per_query(std::uint64_t total, const SweepSamples& samples) {
+  return samples.queries == 0 ? 0
+                              : static_cast<double>(total) / static_cast<double>(samples.queries);
+}
+
+std::string one_decimal(double value) {
+  return fmt::format("{:.1f}", value);
+}
+
+const char* on_off(bool value) {
+  return value ? "on" : "off";
+}
+
+std::string tier_cell(const SweepPoint& point, const std::string& tier) {
+  return point.cache_bytes > 0 ? tier + "+cache" : tier;
+}
+
+void add_disk_facts(const SweepSamples& samples, nlohmann::ordered_json& row) {
+  if (samples.memory_bytes == 0) return;
+  row["memory_bytes"] = samples.memory_bytes;
+  row["io_reads_per_query"] = per_query(samples.io_reads, samples);
+  row["io_bytes_per_query"] = per_query(samples.io_bytes, samples);
+}
+
+nlohmann::ordered_json or_null(bool holds, nlohmann::ordered_json value) {
+  return holds ? std::move(value) : nlohmann::ordered_json();
+}
+
+}  // namespace farvec::cli

@@ -1,0 +1,34 @@
+#include "cli/sweep/line_time.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+
+#include "cli/bench/memory_load.h"
+#include "cli/report/machine.h"
+
+namespace farvec::cli {
+
+void LineTime::measure(std::uint32_t threads) {
+  if (given_ns_ > 0 || measured_.contains(threads)) return;
+  try {
+    const std::size_t bytes = default_set_bytes(this_machine().l3_bytes) / 2;
+    measured_[threads] = line_ns(WorkingSet(bytes, Pages::huge), threads);
+  } catch (const std::exception& error) {
+    measured_[threads] = 0;
+    fmt::print(stderr, "farvec: no bound by memory: {}\n", error.what());
+    return;
+  }
+  fmt::print(stderr,
+             "a random cache line takes a core {:.1f} ns, with {} of them busy (measured)\n",
+             measured_[threads], threads);
+}
+
+double LineTime::ns(std::uint32_t threads) const {
+  if (given_ns_ > 0) return given_ns_;
+  const auto found = measured_.find(threads);
+  return found == measured_.end() ? 0 : found->second;
+}
+
+}  // namespace farvec::cli

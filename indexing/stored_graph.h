@@ -1,0 +1,26 @@
+// The graph and the vectors of an index that is there already.
+#pragma once
+
+#include "dataset/vector_set.h"
+#include "graph/graph.h"
+#include "indexing/graph_recipe.h"
+#include "layout/region/index_directory.h"
+
+namespace farvec::indexing {
+
+/// What the records of an index hold.
+struct StoredGraph {
+  layout::Manifest manifest;  ///< without regions and placement
+  dataset::VectorSet rows;    ///< stored type
+  graph::Graph graph;
+
+  /// For write_graph(), which then writes the same graph in another layout. Borrows the rows.
+  BuiltGraph built() &&;
+};
+
+/// Reads all records, checking every checksum. Memory: the records, the vectors and the graph.
+/// Throws Error when the index is none of a graph in records, or a record names a vertex that does
+/// not exist.
+StoredGraph read_graph(const layout::IndexDirectory& directory, const layout::LoadOptions& options);
+
+}  // namespace farvec::indexing

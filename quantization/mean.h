@@ -1,0 +1,13 @@
+// The mean of many rows.
+#pragma once
+
+#include <vector>
+
+#include "base/types.h"
+
+namespace farvec::quantization {
+
+/// `data.dimension` floats, the same for any number of threads. At least one row.
+std::vector<float> mean_row(VectorView data, unsigned threads);
+
+}  // namespace farvec::quantization

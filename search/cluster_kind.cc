@@ -1,0 +1,142 @@
+// How a cluster index is loaded and searched.
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "base/check.h"
+#include "base/error.h"
+#include "base/parallel.h"
+#include "coroutines/stack_pool.h"
+#include "disk/disk_engine.h"
+#include "search/cluster_searcher.h"
+#include "search/endpoint_core.h"
+#include "search/endpoint_posting_source.h"
+#include "search/index_kinds.h"
+#include "search/index_loader.h"
+#include "search/mapped_posting_source.h"
+#include "ssd_baseline/search/search_memory.h"
+
+namespace farvec::search {
+namespace {
+
+using ClustersByLoad = ClusterSearcher<MappedPostingSource>;
+using ClustersByRead = ClusterSearcher<EndpointPostingSource>;
+
+/// Lists of a search that hardly grow: nearest centroids, results, reads of a round.
+constexpr std::size_t kProbeBytes = 256 * 1024;
+/// Noted of every member of the clusters that are probed: its address while it is sorted and
+/// remembered, its read, and whether it was seen.
+constexpr std::size_t kBytesPerMember = 64;
+/// Strays that share a read may bring so much together.
+constexpr std::uint64_t kStrayBytes = 64u << 10;
+
+class ClusterReadCore final : public EndpointCore<ClustersByRead> {
+ public:
+  ClusterReadCore(const ClusterIndex& index, std::unique_ptr<transport::Endpoint> endpoint,
+                  const SearchCoreOptions& options)
+      : EndpointCore(able(std::move(endpoint), index.locator()),
+                     EndpointPostingSource::dispatcher_options(index.locator(), options.slots),
+                     options) {
+    for (std::uint32_t s = 0; s < options.slots; ++s) {
+      add_slot(std::make_unique<ClustersByRead>(index, options,
+                                                EndpointPostingSource(index, dispatcher(), s)));
+    }
+  }
+};
+
+class ClusterLoadCore final : public CoreLoop<ClustersByLoad> {
+ public:
+  ClusterLoadCore(const ClusterIndex& index, std::span<const std::byte> region,
+                  const SearchCoreOptions& options)
+      : CoreLoop(options) {
+    FARVEC_CHECK(region.size() >= index.locator().region_bytes());
+    if (options.device != nullptr) {
+      require_readable(index.locator(), {MappedPostingSource::kMostReadBytes,
+                                         transport::to_string(options.device->model())});
+    }
+    for (std::uint32_t s = 0; s < options.slots; ++s) {
+      add_slot(std::make_unique<ClustersByLoad>(
+          index, options,
+          MappedPostingSource(index, region.data(), scheduler(), options.device.get())));
+    }
+  }
+};
+
+cluster::CentroidIndex make_centroids(const layout::Manifest& manifest,
+                                      layout::Centroids centroids) {
+  graph::Graph graph = centroid_graph(centroids);
+  return cluster::CentroidIndex(
+      {manifest.metric, manifest.stored_type, manifest.dimension, centroids.header.space_dimension,
+       std::move(centroids.centroids), std::move(graph)},
+      resolve_threads(0));
+}
+
+ClusterIndex assemble(const layout::Manifest& manifest, layout::ClusterLocator locator,
+                      layout::Centroids centroids) {
+  return ClusterIndex({manifest.metric, manifest.stored_type, manifest.dimension,
+                       std::move(locator), make_centroids(manifest, std::move(centroids))});
+}
+
+std::size_t search_bytes(const ClusterIndex& index, const SearchShape& shape) {
+  const layout::ClusterLocator& locator = index.locator();
+  const std::size_t probed = std::min<std::size_t>(shape.probe, locator.geometry().clusters);
+  return coroutines::kStackBytes + kProbeBytes +
+         index.dimension() * ssd_baseline::kQueryBytesPerDimension +
+         probed * locator.max_members() * kBytesPerMember;
+}
+
+}  // namespace
+
+SearchIndex load_kind(const layout::IndexDirectory& directory, const layout::ClusterPart&,
+                      const layout::LoadOptions& options) {
+  return assemble(directory.manifest(), directory.load_cluster_locator(options),
+                  directory.load_centroids(options));
+}
+
+SearchIndex fetch_kind(const layout::Manifest& manifest, const layout::ClusterPart&,
+                       transport::Endpoint& endpoint, const FetchBound& bound) {
+  const HugeBuffer centroids = fetch_region(manifest, layout::kCentroidsRegion, endpoint, bound);
+  return assemble(manifest,
+                  layout::parse_cluster_table(
+                      fetch_region(manifest, layout::kClustersRegion, endpoint, bound), manifest),
+                  layout::parse_centroids(centroids.span(), manifest, endpoint.description()));
+}
+
+std::unique_ptr<SearchCore> make_load_core(const ClusterIndex& index,
+                                           std::span<const std::byte> region,
+                                           const SearchCoreOptions& options) {
+  return std::make_unique<ClusterLoadCore>(index, region, options);
+}
+
+std::unique_ptr<SearchCore> make_read_core(const ClusterIndex& index,
+                                           std::unique_ptr<transport::Endpoint> endpoint,
+                                           const SearchCoreOptions& options) {
+  return std::make_unique<ClusterReadCore>(index, std::move(endpoint), options);
+}
+
+std::uint64_t longest_read(const ClusterIndex& index) {
+  const layout::ClusterLocator& locator = index.locator();
+  std::uint64_t longest = locator.geometry().decouples() ? kStrayBytes : 0;
+  for (ClusterId c = 0; c < locator.geometry().clusters; ++c) {
+    longest =
+        std::max({longest, locator.list(c).bytes, locator.group(c).bytes, locator.whole(c).bytes});
+  }
+  longest = std::max<std::uint64_t>(longest, locator.geometry().record_bytes());
+  if (longest > disk::kMaxDiskReadBytes / 2) {
+    throw Error("a cluster of {} bytes is too large to be read from a disk: build more clusters",
+                longest);
+  }
+  return longest;
+}
+
+void set_own_largest(SearchShape& shape, const ProbeChoice& choice) {
+  shape.probe = choice.clusters;
+}
+
+CoreNeeds core_needs(const ClusterIndex& index, const SearchShape& shape) {
+  return {.lanes = EndpointPostingSource::dispatcher_options(index.locator(), shape.slots),
+          .search_bytes = search_bytes(index, shape),
+          .cache_bytes = 0};
+}
+
+}  // namespace farvec::search

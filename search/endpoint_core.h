@@ -1,0 +1,62 @@
+// A core that reads records through an endpoint.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "base/error.h"
+#include "search/core_loop.h"
+#include "search/read_dispatcher.h"
+#include "search/read_limits.h"
+#include "transport/endpoint.h"
+
+namespace farvec::search {
+
+/// Passes it on when its reads can bring what the index asks for.
+template <typename Locator>
+std::unique_ptr<transport::Endpoint> able(std::unique_ptr<transport::Endpoint> endpoint,
+                                          const Locator& locator) {
+  require_readable(locator, {endpoint->limits().max_read_bytes, endpoint->description()});
+  return endpoint;
+}
+
+/// A core whose slots share an endpoint.
+template <typename Searcher>
+class EndpointCore : public CoreLoop<Searcher> {
+ public:
+  EndpointCore(std::unique_ptr<transport::Endpoint> endpoint, const DispatcherOptions& lanes,
+               const SearchCoreOptions& options)
+      : CoreLoop<Searcher>(options), dispatcher_(std::move(endpoint), this->scheduler(), lanes) {
+    this->scheduler().set_poller([this] { return poll(); });
+  }
+
+  CoreStatistics statistics() const override {
+    CoreStatistics result = CoreLoop<Searcher>::statistics();
+    result.stalls = dispatcher_.stalls();
+    result.late_completions = dispatcher_.late_completions();
+    result.in_flight_reads = dispatcher_.in_flight();
+    const transport::EndpointUse use = dispatcher_.endpoint().use();
+    result.dram_bytes += dispatcher_.dram_bytes() + use.dram_bytes;
+    result.device_reads = use.device_reads;
+    result.device_bytes = use.device_bytes;
+    return result;
+  }
+
+ protected:
+  ReadDispatcher& dispatcher() { return dispatcher_; }
+
+ private:
+  bool poll() {
+    if (dispatcher_.closed() && !given_up_) {
+      given_up_ = true;  // once: the searches that still run end while run() winds up
+      throw Error("reads from {} do not come back: the core gives up",
+                  dispatcher_.endpoint().description());
+    }
+    return dispatcher_.poll();
+  }
+
+  ReadDispatcher dispatcher_;
+  bool given_up_ = false;
+};
+
+}  // namespace farvec::search

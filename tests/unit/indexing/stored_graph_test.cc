@@ -1,0 +1,141 @@
+#include "indexing/stored_graph.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "indexing/cluster_recipe.h"
+#include "indexing/slotted_recipe.h"
+#include "layout/region/index_publisher.h"
+#include "layout/region/region_file.h"
+#include "tests/unit/indexing/graph_fixture.h"
+#include "tests/unit/message_of.h"
+
+namespace farvec::indexing {
+namespace {
+
+using layout::LayoutKind;
+using testing::AllOf;
+using testing::HasSubstr;
+
+class StoredGraphTest : public GraphTest {
+ protected:
+  StoredGraph read(const std::string& name) const { return read_graph(open(name), kLoad); }
+  std::string refusal(const std::string& name) const {
+    return tests::message_of([&] { (void)read(name); });
+  }
+  /// Reads `from` and writes what it holds as `to`.
+  void convert(const std::string& from, const std::string& to, const GraphRecipe& recipe) const {
+    StoredGraph stored = read(from);
+    const BuiltGraph built = std::move(stored).built();
+    write_graph(path(to), built, recipe, kWrite);
+  }
+  /// Writes `from` again as `to`, with `id` as the first neighbour of a vertex, under checksums
+  /// that hold.
+  void write_with_neighbor(const std::string& from, const std::string& to, NodeId id) const {
+    const layout::IndexDirectory directory = open(from);
+    layout::Manifest manifest = directory.manifest();
+    const auto rewrite = [&](const std::filesystem::path& partial) {
+      std::vector<layout::RegionEntry> entries;
+      for (std::uint32_t region = 0; region < layout::kRegionCount; ++region) {
+        HugeBuffer bytes = directory.load_region(region, kLoad);
+        if (region == layout::kRecordsRegion) set_neighbor(directory, bytes, id);
+        layout::RegionFile file(partial, directory.manifest().region(region).kind);
+        file.append(bytes.span().subspan(layout::kRegionHeaderBytes));
+        entries.push_back(file.publish());
+      }
+      return entries;
+    };
+    (void)layout::publish_index(path(to), std::move(manifest), false, 0, rewrite);
+  }
+  static void set_neighbor(const layout::IndexDirectory& directory, HugeBuffer& region, NodeId id) {
+    constexpr NodeId kVertex = 7;
+    const layout::GraphLocator locator = directory.load_locator(kLoad);
+    const layout::Extent extent = locator.locate(kVertex);
+    const auto record =
+        locator.parse(kVertex, extent, region.span().subspan(extent.offset, extent.bytes));
+    ASSERT_TRUE(record.ok() && record.value().degree > 1);
+    store_unaligned(region.data() + (record.value().neighbors - region.data()), id);
+  }
+  void expect_same_region(const std::string& a, const std::string& b, std::uint32_t region) const {
+    const HugeBuffer bytes = open(a).load_region(region, kLoad);
+    const HugeBuffer other = open(b).load_region(region, kLoad);
+    ASSERT_EQ(bytes.size(), other.size());
+    EXPECT_TRUE(same_bytes(bytes.data(), other.data(), bytes.size()))
+        << a << " and " << b << " differ in region " << region;
+  }
+};
+
+TEST_F(StoredGraphTest, IsTheGraphThatWasBuiltAndItsRows) {
+  const BuiltGraph built = build();
+  for (const LayoutKind kind : kGraphRecordLayouts) {
+    for (const bool checksum : {false, true}) {
+      const std::string name = std::string(to_string(kind)) + (checksum ? "-checksum" : "");
+      write_graph(path(name), built, {.layout = kind, .code_bits = 1, .record_checksum = checksum},
+                  kWrite);
+      const StoredGraph stored = read(name);
+      EXPECT_EQ(stored.graph.entry, built.graph.entry);
+      EXPECT_TRUE(stored.manifest.regions.empty());
+      EXPECT_EQ(stored.manifest.graph().build.seed, 5u);
+      ASSERT_EQ(stored.rows.count(), kCount);
+      for (NodeId id = 0; id < kCount; ++id) {
+        const auto neighbors = stored.graph.neighbors(id);
+        const auto expected = built.graph.neighbors(id);
+        ASSERT_TRUE(
+            std::equal(neighbors.begin(), neighbors.end(), expected.begin(), expected.end()))
+            << name << " " << id;
+        ASSERT_TRUE(same_bytes(stored.rows.view().row(id), rows().row(id), kDimension)) << id;
+      }
+    }
+  }
+}
+
+TEST_F(StoredGraphTest, ThereAndBackGivesTheSameBytes) {
+  const GraphRecipe csr{LayoutKind::csr, 2, false};
+  const GraphRecipe inlined{LayoutKind::inlined, 1, true};
+  const BuiltGraph built = build();
+  write_graph(path("csr"), built, csr, kWrite);
+  write_graph(path("inline"), built, inlined, kWrite);
+  convert("csr", "inline-again", inlined);
+  convert("inline-again", "padded", {LayoutKind::padded, 3, false});
+  convert("padded", "csr-again", csr);
+  for (const std::uint32_t region :
+       {layout::kRecordsRegion, layout::kCodesRegion, layout::kOffsetsRegion}) {
+    expect_same_region("inline", "inline-again", region);
+    expect_same_region("csr", "csr-again", region);
+  }
+  EXPECT_EQ(manifest_to_json(open("csr").manifest()),
+            manifest_to_json(open("csr-again").manifest()));
+  EXPECT_EQ(open("padded").manifest().graph().neighbor_code_bytes, 0u);
+}
+
+TEST_F(StoredGraphTest, ClustersAndPagesAreRefused) {
+  cluster::ClusteringOptions options;
+  options.clusters = 20;
+  options.quiet = true;
+  write_clusters(path("clusters"), build_clusters(source(), options), {}, kWrite);
+  EXPECT_THAT(refusal("clusters"), AllOf(HasSubstr("csr, inline, padded"), HasSubstr("grouped")));
+  write_slotted(path("pages"), build(), {.payload = layout::PayloadKind::vector}, kWrite);
+  EXPECT_THAT(refusal("pages"), AllOf(HasSubstr("csr, inline, padded"), HasSubstr("slotted")));
+}
+
+TEST_F(StoredGraphTest, ANeighborThatDoesNotExistIsNamed) {
+  const BuiltGraph built = build();
+  for (const LayoutKind kind : kGraphRecordLayouts) {
+    const std::string name(to_string(kind));
+    write_graph(path(name), built, {.layout = kind}, kWrite);
+    for (const NodeId id : {static_cast<NodeId>(kCount), kInvalidNode}) {
+      const std::string damaged = name + std::to_string(id);
+      write_with_neighbor(name, damaged, id);
+      EXPECT_THAT(refusal(damaged), HasSubstr("vertex 7 points to " + std::to_string(id)));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace farvec::indexing
