@@ -66,19 +66,20 @@ class Node {
   std::shared_ptr<grpc::Channel> channel_;
 };
 
+// Counters are asked for first: a newer index that they count is then in the description.
 NodeStatus ask(const Node& node) {
   using Compute = compute_node::v1::ComputeNode::Stub;
   using Memory = memory_node::v1::MemoryNode::Stub;
   Compute compute(node.channel());
   ComputeNodeAnswers of_compute;
-  if (node.ask(&Compute::Describe, compute, of_compute.describe) &&
-      node.ask(&Compute::Stats, compute, of_compute.stats)) {
+  if (node.ask(&Compute::Stats, compute, of_compute.stats) &&
+      node.ask(&Compute::Describe, compute, of_compute.describe)) {
     return status_of(node.name(), of_compute);
   }
   Memory memory(node.channel());
   MemoryNodeAnswers of_memory;
-  if (node.ask(&Memory::Describe, memory, of_memory.describe) &&
-      node.ask(&Memory::Stats, memory, of_memory.stats)) {
+  if (node.ask(&Memory::Stats, memory, of_memory.stats) &&
+      node.ask(&Memory::Describe, memory, of_memory.describe)) {
     return status_of(node.name(), of_memory);
   }
   throw Error("{}: it answers, and is neither a compute node nor a memory node", node.name());

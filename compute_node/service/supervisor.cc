@@ -102,7 +102,7 @@ void Supervisor::serve(std::shared_ptr<Engine> engine) {
     if (auto next = successor.poll(wanted)) {
       engine = std::move(next);
       take_over(engine);
-      switched_.fetch_add(1, std::memory_order_relaxed);
+      switched_.fetch_add(1, std::memory_order_release);
     }
   }
   publish(nullptr);

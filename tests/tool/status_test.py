@@ -1,12 +1,25 @@
 """`farvec status`: what both daemons tell, and what is said of one that does not answer."""
+import concurrent.futures
+import importlib
 import json
+import pathlib
 import signal
 import socket
+import subprocess
+import sys
 import time
 import unittest
+from unittest import mock
 
 from farvec_tool import TIMEOUT_S, DaemonTest, farvec, free_port, write_vectors
 
+try:
+    import grpc
+    MISSING = None
+except ImportError:
+    MISSING = "python3-grpcio is not installed: run scripts/install-deps.sh"
+
+PROTOCOLS = pathlib.Path(__file__).resolve().parents[2] / "rpc"
 QUERIES, LIST = 7, 20
 
 
@@ -101,6 +114,39 @@ class Status(DaemonTest):
         with socket.create_server(("127.0.0.1", 0)) as silent:
             address = f"127.0.0.1:{silent.getsockname()[1]}"
             self.must_refuse(farvec("status", address, "--timeout-seconds", 0.5), address, "0.5 s")
+
+    @unittest.skipIf(MISSING, MISSING)
+    def test_a_switch_between_two_answers(self):
+        # This node takes a newer index over as soon as it has answered anything.
+        subprocess.run(["protoc", "-I", PROTOCOLS, f"--python_out={self.folder}",
+                        PROTOCOLS / "compute_node.proto"], check=True, timeout=TIMEOUT_S)
+        with mock.patch.object(sys, "path", [str(self.folder), *sys.path]):
+            messages = importlib.import_module("compute_node_pb2")
+        answered = []
+
+        def describe(_request, _context):
+            answered.append("Describe")
+            return messages.DescribeResponse(
+                attached=True, layout="older" if len(answered) == 1 else "newer")
+
+        def stats(_request, _context):
+            answered.append("Stats")
+            return messages.StatsResponse(attached=True, switches=min(1, len(answered) - 1))
+
+        handlers = grpc.method_handlers_generic_handler("farvec.compute_node.v1.ComputeNode", {
+            name: grpc.unary_unary_rpc_method_handler(
+                answer, request_deserializer=getattr(messages, f"{name}Request").FromString,
+                response_serializer=getattr(messages, f"{name}Response").SerializeToString)
+            for name, answer in (("Describe", describe), ("Stats", stats))})
+        server = grpc.server(concurrent.futures.ThreadPoolExecutor(1), handlers=[handlers])
+        self.addCleanup(lambda: server.stop(None).wait())
+        address = f"unix:{self.folder}/fake"
+        server.add_insecure_port(address)
+        server.start()
+        facts = self.facts(address)
+        self.assertCountEqual(answered, ["Describe", "Stats"])
+        if facts["switches"] == 1:
+            self.assertEqual(facts["index"]["layout"], "newer")
 
 
 if __name__ == "__main__":
