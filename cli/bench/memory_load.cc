@@ -126,7 +126,7 @@ double measure_lines(const WorkingSet& set, const MemoryPoint& point, double ms)
 }
 
 double line_ns(const WorkingSet& set, std::uint32_t threads) {
-  constexpr double kPassMs = 15;
+  constexpr double kPassMs = 5;
   double best = 0;
   for (int pass = 0; pass < 3; ++pass) {
     for (const Ask ask : {Ask::first, Ask::second}) {

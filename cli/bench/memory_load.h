@@ -44,7 +44,7 @@ void follow(Ask ask, std::vector<const std::byte*>& chains, std::uint64_t steps)
 double measure_lines(const WorkingSet& set, const MemoryPoint& point, double ms);
 
 /// Nanoseconds that a core of `threads` busy ones takes for a random line at best: by prefetch into
-/// either cache, the best of a few numbers in flight. Takes about a third of a second.
+/// either cache, the best of a few numbers in flight. Takes about a tenth of a second.
 double line_ns(const WorkingSet& set, std::uint32_t threads);
 
 /// Of this machine.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 
@@ -12,17 +13,21 @@ namespace farvec::cli {
 
 void LineTime::measure(std::uint32_t threads) {
   if (given_ns_ > 0 || measured_.contains(threads)) return;
+  std::size_t bytes = 0;
   try {
-    const std::size_t bytes = default_set_bytes(this_machine().l3_bytes) / 2;
-    measured_[threads] = line_ns(WorkingSet(bytes, Pages::huge), threads);
+    const std::size_t most = default_set_bytes(this_machine().l3_bytes) / 2;
+    const WorkingSet set(std::clamp(bytes_, LineOrder::kLeastBytes, most), Pages::huge);
+    bytes = set.bytes();
+    measured_[threads] = line_ns(set, threads);
   } catch (const std::exception& error) {
     measured_[threads] = 0;
     fmt::print(stderr, "farvec: no bound by memory: {}\n", error.what());
     return;
   }
   fmt::print(stderr,
-             "a random cache line takes a core {:.1f} ns, with {} of them busy (measured)\n",
-             measured_[threads], threads);
+             "a random cache line of {:.1f} MB takes a core {:.1f} ns, with {} of them busy "
+             "(measured)\n",
+             static_cast<double>(bytes) / 1e6, measured_[threads], threads);
 }
 
 double LineTime::ns(std::uint32_t threads) const {

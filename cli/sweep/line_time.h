@@ -1,17 +1,18 @@
-// How long a core takes for a cache line that is in no cache: what bounds the rate of a search.
+// How long a core takes for a random cache line of so much memory: what bounds the rate of a search.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 
 namespace farvec::cli {
 
-/// Given, or measured as cli/bench/memory_load.h does it: random lines of memory in huge pages,
-/// eight times the third-level cache.
+/// Given, or measured as cli/bench/memory_load.h does it: random lines of memory in huge pages, of
+/// as many bytes as an index has, and at most of eight times the third-level cache.
 class LineTime {
  public:
-  /// `given_ns` is that of each core, alone or with others; 0: measure.
-  explicit LineTime(double given_ns) : given_ns_(given_ns) {}
+  /// `given_ns` is that of each core, alone or with others; 0: measure with `bytes` of memory.
+  LineTime(double given_ns, std::size_t bytes) : given_ns_(given_ns), bytes_(bytes) {}
 
   /// Measures for so many threads, unless that is given or was done, and says it on stderr.
   void measure(std::uint32_t threads);
@@ -23,6 +24,7 @@ class LineTime {
 
  private:
   const double given_ns_;
+  const std::size_t bytes_;
   std::map<std::uint32_t, double> measured_;
 };
 

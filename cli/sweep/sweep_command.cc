@@ -92,7 +92,7 @@ class Sweep {
         records_(directory_),
         truth_(dataset::read_groundtruth(arguments.groundtruth)),
         vectors_(load_queries(arguments.queries, directory_.manifest())),
-        line_time_(arguments.line_ns),
+        line_time_(arguments.line_ns, bytes_of_searches()),
         queries_{.truth = truth_} {
     choose_rows();
     const auto threads = split_numbers(arguments.threads, "--threads");
@@ -136,6 +136,11 @@ class Sweep {
   }
 
  private:
+  /// What searches touch of the index, wherever it lies.
+  std::size_t bytes_of_searches() const {
+    return index_.dram_bytes() + directory_.manifest().region(layout::kRecordsRegion).payload_bytes;
+  }
+
   static bool is_disk(const SweepTier& tier) { return tier.spec->traits().disk; }
 
   VectorView rows_of(const RowRange& range) const {

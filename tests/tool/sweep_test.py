@@ -124,7 +124,7 @@ class Files(SweepTest):
         row, = self.rows_of()
         self.assertEqual(row["line_ns_source"], "measured")
         self.assertGreater(row["line_ns"], 0)
-        self.assertIn("a random cache line takes", result.stderr)
+        self.assertIn("a random cache line of", result.stderr)
         self.must_refuse(self.sweep("--line-ns", 0), "--line-ns")
 
     def test_a_sweep_that_cannot_begin_leaves_no_file(self):

@@ -8,7 +8,7 @@ namespace farvec::cli {
 namespace {
 
 TEST(LineTime, WhatIsGivenIsNotMeasured) {
-  LineTime given(7.5);
+  LineTime given(7.5, 0);
   given.measure(2);
   EXPECT_EQ(given.ns(1), 7.5);
   EXPECT_EQ(given.ns(2), 7.5);
@@ -16,7 +16,7 @@ TEST(LineTime, WhatIsGivenIsNotMeasured) {
 }
 
 TEST(LineTime, IsKnownForThreadsThatWereMeasured) {
-  LineTime measured(0);
+  LineTime measured(0, 1 << 20);
   EXPECT_EQ(measured.ns(1), 0);
   measured.measure(1);
   const double ns = measured.ns(1);
