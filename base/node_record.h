@@ -17,6 +17,8 @@ struct NodeRecord {
   const std::byte* neighbors = nullptr;  ///< degree ids, 4 bytes each, little-endian
   std::uint32_t degree = 0;
   const std::byte* codes = nullptr;  ///< of the neighbours; null where the layout has none
+  /// In the data set, where vertices are numbered in another order; else kInvalidNode.
+  NodeId row = kInvalidNode;
 
   NodeId neighbor(std::uint32_t i) const {
     return load_unaligned<NodeId>(neighbors + std::size_t{i} * sizeof(NodeId));

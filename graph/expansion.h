@@ -77,7 +77,7 @@ class Expansion {
   Status expand(std::span<const NodeId> frontier) {
     auto visit = [this](NodeId id, const NodeRecord& record) {
       const float distance = scorer_.exact(id, record);
-      scratch_.results.insert(distance, id);
+      scratch_.results.insert(distance, record.row == kInvalidNode ? id : record.row);
       ++scratch_.counts.distances;
       if constexpr (NeighborScorer<Scorer>) {
         offer(record, distance);

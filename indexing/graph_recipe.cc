@@ -1,8 +1,13 @@
 #include "indexing/graph_recipe.h"
 
+#include <cstring>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "base/check.h"
+#include "base/parallel.h"
+#include "graph/vertex_order.h"
 #include "indexing/codes.h"
 #include "quantization/neighbor_encoder.h"
 
@@ -23,13 +28,28 @@ BuiltGraph build_graph(Source source, const graph::VamanaOptions& options) {
 
 namespace {
 
-struct InlinedOptions {
+constexpr std::size_t kRowRun = 4096;
+
+/// Row i is rows[order[i]].
+dataset::VectorSet picked_rows(const VectorView& rows, std::span<const NodeId> order,
+                               unsigned threads) {
+  dataset::VectorSet picked(order.size(), rows.dimension, rows.type);
+  parallel_for(order.size(), kRowRun, resolve_threads(threads),
+               [&](std::size_t begin, std::size_t end, unsigned) {
+                 for (std::size_t i = begin; i < end; ++i) {
+                   std::memcpy(picked.mutable_row(i), rows.row(order[i]), rows.row_bytes());
+                 }
+               });
+  return picked;
+}
+
+struct CodeOptions {
   std::uint32_t code_bits;
   const layout::WriteOptions& write;
 };
 
 layout::Manifest write_inlined(const std::filesystem::path& directory, layout::Manifest manifest,
-                               const BuiltGraph& built, const InlinedOptions& options) {
+                               const BuiltGraph& built, const CodeOptions& options) {
   const quantization::EdgeSet edges{built.source.rows, built.graph.view()};
   layout::GraphPart& part = manifest.graph();
   const quantization::NeighborEncoder encoder(
@@ -39,9 +59,27 @@ layout::Manifest write_inlined(const std::filesystem::path& directory, layout::M
       describe_neighbor_codes(edges.rows, edges.graph.entry, encoder.codes());
   return layout::write_index(
       directory, std::move(manifest),
-      {edges.graph, edges.rows, encoded.view(),
-       [&](NodeId v, std::span<std::byte> out) { encoder.encode(v, out.data()); }},
+      {{edges.graph, edges.rows,
+        [&](NodeId v, std::span<std::byte> out) { encoder.encode(v, out.data()); },
+        {}},
+       encoded.view()},
       options.write);
+}
+
+/// With the vertices in an order that makes the lists of their neighbours short.
+layout::Manifest write_packed(const std::filesystem::path& directory, layout::Manifest manifest,
+                              const BuiltGraph& built, const CodeOptions& options) {
+  const unsigned threads = options.write.threads;
+  const std::vector<NodeId> order =
+      graph::bisection_order(built.graph.view(), {threads, options.write.quiet});
+  const graph::Graph graph = graph::reordered(built.graph.view(), order, threads);
+  const dataset::VectorSet rows = picked_rows(built.source.rows, order, threads);
+  const EncodedRows encoded =
+      encode_whole(rows.view(), manifest.metric,
+                   {options.code_bits, manifest.graph().build.seed, threads});
+  return layout::write_index(directory, std::move(manifest),
+                             {{graph.view(), rows.view(), {}, order}, encoded.view()},
+                             options.write);
 }
 
 }  // namespace
@@ -56,10 +94,13 @@ layout::Manifest write_graph(const std::filesystem::path& directory, const Built
   if (recipe.layout == layout::LayoutKind::inlined) {
     return write_inlined(directory, std::move(manifest), built, {recipe.code_bits, options});
   }
+  if (recipe.layout == layout::LayoutKind::packed) {
+    return write_packed(directory, std::move(manifest), built, {recipe.code_bits, options});
+  }
   const EncodedRows encoded = encode_whole(
       rows, manifest.metric, {recipe.code_bits, manifest.graph().build.seed, options.threads});
   return layout::write_index(directory, std::move(manifest),
-                             {built.graph.view(), rows, encoded.view(), {}}, options);
+                             {{built.graph.view(), rows, {}, {}}, encoded.view()}, options);
 }
 
 }  // namespace farvec::indexing

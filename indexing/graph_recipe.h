@@ -24,7 +24,7 @@ BuiltGraph build_graph(Source source, const graph::VamanaOptions& options);
 
 /// What becomes of a built graph.
 struct GraphRecipe {
-  layout::LayoutKind layout = layout::LayoutKind::csr;  ///< csr, padded or inlined
+  layout::LayoutKind layout = layout::LayoutKind::csr;  ///< any but slotted
   /// Per dimension: in DRAM 1 to 8, of neighbours in records 1 to NeighborCodes::kMostBits.
   std::uint32_t code_bits = 2;
   bool record_checksum = false;

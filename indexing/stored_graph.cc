@@ -13,31 +13,67 @@ namespace {
 
 constexpr std::size_t kRecordRun = 1024;
 
-/// Reads record after record into rows and graph; one per thread.
-class RecordReader {
+/// The records of an index, parsed. One per thread.
+class Records {
  public:
-  RecordReader(const layout::GraphLocator& locator, const std::byte* region, StoredGraph& out)
-      : locator_(locator), region_(region), out_(out) {}
+  Records(const layout::GraphLocator& locator, const std::byte* region)
+      : locator_(locator), region_(region), scratch_(locator.geometry().scratch_ids()) {}
 
-  void read(NodeId id) {
+  /// Valid until the next one is read.
+  NodeRecord read(NodeId id) {
     const layout::Extent extent = locator_.locate(id);
     const Result<NodeRecord> parsed =
-        locator_.parse(id, extent, {region_ + extent.offset, extent.bytes});
+        locator_.parse(id, extent, {region_ + extent.offset, extent.bytes}, scratch_);
     if (!parsed.ok()) throw Error("vertex {}: {}", id, parsed.status().message());
-    const NodeRecord& record = parsed.value();
-    neighbors_.clear();
-    for (std::uint32_t i = 0; i < record.degree; ++i) {
-      neighbors_.push_back(record.neighbor(i));
-      if (neighbors_.back() < locator_.geometry().count) continue;
-      throw Error("vertex {} points to {}, which does not exist", id, neighbors_.back());
-    }
-    out_.graph.set_neighbors(id, neighbors_);
-    std::memcpy(out_.rows.mutable_row(id), record.vector, locator_.geometry().vector_bytes);
+    return parsed.value();
   }
 
  private:
   const layout::GraphLocator& locator_;
   const std::byte* const region_;
+  std::vector<NodeId> scratch_;
+};
+
+/// [v] is the row of vertex v; empty where that is v.
+std::vector<NodeId> rows_of(const layout::GraphLocator& locator, const std::byte* region) {
+  if (locator.geometry().kind != layout::LayoutKind::packed) return {};
+  const std::size_t count = locator.geometry().count;
+  Records records(locator, region);
+  std::vector<NodeId> rows(count);
+  std::vector<bool> taken(count);
+  for (std::size_t v = 0; v < count; ++v) {
+    rows[v] = records.read(static_cast<NodeId>(v)).row;
+    if (taken[rows[v]]) throw Error("two vertices, one of them {}, are of row {}", v, rows[v]);
+    taken[rows[v]] = true;
+  }
+  return rows;
+}
+
+/// Puts vertices into a graph that is numbered as the rows are; one per thread.
+class GraphReader {
+ public:
+  GraphReader(Records records, std::span<const NodeId> rows, StoredGraph& out)
+      : records_(std::move(records)), rows_(rows), out_(out) {}
+
+  void read(NodeId id) {
+    const NodeRecord record = records_.read(id);
+    neighbors_.clear();
+    for (std::uint32_t i = 0; i < record.degree; ++i) {
+      const NodeId neighbor = record.neighbor(i);
+      if (neighbor >= out_.graph.count()) {
+        throw Error("vertex {} points to {}, which does not exist", id, neighbor);
+      }
+      neighbors_.push_back(row_of(neighbor));
+    }
+    out_.graph.set_neighbors(row_of(id), neighbors_);
+    std::memcpy(out_.rows.mutable_row(row_of(id)), record.vector, out_.rows.view().row_bytes());
+  }
+
+ private:
+  NodeId row_of(NodeId v) const { return rows_.empty() ? v : rows_[v]; }
+
+  Records records_;
+  const std::span<const NodeId> rows_;
   StoredGraph& out_;
   std::vector<NodeId> neighbors_;
 };
@@ -46,6 +82,7 @@ layout::Manifest without_regions(layout::Manifest manifest) {
   manifest.regions.clear();
   manifest.placement.reset();
   manifest.graph().neighbor_code_bytes = 0;
+  manifest.graph().list_bytes = 0;
   manifest.farvec_version = version();
   manifest.farvec_commit = commit();
   return manifest;
@@ -61,7 +98,7 @@ StoredGraph read_graph(const layout::IndexDirectory& directory,
                        const layout::LoadOptions& options) {
   const layout::Manifest& manifest = directory.manifest();
   if (!manifest.is_graph() || manifest.is_slotted()) {
-    throw Error("{} is no graph in records (csr, inline, padded): its layout is {}",
+    throw Error("{} is no graph in records (csr, packed, inline, padded): its layout is {}",
                 directory.path().string(), manifest.layout_name());
   }
   const layout::GraphLocator locator = directory.load_locator(options);
@@ -69,10 +106,12 @@ StoredGraph read_graph(const layout::IndexDirectory& directory,
   StoredGraph stored{without_regions(manifest),
                      dataset::VectorSet(manifest.count, manifest.dimension, manifest.stored_type),
                      graph::Graph(manifest.count, manifest.graph().max_degree)};
-  stored.graph.entry = manifest.graph().entry;
+  const std::vector<NodeId> rows = rows_of(locator, region.data());
+  const NodeId entry = manifest.graph().entry;
+  stored.graph.entry = rows.empty() ? entry : rows[entry];
   parallel_for(manifest.count, kRecordRun, resolve_threads(options.threads),
                [&](std::size_t begin, std::size_t end, unsigned) {
-                 RecordReader reader(locator, region.data(), stored);
+                 GraphReader reader(Records(locator, region.data()), rows, stored);
                  for (std::size_t v = begin; v < end; ++v) reader.read(static_cast<NodeId>(v));
                });
   return stored;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -25,7 +26,8 @@ class EndpointNodeSource {
         dispatcher_(dispatcher),
         lane_(lane),
         cache_(cache),
-        slot_bytes_(slot_bytes(locator)) {}
+        slot_bytes_(slot_bytes(locator)),
+        scratch_(locator.geometry().scratch_ids()) {}
 
   /// What the dispatcher must have for a graph's searches.
   static DispatcherOptions dispatcher_options(const layout::GraphLocator& locator,
@@ -111,7 +113,7 @@ class EndpointNodeSource {
   template <typename Visit>
   Status visit_one(NodeId id, const layout::Extent& extent, std::span<const std::byte> bytes,
                    Visit& visit) {
-    const Result<NodeRecord> record = locator_.parse(id, extent, bytes);
+    const Result<NodeRecord> record = locator_.parse(id, extent, bytes, scratch_);
     if (!record.ok()) return record.status();
     visit(id, record.value());
     return {};
@@ -126,6 +128,7 @@ class EndpointNodeSource {
   bool partial_ = false;
   QueryCounts* counts_ = nullptr;
   Hop hop_;
+  std::vector<NodeId> scratch_;  ///< neighbours of the record that is visited
 };
 
 }  // namespace farvec::search

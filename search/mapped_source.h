@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/status.h"
@@ -21,7 +22,11 @@ class MappedNodeSource {
  public:
   MappedNodeSource(const layout::GraphLocator& locator, const std::byte* region,
                    coroutines::Scheduler& scheduler, transport::Device* device)
-      : locator_(locator), region_(region), scheduler_(scheduler), device_(device) {}
+      : locator_(locator),
+        region_(region),
+        scheduler_(scheduler),
+        device_(device),
+        scratch_(locator.geometry().scratch_ids()) {}
 
   /// Before each search. The task must live until the next call.
   void begin(SearchTask& task) {
@@ -51,7 +56,7 @@ class MappedNodeSource {
     while (device_ != nullptr && now_ticks() < ready) scheduler_.yield();
     for (std::size_t i = 0; i < frontier.size(); ++i) {
       const Result<NodeRecord> record = locator_.parse(
-          frontier[i], extents_[i], {region_ + extents_[i].offset, extents_[i].bytes});
+          frontier[i], extents_[i], {region_ + extents_[i].offset, extents_[i].bytes}, scratch_);
       if (!record.ok()) return record.status();
       visit(frontier[i], record.value());
     }
@@ -75,8 +80,9 @@ class MappedNodeSource {
   Ticks deadline_ = 0;
   QueryCounts* counts_ = nullptr;
   layout::Extent extents_[graph::kMaxWidth];
-  std::uint32_t bytes_[graph::kMaxWidth];
-  Ticks ready_[graph::kMaxWidth];
+  std::uint32_t bytes_[graph::kMaxWidth] = {};
+  Ticks ready_[graph::kMaxWidth] = {};
+  std::vector<NodeId> scratch_;  ///< neighbours of the record that is visited
 };
 
 }  // namespace farvec::search

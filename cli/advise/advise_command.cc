@@ -181,7 +181,7 @@ void add_setting_options(Command& command, AdviseArguments& arguments) {
       .show_default();
   command
       .add_option("--graph-layout", arguments.graph_layouts,
-                  "Layouts of graphs to try: all, or some of csr, inline, padded and slotted (for\n"
+                  "Layouts of graphs to try: all, or some of csr, packed, inline, padded and slotted (for\n"
                   "disks)")
       .show_default();
   command

@@ -94,7 +94,7 @@ void check_options(const Command& command, const BuildArguments& arguments) {
   rpc::refuse_unused(command,
                      std::vector<rpc::OptionRule>{
                          {"--record-checksum", !slotted,
-                          "csr, inline and padded: every slotted page has a checksum of its own"}});
+                          "csr, packed, inline and padded: every slotted page has a checksum of its own"}});
 }
 
 void check_arguments(const BuildArguments& arguments) {
@@ -150,9 +150,10 @@ void add_graph_options(Command& command, BuildArguments& arguments) {
   add_code_bits_option(command, arguments.code_bits);
   command
       .add_option("--layout", arguments.layout,
-                  "csr, inline (codes of the neighbours in the record: more bytes, no codes in "
-                  "DRAM), padded (DiskANN's: whole nodes in blocks), or slotted (pages for SSDs, "
-                  "searched with --tier ssd)")
+                  "csr; packed (compressed lists of neighbours, vertices in an order that makes\n"
+                  "them short: fewer bytes, a longer build); inline (codes of the neighbours in\n"
+                  "the record: more bytes, no codes in DRAM); padded (DiskANN's: whole nodes in\n"
+                  "blocks); or slotted (pages for SSDs, searched with --tier ssd)")
       .show_default();
   add_slotted_options(command, arguments.slotted);
   command.add_option("--threads", graph.threads, "0: one per processor").show_default();

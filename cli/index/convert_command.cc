@@ -70,10 +70,10 @@ void convert(const ConvertArguments& arguments) {
 void register_convert_command(Command& tool) {
   Command command = tool.add_command("convert", "Write an index's graph in another layout");
   auto arguments = std::make_shared<ConvertArguments>();
-  command.add_option("--index", arguments->index, "Graph index to read: csr, inline or padded")
+  command.add_option("--index", arguments->index, "Graph index to read: csr, packed, inline or padded")
       .required();
   command.add_option("--out", arguments->out, "Index directory to make").required();
-  command.add_option("--layout", arguments->layout, "csr, inline or padded").required();
+  command.add_option("--layout", arguments->layout, "csr, packed, inline or padded").required();
   add_code_bits_option(command, arguments->code_bits);
   command.add_flag("--record-checksum", arguments->record_checksum,
                    "4 bytes more per record, checked on every read");

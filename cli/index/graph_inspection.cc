@@ -110,8 +110,7 @@ void GraphInspection::add_json(nlohmann::ordered_json& json) const {
 std::unique_ptr<Inspection> inspect_part(const layout::IndexDirectory& index,
                                          const layout::GraphPart& part, unsigned threads) {
   if (part.slotted) return inspect_pages(index, threads);
-  return std::make_unique<GraphInspection>(
-      index, layout::degree_report(index.load_offset_table({.quiet = true})));
+  return std::make_unique<GraphInspection>(index, layout::degree_report(index));
 }
 
 }  // namespace farvec::cli

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <utility>
 
+#include "base/check.h"
 #include "base/error.h"
 
 namespace farvec::layout {
@@ -42,23 +44,25 @@ std::string_view to_string(LayoutKind kind) {
     case LayoutKind::slotted:
       return "slotted";
     case LayoutKind::inlined:
+      return "inline";
+    case LayoutKind::packed:
       break;
   }
-  return "inline";
+  return "packed";
 }
 
 LayoutKind parse_layout_kind(std::string_view text) {
   for (const LayoutKind kind : kGraphLayouts) {
     if (text == to_string(kind)) return kind;
   }
-  throw Error("unknown layout '{}': use csr, inline, padded or slotted", text);
+  throw Error("unknown layout '{}': use csr, packed, inline, padded or slotted", text);
 }
 
 std::uint32_t GraphGeometry::max_record_bytes() const {
   if (kind == LayoutKind::padded || kind == LayoutKind::inlined) {
     return slot_shape(*this).slot_bytes;
   }
-  return vector_bytes + max_degree * static_cast<std::uint32_t>(sizeof(NodeId)) + checksum_bytes();
+  return fixed_bytes() + most_units() * table_unit();
 }
 
 void GraphGeometry::validate() const {
@@ -69,7 +73,9 @@ void GraphGeometry::validate() const {
   require(count >= 1 && count < kInvalidNode, "vertex count", count);
   require(vector_bytes >= 1 && vector_bytes <= kMaxDimension * sizeof(float), "vector_bytes",
           vector_bytes);
-  require(max_degree >= 1 && max_degree <= OffsetTable::kMaxDegree, "max_degree", max_degree);
+  require(max_degree >= 1 && max_degree <= OffsetTable::kMostLength, "max_degree", max_degree);
+  require(!needs_offset_table(kind) || most_units() <= OffsetTable::kMostLength, "max_degree",
+          max_degree);
   require((code_bytes > 0) == (kind == LayoutKind::inlined) && code_bytes <= kMostCodeBytes,
           "bytes of codes in records", code_bytes);
   require(std::has_single_bit(block_bytes) && block_bytes >= 512 && block_bytes <= (1u << 20),
@@ -83,7 +89,8 @@ std::uint32_t record_checksum(std::span<const std::byte> bytes, NodeId id) {
 GraphLocator::GraphLocator(GraphGeometry geometry, OffsetTable table)
     : geometry_(geometry), table_(std::move(table)) {
   geometry_.validate();
-  fixed_bytes_ = geometry_.vector_bytes + geometry_.checksum_bytes();
+  fixed_bytes_ = geometry_.fixed_bytes();
+  table_unit_ = geometry_.table_unit();
   const SlotShape shape = slot_shape(geometry_);
   slot_bytes_ = shape.slot_bytes;
   nodes_per_group_ = shape.nodes_per_group;
@@ -97,11 +104,42 @@ GraphLocator::GraphLocator(GraphGeometry geometry, OffsetTable table)
 std::uint64_t GraphLocator::begin_of(std::size_t begin) const {
   if (needs_offset_table(geometry_.kind)) {
     const bool inside = begin < geometry_.count;
-    return csr_offset(
-        begin, inside ? table_.find(static_cast<NodeId>(begin)).first : table_.total_edges());
+    return table_offset(begin,
+                        inside ? table_.find(static_cast<NodeId>(begin)).first : table_.total());
   }
   if (begin < geometry_.count) return slot_offset(begin);
   return layout::region_bytes(geometry_, 0);
+}
+
+Result<NodeRecord> GraphLocator::parse_packed(NodeId id, std::span<const std::byte> bytes,
+                                              std::span<NodeId> scratch) const {
+  FARVEC_CHECK(scratch.size() >= geometry_.scratch_ids(), "room for {} ids", scratch.size());
+  const std::uint32_t degree_bytes = geometry_.degree_bytes();
+  if (bytes.size() < fixed_bytes_ + degree_bytes) [[unlikely]] {
+    return Status(StatusCode::data_loss, "a record is shorter than its vector");
+  }
+  const std::byte* const row = bytes.data() + bytes.size() - fixed_bytes_;
+  const std::byte* const list = bytes.data() + degree_bytes;
+  NodeRecord record{.vector = row + sizeof(NodeId),
+                    .neighbors = reinterpret_cast<const std::byte*>(scratch.data()),
+                    .degree = 0,
+                    .row = load_unaligned<NodeId>(row)};
+  std::memcpy(&record.degree, bytes.data(), degree_bytes);  // little-endian
+  if (record.degree > geometry_.max_degree) [[unlikely]] {
+    return Status(StatusCode::data_loss, "a record claims more neighbours than the graph has");
+  }
+  if (record.row >= geometry_.count) [[unlikely]] {
+    return Status(StatusCode::data_loss, "a record is of a row that does not exist");
+  }
+  const auto readable = static_cast<std::uint32_t>(bytes.size() - degree_bytes);
+  if (!decode_list({list, readable - fixed_bytes_, readable, record.degree}, scratch.data()))
+      [[unlikely]] {
+    return Status(StatusCode::data_loss, "a record's neighbours are not as long as it says");
+  }
+  if (geometry_.record_checksum && !checksum_matches(id, bytes)) [[unlikely]] {
+    return Status(StatusCode::data_loss, "a record does not match its checksum");
+  }
+  return record;
 }
 
 bool GraphLocator::checksum_matches(NodeId id, std::span<const std::byte> bytes) const {
@@ -110,10 +148,10 @@ bool GraphLocator::checksum_matches(NodeId id, std::span<const std::byte> bytes)
          layout::record_checksum(bytes.first(covered), id);
 }
 
-std::uint64_t region_bytes(const GraphGeometry& geometry, std::uint64_t edges) {
-  if (geometry.kind == LayoutKind::csr) {
-    return kRegionHeaderBytes + edges * sizeof(NodeId) +
-           geometry.count * std::uint64_t{geometry.vector_bytes + geometry.checksum_bytes()};
+std::uint64_t region_bytes(const GraphGeometry& geometry, std::uint64_t units) {
+  if (needs_offset_table(geometry.kind)) {
+    return kRegionHeaderBytes + units * geometry.table_unit() +
+           geometry.count * std::uint64_t{geometry.fixed_bytes()};
   }
   const SlotShape shape = slot_shape(geometry);
   return kRegionHeaderBytes + round_up(geometry.count, shape.nodes_per_group) /

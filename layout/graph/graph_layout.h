@@ -9,6 +9,7 @@
 #include "base/node_record.h"
 #include "base/status.h"
 #include "base/types.h"
+#include "layout/graph/neighbor_list.h"
 #include "layout/graph/offset_table.h"
 #include "layout/region/region_bytes.h"
 
@@ -20,17 +21,20 @@ namespace farvec::layout {
 /// slotted: for SSDs, see pages/slotted_page.h; nothing else in this file reads it.
 /// inlined: codes of the neighbours, vector, room for max_degree ids of which the unused are
 /// kInvalidNode; whole cache lines per record, so that a hop reads neighbouring lines alone.
-enum class LayoutKind : std::uint8_t { csr = 0, padded = 1, slotted = 2, inlined = 3 };
+/// packed: degree, neighbour list (neighbor_list.h), row in the data set, vector; nothing between
+/// records. Its vertices are numbered in an order that makes their lists short.
+enum class LayoutKind : std::uint8_t { csr = 0, padded = 1, slotted = 2, inlined = 3, packed = 4 };
 
 inline constexpr LayoutKind kGraphLayouts[] = {LayoutKind::csr, LayoutKind::padded,
-                                               LayoutKind::slotted, LayoutKind::inlined};
+                                               LayoutKind::slotted, LayoutKind::inlined,
+                                               LayoutKind::packed};
 
 /// Records lie where a table of offsets says, which a compute node keeps.
 constexpr bool needs_offset_table(LayoutKind kind) {
-  return kind == LayoutKind::csr;
+  return kind == LayoutKind::csr || kind == LayoutKind::packed;
 }
 
-/// "csr", "padded", "slotted", "inline".
+/// "csr", "padded", "slotted", "inline", "packed".
 std::string_view to_string(LayoutKind kind);
 /// Throws Error naming the accepted words.
 LayoutKind parse_layout_kind(std::string_view text);
@@ -47,6 +51,25 @@ struct GraphGeometry {
   std::size_t count = 0;
 
   std::uint32_t checksum_bytes() const { return record_checksum ? 4 : 0; }
+  /// Of a record whose address a table gives: all that every record has.
+  std::uint32_t fixed_bytes() const {
+    const auto row_bytes = kind == LayoutKind::packed ? sizeof(NodeId) : 0;
+    return vector_bytes + static_cast<std::uint32_t>(row_bytes) + checksum_bytes();
+  }
+  /// Packed: of the number of neighbours at the beginning of a record.
+  std::uint32_t degree_bytes() const { return max_degree < 256 ? 1 : 2; }
+  /// What the table of offsets counts: ids of 4 bytes, or bytes of degrees and lists.
+  std::uint32_t table_unit() const {
+    return kind == LayoutKind::packed ? 1 : static_cast<std::uint32_t>(sizeof(NodeId));
+  }
+  /// The most that a vertex has of them.
+  std::uint32_t most_units() const {
+    return kind == LayoutKind::packed ? degree_bytes() + max_list_bytes(max_degree) : max_degree;
+  }
+  /// Room for the neighbours of one record that GraphLocator::parse() needs.
+  std::uint32_t scratch_ids() const {
+    return kind == LayoutKind::packed ? (max_degree + 3) / 4 * 4 : 0;
+  }
   static constexpr std::uint32_t kMostCodeBytes = 1u << 24;
   /// The longest record: what a reader's buffer must hold.
   std::uint32_t max_record_bytes() const;
@@ -82,10 +105,9 @@ class GraphLocator {
   /// id < count; not checked.
   Extent locate(NodeId id) const {
     if (needs_offset_table(geometry_.kind)) {
-      const OffsetTable::Edges edges = table_.find(id);
-      return {csr_offset(id, edges.first),
-              fixed_bytes_ + edges.degree * static_cast<std::uint32_t>(sizeof(NodeId)),
-              edges.degree};
+      const OffsetTable::Run run = table_.find(id);
+      return {table_offset(id, run.first), fixed_bytes_ + run.length * table_unit_,
+              geometry_.kind == LayoutKind::csr ? run.length : geometry_.max_degree};
     }
     return {slot_offset(id), slot_bytes_, geometry_.max_degree};
   }
@@ -96,13 +118,16 @@ class GraphLocator {
   }
 
   /// Reads the record that was fetched from `extent` in place. data_loss when the length is not
-  /// the extent's, the degree is above max_degree, or the checksum does not match. Neighbour ids
-  /// are not compared with `count`: whoever indexes by one does that.
-  Result<NodeRecord> parse(NodeId id, const Extent& extent,
-                           std::span<const std::byte> bytes) const {
+  /// the extent's, the degree is above max_degree, the list has another length, the row does not
+  /// exist, or the checksum does not match. Neighbour ids are not compared with `count`: whoever
+  /// indexes by one does that. `scratch` has room for geometry().scratch_ids(); a packed record's
+  /// neighbours are decoded into it.
+  Result<NodeRecord> parse(NodeId id, const Extent& extent, std::span<const std::byte> bytes,
+                           std::span<NodeId> scratch) const {
     if (bytes.size() != extent.bytes) [[unlikely]] {
       return Status(StatusCode::data_loss, "a record came back shorter than it is");
     }
+    if (geometry_.kind == LayoutKind::packed) return parse_packed(id, bytes, scratch);
     const std::byte* const vector = bytes.data() + geometry_.code_bytes;
     NodeRecord record{vector, vector + geometry_.vector_bytes, extent.degree};
     if (geometry_.kind == LayoutKind::padded) {
@@ -129,9 +154,11 @@ class GraphLocator {
   std::uint64_t begin_of(std::size_t begin) const;
 
  private:
-  std::uint64_t csr_offset(std::uint64_t id, std::uint64_t edges_before) const {
-    return kRegionHeaderBytes + id * fixed_bytes_ + edges_before * sizeof(NodeId);
+  std::uint64_t table_offset(std::uint64_t id, std::uint64_t units_before) const {
+    return kRegionHeaderBytes + id * fixed_bytes_ + units_before * table_unit_;
   }
+  Result<NodeRecord> parse_packed(NodeId id, std::span<const std::byte> bytes,
+                                  std::span<NodeId> scratch) const;
   std::uint64_t slot_offset(std::uint64_t id) const {
     if (geometry_.kind == LayoutKind::inlined) return kRegionHeaderBytes + id * slot_bytes_;
     const std::uint64_t group = id / nodes_per_group_;
@@ -142,7 +169,8 @@ class GraphLocator {
 
   GraphGeometry geometry_;
   OffsetTable table_;
-  std::uint32_t fixed_bytes_ = 0;  ///< of a csr record: all but the ids
+  std::uint32_t fixed_bytes_ = 0;
+  std::uint32_t table_unit_ = 0;
   // Padded: a group is the smallest run of whole blocks that holds whole nodes, one block with
   // several nodes or one node over several blocks. Inlined: a group is a slot.
   std::uint32_t slot_bytes_ = 0;
@@ -150,8 +178,8 @@ class GraphLocator {
   std::uint32_t group_bytes_ = 0;
 };
 
-/// Region bytes of this geometry (its `count` vertices have `edges` neighbours in total), header
-/// included, without building anything.
-std::uint64_t region_bytes(const GraphGeometry& geometry, std::uint64_t edges);
+/// Region bytes of this geometry, header included, without building anything. `units` is the total
+/// of the offset table: edges, or of the packed layout bytes of degrees and lists.
+std::uint64_t region_bytes(const GraphGeometry& geometry, std::uint64_t units);
 
 }  // namespace farvec::layout

@@ -8,16 +8,16 @@
 
 namespace farvec::layout {
 
-OffsetTable::OffsetTable(std::span<const std::uint32_t> degrees)
-    : storage_(table_bytes(degrees.size())), lines_(storage_.data()), count_(degrees.size()) {
+OffsetTable::OffsetTable(std::span<const std::uint32_t> lengths)
+    : storage_(table_bytes(lengths.size())), lines_(storage_.data()), count_(lengths.size()) {
   for (std::size_t first = 0; first < count_; first += kVerticesPerLine) {
     const std::size_t length = std::min(kVerticesPerLine, count_ - first);
     fill_line(storage_.data() + first / kVerticesPerLine * kCacheLineBytes,
-              degrees.subspan(first, length));
+              lengths.subspan(first, length));
   }
 }
 
-OffsetTable::OffsetTable(Bytes bytes, std::size_t count, std::uint32_t max_degree)
+OffsetTable::OffsetTable(Bytes bytes, std::size_t count, std::uint32_t most)
     : storage_(std::move(bytes.storage)), count_(count) {
   FARVEC_CHECK(bytes.offset % kCacheLineBytes == 0, "{}", bytes.offset);
   if (storage_.size() != bytes.offset + table_bytes(count)) {
@@ -26,38 +26,38 @@ OffsetTable::OffsetTable(Bytes bytes, std::size_t count, std::uint32_t max_degre
                 storage_.size() - std::min(bytes.offset, storage_.size()));
   }
   lines_ = storage_.data() + bytes.offset;
-  for (std::size_t line = 0; line * kVerticesPerLine < count; ++line) check_line(line, max_degree);
+  for (std::size_t line = 0; line * kVerticesPerLine < count; ++line) check_line(line, most);
 }
 
-void OffsetTable::fill_line(std::byte* address, std::span<const std::uint32_t> degrees) {
-  store_unaligned(address, total_edges_);
+void OffsetTable::fill_line(std::byte* address, std::span<const std::uint32_t> lengths) {
+  store_unaligned(address, total_);
   std::uint32_t sum = 0;
   for (std::size_t i = 0; i < kVerticesPerLine; ++i) {
-    const std::uint32_t degree = i < degrees.size() ? degrees[i] : 0;
-    if (degree > kMaxDegree) {
-      throw Error("a vertex has {} neighbours; the offset table holds at most {}: lower the degree",
-                  degree, kMaxDegree);
+    const std::uint32_t length = i < lengths.size() ? lengths[i] : 0;
+    if (length > kMostLength) {
+      throw Error("a vertex's neighbours take {}; the offset table holds at most {}: lower the degree",
+                  length, kMostLength);
     }
-    sum += degree;
+    sum += length;
     store_unaligned(address + 8 + 2 * i, static_cast<std::uint16_t>(sum));
   }
-  total_edges_ += sum;
+  total_ += sum;
 }
 
-void OffsetTable::check_line(std::size_t line, std::uint32_t max_degree) {
+void OffsetTable::check_line(std::size_t line, std::uint32_t most) {
   const std::byte* const address = lines_ + line * kCacheLineBytes;
-  bool good = load_unaligned<std::uint64_t>(address) == total_edges_ && total_edges_ <= kBaseMask;
+  bool good = load_unaligned<std::uint64_t>(address) == total_ && total_ <= kBaseMask;
   std::uint16_t before = 0;
   for (std::size_t i = 0; i < kVerticesPerLine; ++i) {
     const auto after = load_unaligned<std::uint16_t>(address + 8 + 2 * i);
-    const std::uint32_t limit = line * kVerticesPerLine + i < count_ ? max_degree : 0;
+    const std::uint32_t limit = line * kVerticesPerLine + i < count_ ? most : 0;
     good = good && after >= before && static_cast<std::uint32_t>(after - before) <= limit;
     before = after;
   }
   if (!good) {
     throw Error("line {} of the offset table does not follow from the one before: damaged", line);
   }
-  total_edges_ += before;
+  total_ += before;
 }
 
 }  // namespace farvec::layout

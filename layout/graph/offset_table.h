@@ -1,4 +1,5 @@
-// The compressed offset table of a CSR graph: where a vertex's neighbours begin, and how many.
+// The compressed offset table of a graph: where a vertex's neighbours begin, and how long they are.
+// It counts what the layout counts: ids, or bytes of lists.
 #pragma once
 
 #include <cstddef>
@@ -10,34 +11,34 @@
 
 namespace farvec::layout {
 
-/// Twenty-eight vertices share one cache line: 64 bits that count the edges before the first of
-/// them, then the running sum of degrees after each of them in 16 bits. 64 / 28 = 2.29 bytes per
+/// Twenty-eight vertices share one cache line: 64 bits that count what lies before the first of
+/// them, then the running sum of lengths after each of them in 16 bits. 64 / 28 = 2.29 bytes per
 /// vertex, and a look-up touches one line. Immutable once built; shared by all threads.
 class OffsetTable {
  public:
   static constexpr std::size_t kVerticesPerLine = 28;
   /// 28 of them still fit the 16-bit sum.
-  static constexpr std::uint32_t kMaxDegree = 65535 / kVerticesPerLine;
+  static constexpr std::uint32_t kMostLength = 65535 / kVerticesPerLine;
 
-  struct Edges {
-    std::uint64_t first = 0;  ///< edges of all vertices before this one
-    std::uint32_t degree = 0;
+  struct Run {
+    std::uint64_t first = 0;  ///< the lengths of all vertices before this one
+    std::uint32_t length = 0;
   };
 
   OffsetTable() = default;
-  /// Throws Error when a degree exceeds kMaxDegree.
-  explicit OffsetTable(std::span<const std::uint32_t> degrees);
+  /// Throws Error when a length exceeds kMostLength.
+  explicit OffsetTable(std::span<const std::uint32_t> lengths);
   /// Takes over `storage`, in which bytes() of a table of `count` vertices begin at `offset`, a
   /// multiple of 64. Throws Error when they do not end with it, or are not a table in which every
-  /// degree is at most `max_degree`.
+  /// length is at most `most`.
   struct Bytes {
     HugeBuffer storage;
     std::size_t offset = 0;
   };
-  OffsetTable(Bytes bytes, std::size_t count, std::uint32_t max_degree);
+  OffsetTable(Bytes bytes, std::size_t count, std::uint32_t most);
 
   /// id < count(); not checked.
-  Edges find(NodeId id) const {
+  Run find(NodeId id) const {
     const std::size_t line = id / kVerticesPerLine;
     const std::byte* const address = lines_ + line * kCacheLineBytes;
     // Sum number i lies at byte 8 + 2 i. The base fits 48 bits, so its own top 16 bits are zero
@@ -53,7 +54,7 @@ class OffsetTable {
   }
 
   std::size_t count() const { return count_; }
-  std::uint64_t total_edges() const { return total_edges_; }
+  std::uint64_t total() const { return total_; }
   std::span<const std::byte> bytes() const { return {lines_, table_bytes(count_)}; }
 
   static constexpr std::size_t table_bytes(std::size_t count) {
@@ -63,13 +64,13 @@ class OffsetTable {
  private:
   static constexpr std::uint64_t kBaseMask = (std::uint64_t{1} << 48) - 1;
 
-  void fill_line(std::byte* address, std::span<const std::uint32_t> degrees);
-  void check_line(std::size_t line, std::uint32_t max_degree);
+  void fill_line(std::byte* address, std::span<const std::uint32_t> lengths);
+  void check_line(std::size_t line, std::uint32_t most);
 
   HugeBuffer storage_;
   const std::byte* lines_ = nullptr;  ///< in storage_
   std::size_t count_ = 0;
-  std::uint64_t total_edges_ = 0;
+  std::uint64_t total_ = 0;
 };
 
 }  // namespace farvec::layout

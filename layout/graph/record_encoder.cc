@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include "base/check.h"
 #include "base/error.h"
@@ -9,19 +10,21 @@
 
 namespace farvec::layout {
 
-RecordEncoder::RecordEncoder(const GraphLocator& locator, const AdjacencyView& graph,
-                             const VectorView& vectors, NeighborCodeWriter write_codes)
-    : locator_(locator), graph_(graph), vectors_(vectors), write_codes_(std::move(write_codes)) {
+RecordEncoder::RecordEncoder(const GraphLocator& locator, RecordContents contents)
+    : locator_(locator), contents_(std::move(contents)) {
   const GraphGeometry& geometry = locator.geometry();
-  if (graph.count != geometry.count || vectors.count != geometry.count) {
-    throw Error("cannot encode {} vertices and {} vectors as a graph of {}", graph.count,
+  const VectorView& vectors = contents_.vectors;
+  if (contents_.graph.count != geometry.count || vectors.count != geometry.count) {
+    throw Error("cannot encode {} vertices and {} vectors as a graph of {}", contents_.graph.count,
                 vectors.count, geometry.count);
   }
   if (vectors.row_bytes() != geometry.vector_bytes) {
     throw Error("cannot encode vectors of {} bytes as records with {}", vectors.row_bytes(),
                 geometry.vector_bytes);
   }
-  FARVEC_CHECK((write_codes_ != nullptr) == (geometry.kind == LayoutKind::inlined));
+  FARVEC_CHECK((contents_.write_codes != nullptr) == (geometry.kind == LayoutKind::inlined));
+  FARVEC_CHECK(contents_.rows.size() ==
+               (geometry.kind == LayoutKind::packed ? geometry.count : 0));
 }
 
 std::size_t RecordEncoder::bytes_of(std::size_t begin, std::size_t end) const {
@@ -35,23 +38,28 @@ void RecordEncoder::encode(std::size_t begin, std::size_t end, std::span<std::by
   for (std::size_t v = begin; v < end; ++v) {
     const auto id = static_cast<NodeId>(v);
     const Extent extent = locator_.locate(id);
-    encode_record(id, out.subspan(extent.offset - origin, extent.bytes));
+    const auto record = out.subspan(extent.offset - origin, extent.bytes);
+    locator_.geometry().kind == LayoutKind::packed ? encode_packed(id, record)
+                                                   : encode_record(id, record);
+    if (!locator_.geometry().record_checksum) continue;
+    const std::size_t covered = record.size() - sizeof(std::uint32_t);
+    store_unaligned(record.data() + covered, record_checksum(record.first(covered), id));
   }
 }
 
 void RecordEncoder::encode_record(NodeId id, std::span<std::byte> out) const {
   const GraphGeometry& geometry = locator_.geometry();
-  const std::uint32_t degree = graph_.degrees[id];
+  const std::uint32_t degree = contents_.graph.degrees[id];
   FARVEC_CHECK(degree <= geometry.max_degree, "vertex {} has {} neighbours", id, degree);
-  if (write_codes_) write_codes_(id, out.first(geometry.code_bytes));
+  if (contents_.write_codes) contents_.write_codes(id, out.first(geometry.code_bytes));
   std::byte* cursor = out.data() + geometry.code_bytes;
-  std::memcpy(cursor, vectors_.row(id), geometry.vector_bytes);
+  std::memcpy(cursor, contents_.vectors.row(id), geometry.vector_bytes);
   cursor += geometry.vector_bytes;
   if (geometry.kind == LayoutKind::padded) {
     store_unaligned(cursor, degree);
     cursor += sizeof(degree);
   }
-  const NodeId* const neighbors = graph_.row(id);
+  const NodeId* const neighbors = contents_.graph.row(id);
   for (std::uint32_t i = 0; i < degree; ++i) {
     FARVEC_CHECK(neighbors[i] < geometry.count, "vertex {} points to {}", id, neighbors[i]);
     store_unaligned(cursor + std::size_t{i} * sizeof(NodeId), neighbors[i]);
@@ -60,13 +68,30 @@ void RecordEncoder::encode_record(NodeId id, std::span<std::byte> out) const {
     std::memset(cursor + std::size_t{degree} * sizeof(NodeId), 0xff,
                 (geometry.max_degree - degree) * sizeof(NodeId));
   }
-  if (!geometry.record_checksum) return;
-  const std::size_t covered = out.size() - sizeof(std::uint32_t);
-  store_unaligned(out.data() + covered, record_checksum(out.first(covered), id));
 }
 
-OffsetTable make_offset_table(const AdjacencyView& graph) {
-  return OffsetTable({graph.degrees, graph.count});
+void RecordEncoder::encode_packed(NodeId id, std::span<std::byte> out) const {
+  const GraphGeometry& geometry = locator_.geometry();
+  const std::uint32_t degree = contents_.graph.degrees[id];
+  FARVEC_CHECK(degree <= geometry.max_degree, "vertex {} has {} neighbours", id, degree);
+  const std::span neighbors(contents_.graph.row(id), degree);
+  FARVEC_CHECK(degree == 0 || neighbors.back() < geometry.count, "vertex {} points to {}", id,
+               neighbors.back());
+  std::memcpy(out.data(), &degree, geometry.degree_bytes());  // little-endian
+  encode_list(neighbors, out.data() + geometry.degree_bytes());
+  // The list comes before the rest, so that whoever decodes it may read on.
+  std::byte* const row = out.data() + out.size() - geometry.fixed_bytes();
+  store_unaligned(row, contents_.rows[id]);
+  std::memcpy(row + sizeof(NodeId), contents_.vectors.row(id), geometry.vector_bytes);
+}
+
+OffsetTable make_offset_table(const GraphGeometry& geometry, const AdjacencyView& graph) {
+  if (geometry.kind != LayoutKind::packed) return OffsetTable({graph.degrees, graph.count});
+  std::vector<std::uint32_t> lengths(graph.count);
+  for (std::size_t v = 0; v < graph.count; ++v) {
+    lengths[v] = geometry.degree_bytes() + list_bytes({graph.row(v), graph.degrees[v]});
+  }
+  return OffsetTable(lengths);
 }
 
 HugeBuffer encode_region(const RecordEncoder& encoder, const GraphLocator& locator,

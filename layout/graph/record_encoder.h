@@ -16,14 +16,21 @@ namespace farvec::layout {
 /// the inline layout: geometry.code_bytes. Called by any thread.
 using NeighborCodeWriter = std::function<void(NodeId, std::span<std::byte>)>;
 
+/// What a region of records holds; borrowed.
+struct RecordContents {
+  AdjacencyView graph;
+  VectorView vectors;              ///< row v is of vertex v, in the stored type
+  NeighborCodeWriter write_codes;  ///< of the inline layout alone
+  /// Of the packed layout alone, whose lists ascend: [v] is the row in the data set of vertex v.
+  std::span<const NodeId> rows;
+};
+
 /// Encodes any run of vertices by itself, so that a writer streams and threads share the work.
-/// Borrows everything it is given.
+/// Borrows the locator and what the contents borrow.
 class RecordEncoder {
  public:
-  /// `vectors` holds row v of the graph in its stored type; `write_codes` is for the inline layout
-  /// alone. Throws Error when shapes disagree.
-  RecordEncoder(const GraphLocator& locator, const AdjacencyView& graph, const VectorView& vectors,
-                NeighborCodeWriter write_codes = {});
+  /// Throws Error when shapes disagree.
+  RecordEncoder(const GraphLocator& locator, RecordContents contents);
 
   /// Bytes that vertices [begin, end) take, gaps included.
   std::size_t bytes_of(std::size_t begin, std::size_t end) const;
@@ -33,15 +40,14 @@ class RecordEncoder {
 
  private:
   void encode_record(NodeId id, std::span<std::byte> out) const;
+  void encode_packed(NodeId id, std::span<std::byte> out) const;
 
   const GraphLocator& locator_;
-  const AdjacencyView graph_;
-  const VectorView vectors_;
-  const NeighborCodeWriter write_codes_;
+  const RecordContents contents_;
 };
 
-/// The offset table of a graph.
-OffsetTable make_offset_table(const AdjacencyView& graph);
+/// The offset table of a graph in this layout. Lists of a packed one ascend.
+OffsetTable make_offset_table(const GraphGeometry& geometry, const AdjacencyView& graph);
 
 /// The whole region in memory: header bytes left zero (not published), then the payload.
 HugeBuffer encode_region(const RecordEncoder& encoder, const GraphLocator& locator,

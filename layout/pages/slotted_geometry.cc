@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "layout/graph/offset_table.h"
-#include "layout/pages/neighbor_list.h"
+#include "layout/graph/neighbor_list.h"
 
 namespace farvec::layout {
 
@@ -39,7 +39,7 @@ void SlottedGeometry::validate() const {
   require(payload == PayloadKind::code ? extension_bits >= 1 && extension_bits <= 7
                                        : extension_bits == 0,
           "extension_bits", extension_bits);
-  require(max_degree >= 1 && max_degree <= OffsetTable::kMaxDegree, "max_degree", max_degree);
+  require(max_degree >= 1 && max_degree <= OffsetTable::kMostLength, "max_degree", max_degree);
   require(std::has_single_bit(page_bytes) && page_bytes >= kLeastPageBytes &&
               page_bytes <= kMostPageBytes,
           "page_bytes", page_bytes);

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "base/check.h"
-#include "layout/pages/neighbor_list.h"
+#include "layout/graph/neighbor_list.h"
 
 namespace farvec::layout {
 

@@ -36,6 +36,7 @@ Json graph_to_json(const Manifest& m, const GraphPart& graph) {
                {"average_degree", m.average_degree()},
                {"entry", graph.entry}};
   if (graph.layout == LayoutKind::inlined) json["neighbor_code_bytes"] = graph.neighbor_code_bytes;
+  if (graph.layout == LayoutKind::packed) json["list_bytes"] = graph.list_bytes;
   if (graph.slotted) json["slotted"] = slotted_to_json(*graph.slotted);
   return json;
 }
@@ -86,7 +87,7 @@ void read_graph(const JsonFields& fields, const Manifest& m, GraphPart& graph) {
   graph.layout = fields.word("layout", parse_layout_kind);
   graph.record_checksum = fields.boolean("record_checksum");
   graph.block_bytes = fields.integer32("block_bytes", 512, 1u << 20);
-  graph.max_degree = fields.integer32("max_degree", 1, OffsetTable::kMaxDegree);
+  graph.max_degree = fields.integer32("max_degree", 1, OffsetTable::kMostLength);
   graph.edges = fields.integer("edges", 0, m.count * graph.max_degree);
   graph.entry = fields.integer32("entry", 0, m.count - 1);
   if ((graph.block_bytes & (graph.block_bytes - 1)) != 0) {
@@ -95,6 +96,9 @@ void read_graph(const JsonFields& fields, const Manifest& m, GraphPart& graph) {
   if (graph.layout == LayoutKind::inlined) {
     graph.neighbor_code_bytes =
         fields.integer32("neighbor_code_bytes", 1, GraphGeometry::kMostCodeBytes);
+  }
+  if (graph.layout == LayoutKind::packed) {
+    graph.list_bytes = fields.integer("list_bytes", m.count, m.count * OffsetTable::kMostLength);
   }
   if (graph.layout == LayoutKind::slotted) add_slotted(fields.object("slotted"), m, graph);
 }
@@ -140,7 +144,7 @@ std::vector<ExpectedRegion> expected_regions(const Manifest& manifest, const Gra
   if (part.slotted) return slotted_regions(manifest, *part.slotted);
   const std::string graph = fmt::format("{} vertices with {} edges", manifest.count, part.edges);
   return {{records_kind(part.layout),
-           region_bytes(manifest.graph_geometry(), part.edges) - kRegionHeaderBytes, graph},
+           region_bytes(manifest.graph_geometry(), part.table_total()) - kRegionHeaderBytes, graph},
           {RegionKind::codes},
           {RegionKind::offsets, OffsetTable::table_bytes(manifest.count), graph}};
 }

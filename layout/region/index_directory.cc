@@ -150,12 +150,15 @@ void check_chunk(const RegionEntry& entry, std::size_t chunk, std::span<const st
 
 OffsetTable parse_offset_table(HugeBuffer region, const Manifest& manifest) {
   const GraphPart& graph = manifest.graph();
-  OffsetTable table({std::move(region), kRegionHeaderBytes}, manifest.count, graph.max_degree);
-  if (table.total_edges() != graph.edges) {
+  const bool packed = graph.layout == LayoutKind::packed;
+  const std::uint32_t most =
+      packed ? manifest.graph_geometry().most_units() : graph.max_degree;
+  OffsetTable table({std::move(region), kRegionHeaderBytes}, manifest.count, most);
+  if (table.total() != graph.table_total()) {
     throw Error(
-        "the offset table counts {} edges, the manifest {}: they do not belong together; "
+        "the offset table counts {} {}, the manifest {}: they do not belong together; "
         "rebuild the index",
-        table.total_edges(), graph.edges);
+        table.total(), packed ? "bytes of lists" : "edges", graph.table_total());
   }
   return table;
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/error.h"
 
 namespace farvec::layout {
 namespace {
@@ -38,7 +39,11 @@ LayoutCost layout_cost(const Manifest& manifest, LayoutKind layout) {
       cost.vectors_bytes = manifest.region(kVectorsRegion).file_bytes();
     }
   } else {
-    cost.records_bytes = region_bytes(geometry, manifest.graph().edges);
+    // Of a packed index the lists are known, whose total is the table's; of the others the edges.
+    const bool packed = layout == LayoutKind::packed;
+    FARVEC_CHECK(!packed || manifest.graph().layout == LayoutKind::packed);
+    cost.records_bytes =
+        region_bytes(geometry, packed ? manifest.graph().list_bytes : manifest.graph().edges);
   }
   if (needs_offset_table(layout)) {
     cost.offsets_bytes = kRegionHeaderBytes + OffsetTable::table_bytes(manifest.count);
@@ -55,11 +60,31 @@ DegreeReport degree_report(const OffsetTable& table) {
   FARVEC_CHECK(table.count() > 0);
   DegreeReport report;
   for (std::size_t id = 0; id < table.count(); ++id) {
-    const std::uint32_t degree = table.find(static_cast<NodeId>(id)).degree;
+    const std::uint32_t degree = table.find(static_cast<NodeId>(id)).length;
     if (degree >= report.histogram.size()) report.histogram.resize(degree + 1);
     ++report.histogram[degree];
   }
   return degree_report(std::move(report.histogram));
+}
+
+DegreeReport degree_report(const IndexDirectory& index) {
+  const LoadOptions quiet{.quiet = true};
+  if (index.manifest().graph().layout != LayoutKind::packed) {
+    return degree_report(index.load_offset_table(quiet));
+  }
+  const GraphLocator locator = index.load_locator(quiet);
+  const HugeBuffer region = index.load_region(kRecordsRegion, quiet);
+  std::vector<NodeId> scratch(locator.geometry().scratch_ids());
+  std::vector<std::uint64_t> histogram(locator.geometry().max_degree + 1);
+  for (std::size_t v = 0; v < locator.geometry().count; ++v) {
+    const auto id = static_cast<NodeId>(v);
+    const Extent extent = locator.locate(id);
+    const auto record =
+        locator.parse(id, extent, region.span().subspan(extent.offset, extent.bytes), scratch);
+    if (!record.ok()) throw Error("vertex {}: {}", id, record.status().message());
+    ++histogram[record.value().degree];
+  }
+  return degree_report(std::move(histogram));
 }
 
 DegreeReport degree_report(std::vector<std::uint64_t> histogram) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "layout/graph/offset_table.h"
+#include "layout/region/index_directory.h"
 #include "layout/region/manifest.h"
 
 namespace farvec::layout {
@@ -28,7 +29,7 @@ struct LayoutCost {
 };
 
 /// The cost that the index would have in `layout`, exact, without that layout's files; of slotted
-/// only when the index is.
+/// and packed only when the index is.
 LayoutCost layout_cost(const Manifest& manifest, LayoutKind layout);
 
 struct DegreeReport {
@@ -41,8 +42,11 @@ struct DegreeReport {
   double mean = 0;
 };
 
-/// count() > 0.
+/// Of a graph whose table counts edges; count() > 0.
 DegreeReport degree_report(const OffsetTable& table);
+/// Of a graph that is not in slotted pages: from its table, or, packed, from its records, which are
+/// read. Throws Error as the reading of a region does, and for a record that cannot be.
+DegreeReport degree_report(const IndexDirectory& index);
 /// From a histogram of at least one vertex; degrees above the largest that occurs may be there.
 DegreeReport degree_report(std::vector<std::uint64_t> histogram);
 

@@ -1,6 +1,7 @@
 #include "layout/region/index_writer.h"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,21 +25,23 @@ namespace fs = std::filesystem;
 constexpr std::size_t kRecordBatchBytes = std::size_t{32} << 20;
 constexpr std::size_t kEncodeRun = 256;
 
-void fill_in(Manifest& manifest, const IndexContents& contents, const OffsetTable& table) {
-  manifest.count = contents.graph.count;
-  manifest.dimension = contents.vectors.dimension;
-  manifest.stored_type = contents.vectors.type;
+void fill_in(Manifest& manifest, const IndexContents& contents) {
+  const AdjacencyView& edges = contents.records.graph;
+  manifest.count = edges.count;
+  manifest.dimension = contents.records.vectors.dimension;
+  manifest.stored_type = contents.records.vectors.type;
   manifest.normalised = manifest.metric == Metric::cosine;
   GraphPart& graph = manifest.graph();
-  graph.entry = contents.graph.entry;
-  graph.edges = table.total_edges();
+  graph.entry = edges.entry;
+  graph.edges = std::accumulate(edges.degrees, edges.degrees + edges.count, std::uint64_t{0});
   graph.build.code_bits = contents.codes.header.bits;
   manifest.regions.clear();
 }
 
 void require_contents(const Manifest& manifest, const IndexContents& contents) {
   const CodesView& codes = contents.codes;
-  FARVEC_CHECK(contents.graph.entry < contents.graph.count, "entry {}", contents.graph.entry);
+  const AdjacencyView& graph = contents.records.graph;
+  FARVEC_CHECK(graph.entry < graph.count, "entry {}", graph.entry);
   FARVEC_CHECK(
       codes.header.count <= manifest.count && codes.header.dimension == manifest.dimension &&
           codes.header.metric == manifest.metric && codes.header.type == manifest.stored_type &&
@@ -93,13 +96,13 @@ void check_destination(const fs::path& directory, bool overwrite, std::uint64_t 
 
 Manifest write_index(const fs::path& directory, Manifest manifest, const IndexContents& contents,
                      const WriteOptions& options) {
-  OffsetTable offsets = make_offset_table(contents.graph);
-  fill_in(manifest, contents, offsets);
+  fill_in(manifest, contents);
   require_contents(manifest, contents);
+  OffsetTable offsets = make_offset_table(manifest.graph_geometry(), contents.records.graph);
+  if (manifest.graph().layout == LayoutKind::packed) manifest.graph().list_bytes = offsets.total();
   // The padded layout keeps its table on disk too: inspect needs every degree.
   const GraphLocator locator(manifest.graph_geometry(), std::move(offsets));
-  const RecordEncoder encoder(locator, contents.graph, contents.vectors,
-                              contents.write_neighbor_codes);
+  const RecordEncoder encoder(locator, contents.records);
   return publish_index(directory, std::move(manifest), options.overwrite,
                        needed_bytes(locator, contents.codes), [&](const fs::path& partial) {
                          return std::vector<RegionEntry>{

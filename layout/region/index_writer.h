@@ -16,10 +16,8 @@ namespace farvec::layout {
 
 /// What an index is made of; borrowed from whoever built it.
 struct IndexContents {
-  AdjacencyView graph;
-  VectorView vectors;  ///< stored type
+  RecordContents records;
   CodesView codes;
-  NeighborCodeWriter write_neighbor_codes;  ///< of the inline layout alone
 };
 
 struct WriteOptions {
@@ -35,8 +33,8 @@ void check_destination(const std::filesystem::path& directory, bool overwrite,
                        std::uint64_t least_bytes);
 
 /// Writes `directory`. The caller has filled in metric, types, layout, record_checksum, max_degree
-/// and build of a GraphPart, dataset and farvec_*; count, dimension, edges, entry, code bits and
-/// regions are filled in here. Everything goes to `directory`.partial first, each region's header
+/// and build of a GraphPart, dataset and farvec_*; count, dimension, edges, entry, bytes of lists,
+/// code bits and regions are filled in here. Everything goes to `directory`.partial first, each region's header
 /// after its payload is on the disk, and the directory gets its name at the very end. Throws Error
 /// when `directory` exists (unless overwrite, and it is an index), when the disk has too little
 /// room (says how much is needed), or on any failed write; then nothing is left behind. Returns the

@@ -52,6 +52,8 @@ std::string_view to_string(RegionKind kind) {
       return "entries";
     case RegionKind::records_inline:
       return "records.inline";
+    case RegionKind::records_packed:
+      return "records.packed";
   }
   return "unknown";
 }
@@ -83,9 +85,11 @@ RegionKind records_kind(LayoutKind layout) {
     case LayoutKind::slotted:
       return RegionKind::records_slotted;
     case LayoutKind::inlined:
+      return RegionKind::records_inline;
+    case LayoutKind::packed:
       break;
   }
-  return RegionKind::records_inline;
+  return RegionKind::records_packed;
 }
 
 RegionKind records_kind(ClusterLayoutKind layout) {

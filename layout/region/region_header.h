@@ -30,9 +30,10 @@ enum class RegionKind : std::uint32_t {
   pages = 12,
   vectors = 13,
   entries = 14,
-  records_inline = 15
+  records_inline = 15,
+  records_packed = 16
 };
-inline constexpr std::uint32_t kRegionKinds = 15;
+inline constexpr std::uint32_t kRegionKinds = 16;
 
 /// Numbers under which a memory node serves the regions of an index: what searches read, then what
 /// a compute node keeps in its own DRAM: a graph's codes and offsets, or the centroids and the

@@ -1,7 +1,7 @@
 // Decoders of neighbour lists for one instruction set each.
 #pragma once
 
-#include "layout/pages/neighbor_list.h"
+#include "layout/graph/neighbor_list.h"
 
 namespace farvec::layout {
 

@@ -1,4 +1,4 @@
-#include "layout/pages/neighbor_list.h"
+#include "layout/graph/neighbor_list.h"
 
 #include <gtest/gtest.h>
 

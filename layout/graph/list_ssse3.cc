@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "layout/pages/list_kernel.h"
+#include "layout/graph/list_kernel.h"
 
 namespace farvec::layout {
 namespace {

@@ -1,6 +1,6 @@
-#include "layout/pages/neighbor_list.h"
+#include "layout/graph/neighbor_list.h"
 
-#include "layout/pages/list_kernel.h"
+#include "layout/graph/list_kernel.h"
 
 namespace farvec::layout {
 namespace {
