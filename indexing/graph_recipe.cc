@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/error.h"
 #include "base/parallel.h"
 #include "graph/vertex_order.h"
 #include "indexing/codes.h"
@@ -24,6 +25,13 @@ BuiltGraph build_graph(Source source, const graph::VamanaOptions& options) {
   graph::VamanaStats stats;
   graph::Graph graph = graph::build_vamana(source.rows, source.manifest.metric, options, &stats);
   return {std::move(source), std::move(graph), std::move(stats)};
+}
+
+void check_degree(layout::LayoutKind layout, std::uint32_t degree) {
+  const std::uint32_t most = layout::largest_degree(layout);
+  if (degree <= most) return;
+  throw Error("degree {} is out of range: a vertex of layout {} has at most {} neighbours", degree,
+              to_string(layout), most);
 }
 
 namespace {
@@ -59,7 +67,8 @@ layout::Manifest write_inlined(const std::filesystem::path& directory, layout::M
       describe_neighbor_codes(edges.rows, edges.graph.entry, encoder.codes());
   return layout::write_index(
       directory, std::move(manifest),
-      {{edges.graph, edges.rows,
+      {{edges.graph,
+        edges.rows,
         [&](NodeId v, std::span<std::byte> out) { encoder.encode(v, out.data()); },
         {}},
        encoded.view()},
@@ -74,9 +83,8 @@ layout::Manifest write_packed(const std::filesystem::path& directory, layout::Ma
       graph::bisection_order(built.graph.view(), {threads, options.write.quiet});
   const graph::Graph graph = graph::reordered(built.graph.view(), order, threads);
   const dataset::VectorSet rows = picked_rows(built.source.rows, order, threads);
-  const EncodedRows encoded =
-      encode_whole(rows.view(), manifest.metric,
-                   {options.code_bits, manifest.graph().build.seed, threads});
+  const EncodedRows encoded = encode_whole(
+      rows.view(), manifest.metric, {options.code_bits, manifest.graph().build.seed, threads});
   return layout::write_index(directory, std::move(manifest),
                              {{graph.view(), rows.view(), {}, order}, encoded.view()},
                              options.write);

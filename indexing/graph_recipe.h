@@ -19,6 +19,10 @@ struct BuiltGraph {
   graph::VamanaStats stats;
 };
 
+/// For the beginning of a long build: throws Error when a vertex of the layout cannot have so many
+/// neighbours.
+void check_degree(layout::LayoutKind layout, std::uint32_t degree);
+
 /// Throws Error for options that make no sense. Memory as for graph::build_vamana().
 BuiltGraph build_graph(Source source, const graph::VamanaOptions& options);
 
@@ -30,8 +34,9 @@ struct GraphRecipe {
   bool record_checksum = false;
 };
 
-/// Trains, encodes and writes; codes are seeded as the graph was. Returns the manifest as written.
-/// Throws Error as layout::write_index() does; then nothing is left behind.
+/// Trains, encodes and writes, packed after it has found an order for the vertices; codes are
+/// seeded as the graph was. Returns the manifest as written. Throws Error as layout::write_index()
+/// does; then nothing is left behind.
 layout::Manifest write_graph(const std::filesystem::path& directory, const BuiltGraph& built,
                              const GraphRecipe& recipe, const layout::WriteOptions& options);
 

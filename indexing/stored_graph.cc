@@ -7,38 +7,19 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/version.h"
+#include "layout/graph/record_reader.h"
 
 namespace farvec::indexing {
 namespace {
 
 constexpr std::size_t kRecordRun = 1024;
 
-/// The records of an index, parsed. One per thread.
-class Records {
- public:
-  Records(const layout::GraphLocator& locator, const std::byte* region)
-      : locator_(locator), region_(region), scratch_(locator.geometry().scratch_ids()) {}
-
-  /// Valid until the next one is read.
-  NodeRecord read(NodeId id) {
-    const layout::Extent extent = locator_.locate(id);
-    const Result<NodeRecord> parsed =
-        locator_.parse(id, extent, {region_ + extent.offset, extent.bytes}, scratch_);
-    if (!parsed.ok()) throw Error("vertex {}: {}", id, parsed.status().message());
-    return parsed.value();
-  }
-
- private:
-  const layout::GraphLocator& locator_;
-  const std::byte* const region_;
-  std::vector<NodeId> scratch_;
-};
-
 /// [v] is the row of vertex v; empty where that is v.
-std::vector<NodeId> rows_of(const layout::GraphLocator& locator, const std::byte* region) {
+std::vector<NodeId> rows_of(const layout::GraphLocator& locator,
+                            std::span<const std::byte> region) {
   if (locator.geometry().kind != layout::LayoutKind::packed) return {};
   const std::size_t count = locator.geometry().count;
-  Records records(locator, region);
+  layout::RecordReader records(locator, region);
   std::vector<NodeId> rows(count);
   std::vector<bool> taken(count);
   for (std::size_t v = 0; v < count; ++v) {
@@ -52,7 +33,7 @@ std::vector<NodeId> rows_of(const layout::GraphLocator& locator, const std::byte
 /// Puts vertices into a graph that is numbered as the rows are; one per thread.
 class GraphReader {
  public:
-  GraphReader(Records records, std::span<const NodeId> rows, StoredGraph& out)
+  GraphReader(layout::RecordReader records, std::span<const NodeId> rows, StoredGraph& out)
       : records_(std::move(records)), rows_(rows), out_(out) {}
 
   void read(NodeId id) {
@@ -72,7 +53,7 @@ class GraphReader {
  private:
   NodeId row_of(NodeId v) const { return rows_.empty() ? v : rows_[v]; }
 
-  Records records_;
+  layout::RecordReader records_;
   const std::span<const NodeId> rows_;
   StoredGraph& out_;
   std::vector<NodeId> neighbors_;
@@ -106,12 +87,12 @@ StoredGraph read_graph(const layout::IndexDirectory& directory,
   StoredGraph stored{without_regions(manifest),
                      dataset::VectorSet(manifest.count, manifest.dimension, manifest.stored_type),
                      graph::Graph(manifest.count, manifest.graph().max_degree)};
-  const std::vector<NodeId> rows = rows_of(locator, region.data());
+  const std::vector<NodeId> rows = rows_of(locator, region.span());
   const NodeId entry = manifest.graph().entry;
   stored.graph.entry = rows.empty() ? entry : rows[entry];
   parallel_for(manifest.count, kRecordRun, resolve_threads(options.threads),
                [&](std::size_t begin, std::size_t end, unsigned) {
-                 GraphReader reader(Records(locator, region.data()), rows, stored);
+                 GraphReader reader({locator, region.span()}, rows, stored);
                  for (std::size_t v = begin; v < end; ++v) reader.read(static_cast<NodeId>(v));
                });
   return stored;

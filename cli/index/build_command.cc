@@ -91,14 +91,16 @@ void report(const BuildArguments& arguments, const layout::Manifest& manifest,
 void check_options(const Command& command, const BuildArguments& arguments) {
   const bool slotted = arguments.is_slotted();
   refuse_unused_slotted(command, slotted ? &arguments.slotted : nullptr);
-  rpc::refuse_unused(command,
-                     std::vector<rpc::OptionRule>{
-                         {"--record-checksum", !slotted,
-                          "csr, packed, inline and padded: every slotted page has a checksum of its own"}});
+  rpc::refuse_unused(
+      command,
+      std::vector<rpc::OptionRule>{
+          {"--record-checksum", !slotted,
+           "csr, packed, inline and padded: every slotted page has a checksum of its own"}});
 }
 
 void check_arguments(const BuildArguments& arguments) {
   (void)arguments.bits();
+  indexing::check_degree(arguments.kind(), arguments.graph.degree);
   if (!arguments.is_slotted()) return;
   check_slotted_options(arguments.slotted);
 }

@@ -57,6 +57,9 @@ void convert(const ConvertArguments& arguments) {
   const layout::WriteOptions options{
       .overwrite = arguments.overwrite, .threads = arguments.threads, .quiet = arguments.quiet};
   const auto directory = layout::IndexDirectory::open(arguments.index);
+  if (directory.manifest().is_graph()) {
+    indexing::check_degree(layout, directory.manifest().graph().max_degree);
+  }
   layout::check_destination(arguments.out, arguments.overwrite,
                             directory.manifest().dataset_bytes());
   indexing::StoredGraph stored =
@@ -70,7 +73,8 @@ void convert(const ConvertArguments& arguments) {
 void register_convert_command(Command& tool) {
   Command command = tool.add_command("convert", "Write an index's graph in another layout");
   auto arguments = std::make_shared<ConvertArguments>();
-  command.add_option("--index", arguments->index, "Graph index to read: csr, packed, inline or padded")
+  command
+      .add_option("--index", arguments->index, "Graph index to read: csr, packed, inline or padded")
       .required();
   command.add_option("--out", arguments->out, "Index directory to make").required();
   command.add_option("--layout", arguments->layout, "csr, packed, inline or padded").required();

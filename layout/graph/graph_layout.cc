@@ -73,9 +73,7 @@ void GraphGeometry::validate() const {
   require(count >= 1 && count < kInvalidNode, "vertex count", count);
   require(vector_bytes >= 1 && vector_bytes <= kMaxDimension * sizeof(float), "vector_bytes",
           vector_bytes);
-  require(max_degree >= 1 && max_degree <= OffsetTable::kMostLength, "max_degree", max_degree);
-  require(!needs_offset_table(kind) || most_units() <= OffsetTable::kMostLength, "max_degree",
-          max_degree);
+  require(max_degree >= 1 && max_degree <= largest_degree(kind), "max_degree", max_degree);
   require((code_bytes > 0) == (kind == LayoutKind::inlined) && code_bytes <= kMostCodeBytes,
           "bytes of codes in records", code_bytes);
   require(std::has_single_bit(block_bytes) && block_bytes >= 512 && block_bytes <= (1u << 20),

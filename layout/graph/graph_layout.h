@@ -34,6 +34,14 @@ constexpr bool needs_offset_table(LayoutKind kind) {
   return kind == LayoutKind::csr || kind == LayoutKind::packed;
 }
 
+/// The most neighbours that a vertex may have: what the offset table, where degrees or the bytes of
+/// lists are counted, can hold.
+constexpr std::uint32_t largest_degree(LayoutKind kind) {
+  // A list takes at most 17 bytes for 4 ids, and the degree before it 2.
+  return kind == LayoutKind::packed ? (OffsetTable::kMostLength - 2) * 4 / 17
+                                    : OffsetTable::kMostLength;
+}
+
 /// "csr", "padded", "slotted", "inline", "packed".
 std::string_view to_string(LayoutKind kind);
 /// Throws Error naming the accepted words.

@@ -87,7 +87,7 @@ void read_graph(const JsonFields& fields, const Manifest& m, GraphPart& graph) {
   graph.layout = fields.word("layout", parse_layout_kind);
   graph.record_checksum = fields.boolean("record_checksum");
   graph.block_bytes = fields.integer32("block_bytes", 512, 1u << 20);
-  graph.max_degree = fields.integer32("max_degree", 1, OffsetTable::kMostLength);
+  graph.max_degree = fields.integer32("max_degree", 1, largest_degree(graph.layout));
   graph.edges = fields.integer("edges", 0, m.count * graph.max_degree);
   graph.entry = fields.integer32("entry", 0, m.count - 1);
   if ((graph.block_bytes & (graph.block_bytes - 1)) != 0) {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/error.h"
+#include "layout/graph/record_reader.h"
 
 namespace farvec::layout {
 namespace {
@@ -74,15 +74,10 @@ DegreeReport degree_report(const IndexDirectory& index) {
   }
   const GraphLocator locator = index.load_locator(quiet);
   const HugeBuffer region = index.load_region(kRecordsRegion, quiet);
-  std::vector<NodeId> scratch(locator.geometry().scratch_ids());
+  RecordReader records(locator, region.span());
   std::vector<std::uint64_t> histogram(locator.geometry().max_degree + 1);
   for (std::size_t v = 0; v < locator.geometry().count; ++v) {
-    const auto id = static_cast<NodeId>(v);
-    const Extent extent = locator.locate(id);
-    const auto record =
-        locator.parse(id, extent, region.span().subspan(extent.offset, extent.bytes), scratch);
-    if (!record.ok()) throw Error("vertex {}: {}", id, record.status().message());
-    ++histogram[record.value().degree];
+    ++histogram[records.read(static_cast<NodeId>(v)).degree];
   }
   return degree_report(std::move(histogram));
 }

@@ -97,7 +97,7 @@ class Advise(ToolTest):
         self.assertEqual(result.stdout.count("(measured here)"), 1)
         self.assertEqual(result.stdout.count("(a model)"), 2)
         self.assertEqual({setting["layout"] for setting in rdma["settings"]},
-                         {"csr", "padded", "inline", "coupled"})
+                         {"csr", "packed", "padded", "inline", "coupled"})
         for advice in (measured, model):
             slotted = {setting["memory_percent"]: setting for setting in advice["settings"]
                        if setting["layout"] == "slotted"}

@@ -92,13 +92,13 @@ class DiskTest(ToolTest):
 
 class Graphs(DiskTest):
     def test_are_found_as_in_memory(self):
-        for layout in ("csr", "inline", "padded"):
+        for layout in ("csr", "packed", "inline", "padded"):
             index = self.graph("--layout", layout, out=layout)
             for options in (("--slots", 1), ("--slots", 8, "--threads", 2), ()):
                 self.expect_as_in_memory(index, "ssd", *GRAPH, *options)
 
     def test_a_sweep_counts_the_same_reads(self):
-        for layout in ("csr", "inline", "padded"):
+        for layout in ("csr", "packed", "inline", "padded"):
             rows = self.sweep(self.graph("--layout", layout, out=layout), "--list", 40, "--width",
                               2, "--slots", "1,8", "--threads", "1,2", "--tier", "dram,ssd")
             self.assertEqual(len(rows), 8)

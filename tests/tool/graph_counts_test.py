@@ -34,6 +34,8 @@ class GraphCounts(ExactCounts):
                      for name in ("average_degree", "distances_per_vector")}
             figures[f"{layout}, {bits} bits"] = {
                 "build": build, **self.searched(index, queries, truth)}
+        packed = self.convert(index, "packed", 4)
+        figures["packed, 4 bits"] = self.searched(packed, queries, truth)
         for bits in (1, 2):
             inline = self.convert(index, "inline", bits)
             figures[f"inline, {bits} bits"] = self.searched(inline, queries, truth)

@@ -7,7 +7,7 @@ import numpy as np
 from farvec_tool import DaemonTest, farvec, read_neighbours, write_vectors
 
 COUNT, QUERIES, DIMENSION, K, LIST = 1500, 40, 24, 10, 60
-LAYOUTS = ("csr", "inline", "padded")
+LAYOUTS = ("csr", "packed", "inline", "padded")
 COUNTS = ("recall", "reads_per_query", "bytes_per_query", "hops_per_query", "estimates_per_query",
           "distances_per_query")
 
@@ -53,6 +53,28 @@ class Files(GraphLayouts):
             self.must_pass(self.convert(layout, "csr", out=f"csr-of-{layout}"))
             self.expect_same_files("csr", f"csr-of-{layout}")
 
+    def test_packed_numbers_its_vertices_in_its_own_order(self):
+        self.must_pass(self.build_layout("packed"))
+        self.must_pass(self.convert("csr", "packed", out="packed-converted"))
+        self.expect_same_files("packed", "packed-converted")
+        # Back in the order of the rows: only the order within a list is not kept.
+        self.must_pass(self.convert("packed", "csr", out="csr-of-packed"))
+        self.must_pass(self.convert("csr-of-packed", "packed", out="packed-again"))
+        self.expect_same_files("packed", "packed-again")
+        csr, again, packed = (self.inspect(name) for name in ("csr", "csr-of-packed", "packed"))
+        for facts in (again, packed):
+            self.assertEqual(facts["degree"], csr["degree"])
+        self.assertEqual(again["graph"], csr["graph"])
+        self.assertEqual(list(packed["layouts"]), ["csr", "padded", "packed"])
+        cost = packed["layouts"]["packed"]
+        self.assertEqual(cost["records_bytes"],
+                         (self.folder / "packed" / "records.packed").stat().st_size)
+        self.assertEqual(packed["layouts"]["csr"], csr["layouts"]["csr"])
+        self.assertLess(cost["records_bytes"], csr["layouts"]["csr"]["records_bytes"])
+        wide = ("build", "graph", "--data", self.base, "--metric", "l2", "--degree", 551)
+        self.must_refuse(farvec(*wide, "--layout", "packed", "--out", self.folder / "wide"),
+                         "degree 551", "packed", "550")
+
     def test_convert_reports_and_obeys(self):
         options = ("--code-bits", 2, "--record-checksum", "--json")
         facts = json.loads(self.must_pass(self.convert("csr", "inline", *options)).stdout)
@@ -71,10 +93,10 @@ class Files(GraphLayouts):
         self.must_refuse(self.convert("csr", "tape"), "tape", "inline")
         self.must_refuse(self.convert("absent", "inline"), "absent")
         self.must_pass(self.build_layout("slotted"))
-        self.must_refuse(self.convert("slotted", "csr", out="none"), "slotted", "csr, inline")
+        self.must_refuse(self.convert("slotted", "csr", out="none"), "slotted", "csr, packed, inline")
         self.must_pass(farvec("build", "cluster", "--data", self.base, "--metric", "l2",
                               "--clusters", 20, "--quiet", "--out", self.folder / "clusters"))
-        self.must_refuse(self.convert("clusters", "csr", out="none"), "csr, inline")
+        self.must_refuse(self.convert("clusters", "csr", out="none"), "csr, packed, inline")
         records = self.folder / "csr" / "records.csr"
         content = bytearray(records.read_bytes())
         content[5000] ^= 1
@@ -108,7 +130,7 @@ class Files(GraphLayouts):
 class Searches(GraphLayouts):
     def setUp(self):
         super().setUp()
-        for layout in ("inline", "padded"):
+        for layout in LAYOUTS[1:]:
             self.must_pass(self.convert("csr", layout))
 
     def test_counts_do_not_depend_on_the_tier(self):
@@ -130,13 +152,14 @@ class Searches(GraphLayouts):
             recalls[layout] = rows[0]["recall"]
         self.assertEqual(recalls["csr"], recalls["padded"])
         self.assertGreater(recalls["inline"], 0.7)
+        self.assertAlmostEqual(recalls["packed"], recalls["csr"], delta=0.02)
 
     def test_served_from_two_memory_nodes(self):
-        for layout in ("csr", "inline"):
+        for layout in ("csr", "packed", "inline"):
             index = self.folder / layout
             expected = self.search("--index", index, "--threads", 1)
             self.must_pass(farvec("place", "--index", index, "--nodes", 2, "--replicas", 2,
-                                  "--extent-bytes", "64KiB"))
+                                  "--extent-bytes", "32KiB"))
             for tier in ("shm", "fabric:tcp"):
                 nodes = []
                 for node in range(2):
@@ -156,7 +179,7 @@ class Searches(GraphLayouts):
         self.start("farvec-memory-node", "--index", self.folder / "csr", "--listen", memory)
         self.start("farvec-compute-node", "--memory-node", memory, "--listen", compute)
         self.await_status(compute)
-        for switches, layout in enumerate(("inline", "padded", "inline", "csr"), 1):
+        for switches, layout in enumerate(("inline", "packed", "padded", "csr"), 1):
             self.must_pass(farvec("publish", "--memory-node", memory, "--index",
                                   self.folder / layout, "--quiet"))
             while (facts := self.await_status(compute))["switches"] < switches:

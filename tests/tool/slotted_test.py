@@ -104,7 +104,7 @@ class Slotted(ToolTest):
                               (("--entry-vertices", 2000000), "1 to 1048576"),
                               (("--record-checksum",), "checksum of its own")):
             self.must_refuse_build(data, word, options=("--layout", "slotted", *options))
-        self.must_refuse_build(data, "csr, inline, padded or slotted", options=("--layout", "heap"))
+        self.must_refuse_build(data, "csr, packed, inline, padded or slotted", options=("--layout", "heap"))
 
     def test_nothing_else_reads_it(self):
         data = self.data(100)

@@ -70,23 +70,39 @@ void read_offsets(std::span<const std::byte> input) {
   expect_error_or_success([&] {
     HugeBuffer region = region_of(input, kRegionHeaderBytes + OffsetTable::table_bytes(kCount));
     const OffsetTable table({std::move(region), kRegionHeaderBytes}, kCount, 9);
-    const OffsetTable::Edges last = table.find(kCount - 1);
-    FARVEC_CHECK(last.first + last.degree == table.total_edges());
+    const OffsetTable::Run last = table.find(kCount - 1);
+    FARVEC_CHECK(last.first + last.length == table.total());
   });
 }
 
 void read_record(std::span<const std::byte> input, LayoutKind layout) {
-  const GraphLocator locator({.kind = layout,
-                              .vector_bytes = 5,
-                              .max_degree = 9,
-                              .code_bytes = layout == LayoutKind::inlined ? kCodeBytes : 0,
-                              .count = 40});
-  const Extent extent = locator.locate(7);
-  const auto bytes = input.first(std::min<std::size_t>(input.size(), extent.bytes));
-  const auto record = locator.parse(7, extent, bytes);
+  const GraphGeometry geometry{.kind = layout,
+                               .vector_bytes = 5,
+                               .max_degree = 9,
+                               .code_bytes = layout == LayoutKind::inlined ? kCodeBytes : 0,
+                               .count = 40};
+  const std::vector<std::uint32_t> lengths(40, 9);
+  const GraphLocator locator(geometry,
+                             needs_offset_table(layout) ? OffsetTable(lengths) : OffsetTable());
+  // A table may say that a packed record has any length.
+  Extent extent = locator.locate(7);
+  if (layout == LayoutKind::packed) {
+    extent.bytes = static_cast<std::uint32_t>(
+        std::min<std::size_t>(input.size(), geometry.max_record_bytes()));
+  }
+  const std::vector<std::byte> bytes(
+      input.begin(), input.begin() + std::min<std::size_t>(input.size(), extent.bytes));
+  std::vector<NodeId> scratch(geometry.scratch_ids());
+  const auto record = locator.parse(7, extent, bytes, scratch);
   if (!record.ok()) return;
   FARVEC_CHECK(record.value().degree <= 9);
-  FARVEC_CHECK(record.value().neighbors + 4 * record.value().degree <= bytes.data() + bytes.size());
+  FARVEC_CHECK(record.value().vector + 5 <= bytes.data() + bytes.size());
+  if (layout == LayoutKind::packed) {
+    FARVEC_CHECK(record.value().row < 40);
+  } else {
+    FARVEC_CHECK(record.value().neighbors + 4 * record.value().degree <=
+                 bytes.data() + bytes.size());
+  }
 }
 
 }  // namespace
@@ -96,7 +112,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   read_header(input);
   for (const LayoutKind layout : {LayoutKind::csr, LayoutKind::inlined}) read_codes(input, layout);
   read_offsets(input);
-  for (const LayoutKind layout : {LayoutKind::padded, LayoutKind::inlined}) {
+  for (const LayoutKind layout : {LayoutKind::padded, LayoutKind::inlined, LayoutKind::packed}) {
     read_record(input, layout);
   }
   return 0;

@@ -120,16 +120,15 @@ void write_graph(const std::filesystem::path& path, LayoutKind layout) {
   header.count = 40;
   const std::vector<float> centroid(5);
   const std::vector<std::byte> codes(40 * 4);
-  (void)write_index(
-      path, manifest,
-      {graph.view(), graph.vectors(), {header, centroid, codes}, RandomGraph::code_writer(layout)},
-      {.overwrite = true, .threads = 1, .quiet = true});
+  (void)write_index(path, manifest, {graph.contents(layout), {header, centroid, codes}},
+                    {.overwrite = true, .threads = 1, .quiet = true});
 }
 
 /// The manifest, and a record, of graphs in the layouts that have records.
 void write_graphs(const std::filesystem::path& folder) {
   constexpr NodeId kVertex = 7;
-  for (const LayoutKind layout : {LayoutKind::csr, LayoutKind::padded, LayoutKind::inlined}) {
+  for (const LayoutKind layout :
+       {LayoutKind::csr, LayoutKind::padded, LayoutKind::inlined, LayoutKind::packed}) {
     const std::string name(to_string(layout));
     const std::filesystem::path path = folder / ("index-" + name);
     write_graph(path, layout);

@@ -18,7 +18,8 @@ TEST_F(GraphRecipeTest, OneGraphIsReadBackFromEveryLayout) {
   for (const GraphRecipe& recipe :
        {GraphRecipe{LayoutKind::csr, 2, false}, GraphRecipe{LayoutKind::csr, 4, true},
         GraphRecipe{LayoutKind::padded, 8, false}, GraphRecipe{LayoutKind::padded, 2, true},
-        GraphRecipe{LayoutKind::inlined, 1, false}, GraphRecipe{LayoutKind::inlined, 4, true}}) {
+        GraphRecipe{LayoutKind::inlined, 1, false}, GraphRecipe{LayoutKind::inlined, 4, true},
+        GraphRecipe{LayoutKind::packed, 4, false}, GraphRecipe{LayoutKind::packed, 1, true}}) {
     const std::string name =
         std::string(to_string(recipe.layout)) + (recipe.record_checksum ? "-checksum" : "");
     const layout::Manifest written = write_graph(path(name), built, recipe, kWrite);

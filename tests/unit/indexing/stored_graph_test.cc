@@ -56,11 +56,10 @@ class StoredGraphTest : public GraphTest {
   static void set_neighbor(const layout::IndexDirectory& directory, HugeBuffer& region, NodeId id) {
     constexpr NodeId kVertex = 7;
     const layout::GraphLocator locator = directory.load_locator(kLoad);
-    const layout::Extent extent = locator.locate(kVertex);
-    const auto record =
-        locator.parse(kVertex, extent, region.span().subspan(extent.offset, extent.bytes));
-    ASSERT_TRUE(record.ok() && record.value().degree > 1);
-    store_unaligned(region.data() + (record.value().neighbors - region.data()), id);
+    layout::RecordReader records(locator, region.span());
+    const NodeRecord record = records.read(kVertex);
+    ASSERT_GT(record.degree, 1u);
+    store_unaligned(region.data() + (record.neighbors - region.data()), id);
   }
   void expect_same_region(const std::string& a, const std::string& b, std::uint32_t region) const {
     const HugeBuffer bytes = open(a).load_region(region, kLoad);
@@ -84,11 +83,8 @@ TEST_F(StoredGraphTest, IsTheGraphThatWasBuiltAndItsRows) {
       EXPECT_EQ(stored.manifest.graph().build.seed, 5u);
       ASSERT_EQ(stored.rows.count(), kCount);
       for (NodeId id = 0; id < kCount; ++id) {
-        const auto neighbors = stored.graph.neighbors(id);
-        const auto expected = built.graph.neighbors(id);
-        ASSERT_TRUE(
-            std::equal(neighbors.begin(), neighbors.end(), expected.begin(), expected.end()))
-            << name << " " << id;
+        expect_neighbors(stored.graph.neighbors(id), built.graph.neighbors(id),
+                         kind == LayoutKind::packed);
         ASSERT_TRUE(same_bytes(stored.rows.view().row(id), rows().row(id), kDimension)) << id;
       }
     }
@@ -104,14 +100,19 @@ TEST_F(StoredGraphTest, ThereAndBackGivesTheSameBytes) {
   convert("csr", "inline-again", inlined);
   convert("inline-again", "padded", {LayoutKind::padded, 3, false});
   convert("padded", "csr-again", csr);
+  const GraphRecipe packed{LayoutKind::packed, 2, true};
+  write_graph(path("packed"), built, packed, kWrite);
+  convert("csr", "packed-again", packed);
   for (const std::uint32_t region :
        {layout::kRecordsRegion, layout::kCodesRegion, layout::kOffsetsRegion}) {
     expect_same_region("inline", "inline-again", region);
     expect_same_region("csr", "csr-again", region);
+    expect_same_region("packed", "packed-again", region);
   }
   EXPECT_EQ(manifest_to_json(open("csr").manifest()),
             manifest_to_json(open("csr-again").manifest()));
   EXPECT_EQ(open("padded").manifest().graph().neighbor_code_bytes, 0u);
+  EXPECT_EQ(open("csr-again").manifest().graph().list_bytes, 0u);
 }
 
 TEST_F(StoredGraphTest, ClustersAndPagesAreRefused) {
@@ -119,14 +120,16 @@ TEST_F(StoredGraphTest, ClustersAndPagesAreRefused) {
   options.clusters = 20;
   options.quiet = true;
   write_clusters(path("clusters"), build_clusters(source(), options), {}, kWrite);
-  EXPECT_THAT(refusal("clusters"), AllOf(HasSubstr("csr, inline, padded"), HasSubstr("grouped")));
+  EXPECT_THAT(refusal("clusters"),
+              AllOf(HasSubstr("csr, packed, inline, padded"), HasSubstr("grouped")));
   write_slotted(path("pages"), build(), {.payload = layout::PayloadKind::vector}, kWrite);
-  EXPECT_THAT(refusal("pages"), AllOf(HasSubstr("csr, inline, padded"), HasSubstr("slotted")));
+  EXPECT_THAT(refusal("pages"),
+              AllOf(HasSubstr("csr, packed, inline, padded"), HasSubstr("slotted")));
 }
 
 TEST_F(StoredGraphTest, ANeighborThatDoesNotExistIsNamed) {
   const BuiltGraph built = build();
-  for (const LayoutKind kind : kGraphRecordLayouts) {
+  for (const LayoutKind kind : {LayoutKind::csr, LayoutKind::padded, LayoutKind::inlined}) {
     const std::string name(to_string(kind));
     write_graph(path(name), built, {.layout = kind}, kWrite);
     for (const NodeId id : {static_cast<NodeId>(kCount), kInvalidNode}) {

@@ -72,7 +72,8 @@ const GraphIndex& graph_of(const SmallGraph& small) {
 }
 
 TEST(LineCounting, ChangesNothingThatASearchDoes) {
-  for (const auto layout : {layout::LayoutKind::csr, layout::LayoutKind::inlined}) {
+  for (const auto layout :
+       {layout::LayoutKind::csr, layout::LayoutKind::inlined, layout::LayoutKind::packed}) {
     const SmallGraph small(indexing::GraphRecipe{.layout = layout, .code_bits = 3});
     const QueryCounts counted = counts_of(small);
     const QueryCounts plain = counts_of(small, false);
@@ -85,8 +86,8 @@ TEST(LineCounting, ChangesNothingThatASearchDoes) {
 }
 
 TEST(LineCounting, RecordsAreTheLinesThatATierIsAskedFor) {
-  for (const auto layout :
-       {layout::LayoutKind::csr, layout::LayoutKind::padded, layout::LayoutKind::inlined}) {
+  for (const auto layout : {layout::LayoutKind::csr, layout::LayoutKind::padded,
+                            layout::LayoutKind::inlined, layout::LayoutKind::packed}) {
     const SmallGraph small(indexing::GraphRecipe{.layout = layout, .code_bits = 2});
     std::uint64_t lines = 0;
     const auto core =

@@ -21,7 +21,7 @@ class SearchCoreLayouts : public testing::TestWithParam<layout::LayoutKind> {};
 
 INSTANTIATE_TEST_SUITE_P(Layouts, SearchCoreLayouts,
                          testing::Values(layout::LayoutKind::csr, layout::LayoutKind::padded,
-                                         layout::LayoutKind::inlined),
+                                         layout::LayoutKind::inlined, layout::LayoutKind::packed),
                          [](const auto& kind) { return std::string(to_string(kind.param)); });
 
 TEST_P(SearchCoreLayouts, EveryTierAndNumberOfSlotsGivesTheSameAnswersAndCounts) {

@@ -4,9 +4,11 @@
 
 #include <cstring>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "layout/graph/record_reader.h"
 #include "tests/unit/layout/graph/random_graph.h"
 
 namespace farvec::layout {
@@ -14,7 +16,8 @@ namespace {
 
 using Shape = std::tuple<LayoutKind, bool, std::uint32_t, ElementType>;
 
-constexpr LayoutKind kInRecords[] = {LayoutKind::csr, LayoutKind::padded, LayoutKind::inlined};
+constexpr LayoutKind kInRecords[] = {LayoutKind::csr, LayoutKind::padded, LayoutKind::inlined,
+                                     LayoutKind::packed};
 
 class GraphLayout : public testing::TestWithParam<Shape> {
  protected:
@@ -44,30 +47,34 @@ void expect_codes(const NodeRecord& record, const GraphGeometry& geometry, NodeI
 }
 
 TEST_P(GraphLayout, RoundTrips) {
+  // The most that the offset table can count.
+  const std::uint32_t most = largest_degree(std::get<0>(GetParam()));
   for (const auto& [count, max_degree] :
-       {std::pair<std::size_t, std::uint32_t>{1, 1}, {2, 3}, {301, 32}, {40, 2340}}) {
+       {std::pair<std::size_t, std::uint32_t>{1, 1}, {2, 3}, {301, 32}, {301, 255}, {40, most}}) {
     const RandomGraph graph = graph_of(count, max_degree);
-    const GraphLocator locator(geometry_of(graph), make_offset_table(graph.view()));
+    const GraphLocator locator = graph.locator(geometry_of(graph));
     const RecordEncoder encoder = graph.encoder(locator);
     const HugeBuffer region = encode_region(encoder, locator, 2);
     ASSERT_EQ(region.size(), locator.region_bytes());
-    ASSERT_EQ(region.size(), region_bytes(locator.geometry(), graph.edges()));
+    const bool packed = locator.geometry().kind == LayoutKind::packed;
+    ASSERT_EQ(region.size(),
+              region_bytes(locator.geometry(), packed ? locator.table().total() : graph.edges()));
+    RecordReader records(locator, region.span());
     for (NodeId id = 0; id < count; ++id) {
       const Extent extent = locator.locate(id);
       ASSERT_LE(extent.bytes, locator.geometry().max_record_bytes());
       ASSERT_LE(extent.offset + extent.bytes, region.size());
-      const auto parsed =
-          locator.parse(id, extent, region.span().subspan(extent.offset, extent.bytes));
-      ASSERT_TRUE(parsed.ok()) << parsed.status().message();
-      expect_record(parsed.value(), graph, id);
-      expect_codes(parsed.value(), locator.geometry(), id);
+      const NodeRecord record = records.read(id);
+      expect_record(record, graph, id);
+      expect_codes(record, locator.geometry(), id);
+      EXPECT_EQ(record.row, packed ? count - 1 - id : kInvalidNode);
     }
   }
 }
 
 TEST_P(GraphLayout, EncodesInRunsAsInOnePiece) {
   const RandomGraph graph = graph_of(100, 16);
-  const GraphLocator locator(geometry_of(graph), make_offset_table(graph.view()));
+  const GraphLocator locator = graph.locator(geometry_of(graph));
   const RecordEncoder encoder = graph.encoder(locator);
   const HugeBuffer whole = encode_region(encoder, locator, 1);
   for (const std::size_t run : {1, 7, 99}) {
@@ -83,11 +90,12 @@ TEST_P(GraphLayout, EncodesInRunsAsInOnePiece) {
 
 TEST_P(GraphLayout, RefusesAShortRecord) {
   const RandomGraph graph = graph_of(50, 8);
-  const GraphLocator locator(geometry_of(graph), make_offset_table(graph.view()));
+  const GraphLocator locator = graph.locator(geometry_of(graph));
   const HugeBuffer region = encode_region(graph.encoder(locator), locator, 1);
   const Extent extent = locator.locate(7);
+  NodeId scratch[8];
   const auto parsed =
-      locator.parse(7, extent, region.span().subspan(extent.offset, extent.bytes - 1));
+      locator.parse(7, extent, region.span().subspan(extent.offset, extent.bytes - 1), scratch);
   EXPECT_EQ(parsed.status().code(), StatusCode::data_loss);
 }
 
@@ -102,17 +110,19 @@ TEST(GraphLayoutChecksum, FindsEveryFlippedBit) {
     const RandomGraph graph(20, 9, 13, ElementType::u8);
     GraphGeometry geometry = graph.geometry(kind);
     geometry.record_checksum = true;
-    const GraphLocator locator(geometry, make_offset_table(graph.view()));
+    const GraphLocator locator = graph.locator(geometry);
     HugeBuffer region = encode_region(graph.encoder(locator), locator, 1);
     const Extent extent = locator.locate(11);
     const auto bytes = region.span().subspan(extent.offset, extent.bytes);
+    NodeId scratch[12];
     for (std::size_t bit = 0; bit < bytes.size() * 8; ++bit) {
       bytes[bit / 8] ^= std::byte(1u << bit % 8);
-      ASSERT_EQ(locator.parse(11, extent, bytes).status().code(), StatusCode::data_loss) << bit;
+      ASSERT_EQ(locator.parse(11, extent, bytes, scratch).status().code(), StatusCode::data_loss)
+          << bit;
       bytes[bit / 8] ^= std::byte(1u << bit % 8);
     }
-    EXPECT_TRUE(locator.parse(11, extent, bytes).ok());
-    EXPECT_EQ(locator.parse(12, extent, bytes).status().code(), StatusCode::data_loss);
+    EXPECT_TRUE(locator.parse(11, extent, bytes, scratch).ok());
+    EXPECT_EQ(locator.parse(12, extent, bytes, scratch).status().code(), StatusCode::data_loss);
   }
 }
 
@@ -123,7 +133,7 @@ TEST(GraphLayoutPadded, RefusesADegreeAboveTheGraphs) {
   const Extent extent = locator.locate(3);
   const auto bytes = region.span().subspan(extent.offset, extent.bytes);
   store_unaligned(bytes.data() + 13, std::uint32_t{10});
-  EXPECT_EQ(locator.parse(3, extent, bytes).status().code(), StatusCode::data_loss);
+  EXPECT_EQ(locator.parse(3, extent, bytes, {}).status().code(), StatusCode::data_loss);
 }
 
 TEST(GraphLayoutPadded, PlacesNodesAsDiskAnnDoes) {
@@ -196,10 +206,74 @@ TEST(GraphLayoutInline, AnUnusedIdBeforeAUsedOneIsHandedOn) {
   const Extent extent = locator.locate(1);
   const auto bytes = region.span().subspan(extent.offset, extent.bytes);
   store_unaligned(bytes.data() + RandomGraph::kCodeBytes + 13 + 2 * 4, kInvalidNode);
-  const auto parsed = locator.parse(1, extent, bytes);
+  const auto parsed = locator.parse(1, extent, bytes, {});
   ASSERT_TRUE(parsed.ok());
   EXPECT_EQ(parsed.value().degree, 9u);
   EXPECT_EQ(parsed.value().neighbor(2), kInvalidNode);
+}
+
+class GraphLayoutPacked : public testing::Test {
+ protected:
+  static constexpr NodeId kVertex = 1;  ///< with nine neighbours
+
+  Result<NodeRecord> parse() { return locator_.parse(kVertex, extent_, bytes(), scratch_); }
+  std::span<std::byte> bytes() { return region_.span().subspan(extent_.offset, extent_.bytes); }
+  std::byte* row() { return bytes().data() + extent_.bytes - 13 - sizeof(NodeId); }
+
+  const RandomGraph graph_{20, 9, 13, ElementType::u8};
+  const GraphLocator locator_ = graph_.locator(graph_.geometry(LayoutKind::packed));
+  HugeBuffer region_ = encode_region(graph_.encoder(locator_), locator_, 1);
+  const Extent extent_ = locator_.locate(kVertex);
+  NodeId scratch_[12];
+};
+
+TEST_F(GraphLayoutPacked, IsDegreeListRowAndVector) {
+  const std::span neighbors(graph_.view().row(kVertex), 9);
+  EXPECT_EQ(extent_.bytes, 1 + list_bytes(neighbors) + 4 + 13);
+  EXPECT_LE(extent_.bytes, locator_.geometry().max_record_bytes());
+  EXPECT_EQ(bytes()[0], std::byte{9});
+  EXPECT_EQ(load_unaligned<NodeId>(row()), 18u);
+  EXPECT_EQ(std::memcmp(row() + 4, graph_.vectors().row(kVertex), 13), 0);
+}
+
+TEST_F(GraphLayoutPacked, RefusesADegreeThatIsNotTheLists) {
+  for (const int degree : {0, 4, 8, 10, 13, 255}) {
+    bytes()[0] = static_cast<std::byte>(degree);
+    EXPECT_EQ(parse().status().code(), StatusCode::data_loss) << degree;
+  }
+  bytes()[0] = std::byte{9};
+  EXPECT_TRUE(parse().ok());
+}
+
+TEST_F(GraphLayoutPacked, RefusesAListOfAnotherLength) {
+  for (int byte = 0; byte < 256; ++byte) {
+    const auto right = std::exchange(bytes()[1], static_cast<std::byte>(byte));
+    const auto length = [](std::byte control) {
+      int sum = 0;
+      for (int i = 0; i < 4; ++i) sum += std::to_integer<int>(control >> (2 * i)) & 3;
+      return sum;
+    };
+    EXPECT_EQ(parse().ok(), length(std::byte(byte)) == length(right)) << byte;
+    bytes()[1] = right;
+  }
+}
+
+TEST_F(GraphLayoutPacked, RefusesARowThatDoesNotExist) {
+  for (const NodeId bad : {NodeId{20}, kInvalidNode}) {
+    store_unaligned(row(), bad);
+    EXPECT_EQ(parse().status().code(), StatusCode::data_loss) << bad;
+  }
+  store_unaligned(row(), NodeId{19});
+  EXPECT_EQ(parse().value().row, 19u);
+}
+
+TEST_F(GraphLayoutPacked, RefusesARecordWithoutRoomForItsVector) {
+  // A table may say so: its lengths are of bytes.
+  for (std::uint32_t length = 0; length < 18; ++length) {
+    const Extent shorter{extent_.offset, length, 9};
+    const auto parsed = locator_.parse(kVertex, shorter, bytes().first(length), scratch_);
+    EXPECT_EQ(parsed.status().code(), StatusCode::data_loss) << length;
+  }
 }
 
 TEST(GraphGeometry, RefusesWhatCannotBe) {
@@ -215,7 +289,11 @@ TEST(GraphGeometry, RefusesWhatCannotBe) {
   expect_bad([](auto& g) { g.vector_bytes = 0; });
   expect_bad([](auto& g) { g.vector_bytes = 16385; });
   expect_bad([](auto& g) { g.max_degree = 0; });
-  expect_bad([](auto& g) { g.max_degree = OffsetTable::kMaxDegree + 1; });
+  expect_bad([](auto& g) { g.max_degree = OffsetTable::kMostLength + 1; });
+  expect_bad([](auto& g) {
+    g.kind = LayoutKind::packed;  // whose lists may take 4.25 bytes per neighbour
+    g.max_degree = 551;
+  });
   expect_bad([](auto& g) { g.block_bytes = 1000; });
   expect_bad([](auto& g) { g.kind = LayoutKind::slotted; });
   expect_bad([](auto& g) { g.code_bytes = 64; });             // csr has none

@@ -23,10 +23,10 @@ void expect_prefix_sums(const OffsetTable& table, const std::vector<std::uint32_
   for (std::size_t v = 0; v < degrees.size(); ++v) {
     const auto edges = table.find(static_cast<NodeId>(v));
     ASSERT_EQ(edges.first, sum) << v;
-    ASSERT_EQ(edges.degree, degrees[v]) << v;
+    ASSERT_EQ(edges.length, degrees[v]) << v;
     sum += degrees[v];
   }
-  EXPECT_EQ(table.total_edges(), sum);
+  EXPECT_EQ(table.total(), sum);
   EXPECT_EQ(table.count(), degrees.size());
 }
 
@@ -38,7 +38,7 @@ HugeBuffer copy_of(std::span<const std::byte> bytes) {
 
 TEST(OffsetTable, EqualsPrefixSums) {
   for (const std::size_t count : {1, 2, 27, 28, 29, 56, 57, 1000, 100'003}) {
-    for (const std::uint32_t limit : {0u, 1u, 64u, OffsetTable::kMaxDegree}) {
+    for (const std::uint32_t limit : {0u, 1u, 64u, OffsetTable::kMostLength}) {
       const auto degrees = random_degrees(count, limit);
       const OffsetTable table(degrees);
       expect_prefix_sums(table, degrees);
@@ -48,9 +48,9 @@ TEST(OffsetTable, EqualsPrefixSums) {
 }
 
 TEST(OffsetTable, HoldsALineOfLargestDegrees) {
-  static_assert(OffsetTable::kMaxDegree >= 2000);
+  static_assert(OffsetTable::kMostLength >= 2000);
   const std::vector<std::uint32_t> degrees(3 * OffsetTable::kVerticesPerLine,
-                                           OffsetTable::kMaxDegree);
+                                           OffsetTable::kMostLength);
   expect_prefix_sums(OffsetTable(degrees), degrees);
 }
 
@@ -68,7 +68,7 @@ TEST(OffsetTable, TakesAtMostTwoAndAHalfBytesPerVertex) {
 }
 
 TEST(OffsetTable, RefusesADegreeThatDoesNotFit) {
-  const std::vector<std::uint32_t> degrees = {1, OffsetTable::kMaxDegree + 1};
+  const std::vector<std::uint32_t> degrees = {1, OffsetTable::kMostLength + 1};
   EXPECT_THROW(OffsetTable{degrees}, Error);
 }
 

@@ -1,6 +1,8 @@
 // A graph of random bytes and random neighbours, for tests that only move bytes.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -31,6 +33,11 @@ class RandomGraph {
     if (count > 1) degrees_[1] = max_degree;
     neighbors_.resize(count * max_degree);
     for (auto& id : neighbors_) id = static_cast<NodeId>(random.below(count));
+    for (std::size_t v = 0; v < count; ++v) {
+      const auto row = neighbors_.begin() + static_cast<std::ptrdiff_t>(v * max_degree);
+      std::sort(row, row + degrees_[v]);
+    }
+    for (std::size_t v = 0; v < count; ++v) rows_.push_back(static_cast<NodeId>(count - 1 - v));
   }
 
   AdjacencyView view() const {
@@ -55,8 +62,16 @@ class RandomGraph {
       for (std::size_t i = 0; i < out.size(); ++i) out[i] = code_byte(id, i);
     };
   }
+  /// Vertices are of the rows in reverse order where they have an order of their own.
+  RecordContents contents(LayoutKind kind) const {
+    return {view(), vectors(), code_writer(kind),
+            kind == LayoutKind::packed ? std::span(rows_) : std::span<const NodeId>()};
+  }
   RecordEncoder encoder(const GraphLocator& locator) const {
-    return {locator, view(), vectors(), code_writer(locator.geometry().kind)};
+    return {locator, contents(locator.geometry().kind)};
+  }
+  GraphLocator locator(const GraphGeometry& geometry) const {
+    return GraphLocator(geometry, make_offset_table(geometry, view()));
   }
   std::uint64_t edges() const {
     std::uint64_t sum = 0;
@@ -71,7 +86,8 @@ class RandomGraph {
   ElementType type_;
   std::vector<std::byte> data_;
   std::vector<std::uint32_t> degrees_;
-  std::vector<NodeId> neighbors_;
+  std::vector<NodeId> neighbors_;  ///< ascending
+  std::vector<NodeId> rows_;
 };
 
 }  // namespace farvec::layout

@@ -20,7 +20,7 @@ using tests::TemporaryFolder;
 
 /// The layouts of a graph that a RandomIndex may have.
 inline constexpr LayoutKind kRecordLayouts[] = {LayoutKind::csr, LayoutKind::padded,
-                                                LayoutKind::inlined};
+                                                LayoutKind::inlined, LayoutKind::packed};
 
 /// A random graph with random codes, and the manifest a builder would hand over.
 class RandomIndex {
@@ -55,10 +55,7 @@ class RandomIndex {
   const std::vector<float>& centroid() const { return centroid_; }
   const std::vector<std::byte>& records() const { return records_; }
   IndexContents contents() const {
-    return {graph_.view(),
-            graph_.vectors(),
-            {header_, centroid_, records_},
-            RandomGraph::code_writer(manifest_.graph().layout)};
+    return {graph_.contents(manifest_.graph().layout), {header_, centroid_, records_}};
   }
   Manifest write(const std::filesystem::path& directory, bool overwrite = false) const {
     return write_index(directory, manifest_, contents(),

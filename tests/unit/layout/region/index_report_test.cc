@@ -53,6 +53,22 @@ TEST(IndexReport, CostsOfAnInlineGraphEqualItsFiles) {
   EXPECT_DOUBLE_EQ(cost.compute_dram_bytes_per_vector, static_cast<double>(cost.codes_bytes) / 700);
 }
 
+TEST(IndexReport, CostsOfAPackedGraphEqualItsFilesAndItsRecordsHaveTheDegrees) {
+  TemporaryFolder folder;
+  for (const LayoutKind layout : {LayoutKind::csr, LayoutKind::packed}) {
+    RandomIndex(700, layout).write(folder.path() / std::string(to_string(layout)));
+  }
+  const auto packed = IndexDirectory::open(folder.path() / "packed");
+  const auto csr = IndexDirectory::open(folder.path() / "csr");
+  for (const IndexDirectory* index : {&packed, &csr}) {
+    const LayoutKind kind = index->manifest().graph().layout;
+    const LayoutCost cost = layout_cost(packed.manifest(), kind);
+    EXPECT_EQ(cost.records_bytes, std::filesystem::file_size(index->region_path(kRecordsRegion)));
+    EXPECT_EQ(cost.offsets_bytes, std::filesystem::file_size(index->region_path(kOffsetsRegion)));
+  }
+  EXPECT_EQ(degree_report(packed).histogram, degree_report(csr).histogram);
+}
+
 TEST(IndexReport, DescribesDegrees) {
   const std::vector<std::uint32_t> degrees = {3, 5, 3, 7, 3, 5, 3, 5, 3, 3};
   const DegreeReport report = degree_report(OffsetTable(degrees));

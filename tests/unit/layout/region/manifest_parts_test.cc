@@ -167,6 +167,25 @@ TEST(ManifestParts, OfAnInlineGraphSayHowManyBytesItsCodesTake) {
       "neighbor_code_bytes"));
 }
 
+TEST(ManifestParts, OfAPackedGraphSayHowManyBytesItsListsTake) {
+  const Manifest written = graph_manifest(LayoutKind::packed);
+  const json good = json::parse(manifest_to_json(written));
+  EXPECT_EQ(good["graph"]["list_bytes"], written.graph().list_bytes);
+  EXPECT_GT(written.graph().list_bytes, written.graph().edges);
+  const auto refusal = [&](const json& value) {
+    json bad = good;
+    bad["graph"]["list_bytes"] = value;
+    return error_of([&] { (void)manifest_from_json(bad.dump(), "m.json"); });
+  };
+  for (const json& wrong : {json(nullptr), json("x"), json(-1), json(written.count - 1),
+                            json(written.count * OffsetTable::kMostLength + 1)}) {
+    EXPECT_THAT(refusal(wrong), HasSubstr("m.json: manifest.graph.list_bytes"));
+  }
+  EXPECT_THAT(refusal(written.graph().list_bytes + 1), HasSubstr("records.packed"));
+  EXPECT_FALSE(json::parse(manifest_to_json(graph_manifest(LayoutKind::csr)))["graph"].contains(
+      "list_bytes"));
+}
+
 TEST(ManifestParts, DoNotPassForEachOther) {
   const json graph = json::parse(manifest_to_json(graph_manifest(LayoutKind::csr)));
   const json clusters = json::parse(manifest_to_json(cluster_manifest(ClusterLayoutKind::grouped)));
