@@ -70,7 +70,9 @@ publish_and_search() {
 }
 probe() { "$BIN/farvec" search --queries query.u8bin --k 10 --probe 4 "$@"; }
 "$BIN/farvec" convert --index index --layout inline --quiet --out inline
-"$BIN/farvec" build cluster --data base.u8bin --metric l2 --clusters 20 --replicas 4 \
+# Few rows: a guest computes slowly.
+take_images 0:500 few.u8bin
+"$BIN/farvec" build cluster --data few.u8bin --metric l2 --clusters 8 --replicas 4 \
   --layout grouped --quiet --out clusters
 publish_and_search inline 1 search
 publish_and_search clusters 2 probe
