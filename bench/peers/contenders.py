@@ -86,10 +86,13 @@ class PeerContender:
 class FarvecContender:
     """One tier of `farvec sweep`, a process per call; it inherits this process's core."""
 
-    def __init__(self, tier, options, workload):
-        self.name = self.label = f"farvec {tier}"
+    def __init__(self, index, tier, options, workload):
+        self.index, _, seconds = index.partition("=")
+        manifest = json.loads((pathlib.Path(self.index) / "manifest.json").read_text())
+        what = f"{manifest['graph']['layout']}, {manifest['build']['code_bits']} bits"
+        self.name = self.label = f"farvec {tier} ({what})"
         self.tier, self.options, self.workload = tier, options, workload
-        self.build_seconds = options.index_build_seconds
+        self.build_seconds = float(seconds) if seconds else None
         self.bytes_per_vector = None
         self.tried = None
 
@@ -97,7 +100,7 @@ class FarvecContender:
         options = self.options
         with tempfile.TemporaryDirectory() as folder:
             result = pathlib.Path(folder) / "sweep.jsonl"
-            command = [options.farvec, "sweep", "--index", options.index,
+            command = [options.farvec, "sweep", "--index", self.index,
                        "--queries", options.queries, "--groundtruth", options.groundtruth,
                        "--k", str(options.k), "--list", lists, "--width", widths,
                        "--slots", slots, "--threads", "1", "--tier", self.tier, "--passes", "1",

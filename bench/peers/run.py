@@ -3,7 +3,7 @@
 
 Example (the index is what `farvec build graph` made of the same data):
     bench/peers/run.py --data base.fbin --queries query.fbin --groundtruth gt100.ibin \\
-        --metric l2 --index INDEX --peers hnswlib,svs,symphonyqg --out docs/results/peers-NAME
+        --metric l2 --index INDEX=95 --peers hnswlib,svs,symphonyqg --out docs/results/peers-NAME
 
 The libraries come from PyPI into build/peers-venv, made on first use. Their indexes are built on
 all cores, once, and kept in build/peers/. Parameters are chosen on the first half of the queries;
@@ -42,7 +42,9 @@ def parse_arguments():
     parser.add_argument("--queries", required=True)
     parser.add_argument("--groundtruth", required=True, help=".ibin")
     parser.add_argument("--metric", choices=("l2", "ip", "cosine"), default="l2")
-    parser.add_argument("--index", help="index directory of `farvec build graph`")
+    parser.add_argument("--index", action="append", default=[], metavar="DIR[=SECONDS]",
+                        help="index directory of `farvec build graph`, and what building it took, "
+                        "for the table; again for other layouts")
     parser.add_argument("--peers", default=",".join(PACKAGES), help="of " + ", ".join(PACKAGES) +
                         "; or, with --memory-budget, one of " + ", ".join(DISK_PACKAGES))
     parser.add_argument("--memory-budget", type=int, default=0,
@@ -59,8 +61,6 @@ def parse_arguments():
     parser.add_argument("--core", type=int, default=os.cpu_count() - 1)
     parser.add_argument("--farvec", default=str(ROOT / "build/release/bin/farvec"))
     parser.add_argument("--out", help="write OUT.json and OUT.md")
-    parser.add_argument("--index-build-seconds", type=float,
-                        help="what building INDEX took, for the table; the index does not know")
     parser.add_argument("--build", help=argparse.SUPPRESS)
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     return parser.parse_args()
@@ -258,8 +258,8 @@ def main():
     contenders = start_peers(workload, failures)
     if arguments.index:
         from contenders import FarvecContender
-        contenders += [FarvecContender(tier, arguments, workload)
-                       for tier in arguments.tiers.split(",")]
+        contenders += [FarvecContender(index, tier, arguments, workload)
+                       for index in arguments.index for tier in arguments.tiers.split(",")]
     targets = [float(target) for target in arguments.recalls.split(",")]
     rows = rows_of(*run_passes(contenders, targets, arguments.passes)) + failed_rows(failures)
     for contender in contenders:
