@@ -1,7 +1,6 @@
 #include "graph/vertex_order.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <numeric>
 

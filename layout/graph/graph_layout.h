@@ -98,8 +98,8 @@ std::uint32_t record_checksum(std::span<const std::byte> bytes, NodeId id);
 /// Finds and reads records. Immutable, shared by all threads of a process.
 class GraphLocator {
  public:
-  /// csr needs the table of the geometry's `count` vertices; the others are arithmetic and need
-  /// none.
+  /// csr and packed need the table of the geometry's `count` vertices; the others are arithmetic
+  /// and need none.
   /// Throws Error when geometry or table do not fit.
   explicit GraphLocator(GraphGeometry geometry, OffsetTable table = {});
 

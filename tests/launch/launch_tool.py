@@ -60,6 +60,8 @@ class LaunchTest(ToolTest):
             "transport": {"tier": "fabric:tcp"},
             "placement": {"index": str(self.folder / "index"), "extent_bytes": "16KB"},
             "tls": {"insecure": True},
+            # No replica stands in for a node that a busy machine keeps from answering.
+            "compute": {"options": ["--node-timeout-ms", "20000"]},
             "limits": {"start_seconds": 60},
             "sweep": {"queries": str(queries), "groundtruth": str(truth), "list": LISTS,
                       "passes": 1}}

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,16 +36,17 @@ class StoredGraphTest : public GraphTest {
     const BuiltGraph built = std::move(stored).built();
     write_graph(path(to), built, recipe, kWrite);
   }
-  /// Writes `from` again as `to`, with `id` as the first neighbour of a vertex, under checksums
-  /// that hold.
-  void write_with_neighbor(const std::string& from, const std::string& to, NodeId id) const {
+  using Change = std::function<void(const layout::IndexDirectory&, HugeBuffer&)>;
+
+  /// Writes `from` again as `to`, its records changed, under checksums that hold.
+  void write_changed(const std::string& from, const std::string& to, const Change& change) const {
     const layout::IndexDirectory directory = open(from);
     layout::Manifest manifest = directory.manifest();
     const auto rewrite = [&](const std::filesystem::path& partial) {
       std::vector<layout::RegionEntry> entries;
       for (std::uint32_t region = 0; region < layout::kRegionCount; ++region) {
         HugeBuffer bytes = directory.load_region(region, kLoad);
-        if (region == layout::kRecordsRegion) set_neighbor(directory, bytes, id);
+        if (region == layout::kRecordsRegion) change(directory, bytes);
         layout::RegionFile file(partial, directory.manifest().region(region).kind);
         file.append(bytes.span().subspan(layout::kRegionHeaderBytes));
         entries.push_back(file.publish());
@@ -134,10 +136,28 @@ TEST_F(StoredGraphTest, ANeighborThatDoesNotExistIsNamed) {
     write_graph(path(name), built, {.layout = kind}, kWrite);
     for (const NodeId id : {static_cast<NodeId>(kCount), kInvalidNode}) {
       const std::string damaged = name + std::to_string(id);
-      write_with_neighbor(name, damaged, id);
+      write_changed(name, damaged, [&](const auto& directory, HugeBuffer& region) {
+        set_neighbor(directory, region, id);
+      });
       EXPECT_THAT(refusal(damaged), HasSubstr("vertex 7 points to " + std::to_string(id)));
     }
   }
+}
+
+TEST_F(StoredGraphTest, ARowThatTwoVerticesClaimIsNamed) {
+  write_graph(path("packed"), build(), {.layout = LayoutKind::packed}, kWrite);
+  NodeId row = kInvalidNode;
+  write_changed("packed", "damaged", [&](const auto& directory, HugeBuffer& region) {
+    const layout::GraphLocator locator = directory.load_locator(kLoad);
+    const auto place = [&](NodeId vertex) {
+      const layout::Extent extent = locator.locate(vertex);
+      return region.data() + extent.offset + extent.bytes - kDimension - sizeof(NodeId);
+    };
+    row = load_unaligned<NodeId>(place(7));
+    store_unaligned(place(9), row);
+  });
+  EXPECT_THAT(refusal("damaged"),
+              AllOf(HasSubstr("two vertices"), HasSubstr("row " + std::to_string(row))));
 }
 
 }  // namespace
