@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 #include "base/check.h"
 #include "base/parallel.h"
@@ -17,6 +19,8 @@ constexpr std::size_t kSmallestPart = 32;
 constexpr int kMostRounds = 20;
 /// Rounds end when fewer than one of so many vertices changes sides.
 constexpr std::size_t kFewMoves = 100;
+/// After so many levels vertices get their new numbers: what a part asks for lies together then.
+constexpr int kLevelsPerNumbering = 5;
 
 /// Who points to a vertex.
 class Transpose {
@@ -60,7 +64,7 @@ std::vector<float> costs_of_ids(std::uint32_t max_degree) {
 
 /// How many neighbours of a vertex lie in the halves of the part that is divided.
 struct Sides {
-  std::uint32_t count[2] = {0, 0};
+  std::uint16_t count[2] = {0, 0};
 };
 
 struct Ranked {
@@ -98,7 +102,8 @@ class Bisector {
 
   void move(NodeId v, int half, int by) {
     for (const NodeId source : edges_.sources(v)) {
-      sides_[source].count[half] += static_cast<std::uint32_t>(by);
+      std::uint16_t& count = sides_[source].count[half];
+      count = static_cast<std::uint16_t>(count + by);
     }
   }
 
@@ -151,36 +156,68 @@ class Bisector {
   std::vector<Ranked> ranked_;
 };
 
-}  // namespace
+/// Places of an order that are still to be divided.
+struct Part {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+using Parts = std::vector<Part>;
 
-std::vector<NodeId> bisection_order(const AdjacencyView& graph, const OrderOptions& options) {
-  const unsigned threads = resolve_threads(options.threads);
+Parts halves_of(const Parts& parts) {
+  Parts halves;
+  for (const auto& [begin, end] : parts) {
+    const std::size_t middle = begin + (end - begin) / 2;
+    for (const Part half : {Part{begin, middle}, Part{middle, end}}) {
+      if (half.end - half.begin > kSmallestPart) halves.push_back(half);
+    }
+  }
+  return halves;
+}
+
+/// Divides `parts` and what becomes of them, some levels deep; they are then what is left to be
+/// divided. Returns the order in the numbers of `graph`.
+std::vector<NodeId> divide_levels(const AdjacencyView& graph, Parts& parts, unsigned threads,
+                                  Progress& progress) {
   const Transpose edges(graph);
   const std::vector<float> costs = costs_of_ids(graph.row_capacity);
   std::vector<Bisector> bisectors(threads, Bisector(edges, costs, graph.count));
   std::vector<NodeId> order(graph.count);
   std::iota(order.begin(), order.end(), NodeId{0});
-  std::vector<std::span<NodeId>> parts{order};
-  std::size_t levels = 0;
-  while (graph.count >> levels > kSmallestPart) ++levels;
-  Progress progress("ordering vertices", levels * graph.count, options.quiet);
-  while (!parts.empty()) {
+  for (int level = 0; level < kLevelsPerNumbering && !parts.empty(); ++level) {
     // Few large parts: the threads share the work within each.
     const bool share = parts.size() < 2 * threads;
     parallel_for(parts.size(), 1, share ? 1 : threads,
                  [&](std::size_t i, std::size_t, unsigned worker) {
-                   bisectors[worker].divide(parts[i], share ? threads : 1);
-                   progress.advance(parts[i].size());
+                   const auto [begin, end] = parts[i];
+                   bisectors[worker].divide(std::span(order).subspan(begin, end - begin),
+                                            share ? threads : 1);
+                   progress.advance(end - begin);
                  });
-    std::vector<std::span<NodeId>> halves;
-    for (const std::span<NodeId> part : parts) {
-      for (const auto half : {part.first(part.size() / 2), part.subspan(part.size() / 2)}) {
-        if (half.size() > kSmallestPart) halves.push_back(half);
-      }
-    }
-    parts = std::move(halves);
+    parts = halves_of(parts);
   }
   return order;
+}
+
+}  // namespace
+
+std::vector<NodeId> bisection_order(const AdjacencyView& graph, const OrderOptions& options) {
+  const unsigned threads = resolve_threads(options.threads);
+  std::size_t levels = 0;
+  while (graph.count >> levels > kSmallestPart) ++levels;
+  Progress progress("ordering vertices", levels * graph.count, options.quiet);
+  std::vector<NodeId> order(graph.count);
+  std::iota(order.begin(), order.end(), NodeId{0});
+  Parts parts{{0, graph.count}};
+  std::optional<Graph> renumbered;
+  for (AdjacencyView view = graph;;) {
+    const std::vector<NodeId> step = divide_levels(view, parts, threads, progress);
+    std::vector<NodeId> composed(order.size());
+    for (std::size_t i = 0; i < step.size(); ++i) composed[i] = order[step[i]];
+    order = std::move(composed);
+    if (parts.empty()) return order;
+    renumbered = reordered(view, step, threads);
+    view = renumbered->view();
+  }
 }
 
 Graph reordered(const AdjacencyView& graph, std::span<const NodeId> order, unsigned threads) {

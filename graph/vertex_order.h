@@ -19,8 +19,8 @@ struct OrderOptions {
 /// The vertices in the order that they should be numbered in: element i is the number that vertex i
 /// of the new order has in `graph`. Halves of the vertices, and halves of those, are chosen so that
 /// the neighbours of a vertex lie in few of them, which makes the differences of its sorted list
-/// small. Memory for as long as it runs: 4 bytes per edge, and per vertex 20 and for each
-/// thread 16.
+/// small. No vertex has 2^16 neighbours or more. Memory for as long as it runs: two copies of the
+/// graph, and per vertex 24 bytes and 12 for each thread.
 std::vector<NodeId> bisection_order(const AdjacencyView& graph, const OrderOptions& options = {});
 
 /// The same graph with the vertices in that order; every list ascends. `order` has each vertex
