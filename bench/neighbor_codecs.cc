@@ -1,6 +1,6 @@
-// Bits per edge and nanoseconds per neighbour list of StreamVByte (layout's codec), plain Elias-Fano
-// and differences packed by bits, decoded from the cache, on the lists of an index: with its
-// vertices in the order of the rows, by bisection of the graph, or by halving the vectors.
+// Bits per edge and nanoseconds per neighbour list of StreamVByte (layout's codec), plain
+// Elias-Fano and differences packed by bits, decoded from the cache, on the lists of an index: with
+// its vertices in the order of the rows, by bisection of the graph, or by halving the vectors.
 //   build/release/bin/neighbor_codecs --index DIR --order bisection
 #include <fmt/format.h>
 
@@ -92,7 +92,8 @@ class VectorOrder {
   /// The difference of the two means of a sample.
   std::vector<float> direction_of(std::span<const NodeId> part) {
     std::vector<std::vector<float>> sample;
-    for (std::size_t i = 0; i < kSample; ++i) sample.push_back(row(part[random_.below(part.size())]));
+    for (std::size_t i = 0; i < kSample; ++i)
+      sample.push_back(row(part[random_.below(part.size())]));
     std::vector<float> direction(rows_.dimension);
     for (std::size_t d = 0; d < direction.size(); ++d) direction[d] = sample[0][d] - sample[1][d];
     for (int round = 0; round < kRounds; ++round) {
@@ -234,7 +235,8 @@ struct PackedBits {
     NodeId id = 0;
     for (std::uint32_t i = 0; i < degree; ++i) {
       const std::uint32_t at = i * bits;
-      id += static_cast<NodeId>(load_unaligned<std::uint64_t>(list + 1 + at / 8) >> (at % 8) & mask);
+      id +=
+          static_cast<NodeId>(load_unaligned<std::uint64_t>(list + 1 + at / 8) >> (at % 8) & mask);
       out[i] = id;
     }
   }
@@ -344,7 +346,8 @@ void run(const Lists& lists) {
   const auto universe = static_cast<double>(lists.count());
   for (std::size_t i = 0; i < lists.count(); ++i) {
     const auto degree = static_cast<double>(lists.of(i).size());
-    bound += std::lgamma(universe + 1) - std::lgamma(degree + 1) - std::lgamma(universe - degree + 1);
+    bound +=
+        std::lgamma(universe + 1) - std::lgamma(degree + 1) - std::lgamma(universe - degree + 1);
   }
   fmt::print("  {:<24} {:>14} {:>8.2f} bits an edge\n", "sets without any order", "",
              bound / std::log(2) / static_cast<double>(lists.ids.size()));

@@ -180,9 +180,10 @@ void add_setting_options(Command& command, AdviseArguments& arguments) {
                   "Layouts of clusters to try: all, or some of the four")
       .show_default();
   command
-      .add_option("--graph-layout", arguments.graph_layouts,
-                  "Layouts of graphs to try: all, or some of csr, packed, inline, padded and slotted (for\n"
-                  "disks)")
+      .add_option(
+          "--graph-layout", arguments.graph_layouts,
+          "Layouts of graphs to try: all, or some of csr, packed, inline, padded and slotted (for\n"
+          "disks)")
       .show_default();
   command
       .add_option(

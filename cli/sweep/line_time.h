@@ -1,4 +1,5 @@
-// How long a core takes for a random cache line of so much memory: what bounds the rate of a search.
+// How long a core takes for a random cache line of so much memory: what bounds the rate of a
+// search.
 #pragma once
 
 #include <cstddef>

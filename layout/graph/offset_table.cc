@@ -35,8 +35,9 @@ void OffsetTable::fill_line(std::byte* address, std::span<const std::uint32_t> l
   for (std::size_t i = 0; i < kVerticesPerLine; ++i) {
     const std::uint32_t length = i < lengths.size() ? lengths[i] : 0;
     if (length > kMostLength) {
-      throw Error("a vertex's neighbours take {}; the offset table holds at most {}: lower the degree",
-                  length, kMostLength);
+      throw Error(
+          "a vertex's neighbours take {}; the offset table holds at most {}: lower the degree",
+          length, kMostLength);
     }
     sum += length;
     store_unaligned(address + 8 + 2 * i, static_cast<std::uint16_t>(sum));

@@ -23,8 +23,7 @@ RecordEncoder::RecordEncoder(const GraphLocator& locator, RecordContents content
                 geometry.vector_bytes);
   }
   FARVEC_CHECK((contents_.write_codes != nullptr) == (geometry.kind == LayoutKind::inlined));
-  FARVEC_CHECK(contents_.rows.size() ==
-               (geometry.kind == LayoutKind::packed ? geometry.count : 0));
+  FARVEC_CHECK(contents_.rows.size() == (geometry.kind == LayoutKind::packed ? geometry.count : 0));
 }
 
 std::size_t RecordEncoder::bytes_of(std::size_t begin, std::size_t end) const {

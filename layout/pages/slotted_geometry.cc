@@ -4,8 +4,8 @@
 #include <bit>
 
 #include "base/error.h"
-#include "layout/graph/offset_table.h"
 #include "layout/graph/neighbor_list.h"
+#include "layout/graph/offset_table.h"
 
 namespace farvec::layout {
 

@@ -71,7 +71,7 @@ struct GraphPart {
   std::uint32_t max_degree = 0;
   std::uint64_t edges = 0;
   NodeId entry = 0;
-  std::uint32_t neighbor_code_bytes = 0;      ///< of the inline layout, per record; else 0
+  std::uint32_t neighbor_code_bytes = 0;  ///< of the inline layout, per record; else 0
   std::uint64_t list_bytes = 0;  ///< of the packed layout, degrees and lists of all records; else 0
   std::optional<SlottedDescription> slotted;  ///< of that layout and of no other
   BuildParameters build;
@@ -83,9 +83,7 @@ struct GraphPart {
   }
   std::uint32_t extension_bits() const { return slotted ? slotted->extension_bits : 0; }
   /// What the offset table of a layout that needs one adds up to.
-  std::uint64_t table_total() const {
-    return layout == LayoutKind::packed ? list_bytes : edges;
-  }
+  std::uint64_t table_total() const { return layout == LayoutKind::packed ? list_bytes : edges; }
   std::string_view layout_name() const { return to_string(layout); }
   bool has_record_checksums() const { return record_checksum; }
 };
