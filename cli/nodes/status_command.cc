@@ -66,20 +66,35 @@ class Node {
   std::shared_ptr<grpc::Channel> channel_;
 };
 
-// Counters are asked for first: a newer index that they count is then in the description.
-NodeStatus ask(const Node& node) {
+/// How often a node is asked whose answers are of two indexes, as they are around a switch.
+constexpr int kMostAsked = 5;
+
+/// Whether the counters are of the index that is described.
+bool agree(const ComputeNodeAnswers& answers) {
+  const auto& [describe, stats] = answers;
+  return describe.attached() == stats.attached() && describe.generation() == stats.generation();
+}
+
+/// False when the node has no such service.
+bool ask_compute(const Node& node, ComputeNodeAnswers& answers) {
   using Compute = compute_node::v1::ComputeNode::Stub;
-  using Memory = memory_node::v1::MemoryNode::Stub;
   Compute compute(node.channel());
-  ComputeNodeAnswers of_compute;
-  if (node.ask(&Compute::Stats, compute, of_compute.stats) &&
-      node.ask(&Compute::Describe, compute, of_compute.describe)) {
-    return status_of(node.name(), of_compute);
+  for (int asked = 0; asked < kMostAsked; ++asked) {
+    if (!node.ask(&Compute::Describe, compute, answers.describe)) return false;
+    if (!node.ask(&Compute::Stats, compute, answers.stats)) return false;
+    if (agree(answers)) break;
   }
+  return true;
+}
+
+NodeStatus ask(const Node& node) {
+  using Memory = memory_node::v1::MemoryNode::Stub;
+  ComputeNodeAnswers of_compute;
+  if (ask_compute(node, of_compute)) return status_of(node.name(), of_compute);
   Memory memory(node.channel());
   MemoryNodeAnswers of_memory;
-  if (node.ask(&Memory::Stats, memory, of_memory.stats) &&
-      node.ask(&Memory::Describe, memory, of_memory.describe)) {
+  if (node.ask(&Memory::Describe, memory, of_memory.describe) &&
+      node.ask(&Memory::Stats, memory, of_memory.stats)) {
     return status_of(node.name(), of_memory);
   }
   throw Error("{}: it answers, and is neither a compute node nor a memory node", node.name());

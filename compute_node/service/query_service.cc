@@ -268,7 +268,9 @@ grpc::ServerUnaryReactor* QueryService::Stats(grpc::CallbackServerContext* conte
   response->set_switches_refused(supervisor_.refused().sum());
   const std::shared_ptr<Engine> engine = supervisor_.engine();
   response->set_attached(engine != nullptr);
-  if (engine != nullptr) fill_engine_stats(*engine, *response);
+  if (engine == nullptr) return finish_now(*context, grpc::Status::OK);
+  response->set_generation(engine->index().generation);
+  fill_engine_stats(*engine, *response);
   return finish_now(*context, grpc::Status::OK);
 }
 

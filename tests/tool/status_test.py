@@ -116,37 +116,41 @@ class Status(DaemonTest):
             self.must_refuse(farvec("status", address, "--timeout-seconds", 0.5), address, "0.5 s")
 
     @unittest.skipIf(MISSING, MISSING)
-    def test_a_switch_between_two_answers(self):
-        # This node takes a newer index over as soon as it has answered anything.
+    def test_a_change_between_two_answers(self):
+        """A node that attaches, or takes a newer index over, as soon as it has answered once."""
         subprocess.run(["protoc", "-I", PROTOCOLS, f"--python_out={self.folder}",
                         PROTOCOLS / "compute_node.proto"], check=True, timeout=TIMEOUT_S)
         with mock.patch.object(sys, "path", [str(self.folder), *sys.path]):
             messages = importlib.import_module("compute_node_pb2")
-        answered = []
+        older = ({"attached": True, "layout": "older", "generation": 5},
+                 {"attached": True, "generation": 5})
+        newer = ({"attached": True, "layout": "newer", "generation": 6},
+                 {"attached": True, "generation": 6, "switches": 1})
+        for number, before in enumerate((older, ({}, {}))):
+            answered = []
 
-        def describe(_request, _context):
-            answered.append("Describe")
-            return messages.DescribeResponse(
-                attached=True, layout="older" if len(answered) == 1 else "newer")
+            def answer(kind, before=before, answered=answered):
+                answered.append(kind)
+                state = before if len(answered) == 1 else newer
+                make = (messages.DescribeResponse, messages.StatsResponse)[kind]
+                return make(**state[kind])
 
-        def stats(_request, _context):
-            answered.append("Stats")
-            return messages.StatsResponse(attached=True, switches=min(1, len(answered) - 1))
-
-        handlers = grpc.method_handlers_generic_handler("farvec.compute_node.v1.ComputeNode", {
-            name: grpc.unary_unary_rpc_method_handler(
-                answer, request_deserializer=getattr(messages, f"{name}Request").FromString,
-                response_serializer=getattr(messages, f"{name}Response").SerializeToString)
-            for name, answer in (("Describe", describe), ("Stats", stats))})
-        server = grpc.server(concurrent.futures.ThreadPoolExecutor(1), handlers=[handlers])
-        self.addCleanup(lambda: server.stop(None).wait())
-        address = f"unix:{self.folder}/fake"
-        server.add_insecure_port(address)
-        server.start()
-        facts = self.facts(address)
-        self.assertCountEqual(answered, ["Describe", "Stats"])
-        if facts["switches"] == 1:
-            self.assertEqual(facts["index"]["layout"], "newer")
+            handlers = grpc.method_handlers_generic_handler(
+                "farvec.compute_node.v1.ComputeNode",
+                {name: grpc.unary_unary_rpc_method_handler(
+                    lambda _request, _context, kind=kind, answer=answer: answer(kind),
+                    response_serializer=lambda message: message.SerializeToString())
+                 for kind, name in enumerate(("Describe", "Stats"))})
+            server = grpc.server(concurrent.futures.ThreadPoolExecutor(1), handlers=[handlers])
+            address = f"unix:{self.folder}/fake{number}"
+            server.add_insecure_port(address)
+            server.start()
+            try:
+                facts = json.loads(self.must_pass(farvec("status", address, "--json")).stdout)
+            finally:
+                server.stop(None).wait()
+            self.assertEqual(sorted(answered), [0, 0, 1, 1])
+            self.assertEqual((facts["switches"], facts["index"]["layout"]), (1, "newer"))
 
 
 if __name__ == "__main__":
