@@ -91,9 +91,8 @@ class VectorOrder {
 
   /// The difference of the two means of a sample.
   std::vector<float> direction_of(std::span<const NodeId> part) {
-    std::vector<std::vector<float>> sample;
-    for (std::size_t i = 0; i < kSample; ++i)
-      sample.push_back(row(part[random_.below(part.size())]));
+    std::vector<std::vector<float>> sample(kSample);
+    for (auto& one : sample) one = row(part[random_.below(part.size())]);
     std::vector<float> direction(rows_.dimension);
     for (std::size_t d = 0; d < direction.size(); ++d) direction[d] = sample[0][d] - sample[1][d];
     for (int round = 0; round < kRounds; ++round) {
