@@ -21,8 +21,8 @@ says_the_limit() {
   grep -q "$words" "$1" || fail "$(cat "$1")"
 }
 
-make_index 2000
-take_images 2000:2100 query.u8bin
+make_index 1000
+take_images 1000:1040 query.u8bin
 
 with_little_memory "$BIN/farvec-memory-node" --index index --listen "unix:$FOLDER/n" \
   "${NODE_FLAGS[@]}" >error.txt 2>&1 && fail "serves without enough locked memory"
