@@ -19,7 +19,8 @@ namespace farvec::search {
 template <typename Searcher>
 class CoreLoop : public SearchCore {
  public:
-  explicit CoreLoop(const SearchCoreOptions& options) : scheduler_({options.slots}) {}
+  explicit CoreLoop(const SearchCoreOptions& options)
+      : scheduler_({options.slots}), reader_(options.device) {}
 
   coroutines::Scheduler& scheduler() { return scheduler_; }
   void add_slot(std::unique_ptr<Searcher> searcher) {
@@ -129,6 +130,7 @@ class CoreLoop : public SearchCore {
   }
 
   coroutines::Scheduler scheduler_;
+  const transport::DeviceReader reader_;
   std::vector<std::unique_ptr<Slot>> slots_;
   std::vector<Slot*> idle_;
   TaskFeed* feed_ = nullptr;

@@ -54,10 +54,11 @@ class EmulatedSpec final : public TierSpec {
   explicit EmulatedSpec(const DeviceModel& model) : model_(model) {}
 
   std::string name() const override {
-    if (model_.name != "custom") return "emulated:" + model_.name;
-    return fmt::format("emulated:latency={}us,bandwidth={}GB/s,rate={}M/s,block={}",
+    const std::string part = model_.cores > 0 ? fmt::format(",cores={}", model_.cores) : "";
+    if (model_.name != "custom") return "emulated:" + model_.name + part;
+    return fmt::format("emulated:latency={}us,bandwidth={}GB/s,rate={}M/s,block={}{}",
                        model_.latency_us, model_.bandwidth_gbps, model_.requests_per_us,
-                       model_.block_bytes);
+                       model_.block_bytes, part);
   }
   TierTraits traits() const override {
     return {.loads = model_.reached_by_loads(),

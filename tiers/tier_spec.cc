@@ -22,7 +22,8 @@ struct Kind {
 };
 
 constexpr std::string_view kModels =
-    "MODEL: rdma, cxl, nvm, ssd or latency=5us,bandwidth=10GB/s,rate=50M/s";
+    "MODEL: rdma, cxl, nvm, ssd or latency=5us,bandwidth=10GB/s,rate=50M/s; with cores=N each core "
+    "has an N-th of it";
 
 /// Every tier there is.
 constexpr Kind kKinds[] = {

@@ -103,7 +103,9 @@ std::string_view to_string(Bound bound) {
   return "unknown";
 }
 
-Prediction predict(const QueryWork& work, const AdviceDevice& device, std::uint32_t threads) {
+Prediction predict(const QueryWork& work, const AdviceDevice& whole, std::uint32_t threads) {
+  AdviceDevice device = whole;
+  device.model = whole.model.part_of(threads);
   const LinkTime link = link_time(work, device);
   Prediction result;
   result.computation_qps = threads * rate(work.compute_ns);

@@ -44,6 +44,8 @@ class IndexOnTier {
 
   /// What stands behind the tier's name, a modelled device with all its parameters.
   const std::string& model() const { return model_; }
+  /// The modelled device itself; null: there is none.
+  std::shared_ptr<transport::Device> device() const { return tier_->device(); }
   const layout::Manifest& manifest() const { return directory_.manifest(); }
 
  private:

@@ -31,8 +31,7 @@ class GraphRows final : public KindRows {
     cells.push_back(one_decimal(per_query(samples.totals.bytes, samples) / 1000));
     cells.push_back(fmt::format("{:.0f}", per_query(samples.totals.estimates, samples)));
     cells.push_back(fmt::format("{:.0f}", per_query(index_lines(samples.totals.lines), samples)));
-    const bool bounded = samples.memory_bound_qps > 0;
-    cells.push_back(bounded ? fmt::format("{:.0f}", samples.memory_bound_qps) : "-");
+    cells.push_back(bound_cell(samples));
   }
 
   void add_parameters(const ReportContext& context, const SweepPoint& point,

@@ -11,6 +11,14 @@ double per_query(std::uint64_t total, const SweepSamples& samples) {
                               : static_cast<double>(total) / static_cast<double>(samples.queries);
 }
 
+std::string bound_cell(const SweepSamples& samples) {
+  double least = 0;
+  for (const double bound : {samples.memory_bound_qps, samples.device_bound_qps}) {
+    if (bound > 0 && (least == 0 || bound < least)) least = bound;
+  }
+  return least > 0 ? fmt::format("{:.0f}", least) : "-";
+}
+
 std::string one_decimal(double value) {
   return fmt::format("{:.1f}", value);
 }

@@ -58,6 +58,8 @@ struct SweepSamples {
   double line_ns = 0;  ///< of one of the threads, for the bound; 0: not known
   const char* line_ns_source = "";
   double memory_bound_qps = 0;  ///< more is not possible when no line is in a cache; 0: not known
+  /// More the modelled device does not bring to so many threads; 0: there is none.
+  double device_bound_qps = 0;
   // Tier ssd only, except for `failure`.
   std::size_t memory_bytes = 0;  ///< everything that its budget bounds
   std::uint64_t io_reads = 0;    ///< of the disk, by the same searches

@@ -119,6 +119,27 @@ class Files(SweepTest):
             self.assertAlmostEqual(row["memory_bound_qps"] * local * 10, 1e9 * row["threads"],
                                    delta=1)
 
+    def test_the_rate_that_a_modelled_device_allows(self):
+        # A read takes the device 100 us, and of the part that a core has five times that.
+        model = "latency=1us,bandwidth=1GB/s,rate=10K/s"
+        self.must_pass(self.sweep("--list", "10,20", "--tier",
+                                  f"dram,emulated:{model},emulated:{model},cores=5,"
+                                  f"emulated:{model},cores=5,latency=0.5us",
+                                  "--threads", "1,2", "--json", self.out))
+        rows = self.rows_of()
+        self.assertEqual(len(rows), 16)
+        for row in rows:
+            if row["tier"] == "dram":
+                self.assertNotIn("device_bound_qps", row)
+                continue
+            shared = "1/5 of it per core" in row["tier_model"]
+            self.assertEqual(shared, "cores=5" in row["tier"])
+            reads_a_second = 1e4 * row["threads"] / 5 if shared else 1e4
+            self.assertAlmostEqual(row["device_bound_qps"] * row["reads_per_query"],
+                                   reads_a_second, delta=1)
+            # The first read of a pass finds the device free, and a short one is of few queries.
+            self.assertLess(row["qps"], 1.25 * row["device_bound_qps"])
+
     def test_the_time_of_a_line_is_measured_at_the_start(self):
         result = self.must_pass(self.sweep("--list", 10, "--json", self.out))
         row, = self.rows_of()
@@ -243,6 +264,7 @@ class ClusterTable(SweepTest):
                                        delta=0.051)
                 parts += facts[f"{name}_reads_per_query"]
             self.assertAlmostEqual(float(cells["reads"]), parts, delta=0.051)
+            self.assertAlmostEqual(float(cells["bound"]), facts["device_bound_qps"], delta=0.51)
 
 
 if __name__ == "__main__":

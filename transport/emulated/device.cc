@@ -35,11 +35,13 @@ Device::Fine Device::transfer_time(std::uint32_t bytes) const {
 }
 
 void Device::reserve(std::span<const std::uint32_t> bytes, std::span<Ticks> ready) {
+  const double slowdown = model_.slowdown(readers_.load(std::memory_order_relaxed));
   Fine occupied = 0;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     const Fine transfer = transfer_time(bytes[i]);
     ready[i] = occupied + transfer;  // after the start of this chain of reads
-    occupied += std::max(transfer, fine_per_request_);
+    const Fine alone = std::max(transfer, fine_per_request_);
+    occupied += slowdown > 1 ? static_cast<Fine>(static_cast<double>(alone) * slowdown) : alone;
   }
   const Fine now = (now_ticks() - origin_) * kFinePerTick;
   Fine free = link_free_.load(std::memory_order_relaxed);
@@ -48,7 +50,21 @@ void Device::reserve(std::span<const std::uint32_t> bytes, std::span<Ticks> read
   while (!link_free_.compare_exchange_weak(free, start + occupied, std::memory_order_relaxed)) {
     start = std::max(now, free);
   }
+  occupied_.fetch_add(occupied, std::memory_order_relaxed);
   for (Ticks& time : ready) time = origin_ + (start + latency_ + time) / kFinePerTick + 1;
+}
+
+double Device::occupied_seconds() const {
+  return static_cast<double>(occupied_.load(std::memory_order_relaxed)) /
+         fine_per_us(kFinePerTick) / 1e6;
+}
+
+DeviceReader::DeviceReader(std::shared_ptr<Device> device) : device_(std::move(device)) {
+  if (device_ != nullptr) device_->readers_.fetch_add(1, std::memory_order_relaxed);
+}
+
+DeviceReader::~DeviceReader() {
+  if (device_ != nullptr) device_->readers_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 }  // namespace farvec::transport

@@ -17,6 +17,7 @@ struct Unit {
   double factor;
 };
 
+constexpr std::uint32_t kMostCores = 4096;
 constexpr std::array kTimeUnits = {Unit{"ns", 1e-3}, Unit{"us", 1}, Unit{"ms", 1e3}};
 constexpr std::array kBandwidthUnits = {Unit{"MB/s", 1e-3}, Unit{"GB/s", 1}};
 constexpr std::array kRateUnits = {Unit{"K/s", 1e-3}, Unit{"M/s", 1}, Unit{"G/s", 1e3}};
@@ -60,8 +61,12 @@ void apply(DeviceModel& model, std::string_view key, std::string_view value) {
     const std::uint64_t bytes = parse_bytes(value, "block=");
     if (bytes == 0 || bytes > 1 << 20) throw Error("'block={}': use 1 B to 1 MiB", value);
     model.block_bytes = static_cast<std::uint32_t>(bytes);
+  } else if (key == "cores") {
+    const std::uint64_t cores = parse_number(value, "cores=");
+    if (cores == 0 || cores > kMostCores) throw Error("'cores={}': use 1 to {}", value, kMostCores);
+    model.cores = static_cast<std::uint32_t>(cores);
   } else {
-    throw Error("'{}': expected latency, bandwidth, rate or block", key);
+    throw Error("'{}': expected latency, bandwidth, rate, block or cores", key);
   }
 }
 
@@ -84,8 +89,9 @@ DeviceModel parse_device_model(std::string_view text) {
     rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
     const std::size_t equals = item.find('=');
     if (equals != std::string_view::npos) {
-      apply(model, item.substr(0, equals), item.substr(equals + 1));
-      model.name = "custom";
+      const std::string_view key = item.substr(0, equals);
+      apply(model, key, item.substr(equals + 1));
+      if (key != "cores") model.name = "custom";
     } else if (first) {
       model = find_preset(item);
     } else {
@@ -99,9 +105,10 @@ DeviceModel parse_device_model(std::string_view text) {
 }
 
 std::string to_string(const DeviceModel& model) {
-  return fmt::format("{}: {:.6g} us, {:.6g} GB/s, {:.6g} M reads/s, {} B blocks", model.name,
+  const std::string part = model.cores > 0 ? fmt::format(", 1/{} of it per core", model.cores) : "";
+  return fmt::format("{}: {:.6g} us, {:.6g} GB/s, {:.6g} M reads/s, {} B blocks{}", model.name,
                      model.latency_us, model.bandwidth_gbps, model.requests_per_us,
-                     model.block_bytes);
+                     model.block_bytes, part);
 }
 
 }  // namespace farvec::transport

@@ -11,13 +11,27 @@ namespace {
 using testing::ElementsAre;
 
 TEST(Tier, ReadsWhatItPrints) {
-  for (const char* text :
-       {"dram", "shm", "file:/tmp/x:y", "devdax:/dev/dax0.0", "emulated:rdma", "verbs",
-        "verbs:host:7700", "verbs:unix:/tmp/m", "fabric:tcp", "verbs,device=rxe0",
-        "verbs:host:7700,device=mlx5_0,gid=3", "verbs:unix:/tmp/m,gid=0",
-        "verbs:host:7700,device=mlx5_0,gid=3,reads=512", "verbs,reads=1", "fabric:tcp:host:7700",
-        "fabric:verbs;ofi_rxm:unix:/tmp/m",
-        "emulated:latency=5us,bandwidth=10GB/s,rate=50M/s,block=128", "ssd", "ssd:/dev/nvme0n1"}) {
+  for (const char* text : {"dram",
+                           "shm",
+                           "file:/tmp/x:y",
+                           "devdax:/dev/dax0.0",
+                           "emulated:rdma",
+                           "verbs",
+                           "verbs:host:7700",
+                           "verbs:unix:/tmp/m",
+                           "fabric:tcp",
+                           "verbs,device=rxe0",
+                           "verbs:host:7700,device=mlx5_0,gid=3",
+                           "verbs:unix:/tmp/m,gid=0",
+                           "verbs:host:7700,device=mlx5_0,gid=3,reads=512",
+                           "verbs,reads=1",
+                           "fabric:tcp:host:7700",
+                           "fabric:verbs;ofi_rxm:unix:/tmp/m",
+                           "emulated:latency=5us,bandwidth=10GB/s,rate=50M/s,block=128",
+                           "emulated:cxl,cores=48",
+                           "emulated:latency=5us,bandwidth=10GB/s,rate=50M/s,block=64,cores=2",
+                           "ssd",
+                           "ssd:/dev/nvme0n1"}) {
     EXPECT_EQ(parse_tier(text)->name(), text);
   }
 }

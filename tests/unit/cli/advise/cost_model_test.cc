@@ -81,6 +81,18 @@ TEST(CostModel, CoresAddComputationUntilTheDeviceBinds) {
   EXPECT_NE(many.bound, Bound::computation);
 }
 
+TEST(CostModel, CoresHaveTheirPartOfASharedDevice) {
+  AdviceDevice shared = device(2.8, 25, 100);
+  shared.model.cores = 20;
+  const Prediction whole = predict(graph_query(), device(2.8, 25, 100), 1);
+  for (const std::uint32_t threads : {1u, 5u, 20u}) {
+    const Prediction part = predict(graph_query(), shared, threads);
+    EXPECT_DOUBLE_EQ(part.bandwidth_qps, whole.bandwidth_qps * threads / 20);
+    EXPECT_DOUBLE_EQ(part.request_rate_qps, whole.request_rate_qps * threads / 20);
+    EXPECT_DOUBLE_EQ(part.device_qps, whole.device_qps * threads / 20);
+  }
+}
+
 TEST(CostModel, SlotsGrowWithTheLatencyAndArePowersOfTwo) {
   std::uint32_t before = 0;
   for (const double latency_us : {0.1, 1.0, 3.0, 10.0, 100.0, 1e4}) {

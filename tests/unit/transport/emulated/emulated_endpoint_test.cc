@@ -105,6 +105,39 @@ TEST(Device, KeepsOneQueue) {
   }
 }
 
+/// Ticks between the arrivals of `count` reads of one block each, which are posted together.
+std::vector<Ticks> gaps(Device& device, std::size_t count) {
+  const std::vector<std::uint32_t> bytes(count, 64);
+  std::vector<Ticks> ready(count);
+  device.reserve(bytes, ready);
+  std::vector<Ticks> result;
+  for (std::size_t i = 1; i < count; ++i) result.push_back(ready[i] - ready[i - 1]);
+  return result;
+}
+
+TEST(Device, EveryReaderBringsItsPart) {
+  const auto device = std::make_shared<Device>(DeviceModel{"part", 1, 1, 2, 64, 12});
+  std::vector<std::unique_ptr<DeviceReader>> readers;
+  // Alone a read takes it 0.5 us, by its rate.
+  for (const double expected_us : {6.0, 3.0, 2.0, 1.5}) {
+    readers.push_back(std::make_unique<DeviceReader>(device));
+    for (const Ticks gap : gaps(*device, 20)) {
+      EXPECT_NEAR(ticks_to_us(gap), expected_us, 0.01) << readers.size() << " readers";
+    }
+  }
+  while (readers.size() > 1) readers.pop_back();
+  EXPECT_NEAR(ticks_to_us(gaps(*device, 2)[0]), 6.0, 0.01) << "a reader that is gone has none";
+  const double before = device->occupied_seconds();
+  gaps(*device, 100);
+  EXPECT_NEAR(device->occupied_seconds() - before, 100 * 6e-6, 1e-8);
+}
+
+TEST(Device, ManyReadersHaveNoMoreThanAllOfIt) {
+  const auto device = std::make_shared<Device>(DeviceModel{"part", 1, 1, 2, 64, 2});
+  const DeviceReader first(device), second(device), third(device);
+  for (const Ticks gap : gaps(*device, 20)) EXPECT_NEAR(ticks_to_us(gap), 0.5, 0.01);
+}
+
 TEST(Device, CoresShareTheLink) {
   Device device({"shared", 1, 1, 1, 64});  // 1 us a read
   constexpr int kCores = 4;
