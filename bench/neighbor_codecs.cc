@@ -97,6 +97,7 @@ class VectorOrder {
     for (std::size_t d = 0; d < direction.size(); ++d) direction[d] = sample[0][d] - sample[1][d];
     for (int round = 0; round < kRounds; ++round) {
       std::vector<float> places;
+      places.reserve(kSample);
       for (const auto& one : sample) places.push_back(dot(direction, one));
       std::vector<float> sorted = places;
       std::nth_element(sorted.begin(), sorted.begin() + kSample / 2, sorted.end());
