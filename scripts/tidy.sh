@@ -14,7 +14,7 @@ mkdir -p build
 # Clang cannot read what GCC has precompiled, and a file that is compiled with others has no command
 # of its own: it gets theirs. Sources of one folder with the same command are checked as one, since
 # most of the time goes into headers that they share; a name with "UnifiedSource" has the analyzer
-# take what it includes for sources. Those with the most lines come first.
+# take what it includes for sources. The largest come first: they take the longest.
 mkdir -p build/tidy
 mapfile -t rooms < <("$PYTHON" - build/release/compile_commands.json build/tidy <<'END'
 import collections, json, os, pathlib, re, sys
