@@ -5,6 +5,7 @@ second; both answer a Point.
 """
 import dataclasses
 import json
+import os
 import pathlib
 import subprocess
 import tempfile
@@ -34,6 +35,8 @@ def with_version(label, version):
 
 class PeerContender:
     """A peer's worker process, which inherits this process's core."""
+
+    tier = layout = None
 
     def __init__(self, name, folder, rows, command):
         self.name = name
@@ -84,12 +87,19 @@ class PeerContender:
 
 
 class FarvecContender:
-    """One tier of `farvec sweep`, a process per call; it inherits this process's core."""
+    """One tier of `farvec sweep`, a process per call; it inherits this process's core. With an
+    instruction set it is told to use no other."""
 
-    def __init__(self, index, tier, options, workload):
+    def __init__(self, index, tier, instructions, options, workload):
         self.index, _, seconds = index.partition("=")
         manifest = json.loads((pathlib.Path(self.index) / "manifest.json").read_text())
-        what = f"{manifest['graph']['layout']}, {manifest['build']['code_bits']} bits"
+        self.layout = manifest["graph"]["layout"]
+        build = manifest["build"]
+        what = f"{self.layout}, degree {build['degree']}, {build['code_bits']} bits"
+        self.environment = dict(os.environ)
+        if instructions != "auto":
+            self.environment["FARVEC_ISA"] = instructions
+            what += f", {instructions}"
         self.name = self.label = f"farvec {tier} ({what})"
         self.tier, self.options, self.workload = tier, options, workload
         self.build_seconds = float(seconds) if seconds else None
@@ -107,7 +117,7 @@ class FarvecContender:
                        "--pass-ms", str(pass_ms),
                        "--queries-range", f"{which.start}:{which.stop}", "--json", str(result)]
             done = subprocess.run(command, capture_output=True, text=True, check=False,
-                                  timeout=SWEEP_TIMEOUT_S)
+                                  timeout=SWEEP_TIMEOUT_S, env=self.environment)
             if done.returncode != 0:
                 raise SystemExit(f"error: {' '.join(command)}\n{done.stderr}")
             lines = [json.loads(line) for line in result.read_text().splitlines()]

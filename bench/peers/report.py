@@ -1,7 +1,8 @@
 """Tables of a run: as text for the terminal and as Markdown for docs/results/."""
 import statistics
 
-REFERENCES = ("farvec dram", "farvec emulated:rdma")
+# Columns of ratios: the fastest row of farvec on dram, of any layout and of CSR alone.
+REFERENCES = {"best dram": None, "csr dram": "csr"}
 
 
 def summarise(points):
@@ -13,12 +14,44 @@ def summarise(points):
             "parameters": points[0].parameters}
 
 
-def ratio(rows, target, reference, row):
+def fastest(rows, target, wanted):
+    """The row of a target with the highest rate of those that are `wanted`, or None."""
+    found = [row for row in rows if row["target"] == target and row.get("qps") and wanted(row)]
+    return max(found, key=lambda row: row["qps"], default=None)
+
+
+def reference(rows, target, layout):
+    """farvec's fastest row on dram, of this layout if one is named."""
+    return fastest(rows, target, lambda row: row["tier"] == "dram" and
+                   layout in (None, row["layout"]))
+
+
+def ratio(rows, target, layout, row):
     """How many times the row's QPS the reference has at the same target."""
-    for other in rows:
-        if other["name"] == reference and other["target"] == target and other.get("qps"):
-            return f"{other['qps'] / row['qps']:.2f}"
-    return "-"
+    found = reference(rows, target, layout)
+    return f"{found['qps'] / row['qps']:.2f}" if found else "-"
+
+
+def verdict(rows, target, layout, at_most):
+    """farvec's fastest row beside the fastest peer's, of any size or of at most farvec's bytes."""
+    ours = reference(rows, target, layout)
+    if not ours:
+        return None
+    limit = ours["bytes_per_vector"] if at_most else float("inf")
+    peer = fastest(rows, target, lambda row: not row["tier"] and row["bytes_per_vector"] <= limit)
+    size = f"of at most {limit:,.0f} bytes per vector" if at_most else "of any size"
+    if not peer:
+        return f"recall {target:.2f}: no peer {size} beside {ours['label']}"
+    return (f"recall {target:.2f}: {ours['label']} has {ours['qps'] / peer['qps']:.2f} times the "
+            f"rate of the fastest peer {size}, {peer['label']}")
+
+
+def verdicts(rows):
+    """Per target: the best layout beside the best peer, CSR beside the best that is no larger."""
+    targets = sorted({row["target"] for row in rows if row["target"] is not None})
+    lines = [verdict(rows, target, *which) for target in targets
+             for which in ((None, False), ("csr", True))]
+    return [line for line in lines if line]
 
 
 def cells(rows, row):
@@ -33,7 +66,8 @@ def cells(rows, row):
     return head + [settings, f"{row['recall']:.4f}", f"{row['qps']:,.0f}",
                    f"{row['qps_min']:,.0f}..{row['qps_max']:,.0f}",
                    "-" if row["p99_us"] is None else f"{row['p99_us']:,.0f}",
-                   *(ratio(rows, row["target"], name, row) for name in REFERENCES)] + tail
+                   *(ratio(rows, row["target"], layout, row)
+                     for layout in REFERENCES.values())] + tail
 
 
 HEAD = ["index", "target", "parameters", "recall@k", "QPS", "min..max", "p99 us",
@@ -63,4 +97,5 @@ def markdown(facts, rows):
             "farvec's of the run that gave the rate, with as many in flight as its slots.")
     return "\n".join([f"# Peers on {facts['workload']}", "", "```sh", facts["command"], "```", "",
                       f"{facts['cpu']}, {facts['host']}, commit {facts['commit']}.", "", note, "",
-                      *("| " + " | ".join(line) + " |" for line in body), ""])
+                      *("| " + " | ".join(line) + " |" for line in body), "",
+                      *(f"- {line}." for line in verdicts(rows)), ""])

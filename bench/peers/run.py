@@ -11,6 +11,7 @@ the figures are of the second half. Each library runs in a process of its own; o
 installed, built or run has a line with its error. Without --index only the peers are measured.
 """
 import argparse
+import itertools
 import json
 import os
 import pathlib
@@ -50,6 +51,8 @@ def parse_arguments():
     parser.add_argument("--memory-budget", type=int, default=0,
                         help="bytes that a peer which searches from disk may keep of its index")
     parser.add_argument("--tiers", default="dram,emulated:rdma", help="farvec's tiers")
+    parser.add_argument("--instructions", default="auto", help="farvec's, as FARVEC_ISA has them, "
+                        "each measured: auto,avx2")
     parser.add_argument("--recalls", default="0.90,0.95,0.99")
     parser.add_argument("--k", type=int, default=10)
     parser.add_argument("--passes", type=int, default=5)
@@ -196,6 +199,7 @@ def rows_of(chosen, points, failures):
     rows = []
     for (contender, target) in sorted(chosen, key=lambda key: key[1]):
         row = {"name": contender.name, "label": contender.label, "target": target,
+               "tier": contender.tier, "layout": contender.layout,
                "bytes_per_vector": contender.bytes_per_vector,
                "build_seconds": contender.build_seconds}
         if contender in failures:
@@ -207,7 +211,8 @@ def rows_of(chosen, points, failures):
 
 
 def failed_rows(failures):
-    return [{"name": name, "label": name, "target": None, "failure": reason,
+    return [{"name": name, "label": name, "tier": None, "layout": None, "target": None,
+             "failure": reason,
              "bytes_per_vector": None, "build_seconds": None}
             for name, reason in failures.items() if reason]
 
@@ -258,14 +263,17 @@ def main():
     contenders = start_peers(workload, failures)
     if arguments.index:
         from contenders import FarvecContender
-        contenders += [FarvecContender(index, tier, arguments, workload)
-                       for index in arguments.index for tier in arguments.tiers.split(",")]
+        contenders += [FarvecContender(index, tier, instructions, arguments, workload)
+                       for index, tier, instructions in itertools.product(
+                           arguments.index, arguments.tiers.split(","),
+                           arguments.instructions.split(","))]
     targets = [float(target) for target in arguments.recalls.split(",")]
     rows = rows_of(*run_passes(contenders, targets, arguments.passes)) + failed_rows(failures)
     for contender in contenders:
         contender.close()
     import report
     print(report.text(rows))
+    print("\n".join(report.verdicts(rows)))
     if arguments.out:
         write_results(arguments.out, facts_of(arguments, workload), rows)
 
