@@ -1,12 +1,15 @@
 #include "quantization/neighbor_codes.h"
 
 #include <algorithm>
-#include <cmath>
+#include <cstring>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "distance/distance.h"
+#include "quantization/kernels/query.h"
 #include "quantization/neighbor_factors.h"
 
 namespace farvec::quantization {
@@ -24,52 +27,29 @@ RabitqParameters checked_neighbors(RabitqParameters parameters) {
   return parameters;
 }
 
-/// What the tables do to sums: entries are shifted so that none is negative.
-struct TableSums {
-  std::int32_t digits = 0;  ///< of all dimensions
-  std::int32_t shifts = 0;  ///< of all columns
-};
+using Entries = std::uint8_t __attribute__((vector_size(16)));
 
-/// Fills the 16 entries of a column from the digits of its four dimensions.
-void fill_column(const std::int32_t (&digits)[4], std::uint8_t* entries, TableSums& sums) {
+/// Fills the 16 entries of a column from the digits of its four dimensions, and answers the shift.
+std::int32_t fill_column(const std::int8_t* digits, std::uint8_t* entries) {
+  constexpr Entries kHas[4] = {{0, 255, 0, 255, 0, 255, 0, 255, 0, 255, 0, 255, 0, 255, 0, 255},
+                               {0, 0, 255, 255, 0, 0, 255, 255, 0, 0, 255, 255, 0, 0, 255, 255},
+                               {0, 0, 0, 0, 255, 255, 255, 255, 0, 0, 0, 0, 255, 255, 255, 255},
+                               {0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255}};
   std::int32_t shift = 0;
-  for (const std::int32_t digit : digits) {
-    sums.digits += digit;
-    shift -= std::min(digit, 0);
-  }
-  sums.shifts += shift;
-  for (int mask = 0; mask < 16; ++mask) {
-    std::int32_t entry = shift;
-    for (int j = 0; j < 4; ++j) entry += (mask >> j & 1) != 0 ? digits[j] : 0;
-    entries[mask] = static_cast<std::uint8_t>(entry);
-  }
+  for (int j = 0; j < 4; ++j) shift -= std::min<std::int32_t>(digits[j], 0);
+  Entries sums = Entries{} + static_cast<std::uint8_t>(shift);
+  for (int j = 0; j < 4; ++j) sums += kHas[j] & static_cast<std::uint8_t>(digits[j]);
+  std::memcpy(entries, &sums, sizeof(sums));
+  return shift;
 }
 
-/// Digits of one unit each stand for 1 / per_unit of the rotated query.
-float units(const std::vector<float>& rotated) {
-  float largest = 0;
-  for (const float value : rotated) largest = std::max(largest, std::fabs(value));
-  // Also false for NaN and for values whose reciprocal would overflow.
-  return largest > std::numeric_limits<float>::min() * kTopDigit ? kTopDigit / largest : 0;
-}
-
-std::int32_t digit_of(float value, float per_unit) {
-  const float scaled = value * per_unit;
-  // Also false for NaN, which a query that nobody checked may hold.
-  return std::fabs(scaled) < kTopDigit + 0.5f ? static_cast<std::int32_t>(std::nearbyint(scaled))
-                                              : 0;
-}
-
-TableSums fill_tables(const std::vector<float>& rotated, float per_unit, std::uint8_t* entries) {
-  TableSums sums;
-  for (std::size_t begin = 0; begin < rotated.size(); begin += 4) {
-    std::int32_t digits[4] = {};
-    for (std::size_t j = 0; j < 4 && begin + j < rotated.size(); ++j) {
-      digits[j] = digit_of(rotated[begin + j], per_unit);
-    }
-    fill_column(digits, entries + begin * 4, sums);
+/// `digits` are a whole number of columns, as many as tables have.
+std::int32_t fill_tables(std::span<const std::int8_t> digits, std::uint8_t* entries) {
+  std::int32_t shifts = 0;
+  for (std::size_t begin = 0; begin < digits.size(); begin += 4) {
+    shifts += fill_column(digits.data() + begin, entries + begin * 4);
   }
-  return sums;
+  return shifts;
 }
 
 }  // namespace
@@ -87,20 +67,28 @@ void NeighborCodes::prepare(const void* query, NeighborQuery& out) const {
   distance::widen(query, parameters_.type, dimension, y);
   for (std::uint32_t i = 0; i < dimension; ++i) y[i] -= parameters_.centroid[i];
   rotation_.apply(y);
-  const float per_unit = units(out.rotated);
-  // Columns behind the last dimension have entries of 0.
+  const QueryKernels& kernels = rotation_.kernels();
+  const float largest = kernels.largest(y, dimension);
+  // Digits of one unit each stand for 1 / per_unit of the rotated query. Also false for NaN and for
+  // values whose reciprocal would overflow.
+  const float per_unit =
+      largest > std::numeric_limits<float>::min() * kTopDigit ? kTopDigit / largest : 0;
+  // Behind the last dimension digits are 0, and so are the entries of columns behind those.
+  out.digits.assign(round_up(dimension, 4), 0);
+  const DigitSums sums =
+      kernels.digits(y, dimension, per_unit, kTopDigit, out.digits.data(), nullptr);
   out.tables.assign(shape_.columns / ScanShape::kColumnGroup, NeighborQuery::Tables{});
-  const TableSums sums = fill_tables(out.rotated, per_unit, out.tables.front().entries);
+  const std::int32_t shifts = fill_tables(out.digits, out.tables.front().entries);
   const double step = per_unit > 0 ? 1.0 / static_cast<double>(per_unit) : 0;
   const NeighborFactorCodec codec(parameters_);
   const auto top_level = static_cast<float>((1u << parameters_.bits) - 1);
-  out.scan = {.tables = out.tables.front().entries,
-              .base = parameters_.add_min,
-              .add_scale = static_cast<float>(codec.add_step()),
-              .rescale_base = static_cast<float>(step * parameters_.rescale_min),
-              .rescale_scale = static_cast<float>(step * codec.rescale_step()),
-              .bias = top_level *
-                      (static_cast<float>(sums.shifts) + 0.5f * static_cast<float>(sums.digits))};
+  out.scan = {
+      .tables = out.tables.front().entries,
+      .base = parameters_.add_min,
+      .add_scale = static_cast<float>(codec.add_step()),
+      .rescale_base = static_cast<float>(step * parameters_.rescale_min),
+      .rescale_scale = static_cast<float>(step * codec.rescale_step()),
+      .bias = top_level * (static_cast<float>(shifts) + 0.5f * static_cast<float>(sums.coarse))};
 }
 
 }  // namespace farvec::quantization

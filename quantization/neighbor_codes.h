@@ -21,6 +21,7 @@ struct NeighborQuery {
     std::uint8_t entries[64];
   };
   std::vector<float> rotated;
+  std::vector<std::int8_t> digits;
   std::vector<Tables> tables;
   ScanQuery scan;  ///< without the exact distance in its base
 };

@@ -38,37 +38,26 @@ void lay_out(std::span<const CodeShape> shapes, const std::int8_t* values,
 
 }  // namespace
 
-double quantise_query(std::span<const CodeShape> shapes, std::uint32_t bits, RabitqQuery& out) {
+double quantise_query(std::span<const CodeShape> shapes, std::uint32_t bits,
+                      const QueryKernels& kernels, RabitqQuery& out) {
   const bool two_levels = bits > kCoarseBits;
   const std::uint32_t dimension = shapes.front().dimension;
-  float largest = 0;
-  for (const float v : out.scratch) largest = std::max(largest, std::fabs(v));
+  const float largest = kernels.largest(out.scratch.data(), out.scratch.size());
   const float top = two_levels ? kFineTop : kCoarseTop;
   // Also false for NaN and for values whose reciprocal would overflow.
   const float per_unit = largest > std::numeric_limits<float>::min() * kFineTop ? top / largest : 0;
   out.values.resize(2 * std::size_t{dimension});
   std::int8_t* const coarse = out.values.data();
-  std::int8_t* const fine = coarse + dimension;
-  std::int32_t coarse_sum = 0, fine_sum = 0;
-  for (std::uint32_t i = 0; i < dimension; ++i) {
-    const float scaled = out.scratch[i] * per_unit;
-    // Also false for NaN, which a query that nobody checked may hold.
-    const bool usable = std::fabs(scaled) < top + 0.5f;
-    const auto value = usable ? static_cast<std::int32_t>(std::nearbyint(scaled)) : 0;
-    const std::int32_t high = two_levels ? (value + 64) >> 7 : value;
-    coarse[i] = static_cast<std::int8_t>(high);
-    fine[i] = static_cast<std::int8_t>(value - high * 128);
-    coarse_sum += high;
-    fine_sum += value - high * 128;
-  }
+  std::int8_t* const fine = two_levels ? coarse + dimension : nullptr;
+  const DigitSums sums = kernels.digits(out.scratch.data(), dimension, per_unit, top, coarse, fine);
   const std::int32_t top_level = (1 << bits) - 1;
   lay_out(shapes, coarse, out.coarse);
-  out.coarse_bias = coarse_sum * top_level;
+  out.coarse_bias = sums.coarse * top_level;
   out.fine.clear();
   out.fine_bias = 0;
   if (two_levels) {
     lay_out(shapes, fine, out.fine);
-    out.fine_bias = fine_sum * top_level;
+    out.fine_bias = sums.fine * top_level;
   }
   return per_unit > 0 ? 1.0 / per_unit : 0.0;
 }

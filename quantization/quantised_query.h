@@ -7,6 +7,7 @@
 
 #include "quantization/code_shape.h"
 #include "quantization/factors.h"
+#include "quantization/kernels/query.h"
 #include "quantization/rabitq.h"
 
 namespace farvec::quantization {
@@ -14,7 +15,8 @@ namespace farvec::quantization {
 /// Quantises the rotated query in out.scratch for codes of `bits` bits that lie in the planes of
 /// `shapes`, most significant first: out.coarse, out.fine and their biases; the mirror of each
 /// shape follows that of the one before. Returns the step.
-double quantise_query(std::span<const CodeShape> shapes, std::uint32_t bits, RabitqQuery& out);
+double quantise_query(std::span<const CodeShape> shapes, std::uint32_t bits,
+                      const QueryKernels& kernels, RabitqQuery& out);
 
 inline float coarse_product(const RabitqQuery& query, std::int32_t dot) {
   return static_cast<float>(2 * dot - query.coarse_bias);

@@ -72,7 +72,7 @@ Rabitq::QueryTerms Rabitq::rotate(const void* query, std::vector<float>& rotated
 
 void Rabitq::prepare(const void* query, RabitqQuery& out) const {
   const QueryTerms terms = rotate(query, out.scratch);
-  set_scales(terms, quantise_query({&shape_, 1}, shape_.bits, out), out);
+  set_scales(terms, quantise_query({&shape_, 1}, shape_.bits, rotation_.kernels(), out), out);
 }
 
 void Rabitq::set_scales(const QueryTerms& terms, double step, RabitqQuery& out) const {

@@ -6,6 +6,8 @@
 
 namespace farvec::quantization {
 
+struct QueryKernels;
+
 /// Orthonormal map of R^d: kRounds times, flip signs at random and apply a fast Hadamard transform.
 /// When d is no power of two, the transform covers the leading and the trailing power-of-two block
 /// in turn, and each round ends with a butterfly between the two halves of the vector (a step of
@@ -20,11 +22,15 @@ class Rotation {
   /// Rotates the `dimension` floats of `vector` in place.
   void apply(float* vector) const;
 
+  /// For what else is done to a query.
+  const QueryKernels& kernels() const { return *kernels_; }
+
  private:
   static constexpr std::uint32_t kRounds = 4;
 
   std::uint32_t dimension_;
-  std::uint32_t block_;         ///< largest power of two not above dimension_
+  std::uint32_t block_;  ///< largest power of two not above dimension_
+  const QueryKernels* kernels_;
   std::vector<float> factors_;  ///< per round and dimension: the sign, times the block's scale
 };
 

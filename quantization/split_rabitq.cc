@@ -48,10 +48,12 @@ void SplitRabitq::encode_extensions(VectorView data, std::byte* out, unsigned th
 
 void SplitRabitq::prepare(const void* query, SplitQuery& out) const {
   const Rabitq::QueryTerms terms = whole_.rotate(query, out.whole.scratch);
+  const QueryKernels& kernels = whole_.rotation_.kernels();
   out.code.scratch = out.whole.scratch;
-  code_.set_scales(terms, quantise_query({&code_.shape_, 1}, 1, out.code), out.code);
+  code_.set_scales(terms, quantise_query({&code_.shape_, 1}, 1, kernels, out.code), out.code);
   const CodeShape shapes[2] = {code_.shape_, extension_};
-  whole_.set_scales(terms, quantise_query(shapes, whole_.shape_.bits, out.whole), out.whole);
+  whole_.set_scales(terms, quantise_query(shapes, whole_.shape_.bits, kernels, out.whole),
+                    out.whole);
 }
 
 float SplitRabitq::product(const RabitqQuery& query, const std::byte* code,

@@ -1,5 +1,6 @@
 #include "distance/isa.h"
 #include "quantization/kernels/kernel.h"
+#include "quantization/kernels/query.h"
 #include "quantization/kernels/scan.h"
 #include "quantization/kernels/single.h"
 
@@ -33,6 +34,15 @@ ScanKernel select_scan([[maybe_unused]] distance::Isa isa) {
   if (isa == distance::Isa::neon) return neon_scan;
 #endif
   return portable_scan;
+}
+
+const QueryKernels& select_query_kernels([[maybe_unused]] distance::Isa isa) {
+#if defined(__x86_64__)
+  if (isa == distance::Isa::avx512) return kAvx512QueryKernels;
+  if (isa == distance::Isa::avx2) return kAvx2QueryKernels;
+#endif
+  // Arm's own vectors are in its baseline: there the portable file has them.
+  return kPortableQueryKernels;
 }
 
 }  // namespace farvec::quantization
