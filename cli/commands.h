@@ -22,6 +22,7 @@ void register_build_command(Command& tool);
 void register_build_cluster_command(Command& build);
 void register_convert_command(Command& tool);
 void register_dataset_command(Command& tool);
+void register_devices_command(Command& tool);
 void register_inspect_command(Command& tool);
 void register_place_command(Command& tool);
 void register_probe_counts_command(Command& tool);

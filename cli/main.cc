@@ -25,6 +25,7 @@ void register_commands(farvec::CommandLine& tool) {
   farvec::cli::register_build_command(tool);
   farvec::cli::register_convert_command(tool);
   farvec::cli::register_dataset_command(tool);
+  farvec::cli::register_devices_command(tool);
   farvec::cli::register_inspect_command(tool);
   farvec::cli::register_place_command(tool);
   farvec::cli::register_probe_counts_command(tool);

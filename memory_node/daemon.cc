@@ -54,14 +54,17 @@ class Node {
     // relaxed, here and below: see NodeState.
     state_.state.store(v1::STATE_SERVING, std::memory_order_relaxed);
     server_->set_serving(true);
-    spdlog::info("serving {} on {}: {} bytes, loaded and verified in {:.2f} s", options_.index,
-                 rpc::to_string(server_->address()), table->total_bytes(), table->load_seconds);
+    spdlog::info("serving {} on {}: {} bytes, {} in {:.3f} s",
+                 options_.index.empty() ? options_.backing.path : options_.index,
+                 rpc::to_string(server_->address()), table->total_bytes(),
+                 table->attached ? "attached where they lie" : "loaded and verified",
+                 table->load_seconds);
   }
 
   void serve() {
     while (!stop_.load(std::memory_order_relaxed)) {
       std::this_thread::sleep_for(kTick);
-      state_.publications.collect();
+      publisher_.collect();
     }
   }
 
@@ -86,6 +89,7 @@ class Node {
   PublisherOptions publisher_options() const {
     PublisherOptions made;
     made.load.backing = options_.backing;
+    if (is_stored(options_.backing.kind)) made.load.device = open_device(options_.backing);
     made.load.node = options_.node;
     made.load.threads = options_.threads;
     made.load.quiet = options_.quiet;

@@ -26,7 +26,7 @@ rpc::GrantReply reply_with(StatusCode code, std::size_t descriptors) {
 }
 
 void send_grant(int socket, const RegionTable& table) {
-  std::vector<rpc::Descriptor> owned;
+  std::vector<Descriptor> owned;
   std::vector<int> descriptors;
   for (const Region& region : table.regions) {
     owned.push_back(region.backing->read_only_descriptor());
@@ -109,7 +109,7 @@ void GrantServer::hang_up() {
 }
 
 void GrantServer::accept_one() {
-  rpc::Descriptor socket(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  Descriptor socket(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (!socket.valid()) {
     // Unless the client has gone again, no descriptor or memory is left for it: it keeps waiting,
     // and so keeps the listener readable.

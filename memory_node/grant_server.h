@@ -41,7 +41,7 @@ class GrantServer {
  private:
   using Clock = LeaseTable::Clock;
   struct Connection {
-    rpc::Descriptor socket;
+    Descriptor socket;
     Clock::time_point since;
     rpc::GrantRequest request;
     std::size_t received = 0;
@@ -63,8 +63,8 @@ class GrantServer {
   LeaseTable& leases_;
   const Publications& published_;
   rpc::SocketLock lock_;  ///< of the path
-  rpc::Descriptor listener_;
-  rpc::Descriptor wake_;  ///< eventfd; readable once the thread must end
+  Descriptor listener_;
+  Descriptor wake_;  ///< eventfd; readable once the thread must end
   std::vector<Connection> connections_;
   Clock::time_point accept_from_{};  ///< later than now while no descriptor is left for a client
   std::thread thread_;

@@ -35,16 +35,23 @@ void declare(CommandLine& app, Arguments& arguments) {
   DaemonOptions& daemon = arguments.daemon;
   app.footer(kFooter);
   app.version(fmt::format("farvec-memory-node {} ({})", version(), commit()));
-  app.add_option("--index", daemon.index, "Index directory to load, verify and serve").required();
+  app.add_option(
+      "--index", daemon.index,
+      "Index directory to load, verify and serve; --backing devdax and pmem: without it\n"
+      "the newest index that lies there");
   app.add_option("--node", daemon.node,
                  "Serve what the index's placement ('farvec place') gives to this node, from 0")
       .range(0u, layout::Placement::kMaxNodes - 1)
       .show_default();
   app.add_option("--listen", arguments.listen, "HOST:PORT or unix:/path").show_default();
-  app.add_option("--backing", arguments.backing, "Memory to load into: dram, shm or file")
+  app.add_option("--backing", arguments.backing,
+                 "Memory to load into: dram, shm, file; or devdax or pmem,\n"
+                 "which keep indexes: one that lies there is attached where it lies")
       .show_default();
-  app.add_option("--backing-path", daemon.backing.path,
-                 "shm: prefix of the names in /dev/shm; file: an existing folder");
+  app.add_option(
+      "--backing-path", daemon.backing.path,
+      "shm: prefix of the names in /dev/shm; file: an existing folder; devdax: /dev/daxX.Y,\n"
+      "pmem: a file, both made by 'farvec devices format'");
   app.add_option("--grant", daemon.grant_path,
                  "Unix socket that hands out descriptors (default: beside --listen)");
   app.add_option("--rdma", daemon.rdma,
@@ -84,10 +91,14 @@ void declare(CommandLine& app, Arguments& arguments) {
 
 /// Throws Error for options that would be ignored.
 void check_options(const Command& app, const Arguments& arguments) {
-  const bool dram = parse_backing_kind(arguments.backing) == BackingKind::dram;
+  const BackingKind kind = parse_backing_kind(arguments.backing);
+  const bool dram = kind == BackingKind::dram;
+  if (arguments.daemon.index.empty() && !is_stored(kind)) {
+    throw Error("--index is missing: the directory of the index to serve");
+  }
   rpc::refuse_unused(
       app, std::vector<rpc::OptionRule>{
-               {"--backing-path", !dram, "--backing shm and file; --backing is dram"},
+               {"--backing-path", !dram, "--backing shm, file, devdax and pmem; --backing is dram"},
                {"--rdma-port", !arguments.daemon.rdma.empty(), "--rdma ADDRESS, which is missing"},
                {"--publisher", !arguments.daemon.tls.certificate.empty(),
                 "TLS, and --tls-cert is missing"}});

@@ -67,6 +67,8 @@ class StateCollector : public prometheus::Collectable {
         {"detaches_total", "Leases given back", kCounter, read(state_.detaches)},
         {"lease_expirations_total", "Leases that ended without renewal", kCounter,
          static_cast<double>(state_.leases.expirations())},
+        {"damaged_total", "Attached indexes that were found to be damaged", kCounter,
+         read(state_.damaged)},
         {"calls_total", "Control-plane calls", kCounter, read(state_.calls)},
     };
     std::vector<MetricFamily> families;

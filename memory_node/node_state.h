@@ -26,6 +26,8 @@ struct NodeState {
   std::atomic<std::uint64_t> attaches{0};
   std::atomic<std::uint64_t> detaches{0};
   std::atomic<std::uint64_t> calls{0};
+  /// Attached indexes of which bytes were found that are not what was stored.
+  std::atomic<std::uint64_t> damaged{0};
   LeaseTable leases;
   Publications publications;  ///< ends before the leases, which its paths ask for
   const LeaseTable::Clock::time_point started = LeaseTable::Clock::now();

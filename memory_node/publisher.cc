@@ -21,6 +21,24 @@ std::uint16_t rdma_port(const PublisherOptions& options, std::uint32_t slot) {
   return static_cast<std::uint16_t>(port);
 }
 
+/// False: somebody reads it. What cannot be written now is tried no more: the device keeps the
+/// index until it is removed by hand.
+bool remove_stored(device::DeviceStore& store, std::uint64_t generation) {
+  const layout::DeviceDirectory directory = store.directory();
+  for (std::uint32_t slot = 0; slot < layout::kDeviceSlots; ++slot) {
+    const auto& index = directory.slots[slot];
+    if (!index || index->generation != generation) continue;
+    try {
+      if (!store.remove(slot)) return false;
+      spdlog::info("'{}' was replaced and is read by nobody any more: {} bytes of {} are free",
+                   index->name, index->taken_bytes(), store.memory().path());
+    } catch (const std::exception& error) {
+      spdlog::error("'{}' stays on {}: {}", index->name, store.memory().path(), error.what());
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 std::shared_ptr<const RegionTable> Publisher::publish(const std::string& index,
@@ -30,10 +48,18 @@ std::shared_ptr<const RegionTable> Publisher::publish(const std::string& index,
   const std::uint64_t loaded_before = state_.loaded_bytes.load(kRelaxed);
   const std::uint64_t total_before = state_.total_bytes.load(kRelaxed);
   try {
+    const auto before = state_.publications.current();
     const auto publication = load(index, cancelled);
     state_.publications.publish(publication);
-    spdlog::info("published {}, generation {}", index, publication->table->generation);
-    return publication->table;
+    const auto& table = publication->table;
+    spdlog::info("published {}, generation {}{}",
+                 index.empty() ? "'" + table->stored->entry().name + "'" : index, table->generation,
+                 table->attached ? fmt::format(", attached in {:.3f} s", table->load_seconds) : "");
+    if (table->stored != nullptr) {
+      replace_stored(*table, before ? before->table.get() : nullptr);
+      if (table->attached) verify_in_background(table);
+    }
+    return table;
   } catch (...) {
     state_.loaded_bytes.store(loaded_before, kRelaxed);
     state_.total_bytes.store(total_before, kRelaxed);
@@ -43,10 +69,6 @@ std::shared_ptr<const RegionTable> Publisher::publish(const std::string& index,
 
 std::shared_ptr<const Publication> Publisher::load(const std::string& index,
                                                    const std::function<bool()>& cancelled) {
-  const auto directory = layout::IndexDirectory::open(index);
-  layout::require_memory_layout(directory.manifest(), index);
-  state_.loaded_bytes.store(0, kRelaxed);
-  state_.total_bytes.store(bytes_to_load(directory.manifest()), kRelaxed);
   auto publication = std::make_shared<Publication>();
   publication->slot = state_.publications.free_slot();
   LoadRequest request = options_.load;
@@ -56,9 +78,62 @@ std::shared_ptr<const Publication> Publisher::load(const std::string& index,
     return (options_.stop != nullptr && options_.stop->load(kRelaxed)) ||
            (cancelled && cancelled());
   };
-  publication->table = load_index(directory, request);
+  publication->table = load_table(index, request);
   open_paths(*publication);
   return publication;
+}
+
+std::shared_ptr<const RegionTable> Publisher::load_table(const std::string& index,
+                                                         const LoadRequest& request) {
+  state_.loaded_bytes.store(0, kRelaxed);
+  if (index.empty()) return attach_newest(request);
+  const auto directory = layout::IndexDirectory::open(index);
+  layout::require_memory_layout(directory.manifest(), index);
+  state_.total_bytes.store(bytes_to_load(directory.manifest()), kRelaxed);
+  return load_index(directory, request);
+}
+
+void Publisher::replace_stored(const RegionTable& table, const RegionTable* before) {
+  const layout::DeviceIndex& now = table.stored->entry();
+  const layout::DeviceDirectory directory = options_.load.device->directory();
+  const std::lock_guard lock(replaced_mutex_);
+  if (before != nullptr) replaced_.push_back(before->stored->entry().generation);
+  for (const auto& index : directory.slots) {
+    if (index && index->node == now.node && index->name == now.name &&
+        index->sequence < now.sequence) {
+      replaced_.push_back(index->generation);
+    }
+  }
+  // What was replaced once and is published again stays.
+  std::erase(replaced_, now.generation);
+}
+
+void Publisher::verify_in_background(std::shared_ptr<const RegionTable> table) {
+  state_.loaded_bytes.store(0, kRelaxed);
+  state_.total_bytes.store(table->total_bytes(), kRelaxed);
+  verifier_ = std::jthread([this, table = std::move(table)](const std::stop_token& ended) {
+    try {
+      // One thread: searches have the rest of the machine.
+      table->stored->verify(1, [this, &ended](std::uint64_t bytes) {
+        if (ended.stop_requested()) throw LoadStopped();
+        state_.loaded_bytes.fetch_add(bytes, kRelaxed);
+      });
+      spdlog::info("verified: generation {} is what was stored", table->generation);
+    } catch (const LoadStopped&) {
+      spdlog::info("generation {} was not verified to its end", table->generation);
+    } catch (const std::exception& error) {
+      state_.damaged.fetch_add(1, kRelaxed);
+      spdlog::error("serving damaged bytes: {}", error.what());
+    }
+  });
+}
+
+void Publisher::collect() {
+  state_.publications.collect();
+  const std::lock_guard lock(replaced_mutex_);
+  std::erase_if(replaced_, [this](std::uint64_t generation) {
+    return remove_stored(*options_.load.device, generation);
+  });
 }
 
 void Publisher::open_paths(Publication& publication) const {

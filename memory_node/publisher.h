@@ -7,6 +7,8 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "memory_node/node_state.h"
 
@@ -41,17 +43,32 @@ class Publisher {
   /// and publishes it. Throws what load_index() and the read paths throw, LoadStopped also once
   /// `cancelled` (called by many threads, may be empty) is true, and PublisherBusy; what was
   /// published stays then.
+  ///
+  /// On a device an index that lies there is attached, and then read through in the background:
+  /// what is found is logged and counted. An empty `index` is the newest one of the device.
   std::shared_ptr<const RegionTable> publish(const std::string& index,
                                              const std::function<bool()>& cancelled = {});
+
+  /// Frees replaced tables that nobody reads any more, and on a device the space of the indexes
+  /// that the published one has replaced: what this node published before, and what has its name.
+  void collect();
 
  private:
   std::shared_ptr<const Publication> load(const std::string& index,
                                           const std::function<bool()>& cancelled);
+  std::shared_ptr<const RegionTable> load_table(const std::string& index,
+                                                const LoadRequest& request);
   void open_paths(Publication& publication) const;
+  void replace_stored(const RegionTable& table, const RegionTable* before);
+  void verify_in_background(std::shared_ptr<const RegionTable> table);
 
   NodeState& state_;
   const PublisherOptions options_;
   std::mutex mutex_;  ///< held by the load that runs
+  std::mutex replaced_mutex_;
+  /// Of the device: generations that are to be removed when nobody reads them.
+  std::vector<std::uint64_t> replaced_;
+  std::jthread verifier_;  ///< replaced by the load that runs
 };
 
 }  // namespace farvec::memory_node

@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <chrono>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -10,6 +11,8 @@
 
 namespace farvec::memory_node {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 bool stopped(const LoadRequest& request) {
   return request.stop && request.stop();
@@ -70,6 +73,41 @@ void require_node(const layout::IndexDirectory& index, std::uint32_t node) {
               index.path().string(), nodes, nodes - 1);
 }
 
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// Regions that lie on a device.
+std::shared_ptr<const RegionTable> stored_table(std::shared_ptr<const device::StoredIndex> stored,
+                                                bool attached, Clock::time_point start) {
+  auto table = std::make_shared<RegionTable>();
+  for (std::uint32_t id = 0; id < layout::kRegionCount; ++id) {
+    const layout::DeviceRegion& at = stored->entry().regions[id];
+    Region region{id, std::string(to_string(at.kind)), at.extent.bytes, stored_backing(stored, id)};
+    spdlog::info("region {} ({}): {} bytes in {}", id, region.kind, region.bytes,
+                 region.backing->description());
+    table->regions.push_back(std::move(region));
+  }
+  table->manifest_json = stored->manifest_json();
+  table->node = stored->entry().node;
+  table->generation = random_u64();
+  table->stored = std::move(stored);
+  table->attached = attached;
+  table->load_seconds = seconds_since(start);
+  return table;
+}
+
+std::shared_ptr<const RegionTable> store_or_attach(const layout::IndexDirectory& index,
+                                                   const LoadRequest& request,
+                                                   Clock::time_point start) {
+  if (const auto slot = device::find_stored(*request.device, index, request.node)) {
+    return stored_table(device::StoredIndex::attach(request.device, *slot), true, start);
+  }
+  return stored_table(
+      device::store_index(request.device, index, request.node, "", load_options(request)), false,
+      start);
+}
+
 }  // namespace
 
 std::uint64_t RegionTable::total_bytes() const {
@@ -86,9 +124,9 @@ std::uint64_t bytes_to_load(const layout::Manifest& manifest) {
 
 std::shared_ptr<const RegionTable> load_index(const layout::IndexDirectory& index,
                                               const LoadRequest& request) {
-  using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
   require_node(index, request.node);
+  if (request.device != nullptr) return store_or_attach(index, request, start);
   require_memory_for(index.manifest(), request);
   auto table = std::make_shared<RegionTable>();
   for (std::uint32_t id = 0; id < layout::kRegionCount; ++id) {
@@ -97,8 +135,20 @@ std::shared_ptr<const RegionTable> load_index(const layout::IndexDirectory& inde
   table->manifest_json = layout::manifest_to_json(index.manifest());
   table->node = request.node;
   table->generation = random_u64();
-  table->load_seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  table->load_seconds = seconds_since(start);
   return table;
+}
+
+std::shared_ptr<const RegionTable> attach_newest(const LoadRequest& request) {
+  const auto start = Clock::now();
+  const auto slot = device::find_stored(*request.device, request.node);
+  if (!slot) {
+    throw Error(
+        "{} holds no index of node {}: name one with --index, or put one there with "
+        "'farvec devices load'",
+        request.device->memory().path(), request.node);
+  }
+  return stored_table(device::StoredIndex::attach(request.device, *slot), true, start);
 }
 
 }  // namespace farvec::memory_node

@@ -11,6 +11,7 @@
 #include "layout/region/index_directory.h"
 #include "memory_node/backing/backing.h"
 #include "memory_node/backing/memory_info.h"
+#include "memory_node/backing/stored_backing.h"
 
 namespace farvec::memory_node {
 
@@ -28,12 +29,18 @@ struct RegionTable {
   std::uint32_t node = 0;        ///< of the manifest's placement
   std::uint64_t generation = 0;  ///< random; differs between two publications
   double load_seconds = 0;
+  /// Where the regions are stored; null: in memory that ends with this table.
+  std::shared_ptr<const device::StoredIndex> stored;
+  /// It lay there already; its payload was not read.
+  bool attached = false;
 
   std::uint64_t total_bytes() const;
 };
 
 struct LoadRequest {
   BackingOptions backing;
+  /// Of a backing that is stored; else null.
+  std::shared_ptr<device::DeviceStore> device;
   std::uint32_t node = 0;  ///< which of the placement's nodes this is
   /// Tells this load's names (of shared memory and files) from those of tables that are in memory
   /// already. 0: the names without a number.
@@ -58,10 +65,14 @@ class LoadStopped : public std::exception {
 /// Payload bytes that a load reads and checks, of which a node may keep a share.
 std::uint64_t bytes_to_load(const layout::Manifest& manifest);
 
-/// Loads, verifies, persists, publishes and seals the node's share of every region. Throws Error
-/// naming file and chunk when a checksum does not match, when there is not enough memory, or when
-/// the index's placement has no such node; nothing is left behind then.
+/// Loads, verifies, persists, publishes and seals the node's share of every region; on a device, an
+/// index that lies there already is attached instead. Throws Error naming file and chunk when a
+/// checksum does not match, when there is not enough memory, or when the index's placement has no
+/// such node; nothing is left behind then.
 std::shared_ptr<const RegionTable> load_index(const layout::IndexDirectory& index,
                                               const LoadRequest& request);
+
+/// The newest index of the node on the request's device. Throws Error when there is none.
+std::shared_ptr<const RegionTable> attach_newest(const LoadRequest& request);
 
 }  // namespace farvec::memory_node

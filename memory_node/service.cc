@@ -32,6 +32,7 @@ void describe_regions(const RegionTable& table, Response& response) {
     entry->set_id(region.id);
     entry->set_kind(region.kind);
     entry->set_bytes(region.bytes);
+    entry->set_offset(region.backing->descriptor_offset());
   }
   response.set_node(table.node);
   response.set_generation(table.generation);

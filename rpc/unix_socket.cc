@@ -89,11 +89,6 @@ void collect_descriptors(msghdr& message, std::vector<Descriptor>& out) {
 
 }  // namespace
 
-void Descriptor::reset(int fd) {
-  if (fd_ >= 0) close(fd_);
-  fd_ = fd;
-}
-
 bool someone_listens(const std::string& path) {
   const Descriptor socket = unix_stream_socket(SOCK_NONBLOCK);
   const int error = connect_to(socket.get(), path);

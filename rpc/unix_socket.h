@@ -5,8 +5,9 @@
 #include <cstddef>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
+
+#include "base/descriptor.h"
 
 namespace farvec::rpc {
 
@@ -14,28 +15,6 @@ inline constexpr std::size_t kMaxUnixPathBytes = 107;
 /// The kernel takes at most this many descriptors in one message (SCM_MAX_FD).
 inline constexpr std::size_t kMaxDescriptorsPerMessage = 253;
 inline constexpr std::chrono::seconds kConnectTimeout{5};
-
-/// Owns a file descriptor.
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() { reset(); }
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    if (this != &other) reset(std::exchange(other.fd_, -1));
-    return *this;
-  }
-
-  int get() const { return fd_; }
-  bool valid() const { return fd_ >= 0; }
-  void reset(int fd = -1);
-  /// The caller closes it.
-  int release() { return std::exchange(fd_, -1); }
-
- private:
-  int fd_ = -1;
-};
 
 /// True when a connection to the socket file is accepted or would be. Does not wait.
 bool someone_listens(const std::string& path);

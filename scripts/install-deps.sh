@@ -16,6 +16,7 @@ PROGRAMS=(
   libboost-context-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libcli11-dev
   libhdf5-dev zlib1g-dev libxxhash-dev libnuma-dev
   libibverbs-dev librdmacm-dev libfabric-dev liburing-dev
+  libpmem2-dev libndctl-dev libdaxctl-dev
   libssl-dev libgrpc++-dev libprotobuf-dev prometheus-cpp-dev
   # the data set of the demo and of the end-to-end tests
   dataset-fashion-mnist

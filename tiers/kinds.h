@@ -20,6 +20,7 @@ TierSpecPointer read_dram(std::string_view rest);
 TierSpecPointer read_shm(std::string_view rest);
 TierSpecPointer read_file(std::string_view rest);
 TierSpecPointer read_devdax(std::string_view rest);
+TierSpecPointer read_pmem(std::string_view rest);
 TierSpecPointer read_emulated(std::string_view rest);
 TierSpecPointer read_verbs(std::string_view rest);
 TierSpecPointer read_fabric(std::string_view rest);

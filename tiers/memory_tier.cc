@@ -1,4 +1,4 @@
-// Tiers dram, shm, file and devdax: records are loads from a mapping of this process.
+// Tiers dram, shm, file, devdax and pmem: records are loads from a mapping of this process.
 #include "tiers/memory_tier.h"
 
 #include <utility>
@@ -34,21 +34,24 @@ class SharedMemorySpec final : public TierSpec {
   }
 };
 
-/// A file or a character device with the bytes of the records region.
+/// A file with the bytes of the records region, or a device (or a file that stands for one) on
+/// which the index is stored.
 class MappedSpec final : public TierSpec {
  public:
-  MappedSpec(std::string word, std::string path) : word_(std::move(word)), path_(std::move(path)) {}
+  MappedSpec(std::string word, std::string path, bool stored)
+      : word_(std::move(word)), path_(std::move(path)), stored_(stored) {}
   std::string name() const override { return word_ + ":" + path_; }
   TierTraits traits() const override { return {.loads = true}; }
   std::unique_ptr<Tier> open(const TierContext& context) const override {
     FARVEC_CHECK(context.memory != nullptr);
-    return std::make_unique<MemoryTier>([mapped = context.memory->map(path_)] { return mapped; },
-                                        "mapped " + path_, context);
+    const auto mapped = stored_ ? context.memory->map_stored(path_) : context.memory->map(path_);
+    return std::make_unique<MemoryTier>([mapped] { return mapped; }, "mapped " + path_, context);
   }
 
  private:
   const std::string word_;
   const std::string path_;
+  const bool stored_;
 };
 
 template <typename Spec>
@@ -56,10 +59,10 @@ TierSpecPointer read_bare(std::string_view rest) {
   return rest.empty() ? std::make_shared<const Spec>() : nullptr;
 }
 
-TierSpecPointer read_mapped(std::string_view word, std::string_view rest) {
+TierSpecPointer read_mapped(std::string_view word, std::string_view rest, bool stored) {
   const std::string_view path = after_colon(rest);
   if (path.empty()) return nullptr;
-  return std::make_shared<const MappedSpec>(std::string(word), std::string(path));
+  return std::make_shared<const MappedSpec>(std::string(word), std::string(path), stored);
 }
 
 }  // namespace
@@ -73,11 +76,15 @@ TierSpecPointer read_shm(std::string_view rest) {
 }
 
 TierSpecPointer read_file(std::string_view rest) {
-  return read_mapped("file", rest);
+  return read_mapped("file", rest, false);
 }
 
 TierSpecPointer read_devdax(std::string_view rest) {
-  return read_mapped("devdax", rest);
+  return read_mapped("devdax", rest, true);
+}
+
+TierSpecPointer read_pmem(std::string_view rest) {
+  return read_mapped("pmem", rest, true);
 }
 
 MemoryTier::MemoryTier(std::function<RegionSetPointer()> regions, std::string description,

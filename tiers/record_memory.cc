@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "device/stored_index.h"
 
 namespace farvec::tiers {
 namespace {
@@ -71,6 +72,30 @@ RegionSetPointer IndexRecords::map(const std::string& path) const {
       region_set(transport::MappedRegion::map_file(path, transport::Access::read_only, bytes));
   directory_.check_header(layout::kRecordsRegion, mapped->front().bytes(), path);
   return mapped;
+}
+
+RegionSetPointer IndexRecords::map_stored(const std::string& path) const {
+  if (directory_.manifest().memory_nodes() > 1) {
+    throw Error(
+        "'{}' is placed over {} memory nodes: {} holds a share of one, which is not searched alone",
+        directory_.path().string(), directory_.manifest().memory_nodes(), path);
+  }
+  const auto store = device::open_store(path);
+  const auto slot = device::find_stored(*store, directory_, 0);
+  if (!slot) {
+    throw Error(
+        "{} does not hold the index '{}': 'farvec devices load --index {} {}' puts it there", path,
+        directory_.path().string(), directory_.path().string(), path);
+  }
+  struct Held {
+    std::shared_ptr<const device::StoredIndex> index;
+    transport::RegionSet regions;
+  };
+  auto held = std::make_shared<Held>();
+  held->index = device::StoredIndex::attach(store, *slot);
+  held->regions.push_back(
+      transport::MappedRegion::borrow(held->index->region(layout::kRecordsRegion)));
+  return {held, &held->regions};
 }
 
 }  // namespace farvec::tiers

@@ -26,8 +26,11 @@ class RecordMemory {
   virtual RegionSetPointer dram() = 0;
   /// In memory that processes can share (a memfd), mapped read-only.
   virtual RegionSetPointer shared() = 0;
-  /// What a file or device holds, mapped read-only. Throws Error when it is something else.
+  /// What a file holds, mapped read-only. Throws Error when it is something else.
   virtual RegionSetPointer map(const std::string& path) const = 0;
+  /// What lies on a device that device::DeviceStore divides, mapped read-only and kept there as
+  /// long as it is mapped. Throws Error when it does not lie there.
+  virtual RegionSetPointer map_stored(const std::string& path) const = 0;
   /// Null: bare bytes, not an index.
   virtual const layout::IndexDirectory* directory() const { return nullptr; }
   /// How the rest of the index is loaded.
@@ -44,6 +47,7 @@ class IndexRecords final : public RecordMemory {
   RegionSetPointer dram() override;
   RegionSetPointer shared() override;
   RegionSetPointer map(const std::string& path) const override;
+  RegionSetPointer map_stored(const std::string& path) const override;
   const layout::IndexDirectory* directory() const override { return &directory_; }
   layout::LoadOptions load_options() const override { return options_; }
 

@@ -31,6 +31,7 @@ constexpr Kind kKinds[] = {
     {"shm", read_shm, "shm", "", "shm"},
     {"file", read_file, "file:PATH", "", ""},
     {"devdax", read_devdax, "devdax:PATH", "", ""},
+    {"pmem", read_pmem, "pmem:PATH", "devdax and pmem: where 'farvec devices load' put it", ""},
     {.word = "ssd",
      .read = read_ssd,
      .usage = "ssd[:PATH]",

@@ -20,6 +20,7 @@ class BenchMemory final : public tiers::RecordMemory {
   tiers::RegionSetPointer shared() override;
   /// All of the file or device.
   tiers::RegionSetPointer map(const std::string& path) const override;
+  tiers::RegionSetPointer map_stored(const std::string& path) const override { return map(path); }
 
  private:
   const std::uint64_t bytes_;

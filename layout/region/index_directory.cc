@@ -23,19 +23,6 @@ namespace {
 
 constexpr std::uint64_t kMostManifestBytes = std::uint64_t{1} << 30;
 
-void require_block(const RegionEntry& entry, std::span<const std::byte> block,
-                   const std::string& source) {
-  const RegionHeader header = decode_region_header(block, source);
-  const RegionHeaderBlock expected = encode_region_header(entry.header());
-  if (std::memcmp(block.data(), expected.data(), expected.size()) != 0) {
-    throw Error(
-        "the header of '{}' says {} with {} bytes, the manifest {} with {}: they do not "
-        "belong together; rebuild the index",
-        source, to_string(header.kind), header.payload_bytes, to_string(entry.kind),
-        entry.payload_bytes);
-  }
-}
-
 void require_header(const RegionEntry& entry, const InputFile& file) {
   if (file.size() != entry.file_bytes()) {
     throw Error(
@@ -45,7 +32,7 @@ void require_header(const RegionEntry& entry, const InputFile& file) {
   }
   RegionHeaderBlock block;
   file.read_at(0, block.data(), block.size());
-  require_block(entry, block, file.path());
+  require_region_header(entry, block, file.path());
 }
 
 struct Chunk {
@@ -137,6 +124,19 @@ std::vector<std::string> indexes_in(const std::filesystem::path& directory) {
 
 }  // namespace
 
+void require_region_header(const RegionEntry& entry, std::span<const std::byte> block,
+                           const std::string& source) {
+  const RegionHeader header = decode_region_header(block, source);
+  const RegionHeaderBlock expected = encode_region_header(entry.header());
+  if (std::memcmp(block.data(), expected.data(), expected.size()) != 0) {
+    throw Error(
+        "the header of '{}' says {} with {} bytes, the manifest {} with {}: they do not "
+        "belong together; rebuild the index",
+        source, to_string(header.kind), header.payload_bytes, to_string(entry.kind),
+        entry.payload_bytes);
+  }
+}
+
 void check_chunk(const RegionEntry& entry, std::size_t chunk, std::span<const std::byte> bytes,
                  const std::string& file) {
   const std::uint64_t found = XXH3_64bits(bytes.data(), bytes.size());
@@ -189,7 +189,7 @@ IndexDirectory IndexDirectory::open(const std::filesystem::path& directory) {
 void IndexDirectory::check_header(std::uint32_t region, std::span<const std::byte> region_bytes,
                                   const std::string& source) const {
   FARVEC_CHECK(region_bytes.size() >= kRegionHeaderBytes, "{} bytes", region_bytes.size());
-  require_block(manifest_.region(region), region_bytes.first(kRegionHeaderBytes), source);
+  require_region_header(manifest_.region(region), region_bytes.first(kRegionHeaderBytes), source);
 }
 
 std::filesystem::path IndexDirectory::region_path(std::uint32_t region) const {
@@ -232,7 +232,7 @@ void IndexDirectory::load_pieces(std::uint32_t region, const std::vector<Piece>&
     auto piece = std::upper_bound(pieces.begin(), pieces.end(), begin,
                                   [](std::uint64_t at, const Piece& p) { return at < p.end; });
     if (piece == pieces.end() || piece->begin >= end) return;
-    if (piece->begin <= begin && piece->end >= end) {
+    if (!options.store && piece->begin <= begin && piece->end >= end) {
       const auto place = destination.subspan(piece->destination + begin - piece->begin);
       read_chunk(entry, file, chunk, place.first(chunk.bytes));
       return;
@@ -242,8 +242,9 @@ void IndexDirectory::load_pieces(std::uint32_t region, const std::vector<Piece>&
     read_chunk(entry, file, chunk, buffer);
     for (; piece != pieces.end() && piece->begin < end; ++piece) {
       const std::uint64_t from = std::max(begin, piece->begin);
-      std::memcpy(destination.data() + piece->destination + (from - piece->begin),
-                  buffer.data() + (from - begin), std::min(end, piece->end) - from);
+      std::byte* const place = destination.data() + piece->destination + (from - piece->begin);
+      const auto run = std::span(buffer).subspan(from - begin, std::min(end, piece->end) - from);
+      options.store ? options.store(place, run) : (void)std::memcpy(place, run.data(), run.size());
     }
   });
   publish(entry, destination);

@@ -27,6 +27,10 @@ struct LoadOptions {
   /// Called from any worker after each verified chunk with its bytes. What it throws ends the
   /// load and comes out of it.
   std::function<void(std::uint64_t bytes)> on_chunk = {};
+  /// How payload that was checked gets to its destination, for memory that takes it by other
+  /// stores than the kernel's. Called from any worker, for runs that do not overlap. Empty: files
+  /// are read into the destination.
+  std::function<void(std::byte* destination, std::span<const std::byte> bytes)> store = {};
 };
 
 /// Immutable after open(); may be shared by threads. All members throw Error that names file and
@@ -94,6 +98,10 @@ OffsetTable parse_offset_table(HugeBuffer region, const Manifest& manifest);
 
 /// The same for a clusters region.
 ClusterLocator parse_cluster_table(HugeBuffer region, const Manifest& manifest);
+
+/// Throws Error, naming `source`, unless `block` is the published header of the entry's region.
+void require_region_header(const RegionEntry& entry, std::span<const std::byte> block,
+                           const std::string& source);
 
 /// Throws Error when chunk `chunk` of a region does not have the manifest's checksum.
 void check_chunk(const RegionEntry& entry, std::size_t chunk, std::span<const std::byte> bytes,

@@ -19,20 +19,25 @@ std::string_view to_string(BackingKind kind) {
       return "shm";
     case BackingKind::file:
       return "file";
+    case BackingKind::devdax:
+      return "devdax";
+    case BackingKind::pmem:
+      return "pmem";
   }
   return "?";
 }
 
 BackingKind parse_backing_kind(std::string_view text) {
-  for (const auto kind : {BackingKind::dram, BackingKind::shm, BackingKind::file}) {
+  for (const auto kind : {BackingKind::dram, BackingKind::shm, BackingKind::file,
+                          BackingKind::devdax, BackingKind::pmem}) {
     if (text == to_string(kind)) return kind;
   }
-  throw Error("'{}' is not a backing; write dram, shm or file", text);
+  throw Error("'{}' is not a backing; write dram, shm, file, devdax or pmem", text);
 }
 
-rpc::Descriptor Backing::read_only_descriptor() const {
+Descriptor Backing::read_only_descriptor() const {
   const std::string path = fmt::format("/proc/self/fd/{}", fd());
-  rpc::Descriptor reopened(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  Descriptor reopened(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!reopened.valid()) throw SystemError(errno, "opening {} read-only", description());
   return reopened;
 }
@@ -46,8 +51,11 @@ std::unique_ptr<Backing> open_backing(const BackingOptions& options, const std::
       return open_shm_backing(options.path, region, bytes);
     case BackingKind::file:
       return open_file_backing(options.path, region, bytes);
+    case BackingKind::devdax:
+    case BackingKind::pmem:
+      break;
   }
-  FARVEC_CHECK(false, "unknown backing");
+  FARVEC_CHECK(false, "{} is stored", to_string(options.kind));
 }
 
 }  // namespace farvec::memory_node

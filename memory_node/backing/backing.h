@@ -1,4 +1,5 @@
 // The memory under one region: where it comes from, and the descriptor that a client may map.
+// Memory that outlives the node is stored_backing.h.
 #pragma once
 
 #include <cstdint>
@@ -7,35 +8,38 @@
 #include <string>
 #include <string_view>
 
-#include "rpc/unix_socket.h"
+#include "base/descriptor.h"
 #include "transport/mapped/mapped_region.h"
 
 namespace farvec::memory_node {
 
-enum class BackingKind : std::uint8_t { dram, shm, file };
+enum class BackingKind : std::uint8_t { dram, shm, file, devdax, pmem };
 
-/// "dram", "shm", "file".
+/// "dram", "shm", "file", "devdax", "pmem".
 std::string_view to_string(BackingKind kind);
 /// Throws Error naming the accepted words.
 BackingKind parse_backing_kind(std::string_view text);
+/// Indexes lie on a device, divided by device::DeviceStore, and outlive the node.
+constexpr bool is_stored(BackingKind kind) {
+  return kind == BackingKind::devdax || kind == BackingKind::pmem;
+}
 
 struct BackingOptions {
   BackingKind kind = BackingKind::dram;
   /// shm: prefix of the names under /dev/shm, e.g. "farvec-sift1m". file: an existing folder.
-  /// dram: unused.
+  /// devdax: /dev/daxX.Y; pmem: a file; both formatted. dram: unused.
   std::string path;
 };
 
-/// Opened and mapped from construction on, zeroed, owned by this process alone. One thread at a
-/// time. A name that it made goes away with it.
+/// Opened and mapped from construction on, owned by this process alone. One thread at a time.
 class Backing {
  public:
   virtual ~Backing() = default;
   Backing(const Backing&) = delete;
   Backing& operator=(const Backing&) = delete;
 
-  std::span<std::byte> bytes() { return region_.writable_bytes(); }
-  std::uint64_t size() const { return region_.size(); }
+  std::span<std::byte> bytes() { return bytes_; }
+  std::uint64_t size() const { return bytes_.size(); }
   /// The alignment of the mapping's start and of the unit in which it is paged, in bytes.
   virtual std::uint64_t alignment() const = 0;
   /// "dram (2 MiB pages)", "shm /dev/shm/x-records", for logs.
@@ -49,20 +53,34 @@ class Backing {
 
   /// A new descriptor of the same memory, opened read-only: a writable mapping of it fails with
   /// EACCES. Throws SystemError.
-  rpc::Descriptor read_only_descriptor() const;
+  Descriptor read_only_descriptor() const;
+  /// Where bytes() begin in what the descriptor is of.
+  virtual std::uint64_t descriptor_offset() const { return 0; }
 
  protected:
-  Backing(rpc::Descriptor descriptor, transport::MappedRegion region)
-      : descriptor_(std::move(descriptor)), region_(std::move(region)) {}
-  int fd() const { return descriptor_.get(); }
+  explicit Backing(std::span<std::byte> bytes) : bytes_(bytes) {}
+  virtual int fd() const = 0;
 
  private:
-  rpc::Descriptor descriptor_;
+  const std::span<std::byte> bytes_;
+};
+
+/// Zeroed memory behind a descriptor of its own; a name that it made goes away with it.
+class MappedBacking : public Backing {
+ protected:
+  MappedBacking(Descriptor descriptor, transport::MappedRegion region)
+      : Backing(region.writable_bytes()),
+        descriptor_(std::move(descriptor)),
+        region_(std::move(region)) {}
+  int fd() const final { return descriptor_.get(); }
+
+ private:
+  Descriptor descriptor_;
   transport::MappedRegion region_;
 };
 
 /// `region` is the word that tells this region from the others of the same index ("records").
-/// Throws SystemError, or Error when another process holds the name.
+/// Throws SystemError, or Error when another process holds the name. Not for kinds that are stored.
 std::unique_ptr<Backing> open_backing(const BackingOptions& options, const std::string& region,
                                       std::uint64_t bytes);
 

@@ -12,10 +12,10 @@
 namespace farvec::memory_node {
 namespace {
 
-class DramBacking final : public Backing {
+class DramBacking final : public MappedBacking {
  public:
-  DramBacking(rpc::Descriptor descriptor, transport::MappedRegion region, bool huge)
-      : Backing(std::move(descriptor), std::move(region)), huge_(huge) {}
+  DramBacking(Descriptor descriptor, transport::MappedRegion region, bool huge)
+      : MappedBacking(std::move(descriptor), std::move(region)), huge_(huge) {}
 
   std::uint64_t alignment() const override {
     return huge_ ? kHugePageBytes : static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
@@ -34,8 +34,8 @@ class DramBacking final : public Backing {
   bool huge_;
 };
 
-rpc::Descriptor make_memfd(const std::string& region, std::uint64_t bytes, unsigned flags) {
-  rpc::Descriptor memory(
+Descriptor make_memfd(const std::string& region, std::uint64_t bytes, unsigned flags) {
+  Descriptor memory(
       memfd_create(("farvec-" + region).c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING | flags));
   if (!memory.valid()) throw SystemError(errno, "making shared memory for region '{}'", region);
   if (ftruncate(memory.get(), static_cast<off_t>(bytes)) != 0) {

@@ -31,7 +31,7 @@ struct Name {
 
 /// Removes a name whose holder died. A live holder keeps a lock on the inode.
 void remove_stale(const Name& name) {
-  const rpc::Descriptor existing(name.open(O_RDONLY | O_NONBLOCK));
+  const Descriptor existing(name.open(O_RDONLY | O_NONBLOCK));
   if (!existing.valid()) {
     if (errno == ENOENT) return;  // its holder has just removed it
     throw SystemError(errno, "opening the existing {}", name.path());
@@ -47,9 +47,9 @@ void remove_stale(const Name& name) {
   name.remove();
 }
 
-rpc::Descriptor create(const Name& name) {
+Descriptor create(const Name& name) {
   for (int attempt = 0; attempt < kCreateAttempts; ++attempt) {
-    rpc::Descriptor file(name.open(O_RDWR | O_CREAT | O_EXCL));
+    Descriptor file(name.open(O_RDWR | O_CREAT | O_EXCL));
     if (file.valid()) {
       if (flock(file.get(), LOCK_EX | LOCK_NB) == 0) return file;
       continue;  // somebody took the new file for a stale one
@@ -60,10 +60,10 @@ rpc::Descriptor create(const Name& name) {
   throw Error("creating {}: others keep creating and removing it", name.path());
 }
 
-class NamedBacking final : public Backing {
+class NamedBacking final : public MappedBacking {
  public:
-  NamedBacking(rpc::Descriptor descriptor, transport::MappedRegion region, Name name)
-      : Backing(std::move(descriptor), std::move(region)), name_(std::move(name)) {}
+  NamedBacking(Descriptor descriptor, transport::MappedRegion region, Name name)
+      : MappedBacking(std::move(descriptor), std::move(region)), name_(std::move(name)) {}
   ~NamedBacking() override { name_.remove(); }
 
   std::uint64_t alignment() const override {
@@ -90,7 +90,7 @@ class NamedBacking final : public Backing {
 };
 
 std::unique_ptr<Backing> open_named(const Name& name, std::uint64_t bytes) {
-  rpc::Descriptor file = create(name);
+  Descriptor file = create(name);
   try {
     // Allocated now: a full file system is an error here and a SIGBUS later.
     const int error = posix_fallocate(file.get(), 0, static_cast<off_t>(bytes));

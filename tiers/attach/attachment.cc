@@ -63,8 +63,8 @@ transport::GrantLease lease_bytes(const v1::AttachResponse& response,
 }
 
 struct Grant {
-  rpc::Descriptor socket;
-  std::vector<rpc::Descriptor> regions;
+  Descriptor socket;
+  std::vector<Descriptor> regions;
 };
 
 Grant request_grant(const v1::AttachResponse& response, const AttachOptions& options) {
@@ -96,7 +96,7 @@ Grant request_grant(const v1::AttachResponse& response, const AttachOptions& opt
 
 /// A region must be what the manifest says before anybody reads by the manifest's offsets.
 void check_region(const v1::Region& region, std::uint32_t id, std::uint64_t expected) {
-  if (region.id() == id && region.bytes() == expected && region.offset() == 0) return;
+  if (region.id() == id && region.bytes() == expected) return;
   throw Error("the memory node serves region {} with {} bytes where its manifest has {} with {}",
               region.id(), region.bytes(), id, expected);
 }
@@ -122,7 +122,8 @@ std::shared_ptr<const transport::RegionSet> map_regions(const v1::AttachResponse
   auto regions = std::make_shared<transport::RegionSet>();
   for (std::uint32_t id = 0; id < manifest.regions.size(); ++id) {
     const v1::Region& region = response.regions(static_cast<int>(id));
-    regions->push_back(transport::MappedRegion::map_fd(grant.regions[id].get(), region.bytes()));
+    regions->push_back(transport::MappedRegion::map_fd(
+        grant.regions[id].get(), region.bytes(), transport::Access::read_only, region.offset()));
     layout::decode_region_header(regions->back().bytes(), fmt::format("attached region {}", id));
   }
   return regions;

@@ -29,7 +29,7 @@ struct HeldLease {
   std::string id;
   std::chrono::milliseconds duration{0};
   std::chrono::milliseconds call_timeout{0};
-  rpc::Descriptor grant_socket;
+  Descriptor grant_socket;
 };
 
 /// Owns the lease; detaches when destroyed (waits for that call at most call_timeout).
@@ -50,8 +50,8 @@ class LeaseKeeper {
   HeldLease lease_;
   const std::shared_ptr<Liveness> liveness_;
   Clock::time_point lease_end_;
-  bool ended_ = false;    ///< by the node, or with it; of the thread until it is joined
-  rpc::Descriptor wake_;  ///< eventfd; readable once the thread must end
+  bool ended_ = false;  ///< by the node, or with it; of the thread until it is joined
+  Descriptor wake_;     ///< eventfd; readable once the thread must end
   std::thread thread_;
 };
 

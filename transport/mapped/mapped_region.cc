@@ -49,12 +49,13 @@ std::uint64_t page_bytes_of(int fd) {
   return static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-void* map_pages(const auto& source, std::uint64_t length, int protection) {
+void* map_pages(const auto& source, std::uint64_t begin, std::uint64_t length, int protection) {
+  const auto at = static_cast<off_t>(begin);
   if (source.is_devdax) {
-    void* synced = mmap(nullptr, length, protection, MAP_SHARED_VALIDATE | MAP_SYNC, source.fd, 0);
+    void* synced = mmap(nullptr, length, protection, MAP_SHARED_VALIDATE | MAP_SYNC, source.fd, at);
     if (synced != MAP_FAILED) return synced;
   }
-  return mmap(nullptr, length, protection, MAP_SHARED, source.fd, 0);
+  return mmap(nullptr, length, protection, MAP_SHARED, source.fd, at);
 }
 
 auto examine(auto source) {
@@ -75,31 +76,34 @@ auto examine(auto source) {
 
 }  // namespace
 
-MappedRegion MappedRegion::map(const Source& found, std::uint64_t bytes, Access access) {
+MappedRegion MappedRegion::map(const Source& found, std::uint64_t offset, std::uint64_t bytes,
+                               Access access) {
   const Source source = examine(found);
   if (source.bytes == 0) throw Error("cannot map {}: it is empty", source.name);
-  if (bytes > source.bytes) {
+  if (offset >= source.bytes || bytes > source.bytes - offset) {
     throw Error("{} has {} bytes, but the region needs {}: it was truncated, or is another index's",
-                source.name, source.bytes, bytes);
+                source.name, source.bytes, offset + bytes);
   }
   MappedRegion region;
   region.access_ = access;
-  region.bytes_ = bytes == 0 ? source.bytes : bytes;
-  const std::uint64_t length = round_up(region.bytes_, source.page_bytes);
+  region.bytes_ = bytes == 0 ? source.bytes - offset : bytes;
+  region.skipped_bytes_ = offset % source.page_bytes;
+  const std::uint64_t length = round_up(region.skipped_bytes_ + region.bytes_, source.page_bytes);
   const int protection = access == Access::read_write ? PROT_READ | PROT_WRITE : PROT_READ;
-  void* data = map_pages(source, length, protection);
+  void* data = map_pages(source, offset - region.skipped_bytes_, length, protection);
   if (data == MAP_FAILED) {
     throw SystemError(errno, "cannot map {} bytes of {}{}", length, source.name,
                       access == Access::read_write ? " for writing" : "");
   }
-  region.data_ = static_cast<std::byte*>(data);
+  region.data_ = static_cast<std::byte*>(data) + region.skipped_bytes_;
   region.mapped_bytes_ = length;
   madvise(data, length, MADV_HUGEPAGE);  // advice: file systems without huge pages refuse it
   return region;
 }
 
-MappedRegion MappedRegion::map_fd(int fd, std::uint64_t bytes, Access access) {
-  return map({.fd = fd, .name = fmt::format("descriptor {}", fd)}, bytes, access);
+MappedRegion MappedRegion::map_fd(int fd, std::uint64_t bytes, Access access,
+                                  std::uint64_t offset) {
+  return map({.fd = fd, .name = fmt::format("descriptor {}", fd)}, offset, bytes, access);
 }
 
 MappedRegion MappedRegion::map_file(const std::string& path, Access access, std::uint64_t bytes) {
@@ -111,7 +115,7 @@ MappedRegion MappedRegion::map_file(const std::string& path, Access access, std:
     int fd;
     ~Closer() { close(fd); }
   } closer{fd};
-  return map({.fd = fd, .name = path}, bytes, access);
+  return map({.fd = fd, .name = path}, 0, bytes, access);
 }
 
 MappedRegion MappedRegion::borrow(std::span<const std::byte> memory) {
@@ -123,18 +127,20 @@ MappedRegion MappedRegion::borrow(std::span<const std::byte> memory) {
 }
 
 MappedRegion::~MappedRegion() {
-  if (mapped_bytes_ > 0) munmap(data_, mapped_bytes_);
+  if (mapped_bytes_ > 0) munmap(data_ - skipped_bytes_, mapped_bytes_);
 }
 
 MappedRegion::MappedRegion(MappedRegion&& other) noexcept
     : data_(std::exchange(other.data_, nullptr)),
       bytes_(std::exchange(other.bytes_, 0)),
+      skipped_bytes_(other.skipped_bytes_),
       mapped_bytes_(std::exchange(other.mapped_bytes_, 0)),
       access_(other.access_) {}
 
 MappedRegion& MappedRegion::operator=(MappedRegion&& other) noexcept {
   std::swap(data_, other.data_);
   std::swap(bytes_, other.bytes_);
+  std::swap(skipped_bytes_, other.skipped_bytes_);
   std::swap(mapped_bytes_, other.mapped_bytes_);
   std::swap(access_, other.access_);
   return *this;

@@ -25,8 +25,9 @@ class MappedRegion {
   /// `bytes` == 0 maps everything; otherwise the file must hold at least that many.
   static MappedRegion map_file(const std::string& path, Access access = Access::read_only,
                                std::uint64_t bytes = 0);
-  /// As above; the descriptor stays the caller's and may be closed afterwards.
-  static MappedRegion map_fd(int fd, std::uint64_t bytes = 0, Access access = Access::read_only);
+  /// As above, from `offset` on; the descriptor stays the caller's and may be closed afterwards.
+  static MappedRegion map_fd(int fd, std::uint64_t bytes = 0, Access access = Access::read_only,
+                             std::uint64_t offset = 0);
 
   /// A read-only view of memory that somebody else owns and keeps for as long as the region lives.
   static MappedRegion borrow(std::span<const std::byte> memory);
@@ -42,12 +43,14 @@ class MappedRegion {
 
  private:
   struct Source;
-  static MappedRegion map(const Source& source, std::uint64_t bytes, Access access);
+  static MappedRegion map(const Source& source, std::uint64_t offset, std::uint64_t bytes,
+                          Access access);
   MappedRegion() = default;
 
   std::byte* data_ = nullptr;
   std::uint64_t bytes_ = 0;
-  std::uint64_t mapped_bytes_ = 0;  ///< whole pages of the source; 0: borrowed
+  std::uint64_t skipped_bytes_ = 0;  ///< of the first page, before data_
+  std::uint64_t mapped_bytes_ = 0;   ///< whole pages of the source; 0: borrowed
   Access access_ = Access::read_only;
 };
 

@@ -37,7 +37,7 @@ class DescriptorLimit {
   DescriptorLimit(const DescriptorLimit&) = delete;
   DescriptorLimit& operator=(const DescriptorLimit&) = delete;
 
-  static int next_descriptor() { return rpc::Descriptor(dup(STDERR_FILENO)).get(); }
+  static int next_descriptor() { return Descriptor(dup(STDERR_FILENO)).get(); }
 
  private:
   rlimit before_{};
@@ -59,8 +59,8 @@ class GrantServerTest : public testing::Test {
     publication->table = std::move(table);
     published_.publish(std::move(publication));
   }
-  rpc::Descriptor connect() const {
-    rpc::Descriptor socket = rpc::connect_unix(path_);
+  Descriptor connect() const {
+    Descriptor socket = rpc::connect_unix(path_);
     rpc::set_socket_timeout(socket.get(), kPatience);
     return socket;
   }
@@ -74,11 +74,11 @@ class GrantServerTest : public testing::Test {
     return *leases_.grant("local", LeaseTable::Clock::now(), LeaseKind::read, published_.current());
   }
 
-  static void send(const rpc::Descriptor& socket, const GrantRequest& request) {
+  static void send(const Descriptor& socket, const GrantRequest& request) {
     rpc::send_message(socket.get(), std::as_bytes(std::span(&request, 1)), {});
   }
   /// The reply's status; the descriptors go to descriptors_.
-  StatusCode answer(const rpc::Descriptor& socket) {
+  StatusCode answer(const Descriptor& socket) {
     GrantReply reply;
     descriptors_ = rpc::receive_message(socket.get(), std::as_writable_bytes(std::span(&reply, 1)));
     EXPECT_EQ(reply.magic, rpc::kGrantMagic);
@@ -86,7 +86,7 @@ class GrantServerTest : public testing::Test {
     return static_cast<StatusCode>(reply.status);
   }
   /// True when the server closes the connection.
-  static bool is_cut_off(const rpc::Descriptor& socket) {
+  static bool is_cut_off(const Descriptor& socket) {
     std::byte byte{};
     try {
       rpc::receive_message(socket.get(), std::span(&byte, 1));
@@ -100,7 +100,7 @@ class GrantServerTest : public testing::Test {
   std::string path_ = folder_.file("grant");
   LeaseTable leases_{8, 60s};
   Publications published_;
-  std::vector<rpc::Descriptor> descriptors_;
+  std::vector<Descriptor> descriptors_;
   std::unique_ptr<GrantServer> server_;
 };
 
@@ -208,7 +208,7 @@ TEST_F(GrantServerTest, AClientThatCannotBeAcceptedYetIsServedLater) {
 #endif
   publish();
   start();
-  rpc::Descriptor client(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  Descriptor client(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   {
     const DescriptorLimit none_left(DescriptorLimit::next_descriptor());
     sockaddr_un address{};

@@ -15,6 +15,7 @@ TEST(Tier, ReadsWhatItPrints) {
                            "shm",
                            "file:/tmp/x:y",
                            "devdax:/dev/dax0.0",
+                           "pmem:/mnt/pmem0/farvec",
                            "emulated:rdma",
                            "verbs",
                            "verbs:host:7700",
@@ -43,6 +44,7 @@ TEST(Tier, RefusesNonsense) {
                            "file",
                            "file:",
                            "devdax",
+                           "pmem:",
                            "emulated",
                            "emulated:",
                            "emulated:floppy",
@@ -113,7 +115,7 @@ TEST(Tier, KnowsHowAMemoryNodeIsRead) {
   EXPECT_EQ(fabric.kind, ReadPathKind::fabric);
   EXPECT_EQ(fabric.provider, "verbs;ofi_rxm");
   EXPECT_FALSE(parse_tier("verbs")->read_path().device.chosen());
-  for (const char* text : {"dram", "shm", "file:x", "devdax:x", "emulated:rdma", "ssd"}) {
+  for (const char* text : {"dram", "shm", "file:x", "devdax:x", "pmem:x", "emulated:rdma", "ssd"}) {
     EXPECT_FALSE(parse_tier(text)->is_remote()) << text;
   }
 }
@@ -127,7 +129,8 @@ TEST(Tier, KnowsWhatARequestCosts) {
 }
 
 TEST(Tier, KnowsWhichRecordsAreLoads) {
-  for (const char* text : {"dram", "shm", "file:x", "devdax:x", "emulated:cxl", "emulated:nvm"}) {
+  for (const char* text :
+       {"dram", "shm", "file:x", "devdax:x", "pmem:x", "emulated:cxl", "emulated:nvm"}) {
     EXPECT_TRUE(parse_tier(text)->traits().loads) << text;
   }
   for (const char* text : {"verbs:a:1", "fabric:tcp:a:1", "ssd", "emulated:rdma"}) {
@@ -146,7 +149,7 @@ TEST(Tier, KnowsWhatOpensOverAttachedNodes) {
 
 TEST(Tier, TellsWhatThereIsForEachUse) {
   EXPECT_EQ(tier_usage(TierUse::here),
-            "dram, shm, file:PATH, devdax:PATH, ssd[:PATH] or emulated:MODEL");
+            "dram, shm, file:PATH, devdax:PATH, pmem:PATH, ssd[:PATH] or emulated:MODEL");
   EXPECT_EQ(
       tier_usage(TierUse::over_nodes),
       "shm, verbs[,device=NAME][,gid=INDEX][,reads=BUDGET], fabric:PROVIDER or emulated:MODEL");

@@ -3,9 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "base/error.h"
+#include "device/pmem_memory.h"
+#include "device/stored_index.h"
 #include "tests/unit/search/cluster_fixture.h"
 
 namespace farvec::tiers {
@@ -41,7 +44,18 @@ class TierTest : public testing::Test {
   std::vector<std::string> names() const {
     return {
         "dram",          "shm", "file:" + records_path(), "ssd:" + records_path(), "emulated:cxl",
-        "emulated:rdma", "ssd"};
+        "emulated:rdma", "ssd", "pmem:" + stored_path()};
+  }
+  /// A file that stands for a memory device, with the index on it.
+  std::string stored_path() const {
+    const std::string path = folder_.file("device");
+    if (std::filesystem::exists(path)) return path;
+    device::create_pmem_file(path, 32 * layout::kDeviceUnitBytes);
+    const auto writer = device::MemoryAccess::read_write;
+    device::DeviceStore::format(device::open_pmem(path, {.access = writer}), false);
+    (void)device::store_index(device::open_store(path, {.access = writer}), directory_, 0, "",
+                              {.threads = 1, .quiet = true});
+    return path;
   }
 
   tests::TemporaryFolder folder_;
@@ -99,10 +113,26 @@ TEST_F(TierTest, RefusesAnotherIndexsRecords) {
   const auto other =
       layout::IndexDirectory::open(small_clusters().path(ClusterLayoutKind::grouped));
   const std::string path = other.region_path(layout::kRecordsRegion).string();
-  for (const std::string word : {"file:", "devdax:", "ssd:"}) {
+  for (const std::string word : {"file:", "devdax:", "pmem:", "ssd:"}) {
     EXPECT_THAT(error_of(word + path, searched()), HasSubstr(path));
     EXPECT_NE(error_of(word + folder_.file("absent"), searched()), "");
   }
+}
+
+TEST_F(TierTest, RefusesADeviceWithoutTheIndex) {
+  const std::string path = stored_path();
+  {
+    const auto store = device::open_store(path, {.access = device::MemoryAccess::read_write});
+    ASSERT_TRUE(store->remove(0));
+  }
+  EXPECT_THAT(error_of("pmem:" + path, searched()), HasSubstr("does not hold the index"));
+}
+
+TEST_F(TierTest, KeepsTheIndexWhereItLiesWhileItIsSearched) {
+  const std::string path = stored_path();
+  const auto tier = open("pmem:" + path);
+  const auto writer = device::open_store(path, {.access = device::MemoryAccess::read_write});
+  EXPECT_FALSE(writer->remove(0));
 }
 
 TEST_F(TierTest, RefusesABudgetThatIsTooSmall) {

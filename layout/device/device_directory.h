@@ -1,0 +1,124 @@
+// What lies on a memory device that farvec divides among indexes: its directory, twice, and the
+// description of each index. docs/format.md has the bytes.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "layout/region/region_header.h"
+
+namespace farvec::layout {
+
+/// Space is given out in multiples of this, the largest page that a device is mapped with.
+inline constexpr std::uint64_t kDeviceUnitBytes = std::uint64_t{2} << 20;
+/// One copy of the directory. Copy c begins at c * kDeviceUnitBytes / 2; space for indexes begins
+/// at kDeviceUnitBytes.
+inline constexpr std::uint64_t kDeviceDirectoryBytes = std::uint64_t{64} << 10;
+inline constexpr std::uint32_t kDeviceDirectoryCopies = 2;
+inline constexpr std::uint32_t kDeviceSlots = 120;
+inline constexpr std::uint32_t kMostDeviceRegions = 4;
+inline constexpr std::size_t kMostDeviceNameBytes = 135;
+/// Bytes of a region that one checksum of a description is of.
+inline constexpr std::uint64_t kDeviceChunkBytes = std::uint64_t{4} << 20;
+
+constexpr std::uint64_t device_copy_offset(std::uint32_t copy) {
+  return copy * (kDeviceUnitBytes / 2);
+}
+
+/// A run of the device's bytes.
+struct DeviceExtent {
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+
+  /// Whole units, which is what is taken for it.
+  std::uint64_t taken() const {
+    return (bytes + kDeviceUnitBytes - 1) / kDeviceUnitBytes * kDeviceUnitBytes;
+  }
+};
+
+/// A region as a memory node serves it, header included.
+struct DeviceRegion {
+  std::uint32_t region = 0;
+  RegionKind kind = RegionKind::records_csr;
+  DeviceExtent extent;
+};
+
+/// A published index, or one memory node's share of it.
+struct DeviceIndex {
+  std::uint64_t generation = 0;  ///< random, never 0; differs between two publications
+  std::uint64_t sequence = 0;    ///< of the directory that first had it: later is greater
+  std::int64_t published = 0;    ///< seconds since 1970
+  std::uint32_t node = 0;        ///< of the manifest's placement
+  std::string name;              ///< 1 to kMostDeviceNameBytes bytes
+  DeviceExtent description;
+  std::uint64_t description_checksum = 0;  ///< XXH3-64 of its bytes
+  std::vector<DeviceRegion> regions;       ///< region i at i
+
+  /// Whole units that it takes.
+  std::uint64_t taken_bytes() const;
+};
+
+/// Who has which bytes of a device. A slot keeps its number as long as its index lies there.
+struct DeviceDirectory {
+  std::array<std::uint64_t, 2> uuid{};
+  std::uint64_t sequence = 0;  ///< counts the times that it was written
+  std::uint64_t device_bytes = 0;
+  /// Of the device when its indexes were last known to be whole; 0 where it counts none.
+  std::uint64_t unsafe_shutdowns = 0;
+  std::array<std::optional<DeviceIndex>, kDeviceSlots> slots;
+
+  std::uint64_t free_bytes() const;
+  /// The first slot without an index. Throws Error when there is none.
+  std::uint32_t free_slot() const;
+};
+
+/// kDeviceDirectoryBytes.
+std::vector<std::byte> encode_device_directory(const DeviceDirectory& directory);
+
+/// Which copy was read, and what the other one was.
+struct ReadDeviceDirectory {
+  DeviceDirectory directory;
+  std::uint32_t copy = 0;
+  /// Empty: the other copy is whole, or was never written.
+  std::string other_damage;
+};
+
+/// The newer of the copies that are whole, of a device of `device_bytes` that begins with `bytes`
+/// (at least kDeviceUnitBytes of them). Throws Error, naming `source`, when the device was never
+/// formatted, holds something else or another version, when both copies are damaged, or when what
+/// they say is not possible: extents that overlap, lie outside, or are too many.
+ReadDeviceDirectory read_device_directory(std::span<const std::byte> bytes,
+                                          std::uint64_t device_bytes, const std::string& source);
+
+/// Whether a copy's magic is there, whatever follows it.
+bool has_device_directory(std::span<const std::byte> bytes);
+
+/// Where extents of these sizes may lie: each in the first run of units that takes it. Throws Error
+/// that says what is free when they do not fit.
+std::vector<DeviceExtent> find_device_space(const DeviceDirectory& directory,
+                                            std::span<const std::uint64_t> sizes,
+                                            const std::string& source);
+
+/// What an index on a device is: its manifest, and the checksums of its regions as they lie there.
+struct DeviceDescription {
+  std::string manifest_json;
+  /// XXH3-64 per kDeviceChunkBytes of each region, in the regions' order.
+  std::vector<std::uint64_t> checksums;
+};
+
+std::uint64_t device_chunks(std::span<const DeviceRegion> regions);
+std::vector<std::byte> encode_device_description(const DeviceDescription& description);
+/// Throws Error, naming `source`, when the bytes are not the entry's description.
+DeviceDescription decode_device_description(std::span<const std::byte> bytes,
+                                            const DeviceIndex& index, const std::string& source);
+
+/// XXH3-64, as descriptions have it.
+std::uint64_t device_checksum(std::span<const std::byte> bytes);
+
+}  // namespace farvec::layout
