@@ -37,6 +37,7 @@ TESTS=(
   fio
   # the lab: guests with soft-RoCE for machines without RDMA
   qemu-system-x86 busybox-static cpio kmod iproute2 procps
+  ndctl daxctl
   rdma-core ibverbs-providers ibverbs-utils rdmacm-utils perftest
   # launching: copies of indexes, and a Slurm that a test starts
   openssh-client rsync slurmctld slurmd slurm-client munge

@@ -37,6 +37,12 @@ make_index() {
   "$BIN/farvec" build graph --data base.u8bin --metric l2 --degree 16 --list 32 --quiet --out index
 }
 
+# exact_counts: one line per different set of exact figures in ./sweep.json.
+exact_counts() {
+  grep -o '"recall":[^,]*\|"[a-z_]*_per_query":[^,]*' sweep.json | paste -sd ' ' |
+    sed 's/"recall"/\n"recall"/g' | sed '/^$/d; s/ *$//' | sort -u
+}
+
 # Serves ./index at unix:$FOLDER/m as process $MEMORY.
 start_memory_node() {
   rm -f memory.log

@@ -31,6 +31,34 @@ bring_up_network() {
   fi
 }
 
+# first_of FIELD: of the JSON that ndctl prints.
+first_of() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p" | head -n 1; }
+
+# devdax REGION: the device of the region's namespace, which is put into that mode, or made.
+devdax() {
+  local device namespace
+  device="$(ndctl list -N -r "$1" | first_of chardev)"
+  if [ -z "$device" ]; then
+    namespace="$(ndctl list -N -r "$1" | first_of dev)"
+    ndctl create-namespace -m devdax -f ${namespace:+-e "$namespace"} -r "$1" >&2
+    device="$(ndctl list -N -r "$1" | first_of chardev)"
+  fi
+  [ -n "$device" ] && echo "/dev/$device"
+}
+
+# region_of PROVIDER: the first region of the bus of this provider.
+region_of() { ndctl list -R -b "$1" | first_of dev; }
+
+# CXL memory has no region until somebody makes one, again after each boot; its namespace is found
+# again by its labels.
+bring_up_memory() {
+  cxl create-region -t pmem -m -d decoder0.0 -w 1 mem0 >&2
+  export FARVEC_LAB_NVDIMM FARVEC_LAB_CXL
+  FARVEC_LAB_NVDIMM="$(devdax "$(region_of ACPI.NFIT)")"
+  FARVEC_LAB_CXL="$(devdax "$(region_of CXL)")"
+  echo "lab: NVDIMM $FARVEC_LAB_NVDIMM, CXL $FARVEC_LAB_CXL"
+}
+
 run_job() {
   local number="$1" pid
   FARVEC_LAB_GUEST="$GUEST" FARVEC_LAB_SELF="$SELF" FARVEC_LAB_PEER="$PEER" FARVEC_LAB_LINK="$DEVICE" \
@@ -48,6 +76,7 @@ run_job() {
 
 ulimit -l unlimited
 bring_up_network
+if [ "$(option pmem)" != 0 ]; then bring_up_memory; fi
 touch "$SHARE/ready"
 while true; do
   for job in "$SHARE"/inbox/*; do

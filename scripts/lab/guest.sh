@@ -7,6 +7,7 @@
 LAB="$ROOT/build/lab"
 LAB_MODULES=(virtio_pci virtio_net 9p 9pnet_virtio overlay crc32_generic veth ib_uverbs rdma_ucm
   rdma_rxe sch_netem)
+LAB_PMEM_MODULES=(nfit nd_pmem dax_pmem device_dax cxl_acpi cxl_pci cxl_mem cxl_pmem)
 LAB_BOOT_SECONDS=120
 
 kernel_package() {
@@ -36,11 +37,14 @@ fetch_kernel() {
 
 kernel_version() { basename "$LAB/kernel/lib/modules/"*; }
 
-# module_files: the files of LAB_MODULES and what they need, in the order of loading.
+# module_files: the files of the modules that this lab needs and what they need, in the order of
+# loading.
 module_files() {
   local module
-  for module in "${LAB_MODULES[@]}"; do
-    modprobe --dirname "$LAB/kernel" --set-version "$(kernel_version)" --show-depends "$module" |
+  for module in "${LAB_MODULES[@]}" ${PMEM:+"${LAB_PMEM_MODULES[@]}"}; do
+    # Not by this machine's own rules: ndctl's package has one for libnvdimm.
+    modprobe --config /dev/null --dirname "$LAB/kernel" --set-version "$(kernel_version)" \
+      --show-depends "$module" |
       awk '$1 == "insmod" { print $2 }'
   done | awk '!seen[$0]++'
 }
@@ -107,21 +111,55 @@ wire() {
     "-device virtio-net-pci,netdev=wire,host_mtu=4200,mac=52:54:00:00:00:0$1"
 }
 
+# Labels of namespaces take the end of an NVDIMM's file.
+LAB_NVDIMM_LABEL_MIB=2
+LAB_CXL_LABEL_MIB=1
+
+# make_images FOLDER: the bytes of both devices, unless they are there.
+make_images() {
+  mkdir -p "$1"
+  [ -e "$1/nvdimm" ] || truncate -s $((PMEM + LAB_NVDIMM_LABEL_MIB))M "$1/nvdimm"
+  [ -e "$1/cxl" ] || truncate -s "$PMEM"M "$1/cxl"
+  [ -e "$1/cxl-labels" ] || truncate -s "$LAB_CXL_LABEL_MIB"M "$1/cxl-labels"
+}
+
+# memory_devices FOLDER: QEMU's arguments for them; nothing without --pmem. With one root port QEMU
+# 7.2 maps CXL memory of which every read is zero.
+memory_devices() {
+  [ -n "$PMEM" ] || return 0
+  local nvdimm=$((PMEM + LAB_NVDIMM_LABEL_MIB))M
+  echo "-object memory-backend-file,id=nv,share=on,mem-path=$1/nvdimm,size=$nvdimm,align=2M" \
+    "-device nvdimm,id=nvdimm0,memdev=nv,unarmed=off,label-size=${LAB_NVDIMM_LABEL_MIB}M" \
+    "-object memory-backend-file,id=cx,share=on,mem-path=$1/cxl,size=${PMEM}M" \
+    "-object memory-backend-file,id=cl,share=on,mem-path=$1/cxl-labels,size=${LAB_CXL_LABEL_MIB}M" \
+    "-device pxb-cxl,bus_nr=12,bus=pcie.0,id=cxl.1" \
+    "-device cxl-rp,port=0,bus=cxl.1,id=port0,chassis=0,slot=2" \
+    "-device cxl-rp,port=1,bus=cxl.1,id=port1,chassis=0,slot=3" \
+    "-device cxl-type3,bus=port0,memdev=cx,lsa=cl,id=cxl-pmem0" \
+    "-M cxl-fmw.0.targets.0=cxl.1,cxl-fmw.0.size=4G"
+}
+
 start_guest() {
-  local folder accel=tcg,thread=multi
+  local folder images machine=q35 memory="$MEMORY" accel=tcg,thread=multi
   folder="$(guest_folder "$1")"
   rm -rf "$folder"
   mkdir -p "$folder/share/inbox" "$folder/share/outbox" "$folder/share/out"
   [ "$ACCEL" = tcg ] || accel=kvm
+  images="${IMAGES:-$folder/images}"
+  if [ -n "$PMEM" ]; then
+    make_images "$images"
+    machine=q35,nvdimm=on,cxl=on
+    memory="${MEMORY}M,slots=4,maxmem=$((MEMORY + 4 * PMEM + 1024))M"
+  fi
   # shellcheck disable=SC2046
-  setsid qemu-system-x86_64 -accel "$accel" -cpu max -machine q35 -smp 2 -m "$MEMORY" \
+  setsid qemu-system-x86_64 -accel "$accel" -cpu max -machine "$machine" -smp 2 -m "$memory" \
     -nographic -no-reboot -nodefaults -serial "file:$folder/console.log" \
     -kernel "$LAB/kernel/boot/vmlinuz-$(kernel_version)" -initrd "$LAB/initramfs.gz" \
     -append "console=ttyS0 quiet panic=-1 lab.guest=$1 lab.guests=$GUESTS lab.delay=${DELAY:-0} \
-lab.root=$(realpath "$ROOT")" \
+lab.pmem=${PMEM:-0} lab.root=$(realpath "$ROOT")" \
     -virtfs "local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap" \
     -virtfs "local,path=$folder/share,mount_tag=share,security_model=none" \
-    $(wire "$1") >"$folder/qemu.log" 2>&1 </dev/null &
+    $(wire "$1") $(memory_devices "$images") >"$folder/qemu.log" 2>&1 </dev/null &
   echo $! >"$folder/pid"
 }
 

@@ -11,6 +11,10 @@
 #   --accel tcg|kvm  kvm is faster, and nothing here turns it on by itself [tcg]
 #   --guest          use guests even when this machine has RDMA
 #   --memory MIB     of each guest [3072]
+#   --pmem MIB       one guest with an NVDIMM and a CXL device of so many MIB each, both in devdax
+#                    mode: FARVEC_LAB_NVDIMM and FARVEC_LAB_CXL name them [none]
+#   --images FOLDER  where their bytes are, which outlive the guest: another run goes on with them
+#                    [the guest's own, new each time]
 # COMMAND starts in the folder it was given in; what it writes is lost, except below $FARVEC_LAB_OUT.
 # A guest sees this checkout wherever it is, but nothing else that is below the machine's /tmp, /run
 # or /dev: it has its own.
@@ -21,9 +25,9 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 source "$ROOT/scripts/lab/guest.sh"
 
-GUESTS=1 DELAY="" TIMEOUT=600 ACCEL=tcg FORCE_GUEST="" MEMORY=3072
+GUESTS=1 DELAY="" TIMEOUT=600 ACCEL=tcg FORCE_GUEST="" MEMORY=3072 PMEM="" IMAGES=""
 
-usage() { sed -n '2,22s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '2,26s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
 
 host_has_rdma() {
   [ -z "$FORCE_GUEST" ] && [ "$GUESTS" = 1 ] && [ -z "$DELAY" ] &&
@@ -77,6 +81,8 @@ while [ $# -gt 0 ]; do
     --timeout) TIMEOUT="$2"; shift 2 ;;
     --accel) ACCEL="$2"; shift 2 ;;
     --memory) MEMORY="$2"; shift 2 ;;
+    --pmem) PMEM="$2" FORCE_GUEST=yes; shift 2 ;;
+    --images) IMAGES="$2"; shift 2 ;;
     --guest) FORCE_GUEST=yes; shift ;;
     --) shift; break ;;
     *) usage >&2; die "unknown argument '$1'" ;;
@@ -85,6 +91,13 @@ done
 case "$GUESTS:$ACCEL" in
   1:tcg | 2:tcg | 1:kvm | 2:kvm) ;;
   *) die "--guests takes 1 or 2, --accel tcg or kvm" ;;
+esac
+
+case "$PMEM:$IMAGES" in
+  :) ;;
+  :*) die "--images needs --pmem" ;;
+  *[!0-9]*:*) die "--pmem takes a number of MiB, not '$PMEM'" ;;
+  *) [ "$GUESTS:$((PMEM % 256))" = 1:0 ] || die "--pmem takes one guest and a multiple of 256 MiB" ;;
 esac
 
 case "$ACTION" in

@@ -12,12 +12,6 @@ source "$(dirname "${BASH_SOURCE[0]}")/../../scripts/memory_node.sh"
 
 search() { "$BIN/farvec" search --queries query.u8bin --k 10 --list 40 "$@"; }
 
-# counts: one line per different set of exact figures in the sweep's report.
-counts() {
-  grep -o '"recall":[^,]*\|"[a-z_]*_per_query":[^,]*' sweep.json | paste -sd ' ' |
-    sed 's/"recall"/\n"recall"/g' | sed '/^$/d; s/ *$//' | sort -u
-}
-
 make_index 1000
 take_images 2000:2040 query.u8bin
 "$BIN/farvec" dataset groundtruth --data base.u8bin --queries query.u8bin --metric l2 --k 10 \
@@ -30,7 +24,7 @@ cmp local.ibin remote.ibin || fail "the tool finds other neighbours over $TIER"
 "$BIN/farvec" sweep --index index --queries query.u8bin --groundtruth truth.ibin --list 20,40 \
   --slots 1,16 --tier "dram,shm,$TIER:unix:$FOLDER/m" --passes 1 --pass-ms 1 --json sweep.json
 [ "$(grep -c . sweep.json)" -eq 12 ] || fail "the sweep has not measured 12 combinations"
-[ "$(counts | wc -l)" -eq 2 ] || fail "counts of reads and bytes differ between tiers: $(counts)"
+[ "$(exact_counts | wc -l)" -eq 2 ] || fail "counts of reads and bytes differ between tiers: $(exact_counts)"
 
 "$BIN/farvec-compute-node" --memory-node "unix:$FOLDER/m" --listen "unix:$FOLDER/c" --tier "$TIER" \
   >compute.log 2>&1 &
