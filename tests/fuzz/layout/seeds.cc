@@ -11,6 +11,7 @@
 #include "layout/region/index_directory.h"
 #include "layout/region/index_writer.h"
 #include "tests/fuzz/layout/cluster_fuzz.h"
+#include "tests/fuzz/layout/device_fuzz.h"
 #include "tests/fuzz/seed_files.h"
 #include "tests/unit/layout/graph/random_graph.h"
 
@@ -147,6 +148,25 @@ void write_graphs(const std::filesystem::path& folder) {
   }
 }
 
+/// As layout_device_directory_fuzz reads it: a directory with one index, and its description.
+void write_device(const std::filesystem::path& folder) {
+  DeviceDirectory directory;
+  directory.sequence = 3;
+  directory.device_bytes = fuzz::kDeviceUnits * kDeviceUnitBytes;
+  DeviceIndex index;
+  index.generation = 5;
+  index.name = "seed";
+  index.description = {4 * kDeviceUnitBytes, 100};
+  for (std::uint32_t id = 0; id < kRegionCount; ++id) {
+    index.regions.push_back(
+        {id, RegionKind::records_csr, {(id + 1) * kDeviceUnitBytes, kRegionHeaderBytes + id}});
+  }
+  directory.slots[1] = index;
+  std::vector<std::byte> bytes = encode_device_directory(directory);
+  append(bytes, std::span<const std::byte>(encode_device_description({"{}", {1, 2, 3}})));
+  fuzz::write_seed(fuzz::seed_path(folder, "layout_device_directory_fuzz", "one"), bytes);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -155,5 +175,6 @@ int main(int argc, char** argv) {
     write_graphs(folder);
     write_list(folder);
     write_centroids(folder);
+    write_device(folder);
   });
 }
