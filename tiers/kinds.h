@@ -18,6 +18,7 @@ constexpr std::string_view after_colon(std::string_view rest) {
 
 TierSpecPointer read_dram(std::string_view rest);
 TierSpecPointer read_shm(std::string_view rest);
+TierSpecPointer read_numa(std::string_view rest);
 TierSpecPointer read_file(std::string_view rest);
 TierSpecPointer read_devdax(std::string_view rest);
 TierSpecPointer read_pmem(std::string_view rest);

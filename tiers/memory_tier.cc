@@ -1,6 +1,9 @@
-// Tiers dram, shm, file, devdax and pmem: records are loads from a mapping of this process.
+// Tiers dram, shm, numa, file, devdax and pmem: records are loads from a mapping of this process.
 #include "tiers/memory_tier.h"
 
+#include <fmt/format.h>
+
+#include <charconv>
 #include <utility>
 
 #include "base/check.h"
@@ -54,6 +57,22 @@ class MappedSpec final : public TierSpec {
   const bool stored_;
 };
 
+class NumaSpec final : public TierSpec {
+ public:
+  explicit NumaSpec(std::uint32_t node) : node_(node) {}
+  std::string name() const override { return fmt::format("numa:{}", node_); }
+  TierTraits traits() const override { return {.loads = true, .own_memory = true}; }
+  std::unique_ptr<Tier> open(const TierContext& context) const override {
+    FARVEC_CHECK(context.memory != nullptr);
+    return std::make_unique<MemoryTier>(
+        [memory = context.memory, node = node_] { return memory->on_node(node); },
+        fmt::format("memory of NUMA node {}", node_), context);
+  }
+
+ private:
+  const std::uint32_t node_;
+};
+
 template <typename Spec>
 TierSpecPointer read_bare(std::string_view rest) {
   return rest.empty() ? std::make_shared<const Spec>() : nullptr;
@@ -73,6 +92,14 @@ TierSpecPointer read_dram(std::string_view rest) {
 
 TierSpecPointer read_shm(std::string_view rest) {
   return read_bare<SharedMemorySpec>(rest);
+}
+
+TierSpecPointer read_numa(std::string_view rest) {
+  const std::string_view text = after_colon(rest);
+  std::uint32_t node = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), node);
+  const bool whole = error == std::errc{} && end == text.data() + text.size();
+  return whole && !text.empty() ? std::make_shared<const NumaSpec>(node) : nullptr;
 }
 
 TierSpecPointer read_file(std::string_view rest) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "device/numa_memory.h"
 #include "device/stored_index.h"
 
 namespace farvec::tiers {
@@ -39,6 +40,17 @@ RegionSetPointer region_set(transport::MappedRegion region) {
   return std::make_shared<const transport::RegionSet>(std::move(set));
 }
 
+RegionSetPointer region_set(HugeBuffer memory) {
+  struct Held {
+    HugeBuffer memory;
+    transport::RegionSet regions;
+  };
+  auto held = std::make_shared<Held>();
+  held->memory = std::move(memory);
+  held->regions.push_back(transport::MappedRegion::borrow(held->memory.span()));
+  return {held, &held->regions};
+}
+
 RegionSetPointer make_shared_memory(std::uint64_t bytes,
                                     const std::function<void(std::span<std::byte>)>& fill) {
   const MemoryFile file(bytes);
@@ -64,6 +76,13 @@ RegionSetPointer IndexRecords::shared() {
     directory_.load_region(layout::kRecordsRegion, memory, options_);
   });
   return shared_;
+}
+
+RegionSetPointer IndexRecords::on_node(std::uint32_t node) {
+  HugeBuffer memory =
+      device::numa_buffer(node, directory_.manifest().region(layout::kRecordsRegion).file_bytes());
+  directory_.load_region(layout::kRecordsRegion, memory.span(), options_);
+  return region_set(std::move(memory));
 }
 
 RegionSetPointer IndexRecords::map(const std::string& path) const {

@@ -26,6 +26,8 @@ class RecordMemory {
   virtual RegionSetPointer dram() = 0;
   /// In memory that processes can share (a memfd), mapped read-only.
   virtual RegionSetPointer shared() = 0;
+  /// In private memory of one NUMA node. Throws Error when it has not so much.
+  virtual RegionSetPointer on_node(std::uint32_t node) = 0;
   /// What a file holds, mapped read-only. Throws Error when it is something else.
   virtual RegionSetPointer map(const std::string& path) const = 0;
   /// What lies on a device that device::DeviceStore divides, mapped read-only and kept there as
@@ -46,6 +48,7 @@ class IndexRecords final : public RecordMemory {
 
   RegionSetPointer dram() override;
   RegionSetPointer shared() override;
+  RegionSetPointer on_node(std::uint32_t node) override;
   RegionSetPointer map(const std::string& path) const override;
   RegionSetPointer map_stored(const std::string& path) const override;
   const layout::IndexDirectory* directory() const override { return &directory_; }
@@ -61,6 +64,9 @@ class IndexRecords final : public RecordMemory {
 
 /// With the one region 0.
 RegionSetPointer region_set(transport::MappedRegion region);
+
+/// Region 0 in this memory, which lives as long as the set.
+RegionSetPointer region_set(HugeBuffer memory);
 
 /// Region 0 in a memfd: `fill` writes it, then it is mapped read-only. Throws SystemError.
 RegionSetPointer make_shared_memory(std::uint64_t bytes,

@@ -29,6 +29,7 @@ constexpr std::string_view kModels =
 constexpr Kind kKinds[] = {
     {"dram", read_dram, "dram", "", ""},
     {"shm", read_shm, "shm", "", "shm"},
+    {"numa", read_numa, "numa:NODE", "memory of one NUMA node", ""},
     {"file", read_file, "file:PATH", "", ""},
     {"devdax", read_devdax, "devdax:PATH", "", ""},
     {"pmem", read_pmem, "pmem:PATH", "devdax and pmem: where 'farvec devices load' put it", ""},

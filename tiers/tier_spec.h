@@ -46,8 +46,8 @@ class TierSpec {
 
 using TierSpecPointer = std::shared_ptr<const TierSpec>;
 
-/// "dram", "shm", "file:PATH", "devdax:PATH", "pmem:PATH", "emulated:MODEL" with MODEL as
-/// transport::parse_device_model() takes it, "verbs:ADDRESS" and "fabric:PROVIDER:ADDRESS" of a
+/// "dram", "shm", "numa:NODE", "file:PATH", "devdax:PATH", "pmem:PATH", "emulated:MODEL" with MODEL
+/// as transport::parse_device_model() takes it, "verbs:ADDRESS" and "fabric:PROVIDER:ADDRESS" of a
 /// memory node (a compute node, which knows it, takes "verbs" and "fabric:PROVIDER"). Behind verbs
 /// may stand ",device=NAME", ",gid=INDEX" and ",reads=BUDGET", of this machine's RDMA devices.
 /// "ssd" reads the index's own records file, "ssd:PATH" a copy of it, one in that directory, or a

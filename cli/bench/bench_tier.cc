@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "device/numa_memory.h"
+
 namespace farvec::cli {
 namespace {
 
@@ -25,6 +27,12 @@ tiers::RegionSetPointer BenchMemory::dram() {
 tiers::RegionSetPointer BenchMemory::shared() {
   if (!shared_) shared_ = tiers::make_shared_memory(bytes_, fill);
   return shared_;
+}
+
+tiers::RegionSetPointer BenchMemory::on_node(std::uint32_t node) {
+  HugeBuffer memory = device::numa_buffer(node, bytes_);
+  fill(memory.span());
+  return tiers::region_set(std::move(memory));
 }
 
 tiers::RegionSetPointer BenchMemory::map(const std::string& path) const {

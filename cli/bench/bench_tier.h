@@ -18,6 +18,7 @@ class BenchMemory final : public tiers::RecordMemory {
 
   tiers::RegionSetPointer dram() override;
   tiers::RegionSetPointer shared() override;
+  tiers::RegionSetPointer on_node(std::uint32_t node) override;
   /// All of the file or device.
   tiers::RegionSetPointer map(const std::string& path) const override;
   tiers::RegionSetPointer map_stored(const std::string& path) const override { return map(path); }

@@ -7,7 +7,7 @@
 LAB="$ROOT/build/lab"
 LAB_MODULES=(virtio_pci virtio_net 9p 9pnet_virtio overlay crc32_generic veth ib_uverbs rdma_ucm
   rdma_rxe sch_netem)
-LAB_PMEM_MODULES=(nfit nd_pmem dax_pmem device_dax cxl_acpi cxl_pci cxl_mem cxl_pmem)
+LAB_PMEM_MODULES=(nfit nd_pmem dax_pmem device_dax kmem cxl_acpi cxl_pci cxl_mem cxl_pmem)
 LAB_BOOT_SECONDS=120
 
 kernel_package() {

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # An index on a memory device in devdax mode: the same neighbours, reads and bytes as in DRAM, by
-# loads from the device and, on the NVDIMM, through a memory node that keeps it there, also after that
-# was killed. Few commands: a guest takes two seconds to start one. What bad input gets is tested on
-# files (tests/tool/devices_test.py).
+# loads from the device, from CXL memory as a NUMA node, and, on the NVDIMM, through a memory node
+# that keeps it there, also after that was killed. Few commands: a guest takes two seconds to start
+# one. What bad input gets is tested on files (tests/tool/devices_test.py).
 #   devdax_test.sh BIN_DIR nvdimm|cxl      in a guest of scripts/lab/lab.sh --pmem
 set -euo pipefail
 BIN="$1"
@@ -29,11 +29,21 @@ devices load --index index "$DEVICE" --quiet
 devices check "$DEVICE" --quiet | grep -q "1 whole, 0 damaged" || fail "what was loaded is damaged"
 search --index index --threads 1 --slots 8 --tier "devdax:$DEVICE" --out device.ibin
 cmp local.ibin device.ibin || fail "other neighbours on $DEVICE"
-"$BIN/farvec" sweep --index index --queries query.u8bin --groundtruth truth.ibin --list 20,40 \
-  --slots 1,16 --tier "dram,devdax:$DEVICE" --passes 1 --pass-ms 1 --line-ns 10 --json sweep.json
-[ "$(grep -c . sweep.json)" -eq 8 ] || fail "the sweep has not measured 8 combinations"
-[ "$(exact_counts | wc -l)" -eq 2 ] || fail "counts differ between tiers: $(exact_counts)"
-[ "$KIND" = NVDIMM ] || exit 0
+# same_counts TIER: as in DRAM, at two lists.
+same_counts() {
+  rm -f sweep.json
+  "$BIN/farvec" sweep --index index --queries query.u8bin --groundtruth truth.ibin --list 20,40 \
+    --slots 1,16 --tier "dram,$1" --passes 1 --pass-ms 1 --line-ns 10 --json sweep.json
+  [ "$(grep -c . sweep.json)" -eq 8 ] || fail "the sweep has not measured 8 combinations"
+  [ "$(exact_counts | wc -l)" -eq 2 ] || fail "counts differ between tiers: $(exact_counts)"
+}
+same_counts "devdax:$DEVICE"
+if [ "$KIND" = CXL ]; then
+  # The device as memory of the system, which is a NUMA node of its own. Nothing brings it back.
+  daxctl reconfigure-device --mode=system-ram "$(basename "$DEVICE")" | tee ram.json
+  same_counts "numa:$(sed -n 's/.*"target_node":\([0-9]*\).*/\1/p' ram.json)"
+  exit 0
+fi
 
 NODE_FLAGS=(--backing devdax --backing-path "$DEVICE")
 start_memory_node

@@ -14,6 +14,7 @@ TEST(Tier, ReadsWhatItPrints) {
   for (const char* text : {"dram",
                            "shm",
                            "file:/tmp/x:y",
+                           "numa:1",
                            "devdax:/dev/dax0.0",
                            "pmem:/mnt/pmem0/farvec",
                            "emulated:rdma",
@@ -44,6 +45,11 @@ TEST(Tier, RefusesNonsense) {
                            "file",
                            "file:",
                            "devdax",
+                           "numa",
+                           "numa:",
+                           "numa:x",
+                           "numa:1x",
+                           "numa:-1",
                            "pmem:",
                            "emulated",
                            "emulated:",
@@ -148,8 +154,9 @@ TEST(Tier, KnowsWhatOpensOverAttachedNodes) {
 }
 
 TEST(Tier, TellsWhatThereIsForEachUse) {
-  EXPECT_EQ(tier_usage(TierUse::here),
-            "dram, shm, file:PATH, devdax:PATH, pmem:PATH, ssd[:PATH] or emulated:MODEL");
+  EXPECT_EQ(
+      tier_usage(TierUse::here),
+      "dram, shm, numa:NODE, file:PATH, devdax:PATH, pmem:PATH, ssd[:PATH] or emulated:MODEL");
   EXPECT_EQ(
       tier_usage(TierUse::over_nodes),
       "shm, verbs[,device=NAME][,gid=INDEX][,reads=BUDGET], fabric:PROVIDER or emulated:MODEL");

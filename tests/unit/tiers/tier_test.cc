@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "device/pmem_memory.h"
 #include "device/stored_index.h"
+#include "tests/unit/message_of.h"
 #include "tests/unit/search/cluster_fixture.h"
 
 namespace farvec::tiers {
@@ -42,9 +43,15 @@ class TierTest : public testing::Test {
     return directory_.region_path(layout::kRecordsRegion).string();
   }
   std::vector<std::string> names() const {
-    return {
-        "dram",          "shm", "file:" + records_path(), "ssd:" + records_path(), "emulated:cxl",
-        "emulated:rdma", "ssd", "pmem:" + stored_path()};
+    return {"dram",
+            "shm",
+            "file:" + records_path(),
+            "ssd:" + records_path(),
+            "emulated:cxl",
+            "emulated:rdma",
+            "ssd",
+            "pmem:" + stored_path(),
+            "numa:0"};
   }
   /// A file that stands for a memory device, with the index on it.
   std::string stored_path() const {
@@ -133,6 +140,12 @@ TEST_F(TierTest, KeepsTheIndexWhereItLiesWhileItIsSearched) {
   const auto tier = open("pmem:" + path);
   const auto writer = device::open_store(path, {.access = device::MemoryAccess::read_write});
   EXPECT_FALSE(writer->remove(0));
+}
+
+TEST_F(TierTest, RefusesANumaNodeThatIsNotThere) {
+  const auto tier = open("numa:4000");
+  EXPECT_THAT(tests::message_of([&] { (void)tier->make_endpoint(); }),
+              HasSubstr("there is no NUMA node 4000 with memory; those that have some: 0"));
 }
 
 TEST_F(TierTest, RefusesABudgetThatIsTooSmall) {
