@@ -24,6 +24,7 @@ take_images 2000:2040 query.u8bin
   --out truth.ibin
 search --index index --threads 1 --out local.ibin
 
+FARVEC_DEVDAX="$DEVICE" "$BIN/transport_test" --gtest_filter=MappedRegionTest.MapsDevdax | tail -n 1
 devices format "$DEVICE"
 devices load --index index "$DEVICE" --quiet
 devices check "$DEVICE" --quiet | grep -q "1 whole, 0 damaged" || fail "what was loaded is damaged"

@@ -107,8 +107,37 @@ TEST_F(MappedRegionTest, MapsHugePages) {
 }
 
 TEST_F(MappedRegionTest, MapsDevdax) {
-  if (access("/dev/dax0.0", R_OK) != 0) GTEST_SKIP() << "no /dev/dax0.0 on this machine";
-  EXPECT_GT(MappedRegion::map_file("/dev/dax0.0").size(), 0u);
+  const char* const named = std::getenv("FARVEC_DEVDAX");
+  const std::string device = named != nullptr ? named : "/dev/dax0.0";
+  if (access(device.c_str(), R_OK) != 0) GTEST_SKIP() << "no " << device << " on this machine";
+  const auto whole = MappedRegion::map_file(device);
+  ASSERT_GT(whole.size(), 8u << 20);
+  // What a memory node hands over is of the whole device, and a region begins anywhere in it.
+  const int fd = open(device.c_str(), O_RDONLY | O_CLOEXEC);
+  for (const std::uint64_t offset : {0u, 2u << 20, (6u << 20) + 4096u}) {
+    const auto part = MappedRegion::map_fd(fd, 5000, Access::read_only, offset);
+    EXPECT_TRUE(std::ranges::equal(part.bytes(), whole.bytes().subspan(offset, 5000))) << offset;
+  }
+  close(fd);
+  EXPECT_THROW(MappedRegion::map_file(device, Access::read_only, whole.size() + 1), Error);
+}
+
+TEST_F(MappedRegionTest, MapsFromAnyOffset) {
+  std::vector<char> bytes(20'000);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * 7);
+  std::ofstream(path_, std::ios::binary).write(bytes.data(), 20'000);
+  const int fd = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+  const auto expected = std::as_bytes(std::span(bytes));
+  for (const std::uint64_t offset : {0u, 1u, 4096u, 5000u, 19'999u}) {
+    auto region = MappedRegion::map_fd(fd, 0, Access::read_only, offset);
+    EXPECT_TRUE(std::ranges::equal(region.bytes(), expected.subspan(offset))) << offset;
+    MappedRegion moved = std::move(region);
+    EXPECT_TRUE(std::ranges::equal(moved.bytes(), expected.subspan(offset))) << offset;
+  }
+  EXPECT_THROW((void)MappedRegion::map_fd(fd, 0, Access::read_only, 20'000), Error);
+  EXPECT_THROW((void)MappedRegion::map_fd(fd, 2, Access::read_only, 19'999), Error);
+  EXPECT_THROW((void)MappedRegion::map_fd(fd, 1, Access::read_only, ~std::uint64_t{0}), Error);
+  close(fd);
 }
 
 }  // namespace
