@@ -36,6 +36,14 @@ class Config(LaunchTest):
         self.tables["[node]"][1]["rols"] = ["memory"]
         self.must_refuse_config("node 'm1'.rols: unknown key; did you mean 'roles'?")
 
+    def test_backing_that_needs_a_path_and_one_that_takes_none(self):
+        self.tables["memory"] = {"backing": "devdax"}
+        self.must_refuse_config("memory.path: name what 'farvec devices format' has made")
+        self.tables["memory"] = {"backing": "shm", "path": "/dev/dax0.0"}
+        self.must_refuse_config("memory.path: ", "backing is 'shm'")
+        self.tables["memory"] = {"backing": "disk"}
+        self.must_refuse_config("memory.backing: 'disk' is none of dram, shm, devdax, pmem")
+
     def test_duplicate_node(self):
         self.tables["[node]"][1]["name"] = "m0"
         self.must_refuse_config("node 'm0': there are two nodes of this name")

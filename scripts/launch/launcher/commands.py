@@ -26,6 +26,8 @@ def memory_options(config, daemon):
         options += ["--node", str(names.index(daemon.node.name))]
     if config.memory["backing"] == "shm":
         options += ["--backing-path", f"{config.name}-{daemon.node.name}"]
+    elif config.memory["path"]:
+        options += ["--backing-path", config.memory["path"]]
     if config.tier == "verbs":
         options += ["--rdma", daemon.node.data_address]
     elif config.tier != "shm":

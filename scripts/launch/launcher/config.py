@@ -179,10 +179,23 @@ def read_tls(table):
             else {}}
 
 
+# Backings that keep an index beyond their process, on a device or a file of each memory node.
+STORED = ("devdax", "pmem")
+
+
+def read_backing(memory):
+    backing = memory.choice("backing", ("dram", "shm", *STORED), "dram")
+    path = memory.take("path", str, "")
+    if (backing in STORED) != bool(path):
+        memory.fail("path", f"name what 'farvec devices format' has made, such as /dev/dax0.0, with "
+                    f"backing = \"devdax\" or \"pmem\", and with no other; backing is '{backing}'")
+    return {"backing": backing, "path": path}
+
+
 def read_roles(top):
     memory, compute = top.table("memory"), top.table("compute")
     values = {
-        "memory": {"backing": memory.choice("backing", ("dram", "shm"), "dram"),
+        "memory": {**read_backing(memory),
                    "options": memory.strings("options", [])},
         "compute": {"threads": compute.number("threads", 1, 1, 1024),
                     "slots": compute.number("slots", 16, 1, 1024),
