@@ -120,11 +120,30 @@ class Table(unittest.TestCase):
         points = [Point(0.9, rate, {"effort": 1}, tail) for rate, tail in ((1, 9), (3, 7), (2, 8))]
         summary = report.summarise(points)
         self.assertEqual((summary["qps"], summary["p99_us"]), (2, 8))
-        row = {"name": "a", "label": "a", "target": 0.9, "bytes_per_vector": 1,
-               "build_seconds": None, **summary}
+        row = {"name": "a", "label": "a", "tier": None, "layout": None, "target": 0.9,
+               "bytes_per_vector": 1, "build_seconds": None, **summary}
         self.assertEqual(len(report.cells([row], row)), len(report.HEAD))
         del row["qps"]
         self.assertEqual(len(report.cells([row], row)), len(report.HEAD))
+
+    def test_ratios_are_to_farvecs_fastest_rows_on_dram(self):
+        def row(label, tier, layout, qps, size):
+            return {"name": label, "label": label, "tier": tier, "layout": layout, "target": 0.9,
+                    "bytes_per_vector": size, "build_seconds": None, "qps": qps}
+        rows = [row("large", None, None, 50, 900), row("small", None, None, 20, 90),
+                row("farvec csr", "dram", "csr", 60, 100), row("avx2", "dram", "csr", 40, 100),
+                row("farvec inline", "dram", "inline", 80, 400),
+                row("model", "emulated:rdma", "csr", 99, 100)]
+        self.assertEqual([report.ratio(rows, 0.9, layout, rows[0])
+                          for layout in report.REFERENCES.values()], ["1.60", "1.20"])
+        self.assertEqual(report.ratio(rows, 0.95, None, rows[0]), "-")
+        best, csr = report.verdicts(rows)
+        self.assertIn("farvec inline has 1.60 times the rate of the fastest peer of any size, large",
+                      best)
+        self.assertIn("farvec csr has 3.00 times the rate of the fastest peer of at most 100 bytes "
+                      "per vector, small", csr)
+        _, alone = report.verdicts([rows[0], rows[2]])
+        self.assertIn("no peer of at most 100 bytes", alone)
 
     def test_reasons_and_labels_are_short(self):
         self.assertEqual(worker.reason_of("a\n b \n\n"), "b")
