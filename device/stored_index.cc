@@ -77,6 +77,7 @@ std::vector<std::uint64_t> sizes_of(const layout::Manifest& manifest, std::uint3
   }
   description.checksums.resize(layout::device_chunks(regions_at(manifest, unplaced)));
   std::vector<std::uint64_t> sizes;
+  sizes.reserve(unplaced.size() + 1);
   for (const DeviceExtent& extent : unplaced) sizes.push_back(extent.bytes);
   sizes.push_back(layout::encode_device_description(description).size());
   return sizes;

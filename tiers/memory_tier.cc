@@ -47,7 +47,7 @@ class MappedSpec final : public TierSpec {
   TierTraits traits() const override { return {.loads = true}; }
   std::unique_ptr<Tier> open(const TierContext& context) const override {
     FARVEC_CHECK(context.memory != nullptr);
-    const auto mapped = stored_ ? context.memory->map_stored(path_) : context.memory->map(path_);
+    auto mapped = stored_ ? context.memory->map_stored(path_) : context.memory->map(path_);
     return std::make_unique<MemoryTier>([mapped] { return mapped; }, "mapped " + path_, context);
   }
 

@@ -11,7 +11,7 @@
 namespace farvec::quantization {
 namespace {
 
-constexpr std::uint32_t kLanes = 16;
+inline constexpr std::uint32_t kLanes = 16;
 using Floats = float __attribute__((vector_size(kLanes * sizeof(float))));
 
 inline void load(Floats& to, const float* from) {
@@ -107,7 +107,7 @@ inline void mix_halves(float* v, std::uint32_t size) {
   }
 }
 
-void rotate_vector(const RotationSteps& steps, float* vector) {
+inline void rotate_vector(const RotationSteps& steps, float* vector) {
   const float* factors = steps.factors;
   for (std::uint32_t round = 0; round < steps.rounds; ++round, factors += steps.dimension) {
     for (std::uint32_t i = 0; i < steps.dimension; ++i) vector[i] *= factors[i];
@@ -117,7 +117,7 @@ void rotate_vector(const RotationSteps& steps, float* vector) {
 }
 
 /// Magnitudes compare as the integers of their bits do, and NaN is above all.
-float largest_magnitude(const float* values, std::size_t count) {
+inline float largest_magnitude(const float* values, std::size_t count) {
   std::uint32_t most = 0;
   for (std::size_t i = 0; i < count; ++i) {
     std::uint32_t bits;
@@ -139,8 +139,8 @@ inline std::int32_t nearest(float value, float limit) {
   return static_cast<std::int32_t>((usable + kNoFraction) - kNoFraction);
 }
 
-DigitSums quantise_digits(const float* values, std::size_t count, float per_unit, float top,
-                          std::int8_t* coarse, std::int8_t* fine) {
+inline DigitSums quantise_digits(const float* values, std::size_t count, float per_unit, float top,
+                                 std::int8_t* coarse, std::int8_t* fine) {
   const float limit = top + 0.5f;
   DigitSums sums;
   if (fine == nullptr) {
@@ -162,7 +162,8 @@ DigitSums quantise_digits(const float* values, std::size_t count, float per_unit
   return sums;
 }
 
-constexpr QueryKernels kThisFilesQueryKernels{rotate_vector, largest_magnitude, quantise_digits};
+inline constexpr QueryKernels kThisFilesQueryKernels{rotate_vector, largest_magnitude,
+                                                     quantise_digits};
 
 }  // namespace
 }  // namespace farvec::quantization
