@@ -115,12 +115,14 @@ wire() {
 LAB_NVDIMM_LABEL_MIB=2
 LAB_CXL_LABEL_MIB=1
 
-# make_images FOLDER: the bytes of both devices, unless they are there.
+# make_images FOLDER: the bytes of both devices, unless they are there. Labels of CXL memory name a
+# region that is made anew with each boot: a namespace is made over the same bytes again.
 make_images() {
+  rm -f "$1/cxl-labels"
   mkdir -p "$1"
   [ -e "$1/nvdimm" ] || truncate -s $((PMEM + LAB_NVDIMM_LABEL_MIB))M "$1/nvdimm"
   [ -e "$1/cxl" ] || truncate -s "$PMEM"M "$1/cxl"
-  [ -e "$1/cxl-labels" ] || truncate -s "$LAB_CXL_LABEL_MIB"M "$1/cxl-labels"
+  truncate -s "$LAB_CXL_LABEL_MIB"M "$1/cxl-labels"
 }
 
 # memory_devices FOLDER: QEMU's arguments for them; nothing without --pmem. With one root port QEMU
