@@ -37,6 +37,16 @@ make_index() {
   "$BIN/farvec" build graph --data base.u8bin --metric l2 --degree 16 --list 32 --quiet --out index
 }
 
+# await_search OUT: what the script's `search` finds through the compute node at unix:$FOLDER/c, once
+# that is attached again.
+await_search() {
+  local end=$((SECONDS + 60))
+  until search --connect "unix:$FOLDER/c" --out "$1" 2>/dev/null; do
+    [ "$SECONDS" -lt "$end" ] || fail "not attached again"
+    sleep 0.5
+  done
+}
+
 # exact_counts: one line per different set of exact figures in ./sweep.json.
 exact_counts() {
   grep -o '"recall":[^,]*\|"[a-z_]*_per_query":[^,]*' sweep.json | paste -sd ' ' |
