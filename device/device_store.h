@@ -1,11 +1,10 @@
 // A memory device that farvec divides among indexes: who has which bytes, kept on the device.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>

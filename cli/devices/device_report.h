@@ -1,9 +1,9 @@
 // What `farvec devices` says of a device and of what lies there.
 #pragma once
 
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <vector>
 
 #include "device/device_list.h"
 #include "device/device_store.h"
@@ -19,7 +19,7 @@ struct DeviceContents {
 /// Opens it, whatever its health is.
 DeviceContents look_into(const std::string& path);
 
-/// "sift1m.index, 2 of 4 nodes": name, node where there are several.
+/// "sift1m.index", and of a share "sift1m.index (node 2)", but of the first node's the name alone.
 std::string index_name(const layout::DeviceIndex& index);
 
 nlohmann::ordered_json to_json(const device::FoundDevice& found);

@@ -114,18 +114,16 @@ void load(const DevicesArguments& arguments) {
                 index.manifest().memory_nodes() - 1);
   }
   const auto store = device::open_store(arguments.path, writer(arguments));
-  if (const auto slot = device::find_stored(*store, index, arguments.node)) {
-    const auto there = device::StoredIndex::attach(store, *slot);
-    fmt::print("{} lies on {} already\n", index_name(there->entry()), arguments.path);
-    return;
-  }
+  const auto slot = device::find_stored(*store, index, arguments.node);
   const layout::LoadOptions options{.threads = arguments.threads, .quiet = arguments.quiet};
-  const auto stored = device::store_index(store, index, arguments.node, arguments.name, options);
+  const auto stored =
+      slot ? device::StoredIndex::attach(store, *slot)
+           : device::store_index(store, index, arguments.node, arguments.name, options);
   if (arguments.json) {
     fmt::print("{}\n", to_json(look_into(arguments.path)).dump(2));
   } else {
-    fmt::print("{} lies on {}, {} bytes\n", index_name(stored->entry()), arguments.path,
-               grouped(stored->entry().taken_bytes()));
+    fmt::print("{} lies on {}{}, {} bytes\n", index_name(stored->entry()), arguments.path,
+               slot ? " already" : "", grouped(stored->entry().taken_bytes()));
   }
 }
 
@@ -144,9 +142,8 @@ void check(const DevicesArguments& arguments) {
     if (!directory.slots[slot]) continue;
     try {
       const auto index = device::StoredIndex::attach(store, slot);
-      std::uint64_t bytes = 0;
-      for (const auto& region : index->entry().regions) bytes += region.extent.bytes;
-      Progress progress("verifying " + index_name(index->entry()), bytes, arguments.quiet);
+      Progress progress("verifying " + index_name(index->entry()),
+                        index->manifest().node_bytes(index->entry().node), arguments.quiet);
       index->verify(arguments.threads, [&](std::uint64_t done) { progress.advance(done); });
       ++whole;
       fmt::print("{}: whole\n", index_name(index->entry()));

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/random.h"
 #include "base/types.h"
+#include "tests/unit/quantization/sample_data.h"
 
 namespace farvec::quantization {
 namespace {
@@ -19,13 +19,6 @@ std::vector<std::uint32_t> rotated_dimensions() {
   return result;
 }
 
-std::vector<float> normal_vector(std::uint32_t dimension, std::uint64_t seed) {
-  Random random(seed);
-  std::vector<float> v(dimension);
-  for (float& x : v) x = static_cast<float>(random.normal());
-  return v;
-}
-
 double dot(const std::vector<float>& a, const std::vector<float>& b) {
   double sum = 0;
   for (std::size_t i = 0; i < a.size(); ++i) sum += static_cast<double>(a[i]) * b[i];
@@ -35,7 +28,7 @@ double dot(const std::vector<float>& a, const std::vector<float>& b) {
 TEST(Rotation, KeepsNormsAndInnerProducts) {
   for (const std::uint32_t d : rotated_dimensions()) {
     const Rotation rotation(d, d);
-    auto a = normal_vector(d, 1), b = normal_vector(d, 2);
+    auto a = normal_values(d, 1), b = normal_values(d, 2);
     const double aa = dot(a, a), ab = dot(a, b), bb = dot(b, b);
     rotation.apply(a.data());
     rotation.apply(b.data());
@@ -60,7 +53,7 @@ TEST(Rotation, SpreadsAUnitVectorOverAllDimensions) {
 }
 
 TEST(Rotation, SameSeedSameMapOtherSeedOtherMap) {
-  auto a = normal_vector(100, 1), b = a, c = a;
+  auto a = normal_values(100, 1), b = a, c = a;
   Rotation(100, 5).apply(a.data());
   Rotation(100, 5).apply(b.data());
   Rotation(100, 6).apply(c.data());

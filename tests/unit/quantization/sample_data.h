@@ -28,6 +28,14 @@ inline std::vector<float> sample_rows(std::size_t count, std::uint32_t dimension
   return rows;
 }
 
+/// Independent normal values, the same for the same seed.
+inline std::vector<float> normal_values(std::size_t count, std::uint64_t seed) {
+  Random random(seed);
+  std::vector<float> values(count);
+  for (float& value : values) value = static_cast<float>(random.normal());
+  return values;
+}
+
 /// Scales rows to unit length, as cosine stores them.
 inline void normalize_rows(std::vector<float>& rows, std::uint32_t dimension) {
   for (std::size_t begin = 0; begin < rows.size(); begin += dimension) {

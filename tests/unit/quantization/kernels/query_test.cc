@@ -9,8 +9,8 @@
 #include <numbers>
 #include <vector>
 
-#include "base/random.h"
 #include "base/types.h"
+#include "tests/unit/quantization/sample_data.h"
 
 namespace farvec::quantization {
 namespace {
@@ -22,13 +22,6 @@ std::vector<std::uint32_t> query_dimensions() {
     result.push_back(d);
   }
   return result;
-}
-
-std::vector<float> normal_values(std::size_t count, std::uint64_t seed) {
-  Random random(seed);
-  std::vector<float> values(count);
-  for (float& value : values) value = static_cast<float>(random.normal());
-  return values;
 }
 
 /// One stride after the other, one pair after the other.
