@@ -1,0 +1,75 @@
+// A log of records: what is acknowledged lies in it and is durable before anything else is written.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+
+#include "base/clock.h"
+#include "base/status.h"
+
+namespace farvec::log {
+
+/// A place between two records: bytes since the log was made. Never used twice.
+using Position = std::uint64_t;
+
+enum class Durability : std::uint8_t {
+  commit,    ///< wait() returns when the record is on the disk
+  interval,  ///< written and made durable every so often; wait() does not wait
+  none,      ///< made durable when somebody asks: flush()
+};
+
+struct LogOptions {
+  std::filesystem::path folder;  ///< of segments; made by create()
+  Durability durability = Durability::commit;
+  double interval_us = 10'000;                ///< with Durability::interval
+  std::uint64_t segment_bytes = 64ull << 20;  ///< of a segment, allocated on the disk before use
+  std::uint64_t pending_bytes = 8ull << 20;   ///< records that wait to be written, at most
+};
+
+/// Shared by threads; one thread of its own writes and syncs for all who wait (group commit).
+///
+/// A failed write or sync ends the log: from then on append() and wait() answer with that error,
+/// what was durable stays, and the next open() finds it. Nothing is written behind a failure.
+class Log {
+ public:
+  /// A new, empty log. Throws Error when the folder holds one already.
+  static std::unique_ptr<Log> create(const LogOptions& options);
+  /// Goes on behind the last whole record (see LogReader for what is checked). Whoever needs the
+  /// records reads them first. Throws Error as LogReader does, or when another process has it open.
+  static std::unique_ptr<Log> open(const LogOptions& options);
+
+  virtual ~Log() = default;  ///< makes durable what was appended
+
+  /// Takes a record, in parts that are put together, and answers with the position behind it.
+  /// Records lie in the order of their calls. Does not wait for the disk unless pending_bytes are
+  /// waiting. resource_exhausted when the disk is full: nothing was taken, and the log goes on when
+  /// there is room again; invalid_argument beyond max_record_bytes().
+  virtual Result<Position> append(std::span<const std::span<const std::byte>> parts) = 0;
+
+  virtual std::size_t max_record_bytes() const = 0;
+  /// Behind the last record that was appended.
+  virtual Position end() const = 0;
+  /// All records before it are on the disk. Fibers poll this instead of calling wait().
+  virtual Position durable() const = 0;
+  /// What ended the log, or ok.
+  virtual Status failure() const = 0;
+  /// Asks for durability up to `position` as soon as may be; never blocks.
+  virtual void request(Position position) = 0;
+  /// Blocks the thread until durable() has reached `position`, whatever the durability; deadline_
+  /// exceeded, or failure().
+  virtual Status flush(Position position, Ticks deadline) = 0;
+  /// flush() where the durability is commit; ok at once otherwise.
+  virtual Status wait(Position position, Ticks deadline) = 0;
+
+  /// Records before `position` are not needed any more: whole segments before it are deleted.
+  virtual void cut(Position position) = 0;
+  /// Of all segments.
+  virtual std::uint64_t disk_bytes() const = 0;
+  /// The oldest position that is still there.
+  virtual Position begin() const = 0;
+};
+
+}  // namespace farvec::log

@@ -1,0 +1,92 @@
+// One core's reads of pages into the store's buffer, one at a time or many at once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "base/clock.h"
+#include "base/status.h"
+#include "coroutines/scheduler.h"
+#include "ssd_baseline/store/page_store.h"
+
+namespace farvec::ssd_baseline {
+
+/// What one caller's pages cost; callers add up what they please (per layer of a graph).
+struct FetchCounts {
+  std::uint64_t asked = 0;   ///< pages
+  std::uint64_t hits = 0;    ///< of them: in the buffer
+  std::uint64_t joined = 0;  ///< of them: on their way already, for somebody else
+  Ticks waited = 0;          ///< suspended for pages that were missed
+};
+
+struct PageFetcherOptions {
+  std::uint32_t max_outstanding = 256;  ///< reads of this core
+  double read_limit_us = 10e6;          ///< of a read
+};
+
+/// For the fibers of one scheduler, on its thread.
+class PageFetcher {
+ public:
+  PageFetcher(PageStore& store, coroutines::Scheduler& scheduler,
+              const PageFetcherOptions& options = {});
+  ~PageFetcher();
+  PageFetcher(const PageFetcher&) = delete;
+  PageFetcher& operator=(const PageFetcher&) = delete;
+
+  PageStore& store();
+  coroutines::Scheduler& scheduler();
+  /// Part of the scheduler's poller. True when there was something to do.
+  bool poll();
+
+  /// From inside a fiber: the page, read if need be. data_loss when its bytes are damaged,
+  /// deadline_exceeded, resource_exhausted when every frame is pinned.
+  Result<PagePin> fetch(PageNumber page, Ticks deadline, FetchCounts& counts);
+
+  /// From inside a fiber: suspends until the log is durable up to `position`.
+  Status wait_durable(log::Position position, Ticks deadline);
+
+ private:
+  friend class PageBatch;
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Several pages that one fiber asked for at once. Used again as often as one likes; allocates
+/// nothing after the constructor.
+class PageBatch {
+ public:
+  PageBatch(PageFetcher& fetcher, std::size_t capacity);
+  ~PageBatch();
+  PageBatch(const PageBatch&) = delete;
+  PageBatch& operator=(const PageBatch&) = delete;
+
+  /// Pins those that are in the buffer and starts reads of the others with one system call. Pages
+  /// are different, at most `capacity`; the batch is empty. Does not suspend for reads.
+  Status start(std::span<const PageNumber> pages, Ticks deadline, FetchCounts& counts);
+
+  /// One that is ready: in the buffer when asked for, in their order, then as they come.
+  /// False when none is ready now. A page that could not be read is ready with its status.
+  struct Ready {
+    std::size_t index = 0;  ///< in the pages of start()
+    PagePin pin;            ///< empty with a bad status
+    Status status;
+  };
+  bool take(Ready& ready);
+
+  /// Not taken yet.
+  std::size_t left() const;
+
+  /// From inside a fiber: suspends until `least` pages (or all that are left, if fewer) are ready.
+  Status wait(std::size_t least);
+
+  /// Lets go of all: reads that are out end in the buffer. Does not suspend.
+  void clear();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace farvec::ssd_baseline
