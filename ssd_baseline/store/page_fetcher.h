@@ -45,7 +45,7 @@ class PageFetcher {
   Result<PagePin> fetch(PageNumber page, Ticks deadline, FetchCounts& counts);
 
   /// From inside a fiber: suspends until the log is durable up to `position`.
-  Status wait_durable(log::Position position, Ticks deadline);
+  Status wait_durable(wal::Position position, Ticks deadline);
 
  private:
   friend class PageBatch;

@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "layout/store/page_format.h"
-#include "log/log.h"
+#include "wal/log.h"
 
 namespace farvec::ssd_baseline {
 
@@ -74,7 +74,7 @@ struct PageStoreOptions {
   std::uint64_t buffer_bytes = 0;   ///< of frames, whatever else is needed besides
   double dirty_share = 0.5;         ///< of the frames that may be dirty
   std::uint64_t checkpoint_log_bytes = 1ull << 30;  ///< a checkpoint begins after so much log
-  log::LogOptions log;                              ///< its folder is the store's
+  wal::LogOptions log;                              ///< its folder is the store's
 };
 
 /// What open() found and did.
@@ -119,7 +119,7 @@ class PageStore {
   virtual std::size_t frames() const = 0;
   virtual const StoreRecovery& recovery() const = 0;
   virtual StoreCounts counts() const = 0;
-  virtual log::Log& log() = 0;
+  virtual wal::Log& log() = 0;
 
   /// The page if it is in the buffer, else an empty pin. Never reads.
   virtual PagePin find(PageNumber page) = 0;
@@ -133,7 +133,7 @@ class PageStore {
   /// pages in the order of their numbers (pins are of different pages, in any order), calls `edit`,
   /// appends, applies. `edit` may look at all of them and returns what ends the update without a
   /// change; it must not suspend. Answers with the position to wait for (log().durable()).
-  virtual Result<log::Position> update(std::span<PagePin* const> pins,
+  virtual Result<wal::Position> update(std::span<PagePin* const> pins,
                                        const std::function<Status(PageEditor&)>& edit) = 0;
 
   /// Writes all dirty pages and remembers where recovery begins. Blocks the thread.

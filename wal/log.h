@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 
-namespace farvec::log {
+namespace farvec::wal {
 
 /// A place between two records: bytes since the log was made. Never used twice.
 using Position = std::uint64_t;
@@ -72,4 +72,4 @@ class Log {
   virtual Position begin() const = 0;
 };
 
-}  // namespace farvec::log
+}  // namespace farvec::wal

@@ -7,9 +7,9 @@
 #include <optional>
 #include <span>
 
-#include "log/log.h"
+#include "wal/log.h"
 
-namespace farvec::log {
+namespace farvec::wal {
 
 struct LogRecord {
   Position begin = 0;
@@ -40,4 +40,4 @@ class LogReader {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace farvec::log
+}  // namespace farvec::wal
