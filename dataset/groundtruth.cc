@@ -1,5 +1,6 @@
 #include "dataset/groundtruth.h"
 
+#include <algorithm>
 #include <array>
 
 #include "base/check.h"
@@ -16,8 +17,15 @@ namespace {
 
 constexpr std::size_t kHeaderBytes = 8;
 
+/// .ibin, or .gt100 as big-ann-benchmarks names the same bytes with 100 neighbours.
+bool is_ibin(const std::string& suffix) {
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  return suffix == ".ibin" || (suffix.size() > 3 && suffix.starts_with(".gt") &&
+                               std::all_of(suffix.begin() + 3, suffix.end(), digit));
+}
+
 [[noreturn]] void refuse_suffix(const std::string& path) {
-  throw Error("'{}' has the unknown suffix '{}': ground truth is kept in .ibin, .ivecs or .hdf5",
+  throw Error("'{}' has the unknown suffix '{}': ground truth is kept in .ibin, .gt100 (or another number), .ivecs or .hdf5",
               path, suffix_of(path));
 }
 
@@ -67,13 +75,13 @@ void write_ibin(const std::string& path, const GroundTruth& truth) {
 
 bool is_groundtruth_name(const std::string& path) {
   const std::string suffix = suffix_of(path);
-  return suffix == ".ibin" || suffix == ".ivecs" ||
+  return is_ibin(suffix) || suffix == ".ivecs" ||
          (is_hdf5_name(path) && split_hdf5_path(path).name == "neighbors");
 }
 
 GroundTruth read_groundtruth(const std::string& path) {
   const std::string suffix = suffix_of(path);
-  if (suffix == ".ibin") return read_ibin(path);
+  if (is_ibin(suffix)) return read_ibin(path);
   if (suffix == ".ivecs") return read_ivecs(path);
   if (is_hdf5_name(path)) return read_hdf5_groundtruth(path);
   refuse_suffix(path);
@@ -81,13 +89,13 @@ GroundTruth read_groundtruth(const std::string& path) {
 
 void check_groundtruth_output(const std::string& path) {
   const std::string suffix = suffix_of(path);
-  if (suffix != ".ibin" && suffix != ".ivecs") refuse_suffix(path);
+  if (!is_ibin(suffix) && suffix != ".ivecs") refuse_suffix(path);
   check_output(path);
 }
 
 void write_groundtruth(const std::string& path, const GroundTruth& truth) {
   const std::string suffix = suffix_of(path);
-  if (suffix == ".ibin") return write_ibin(path, truth);
+  if (is_ibin(suffix)) return write_ibin(path, truth);
   if (suffix == ".ivecs") return write_ivecs(path, truth);
   refuse_suffix(path);
 }

@@ -25,10 +25,10 @@ struct GroundTruth {
   bool has_distances() const { return !distances.empty(); }
 };
 
-/// True for .ibin and .ivecs, and for ":neighbors" of an HDF5 file: ids, not vectors.
+/// True for .ibin, .gt and a number, and .ivecs, and for ":neighbors" of an HDF5 file: ids, not vectors.
 bool is_groundtruth_name(const std::string& path);
 
-/// Reads .ibin: u32 queries, u32 k, ids (u32), then distances (f32) or nothing, told apart by the
+/// Reads .ibin, or .gt and a number: u32 queries, u32 k, ids (u32), then distances (f32) or nothing, told apart by the
 /// size of the file; .ivecs, which has no distances; or an ann-benchmarks HDF5 file, whose
 /// distances are converted to those of Metric. Throws Error when the sizes do not fit.
 GroundTruth read_groundtruth(const std::string& path);
@@ -37,7 +37,7 @@ GroundTruth read_groundtruth(const std::string& path);
 /// Error on a suffix that cannot be written, SystemError when the file cannot be made.
 void check_groundtruth_output(const std::string& path);
 
-/// Writes .ibin, with distances when there are any, or .ivecs without.
+/// Writes .ibin (or .gt and a number), with distances when there are any, or .ivecs without.
 void write_groundtruth(const std::string& path, const GroundTruth& truth);
 
 }  // namespace farvec::dataset

@@ -1,12 +1,11 @@
 #include "cli/advise/sample.h"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
-#include <utility>
 
 #include "base/check.h"
 #include "base/error.h"
+#include "cli/dataset/view_reader.h"
 #include "dataset/brute_force.h"
 #include "dataset/finite.h"
 #include "dataset/row_selection.h"
@@ -16,29 +15,6 @@
 
 namespace farvec::cli {
 namespace {
-
-/// Rows in memory, for those who read files.
-class ViewReader : public dataset::VectorReader {
- public:
-  ViewReader(const VectorView& rows, std::string name)
-      : VectorReader({std::move(name),
-                      "memory",
-                      rows.count,
-                      rows.dimension,
-                      rows.type,
-                      rows.count * rows.row_bytes(),
-                      {}}),
-        rows_(rows) {}
-
- private:
-  void do_read(std::uint64_t begin, std::size_t count, std::byte* out) override {
-    for (std::size_t i = 0; i < count; ++i) {
-      std::memcpy(out + i * rows_.row_bytes(), rows_.row(begin + i), rows_.row_bytes());
-    }
-  }
-
-  const VectorView rows_;
-};
 
 dataset::GroundTruth find_truth(const VectorView& rows, const VectorView& queries,
                                 const SampleOptions& options) {

@@ -3,13 +3,12 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "base/command_line.h"
 #include "cli/dataset/dataset_commands.h"
+#include "cli/dataset/exact_distance.h"
 #include "dataset/brute_force.h"
 #include "dataset/groundtruth.h"
-#include "distance/distance.h"
 
 namespace farvec::cli {
 namespace {
@@ -21,22 +20,6 @@ struct Arguments {
   std::string out;
   dataset::BruteForceOptions options;
 };
-
-/// Cosine compares f32 unit vectors made from the original rows, whatever type they are stored in;
-/// the other metrics compare the rows as they stand.
-dataset::ExactDistance exact_distance(Metric metric, const dataset::VectorFileInfo& info) {
-  if (metric != Metric::cosine) {
-    return {distance::pair_kernel(metric, info.type, info.dimension), nullptr, info.type};
-  }
-  const auto prepare = [type = info.type, dimension = info.dimension](const std::byte* in,
-                                                                      std::byte* out) {
-    std::vector<float> wide(dimension);
-    distance::widen(in, type, dimension, wide.data());
-    distance::to_stored(wide.data(), ElementType::f32, Metric::cosine, dimension, out);
-  };
-  return {distance::pair_kernel(metric, ElementType::f32, info.dimension), prepare,
-          ElementType::f32};
-}
 
 void make_groundtruth(const Arguments& arguments) {
   dataset::check_groundtruth_output(arguments.out);

@@ -1,0 +1,40 @@
+// A runbook from its first step to its last.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/types.h"
+#include "cli/runbook/changing_index.h"
+#include "cli/runbook/runbook.h"
+#include "cli/runbook/step_truth.h"
+
+namespace farvec::cli {
+
+/// What one step did.
+struct StepOutcome {
+  RunbookStep step;
+  std::uint64_t live = 0;       ///< vectors behind it
+  std::uint64_t operations = 0;  ///< inserts, deletes, replacements or searches
+  double seconds = 0;           ///< of the index; without the truth
+  DiskBytes disk = {};               ///< read and written in it
+  std::uint64_t stored_bytes = 0;
+  double recall = 0;            ///< of a search
+  double p50_us = 0;
+  double p99_us = 0;
+
+  double rate() const { return seconds > 0 ? static_cast<double>(operations) / seconds : 0; }
+};
+
+/// Runs the steps in order and tells each when it is done. `input.data` holds the vectors, in the
+/// type in which the index takes them. Throws what the index throws, and Interrupted.
+std::vector<StepOutcome> run_runbook(const Runbook& runbook, const TruthInput& input,
+                                     ChangingIndex& index,
+                                     const std::function<void(const StepOutcome&)>& told);
+
+/// Mean recall over the searches; 0 for none.
+double mean_recall(const std::vector<StepOutcome>& steps);
+
+}  // namespace farvec::cli
