@@ -13,7 +13,7 @@ PROGRAMS=(
   protobuf-compiler protobuf-compiler-grpc
   python3 python3-numpy python3-matplotlib
   # libraries
-  libboost-context-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libcli11-dev
+  libboost-context-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libcli11-dev libeigen3-dev
   libhdf5-dev zlib1g-dev libxxhash-dev libnuma-dev
   libibverbs-dev librdmacm-dev libfabric-dev liburing-dev
   libpmem2-dev libndctl-dev libdaxctl-dev
