@@ -1,4 +1,4 @@
-// Asynchronous reads of blocks as the kernel has them: the seam below the engine.
+// Asynchronous reads and writes of blocks as the kernel has them: the seam below the engine.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,20 @@
 
 namespace farvec::disk {
 
+enum class DiskOperation : std::uint8_t {
+  read,
+  write,  ///< durable only after a sync that was submitted when the write had ended
+  sync,   ///< of the whole file; has no memory and no bytes
+};
+
 /// Aligned as its file asks.
-struct BlockRead {
-  std::uint64_t id = 0;  ///< comes back in the result; no two reads that are out share one
+struct BlockRequest {
+  std::uint64_t id = 0;  ///< comes back in the result; no two requests that are out share one
   std::uint64_t offset = 0;
-  std::byte* destination = nullptr;
+  std::byte* memory = nullptr;  ///< read into, or written from
   std::uint32_t bytes = 0;
   std::uint32_t file = 0;
+  DiskOperation operation = DiskOperation::read;
 };
 
 struct BlockResult {
@@ -24,7 +31,7 @@ struct BlockResult {
   std::int32_t result = 0;  ///< bytes, fewer than asked for at times, or -errno
 };
 
-/// Every read that was submitted has exactly one result, and its destination belongs to the queue
+/// Every request that was submitted has exactly one result, and its memory belongs to the queue
 /// until then. Used by one thread from the first submit() on. Nothing here retries or gives up.
 class BlockQueue {
  public:
@@ -34,16 +41,16 @@ class BlockQueue {
   BlockQueue& operator=(const BlockQueue&) = delete;
 
   virtual const DiskFiles& files() const = 0;
-  /// Reads that may be out at a time.
+  /// Requests that may be out at a time.
   virtual std::uint32_t capacity() const = 0;
 
-  /// Makes memory cheaper to read into; it must stay mapped as long as the queue lives. For set-up.
+  /// Makes memory cheaper to use; it must stay mapped as long as the queue lives. For set-up.
   virtual void register_memory(std::span<std::byte> memory) = 0;
 
-  /// Starts all reads with one system call. The caller keeps within capacity().
-  virtual void submit(std::span<const BlockRead> reads) = 0;
+  /// Starts all requests with one system call, in any order. The caller keeps within capacity().
+  virtual void submit(std::span<const BlockRequest> requests) = 0;
 
-  /// Asks for an early end of reads that are out; each still has its result.
+  /// Asks for an early end of requests that are out; each still has its result.
   virtual void cancel(std::span<const std::uint64_t> ids) = 0;
 
   /// Moves up to results.size() results out, in any order; never blocks.

@@ -36,63 +36,77 @@ DiskEngine::~DiskEngine() {
   close();
 }
 
-// The generation keeps a cancellation that comes late from hitting the slot's next read.
+// The generation keeps a cancellation that comes late from hitting the slot's next request.
 std::uint64_t DiskEngine::id_of(std::uint32_t slot, std::uint32_t generation) {
   return (std::uint64_t{generation} << 32) | slot;
 }
 
-Status DiskEngine::check(const DiskRead& read) const {
-  if (read.file >= files().size()) return {StatusCode::invalid_argument, "no such file"};
-  const DiskFile& file = *files()[read.file];
-  if (read.bytes == 0 || read.bytes > kMaxDiskReadBytes) {
-    return {StatusCode::invalid_argument, "a read of no bytes, or of more than the engine takes"};
+Status DiskEngine::check(const DiskRequest& request) const {
+  if (request.file >= files().size()) return {StatusCode::invalid_argument, "no such file"};
+  const DiskFile& file = *files()[request.file];
+  const bool reads = request.operation == DiskOperation::read;
+  if (!reads && !file.writable()) {
+    return {StatusCode::invalid_argument, "the file was opened for reading"};
   }
-  if (!aligned(read.offset | read.bytes, file.block_bytes()) ||
-      !aligned(reinterpret_cast<std::uintptr_t>(read.destination), file.memory_alignment())) {
-    return {StatusCode::invalid_argument, "the read is not aligned to the file's blocks"};
+  if (request.operation == DiskOperation::sync) {
+    if (request.bytes == 0 && request.memory == nullptr) return {};
+    return {StatusCode::invalid_argument, "a sync is of the whole file"};
   }
-  const std::uint64_t end = round_up(file.size(), file.block_bytes());
-  if (read.offset >= file.size() || read.bytes > end - read.offset) {
-    return {StatusCode::invalid_argument, "the read is outside its file"};
+  if (request.bytes == 0 || request.bytes > kMaxDiskRequestBytes) {
+    return {StatusCode::invalid_argument, "no bytes, or more than the engine takes at once"};
   }
-  if (read.destination == nullptr) {
-    return {StatusCode::invalid_argument, "the read has no destination"};
+  if (!aligned(request.offset | request.bytes, file.block_bytes()) ||
+      !aligned(reinterpret_cast<std::uintptr_t>(request.memory), file.memory_alignment())) {
+    return {StatusCode::invalid_argument, "the request is not aligned to the file's blocks"};
   }
+  const std::uint64_t size = file.size();
+  const std::uint64_t end = reads ? round_up(size, file.block_bytes()) : size;
+  if (request.offset >= size || request.bytes > end - request.offset) {
+    return {StatusCode::invalid_argument, "the request is outside its file"};
+  }
+  if (request.memory == nullptr) return {StatusCode::invalid_argument, "no memory to use"};
   return {};
 }
 
-Status DiskEngine::post(std::span<const DiskRead> reads) {
+Status DiskEngine::post(std::span<const DiskRequest> requests) {
   if (closed_) return {StatusCode::unavailable, "the disk engine was closed"};
-  if (reads.size() > free_.size()) {
-    return {StatusCode::resource_exhausted, "more reads than the disk engine has room for"};
+  if (requests.size() > free_.size()) {
+    return {StatusCode::resource_exhausted, "more requests than the disk engine has room for"};
   }
-  for (const DiskRead& read : reads) {
-    if (Status status = check(read); !status.ok()) return status;
+  for (const DiskRequest& request : requests) {
+    if (Status status = check(request); !status.ok()) return status;
   }
-  if (reads.empty()) return {};
+  if (requests.empty()) return {};
   submitted_.clear();
-  for (const DiskRead& read : reads) {
+  for (const DiskRequest& request : requests) {
     const std::uint32_t number = free_.back();
     free_.pop_back();
     Slot& slot = slots_[number];
-    const std::uint64_t inside = files()[read.file]->size() - read.offset;
-    slot.read = read;
-    slot.progress = {read.bytes,
-                     static_cast<std::uint32_t>(std::min<std::uint64_t>(read.bytes, inside))};
-    slot.state = State::reading;
-    earliest_deadline_ = std::min(earliest_deadline_, read.deadline);
+    slot.request = request;
+    slot.progress = {request.bytes, bytes_inside(request)};
+    slot.state = State::out;
+    earliest_deadline_ = std::min(earliest_deadline_, request.deadline);
     submitted_.push_back(remainder(number));
   }
   queue_->submit(submitted_);
   return {};
 }
 
-/// What of a read has not arrived yet.
-BlockRead DiskEngine::remainder(std::uint32_t number) const {
+/// How many of the bytes lie in the file.
+std::uint32_t DiskEngine::bytes_inside(const DiskRequest& request) const {
+  if (request.operation != DiskOperation::read) return request.bytes;
+  const std::uint64_t inside = files()[request.file]->size() - request.offset;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(request.bytes, inside));
+}
+
+/// What of a request has not been done yet.
+BlockRequest DiskEngine::remainder(std::uint32_t number) const {
   const Slot& slot = slots_[number];
+  const DiskRequest& request = slot.request;
   const std::uint32_t done = slot.progress.done();
-  return {id_of(number, slot.generation), slot.read.offset + done, slot.read.destination + done,
-          slot.progress.rest(), slot.read.file};
+  std::byte* const memory = request.memory == nullptr ? nullptr : request.memory + done;
+  return {id_of(number, slot.generation), request.offset + done, memory,
+          slot.progress.rest(),           request.file,          request.operation};
 }
 
 void DiskEngine::release(std::uint32_t number) {
@@ -101,22 +115,22 @@ void DiskEngine::release(std::uint32_t number) {
   free_.push_back(number);
 }
 
-/// False when the read goes on.
+/// False when the request goes on.
 bool DiskEngine::take(const BlockResult& result, DiskCompletion& completion) {
   const auto number = static_cast<std::uint32_t>(result.id);
   Slot& slot = slots_[number];
   FARVEC_CHECK(result.id == id_of(number, slot.generation) && slot.state != State::free,
-               "a result of a read that is not out");
+               "a result of a request that is not out");
   if (slot.state == State::late) {
-    completion = {.token = slot.read.token, .status = StatusCode::deadline_exceeded};
+    completion = {.token = slot.request.token, .status = StatusCode::deadline_exceeded};
     release(number);
     return true;
   }
-  if (slot.progress.take(result.result, files()[slot.read.file]->block_bytes())) {
+  if (slot.progress.take(result.result, files()[slot.request.file]->block_bytes())) {
     submitted_.push_back(remainder(number));
     return false;
   }
-  completion = {.token = slot.read.token,
+  completion = {.token = slot.request.token,
                 .status = slot.progress.status(),
                 .error = slot.progress.error(),
                 .bytes = slot.progress.arrived()};
@@ -140,23 +154,23 @@ std::size_t DiskEngine::poll(std::span<DiskCompletion> completions) {
   return count;
 }
 
-// earliest_deadline_ is a lower bound that the end of a read does not raise: a deadline costs at
-// most one look at all reads, when its time has come.
+// earliest_deadline_ is a lower bound that the end of a request does not raise: a deadline costs at
+// most one look at all requests, when its time has come.
 std::size_t DiskEngine::expire(std::span<DiskCompletion> completions, Ticks now) {
   std::size_t count = 0;
   cancelled_.clear();
   earliest_deadline_ = kNever;
   for (std::uint32_t number = 0; number < slots_.size(); ++number) {
     Slot& slot = slots_[number];
-    if (slot.state != State::reading) continue;
-    if (slot.read.deadline > now || count == completions.size()) {
-      earliest_deadline_ = std::min(earliest_deadline_, slot.read.deadline);
+    if (slot.state != State::out) continue;
+    if (slot.request.deadline > now || count == completions.size()) {
+      earliest_deadline_ = std::min(earliest_deadline_, slot.request.deadline);
       continue;
     }
     slot.state = State::late;
     cancelled_.push_back(id_of(number, slot.generation));
     completions[count++] = {
-        .token = slot.read.token, .status = StatusCode::deadline_exceeded, .returned = false};
+        .token = slot.request.token, .status = StatusCode::deadline_exceeded, .returned = false};
   }
   if (!cancelled_.empty()) queue_->cancel(cancelled_);
   return count;
@@ -166,7 +180,7 @@ void DiskEngine::cancel_all() {
   cancelled_.clear();
   for (std::uint32_t number = 0; number < slots_.size(); ++number) {
     const Slot& slot = slots_[number];
-    if (slot.state == State::reading) cancelled_.push_back(id_of(number, slot.generation));
+    if (slot.state == State::out) cancelled_.push_back(id_of(number, slot.generation));
   }
   if (!cancelled_.empty()) queue_->cancel(cancelled_);
 }
@@ -182,7 +196,7 @@ void DiskEngine::close() {
   }
   closed_ = true;
   if (outstanding() > 0) {
-    spdlog::error("{}: the kernel keeps {} reads for longer than {} s; what they read into is lost",
+    spdlog::error("{}: the kernel keeps {} requests for longer than {} s; their memory is lost",
                   description(), outstanding(), options_.close_patience_us / 1e6);
   }
 }

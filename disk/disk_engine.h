@@ -1,4 +1,5 @@
-// One core's reads of files and block devices: whole, in time, or with the reason why not.
+// One core's reads and writes of files and block devices: whole, in time, or with the reason why
+// not.
 #pragma once
 
 #include <array>
@@ -12,47 +13,49 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "disk/block_queue.h"
-#include "disk/read_progress.h"
+#include "disk/disk_progress.h"
 
 namespace farvec::disk {
 
-/// Most bytes of one read, less than Linux takes.
-inline constexpr std::uint32_t kMaxDiskReadBytes = 1u << 30;
+/// Most bytes of one request, less than Linux takes.
+inline constexpr std::uint32_t kMaxDiskRequestBytes = 1u << 30;
 
-/// A read of whole blocks: offset and bytes are multiples of the file's block_bytes(), the
-/// destination of its memory_alignment() (DiskFile::cover() widens others). It may reach past the
-/// end of the file by less than a block. The destination belongs to the engine from post() until a
-/// completion says that it came back, or close() has returned.
-struct DiskRead {
+/// A read or write of whole blocks: offset and bytes are multiples of the file's block_bytes(), the
+/// memory of its memory_alignment() (DiskFile::cover() widens others). A read may reach past the
+/// end of the file by less than a block, a write may not: DiskFile::grow() first. A sync has
+/// neither bytes nor memory; it makes durable what had ended when it was posted. The memory belongs
+/// to the engine from post() until a completion says that it came back, or close() has returned.
+struct DiskRequest {
   std::uint64_t token = 0;  ///< the caller's; comes back in the completion
   std::uint64_t offset = 0;
-  std::byte* destination = nullptr;
+  std::byte* memory = nullptr;
   Ticks deadline = 0;
   std::uint32_t bytes = 0;
   std::uint32_t file = 0;
+  DiskOperation operation = DiskOperation::read;
 };
 
-/// A read has one completion, or two when its deadline passes: both with deadline_exceeded, the
+/// A request has one completion, or two when its deadline passes: both with deadline_exceeded, the
 /// first when the time has come and with `returned` false, the second when the kernel has given the
-/// destination back.
+/// memory back. What a write that failed or came too late has left on the disk is not known.
 struct DiskCompletion {
   std::uint64_t token = 0;
   StatusCode status = StatusCode::ok;
-  bool returned = true;     ///< the destination is the caller's again
+  bool returned = true;     ///< the memory is the caller's again
   std::int32_t error = 0;   ///< errno, where the kernel gave one
-  std::uint32_t bytes = 0;  ///< that arrived; with ok all that were asked for and lie in the file
+  std::uint32_t bytes = 0;  ///< done; with ok all that were asked for and lie in the file
 };
 
 struct DiskEngineOptions {
-  double close_patience_us = 30e6;  ///< for reads that the kernel does not return
+  double close_patience_us = 30e6;  ///< for requests that the kernel does not return
 };
 
 /// Used by one thread from the first post() on; knows no fibers. Destroying it closes it.
 ///
-/// Ends of reads: ok; data_loss when the device cannot read a block (EIO) or the file is shorter
-/// than it was when it was opened; deadline_exceeded; unavailable when the device is gone;
-/// resource_exhausted when the kernel has no memory for the read. A read that the kernel serves in
-/// parts goes on by itself.
+/// Ends of requests: ok; data_loss when the device cannot read or write a block (EIO) or the file
+/// is shorter than it was when it was opened; deadline_exceeded; unavailable when the device is
+/// gone; resource_exhausted when the kernel has no memory for it or the disk is full. A request
+/// that the kernel serves in parts goes on by itself.
 class DiskEngine {
  public:
   explicit DiskEngine(std::unique_ptr<BlockQueue> queue, DiskEngineOptions options = {});
@@ -60,24 +63,25 @@ class DiskEngine {
   DiskEngine(const DiskEngine&) = delete;
   DiskEngine& operator=(const DiskEngine&) = delete;
 
-  /// Makes memory cheaper to read into (registered buffers). The kernel keeps its pages: it must
+  /// Makes memory cheaper to use (registered buffers). The kernel keeps its pages: it must
   /// stay mapped as long as the engine lives. For set-up, before the first post() or on its thread.
-  /// Reads take other memory too.
+  /// Requests take other memory too.
   void register_memory(std::span<std::byte> memory) { queue_->register_memory(memory); }
 
-  /// Starts all reads with one system call, or none: resource_exhausted when they do not fit
-  /// room(), invalid_argument when one is empty, not aligned, too long or outside its file,
-  /// unavailable after close().
-  Status post(std::span<const DiskRead> reads);
+  /// Starts all requests with one system call, or none: resource_exhausted when they do not fit
+  /// room(), invalid_argument when one is empty, not aligned, too long or outside its file, or
+  /// writes a file that was opened for reading, unavailable after close(). In which order the disk
+  /// serves them is not known.
+  Status post(std::span<const DiskRequest> requests);
 
-  /// What post() says of a read by itself.
-  Status check(const DiskRead& read) const;
+  /// What post() says of a request by itself.
+  Status check(const DiskRequest& request) const;
 
   /// Moves up to completions.size() completions out, in any order; never blocks.
   std::size_t poll(std::span<DiskCompletion> completions);
 
   const DiskFiles& files() const { return queue_->files(); }
-  /// Reads that may be out at a time; late ones count until they have come back.
+  /// Requests that may be out at a time; late ones count until they have come back.
   std::uint32_t max_outstanding() const { return queue_->capacity(); }
   std::uint32_t outstanding() const {
     return max_outstanding() - static_cast<std::uint32_t>(free_.size());
@@ -87,24 +91,25 @@ class DiskEngine {
   /// "PATH (O_DIRECT, blocks of 512 bytes), io_uring (...)".
   std::string description() const;
 
-  /// Ends every outstanding read (their completions are not delivered) and gives all destinations
-  /// back. On the thread that posts, as long as there are any. Waits for the kernel; a read that it
-  /// keeps for longer than the patience is logged, and the memory under it may then be unmapped but
-  /// not used again. Idempotent.
+  /// Ends every outstanding request (their completions are not delivered) and gives all memory
+  /// back. On the thread that posts, as long as there are any. Waits for the kernel; a request that
+  /// it keeps for longer than the patience is logged, and the memory under it may then be unmapped
+  /// but not used again. Idempotent.
   void close();
 
  private:
-  enum class State : std::uint8_t { free, reading, late };
+  enum class State : std::uint8_t { free, out, late };
   struct Slot {
-    DiskRead read;
-    ReadProgress progress;
+    DiskRequest request;
+    DiskProgress progress;
     std::uint32_t generation = 0;
     State state = State::free;
   };
   static constexpr std::size_t kReapedAtOnce = 64;
 
   static std::uint64_t id_of(std::uint32_t slot, std::uint32_t generation);
-  BlockRead remainder(std::uint32_t slot) const;
+  std::uint32_t bytes_inside(const DiskRequest& request) const;
+  BlockRequest remainder(std::uint32_t slot) const;
   bool take(const BlockResult& result, DiskCompletion& completion);
   void release(std::uint32_t slot);
   std::size_t expire(std::span<DiskCompletion> completions, Ticks now);
@@ -114,20 +119,20 @@ class DiskEngine {
   const DiskEngineOptions options_;
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> free_;
-  Ticks earliest_deadline_;  ///< no read that is not late has an earlier one
+  Ticks earliest_deadline_;  ///< no request that is not late has an earlier one
   bool closed_ = false;
   // Scratch of post() and poll().
-  std::vector<BlockRead> submitted_;
+  std::vector<BlockRequest> submitted_;
   std::vector<std::uint64_t> cancelled_;
   std::array<BlockResult, kReapedAtOnce> results_;
 };
 
 enum class DiskThread {
-  owner,  ///< the one that reads first keeps the engine
+  owner,  ///< the one that posts first keeps the engine
   any,    ///< one after the other; costs a little on kernels that know better
 };
 
-/// An engine over io_uring with reads of `files`.
+/// An engine over io_uring.
 std::unique_ptr<DiskEngine> open_disk(DiskFiles files, std::uint32_t max_outstanding,
                                       DiskThread thread = DiskThread::owner);
 

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <memory>
+#include <system_error>
 #include <utility>
 
 #include "base/error.h"
@@ -40,14 +41,21 @@ bool lies_in_memory(int descriptor) {
   return info.f_type == TMPFS_MAGIC || info.f_type == RAMFS_MAGIC || info.f_type == HUGETLBFS_MAGIC;
 }
 
+int open_file_at(const std::string& path, DiskAccess access, int flags) {
+  if (access == DiskAccess::read) return open_for_reading(path, flags);
+  return open(path.c_str(), O_RDWR | O_CLOEXEC | flags);
+}
+
 }  // namespace
 
-DiskFile::DiskFile(std::string path) : path_(std::move(path)) {
+DiskFile::DiskFile(std::string path, DiskAccess access) : path_(std::move(path)), access_(access) {
   const bool block_device = is_block_device(path_);
-  descriptor_ = open_for_reading(path_, O_DIRECT);
+  descriptor_ = open_file_at(path_, access_, O_DIRECT);
   const bool refused = descriptor_ < 0 && errno == EINVAL;
-  if (refused) descriptor_ = open_for_reading(path_);
-  if (descriptor_ < 0) throw SystemError(errno, "opening '{}' for reading", path_);
+  if (refused) descriptor_ = open_file_at(path_, access_, 0);
+  if (descriptor_ < 0) {
+    throw SystemError(errno, "opening '{}' for {}", path_, writable() ? "writing" : "reading");
+  }
   const off_t end = lseek(descriptor_, 0, SEEK_END);
   if (end < 0) {
     const int error = errno;
@@ -66,6 +74,21 @@ DiskFile::DiskFile(std::string path) : path_(std::move(path)) {
 
 DiskFile::~DiskFile() {
   close(descriptor_);
+}
+
+Status DiskFile::grow(std::uint64_t bytes) {
+  const std::uint64_t now = size();
+  if (bytes <= now) return {};
+  if (fallocate(descriptor_, 0, static_cast<off_t>(now), static_cast<off_t>(bytes - now)) != 0) {
+    const int error = errno;
+    spdlog::warn("'{}' cannot grow to {} bytes: {}", path_, bytes,
+                 std::system_category().message(error));
+    const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
+    if (full) return {StatusCode::resource_exhausted, "the disk has no room for more blocks"};
+    return {StatusCode::unavailable, "the file cannot be made longer"};
+  }
+  size_.store(bytes, std::memory_order_release);  // pairs with size()
+  return {};
 }
 
 void DiskFile::ask_kernel(bool block_device) {
@@ -108,8 +131,8 @@ void DiskFile::give_up_direct(const char* why) {
   if (const int flags = fcntl(descriptor_, F_GETFL); flags >= 0) {
     (void)fcntl(descriptor_, F_SETFL, flags & ~O_DIRECT);
   }
-  spdlog::warn("'{}': {}; reads go through the page cache and their rates are not a disk's", path_,
-               why);
+  spdlog::warn("'{}': {}; requests go through the page cache and their rates are not a disk's",
+               path_, why);
 }
 
 BlockRange DiskFile::cover(std::uint64_t offset, std::uint32_t bytes) const {

@@ -1,11 +1,14 @@
-// A file or block device opened for reads that go past the page cache.
+// A file or block device opened for reads, and writes, that go past the page cache.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
+
+#include "base/status.h"
 
 namespace farvec::disk {
 
@@ -16,28 +19,36 @@ struct BlockRange {
   std::uint32_t skip = 0;  ///< from the first byte to the one that was asked for
 };
 
-/// Read-only; owns the descriptor. Where the file system refuses O_DIRECT, or keeps its files in
-/// memory, one warning is logged and reads go through the page cache. Any number of threads may
+enum class DiskAccess : std::uint8_t { read, write };  ///< write: and read
+
+/// Owns the descriptor. Where the file system refuses O_DIRECT, or keeps its files in
+/// memory, one warning is logged and requests go through the page cache. Any number of threads may
 /// share it.
 class DiskFile {
  public:
   /// Throws SystemError when it cannot be opened, Error when it is neither a regular file nor a
   /// block device.
-  explicit DiskFile(std::string path);
+  explicit DiskFile(std::string path, DiskAccess access = DiskAccess::read);
   ~DiskFile();
   DiskFile(const DiskFile&) = delete;
   DiskFile& operator=(const DiskFile&) = delete;
 
   const std::string& path() const { return path_; }
   int descriptor() const { return descriptor_; }
-  /// When it was opened.
-  std::uint64_t size() const { return size_; }
-  /// Whether reads go past the page cache.
+  bool writable() const { return access_ == DiskAccess::write; }
+  /// When it was opened, or as grow() has left it.
+  // Acquire: pairs with grow(), so that whoever sees the size finds the blocks.
+  std::uint64_t size() const { return size_.load(std::memory_order_acquire); }
+  /// Makes a file so long, if it is shorter; its new blocks are on the disk and read as zeros.
+  /// resource_exhausted when the disk is full, unavailable for another failure; the file is as it
+  /// was then. Blocks the thread; not called by two at a time.
+  Status grow(std::uint64_t bytes);
+  /// Whether requests go past the page cache.
   bool direct() const { return direct_; }
-  /// Offsets and lengths of reads are multiples of this power of two, also where the page cache
+  /// Offsets and lengths of requests are multiples of this power of two, also where the page cache
   /// would take any.
   std::uint32_t block_bytes() const { return block_bytes_; }
-  /// Destinations lie at multiples of this power of two.
+  /// Memory lies at multiples of this power of two.
   std::uint32_t memory_alignment() const { return memory_alignment_; }
 
   /// The shortest read that brings [offset, offset + bytes); bytes > 0.
@@ -53,13 +64,14 @@ class DiskFile {
 
   const std::string path_;
   int descriptor_ = -1;
-  std::uint64_t size_ = 0;
+  const DiskAccess access_;
+  std::atomic<std::uint64_t> size_ = 0;
   bool direct_ = true;
   std::uint32_t block_bytes_ = 512;
   std::uint32_t memory_alignment_ = 512;
 };
 
-/// What an engine reads; a read names its file by its place here.
+/// What an engine reads and writes; a request names its file by its place here.
 using DiskFiles = std::vector<std::shared_ptr<const DiskFile>>;
 
 }  // namespace farvec::disk

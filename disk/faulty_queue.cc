@@ -5,35 +5,47 @@
 
 namespace farvec::disk {
 
-void FaultyQueue::submit(std::span<const BlockRead> reads) {
+void FaultyQueue::submit(std::span<const BlockRequest> requests) {
   forwarded_.clear();
-  for (BlockRead read : reads) {
-    if (fails(read)) continue;
-    const std::uint32_t blocks = read.bytes / files()[read.file]->block_bytes();
+  for (BlockRequest request : requests) {
+    if (fails(request)) continue;
+    const std::uint32_t blocks = request.bytes / files()[request.file]->block_bytes();
     if (blocks > 1 && random_.uniform() < faults_.short_rate) {
-      read.bytes = blocks / 2 * files()[read.file]->block_bytes();
+      request.bytes = blocks / 2 * files()[request.file]->block_bytes();
     }
-    if (random_.uniform() < faults_.flip_rate) out_.push_back(read);
-    forwarded_.push_back(read);
+    const bool reads = request.operation == DiskOperation::read;
+    if (reads && random_.uniform() < faults_.flip_rate) out_.push_back(request);
+    forwarded_.push_back(request);
   }
   if (!forwarded_.empty()) below_->submit(forwarded_);
 }
 
-/// Whether the read ends here.
-bool FaultyQueue::fails(const BlockRead& read) {
+/// Whether it touches bad blocks; it has its result then.
+bool FaultyQueue::is_bad(const BlockRequest& request) {
   for (const BadBlocks& bad : faults_.bad_blocks) {
-    if (bad.file == read.file && read.offset < bad.offset + bad.bytes &&
-        bad.offset < read.offset + read.bytes) {
-      ready_.push_back({read.id, -bad.error});
+    if (bad.file == request.file && bad.operation == request.operation &&
+        request.offset < bad.offset + bad.bytes && bad.offset < request.offset + request.bytes) {
+      ready_.push_back({request.id, -bad.error});
       return true;
     }
   }
+  return false;
+}
+
+/// Whether the request ends here.
+bool FaultyQueue::fails(const BlockRequest& request) {
+  if (is_bad(request)) return true;
   if (random_.uniform() < faults_.again_rate) {
-    ready_.push_back({read.id, -EAGAIN});
+    ready_.push_back({request.id, -EAGAIN});
+    return true;
+  }
+  const bool writes = request.operation != DiskOperation::read;
+  if (writes && random_.uniform() < faults_.write_error_rate) {
+    ready_.push_back({request.id, -faults_.write_error});
     return true;
   }
   if (random_.uniform() < faults_.drop_rate) {
-    dropped_.push_back(read.id);
+    dropped_.push_back(request.id);
     return true;
   }
   return false;
@@ -63,14 +75,14 @@ std::size_t FaultyQueue::reap(std::span<BlockResult> results) {
 }
 
 void FaultyQueue::tamper(BlockResult& result) {
-  const auto read = std::find_if(out_.begin(), out_.end(), [&](const BlockRead& candidate) {
+  const auto read = std::find_if(out_.begin(), out_.end(), [&](const BlockRequest& candidate) {
     return candidate.id == result.id;
   });
   if (read == out_.end()) return;
   if (result.result > 0) {
     const std::uint64_t bit =
         random_.below(std::uint64_t{8} * static_cast<std::uint32_t>(result.result));
-    read->destination[bit / 8] ^= std::byte{1} << (bit % 8);
+    read->memory[bit / 8] ^= std::byte{1} << (bit % 8);
   }
   out_.erase(read);
 }

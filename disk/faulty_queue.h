@@ -11,22 +11,25 @@
 
 namespace farvec::disk {
 
-/// Bytes of a file that cannot be read.
+/// Bytes of a file that cannot be read, or written.
 struct BadBlocks {
   std::uint32_t file = 0;
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
   std::int32_t error = EIO;
+  DiskOperation operation = DiskOperation::read;  ///< that fails
 };
 
-/// Rates are probabilities per submitted read in [0, 1].
+/// Rates are probabilities per submitted request in [0, 1].
 struct DiskFaults {
   std::uint64_t seed = 1;
-  double short_rate = 0;  ///< brings half of its blocks only; a read of one block is never short
-  double again_rate = 0;  ///< ends with EAGAIN
-  double flip_rate = 0;   ///< has one bit flipped
-  double drop_rate = 0;   ///< has no result until it is cancelled or release()d
-  bool cancels = true;    ///< a cancelled read that was dropped has its result then
+  double short_rate = 0;        ///< half of its blocks only; a request of one block is never short
+  double again_rate = 0;        ///< ends with EAGAIN
+  double flip_rate = 0;         ///< a read has one bit flipped
+  double drop_rate = 0;         ///< has no result until it is cancelled or release()d
+  double write_error_rate = 0;  ///< a write ends with write_error, as does a sync
+  std::int32_t write_error = EIO;  ///< errno
+  bool cancels = true;             ///< a cancelled request that was dropped has its result then
   std::vector<BadBlocks> bad_blocks = {};
 };
 
@@ -38,28 +41,29 @@ class FaultyQueue final : public BlockQueue {
   const DiskFiles& files() const override { return below_->files(); }
   std::uint32_t capacity() const override { return below_->capacity(); }
   void register_memory(std::span<std::byte> memory) override { below_->register_memory(memory); }
-  void submit(std::span<const BlockRead> reads) override;
+  void submit(std::span<const BlockRequest> requests) override;
   void cancel(std::span<const std::uint64_t> ids) override;
   std::size_t reap(std::span<BlockResult> results) override;
   std::string description() const override { return "faulty " + below_->description(); }
 
-  /// The kernel returns the dropped reads after all, with EIO.
+  /// The kernel returns the dropped requests after all, with EIO.
   void release();
   std::size_t dropped() const { return dropped_.size(); }
   /// From now on.
   void set_faults(DiskFaults faults) { faults_ = std::move(faults); }
 
  private:
-  bool fails(const BlockRead& read);
+  bool fails(const BlockRequest& request);
+  bool is_bad(const BlockRequest& request);
   void tamper(BlockResult& result);
 
   std::unique_ptr<BlockQueue> below_;
   DiskFaults faults_;
   Random random_;
-  std::vector<BlockRead> out_;  ///< below, whose bytes will be tampered with
+  std::vector<BlockRequest> out_;  ///< below, whose bytes will be tampered with
   std::vector<std::uint64_t> dropped_;
   std::vector<BlockResult> ready_;
-  std::vector<BlockRead> forwarded_;  ///< scratch of submit()
+  std::vector<BlockRequest> forwarded_;  ///< scratch of submit()
 };
 
 }  // namespace farvec::disk

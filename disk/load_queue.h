@@ -37,7 +37,7 @@ class Load {
   Load& operator=(const Load&) = delete;
 
   /// What to read; set while no load is going on. The token is the queue's.
-  DiskRead read;
+  DiskRequest read;
   /// Told of every end of this load, besides the fibers that wait; nullptr for nobody. Must outlive
   /// the load or the queue.
   LoadListener* listener = nullptr;
@@ -133,7 +133,7 @@ class LoadQueue {
   Ticks earliest_deadline_;            ///< none that waits for room has an earlier one
   std::vector<Load*> posted_;          ///< by token; nullptr where no destination is out
   std::vector<std::uint32_t> unused_;  ///< tokens
-  std::vector<DiskRead> requests_;     ///< scratch of submit_waiting()
+  std::vector<DiskRequest> requests_;  ///< scratch of submit_waiting()
 };
 
 // Inline, as all that suspends on the hot path (coroutines/scheduler.h).

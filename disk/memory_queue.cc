@@ -6,16 +6,16 @@
 
 namespace farvec::disk {
 
-void MemoryQueue::submit(std::span<const BlockRead> reads) {
-  for (const BlockRead& read : reads) {
-    if (read.file != 0) {
-      ready_.push_back({read.id, -EBADF});
+void MemoryQueue::submit(std::span<const BlockRequest> requests) {
+  for (const BlockRequest& request : requests) {
+    if (request.file != 0 || request.operation != DiskOperation::read) {
+      ready_.push_back({request.id, -EBADF});
       continue;
     }
-    const std::uint64_t begin = std::min<std::uint64_t>(read.offset, bytes_.size());
-    const std::size_t count = std::min<std::uint64_t>(read.bytes, bytes_.size() - begin);
-    if (count > 0) std::memcpy(read.destination, bytes_.data() + begin, count);
-    ready_.push_back({read.id, static_cast<std::int32_t>(count)});
+    const std::uint64_t begin = std::min<std::uint64_t>(request.offset, bytes_.size());
+    const std::size_t count = std::min<std::uint64_t>(request.bytes, bytes_.size() - begin);
+    if (count > 0) std::memcpy(request.memory, bytes_.data() + begin, count);
+    ready_.push_back({request.id, static_cast<std::int32_t>(count)});
   }
 }
 

@@ -22,8 +22,8 @@ class MemoryQueue final : public BlockQueue {
   const DiskFiles& files() const override { return files_; }
   std::uint32_t capacity() const override { return capacity_; }
   void register_memory(std::span<std::byte>) override {}
-  /// Reads of other files than the first end with EBADF.
-  void submit(std::span<const BlockRead> reads) override;
+  /// Whatever is no read of the first file ends with EBADF.
+  void submit(std::span<const BlockRequest> requests) override;
   /// All of them are done.
   void cancel(std::span<const std::uint64_t>) override {}
   std::size_t reap(std::span<BlockResult> results) override;

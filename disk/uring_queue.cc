@@ -17,14 +17,21 @@ constexpr std::size_t kMaxRanges = 256;
 constexpr std::size_t kMaxRangeBytes = std::size_t{1} << 30;  // the kernel's bound for one buffer
 constexpr std::size_t kReapedAtOnce = 64;
 
+int opcode_of(const BlockRequest& request, bool registered) {
+  if (request.operation == DiskOperation::read) {
+    return registered ? IORING_OP_READ_FIXED : IORING_OP_READ;
+  }
+  return registered ? IORING_OP_WRITE_FIXED : IORING_OP_WRITE;
+}
+
 }  // namespace
 
 UringQueue::UringQueue(DiskFiles files, UringOptions options)
     : files_(std::move(files)), options_(options) {
-  if (options_.capacity == 0 || options_.capacity > kMaxQueuedReads) {
-    throw Error("a queue of {} reads: use 1 to {}", options_.capacity, kMaxQueuedReads);
+  if (options_.capacity == 0 || options_.capacity > kMaxQueuedRequests) {
+    throw Error("a queue of {} requests: use 1 to {}", options_.capacity, kMaxQueuedRequests);
   }
-  // Twice: each read may need an entry of its own and one more to be cancelled.
+  // Twice: each request may need an entry of its own and one more to be cancelled.
   deferred_ = set_up_ring(ring_, 2 * options_.capacity, options_.plain);
   enabled_ = !deferred_;
   register_files();
@@ -55,7 +62,7 @@ void UringQueue::register_memory(std::span<std::byte> memory) {
     if (!register_range(memory.subspan(at, std::min(kMaxRangeBytes, memory.size() - at)))) {
       spdlog::warn(
           "{} bytes could not be registered with io_uring (the limit of locked memory, ulimit -l, "
-          "or an old kernel): reads into them cost more",
+          "or an old kernel): their use costs more",
           memory.size() - at);
       return;
     }
@@ -75,22 +82,30 @@ bool UringQueue::register_range(std::span<std::byte> memory) {
   return true;
 }
 
-void UringQueue::prepare(const BlockRead& read) {
-  io_uring_sqe* const entry = io_uring_get_sqe(&ring_);
-  FARVEC_CHECK(entry != nullptr, "more reads than the ring was made for");
-  const int file = fixed_files_ ? static_cast<int>(read.file) : files_[read.file]->descriptor();
-  const std::byte* const end = read.destination + read.bytes;
+/// The registered buffer that holds the request's memory, or -1.
+int UringQueue::buffer_of(const BlockRequest& request) const {
+  const std::byte* const end = request.memory + request.bytes;
   const auto range = std::find_if(ranges_.begin(), ranges_.end(), [&](const Range& candidate) {
-    return candidate.begin <= read.destination && end <= candidate.end;
+    return candidate.begin <= request.memory && end <= candidate.end;
   });
-  if (range == ranges_.end()) {
-    io_uring_prep_read(entry, file, read.destination, read.bytes, read.offset);
+  return range == ranges_.end() ? -1 : static_cast<int>(range - ranges_.begin());
+}
+
+void UringQueue::prepare(const BlockRequest& request) {
+  io_uring_sqe* const entry = io_uring_get_sqe(&ring_);
+  FARVEC_CHECK(entry != nullptr, "more requests than the ring was made for");
+  const int file =
+      fixed_files_ ? static_cast<int>(request.file) : files_[request.file]->descriptor();
+  if (request.operation == DiskOperation::sync) {
+    io_uring_prep_fsync(entry, file, IORING_FSYNC_DATASYNC);
   } else {
-    io_uring_prep_read_fixed(entry, file, read.destination, read.bytes, read.offset,
-                             static_cast<int>(range - ranges_.begin()));
+    const int buffer = buffer_of(request);
+    io_uring_prep_rw(opcode_of(request, buffer >= 0), entry, file, request.memory, request.bytes,
+                     request.offset);
+    if (buffer >= 0) entry->buf_index = static_cast<std::uint16_t>(buffer);
   }
   if (fixed_files_) entry->flags |= IOSQE_FIXED_FILE;
-  entry->user_data = read.id;
+  entry->user_data = request.id;
 }
 
 /// What the kernel does not take now (it is short of memory, say) stays in the ring for the next
@@ -103,8 +118,8 @@ int UringQueue::flush() {
   return io_uring_submit(&ring_);
 }
 
-void UringQueue::submit(std::span<const BlockRead> reads) {
-  for (const BlockRead& read : reads) prepare(read);
+void UringQueue::submit(std::span<const BlockRequest> requests) {
+  for (const BlockRequest& request : requests) prepare(request);
   const int result = flush();
   FARVEC_CHECK(result != -EEXIST, "a ring is used by another thread than the one that began");
 }
@@ -112,7 +127,8 @@ void UringQueue::submit(std::span<const BlockRead> reads) {
 void UringQueue::cancel(std::span<const std::uint64_t> ids) {
   for (const std::uint64_t id : ids) {
     io_uring_sqe* const entry = io_uring_get_sqe(&ring_);
-    if (entry == nullptr) break;  // the ring is full of reads that the kernel does not take either
+    if (entry == nullptr)
+      break;  // the ring is full of requests that the kernel does not take either
     io_uring_prep_cancel64(entry, id, 0);
     entry->user_data = kCancelId;
   }

@@ -1,4 +1,4 @@
-// Reads through io_uring.
+// Reads and writes through io_uring.
 #pragma once
 
 #include <liburing.h>
@@ -10,10 +10,10 @@
 
 namespace farvec::disk {
 
-inline constexpr std::uint32_t kMaxQueuedReads = 4096;
+inline constexpr std::uint32_t kMaxQueuedRequests = 4096;
 
 struct UringOptions {
-  std::uint32_t capacity = 256;  ///< 1 to kMaxQueuedReads
+  std::uint32_t capacity = 256;  ///< 1 to kMaxQueuedRequests
   /// Without what kernels before 6.1 do not have.
   bool plain = false;
 };
@@ -30,7 +30,7 @@ class UringQueue final : public BlockQueue {
   const DiskFiles& files() const override { return files_; }
   std::uint32_t capacity() const override { return options_.capacity; }
   void register_memory(std::span<std::byte> memory) override;
-  void submit(std::span<const BlockRead> reads) override;
+  void submit(std::span<const BlockRequest> requests) override;
   void cancel(std::span<const std::uint64_t> ids) override;
   std::size_t reap(std::span<BlockResult> results) override;
   std::string description() const override;
@@ -44,7 +44,8 @@ class UringQueue final : public BlockQueue {
 
   void register_files();
   bool register_range(std::span<std::byte> memory);
-  void prepare(const BlockRead& read);
+  int buffer_of(const BlockRequest& request) const;
+  void prepare(const BlockRequest& request);
   int flush();
 
   const DiskFiles files_;

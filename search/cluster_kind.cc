@@ -122,7 +122,7 @@ std::uint64_t longest_read(const ClusterIndex& index) {
         std::max({longest, locator.list(c).bytes, locator.group(c).bytes, locator.whole(c).bytes});
   }
   longest = std::max<std::uint64_t>(longest, locator.geometry().record_bytes());
-  if (longest > disk::kMaxDiskReadBytes / 2) {
+  if (longest > disk::kMaxDiskRequestBytes / 2) {
     throw Error("a cluster of {} bytes is too large to be read from a disk: build more clusters",
                 longest);
   }

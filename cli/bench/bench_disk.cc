@@ -90,9 +90,9 @@ class DiskBench {
     axes.payloads = split_payloads(arguments_.payloads);
     axes.inflights = split_numbers(arguments_.depths, "--depth");
     axes.mixes = split_shares(arguments_.mixes, "--mix");
-    check_largest(axes.payloads, disk::kMaxDiskReadBytes, "--payload");
-    check_largest(axes.inflights, disk::kMaxQueuedReads, "--depth");
-    axes.batches = {disk::kMaxQueuedReads};  // reduced to the depth
+    check_largest(axes.payloads, disk::kMaxDiskRequestBytes, "--payload");
+    check_largest(axes.inflights, disk::kMaxQueuedRequests, "--depth");
+    axes.batches = {disk::kMaxQueuedRequests};  // reduced to the depth
     return axes;
   }
 

@@ -42,8 +42,8 @@ DiskLoad::DiskLoad(const DiskTarget& target) {
 }
 
 void DiskLoad::prepare(std::span<const BenchPoint> points) {
-  const transport::DiskEndpoint probe(disk::open_disk(files_, disk::kMaxQueuedReads),
-                                      {.max_read_bytes = disk::kMaxDiskReadBytes});
+  const transport::DiskEndpoint probe(disk::open_disk(files_, disk::kMaxQueuedRequests),
+                                      {.max_read_bytes = disk::kMaxDiskRequestBytes});
   model_ = probe.description();
   std::size_t bytes = 0;
   std::size_t threads = 0;
@@ -75,7 +75,7 @@ transport::LoadShape DiskLoad::shape_of(const BenchPoint& point) const {
 /// What is not of whole blocks is copied.
 transport::DiskEndpointOptions DiskLoad::endpoint_options(const BenchPoint& point) const {
   const bool whole = point.payload_bytes % file().block_bytes() == 0;
-  return {.max_read_bytes = disk::kMaxDiskReadBytes,
+  return {.max_read_bytes = disk::kMaxDiskRequestBytes,
           .max_staged_bytes = whole ? transport::kSmallReadBytes : point.payload_bytes};
 }
 

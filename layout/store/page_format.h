@@ -18,7 +18,7 @@ inline constexpr std::uint32_t kMaxStorePageBytes = 32768;
 /// The first bytes of every page. Whoever changes a page leaves `checksum` alone: it is set when
 /// the page is written and checked when it is read.
 struct StorePageHeader {
-  std::uint32_t checksum = 0;      ///< CRC-32C of all that follows it
+  std::uint32_t checksum = 0;      ///< page_checksum() (layout/pages/slotted_page.h)
   std::uint32_t page = 0;          ///< its own number
   std::uint64_t position = 0;      ///< in the log, behind the last change of the page
   std::uint16_t kind = 0;          ///< what its tuples are; the owner's words, 0 is none

@@ -18,7 +18,7 @@ Status DiskPages::start(std::span<const PageRequest> requests) {
     disk::Load& load = loads_[request.ticket];
     load.read = {.token = 0,
                  .offset = file_.offset + std::uint64_t{request.page} * file_.page_bytes,
-                 .destination = request.destination,
+                 .memory = request.destination,
                  .deadline = request.deadline,
                  .bytes = file_.page_bytes,
                  .file = 0};

@@ -32,7 +32,7 @@ VectorReader::VectorReader(disk::LoadQueue& queue, coroutines::Scheduler& schedu
   reads_ = std::make_unique<Read[]>(count_);
   for (std::uint32_t i = count_; i > 0; --i) {
     Read& read = reads_[i - 1];
-    read.load.read.destination = memory_.data() + (i - 1) * stretch_;
+    read.load.read.memory = memory_.data() + (i - 1) * stretch_;
     read.load.read.file = file_.file;
     read.next = std::exchange(free_, &read);
   }
@@ -65,7 +65,7 @@ VectorReader::Read* VectorReader::take_free() {
 
 /// Whether the read brings these blocks too: they begin in it or where it ends, and it has room.
 bool VectorReader::extend(Read& read, const disk::BlockRange& range) const {
-  disk::DiskRead& disk = read.load.read;
+  disk::DiskRequest& disk = read.load.read;
   const std::uint64_t bytes = range.offset + range.bytes - disk.offset;
   if (range.offset > disk.offset + disk.bytes || bytes > stretch_) return false;
   disk.bytes = static_cast<std::uint32_t>(bytes);

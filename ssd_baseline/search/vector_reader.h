@@ -76,7 +76,7 @@ class VectorReader {
     return file_.offset + std::uint64_t{id} * file_.vector_bytes;
   }
   const std::byte* vector(const Read& read, NodeId id) const {
-    return read.load.read.destination + (offset_of(id) - read.load.read.offset);
+    return read.load.read.memory + (offset_of(id) - read.load.read.offset);
   }
   Read* plan(std::span<const NodeId> ids, Ticks deadline);
   bool extend(Read& read, const disk::BlockRange& range) const;

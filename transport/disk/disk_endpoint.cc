@@ -60,7 +60,7 @@ Status DiskEndpoint::check(const ReadRequest& read) const {
   return {};
 }
 
-disk::DiskRead DiskEndpoint::plan(const ReadRequest& read, std::uint32_t number) {
+disk::DiskRequest DiskEndpoint::plan(const ReadRequest& read, std::uint32_t number) {
   const disk::BlockRange range = file().cover(read.offset, read.bytes);
   const bool straight = goes_straight(read);
   std::byte* const arrival = straight ? read.destination : staging_.data() + number * stretch_;
@@ -68,7 +68,7 @@ disk::DiskRead DiskEndpoint::plan(const ReadRequest& read, std::uint32_t number)
                     straight ? nullptr : arrival + range.skip};
   return {.token = number,
           .offset = range.offset,
-          .destination = arrival,
+          .memory = arrival,
           .deadline = now_ticks() + us_to_ticks(kReadLimitUs),
           .bytes = range.bytes};
 }
@@ -88,7 +88,7 @@ Status DiskEndpoint::post(std::span<const ReadRequest> reads) {
   if (Status status = engine_->post(reads_); !status.ok()) return status;
   free_.resize(free_.size() - reads_.size());
   device_reads_ += reads_.size();
-  for (const disk::DiskRead& read : reads_) device_bytes_ += read.bytes;
+  for (const disk::DiskRequest& read : reads_) device_bytes_ += read.bytes;
   for (const ReadRequest& read : reads) {
     if (read.bytes == 0) empty_.push_back(read.token);
   }

@@ -55,7 +55,7 @@ class DiskEndpoint final : public Endpoint {
   const disk::DiskFile& file() const { return *engine_->files().front(); }
   bool goes_straight(const ReadRequest& read) const;
   Status check(const ReadRequest& read) const;
-  disk::DiskRead plan(const ReadRequest& read, std::uint32_t number);
+  disk::DiskRequest plan(const ReadRequest& read, std::uint32_t number);
   bool finish(const disk::DiskCompletion& from, Completion& to);
 
   const DiskEndpointOptions options_;
@@ -68,7 +68,7 @@ class DiskEndpoint final : public Endpoint {
   std::uint64_t device_reads_ = 0;
   std::uint64_t device_bytes_ = 0;
   // Scratch of post() and poll().
-  std::vector<disk::DiskRead> reads_;
+  std::vector<disk::DiskRequest> reads_;
   std::vector<disk::DiskCompletion> completions_;
 };
 

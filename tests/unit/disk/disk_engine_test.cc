@@ -46,7 +46,7 @@ TEST_P(EveryEngine, BringsWhatPreadBrings) {
   const DiskFile& file = *engine->files()[0];
   Random random(3);
   for (int round = 0; round < 40; ++round) {
-    std::vector<DiskRead> reads;
+    std::vector<DiskRequest> reads;
     std::vector<std::pair<std::uint64_t, std::uint32_t>> asked;
     std::vector<std::uint32_t> skips;
     for (std::uint64_t i = 0; i < 16; ++i) {
@@ -89,7 +89,7 @@ TEST_P(EveryEngine, RefusesWhatIsNotAlignedOrOutside) {
   make_file(4 * kBlock);
   auto engine = open_engine();
   const std::uint32_t block = engine->files()[0]->block_bytes();
-  const auto code = [&](DiskRead wrong) {
+  const auto code = [&](DiskRequest wrong) {
     return engine->post(std::vector{read(0, 0), wrong}).code();
   };
   EXPECT_EQ(code(read(1, 1)), StatusCode::invalid_argument);
@@ -99,10 +99,10 @@ TEST_P(EveryEngine, RefusesWhatIsNotAlignedOrOutside) {
   EXPECT_EQ(code(read(1, 4 * kBlock - block, 2 * block)), StatusCode::invalid_argument);
   EXPECT_EQ(code(read(1, ~std::uint64_t{0} & ~std::uint64_t{kBlock - 1}, kBlock)),
             StatusCode::invalid_argument);
-  DiskRead wrong = read(1, 0);
-  wrong.destination += 1;
+  DiskRequest wrong = read(1, 0);
+  wrong.memory += 1;
   EXPECT_EQ(code(wrong), StatusCode::invalid_argument);
-  wrong.destination = nullptr;
+  wrong.memory = nullptr;
   EXPECT_EQ(code(wrong), StatusCode::invalid_argument);
   wrong = read(1, 0);
   wrong.file = 1;
@@ -122,7 +122,7 @@ TEST_P(EveryEngine, AnEmptyFileHasNothingToRead) {
 TEST_P(EveryEngine, TakesNoMoreReadsThanItHasRoomFor) {
   make_file(20 * kBlock);
   auto engine = open_engine();
-  std::vector<DiskRead> reads;
+  std::vector<DiskRequest> reads;
   for (std::uint64_t i = 0; i < 17; ++i) reads.push_back(read(i, i * kBlock));
   EXPECT_EQ(engine->post(reads).code(), StatusCode::resource_exhausted);
   EXPECT_EQ(engine->outstanding(), 0u);
@@ -155,7 +155,7 @@ TEST_P(EveryEngine, AFileThatBecomesShorterIsDataLoss) {
 TEST_P(EveryEngine, ClosesWithReadsOut) {
   make_file(20 * kBlock);
   auto engine = open_engine();
-  std::vector<DiskRead> reads;
+  std::vector<DiskRequest> reads;
   for (std::uint64_t i = 0; i < 16; ++i) reads.push_back(read(i, i * kBlock, 4 * kBlock));
   ASSERT_TRUE(engine->post(reads).ok());
   engine->close();
@@ -185,7 +185,7 @@ TEST_F(DiskTest, EveryThreadHasAnEngineOfTheSameFiles) {
   const auto work = [&](std::uint64_t first) {
     auto engine = open_disk(files, 4);
     for (std::uint64_t i = 0; i < 8; ++i) {
-      DiskRead second = read(first + 1, i * kBlock);
+      DiskRequest second = read(first + 1, i * kBlock);
       second.file = 1;
       ASSERT_TRUE(engine->post(std::vector{read(first, i * 8 * kBlock), second}).ok());
       await(*engine, 2);
@@ -219,8 +219,8 @@ TEST_F(DiskTest, SaysWhatItIs) {
 TEST_F(DiskTest, TheQueueIsNotOfAnySize) {
   make_file(1);
   EXPECT_THROW(open({.capacity = 0}), Error);
-  EXPECT_THROW(open({.capacity = kMaxQueuedReads + 1}), Error);
-  EXPECT_EQ(open({.capacity = kMaxQueuedReads})->room(), kMaxQueuedReads);
+  EXPECT_THROW(open({.capacity = kMaxQueuedRequests + 1}), Error);
+  EXPECT_EQ(open({.capacity = kMaxQueuedRequests})->room(), kMaxQueuedRequests);
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ TEST(DiskFile, FallsBackToThePageCacheWhereFilesLieInMemory) {
   const BlockRange all = files[0]->cover(0, static_cast<std::uint32_t>(content.size()));
   auto engine = open_disk(std::move(files), 4);
   HugeBuffer memory(all.bytes);
-  const DiskRead read{.destination = memory.data(), .deadline = in_us(kLongUs), .bytes = all.bytes};
+  const DiskRequest read{.memory = memory.data(), .deadline = in_us(kLongUs), .bytes = all.bytes};
   ASSERT_TRUE(engine->post({&read, 1}).ok());
   const auto found = await(*engine, 1);
   ASSERT_EQ(found.size(), 1u);

@@ -82,10 +82,10 @@ class DiskTest : public testing::Test {
   }
 
   /// Into the i-th stretch of memory_.
-  DiskRead read(std::uint64_t token, std::uint64_t offset, std::uint32_t bytes = kBlock) {
+  DiskRequest read(std::uint64_t token, std::uint64_t offset, std::uint32_t bytes = kBlock) {
     return {.token = token,
             .offset = offset,
-            .destination = destination(token),
+            .memory = destination(token),
             .deadline = in_us(kLongUs),
             .bytes = bytes};
   }

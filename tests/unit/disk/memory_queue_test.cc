@@ -25,7 +25,7 @@ TEST_F(MemoryQueueTest, AnEngineReadsWhatTheFileHolds) {
     const auto bytes = static_cast<std::uint32_t>(
         1 + random.below(std::min<std::uint64_t>(content_.size() - offset, 2 * kBlock)));
     const BlockRange range = engine.files()[0]->cover(offset, bytes);
-    const DiskRead read{7, range.offset, memory.data(), in_us(kLongUs), range.bytes, 0};
+    const DiskRequest read{7, range.offset, memory.data(), in_us(kLongUs), range.bytes, 0};
     ASSERT_TRUE(engine.post({&read, 1}).ok());
     const auto completions = await(engine, 1);
     ASSERT_EQ(completions.front().status, StatusCode::ok);
@@ -37,8 +37,8 @@ TEST_F(MemoryQueueTest, KnowsOneFileAndEndsWithIt) {
   make_file(kBlock + 100);
   const auto queue = open_queue();
   HugeBuffer memory(2 * kBlock);
-  const BlockRead reads[] = {{1, kBlock, memory.data(), kBlock, 0},
-                             {2, 0, memory.data() + kBlock, kBlock, 1}};
+  const BlockRequest reads[] = {{1, kBlock, memory.data(), kBlock, 0},
+                                {2, 0, memory.data() + kBlock, kBlock, 1}};
   queue->submit(reads);
   BlockResult results[4];
   ASSERT_EQ(queue->reap(results), 2u);

@@ -9,7 +9,7 @@ namespace {
 TEST_F(DiskTest, ABlockThatCannotBeReadFailsItsReadsOnly) {
   make_file(16 * kBlock);
   auto engine = open_faulty({.bad_blocks = {{.offset = 5 * kBlock + 100, .bytes = 1}}});
-  std::vector<DiskRead> reads;
+  std::vector<DiskRequest> reads;
   for (std::uint64_t i = 0; i < 8; ++i) reads.push_back(read(i, i * kBlock));
   reads.push_back(read(8, 3 * kBlock, 4 * kBlock));
   ASSERT_TRUE(engine->post(reads).ok());
@@ -26,7 +26,7 @@ TEST_F(DiskTest, ShortReadsGoOnUntilAllIsThere) {
   make_file(64 * kBlock + 77);
   auto engine = open_faulty({.short_rate = 0.8, .again_rate = 0.2});
   for (std::uint64_t round = 0; round < 20; ++round) {
-    std::vector<DiskRead> reads;
+    std::vector<DiskRequest> reads;
     for (std::uint64_t i = 0; i < 16; ++i) reads.push_back(read(i, i * 4 * kBlock, 4 * kBlock));
     // To the end of the file and past it.
     const BlockRange last = engine->files()[0]->cover(60 * kBlock, 4 * kBlock + 77);
@@ -65,7 +65,7 @@ TEST_F(DiskTest, AFlippedBitIsInsideTheRead) {
 TEST_F(DiskTest, AReadThatIsLateEndsTwice) {
   make_file(4 * kBlock);
   auto engine = open_faulty({.drop_rate = 1, .cancels = false});
-  DiskRead late = read(7, 0);
+  DiskRequest late = read(7, 0);
   late.deadline = in_us(1000);
   ASSERT_TRUE(engine->post(std::vector{late}).ok());
   const auto first = await(*engine, 1);
@@ -89,7 +89,7 @@ TEST_F(DiskTest, AReadThatIsLateEndsTwice) {
 TEST_F(DiskTest, ADeadlineCancelsItsRead) {
   make_file(4 * kBlock);
   auto engine = open_faulty({.drop_rate = 1});
-  std::vector<DiskRead> reads;
+  std::vector<DiskRequest> reads;
   for (std::uint64_t i = 0; i < 16; ++i) {
     reads.push_back(read(i, 0));
     if (i % 2 == 0) reads.back().deadline = 0;  // has passed
@@ -109,7 +109,7 @@ TEST_F(DiskTest, LateReadsOfARealDiskComeBack) {
   make_file(32 * kBlock);
   auto engine = open();
   for (int round = 0; round < 50; ++round) {
-    std::vector<DiskRead> reads;
+    std::vector<DiskRequest> reads;
     for (std::uint64_t i = 0; i < 16; ++i) {
       reads.push_back(read(i, i * kBlock));
       reads.back().deadline = 0;
@@ -130,7 +130,7 @@ TEST_F(DiskTest, LateReadsOfARealDiskComeBack) {
 TEST_F(DiskTest, ManyDeadlinesFitFewCompletions) {
   make_file(kBlock);
   auto engine = open_faulty({.drop_rate = 1, .cancels = false}, 1000);
-  std::vector<DiskRead> reads;
+  std::vector<DiskRequest> reads;
   for (std::uint64_t i = 0; i < 16; ++i) {
     reads.push_back(read(i, 0));
     reads.back().deadline = 0;

@@ -1,4 +1,4 @@
-// One read from its first submission to its end, over as many results as that takes.
+// One request from its first submission to its end, over as many results as that takes.
 #pragma once
 
 #include <cerrno>
@@ -8,12 +8,12 @@
 
 namespace farvec::disk {
 
-/// What a result of the kernel means for a read.
-class ReadProgress {
+/// What a result of the kernel means for a request.
+class DiskProgress {
  public:
-  ReadProgress() = default;
+  DiskProgress() = default;
   /// `asked` bytes in whole blocks, of which `wanted` lie inside the file.
-  ReadProgress(std::uint32_t asked, std::uint32_t wanted) : asked_(asked), wanted_(wanted) {}
+  DiskProgress(std::uint32_t asked, std::uint32_t wanted) : asked_(asked), wanted_(wanted) {}
 
   /// Takes bytes or -errno. True when the rest, from done() on, has to be submitted again: at most
   /// once per block, and kMaxRetries times without any progress.
@@ -32,10 +32,10 @@ class ReadProgress {
 
   std::uint32_t done() const { return done_; }
   std::uint32_t rest() const { return asked_ - done_; }
-  /// How many of the wanted bytes have arrived.
+  /// How many of the wanted bytes are done.
   std::uint32_t arrived() const { return done_ < wanted_ ? done_ : wanted_; }
   StatusCode status() const { return status_; }
-  /// errno of a read that failed, 0 of one that ended early.
+  /// errno of a request that failed, 0 of one that ended early.
   std::int32_t error() const { return error_; }
 
  private:
@@ -56,6 +56,8 @@ class ReadProgress {
       case EAGAIN:
       case EINTR:
       case ENOMEM:
+      case ENOSPC:
+      case EDQUOT:
         return StatusCode::resource_exhausted;
       case ENODEV:
       case ENXIO:

@@ -1,19 +1,19 @@
-#include "disk/read_progress.h"
+#include "disk/disk_progress.h"
 
 #include <gtest/gtest.h>
 
 namespace farvec::disk {
 namespace {
 
-TEST(ReadProgress, EndsWhenAllHasArrived) {
-  ReadProgress read(4096, 4096);
+TEST(DiskProgress, EndsWhenAllHasArrived) {
+  DiskProgress read(4096, 4096);
   EXPECT_FALSE(read.take(4096, 512));
   EXPECT_EQ(read.status(), StatusCode::ok);
   EXPECT_EQ(read.arrived(), 4096u);
 }
 
-TEST(ReadProgress, GoesOnWhereAShortReadStopped) {
-  ReadProgress read(4096, 4096);
+TEST(DiskProgress, GoesOnWhereAShortReadStopped) {
+  DiskProgress read(4096, 4096);
   EXPECT_TRUE(read.take(512, 512));
   EXPECT_EQ(read.done(), 512u);
   EXPECT_EQ(read.rest(), 3584u);
@@ -22,22 +22,22 @@ TEST(ReadProgress, GoesOnWhereAShortReadStopped) {
   EXPECT_EQ(read.status(), StatusCode::ok);
 }
 
-TEST(ReadProgress, TheEndOfTheFileIsNoError) {
-  ReadProgress read(4096, 1000);
+TEST(DiskProgress, TheEndOfTheFileIsNoError) {
+  DiskProgress read(4096, 1000);
   EXPECT_TRUE(read.take(512, 512));
   EXPECT_FALSE(read.take(488, 512));
   EXPECT_EQ(read.status(), StatusCode::ok);
   EXPECT_EQ(read.arrived(), 1000u);
-  ReadProgress grown(4096, 1000);  // the file became longer meanwhile
+  DiskProgress grown(4096, 1000);  // the file became longer meanwhile
   EXPECT_FALSE(grown.take(4096, 512));
   EXPECT_EQ(grown.arrived(), 1000u);
 }
 
-TEST(ReadProgress, AFileThatBecameShorterIsDataLoss) {
-  ReadProgress empty(4096, 4096);
+TEST(DiskProgress, AFileThatBecameShorterIsDataLoss) {
+  DiskProgress empty(4096, 4096);
   EXPECT_FALSE(empty.take(0, 512));
   EXPECT_EQ(empty.status(), StatusCode::data_loss);
-  ReadProgress part(4096, 4096);
+  DiskProgress part(4096, 4096);
   EXPECT_TRUE(part.take(1024, 512));
   EXPECT_FALSE(part.take(100, 512));
   EXPECT_EQ(part.status(), StatusCode::data_loss);
@@ -45,8 +45,8 @@ TEST(ReadProgress, AFileThatBecameShorterIsDataLoss) {
   EXPECT_EQ(part.error(), 0);
 }
 
-TEST(ReadProgress, RetriesAreCountedFromTheLastProgress) {
-  ReadProgress read(4096, 4096);
+TEST(DiskProgress, RetriesAreCountedFromTheLastProgress) {
+  DiskProgress read(4096, 4096);
   for (int part = 0; part < 8; ++part) {
     for (int retry = 0; retry < 8; ++retry) ASSERT_TRUE(read.take(-EAGAIN, 512));
     EXPECT_EQ(read.take(512, 512), part < 7);
@@ -54,22 +54,22 @@ TEST(ReadProgress, RetriesAreCountedFromTheLastProgress) {
   EXPECT_EQ(read.status(), StatusCode::ok);
 }
 
-TEST(ReadProgress, ErrorsKeepTheirNumber) {
+TEST(DiskProgress, ErrorsKeepTheirNumber) {
   const std::pair<int, StatusCode> cases[] = {{EIO, StatusCode::data_loss},
                                               {ECANCELED, StatusCode::cancelled},
                                               {ENODEV, StatusCode::unavailable},
                                               {ENOMEM, StatusCode::resource_exhausted},
                                               {EINVAL, StatusCode::invalid_argument}};
   for (const auto& [error, status] : cases) {
-    ReadProgress read(512, 512);
+    DiskProgress read(512, 512);
     EXPECT_FALSE(read.take(-error, 512));
     EXPECT_EQ(read.error(), error);
     EXPECT_EQ(read.status(), status);
   }
 }
 
-TEST(ReadProgress, RetriesAreBounded) {
-  ReadProgress read(512, 512);
+TEST(DiskProgress, RetriesAreBounded) {
+  DiskProgress read(512, 512);
   int submissions = 1;
   while (read.take(-EAGAIN, 512)) ++submissions;
   EXPECT_EQ(submissions, 9);

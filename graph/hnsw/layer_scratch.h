@@ -1,0 +1,120 @@
+// Candidates of an HNSW search, and one search's working memory.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <tuple>
+#include <vector>
+
+#include "base/types.h"
+#include "graph/hnsw/handle_set.h"
+
+namespace farvec::graph {
+
+struct Candidate {
+  float distance = 0;
+  NodeId id = kInvalidNode;  ///< the caller's
+  Handle handle = kNoHandle;
+  bool operator==(const Candidate&) const = default;
+};
+
+/// Nearer, then of smaller id: the order of results, whatever the order of visits.
+inline bool operator<(const Candidate& a, const Candidate& b) {
+  return std::tie(a.distance, a.id, a.handle) < std::tie(b.distance, b.id, b.handle);
+}
+
+/// One search's working memory, reused between searches; grows to the largest search seen.
+class LayerScratch {
+ public:
+  /// The answer of the last layer, nearest first, without marked vertices; with passed(), where the
+  /// next layer begins.
+  std::span<const Candidate> found() const { return found_; }
+  /// The nearest marked vertex of the last layer, if it met one.
+  std::span<const Candidate> passed() const { return {&passed_, has_passed_ ? 1u : 0u}; }
+
+  /// Begins a layer with what the last one found and passed.
+  void begin_layer(std::size_t list) {
+    list_ = list;
+    visited_.reset(kVisitsPerCandidate * list);
+    fresh_.clear();
+    starts_.assign(found_.begin(), found_.end());
+    std::make_heap(found_.begin(), found_.end());
+    while (found_.size() > list_) drop_farthest();
+    for (const Candidate& start : starts_) begin_at(start);
+    if (has_passed_) begin_at(passed_);
+  }
+
+  /// Begins a search: nothing found.
+  void clear() {
+    found_.clear();
+    has_passed_ = false;
+  }
+
+  void add(const Candidate& candidate, bool marked) {
+    if (!near_enough(candidate)) return;
+    push_fresh(candidate);
+    if (marked) {
+      if (!has_passed_ || candidate < passed_) passed_ = candidate;
+      has_passed_ = true;
+      return;
+    }
+    found_.push_back(candidate);
+    std::push_heap(found_.begin(), found_.end());
+    if (found_.size() > list_) drop_farthest();
+  }
+
+  /// The nearest candidate that was not taken yet; false when no more of them can lead nearer.
+  bool take(Candidate& candidate) {
+    if (fresh_.empty()) return false;
+    std::pop_heap(fresh_.begin(), fresh_.end(), after);
+    candidate = fresh_.back();
+    fresh_.pop_back();
+    return found_.size() < list_ || !(found_.front() < candidate);
+  }
+
+  void end_layer() { std::sort_heap(found_.begin(), found_.end()); }
+
+  /// True the first time in this layer.
+  bool visit(Handle handle) { return visited_.insert(handle); }
+
+  std::vector<Handle> neighbors;  ///< of the vertex that is expanded
+  std::size_t dram_bytes() const {
+    return visited_.dram_bytes() + neighbors.capacity() * sizeof(Handle) +
+           (found_.capacity() + fresh_.capacity() + starts_.capacity()) * sizeof(Candidate);
+  }
+
+ private:
+  static constexpr std::size_t kVisitsPerCandidate = 16;  ///< the set grows beyond if need be
+
+  static bool after(const Candidate& a, const Candidate& b) { return b < a; }
+
+  /// Never true of a distance that is not a number.
+  bool near_enough(const Candidate& c) const {
+    if (c.distance != c.distance) return false;
+    return found_.size() < list_ || c < found_.front();
+  }
+  void push_fresh(const Candidate& candidate) {
+    fresh_.push_back(candidate);
+    std::push_heap(fresh_.begin(), fresh_.end(), after);
+  }
+  void begin_at(const Candidate& start) {
+    visited_.insert(start.handle);
+    push_fresh(start);
+  }
+  void drop_farthest() {
+    std::pop_heap(found_.begin(), found_.end());
+    found_.pop_back();
+  }
+
+  std::size_t list_ = 1;
+  std::vector<Candidate> found_;  ///< during a layer a heap, farthest first
+  std::vector<Candidate> fresh_;  ///< a heap, nearest first
+  std::vector<Candidate> starts_;
+  Candidate passed_;
+  bool has_passed_ = false;
+  HandleSet visited_;
+};
+
+}  // namespace farvec::graph

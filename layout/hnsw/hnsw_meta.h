@@ -1,0 +1,79 @@
+// Page 0 of an HNSW graph: what it is, and where everything begins.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/status.h"
+#include "base/types.h"
+#include "layout/hnsw/hnsw_shape.h"
+
+namespace farvec::layout {
+
+inline constexpr std::uint64_t kHnswMagic = 0x57534e4856524146;  // "FARVHNSW"
+inline constexpr std::uint32_t kHnswVersion = 1;
+
+/// What never changes.
+struct HnswParameters {
+  std::uint64_t magic = kHnswMagic;
+  std::uint32_t version = kHnswVersion;
+  std::uint32_t page_bytes = 8192;
+  std::uint32_t dimension = 0;
+  std::uint32_t m = 24;
+  std::uint32_t ef_construction = 200;
+  std::uint8_t type = 0;    ///< ElementType of the stored vectors
+  std::uint8_t metric = 0;  ///< Metric
+  std::uint8_t max_level = kHnswMaxLevel;
+  std::uint8_t zero = 0;
+  std::uint64_t seed = 1;  ///< of the levels
+  std::uint64_t zero2 = 0;
+};
+static_assert(sizeof(HnswParameters) == 48);
+
+/// What changes.
+struct HnswState {
+  std::uint32_t loaded = 0;    ///< 0 until everything was there once
+  std::uint32_t vertices = 0;  ///< that are not marked
+  std::uint32_t marked = 0;
+  PageNumber entry_page = kNoPage;  ///< where searches begin; none in an empty graph
+  std::uint16_t entry_slot = 0xffff;
+  std::uint16_t entry_level = 0;
+  PageNumber insert_page = kNoPage;  ///< where new vertices go that nobody else has a page for
+  PageNumber free_pages = kNoPage;   ///< first page of the list of those with free space
+  PageNumber id_map = kNoPage;       ///< root
+  std::uint32_t id_map_height = 0;   ///< of the root above the leaves
+  PageNumber partitions = kNoPage;   ///< first page of colocation's, or none
+  std::array<std::uint32_t, kHnswPageKinds> pages{};  ///< by HnswPageKind; unused ones are not told
+  std::uint32_t zero = 0;
+
+  HnswPlace entry() const { return {entry_page, entry_slot}; }
+  void set_entry(HnswPlace place, std::uint32_t level) {
+    entry_page = place.page;
+    entry_slot = place.slot;
+    entry_level = static_cast<std::uint16_t>(level);
+  }
+  std::uint32_t& pages_of(HnswPageKind kind) { return pages[static_cast<std::size_t>(kind)]; }
+};
+static_assert(sizeof(HnswState) == 64);
+
+/// The tuple at slot 0 of page 0.
+struct HnswMeta {
+  HnswParameters parameters;
+  HnswState state;
+
+  ElementType type() const { return static_cast<ElementType>(parameters.type); }
+  Metric metric() const { return static_cast<Metric>(parameters.metric); }
+  HnswShape shape() const {
+    return {parameters.page_bytes, parameters.dimension, type(), parameters.m,
+            parameters.max_level};
+  }
+};
+static_assert(sizeof(HnswMeta) == 112 && offsetof(HnswMeta, state) == 48);
+
+/// The meta data of page 0. data_loss when it is none or contradicts itself; failed_precondition
+/// when it is of another version or was never finished. The messages say what.
+Result<HnswMeta> read_hnsw_meta(std::span<const std::byte> page);
+
+}  // namespace farvec::layout

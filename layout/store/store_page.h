@@ -1,0 +1,83 @@
+// Tuples at numbered slots of a page: header, slots, free bytes, tuples up to the page's end.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "layout/store/page_format.h"
+
+namespace farvec::layout {
+
+/// Tuples begin at multiples of this, counted from the page's start; what lies between the end of
+/// one and the next such place is zero.
+inline constexpr std::uint32_t kTupleAlignment = 4;
+
+/// Where a tuple lies. Unused slots are zero.
+struct StoreSlot {
+  std::uint16_t offset = 0;  ///< from the page's start
+  std::uint16_t bytes = 0;
+};
+static_assert(sizeof(StoreSlot) == 4);
+
+/// Whether a page may have so many bytes.
+constexpr bool is_store_page_bytes(std::uint64_t bytes) {
+  return bytes >= kMinStorePageBytes && bytes <= kMaxStorePageBytes && (bytes & (bytes - 1)) == 0;
+}
+
+/// The longest tuple that an empty page of so many bytes takes.
+constexpr std::uint32_t max_tuple_bytes(std::uint32_t page_bytes) {
+  return page_bytes - static_cast<std::uint32_t>(sizeof(StorePageHeader) + sizeof(StoreSlot));
+}
+
+/// A page that check() has found sound, or that apply_change() has left so. Borrows the bytes.
+class StorePage {
+ public:
+  /// Of a page from the buffer; not checked.
+  explicit StorePage(std::span<const std::byte> bytes) : bytes_(bytes) {}
+
+  /// data_loss when the bytes are not page `number`: length, number, slots that reach into tuples,
+  /// tuples outside of the page or across each other, counts that do not add up. Everything that
+  /// is read of a page later relies on this; the checksum is looked at elsewhere.
+  static Result<StorePage> check(std::span<const std::byte> bytes, PageNumber number);
+
+  StorePageHeader header() const { return load_unaligned<StorePageHeader>(bytes_.data()); }
+  std::uint32_t slots() const { return header().slots; }
+
+  /// Empty when the slot is unused, or is none of the page's.
+  std::span<const std::byte> tuple(std::uint32_t slot) const;
+
+  /// The longest tuple that can be put at a new slot, after compaction if need be. 0: none.
+  std::uint32_t room() const;
+
+  /// Bytes between slots and tuples; zero.
+  std::uint32_t hole_bytes() const;
+
+  std::span<const std::byte> bytes() const { return bytes_; }
+
+ private:
+  friend class PageTuples;
+  StoreSlot slot(std::uint32_t i) const {
+    return load_unaligned<StoreSlot>(bytes_.data() + sizeof(StorePageHeader) +
+                                     i * sizeof(StoreSlot));
+  }
+  bool has_sound_tuples(const StorePageHeader& header) const;
+
+  std::span<const std::byte> bytes_;
+};
+
+/// Makes `page` an empty one: no slots, kind 0, changed by nothing.
+void format_page(std::span<std::byte> page, PageNumber number);
+
+/// Sets the checksum of a page that is going to be written.
+void seal_page(std::span<std::byte> page);
+
+/// check() after the checksum: for bytes from a disk.
+Status check_sealed_page(std::span<const std::byte> page, PageNumber number);
+
+/// Where in the log the page's last change ends.
+void set_page_position(std::span<std::byte> page, std::uint64_t position);
+
+}  // namespace farvec::layout

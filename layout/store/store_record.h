@@ -1,0 +1,62 @@
+// Records of a page store's log: the changes of one update, or an image of a page.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/status.h"
+#include "layout/store/page_format.h"
+
+namespace farvec::layout {
+
+enum class StoreRecordKind : std::uint32_t {
+  changes = 1,  ///< one part per page, in the order of their numbers: its changes
+  image = 2,    ///< one part: the page without its hole
+};
+
+/// Begins a record.
+struct StoreRecordHeader {
+  std::uint32_t kind = 0;
+  std::uint32_t parts = 0;
+};
+static_assert(sizeof(StoreRecordHeader) == 8);
+
+/// Before the bytes of a part.
+struct StorePartHeader {
+  PageNumber page = 0;
+  std::uint32_t bytes = 0;
+};
+static_assert(sizeof(StorePartHeader) == 8);
+
+/// A part of a record. Borrows its bytes.
+struct StorePart {
+  PageNumber page = 0;
+  std::span<const std::byte> bytes;
+};
+
+/// Goes through a record's parts. What a log gave back is not trusted beyond what decode_record(),
+/// decode_change(), apply_change() and decode_image() look at.
+struct StoreRecord {
+  StoreRecordKind kind = StoreRecordKind::changes;
+  std::vector<StorePart> parts;
+};
+
+/// Takes a record apart, whose bytes it borrows; `record` is used again. data_loss when the bytes
+/// are none: another kind, parts that are cut off or whose pages do not ascend.
+Status decode_record(std::span<const std::byte> bytes, StoreRecord& record);
+
+/// The stretches of a page that its image keeps, one behind the other: all but the hole.
+struct PageImage {
+  std::span<const std::byte> front;  ///< header and slots
+  std::span<const std::byte> back;   ///< tuples
+  std::size_t bytes() const { return front.size() + back.size(); }
+};
+PageImage image_of(std::span<const std::byte> page);
+
+/// Makes a sound page of its image; data_loss when the bytes are no image of page `number`, and
+/// `page` is then anything.
+Status decode_image(std::span<const std::byte> image, PageNumber number, std::span<std::byte> page);
+
+}  // namespace farvec::layout
