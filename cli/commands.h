@@ -20,16 +20,22 @@ void register_bench_service_command(Command& bench);
 void register_build_command(Command& tool);
 /// Below `farvec build`.
 void register_build_cluster_command(Command& build);
+/// Below `farvec build`.
+void register_build_hnsw_command(Command& build);
 void register_convert_command(Command& tool);
 void register_dataset_command(Command& tool);
+void register_delete_command(Command& tool);
 void register_devices_command(Command& tool);
+void register_insert_command(Command& tool);
 void register_inspect_command(Command& tool);
 void register_place_command(Command& tool);
 void register_probe_counts_command(Command& tool);
 void register_publish_command(Command& tool);
 void register_regroup_command(Command& tool);
+void register_runbook_command(Command& tool);
 void register_search_command(Command& tool);
 void register_status_command(Command& tool);
 void register_sweep_command(Command& tool);
+void register_vacuum_command(Command& tool);
 
 }  // namespace farvec::cli

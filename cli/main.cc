@@ -25,15 +25,19 @@ void register_commands(farvec::CommandLine& tool) {
   farvec::cli::register_build_command(tool);
   farvec::cli::register_convert_command(tool);
   farvec::cli::register_dataset_command(tool);
+  farvec::cli::register_delete_command(tool);
   farvec::cli::register_devices_command(tool);
+  farvec::cli::register_insert_command(tool);
   farvec::cli::register_inspect_command(tool);
   farvec::cli::register_place_command(tool);
   farvec::cli::register_probe_counts_command(tool);
   farvec::cli::register_publish_command(tool);
   farvec::cli::register_regroup_command(tool);
+  farvec::cli::register_runbook_command(tool);
   farvec::cli::register_search_command(tool);
   farvec::cli::register_status_command(tool);
   farvec::cli::register_sweep_command(tool);
+  farvec::cli::register_vacuum_command(tool);
 }
 
 }  // namespace

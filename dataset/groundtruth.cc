@@ -25,8 +25,10 @@ bool is_ibin(const std::string& suffix) {
 }
 
 [[noreturn]] void refuse_suffix(const std::string& path) {
-  throw Error("'{}' has the unknown suffix '{}': ground truth is kept in .ibin, .gt100 (or another number), .ivecs or .hdf5",
-              path, suffix_of(path));
+  throw Error(
+      "'{}' has the unknown suffix '{}': ground truth is kept in .ibin, .gt100 (or another "
+      "number), .ivecs or .hdf5",
+      path, suffix_of(path));
 }
 
 GroundTruth read_ibin(const std::string& path) {

@@ -25,12 +25,14 @@ struct GroundTruth {
   bool has_distances() const { return !distances.empty(); }
 };
 
-/// True for .ibin, .gt and a number, and .ivecs, and for ":neighbors" of an HDF5 file: ids, not vectors.
+/// True for .ibin, .gt and a number, and .ivecs, and for ":neighbors" of an HDF5 file: ids, not
+/// vectors.
 bool is_groundtruth_name(const std::string& path);
 
-/// Reads .ibin, or .gt and a number: u32 queries, u32 k, ids (u32), then distances (f32) or nothing, told apart by the
-/// size of the file; .ivecs, which has no distances; or an ann-benchmarks HDF5 file, whose
-/// distances are converted to those of Metric. Throws Error when the sizes do not fit.
+/// Reads .ibin, or .gt and a number: u32 queries, u32 k, ids (u32), then distances (f32) or
+/// nothing, told apart by the size of the file; .ivecs, which has no distances; or an
+/// ann-benchmarks HDF5 file, whose distances are converted to those of Metric. Throws Error when
+/// the sizes do not fit.
 GroundTruth read_groundtruth(const std::string& path);
 
 /// For the beginning of long work: fails where write_groundtruth would fail at its end. Throws

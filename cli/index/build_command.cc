@@ -186,6 +186,7 @@ void register_build_command(Command& tool) {
       "    --out sift1m.index");
   graph.callback([arguments, graph] { build(graph, *arguments); });
   register_build_cluster_command(command);
+  register_build_hnsw_command(command);
 }
 
 }  // namespace farvec::cli

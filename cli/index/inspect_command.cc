@@ -8,6 +8,8 @@
 
 #include "base/command_line.h"
 #include "cli/commands.h"
+#include "cli/hnsw/hnsw_inspection.h"
+#include "cli/hnsw/page_access.h"
 #include "cli/index/inspection.h"
 #include "layout/region/index_directory.h"
 
@@ -99,6 +101,9 @@ void print_json(const layout::IndexDirectory& index, const Inspection& own, bool
 }
 
 void inspect(const InspectArguments& arguments) {
+  if (is_hnsw(arguments.directory)) {
+    return inspect_hnsw(arguments.directory, {arguments.json, arguments.verify});
+  }
   const auto index = layout::IndexDirectory::open(arguments.directory);
   if (arguments.verify) index.verify({.threads = arguments.threads});
   const std::unique_ptr<Inspection> own =
@@ -125,6 +130,8 @@ void register_inspect_command(Command& tool) {
       "graph\n"
       "is shown alone, for its codes are in its records. Strays are members that a cluster has by\n"
       "their address.\n"
+      "Of an HNSW graph on pages --verify reads every page and looks whether every edge, id and\n"
+      "count agrees with the others.\n"
       "Example:\n  farvec inspect sift1m.index --verify");
   command.callback([arguments] { inspect(*arguments); });
 }

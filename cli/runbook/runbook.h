@@ -28,17 +28,17 @@ struct RunbookStep {
 };
 
 struct Runbook {
-  std::string dataset;        ///< as the file names it
+  std::string dataset;           ///< as the file names it
   std::uint64_t max_points = 0;  ///< live at a time at most, as the file says
   std::vector<RunbookStep> steps = {};
 };
 
 /// Reads a YAML file of the streaming track of big-ann-benchmarks: below the name of a data set
-/// `max_pts` and steps by their numbers, each with `operation` (insert, delete, search, replace) and
-/// `start` and `end`, or for replace `tags_start`, `tags_end`, `ids_start` and `ids_end`. Other keys
-/// of the data set (`gt_url`) are passed over. `dataset` chooses where the file has several; empty
-/// takes the only one. Throws Error with the file and the step: what is no runbook, steps that are
-/// not numbered 1, 2, 3, ..., ranges that are empty.
+/// `max_pts` and steps by their numbers, each with `operation` (insert, delete, search, replace)
+/// and `start` and `end`, or for replace `tags_start`, `tags_end`, `ids_start` and `ids_end`. Other
+/// keys of the data set (`gt_url`) are passed over. `dataset` chooses where the file has several;
+/// empty takes the only one. Throws Error with the file and the step: what is no runbook, steps
+/// that are not numbered 1, 2, 3, ..., ranges that are empty.
 Runbook read_runbook(const std::string& path, const std::string& dataset);
 
 /// The vectors that are there after some steps: a row of the data for every live id.
@@ -46,8 +46,8 @@ class LiveSet {
  public:
   explicit LiveSet(std::uint64_t ids) : rows_(ids, kInvalidNode) {}
 
-  /// Throws Error naming the step when it inserts what is there, or deletes or replaces what is not,
-  /// or leaves the ids or the data.
+  /// Throws Error naming the step when it inserts what is there, or deletes or replaces what is
+  /// not, or leaves the ids or the data.
   void apply(const RunbookStep& step);
 
   std::uint64_t count() const { return count_; }

@@ -32,8 +32,7 @@ NodeId field(const StepPlace& place, const YAML::Node& step, const char* name) {
 StepKind parse_kind(const StepPlace& place, const YAML::Node& step) {
   const YAML::Node word = step["operation"];
   const std::string name = word && word.IsScalar() ? word.Scalar() : "";
-  for (const auto kind :
-       {StepKind::insert, StepKind::erase, StepKind::replace, StepKind::search}) {
+  for (const auto kind : {StepKind::insert, StepKind::erase, StepKind::replace, StepKind::search}) {
     if (name == to_string(kind)) return kind;
   }
   throw Error("'{}', step {}: operation '{}' is none of insert, delete, replace, search",

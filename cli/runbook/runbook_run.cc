@@ -78,8 +78,8 @@ class Run {
     // Of unit vectors the index has other distances than the truth: there ids decide.
     const float* const distances =
         input_.metric == Metric::cosine ? nullptr : found.distances.data();
-    outcome.recall = dataset::recall_at_k({found.ids.data(), distances, queries, input_.k}, truth,
-                                          input_.k);
+    outcome.recall =
+        dataset::recall_at_k({found.ids.data(), distances, queries, input_.k}, truth, input_.k);
   }
 
   const TruthInput& input_;

@@ -16,12 +16,12 @@ namespace farvec::cli {
 /// What one step did.
 struct StepOutcome {
   RunbookStep step;
-  std::uint64_t live = 0;       ///< vectors behind it
+  std::uint64_t live = 0;        ///< vectors behind it
   std::uint64_t operations = 0;  ///< inserts, deletes, replacements or searches
-  double seconds = 0;           ///< of the index; without the truth
-  DiskBytes disk = {};               ///< read and written in it
+  double seconds = 0;            ///< of the index; without the truth
+  DiskBytes disk = {};           ///< read and written in it
   std::uint64_t stored_bytes = 0;
-  double recall = 0;            ///< of a search
+  double recall = 0;  ///< of a search
   double p50_us = 0;
   double p99_us = 0;
 

@@ -25,9 +25,9 @@ dataset::GroundTruth compute(const TruthInput& input, const LiveSet& live) {
   for (const NodeId id : ids) rows.push_back(live.row_of(id));
   ViewReader base(input.data, std::move(rows), "the vectors that are there");
   ViewReader queries(input.queries, "the queries");
-  dataset::GroundTruth truth = dataset::exact_neighbors(
-      base, queries, exact_distance(input.metric, base.info()),
-      {.k = input.k, .threads = input.threads, .quiet = input.quiet});
+  dataset::GroundTruth truth =
+      dataset::exact_neighbors(base, queries, exact_distance(input.metric, base.info()),
+                               {.k = input.k, .threads = input.threads, .quiet = input.quiet});
   for (NodeId& id : truth.ids) id = ids[id];
   return truth;
 }

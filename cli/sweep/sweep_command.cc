@@ -9,6 +9,8 @@
 #include "base/error.h"
 #include "base/quantity.h"
 #include "cli/commands.h"
+#include "cli/hnsw/hnsw_sweep.h"
+#include "cli/hnsw/page_access.h"
 #include "cli/interrupt.h"
 #include "cli/report/machine.h"
 #include "cli/report/measurement.h"
@@ -17,6 +19,7 @@
 #include "cli/search/search_rules.h"
 #include "cli/sweep/sweep_run.h"
 #include "dataset/groundtruth.h"
+#include "rpc/option_rules.h"
 #include "rpc/tls_flags.h"
 #include "search/index_loader.h"
 
@@ -41,6 +44,9 @@ struct SweepArguments {
   std::string json;
   bool resume = false;
   bool overwrite = false;
+  std::string searches = "sync,parallel,pipelined";
+  std::string buffers = "10%,50%";
+  std::uint32_t min_complete = 6;
   DiskArguments disk;
   std::uint32_t k = 10;
   std::uint32_t passes = 5;
@@ -202,22 +208,69 @@ class Sweep {
   std::vector<std::unique_ptr<SweepTier>> tiers_;
 };
 
+const rpc::OptionRule kPagedOptions[] = {
+    {"--search", false, "HNSW graphs on pages"},
+    {"--buffer", false, "HNSW graphs on pages, whose buffer it is"},
+    {"--min-complete", false, "HNSW graphs on pages"},
+};
+
 /// Refuses options that would be ignored, before anything is loaded.
 void check_options(const Command& command, const SweepArguments& arguments) {
+  rpc::refuse_unused(command, kPagedOptions);
   const auto directory = layout::IndexDirectory::open(arguments.index);
   const auto tiers = tiers::parse_tiers(arguments.tiers);
   refuse_unused_options(command, {directory.manifest(), arguments.index, tiers});
 }
 
-void sweep(const Command& command, const SweepArguments& arguments) {
-  check_options(command, arguments);
+void check_numbers(const SweepArguments& arguments) {
   if (arguments.k == 0) throw Error("--k must be at least 1");
   if (arguments.passes == 0) throw Error("--passes must be at least 1");
   if (!(arguments.pass_ms > 0)) throw Error("--pass-ms must be more than 0");
-  ExistingFile existing = ExistingFile::refuse;
-  if (arguments.overwrite) existing = ExistingFile::overwrite;
-  if (arguments.resume) existing = ExistingFile::resume;
-  SweepFile file(arguments.json, existing);
+}
+
+ExistingFile existing_file(const SweepArguments& arguments) {
+  if (arguments.overwrite) return ExistingFile::overwrite;
+  return arguments.resume ? ExistingFile::resume : ExistingFile::refuse;
+}
+
+/// Of an HNSW graph on pages, whose searches have a buffer and no tier.
+void sweep_pages(const Command& command, const SweepArguments& arguments) {
+  std::vector<rpc::OptionRule> rules;
+  for (const char* option :
+       {"--width", "--probe", "--prune-ratio", "--dedup", "--merge-gap", "--tier", "--cache-bytes",
+        "--memory-budget", "--pass-ms", "--line-ns"}) {
+    rules.push_back({option, false, "indexes that are no HNSW graph on pages"});
+  }
+  for (const char* option : search::kPageOptions) {
+    rules.push_back({option, false, "slotted pages (`build graph --layout slotted`)"});
+  }
+  rpc::refuse_unused(command, rules);
+  check_numbers(arguments);
+  SweepFile file(arguments.json, existing_file(arguments));
+  const InterruptGuard watch;
+  constexpr std::uint32_t kAutoSlots = 8;
+  std::vector<std::uint32_t> slots = split_slots(arguments.slots);
+  std::replace(slots.begin(), slots.end(), 0u, kAutoSlots);
+  sweep_hnsw({.index = arguments.index,
+              .searches = split_words(arguments.searches),
+              .buffers = split_words(arguments.buffers),
+              .lists = split_numbers(arguments.lists, "--list"),
+              .slots = slots,
+              .threads = split_numbers(arguments.threads, "--threads"),
+              .min_complete = arguments.min_complete,
+              .k = arguments.k,
+              .passes = arguments.passes,
+              .queries = arguments.queries,
+              .groundtruth = arguments.groundtruth,
+              .range = arguments.range},
+             file);
+}
+
+void sweep(const Command& command, const SweepArguments& arguments) {
+  if (is_hnsw(arguments.index)) return sweep_pages(command, arguments);
+  check_options(command, arguments);
+  check_numbers(arguments);
+  SweepFile file(arguments.json, existing_file(arguments));
   const InterruptGuard watch;
   Sweep sweep(arguments);
   const ReportContext context = sweep.context();
@@ -255,6 +308,26 @@ void add_cluster_options(Command& command, SweepArguments& a) {
                   "Cluster indexes only: vectors that lie apart with at most this many bytes\n"
                   "(4096, 4KiB) between them share a read [what a request costs on the tier]")
       .size();
+}
+
+void add_page_options(Command& command, SweepArguments& a) {
+  command
+      .add_option(
+          "--search", a.searches,
+          "HNSW graphs on pages only: how pages are read, of sync,parallel,pipelined, which\n"
+          "are measured in turn")
+      .show_default();
+  command
+      .add_option(
+          "--buffer", a.buffers,
+          "HNSW graphs on pages only: pages kept in memory, as shares of all (10%) or sizes")
+      .show_default();
+  command
+      .add_option("--min-complete", a.min_complete,
+                  "HNSW graphs on pages only: pages that have to come before a pipelined search\n"
+                  "goes on")
+      .positive()
+      .show_default();
 }
 
 void add_machine_options(Command& command, SweepArguments& a) {
@@ -308,6 +381,7 @@ void register_sweep_command(Command& tool) {
       "sweep", "Measure recall, throughput and latency over every combination of parameters");
   add_search_options(command, a);
   add_cluster_options(command, a);
+  add_page_options(command, a);
   add_machine_options(command, a);
   search::add_disk_options(command, a.disk, true);
   add_measurement_options(command, a);
@@ -328,6 +402,9 @@ void register_sweep_command(Command& tool) {
       "none is in a cache (a rate above it shows that caches help), or at which a modelled device\n"
       "can bring what it is asked for, if that is less. --json has both, and the lines of each "
       "kind.\n"
+      "For HNSW graphs on pages --list is ef, --slots are the searches in flight on a thread, and\n"
+      "every pass opens the graph anew, fills its buffer by the queries outside of\n"
+      "--queries-range, and searches each query once.\n"
       "A combination that cannot run has a row that says why; the status is 0 when any could.\n"
       "SIGINT ends it with status 130; --resume goes on.\n"
       "Example:\n"

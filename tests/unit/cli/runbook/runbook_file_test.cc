@@ -68,8 +68,9 @@ TEST_F(RunbookFileTest, ReadsStepsByTheirNumbers) {
 }
 
 TEST_F(RunbookFileTest, ChoosesTheDataSet) {
-  const std::string two = "a: {1: {operation: search}}\nb: {1: {operation: search}, 2: "
-                          "{operation: search}}\n";
+  const std::string two =
+      "a: {1: {operation: search}}\nb: {1: {operation: search}, 2: "
+      "{operation: search}}\n";
   EXPECT_EQ(read(two, "b").steps.size(), 2u);
   EXPECT_THAT(fault_of(two), HasSubstr("has runbooks for a, b: choose one with --dataset"));
   EXPECT_THAT(fault_of(two, "c"), HasSubstr("no runbook for 'c', but for a, b"));

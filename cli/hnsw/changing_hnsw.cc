@@ -1,0 +1,94 @@
+#include "cli/hnsw/changing_hnsw.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/error.h"
+#include "base/parallel.h"
+#include "cli/hnsw/hnsw_report.h"
+#include "cli/interrupt.h"
+#include "distance/distance.h"
+#include "indexing/order/insertion_order.h"
+
+namespace farvec::cli {
+namespace {
+
+ssd_baseline::PageStoreOptions store_options(const ChangingHnswOptions& options) {
+  ssd_baseline::PageStoreOptions store;
+  store.folder = options.folder;
+  store.page_bytes = options.page_bytes;
+  store.buffer_bytes = options.buffer_bytes;
+  parse_durability(options.access.durability, store.log);
+  return store;
+}
+
+/// Rows in the form in which the graph stores them.
+dataset::VectorSet to_stored(const VectorView& rows, const ssd_baseline::HnswConfig& config) {
+  dataset::VectorSet stored(rows.count, config.dimension, config.type);
+  for (std::size_t i = 0; i < rows.count; ++i) {
+    distance::to_stored(rows.row(i), rows.type, config.metric, config.dimension,
+                        stored.mutable_row(i));
+  }
+  return stored;
+}
+
+}  // namespace
+
+ChangingHnsw::ChangingHnsw(const ChangingHnswOptions& options)
+    : options_(options),
+      hnsw_(ssd_baseline::PagedHnsw::create(store_options(options), options.config, {})) {}
+
+void ChangingHnsw::insert(const VectorView& rows, std::span<const NodeId> ids) {
+  const dataset::VectorSet stored = to_stored(rows, options_.config);
+  const auto order = indexing::order_rows(stored.view(), indexing::parse_order(options_.order));
+  std::vector<NodeId> ordered(ids.size());
+  for (std::size_t i = 0; i < ids.size(); ++i) ordered[i] = ids[order.rows[i]];
+  ssd_baseline::HnswCrew crew(*hnsw_, crew_options(options_.access));
+  crew.insert({stored.view(), order.rows, ordered});
+}
+
+void ChangingHnsw::erase(std::span<const NodeId> ids) {
+  ssd_baseline::HnswCrew crew(*hnsw_, crew_options(options_.access));
+  crew.erase(ids);
+  const layout::HnswState state = hnsw_->describe().state;
+  const double all = static_cast<double>(state.vertices) + state.marked;
+  if (state.marked > options_.vacuum_share * all) crew.vacuum();
+}
+
+void ChangingHnsw::search(const VectorView& queries, dataset::GroundTruth& results,
+                          std::vector<float>& latency_us) {
+  const dataset::VectorSet stored = to_stored(queries, options_.config);
+  ssd_baseline::HnswAnswers answers{.k = results.k,
+                                    .list = std::max(options_.list, results.k),
+                                    .ids = results.ids,
+                                    .distances = results.distances,
+                                    .latency_us = {}};
+  ssd_baseline::HnswCrew(*hnsw_, crew_options(options_.access)).search(stored.view(), answers);
+  latency_us.insert(latency_us.end(), answers.latency_us.begin(), answers.latency_us.end());
+}
+
+DiskBytes ChangingHnsw::disk_bytes() const {
+  const ssd_baseline::StoreCounts counts = hnsw_->store().counts();
+  return {counts.page_reads * options_.page_bytes,
+          counts.page_writes * options_.page_bytes + counts.log_bytes};
+}
+
+std::uint64_t ChangingHnsw::stored_bytes() const {
+  return std::uint64_t{hnsw_->store().pages()} * options_.page_bytes +
+         hnsw_->store().log().disk_bytes();
+}
+
+nlohmann::ordered_json ChangingHnsw::describe() const {
+  nlohmann::ordered_json json = hnsw_json(hnsw_->describe());
+  json["list"] = options_.list;
+  json["buffer_bytes"] = options_.buffer_bytes;
+  json["search"] = options_.access.search;
+  json["slots"] = options_.access.slots;
+  json["threads"] = options_.access.threads;
+  json["durability"] = options_.access.durability;
+  json["order"] = options_.order;
+  json["vacuum_share"] = options_.vacuum_share;
+  return json;
+}
+
+}  // namespace farvec::cli

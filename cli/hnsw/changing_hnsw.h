@@ -1,0 +1,43 @@
+// An HNSW graph on pages, as a runbook changes it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/hnsw/page_access.h"
+#include "cli/runbook/changing_index.h"
+#include "ssd_baseline/hnsw/paged_hnsw.h"
+
+namespace farvec::cli {
+
+struct ChangingHnswOptions {
+  std::string folder;
+  ssd_baseline::HnswConfig config;  ///< `type` is the stored one
+  std::uint32_t page_bytes = 8192;
+  std::uint64_t buffer_bytes = 0;
+  std::uint32_t list = 40;     ///< ef of searches
+  double vacuum_share = 0.1;   ///< of all vertices that may be marked before a vacuum
+  std::string order = "none";  ///< of the rows of a step
+  PageAccess access;
+};
+
+class ChangingHnsw final : public ChangingIndex {
+ public:
+  /// An empty graph in a new folder. Throws Error.
+  explicit ChangingHnsw(const ChangingHnswOptions& options);
+
+  void insert(const VectorView& rows, std::span<const NodeId> ids) override;
+  void erase(std::span<const NodeId> ids) override;
+  void search(const VectorView& queries, dataset::GroundTruth& results,
+              std::vector<float>& latency_us) override;
+  DiskBytes disk_bytes() const override;
+  std::uint64_t stored_bytes() const override;
+  nlohmann::ordered_json describe() const override;
+
+ private:
+  const ChangingHnswOptions options_;
+  std::unique_ptr<ssd_baseline::PagedHnsw> hnsw_;
+};
+
+}  // namespace farvec::cli

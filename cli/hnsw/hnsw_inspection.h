@@ -1,0 +1,16 @@
+// What `farvec inspect` says of an HNSW graph on pages.
+#pragma once
+
+#include <string>
+
+namespace farvec::cli {
+
+struct HnswInspectionOptions {
+  bool json = false;
+  bool verify = false;
+};
+
+/// Prints. Throws Error when the graph does not hold together, after it has said what is wrong.
+void inspect_hnsw(const std::string& path, const HnswInspectionOptions& options);
+
+}  // namespace farvec::cli

@@ -1,0 +1,121 @@
+#include "cli/hnsw/hnsw_report.h"
+
+#include <fmt/format.h>
+
+#include "base/clock.h"
+
+namespace farvec::cli {
+
+using Json = nlohmann::ordered_json;
+using ssd_baseline::FetchCounts;
+using ssd_baseline::HnswCounts;
+using ssd_baseline::HnswLayerCounts;
+using ssd_baseline::HnswWork;
+using ssd_baseline::StoreCounts;
+
+FetchCounts pages_of(const HnswCounts& counts) {
+  FetchCounts sum;
+  for (const HnswLayerCounts& layer : counts.layers) sum += layer.pages;
+  return sum;
+}
+
+std::uint64_t visited(const HnswCounts& counts) {
+  std::uint64_t sum = 0;
+  for (const HnswLayerCounts& layer : counts.layers) sum += layer.visited;
+  return sum;
+}
+
+std::uint64_t distances(const HnswCounts& counts) {
+  std::uint64_t sum = 0;
+  for (const HnswLayerCounts& layer : counts.layers) sum += layer.distances;
+  return sum;
+}
+
+double hit_ratio(const FetchCounts& pages) {
+  if (pages.asked == 0) return 1;
+  return static_cast<double>(pages.hits) / static_cast<double>(pages.asked);
+}
+
+double miss_penalty_us(const FetchCounts& pages) {
+  const std::uint64_t missed = pages.asked - pages.hits;
+  return missed == 0 ? 0 : ticks_to_us(pages.waited) / static_cast<double>(missed);
+}
+
+Json hnsw_json(const ssd_baseline::HnswDescription& description) {
+  const layout::HnswState& state = description.state;
+  const auto pages = [&](layout::HnswPageKind kind) {
+    return state.pages[static_cast<std::size_t>(kind)];
+  };
+  return {{"kind", "hnsw"},
+          {"count", state.vertices},
+          {"marked", state.marked},
+          {"dimension", description.config.dimension},
+          {"type", to_string(description.config.type)},
+          {"metric", to_string(description.config.metric)},
+          {"m", description.config.m},
+          {"ef_construction", description.config.ef_construction},
+          {"seed", description.config.seed},
+          {"entry_level", state.entry_level},
+          {"page_bytes", description.page_bytes},
+          {"pages", description.pages},
+          {"vertex_pages", pages(layout::HnswPageKind::vertices)},
+          {"id_map_pages", pages(layout::HnswPageKind::id_map)},
+          {"partition_pages", pages(layout::HnswPageKind::partitions)},
+          {"bytes", description.bytes()}};
+}
+
+Json work_json(const HnswWork& work, const StoreCounts& store, std::uint32_t page_bytes) {
+  FetchCounts pages = pages_of(work.counts);
+  pages += work.counts.meta;
+  pages += work.counts.selection;
+  const double rate = work.seconds > 0 ? static_cast<double>(work.done) / work.seconds : 0;
+  return {{"done", work.done},
+          {"seconds", work.seconds},
+          {"per_second", rate},
+          {"pages_asked", pages.asked},
+          {"hit_ratio", hit_ratio(pages)},
+          {"miss_penalty_us", miss_penalty_us(pages)},
+          {"read_bytes", store.page_reads * page_bytes},
+          {"written_bytes", store.page_writes * page_bytes},
+          {"log_bytes", store.log_bytes},
+          {"image_bytes", store.image_bytes},
+          {"retries", work.written.retries},
+          {"edges_left_out", work.written.left_out},
+          {"pages_added", work.written.pages_added},
+          {"placed_by_partition", work.placement.placed},
+          {"extended_pages", work.placement.extended},
+          {"placed_by_fallback", work.placement.fallback}};
+}
+
+void print_work(const char* what, const HnswWork& work, const StoreCounts& store,
+                std::uint32_t page_bytes) {
+  FetchCounts pages = pages_of(work.counts);
+  pages += work.counts.meta;
+  pages += work.counts.selection;
+  const double mib = static_cast<double>(page_bytes) / (1 << 20);
+  fmt::print(
+      "{} {} in {:.1f} s, {:.0f} a second; {:.1f}% of the pages were in the buffer\n"
+      "{:.1f} MiB of pages read, {:.1f} MiB written, {:.1f} MiB of log\n",
+      work.done, what, work.seconds,
+      work.seconds > 0 ? static_cast<double>(work.done) / work.seconds : 0.0,
+      100 * hit_ratio(pages), static_cast<double>(store.page_reads) * mib,
+      static_cast<double>(store.page_writes) * mib,
+      static_cast<double>(store.log_bytes) / (1 << 20));
+}
+
+Json layers_json(const HnswCounts& counts) {
+  Json layers = Json::array();
+  for (std::size_t layer = 0; layer < counts.layers.size(); ++layer) {
+    const HnswLayerCounts& of = counts.layers[layer];
+    if (of.visited == 0) continue;
+    layers.push_back({{"layer", layer},
+                      {"visited", of.visited},
+                      {"expanded", of.expanded},
+                      {"pages_asked", of.pages.asked},
+                      {"hit_ratio", hit_ratio(of.pages)},
+                      {"miss_penalty_us", miss_penalty_us(of.pages)}});
+  }
+  return layers;
+}
+
+}  // namespace farvec::cli

@@ -1,0 +1,237 @@
+#include "cli/hnsw/hnsw_sweep.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+
+#include "base/error.h"
+#include "base/version.h"
+#include "cli/hnsw/hnsw_report.h"
+#include "cli/hnsw/page_access.h"
+#include "cli/interrupt.h"
+#include "cli/report/machine.h"
+#include "cli/report/statistics.h"
+#include "cli/report/table.h"
+#include "dataset/recall.h"
+#include "layout/region/region_bytes.h"
+
+namespace farvec::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using ssd_baseline::HnswDescription;
+
+constexpr std::array<Column, 12> kHnswColumns{{{"search", 9},
+                                               {"buffer", 8},
+                                               {"list", 5},
+                                               {"slots", 5},
+                                               {"threads", 7},
+                                               {"recall", 7},
+                                               {"qps", 8},
+                                               {"spread", 13},
+                                               {"p50 us", 9},
+                                               {"p99 us", 9},
+                                               {"reads", 7},
+                                               {"hits %", 7}}};
+
+struct HnswPoint {
+  std::string search;
+  std::string buffer;
+  std::uint32_t list = 0;
+  std::uint32_t slots = 0;
+  std::uint32_t threads = 0;
+};
+
+/// What the passes of one point found.
+struct HnswSamples {
+  std::vector<double> qps;
+  std::vector<double> p50_us;
+  std::vector<double> p99_us;
+  double recall = 0;
+  /// Of the first pass.
+  ssd_baseline::HnswCounts counts;
+  std::uint64_t page_reads = 0;
+  std::uint64_t buffer_bytes = 0;
+};
+
+VectorView part_of(const VectorView& all, std::size_t begin, std::size_t end) {
+  VectorView rows = all;
+  rows.data = all.row(begin);
+  rows.count = end - begin;
+  return rows;
+}
+
+class Measurement {
+ public:
+  Measurement(const HnswSweep& sweep, SweepFile& file)
+      : sweep_(sweep),
+        file_(file),
+        description_(open_hnsw(sweep.index, {})->describe()),
+        truth_(dataset::read_groundtruth(sweep.groundtruth)),
+        queries_(stored_for(description_.config, sweep.queries)),
+        range_(parse_range(sweep.range, queries_.count())) {
+    if (truth_.queries >= range_.end && truth_.k >= sweep.k) return;
+    throw Error("{} has {} neighbours for each of {} queries: {} for {} are needed",
+                sweep.groundtruth, truth_.k, truth_.queries, sweep.k, range_.end);
+  }
+
+  void run() {
+    print_header(kHnswColumns);
+    for (const std::string& buffer : sweep_.buffers) {
+      for (const std::uint32_t threads : sweep_.threads) {
+        for (const std::uint32_t slots : sweep_.slots) {
+          for (const std::uint32_t list : sweep_.lists)
+            run_group({"", buffer, list, slots, threads});
+        }
+      }
+    }
+  }
+
+ private:
+  /// All ways of reading, in turn.
+  void run_group(HnswPoint point) {
+    std::vector<HnswPoint> points;
+    for (const std::string& search : sweep_.searches) {
+      point.search = search;
+      if (!file_.has(parameters(point))) points.push_back(point);
+    }
+    std::vector<HnswSamples> samples(points.size());
+    for (std::uint32_t pass = 0; pass < sweep_.passes; ++pass) {
+      for (std::size_t i = 0; i < points.size(); ++i) {
+        measure(points[i], samples[i]);
+        if (interrupted()) throw Interrupted{};
+      }
+    }
+    for (std::size_t i = 0; i < points.size(); ++i) report(points[i], samples[i]);
+  }
+
+  void measure(const HnswPoint& point, HnswSamples& samples) {
+    PageAccess access;
+    access.buffer = point.buffer;
+    access.search = point.search;
+    access.min_complete = sweep_.min_complete;
+    access.slots = point.slots;
+    access.threads = point.threads;
+    const auto hnsw = open_hnsw(sweep_.index, access);
+    ssd_baseline::HnswCrew crew(*hnsw, crew_options(access));
+    warm(crew, point);
+    const std::uint64_t reads = hnsw->store().counts().page_reads;
+    Answers answers(sweep_.k, point.list, range_.end - range_.begin);
+    const VectorView rows = part_of(queries_.view(), range_.begin, range_.end);
+    const ssd_baseline::HnswWork work = crew.search(rows, answers.answers);
+    if (interrupted()) return;
+    samples.qps.push_back(static_cast<double>(work.done) / work.seconds);
+    samples.p50_us.push_back(percentile(answers.answers.latency_us, 0.5));
+    samples.p99_us.push_back(percentile(answers.answers.latency_us, 0.99));
+    if (samples.qps.size() > 1) return;
+    samples.counts = work.counts;
+    samples.page_reads = hnsw->store().counts().page_reads - reads;
+    samples.buffer_bytes = hnsw->store().frames() * hnsw->store().page_bytes();
+    samples.recall = recall(answers);
+  }
+
+  /// Room for the answers of so many queries.
+  struct Answers {
+    Answers(std::uint32_t k, std::uint32_t list, std::size_t queries)
+        : ids(queries * k), distances(queries * k) {
+      answers.k = k;
+      answers.list = std::max(k, list);
+      answers.ids = ids;
+      answers.distances = distances;
+    }
+    std::vector<NodeId> ids;
+    std::vector<float> distances;
+    ssd_baseline::HnswAnswers answers;
+  };
+
+  /// Searches the queries that are not measured, so that the buffer holds what searches left.
+  void warm(ssd_baseline::HnswCrew& crew, const HnswPoint& point) {
+    for (const RowRange& other :
+         {RowRange{0, range_.begin}, RowRange{range_.end, queries_.count()}}) {
+      if (other.begin >= other.end) continue;
+      Answers answers(sweep_.k, point.list, other.end - other.begin);
+      crew.search(part_of(queries_.view(), other.begin, other.end), answers.answers);
+    }
+  }
+
+  double recall(const Answers& answers) const {
+    const bool exact = description_.config.metric != Metric::cosine;
+    const std::size_t queries = range_.end - range_.begin;
+    return dataset::recall_at_k(
+        {answers.ids.data(), exact ? answers.distances.data() : nullptr, queries, sweep_.k}, truth_,
+        sweep_.k, range_.begin);
+  }
+
+  Json parameters(const HnswPoint& point) const {
+    Json json{{"index", sweep_.index}};
+    json.update(hnsw_json(description_));
+    json.update({{"tier", "ssd"},
+                 {"search", point.search},
+                 {"min_complete", sweep_.min_complete},
+                 {"buffer", point.buffer},
+                 {"list", point.list},
+                 {"slots", point.slots},
+                 {"threads", point.threads},
+                 {"k", sweep_.k},
+                 {"queries_file", sweep_.queries},
+                 {"queries_xxh3", layout::fingerprint(queries_.view())},
+                 {"first_query", range_.begin},
+                 {"queries", range_.end - range_.begin},
+                 {"passes", sweep_.passes}});
+    return json;
+  }
+
+  void report(const HnswPoint& point, const HnswSamples& samples) {
+    const Summary qps(samples.qps);
+    const auto queries = static_cast<double>(range_.end - range_.begin);
+    const auto per_query = [&](std::uint64_t total) {
+      return static_cast<double>(total) / queries;
+    };
+    const ssd_baseline::FetchCounts pages = pages_of(samples.counts);
+    print_row(kHnswColumns,
+              {point.search, point.buffer, fmt::to_string(point.list), fmt::to_string(point.slots),
+               fmt::to_string(point.threads), fmt::format("{:.4f}", samples.recall),
+               fmt::format("{:.0f}", qps.median), qps.spread(),
+               fmt::format("{:.1f}", median(samples.p50_us)),
+               fmt::format("{:.1f}", median(samples.p99_us)),
+               fmt::format("{:.1f}", per_query(samples.page_reads)),
+               fmt::format("{:.1f}", 100 * hit_ratio(pages))});
+    Json row = parameters(point);
+    row.update({{"recall", samples.recall},
+                {"qps", qps.median},
+                {"qps_min", qps.least},
+                {"qps_max", qps.most},
+                {"p50_us", median(samples.p50_us)},
+                {"p99_us", median(samples.p99_us)},
+                {"buffer_bytes", samples.buffer_bytes},
+                {"reads_per_query", per_query(samples.page_reads)},
+                {"bytes_per_query", per_query(samples.page_reads * description_.page_bytes)},
+                {"pages_per_query", per_query(pages.asked)},
+                {"hit_ratio", hit_ratio(pages)},
+                {"miss_penalty_us", miss_penalty_us(pages)},
+                {"visited_per_query", per_query(visited(samples.counts))},
+                {"distances_per_query", per_query(distances(samples.counts))},
+                {"layers", layers_json(samples.counts)},
+                {"host", host_description()},
+                {"commit", commit()}});
+    file_.append(row.dump());
+  }
+
+  const HnswSweep& sweep_;
+  SweepFile& file_;
+  const HnswDescription description_;
+  const dataset::GroundTruth truth_;
+  const dataset::VectorSet queries_;
+  const RowRange range_;
+};
+
+}  // namespace
+
+void sweep_hnsw(const HnswSweep& sweep, SweepFile& file) {
+  for (const std::string& search : sweep.searches) (void)ssd_baseline::parse_read_mode(search);
+  Measurement(sweep, file).run();
+}
+
+}  // namespace farvec::cli

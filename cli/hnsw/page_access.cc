@@ -1,0 +1,128 @@
+#include "cli/hnsw/page_access.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/parallel.h"
+#include "base/quantity.h"
+#include "cli/interrupt.h"
+#include "distance/distance.h"
+#include "indexing/source.h"
+
+namespace farvec::cli {
+
+using ssd_baseline::HnswConfig;
+using ssd_baseline::PagedHnsw;
+using ssd_baseline::PageStore;
+
+void add_crew_options(Command& command, PageAccess& access) {
+  command
+      .add_option("--search", access.search,
+                  "How the pages of a vertex's neighbours are read: sync (one after the other),\n"
+                  "parallel (all at once, then scored), pipelined (scored as they come)")
+      .show_default();
+  command
+      .add_option("--min-complete", access.min_complete,
+                  "pipelined: pages that have to come before a waiting search goes on")
+      .positive()
+      .show_default();
+  command.add_option("--slots", access.slots, "Operations in flight on each thread")
+      .range(1u, 1024u)
+      .show_default();
+  command.add_option("--threads", access.threads, "Threads").range(1u, 1024u).show_default();
+}
+
+void add_store_options(Command& command, PageAccess& access) {
+  command
+      .add_option("--buffer", access.buffer,
+                  "Bytes of pages kept in memory, as a share of the graph's pages (25%) or as a\n"
+                  "size (512MiB)")
+      .show_default();
+  command
+      .add_option(
+          "--durability", access.durability,
+          "When a change is acknowledged: commit (it is on the disk), interval:MS (it will\n"
+          "be within so many milliseconds), none (when the command ends)")
+      .show_default();
+}
+
+std::uint64_t buffer_bytes(const std::string& text, std::uint64_t whole) {
+  if (!text.ends_with('%')) return parse_bytes(text, "--buffer");
+  const double share = parse_percent(text, "--buffer") / 100;
+  return static_cast<std::uint64_t>(share * static_cast<double>(whole));
+}
+
+void parse_durability(const std::string& text, wal::LogOptions& log) {
+  constexpr std::string_view kInterval = "interval:";
+  if (text == "commit") {
+    log.durability = wal::Durability::commit;
+  } else if (text == "none") {
+    log.durability = wal::Durability::none;
+  } else if (text.starts_with(kInterval)) {
+    log.durability = wal::Durability::interval;
+    const auto ms = parse_number(std::string_view(text).substr(kInterval.size()), "--durability");
+    if (ms == 0) throw Error("--durability interval:0 is no time: use commit");
+    log.interval_us = 1e3 * static_cast<double>(ms);
+  } else {
+    throw Error("--durability: '{}' is none of commit, interval:MS, none", text);
+  }
+}
+
+bool is_hnsw(const std::string& path) {
+  return PageStore::is_store(path);
+}
+
+void require_hnsw(const std::string& path) {
+  if (is_hnsw(path)) return;
+  const bool other = std::filesystem::exists(std::filesystem::path(path) / "index.json");
+  throw Error("'{}' is {}: this command works on what `farvec build hnsw` makes", path,
+              other ? "an index that does not change" : "no HNSW graph on pages");
+}
+
+std::unique_ptr<PagedHnsw> open_hnsw(const std::string& path, const PageAccess& access) {
+  require_hnsw(path);
+  ssd_baseline::PageStoreOptions options;
+  options.folder = path;
+  options.buffer_bytes = buffer_bytes(access.buffer, PageStore::stored_bytes(path));
+  parse_durability(access.durability, options.log);
+  auto hnsw = PagedHnsw::open(options);
+  const ssd_baseline::StoreRecovery& recovery = hnsw->store().recovery();
+  if (recovery.records > 0 || recovery.torn_bytes > 0) {
+    fmt::print(stderr,
+               "{}: was not closed; {} records of its log were gone through, {} pages changed, {} "
+               "torn pages healed, {} bytes at the end of the log had never been acknowledged, in "
+               "{:.2f} s\n",
+               path, recovery.records, recovery.pages, recovery.healed_pages, recovery.torn_bytes,
+               recovery.seconds);
+  }
+  return hnsw;
+}
+
+ssd_baseline::HnswCrewOptions crew_options(const PageAccess& access) {
+  ssd_baseline::HnswCrewOptions crew;
+  crew.reads = {ssd_baseline::parse_read_mode(access.search), access.min_complete};
+  crew.threads = access.threads;
+  crew.slots = access.slots;
+  crew.acknowledge_each = access.durability == "commit";
+  crew.interrupted = [] { return interrupted(); };
+  return crew;
+}
+
+dataset::VectorSet stored_for(const HnswConfig& config, dataset::VectorSet rows,
+                              const std::string& path) {
+  const ElementType type = distance::stored_type(config.metric, rows.type());
+  if (rows.dimension() != config.dimension || type != config.type) {
+    throw Error("'{}' holds {} {}, the graph {} {}: they must agree", path, rows.dimension(),
+                to_string(rows.type()), config.dimension, to_string(config.type));
+  }
+  return indexing::stored_rows(std::move(rows), config.metric, resolve_threads(0));
+}
+
+dataset::VectorSet stored_for(const HnswConfig& config, const std::string& path) {
+  return stored_for(config, dataset::load(path), path);
+}
+
+}  // namespace farvec::cli

@@ -1,0 +1,259 @@
+// farvec runbook: a streaming runbook on an index that changes.
+#include <fmt/format.h>
+
+#include <array>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "base/command_line.h"
+#include "base/error.h"
+#include "base/quantity.h"
+#include "cli/commands.h"
+#include "cli/hnsw/changing_hnsw.h"
+#include "cli/interrupt.h"
+#include "cli/report/machine.h"
+#include "cli/report/measurement.h"
+#include "cli/report/table.h"
+#include "cli/runbook/runbook_run.h"
+#include "dataset/vector_set.h"
+#include "distance/distance.h"
+
+namespace farvec::cli {
+namespace {
+
+struct RunbookArguments {
+  std::string runbook;
+  std::string dataset;
+  std::string data;
+  std::string queries;
+  std::string metric;
+  std::string truth;
+  std::string json;
+  std::string buffer = "25%";
+  std::string vacuum_share = "10%";
+  std::uint64_t page_bytes = 8192;
+  ChangingHnswOptions hnsw;
+  std::uint32_t k = 10;
+  bool keep = false;
+  bool quiet = false;
+};
+
+constexpr std::array<Column, 9> kStepColumns{{{"step", 5},
+                                              {"operation", 9},
+                                              {"vectors", 10},
+                                              {"rate/s", 10},
+                                              {"recall", 7},
+                                              {"p50 us", 9},
+                                              {"p99 us", 9},
+                                              {"read MB", 10},
+                                              {"written MB", 10}}};
+
+nlohmann::ordered_json step_json(const StepOutcome& outcome) {
+  nlohmann::ordered_json json{
+      {"step", outcome.step.number},         {"operation", to_string(outcome.step.kind)},
+      {"operations", outcome.operations},    {"live", outcome.live},
+      {"seconds", outcome.seconds},          {"per_second", outcome.rate()},
+      {"read_bytes", outcome.disk.read},     {"written_bytes", outcome.disk.written},
+      {"stored_bytes", outcome.stored_bytes}};
+  if (outcome.step.kind == StepKind::search) {
+    json["recall"] = outcome.recall;
+    json["p50_us"] = outcome.p50_us;
+    json["p99_us"] = outcome.p99_us;
+  }
+  return json;
+}
+
+void print_step(const StepOutcome& outcome) {
+  const bool searched = outcome.step.kind == StepKind::search;
+  const auto of_search = [searched](std::string text) { return searched ? std::move(text) : "-"; };
+  print_row(kStepColumns,
+            {std::to_string(outcome.step.number), std::string(to_string(outcome.step.kind)),
+             std::to_string(outcome.live), fmt::format("{:.0f}", outcome.rate()),
+             of_search(fmt::format("{:.4f}", outcome.recall)),
+             of_search(fmt::format("{:.0f}", outcome.p50_us)),
+             of_search(fmt::format("{:.0f}", outcome.p99_us)),
+             fmt::format("{:.1f}", static_cast<double>(outcome.disk.read) / 1e6),
+             fmt::format("{:.1f}", static_cast<double>(outcome.disk.written) / 1e6)});
+}
+
+/// Rate of all steps of a kind together.
+double rate_of(const std::vector<StepOutcome>& steps, StepKind kind) {
+  double operations = 0;
+  double seconds = 0;
+  for (const StepOutcome& outcome : steps) {
+    if (outcome.step.kind != kind) continue;
+    operations += static_cast<double>(outcome.operations);
+    seconds += outcome.seconds;
+  }
+  return seconds > 0 ? operations / seconds : 0;
+}
+
+nlohmann::ordered_json summary_json(const RunbookArguments& arguments, const Runbook& runbook,
+                                    const std::vector<StepOutcome>& steps,
+                                    const ChangingIndex& index) {
+  DiskBytes total;
+  for (const StepOutcome& outcome : steps) {
+    total.read += outcome.disk.read;
+    total.written += outcome.disk.written;
+  }
+  return {{"runbook", arguments.runbook},
+          {"dataset", runbook.dataset},
+          {"steps", steps.size()},
+          {"k", arguments.k},
+          {"mean_recall", mean_recall(steps)},
+          {"inserts_per_second", rate_of(steps, StepKind::insert)},
+          {"deletes_per_second", rate_of(steps, StepKind::erase)},
+          {"searches_per_second", rate_of(steps, StepKind::search)},
+          {"read_bytes", total.read},
+          {"written_bytes", total.written},
+          {"index", index.describe()},
+          {"host", host_description()}};
+}
+
+/// The folder of the graph, made for the run and removed behind it unless it is to stay.
+class GraphFolder {
+ public:
+  GraphFolder(std::string path, bool keep) : path_(std::move(path)), keep_(keep) {
+    if (std::filesystem::exists(path_) && !std::filesystem::is_empty(path_)) {
+      throw Error("'{}' is there already: a runbook begins with an empty graph in a new folder",
+                  path_);
+    }
+  }
+  ~GraphFolder() {
+    std::error_code ignored;
+    if (!keep_) std::filesystem::remove_all(path_, ignored);
+  }
+  GraphFolder(const GraphFolder&) = delete;
+  GraphFolder& operator=(const GraphFolder&) = delete;
+
+ private:
+  const std::string path_;
+  const bool keep_;
+};
+
+ChangingHnswOptions hnsw_options(const RunbookArguments& arguments, const VectorView& data,
+                                 std::uint64_t most_live) {
+  ChangingHnswOptions options = arguments.hnsw;
+  options.config.dimension = data.dimension;
+  options.config.metric = parse_metric(arguments.metric);
+  options.config.type = distance::stored_type(options.config.metric, data.type);
+  options.page_bytes = static_cast<std::uint32_t>(arguments.page_bytes);
+  options.vacuum_share = parse_share(arguments.vacuum_share, "--vacuum-share");
+  const layout::HnswShape shape{options.page_bytes, data.dimension, options.config.type,
+                                options.config.m, 0};
+  options.buffer_bytes = buffer_bytes(arguments.buffer, most_live * shape.vertex_bytes(0));
+  return options;
+}
+
+/// What was measured before an interrupt is written all the same.
+std::vector<StepOutcome> run_steps(const Runbook& runbook, const TruthInput& input,
+                                   ChangingIndex& index,
+                                   const std::function<void(const StepOutcome&)>& told,
+                                   const JsonLines& lines) {
+  try {
+    return run_runbook(runbook, input, index, told);
+  } catch (...) {
+    lines.write();
+    throw;
+  }
+}
+
+void run(const RunbookArguments& arguments) {
+  const Runbook runbook = read_runbook(arguments.runbook, arguments.dataset);
+  const dataset::VectorSet data = dataset::load(arguments.data);
+  const dataset::VectorSet queries = dataset::load(arguments.queries);
+  if (queries.dimension() != data.dimension() || queries.type() != data.type()) {
+    throw Error("'{}' and '{}' hold vectors of different dimensions or types", arguments.data,
+                arguments.queries);
+  }
+  const std::uint64_t most_live = check_runbook(runbook, data.count(), arguments.k);
+  JsonLines lines(arguments.json);
+  const GraphFolder folder(arguments.hnsw.folder, arguments.keep);
+  const InterruptGuard watch;
+  ChangingHnsw index(hnsw_options(arguments, data.view(), most_live));
+  const TruthInput input{.data = data.view(),
+                         .queries = queries.view(),
+                         .metric = parse_metric(arguments.metric),
+                         .k = arguments.k,
+                         .folder = arguments.truth,
+                         .quiet = true};
+  print_header(kStepColumns);
+  const auto told = [&](const StepOutcome& outcome) {
+    print_step(outcome);
+    lines.append(step_json(outcome).dump());
+  };
+  const std::vector<StepOutcome> steps = run_steps(runbook, input, index, told, lines);
+  const nlohmann::ordered_json summary = summary_json(arguments, runbook, steps, index);
+  lines.append(summary.dump());
+  lines.write();
+  fmt::print("mean recall@{} {:.4f}; {:.0f} inserts, {:.0f} deletes, {:.0f} searches a second\n",
+             arguments.k, mean_recall(steps), rate_of(steps, StepKind::insert),
+             rate_of(steps, StepKind::erase), rate_of(steps, StepKind::search));
+}
+
+void add_graph_options(Command& command, RunbookArguments& a) {
+  command.add_option("--m", a.hnsw.config.m, "Most neighbours on each layer, twice at layer 0")
+      .show_default();
+  command.add_option("--ef-construction", a.hnsw.config.ef_construction, "Candidates of an insert")
+      .show_default();
+  command.add_option("--list", a.hnsw.list, "Candidates of a search (ef)")
+      .positive()
+      .show_default();
+  command.add_option("--page-bytes", a.page_bytes, "4KiB, 8KiB, 16KiB or 32KiB")
+      .size()
+      .show_default();
+  command
+      .add_option("--buffer", a.buffer,
+                  "Bytes of pages kept in memory, as a share of what the most vectors that are\n"
+                  "there at a time take (25%) or as a size (512MiB)")
+      .show_default();
+  command.add_option("--durability", a.hnsw.access.durability, "commit, interval:MS or none")
+      .show_default();
+  command
+      .add_option("--order", a.hnsw.order,
+                  "In which the rows of a step go in: none, first, centroid, random, pca, kmeans")
+      .show_default();
+  command
+      .add_option("--vacuum-share", a.vacuum_share,
+                  "A delete is followed by a vacuum when more than this share of the vectors are\n"
+                  "marked as deleted")
+      .show_default();
+  add_crew_options(command, a.hnsw.access);
+}
+
+}  // namespace
+
+void register_runbook_command(Command& tool) {
+  auto arguments = std::make_shared<RunbookArguments>();
+  RunbookArguments& a = *arguments;
+  Command command = tool.add_command(
+      "runbook",
+      "Run a streaming runbook: inserts, deletes and searches, with recall at each step");
+  command.add_option("runbook", a.runbook, "YAML file as big-ann-benchmarks has them").required();
+  command.add_option("--dataset", a.dataset, "Which of the file's data sets [the only one]");
+  command.add_option("--data", a.data, "Vectors; rows are ids").required();
+  command.add_option("--queries", a.queries, "Searched at every search step").required();
+  command.add_option("--metric", a.metric, "l2, ip or cosine").required();
+  command.add_option("--index", a.hnsw.folder, "Folder of the graph that is made").required();
+  command.add_option("--k", a.k, "Neighbours wanted").positive().show_default();
+  command.add_option(
+      "--truth", a.truth,
+      "Folder of true neighbours, step<N>.gt<K>; those that are missing are found by\n"
+      "comparing with every vector, and kept there");
+  add_graph_options(command, a);
+  command.add_flag("--keep", a.keep, "Leave the graph behind");
+  command.add_option("--json", a.json, "File for one JSON object per step, and one of all");
+  command.footer(
+      "Times are of the index alone, without the search for true neighbours. Everything is "
+      "durable\n"
+      "at the end of a step.\n"
+      "Example:\n"
+      "  farvec runbook sliding.yaml --data base.fbin --queries query.fbin --metric l2 \\\n"
+      "    --index /tmp/run.hnsw --list 100 --truth truth --json run.jsonl");
+  command.callback([arguments] { run(*arguments); });
+}
+
+}  // namespace farvec::cli

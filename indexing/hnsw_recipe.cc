@@ -1,0 +1,133 @@
+#include "indexing/hnsw_recipe.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/error.h"
+#include "base/parallel.h"
+#include "base/progress.h"
+#include "dataset/vector_set.h"
+#include "ssd_baseline/hnsw/colocation.h"
+#include "ssd_baseline/hnsw/partition_map.h"
+
+namespace farvec::indexing {
+namespace {
+
+using ssd_baseline::PagedHnsw;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kGatherRows = 4096;
+
+double seconds_from(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// The rows that are built in memory, one after the other.
+class MemoryRows {
+ public:
+  MemoryRows(const VectorView& rows, std::span<const NodeId> chosen, unsigned threads)
+      : view_(rows) {
+    if (chosen.size() == rows.count) return;
+    copies_.emplace(chosen.size(), rows.dimension, rows.type);
+    parallel_for(chosen.size(), kGatherRows, threads,
+                 [&](std::size_t begin, std::size_t end, unsigned) {
+                   for (std::size_t i = begin; i < end; ++i) {
+                     std::memcpy(copies_->mutable_row(i), rows.row(chosen[i]), rows.row_bytes());
+                   }
+                 });
+    view_ = copies_->view();
+    ids_ = chosen;
+  }
+
+  const VectorView& view() const { return view_; }
+  /// Empty: all rows, by their numbers.
+  std::span<const NodeId> ids() const { return ids_; }
+
+ private:
+  std::optional<dataset::VectorSet> copies_;
+  VectorView view_;
+  std::span<const NodeId> ids_;
+};
+
+/// Builds and lays out what is in memory.
+std::unique_ptr<PagedHnsw> lay_out(const MemoryRows& rows, const HnswRecipe& recipe,
+                                   HnswBuildStats& stats) {
+  graph::HnswOptions options;
+  options.levels = ssd_baseline::hnsw_level_rule(recipe.config, recipe.store.page_bytes);
+  options.ef_construction = recipe.config.ef_construction;
+  options.threads = recipe.threads;
+  options.quiet = recipe.quiet;
+  const graph::HnswGraph graph =
+      graph::build_hnsw(rows.view(), recipe.config.metric, rows.ids(), options, &stats.memory);
+  const auto start = Clock::now();
+  const layout::HnswShape shape{recipe.store.page_bytes, recipe.config.dimension,
+                                recipe.config.type, recipe.config.m, options.levels.max_level};
+  const ssd_baseline::Colocation places(
+      graph, shape, {recipe.partition_nodes, recipe.config.seed, recipe.threads});
+  auto hnsw = PagedHnsw::create(recipe.store, recipe.config,
+                                {rows.view(), rows.ids(), &graph, places.order()});
+  stats.partitions = places.plan().count;
+  if (recipe.insert_share > 0) {
+    const auto chosen = ssd_baseline::choose_insert_partitions(places.plan(), graph.base().view(),
+                                                               recipe.insert_share);
+    ssd_baseline::create_partition_map(*hnsw, chosen);
+  }
+  stats.layout_seconds = seconds_from(start);
+  return hnsw;
+}
+
+ssd_baseline::StoreCounts difference(const ssd_baseline::StoreCounts& after,
+                                     const ssd_baseline::StoreCounts& before) {
+  return {.page_reads = after.page_reads - before.page_reads,
+          .page_writes = after.page_writes - before.page_writes,
+          .log_bytes = after.log_bytes - before.log_bytes,
+          .image_bytes = after.image_bytes - before.image_bytes,
+          .evictions = after.evictions - before.evictions,
+          .checkpoints = after.checkpoints - before.checkpoints,
+          .waits_for_frames = after.waits_for_frames - before.waits_for_frames};
+}
+
+void insert_rest(PagedHnsw& hnsw, const ssd_baseline::HnswInserts& rest, const HnswRecipe& recipe,
+                 HnswBuildStats& stats) {
+  const ssd_baseline::StoreCounts before = hnsw.store().counts();
+  Progress progress("inserts", rest.chosen.size(), recipe.quiet);
+  ssd_baseline::HnswCrewOptions crew = recipe.crew;
+  crew.advanced = [&](std::uint64_t amount) { progress.advance(amount); };
+  stats.inserts = ssd_baseline::HnswCrew(hnsw, crew).insert(rest);
+  stats.insert_store = difference(hnsw.store().counts(), before);
+}
+
+}  // namespace
+
+void check_hnsw_recipe(const HnswRecipe& recipe) {
+  (void)ssd_baseline::hnsw_level_rule(recipe.config, recipe.store.page_bytes);
+  if (recipe.partition_nodes == 0 || recipe.partition_nodes > ssd_baseline::kMostPartitionNodes) {
+    throw Error("--partition-nodes must be 1 to {}, not {}", ssd_baseline::kMostPartitionNodes,
+                recipe.partition_nodes);
+  }
+  if (recipe.memory_rows == 0) {
+    throw Error("at least one row must be built in memory: --memory-rows 0 leaves none");
+  }
+}
+
+std::unique_ptr<PagedHnsw> build_paged_hnsw(const VectorView& rows, const HnswRecipe& recipe,
+                                            HnswBuildStats& stats) {
+  check_hnsw_recipe(recipe);
+  const RowOrder order = order_rows(rows, recipe.order);
+  stats.order_seconds = order.seconds;
+  stats.memory_rows = std::min<std::uint64_t>(recipe.memory_rows, rows.count);
+  const std::span<const NodeId> all = order.rows;
+  const MemoryRows memory(rows, all.first(stats.memory_rows), resolve_threads(recipe.threads));
+  auto hnsw = lay_out(memory, recipe, stats);
+  const auto rest = all.subspan(stats.memory_rows);
+  if (!rest.empty()) insert_rest(*hnsw, {rows, rest, {}}, recipe, stats);
+  const Status durable = hnsw->store().checkpoint();
+  if (!durable.ok()) throw Error("{}: {}", recipe.store.folder.string(), durable.message());
+  return hnsw;
+}
+
+}  // namespace farvec::indexing

@@ -1,0 +1,52 @@
+// From rows to an HNSW graph on pages: what fits memory is built there, the rest is inserted.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+
+#include "base/types.h"
+#include "graph/hnsw/hnsw_builder.h"
+#include "indexing/order/insertion_order.h"
+#include "ssd_baseline/hnsw/hnsw_crew.h"
+#include "ssd_baseline/hnsw/paged_hnsw.h"
+#include "ssd_baseline/store/page_store.h"
+
+namespace farvec::indexing {
+
+struct HnswRecipe {
+  ssd_baseline::HnswConfig config;
+  ssd_baseline::PageStoreOptions store;  ///< folder, page and buffer bytes, log
+  OrderOptions order;                    ///< in which rows go in
+  /// The first so many in that order are built in memory and laid out; the others are inserted.
+  std::uint64_t memory_rows = std::numeric_limits<std::uint64_t>::max();
+  /// P: vertices of a partition, which share pages; 1: pages are filled in the order of rows.
+  std::uint32_t partition_nodes = 1;
+  double insert_share = 0;             ///< of the partitions that get an insert page
+  ssd_baseline::HnswCrewOptions crew;  ///< of the inserts
+  unsigned threads = 0;                ///< of the order and of the build in memory; 0: all
+  bool quiet = false;
+};
+
+/// What a build took.
+struct HnswBuildStats {
+  double order_seconds = 0;
+  double layout_seconds = 0;  ///< partitions, pages
+  graph::HnswStats memory;    ///< of the graph built in memory
+  std::uint64_t memory_rows = 0;
+  std::uint64_t partitions = 0;
+  ssd_baseline::HnswWork inserts;
+  ssd_baseline::StoreCounts insert_store;  ///< what the inserts read, wrote and logged
+};
+
+/// Throws Error for what makes no sense, before anything is made.
+void check_hnsw_recipe(const HnswRecipe& recipe);
+
+/// `rows` are in the stored type; row i has the id i. The folder must hold no store. Durable when
+/// it returns. When it is interrupted (recipe.crew.interrupted) the graph has the rows that were
+/// in. Throws Error; a graph that was not laid out whole cannot be opened.
+std::unique_ptr<ssd_baseline::PagedHnsw> build_paged_hnsw(const VectorView& rows,
+                                                          const HnswRecipe& recipe,
+                                                          HnswBuildStats& stats);
+
+}  // namespace farvec::indexing
