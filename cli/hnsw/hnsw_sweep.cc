@@ -15,7 +15,7 @@
 #include "cli/report/statistics.h"
 #include "cli/report/table.h"
 #include "dataset/recall.h"
-#include "layout/region/region_bytes.h"
+#include "layout/region/manifest.h"
 
 namespace farvec::cli {
 namespace {

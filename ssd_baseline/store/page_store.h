@@ -111,6 +111,8 @@ class PageStore {
   static std::unique_ptr<PageStore> open(const PageStoreOptions& options);
   /// Whether the folder holds a store.
   static bool is_store(const std::filesystem::path& folder);
+  /// Bytes of its pages; 0 when the folder holds none.
+  static std::uint64_t stored_bytes(const std::filesystem::path& folder);
   virtual ~PageStore() = default;  ///< a checkpoint, if nothing has failed
 
   virtual std::uint32_t page_bytes() const = 0;
