@@ -94,6 +94,18 @@ class PageSource {
   Ticks deadline_ = 0;
 };
 
+/// What a search begins with.
+struct EntryPoint {
+  const PagedHnsw& hnsw;
+  Ticks deadline = 0;
+  FetchCounts& counts;
+};
+
+/// From inside a fiber: reads the meta page's state and begins a search at the graph's entry; an
+/// empty graph has none. data_loss when there is no vertex at the entry.
+Status enter_hnsw(const EntryPoint& at, PageSource& source, graph::LayerScratch& scratch,
+                  layout::HnswState& state);
+
 template <typename Look>
 Status VertexReader::look_at(const PagePin& pin, std::size_t page,
                              std::span<const graph::Handle> handles, Look& look) const {

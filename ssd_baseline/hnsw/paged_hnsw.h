@@ -89,12 +89,17 @@ class PagedHnsw {
 
  private:
   PagedHnsw(std::unique_ptr<PageStore> store, const layout::HnswMeta& meta);
+  static std::unique_ptr<PagedHnsw> adopt(std::unique_ptr<PageStore> store,
+                                          const PageStoreOptions& options);
 
   std::unique_ptr<PageStore> store_;
   HnswConfig config_;
   layout::HnswShape shape_;
   distance::PairKernel pair_;
 };
+
+/// From inside a fiber: the meta page, checked.
+Result<layout::HnswMeta> read_meta(PageFetcher& fetcher, Ticks deadline, FetchCounts& counts);
 
 /// Runs `work` as a fiber with a fetcher of its own on this thread until it returns: for tools,
 /// opening and checks. Not from inside a fiber. What it throws is thrown here.

@@ -54,8 +54,9 @@ class PlacementPolicy {
   virtual Status note(const Placement& placement, PlacementEdit& edit) = 0;
 };
 
-/// The meta page's insert page; when that is full, the first page of the list of those with free
-/// space; then a new page. Any of them becomes the insert page.
+/// The meta page's insert page; when that has no room, the first page of the list of those with
+/// free space; then a new page. Either becomes the insert page, and the former one goes to the list
+/// if a smaller vertex would fit.
 class FallbackPlacement final : public PlacementPolicy {
  public:
   /// Both must outlive it.
@@ -65,7 +66,7 @@ class FallbackPlacement final : public PlacementPolicy {
   Status note(const Placement& placement, PlacementEdit& edit) override;
 
  private:
-  Result<bool> has_room(PageNumber page, const PlacementRequest& request);
+  Result<bool> has_room(PageNumber page, std::uint32_t level, Ticks deadline);
 
   PagedHnsw& hnsw_;
   PageFetcher& fetcher_;

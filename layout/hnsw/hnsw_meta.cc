@@ -1,0 +1,68 @@
+#include "layout/hnsw/hnsw_meta.h"
+
+#include "base/memory.h"
+#include "layout/store/store_page.h"
+
+namespace farvec::layout {
+namespace {
+
+Status bad_meta(const char* what) {
+  return {StatusCode::data_loss, what};
+}
+
+Status check_parameters(const HnswMeta& meta) {
+  const HnswParameters& p = meta.parameters;
+  if (p.dimension == 0 || p.dimension > kMaxDimension || p.type > 3 || p.metric > 2) {
+    return bad_meta("the meta page names vectors that there cannot be");
+  }
+  if (meta.metric() == Metric::cosine && meta.type() != ElementType::f32 &&
+      meta.type() != ElementType::f16) {
+    return bad_meta("the meta page says that unit vectors are stored as integers");
+  }
+  if (p.m < 2 || p.m > 1024 || p.ef_construction == 0 || p.max_level > kHnswMaxLevel) {
+    return bad_meta("the meta page names parameters that there cannot be");
+  }
+  const auto highest = highest_hnsw_level(meta.shape());
+  if (!highest.has_value() || *highest < p.max_level) {
+    return bad_meta("the meta page says that vertices are larger than a page");
+  }
+  return {};
+}
+
+Status check_state(const HnswState& state) {
+  if (state.loaded != 1) {
+    return {StatusCode::failed_precondition,
+            "the graph was never written to its end: delete the folder and build it again"};
+  }
+  if (state.entry().empty() && state.vertices > 0) {
+    return bad_meta("the meta page says that there are vertices and nowhere to begin");
+  }
+  if (state.id_map_height > 3) return bad_meta("the meta page says that the id map is too high");
+  return {};
+}
+
+}  // namespace
+
+Result<HnswMeta> read_hnsw_meta(std::span<const std::byte> page) {
+  const StorePage tuples(page);
+  const auto tuple = tuples.tuple(0);
+  if (tuples.header().kind != static_cast<std::uint16_t>(HnswPageKind::meta) ||
+      tuple.size() < sizeof(std::uint64_t) + sizeof(std::uint32_t) ||
+      load_unaligned<std::uint64_t>(tuple.data()) != kHnswMagic) {
+    return bad_meta("page 0 is not the meta page of an HNSW graph");
+  }
+  if (load_unaligned<std::uint32_t>(tuple.data() + sizeof(std::uint64_t)) != kHnswVersion) {
+    return Status(StatusCode::failed_precondition,
+                  "the graph is of another format version: build it again with this farvec");
+  }
+  if (tuple.size() != sizeof(HnswMeta)) return bad_meta("the meta page has another length");
+  const auto meta = load_unaligned<HnswMeta>(tuple.data());
+  if (meta.parameters.page_bytes != page.size()) {
+    return bad_meta("the meta page names another page size than the store's");
+  }
+  if (Status status = check_parameters(meta); !status.ok()) return status;
+  if (Status status = check_state(meta.state); !status.ok()) return status;
+  return meta;
+}
+
+}  // namespace farvec::layout

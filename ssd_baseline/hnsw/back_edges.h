@@ -1,0 +1,70 @@
+// Edges from the neighbours of a new vertex back to it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "graph/hnsw/select_neighbors.h"
+#include "ssd_baseline/hnsw/gathered_vectors.h"
+#include "ssd_baseline/hnsw/neighbor_finder.h"
+
+namespace farvec::ssd_baseline {
+
+struct BackEdge {
+  static constexpr std::uint32_t kRefused = 0xffffffff;
+
+  graph::Candidate target;  ///< with its distance to the new vertex
+  std::uint32_t layer = 0;
+  bool planned = false;            ///< the rest says what was found
+  std::uint32_t index = kRefused;  ///< the place of the target's list that takes the new vertex
+  std::uint32_t list = 0;          ///< where the list as it was read begins in BackEdges::bytes
+};
+
+/// Decides which lists take a new vertex, by the same selection that made them. Changes nothing.
+class BackEdges {
+ public:
+  BackEdges(PagedHnsw& hnsw, NeighborFinder& finder)
+      : hnsw_(hnsw), finder_(finder), members_(finder.reader()) {}
+
+  /// All of the neighbours that the finder has chosen; none is planned.
+  void begin(std::uint32_t level);
+
+  /// From inside a fiber: reads the lists of those that are not planned, of the full ones the
+  /// vectors of all that they name, several lists at once, and plans them.
+  Status plan(const std::byte* vector, Ticks deadline);
+
+  std::span<BackEdge> edges() { return edges_; }
+  /// The bytes of the target's list as plan() read it.
+  std::span<const std::byte> list(const BackEdge& edge) const {
+    return {&bytes_[edge.list], layout::HnswPlace::kBytes * hnsw_.shape().degree(edge.layer)};
+  }
+  std::size_t dram_bytes() const {
+    return members_.dram_bytes() + bytes_.capacity() + edges_.capacity() * sizeof(BackEdge);
+  }
+
+ private:
+  /// Lists whose members are in DRAM at the same time, at most.
+  static constexpr std::size_t kListsAtOnce = 16;
+
+  Status plan_some(std::span<BackEdge* const> some, const std::byte* vector, Ticks deadline);
+  Status read_lists(std::span<BackEdge* const> some, Ticks deadline);
+  void choose(BackEdge& edge, const std::byte* vector);
+  void add_candidate(float distance, const std::byte* row, std::uint32_t index);
+  const GatheredVectors::Entry* member(graph::Handle handle, const std::byte** row) const;
+
+  PagedHnsw& hnsw_;
+  NeighborFinder& finder_;
+  GatheredVectors members_;  ///< that the finder does not have
+  std::vector<BackEdge> edges_;
+  std::vector<std::byte> bytes_;
+  std::vector<graph::Handle> handles_;
+  std::vector<graph::Candidate> pool_;  ///< handle: the place in the list, or kNoHandle
+  std::vector<std::pair<graph::Candidate, const std::byte*>> sorted_;
+  std::vector<const std::byte*> rows_;
+  graph::Selection selection_;
+};
+
+}  // namespace farvec::ssd_baseline

@@ -1,0 +1,43 @@
+#include "ssd_baseline/hnsw/hnsw_searcher.h"
+
+namespace farvec::ssd_baseline {
+namespace {
+
+/// A vacuum may take the entry away between the meta page and its own; so often in a row it does
+/// not.
+constexpr int kEntryAttempts = 8;
+
+}  // namespace
+
+HnswSearcher::HnswSearcher(PagedHnsw& hnsw, PageFetcher& fetcher, const HnswReadOptions& options)
+    : hnsw_(hnsw), fetcher_(fetcher), source_(hnsw, fetcher, options, counts_) {}
+
+Status enter_hnsw(const EntryPoint& at, PageSource& source, graph::LayerScratch& scratch,
+                  layout::HnswState& state) {
+  for (int attempt = 0; attempt < kEntryAttempts; ++attempt) {
+    const auto now = at.hnsw.state(source.reader().fetcher(), at.deadline, at.counts);
+    if (!now.ok()) return now.status();
+    state = now.value();
+    scratch.clear();
+    if (state.entry().empty()) return {};
+    const Status status = graph::enter(source, state.entry_level, state.entry().handle(), scratch);
+    if (!status.ok() || !scratch.found().empty() || !scratch.passed().empty()) return status;
+  }
+  return {StatusCode::data_loss, "the entry of the graph is not where the meta page says"};
+}
+
+Status HnswSearcher::search(const Query& query) {
+  if (query.vector.size() != hnsw_.shape().vector_bytes()) {
+    return {StatusCode::invalid_argument, "the query is not of the graph's dimension and type"};
+  }
+  if (query.list == 0) return {StatusCode::invalid_argument, "a search needs a list of at least 1"};
+  source_.begin(query.vector.data(), query.deadline);
+  layout::HnswState state;
+  Status status = enter_hnsw({hnsw_, query.deadline, counts_.meta}, source_, scratch_, state);
+  if (!status.ok() || state.entry().empty()) return status;
+  status = graph::descend(source_, state.entry_level, 0, scratch_);
+  if (status.ok()) status = graph::layer_search(source_, 0, query.list, scratch_);
+  return status;
+}
+
+}  // namespace farvec::ssd_baseline

@@ -1,0 +1,345 @@
+#include "ssd_baseline/hnsw/hnsw_vacuum.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "layout/store/store_page.h"
+#include "ssd_baseline/hnsw/hnsw_edit.h"
+#include "ssd_baseline/hnsw/neighbor_finder.h"
+#include "ssd_baseline/hnsw/pinned_pages.h"
+
+namespace farvec::ssd_baseline {
+namespace {
+
+/// Times that one vertex's lists are chosen before the step fails.
+constexpr int kVacuumAttempts = 16;
+
+Status outdated() {
+  return {StatusCode::cancelled, "a writer has changed what a vacuum was about to change"};
+}
+
+}  // namespace
+
+struct HnswVacuum::State {
+  enum class Phase : std::uint8_t { collect, repair, entry, erase };
+  /// A vertex of the page that is looked at, as it was.
+  struct Seen {
+    graph::Handle handle = graph::kNoHandle;
+    NodeId id = 0;
+    std::uint32_t level = 0;
+  };
+
+  State(PagedHnsw& graph, PageFetcher& page_fetcher, const HnswVacuumOptions& wanted)
+      : hnsw(graph),
+        fetcher(page_fetcher),
+        options(wanted),
+        finder(graph, page_fetcher, wanted.reads),
+        pins(page_fetcher, wanted.reads.mode) {}
+
+  Result<bool> collect(Ticks deadline);
+  Status repair(Ticks deadline);
+  Status repair_vertex(const Seen& seen, Ticks deadline);
+  Status write_lists(PageEditor& editor, const Seen& seen) const;
+  Status move_entry(Ticks deadline);
+  Status erase(Ticks deadline);
+  Status erase_page(PageEditor& editor, PageNumber page);
+  template <typename Look>
+  Status look_at_page(PageNumber page, Ticks deadline, Look&& look);
+  bool is_condemned(graph::Handle handle) const {
+    return std::binary_search(condemned.begin(), condemned.end(), handle);
+  }
+  bool points_to_condemned(const layout::HnswVertex& vertex) const;
+  std::span<const std::byte> all_places(const layout::HnswVertex& vertex) const;
+  Result<wal::Position> update(const std::function<Status(PageEditor&)>& edit);
+
+  PagedHnsw& hnsw;
+  PageFetcher& fetcher;
+  const HnswVacuumOptions options;
+  NeighborFinder finder;
+  PinnedPages pins;
+  HnswVacuumCounts done;
+  wal::Position position = 0;
+
+  Phase phase = Phase::collect;
+  PageNumber next = 1;                   ///< page of the phase
+  PageNumber end = 0;                    ///< pages that the round looks at
+  std::vector<graph::Handle> condemned;  ///< marked before the repairs began, ascending
+  std::size_t erased = 0;                ///< of them
+  Seen highest;                          ///< vertex that is not marked
+  std::vector<Seen> broken;              ///< of the page that is repaired
+  std::vector<std::byte> vector;         ///< of the vertex that is repaired
+  std::vector<std::byte> lists;          ///< and its places, as they were before the search
+  std::uint32_t freed = 0;
+};
+
+HnswVacuum::HnswVacuum(PagedHnsw& hnsw, PageFetcher& fetcher, const HnswVacuumOptions& options)
+    : state_(std::make_unique<State>(hnsw, fetcher, options)) {}
+HnswVacuum::~HnswVacuum() = default;
+
+wal::Position HnswVacuum::position() const {
+  return state_->position;
+}
+const HnswVacuumCounts& HnswVacuum::done() const {
+  return state_->done;
+}
+HnswCounts& HnswVacuum::counts() {
+  return state_->finder.counts();
+}
+
+Result<bool> HnswVacuum::step(Ticks deadline) {
+  State& s = *state_;
+  Status status;
+  switch (s.phase) {
+    case State::Phase::collect:
+      return s.collect(deadline);
+    case State::Phase::repair:
+      status = s.repair(deadline);
+      break;
+    case State::Phase::entry:
+      status = s.move_entry(deadline);
+      break;
+    case State::Phase::erase:
+      status = s.erase(deadline);
+      break;
+  }
+  s.pins.clear();
+  if (!status.ok()) return status;
+  return true;
+}
+
+/// look(slot, vertex) for every vertex of a page, as one update left it.
+template <typename Look>
+Status HnswVacuum::State::look_at_page(PageNumber page, Ticks deadline, Look&& look) {
+  const auto pin = fetcher.fetch(page, deadline, finder.counts().selection);
+  if (!pin.ok()) return pin.status();
+  ++done.pages_scanned;
+  return pin.value().read([&](std::span<const std::byte> bytes) -> Status {
+    const std::uint32_t slots = layout::StorePage(bytes).slots();
+    for (std::uint32_t slot = 0; slot < slots; ++slot) {
+      const auto vertex =
+          layout::HnswVertex::parse(hnsw.shape(), bytes, static_cast<std::uint16_t>(slot));
+      if (vertex.ok()) look(static_cast<std::uint16_t>(slot), vertex.value());
+      if (vertex.status().code() == StatusCode::data_loss) return vertex.status();
+    }
+    return {};
+  });
+}
+
+Result<bool> HnswVacuum::State::collect(Ticks deadline) {
+  if (next == 1) {
+    condemned.clear();
+    erased = 0;
+    highest = {};
+    end = hnsw.store().pages();
+  }
+  if (next < end) {
+    const PageNumber page = next;
+    const Status status =
+        look_at_page(page, deadline, [&](std::uint16_t slot, const layout::HnswVertex& vertex) {
+          const graph::Handle handle = layout::HnswPlace{page, slot}.handle();
+          if (vertex.marked()) {
+            if (condemned.size() < options.round_vertices) condemned.push_back(handle);
+          } else if (highest.handle == graph::kNoHandle || vertex.level() > highest.level) {
+            highest = {handle, vertex.id(), vertex.level()};
+          }
+        });
+    if (!status.ok()) return status;
+    ++next;
+    return true;
+  }
+  next = 1;
+  // Nothing is given an edge to a marked vertex any more: what leads to these lies before `end`.
+  end = hnsw.store().pages();
+  std::sort(condemned.begin(), condemned.end());
+  if (condemned.empty()) return false;
+  phase = Phase::repair;
+  return true;
+}
+
+bool HnswVacuum::State::points_to_condemned(const layout::HnswVertex& vertex) const {
+  const layout::HnswShape& shape = hnsw.shape();
+  for (std::uint32_t layer = 0; layer <= vertex.level(); ++layer) {
+    for (std::uint32_t i = 0; i < shape.degree(layer); ++i) {
+      const auto place = vertex.neighbor(shape, layer, i);
+      if (!place.empty() && is_condemned(place.handle())) return true;
+    }
+  }
+  return false;
+}
+
+/// The bytes of the places on all layers, which lie one behind the other.
+std::span<const std::byte> HnswVacuum::State::all_places(const layout::HnswVertex& vertex) const {
+  const std::uint32_t places = hnsw.shape().first_place(vertex.level() + 1);
+  return {vertex.places(hnsw.shape(), 0).data(), places * layout::HnswPlace::kBytes};
+}
+
+Status HnswVacuum::State::repair(Ticks deadline) {
+  if (next >= end) {
+    phase = Phase::entry;
+    next = 1;
+    return {};
+  }
+  const PageNumber page = next;
+  broken.clear();
+  Status status =
+      look_at_page(page, deadline, [&](std::uint16_t slot, const layout::HnswVertex& vertex) {
+        const graph::Handle handle = layout::HnswPlace{page, slot}.handle();
+        if (is_condemned(handle) || !points_to_condemned(vertex)) return;
+        broken.push_back({handle, vertex.id(), vertex.level()});
+      });
+  for (std::size_t i = 0; i < broken.size() && status.ok(); ++i) {
+    status = repair_vertex(broken[i], deadline);
+  }
+  if (status.ok()) ++next;
+  return status;
+}
+
+Result<wal::Position> HnswVacuum::State::update(const std::function<Status(PageEditor&)>& edit) {
+  auto result = pins.update(edit);
+  pins.clear();
+  if (result.ok()) position = result.value();
+  if (result.status().code() == StatusCode::cancelled) ++done.retries;
+  return result;
+}
+
+/// Chooses the lists of one vertex again, as those of a new one.
+Status HnswVacuum::State::repair_vertex(const Seen& seen, Ticks deadline) {
+  for (int attempt = 0; attempt < kVacuumAttempts; ++attempt) {
+    bool there = false;
+    FetchCounts& counts = finder.counts().selection;
+    Status status = finder.reader().read(
+        {&seen.handle, 1}, deadline, counts,
+        [&](std::uint32_t, const layout::HnswVertex& vertex) -> Status {
+          there = vertex.id() == seen.id && points_to_condemned(vertex);
+          vector.assign(vertex.vector(), vertex.vector() + hnsw.shape().vector_bytes());
+          lists.assign(all_places(vertex).begin(), all_places(vertex).end());
+          return {};
+        });
+    if (!status.ok() || !there) return status;  // somebody else has changed its list
+    status = finder.find({vector.data(), seen.level, seen.handle, deadline});
+    if (!status.ok()) return status;
+    pins.clear();
+    pins.want(layout::HnswPlace::of(seen.handle).page);
+    for (std::uint32_t layer = 0; layer <= seen.level; ++layer) {
+      for (const auto& c : finder.chosen(layer)) pins.want(layout::HnswPlace::of(c.handle).page);
+    }
+    if (status = pins.pin(deadline, counts); !status.ok()) return status;
+    const auto updated = update([&](PageEditor& editor) { return write_lists(editor, seen); });
+    if (updated.ok()) ++done.repaired;
+    if (updated.status().code() != StatusCode::cancelled) return updated.status();
+  }
+  return {StatusCode::resource_exhausted, "the graph kept changing under a vacuum"};
+}
+
+Status HnswVacuum::State::write_lists(PageEditor& editor, const Seen& seen) const {
+  const layout::HnswShape& shape = hnsw.shape();
+  const auto own = layout::HnswPlace::of(seen.handle);
+  const std::size_t page = pins.index(own.page);
+  const auto vertex = layout::HnswVertex::parse(shape, editor.bytes(page), own.slot);
+  if (!vertex.ok() || vertex.value().id() != seen.id) return outdated();
+  const auto now = all_places(vertex.value());
+  if (!std::equal(now.begin(), now.end(), lists.begin(), lists.end())) return outdated();
+  const PinnedVertex neighbors{page, vertex.value().neighbors_slot()};
+  std::vector<layout::HnswPlace> places;
+  for (std::uint32_t layer = 0; layer <= seen.level; ++layer) {
+    places.assign(shape.degree(layer), {});
+    std::size_t used = 0;
+    for (const graph::Candidate& c : finder.chosen(layer)) {
+      const auto place = layout::HnswPlace::of(c.handle);
+      const auto other =
+          layout::HnswVertex::parse(shape, editor.bytes(pins.index(place.page)), place.slot);
+      const bool alive = other.ok() && other.value().id() == c.id && !other.value().marked() &&
+                         other.value().level() >= layer;
+      if (alive) places[used++] = place;
+    }
+    const Status status = patch_places(editor, neighbors, shape.place_offset(layer, 0), places);
+    if (!status.ok()) return status;
+  }
+  return {};
+}
+
+/// To the highest vertex that is left.
+Status HnswVacuum::State::move_entry(Ticks deadline) {
+  FetchCounts& counts = finder.counts().meta;
+  const auto now = hnsw.state(fetcher, deadline, counts);
+  if (!now.ok()) return now.status();
+  if (!is_condemned(now.value().entry().handle())) {
+    phase = Phase::erase;
+    return {};
+  }
+  pins.clear();
+  pins.want(0);
+  const bool any = highest.handle != graph::kNoHandle;
+  const auto place = any ? layout::HnswPlace::of(highest.handle) : layout::HnswPlace{};
+  pins.want(place.page);
+  if (Status status = pins.pin(deadline, counts); !status.ok()) return status;
+  const auto updated = update([&](PageEditor& editor) -> Status {
+    auto state = edited_state(editor, pins.index(0));
+    if (!state.ok()) return state.status();
+    if (!is_condemned(state.value().entry().handle())) return outdated();
+    if (!any) {
+      if (state.value().vertices > 0) return outdated();
+      state.value().set_entry({}, 0);
+      return write_state(editor, pins.index(0), state.value());
+    }
+    const auto vertex =
+        layout::HnswVertex::parse(hnsw.shape(), editor.bytes(pins.index(place.page)), place.slot);
+    if (!vertex.ok() || vertex.value().id() != highest.id || vertex.value().marked()) {
+      return outdated();
+    }
+    state.value().set_entry(place, vertex.value().level());
+    return write_state(editor, pins.index(0), state.value());
+  });
+  if (updated.ok() || updated.status().code() != StatusCode::cancelled) return updated.status();
+  // The highest one was deleted, or others have come: a round that begins now knows them.
+  phase = Phase::collect;
+  next = 1;
+  return {};
+}
+
+/// One page's marked vertices.
+Status HnswVacuum::State::erase(Ticks deadline) {
+  if (erased == condemned.size()) {
+    phase = Phase::collect;
+    return {};
+  }
+  const PageNumber page = layout::HnswPlace::of(condemned[erased]).page;
+  pins.clear();
+  pins.want(0);
+  pins.want(page);
+  const Status status = pins.pin(deadline, finder.counts().selection);
+  if (!status.ok()) return status;
+  const auto updated = update([&](PageEditor& editor) { return erase_page(editor, page); });
+  if (!updated.ok()) return updated.status();
+  done.removed += freed;
+  while (erased < condemned.size() && layout::HnswPlace::of(condemned[erased]).page == page) {
+    ++erased;
+  }
+  return {};
+}
+
+Status HnswVacuum::State::erase_page(PageEditor& editor, PageNumber page) {
+  const std::size_t meta = pins.index(0);
+  const std::size_t at = pins.index(page);
+  auto read = edited_state(editor, meta);
+  if (!read.ok()) return read.status();
+  layout::HnswState state = read.value();
+  freed = 0;
+  for (std::size_t i = erased; i < condemned.size(); ++i) {
+    const auto place = layout::HnswPlace::of(condemned[i]);
+    if (place.page != page) break;
+    const auto vertex = layout::HnswVertex::parse(hnsw.shape(), editor.bytes(at), place.slot);
+    if (!vertex.ok() || !vertex.value().marked() || place == state.entry()) continue;
+    if (Status s = erase_vertex(editor, {at, place.slot}, vertex.value()); !s.ok()) return s;
+    ++freed;
+  }
+  state.marked -= freed;
+  if (freed > 0 && page != state.insert_page) {
+    const PageNumber first = state.free_pages;
+    if (Status s = add_free_page(editor, {at, page}, state); !s.ok()) return s;
+    done.pages_freed += state.free_pages != first ? 1 : 0;
+  }
+  return write_state(editor, meta, state);
+}
+
+}  // namespace farvec::ssd_baseline

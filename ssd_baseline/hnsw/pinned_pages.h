@@ -1,0 +1,53 @@
+// The pages that one update changes or looks at, held in the buffer.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "ssd_baseline/hnsw/hnsw_search_types.h"
+#include "ssd_baseline/store/page_fetcher.h"
+
+namespace farvec::ssd_baseline {
+
+/// Used again for update after update by one fiber. Pages are different.
+class PinnedPages {
+ public:
+  PinnedPages(PageFetcher& fetcher, ReadMode mode)
+      : fetcher_(fetcher), mode_(mode), batch_(fetcher, kMostPages) {
+    pins_.reserve(kMostPages);
+  }
+
+  /// Lets go of all.
+  void clear();
+  /// Will be pinned; again and again is once. kNoPage is none.
+  void want(PageNumber page);
+  /// From inside a fiber: reads what was wanted and is not there yet, as the mode says.
+  Status pin(Ticks deadline, FetchCounts& counts);
+  /// Adds a page that is pinned already; release() gives it back.
+  void add(PagePin pin) { pins_.push_back(std::move(pin)); }
+  PagePin release(PageNumber page);
+
+  /// Its place in the pins; the page is pinned.
+  std::size_t index(PageNumber page) const;
+
+  const PagePin& at(PageNumber page) const { return pins_[index(page)]; }
+
+  /// PageStore::update() of all of them.
+  Result<wal::Position> update(const std::function<Status(PageEditor&)>& edit);
+
+ private:
+  /// What an insert changes with the largest m and level: more is resource_exhausted.
+  static constexpr std::size_t kMostPages = 512;
+
+  PageFetcher& fetcher_;
+  const ReadMode mode_;
+  PageBatch batch_;
+  std::vector<PageNumber> wanted_;
+  std::vector<PagePin> pins_;
+  std::vector<PagePin*> pointers_;
+};
+
+}  // namespace farvec::ssd_baseline
