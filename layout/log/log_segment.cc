@@ -25,6 +25,12 @@ void require_log_version(std::uint32_t version, std::string_view source) {
                                     : "the farvec that wrote it");
 }
 
+bool makes_sense(const LogSegmentHeader& header) {
+  return header.previous_end <= header.first && header.first < kMaxLogPosition &&
+         header.segment_bytes >= kLogHeaderBytes && header.segment_bytes <= kMaxLogSegmentBytes &&
+         header.reach <= kMaxLogSegmentBytes;
+}
+
 }  // namespace
 
 LogHeaderBlock encode_log_header(LogSegmentHeader header) {
@@ -50,6 +56,9 @@ LogSegmentHeader decode_log_header(std::span<const std::byte> block, std::string
   if (header.checksum != checksum_of(header) || !is_zero(block.subspan(sizeof(header)))) {
     throw Error("the header of {} is damaged: its checksum does not match; restore it from a copy",
                 source);
+  }
+  if (!makes_sense(header)) {
+    throw Error("the header of {} contradicts itself: restore it from a copy", source);
   }
   return header;
 }

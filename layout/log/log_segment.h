@@ -13,6 +13,10 @@ namespace farvec::layout {
 inline constexpr std::uint32_t kLogVersion = 1;
 /// The position `first` lies at this offset of the file.
 inline constexpr std::uint64_t kLogHeaderBytes = 4096;
+/// Of a segment and of what waits for the disk.
+inline constexpr std::uint64_t kMaxLogSegmentBytes = std::uint64_t{1} << 30;
+/// Positions stay below it, so that sums of them are positions too.
+inline constexpr std::uint64_t kMaxLogPosition = std::uint64_t{1} << 62;
 
 /// On disk, little-endian; see docs/format.md. Durable before the file has its name, and never
 /// changed.
