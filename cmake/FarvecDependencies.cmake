@@ -19,6 +19,7 @@ endif()
 
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
+pkg_check_modules(isal REQUIRED IMPORTED_TARGET libisal)
 pkg_check_modules(numa REQUIRED IMPORTED_TARGET numa)
 pkg_check_modules(uring REQUIRED IMPORTED_TARGET liburing)
 pkg_check_modules(ibverbs REQUIRED IMPORTED_TARGET libibverbs)

@@ -14,9 +14,9 @@ cd "$ROOT" || exit 1
 
 # Rooms that every run has under a sanitizer: those that read untrusted bytes, and those whose threads
 # meet without locks. The others take turns by commit; --long has all of them at once.
-ASAN_ROOMS=(base dataset layout coroutines disk device transport ssd_baseline search tiers compute_node)
+ASAN_ROOMS=(base dataset layout coroutines disk wal device transport ssd_baseline search tiers compute_node)
 ASAN_TURNS=("distance quantization" "graph cluster indexing" "rpc memory_node")
-TSAN_ROOMS=(coroutines disk device transport graph ssd_baseline rpc memory_node search tiers compute_node)
+TSAN_ROOMS=(coroutines disk wal device transport graph ssd_baseline rpc memory_node search tiers compute_node)
 TSAN_TURNS=("base dataset" "distance quantization" "layout" "cluster indexing")
 FUZZ_SECONDS=4
 MODE=default

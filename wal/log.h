@@ -12,7 +12,8 @@
 
 namespace farvec::wal {
 
-/// A place between two records: bytes since the log was made. Never used twice.
+/// A place between two records: bytes since the log was made, and a gap at every open(), so that no
+/// position is used twice, also not of records that a kill left unwritten.
 using Position = std::uint64_t;
 
 enum class Durability : std::uint8_t {
@@ -21,18 +22,22 @@ enum class Durability : std::uint8_t {
   none,      ///< made durable when somebody asks: flush()
 };
 
+/// append() waits so long for a disk that does not take what is pending.
+inline constexpr double kAppendWaitUs = 10e6;
+
 struct LogOptions {
   std::filesystem::path folder;  ///< of segments; made by create()
   Durability durability = Durability::commit;
   double interval_us = 10'000;                ///< with Durability::interval
-  std::uint64_t segment_bytes = 64ull << 20;  ///< of a segment, allocated on the disk before use
+  std::uint64_t segment_bytes = 64ull << 20;  ///< allocated on the disk before use; 8 KiB to 1 GiB
   std::uint64_t pending_bytes = 8ull << 20;   ///< records that wait to be written, at most
 };
 
 /// Shared by threads; one thread of its own writes and syncs for all who wait (group commit).
 ///
-/// A failed write or sync ends the log: from then on append() and wait() answer with that error,
-/// what was durable stays, and the next open() finds it. Nothing is written behind a failure.
+/// A failed write or sync ends the log: from then on append() and wait() answer with that error
+/// (unavailable; resource_exhausted when a disk had no room for bytes that it had allocated), what
+/// was durable stays, and the next open() finds it. Nothing is written behind a failure.
 class Log {
  public:
   /// A new, empty log. Throws Error when the folder holds one already.
@@ -45,8 +50,10 @@ class Log {
 
   /// Takes a record, in parts that are put together, and answers with the position behind it.
   /// Records lie in the order of their calls. Does not wait for the disk unless pending_bytes are
-  /// waiting. resource_exhausted when the disk is full: nothing was taken, and the log goes on when
-  /// there is room again; invalid_argument beyond max_record_bytes().
+  /// waiting: then up to kAppendWaitUs, and deadline_exceeded. Once in a segment it allocates the
+  /// next one. resource_exhausted when the disk is full, unavailable when the segment cannot be
+  /// made for another reason: nothing was taken, and the log goes on when there is room again;
+  /// invalid_argument beyond max_record_bytes().
   virtual Result<Position> append(std::span<const std::span<const std::byte>> parts) = 0;
 
   virtual std::size_t max_record_bytes() const = 0;
@@ -56,7 +63,8 @@ class Log {
   virtual Position durable() const = 0;
   /// What ended the log, or ok.
   virtual Status failure() const = 0;
-  /// Asks for durability up to `position` as soon as may be; never blocks.
+  /// Asks for durability up to `position` as soon as may be; never blocks. With
+  /// Durability::commit every append() asks.
   virtual void request(Position position) = 0;
   /// Blocks the thread until durable() has reached `position`, whatever the durability; deadline_
   /// exceeded, or failure().
@@ -64,7 +72,8 @@ class Log {
   /// flush() where the durability is commit; ok at once otherwise.
   virtual Status wait(Position position, Ticks deadline) = 0;
 
-  /// Records before `position` are not needed any more: whole segments before it are deleted.
+  /// Records before `position` are not needed any more: whole segments before it are deleted, each
+  /// for good before the next (blocks the thread). What cannot be deleted stays, with a warning.
   virtual void cut(Position position) = 0;
   /// Of all segments.
   virtual std::uint64_t disk_bytes() const = 0;

@@ -19,8 +19,10 @@ struct LogRecord {
 
 /// A record that was not written whole is the end of the log, as a kill or a power cut leaves it:
 /// nothing durable lies behind it. Damage that such an end cannot explain (a whole segment or a
-/// sound record follows, a segment is missing, a foreign or other-versioned segment, a position
-/// before begin()) throws Error with the file, the offset and what to do.
+/// record follows that was written when this one was durable, a file is shorter than it was
+/// allocated, a segment is missing, a foreign or other-versioned segment, a position before begin()
+/// or behind the end) throws Error with the file, the offset and what to do. docs/format.md has the
+/// rule.
 class LogReader {
  public:
   LogReader(const std::filesystem::path& folder, Position from);

@@ -124,7 +124,7 @@ Status PartitionMap::change(PageEditor& editor, std::size_t map_page, const Chan
       shape_, StorePage(editor.bytes(map_page)).tuple(kOnlySlot), slot.page);
   if (!map.ok()) return map.status();
   if (map.value().insert_page(change.partition) != change.before) {
-    return {StatusCode::unavailable, "the partition has another insert page meanwhile"};
+    return {StatusCode::cancelled, "the partition has another insert page meanwhile"};
   }
   return editor.patch(map_page, kOnlySlot, slot.offset, std::as_bytes(std::span(&change.next, 1)));
 }

@@ -40,7 +40,7 @@ class PartitionMap {
   Result<InsertPage> find(std::uint32_t partition, Ticks deadline);
 
   /// Inside PageStore::update(): the map's page among its pins gets `next` in place of `before`.
-  /// unavailable when the partition has another insert page meanwhile.
+  /// cancelled when the partition has another insert page meanwhile.
   struct Change {
     std::uint32_t partition = 0;
     layout::PageNumber before = layout::kNoPage;

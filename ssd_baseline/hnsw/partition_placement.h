@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "ssd_baseline/hnsw/hnsw_search_types.h"
 #include "ssd_baseline/hnsw/partition_map.h"
 #include "ssd_baseline/hnsw/partition_rank.h"
 #include "ssd_baseline/hnsw/placement.h"

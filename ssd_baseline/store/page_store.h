@@ -6,12 +6,14 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <shared_mutex>
 #include <span>
 #include <utility>
 
 #include "base/clock.h"
 #include "base/status.h"
 #include "layout/store/page_format.h"
+#include "ssd_baseline/store/frame.h"
 #include "wal/log.h"
 
 namespace farvec::ssd_baseline {
@@ -19,7 +21,7 @@ namespace farvec::ssd_baseline {
 using layout::PageNumber;
 
 class PageStore;
-struct Frame;
+struct StoreState;
 
 /// Keeps a page in the buffer until it is destroyed; a fiber may hold it across a suspension. May
 /// be moved; used by one thread at a time. The store must outlive it.
@@ -28,7 +30,13 @@ class PagePin {
   PagePin() = default;
   PagePin(PagePin&& other) noexcept
       : store_(std::exchange(other.store_, nullptr)), frame_(other.frame_) {}
-  PagePin& operator=(PagePin&& other) noexcept;
+  PagePin& operator=(PagePin&& other) noexcept {
+    if (this == &other) return *this;
+    release();
+    store_ = std::exchange(other.store_, nullptr);
+    frame_ = other.frame_;
+    return *this;
+  }
   ~PagePin() { release(); }
 
   explicit operator bool() const { return store_ != nullptr; }
@@ -43,6 +51,7 @@ class PagePin {
 
  private:
   friend class PageStore;
+  friend class LocalPageStore;
   PagePin(PageStore& store, Frame& frame) : store_(&store), frame_(&frame) {}
   PageStore* store_ = nullptr;
   Frame* frame_ = nullptr;
@@ -142,8 +151,17 @@ class PageStore {
   virtual Status checkpoint() = 0;
 
  protected:
-  friend class PagePin;
   friend class PageFetcher;
+  friend class PageBatch;
+  /// What the fetchers share with the store.
+  virtual StoreState& state() = 0;
+  static PagePin make_pin(PageStore& store, Frame& frame) { return {store, frame}; }
 };
+
+template <typename Look>
+decltype(auto) PagePin::read(Look&& look) const {
+  const std::shared_lock lock(frame_->latch);
+  return std::forward<Look>(look)(std::span<const std::byte>(frame_->bytes));
+}
 
 }  // namespace farvec::ssd_baseline

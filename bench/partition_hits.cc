@@ -1,0 +1,200 @@
+// What partitions of an HNSW graph do for a buffer of pages, counted over a graph in memory: no
+// store, no disk, so the counts are exact.
+//   build/release/bin/partition_hits --data base.fbin --queries query.fbin --metric l2
+//     --nodes 1,8,64,256 --buffer 0.1,0.2,0.5 --ef-search 40
+// Per number of nodes in a partition: pages and how full they are, the overlap of pages and
+// neighbours (OR(G) of Starling), pages that a search asks for, and the share of them that a buffer
+// of each size holds when all queries run in turn (the least recently used page goes). A vertex
+// that is expanded asks for its page and for those of its unvisited neighbours, each once.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iostream>
+#include <list>
+#include <string>
+#include <vector>
+
+#include "base/command_line.h"
+#include "base/error.h"
+#include "dataset/vector_set.h"
+#include "distance/distance.h"
+#include "graph/hnsw/hnsw_builder.h"
+#include "graph/hnsw/layer_search.h"
+#include "ssd_baseline/hnsw/colocation.h"
+
+namespace farvec {
+namespace {
+
+struct Arguments {
+  std::string data, queries, metric = "l2";
+  std::vector<std::uint32_t> nodes{1, 2, 4, 8, 16, 32, 64, 128, 256};
+  std::vector<double> buffers{0.1, 0.2, 0.5};
+  std::uint32_t m = 24, ef_construction = 200, ef_search = 40, page_bytes = 8192;
+};
+
+/// Pages that were touched last.
+class PageBuffer {
+ public:
+  PageBuffer(std::size_t pages, std::size_t capacity)
+      : capacity_(std::max<std::size_t>(capacity, 1)), places_(pages, recent_.end()) {}
+
+  bool touch(std::uint32_t page) {
+    if (places_[page] != recent_.end()) {
+      recent_.splice(recent_.begin(), recent_, places_[page]);
+      return true;
+    }
+    if (recent_.size() == capacity_) {
+      places_[recent_.back()] = recent_.end();
+      recent_.pop_back();
+    }
+    recent_.push_front(page);
+    places_[page] = recent_.begin();
+    return false;
+  }
+
+ private:
+  const std::size_t capacity_;
+  std::list<std::uint32_t> recent_;
+  std::vector<std::list<std::uint32_t>::iterator> places_;
+};
+
+/// Searches that write down the page of everything they look at: requests of a batch are sorted.
+struct RecordedSource {
+  const graph::HnswGraph& graph;
+  const VectorView& data;
+  distance::PairKernel pair;
+  const std::byte* query = nullptr;
+  std::vector<std::vector<NodeId>> batches = {};
+
+  Status neighbors(graph::Handle vertex, std::uint32_t layer, std::vector<graph::Handle>& out) {
+    const auto row = graph.neighbors(static_cast<NodeId>(vertex), layer);
+    out.assign(row.begin(), row.end());
+    batches.push_back({static_cast<NodeId>(vertex)});
+    return {};
+  }
+  template <typename Visit>
+  Status score(std::uint32_t, std::span<const graph::Handle> handles, Visit&& visit) {
+    batches.emplace_back(handles.begin(), handles.end());
+    for (const graph::Handle handle : handles) {
+      const auto v = static_cast<NodeId>(handle);
+      visit(graph::Scored{{pair(query, data.row(v), data.dimension), v, handle}, false});
+    }
+    return {};
+  }
+};
+
+dataset::VectorSet load_stored(const std::string& path, Metric metric) {
+  const dataset::VectorSet source = dataset::load(path);
+  dataset::VectorSet stored(source.count(), source.dimension(),
+                            distance::stored_type(metric, source.type()));
+  for (std::size_t i = 0; i < source.count(); ++i) {
+    distance::to_stored(source.view().row(i), source.type(), metric, source.dimension(),
+                        stored.mutable_row(i));
+  }
+  return stored;
+}
+
+/// All batches of all queries, in turn.
+std::vector<std::vector<NodeId>> record_searches(const graph::HnswGraph& graph,
+                                                 const VectorView& data, const VectorView& queries,
+                                                 const Arguments& arguments) {
+  const auto pair =
+      distance::pair_kernel(parse_metric(arguments.metric), data.type, data.dimension);
+  RecordedSource source{graph, data, pair};
+  graph::LayerScratch scratch;
+  for (std::size_t q = 0; q < queries.count; ++q) {
+    source.query = queries.row(q);
+    Status status = graph::enter(source, graph.top(), graph.entry(), scratch);
+    if (status.ok()) status = graph::descend(source, graph.top(), 0, scratch);
+    if (status.ok()) status = graph::layer_search(source, 0, arguments.ef_search, scratch);
+    if (!status.ok()) throw Error("query {}: {}", q, status.message());
+  }
+  return std::move(source.batches);
+}
+
+/// The pages of the batches, each once in a batch.
+std::vector<std::uint32_t> pages_asked(const std::vector<std::vector<NodeId>>& batches,
+                                       const std::vector<std::uint32_t>& page_of) {
+  std::vector<std::uint32_t> asked, pages;
+  for (const auto& batch : batches) {
+    pages.clear();
+    for (const NodeId id : batch) pages.push_back(page_of[id]);
+    std::sort(pages.begin(), pages.end());
+    asked.insert(asked.end(), pages.begin(), std::unique(pages.begin(), pages.end()));
+  }
+  return asked;
+}
+
+double hit_share(const std::vector<std::uint32_t>& asked, std::size_t pages, double share) {
+  PageBuffer buffer(pages, static_cast<std::size_t>(share * static_cast<double>(pages)));
+  std::uint64_t hits = 0;
+  for (const std::uint32_t page : asked) hits += buffer.touch(page) ? 1 : 0;
+  return static_cast<double>(hits) / static_cast<double>(asked.size());
+}
+
+void run(const Arguments& arguments) {
+  const Metric metric = parse_metric(arguments.metric);
+  const dataset::VectorSet data = load_stored(arguments.data, metric);
+  const dataset::VectorSet queries = load_stored(arguments.queries, metric);
+  if (queries.dimension() != data.dimension() || queries.type() != data.type()) {
+    throw Error("'{}' and '{}' have different types or dimensions", arguments.data,
+                arguments.queries);
+  }
+  const ssd_baseline::HnswConfig config{data.dimension(), data.type(), metric, arguments.m,
+                                        arguments.ef_construction};
+  graph::HnswOptions options;
+  options.levels = ssd_baseline::hnsw_level_rule(config, arguments.page_bytes);
+  options.ef_construction = arguments.ef_construction;
+  const graph::HnswGraph graph = graph::build_hnsw(data.view(), metric, {}, options);
+  const layout::HnswShape shape{arguments.page_bytes, data.dimension(), data.type(), arguments.m,
+                                options.levels.max_level};
+  const auto batches = record_searches(graph, data.view(), queries.view(), arguments);
+  const layout::RecordCosts costs = ssd_baseline::hnsw_record_costs(graph, shape);
+
+  fmt::print("{:>5} {:>8} {:>7} {:>6} {:>8} {:>8}", "nodes", "pages", "rows", "fill", "overlap",
+             "asked");
+  for (const double share : arguments.buffers) fmt::print(" {:>7}", fmt::format("at {}", share));
+  fmt::print("\n");
+  for (const std::uint32_t nodes : arguments.nodes) {
+    const ssd_baseline::Colocation colocation(graph, shape, {.partition_nodes = nodes});
+    const layout::PagePlan& plan = colocation.plan().pages;
+    const auto asked = pages_asked(batches, layout::pages_of(plan, costs));
+    std::uint64_t used = 0;
+    for (const std::uint16_t bytes : costs.bytes) used += bytes;
+    const auto pages = static_cast<double>(plan.pages());
+    fmt::print("{:5} {:8} {:7.2f} {:6.3f} {:8.4f} {:8.1f}", nodes, plan.pages(),
+               static_cast<double>(graph.count()) / pages,
+               static_cast<double>(used) / (pages * costs.page_capacity),
+               layout::page_overlap(plan, graph.base().view()),
+               static_cast<double>(asked.size()) / static_cast<double>(queries.count()));
+    for (const double share : arguments.buffers) {
+      fmt::print(" {:7.4f}", hit_share(asked, plan.pages(), share));
+    }
+    fmt::print("\n");
+  }
+}
+
+}  // namespace
+}  // namespace farvec
+
+int main(int argc, char** argv) {
+  farvec::Arguments arguments;
+  farvec::CommandLine app("Counts what partitions of an HNSW graph do for a buffer of pages");
+  app.add_option("--data", arguments.data, "Vectors").required();
+  app.add_option("--queries", arguments.queries, "Queries").required();
+  app.add_option("--metric", arguments.metric).show_default();
+  app.add_option("--nodes", arguments.nodes, "In a partition").comma_separated().show_default();
+  app.add_option("--buffer", arguments.buffers, "Shares of the pages").comma_separated();
+  app.add_option("--m", arguments.m).show_default();
+  app.add_option("--ef-construction", arguments.ef_construction).show_default();
+  app.add_option("--ef-search", arguments.ef_search).show_default();
+  app.add_option("--page-bytes", arguments.page_bytes).show_default();
+  if (const auto status = app.parse(argc, argv)) return *status;
+  try {
+    farvec::run(arguments);
+  } catch (const std::exception& error) {
+    std::cerr << error.what() << "\n";
+    return 1;
+  }
+  return 0;
+}

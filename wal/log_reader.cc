@@ -1,0 +1,96 @@
+#include "wal/log_reader.h"
+
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "wal/segment_list.h"
+#include "wal/segment_reader.h"
+
+namespace farvec::wal {
+
+struct LogReader::State {
+  std::filesystem::path folder;
+  std::vector<Segment> segments;
+  std::size_t current = 0;
+  std::optional<SegmentReader> reader;
+
+  bool is_last() const { return current + 1 == segments.size(); }
+
+  void enter(std::size_t segment) {
+    current = segment;
+    const bool last = is_last();
+    reader.emplace(segments[segment],
+                   last ? std::nullopt : std::optional(segments[segment + 1].header.previous_end));
+  }
+
+  std::optional<LogRecord> next() {
+    for (;;) {
+      if (auto record = reader->next()) return record;
+      if (is_last()) return std::nullopt;
+      enter(current + 1);
+    }
+  }
+
+  void find_segment(Position from);
+  void skip_to(Position from);
+};
+
+/// The last one that does not begin behind `from`; what lies between two segments was never used.
+void LogReader::State::find_segment(Position from) {
+  if (from < segments.front().header.previous_end) {
+    throw Error(
+        "the log in '{}' begins at position {} and is needed from {}: restore the missing "
+        "segments from a copy",
+        folder.string(), segments.front().header.first, from);
+  }
+  std::size_t segment = 0;
+  while (segment + 1 < segments.size() && segments[segment + 1].header.previous_end <= from) {
+    ++segment;
+  }
+  enter(segment);
+}
+
+void LogReader::State::skip_to(Position from) {
+  while (reader->position() < from) {
+    if (reader->next()) continue;
+    throw Error(
+        "the log in '{}' ends at position {} and is needed from {}: restore its last "
+        "segments from a copy",
+        folder.string(), reader->position(), from);
+  }
+  const Position first = segments[current].header.first;
+  if (reader->position() != from && from > first) {
+    throw Error(
+        "no record of the log in '{}' begins at position {}: what asks for it belongs to "
+        "another log",
+        folder.string(), from);
+  }
+}
+
+LogReader::LogReader(const std::filesystem::path& folder, Position from)
+    : state_(std::make_unique<State>()) {
+  state_->folder = folder;
+  state_->segments = list_segments(folder);
+  if (state_->segments.empty()) {
+    throw Error("'{}' holds no log: restore it from a copy", folder.string());
+  }
+  state_->find_segment(from);
+  state_->skip_to(from);
+}
+
+LogReader::~LogReader() = default;
+
+std::optional<LogRecord> LogReader::next() {
+  return state_->next();
+}
+
+Position LogReader::end() const {
+  return state_->reader->position();
+}
+
+std::uint64_t LogReader::torn_bytes() const {
+  return state_->reader->torn_bytes();
+}
+
+}  // namespace farvec::wal

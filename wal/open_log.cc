@@ -1,0 +1,130 @@
+// Makes and opens logs: what a former process left is made certain, then a new segment begins.
+#include <filesystem>
+#include <utility>
+
+#include "base/error.h"
+#include "base/file_names.h"
+#include "base/input_file.h"
+#include "wal/segment_log.h"
+#include "wal/segment_reader.h"
+
+namespace farvec::wal {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::uint64_t kSegmentGranule = 4096;
+constexpr std::uint64_t kMinSegmentBytes = 2 * kSegmentGranule;
+constexpr std::uint64_t kMinPendingBytes = kSegmentGranule;
+constexpr double kMaxIntervalUs = 60e6;
+
+void check_options(const LogOptions& options) {
+  if (options.segment_bytes < kMinSegmentBytes ||
+      options.segment_bytes > layout::kMaxLogSegmentBytes ||
+      options.segment_bytes % kSegmentGranule != 0) {
+    throw Error("a log segment has {} to {} bytes, a multiple of {}, not {}", kMinSegmentBytes,
+                layout::kMaxLogSegmentBytes, kSegmentGranule, options.segment_bytes);
+  }
+  if (options.pending_bytes < kMinPendingBytes ||
+      options.pending_bytes > layout::kMaxLogSegmentBytes) {
+    throw Error("{} to {} bytes of a log may wait, not {}", kMinPendingBytes,
+                layout::kMaxLogSegmentBytes, options.pending_bytes);
+  }
+  if (options.durability == Durability::interval &&
+      !(options.interval_us > 0 && options.interval_us <= kMaxIntervalUs)) {
+    throw Error("a log is made durable every {} us at most, not {}", kMaxIntervalUs,
+                options.interval_us);
+  }
+}
+
+std::uint64_t reach_of(const LogOptions& options) {
+  return std::max(options.pending_bytes, options.segment_bytes);
+}
+
+std::unique_ptr<Log> begin_log(const LogOptions& options,
+                               std::unique_ptr<layout::DirectoryLock> lock,
+                               std::unique_ptr<SegmentFiles> files,
+                               layout::LogSegmentHeader header) {
+  header.salt = random_word();
+  header.segment_bytes = options.segment_bytes;
+  header.reach = reach_of(options);
+  NewSegment segment = files->allocate(header);
+  files->publish(segment);
+  return std::make_unique<SegmentLog>(options, std::move(lock), std::move(files),
+                                      std::move(segment));
+}
+
+/// Where the last segment's records end.
+struct Tail {
+  Position begin = 0;  ///< of records that nothing proves to be durable
+  Position end = 0;
+};
+
+Tail find_tail(const Segment& last) {
+  SegmentReader reader(last, std::nullopt);
+  while (reader.next()) {
+  }
+  return {reader.closed() ? reader.position() : reader.group_begin(), reader.position()};
+}
+
+/// What was read may be in the page cache alone, even marked clean by a sync that failed: written
+/// once more, it is on the disk or there is an error.
+void make_certain(LogFile& file, const Segment& segment, const Tail& tail) {
+  if (tail.begin == tail.end) return;
+  const std::uint64_t offset = layout::kLogHeaderBytes + (tail.begin - segment.header.first);
+  std::vector<std::byte> bytes(tail.end - tail.begin);
+  InputFile(segment.path).read_at(offset, bytes.data(), bytes.size());
+  file.write_at(offset, bytes);
+  file.sync();
+}
+
+}  // namespace
+
+std::unique_ptr<Log> create_log(const LogOptions& options, std::unique_ptr<LogFolder> folder) {
+  check_options(options);
+  auto lock = std::make_unique<layout::DirectoryLock>(folder->path());
+  if (!list_segments(folder->path()).empty()) {
+    throw Error("'{}' holds a log already: open it, or choose another folder",
+                folder->path().string());
+  }
+  auto files = std::make_unique<SegmentFiles>(std::move(folder), std::vector<Segment>());
+  return begin_log(options, std::move(lock), std::move(files), {.log_id = random_word()});
+}
+
+std::unique_ptr<Log> open_log(const LogOptions& options, std::unique_ptr<LogFolder> folder) {
+  check_options(options);
+  auto lock = std::make_unique<layout::DirectoryLock>(folder->path());
+  std::vector<Segment> segments = list_segments(folder->path());
+  if (segments.empty()) {
+    throw Error("'{}' holds no log: restore it from a copy", folder->path().string());
+  }
+  Segment& last = segments.back();
+  const Tail tail = find_tail(last);
+  const std::unique_ptr<LogFile> file = folder->open(fs::path(last.path).filename().string());
+  make_certain(*file, last, tail);
+
+  layout::LogSegmentHeader header = last.header;
+  const bool replaces = tail.end == last.header.first;  // it has no records
+  header.first = tail.end + header.reach;
+  if (!replaces) {
+    header.number += 1;
+    header.previous_end = tail.end;
+    last.file_bytes = layout::kLogHeaderBytes + (tail.end - last.header.first);
+  }
+  auto files = std::make_unique<SegmentFiles>(std::move(folder), segments);
+  auto log = begin_log(options, std::move(lock), std::move(files), header);
+  // What lies behind the records, torn ones included, is room for others.
+  if (!replaces) file->truncate(last.file_bytes);
+  return log;
+}
+
+std::unique_ptr<Log> Log::create(const LogOptions& options) {
+  fs::create_directories(options.folder);
+  sync_directory(parent_of(options.folder));
+  return create_log(options, disk_folder(options.folder));
+}
+
+std::unique_ptr<Log> Log::open(const LogOptions& options) {
+  return open_log(options, disk_folder(options.folder));
+}
+
+}  // namespace farvec::wal

@@ -1,0 +1,87 @@
+#include "wal/segment_files.h"
+
+#include <random>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "base/error.h"
+
+namespace farvec::wal {
+namespace {
+
+std::string partial_name(std::uint64_t number) {
+  return segment_name(number) + kPartialSuffix;
+}
+
+}  // namespace
+
+std::uint64_t random_word() {
+  std::random_device random;
+  return (std::uint64_t{random()} << 32) | random();
+}
+
+SegmentFiles::SegmentFiles(std::unique_ptr<LogFolder> folder, const std::vector<Segment>& segments)
+    : folder_(std::move(folder)) {
+  for (const Segment& segment : segments) {
+    const layout::LogSegmentHeader& header = segment.header;
+    segments_.push_back({header.number, segment.file_bytes, header.first, header.previous_end});
+  }
+  remove_unnamed();
+}
+
+void SegmentFiles::remove_unnamed() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_->path())) {
+    const std::string name = entry.path().filename().string();
+    if (name.ends_with(kPartialSuffix)) names.push_back(name);
+  }
+  for (const std::string& name : names) folder_->remove(name);
+}
+
+NewSegment SegmentFiles::allocate(const layout::LogSegmentHeader& header) {
+  return {header, folder_->create(partial_name(header.number), header.segment_bytes)};
+}
+
+void SegmentFiles::publish(NewSegment& segment) {
+  const layout::LogSegmentHeader& header = segment.header;
+  segment.file->write_at(0, layout::encode_log_header(header));
+  segment.file->sync();
+  folder_->rename(partial_name(header.number), segment_name(header.number));
+  folder_->sync();
+  const std::lock_guard lock(mutex_);
+  if (!segments_.empty() && segments_.back().number == header.number) segments_.pop_back();
+  segments_.push_back({header.number, header.segment_bytes, header.first, header.previous_end});
+}
+
+bool SegmentFiles::may_go(Position position, std::uint64_t& number) const {
+  const std::lock_guard lock(mutex_);
+  if (segments_.size() < 2 || segments_[1].previous_end > position) return false;
+  number = segments_.front().number;
+  return true;
+}
+
+void SegmentFiles::cut(Position position) {
+  const std::lock_guard one_at_a_time(cutting_);
+  std::uint64_t number = 0;
+  while (may_go(position, number)) {
+    folder_->remove(segment_name(number));
+    folder_->sync();
+    const std::lock_guard lock(mutex_);
+    segments_.pop_front();
+  }
+}
+
+std::uint64_t SegmentFiles::disk_bytes() const {
+  const std::lock_guard lock(mutex_);
+  std::uint64_t bytes = 0;
+  for (const Known& segment : segments_) bytes += segment.file_bytes;
+  return bytes;
+}
+
+Position SegmentFiles::begin() const {
+  const std::lock_guard lock(mutex_);
+  return segments_.front().first;
+}
+
+}  // namespace farvec::wal

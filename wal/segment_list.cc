@@ -1,0 +1,95 @@
+#include "wal/segment_list.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <system_error>
+
+#include "base/error.h"
+#include "base/input_file.h"
+
+namespace farvec::wal {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::size_t kDigits = 16;
+constexpr std::string_view kSuffix = ".log";
+
+bool is_segment_name(const std::string& name) {
+  return name.size() == kDigits + kSuffix.size() && name.ends_with(kSuffix) &&
+         name.find_first_not_of("0123456789abcdef") == kDigits;
+}
+
+std::vector<fs::path> segment_paths(const fs::path& folder) {
+  std::vector<fs::path> paths;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    if (is_segment_name(at->path().filename().string())) paths.push_back(at->path());
+  }
+  if (error) throw Error("reading the log's folder '{}': {}", folder.string(), error.message());
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+void check_name(const Segment& segment) {
+  const layout::LogSegmentHeader& header = segment.header;
+  if (fs::path(segment.path).filename() != segment_name(header.number)) {
+    throw Error(
+        "'{}' is segment {} of its log: give it the name '{}', or restore the one it "
+        "replaced",
+        segment.path, header.number, segment_name(header.number));
+  }
+}
+
+Segment read_segment(const fs::path& path) {
+  const InputFile file(path.string());
+  layout::LogHeaderBlock block{};
+  const std::size_t there = std::min<std::uint64_t>(file.size(), block.size());
+  file.read_at(0, block.data(), there);
+  Segment segment{
+      path.string(), file.size(),
+      layout::decode_log_header(std::span(block).first(there), fmt::format("'{}'", path.string()))};
+  check_name(segment);
+  return segment;
+}
+
+void check_neighbors(const Segment& before, const Segment& after) {
+  const layout::LogSegmentHeader& a = before.header;
+  const layout::LogSegmentHeader& b = after.header;
+  if (a.log_id != b.log_id) {
+    throw Error(
+        "'{}' is of another log than '{}': take it out of the folder, or restore the "
+        "segment that it replaced",
+        after.path, before.path);
+  }
+  if (a.number + 1 != b.number) {
+    throw Error("'{}' is missing: '{}' and '{}' are there; restore it from a copy",
+                (fs::path(after.path).parent_path() / segment_name(a.number + 1)).string(),
+                before.path, after.path);
+  }
+  const std::uint64_t room = a.segment_bytes - layout::kLogHeaderBytes;
+  if (b.previous_end < a.first || b.previous_end - a.first > room) {
+    throw Error(
+        "'{}' does not follow '{}': it says that the records before it end at {}, and "
+        "they begin at {}; restore both from one copy",
+        after.path, before.path, b.previous_end, a.first);
+  }
+}
+
+}  // namespace
+
+std::string segment_name(std::uint64_t number) {
+  return fmt::format("{:016x}{}", number, kSuffix);
+}
+
+std::vector<Segment> list_segments(const fs::path& folder) {
+  std::vector<Segment> segments;
+  for (const fs::path& path : segment_paths(folder)) {
+    segments.push_back(read_segment(path));
+    if (segments.size() > 1) check_neighbors(segments[segments.size() - 2], segments.back());
+  }
+  return segments;
+}
+
+}  // namespace farvec::wal

@@ -1,0 +1,27 @@
+// The segments of a log as they lie in its folder, known by their headers.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "layout/log/log_segment.h"
+
+namespace farvec::wal {
+
+struct Segment {
+  std::string path;
+  std::uint64_t file_bytes = 0;
+  layout::LogSegmentHeader header;
+};
+
+/// "000000000000002a.log"; with ".partial" behind it until its header is durable.
+std::string segment_name(std::uint64_t number);
+inline constexpr const char* kPartialSuffix = ".partial";
+
+/// In their order; none when the folder has none. Files of other names are not looked at. Throws
+/// Error when a header is not sound, one of them is of another log, or one is missing between.
+std::vector<Segment> list_segments(const std::filesystem::path& folder);
+
+}  // namespace farvec::wal

@@ -1,0 +1,96 @@
+// The Log: appended records wait in groups, which one thread writes and syncs for all.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "layout/region/directory_lock.h"
+#include "wal/log.h"
+#include "wal/segment_files.h"
+
+namespace farvec::wal {
+
+/// As Log::create() and Log::open(), in a folder that exists.
+std::unique_ptr<Log> create_log(const LogOptions& options, std::unique_ptr<LogFolder> folder);
+std::unique_ptr<Log> open_log(const LogOptions& options, std::unique_ptr<LogFolder> folder);
+
+/// Records that one write and one sync make durable. They lie in one segment.
+struct Group {
+  Position begin = 0;
+  std::vector<std::byte> bytes;       ///< headers without in_group and checksum
+  std::optional<NewSegment> segment;  ///< that begins with this group
+};
+
+class SegmentLog final : public Log {
+ public:
+  /// Appends to `segment`, which is published and empty.
+  SegmentLog(const LogOptions& options, std::unique_ptr<layout::DirectoryLock> lock,
+             std::unique_ptr<SegmentFiles> files, NewSegment segment);
+  ~SegmentLog() override;
+
+  Result<Position> append(std::span<const std::span<const std::byte>> parts) override;
+  std::size_t max_record_bytes() const override;
+  Position end() const override { return end_.load(std::memory_order_acquire); }
+  Position durable() const override { return durable_.load(std::memory_order_acquire); }
+  Status failure() const override;
+  void request(Position position) override;
+  Status flush(Position position, Ticks deadline) override;
+  Status wait(Position position, Ticks deadline) override;
+  void cut(Position position) override;
+  std::uint64_t disk_bytes() const override { return files_->disk_bytes(); }
+  Position begin() const override { return files_->begin(); }
+
+ private:
+  using Lock = std::unique_lock<std::mutex>;
+
+  // Of threads that append.
+  Status wait_for_room(Lock& lock, std::uint64_t frame_bytes);
+  Status begin_segment(Lock& lock);
+  void put(std::span<const std::span<const std::byte>> parts, std::uint32_t length,
+           std::uint32_t bytes_crc);
+  bool fits(std::uint64_t frame_bytes) const;
+  std::uint64_t pending() const;
+  void want(Position position);
+
+  // Of the log's own thread.
+  void run();
+  bool is_due() const;
+  bool wait_for_work(Lock& lock);
+  Status write(Group& group);
+  void close_segment();
+
+  const LogOptions options_;
+  const std::unique_ptr<layout::DirectoryLock> directory_lock_;
+  const std::unique_ptr<SegmentFiles> files_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable work_;  ///< the log's thread waits for something to be due
+  std::condition_variable done_;  ///< all others wait for its progress, or for an allocation
+  std::deque<Group> groups_;
+  layout::LogSegmentHeader filling_;  ///< the segment that append() fills
+  std::optional<NewSegment> next_;    ///< allocated; begins with the next record
+  bool allocating_ = false;           ///< a thread that appends does it, without mutex_
+  bool full_ = false;                 ///< the last allocation found no room
+  bool stopping_ = false;
+  Position wanted_ = 0;  ///< somebody waits for it
+  Status failure_;
+  std::chrono::steady_clock::time_point next_write_;  ///< with Durability::interval
+
+  std::atomic<Position> end_;      ///< changed with mutex_ held
+  std::atomic<Position> durable_;  ///< changed with mutex_ held
+
+  // Of the log's own thread alone.
+  NewSegment writing_;
+  std::vector<std::byte> spare_;  ///< a former group's memory; with mutex_ held
+
+  std::thread thread_;
+};
+
+}  // namespace farvec::wal

@@ -1,0 +1,141 @@
+#include "wal/segment_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/error.h"
+#include "layout/crc32c.h"
+
+namespace farvec::wal {
+namespace {
+
+using layout::LogFrameHeader;
+
+constexpr std::size_t kReadBytes = std::size_t{1} << 20;
+
+/// A segment keeps the bytes it was allocated with until the next one is there; then only those of
+/// its records are needed.
+void check_length(const Segment& segment, std::optional<Position> end) {
+  const std::uint64_t needed =
+      end ? layout::kLogHeaderBytes + (*end - segment.header.first) : segment.header.segment_bytes;
+  if (segment.file_bytes >= needed) return;
+  throw Error("'{}' was cut short at offset {}: it had at least {} bytes; restore it from a copy",
+              segment.path, segment.file_bytes, needed);
+}
+
+}  // namespace
+
+SegmentReader::SegmentReader(const Segment& segment, std::optional<Position> end)
+    : file_(segment.path),
+      header_(segment.header),
+      seed_(layout::log_frame_seed(segment.header.salt)),
+      end_(end),
+      position_(segment.header.first),
+      group_begin_(segment.header.first) {
+  check_length(segment, end);
+}
+
+std::uint64_t SegmentReader::offset_of(Position position) const {
+  return layout::kLogHeaderBytes + (position - header_.first);
+}
+
+/// Fewer bytes than asked for where the file ends.
+std::span<const std::byte> SegmentReader::window(std::uint64_t offset, std::size_t bytes) {
+  const std::uint64_t left = offset < file_.size() ? file_.size() - offset : 0;
+  bytes = std::min<std::uint64_t>(bytes, left);
+  if (offset < buffer_offset_ || offset + bytes > buffer_offset_ + buffer_.size()) {
+    buffer_.resize(std::min<std::uint64_t>(std::max(bytes, kReadBytes), left));
+    buffer_offset_ = offset;
+    file_.read_at(offset, buffer_.data(), buffer_.size());
+  }
+  return std::span<const std::byte>(buffer_).subspan(offset - buffer_offset_, bytes);
+}
+
+void SegmentReader::refuse(Position at, std::string_view what) const {
+  throw Error("'{}' at offset {} (position {}): {}; restore the file from a copy", file_.path(),
+              offset_of(at), at, what);
+}
+
+std::optional<LogRecord> SegmentReader::next() {
+  if (at_end()) return std::nullopt;
+  const auto frame = layout::decode_log_frame(window(offset_of(position_), sizeof(LogFrameHeader)),
+                                              position_, seed_);
+  if (!frame) return stop_at("there is no sound record");
+  check_place(*frame);
+  if (frame->length != layout::kLogClosed) return accept(*frame);
+  done_ = closed_ = true;
+  if (end_) refuse(position_, "the log was closed here, and the next segment says it went on");
+  return std::nullopt;
+}
+
+/// What its checksum proves to be written by a log, and no log writes.
+void SegmentReader::check_place(const LogFrameHeader& frame) const {
+  const Position group = frame.group_begin();
+  if (group != position_ && group != group_begin_) {
+    refuse(position_, "the record names a group that it is not in");
+  }
+  if (frame.length == layout::kLogClosed) return;
+  const Position end = position_ + layout::log_frame_bytes(frame.length);
+  if (end > end_.value_or(header_.first + header_.segment_bytes - layout::kLogHeaderBytes)) {
+    refuse(position_, "the record goes on behind the end of its segment");
+  }
+}
+
+std::optional<LogRecord> SegmentReader::accept(const LogFrameHeader& frame) {
+  const std::uint64_t frame_bytes = layout::log_frame_bytes(frame.length);
+  const auto bytes = window(offset_of(position_), frame_bytes);
+  if (bytes.size() < frame_bytes) return stop_at("the file ends within a record");
+  const auto record = bytes.subspan(sizeof(LogFrameHeader), frame.length);
+  if (layout::crc32c(record) != frame.bytes_crc) {
+    return stop_at("the record's checksum does not match");
+  }
+  group_begin_ = frame.group_begin();
+  const Position begin = position_;
+  position_ += frame_bytes;
+  return LogRecord{begin, position_, record};
+}
+
+/// Here lies no whole record: the end of the log, or damage.
+std::optional<LogRecord> SegmentReader::stop_at(std::string_view what) {
+  if (end_) {
+    refuse(position_, fmt::format("{}, and the next segment says that records go on to position "
+                                  "{} and were durable",
+                                  what, *end_));
+  }
+  done_ = true;
+  look_behind();
+  return std::nullopt;
+}
+
+/// A group is written when all before it is durable: a header of one that begins behind the broken
+/// record proves that no torn write has broken it.
+void SegmentReader::look_behind() {
+  Position at = position_;
+  for (;;) {
+    const auto bytes = window(offset_of(at), kReadBytes);
+    if (bytes.empty()) return;
+    look_at(bytes, at);
+    if (bytes.size() < kReadBytes) return;
+    at += kReadBytes - sizeof(LogFrameHeader);  // a header may lie across
+  }
+}
+
+void SegmentReader::look_at(std::span<const std::byte> bytes, Position position) {
+  for (std::size_t i = 0; i < bytes.size(); i += layout::kLogFrameAlignment) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + i, std::min(sizeof(word), bytes.size() - i));
+    if (word == 0) continue;
+    const Position at = position + i;
+    torn_bytes_ = at + std::min(sizeof(word), bytes.size() - i) - position_;
+    const auto frame = layout::decode_log_frame(bytes.subspan(i), at, seed_);
+    if (frame && frame->group_begin() > position_) {
+      refuse(position_, fmt::format("there is no sound record, and the one at offset {} was "
+                                    "written when it had been made durable",
+                                    offset_of(at)));
+    }
+  }
+}
+
+}  // namespace farvec::wal

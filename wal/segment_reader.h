@@ -1,0 +1,59 @@
+// The records of one segment, and where they end.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/input_file.h"
+#include "layout/log/log_frame.h"
+#include "wal/log_reader.h"
+#include "wal/segment_list.h"
+
+namespace farvec::wal {
+
+/// Reads from the first record on. What is wrong with a record is decided as docs/format.md says:
+/// the end when nothing proves that it was durable, else Error with the file and the offset.
+class SegmentReader {
+ public:
+  /// Records end at `end` when the next segment says so; without, this is the last segment.
+  SegmentReader(const Segment& segment, std::optional<Position> end);
+
+  /// The next record; its bytes lie here until the next call. Nothing at the end.
+  std::optional<LogRecord> next();
+
+  /// Behind the last record that next() has returned.
+  Position position() const { return position_; }
+  /// Where the records lie that were written together with the last one.
+  Position group_begin() const { return group_begin_; }
+  /// Whether the log was closed here: all of its records are durable.
+  bool closed() const { return closed_; }
+  std::uint64_t torn_bytes() const { return torn_bytes_; }
+
+ private:
+  std::uint64_t offset_of(Position position) const;
+  std::span<const std::byte> window(std::uint64_t offset, std::size_t bytes);
+  bool at_end() const { return done_ || position_ == end_; }
+  void check_place(const layout::LogFrameHeader& frame) const;
+  std::optional<LogRecord> accept(const layout::LogFrameHeader& frame);
+  std::optional<LogRecord> stop_at(std::string_view what);
+  void look_behind();
+  void look_at(std::span<const std::byte> bytes, Position position);
+  [[noreturn]] void refuse(Position at, std::string_view what) const;
+
+  InputFile file_;
+  layout::LogSegmentHeader header_;
+  std::uint32_t seed_;
+  std::optional<Position> end_;
+  Position position_;
+  Position group_begin_;
+  bool done_ = false;
+  bool closed_ = false;
+  std::uint64_t torn_bytes_ = 0;
+  std::vector<std::byte> buffer_;  ///< of the file, from buffer_offset_
+  std::uint64_t buffer_offset_ = 0;
+};
+
+}  // namespace farvec::wal
