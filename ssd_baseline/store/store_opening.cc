@@ -55,6 +55,12 @@ bool PageStore::is_store(const std::filesystem::path& folder) {
   return std::filesystem::exists(checkpoint_path(folder));
 }
 
+std::uint64_t PageStore::stored_bytes(const std::filesystem::path& folder) {
+  std::error_code missing;
+  const std::uintmax_t bytes = std::filesystem::file_size(folder / "pages", missing);
+  return missing ? 0 : bytes;
+}
+
 std::unique_ptr<PageStore> create_store(const PageStoreOptions& options,
                                         std::shared_ptr<StoreParts> parts) {
   check_options(options, options.page_bytes);
