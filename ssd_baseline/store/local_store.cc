@@ -63,7 +63,6 @@ LocalPageStore::LocalPageStore(const PageStoreOptions& options, StoreOpening ope
   state_.pages.store(opening.checkpoint.pages, std::memory_order_relaxed);  // nobody else is here
   writer_ = std::make_unique<PageWriter>(
       state_, PageWriterOptions{.most_dirty = most_dirty(options, state_.pool.size()),
-                                .checkpoint_log_bytes = options.checkpoint_log_bytes,
                                 .redo = opening.checkpoint.redo});
   state_.writer = writer_.get();
 }

@@ -44,7 +44,8 @@ class PageFetcher {
   /// deadline_exceeded, resource_exhausted when every frame is pinned.
   Result<PagePin> fetch(PageNumber page, Ticks deadline, FetchCounts& counts);
 
-  /// From inside a fiber: suspends until the log is durable up to `position`.
+  /// From inside a fiber: suspends until the log is durable up to `position`. As wal::Log::wait():
+  /// ok at once where the durability is not commit.
   Status wait_durable(wal::Position position, Ticks deadline);
 
  private:
@@ -63,7 +64,8 @@ class PageBatch {
   PageBatch& operator=(const PageBatch&) = delete;
 
   /// Pins those that are in the buffer and starts reads of the others with one system call. Pages
-  /// are different, at most `capacity`; the batch is empty. Does not suspend for reads.
+  /// are different, at most `capacity`; the batch is empty. Does not suspend for reads; it does for
+  /// frames, where all are in use. `counts` must live until the batch is empty.
   Status start(std::span<const PageNumber> pages, Ticks deadline, FetchCounts& counts);
 
   /// One that is ready: in the buffer when asked for, in their order, then as they come.

@@ -32,7 +32,6 @@ std::span<const std::byte> as_span(const auto& value) {
 PageWriter::PageWriter(StoreState& state, const PageWriterOptions& options)
     : state_(state),
       most_dirty_(options.most_dirty),
-      checkpoint_log_bytes_(options.checkpoint_log_bytes),
       redo_(options.redo),
       memory_(kBatchPages * state.page_bytes()),
       engine_(
@@ -86,10 +85,17 @@ void PageWriter::want_frames() {
 }
 
 void PageWriter::log_grew() {
+  if (log_is_long()) wake_.notify_all();
+}
+
+void PageWriter::checkpoint_every(std::uint64_t log_bytes) {
+  checkpoint_log_bytes_.store(log_bytes, std::memory_order_relaxed);  // a little sooner or later
+}
+
+bool PageWriter::log_is_long() const {
   // Relaxed: a checkpoint comes a little sooner or later.
-  if (state_.log->end() - redo_.load(std::memory_order_relaxed) >= checkpoint_log_bytes_) {
-    wake_.notify_all();
-  }
+  return state_.log->end() - redo_.load(std::memory_order_relaxed) >=
+         checkpoint_log_bytes_.load(std::memory_order_relaxed);
 }
 
 Status PageWriter::checkpoint() {
@@ -102,9 +108,7 @@ Status PageWriter::checkpoint() {
 
 bool PageWriter::has_work() const {
   const bool pages = state_.pool.dirty() > 0 && (frames_wanted_ || !low());
-  const wal::Position redo = redo_.load(std::memory_order_relaxed);  // this thread's own
-  return checkpoints_wanted_ > checkpoints_done_ || pages ||
-         state_.log->end() - redo >= checkpoint_log_bytes_;
+  return checkpoints_wanted_ > checkpoints_done_ || pages || log_is_long();
 }
 
 void PageWriter::run() {
@@ -124,9 +128,7 @@ void PageWriter::run() {
 /// One batch, or a checkpoint.
 void PageWriter::work(std::unique_lock<std::mutex>& lock) {
   const std::uint64_t wanted = checkpoints_wanted_;
-  const wal::Position redo = redo_.load(std::memory_order_relaxed);  // this thread's own
-  const bool checkpoint =
-      wanted > checkpoints_done_ || state_.log->end() - redo >= checkpoint_log_bytes_;
+  const bool checkpoint = wanted > checkpoints_done_ || log_is_long();
   frames_wanted_ = false;
   lock.unlock();
   Status status = state_.failure.get();

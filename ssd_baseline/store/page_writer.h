@@ -19,8 +19,7 @@ namespace farvec::ssd_baseline {
 
 struct PageWriterOptions {
   std::size_t most_dirty = 0;  ///< frames
-  std::uint64_t checkpoint_log_bytes = 0;
-  wal::Position redo = 0;  ///< of the last checkpoint
+  wal::Position redo = 0;      ///< of the last checkpoint
 };
 
 /// A page is copied under its latch, so that changes wait for a copy and never for the disk; it is
@@ -40,6 +39,9 @@ class PageWriter {
 
   /// Somebody needs a frame and found dirty ones only.
   void want_frames();
+  /// From now on a checkpoint is made after so many bytes of log; before, only when one is asked
+  /// for: what recovery has not redone yet must stay in the log.
+  void checkpoint_every(std::uint64_t log_bytes);
   /// Looks whether the log has become long enough for a checkpoint.
   void log_grew();
   /// Blocks until a checkpoint that began after the call is done.
@@ -70,11 +72,12 @@ class PageWriter {
   Status sync();
   Status save_checkpoint(wal::Position redo, PageNumber pages);
   std::span<std::byte> staging(std::size_t i);
+  bool log_is_long() const;
   bool low() const { return state_.pool.dirty() <= most_dirty_ / 2; }
 
   StoreState& state_;
   const std::size_t most_dirty_;
-  const std::uint64_t checkpoint_log_bytes_;
+  std::atomic<std::uint64_t> checkpoint_log_bytes_ = ~std::uint64_t{0};  ///< relaxed
   std::atomic<wal::Position> redo_;  ///< relaxed: where the next image epoch or recovery begins
   HugeBuffer memory_;
   std::unique_ptr<disk::DiskEngine> engine_;

@@ -69,8 +69,10 @@ std::unique_ptr<PageStore> create_store(const PageStoreOptions& options,
   const layout::StoreCheckpoint checkpoint{.page_bytes = options.page_bytes, .redo = log->end()};
   save_checkpoint(options.folder, checkpoint);
   sync_directory(options.folder);
-  return std::make_unique<LocalPageStore>(
+  auto store = std::make_unique<LocalPageStore>(
       options, StoreOpening{std::move(lock), std::move(parts), checkpoint}, std::move(log));
+  store->writer().checkpoint_every(options.checkpoint_log_bytes);
+  return store;
 }
 
 std::unique_ptr<PageStore> open_store(const PageStoreOptions& options,
@@ -87,7 +89,14 @@ std::unique_ptr<PageStore> open_store(const PageStoreOptions& options,
   redo.survey(*parts->read_log(log.folder, checkpoint.redo));
   auto store = std::make_unique<LocalPageStore>(
       options, StoreOpening{std::move(lock), parts, checkpoint}, parts->open_log(log));
-  redo.run(*store, log.folder);
+  try {
+    redo.run(*store, log.folder);
+  } catch (...) {
+    // No checkpoint of pages that are half done.
+    store->state().failure.set({StatusCode::data_loss, "recovery has failed"});
+    throw;
+  }
+  store->writer().checkpoint_every(options.checkpoint_log_bytes);
   StoreRecovery recovery = redo.found();
   recovery.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();

@@ -13,8 +13,8 @@
 namespace farvec::ssd_baseline {
 namespace {
 
-constexpr double kReadLimitUs = 60e6;
-constexpr double kClaimLimitUs = 60e6;
+constexpr double kRedoReadLimitUs = 60e6;
+constexpr double kRedoClaimLimitUs = 60e6;
 
 }  // namespace
 
@@ -167,7 +167,7 @@ Frame& StoreRedo::fetch(PageNumber page) {
 
 /// A frame for a page that is in none; loading.
 Frame& StoreRedo::claim(PageNumber page) {
-  const Ticks give_up = now_ticks() + us_to_ticks(kClaimLimitUs);
+  const Ticks give_up = now_ticks() + us_to_ticks(kRedoClaimLimitUs);
   while (true) {
     const FrameClaim claim = store_->state().pool.claim();
     if (claim.outcome == ClaimOutcome::claimed) {
@@ -188,7 +188,7 @@ Status StoreRedo::read(Frame& frame, PageNumber page) {
   StoreCounters::add(state.counters.page_reads, 1);
   const disk::DiskRequest request{.offset = state.offset_of(page),
                                   .memory = frame.bytes.data(),
-                                  .deadline = now_ticks() + us_to_ticks(kReadLimitUs),
+                                  .deadline = now_ticks() + us_to_ticks(kRedoReadLimitUs),
                                   .bytes = state.page_bytes()};
   if (const Status status = engine_->post({&request, 1}); !status.ok()) fail(page, status);
   disk::DiskCompletion completion;
