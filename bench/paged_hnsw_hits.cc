@@ -1,0 +1,202 @@
+// What partitions and insert pages do for the buffer of a paged HNSW on a disk: exact counts of
+// one fiber, one query at a time.
+//   build/release/bin/paged_hnsw_hits --data base.fbin --queries query.fbin --metric l2
+//     --folder /tmp/hits --nodes 1,8,64 --share 0,0.3,0.9 --built 0.9 --buffer 0.1
+// Builds a graph over the first rows in memory and lays it out; inserts the others, whose pages are
+// chosen by partitions (a share of which has insert pages); opens it with a buffer of a share of
+// its bytes; searches. Prints for each: pages after the layout and those added, how inserts were
+// placed, hits of the inserts (with the same buffer) and of the searches, pages asked by a search.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <functional>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "base/command_line.h"
+#include "base/error.h"
+#include "dataset/vector_set.h"
+#include "distance/distance.h"
+#include "graph/hnsw/hnsw_builder.h"
+#include "ssd_baseline/hnsw/colocation.h"
+#include "ssd_baseline/hnsw/hnsw_searcher.h"
+#include "ssd_baseline/hnsw/hnsw_writer.h"
+#include "ssd_baseline/hnsw/partition_placement.h"
+
+namespace farvec {
+namespace {
+
+using ssd_baseline::PagedHnsw;
+
+constexpr std::uint64_t kRoomyBuffer = 1ull << 30;
+constexpr Ticks kForever = coroutines::kNoDeadline;
+
+struct Arguments {
+  std::string data, queries, metric = "l2", folder;
+  std::vector<std::uint32_t> nodes{1, 8, 64};
+  std::vector<double> shares{0, 0.3, 0.9};
+  double built = 0.9, buffer = 0.1;
+  std::uint32_t m = 24, ef_construction = 200, ef_search = 40, page_bytes = 8192;
+};
+
+dataset::VectorSet load_stored(const std::string& path, Metric metric) {
+  const dataset::VectorSet source = dataset::load(path);
+  dataset::VectorSet stored(source.count(), source.dimension(),
+                            distance::stored_type(metric, source.type()));
+  for (std::size_t i = 0; i < source.count(); ++i) {
+    distance::to_stored(source.view().row(i), source.type(), metric, source.dimension(),
+                        stored.mutable_row(i));
+  }
+  return stored;
+}
+
+/// Of all layers.
+ssd_baseline::FetchCounts pages_of(const ssd_baseline::HnswCounts& counts) {
+  ssd_baseline::FetchCounts sum = counts.selection;
+  for (const auto& layer : counts.layers) sum += layer.pages;
+  return sum;
+}
+
+double hit_ratio(const ssd_baseline::FetchCounts& counts) {
+  return counts.asked == 0 ? 0
+                           : static_cast<double>(counts.hits) / static_cast<double>(counts.asked);
+}
+
+class Bench {
+ public:
+  explicit Bench(const Arguments& arguments)
+      : arguments_(arguments),
+        metric_(parse_metric(arguments.metric)),
+        data_(load_stored(arguments.data, metric_)),
+        queries_(load_stored(arguments.queries, metric_)),
+        built_(data_.view()) {
+    if (queries_.dimension() != data_.dimension() || queries_.type() != data_.type()) {
+      throw Error("'{}' and '{}' do not fit together", arguments.data, arguments.queries);
+    }
+    built_.count = static_cast<std::size_t>(arguments.built * static_cast<double>(data_.count()));
+  }
+
+  void run() {
+    graph::HnswOptions options;
+    options.levels = ssd_baseline::hnsw_level_rule(config(), arguments_.page_bytes);
+    options.ef_construction = arguments_.ef_construction;
+    const graph::HnswGraph graph = graph::build_hnsw(built_, metric_, {}, options);
+    fmt::print("{:>5} {:>5} {:>7} {:>6} {:>7} {:>8} {:>8} {:>8} {:>8} {:>8}\n", "nodes", "share",
+               "pages", "added", "placed", "extended", "fallback", "inserts", "searches", "asked");
+    for (const std::uint32_t nodes : arguments_.nodes) {
+      for (const double share : arguments_.shares) measure(graph, nodes, share);
+    }
+  }
+
+ private:
+  ssd_baseline::HnswConfig config() const {
+    return {data_.dimension(), data_.type(), metric_, arguments_.m, arguments_.ef_construction};
+  }
+  ssd_baseline::PageStoreOptions store(std::uint64_t buffer_bytes) const {
+    ssd_baseline::PageStoreOptions options;
+    options.folder = arguments_.folder;
+    options.page_bytes = arguments_.page_bytes;
+    options.buffer_bytes = buffer_bytes;
+    return options;
+  }
+  std::uint64_t buffer_bytes(std::uint32_t pages) const {
+    return static_cast<std::uint64_t>(arguments_.buffer * pages) * arguments_.page_bytes;
+  }
+
+  /// Answers with the number of pages.
+  std::uint32_t lay_out(const graph::HnswGraph& graph, std::uint32_t nodes, double share) const {
+    const layout::HnswShape shape{
+        arguments_.page_bytes, data_.dimension(), data_.type(), arguments_.m,
+        ssd_baseline::hnsw_level_rule(config(), arguments_.page_bytes).max_level};
+    const ssd_baseline::Colocation colocation(graph, shape, {.partition_nodes = nodes});
+    const auto hnsw =
+        PagedHnsw::create(store(kRoomyBuffer), config(), {built_, {}, &graph, colocation.order()});
+    create_partition_map(*hnsw,
+                         choose_insert_partitions(colocation.plan(), graph.base().view(), share));
+    return hnsw->store().pages();
+  }
+
+  void measure(const graph::HnswGraph& graph, std::uint32_t nodes, double share) const {
+    std::filesystem::remove_all(arguments_.folder);
+    const std::uint32_t pages = lay_out(graph, nodes, share);
+    ssd_baseline::PartitionPlacementCounts placed;
+    const auto inserts = insert_rest(pages, placed);
+    std::uint32_t pages_after = 0;
+    const auto searches = search_all(pages_after);
+    fmt::print("{:5} {:5.2f} {:7} {:6} {:7} {:8} {:8} {:8.4f} {:8.4f} {:8.1f}\n", nodes, share,
+               pages, pages_after - pages, placed.placed, placed.extended, placed.fallback,
+               hit_ratio(inserts), hit_ratio(searches),
+               static_cast<double>(searches.asked) / static_cast<double>(queries_.count()));
+    std::cout.flush();
+    std::filesystem::remove_all(arguments_.folder);
+  }
+
+  ssd_baseline::FetchCounts insert_rest(std::uint32_t pages,
+                                        ssd_baseline::PartitionPlacementCounts& placed) const {
+    const auto hnsw = PagedHnsw::open(store(buffer_bytes(pages)));
+    ssd_baseline::FetchCounts counts;
+    run_on_pages(hnsw->store(), [&](ssd_baseline::PageFetcher& fetcher) {
+      ssd_baseline::PartitionPlacement policy(*hnsw, fetcher);
+      ssd_baseline::HnswWriter writer(*hnsw, fetcher, {{}, &policy});
+      for (std::size_t i = built_.count; i < data_.count(); ++i) {
+        const auto done = writer.insert(static_cast<NodeId>(i),
+                                        {data_.view().row(i), built_.row_bytes()}, kForever);
+        if (!done.ok()) throw Error("row {}: {}", i, done.status().message());
+      }
+      counts = pages_of(writer.counts());
+      placed = policy.counts();
+    });
+    return counts;
+  }
+
+  ssd_baseline::FetchCounts search_all(std::uint32_t& pages) const {
+    pages = PagedHnsw::open(store(kRoomyBuffer))->store().pages();
+    const auto hnsw = PagedHnsw::open(store(buffer_bytes(pages)));
+    ssd_baseline::FetchCounts counts;
+    run_on_pages(hnsw->store(), [&](ssd_baseline::PageFetcher& fetcher) {
+      ssd_baseline::HnswSearcher searcher(*hnsw, fetcher);
+      for (std::size_t q = 0; q < queries_.count(); ++q) {
+        const Status status = searcher.search(
+            {{queries_.view().row(q), built_.row_bytes()}, arguments_.ef_search, kForever});
+        if (!status.ok()) throw Error("query {}: {}", q, status.message());
+      }
+      counts = pages_of(searcher.counts());
+    });
+    return counts;
+  }
+
+  const Arguments& arguments_;
+  const Metric metric_;
+  const dataset::VectorSet data_;
+  const dataset::VectorSet queries_;
+  VectorView built_;
+};
+
+}  // namespace
+}  // namespace farvec
+
+int main(int argc, char** argv) {
+  farvec::Arguments arguments;
+  farvec::CommandLine app("Counts what partitions and insert pages do for a buffer");
+  app.add_option("--data", arguments.data, "Vectors").required();
+  app.add_option("--queries", arguments.queries, "Queries").required();
+  app.add_option("--folder", arguments.folder, "Made and deleted again").required();
+  app.add_option("--metric", arguments.metric).show_default();
+  app.add_option("--nodes", arguments.nodes, "In a partition").comma_separated().show_default();
+  app.add_option("--share", arguments.shares, "Of partitions with insert pages").comma_separated();
+  app.add_option("--built", arguments.built, "Share of the rows built in memory").show_default();
+  app.add_option("--buffer", arguments.buffer, "Share of the pages").show_default();
+  app.add_option("--m", arguments.m).show_default();
+  app.add_option("--ef-construction", arguments.ef_construction).show_default();
+  app.add_option("--ef-search", arguments.ef_search).show_default();
+  app.add_option("--page-bytes", arguments.page_bytes).show_default();
+  if (const auto status = app.parse(argc, argv)) return *status;
+  try {
+    farvec::Bench(arguments).run();
+  } catch (const std::exception& error) {
+    std::cerr << error.what() << "\n";
+    return 1;
+  }
+  return 0;
+}
