@@ -39,7 +39,7 @@ void add_disk_options(Command& command, DiskArguments& arguments, bool lists) {
   command
       .add_option(
           "--search", arguments.search,
-          fmt::format("Slotted pages only: best-first, beam (DiskANN's, W records a hop) or\n"
+          fmt::format("Slotted pages: best-first, beam (DiskANN's, W records a hop) or\n"
                       "cache-aware (goes on with records in memory){}",
                       list))
       .show_default();

@@ -44,7 +44,6 @@ struct SweepArguments {
   std::string json;
   bool resume = false;
   bool overwrite = false;
-  std::string searches = "sync,parallel,pipelined";
   std::string buffers = "10%,50%";
   std::uint32_t min_complete = 6;
   DiskArguments disk;
@@ -209,7 +208,6 @@ class Sweep {
 };
 
 const rpc::OptionRule kPagedOptions[] = {
-    {"--search", false, "HNSW graphs on pages"},
     {"--buffer", false, "HNSW graphs on pages, whose buffer it is"},
     {"--min-complete", false, "HNSW graphs on pages"},
 };
@@ -242,6 +240,7 @@ void sweep_pages(const Command& command, const SweepArguments& arguments) {
     rules.push_back({option, false, "indexes that are no HNSW graph on pages"});
   }
   for (const char* option : search::kPageOptions) {
+    if (std::string_view(option) == "--search") continue;
     rules.push_back({option, false, "slotted pages (`build graph --layout slotted`)"});
   }
   rpc::refuse_unused(command, rules);
@@ -249,10 +248,12 @@ void sweep_pages(const Command& command, const SweepArguments& arguments) {
   SweepFile file(arguments.json, existing_file(arguments));
   const InterruptGuard watch;
   constexpr std::uint32_t kAutoSlots = 8;
+  const std::string searches =
+      command.was_given("--search") ? arguments.disk.search : "sync,parallel,pipelined";
   std::vector<std::uint32_t> slots = split_slots(arguments.slots);
   std::replace(slots.begin(), slots.end(), 0u, kAutoSlots);
   sweep_hnsw({.index = arguments.index,
-              .searches = split_words(arguments.searches),
+              .searches = split_words(searches),
               .buffers = split_words(arguments.buffers),
               .lists = split_numbers(arguments.lists, "--list"),
               .slots = slots,
@@ -311,12 +312,6 @@ void add_cluster_options(Command& command, SweepArguments& a) {
 }
 
 void add_page_options(Command& command, SweepArguments& a) {
-  command
-      .add_option(
-          "--search", a.searches,
-          "HNSW graphs on pages only: how pages are read, of sync,parallel,pipelined, which\n"
-          "are measured in turn")
-      .show_default();
   command
       .add_option(
           "--buffer", a.buffers,
@@ -402,7 +397,10 @@ void register_sweep_command(Command& tool) {
       "none is in a cache (a rate above it shows that caches help), or at which a modelled device\n"
       "can bring what it is asked for, if that is less. --json has both, and the lines of each "
       "kind.\n"
-      "For HNSW graphs on pages --list is ef, --slots are the searches in flight on a thread, and\n"
+      "For HNSW graphs on pages --search is how pages are read, of sync (one after the other),\n"
+      "parallel (all of a vertex's neighbours at once) and pipelined (scored as they come), which\n"
+      "are measured in turn [all three]; --list is ef, --slots are the searches in flight on a "
+      "thread, and\n"
       "every pass opens the graph anew, fills its buffer by the queries outside of\n"
       "--queries-range, and searches each query once.\n"
       "A combination that cannot run has a row that says why; the status is 0 when any could.\n"
