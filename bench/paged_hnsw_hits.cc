@@ -10,6 +10,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <cstdio>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -128,7 +129,7 @@ class Bench {
                pages, pages_after - pages, placed.placed, placed.extended, placed.fallback,
                hit_ratio(inserts), hit_ratio(searches),
                static_cast<double>(searches.asked) / static_cast<double>(queries_.count()));
-    std::cout.flush();
+    std::fflush(stdout);
     std::filesystem::remove_all(arguments_.folder);
   }
 
