@@ -16,7 +16,10 @@ constexpr std::size_t kHnswGroupChunk = 256;
 class HnswBatchInserter::Source {
  public:
   Source(const HnswBatchInserter& inserter, NodeId point, Worker& worker)
-      : inserter_(inserter), query_(inserter.data_.row(point)), worker_(worker) {}
+      : inserter_(inserter),
+        query_(inserter.data_.row(point)),
+        salt_(tie_salt(point)),
+        worker_(worker) {}
 
   Status neighbors(Handle vertex, std::uint32_t layer, std::vector<Handle>& out) const {
     const auto row = inserter_.graph_.neighbors(static_cast<NodeId>(vertex), layer);
@@ -33,7 +36,7 @@ class HnswBatchInserter::Source {
     inserter_.many_(query_, inserter_.data_, worker_.ids, worker_.scores.data());
     worker_.distances += handles.size();
     for (std::size_t i = 0; i < handles.size(); ++i) {
-      visit(Scored{{worker_.scores[i], worker_.ids[i], handles[i]}, false});
+      visit(Scored{{worker_.scores[i], worker_.ids[i] ^ salt_, handles[i]}, false});
     }
     return {};
   }
@@ -41,6 +44,7 @@ class HnswBatchInserter::Source {
  private:
   const HnswBatchInserter& inserter_;
   const std::byte* query_;
+  const NodeId salt_;
   Worker& worker_;
 };
 
@@ -88,7 +92,9 @@ void HnswBatchInserter::choose(NodeId v, std::uint32_t layer, std::span<const Ca
   const float self = pair_(row(v), row(v), data_.dimension);
   select_neighbors(pool, {degree(layer), self}, between, worker.selection);
   worker.ids.clear();
-  for (const std::uint32_t at : worker.selection.chosen) worker.ids.push_back(pool[at].id);
+  for (const std::uint32_t at : worker.selection.chosen) {
+    worker.ids.push_back(static_cast<NodeId>(pool[at].handle));
+  }
   graph_.set_neighbors(v, layer, worker.ids);
 }
 
@@ -142,7 +148,7 @@ void HnswBatchInserter::prune_vertex(NodeId v, std::uint32_t layer, Worker& work
   worker.distances += worker.ids.size();
   worker.pool.clear();
   for (std::size_t i = 0; i < worker.ids.size(); ++i) {
-    worker.pool.push_back({worker.scores[i], worker.ids[i], worker.ids[i]});
+    worker.pool.push_back({worker.scores[i], worker.ids[i] ^ tie_salt(v), worker.ids[i]});
   }
   std::sort(worker.pool.begin(), worker.pool.end());
   choose(v, layer, worker.pool, worker);

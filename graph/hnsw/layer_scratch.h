@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "base/random.h"
 #include "base/types.h"
 #include "graph/hnsw/handle_set.h"
 
@@ -23,6 +24,13 @@ struct Candidate {
 /// Nearer, then of smaller id: the order of results, whatever the order of visits.
 inline bool operator<(const Candidate& a, const Candidate& b) {
   return std::tie(a.distance, a.id, a.handle) < std::tie(b.distance, b.id, b.handle);
+}
+
+/// What turns the order of equal distances into another one for every vertex: a vertex that is
+/// given neighbours is searched with ids that were xor-ed with its own salt. By the ids themselves
+/// all duplicates would choose the same few, and nothing would lead to the others.
+inline NodeId tie_salt(NodeId vertex) {
+  return static_cast<NodeId>(Random(vertex).next());
 }
 
 /// One search's working memory, reused between searches; grows to the largest search seen.

@@ -24,13 +24,13 @@ void BackEdges::begin(std::uint32_t level) {
   }
 }
 
-Status BackEdges::plan(const std::byte* vector, Ticks deadline) {
+Status BackEdges::plan(const Newcomer& newcomer, Ticks deadline) {
   std::array<BackEdge*, kListsAtOnce> some;
   std::size_t size = 0;
   for (BackEdge& edge : edges_) {
     if (!edge.planned) some[size++] = &edge;
     if (size < kListsAtOnce && &edge != &edges_.back()) continue;
-    if (Status status = plan_some({some.data(), size}, vector, deadline); !status.ok()) {
+    if (Status status = plan_some({some.data(), size}, newcomer, deadline); !status.ok()) {
       return status;
     }
     size = 0;
@@ -38,7 +38,7 @@ Status BackEdges::plan(const std::byte* vector, Ticks deadline) {
   return {};
 }
 
-Status BackEdges::plan_some(std::span<BackEdge* const> some, const std::byte* vector,
+Status BackEdges::plan_some(std::span<BackEdge* const> some, const Newcomer& newcomer,
                             Ticks deadline) {
   if (Status status = read_lists(some, deadline); !status.ok()) return status;
   handles_.clear();
@@ -54,7 +54,7 @@ Status BackEdges::plan_some(std::span<BackEdge* const> some, const std::byte* ve
   const Status status = members_.gather(handles_, deadline, finder_.counts().selection);
   if (!status.ok()) return status;
   for (BackEdge* edge : some) {
-    if (edge->planned && edge->index == BackEdge::kRefused) choose(*edge, vector);
+    if (edge->planned && edge->index == BackEdge::kRefused) choose(*edge, newcomer);
     edge->planned = true;
   }
   return {};
@@ -96,13 +96,14 @@ const GatheredVectors::Entry* BackEdges::member(graph::Handle handle, const std:
 
 /// The list and the new vertex are selected from; who is left out leaves its place. One that is
 /// marked, or gone, leaves it first.
-void BackEdges::choose(BackEdge& edge, const std::byte* vector) {
+void BackEdges::choose(BackEdge& edge, const Newcomer& newcomer) {
   const std::byte* target = nullptr;
   if (member(edge.target.handle, &target) == nullptr) return;
   const std::uint32_t degree = hnsw_.shape().degree(edge.layer);
   const auto places = list(edge);
+  const NodeId salt = graph::tie_salt(edge.target.id);
   sorted_.clear();
-  sorted_.push_back({{edge.target.distance, kInvalidNode, kNewcomer}, vector});
+  sorted_.push_back({{edge.target.distance, newcomer.id ^ salt, kNewcomer}, newcomer.vector});
   for (std::uint32_t i = 0; i < degree; ++i) {
     const auto place = layout::load_place(&places[std::size_t{i} * layout::HnswPlace::kBytes]);
     const std::byte* row = nullptr;
@@ -111,7 +112,7 @@ void BackEdges::choose(BackEdge& edge, const std::byte* vector) {
       edge.index = i;
       return;
     }
-    sorted_.push_back({{hnsw_.distance(target, row), entry->id, i}, row});
+    sorted_.push_back({{hnsw_.distance(target, row), entry->id ^ salt, i}, row});
   }
   std::sort(sorted_.begin(), sorted_.end(),
             [](const auto& a, const auto& b) { return a.first < b.first; });

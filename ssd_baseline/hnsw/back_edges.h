@@ -34,7 +34,11 @@ class BackEdges {
 
   /// From inside a fiber: reads the lists of those that are not planned, of the full ones the
   /// vectors of all that they name, several lists at once, and plans them.
-  Status plan(const std::byte* vector, Ticks deadline);
+  struct Newcomer {
+    NodeId id = 0;
+    const std::byte* vector = nullptr;
+  };
+  Status plan(const Newcomer& newcomer, Ticks deadline);
 
   std::span<BackEdge> edges() { return edges_; }
   /// The bytes of the target's list as plan() read it.
@@ -49,10 +53,9 @@ class BackEdges {
   /// Lists whose members are in DRAM at the same time, at most.
   static constexpr std::size_t kListsAtOnce = 16;
 
-  Status plan_some(std::span<BackEdge* const> some, const std::byte* vector, Ticks deadline);
+  Status plan_some(std::span<BackEdge* const> some, const Newcomer& newcomer, Ticks deadline);
   Status read_lists(std::span<BackEdge* const> some, Ticks deadline);
-  void choose(BackEdge& edge, const std::byte* vector);
-  void add_candidate(float distance, const std::byte* row, std::uint32_t index);
+  void choose(BackEdge& edge, const Newcomer& newcomer);
   const GatheredVectors::Entry* member(graph::Handle handle, const std::byte** row) const;
 
   PagedHnsw& hnsw_;

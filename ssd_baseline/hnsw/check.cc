@@ -1,9 +1,11 @@
 #include "ssd_baseline/hnsw/check.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/error.h"
+#include "graph/hnsw/handle_set.h"
 #include "layout/hnsw/hnsw_vertex.h"
 #include "layout/hnsw/id_map.h"
 #include "layout/store/store_page.h"

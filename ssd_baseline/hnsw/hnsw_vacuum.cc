@@ -216,7 +216,7 @@ Status HnswVacuum::State::repair_vertex(const Seen& seen, Ticks deadline) {
           return {};
         });
     if (!status.ok() || !there) return status;  // somebody else has changed its list
-    status = finder.find({vector.data(), seen.level, seen.handle, deadline});
+    status = finder.find({seen.id, vector.data(), seen.level, seen.handle, deadline});
     if (!status.ok()) return status;
     pins.clear();
     pins.want(layout::HnswPlace::of(seen.handle).page);

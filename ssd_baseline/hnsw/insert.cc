@@ -37,7 +37,7 @@ Result<wal::Position> Insert::run(const Vertex& vertex) {
   for (int attempt = 0; attempt < kInsertAttempts; ++attempt) {
     last_attempt_ = attempt + 1 == kInsertAttempts;
     Status status = obstacle_ == Obstacle::graph ? search() : Status();
-    if (status.ok()) status = back_edges_.plan(vertex_.vector, vertex_.deadline);
+    if (status.ok()) status = back_edges_.plan({vertex_.id, vertex_.vector}, vertex_.deadline);
     if (status.ok()) status = place();
     if (!status.ok()) {
       pins_.clear();
@@ -51,8 +51,8 @@ Result<wal::Position> Insert::run(const Vertex& vertex) {
 }
 
 Status Insert::search() {
-  Status status =
-      finder_.find({.vector = vertex_.vector, .level = level_, .deadline = vertex_.deadline});
+  Status status = finder_.find(
+      {.id = vertex_.id, .vector = vertex_.vector, .level = level_, .deadline = vertex_.deadline});
   if (status.ok()) back_edges_.begin(level_);
   return status;
 }

@@ -7,7 +7,7 @@ namespace farvec::ssd_baseline {
 Status NeighborFinder::find(const Goal& goal) {
   for (auto& chosen : chosen_) chosen.clear();
   vectors_.clear();
-  source_.begin(goal.vector, goal.deadline);
+  source_.begin(goal.vector, goal.deadline, graph::tie_salt(goal.id));
   Status status = enter_hnsw({hnsw_, goal.deadline, counts_.meta}, source_, scratch_, state_);
   if (!status.ok() || state_.entry().empty()) return status;
   const std::uint32_t top = std::min<std::uint32_t>(goal.level, state_.entry_level);
@@ -29,8 +29,9 @@ Status NeighborFinder::choose(const Goal& goal, std::uint32_t layer) {
   rows_.clear();
   for (const graph::Candidate& c : scratch_.found()) {
     const auto* entry = vectors_.find(c.handle);
-    if (c.handle == goal.self || entry == nullptr || entry->id != c.id) continue;
-    pool_.push_back(c);
+    const NodeId id = c.id ^ graph::tie_salt(goal.id);
+    if (c.handle == goal.self || entry == nullptr || entry->id != id) continue;
+    pool_.push_back({c.distance, id, c.handle});
     rows_.push_back(vectors_.vector(*entry));
   }
   const auto between = [&](std::uint32_t a, std::uint32_t b) {

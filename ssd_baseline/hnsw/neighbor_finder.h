@@ -19,6 +19,7 @@ class NeighborFinder {
       : hnsw_(hnsw), source_(hnsw, fetcher, options, counts_), vectors_(source_.reader()) {}
 
   struct Goal {
+    NodeId id = 0;
     const std::byte* vector = nullptr;
     std::uint32_t level = 0;
     graph::Handle self = graph::kNoHandle;  ///< a vertex that is in the graph is not its own

@@ -74,10 +74,12 @@ class PageSource {
              HnswCounts& counts)
       : reader_(hnsw, fetcher, options), counts_(counts) {}
 
-  /// Before each search. The query must stay where it is until the search ends.
-  void begin(const std::byte* query, Ticks deadline) {
+  /// Before each search. The query must stay where it is until the search ends. Candidates' ids are
+  /// the vertices' xor `salt`: see graph::tie_salt().
+  void begin(const std::byte* query, Ticks deadline, NodeId salt = 0) {
     query_ = query;
     deadline_ = deadline;
+    salt_ = salt;
   }
 
   Status neighbors(graph::Handle vertex, std::uint32_t layer, std::vector<graph::Handle>& out);
@@ -92,6 +94,7 @@ class PageSource {
   HnswCounts& counts_;
   const std::byte* query_ = nullptr;
   Ticks deadline_ = 0;
+  NodeId salt_ = 0;
 };
 
 /// What a search begins with.
@@ -183,15 +186,16 @@ Status PageSource::score(std::uint32_t layer, std::span<const graph::Handle> han
   HnswLayerCounts& counts = counts_.layers[layer];
   const PagedHnsw& hnsw = reader_.hnsw();
   counts.visited += handles.size();
-  return reader_.read(handles, deadline_, counts.pages,
-                      [&](std::uint32_t i, const layout::HnswVertex& vertex) -> Status {
-                        // Another vertex has come to this place meanwhile, not on this layer.
-                        if (vertex.level() < layer) return {};
-                        const float distance = hnsw.distance(query_, vertex.vector());
-                        ++counts.distances;
-                        visit(graph::Scored{{distance, vertex.id(), handles[i]}, vertex.marked()});
-                        return {};
-                      });
+  return reader_.read(
+      handles, deadline_, counts.pages,
+      [&](std::uint32_t i, const layout::HnswVertex& vertex) -> Status {
+        // Another vertex has come to this place meanwhile, not on this layer.
+        if (vertex.level() < layer) return {};
+        const float distance = hnsw.distance(query_, vertex.vector());
+        ++counts.distances;
+        visit(graph::Scored{{distance, vertex.id() ^ salt_, handles[i]}, vertex.marked()});
+        return {};
+      });
 }
 
 }  // namespace farvec::ssd_baseline

@@ -18,20 +18,20 @@ struct HnswPage {
     PageChange init;
     init.kind = static_cast<std::uint16_t>(kind);
     init.next = kNoPage;
-    EXPECT_TRUE(layout::apply(bytes, init).ok());
+    EXPECT_TRUE(layout::apply_change(bytes, init).ok());
   }
   Status put(std::uint16_t slot, std::span<const std::byte> tuple) {
     PageChange change;
     change.change = ChangeKind::put;
     change.slot = slot;
     change.bytes = tuple;
-    return layout::apply(bytes, change);
+    return layout::apply_change(bytes, change);
   }
   Status erase(std::uint16_t slot) {
     PageChange change;
     change.change = ChangeKind::erase;
     change.slot = slot;
-    return layout::apply(bytes, change);
+    return layout::apply_change(bytes, change);
   }
   /// At the next two slots, without neighbours; false when it does not fit.
   bool add(NodeId id, std::uint8_t level, const std::vector<std::byte>& vector) {

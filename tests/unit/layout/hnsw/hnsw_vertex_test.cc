@@ -47,7 +47,7 @@ TEST(HnswVertex, PlacesAreReadAsTheyWerePatched) {
   patch.slot = 1;
   patch.offset = static_cast<std::uint16_t>(kShape.place_offset(1, 2));
   patch.bytes = place;
-  ASSERT_TRUE(layout::apply(page.bytes, patch).ok());
+  ASSERT_TRUE(layout::apply_change(page.bytes, patch).ok());
   EXPECT_EQ(page.vertex(0).value().neighbor(kShape, 1, 2), (HnswPlace{123456, 789}));
   EXPECT_TRUE(page.vertex(0).value().neighbor(kShape, 1, 1).empty());
 }
@@ -76,7 +76,7 @@ TEST(HnswVertex, DoesNotBelieveItsBytes) {
     patch.slot = slot;
     patch.offset = offset;
     patch.bytes = {&byte, 1};
-    EXPECT_TRUE(layout::apply(page.bytes, patch).ok());
+    EXPECT_TRUE(layout::apply_change(page.bytes, patch).ok());
     return page.vertex(0).status().code();
   };
   EXPECT_EQ(with(0, 1, 1), StatusCode::data_loss);  // level

@@ -27,7 +27,7 @@ struct Rows {
       : dimension(config.dimension), type(config.type), bytes(count * row_bytes()) {
     Random random(seed);
     std::vector<float> centers(8 * dimension);
-    for (float& c : centers) c = static_cast<float>(30 * random.normal());
+    for (float& c : centers) c = static_cast<float>(12 * random.normal());
     std::vector<float> row(dimension);
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t center = random.below(8) * dimension;

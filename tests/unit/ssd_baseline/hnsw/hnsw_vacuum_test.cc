@@ -89,7 +89,7 @@ TEST_F(HnswVacuumTest, ManyRoundsWhenFewAreTakenAtOnce) {
   run_on_pages(hnsw->store(), [&](PageFetcher& fetcher) {
     HnswWriter writer(*hnsw, fetcher);
     for (NodeId id = 0; id < 100; ++id) delete_id(writer, id);
-    EXPECT_EQ(run_vacuum(*hnsw, fetcher, {.round_vertices = 7}).removed, 100u);
+    EXPECT_EQ(run_vacuum(*hnsw, fetcher, {{}, 7}).removed, 100u);
   });
   expect_sound(*hnsw, 200);
 }
