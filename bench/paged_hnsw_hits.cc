@@ -8,9 +8,9 @@
 // placed, hits of the inserts (with the same buffer) and of the searches, pages asked by a search.
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <filesystem>
 #include <functional>
-#include <cstdio>
 #include <iostream>
 #include <string>
 #include <vector>
