@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <iostream>
 #include <list>
 #include <span>
@@ -95,7 +96,7 @@ void run(const Arguments& arguments) {
     const indexing::RowOrder order = indexing::order_rows(rows.view(), options);
     fmt::print("{:24} {:9.3f} {:9.4f} {:9.4f}\n", word, order.seconds,
                mean_overlap(order.rows, near), hit_ratio(order.rows, near, arguments.share));
-    std::cout.flush();
+    std::fflush(stdout);
   }
 }
 

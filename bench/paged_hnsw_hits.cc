@@ -8,6 +8,7 @@
 // placed, hits of the inserts (with the same buffer) and of the searches, pages asked by a search.
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <filesystem>
 #include <functional>
 #include <iostream>
@@ -128,7 +129,7 @@ class Bench {
                pages, pages_after - pages, placed.placed, placed.extended, placed.fallback,
                hit_ratio(inserts), hit_ratio(searches),
                static_cast<double>(searches.asked) / static_cast<double>(queries_.count()));
-    std::cout.flush();
+    std::fflush(stdout);
     std::filesystem::remove_all(arguments_.folder);
   }
 

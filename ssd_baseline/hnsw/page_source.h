@@ -140,7 +140,9 @@ Status VertexReader::batched(std::size_t begin, Ticks deadline, FetchCounts& cou
                              Visit&& visit) {
   const std::size_t size = std::min(kBatchPages, pages_.size() - begin);
   Status status = batch_.start({&pages_[begin], size}, deadline, counts);
-  const std::size_t least = options_.mode == ReadMode::parallel ? size : options_.min_complete;
+  const std::size_t least = options_.mode == ReadMode::parallel
+                                ? size
+                                : std::max<std::uint32_t>(options_.min_complete, 1);
   if (status.ok() && options_.mode == ReadMode::parallel) status = batch_.wait(least);
   while (status.ok() && batch_.left() > 0) {
     PageBatch::Ready ready;

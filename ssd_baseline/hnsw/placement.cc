@@ -40,11 +40,30 @@ Result<Placement> FallbackPlacement::choose(const PlacementRequest& request) {
     placement.page = page;
     break;
   }
-  if (insert_page_ == layout::kNoPage || placement.page == insert_page_) return placement;
-  const auto room = has_room(insert_page_, 0, request.deadline);
-  if (!room.ok()) return room.status();
-  if (room.value()) placement.own = insert_page_;
-  return placement;
+  const Status status = find_own(state.value(), request.deadline, placement);
+  return status.ok() ? Result<Placement>(placement) : status;
+}
+
+/// The insert page goes to the list if a smaller vertex would fit; a first page of the list that
+/// somebody else has filled leaves it, or nobody would see those behind it.
+Status FallbackPlacement::find_own(const layout::HnswState& state, Ticks deadline,
+                                   Placement& placement) {
+  if (placement.page == insert_page_ && insert_page_ != layout::kNoPage) return {};
+  const auto filled = [&](PageNumber page) -> Result<bool> {
+    const auto room = has_room(page, 0, deadline);
+    return room.ok() ? Result<bool>(!room.value()) : room;
+  };
+  full_page_ = layout::kNoPage;
+  if (placement.page == layout::kNoPage && state.free_pages != layout::kNoPage) {
+    const auto full = filled(state.free_pages);
+    if (!full.ok()) return full.status();
+    if (full.value()) placement.own = full_page_ = state.free_pages;
+  }
+  if (placement.own != layout::kNoPage || insert_page_ == layout::kNoPage) return {};
+  const auto full = filled(insert_page_);
+  if (!full.ok()) return full.status();
+  if (!full.value()) placement.own = insert_page_;
+  return {};
 }
 
 Status FallbackPlacement::note(const Placement& placement, PlacementEdit& edit) {
@@ -55,7 +74,10 @@ Status FallbackPlacement::note(const Placement& placement, PlacementEdit& edit) 
     if (state.free_pages != edit.vertex_number) return asked_again();
     take_free_page(edit.editor, edit.vertex_page, state);
   }
-  if (placement.own != layout::kNoPage) {
+  if (placement.own != layout::kNoPage && placement.own == full_page_) {
+    if (state.free_pages != full_page_) return asked_again();
+    take_free_page(edit.editor, edit.own, state);
+  } else if (placement.own != layout::kNoPage) {
     const PinnedPage own{edit.own, insert_page_};
     if (Status status = add_free_page(edit.editor, own, state); !status.ok()) return status;
   }

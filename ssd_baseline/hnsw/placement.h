@@ -66,11 +66,13 @@ class FallbackPlacement final : public PlacementPolicy {
   Status note(const Placement& placement, PlacementEdit& edit) override;
 
  private:
+  Status find_own(const layout::HnswState& state, Ticks deadline, Placement& placement);
   Result<bool> has_room(PageNumber page, std::uint32_t level, Ticks deadline);
 
   PagedHnsw& hnsw_;
   PageFetcher& fetcher_;
   PageNumber insert_page_ = layout::kNoPage;  ///< when choose() looked
+  PageNumber full_page_ = layout::kNoPage;    ///< first of the list, without any room
 };
 
 }  // namespace farvec::ssd_baseline

@@ -10,7 +10,7 @@ namespace {
 
 using namespace testing;
 
-constexpr std::size_t kReal = 10'000;
+constexpr std::size_t kReal = 6'000;
 constexpr std::size_t kAsked = 100;
 
 Rows real_rows(const std::filesystem::path& path, std::size_t count, const HnswConfig& config) {
