@@ -17,8 +17,9 @@ namespace farvec::ssd_baseline {
 struct HnswWriteCounts {
   std::uint64_t inserted = 0;
   std::uint64_t deleted = 0;
-  std::uint64_t retries = 0;     ///< updates begun again: what they relied on had changed
-  std::uint64_t left_out = 0;    ///< edges given up because the lists kept changing
+  std::uint64_t retries = 0;  ///< updates begun again: what they relied on had changed
+  /// Edges given up: a neighbour was deleted meanwhile, or its list kept changing.
+  std::uint64_t left_out = 0;
   std::uint64_t edges_back = 0;  ///< lists of others that took a new vertex
   std::uint64_t pages_added = 0;
 };

@@ -304,8 +304,10 @@ Status PageFetcher::State::be_patient(Ticks began, Ticks deadline) {
     return {StatusCode::deadline_exceeded, "the deadline passed before there was a frame"};
   }
   const double waited_us = ticks_to_us(now - began);
-  if (waited_us >
-      (last_claim == ClaimOutcome::pinned ? kFetchPinnedPatienceUs : kFetchPatienceUs)) {
+  const Status failure = shared.failure.get();  // nobody cleans dirty frames any more
+  const bool hopeless = last_claim == ClaimOutcome::pinned || !failure.ok();
+  if (waited_us > (hopeless ? kFetchPinnedPatienceUs : kFetchPatienceUs)) {
+    if (!failure.ok()) return failure;
     return {StatusCode::resource_exhausted,
             "every frame is pinned: raise the store's buffer_bytes, or search with fewer fibers"};
   }

@@ -1,5 +1,9 @@
 #include "ssd_baseline/store/page_store.h"
 
+#include <fstream>
+#include <set>
+#include <thread>
+
 #include "tests/unit/ssd_baseline/store/store_fixture.h"
 
 namespace farvec::ssd_baseline {
@@ -35,6 +39,189 @@ TEST_F(PageStoreTest, ChangesAreThereAfterOpeningAgain) {
     EXPECT_GT(counts.page_writes, 0u);
     EXPECT_GT(counts.checkpoints, 0u);
   }
+}
+
+TEST_F(PageStoreTest, ThreadsAndFibersChangePagesAsOne) {
+  // Every page holds one counter; an update adds to one and takes from another.
+  constexpr PageNumber kPages = 150;
+  constexpr int kThreads = 3, kFibers = 6, kUpdates = 60;
+  const auto store = PageStore::create(small_store(folder_, 80));
+  for (PageNumber page = 0; page < kPages; ++page) {
+    auto pin = store->add_page();
+    ASSERT_TRUE(pin.ok()) << pin.status().message();
+    PagePin* const pins[] = {&pin.value()};
+    const std::int64_t zero = 0;
+    ASSERT_TRUE(store
+                    ->update(pins,
+                             [&](PageEditor& editor) {
+                               editor.init(0, 1, 0, 0);
+                               return editor.put(0, 0, std::as_bytes(std::span(&zero, 1)));
+                             })
+                    .ok());
+  }
+  const auto value_of = [](std::span<const std::byte> bytes) {
+    return load_unaligned<std::int64_t>(layout::StorePage(bytes).tuple(0).data());
+  };
+  const auto run_thread = [&](int thread) {
+    StoreCore core(*store);
+    for (int fiber = 0; fiber < kFibers; ++fiber) {
+      core.spawn([&, seed = thread * 100 + fiber + 1] {
+        Random random(static_cast<std::uint64_t>(seed));
+        FetchCounts counts;
+        for (int i = 0; i < kUpdates; ++i) {
+          const auto first = static_cast<PageNumber>(random.below(kPages));
+          const auto second =
+              static_cast<PageNumber>((first + 1 + random.below(kPages - 1)) % kPages);
+          auto a = core.fetcher().fetch(first, in_us(kLongUs), counts);
+          ASSERT_TRUE(a.ok()) << a.status().message();
+          auto b = core.fetcher().fetch(second, in_us(kLongUs), counts);
+          ASSERT_TRUE(b.ok()) << b.status().message();
+          PagePin* const pins[] = {&a.value(), &b.value()};
+          const auto amount = static_cast<std::int64_t>(random.below(100));
+          ASSERT_TRUE(
+              store
+                  ->update(pins,
+                           [&](PageEditor& editor) {
+                             const std::int64_t less = value_of(editor.bytes(0)) - amount;
+                             const std::int64_t more = value_of(editor.bytes(1)) + amount;
+                             if (Status s =
+                                     editor.patch(0, 0, 0, std::as_bytes(std::span(&less, 1)));
+                                 !s.ok())
+                               return s;
+                             return editor.patch(1, 0, 0, std::as_bytes(std::span(&more, 1)));
+                           })
+                  .ok());
+        }
+      });
+    }
+    core.run();
+  };
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < kThreads; ++thread) threads.emplace_back(run_thread, thread);
+  for (auto& thread : threads) thread.join();
+  std::int64_t sum = 0;
+  StoreCore core(*store);
+  core.run([&] {
+    FetchCounts counts;
+    for (PageNumber page = 0; page < kPages; ++page) {
+      auto pin = core.fetcher().fetch(page, in_us(kLongUs), counts);
+      ASSERT_TRUE(pin.ok());
+      sum += pin.value().read(value_of);
+    }
+  });
+  EXPECT_EQ(sum, 0);
+}
+
+TEST_F(PageStoreTest, ABatchBringsEveryPageOnceAndCountsAreExact) {
+  constexpr PageNumber kPages = 200;
+  {
+    const auto store = PageStore::create(small_store(folder_, 256));
+    StoreModel model;
+    RandomChanges changes(*store, model, 1);
+    for (PageNumber page = 0; page < kPages; ++page) ASSERT_TRUE(changes.add().ok());
+  }
+  const auto store = PageStore::open(small_store(folder_, 256));
+  StoreCore core(*store);
+  core.run([&] {
+    PageBatch batch(core.fetcher(), 50);
+    FetchCounts counts;
+    for (int round = 0; round < 2; ++round) {
+      for (PageNumber first = 0; first < kPages; first += 50) {
+        std::vector<PageNumber> pages(50);
+        for (PageNumber i = 0; i < 50; ++i) pages[i] = first + i;
+        ASSERT_TRUE(batch.start(pages, in_us(kLongUs), counts).ok());
+        std::set<std::size_t> seen;
+        while (batch.left() > 0) {
+          ASSERT_TRUE(batch.wait(6).ok());
+          PageBatch::Ready ready;
+          while (batch.take(ready)) {
+            ASSERT_TRUE(ready.status.ok());
+            EXPECT_EQ(ready.pin.number(), pages[ready.index]);
+            EXPECT_TRUE(seen.insert(ready.index).second);
+          }
+        }
+        EXPECT_EQ(seen.size(), 50u);
+      }
+    }
+    EXPECT_EQ(counts.asked, 2u * kPages);
+    EXPECT_EQ(counts.hits, kPages);
+    EXPECT_EQ(counts.joined, 0u);
+    // Let go of: the reads end in the buffer.
+    ASSERT_TRUE(batch.start(std::vector<PageNumber>{1, 2}, in_us(kLongUs), counts).ok());
+    batch.clear();
+    EXPECT_EQ(batch.left(), 0u);
+  });
+  EXPECT_EQ(store->counts().page_reads, kPages);
+}
+
+TEST_F(PageStoreTest, WhenAllFramesArePinnedItSaysWhatToDo) {
+  const auto store = PageStore::create(small_store(folder_));
+  StoreModel model;
+  RandomChanges changes(*store, model, 1);
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(changes.add().ok());
+  StoreCore core(*store);
+  core.run([&] {
+    std::vector<PagePin> held;
+    FetchCounts counts;
+    for (PageNumber page = 0; page < kFewFrames; ++page) {
+      auto pin = core.fetcher().fetch(page, in_us(kLongUs), counts);
+      ASSERT_TRUE(pin.ok()) << pin.status().message();
+      held.push_back(std::move(pin).value());
+    }
+    const auto none = core.fetcher().fetch(99, in_us(kLongUs), counts);
+    ASSERT_EQ(none.status().code(), StatusCode::resource_exhausted);
+    EXPECT_NE(std::string(none.status().message()).find("buffer_bytes"), std::string::npos);
+    EXPECT_EQ(store->add_page().status().code(), StatusCode::resource_exhausted);
+    held.pop_back();
+    EXPECT_TRUE(core.fetcher().fetch(99, in_us(kLongUs), counts).ok());
+  });
+}
+
+TEST_F(PageStoreTest, ADamagedPageIsNeverHandedOut) {
+  StoreModel model;
+  {
+    const auto store = PageStore::create(small_store(folder_));
+    RandomChanges changes(*store, model, 1);
+    for (int i = 0; i < 20; ++i) ASSERT_TRUE(changes.add().ok());
+  }
+  std::fstream file(folder_ / "pages", std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(7 * kPageBytes + 4000);
+  file.put('x');
+  file.put('y');
+  file.close();
+  const auto store = PageStore::open(small_store(folder_));
+  StoreCore core(*store);
+  core.run([&] {
+    FetchCounts counts;
+    EXPECT_EQ(core.fetcher().fetch(7, in_us(kLongUs), counts).status().code(),
+              StatusCode::data_loss);
+    EXPECT_TRUE(core.fetcher().fetch(8, in_us(kLongUs), counts).ok());
+  });
+}
+
+TEST_F(PageStoreTest, WhatCannotBeOpenedSaysWhy) {
+  EXPECT_THROW(PageStore::open(small_store(folder_)), Error);
+  EXPECT_THROW(PageStore::create(small_store(folder_, 63)), Error);
+  auto odd = small_store(folder_);
+  odd.page_bytes = 5000;
+  EXPECT_THROW(PageStore::create(odd), Error);
+  {
+    const auto store = PageStore::create(small_store(folder_));
+    EXPECT_THROW(PageStore::open(small_store(folder_)), Error);  // somebody has it
+  }
+  EXPECT_THROW(PageStore::create(small_store(folder_)), Error);
+  const auto path = folder_ / "checkpoint";
+  const auto damage = [&](std::streamoff at) {
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(at);
+    file.put('\x7f');
+  };
+  damage(8);  // the version
+  EXPECT_THROW(PageStore::open(small_store(folder_)), Error);
+  damage(16);
+  EXPECT_THROW(PageStore::open(small_store(folder_)), Error);
+  std::filesystem::resize_file(path, 5);
+  EXPECT_THROW(PageStore::open(small_store(folder_)), Error);
 }
 
 }  // namespace

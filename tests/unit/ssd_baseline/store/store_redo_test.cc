@@ -67,7 +67,7 @@ class StoreRedoTest : public StoreTest {
 TEST_F(StoreRedoTest, NothingAcknowledgedIsLostInAnyPowerCut) {
   std::uint64_t healed = 0;
   std::uint64_t records = 0;
-  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_);
     auto parts = std::make_shared<MortalParts>(folder_, seed);
