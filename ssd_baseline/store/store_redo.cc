@@ -88,7 +88,10 @@ void StoreRedo::make_room(LocalPageStore& store) {
                 state.file->path(), bytes, status.message());
   }
   state.pool.table().reserve(pages_);
-  state.next_page = pages_;
+  {
+    const std::lock_guard lock(state.adding);
+    state.next_page = pages_;
+  }
   state.pages.store(pages_, std::memory_order_release);  // pairs with pages()
 }
 
