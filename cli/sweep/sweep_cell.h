@@ -75,7 +75,6 @@ class SweepCell {
   void measure_slots();
   void count();
   void bound_by_memory();
-  double device_seconds() const;
   void fill_pool();
   void add_pass(BatchOutcome outcome);
   search::CoreStatistics statistics() const;
