@@ -34,6 +34,7 @@ struct SweepTier {
   std::string failure;
 
   std::string name() const { return spec->name(); }
+  bool is_dram() const { return name() == "dram"; }
   std::string model() const { return open == nullptr ? "" : open->model(); }
 };
 

@@ -105,4 +105,13 @@ DeviceReader::~DeviceReader() {
   if (device_ != nullptr) device_->readers_.fetch_sub(1, std::memory_order_relaxed);
 }
 
+IdleReaders::IdleReaders(std::shared_ptr<Device> device, std::uint32_t count)
+    : device_(std::move(device)), count_(count) {
+  if (device_ != nullptr) device_->readers_.fetch_sub(count_, std::memory_order_relaxed);
+}
+
+IdleReaders::~IdleReaders() {
+  if (device_ != nullptr) device_->readers_.fetch_add(count_, std::memory_order_relaxed);
+}
+
 }  // namespace farvec::transport

@@ -40,6 +40,7 @@ class Device {
 
  private:
   friend class DeviceReader;
+  friend class IdleReaders;
 
   /// 1/64 of a tick since the device was made: ticks alone would round a 64 B transfer by 10%.
   using Fine = std::uint64_t;
@@ -84,6 +85,20 @@ class DeviceReader {
 
  private:
   const std::shared_ptr<Device> device_;
+};
+
+/// So many of a device's readers do not read, for as long as this lives.
+class IdleReaders {
+ public:
+  /// Null: none.
+  IdleReaders(std::shared_ptr<Device> device, std::uint32_t count);
+  ~IdleReaders();
+  IdleReaders(const IdleReaders&) = delete;
+  IdleReaders& operator=(const IdleReaders&) = delete;
+
+ private:
+  const std::shared_ptr<Device> device_;
+  const std::uint32_t count_;
 };
 
 }  // namespace farvec::transport

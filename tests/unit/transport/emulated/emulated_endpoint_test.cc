@@ -132,6 +132,17 @@ TEST(Device, EveryReaderBringsItsPart) {
   EXPECT_NEAR(device->seconds_since(before), 100 * 6e-6, 1e-8);
 }
 
+TEST(Device, IdleReadersHaveNoPart) {
+  const auto device = std::make_shared<Device>(DeviceModel{"part", 1, 1, 2, 64, 12});
+  const DeviceReader first(device), second(device), third(device);
+  {
+    const IdleReaders idle(device, 2);
+    for (const Ticks gap : gaps(*device, 20)) EXPECT_NEAR(ticks_to_us(gap), 6.0, 0.01);
+  }
+  for (const Ticks gap : gaps(*device, 20)) EXPECT_NEAR(ticks_to_us(gap), 2.0, 0.01);
+  const IdleReaders none(nullptr, 1);
+}
+
 TEST(Device, ManyReadersHaveNoMoreThanAllOfIt) {
   const auto device = std::make_shared<Device>(DeviceModel{"part", 1, 1, 2, 64, 2});
   const DeviceReader first(device), second(device), third(device);
