@@ -5,8 +5,8 @@
     scripts/bench/paper_devices.py --show models.jsonl
 
 Runs `farvec bench transport` on every preset: payloads alone (figure 6), and reads of 4 KB of which
-a share has 128 B (figure 7). A thread has a small part of each device (PART of it), so that neither
-it nor the latency binds; rates are multiplied by that. `ssd,rate=1.7M/s` is what the figures alone
+a share has 128 B (figure 7). A thread has a small part of each device (one of PART), so that neither
+it nor the latency binds, nor what else the machine does meanwhile; rates are multiplied by that. `ssd,rate=1.7M/s` is what the figures alone
 would make of the SSD, where the preset follows equation 2. Prints tables: what the model allows,
 which is exact, what was measured, and the paper's points, from paper_devices.json.
 """
@@ -17,11 +17,11 @@ import subprocess
 
 HERE = pathlib.Path(__file__).parent
 TENTH = 0.1
-PAYLOADS = [64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 65536]
+PAYLOADS = [64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384]
 LARGE = 4096
 SHARES = [0] + [tenths / 10 for tenths in range(1, 11)]
-PART = {"rdma": 512, "cxl": 512, "nvm": 1024, "ssd": 48, "ssd,rate=1.7M/s": 48}
-INFLIGHT = 512
+PART = {"rdma": 2048, "cxl": 4096, "nvm": 4096, "ssd": 192, "ssd,rate=1.7M/s": 192}
+INFLIGHT = 1024
 
 
 def parse():
