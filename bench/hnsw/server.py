@@ -108,8 +108,8 @@ class Server:
         """(what the statements answer, what was noted). `rows` feeds a COPY FROM STDIN."""
         commands = [part for statement in statements for part in ("--command", statement)]
         done = self.run("psql", "--no-psqlrc", "--quiet", "--tuples-only", "--no-align",
-                        "--set", "ON_ERROR_STOP=1", "--set", "VERBOSITY=terse", *commands, input=rows,
-                        env=self.environment(settings or {}))
+                        "--set", "ON_ERROR_STOP=1", "--set", "VERBOSITY=terse", *commands,
+                        input=rows, env=self.environment(settings or {}))
         return done.stdout.decode().strip(), done.stderr.decode(errors="replace").strip()
 
     def clients(self, script, count, limit, settings=None):

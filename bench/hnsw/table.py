@@ -73,8 +73,8 @@ class Table:
         self.server.ask("CHECKPOINT")
         return seconds, notes
 
-    def bytes_of(self, relation):
-        return int(self.server.ask(f"SELECT pg_relation_size('{relation}')")[0])
+    def bytes_of(self, size):
+        return int(self.server.ask(f"SELECT {size}")[0])
 
     def nearest(self, query, k):
         return f"SELECT id FROM items ORDER BY v {self.index.operator} {query} LIMIT {k}"

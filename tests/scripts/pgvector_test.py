@@ -5,6 +5,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
 
 import numpy as np
@@ -14,6 +15,7 @@ SCRIPT = ROOT / "bench" / "hnsw" / "pgvector.py"
 VENV = ROOT / "build" / "pgvector-venv"
 sys.path.insert(0, str(SCRIPT.parent))
 
+import measure  # noqa: E402
 import pgvector  # noqa: E402
 import server  # noqa: E402
 import table  # noqa: E402
@@ -40,32 +42,66 @@ class Parts(unittest.TestCase):
         self.assertEqual(len(table.copy_bytes(0, rows, "halfvec")), 19 + 2 * 22 + 2)
 
     def test_buffers(self):
-        self.assertEqual(pgvector.buffer_of("10%", 100_000_000), ("10% (10.0 MB)", 9_994_240))
-        self.assertEqual(pgvector.buffer_of("64M", 0)[1], 64 << 20)
-        self.assertEqual(pgvector.buffer_of("1", 0)[1], 1 << 20)  # the least that works
+        self.assertEqual(measure.buffer_of("10%", 100_000_000), ("10% (10.0 MB)", 9_994_240))
+        self.assertEqual(measure.buffer_of("64M", 0)[1], 64 << 20)
+        self.assertEqual(measure.buffer_of("1", 0)[1], 1 << 20)  # the least that works
         for text in ("", "%", "x", "10X", "infM", "nan"):
             with self.assertRaisesRegex(ValueError, "neither bytes nor a share"):
-                pgvector.buffer_of(text, 1000)
+                measure.buffer_of(text, 1000)
 
     def test_least_ef(self):
         for least in (10, 11, 57, 999, 1000):
-            self.assertEqual(pgvector.least_ef(lambda ef, least=least: float(ef >= least), 0.9, 10),
+            self.assertEqual(measure.least_ef(lambda ef, least=least: float(ef >= least), 0.9, 10),
                              least)
-        self.assertIsNone(pgvector.least_ef(lambda ef: 0.5, 0.9, 10))
+        self.assertIsNone(measure.least_ef(lambda ef: 0.5, 0.9, 10))
 
     def test_summary(self):
-        row = pgvector.Run.summary("10%", (40, None, 0.9), 5,
+        row = measure.Run.summary("10%", (40, None, 0.9), 5,
                                    [(10.0, [1, 2], 8, 2), (30.0, [3, 400], 12, 2)])
         self.assertEqual((row["qps"], row["qps_min"], row["qps_max"]), (20, 10, 30))
         self.assertEqual((row["p50_us"], row["p99_us"]), (3, 400))
         self.assertEqual((row["pages_hit"], row["pages_read"]), (5, 1))
 
+    def test_a_build_is_kept_for_what_it_was_made_of(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "pg").mkdir()
+            data = write(folder / "base.fbin", np.zeros((20, 4), np.float32))
+            built = []
+
+            class Fake(measure.Run):
+                def start(self, size):
+                    pass
+
+                def load_and_build(self):
+                    built.append(self.facts["m"])
+                    return {"build_seconds": len(built)}
+
+            def build(m):
+                options = types.SimpleNamespace(data=data, queries=data, kind="vector", m=m,
+                                                metric="l2", ef_construction=9, buffered=False,
+                                                build_buffers=16)
+                fake = types.SimpleNamespace(folder=folder / "pg", version=lambda: "18.4",
+                                             create=lambda: None, stop=lambda: None)
+                workload = types.SimpleNamespace(name="w", rows=20, dimension=4)
+                run_of = Fake(options, workload, None, types.SimpleNamespace(server=fake))
+                run_of.build()
+                return run_of.facts["build_seconds"]
+
+            self.assertEqual([build(24), build(24), build(16), build(16)], [1, 1, 2, 2])
+            write(data, np.ones((21, 4), np.float32))
+            self.assertEqual([build(16), build(16)], [3, 3])
+            (folder / "pg" / "built.json").unlink()
+            self.assertEqual(build(16), 4)
+            self.assertEqual(built, [24, 16, 16, 16])
+
     def test_refuses_what_it_cannot_measure(self):
         needed = ("--data", "d", "--queries", "q", "--groundtruth", "g")
-        for options, message in ((("--ef", "5"), "--ef is from k to 1000"),
-                                 (("--connections", "0"), "--connections are from 1 to 32"),
-                                 (("--buffers", "much"), "neither bytes nor a share"),
-                                 (("--passes", "0"), "--passes is at least 1")):
+        for options, message in (
+                (("--ef", "5"), "--ef is from k to 1000"),
+                (("--connections", "0"), "--connections are from 1 to 32"),
+                (("--buffers", "much"), "neither bytes nor a share"),
+                (("--passes", "0"), "--passes is at least 1")):
             done = run("/usr/bin/python3", "-B", SCRIPT, *needed, *options)
             self.assertEqual(done.returncode, 2)
             self.assertIn(message, done.stderr)
