@@ -266,6 +266,25 @@ class Hardness(FolderTest):
         self.assertIn("not 1 x 100 ids and as many distances",
                       run(sys.executable, "-B", SCRIPTS / "hardness.py", path).stderr)
 
+    def test_tells_the_relative_contrast(self):
+        random = np.random.default_rng(2)
+        rows, queries = random.normal(size=(700, 16)), random.normal(size=(30, 16))
+        everything = np.linalg.norm(rows[None] - queries[:, None], axis=2)
+        expected = everything.mean() / everything.min(axis=1).mean()
+        for name, content in (("base", rows), ("query", queries)):
+            (self.out / f"{name}.fbin").write_bytes(
+                np.asarray(content.shape, "<u4").tobytes() + content.astype("<f4").tobytes())
+        (self.out / "gt.ibin").write_bytes(
+            np.asarray([30, 20], "<u4").tobytes() + bytes(4 * 600) +
+            (np.sort(everything, axis=1)[:, :20]**2).astype("<f4").tobytes())
+        arguments = ["/usr/bin/python3", "-B", SCRIPTS / "hardness.py", self.out / "gt.ibin",
+                     "--data", self.out / "base.fbin"]
+        done = run(*arguments, "--queries", self.out / "query.fbin")
+        self.assertIn(f"relative contrast {expected:.2f}", done.stdout)
+        self.assertIn("do not belong together",
+                      run(*arguments, "--queries", self.out / "base.fbin").stderr)
+        self.assertIn("go together", run(*arguments).stderr)
+
 
 class GetScript(unittest.TestCase):
     def test_names_what_it_does_not_know(self):
