@@ -9,14 +9,17 @@ Writes stepN.gt100 for every step N that searches, as big-ann-benchmarks names t
 u32 100, ids, distances; the nearest of the rows that are in at that moment. They go into
 ROWS/RUNBOOK.yaml/ beside the data, as there, or into --out. Rows that come and go together are
 compared with the queries once (`farvec dataset groundtruth`), so that a runbook costs as much as
-one ground truth of the whole set. Needs farvec, or its path in FARVEC.
+one ground truth of the whole set. Interrupted, the same command goes on: what is compared is kept
+in parts-... until the end. Needs farvec, or its path in FARVEC.
 """
 import argparse
+import hashlib
+import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
-import tempfile
 import time
 
 import numpy as np
@@ -46,10 +49,12 @@ def ids_and_distances(keys):
 
 
 def segments_of(steps):
-    """Ranges that no step cuts: (start, end), in order."""
+    """Ranges of what goes in that no step cuts: (start, end), in order."""
+    inserts = [step for step in steps if step.operation == "insert"]
     bounds = sorted({bound for step in steps if step.operation != "search"
                      for bound in (step.start, step.end)})
-    return list(zip(bounds, bounds[1:]))
+    return [(start, end) for start, end in zip(bounds, bounds[1:])
+            if any(step.start <= start and end <= step.end for step in inserts)]
 
 
 class Truth:
@@ -60,28 +65,46 @@ class Truth:
         runbook.check(steps, len(self.rows))
         self.segments = segments_of(steps)
 
-    def nearest_in(self, start, end, folder):
-        """Keys of the nearest rows of one segment."""
-        options, k = self.options, min(K, end - start)
-        data, found = folder / f"rows{pathlib.Path(options.data).suffix}", folder / "found.ibin"
+    def folder(self):
+        """Of what is compared, of these very files and steps."""
+        options = self.options
+        stats = [os.stat(path) for path in (options.data, options.queries)]
+        made_of = [options.metric, self.segments,
+                   [[stat.st_size, stat.st_mtime_ns] for stat in stats]]
+        key = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:12]
+        folder = options.out / f"parts-{key}"
+        folder.mkdir(exist_ok=True)
+        return folder
+
+    def compare(self, start, end, path):
+        """Writes the nearest rows of one segment, numbered from its start."""
+        options = self.options
+        data = path.with_name(f"rows{pathlib.Path(options.data).suffix}")
+        partial = path.with_name(f"partial{path.suffix}")
         xbin.write_rows(data, (end - start, self.rows.shape[1]), [self.rows[start:end]])
         done = subprocess.run([options.farvec, "dataset", "groundtruth", "--quiet", "--data", data,
                                "--queries", options.queries, "--metric", options.metric,
-                               "--k", str(k), "--out", found], capture_output=True, text=True,
-                              check=False)
+                               "--k", str(min(K, end - start)), "--out", partial],
+                              capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise ValueError(f"rows {start}:{end}: {done.stderr.strip()}")
-        raw = np.fromfile(found, np.uint32, offset=8)
-        ids, distances = raw[:len(raw) // 2], raw[len(raw) // 2:].view(np.float32)
-        return keys_of(ids + np.uint32(start), distances).reshape(self.queries, k)
+        data.unlink()
+        partial.rename(path)
 
-    def all_segments(self):
+    def keys_in(self, start, path):
+        raw = np.fromfile(path, np.uint32, offset=8)
+        ids, distances = raw[:len(raw) // 2], raw[len(raw) // 2:].view(np.float32)
+        return keys_of(ids + np.uint32(start), distances).reshape(self.queries, -1)
+
+    def all_segments(self, folder):
         begun, keys = time.monotonic(), []
-        with tempfile.TemporaryDirectory(dir=self.options.out) as folder:
-            for number, (start, end) in enumerate(self.segments, 1):
-                keys.append(self.nearest_in(start, end, pathlib.Path(folder)))
+        for number, (start, end) in enumerate(self.segments, 1):
+            path = folder / f"{start}-{end}.ibin"
+            if not path.exists():
+                self.compare(start, end, path)
                 print(f"rows {end:,}: {number} of {len(self.segments)} parts, "
                       f"{time.monotonic() - begun:,.0f} s", file=sys.stderr, flush=True)
+            keys.append(self.keys_in(start, path))
         return keys
 
     def write_step(self, number, parts):
@@ -106,11 +129,13 @@ class Truth:
 
     def write(self):
         self.check_counts()
-        keys, live = self.all_segments(), runbook.LiveRows(len(self.rows))
+        folder = self.folder()
+        keys, live = self.all_segments(folder), runbook.LiveRows(len(self.rows))
         for number, step in enumerate(self.steps, 1):
             if live.apply(number, step) is None:
                 self.write_step(number, [part for part, (start, _) in zip(keys, self.segments)
                                          if live.inside[start]])
+        shutil.rmtree(folder)
 
 
 def parse_arguments(arguments):
@@ -140,6 +165,9 @@ def main(arguments):
     except (OSError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("interrupted: the same command goes on", file=sys.stderr)
+        return 130
     print(f"{options.out}: {sum(step.operation == 'search' for step in steps)} files")
     return 0
 

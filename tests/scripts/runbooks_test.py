@@ -185,6 +185,8 @@ class Truth(FolderTest):
     def test_segments(self):
         steps = [Step("insert", 0, 10), Step("search"), Step("delete", 3, 5), Step("insert", 4, 5)]
         self.assertEqual(truth.segments_of(steps), [(0, 3), (3, 4), (4, 5), (5, 10)])
+        apart = [Step("insert", 0, 10), Step("insert", 90, 95)]
+        self.assertEqual(truth.segments_of(apart), [(0, 10), (90, 95)])
 
     def check_steps(self, metric, suffix, rows, queries):
         data = write_rows(self.out / f"base.{suffix}", rows)
@@ -224,6 +226,26 @@ class Truth(FolderTest):
         self.check_steps("l2", "u8bin", small, random.integers(0, 9, (600, 7)).astype(np.uint8))
         some = random.integers(-8, 8, (471, 5)).astype("<f4")
         self.check_steps("ip", "fbin", some, random.integers(-8, 8, (30, 5)).astype("<f4"))
+
+    def test_goes_on_after_an_interruption(self):
+        if not FARVEC.exists():
+            self.skipTest(f"{FARVEC} is not built")
+        random = np.random.default_rng(3)
+        data = write_rows(self.out / "base.fbin", random.normal(size=(300, 4)).astype("<f4"))
+        runbook.write(self.out / "book.yaml", "set", make.sliding(300, 3, 2), 300)
+        arguments = [self.out / "book.yaml", "--data", data, "--queries", data, "--metric", "l2",
+                     "--out", self.out / "gt"]
+        self.assertEqual(run("truth.py", *arguments).returncode, 0)
+        first = (self.out / "gt" / "step7.gt100").read_bytes()
+        (self.out / "gt" / "step7.gt100").unlink()
+        (self.out / "gt" / "step7.gt100").mkdir()  # in the way
+        self.assertEqual(run("truth.py", *arguments).returncode, 1)
+        self.assertEqual(len(list(self.out.glob("gt/parts-*/*.ibin"))), 3)
+        (self.out / "gt" / "step7.gt100").rmdir()
+        done = run("truth.py", *arguments)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual((self.out / "gt" / "step7.gt100").read_bytes(), first)
+        self.assertFalse(list(self.out.glob("gt/parts*")))
 
     def test_says_what_is_wrong(self):
         data = write_rows(self.out / "base.fbin", np.zeros((200, 3), "<f4"))
