@@ -112,6 +112,8 @@ class Run:
             if (ef, half) not in known:
                 found = self.table.search(halves[half], options.k, ef)
                 known[ef, half] = self.workload.recall(found, halves[half], options.k)
+                print(f"ef_search {ef}: recall {known[ef, half]:.4f} of the "
+                      f"{'second' if half else 'first'} half", file=sys.stderr, flush=True)
             return known[ef, half]
 
         wanted = [(ef, None) for ef in options.ef]
