@@ -106,6 +106,22 @@ class Parts(unittest.TestCase):
             self.assertEqual(done.returncode, 2)
             self.assertIn(message, done.stderr)
 
+    def test_a_measurement_in_which_nothing_ends_is_repeated(self):
+        tried = []
+
+        def clients(script, count, limit, settings):
+            tried.append((count, limit))
+            return ([], 0.0) if len(tried) < ends_at else ([700], 0.1)
+
+        some = table.Table(types.SimpleNamespace(clients=clients),
+                           table.Index("vector", "l2", 24, 200))
+        ends_at = 3
+        self.assertEqual(some.run_queries(range(5, 10), 10, 40, 2, 3), ([700], 0.1))
+        self.assertEqual(tried, [(2, ("--time", 3)), (2, ("--time", 6)), (2, ("--time", 12))])
+        ends_at = 9
+        with self.assertRaisesRegex(ValueError, "no query with ef_search 40 ended in 12 s"):
+            some.run_queries(range(5, 10), 10, 40, 2, 3)
+
     def test_an_installation_that_is_none(self):
         with tempfile.TemporaryDirectory() as folder:
             with self.assertRaisesRegex(server.ServerError, "bin/postgres does not run"):
