@@ -26,4 +26,6 @@ def page(facts):
             f"{row['connections']} connections, a transaction a row"
         lines.append(f"\nInserts, buffer {row['buffer']}, {how}: "
                      f"{row['rows_per_second']:,.0f} rows/s ({row['rows']:,} rows)")
+    if "error" in facts:
+        lines.append(f"\nEnded by an error: {facts['error']}")
     return "\n".join(lines) + "\n"

@@ -191,4 +191,3 @@ class Run:
             self.server.stop()
         if self.further is not None:
             self.insert(labels)
-        return self.facts

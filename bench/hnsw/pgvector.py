@@ -124,16 +124,19 @@ def main(arguments):
     folder.parent.mkdir(parents=True, exist_ok=True)
     index = table.Index(options.kind, options.metric, options.m, options.ef_construction)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    try:
-        with server.Server(install, folder) as running:
-            facts = measure.Run(options, workload, further,
-                                table.Table(running, index)).whole()
-    except (server.ServerError, ValueError) as error:
-        raise SystemExit(f"error: {error}") from error
-    print(markdown.page(facts))
-    if options.out:
-        pathlib.Path(f"{options.out}.json").write_text(json.dumps(facts, indent=1) + "\n")
-        pathlib.Path(f"{options.out}.md").write_text(markdown.page(facts))
+    with server.Server(install, folder) as running:
+        run = measure.Run(options, workload, further, table.Table(running, index))
+        try:
+            run.whole()
+        except (server.ServerError, ValueError) as error:
+            run.facts["error"] = str(error)
+    if "pgvector" in run.facts:  # it was built: what was measured after that is not lost
+        print(markdown.page(run.facts))
+        if options.out:
+            pathlib.Path(f"{options.out}.json").write_text(json.dumps(run.facts, indent=1) + "\n")
+            pathlib.Path(f"{options.out}.md").write_text(markdown.page(run.facts))
+    if "error" in run.facts:
+        raise SystemExit(f"error: {run.facts['error']}")
 
 
 if __name__ == "__main__":

@@ -186,6 +186,15 @@ class SmallRun(unittest.TestCase):
             with self.assertRaisesRegex(server.ServerError, "psql: .*no_such"):
                 running.ask("SELECT * FROM no_such")
 
+    def test_what_was_measured_outlives_an_error(self):
+        write(self.folder / "few.fbin", self.base[:3])
+        done = self.measure("--connections", 2, "--insert", self.folder / "few.fbin")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("error: --insert: 3 rows are too few", done.stderr)
+        facts = json.loads((self.folder / "out.json").read_text())
+        self.assertEqual(len(facts["queries"]), 1)
+        self.assertIn("Ended by an error: --insert", (self.folder / "out.md").read_text())
+
     def test_ground_truth_of_other_rows(self):
         write(self.folder / "base.fbin", self.base[:300])
         done = self.measure()
