@@ -11,7 +11,7 @@ PROGRAMS=(
   # tools
   g++ cmake ninja-build pkgconf git ca-certificates curl
   protobuf-compiler protobuf-compiler-grpc
-  python3 python3-numpy python3-matplotlib
+  python3 python3-numpy python3-matplotlib python3-scipy python3-yaml
   # libraries
   libboost-context-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libcli11-dev libyaml-cpp-dev
   libeigen3-dev libisal-dev libhdf5-dev zlib1g-dev libxxhash-dev libnuma-dev

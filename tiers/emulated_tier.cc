@@ -56,16 +56,20 @@ class EmulatedSpec final : public TierSpec {
   std::string name() const override {
     const std::string part = model_.cores > 0 ? fmt::format(",cores={}", model_.cores) : "";
     if (model_.name != "custom") return "emulated:" + model_.name + part;
-    return fmt::format("emulated:latency={}us,bandwidth={}GB/s,rate={}M/s,block={}{}",
-                       model_.latency_us, model_.bandwidth_gbps, model_.requests_per_us,
-                       model_.block_bytes, part);
+    std::string name =
+        fmt::format("emulated:latency={}us,bandwidth={}GB/s,rate={}M/s,block={}", model_.latency_us,
+                    model_.bandwidth_gbps, model_.requests_per_us, model_.block_bytes);
+    if (model_.header_bytes > 0) name += fmt::format(",header={}", model_.header_bytes);
+    if (model_.interruption_us > 0) {
+      name += fmt::format(",interruption={}us", model_.interruption_us);
+    }
+    return name + part;
   }
   TierTraits traits() const override {
     return {.loads = model_.reached_by_loads(),
             .own_memory = true,
             .over_nodes = true,
-            .bytes_per_request =
-                static_cast<std::uint32_t>(model_.bandwidth_gbps * 1e3 / model_.requests_per_us)};
+            .bytes_per_request = model_.bytes_per_request()};
   }
   std::unique_ptr<Tier> open(const TierContext& context) const override {
     return std::make_unique<EmulatedTier>(below(context), model_, traits().bytes_per_request);

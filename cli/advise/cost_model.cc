@@ -10,11 +10,6 @@ namespace {
 
 constexpr double kNsPerSecond = 1e9;
 
-double transfer_ns(double bytes, const transport::DeviceModel& model) {
-  const double block = model.block_bytes;
-  return std::ceil(bytes / block) * block / model.bandwidth_gbps;
-}
-
 /// Queries a second when each takes so long.
 double rate(double ns) {
   return ns > 0 ? kNsPerSecond / ns : std::numeric_limits<double>::infinity();
@@ -30,12 +25,18 @@ struct LinkTime {
 LinkTime link_time(const QueryWork& work, const AdviceDevice& device) {
   const double request_ns = 1e3 / device.model.requests_per_us;
   LinkTime time;
+  double short_reads = 0;
+  double long_reads = 0;
   for (const ReadKind& kind : work.kinds) {
     if (kind.reads == 0) continue;
-    time.transfer_ns += kind.reads * transfer_ns(kind.mean_bytes(), device.model);
+    const double bytes = kind.mean_bytes();
+    time.transfer_ns += kind.reads * device.model.transfer_ns(bytes);
     time.request_ns += kind.reads * request_ns;
-    time.occupied_ns += kind.reads * device.occupied_ns(kind.mean_bytes(), work.reads_per_wait());
+    time.occupied_ns += kind.reads * device.occupied_ns(bytes, work.reads_per_wait());
+    short_reads += bytes <= transport::kMostShortBytes ? kind.reads : 0;
+    long_reads += bytes >= transport::kLeastLongBytes ? kind.reads : 0;
   }
+  time.occupied_ns += device.model.interruptions_ns(short_reads, long_reads);
   return time;
 }
 

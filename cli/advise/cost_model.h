@@ -47,7 +47,7 @@ struct Prediction {
   double computation_qps = 0;   ///< all cores busy
   double bandwidth_qps = 0;     ///< the link moves bytes all the time
   double request_rate_qps = 0;  ///< the device begins reads as fast as it can
-  double device_qps = 0;        ///< each read takes the longer of its two times on the link
+  double device_qps = 0;        ///< each read takes the longer of its two times
   double qps = 0;               ///< with `slots` searches in flight on each core
   double qps_least = 0;  ///< with a measured disk as slow as in the slowest of its passes, and
   double qps_most = 0;   ///< as fast as in the fastest; as qps of a model
@@ -56,12 +56,12 @@ struct Prediction {
   double alone_us = 0;      ///< latency of a search that has core and device for itself
 };
 
-/// A read of b bytes occupies a modelled device's link for max(b in whole blocks / bandwidth, 1 /
-/// rate), as transport::Device does; a measured disk for what reads of the size took there that go
-/// out in such numbers. `threads` cores share the device. Slots are a power of two from kLeastSlots
-/// to kMostSlots: twice what the mean search needs, since searches differ in length; where a
-/// measured disk binds, as many as keep its depth of reads in flight; fewer where there is no
-/// memory for them.
+/// A read occupies a modelled device as a transport::DeviceModel says it, with interruptions of
+/// kinds of long reads by kinds of short ones; a measured disk for what reads of the size took
+/// there that go out in such numbers. `threads` cores share the device. Slots are a power of two
+/// from kLeastSlots to kMostSlots: twice what the mean search needs, since searches differ in
+/// length; where a measured disk binds, as many as keep its depth of reads in flight; fewer where
+/// there is no memory for them.
 Prediction predict(const QueryWork& work, const AdviceDevice& device, std::uint32_t threads);
 
 }  // namespace farvec::cli

@@ -49,9 +49,7 @@ double at_group(const AdviceDevice& device, double bytes, double reads, double R
 
 double AdviceDevice::occupied_ns(double bytes, double reads) const {
   if (is_measured()) return at_group(*this, bytes, reads, &ReadCost::occupied_ns);
-  const double block = model.block_bytes;
-  const double transfer_ns = std::ceil(bytes / block) * block / model.bandwidth_gbps;
-  return std::max(transfer_ns, 1e3 / model.requests_per_us);
+  return model.occupied_ns(bytes);
 }
 
 double AdviceDevice::rate_share(double in_flight) const {

@@ -130,6 +130,7 @@ class TransportBench {
 
   void add_run(const BenchPoint& point, Random& seeds) {
     Run run{point, {}, {}};
+    run.samples.device_bound_per_s = tiers_[point.tier]->device_bound_per_s(point);
     for (std::uint32_t t = 0; t < point.threads; ++t) {
       BenchLane& lane = tiers_[point.tier]->lanes()[t];
       transport::LoadOptions options;
@@ -145,6 +146,7 @@ class TransportBench {
   /// One pass of every thread, `share` of a pass long.
   std::vector<transport::LoadCounts> run_once(Run& run, double share) {
     std::vector<transport::LoadCounts> counts(run.loads.size());
+    const auto idle = tiers_[run.point.tier]->idle_but(run.point.threads);
     run_pinned(run.loads.size(), [&](std::size_t t) {
       counts[t] = run.loads[t].run(arguments_.pass_ms * 1000 * share);
     });
@@ -242,6 +244,8 @@ void register_bench_transport(Command& bench) {
       "Latency is that of a read, from its doorbell to the poll that delivered it. The table shows "
       "medians\nof the passes and the spread of the rate. Every completion's status and length is "
       "checked.\n"
+      "bound/s is the rate of reads that a modelled device allows; far below it, the thread that\n"
+      "reads or the latency binds.\n"
       "Example:\n"
       "  farvec bench transport --tier shm,emulated:rdma --payload 64,256,4096 --inflight 1,16,128 "
       "\\\n    --mix 0%,50%,90% --json transport.json");

@@ -33,7 +33,7 @@ std::string or_dash(const std::string& text) {
 constexpr Column kColumns[] = {{"tier", 22},    {"signal", 6},    {"doorbell", 8}, {"thr", 3},
                                {"payload", 7},  {"inflight", 8},  {"batch", 5},    {"mix", 5},
                                {"reads/s", 11}, {"min..max", 20}, {"GB/s", 8},     {"mean us", 9},
-                               {"p50 us", 9},   {"p99 us", 9}};
+                               {"p50 us", 9},   {"p99 us", 9},    {"bound/s", 11}};
 
 }  // namespace
 
@@ -98,6 +98,7 @@ void print_bench_header() {
 void print_bench_row(const BenchPoint& point, const BenchTierFacts& tier,
                      const BenchSamples& samples) {
   const Summary rate(samples.reads_per_s);
+  const double bound = samples.device_bound_per_s;
   print_row(kColumns, {tier.name, or_dash(tier.signal), or_dash(tier.doorbell),
                        fmt::to_string(point.threads), fmt::to_string(point.payload_bytes),
                        fmt::to_string(point.inflight), fmt::to_string(point.batch),
@@ -105,7 +106,8 @@ void print_bench_row(const BenchPoint& point, const BenchTierFacts& tier,
                        rate.spread(), fmt::format("{:.3f}", median(samples.gb_per_s)),
                        fmt::format("{:.2f}", median(samples.mean_us)),
                        fmt::format("{:.2f}", median(samples.p50_us)),
-                       fmt::format("{:.2f}", median(samples.p99_us))});
+                       fmt::format("{:.2f}", median(samples.p99_us)),
+                       bound > 0 ? fmt::format("{:.0f}", bound) : "-"});
 }
 
 std::string bench_json(const BenchContext& context, const BenchPoint& point,
@@ -119,6 +121,7 @@ std::string bench_json(const BenchContext& context, const BenchPoint& point,
                              {"mix", point.mix},
                              {"threads", point.threads}};
   add_sample_fields(row, samples);
+  if (samples.device_bound_per_s > 0) row["device_bound_per_s"] = samples.device_bound_per_s;
   add_context_fields(row, context);
   if (!tier.signal.empty()) row["signal"] = tier.signal;
   if (!tier.doorbell.empty()) row["doorbell"] = tier.doorbell;

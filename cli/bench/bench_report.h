@@ -44,6 +44,7 @@ struct BenchSamples {
   std::vector<double> mean_us;
   std::vector<double> p50_us;
   std::vector<double> p99_us;
+  double device_bound_per_s = 0;  ///< reads that a modelled device allows; 0: there is none
 };
 
 /// A pass of several threads.

@@ -53,4 +53,22 @@ void BenchTier::open_lanes(std::uint32_t count, std::size_t destination_bytes) {
   }
 }
 
+transport::IdleReaders BenchTier::idle_but(std::uint32_t reading) const {
+  return {tier_->device(), static_cast<std::uint32_t>(lanes_.size()) + 1 - reading};
+}
+
+double BenchTier::device_bound_per_s(const BenchPoint& point) const {
+  const auto device = tier_->device();
+  if (device == nullptr) return 0;
+  const transport::DeviceModel part = device->model().part_of(point.threads);
+  const double small = point.mix;
+  const double large = 1 - point.mix;
+  const double short_reads =
+      small + (point.payload_bytes <= transport::kMostShortBytes ? large : 0);
+  const double long_reads = point.payload_bytes >= transport::kLeastLongBytes ? large : 0;
+  return 1e9 / (small * part.occupied_ns(transport::kSmallReadBytes) +
+                large * part.occupied_ns(point.payload_bytes) +
+                part.interruptions_ns(short_reads, long_reads));
+}
+
 }  // namespace farvec::cli

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "base/memory.h"
+#include "cli/bench/bench_report.h"
 #include "tiers/tier.h"
+#include "transport/emulated/device.h"
 
 namespace farvec::cli {
 
@@ -50,6 +52,12 @@ class BenchTier {
   /// For questions about limits and sizes; nobody reads with it.
   const transport::Endpoint& probe() const { return *probe_; }
   std::string name() const { return spec_->name(); }
+  /// Reads a second of such a load that a modelled device brings to so many threads, when nothing
+  /// else is in the way; 0: it is none.
+  double device_bound_per_s(const BenchPoint& point) const;
+  /// For the time that so many of the lanes read: the others, and probe(), have no part of a
+  /// modelled device.
+  transport::IdleReaders idle_but(std::uint32_t reading) const;
   /// Whether tuning() changes anything.
   bool is_tuned() const { return spec_->read_path().kind == tiers::ReadPathKind::verbs; }
   const transport::VerbsTuning& tuning() const { return tuning_; }

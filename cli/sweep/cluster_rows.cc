@@ -8,9 +8,10 @@ namespace farvec::cli {
 namespace {
 
 constexpr Column kClusterColumns[] = {
-    {"tier", 22},  {"probe", 5},         {"dedup", 5},  {"slots", 5},  {"thr", 3},    {"recall", 7},
-    {"QPS", 9},    {"QPS min..max", 15}, {"p50 us", 8}, {"p99 us", 8}, {"groups", 7}, {"lists", 7},
-    {"strays", 7}, {"reads", 7},         {"KB", 8},     {"dist.", 8},  {"bound", 9}};
+    {"tier", 22},  {"probe", 5}, {"dedup", 5},         {"slots", 5},  {"thr", 3},
+    {"recall", 7}, {"QPS", 9},   {"QPS min..max", 15}, {"p50 us", 8}, {"p99 us", 8},
+    {"groups", 7}, {"lists", 7}, {"strays", 7},        {"reads", 7},  {"KB", 8},
+    {"dist.", 8},  {"bound", 9}, {"compute", 9}};
 
 class ClusterRows final : public KindRows {
  public:
@@ -30,6 +31,7 @@ class ClusterRows final : public KindRows {
     cells.push_back(one_decimal(per_query(totals.bytes, samples) / 1000));
     cells.push_back(fmt::format("{:.0f}", per_query(totals.distances, samples)));
     cells.push_back(bound_cell(samples));
+    cells.push_back(compute_cell(samples));
   }
 
   void add_parameters(const ReportContext& context, const SweepPoint& point,

@@ -9,7 +9,7 @@ constexpr Column kGraphColumns[] = {
     {"tier", 22},  {"L", 5},      {"W", 2},     {"slots", 5},
     {"thr", 3},    {"recall", 7}, {"QPS", 9},   {"QPS min..max", 15},
     {"p50 us", 8}, {"p99 us", 8}, {"reads", 7}, {"KB", 8},
-    {"estim.", 8}, {"lines", 8},  {"bound", 9}};
+    {"estim.", 8}, {"lines", 8},  {"bound", 9}, {"compute", 9}};
 
 /// Those of the index: the visited set is no part of it.
 std::uint64_t index_lines(const search::LineCounts& lines) {
@@ -32,6 +32,7 @@ class GraphRows final : public KindRows {
     cells.push_back(fmt::format("{:.0f}", per_query(samples.totals.estimates, samples)));
     cells.push_back(fmt::format("{:.0f}", per_query(index_lines(samples.totals.lines), samples)));
     cells.push_back(bound_cell(samples));
+    cells.push_back(compute_cell(samples));
   }
 
   void add_parameters(const ReportContext& context, const SweepPoint& point,

@@ -19,6 +19,11 @@ std::string bound_cell(const SweepSamples& samples) {
   return least > 0 ? fmt::format("{:.0f}", least) : "-";
 }
 
+std::string compute_cell(const SweepSamples& samples) {
+  const double bound = samples.compute_bound_qps;
+  return bound > 0 ? fmt::format("{:.0f}", bound) : "-";
+}
+
 std::string one_decimal(double value) {
   return fmt::format("{:.1f}", value);
 }

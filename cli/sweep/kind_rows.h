@@ -50,6 +50,8 @@ const char* on_off(bool value);
 std::string tier_cell(const SweepPoint& point, const std::string& tier);
 /// The least rate that what is known of this machine's memory and of a modelled device allows.
 std::string bound_cell(const SweepSamples& samples);
+/// The rate that computation alone allows, where it was measured.
+std::string compute_cell(const SweepSamples& samples);
 nlohmann::ordered_json or_null(bool holds, nlohmann::ordered_json value);
 /// What a disk was asked for; nothing for other tiers.
 void add_disk_facts(const SweepSamples& samples, nlohmann::ordered_json& row);

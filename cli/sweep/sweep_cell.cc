@@ -117,7 +117,8 @@ void SweepCell::prepare() {
 void SweepCell::count() {
   dataset::GroundTruth results;
   const search::CoreStatistics before = statistics();
-  const double occupied_before = device_seconds();
+  const auto device = tier_.open->device();
+  const transport::DeviceUse use = device != nullptr ? device->use() : transport::DeviceUse{};
   BatchParameters parameters = parameters_;
   parameters.count_lines = true;
   BatchOutcome outcome = run_batch(cores_, queries_.rows, parameters, results);
@@ -134,7 +135,7 @@ void SweepCell::count() {
   samples_.io_reads = pooled() ? outcome.totals.reads : after.device_reads - before.device_reads;
   samples_.io_bytes = pooled() ? outcome.totals.bytes : after.device_bytes - before.device_bytes;
   bound_by_memory();
-  const double occupied = device_seconds() - occupied_before;
+  const double occupied = device != nullptr ? device->seconds_since(use) : 0;
   if (occupied > 0) samples_.device_bound_qps = static_cast<double>(rows.count) / occupied;
   if (pooled()) add_pass(std::move(outcome));
 }
@@ -152,12 +153,6 @@ void SweepCell::bound_by_memory() {
   const double query_ns =
       static_cast<double>(local) / static_cast<double>(samples_.queries) * samples_.line_ns;
   samples_.memory_bound_qps = 1e9 * point_.threads / query_ns;
-}
-
-/// For how long searches have occupied the tier's modelled device so far; 0: it has none.
-double SweepCell::device_seconds() const {
-  const auto device = tier_.open->device();
-  return device != nullptr ? device->occupied_seconds() : 0;
 }
 
 /// Cores with an empty pool, which queries that are not measured fill.

@@ -34,6 +34,7 @@ struct SweepTier {
   std::string failure;
 
   std::string name() const { return spec->name(); }
+  bool is_dram() const { return name() == "dram"; }
   std::string model() const { return open == nullptr ? "" : open->model(); }
 };
 
@@ -75,7 +76,6 @@ class SweepCell {
   void measure_slots();
   void count();
   void bound_by_memory();
-  double device_seconds() const;
   void fill_pool();
   void add_pass(BatchOutcome outcome);
   search::CoreStatistics statistics() const;

@@ -60,6 +60,8 @@ struct SweepSamples {
   double memory_bound_qps = 0;  ///< more is not possible when no line is in a cache; 0: not known
   /// More the modelled device does not bring to so many threads; 0: there is none.
   double device_bound_qps = 0;
+  /// What the same search did on dram in the same passes; 0: that was not measured.
+  double compute_bound_qps = 0;
   // Tier ssd only, except for `failure`.
   std::size_t memory_bytes = 0;  ///< everything that its budget bounds
   std::uint64_t io_reads = 0;    ///< of the disk, by the same searches

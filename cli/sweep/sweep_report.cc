@@ -62,6 +62,7 @@ void add_measured(const ReportContext& context, const SweepSamples& samples,
   row["distances_per_query"] = per_query(totals.distances, samples);
   row["queries"] = samples.queries;
   if (samples.device_bound_qps > 0) row["device_bound_qps"] = samples.device_bound_qps;
+  if (samples.compute_bound_qps > 0) row["compute_bound_qps"] = samples.compute_bound_qps;
   add_sizes(context, samples, row);
   rows_of(context.manifest).add_facts(context.manifest, samples, row);
 }

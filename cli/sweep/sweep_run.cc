@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
 #include <map>
 #include <utility>
 
 #include "base/error.h"
 #include "cli/interrupt.h"
+#include "cli/report/statistics.h"
 
 namespace farvec::cli {
 
@@ -101,6 +103,18 @@ void SweepRun::measure(Group group) {
     }
   }
   for (const auto& cell : group) cell->release();
+  bound_by_computation(group);
+}
+
+/// By what the same search does on dram, where that is one of the tiers.
+void SweepRun::bound_by_computation(Group group) {
+  const auto dram = std::find_if(group.begin(), group.end(),
+                                 [](const auto& cell) { return cell->tier().is_dram(); });
+  if (dram == group.end() || !(*dram)->samples().failure.empty()) return;
+  const double qps = median((*dram)->samples().qps);
+  for (const auto& cell : group) {
+    if (cell != *dram) cell->samples().compute_bound_qps = qps;
+  }
 }
 
 void SweepRun::report(SweepCell& cell) {

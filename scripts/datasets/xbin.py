@@ -36,3 +36,16 @@ def write_text(path, text):
 def sha256(path):
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def map_rows(path):
+    """Rows of a file, mapped; its length must be what its header says."""
+    path = pathlib.Path(path)
+    element_type = SUFFIXES.get(path.suffix)
+    if element_type is None:
+        raise ValueError(f"{path}: expected one of {', '.join(SUFFIXES)}")
+    count, dimension = ([0, 0] + np.fromfile(path, "<u4", 2).tolist())[-2:]
+    expected = 8 + count * dimension * np.dtype(element_type).itemsize
+    if count * dimension == 0 or path.stat().st_size != expected:
+        raise ValueError(f"{path}: not {count} rows of {dimension}: {path.stat().st_size} bytes")
+    return np.memmap(path, element_type, "r", 8, (count, dimension))

@@ -74,7 +74,11 @@ class FolderTest(unittest.TestCase):
             np.testing.assert_allclose(expected[ids[number]], found[number], rtol=1e-4, atol=1e-6)
 
 
-class DenseSift(FolderTest):
+class PhotographsTest(FolderTest):
+    """Sets made of photographs by `script`."""
+
+    script = None
+
     def setUp(self):
         super().setUp()
         self.python = python_with_opencv()
@@ -83,10 +87,14 @@ class DenseSift(FolderTest):
                           "which `scripts/datasets/get.sh siftdense-1M` makes")
 
     def make(self, *arguments):
-        return run(self.python, "-B", SCRIPTS / "sift_dense.py", "--out", self.out, *arguments)
+        return run(self.python, "-B", SCRIPTS / self.script, "--out", self.out, *arguments)
 
     def pictures(self):
         return [write_picture(self.out / f"{seed}.pgm", seed) for seed in (1, 2)]
+
+
+class DenseSift(PhotographsTest):
+    script = "sift_dense.py"
 
     def test_makes_distinct_rows_and_queries_of_another_picture(self):
         arguments = ["--rows", 3000, "--queries", 50, *self.pictures()]
@@ -145,6 +153,67 @@ class DenseSift(FolderTest):
         self.assertIn("made otherwise (rows)", done.stderr)
 
 
+class Hog(PhotographsTest):
+    script = "hog.py"
+
+    def test_makes_distinct_rows_and_queries_of_another_picture(self):
+        arguments = ["--rows", 1500, "--queries", 40, *self.pictures()]
+        done = self.make(*arguments)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        base = read_rows(self.out / "base.fbin", "<f4")
+        queries = read_rows(self.out / "query.fbin", "<f4")
+        self.assertEqual((base.shape, queries.shape), ((1500, 576), (40, 576)))
+        rows = {row.tobytes() for row in base}
+        self.assertEqual(len(rows), 1500)
+        self.assertFalse(rows & {row.tobytes() for row in queries})
+        blocks = np.linalg.norm(base.reshape(-1, 36).astype(np.float64), axis=1)
+        np.testing.assert_allclose(blocks, 1, atol=0.01)
+        self.check_truth("fbin", "<f4", "l2", lambda rows, query: ((rows - query)**2).sum(axis=1))
+
+    def test_same_bytes_again_and_after_an_interruption(self):
+        arguments = ["--rows", 600, "--queries", 10, *self.pictures()]
+        self.assertEqual(self.make(*arguments).returncode, 0)
+        first = [(self.out / name).read_bytes() for name in ("base.fbin", "query.fbin")]
+        self.assertIn("complete", self.make(*arguments).stderr)
+        for name in ("base.fbin", "query.fbin", "made.json"):
+            (self.out / name).unlink()
+        (self.out / "query.fbin").mkdir()  # in the way of what is written last
+        self.assertEqual(self.make(*arguments).returncode, 1)
+        self.assertEqual(len(list(self.out.glob("parts-*/*.fbin"))), 2)
+        (self.out / "query.fbin").rmdir()
+        done = self.make(*arguments)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("descriptors of", done.stderr)  # they were kept
+        self.assertFalse(list(self.out.glob("*part*")))
+        again = [(self.out / name).read_bytes() for name in ("base.fbin", "query.fbin")]
+        self.assertEqual(again, first)
+
+    def test_stripes_have_one_direction(self):
+        """A horizontal gradient lies between the last and the first of nine directions."""
+        random = np.random.default_rng(5)
+        for name in ("1", "2"):
+            stripes = np.tile(random.integers(0, 256, 120).astype(np.uint8).repeat(3), (240, 1))
+            (self.out / f"{name}.pgm").write_bytes(b"P5 360 240 255\n" + stripes.tobytes())
+        done = self.make("--rows", 20, "--queries", 2, "--step", 1, self.out / "1.pgm",
+                         self.out / "2.pgm")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        directions = read_rows(self.out / "base.fbin", "<f4").reshape(-1, 9).sum(axis=0)
+        self.assertGreater(directions[[0, 8]].sum(), 0.999 * directions.sum())
+
+    def test_says_what_is_wrong(self):
+        pictures = self.pictures()
+        done = self.make("--rows", 10_000_000, *pictures)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, "error: base: the photographs have [0-9,]+ patches with "
+                         "contrast and 10,000,000 are wanted")
+        self.assertFalse((self.out / "base.fbin").exists())
+        self.assertEqual(self.make("--rows", 100, "--queries", 5, *pictures).returncode, 0)
+        done = run(self.python, "-B", SCRIPTS / "sift_dense.py", "--out", self.out, "--rows", 100,
+                   "--queries", 5, *pictures)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("made otherwise (descriptor", done.stderr)
+
+
 class Words(FolderTest):
     def write(self, vectors):
         content = {"dimensions": 6, "words": list(vectors),
@@ -197,12 +266,32 @@ class Hardness(FolderTest):
         self.assertIn("not 1 x 100 ids and as many distances",
                       run(sys.executable, "-B", SCRIPTS / "hardness.py", path).stderr)
 
+    def test_tells_the_relative_contrast(self):
+        random = np.random.default_rng(2)
+        rows, queries = random.normal(size=(700, 16)), random.normal(size=(30, 16))
+        everything = np.linalg.norm(rows[None] - queries[:, None], axis=2)
+        expected = everything.mean() / everything.min(axis=1).mean()
+        for name, content in (("base", rows), ("query", queries)):
+            (self.out / f"{name}.fbin").write_bytes(
+                np.asarray(content.shape, "<u4").tobytes() + content.astype("<f4").tobytes())
+        (self.out / "gt.ibin").write_bytes(
+            np.asarray([30, 20], "<u4").tobytes() + bytes(4 * 600) +
+            (np.sort(everything, axis=1)[:, :20]**2).astype("<f4").tobytes())
+        arguments = ["/usr/bin/python3", "-B", SCRIPTS / "hardness.py", self.out / "gt.ibin",
+                     "--data", self.out / "base.fbin"]
+        done = run(*arguments, "--queries", self.out / "query.fbin")
+        self.assertIn(f"relative contrast {expected:.2f}", done.stdout)
+        self.assertIn("do not belong together",
+                      run(*arguments, "--queries", self.out / "base.fbin").stderr)
+        self.assertIn("go together", run(*arguments).stderr)
+
 
 class GetScript(unittest.TestCase):
     def test_names_what_it_does_not_know(self):
         environment = {**os.environ, "FARVEC": "/bin/true"}
         with tempfile.TemporaryDirectory() as folder:
             for name, message in (("siftdense-10G", "unknown size '10G'"),
+                                  ("hog576-0", "unknown size '0'"),
                                   ("words", "unknown data set 'words'")):
                 done = run(SCRIPTS / "get.sh", name, "--out", folder, env=environment)
                 self.assertEqual(done.returncode, 1)

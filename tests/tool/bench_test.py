@@ -50,6 +50,21 @@ class Bench(BenchTest):
             self.assertGreaterEqual(row["p50_us"], 200 * 0.98)
             self.assertLessEqual(row["reads_per_s"], row["inflight"] * 5000 * 1.02)
 
+    def test_the_rate_that_a_modelled_device_allows(self):
+        # Of the part of a core, a read takes 40 us, and so does one that interrupts another.
+        model = "emulated:latency=1us,bandwidth=1GB/s,rate=100K/s,interruption=10us,cores=4"
+        rows = self.lines("--tier", f"{model},dram", "--payload", "256,4096", "--inflight", 64,
+                          "--mix", "0%,50%,90%", "--pass-ms", 20, "--threads", "1,2")
+        us = {(256, 0): 40, (256, 0.5): 40, (256, 0.9): 40,
+              (4096, 0): 40, (4096, 0.5): 60, (4096, 0.9): 44}
+        for row in rows:
+            if row["tier"] == "dram":
+                self.assertNotIn("device_bound_per_s", row)
+                continue
+            self.assertAlmostEqual(row["device_bound_per_s"],
+                                   row["threads"] * 1e6 / us[row["payload"], row["mix"]], delta=1)
+            self.assertLess(row["reads_per_s"], 1.25 * row["device_bound_per_s"])
+
     def test_batches_larger_than_the_reads_in_flight_are_measured_once(self):
         rows = self.lines("--payload", 64, "--inflight", "1,4", "--batch", "1,8,16")
         self.assertEqual([(row["inflight"], row["batch"]) for row in rows],

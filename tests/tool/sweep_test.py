@@ -140,6 +140,34 @@ class Files(SweepTest):
             # The first read of a pass finds the device free, and a short one is of few queries.
             self.assertLess(row["qps"], 1.25 * row["device_bound_qps"])
 
+    def test_what_computation_allows_is_the_rate_on_dram(self):
+        result = self.must_pass(self.sweep("--list", "10,20", "--tier", "emulated:rdma,dram,shm",
+                                           "--threads", "1,2", "--json", self.out))
+        header, *lines = (line.replace("QPS min..max", "spread").replace(" us", "us").split()
+                          for line in result.stdout.splitlines())
+        rows = self.rows_of()
+        self.assertEqual(len(rows), 12)
+        rates = {(row["list"], row["threads"]): row["qps"] for row in rows
+                 if row["tier"] == "dram"}
+        for row, line in zip(rows, lines):
+            cell = dict(zip(header, line))["compute"]
+            if row["tier"] == "dram":
+                self.assertNotIn("compute_bound_qps", row)
+                self.assertEqual(cell, "-")
+                continue
+            self.assertEqual(row["compute_bound_qps"], rates[row["list"], row["threads"]])
+            self.assertAlmostEqual(float(cell), row["compute_bound_qps"], delta=0.51)
+
+    def test_nothing_says_what_computation_allows_where_dram_is_not_measured(self):
+        self.must_pass(self.sweep("--list", 10, "--tier", "emulated:rdma,shm", "--json", self.out))
+        self.must_pass(self.sweep("--list", 10, "--tier", "dram,emulated:rdma", "--cache-bytes",
+                                  "1MB", "--json", self.out, "--resume"))
+        rows = self.rows_of()
+        self.assertEqual([(row["tier"], row["cache_bytes"]) for row in rows],
+                         [("emulated:rdma", 0), ("shm", 0), ("emulated:rdma", 1000000)])
+        for row in rows:
+            self.assertNotIn("compute_bound_qps", row)
+
     def test_the_time_of_a_line_is_measured_at_the_start(self):
         result = self.must_pass(self.sweep("--list", 10, "--json", self.out))
         row, = self.rows_of()
@@ -265,6 +293,7 @@ class ClusterTable(SweepTest):
                 parts += facts[f"{name}_reads_per_query"]
             self.assertAlmostEqual(float(cells["reads"]), parts, delta=0.051)
             self.assertAlmostEqual(float(cells["bound"]), facts["device_bound_qps"], delta=0.51)
+            self.assertEqual(cells["compute"], "-")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,17 @@
 
 namespace farvec::transport {
 
+/// What a device was asked for since it was made.
+struct DeviceUse {
+  double occupied_seconds = 0;    ///< by each read alone, of the part that its readers have
+  std::uint64_t short_reads = 0;  ///< that may interrupt; not counted where that costs nothing
+  std::uint64_t long_reads = 0;   ///< the same of those that may be interrupted
+};
+
 /// When each read posted to the device is ready. Thread-safe.
+///
+/// Which short read interrupts which long one depends on who comes when; how many do does not, but
+/// for those that come too far apart: kRemembered reads.
 class Device {
  public:
   explicit Device(DeviceModel model);
@@ -23,28 +33,42 @@ class Device {
   /// equally long.
   void reserve(std::span<const std::uint32_t> bytes, std::span<Ticks> ready);
 
-  /// For how long all reads so far have occupied it, of the part that its readers have.
-  double occupied_seconds() const;
+  DeviceUse use() const;
+  /// For how long the reads since then occupy it, interruptions included: exact, in whatever order
+  /// they came. For as many readers as there are now.
+  double seconds_since(const DeviceUse& before) const;
 
  private:
   friend class DeviceReader;
+  friend class IdleReaders;
 
   /// 1/64 of a tick since the device was made: ticks alone would round a 64 B transfer by 10%.
   using Fine = std::uint64_t;
   static constexpr Fine kFinePerTick = 64;
   static constexpr std::uint32_t kNoShift = 32;
+  /// Most reads that wait for one to interrupt, or be interrupted by: as many as a device has in
+  /// flight. Those before them were over.
+  static constexpr std::int64_t kRemembered = 1024;
 
   Fine transfer_time(std::uint32_t bytes) const;
+  std::uint64_t interruptions(std::span<const std::uint32_t> bytes);
 
   const DeviceModel model_;
   const Ticks origin_;
   const double fine_per_block_;
+  const double fine_per_header_;
   const std::uint32_t block_shift_;  ///< of blocks of a power of two; else kNoShift
   const Fine fine_per_request_;
   const Fine latency_;
+  const double fine_per_interruption_;
   /// Relaxed: the value itself is all that cores share through it.
   alignas(64) std::atomic<Fine> link_free_{0};
   std::atomic<Fine> occupied_{0};
+  std::atomic<std::uint64_t> short_reads_{0};
+  std::atomic<std::uint64_t> long_reads_{0};
+  /// Long reads that no short one has interrupted yet, or minus the short ones that have
+  /// interrupted none.
+  std::atomic<std::int64_t> unpaired_{0};
   std::atomic<std::uint32_t> readers_{0};
 };
 
@@ -61,6 +85,20 @@ class DeviceReader {
 
  private:
   const std::shared_ptr<Device> device_;
+};
+
+/// So many of a device's readers do not read, for as long as this lives.
+class IdleReaders {
+ public:
+  /// Null: none.
+  IdleReaders(std::shared_ptr<Device> device, std::uint32_t count);
+  ~IdleReaders();
+  IdleReaders(const IdleReaders&) = delete;
+  IdleReaders& operator=(const IdleReaders&) = delete;
+
+ private:
+  const std::shared_ptr<Device> device_;
+  const std::uint32_t count_;
 };
 
 }  // namespace farvec::transport

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/quantity.h"
+#include "transport/emulated/device_presets.h"
 
 namespace farvec::transport {
 
@@ -18,21 +19,13 @@ struct Unit {
 };
 
 constexpr std::uint32_t kMostCores = 4096;
+constexpr std::uint32_t kMostBytes = 1 << 20;  ///< of a block, of a header
 constexpr std::array kTimeUnits = {Unit{"ns", 1e-3}, Unit{"us", 1}, Unit{"ms", 1e3}};
 constexpr std::array kBandwidthUnits = {Unit{"MB/s", 1e-3}, Unit{"GB/s", 1}};
 constexpr std::array kRateUnits = {Unit{"K/s", 1e-3}, Unit{"M/s", 1}, Unit{"G/s", 1e3}};
 
-const std::array<DeviceModel, 4>& presets() {
-  static const std::array<DeviceModel, 4> all = {{
-      {"rdma", 2.8, 25, 100, 64},
-      {"cxl", 0.3, 32, 500, 64},
-      {"nvm", 0.4, 60, 234, 256},
-      {"ssd", 75, 5.3, 1.3, 512},
-  }};
-  return all;
-}
-
-double parse_quantity(std::string_view key, std::string_view text, std::span<const Unit> units) {
+/// At least 0, or more.
+double parse_amount(std::string_view key, std::string_view text, std::span<const Unit> units) {
   double number = 0;
   std::size_t used = 0;
   try {
@@ -41,13 +34,27 @@ double parse_quantity(std::string_view key, std::string_view text, std::span<con
     throw Error("'{}={}': no number", key, text);
   }
   for (const Unit& unit : units) {
-    if (text.substr(used) == unit.name && std::isfinite(number) && number > 0) {
+    if (text.substr(used) == unit.name && std::isfinite(number) && number >= 0) {
       return number * unit.factor;
     }
   }
   std::string names;
   for (const Unit& unit : units) names += names.empty() ? unit.name : ", " + std::string(unit.name);
-  throw Error("'{}={}': expected a positive number with one of the units: {}", key, text, names);
+  throw Error("'{}={}': expected a number with one of the units: {}", key, text, names);
+}
+
+double parse_quantity(std::string_view key, std::string_view text, std::span<const Unit> units) {
+  const double amount = parse_amount(key, text, units);
+  if (amount == 0) throw Error("'{}={}': it must be more than 0", key, text);
+  return amount;
+}
+
+std::uint32_t parse_size(std::string_view key, std::string_view text, std::uint32_t least) {
+  const std::uint64_t bytes = parse_bytes(text, std::string(key) + "=");
+  if (bytes < least || bytes > kMostBytes) {
+    throw Error("'{}={}': use {} B to 1 MiB", key, text, least);
+  }
+  return static_cast<std::uint32_t>(bytes);
 }
 
 void apply(DeviceModel& model, std::string_view key, std::string_view value) {
@@ -58,20 +65,23 @@ void apply(DeviceModel& model, std::string_view key, std::string_view value) {
   } else if (key == "rate") {
     model.requests_per_us = parse_quantity(key, value, kRateUnits);
   } else if (key == "block") {
-    const std::uint64_t bytes = parse_bytes(value, "block=");
-    if (bytes == 0 || bytes > 1 << 20) throw Error("'block={}': use 1 B to 1 MiB", value);
-    model.block_bytes = static_cast<std::uint32_t>(bytes);
+    model.block_bytes = parse_size(key, value, 1);
+  } else if (key == "header") {
+    model.header_bytes = parse_size(key, value, 0);
+  } else if (key == "interruption") {
+    model.interruption_us = parse_amount(key, value, kTimeUnits);
   } else if (key == "cores") {
     const std::uint64_t cores = parse_number(value, "cores=");
     if (cores == 0 || cores > kMostCores) throw Error("'cores={}': use 1 to {}", value, kMostCores);
     model.cores = static_cast<std::uint32_t>(cores);
   } else {
-    throw Error("'{}': expected latency, bandwidth, rate, block or cores", key);
+    throw Error("'{}': expected latency, bandwidth, rate, block, header, interruption or cores",
+                key);
   }
 }
 
 const DeviceModel& find_preset(std::string_view name) {
-  for (const DeviceModel& preset : presets()) {
+  for (const DeviceModel& preset : device_presets()) {
     if (preset.name == name) return preset;
   }
   throw Error("no device '{}': expected rdma, cxl, nvm, ssd or latency=...,bandwidth=...,rate=...",
@@ -105,10 +115,15 @@ DeviceModel parse_device_model(std::string_view text) {
 }
 
 std::string to_string(const DeviceModel& model) {
-  const std::string part = model.cores > 0 ? fmt::format(", 1/{} of it per core", model.cores) : "";
-  return fmt::format("{}: {:.6g} us, {:.6g} GB/s, {:.6g} M reads/s, {} B blocks{}", model.name,
-                     model.latency_us, model.bandwidth_gbps, model.requests_per_us,
-                     model.block_bytes, part);
+  std::string text =
+      fmt::format("{}: {:.6g} us, {:.6g} GB/s, {:.6g} M reads/s, {} B blocks", model.name,
+                  model.latency_us, model.bandwidth_gbps, model.requests_per_us, model.block_bytes);
+  if (model.header_bytes > 0) text += fmt::format(", {} B headers", model.header_bytes);
+  if (model.interruption_us > 0) {
+    text += fmt::format(", {:.6g} ns interruptions", model.interruption_us * 1e3);
+  }
+  if (model.cores > 0) text += fmt::format(", 1/{} of it per core", model.cores);
+  return text;
 }
 
 }  // namespace farvec::transport

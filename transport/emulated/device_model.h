@@ -1,14 +1,27 @@
-// What a modelled device costs: latency, bandwidth, request rate, block size.
+// What a modelled device costs: latency, bandwidth, request rate, block size, and of reads of
+// unequal size.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace farvec::transport {
 
-/// A read of b bytes occupies the link for max(ceil(b / block) * block / bandwidth, 1 / rate) and
-/// is there latency + ceil(b / block) * block / bandwidth after the link was free for it.
+/// A read of at most so many bytes interrupts one of at least so many: the small reads of the
+/// second-tier memory study (vectors, neighbour lists) and its large ones. Of those in between it
+/// says nothing, and they are neither.
+inline constexpr std::uint32_t kMostShortBytes = 512;
+inline constexpr std::uint32_t kLeastLongBytes = 4096;
+
+/// A read of b bytes takes the link t = (header + ceil(b / block) * block) / bandwidth, occupies
+/// the device for max(t, 1 / rate), and is there latency + t after the device was free for it.
+///
+/// A long read streams. A short one at the same time interrupts a stream, which costs the device
+/// `interruption` once: a short read interrupts one stream and a stream is interrupted once, so
+/// that n short and m long reads cost min(n, m) interruptions, in whatever order they come.
 struct DeviceModel {
   std::string name = "custom";
   double latency_us = 0;
@@ -18,6 +31,24 @@ struct DeviceModel {
   /// Of the machine whose device it is: each of them has an equal part of bandwidth and request
   /// rate. 0: the cores that read have all of it, few as they may be.
   std::uint32_t cores = 0;
+  std::uint32_t header_bytes = 0;  ///< that a request takes of the link beside what it reads
+  double interruption_us = 0;      ///< of a long read by a short one
+
+  double transfer_ns(double bytes) const {
+    return (header_bytes + std::ceil(bytes / block_bytes) * block_bytes) / bandwidth_gbps;
+  }
+  double occupied_ns(double bytes) const {
+    return std::max(transfer_ns(bytes), 1e3 / requests_per_us);
+  }
+  /// Of so many short and long reads together, beside what each of them occupies.
+  double interruptions_ns(double short_reads, double long_reads) const {
+    return std::min(short_reads, long_reads) * interruption_us * 1e3;
+  }
+  /// What it moves in the time that one more request takes.
+  std::uint32_t bytes_per_request() const {
+    const auto by_rate = static_cast<std::uint32_t>(bandwidth_gbps * 1e3 / requests_per_us);
+    return std::max(header_bytes, by_rate);
+  }
 
   /// So near that a processor waits for its loads (CXL, persistent memory): bytes are used where
   /// they lie. Farther devices deliver into a buffer.
@@ -30,24 +61,25 @@ struct DeviceModel {
   /// That part as a device of its own.
   DeviceModel part_of(std::uint32_t readers) const {
     const double times = slowdown(readers);
-    return {name, latency_us, bandwidth_gbps / times, requests_per_us / times, block_bytes, 0};
+    DeviceModel part = *this;
+    part.bandwidth_gbps /= times;
+    part.requests_per_us /= times;
+    part.interruption_us *= times;
+    part.cores = 0;
+    return part;
   }
 
   bool operator==(const DeviceModel&) const = default;
 };
 
-/// "rdma", "cxl", "nvm", "ssd": latency and bandwidth from Table 1 of the second-tier memory study.
-/// Request rates and blocks, which the table lacks:
-///   rdma  100 M/s,  64 B: a 200 Gb/s ConnectX-6 peaks at about 110 M small reads a second
-///   cxl   500 M/s,  64 B: cache lines at full bandwidth
-///   nvm   234 M/s, 256 B: the medium's own 256 B lines at full bandwidth
-///   ssd   1.3 M/s, 512 B: 4 KiB reads at full bandwidth, the most a device of its class completes
-/// Or "latency=5us,bandwidth=10GB/s,rate=50M/s[,block=64][,cores=20]" with all but block and cores
-/// required, or a preset followed by such values that replace its own: "rdma,latency=10us". A
-/// preset with cores alone keeps its name: "rdma,cores=20". Throws Error.
+/// One of device_presets(): "rdma", "cxl", "nvm", "ssd". Or "latency=5us,bandwidth=10GB/s,
+/// rate=50M/s[,block=64][,header=100][,interruption=50ns][,cores=20]", or a preset followed by such
+/// values that replace its own: "rdma,latency=10us". A preset with cores alone keeps its name:
+/// "rdma,cores=20". Throws Error.
 DeviceModel parse_device_model(std::string_view text);
 
-/// "rdma: 2.8 us, 25 GB/s, 100 M reads/s, 64 B blocks", and ", 1/20 of it per core".
+/// "rdma: 2.8 us, 25 GB/s, 100 M reads/s, 64 B blocks, 250 B headers, 150 ns interruptions",
+/// without what it has not, and ", 1/20 of it per core".
 std::string to_string(const DeviceModel& model);
 
 }  // namespace farvec::transport

@@ -130,8 +130,8 @@ TEST(Tier, KnowsWhatARequestCosts) {
   const auto bytes = [](const char* text) { return parse_tier(text)->traits().bytes_per_request; };
   EXPECT_EQ(bytes("dram"), 0u);
   EXPECT_EQ(bytes("emulated:rdma"), 250u);
-  EXPECT_EQ(bytes("emulated:cxl"), 64u);
-  EXPECT_EQ(bytes("emulated:ssd"), 4076u);
+  EXPECT_EQ(bytes("emulated:cxl"), 80u);
+  EXPECT_EQ(bytes("emulated:ssd"), 8833u);
 }
 
 TEST(Tier, KnowsWhichRecordsAreLoads) {

@@ -73,6 +73,21 @@ TEST(CostModel, EachKindOfReadTakesTheLongerOfItsTwoTimes) {
   EXPECT_LT(prediction.device_qps, prediction.request_rate_qps);
 }
 
+TEST(CostModel, KindsOfShortReadsInterruptKindsOfLongOnes) {
+  QueryWork work;
+  work.kinds[0] = {10, 10 * 6400.0};
+  work.kinds[1] = {50, 50 * 1000.0};  // neither
+  work.kinds[2] = {100, 100 * 64.0};
+  work.compute_ns = 1;
+  AdviceDevice interrupted = device(1, 25, 100);
+  interrupted.model.interruption_us = 0.15;
+  EXPECT_DOUBLE_EQ(predict(work, interrupted, 64).device_qps,
+                   1e9 / (10 * 256 + 50 * 1024 / 25.0 + 100 * 10 + 10 * 150));
+  interrupted.model.cores = 128;
+  EXPECT_DOUBLE_EQ(predict(work, interrupted, 64).device_qps,
+                   0.5e9 / (10 * 256 + 50 * 1024 / 25.0 + 100 * 10 + 10 * 150));
+}
+
 TEST(CostModel, CoresAddComputationUntilTheDeviceBinds) {
   const auto rdma = device(2.8, 25, 100);
   EXPECT_DOUBLE_EQ(predict(graph_query(), rdma, 4).qps, 160'000);

@@ -81,12 +81,12 @@ TEST_F(EmulatedTest, CompletesInOrderOfPosting) {
 
 TEST_F(EmulatedTest, SaysWhatItModels) {
   EXPECT_EQ(make(parse_device_model("cxl"))->description(),
-            "emulated(cxl: 0.3 us, 32 GB/s, 500 M reads/s, 64 B blocks)");
+            "emulated(cxl: 0.3 us, 32 GB/s, 400 M reads/s, 64 B blocks)");
 }
 
 // The oracle: one queue with exact arithmetic, and a read waits for all before it.
 TEST(Device, KeepsOneQueue) {
-  const DeviceModel model{"oracle", 100, 2, 4, 64};
+  const DeviceModel model{"oracle", 100, 2, 4, 64, 0, 30};
   Device device(model);
   Random random(5);
   std::vector<std::uint32_t> bytes(200);
@@ -97,7 +97,7 @@ TEST(Device, KeepsOneQueue) {
   const Ticks after = now_ticks();
   double link_us = 0;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
-    const double transfer_us = (bytes[i] + 63) / 64 * 64 / 2000.0;
+    const double transfer_us = (30 + (bytes[i] + 63) / 64 * 64) / 2000.0;
     const double expected_us = link_us + transfer_us + 100;
     link_us += std::max(transfer_us, 0.25);
     EXPECT_GE(ready[i], before + us_to_ticks(expected_us));
@@ -127,15 +127,98 @@ TEST(Device, EveryReaderBringsItsPart) {
   }
   while (readers.size() > 1) readers.pop_back();
   EXPECT_NEAR(ticks_to_us(gaps(*device, 2)[0]), 6.0, 0.01) << "a reader that is gone has none";
-  const double before = device->occupied_seconds();
+  const DeviceUse before = device->use();
   gaps(*device, 100);
-  EXPECT_NEAR(device->occupied_seconds() - before, 100 * 6e-6, 1e-8);
+  EXPECT_NEAR(device->seconds_since(before), 100 * 6e-6, 1e-8);
+}
+
+TEST(Device, IdleReadersHaveNoPart) {
+  const auto device = std::make_shared<Device>(DeviceModel{"part", 1, 1, 2, 64, 12});
+  const DeviceReader first(device), second(device), third(device);
+  {
+    const IdleReaders idle(device, 2);
+    for (const Ticks gap : gaps(*device, 20)) EXPECT_NEAR(ticks_to_us(gap), 6.0, 0.01);
+  }
+  for (const Ticks gap : gaps(*device, 20)) EXPECT_NEAR(ticks_to_us(gap), 2.0, 0.01);
+  const IdleReaders none(nullptr, 1);
 }
 
 TEST(Device, ManyReadersHaveNoMoreThanAllOfIt) {
   const auto device = std::make_shared<Device>(DeviceModel{"part", 1, 1, 2, 64, 2});
   const DeviceReader first(device), second(device), third(device);
   for (const Ticks gap : gaps(*device, 20)) EXPECT_NEAR(ticks_to_us(gap), 0.5, 0.01);
+}
+
+/// What a device is asked for by chains of reads, each of so many short and so many long ones.
+struct Chain {
+  std::uint32_t shorts = 0;
+  std::uint32_t longs = 0;
+};
+
+std::vector<Ticks> post(Device& device, const Chain& chain) {
+  std::vector<std::uint32_t> bytes(chain.shorts, kMostShortBytes);
+  bytes.resize(chain.shorts + chain.longs, kLeastLongBytes);
+  std::vector<Ticks> ready(bytes.size());
+  if (!bytes.empty()) device.reserve(bytes, ready);
+  return ready;
+}
+
+// Much for an interruption, next to nothing for what a read occupies.
+const DeviceModel kInterrupted{"interrupted", 1, 1000, 1000, 64, 0, 0, 1};
+
+TEST(Device, ShortReadsInterruptLongOnesInWhateverOrder) {
+  const std::vector<std::vector<Chain>> orders = {
+      {{3, 0}, {0, 5}}, {{0, 5}, {3, 0}}, {{3, 5}}, {{1, 2}, {0, 0}, {2, 3}}, {{0, 1}, {3, 4}}};
+  for (const auto& chains : orders) {
+    Device device(kInterrupted);
+    const DeviceUse before = device.use();
+    const Ticks start = now_ticks();
+    Ticks last = 0;
+    for (const Chain& chain : chains) {
+      const auto ready = post(device, chain);
+      if (!ready.empty()) last = ready.back();
+    }
+    EXPECT_NEAR(device.seconds_since(before), 3e-6, 1e-7);
+    EXPECT_GE(ticks_to_us(last - start), 1 + 3);
+  }
+}
+
+TEST(Device, ReadsOfOneKindOrInBetweenInterruptNothing) {
+  Device device(kInterrupted);
+  const DeviceUse before = device.use();
+  std::vector<std::uint32_t> bytes(100, kMostShortBytes);
+  bytes.resize(200, kMostShortBytes + 1);
+  bytes.resize(300, kLeastLongBytes - 1);
+  std::vector<Ticks> ready(bytes.size());
+  device.reserve(bytes, ready);
+  EXPECT_LT(device.seconds_since(before), 1e-6);
+  const DeviceUse later = device.use();
+  EXPECT_EQ(later.short_reads, 100u);
+  EXPECT_EQ(later.long_reads, 0u);
+}
+
+TEST(Device, WhatWasLongAgoInterruptsNothing) {
+  DeviceModel model = kInterrupted;
+  model.interruption_us = 1e6;  // so that the device is never free
+  Device device(model);
+  for (int i = 0; i < 1000; ++i) post(device, {100, 0});
+  const Ticks start = now_ticks();
+  const auto interrupted = post(device, {0, 2000});
+  const double seconds = ticks_to_us(interrupted.back() - start) / 1e6;
+  EXPECT_GE(seconds, 1024) << "by the last of the short ones";
+  EXPECT_LT(seconds, 1100);
+  const auto next = post(device, {0, 1});
+  EXPECT_LT(ticks_to_us(next.back() - interrupted.back()), 1e6);
+}
+
+TEST(Device, CoresHaveTheirPartOfInterruptions) {
+  DeviceModel model = kInterrupted;
+  model.cores = 10;
+  const auto device = std::make_shared<Device>(model);
+  const DeviceReader reader(device);
+  const DeviceUse before = device->use();
+  post(*device, {2, 2});
+  EXPECT_NEAR(device->seconds_since(before), 20e-6, 1e-6);
 }
 
 TEST(Device, CoresShareTheLink) {
