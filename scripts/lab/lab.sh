@@ -11,8 +11,10 @@
 #   --accel tcg|kvm  kvm is faster, and nothing here turns it on by itself [tcg]
 #   --guest          use guests even when this machine has RDMA
 #   --memory MIB     of each guest [3072]
+#   --processors N   of each guest [2]
 #   --pmem MIB       one guest with an NVDIMM and a CXL device of so many MIB each, both in devdax
 #                    mode: FARVEC_LAB_NVDIMM and FARVEC_LAB_CXL name them [none]
+#   --no-rdma        a guest without an RDMA device, which boots faster
 #   --images FOLDER  where their bytes are, which outlive the guest: another run goes on with them
 #                    [the guest's own, new each time]
 # COMMAND starts in the folder it was given in; what it writes is lost, except below $FARVEC_LAB_OUT.
@@ -25,9 +27,9 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 source "$ROOT/scripts/lab/guest.sh"
 
-GUESTS=1 DELAY="" TIMEOUT=600 ACCEL=tcg FORCE_GUEST="" MEMORY=3072 PMEM="" IMAGES=""
+GUESTS=1 DELAY="" TIMEOUT=600 ACCEL=tcg FORCE_GUEST="" MEMORY=3072 PROCESSORS=2 PMEM="" IMAGES="" RDMA=yes
 
-usage() { sed -n '2,26s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '2,28s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
 
 host_has_rdma() {
   [ -z "$FORCE_GUEST" ] && [ "$GUESTS" = 1 ] && [ -z "$DELAY" ] &&
@@ -81,7 +83,9 @@ while [ $# -gt 0 ]; do
     --timeout) TIMEOUT="$2"; shift 2 ;;
     --accel) ACCEL="$2"; shift 2 ;;
     --memory) MEMORY="$2"; shift 2 ;;
+    --processors) PROCESSORS="$2"; shift 2 ;;
     --pmem) PMEM="$2" FORCE_GUEST=yes; shift 2 ;;
+    --no-rdma) RDMA="" FORCE_GUEST=yes; shift ;;
     --images) IMAGES="$2"; shift 2 ;;
     --guest) FORCE_GUEST=yes; shift ;;
     --) shift; break ;;
