@@ -36,14 +36,15 @@ bring_up_network() {
 first_of() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p" | head -n 1; }
 
 # devdax PROVIDER: the device of the first namespace on this provider's bus, which is put into that
-# mode, or made in the bus's region. A call of ndctl takes a second here.
+# mode, or made in the bus's region. What the kernel knows of its pages lies in DRAM: on the device,
+# the default, two guests would write theirs over each other's. A call of ndctl takes a second here.
 devdax() {
   local found device namespace
   found="$(ndctl list -RN -b "$1")"
   device="$(first_of chardev <<<"$found")"
   if [ -z "$device" ]; then
     namespace="$(grep -o '"dev":"namespace[^"]*"' <<<"$found" | first_of dev)"
-    device="$(ndctl create-namespace -m devdax -f ${namespace:+-e "$namespace"} \
+    device="$(ndctl create-namespace -m devdax --map mem -f ${namespace:+-e "$namespace"} \
       -r "$(grep -o '"dev":"region[^"]*"' <<<"$found" | first_of dev)" | first_of chardev)"
   fi
   [ -n "$device" ] && echo "/dev/$device"

@@ -128,14 +128,21 @@ wire() {
 LAB_NVDIMM_LABEL_MIB=2
 LAB_CXL_LABEL_MIB=1
 
-# make_images FOLDER: the bytes of both devices, unless they are there. Labels of CXL memory name a
-# region that is made anew with each boot: a namespace is made over the same bytes again.
+# images_folder GUEST
+images_folder() { echo "${IMAGES:-$(guest_folder "$1")/images}"; }
+
+# make_images GUEST: the bytes of its devices, unless they are there. Labels of CXL memory name a
+# region that is made anew with each boot: a namespace is made over the same bytes again. Of two
+# guests, the second one has the CXL memory of the first, and labels of its own.
 make_images() {
-  rm -f "$1/cxl-labels"
-  mkdir -p "$1"
-  [ -e "$1/nvdimm" ] || truncate -s $((PMEM + LAB_NVDIMM_LABEL_MIB))M "$1/nvdimm"
-  [ -e "$1/cxl" ] || truncate -s "$PMEM"M "$1/cxl"
-  truncate -s "$LAB_CXL_LABEL_MIB"M "$1/cxl-labels"
+  local folder
+  folder="$(images_folder "$1")"
+  rm -f "$folder/cxl-labels"
+  mkdir -p "$folder"
+  [ "$1" = 0 ] || ln -sf "$(images_folder 0)/cxl" "$folder/cxl"
+  [ -e "$folder/nvdimm" ] || truncate -s $((PMEM + LAB_NVDIMM_LABEL_MIB))M "$folder/nvdimm"
+  [ -e "$folder/cxl" ] || truncate -s "$PMEM"M "$folder/cxl"
+  truncate -s "$LAB_CXL_LABEL_MIB"M "$folder/cxl-labels"
 }
 
 # memory_devices FOLDER: QEMU's arguments for them; nothing without --pmem. With one root port QEMU
@@ -155,14 +162,13 @@ memory_devices() {
 }
 
 start_guest() {
-  local folder images machine=q35 memory="$MEMORY" accel=tcg,thread=multi
+  local folder machine=q35 memory="$MEMORY" accel=tcg,thread=multi
   folder="$(guest_folder "$1")"
   rm -rf "$folder"
   mkdir -p "$folder/share/inbox" "$folder/share/outbox" "$folder/share/out"
   [ "$ACCEL" = tcg ] || accel=kvm
-  images="${IMAGES:-$folder/images}"
   if [ -n "$PMEM" ]; then
-    make_images "$images"
+    make_images "$1"
     machine=q35,nvdimm=on,cxl=on
     memory="${MEMORY}M,slots=4,maxmem=$((MEMORY + 4 * PMEM + 1024))M"
   fi
@@ -174,7 +180,7 @@ start_guest() {
 lab.pmem=${PMEM:-0} lab.rdma=${RDMA:+1} lab.root=$(realpath "$ROOT")" \
     -virtfs "local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap" \
     -virtfs "local,path=$folder/share,mount_tag=share,security_model=none" \
-    $(wire "$1") $(memory_devices "$images") >"$folder/qemu.log" 2>&1 </dev/null &
+    $(wire "$1") $(memory_devices "$(images_folder "$1")") >"$folder/qemu.log" 2>&1 </dev/null &
   echo $! >"$folder/pid"
 }
 

@@ -12,8 +12,9 @@
 #   --guest          use guests even when this machine has RDMA
 #   --memory MIB     of each guest [3072]
 #   --processors N   of each guest [2]
-#   --pmem MIB       one guest with an NVDIMM and a CXL device of so many MIB each, both in devdax
-#                    mode: FARVEC_LAB_NVDIMM and FARVEC_LAB_CXL name them [none]
+#   --pmem MIB       an NVDIMM and a CXL device of so many MIB each, both in devdax mode:
+#                    FARVEC_LAB_NVDIMM and FARVEC_LAB_CXL name them. Two guests share the CXL
+#                    device, and have an NVDIMM each [none]
 #   --no-rdma        a guest without an RDMA device, which boots faster
 #   --images FOLDER  where their bytes are, which outlive the guest: another run goes on with them
 #                    [the guest's own, new each time]
@@ -29,7 +30,7 @@ source "$ROOT/scripts/lab/guest.sh"
 
 GUESTS=1 DELAY="" TIMEOUT=600 ACCEL=tcg FORCE_GUEST="" MEMORY=3072 PROCESSORS=2 PMEM="" IMAGES="" RDMA=yes
 
-usage() { sed -n '2,28s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '2,29s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
 
 host_has_rdma() {
   [ -z "$FORCE_GUEST" ] && [ "$GUESTS" = 1 ] && [ -z "$DELAY" ] &&
@@ -101,7 +102,11 @@ case "$PMEM:$IMAGES" in
   :) ;;
   :*) die "--images needs --pmem" ;;
   *[!0-9]*:*) die "--pmem takes a number of MiB, not '$PMEM'" ;;
-  *) [ "$GUESTS:$((PMEM % 256))" = 1:0 ] || die "--pmem takes one guest and a multiple of 256 MiB" ;;
+  *:?*) [ "$GUESTS" = 1 ] || die "--images takes one guest" ;;
+esac
+case "$((${PMEM:-0} % 256))" in
+  0) ;;
+  *) die "--pmem takes a multiple of 256 MiB" ;;
 esac
 
 case "$ACTION" in

@@ -1,6 +1,6 @@
 // What power_test.sh runs in a guest until its power goes: holds each device against what was being
 // done to it when power went the last time, and then formats, loads, publishes and removes, step by
-// step, in turn on each.
+// step, on all of them at once.
 //   device_life FOLDER OLD_JOURNAL NEW_JOURNAL DEVICE...
 // FOLDER has the indexes `a`, `b`, `c` and `p`, the last one placed over two memory nodes. A
 // journal has a line as each step begins and another one when it is done.
@@ -11,10 +11,11 @@
 #include <cstdio>
 #include <fstream>
 #include <map>
+#include <mutex>
 #include <set>
 #include <span>
-#include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/error.h"
@@ -137,6 +138,7 @@ class Life {
   }
 
   void mark(const std::string& device, std::uint64_t step, const char* what) {
+    const std::lock_guard lock(mutex_);
     journal_ << device << ' ' << step << ' ' << what << '\n' << std::flush;
   }
 
@@ -188,6 +190,7 @@ class Life {
   }
 
   std::map<std::string, layout::IndexDirectory> indexes_;
+  std::mutex mutex_;
   std::ofstream journal_;
 };
 
@@ -202,9 +205,14 @@ int run(const std::vector<std::string>& arguments) {
   }
   fmt::print("checked\n");
   std::fflush(stdout);
-  while (true) {
-    for (auto& [device, step] : next) life.take(device, step++);
+  std::vector<std::thread> threads;
+  for (const auto& [device, first] : next) {
+    threads.emplace_back([&life, &device = device, step = first]() mutable {
+      while (true) life.take(device, step++);
+    });
   }
+  for (std::thread& thread : threads) thread.join();
+  return 0;
 }
 
 }  // namespace

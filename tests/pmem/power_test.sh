@@ -52,12 +52,13 @@ live() {
 
 # cut_power MARKS MS: behind so many marks of the journal, and so many milliseconds.
 cut_power() {
-  local end=$((SECONDS + 120))
+  local end=$((SECONDS + 300))
   until [ "$(wc -l 2>/dev/null <"$GUEST/share/out/journal" || echo 0)" -ge "$1" ]; do
     [ "$SECONDS" -lt "$end" ] || { cat "$FOLDER/log"; exit 1; }
-    sleep 0.02
+    sleep 0.05
   done
   sleep "$(printf '%d.%03d' $(($2 / 1000)) $(($2 % 1000)))"
+  kill -0 "$JOB" 2>/dev/null || { cat "$FOLDER/log"; exit 1; } # what it did has failed
   kill -KILL "$(cat "$GUEST/pid")"
   wait "$JOB" || true
   cat "$GUEST/share/out/journal" >>"$FOLDER/journal"
