@@ -161,6 +161,7 @@ memory_devices() {
     "-M cxl-fmw.0.targets.0=cxl.1,cxl-fmw.0.size=4G"
 }
 
+# no_timer_check: on a busy machine the emulated timer is late, for which the kernel would end.
 start_guest() {
   local folder machine=q35 memory="$MEMORY" accel=tcg,thread=multi
   folder="$(guest_folder "$1")"
@@ -176,7 +177,7 @@ start_guest() {
   setsid qemu-system-x86_64 -accel "$accel" -cpu max -machine "$machine" -smp "$PROCESSORS" \
     -m "$memory" -nographic -no-reboot -nodefaults -serial "file:$folder/console.log" \
     -kernel "$LAB/kernel/vmlinux" -initrd "$LAB/initramfs.gz" \
-    -append "console=ttyS0 quiet panic=-1 lab.guest=$1 lab.guests=$GUESTS lab.delay=${DELAY:-0} \
+    -append "console=ttyS0 quiet panic=-1 no_timer_check lab.guest=$1 lab.guests=$GUESTS lab.delay=${DELAY:-0} \
 lab.pmem=${PMEM:-0} lab.rdma=${RDMA:+1} lab.root=$(realpath "$ROOT")" \
     -virtfs "local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap" \
     -virtfs "local,path=$folder/share,mount_tag=share,security_model=none" \

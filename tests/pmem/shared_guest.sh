@@ -32,7 +32,7 @@ read_first() {
 # its locks do not tell it that somebody reads it. Who opens the device sees `second` whole or not
 # at all.
 read_while_published() {
-  local writer sees_second=0
+  local writer sees_second=0 searches=0 before=0
   search expected.ibin --index "$DATA/first"
   search expected_second.ibin --index "$DATA/second"
   "$BIN/farvec-compute-node" --index "$DATA/first" --tier "devdax:$DEVICE" \
@@ -46,15 +46,18 @@ read_while_published() {
     kill -0 "$writer" 2>/dev/null || sees_second=must
     search found.ibin --connect "unix:$FOLDER/c"
     cmp expected.ibin found.ibin || fail "'first' changed while it was searched"
+    searches=$((searches + 1))
     if search_device second 2>error.log; then
       cmp expected_second.ibin second.ibin || fail "'second' is torn"
       [ "$sees_second" != must ] || break
     else
       grep -q "does not hold the index" error.log || fail "neither the old state nor the new one"
       [ "$sees_second" = 0 ] || fail "'second' was published and is not seen"
+      before=$((before + 1))
     fi
   done
   wait "$writer" || fail "the writer is not done"
+  echo "$searches times the neighbours of 'first', $before of them before 'second' was there"
   devices list "$DEVICE" | tee list.txt
   grep -q "^  first: " list.txt && fail "'first' is listed still"
   search_device first 2>error.log && fail "'first' can be opened still"
