@@ -8,7 +8,7 @@ LAB="$ROOT/build/lab"
 LAB_MODULES=(virtio_pci 9p 9pnet_virtio overlay)
 LAB_RDMA_MODULES=(virtio_net crc32_generic veth ib_uverbs rdma_ucm rdma_rxe sch_netem)
 LAB_PMEM_MODULES=(nfit nd_pmem dax_pmem device_dax kmem cxl_acpi cxl_pci cxl_mem cxl_pmem)
-LAB_BOOT_SECONDS=240
+LAB_BOOT_SECONDS="${FARVEC_LAB_BOOT_SECONDS:-240}"
 
 kernel_package() {
   apt-cache depends linux-image-amd64 2>/dev/null | awk '/Depends:/ { print $2; exit }'

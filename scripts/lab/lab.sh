@@ -21,6 +21,7 @@
 # COMMAND starts in the folder it was given in; what it writes is lost, except below $FARVEC_LAB_OUT.
 # A guest sees this checkout wherever it is, but nothing else that is below the machine's /tmp, /run
 # or /dev: it has its own.
+# FARVEC_LAB_BOOT_SECONDS, how long a guest may take to boot [240], is for machines that are very busy.
 # Environment of COMMAND: FARVEC_LAB_GUEST (0 or 1), FARVEC_LAB_SELF and FARVEC_LAB_PEER (addresses
 # of this and the other guest's RDMA device; the same with one guest), FARVEC_LAB_OUT; in a guest
 # FARVEC_LAB_LINK, the network device below its RDMA device, which COMMAND may switch off.
@@ -30,7 +31,7 @@ source "$ROOT/scripts/lab/guest.sh"
 
 GUESTS=1 DELAY="" TIMEOUT=600 ACCEL=tcg FORCE_GUEST="" MEMORY=3072 PROCESSORS=2 PMEM="" IMAGES="" RDMA=yes
 
-usage() { sed -n '2,29s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '2,30s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
 
 host_has_rdma() {
   [ -z "$FORCE_GUEST" ] && [ "$GUESTS" = 1 ] && [ -z "$DELAY" ] &&

@@ -10,6 +10,7 @@ BIN="$1"
 CUTS="${2:-3}"
 # Power goes behind so many begins and ends of steps at most, and so many milliseconds more.
 MOST_MARKS=8 MOST_MS=1500
+PATIENCE="${FARVEC_LAB_BOOT_SECONDS:-300}" # for whatever a guest does, in seconds
 ROOT="$(realpath "$(dirname "${BASH_SOURCE[0]}")/../..")"
 LAB="$ROOT/scripts/lab/lab.sh"
 FOLDER="$(mktemp -d "$ROOT/build/power-XXXXXX")"
@@ -32,7 +33,7 @@ touch "$FOLDER/journal"
 
 lab() {
   "$LAB" "$1" --pmem 256 --no-rdma --processors 1 --memory 1024 --images "$FOLDER/images" \
-    --timeout 400 "${@:2}"
+    --timeout $((2 * PATIENCE)) "${@:2}"
 }
 # shellcheck disable=SC2016  # the guest's own names
 LIFE='exec "$0/device_life" "$1" "$1/journal" "$FARVEC_LAB_OUT/journal" \
@@ -40,7 +41,7 @@ LIFE='exec "$0/device_life" "$1" "$1/journal" "$FARVEC_LAB_OUT/journal" \
 
 # live: boots, and returns once both devices were found to be sound and are written again.
 live() {
-  local end=$((SECONDS + 300))
+  local end=$((SECONDS + PATIENCE))
   lab up
   lab run -- bash -c "$LIFE" "$BIN" "$FOLDER" >"$FOLDER/log" 2>&1 &
   JOB=$!
@@ -52,7 +53,7 @@ live() {
 
 # cut_power MARKS MS: behind so many marks of the journal, and so many milliseconds.
 cut_power() {
-  local end=$((SECONDS + 300))
+  local end=$((SECONDS + PATIENCE))
   until [ "$(wc -l 2>/dev/null <"$GUEST/share/out/journal" || echo 0)" -ge "$1" ]; do
     [ "$SECONDS" -lt "$end" ] || { cat "$FOLDER/log"; exit 1; }
     sleep 0.05
