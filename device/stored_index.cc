@@ -44,18 +44,32 @@ void for_each_stored_chunk(std::span<const layout::DeviceRegion> regions, unsign
                });
 }
 
-DeviceIndex require_entry(const DeviceStore& store, std::uint32_t slot) {
-  const auto entry = store.directory().slots.at(slot);
-  if (!entry) throw Error("{} has no index {} any more", store.memory().path(), slot);
-  return *entry;
+/// What `node` serves, the newest first.
+std::vector<std::uint32_t> slots_of(const layout::DeviceDirectory& directory, std::uint32_t node) {
+  std::vector<std::uint32_t> slots;
+  for (std::uint32_t slot = 0; slot < layout::kDeviceSlots; ++slot) {
+    const auto& index = directory.slots[slot];
+    if (index && index->node == node) slots.push_back(slot);
+  }
+  std::sort(slots.begin(), slots.end(), [&directory](std::uint32_t a, std::uint32_t b) {
+    return directory.slots[a]->sequence > directory.slots[b]->sequence;
+  });
+  return slots;
 }
 
-SlotHold require_hold(DeviceStore& store, std::uint32_t slot, const DeviceIndex& entry) {
-  SlotHold hold = store.hold(slot, entry.generation);
-  if (!hold) {
-    throw Error("{}: '{}' was removed while it was opened", store.memory().path(), entry.name);
+layout::DeviceDescription description_of(const DeviceStore& store, const DeviceIndex& entry) {
+  return layout::decode_device_description(store.bytes(entry.description), entry,
+                                           store.memory().path());
+}
+
+/// Empty: it is damaged.
+std::optional<layout::DeviceDescription> whole_description(const DeviceStore& store,
+                                                           const DeviceIndex& entry) {
+  try {
+    return description_of(store, entry);
+  } catch (const Error&) {
+    return {};
   }
-  return hold;
 }
 
 /// The regions of the index at these places.
@@ -102,41 +116,78 @@ std::string name_of(const layout::IndexDirectory& index) {
 
 }  // namespace
 
-StoredIndex::StoredIndex(std::shared_ptr<DeviceStore> store, std::uint32_t slot, DeviceIndex entry,
-                         SlotHold hold)
+StoredIndex::StoredIndex(std::shared_ptr<DeviceStore> store, Held held,
+                         layout::DeviceDescription description)
     : store_(std::move(store)),
-      slot_(slot),
-      entry_(std::move(entry)),
-      hold_(std::move(hold)),
-      source_(fmt::format("'{}' on {}", entry_.name, store_->memory().path())),
-      description_(layout::decode_device_description(store_->bytes(entry_.description), entry_,
-                                                     store_->memory().path())),
+      held_(std::move(held)),
+      source_(fmt::format("'{}' on {}", entry().name, store_->memory().path())),
+      description_(std::move(description)),
       manifest_(layout::manifest_from_json(description_.manifest_json, source_)) {
   require_regions();
 }
 
+StoredIndex::Held StoredIndex::hold(DeviceStore& store, std::uint32_t slot,
+                                    const DeviceIndex& entry) {
+  return {slot, entry, store.hold(slot, entry.generation)};
+}
+
+std::shared_ptr<const StoredIndex> StoredIndex::make(std::shared_ptr<DeviceStore> store, Held held,
+                                                     layout::DeviceDescription description) {
+  return std::shared_ptr<const StoredIndex>(
+      new StoredIndex(std::move(store), std::move(held), std::move(description)));
+}
+
 std::shared_ptr<const StoredIndex> StoredIndex::attach(std::shared_ptr<DeviceStore> store,
                                                        std::uint32_t slot) {
-  DeviceIndex entry = require_entry(*store, slot);
-  SlotHold hold = require_hold(*store, slot, entry);
-  return std::shared_ptr<const StoredIndex>(
-      new StoredIndex(std::move(store), slot, std::move(entry), std::move(hold)));
+  const auto entry = store->directory().slots.at(slot);
+  if (!entry) throw Error("{} has no index {} any more", store->memory().path(), slot);
+  Held held = hold(*store, slot, *entry);
+  if (!held.hold) {
+    throw Error("{}: '{}' was removed while it was opened", store->memory().path(), entry->name);
+  }
+  return make(store, std::move(held), description_of(*store, *entry));
+}
+
+std::shared_ptr<const StoredIndex> StoredIndex::find(const std::shared_ptr<DeviceStore>& store,
+                                                     std::uint32_t node) {
+  const layout::DeviceDirectory directory = store->directory();
+  for (const std::uint32_t slot : slots_of(directory, node)) {
+    Held held = hold(*store, slot, *directory.slots[slot]);
+    if (held.hold)
+      return make(store, std::move(held), description_of(*store, *directory.slots[slot]));
+  }
+  return nullptr;
+}
+
+std::shared_ptr<const StoredIndex> StoredIndex::find(const std::shared_ptr<DeviceStore>& store,
+                                                     const layout::IndexDirectory& index,
+                                                     std::uint32_t node) {
+  const std::string manifest = layout::manifest_to_json(index.manifest());
+  const layout::DeviceDirectory directory = store->directory();
+  for (const std::uint32_t slot : slots_of(directory, node)) {
+    Held held = hold(*store, slot, *directory.slots[slot]);
+    if (!held.hold) continue;
+    auto description = whole_description(*store, held.entry);
+    if (!description || description->manifest_json != manifest) continue;
+    return make(store, std::move(held), *std::move(description));
+  }
+  return nullptr;
 }
 
 void StoredIndex::require_regions() const {
   layout::require_memory_layout(manifest_, source_);
-  if (entry_.node >= manifest_.memory_nodes() || entry_.regions.size() != kRegionCount) {
+  if (entry().node >= manifest_.memory_nodes() || entry().regions.size() != kRegionCount) {
     throw Error("{} and its manifest do not belong together; remove it and load it again", source_);
   }
-  for (const layout::DeviceRegion& region : entry_.regions) {
+  for (const layout::DeviceRegion& region : entry().regions) {
     const layout::RegionEntry& expected = manifest_.region(region.region);
     if (region.kind != expected.kind ||
-        region.extent.bytes != manifest_.node_bytes(entry_.node, region.region)) {
+        region.extent.bytes != manifest_.node_bytes(entry().node, region.region)) {
       throw Error(
           "{}: region {} has {} bytes of {}, the manifest says {} of {}; remove it and "
           "load it again",
           source_, region.region, region.extent.bytes, to_string(region.kind),
-          manifest_.node_bytes(entry_.node, region.region), to_string(expected.kind));
+          manifest_.node_bytes(entry().node, region.region), to_string(expected.kind));
     }
     layout::require_region_header(
         expected, store_->bytes(region.extent).first(layout::kRegionHeaderBytes), source_);
@@ -145,46 +196,20 @@ void StoredIndex::require_regions() const {
 
 void StoredIndex::verify(unsigned threads,
                          const std::function<void(std::uint64_t)>& on_chunk) const {
-  for_each_stored_chunk(entry_.regions, threads, [&](std::size_t number, const StoredChunk& chunk) {
-    const std::uint64_t found = layout::device_checksum(store_->bytes(chunk.extent));
-    if (found != description_.checksums[number]) {
-      throw Error(
-          "{} is damaged: {} bytes of region {} ({}), {} bytes from the device's start, have "
-          "checksum {:016x} where {:016x} was stored; 'farvec devices remove' it and load it "
-          "again",
-          source_, chunk.extent.bytes, chunk.region, to_string(entry_.regions[chunk.region].kind),
-          chunk.extent.offset, found, description_.checksums[number]);
-    }
-    if (on_chunk) on_chunk(chunk.extent.bytes);
-  });
-}
-
-std::optional<std::uint32_t> find_stored(
-    const DeviceStore& store, std::uint32_t node,
-    const std::function<bool(std::uint32_t, const DeviceIndex&)>& wanted) {
-  const layout::DeviceDirectory directory = store.directory();
-  std::optional<std::uint32_t> found;
-  for (std::uint32_t slot = 0; slot < layout::kDeviceSlots; ++slot) {
-    const auto& index = directory.slots[slot];
-    if (!index || index->node != node) continue;
-    if (found && directory.slots[*found]->sequence > index->sequence) continue;
-    if (!wanted || wanted(slot, *index)) found = slot;
-  }
-  return found;
-}
-
-std::optional<std::uint32_t> find_stored(const DeviceStore& store,
-                                         const layout::IndexDirectory& index, std::uint32_t node) {
-  const std::string manifest = layout::manifest_to_json(index.manifest());
-  return find_stored(store, node, [&](std::uint32_t, const DeviceIndex& entry) {
-    try {
-      return layout::decode_device_description(store.bytes(entry.description), entry,
-                                               store.memory().path())
-                 .manifest_json == manifest;
-    } catch (const Error&) {
-      return false;  // damaged: to be loaded again
-    }
-  });
+  for_each_stored_chunk(
+      entry().regions, threads, [&](std::size_t number, const StoredChunk& chunk) {
+        const std::uint64_t found = layout::device_checksum(store_->bytes(chunk.extent));
+        if (found != description_.checksums[number]) {
+          throw Error(
+              "{} is damaged: {} bytes of region {} ({}), {} bytes from the device's start, have "
+              "checksum {:016x} where {:016x} was stored; 'farvec devices remove' it and load it "
+              "again",
+              source_, chunk.extent.bytes, chunk.region,
+              to_string(entry().regions[chunk.region].kind), chunk.extent.offset, found,
+              description_.checksums[number]);
+        }
+        if (on_chunk) on_chunk(chunk.extent.bytes);
+      });
 }
 
 std::shared_ptr<const StoredIndex> store_index(const std::shared_ptr<DeviceStore>& store,

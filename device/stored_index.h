@@ -23,15 +23,23 @@ class StoredIndex {
   /// one. Throws Error naming the device and what does not fit.
   static std::shared_ptr<const StoredIndex> attach(std::shared_ptr<DeviceStore> store,
                                                    std::uint32_t slot);
+  /// As attach(), of the newest index that `node` serves; null: there is none.
+  static std::shared_ptr<const StoredIndex> find(const std::shared_ptr<DeviceStore>& store,
+                                                 std::uint32_t node);
+  /// As attach(), of what `node` serves of this very index; null: it does not lie there, or its
+  /// description is damaged, so that it is to be loaded again.
+  static std::shared_ptr<const StoredIndex> find(const std::shared_ptr<DeviceStore>& store,
+                                                 const layout::IndexDirectory& index,
+                                                 std::uint32_t node);
 
   const DeviceStore& store() const { return *store_; }
-  std::uint32_t slot() const { return slot_; }
-  const layout::DeviceIndex& entry() const { return entry_; }
+  std::uint32_t slot() const { return held_.slot; }
+  const layout::DeviceIndex& entry() const { return held_.entry; }
   const layout::Manifest& manifest() const { return manifest_; }
   const std::string& manifest_json() const { return description_.manifest_json; }
   /// Of the whole device.
   const layout::DeviceExtent& extent(std::uint32_t region) const {
-    return entry_.regions.at(region).extent;
+    return held_.entry.regions.at(region).extent;
   }
   /// Header and payload.
   std::span<std::byte> region(std::uint32_t region) const { return store_->bytes(extent(region)); }
@@ -42,27 +50,23 @@ class StoredIndex {
   void verify(unsigned threads, const std::function<void(std::uint64_t)>& on_chunk = {}) const;
 
  private:
-  StoredIndex(std::shared_ptr<DeviceStore> store, std::uint32_t slot, layout::DeviceIndex entry,
-              SlotHold hold);
+  struct Held {
+    std::uint32_t slot;
+    layout::DeviceIndex entry;
+    SlotHold hold;  ///< empty: it was removed, or another is there
+  };
+  StoredIndex(std::shared_ptr<DeviceStore> store, Held held, layout::DeviceDescription description);
+  static Held hold(DeviceStore& store, std::uint32_t slot, const layout::DeviceIndex& entry);
+  static std::shared_ptr<const StoredIndex> make(std::shared_ptr<DeviceStore> store, Held held,
+                                                 layout::DeviceDescription description);
   void require_regions() const;
 
   const std::shared_ptr<DeviceStore> store_;
-  const std::uint32_t slot_;
-  const layout::DeviceIndex entry_;
-  const SlotHold hold_;
+  const Held held_;
   const std::string source_;  ///< for messages
   const layout::DeviceDescription description_;
   const layout::Manifest manifest_;
 };
-
-/// The newest index that `wanted` takes, of those that `node` serves; empty: there is none.
-std::optional<std::uint32_t> find_stored(
-    const DeviceStore& store, std::uint32_t node,
-    const std::function<bool(std::uint32_t slot, const layout::DeviceIndex&)>& wanted = {});
-
-/// The slot that holds what `node` serves of this very index.
-std::optional<std::uint32_t> find_stored(const DeviceStore& store,
-                                         const layout::IndexDirectory& index, std::uint32_t node);
 
 /// Copies what `node` serves of the index to the device, makes it durable, reads it back for its
 /// checksums and enters it, under `name` (empty: that of the index's directory), cut to what a

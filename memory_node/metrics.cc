@@ -54,7 +54,11 @@ class StateCollector : public prometheus::Collectable {
     constexpr auto kGauge = MetricType::Gauge;
     const Sample samples[] = {
         {"serving", "1 while clients can attach", kGauge, serving ? 1.0 : 0.0},
-        {"loaded_bytes", "Verified payload bytes of the index", kGauge, read(state_.loaded_bytes)},
+        {"loaded_bytes", "Payload bytes that the load has read and checked", kGauge,
+         read(state_.loaded_bytes)},
+        {"verified_bytes",
+         "Of region_bytes, those that were checked: less than all while an attached index is",
+         kGauge, read(state_.verified_bytes)},
         {"regions", "Published regions", kGauge, regions},
         {"region_bytes", "Bytes of published regions", kGauge, bytes},
         {"tables", "Published and replaced tables in memory", kGauge,

@@ -23,6 +23,8 @@ struct NodeState {
   std::atomic<v1::State> state{v1::STATE_LOADING};
   std::atomic<std::uint64_t> loaded_bytes{0};
   std::atomic<std::uint64_t> total_bytes{0};
+  /// Of the published index: all that was loaded; of an attached one what was read through since.
+  std::atomic<std::uint64_t> verified_bytes{0};
   std::atomic<std::uint64_t> attaches{0};
   std::atomic<std::uint64_t> detaches{0};
   std::atomic<std::uint64_t> calls{0};

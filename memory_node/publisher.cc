@@ -55,10 +55,8 @@ std::shared_ptr<const RegionTable> Publisher::publish(const std::string& index,
     spdlog::info("published {}, generation {}{}",
                  index.empty() ? "'" + table->stored->entry().name + "'" : index, table->generation,
                  table->attached ? fmt::format(", attached in {:.3f} s", table->load_seconds) : "");
-    if (table->stored != nullptr) {
-      replace_stored(*table, before ? before->table.get() : nullptr);
-      if (table->attached) verify_in_background(table);
-    }
+    if (table->stored != nullptr) replace_stored(*table, before ? before->table.get() : nullptr);
+    verify(table);
     return table;
   } catch (...) {
     state_.loaded_bytes.store(loaded_before, kRelaxed);
@@ -79,6 +77,10 @@ std::shared_ptr<const Publication> Publisher::load(const std::string& index,
            (cancelled && cancelled());
   };
   publication->table = load_table(index, request);
+  if (publication->table->attached) {
+    state_.total_bytes.store(publication->table->total_bytes(), kRelaxed);
+    state_.loaded_bytes.store(publication->table->total_bytes(), kRelaxed);
+  }
   open_paths(*publication);
   return publication;
 }
@@ -108,15 +110,16 @@ void Publisher::replace_stored(const RegionTable& table, const RegionTable* befo
   std::erase(replaced_, now.generation);
 }
 
-void Publisher::verify_in_background(std::shared_ptr<const RegionTable> table) {
-  state_.loaded_bytes.store(0, kRelaxed);
-  state_.total_bytes.store(table->total_bytes(), kRelaxed);
+void Publisher::verify(std::shared_ptr<const RegionTable> table) {
+  verifier_ = {};  // nobody asks for the index before this one any more
+  state_.verified_bytes.store(table->attached ? 0 : table->total_bytes(), kRelaxed);
+  if (!table->attached) return;
   verifier_ = std::jthread([this, table = std::move(table)](const std::stop_token& ended) {
     try {
       // One thread: searches have the rest of the machine.
       table->stored->verify(1, [this, &ended](std::uint64_t bytes) {
         if (ended.stop_requested()) throw LoadStopped();
-        state_.loaded_bytes.fetch_add(bytes, kRelaxed);
+        state_.verified_bytes.fetch_add(bytes, kRelaxed);
       });
       spdlog::info("verified: generation {} is what was stored", table->generation);
     } catch (const LoadStopped&) {

@@ -60,7 +60,8 @@ class Publisher {
                                                 const LoadRequest& request);
   void open_paths(Publication& publication) const;
   void replace_stored(const RegionTable& table, const RegionTable* before);
-  void verify_in_background(std::shared_ptr<const RegionTable> table);
+  /// Of an attached table, in the background.
+  void verify(std::shared_ptr<const RegionTable> table);
 
   NodeState& state_;
   const PublisherOptions options_;

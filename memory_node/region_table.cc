@@ -100,8 +100,8 @@ std::shared_ptr<const RegionTable> stored_table(std::shared_ptr<const device::St
 std::shared_ptr<const RegionTable> store_or_attach(const layout::IndexDirectory& index,
                                                    const LoadRequest& request,
                                                    Clock::time_point start) {
-  if (const auto slot = device::find_stored(*request.device, index, request.node)) {
-    return stored_table(device::StoredIndex::attach(request.device, *slot), true, start);
+  if (auto stored = device::StoredIndex::find(request.device, index, request.node)) {
+    return stored_table(std::move(stored), true, start);
   }
   return stored_table(
       device::store_index(request.device, index, request.node, "", load_options(request)), false,
@@ -141,14 +141,14 @@ std::shared_ptr<const RegionTable> load_index(const layout::IndexDirectory& inde
 
 std::shared_ptr<const RegionTable> attach_newest(const LoadRequest& request) {
   const auto start = Clock::now();
-  const auto slot = device::find_stored(*request.device, request.node);
-  if (!slot) {
+  auto stored = device::StoredIndex::find(request.device, request.node);
+  if (stored == nullptr) {
     throw Error(
         "{} holds no index of node {}: name one with --index, or put one there with "
         "'farvec devices load'",
         request.device->memory().path(), request.node);
   }
-  return stored_table(device::StoredIndex::attach(request.device, *slot), true, start);
+  return stored_table(std::move(stored), true, start);
 }
 
 }  // namespace farvec::memory_node

@@ -102,6 +102,7 @@ grpc::Status Service::Describe(grpc::ServerContext*, const v1::DescribeRequest*,
   response->set_backing(std::string(to_string(options_.backing)));
   response->set_loaded_bytes(state_.loaded_bytes.load(kRelaxed));
   response->set_total_bytes(state_.total_bytes.load(kRelaxed));
+  response->set_verified_bytes(state_.verified_bytes.load(kRelaxed));
   if (const auto now = state_.publications.current()) describe_regions(*now->table, *response);
   return grpc::Status::OK;
 }

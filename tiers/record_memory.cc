@@ -100,8 +100,8 @@ RegionSetPointer IndexRecords::map_stored(const std::string& path) const {
         directory_.path().string(), directory_.manifest().memory_nodes(), path);
   }
   const auto store = device::open_store(path);
-  const auto slot = device::find_stored(*store, directory_, 0);
-  if (!slot) {
+  auto stored = device::StoredIndex::find(store, directory_, 0);
+  if (stored == nullptr) {
     throw Error(
         "{} does not hold the index '{}': 'farvec devices load --index {} {}' puts it there", path,
         directory_.path().string(), directory_.path().string(), path);
@@ -111,7 +111,7 @@ RegionSetPointer IndexRecords::map_stored(const std::string& path) const {
     transport::RegionSet regions;
   };
   auto held = std::make_shared<Held>();
-  held->index = device::StoredIndex::attach(store, *slot);
+  held->index = std::move(stored);
   held->regions.push_back(
       transport::MappedRegion::borrow(held->index->region(layout::kRecordsRegion)));
   return {held, &held->regions};

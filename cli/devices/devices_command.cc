@@ -114,16 +114,17 @@ void load(const DevicesArguments& arguments) {
                 index.manifest().memory_nodes() - 1);
   }
   const auto store = device::open_store(arguments.path, writer(arguments));
-  const auto slot = device::find_stored(*store, index, arguments.node);
   const layout::LoadOptions options{.threads = arguments.threads, .quiet = arguments.quiet};
-  const auto stored =
-      slot ? device::StoredIndex::attach(store, *slot)
-           : device::store_index(store, index, arguments.node, arguments.name, options);
+  auto stored = device::StoredIndex::find(store, index, arguments.node);
+  const bool already = stored != nullptr;
+  if (!already) {
+    stored = device::store_index(store, index, arguments.node, arguments.name, options);
+  }
   if (arguments.json) {
     fmt::print("{}\n", to_json(look_into(arguments.path)).dump(2));
   } else {
     fmt::print("{} lies on {}{}, {} bytes\n", index_name(stored->entry()), arguments.path,
-               slot ? " already" : "", grouped(stored->entry().taken_bytes()));
+               already ? " already" : "", grouped(stored->entry().taken_bytes()));
   }
 }
 

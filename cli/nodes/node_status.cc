@@ -144,6 +144,12 @@ const char* state_word(memory_v1::State state) {
   }
 }
 
+std::uint64_t region_bytes(const memory_v1::DescribeResponse& describe) {
+  std::uint64_t sum = 0;
+  for (const auto& region : describe.regions()) sum += region.bytes();
+  return sum;
+}
+
 std::string text_of(const std::string& address, const MemoryNodeAnswers& answers,
                     const Json& facts) {
   const auto& [describe, stats] = answers;
@@ -153,6 +159,11 @@ std::string text_of(const std::string& address, const MemoryNodeAnswers& answers
     add_line(text, "loading",
              fmt::format("{} of {}", megabytes(describe.loaded_bytes()),
                          megabytes(describe.total_bytes())));
+  }
+  if (describe.verified_bytes() < region_bytes(describe)) {
+    add_line(text, "verified",
+             fmt::format("{} of {}", megabytes(describe.verified_bytes()),
+                         megabytes(region_bytes(describe))));
   }
   add_line(text, "uptime", duration_text(stats.uptime_seconds()));
   if (facts.contains("index")) {
@@ -217,6 +228,7 @@ NodeStatus status_of(const std::string& address, const MemoryNodeAnswers& answer
            {"uptime_seconds", stats.uptime_seconds()},
            {"loaded_bytes", describe.loaded_bytes()},
            {"total_bytes", describe.total_bytes()},
+           {"verified_bytes", describe.verified_bytes()},
            {"backing", describe.backing()},
            {"publications", stats.publications()},
            {"tables", stats.tables()},

@@ -7,6 +7,7 @@ export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/r
 option() { sed -n "s/.*lab\.$1=\([^ ]*\).*/\1/p" /proc/cmdline; }
 
 GUEST="$(option guest)"
+DEVICE="" SELF="" PEER=""
 SHARE=/mnt/lab
 
 # One guest talks to itself through a pair of virtual devices; two through QEMU's wire.
@@ -34,28 +35,28 @@ bring_up_network() {
 # first_of FIELD: of the JSON that ndctl prints.
 first_of() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p" | head -n 1; }
 
-# devdax REGION: the device of the region's namespace, which is put into that mode, or made.
+# devdax PROVIDER: the device of the first namespace on this provider's bus, which is put into that
+# mode, or made in the bus's region. What the kernel knows of its pages lies in DRAM: on the device,
+# the default, two guests would write theirs over each other's. A call of ndctl takes a second here.
 devdax() {
-  local device namespace
-  device="$(ndctl list -N -r "$1" | first_of chardev)"
+  local found device namespace
+  found="$(ndctl list -RN -b "$1")"
+  device="$(first_of chardev <<<"$found")"
   if [ -z "$device" ]; then
-    namespace="$(ndctl list -N -r "$1" | first_of dev)"
-    ndctl create-namespace -m devdax -f ${namespace:+-e "$namespace"} -r "$1" >&2
-    device="$(ndctl list -N -r "$1" | first_of chardev)"
+    namespace="$(grep -o '"dev":"namespace[^"]*"' <<<"$found" | first_of dev)"
+    device="$(ndctl create-namespace -m devdax --map mem -f ${namespace:+-e "$namespace"} \
+      -r "$(grep -o '"dev":"region[^"]*"' <<<"$found" | first_of dev)" | first_of chardev)"
   fi
   [ -n "$device" ] && echo "/dev/$device"
 }
-
-# region_of PROVIDER: the first region of the bus of this provider.
-region_of() { ndctl list -R -b "$1" | first_of dev; }
 
 # CXL memory has no region until somebody makes one, again after each boot; its namespace is found
 # again by its labels.
 bring_up_memory() {
   cxl create-region -t pmem -m -d decoder0.0 -w 1 mem0 >&2
   export FARVEC_LAB_NVDIMM FARVEC_LAB_CXL
-  FARVEC_LAB_NVDIMM="$(devdax "$(region_of ACPI.NFIT)")"
-  FARVEC_LAB_CXL="$(devdax "$(region_of CXL)")"
+  FARVEC_LAB_NVDIMM="$(devdax ACPI.NFIT)"
+  FARVEC_LAB_CXL="$(devdax CXL)"
   echo "lab: NVDIMM $FARVEC_LAB_NVDIMM, CXL $FARVEC_LAB_CXL"
 }
 
@@ -75,7 +76,7 @@ run_job() {
 }
 
 ulimit -l unlimited
-bring_up_network
+if [ "$(option rdma)" = 1 ]; then bring_up_network; fi
 if [ "$(option pmem)" != 0 ]; then bring_up_memory; fi
 touch "$SHARE/ready"
 while true; do

@@ -5,10 +5,10 @@
 # the host writes inbox/N, the guest's agent runs it into outbox/N.out and then writes
 # outbox/N.status.
 LAB="$ROOT/build/lab"
-LAB_MODULES=(virtio_pci virtio_net 9p 9pnet_virtio overlay crc32_generic veth ib_uverbs rdma_ucm
-  rdma_rxe sch_netem)
+LAB_MODULES=(virtio_pci 9p 9pnet_virtio overlay)
+LAB_RDMA_MODULES=(virtio_net crc32_generic veth ib_uverbs rdma_ucm rdma_rxe sch_netem)
 LAB_PMEM_MODULES=(nfit nd_pmem dax_pmem device_dax kmem cxl_acpi cxl_pci cxl_mem cxl_pmem)
-LAB_BOOT_SECONDS=120
+LAB_BOOT_SECONDS="${FARVEC_LAB_BOOT_SECONDS:-240}"
 
 kernel_package() {
   apt-cache depends linux-image-amd64 2>/dev/null | awk '/Depends:/ { print $2; exit }'
@@ -17,7 +17,7 @@ kernel_package() {
 # fetch_kernel: the kernel that Debian's meta package stands for, below build/lab/kernel.
 fetch_kernel() {
   local package
-  [ ! -e "$LAB/kernel/done" ] || return 0
+  [ ! -e "$LAB/kernel/vmlinux" ] || return 0
   package="$(kernel_package)"
   if [ -z "$package" ] && [ "$(id -u)" -eq 0 ]; then
     timeout 600 apt-get -o Acquire::Retries=3 update >&2
@@ -32,7 +32,19 @@ fetch_kernel() {
   dpkg -x "$LAB/kernel/"*.deb "$LAB/kernel"
   rm "$LAB/kernel/"*.deb
   depmod -b "$LAB/kernel" "$(kernel_version)"
-  touch "$LAB/kernel/done"
+  unpack_kernel
+}
+
+# unpack_kernel: the ELF file inside the package's image, which QEMU starts as it is: emulated, the
+# image takes longer to unpack itself than the kernel to boot.
+unpack_kernel() {
+  local image start
+  image="$LAB/kernel/boot/vmlinuz-$(kernel_version)"
+  start="$(LC_ALL=C grep -obUaP -m 1 '\xfd7zXZ(?=\x00)' "$image" | head -n 1)"
+  [ -n "$start" ] || die "$image is not compressed by xz, as Debian's kernels are"
+  tail -c +$((${start%%:*} + 1)) "$image" | xz --decompress --single-stream --stdout \
+    >"$LAB/kernel/.vmlinux" || true # what follows the stream is not xz's
+  mv "$LAB/kernel/.vmlinux" "$LAB/kernel/vmlinux"
 }
 
 kernel_version() { basename "$LAB/kernel/lib/modules/"*; }
@@ -41,7 +53,8 @@ kernel_version() { basename "$LAB/kernel/lib/modules/"*; }
 # loading.
 module_files() {
   local module
-  for module in "${LAB_MODULES[@]}" ${PMEM:+"${LAB_PMEM_MODULES[@]}"}; do
+  for module in "${LAB_MODULES[@]}" ${RDMA:+"${LAB_RDMA_MODULES[@]}"} \
+    ${PMEM:+"${LAB_PMEM_MODULES[@]}"}; do
     # Not by this machine's own rules: ndctl's package has one for libnvdimm.
     modprobe --config /dev/null --dirname "$LAB/kernel" --set-version "$(kernel_version)" \
       --show-depends "$module" |
@@ -115,14 +128,21 @@ wire() {
 LAB_NVDIMM_LABEL_MIB=2
 LAB_CXL_LABEL_MIB=1
 
-# make_images FOLDER: the bytes of both devices, unless they are there. Labels of CXL memory name a
-# region that is made anew with each boot: a namespace is made over the same bytes again.
+# images_folder GUEST
+images_folder() { echo "${IMAGES:-$(guest_folder "$1")/images}"; }
+
+# make_images GUEST: the bytes of its devices, unless they are there. Labels of CXL memory name a
+# region that is made anew with each boot: a namespace is made over the same bytes again. Of two
+# guests, the second one has the CXL memory of the first, and labels of its own.
 make_images() {
-  rm -f "$1/cxl-labels"
-  mkdir -p "$1"
-  [ -e "$1/nvdimm" ] || truncate -s $((PMEM + LAB_NVDIMM_LABEL_MIB))M "$1/nvdimm"
-  [ -e "$1/cxl" ] || truncate -s "$PMEM"M "$1/cxl"
-  truncate -s "$LAB_CXL_LABEL_MIB"M "$1/cxl-labels"
+  local folder
+  folder="$(images_folder "$1")"
+  rm -f "$folder/cxl-labels"
+  mkdir -p "$folder"
+  [ "$1" = 0 ] || ln -sf "$(images_folder 0)/cxl" "$folder/cxl"
+  [ -e "$folder/nvdimm" ] || truncate -s $((PMEM + LAB_NVDIMM_LABEL_MIB))M "$folder/nvdimm"
+  [ -e "$folder/cxl" ] || truncate -s "$PMEM"M "$folder/cxl"
+  truncate -s "$LAB_CXL_LABEL_MIB"M "$folder/cxl-labels"
 }
 
 # memory_devices FOLDER: QEMU's arguments for them; nothing without --pmem. With one root port QEMU
@@ -141,27 +161,27 @@ memory_devices() {
     "-M cxl-fmw.0.targets.0=cxl.1,cxl-fmw.0.size=4G"
 }
 
+# no_timer_check: on a busy machine the emulated timer is late, for which the kernel would end.
 start_guest() {
-  local folder images machine=q35 memory="$MEMORY" accel=tcg,thread=multi
+  local folder machine=q35 memory="$MEMORY" accel=tcg,thread=multi
   folder="$(guest_folder "$1")"
   rm -rf "$folder"
   mkdir -p "$folder/share/inbox" "$folder/share/outbox" "$folder/share/out"
   [ "$ACCEL" = tcg ] || accel=kvm
-  images="${IMAGES:-$folder/images}"
   if [ -n "$PMEM" ]; then
-    make_images "$images"
+    make_images "$1"
     machine=q35,nvdimm=on,cxl=on
     memory="${MEMORY}M,slots=4,maxmem=$((MEMORY + 4 * PMEM + 1024))M"
   fi
   # shellcheck disable=SC2046
-  setsid qemu-system-x86_64 -accel "$accel" -cpu max -machine "$machine" -smp 2 -m "$memory" \
-    -nographic -no-reboot -nodefaults -serial "file:$folder/console.log" \
-    -kernel "$LAB/kernel/boot/vmlinuz-$(kernel_version)" -initrd "$LAB/initramfs.gz" \
-    -append "console=ttyS0 quiet panic=-1 lab.guest=$1 lab.guests=$GUESTS lab.delay=${DELAY:-0} \
-lab.pmem=${PMEM:-0} lab.root=$(realpath "$ROOT")" \
+  setsid qemu-system-x86_64 -accel "$accel" -cpu max -machine "$machine" -smp "$PROCESSORS" \
+    -m "$memory" -nographic -no-reboot -nodefaults -serial "file:$folder/console.log" \
+    -kernel "$LAB/kernel/vmlinux" -initrd "$LAB/initramfs.gz" \
+    -append "console=ttyS0 quiet panic=-1 no_timer_check lab.guest=$1 lab.guests=$GUESTS lab.delay=${DELAY:-0} \
+lab.pmem=${PMEM:-0} lab.rdma=${RDMA:+1} lab.root=$(realpath "$ROOT")" \
     -virtfs "local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap" \
     -virtfs "local,path=$folder/share,mount_tag=share,security_model=none" \
-    $(wire "$1") $(memory_devices "$images") >"$folder/qemu.log" 2>&1 </dev/null &
+    $(wire "$1") $(memory_devices "$(images_folder "$1")") >"$folder/qemu.log" 2>&1 </dev/null &
   echo $! >"$folder/pid"
 }
 

@@ -11,13 +11,17 @@
 #   --accel tcg|kvm  kvm is faster, and nothing here turns it on by itself [tcg]
 #   --guest          use guests even when this machine has RDMA
 #   --memory MIB     of each guest [3072]
-#   --pmem MIB       one guest with an NVDIMM and a CXL device of so many MIB each, both in devdax
-#                    mode: FARVEC_LAB_NVDIMM and FARVEC_LAB_CXL name them [none]
+#   --processors N   of each guest [2]
+#   --pmem MIB       an NVDIMM and a CXL device of so many MIB each, both in devdax mode:
+#                    FARVEC_LAB_NVDIMM and FARVEC_LAB_CXL name them. Two guests share the CXL
+#                    device, and have an NVDIMM each [none]
+#   --no-rdma        a guest without an RDMA device, which boots faster
 #   --images FOLDER  where their bytes are, which outlive the guest: another run goes on with them
 #                    [the guest's own, new each time]
 # COMMAND starts in the folder it was given in; what it writes is lost, except below $FARVEC_LAB_OUT.
 # A guest sees this checkout wherever it is, but nothing else that is below the machine's /tmp, /run
 # or /dev: it has its own.
+# FARVEC_LAB_BOOT_SECONDS, how long a guest may take to boot [240], is for machines that are very busy.
 # Environment of COMMAND: FARVEC_LAB_GUEST (0 or 1), FARVEC_LAB_SELF and FARVEC_LAB_PEER (addresses
 # of this and the other guest's RDMA device; the same with one guest), FARVEC_LAB_OUT; in a guest
 # FARVEC_LAB_LINK, the network device below its RDMA device, which COMMAND may switch off.
@@ -25,9 +29,9 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 source "$ROOT/scripts/lab/guest.sh"
 
-GUESTS=1 DELAY="" TIMEOUT=600 ACCEL=tcg FORCE_GUEST="" MEMORY=3072 PMEM="" IMAGES=""
+GUESTS=1 DELAY="" TIMEOUT=600 ACCEL=tcg FORCE_GUEST="" MEMORY=3072 PROCESSORS=2 PMEM="" IMAGES="" RDMA=yes
 
-usage() { sed -n '2,26s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '2,30s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
 
 host_has_rdma() {
   [ -z "$FORCE_GUEST" ] && [ "$GUESTS" = 1 ] && [ -z "$DELAY" ] &&
@@ -81,7 +85,9 @@ while [ $# -gt 0 ]; do
     --timeout) TIMEOUT="$2"; shift 2 ;;
     --accel) ACCEL="$2"; shift 2 ;;
     --memory) MEMORY="$2"; shift 2 ;;
+    --processors) PROCESSORS="$2"; shift 2 ;;
     --pmem) PMEM="$2" FORCE_GUEST=yes; shift 2 ;;
+    --no-rdma) RDMA="" FORCE_GUEST=yes; shift ;;
     --images) IMAGES="$2"; shift 2 ;;
     --guest) FORCE_GUEST=yes; shift ;;
     --) shift; break ;;
@@ -97,7 +103,11 @@ case "$PMEM:$IMAGES" in
   :) ;;
   :*) die "--images needs --pmem" ;;
   *[!0-9]*:*) die "--pmem takes a number of MiB, not '$PMEM'" ;;
-  *) [ "$GUESTS:$((PMEM % 256))" = 1:0 ] || die "--pmem takes one guest and a multiple of 256 MiB" ;;
+  *:?*) [ "$GUESTS" = 1 ] || die "--images takes one guest" ;;
+esac
+case "$((${PMEM:-0} % 256))" in
+  0) ;;
+  *) die "--pmem takes a multiple of 256 MiB" ;;
 esac
 
 case "$ACTION" in

@@ -1,14 +1,17 @@
 #!/usr/bin/env bash
-# Power that goes while indexes are loaded and removed: a guest with an NVDIMM and a CXL device is
-# killed at random moments and booted again with the same memory, CUTS times.
+# Power that goes while devices are formatted, loaded, published to and freed: a guest with an NVDIMM
+# and a CXL device is killed at random moments, CUTS times. Each boot holds both devices against what
+# was being done to them when power went, and is then the one that is cut.
 #   power_test.sh BIN_DIR [CUTS]
 # QEMU's memory is the host's: whatever a processor has stored outlives the guest. What caches lose is
 # tested without a guest (tests/unit/device).
 set -euo pipefail
 BIN="$1"
 CUTS="${2:-3}"
-HERE="$(realpath "$(dirname "${BASH_SOURCE[0]}")")"
-ROOT="$(realpath "$HERE/../..")"
+# Power goes behind so many begins and ends of steps at most, and so many milliseconds more.
+MOST_MARKS=8 MOST_MS=1500
+PATIENCE="${FARVEC_LAB_BOOT_SECONDS:-300}" # for whatever a guest does, in seconds
+ROOT="$(realpath "$(dirname "${BASH_SOURCE[0]}")/../..")"
 LAB="$ROOT/scripts/lab/lab.sh"
 FOLDER="$(mktemp -d "$ROOT/build/power-XXXXXX")"
 GUEST="$ROOT/build/lab/guest0"
@@ -19,29 +22,58 @@ clean_up() {
 trap clean_up EXIT
 
 IMAGES=/usr/share/datasets/fashion-mnist/t10k-images-idx3-ubyte.gz
-for rows in a:500 b:4000; do
+for rows in a:400 b:700 c:1000 p:800; do
   name="${rows%%:*}"
   "$BIN/farvec" dataset sample "$IMAGES" "$FOLDER/$name.u8bin" --rows "0:${rows#*:}" --quiet
   "$BIN/farvec" build graph --data "$FOLDER/$name.u8bin" --metric l2 --degree 16 --list 32 --quiet \
     --out "$FOLDER/$name"
 done
+"$BIN/farvec" place --index "$FOLDER/p" --nodes 2 >/dev/null
+touch "$FOLDER/journal"
 
-lab() { "$LAB" "$1" --pmem 256 --images "$FOLDER/images" --timeout 400 "${@:2}"; }
+lab() {
+  "$LAB" "$1" --pmem 256 --no-rdma --processors 1 --memory 1024 --images "$FOLDER/images" \
+    --timeout $((2 * PATIENCE)) "${@:2}"
+}
+# shellcheck disable=SC2016  # the guest's own names
+LIFE='exec "$0/device_life" "$1" "$1/journal" "$FARVEC_LAB_OUT/journal" \
+  "$FARVEC_LAB_NVDIMM" "$FARVEC_LAB_CXL"'
 
-for ((cut = 0; cut <= CUTS; ++cut)); do
+# live: boots, and returns once both devices were found to be sound and are written again.
+live() {
+  local end=$((SECONDS + PATIENCE))
   lab up
-  lab run -- "$HERE/power_guest.sh" "$BIN" "$FOLDER" >"$FOLDER/log" 2>&1 &
-  job=$!
-  end=$((SECONDS + 300))
-  until [ -e "$GUEST/share/out/checked" ]; do
-    kill -0 "$job" 2>/dev/null && [ "$SECONDS" -lt "$end" ] || { cat "$FOLDER/log"; exit 1; }
-    sleep 0.2
+  lab run -- bash -c "$LIFE" "$BIN" "$FOLDER" >"$FOLDER/log" 2>&1 &
+  JOB=$!
+  until grep -q "^checked" "$GUEST"/share/outbox/*.out 2>/dev/null; do
+    kill -0 "$JOB" 2>/dev/null && [ "$SECONDS" -lt "$end" ] || { cat "$FOLDER/log"; exit 1; }
+    sleep 0.1
   done
-  [ "$cut" -eq 0 ] || grep -q "^sound: " "$GUEST"/share/outbox/*.out
-  [ "$cut" -eq "$CUTS" ] || sleep "$((RANDOM % 20)).$((RANDOM % 1000))"
+}
+
+# cut_power MARKS MS: behind so many marks of the journal, and so many milliseconds.
+cut_power() {
+  local end=$((SECONDS + PATIENCE))
+  until [ "$(wc -l 2>/dev/null <"$GUEST/share/out/journal" || echo 0)" -ge "$1" ]; do
+    [ "$SECONDS" -lt "$end" ] || { cat "$FOLDER/log"; exit 1; }
+    sleep 0.05
+  done
+  sleep "$(printf '%d.%03d' $(($2 / 1000)) $(($2 % 1000)))"
+  kill -0 "$JOB" 2>/dev/null || { cat "$FOLDER/log"; exit 1; } # what it did has failed
   kill -KILL "$(cat "$GUEST/pid")"
-  wait "$job" || true
-  cp "$GUEST"/share/outbox/*.out "$FOLDER/last.out"
-  grep "^sound: " "$FOLDER/last.out" | sed "s/^/after cut $cut: /" || true
+  wait "$JOB" || true
+  cat "$GUEST/share/out/journal" >>"$FOLDER/journal"
+}
+
+live
+for ((cut = 1; cut <= CUTS; ++cut)); do
+  marks=$((1 + RANDOM % MOST_MARKS)) ms=$((RANDOM % MOST_MS))
+  cut_power "$marks" "$ms"
+  start=$SECONDS
+  live
+  sed -n "s/^cut: /cut $cut, $ms ms behind mark $marks, boot and check $((SECONDS - start)) s: /p" \
+    "$GUEST"/share/outbox/*.out
 done
-echo "power went $CUTS times: every index that was listed was whole, no space was lost"
+cut_power 1 0
+echo "power went $CUTS times: each device was as before or as after what was being done to it," \
+  "every index that was listed was whole, no space was lost"

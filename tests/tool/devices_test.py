@@ -1,5 +1,6 @@
 """Memory devices: formatted, loaded, searched, served, damaged; files stand for them here."""
 import json
+import os
 import random
 import signal
 import subprocess
@@ -140,6 +141,33 @@ class Devices(DaemonTest):
                 self.assertEqual(now_free, free)
         self.assertGreater(killed, 0)
         self.must_pass(self.load("big"))
+
+    def test_steps_that_are_killed_are_done_or_not(self):
+        """As tests/pmem/power_test.sh, which takes a guest's power away; here its process is killed."""
+        for rows, name in enumerate("abcp", 1):
+            data = write_vectors(self.folder / f"rows-{name}", self.rows(200 * rows))
+            self.must_pass(self.build(data, out=name))
+        self.must_pass(farvec("place", "--index", self.folder / "p", "--nodes", 2,
+                              "--extent-bytes", 4096))
+        devices = [self.folder / name for name in ("one", "two")]
+        for device in devices:
+            device.write_bytes(b"")
+            os.truncate(device, 32 * UNIT)
+        journal, new = self.folder / "journal", self.folder / "new"
+        journal.write_text("")
+        chance = random.Random(7)
+        for _ in range(12):
+            new.write_text("")
+            life = subprocess.Popen([BIN / "device_life", self.folder, journal, new, *devices],
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            said = next((line for line in life.stdout if line == "checked\n"), None)
+            time.sleep(chance.uniform(0, 0.2))
+            life.kill()
+            _, error = life.communicate()
+            self.assertEqual(said, "checked\n", error)
+            self.assertEqual(error, "", "a step failed")
+            journal.write_text(journal.read_text() + new.read_text())
+        self.assertIn("done", journal.read_text())
 
     def test_damage_is_named(self):
         self.format()

@@ -65,17 +65,20 @@ TEST_F(StoredIndexTest, HasTheBytesOfTheDirectory) {
 
 TEST_F(StoredIndexTest, IsFoundByWhatItIs) {
   const auto store = open_writer(medium_);
-  EXPECT_EQ(find_stored(*store, directory("first"), 0), std::nullopt);
-  EXPECT_EQ(find_stored(*store, 0), std::nullopt);
+  const auto slot_of = [](const std::shared_ptr<const StoredIndex>& found) {
+    return found ? std::optional(found->slot()) : std::nullopt;
+  };
+  EXPECT_EQ(slot_of(StoredIndex::find(store, directory("first"), 0)), std::nullopt);
+  EXPECT_EQ(slot_of(StoredIndex::find(store, 0)), std::nullopt);
   const std::uint32_t first = put(store, "first", "same")->slot();
   const std::uint32_t second = put(store, "second", "same")->slot();
-  EXPECT_EQ(find_stored(*store, directory("first"), 0), first);
-  EXPECT_EQ(find_stored(*store, directory("second"), 0), second);
-  EXPECT_EQ(find_stored(*store, directory("first"), 1), std::nullopt);
-  EXPECT_EQ(find_stored(*store, 0), second) << "the newest";
+  EXPECT_EQ(slot_of(StoredIndex::find(store, directory("first"), 0)), first);
+  EXPECT_EQ(slot_of(StoredIndex::find(store, directory("second"), 0)), second);
+  EXPECT_EQ(slot_of(StoredIndex::find(store, directory("first"), 1)), std::nullopt);
+  EXPECT_EQ(slot_of(StoredIndex::find(store, 0)), second) << "the newest";
   EXPECT_TRUE(store->remove(first));
   EXPECT_EQ(put(store, "first", "same")->slot(), first);
-  EXPECT_EQ(find_stored(*store, 0), first);
+  EXPECT_EQ(slot_of(StoredIndex::find(store, 0)), first);
 }
 
 TEST_F(StoredIndexTest, AnyDamagedChunkIsNamed) {
@@ -104,7 +107,7 @@ TEST_F(StoredIndexTest, ADamagedDescriptionIsLoadedAgain) {
   store->bytes(stored->entry().description)[30] ^= std::byte{1};
   EXPECT_THAT(tests::message_of([&] { (void)StoredIndex::attach(store, stored->slot()); }),
               HasSubstr("the description of 'first' is damaged"));
-  EXPECT_EQ(find_stored(*store, directory("first"), 0), std::nullopt);
+  EXPECT_EQ(StoredIndex::find(store, directory("first"), 0), nullptr);
 }
 
 TEST_F(StoredIndexTest, SharesOfAPlacedIndexLieSideBySide) {
@@ -122,7 +125,7 @@ TEST_F(StoredIndexTest, SharesOfAPlacedIndexLieSideBySide) {
     directory("placed").load_share(0, node, expected, {.threads = 1, .quiet = true});
     EXPECT_TRUE(std::ranges::equal(stored->region(0), expected)) << node;
   }
-  EXPECT_EQ(find_stored(*store, directory("placed"), 1), 1u);
+  EXPECT_EQ(StoredIndex::find(store, directory("placed"), 1)->slot(), 1u);
 }
 
 TEST_F(StoredIndexTest, AnIndexThatDoesNotFitChangesNothing) {
@@ -151,7 +154,7 @@ TEST_F(StoredIndexTest, UnsafeShutdownsAreADoubtUntilSomebodyTrusts) {
               HasSubstr("counts 2 unsafe shutdowns, 0 when it was last known to be whole"));
   DeviceStore::open(std::make_unique<FailingMemory>(medium_), MemoryAccess::read_write, true)
       ->trust();
-  EXPECT_EQ(find_stored(*open_writer(medium_), 0), 0u);
+  EXPECT_EQ(StoredIndex::find(open_writer(medium_), 0)->slot(), 0u);
 }
 
 /// What a writer does to a device, step by step, and the names that lie there behind each.

@@ -278,9 +278,12 @@ class StoredPublisherTest : public PublisherTest {
     }
     return found;
   }
+  std::uint64_t attached_bytes() const {
+    return state_.publications.current()->table->total_bytes();
+  }
   void await_verified() const {
     const auto end = std::chrono::steady_clock::now() + 20s;
-    while (state_.loaded_bytes < state_.total_bytes && state_.damaged == 0 &&
+    while (state_.verified_bytes < attached_bytes() && state_.damaged == 0 &&
            std::chrono::steady_clock::now() < end) {
       std::this_thread::sleep_for(1ms);
     }
@@ -309,9 +312,24 @@ TEST_F(StoredPublisherTest, AttachesWhatLiesThere) {
     EXPECT_TRUE(std::ranges::equal(mapped.bytes(), expected.span())) << region.kind;
   }
   await_verified();
+  EXPECT_EQ(state_.verified_bytes, attached_bytes());
   EXPECT_EQ(state_.damaged, 0u);
   EXPECT_THAT(names(), testing::ElementsAre("first"));
   EXPECT_EQ(attach().regions(1).offset(), table->regions[1].backing->descriptor_offset());
+}
+
+TEST_F(StoredPublisherTest, VerifyingIsNotLoading) {
+  start_on_device();
+  EXPECT_EQ(state_.verified_bytes, attached_bytes()) << "a load has checked everything";
+  end();
+  start_on_device();
+  EXPECT_EQ(state_.loaded_bytes, state_.total_bytes);
+  EXPECT_EQ(state_.total_bytes, attached_bytes());
+  ASSERT_TRUE(load(second_).ok());  // beside what is being verified
+  EXPECT_EQ(state_.loaded_bytes, state_.total_bytes);
+  EXPECT_EQ(state_.verified_bytes, attached_bytes());
+  await_verified();
+  EXPECT_EQ(state_.verified_bytes, attached_bytes()) << "nobody counts the replaced index any more";
 }
 
 TEST_F(StoredPublisherTest, WithoutAnIndexServesTheNewest) {
