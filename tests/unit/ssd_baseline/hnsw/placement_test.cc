@@ -67,7 +67,7 @@ class FirstPagePolicy final : public PlacementPolicy {
 TEST_F(PlacementTest, APolicyOfSomebodyElseIsAskedAgainWhenThePageIsFull) {
   run_on_pages(hnsw_->store(), [&](PageFetcher& fetcher) {
     FirstPagePolicy policy;
-    HnswWriter writer(*hnsw_, fetcher, {.placement = &policy});
+    HnswWriter writer(*hnsw_, fetcher, {.reads = {}, .placement = &policy});
     for (NodeId id = 0; id < 10; ++id) delete_id(writer, id);
     run_vacuum(*hnsw_, fetcher);
     policy.full = true;
