@@ -137,7 +137,7 @@ std::shared_ptr<const StoredIndex> StoredIndex::make(std::shared_ptr<DeviceStore
       new StoredIndex(std::move(store), std::move(held), std::move(description)));
 }
 
-std::shared_ptr<const StoredIndex> StoredIndex::attach(std::shared_ptr<DeviceStore> store,
+std::shared_ptr<const StoredIndex> StoredIndex::attach(const std::shared_ptr<DeviceStore>& store,
                                                        std::uint32_t slot) {
   const auto entry = store->directory().slots.at(slot);
   if (!entry) throw Error("{} has no index {} any more", store->memory().path(), slot);

@@ -21,7 +21,7 @@ class StoredIndex {
   /// Takes the index of a slot: its description, its manifest and its regions' headers are checked,
   /// their payload is not (verify()), so that this takes as long for a large index as for a small
   /// one. Throws Error naming the device and what does not fit.
-  static std::shared_ptr<const StoredIndex> attach(std::shared_ptr<DeviceStore> store,
+  static std::shared_ptr<const StoredIndex> attach(const std::shared_ptr<DeviceStore>& store,
                                                    std::uint32_t slot);
   /// As attach(), of the newest index that `node` serves; null: there is none.
   static std::shared_ptr<const StoredIndex> find(const std::shared_ptr<DeviceStore>& store,
