@@ -37,11 +37,10 @@ void add_disk_options(Command& command, DiskArguments& arguments, bool lists) {
                                  "this is too small",
                                  list));
   command
-      .add_option(
-          "--search", arguments.search,
-          fmt::format("Slotted pages: best-first, beam (DiskANN's, W records a hop) or\n"
-                      "cache-aware (goes on with records in memory){}",
-                      list))
+      .add_option("--search", arguments.search,
+                  fmt::format("Slotted pages: best-first, beam (DiskANN's, W records a hop) or\n"
+                              "cache-aware (goes on with records in memory){}",
+                              list))
       .show_default();
   command
       .add_option(
