@@ -30,7 +30,9 @@ class RunbookFileTest : public ::testing::Test {
   }
 
  private:
-  const std::string path_ = ::testing::TempDir() + "runbook_file_test.yaml";
+  const std::string path_ = ::testing::TempDir() + "runbook_file_test." +
+                            ::testing::UnitTest::GetInstance()->current_test_info()->name() +
+                            ".yaml";
 };
 
 constexpr const char* kWhole = R"(

@@ -103,7 +103,8 @@ class RunbookRunTest : public ::testing::Test {
 
   const std::vector<float> rows_ = random_rows(kRows, 1);
   const std::vector<float> queries_ = random_rows(11, 2);
-  const std::string folder_ = ::testing::TempDir() + "runbook_run_test";
+  const std::string folder_ = ::testing::TempDir() + "runbook_run_test." +
+                              ::testing::UnitTest::GetInstance()->current_test_info()->name();
 };
 
 TEST_F(RunbookRunTest, AnExactIndexHasRecallOne) {
