@@ -376,8 +376,8 @@ Result<PagePin> PageFetcher::fetch(PageNumber page, Ticks deadline, FetchCounts&
     if (const Status status = state_->insist(wait, deadline, counts); !status.ok()) return status;
   }
   if (waiter.ready_count == 0) {
-    (void)state_->submit();  // what it says, the page says too
     const Ticks began = now_ticks();
+    (void)state_->submit();  // what it says, the page says too
     const Status status = state_->wait(waiter, 1, deadline);
     counts.waited += now_ticks() - began;
     if (!status.ok()) {
@@ -449,7 +449,9 @@ Status PageBatch::start(std::span<const PageNumber> pages, Ticks deadline, Fetch
     place.frame = nullptr;
     all &= state.fetcher.take_place(place, counts);
   }
+  const Ticks began = now_ticks();
   (void)state.fetcher.submit();  // what it says, the pages say too
+  counts.waited += now_ticks() - began;
   for (std::size_t i = 0; i < pages.size() && !all; ++i) {
     PageWait& place = state.places[i];
     if (place.linked()) continue;

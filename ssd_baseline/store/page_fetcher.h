@@ -18,7 +18,8 @@ struct FetchCounts {
   std::uint64_t asked = 0;   ///< pages
   std::uint64_t hits = 0;    ///< of them: in the buffer
   std::uint64_t joined = 0;  ///< of them: on their way already, for somebody else
-  Ticks waited = 0;          ///< suspended for pages that were missed
+  Ticks waited =
+      0;  ///< for pages that were missed: starting their reads, and suspended until they came
 };
 
 struct PageFetcherOptions {
