@@ -83,7 +83,9 @@ class DiskFolder final : public LogFolder {
   }
 
   void remove(const std::string& name) override {
-    if (unlink(file(name).c_str()) != 0) throw SystemError(errno, "removing '{}'", file(name));
+    if (unlink(file(name).c_str()) != 0 && errno != ENOENT) {
+      throw SystemError(errno, "removing '{}'", file(name));
+    }
   }
 
   void sync() override { sync_directory(path_); }

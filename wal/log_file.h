@@ -33,6 +33,7 @@ class LogFolder {
   virtual std::unique_ptr<LogFile> open(const std::string& name) = 0;
   /// In one step, in place of a file that has the name.
   virtual void rename(const std::string& from, const std::string& to) = 0;
+  /// Nothing to do when there is none: a removal whose sync failed is begun again.
   virtual void remove(const std::string& name) = 0;
   virtual void sync() = 0;
 };

@@ -126,9 +126,9 @@ void SegmentReader::look_at(std::span<const std::byte> bytes, Position position)
   for (std::size_t i = 0; i < bytes.size(); i += layout::kLogFrameAlignment) {
     std::uint64_t word = 0;
     std::memcpy(&word, bytes.data() + i, std::min(sizeof(word), bytes.size() - i));
-    if (word == 0) continue;
     const Position at = position + i;
-    torn_bytes_ = at + std::min(sizeof(word), bytes.size() - i) - position_;
+    if (word != 0) torn_bytes_ = at + std::min(sizeof(word), bytes.size() - i) - position_;
+    // Also where the word is zero: so begins the header of an empty record that leads its group.
     const auto frame = layout::decode_log_frame(bytes.subspan(i), at, seed_);
     if (frame && frame->group_begin() > position_) {
       refuse(position_, fmt::format("there is no sound record, and the one at offset {} was "

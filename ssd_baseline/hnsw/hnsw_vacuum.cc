@@ -1,6 +1,7 @@
 #include "ssd_baseline/hnsw/hnsw_vacuum.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "layout/store/store_page.h"
@@ -36,6 +37,15 @@ struct HnswVacuum::State {
         finder(graph, page_fetcher, wanted.reads),
         pins(page_fetcher, wanted.reads.mode) {}
 
+  ~State() { end(); }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  /// What another vacuum has erased may be somebody else's place by now: no two at a time.
+  bool begin() { return begun || (begun = hnsw.begin_vacuum()); }
+  void end() {
+    if (std::exchange(begun, false)) hnsw.end_vacuum();
+  }
   Result<bool> collect(Ticks deadline);
   Status repair(Ticks deadline);
   Status repair_vertex(const Seen& seen, Ticks deadline);
@@ -60,9 +70,10 @@ struct HnswVacuum::State {
   HnswVacuumCounts done;
   wal::Position position = 0;
 
+  bool begun = false;
   Phase phase = Phase::collect;
   PageNumber next = 1;                   ///< page of the phase
-  PageNumber end = 0;                    ///< pages that the round looks at
+  PageNumber pages_end = 0;              ///< pages that the round looks at
   std::vector<graph::Handle> condemned;  ///< marked before the repairs began, ascending
   std::size_t erased = 0;                ///< of them
   Seen highest;                          ///< vertex that is not marked
@@ -88,6 +99,9 @@ HnswCounts& HnswVacuum::counts() {
 
 Result<bool> HnswVacuum::step(Ticks deadline) {
   State& s = *state_;
+  if (!s.begin()) {
+    return Status(StatusCode::resource_exhausted, "another vacuum works on the graph");
+  }
   Status status;
   switch (s.phase) {
     case State::Phase::collect:
@@ -130,9 +144,9 @@ Result<bool> HnswVacuum::State::collect(Ticks deadline) {
     condemned.clear();
     erased = 0;
     highest = {};
-    end = hnsw.store().pages();
+    pages_end = hnsw.store().pages();
   }
-  if (next < end) {
+  if (next < pages_end) {
     const PageNumber page = next;
     const Status status =
         look_at_page(page, deadline, [&](std::uint16_t slot, const layout::HnswVertex& vertex) {
@@ -148,10 +162,13 @@ Result<bool> HnswVacuum::State::collect(Ticks deadline) {
     return true;
   }
   next = 1;
-  // Nothing is given an edge to a marked vertex any more: what leads to these lies before `end`.
-  end = hnsw.store().pages();
+  // Nothing is given an edge to a marked vertex any more: what leads to these lies before this.
+  pages_end = hnsw.store().pages();
   std::sort(condemned.begin(), condemned.end());
-  if (condemned.empty()) return false;
+  if (condemned.empty()) {
+    end();
+    return false;
+  }
   phase = Phase::repair;
   return true;
 }
@@ -174,7 +191,7 @@ std::span<const std::byte> HnswVacuum::State::all_places(const layout::HnswVerte
 }
 
 Status HnswVacuum::State::repair(Ticks deadline) {
-  if (next >= end) {
+  if (next >= pages_end) {
     phase = Phase::entry;
     next = 1;
     return {};

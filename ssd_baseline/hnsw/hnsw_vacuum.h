@@ -28,7 +28,8 @@ struct HnswVacuumCounts {
 
 /// A round: collects marked vertices; gives every vertex that points to one of them a list that was
 /// searched and selected again; moves the entry if it is one; then erases them. Searches, inserts
-/// and deletes go on meanwhile; one vacuum at a time (resource_exhausted for a second one). A kill
+/// and deletes go on meanwhile; one vacuum at a time (resource_exhausted for a
+/// second one until the first has ended, or is destroyed). A kill
 /// between steps costs the work of the round, nothing else.
 class HnswVacuum {
  public:

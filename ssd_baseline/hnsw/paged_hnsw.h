@@ -1,6 +1,7 @@
 // An HNSW graph on pages that change: made from a graph in memory, opened, described.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -84,6 +85,12 @@ class PagedHnsw {
   /// Reads the meta page. Blocks the thread; not from inside a fiber. Throws Error.
   HnswDescription describe();
 
+  /// One vacuum works on a graph at a time. False when another one does.
+  bool begin_vacuum() {
+    return !vacuumed_.exchange(true, std::memory_order_acquire);  // pairs with end_vacuum()
+  }
+  void end_vacuum() { vacuumed_.store(false, std::memory_order_release); }
+
   /// From inside a fiber: the meta page's state as some update left it.
   Result<layout::HnswState> state(PageFetcher& fetcher, Ticks deadline, FetchCounts& counts) const;
 
@@ -96,6 +103,7 @@ class PagedHnsw {
   HnswConfig config_;
   layout::HnswShape shape_;
   distance::PairKernel pair_;
+  std::atomic<bool> vacuumed_ = false;  ///< a vacuum is between its first step and its last
 };
 
 /// From inside a fiber: the meta page, checked.

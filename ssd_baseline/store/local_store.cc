@@ -48,6 +48,68 @@ PageNumber PagePin::number() const {
   return frame_->page.load(std::memory_order_relaxed);  // does not change while it is pinned
 }
 
+/// Room for frames that are going to be dirty.
+class LocalPageStore::Reservation {
+ public:
+  Reservation(PageWriter& writer, std::size_t frames)
+      : writer_(writer), frames_(frames), status_(writer.reserve(frames)) {}
+  ~Reservation() {
+    if (status_.ok()) writer_.settle(frames_);
+  }
+  Reservation(const Reservation&) = delete;
+  Reservation& operator=(const Reservation&) = delete;
+
+  const Status& status() const { return status_; }
+
+ private:
+  PageWriter& writer_;
+  const std::size_t frames_;
+  const Status status_;
+};
+
+/// The scratch of one update, which goes back to the store however the update ends.
+class LocalPageStore::ScratchLease {
+ public:
+  explicit ScratchLease(LocalPageStore& store) : store_(store) {
+    const std::lock_guard lock(store_.scratch_mutex_);
+    if (store_.scratch_.empty()) {
+      scratch_ = std::make_unique<UpdateScratch>(store_.page_bytes());
+    } else {
+      scratch_ = std::move(store_.scratch_.back());
+      store_.scratch_.pop_back();
+    }
+  }
+  ~ScratchLease() {
+    const std::lock_guard lock(store_.scratch_mutex_);
+    store_.scratch_.push_back(std::move(scratch_));
+  }
+  ScratchLease(const ScratchLease&) = delete;
+  ScratchLease& operator=(const ScratchLease&) = delete;
+
+  UpdateScratch& operator*() const { return *scratch_; }
+  UpdateScratch* operator->() const { return scratch_.get(); }
+
+ private:
+  LocalPageStore& store_;
+  std::unique_ptr<UpdateScratch> scratch_;
+};
+
+/// The frames of an update, locked in the order of their pages.
+class LocalPageStore::LatchedFrames {
+ public:
+  explicit LatchedFrames(const UpdateScratch& scratch) : scratch_(scratch) {
+    for (const std::uint32_t i : scratch_.order) scratch_.frames[i]->latch.lock();
+  }
+  ~LatchedFrames() {
+    for (const std::uint32_t i : scratch_.order) scratch_.frames[i]->latch.unlock();
+  }
+  LatchedFrames(const LatchedFrames&) = delete;
+  LatchedFrames& operator=(const LatchedFrames&) = delete;
+
+ private:
+  const UpdateScratch& scratch_;
+};
+
 LocalPageStore::LocalPageStore(const PageStoreOptions& options, StoreOpening opening,
                                std::unique_ptr<wal::Log> log)
     : lock_(std::move(opening.lock)),
@@ -117,12 +179,11 @@ Result<Frame*> LocalPageStore::wait_for_frame() {
 
 Result<PagePin> LocalPageStore::add_page() {
   if (const Status failure = state_.failure.get(); !failure.ok()) return failure;
-  if (const Status status = writer_->reserve(1); !status.ok()) return status;
-  Result<Frame*> frame = wait_for_frame();
-  Result<PagePin> pin =
-      frame.ok() ? place_new_page(*frame.value()) : Result<PagePin>(frame.status());
-  writer_->settle(1);
-  return pin;
+  const Reservation reservation(*writer_, 1);
+  if (!reservation.status().ok()) return reservation.status();
+  const Result<Frame*> frame = wait_for_frame();
+  if (!frame.ok()) return frame.status();
+  return place_new_page(*frame.value());
 }
 
 Result<PagePin> LocalPageStore::place_new_page(Frame& frame) {
@@ -154,23 +215,10 @@ Status LocalPageStore::grow_for(PageNumber page) {
   return state_.parts->grow(*state_.file, needed);
 }
 
-std::unique_ptr<LocalPageStore::UpdateScratch> LocalPageStore::take_scratch() {
-  const std::lock_guard lock(scratch_mutex_);
-  if (scratch_.empty()) return std::make_unique<UpdateScratch>(page_bytes());
-  auto scratch = std::move(scratch_.back());
-  scratch_.pop_back();
-  return scratch;
-}
-
-void LocalPageStore::keep_scratch(std::unique_ptr<UpdateScratch> scratch) {
-  const std::lock_guard lock(scratch_mutex_);
-  scratch_.push_back(std::move(scratch));
-}
-
 Result<wal::Position> LocalPageStore::update(std::span<PagePin* const> pins,
                                              const std::function<Status(PageEditor&)>& edit) {
   if (const Status failure = state_.failure.get(); !failure.ok()) return failure;
-  auto scratch = take_scratch();
+  const ScratchLease scratch(*this);
   scratch->frames.clear();
   for (const PagePin* pin : pins) scratch->frames.push_back(pin->frame_);
   scratch->order.resize(pins.size());
@@ -181,18 +229,17 @@ Result<wal::Position> LocalPageStore::update(std::span<PagePin* const> pins,
   if (same != scratch->order.end()) {
     return Status(StatusCode::invalid_argument, "an update has two pins of one page");
   }
-  if (const Status status = writer_->reserve(pins.size()); !status.ok()) return status;
-  for (const std::uint32_t i : scratch->order) scratch->frames[i]->latch.lock();
   const Result<wal::Position> result = update_locked(*scratch, edit);
-  for (const std::uint32_t i : scratch->order) scratch->frames[i]->latch.unlock();
-  writer_->settle(pins.size());
   writer_->log_grew();
-  keep_scratch(std::move(scratch));
   return result;
 }
 
+/// What `edit` throws leaves the pages unlocked and as they were.
 Result<wal::Position> LocalPageStore::update_locked(
     UpdateScratch& scratch, const std::function<Status(PageEditor&)>& edit) {
+  const Reservation reservation(*writer_, scratch.frames.size());
+  if (!reservation.status().ok()) return reservation.status();
+  const LatchedFrames latched(scratch);
   scratch.editor.begin(scratch.frames);
   if (const Status status = edit(scratch.editor); !status.ok()) return status;
   return log_changes(scratch);

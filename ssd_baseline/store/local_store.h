@@ -62,8 +62,9 @@ class LocalPageStore final : public PageStore {
   Result<Frame*> wait_for_frame();
   Result<PagePin> place_new_page(Frame& frame);
   Status grow_for(PageNumber page);
-  std::unique_ptr<UpdateScratch> take_scratch();
-  void keep_scratch(std::unique_ptr<UpdateScratch> scratch);
+  class ScratchLease;
+  class LatchedFrames;
+  class Reservation;
   Result<wal::Position> update_locked(UpdateScratch& scratch,
                                       const std::function<Status(PageEditor&)>& edit);
   Result<wal::Position> log_changes(UpdateScratch& scratch);

@@ -1,7 +1,9 @@
 #include "ssd_baseline/store/page_fetcher.h"
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -18,6 +20,7 @@ constexpr std::size_t kCompletionsAtOnce = 64;
 constexpr double kFetchPatienceUs = 10e6;
 constexpr double kFetchPinnedPatienceUs = 100e3;  // the pins of others come and go
 constexpr double kFetchIntervalUs = 50;
+constexpr auto kCloseInterval = std::chrono::microseconds(50);
 
 Status read_failure(StatusCode code) {
   switch (code) {
@@ -267,11 +270,16 @@ bool PageFetcher::State::poll_durable() {
   return any;
 }
 
+/// Fibers of other cores may wait for reads that are out: these end as they would have, at the
+/// latest at their deadline.
 void PageFetcher::State::close() {
+  const auto is_out = [](const PageRead& read) { return read.frame != nullptr && !read.ended; };
+  while (std::ranges::any_of(reads, is_out)) {
+    if (!poll()) std::this_thread::sleep_for(kCloseInterval);
+  }
   engine.close();
   for (PageRead& read : reads) {
     if (read.frame == nullptr) continue;
-    if (!read.ended) end_read(read, {StatusCode::unavailable, "the page's fetcher has gone"});
     // Memory that the kernel keeps is nobody's any more.
     if (engine.outstanding() == 0) FramePool::unpin(*read.frame);
     read.frame = nullptr;

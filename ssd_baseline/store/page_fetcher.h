@@ -32,7 +32,7 @@ class PageFetcher {
  public:
   PageFetcher(PageStore& store, coroutines::Scheduler& scheduler,
               const PageFetcherOptions& options = {});
-  ~PageFetcher();
+  ~PageFetcher();  ///< waits for the reads that are out: others may have joined them
   PageFetcher(const PageFetcher&) = delete;
   PageFetcher& operator=(const PageFetcher&) = delete;
 

@@ -143,11 +143,13 @@ class PageStore {
   /// Changes pages as one: all changes are in one record of the log, or none happens. Locks the
   /// pages in the order of their numbers (pins are of different pages, in any order), calls `edit`,
   /// appends, applies. `edit` may look at all of them and returns what ends the update without a
-  /// change; it must not suspend. Answers with the position to wait for (log().durable()).
+  /// change, as does what it throws, which is thrown here; it must not suspend. Answers with the
+  /// position to wait for (log().durable()).
   virtual Result<wal::Position> update(std::span<PagePin* const> pins,
                                        const std::function<Status(PageEditor&)>& edit) = 0;
 
   /// Writes all dirty pages and remembers where recovery begins. Blocks the thread.
+  /// resource_exhausted when the log's disk is full: nothing is lost, and it may be tried again.
   virtual Status checkpoint() = 0;
 
  protected:

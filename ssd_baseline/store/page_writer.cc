@@ -17,6 +17,7 @@ constexpr std::uint32_t kWriteAttempts = 4;
 constexpr auto kFirstRetry = std::chrono::milliseconds(1);  // then ten times as long each
 constexpr auto kPollInterval = std::chrono::microseconds(20);
 constexpr auto kReservePatience = std::chrono::seconds(60);
+constexpr auto kFullInterval = std::chrono::milliseconds(100);  // between looks at a full disk
 constexpr double kWriteLimitUs = 60e6;
 
 Ticks write_deadline() {
@@ -60,6 +61,7 @@ Status PageWriter::reserve(std::size_t frames) {
   std::unique_lock lock(mutex_);
   while (state_.pool.dirty() + reserved_ + frames > most_dirty_) {
     if (const Status failure = state_.failure.get(); !failure.ok()) return failure;
+    frames_wanted_ = true;  // few may be dirty, and yet too many for so large a change
     wake_.notify_all();
     if (progress_.wait_until(lock, give_up) == std::cv_status::timeout) {
       return {StatusCode::resource_exhausted, "dirty pages are not written as fast as they come"};
@@ -132,8 +134,8 @@ void PageWriter::work(std::unique_lock<std::mutex>& lock) {
   frames_wanted_ = false;
   lock.unlock();
   Status status = state_.failure.get();
-  if (status.ok() && checkpoint) status = make_checkpoint();
-  if (status.ok() && !checkpoint) write_some();
+  if (status.ok()) status = checkpoint ? make_checkpoint() : write_some();
+  if (will_pass(status)) std::this_thread::sleep_for(kFullInterval);
   lock.lock();
   if (checkpoint) {
     checkpoints_done_ = wanted;
@@ -142,9 +144,15 @@ void PageWriter::work(std::unique_lock<std::mutex>& lock) {
   progress_.notify_all();
 }
 
-void PageWriter::write_some() {
+Status PageWriter::write_some() {
   choose_frames();
-  (void)write_batch(chosen_);  // a failure is the store's
+  return write_batch(chosen_);
+}
+
+/// A disk that is full takes pages and their images when there is room again: until then they stay
+/// dirty, and what was acknowledged is in the log.
+bool PageWriter::will_pass(Status status) const {
+  return status.code() == StatusCode::resource_exhausted && state_.log->failure().ok();
 }
 
 /// Of those that the clock's hand comes to next: the ones that it would take, or any.
@@ -180,6 +188,7 @@ std::vector<Frame*> PageWriter::dirty_frames() {
 /// all of them. Only this thread writes pages, so those of the former checkpoint's images are on
 /// the disk when the sync has ended.
 Status PageWriter::make_checkpoint() {
+  const wal::Position former = redo_.load(std::memory_order_relaxed);  // this thread's own
   const wal::Position redo = state_.log->end();
   redo_.store(redo, std::memory_order_relaxed);  // pages need images behind it from now on
   PageNumber pages = 0;
@@ -189,6 +198,10 @@ Status PageWriter::make_checkpoint() {
   }
   const std::vector<Frame*> frames = dirty_frames();
   Status status = write_frames(frames);
+  if (will_pass(status)) {
+    redo_.store(former, std::memory_order_relaxed);  // recovery begins there still
+    return status;
+  }
   if (status.ok()) status = sync();
   if (status.ok()) status = state_.log->flush(redo, write_deadline());
   if (status.ok()) status = save_checkpoint(redo, pages);
@@ -235,7 +248,7 @@ Status PageWriter::write_batch(std::span<Frame* const> frames) {
     if (!staged.written) state_.pool.mark_dirty(*staged.frame);
     FramePool::unpin(*staged.frame);
   }
-  if (!status.ok()) {
+  if (!status.ok() && !will_pass(status)) {
     spdlog::error(
         "'{}': pages cannot be written back ({}): nothing can be changed until it is "
         "opened again; what was acknowledged is in the log",

@@ -59,8 +59,9 @@ class PageWriter {
   void run();
   bool has_work() const;
   void work(std::unique_lock<std::mutex>& lock);
-  void write_some();
+  Status write_some();
   Status make_checkpoint();
+  bool will_pass(Status status) const;
   std::vector<Frame*> dirty_frames();
   void choose_frames();
   Status write_frames(std::span<Frame* const> frames);

@@ -248,6 +248,46 @@ TEST_F(SegmentLogTest, FullDiskTakesNothingAndTheLogGoesOnWhenThereIsRoom) {
   EXPECT_THAT(read_log(path_, begin).bytes(), ElementsAreArray(sent));
 }
 
+/// The file system's, until its syncs fail.
+class UnsyncedFolder final : public LogFolder {
+ public:
+  UnsyncedFolder(const std::filesystem::path& path, std::atomic<bool>& fails)
+      : folder_(disk_folder(path)), fails_(fails) {}
+  const std::filesystem::path& path() const override { return folder_->path(); }
+  std::unique_ptr<LogFile> create(const std::string& name, std::uint64_t bytes) override {
+    return folder_->create(name, bytes);
+  }
+  std::unique_ptr<LogFile> open(const std::string& name) override { return folder_->open(name); }
+  void rename(const std::string& from, const std::string& to) override {
+    folder_->rename(from, to);
+  }
+  void remove(const std::string& name) override { folder_->remove(name); }
+  void sync() override {
+    if (fails_) throw SystemError(EIO, "syncing");
+    folder_->sync();
+  }
+
+ private:
+  std::unique_ptr<LogFolder> folder_;
+  std::atomic<bool>& fails_;
+};
+
+TEST_F(SegmentLogTest, ACutThatFailedIsGoneOnWith) {
+  std::filesystem::create_directories(path_);
+  std::atomic<bool> fails = false;
+  const auto log = create_log(small_log(path_), std::make_unique<UnsyncedFolder>(path_, fails));
+  for (int i = 0; i < 50; ++i) ASSERT_TRUE(append(*log, record_of(i, 1000)).ok());
+  ASSERT_TRUE(log->flush(log->end(), in_seconds(60)).ok());
+  const std::uint64_t all = log->disk_bytes();
+  fails = true;
+  log->cut(log->end());
+  EXPECT_EQ(log->disk_bytes(), all);
+  fails = false;
+  log->cut(log->end());
+  EXPECT_EQ(log->disk_bytes(), 16384u);
+  EXPECT_TRUE(append(*log, record_of(50, 1000)).ok());
+}
+
 TEST_F(SegmentLogTest, ADiskWithoutRoomAtFirstLeavesNothing) {
   const FileSizeLimit limit(8192);
   EXPECT_THAT(message_of([&] { (void)Log::create(small_log(path_)); }), HasSubstr("allocating"));

@@ -54,6 +54,28 @@ TEST_F(HnswVacuumTest, FreesPlacesThatLaterInsertsTake) {
   EXPECT_GT(recall_of(*hnsw, rows_, queries_, 40, there), 0.97);
 }
 
+TEST_F(HnswVacuumTest, OneAtATime) {
+  const auto hnsw = make_paged(store_options(folder_), config_, rows_, 300);
+  run_on_pages(hnsw->store(), [&](PageFetcher& fetcher) {
+    HnswWriter writer(*hnsw, fetcher);
+    for (NodeId id = 0; id < 100; ++id) delete_id(writer, id);
+    HnswVacuum second(*hnsw, fetcher);
+    {
+      HnswVacuum first(*hnsw, fetcher);
+      EXPECT_TRUE(first.step(kPatient).ok());
+      EXPECT_EQ(second.step(kPatient).status().code(), StatusCode::resource_exhausted);
+      EXPECT_TRUE(first.step(kPatient).ok());
+    }
+    EXPECT_TRUE(second.step(kPatient).ok());
+    for (auto more = second.step(kPatient); more.value(); more = second.step(kPatient)) {
+    }
+    EXPECT_EQ(second.done().removed, 100u);
+    // It has ended: whoever comes may begin.
+    EXPECT_EQ(run_vacuum(*hnsw, fetcher).removed, 0u);
+  });
+  expect_sound(*hnsw, 200);
+}
+
 TEST_F(HnswVacuumTest, OfAllVerticesLeavesAnEmptyGraph) {
   const auto hnsw = make_paged(store_options(folder_), config_, rows_, 300);
   run_on_pages(hnsw->store(), [&](PageFetcher& fetcher) {

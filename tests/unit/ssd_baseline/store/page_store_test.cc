@@ -154,6 +154,37 @@ TEST_F(PageStoreTest, ABatchBringsEveryPageOnceAndCountsAreExact) {
   EXPECT_EQ(store->counts().page_reads, kPages);
 }
 
+TEST_F(PageStoreTest, AReadOutlivesItsFetcherForThoseWhoJoinedIt) {
+  {
+    const auto store = PageStore::create(small_store(folder_));
+    StoreModel model;
+    RandomChanges changes(*store, model, 1);
+    ASSERT_TRUE(changes.add().ok());
+  }
+  const auto store = PageStore::open(small_store(folder_));
+  FetchCounts counts;
+  coroutines::Scheduler first_core;
+  auto first = std::make_unique<PageFetcher>(*store, first_core);
+  ASSERT_TRUE(first_core
+                  .spawn([&] {
+                    PageBatch batch(*first, 1);
+                    ASSERT_TRUE(
+                        batch.start(std::vector<PageNumber>{0}, in_us(kLongUs), counts).ok());
+                  })
+                  .ok());
+  first_core.run();  // nobody polls: the read is out
+  StoreCore second(*store);
+  second.scheduler().set_poller([&] {
+    first.reset();
+    return second.fetcher().poll();
+  });
+  second.run([&] {
+    const auto pin = second.fetcher().fetch(0, in_us(kLongUs), counts);
+    EXPECT_TRUE(pin.ok()) << pin.status().message();
+  });
+  EXPECT_EQ(counts.joined, 1u);
+}
+
 TEST_F(PageStoreTest, WhenAllFramesArePinnedItSaysWhatToDo) {
   const auto store = PageStore::create(small_store(folder_));
   StoreModel model;
@@ -175,6 +206,54 @@ TEST_F(PageStoreTest, WhenAllFramesArePinnedItSaysWhatToDo) {
     held.pop_back();
     EXPECT_TRUE(core.fetcher().fetch(99, in_us(kLongUs), counts).ok());
   });
+}
+
+TEST_F(PageStoreTest, AnEditThatThrowsChangesNothingAndLocksNothing) {
+  const auto store = PageStore::create(small_store(folder_));
+  auto pin = store->add_page();
+  ASSERT_TRUE(pin.ok());
+  PagePin* const pins[] = {&pin.value()};
+  // More often than there is room for dirty pages.
+  for (std::size_t i = 0; i < 2 * kFewFrames; ++i) {
+    EXPECT_THROW((void)store->update(pins,
+                                     [](PageEditor& editor) -> Status {
+                                       editor.init(0, 9, 9, 9);
+                                       throw std::runtime_error("thrown by an edit");
+                                     }),
+                 std::runtime_error);
+  }
+  EXPECT_EQ(store->pages(), 0u);
+  const auto done = store->update(pins, [](PageEditor& editor) {
+    editor.init(0, 1, 2, 3);
+    return Status();
+  });
+  ASSERT_TRUE(done.ok()) << done.status().message();
+  EXPECT_EQ(pin.value().read([](auto bytes) { return layout::StorePage(bytes).header().kind; }), 1);
+}
+
+TEST_F(PageStoreTest, AChangeOfManyPagesFindsRoomAmongFewDirtyOnes) {
+  // Half of what may be dirty is; the change needs more than the other half.
+  const std::size_t most = kFewFrames / 2;
+  auto options = small_store(folder_);
+  options.checkpoint_log_bytes = 1u << 30;
+  const auto store = PageStore::create(options);
+  std::vector<PagePin> held;
+  std::vector<PagePin*> pins;
+  const auto init_all = [&](PageEditor& editor) {
+    for (std::size_t i = 0; i < pins.size(); ++i) editor.init(i, 1, 0, 0);
+    return Status();
+  };
+  for (std::size_t i = 0; i < most; ++i) {
+    auto pin = store->add_page();
+    ASSERT_TRUE(pin.ok());
+    held.push_back(std::move(pin).value());
+  }
+  ASSERT_TRUE(store->checkpoint().ok());
+  for (std::size_t i = 0; i < most / 2; ++i) pins.push_back(&held[i]);
+  ASSERT_TRUE(store->update(pins, init_all).ok());
+  for (std::size_t i = most / 2; i < most; ++i) pins.push_back(&held[i]);
+  const auto done = store->update(pins, init_all);
+  EXPECT_TRUE(done.ok()) << done.status().message();
 }
 
 TEST_F(PageStoreTest, ADamagedPageIsNeverHandedOut) {

@@ -47,6 +47,33 @@ TEST_F(PageWriterTest, WritesThatFailAtTimesAreTriedAgain) {
   ASSERT_NO_FATAL_FAILURE(expect_model(*store, model));
 }
 
+TEST_F(PageWriterTest, GoesOnWhenAFullLogHasRoomAgain) {
+  auto options = small_store(folder_, 2 * kFewFrames);
+  options.checkpoint_log_bytes = 1u << 30;
+  StoreModel model;
+  {
+    const auto store = create_store(options, parts_);
+    RandomChanges changes(*store, model, 4);
+    StoreCore core(*store);
+    for (std::size_t i = 0; i < kFewFrames / 2; ++i) ASSERT_TRUE(changes.add().ok());
+    ASSERT_TRUE(store->checkpoint().ok());
+    parts_->log_disk.faults.room_bytes = 0;
+    core.run([&] {
+      Status status;
+      while (status.ok()) status = changes.change(core.fetcher()).status();
+      EXPECT_EQ(status.code(), StatusCode::resource_exhausted) << status.message();
+      EXPECT_EQ(store->checkpoint().code(), StatusCode::resource_exhausted);
+      parts_->log_disk.faults.room_bytes = ~0ull;
+      const auto end = changes.change(core.fetcher());
+      EXPECT_TRUE(end.ok()) << end.status().message();
+    });
+    EXPECT_TRUE(store->checkpoint().ok());
+    ASSERT_NO_FATAL_FAILURE(expect_model(*store, model));
+  }
+  const auto store = open_store(options, parts_);
+  ASSERT_NO_FATAL_FAILURE(expect_model(*store, model));
+}
+
 TEST_F(PageWriterTest, AFullDiskRefusesNewPagesAndNothingElse) {
   parts_->room_bytes = 80 * kPageBytes;
   StoreModel model;

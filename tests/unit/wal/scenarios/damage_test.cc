@@ -91,6 +91,21 @@ TEST_F(DamageTest, InAGroupBehindWhichAnotherWasWrittenIsRefused) {
   EXPECT_EQ(read_log(path_).records.size(), 8u);
 }
 
+TEST_F(DamageTest, BehindWhichOnlyAnEmptyRecordWasWrittenIsRefused) {
+  {
+    tests::SimulatedDisk disk(path_);
+    const auto log = create_log(small_log(path_), disk.folder());
+    for (const std::size_t size : {1000, 0}) {
+      ASSERT_TRUE(append(*log, record_of(1, size)).ok());
+      ASSERT_TRUE(log->flush(log->end(), in_seconds(60)).ok());
+    }
+    disk.faults.power_cut_at = 0;
+  }
+  EXPECT_EQ(read_log(path_).records.size(), 2u);
+  flip(segment(0), offset_of(0) + 100);
+  EXPECT_THAT(refusal(), HasSubstr("made durable"));
+}
+
 TEST_F(DamageTest, InTheLastGroupIsATornEndUnlessTheLogWasClosed) {
   write(8, 2, false);
   flip(segment(0), offset_of(6) + 100);

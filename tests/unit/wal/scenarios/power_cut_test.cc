@@ -76,7 +76,7 @@ class Lives {
     if (random_.below(30) == 0 && !sent_.empty()) {
       // A checkpoint: what is durable now may go, up to some record.
       acknowledge(log);
-      const Position needed = sent_[random_.below(acknowledged_ + 1)].end;
+      const Position needed = sent_[random_.below(std::min(acknowledged_ + 1, sent_.size()))].end;
       if (needed > log.durable()) return;
       needed_ = std::max(needed_, needed);
       log.cut(needed_);
