@@ -70,7 +70,8 @@ indexing::HnswRecipe recipe_of(const HnswBuildArguments& arguments, const Vector
   recipe.store.folder = arguments.out;
   recipe.store.page_bytes = static_cast<std::uint32_t>(arguments.page_bytes);
   recipe.store.log.durability = wal::Durability::none;
-  recipe.store.buffer_bytes = buffer_bytes(arguments.access.buffer, expected_bytes(rows, recipe));
+  recipe.store.buffer_bytes =
+      buffer_bytes(arguments.access.buffer, expected_bytes(rows, recipe), recipe.store.page_bytes);
   return recipe;
 }
 

@@ -110,7 +110,8 @@ void insert(const ChangeArguments& arguments) {
   for (NodeId& id : ids) id += static_cast<NodeId>(arguments.first_id);
   Progress progress("inserts", chosen.size(), arguments.quiet);
   ssd_baseline::HnswCrew crew(change.hnsw(), change.crew(progress));
-  change.report("inserted", crew.insert({rows.view(), chosen, ids}), {});
+  change.report("inserted", crew.insert({rows.view(), chosen, ids}),
+                nlohmann::ordered_json::object());
 }
 
 std::vector<NodeId> ids_to_delete(const ChangeArguments& arguments) {

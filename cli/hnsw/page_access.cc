@@ -11,6 +11,8 @@
 #include "cli/interrupt.h"
 #include "distance/distance.h"
 #include "indexing/source.h"
+#include "ssd_baseline/store/checkpoint_file.h"
+#include "ssd_baseline/store/local_store.h"
 
 namespace farvec::cli {
 
@@ -49,10 +51,11 @@ void add_store_options(Command& command, PageAccess& access) {
       .show_default();
 }
 
-std::uint64_t buffer_bytes(const std::string& text, std::uint64_t whole) {
+std::uint64_t buffer_bytes(const std::string& text, std::uint64_t whole, std::uint32_t page_bytes) {
   if (!text.ends_with('%')) return parse_bytes(text, "--buffer");
   const double share = parse_percent(text, "--buffer") / 100;
-  return static_cast<std::uint64_t>(share * static_cast<double>(whole));
+  const auto bytes = static_cast<std::uint64_t>(share * static_cast<double>(whole));
+  return std::max<std::uint64_t>(bytes, ssd_baseline::kMinFrames * page_bytes);
 }
 
 void parse_durability(const std::string& text, wal::LogOptions& log) {
@@ -86,7 +89,8 @@ std::unique_ptr<PagedHnsw> open_hnsw(const std::string& path, const PageAccess& 
   require_hnsw(path);
   ssd_baseline::PageStoreOptions options;
   options.folder = path;
-  options.buffer_bytes = buffer_bytes(access.buffer, PageStore::stored_bytes(path));
+  options.buffer_bytes = buffer_bytes(access.buffer, PageStore::stored_bytes(path),
+                                      ssd_baseline::load_checkpoint(path).page_bytes);
   parse_durability(access.durability, options.log);
   auto hnsw = PagedHnsw::open(options);
   const ssd_baseline::StoreRecovery& recovery = hnsw->store().recovery();

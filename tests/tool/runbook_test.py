@@ -1,0 +1,152 @@
+"""`farvec runbook`: recall of every search against the vectors that numpy says are there then."""
+import json
+import signal
+import subprocess
+import unittest
+
+import numpy as np
+
+from farvec_tool import BIN, TIMEOUT_S, farvec, read_neighbours
+from hnsw_tool import K, QUERIES, SMALL_GRAPH, HnswTest, nearest
+
+STEPS = """
+tiny:
+  max_pts: 300
+  gt_url: "nowhere"
+  1: {operation: "insert", start: 0, end: 300}
+  2: {operation: "search"}
+  3: {operation: "delete", start: 50, end: 150}
+  4: {operation: "search"}
+  5: {operation: "replace", tags_start: 200, tags_end: 260, ids_start: 400, ids_end: 460}
+  6: {operation: "search"}
+"""
+OPERATIONS = ["insert", "search", "delete", "search", "replace", "search"]
+
+
+class RunbookTest(HnswTest):
+    def setUp(self):
+        super().setUp()
+        self.book = self.folder / "book.yaml"
+        self.book.write_text(STEPS)
+        self.json = self.folder / "run.jsonl"
+        self.truth = self.folder / "truth"
+
+    def command(self, *options):
+        return ["runbook", self.book, "--data", self.base, "--queries", self.queries, "--metric",
+                "l2", "--index", self.graph, "--list", 100, *SMALL_GRAPH[:-1], "--json", self.json,
+                "--durability", "none", *options]
+
+    def run_book(self, *options):
+        return farvec(*self.command(*options))
+
+    def rows_of(self):
+        return [json.loads(line) for line in self.json.read_text().splitlines()]
+
+    def true_neighbours(self):
+        """{step: the nearest ids} by numpy."""
+        row_of = {id: id for id in range(300)}
+        truth = {2: self.ids_of(row_of)}
+        row_of = {id: row for id, row in row_of.items() if not 50 <= id < 150}
+        truth[4] = self.ids_of(row_of)
+        row_of.update({200 + i: 400 + i for i in range(60)})
+        truth[6] = self.ids_of(row_of)
+        return truth
+
+    def ids_of(self, row_of):
+        ids = np.asarray(list(row_of))
+        return ids[nearest(self.data[list(row_of.values())], self.asked)[0]]
+
+
+class Runs(RunbookTest):
+    def test_recall_is_of_what_is_there_at_a_step(self):
+        result = self.must_pass(self.run_book("--truth", self.truth, "--keep"))
+        *steps, whole = self.rows_of()
+        self.assertEqual([row["operation"] for row in steps], OPERATIONS)
+        self.assertEqual([row["live"] for row in steps], [300, 300, 200, 200, 200, 200])
+        self.assertEqual([row["operations"] for row in steps],
+                         [300, QUERIES, 100, QUERIES, 60, QUERIES])
+        for number, ids in self.true_neighbours().items():
+            found, _ = read_neighbours(self.truth / f"step{number}.gt{K}")
+            np.testing.assert_array_equal(np.sort(found), np.sort(ids))
+            self.assertGreaterEqual(steps[number - 1]["recall"], 0.95)
+        searches = [row["recall"] for row in steps if "recall" in row]
+        self.assertEqual(len(searches), 3)
+        self.assertAlmostEqual(whole["mean_recall"], np.mean(searches))
+        for name in ("read_bytes", "written_bytes"):
+            self.assertEqual(whole[name], sum(row[name] for row in steps))
+        self.assertEqual((whole["dataset"], whole["steps"], whole["k"]), ("tiny", 6, K))
+        self.assertEqual(len(result.stdout.splitlines()), 1 + 6 + 1)
+        self.assertEqual(self.verified()["count"], 200)
+
+    def test_the_truth_is_kept_and_taken_again(self):
+        self.must_pass(self.run_book("--truth", self.truth))
+        self.assertFalse(self.graph.exists())
+        kept = {path.name: path.stat().st_mtime_ns for path in self.truth.iterdir()}
+        self.assertEqual(set(kept), {f"step{number}.gt{K}" for number in (2, 4, 6)})
+        first = self.rows_of()
+        self.must_pass(self.run_book("--truth", self.truth, "--slots", 1))
+        self.assertEqual(kept, {path.name: path.stat().st_mtime_ns
+                                for path in self.truth.iterdir()})
+        self.assertGreaterEqual(self.rows_of()[-1]["mean_recall"], 0.95)
+        self.assertGreaterEqual(first[-1]["mean_recall"], 0.95)
+        # What it says is taken for true: of a truth by other vectors nearly nothing is found.
+        truth = self.truth / f"step4.gt{K}"
+        raw = np.fromfile(truth, dtype="<u4")
+        cells = QUERIES * K
+        raw[2:2 + cells] = np.tile(np.arange(40, 50), QUERIES)
+        raw[2 + cells:].view("<f4")[:] = -1
+        raw.tofile(truth)
+        self.must_pass(self.run_book("--truth", self.truth))
+        self.assertLess(self.rows_of()[3]["recall"], 0.5)
+        raw[2:2 + cells] = np.tile(np.arange(60, 70), QUERIES)
+        raw.tofile(truth)
+        self.must_refuse(self.run_book("--truth", self.truth), f"step4.gt{K}", "another runbook")
+
+
+class Failures(RunbookTest):
+    def refuse(self, old, new, *words, options=()):
+        self.book.write_text(STEPS.replace(old, new))
+        self.must_refuse(self.run_book(*options), *words)
+        self.assertFalse(self.graph.exists())
+        self.assertFalse(self.json.exists())
+
+    def test_bad_runbooks_are_refused_before_anything_is_built(self):
+        self.refuse("50, end: 150", "50, end: 350", "step 3", "300", "not there")
+        self.refuse("start: 0, end: 300", "start: 0, end: 700", "step 1", "700", "600")
+        self.refuse('"replace"', '"swap"', "step 5", "swap", "replace")
+        self.refuse("tags_end: 260", "tags_end: 261", "step 5", "61", "60")
+        self.refuse("start: 50, end: 150", "start: 150, end: 50", "step 3", "no range")
+        self.refuse("start: 50, end: 150", "start: -50, end: 150", "step 3", "start")
+        self.refuse("  4:", "  7:", "steps are numbered")
+        self.refuse("max_pts: 300", "max_pts: 299", "299", "max_pts")
+        self.refuse('"search"', '"delete", start: 0, end: 1', "searches nothing")
+        self.refuse("tiny:", "tiny: [", "book.yaml", "YAML")
+        self.refuse(STEPS, "", "no runbook")
+        self.refuse("max", "max", "other", "tiny", options=("--dataset", "other"))
+        self.refuse("max", "max", "350 neighbours", "300", options=("--k", 350))
+        self.refuse("max", "max", "l7", options=("--metric", "l7"))
+
+    def test_a_folder_with_something_in_it_is_kept(self):
+        self.graph.mkdir()
+        (self.graph / "thesis.txt").write_text("mine")
+        self.must_refuse(self.run_book(), str(self.graph))
+        self.assertEqual((self.graph / "thesis.txt").read_text(), "mine")
+
+    def test_an_interrupt_keeps_what_was_measured(self):
+        searches = "".join(f'  {number}: {{operation: "search"}}\n' for number in range(7, 20_000))
+        self.book.write_text(STEPS + searches)
+        process = subprocess.Popen([str(BIN / "farvec"), *map(str, self.command())],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        printed = [process.stdout.readline() for _ in range(4)]
+        process.send_signal(signal.SIGINT)
+        rest, errors = process.communicate(timeout=TIMEOUT_S)
+        self.assertEqual(process.returncode, 130, errors)
+        steps = self.rows_of()
+        self.assertEqual(len(steps), len(printed) - 1 + len(rest.splitlines()))
+        self.assertLess(len(steps), 19_999)
+        self.assertEqual([row["operation"] for row in steps[:3]], OPERATIONS[:3])
+        self.assertFalse(self.graph.exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
