@@ -4,6 +4,8 @@
 #include <array>
 #include <cstring>
 
+#include "ssd_baseline/hnsw/hnsw_edit.h"
+
 namespace farvec::ssd_baseline {
 namespace {
 
@@ -11,6 +13,15 @@ namespace {
 constexpr graph::Handle kNewcomer = graph::kNoHandle - 1;
 
 }  // namespace
+
+bool is_alive(const layout::HnswShape& shape, const PageEditor& editor, const PinnedPages& pins,
+              const graph::Candidate& neighbor, std::uint32_t layer) {
+  const auto place = layout::HnswPlace::of(neighbor.handle);
+  const auto vertex =
+      layout::HnswVertex::parse(shape, editor.bytes(pins.index(place.page)), place.slot);
+  return vertex.ok() && vertex.value().id() == neighbor.id && !vertex.value().marked() &&
+         vertex.value().level() >= layer;
+}
 
 void BackEdges::begin(std::uint32_t level) {
   edges_.clear();
@@ -38,12 +49,16 @@ Status BackEdges::plan(const Newcomer& newcomer, Ticks deadline) {
   return {};
 }
 
+void BackEdges::want_pages(PinnedPages& pins) const {
+  for (const BackEdge& edge : edges_) pins.want(layout::HnswPlace::of(edge.target.handle).page);
+}
+
 Status BackEdges::plan_some(std::span<BackEdge* const> some, const Newcomer& newcomer,
                             Ticks deadline) {
-  if (Status status = read_lists(some, deadline); !status.ok()) return status;
+  if (Status status = read_lists(some, newcomer.self, deadline); !status.ok()) return status;
   handles_.clear();
   for (const BackEdge* edge : some) {
-    if (!edge->planned || edge->index != BackEdge::kRefused) continue;  // gone, or it has room
+    if (!edge->full) continue;
     const auto places = list(*edge);
     for (std::size_t at = 0; at < places.size(); at += layout::HnswPlace::kBytes) {
       const graph::Handle handle = layout::load_place(&places[at]).handle();
@@ -54,18 +69,20 @@ Status BackEdges::plan_some(std::span<BackEdge* const> some, const Newcomer& new
   const Status status = members_.gather(handles_, deadline, finder_.counts().selection);
   if (!status.ok()) return status;
   for (BackEdge* edge : some) {
-    if (edge->planned && edge->index == BackEdge::kRefused) choose(*edge, newcomer);
+    if (edge->full) choose(*edge, newcomer);
     edge->planned = true;
   }
   return {};
 }
 
-/// Those with room are given the place; those whose target has gone stay unplanned.
-Status BackEdges::read_lists(std::span<BackEdge* const> some, Ticks deadline) {
+/// Those with room are given the place, those that name the vertex already need none; those whose
+/// target has gone are refused.
+Status BackEdges::read_lists(std::span<BackEdge* const> some, graph::Handle self, Ticks deadline) {
   handles_.clear();
   for (BackEdge* edge : some) {
     handles_.push_back(edge->target.handle);
     edge->index = BackEdge::kRefused;
+    edge->full = false;
   }
   const layout::HnswShape& shape = hnsw_.shape();
   const auto look = [&](std::uint32_t i, const layout::HnswVertex& vertex) -> Status {
@@ -75,10 +92,11 @@ Status BackEdges::read_lists(std::span<BackEdge* const> some, Ticks deadline) {
     std::memcpy(&bytes_[edge.list], places.data(), places.size());
     edge.planned = true;
     for (std::uint32_t p = 0; p < shape.degree(edge.layer); ++p) {
-      if (!vertex.neighbor(shape, edge.layer, p).empty()) continue;
-      edge.index = p;
-      break;
+      const auto place = vertex.neighbor(shape, edge.layer, p);
+      if (place.empty()) edge.index = p;
+      if (place.empty() || place.handle() == self) return {};
     }
+    edge.full = true;
     return {};
   };
   return finder_.reader().read(handles_, deadline, finder_.counts().selection, look);
@@ -131,6 +149,45 @@ void BackEdges::choose(BackEdge& edge, const Newcomer& newcomer) {
   std::uint32_t out = 0;
   while (out < degree && selection_.chosen[out] == out) ++out;
   if (pool_[out].handle != kNewcomer) edge.index = static_cast<std::uint32_t>(pool_[out].handle);
+}
+
+std::uint32_t BackEdges::look_again(const PageEditor& editor, const PinnedPages& pins,
+                                    bool give_up) {
+  const layout::HnswShape& shape = hnsw_.shape();
+  std::uint32_t changed = 0;
+  for (BackEdge& edge : edges_) {
+    if (edge.index == BackEdge::kRefused) continue;
+    if (!is_alive(shape, editor, pins, edge.target, edge.layer)) {
+      edge.index = BackEdge::kRefused;
+      continue;
+    }
+    const auto place = layout::HnswPlace::of(edge.target.handle);
+    const auto vertex =
+        layout::HnswVertex::parse(shape, editor.bytes(pins.index(place.page)), place.slot);
+    const auto now = vertex.value().places(shape, edge.layer);
+    if (std::equal(now.begin(), now.end(), list(edge).begin())) continue;
+    edge.planned = false;
+    edge.index = give_up ? BackEdge::kRefused : edge.index;
+    ++changed;
+  }
+  return changed;
+}
+
+Status BackEdges::link(PageEditor& editor, const PinnedPages& pins, layout::HnswPlace place,
+                       std::uint32_t& made) const {
+  const layout::HnswShape& shape = hnsw_.shape();
+  for (const BackEdge& edge : edges_) {
+    if (edge.index == BackEdge::kRefused) continue;
+    const auto at = layout::HnswPlace::of(edge.target.handle);
+    const std::size_t page = pins.index(at.page);
+    const auto target = layout::HnswVertex::parse(shape, editor.bytes(page), at.slot);
+    if (!target.ok()) return target.status();
+    const PinnedVertex neighbors{page, target.value().neighbors_slot()};
+    const std::uint32_t offset = shape.place_offset(edge.layer, edge.index);
+    if (Status s = patch_places(editor, neighbors, offset, {&place, 1}); !s.ok()) return s;
+    ++made;
+  }
+  return {};
 }
 
 }  // namespace farvec::ssd_baseline

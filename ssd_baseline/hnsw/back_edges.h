@@ -1,4 +1,4 @@
-// Edges from the neighbours of a new vertex back to it.
+// Edges from the neighbours that a vertex was given back to it.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +10,7 @@
 #include "graph/hnsw/select_neighbors.h"
 #include "ssd_baseline/hnsw/gathered_vectors.h"
 #include "ssd_baseline/hnsw/neighbor_finder.h"
+#include "ssd_baseline/hnsw/pinned_pages.h"
 
 namespace farvec::ssd_baseline {
 
@@ -19,11 +20,18 @@ struct BackEdge {
   graph::Candidate target;  ///< with its distance to the new vertex
   std::uint32_t layer = 0;
   bool planned = false;            ///< the rest says what was found
+  bool full = false;               ///< the list names others only, in all of its places
   std::uint32_t index = kRefused;  ///< the place of the target's list that takes the new vertex
   std::uint32_t list = 0;          ///< where the list as it was read begins in BackEdges::bytes
 };
 
-/// Decides which lists take a new vertex, by the same selection that made them. Changes nothing.
+/// Within an update: a neighbour that was chosen is still what it was, on that layer, and not
+/// marked. Its page is pinned.
+bool is_alive(const layout::HnswShape& shape, const PageEditor& editor, const PinnedPages& pins,
+              const graph::Candidate& neighbor, std::uint32_t layer);
+
+/// Decides which lists take a vertex that is new, or that was given new neighbours, by the same
+/// selection that made them.
 class BackEdges {
  public:
   BackEdges(PagedHnsw& hnsw, NeighborFinder& finder)
@@ -37,14 +45,20 @@ class BackEdges {
   struct Newcomer {
     NodeId id = 0;
     const std::byte* vector = nullptr;
+    graph::Handle self = graph::kNoHandle;  ///< lists that have it already do not take it
   };
   Status plan(const Newcomer& newcomer, Ticks deadline);
+  /// Pages of all targets.
+  void want_pages(PinnedPages& pins) const;
 
-  std::span<BackEdge> edges() { return edges_; }
-  /// The bytes of the target's list as plan() read it.
-  std::span<const std::byte> list(const BackEdge& edge) const {
-    return {&bytes_[edge.list], layout::HnswPlace::kBytes * hnsw_.shape().degree(edge.layer)};
-  }
+  /// Within an update: looks whether the lists are as they were planned, and refuses edges whose
+  /// target is marked or gone. Those that have changed become unplanned, or are refused with
+  /// `give_up`. Returns how many have changed.
+  std::uint32_t look_again(const PageEditor& editor, const PinnedPages& pins, bool give_up);
+  /// After look_again(): writes the place into the lists that take it; adds them to `made`.
+  Status link(PageEditor& editor, const PinnedPages& pins, layout::HnswPlace place,
+              std::uint32_t& made) const;
+
   std::size_t dram_bytes() const {
     return members_.dram_bytes() + bytes_.capacity() + edges_.capacity() * sizeof(BackEdge);
   }
@@ -54,7 +68,11 @@ class BackEdges {
   static constexpr std::size_t kListsAtOnce = 16;
 
   Status plan_some(std::span<BackEdge* const> some, const Newcomer& newcomer, Ticks deadline);
-  Status read_lists(std::span<BackEdge* const> some, Ticks deadline);
+  Status read_lists(std::span<BackEdge* const> some, graph::Handle self, Ticks deadline);
+  /// The bytes of the target's list as plan() read it.
+  std::span<const std::byte> list(const BackEdge& edge) const {
+    return {&bytes_[edge.list], layout::HnswPlace::kBytes * hnsw_.shape().degree(edge.layer)};
+  }
   void choose(BackEdge& edge, const Newcomer& newcomer);
   const GatheredVectors::Entry* member(graph::Handle handle, const std::byte** row) const;
 

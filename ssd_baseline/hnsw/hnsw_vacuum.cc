@@ -6,14 +6,11 @@
 
 #include "layout/store/store_page.h"
 #include "ssd_baseline/hnsw/hnsw_edit.h"
-#include "ssd_baseline/hnsw/neighbor_finder.h"
+#include "ssd_baseline/hnsw/list_repair.h"
 #include "ssd_baseline/hnsw/pinned_pages.h"
 
 namespace farvec::ssd_baseline {
 namespace {
-
-/// Times that one vertex's lists are chosen before the step fails.
-constexpr int kVacuumAttempts = 16;
 
 Status outdated() {
   return {StatusCode::cancelled, "a writer has changed what a vacuum was about to change"};
@@ -34,7 +31,7 @@ struct HnswVacuum::State {
       : hnsw(graph),
         fetcher(page_fetcher),
         options(wanted),
-        finder(graph, page_fetcher, wanted.reads),
+        lists(graph, page_fetcher, wanted.reads),
         pins(page_fetcher, wanted.reads.mode) {}
 
   ~State() { end(); }
@@ -48,8 +45,7 @@ struct HnswVacuum::State {
   }
   Result<bool> collect(Ticks deadline);
   Status repair(Ticks deadline);
-  Status repair_vertex(const Seen& seen, Ticks deadline);
-  Status write_lists(PageEditor& editor, const Seen& seen) const;
+  void note_repairs();
   Status move_entry(Ticks deadline);
   Status erase(Ticks deadline);
   Status erase_page(PageEditor& editor, PageNumber page);
@@ -58,17 +54,16 @@ struct HnswVacuum::State {
   bool is_condemned(graph::Handle handle) const {
     return std::binary_search(condemned.begin(), condemned.end(), handle);
   }
-  bool points_to_condemned(const layout::HnswVertex& vertex) const;
-  std::span<const std::byte> all_places(const layout::HnswVertex& vertex) const;
   Result<wal::Position> update(const std::function<Status(PageEditor&)>& edit);
 
   PagedHnsw& hnsw;
   PageFetcher& fetcher;
   const HnswVacuumOptions options;
-  NeighborFinder finder;
+  ListRepair lists;
   PinnedPages pins;
   HnswVacuumCounts done;
   wal::Position position = 0;
+  std::uint64_t retries = 0;  ///< of its own updates
 
   bool begun = false;
   Phase phase = Phase::collect;
@@ -78,8 +73,6 @@ struct HnswVacuum::State {
   std::size_t erased = 0;                ///< of them
   Seen highest;                          ///< vertex that is not marked
   std::vector<Seen> broken;              ///< of the page that is repaired
-  std::vector<std::byte> vector;         ///< of the vertex that is repaired
-  std::vector<std::byte> lists;          ///< and its places, as they were before the search
   std::uint32_t freed = 0;
 };
 
@@ -94,7 +87,7 @@ const HnswVacuumCounts& HnswVacuum::done() const {
   return state_->done;
 }
 HnswCounts& HnswVacuum::counts() {
-  return state_->finder.counts();
+  return state_->lists.counts();
 }
 
 Result<bool> HnswVacuum::step(Ticks deadline) {
@@ -117,14 +110,22 @@ Result<bool> HnswVacuum::step(Ticks deadline) {
       break;
   }
   s.pins.clear();
+  s.note_repairs();
   if (!status.ok()) return status;
   return true;
+}
+
+void HnswVacuum::State::note_repairs() {
+  position = std::max(position, lists.position());
+  done.repaired = lists.done().repaired;
+  done.edges_back = lists.done().edges_back;
+  done.retries = retries + lists.done().retries;
 }
 
 /// look(slot, vertex) for every vertex of a page, as one update left it.
 template <typename Look>
 Status HnswVacuum::State::look_at_page(PageNumber page, Ticks deadline, Look&& look) {
-  const auto pin = fetcher.fetch(page, deadline, finder.counts().selection);
+  const auto pin = fetcher.fetch(page, deadline, lists.counts().selection);
   if (!pin.ok()) return pin.status();
   ++done.pages_scanned;
   return pin.value().read([&](std::span<const std::byte> bytes) -> Status {
@@ -173,23 +174,6 @@ Result<bool> HnswVacuum::State::collect(Ticks deadline) {
   return true;
 }
 
-bool HnswVacuum::State::points_to_condemned(const layout::HnswVertex& vertex) const {
-  const layout::HnswShape& shape = hnsw.shape();
-  for (std::uint32_t layer = 0; layer <= vertex.level(); ++layer) {
-    for (std::uint32_t i = 0; i < shape.degree(layer); ++i) {
-      const auto place = vertex.neighbor(shape, layer, i);
-      if (!place.empty() && is_condemned(place.handle())) return true;
-    }
-  }
-  return false;
-}
-
-/// The bytes of the places on all layers, which lie one behind the other.
-std::span<const std::byte> HnswVacuum::State::all_places(const layout::HnswVertex& vertex) const {
-  const std::uint32_t places = hnsw.shape().first_place(vertex.level() + 1);
-  return {vertex.places(hnsw.shape(), 0).data(), places * layout::HnswPlace::kBytes};
-}
-
 Status HnswVacuum::State::repair(Ticks deadline) {
   if (next >= pages_end) {
     phase = Phase::entry;
@@ -201,11 +185,12 @@ Status HnswVacuum::State::repair(Ticks deadline) {
   Status status =
       look_at_page(page, deadline, [&](std::uint16_t slot, const layout::HnswVertex& vertex) {
         const graph::Handle handle = layout::HnswPlace{page, slot}.handle();
-        if (is_condemned(handle) || !points_to_condemned(vertex)) return;
+        if (is_condemned(handle) || !names_any(hnsw.shape(), vertex, condemned)) return;
         broken.push_back({handle, vertex.id(), vertex.level()});
       });
   for (std::size_t i = 0; i < broken.size() && status.ok(); ++i) {
-    status = repair_vertex(broken[i], deadline);
+    const Seen& seen = broken[i];
+    status = lists.run({seen.handle, seen.id, seen.level, condemned, deadline});
   }
   if (status.ok()) ++next;
   return status;
@@ -215,69 +200,13 @@ Result<wal::Position> HnswVacuum::State::update(const std::function<Status(PageE
   auto result = pins.update(edit);
   pins.clear();
   if (result.ok()) position = result.value();
-  if (result.status().code() == StatusCode::cancelled) ++done.retries;
+  if (result.status().code() == StatusCode::cancelled) ++retries;
   return result;
-}
-
-/// Chooses the lists of one vertex again, as those of a new one.
-Status HnswVacuum::State::repair_vertex(const Seen& seen, Ticks deadline) {
-  for (int attempt = 0; attempt < kVacuumAttempts; ++attempt) {
-    bool there = false;
-    FetchCounts& counts = finder.counts().selection;
-    Status status = finder.reader().read(
-        {&seen.handle, 1}, deadline, counts,
-        [&](std::uint32_t, const layout::HnswVertex& vertex) -> Status {
-          there = vertex.id() == seen.id && points_to_condemned(vertex);
-          vector.assign(vertex.vector(), vertex.vector() + hnsw.shape().vector_bytes());
-          lists.assign(all_places(vertex).begin(), all_places(vertex).end());
-          return {};
-        });
-    if (!status.ok() || !there) return status;  // somebody else has changed its list
-    status = finder.find({seen.id, vector.data(), seen.level, seen.handle, deadline});
-    if (!status.ok()) return status;
-    pins.clear();
-    pins.want(layout::HnswPlace::of(seen.handle).page);
-    for (std::uint32_t layer = 0; layer <= seen.level; ++layer) {
-      for (const auto& c : finder.chosen(layer)) pins.want(layout::HnswPlace::of(c.handle).page);
-    }
-    if (status = pins.pin(deadline, counts); !status.ok()) return status;
-    const auto updated = update([&](PageEditor& editor) { return write_lists(editor, seen); });
-    if (updated.ok()) ++done.repaired;
-    if (updated.status().code() != StatusCode::cancelled) return updated.status();
-  }
-  return {StatusCode::resource_exhausted, "the graph kept changing under a vacuum"};
-}
-
-Status HnswVacuum::State::write_lists(PageEditor& editor, const Seen& seen) const {
-  const layout::HnswShape& shape = hnsw.shape();
-  const auto own = layout::HnswPlace::of(seen.handle);
-  const std::size_t page = pins.index(own.page);
-  const auto vertex = layout::HnswVertex::parse(shape, editor.bytes(page), own.slot);
-  if (!vertex.ok() || vertex.value().id() != seen.id) return outdated();
-  const auto now = all_places(vertex.value());
-  if (!std::equal(now.begin(), now.end(), lists.begin(), lists.end())) return outdated();
-  const PinnedVertex neighbors{page, vertex.value().neighbors_slot()};
-  std::vector<layout::HnswPlace> places;
-  for (std::uint32_t layer = 0; layer <= seen.level; ++layer) {
-    places.assign(shape.degree(layer), {});
-    std::size_t used = 0;
-    for (const graph::Candidate& c : finder.chosen(layer)) {
-      const auto place = layout::HnswPlace::of(c.handle);
-      const auto other =
-          layout::HnswVertex::parse(shape, editor.bytes(pins.index(place.page)), place.slot);
-      const bool alive = other.ok() && other.value().id() == c.id && !other.value().marked() &&
-                         other.value().level() >= layer;
-      if (alive) places[used++] = place;
-    }
-    const Status status = patch_places(editor, neighbors, shape.place_offset(layer, 0), places);
-    if (!status.ok()) return status;
-  }
-  return {};
 }
 
 /// To the highest vertex that is left.
 Status HnswVacuum::State::move_entry(Ticks deadline) {
-  FetchCounts& counts = finder.counts().meta;
+  FetchCounts& counts = lists.counts().meta;
   const auto now = hnsw.state(fetcher, deadline, counts);
   if (!now.ok()) return now.status();
   if (!is_condemned(now.value().entry().handle())) {
@@ -324,7 +253,7 @@ Status HnswVacuum::State::erase(Ticks deadline) {
   pins.clear();
   pins.want(0);
   pins.want(page);
-  const Status status = pins.pin(deadline, finder.counts().selection);
+  const Status status = pins.pin(deadline, lists.counts().selection);
   if (!status.ok()) return status;
   const auto updated = update([&](PageEditor& editor) { return erase_page(editor, page); });
   if (!updated.ok()) return updated.status();

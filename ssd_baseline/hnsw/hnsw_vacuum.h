@@ -21,6 +21,7 @@ struct HnswVacuumOptions {
 struct HnswVacuumCounts {
   std::uint64_t pages_scanned = 0;
   std::uint64_t repaired = 0;     ///< vertices whose lists were chosen again
+  std::uint64_t edges_back = 0;   ///< lists that took one of them as the neighbour that they chose
   std::uint64_t removed = 0;      ///< marked vertices whose places are free now
   std::uint64_t pages_freed = 0;  ///< put on the list of pages with free space
   std::uint64_t retries = 0;

@@ -62,9 +62,7 @@ Status Insert::place() {
   pins_.clear();
   pins_.want(0);
   pins_.want(entry_.leaf);
-  for (const BackEdge& edge : back_edges_.edges()) {
-    pins_.want(layout::HnswPlace::of(edge.target.handle).page);
-  }
+  back_edges_.want_pages(pins_);
   if (Status s = pins_.pin(vertex_.deadline, counts().selection); !s.ok()) return s;
   partitions_.clear();
   for (const graph::Candidate& neighbor : finder_.chosen(0)) {
@@ -145,22 +143,14 @@ Status Insert::edit(PageEditor& editor) {
   return write_state(editor, meta, state);
 }
 
-bool Insert::alive(const PageEditor& editor, const graph::Candidate& neighbor,
-                   std::uint32_t layer) const {
-  const auto place = layout::HnswPlace::of(neighbor.handle);
-  const auto vertex =
-      layout::HnswVertex::parse(hnsw_.shape(), editor.bytes(pins_.index(place.page)), place.slot);
-  return vertex.ok() && vertex.value().id() == neighbor.id && !vertex.value().marked() &&
-         vertex.value().level() >= layer;
-}
-
 /// Whoever was marked since it was chosen is no neighbour: a vacuum may be past this vertex.
 Status Insert::look_at_neighbors(const PageEditor& editor) {
   left_out_ = 0;
   for (std::uint32_t layer = 0; layer <= level_; ++layer) {
     alive_[layer].clear();
     for (const graph::Candidate& neighbor : finder_.chosen(layer)) {
-      if (alive(editor, neighbor, layer)) alive_[layer].push_back(neighbor);
+      if (is_alive(hnsw_.shape(), editor, pins_, neighbor, layer))
+        alive_[layer].push_back(neighbor);
     }
     left_out_ += static_cast<std::uint32_t>(finder_.chosen(layer).size() - alive_[layer].size());
   }
@@ -172,25 +162,10 @@ Status Insert::look_at_neighbors(const PageEditor& editor) {
 }
 
 Status Insert::look_at_lists(const PageEditor& editor) {
-  bool changed = false;
-  for (BackEdge& edge : back_edges_.edges()) {
-    if (edge.index == BackEdge::kRefused) continue;
-    const auto place = layout::HnswPlace::of(edge.target.handle);
-    const auto vertex =
-        layout::HnswVertex::parse(hnsw_.shape(), editor.bytes(pins_.index(place.page)), place.slot);
-    if (!alive(editor, edge.target, edge.layer)) {
-      edge.index = BackEdge::kRefused;
-      continue;
-    }
-    const auto now = vertex.value().places(hnsw_.shape(), edge.layer);
-    const auto then = back_edges_.list(edge);
-    if (std::equal(now.begin(), now.end(), then.begin())) continue;
-    edge.planned = false;
-    edge.index = last_attempt_ ? BackEdge::kRefused : edge.index;
-    left_out_ += last_attempt_ ? 1 : 0;
-    changed = true;
-  }
-  return changed && !last_attempt_ ? obstructed(Obstacle::lists) : Status();
+  const std::uint32_t changed = back_edges_.look_again(editor, pins_, last_attempt_);
+  if (!last_attempt_) return changed > 0 ? obstructed(Obstacle::lists) : Status();
+  left_out_ += changed;
+  return {};
 }
 
 Status Insert::prepare_page(PageEditor& editor, layout::HnswState& state) {
@@ -229,18 +204,7 @@ Status Insert::link(PageEditor& editor, layout::HnswPlace place) {
     if (!status.ok()) return status;
   }
   edges_back_ = 0;
-  for (const BackEdge& edge : back_edges_.edges()) {
-    if (edge.index == BackEdge::kRefused) continue;
-    const auto at = layout::HnswPlace::of(edge.target.handle);
-    const std::size_t target_page = pins_.index(at.page);
-    const auto target = layout::HnswVertex::parse(shape, editor.bytes(target_page), at.slot);
-    if (!target.ok()) return target.status();
-    const PinnedVertex neighbors{target_page, target.value().neighbors_slot()};
-    const std::uint32_t offset = shape.place_offset(edge.layer, edge.index);
-    if (Status s = patch_places(editor, neighbors, offset, {&place, 1}); !s.ok()) return s;
-    ++edges_back_;
-  }
-  return {};
+  return back_edges_.link(editor, pins_, place, edges_back_);
 }
 
 }  // namespace farvec::ssd_baseline

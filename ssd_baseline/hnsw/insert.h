@@ -52,7 +52,6 @@ class Insert {
   Status prepare_page(PageEditor& editor, layout::HnswState& state);
   Status link(PageEditor& editor, layout::HnswPlace place);
   Status obstructed(Obstacle obstacle);
-  bool alive(const PageEditor& editor, const graph::Candidate& neighbor, std::uint32_t layer) const;
   bool is_new_page() const { return placement_.page == layout::kNoPage; }
 
   PagedHnsw& hnsw_;

@@ -22,18 +22,13 @@ Status NeighborFinder::find(const Goal& goal) {
 Status NeighborFinder::choose(const Goal& goal, std::uint32_t layer) {
   handles_.clear();
   for (const graph::Candidate& c : scratch_.found()) handles_.push_back(c.handle);
+  if (goal.also != nullptr) {
+    handles_.insert(handles_.end(), (*goal.also)[layer].begin(), (*goal.also)[layer].end());
+  }
   if (Status status = vectors_.gather(handles_, goal.deadline, counts_.selection); !status.ok()) {
     return status;
   }
-  pool_.clear();
-  rows_.clear();
-  for (const graph::Candidate& c : scratch_.found()) {
-    const auto* entry = vectors_.find(c.handle);
-    const NodeId id = c.id ^ graph::tie_salt(goal.id);
-    if (c.handle == goal.self || entry == nullptr || entry->id != id) continue;
-    pool_.push_back({c.distance, id, c.handle});
-    rows_.push_back(vectors_.vector(*entry));
-  }
+  make_pool(goal, layer);
   const auto between = [&](std::uint32_t a, std::uint32_t b) {
     ++counts_.selected_between;
     return hnsw_.distance(rows_[a], rows_[b]);
@@ -41,8 +36,36 @@ Status NeighborFinder::choose(const Goal& goal, std::uint32_t layer) {
   const float self = hnsw_.distance(goal.vector, goal.vector);
   graph::select_neighbors(pool_, {hnsw_.shape().degree(layer), self}, between, selection_);
   std::sort(selection_.chosen.begin(), selection_.chosen.end());
-  for (const std::uint32_t at : selection_.chosen) chosen_[layer].push_back(pool_[at]);
+  const NodeId salt = graph::tie_salt(goal.id);
+  for (const std::uint32_t at : selection_.chosen) {
+    const graph::Candidate& c = pool_[at];
+    chosen_[layer].push_back({c.distance, c.id ^ salt, c.handle});
+  }
   return {};
+}
+
+/// Who may be chosen, nearest first, with their vectors.
+void NeighborFinder::make_pool(const Goal& goal, std::uint32_t layer) {
+  const NodeId salt = graph::tie_salt(goal.id);
+  pool_.clear();
+  for (const graph::Candidate& c : scratch_.found()) {
+    const auto* entry = vectors_.find(c.handle);
+    if (c.handle == goal.self || entry == nullptr || entry->id != (c.id ^ salt)) continue;
+    pool_.push_back(c);
+  }
+  if (goal.also != nullptr) {
+    for (const graph::Handle handle : (*goal.also)[layer]) {
+      const auto* entry = vectors_.find(handle);
+      if (handle == goal.self || entry == nullptr || entry->marked) continue;
+      const float distance = hnsw_.distance(goal.vector, vectors_.vector(*entry));
+      pool_.push_back({distance, entry->id ^ salt, handle});
+    }
+    std::sort(pool_.begin(), pool_.end());
+    pool_.erase(std::unique(pool_.begin(), pool_.end()), pool_.end());
+  }
+  rows_.clear();
+  for (const graph::Candidate& c : pool_)
+    rows_.push_back(vectors_.vector(*vectors_.find(c.handle)));
 }
 
 }  // namespace farvec::ssd_baseline

@@ -12,6 +12,9 @@
 
 namespace farvec::ssd_baseline {
 
+/// Vertices of each layer.
+using LayerHandles = std::array<std::vector<graph::Handle>, graph::kLayers>;
+
 /// Searches and selects for one vertex at a time; changes nothing. Of one fiber.
 class NeighborFinder {
  public:
@@ -24,6 +27,8 @@ class NeighborFinder {
     std::uint32_t level = 0;
     graph::Handle self = graph::kNoHandle;  ///< a vertex that is in the graph is not its own
     Ticks deadline = 0;
+    /// Chosen from beside what a search of the layer finds; those that are marked or gone are not.
+    const LayerHandles* also = nullptr;
   };
 
   /// From inside a fiber. chosen() is then of vertices that were not marked; empty on layers where
@@ -44,6 +49,7 @@ class NeighborFinder {
 
  private:
   Status choose(const Goal& goal, std::uint32_t layer);
+  void make_pool(const Goal& goal, std::uint32_t layer);
 
   PagedHnsw& hnsw_;
   HnswCounts counts_;
@@ -52,7 +58,7 @@ class NeighborFinder {
   graph::LayerScratch scratch_;
   graph::Selection selection_;
   layout::HnswState state_;
-  std::vector<graph::Candidate> pool_;
+  std::vector<graph::Candidate> pool_;  ///< ids xor the vertex's salt
   std::vector<graph::Handle> handles_;
   std::vector<const std::byte*> rows_;
   std::array<std::vector<graph::Candidate>, graph::kLayers> chosen_;
