@@ -119,7 +119,7 @@ class Failures(RunbookTest):
         self.refuse("start: 50, end: 150", "start: -50, end: 150", "step 3", "start")
         self.refuse("  4:", "  7:", "steps are numbered")
         self.refuse("max_pts: 300", "max_pts: 299", "299", "max_pts")
-        self.refuse('"search"', '"delete", start: 0, end: 1', "searches nothing")
+        self.refuse(STEPS, STEPS.split("  2:")[0], "searches nothing")
         self.refuse("tiny:", "tiny: [", "book.yaml", "YAML")
         self.refuse(STEPS, "", "no runbook")
         self.refuse("max", "max", "other", "tiny", options=("--dataset", "other"))
