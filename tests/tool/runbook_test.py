@@ -124,7 +124,6 @@ class Failures(RunbookTest):
         self.refuse(STEPS, "", "no runbook")
         self.refuse("max", "max", "other", "tiny", options=("--dataset", "other"))
         self.refuse("max", "max", "350 neighbours", "300", options=("--k", 350))
-        self.refuse("max", "max", "l7", options=("--metric", "l7"))
 
     def test_a_folder_with_something_in_it_is_kept(self):
         self.graph.mkdir()
