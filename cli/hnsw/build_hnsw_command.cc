@@ -136,7 +136,7 @@ void build(const HnswBuildArguments& arguments) {
   const indexing::HnswRecipe recipe = recipe_of(arguments, rows.view(), metric);
   indexing::check_hnsw_recipe(recipe);
   // Only now: what was asked for makes sense, and the rows are sound.
-  std::filesystem::remove_all(arguments.out);
+  if (is_hnsw(arguments.out)) std::filesystem::remove_all(arguments.out);
   const InterruptGuard watch;
   indexing::HnswBuildStats stats;
   const auto hnsw = indexing::build_paged_hnsw(rows.view(), recipe, stats);
