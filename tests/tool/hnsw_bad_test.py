@@ -122,7 +122,7 @@ class BadBuilds(HnswTest):
 
     def test_a_bad_replacement_keeps_the_old_graph(self):
         self.made()
-        for options in (("--m", 1), ("--partition-nodes", 0), ("--buffer", "1KB"),
+        for options in (("--m", 1), ("--partition-nodes", 0),
                         ("--insert-share", "130%")):
             with self.subTest(options=options):
                 self.must_refuse(self.make("--overwrite", *options))
