@@ -75,7 +75,7 @@ indexing::HnswRecipe recipe_of(const HnswBuildArguments& arguments, const Vector
   return recipe;
 }
 
-void clear_destination(const HnswBuildArguments& arguments) {
+void check_destination(const HnswBuildArguments& arguments) {
   const std::filesystem::path out = arguments.out;
   if (!std::filesystem::exists(out) || std::filesystem::is_empty(out)) return;
   if (!is_hnsw(arguments.out)) {
@@ -85,7 +85,6 @@ void clear_destination(const HnswBuildArguments& arguments) {
     throw Error("'{}' holds a graph already: choose another --out, or give --overwrite",
                 arguments.out);
   }
-  std::filesystem::remove_all(out);
 }
 
 void report(const HnswBuildArguments& arguments, ssd_baseline::PagedHnsw& hnsw,
@@ -131,10 +130,13 @@ void report(const HnswBuildArguments& arguments, ssd_baseline::PagedHnsw& hnsw,
 void build(const HnswBuildArguments& arguments) {
   const Metric metric = parse_metric(arguments.input.metric);
   (void)indexing::parse_order(arguments.order);
-  clear_destination(arguments);
+  check_destination(arguments);
   const dataset::VectorSet rows = indexing::stored_rows(load_source(arguments.input), metric,
                                                         resolve_threads(arguments.build_threads));
   const indexing::HnswRecipe recipe = recipe_of(arguments, rows.view(), metric);
+  indexing::check_hnsw_recipe(recipe);
+  // Only now: what was asked for makes sense, and the rows are sound.
+  if (is_hnsw(arguments.out)) std::filesystem::remove_all(arguments.out);
   const InterruptGuard watch;
   indexing::HnswBuildStats stats;
   const auto hnsw = indexing::build_paged_hnsw(rows.view(), recipe, stats);
