@@ -21,18 +21,25 @@ namespace farvec::ssd_baseline::testing {
 
 inline constexpr Ticks kPatient = coroutines::kNoDeadline;
 
-/// Clusters of rows of any type.
+/// Standard deviations of the rows of a cluster, and of the centers: that a search of one cluster
+/// meets others, and that it does not.
+inline constexpr float kClusterSpread = 10;
+inline constexpr float kCentersNear = 12;
+inline constexpr float kCentersFar = 30;
+
+/// Clusters of rows of any type; other seeds have other centers.
 struct Rows {
-  Rows(std::size_t count, const HnswConfig& config, std::uint64_t seed = 1)
+  Rows(std::size_t count, const HnswConfig& config, std::uint64_t seed = 1,
+       float centers_apart = kCentersNear)
       : dimension(config.dimension), type(config.type), bytes(count * row_bytes()) {
     Random random(seed);
     std::vector<float> centers(8 * dimension);
-    for (float& c : centers) c = static_cast<float>(12 * random.normal());
+    for (float& c : centers) c = centers_apart * static_cast<float>(random.normal());
     std::vector<float> row(dimension);
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t center = random.below(8) * dimension;
       for (std::uint32_t d = 0; d < dimension; ++d) {
-        row[d] = 60 + centers[center + d] + static_cast<float>(10 * random.normal());
+        row[d] = 60 + centers[center + d] + kClusterSpread * static_cast<float>(random.normal());
       }
       std::vector<std::byte> narrow(row_bytes());
       distance::narrow(row.data(), type, dimension, narrow.data());

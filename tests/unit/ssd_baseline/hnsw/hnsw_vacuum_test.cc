@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+
 #include "tests/unit/ssd_baseline/hnsw/hnsw_fixture.h"
 
 namespace farvec::ssd_baseline {
@@ -76,6 +79,45 @@ TEST_F(HnswVacuumTest, OneAtATime) {
   expect_sound(*hnsw, 200);
 }
 
+/// Of the graph after five rounds, each of which deletes the oldest fifth of 1,000 rows and inserts
+/// as many; and of one that is built of the rows that are left.
+std::pair<double, double> turned_over_and_built(const Rows& rows, const Rows& queries,
+                                                const HnswConfig& config) {
+  const tests::TemporaryFolder folder;
+  const auto hnsw = make_paged(store_options(folder), config, rows, 1000);
+  run_on_pages(hnsw->store(), [&](PageFetcher& fetcher) {
+    HnswWriter writer(*hnsw, fetcher);
+    for (NodeId gone = 0; gone < 1000; gone += 200) {
+      for (NodeId id = gone; id < gone + 200; ++id) delete_id(writer, id);
+      EXPECT_GT(run_vacuum(*hnsw, fetcher).edges_back, 0u);
+      for (NodeId id = gone + 1000; id < gone + 1200; ++id) insert_row(writer, rows, id);
+    }
+  });
+  expect_sound(*hnsw, 1000);
+  Rows left(0, config);
+  left.bytes.assign(rows.row(1000).data(), rows.bytes.data() + rows.bytes.size());
+  const tests::TemporaryFolder other;
+  const auto built = make_paged(store_options(other), config, left, 1000);
+  return {recall_of(*hnsw, rows, queries, 40, [](NodeId id) { return id >= 1000; }),
+          recall_of(*built, left, queries, 40, [](NodeId) { return true; })};
+}
+
+TEST_F(HnswVacuumTest, ClustersFarApartStayConnectedUnderTurnover) {
+  double turned_over = 0;
+  double built = 0;
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    const Rows rows(2000, config_, seed, kCentersFar);
+    // Queries between the clusters: a search has to find its way from one to another.
+    const Rows queries(40, config_, seed + 100, kCentersFar);
+    const auto [of_turned_over, of_built] = turned_over_and_built(rows, queries, config_);
+    turned_over += of_turned_over;
+    built += of_built;
+  }
+  EXPECT_GE(turned_over, 0.9 * built) << "means of " << turned_over / 4 << ", " << built / 4;
+  RecordProperty("turned_over", std::to_string(turned_over / 4));
+  RecordProperty("built", std::to_string(built / 4));
+}
+
 TEST_F(HnswVacuumTest, OfAllVerticesLeavesAnEmptyGraph) {
   const auto hnsw = make_paged(store_options(folder_), config_, rows_, 300);
   run_on_pages(hnsw->store(), [&](PageFetcher& fetcher) {
@@ -142,7 +184,8 @@ TEST_F(HnswVacuumTest, WritersAndSearchesGoOnBetweenSteps) {
       }
     }
     EXPECT_GT(vacuum.done().removed, 100u);
-    run_vacuum(*hnsw, fetcher);
+    for (auto more = vacuum.step(kPatient); more.value(); more = vacuum.step(kPatient)) {
+    }
   });
   expect_sound(*hnsw, static_cast<std::uint64_t>(std::count(there.begin(), there.end(), true)));
   EXPECT_EQ(hnsw->describe().state.marked, 0u);
