@@ -131,6 +131,11 @@ LocalPageStore::LocalPageStore(const PageStoreOptions& options, StoreOpening ope
 
 LocalPageStore::~LocalPageStore() {
   if (!state_.failure.get().ok() || !state_.log->failure().ok()) return;
+  {
+    // Nobody updates any more: numbers that were given out and not used are given out again.
+    const std::lock_guard lock(state_.adding);
+    state_.next_page = pages();
+  }
   Status status = checkpoint();
   // The first one leaves images behind it; with nothing dirty the second has none to recover.
   if (status.ok()) status = checkpoint();

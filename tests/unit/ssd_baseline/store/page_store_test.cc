@@ -18,6 +18,28 @@ TEST_F(PageStoreTest, AnEmptyStoreOpensAgain) {
   EXPECT_EQ(PageStore::open(small_store(folder_))->pages(), 0u);
 }
 
+TEST_F(PageStoreTest, NumbersThatWereAddedAndNotUsedAreUsedAgain) {
+  const auto init = [](PageEditor& editor) {
+    editor.init(0, 1, 0, 0);
+    return Status();
+  };
+  {
+    const auto store = PageStore::create(small_store(folder_));
+    auto used = store->add_page();
+    PagePin* const pins[] = {&used.value()};
+    ASSERT_TRUE(store->update(pins, init).ok());
+    for (int i = 0; i < 5; ++i) EXPECT_EQ(store->add_page().value().number(), 1u + i);
+    EXPECT_EQ(store->pages(), 1u);
+  }
+  const auto store = PageStore::open(small_store(folder_));
+  EXPECT_EQ(store->pages(), 1u);
+  auto used = store->add_page();
+  ASSERT_EQ(used.value().number(), 1u);
+  PagePin* const pins[] = {&used.value()};
+  ASSERT_TRUE(store->update(pins, init).ok());
+  EXPECT_EQ(store->pages(), 2u);
+}
+
 TEST_F(PageStoreTest, ChangesAreThereAfterOpeningAgain) {
   StoreModel model;
   for (int round = 0; round < 4; ++round) {
