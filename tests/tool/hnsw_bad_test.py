@@ -7,7 +7,7 @@ import unittest
 import numpy as np
 
 from farvec_tool import BIN, TIMEOUT_S, farvec, write_vectors
-from hnsw_tool import DIMENSION, HnswTest
+from hnsw_tool import write_neighbours, DIMENSION, HnswTest
 
 MIB = 1 << 20
 
@@ -60,7 +60,9 @@ class BadInput(HnswTest):
         self.refuse("vacuum", "--search", "fast", words=("fast",))
         truth = self.write_truth(range(200))
         self.must_refuse(self.sweep(truth, "--buffer", "1KB"), "buffer", "use at least")
-        self.must_refuse(self.sweep(truth, "--k", 11), "11", "truth.ibin")
+        few = write_neighbours(self.folder / "few.ibin", np.zeros((len(self.asked), 3), np.uint32),
+                               np.zeros((len(self.asked), 3), np.float32))
+        self.must_refuse(self.sweep(few), "3 neighbours", "few.ibin")
         self.must_refuse(self.sweep(truth, "--tier", "ssd"), "--tier", "HNSW")
 
     def test_what_is_no_hnsw_graph(self):
@@ -82,7 +84,7 @@ class BadInput(HnswTest):
             if process.poll() is None:
                 result = farvec("vacuum", "--index", self.graph)
                 if process.poll() is None:
-                    self.must_refuse(result, str(self.graph), "use")
+                    self.must_refuse(result, str(self.graph), "another process")
         finally:
             process.communicate(timeout=TIMEOUT_S)
         self.verified()
