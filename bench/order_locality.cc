@@ -8,16 +8,15 @@
 // (one to a page, the least recently used goes) would hit if each insert read its true neighbours.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <iostream>
-#include <list>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/command_line.h"
 #include "base/error.h"
+#include "bench/recently_used.h"
 #include "dataset/groundtruth.h"
 #include "dataset/vector_set.h"
 #include "indexing/order/insertion_order.h"
@@ -45,36 +44,9 @@ double mean_overlap(std::span<const NodeId> order, const dataset::GroundTruth& n
   return static_cast<double>(shared) / static_cast<double>((order.size() - 1) * near.k);
 }
 
-/// Vertices that were touched last.
-class RecentVertices {
- public:
-  RecentVertices(std::size_t vertices, std::size_t capacity)
-      : capacity_(capacity), places_(vertices, recent_.end()) {}
-
-  bool touch(NodeId id) {
-    const bool hit = places_[id] != recent_.end();
-    if (hit) {
-      recent_.splice(recent_.begin(), recent_, places_[id]);
-      return true;
-    }
-    if (recent_.size() == capacity_) {
-      places_[recent_.back()] = recent_.end();
-      recent_.pop_back();
-    }
-    recent_.push_front(id);
-    places_[id] = recent_.begin();
-    return false;
-  }
-
- private:
-  const std::size_t capacity_;
-  std::list<NodeId> recent_;
-  std::vector<std::list<NodeId>::iterator> places_;
-};
-
 double hit_ratio(std::span<const NodeId> order, const dataset::GroundTruth& near, double share) {
   const auto capacity = static_cast<std::size_t>(share * static_cast<double>(near.queries));
-  RecentVertices recent(near.queries, std::max<std::size_t>(capacity, 1));
+  RecentlyUsed recent(near.queries, capacity);
   std::uint64_t hits = 0;
   for (const NodeId row : order) {
     for (const NodeId id : near.ids_of(row)) hits += recent.touch(id) ? 1 : 0;

@@ -18,8 +18,8 @@
 #include "base/command_line.h"
 #include "base/error.h"
 #include "dataset/vector_set.h"
-#include "distance/distance.h"
 #include "graph/hnsw/hnsw_builder.h"
+#include "indexing/source.h"
 #include "ssd_baseline/hnsw/colocation.h"
 #include "ssd_baseline/hnsw/hnsw_searcher.h"
 #include "ssd_baseline/hnsw/hnsw_writer.h"
@@ -41,17 +41,6 @@ struct Arguments {
   std::uint32_t m = 24, ef_construction = 200, ef_search = 40, page_bytes = 8192;
 };
 
-dataset::VectorSet load_stored(const std::string& path, Metric metric) {
-  const dataset::VectorSet source = dataset::load(path);
-  dataset::VectorSet stored(source.count(), source.dimension(),
-                            distance::stored_type(metric, source.type()));
-  for (std::size_t i = 0; i < source.count(); ++i) {
-    distance::to_stored(source.view().row(i), source.type(), metric, source.dimension(),
-                        stored.mutable_row(i));
-  }
-  return stored;
-}
-
 /// Of all layers.
 ssd_baseline::FetchCounts pages_of(const ssd_baseline::HnswCounts& counts) {
   ssd_baseline::FetchCounts sum = counts.selection;
@@ -69,8 +58,8 @@ class Bench {
   explicit Bench(const Arguments& arguments)
       : arguments_(arguments),
         metric_(parse_metric(arguments.metric)),
-        data_(load_stored(arguments.data, metric_)),
-        queries_(load_stored(arguments.queries, metric_)),
+        data_(indexing::stored_rows(dataset::load(arguments.data), metric_, 1)),
+        queries_(indexing::stored_rows(dataset::load(arguments.queries), metric_, 1)),
         built_(data_.view()) {
     if (queries_.dimension() != data_.dimension() || queries_.type() != data_.type()) {
       throw Error("'{}' and '{}' do not fit together", arguments.data, arguments.queries);

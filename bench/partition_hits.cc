@@ -10,16 +10,17 @@
 
 #include <algorithm>
 #include <iostream>
-#include <list>
 #include <string>
 #include <vector>
 
 #include "base/command_line.h"
 #include "base/error.h"
+#include "bench/recently_used.h"
 #include "dataset/vector_set.h"
 #include "distance/distance.h"
 #include "graph/hnsw/hnsw_builder.h"
 #include "graph/hnsw/layer_search.h"
+#include "indexing/source.h"
 #include "ssd_baseline/hnsw/colocation.h"
 
 namespace farvec {
@@ -30,32 +31,6 @@ struct Arguments {
   std::vector<std::uint32_t> nodes{1, 2, 4, 8, 16, 32, 64, 128, 256};
   std::vector<double> buffers{0.1, 0.2, 0.5};
   std::uint32_t m = 24, ef_construction = 200, ef_search = 40, page_bytes = 8192;
-};
-
-/// Pages that were touched last.
-class PageBuffer {
- public:
-  PageBuffer(std::size_t pages, std::size_t capacity)
-      : capacity_(std::max<std::size_t>(capacity, 1)), places_(pages, recent_.end()) {}
-
-  bool touch(std::uint32_t page) {
-    if (places_[page] != recent_.end()) {
-      recent_.splice(recent_.begin(), recent_, places_[page]);
-      return true;
-    }
-    if (recent_.size() == capacity_) {
-      places_[recent_.back()] = recent_.end();
-      recent_.pop_back();
-    }
-    recent_.push_front(page);
-    places_[page] = recent_.begin();
-    return false;
-  }
-
- private:
-  const std::size_t capacity_;
-  std::list<std::uint32_t> recent_;
-  std::vector<std::list<std::uint32_t>::iterator> places_;
 };
 
 /// Searches that write down the page of everything they look at: requests of a batch are sorted.
@@ -82,17 +57,6 @@ struct RecordedSource {
     return {};
   }
 };
-
-dataset::VectorSet load_stored(const std::string& path, Metric metric) {
-  const dataset::VectorSet source = dataset::load(path);
-  dataset::VectorSet stored(source.count(), source.dimension(),
-                            distance::stored_type(metric, source.type()));
-  for (std::size_t i = 0; i < source.count(); ++i) {
-    distance::to_stored(source.view().row(i), source.type(), metric, source.dimension(),
-                        stored.mutable_row(i));
-  }
-  return stored;
-}
 
 /// All batches of all queries, in turn.
 std::vector<std::vector<NodeId>> record_searches(const graph::HnswGraph& graph,
@@ -126,7 +90,7 @@ std::vector<std::uint32_t> pages_asked(const std::vector<std::vector<NodeId>>& b
 }
 
 double hit_share(const std::vector<std::uint32_t>& asked, std::size_t pages, double share) {
-  PageBuffer buffer(pages, static_cast<std::size_t>(share * static_cast<double>(pages)));
+  RecentlyUsed buffer(pages, static_cast<std::size_t>(share * static_cast<double>(pages)));
   std::uint64_t hits = 0;
   for (const std::uint32_t page : asked) hits += buffer.touch(page) ? 1 : 0;
   return static_cast<double>(hits) / static_cast<double>(asked.size());
@@ -134,8 +98,9 @@ double hit_share(const std::vector<std::uint32_t>& asked, std::size_t pages, dou
 
 void run(const Arguments& arguments) {
   const Metric metric = parse_metric(arguments.metric);
-  const dataset::VectorSet data = load_stored(arguments.data, metric);
-  const dataset::VectorSet queries = load_stored(arguments.queries, metric);
+  const dataset::VectorSet data = indexing::stored_rows(dataset::load(arguments.data), metric, 1);
+  const dataset::VectorSet queries =
+      indexing::stored_rows(dataset::load(arguments.queries), metric, 1);
   if (queries.dimension() != data.dimension() || queries.type() != data.type()) {
     throw Error("'{}' and '{}' have different types or dimensions", arguments.data,
                 arguments.queries);

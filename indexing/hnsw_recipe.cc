@@ -80,17 +80,6 @@ std::unique_ptr<PagedHnsw> lay_out(const MemoryRows& rows, const HnswRecipe& rec
   return hnsw;
 }
 
-ssd_baseline::StoreCounts difference(const ssd_baseline::StoreCounts& after,
-                                     const ssd_baseline::StoreCounts& before) {
-  return {.page_reads = after.page_reads - before.page_reads,
-          .page_writes = after.page_writes - before.page_writes,
-          .log_bytes = after.log_bytes - before.log_bytes,
-          .image_bytes = after.image_bytes - before.image_bytes,
-          .evictions = after.evictions - before.evictions,
-          .checkpoints = after.checkpoints - before.checkpoints,
-          .waits_for_frames = after.waits_for_frames - before.waits_for_frames};
-}
-
 void insert_rest(PagedHnsw& hnsw, const ssd_baseline::HnswInserts& rest, const HnswRecipe& recipe,
                  HnswBuildStats& stats) {
   const ssd_baseline::StoreCounts before = hnsw.store().counts();
@@ -98,7 +87,7 @@ void insert_rest(PagedHnsw& hnsw, const ssd_baseline::HnswInserts& rest, const H
   ssd_baseline::HnswCrewOptions crew = recipe.crew;
   crew.advanced = [&](std::uint64_t amount) { progress.advance(amount); };
   stats.inserts = ssd_baseline::HnswCrew(hnsw, crew).insert(rest);
-  stats.insert_store = difference(hnsw.store().counts(), before);
+  stats.insert_store = hnsw.store().counts() - before;
 }
 
 }  // namespace

@@ -35,10 +35,12 @@ layout::Manifest describe_source(const DatasetFile& file, const VectorView& sour
 }
 
 dataset::VectorSet stored_rows(dataset::VectorSet source, Metric metric, unsigned threads) {
-  const VectorView from = source.view();
-  const ElementType type = distance::stored_type(metric, from.type);
   if (metric != Metric::cosine) return source;
-  dataset::VectorSet stored(from.count, from.dimension, type);
+  return stored_copy(source.view(), metric, threads);
+}
+
+dataset::VectorSet stored_copy(const VectorView& from, Metric metric, unsigned threads) {
+  dataset::VectorSet stored(from.count, from.dimension, distance::stored_type(metric, from.type));
   parallel_for(from.count, 4096, threads, [&](std::size_t begin, std::size_t end, unsigned) {
     for (std::size_t i = begin; i < end; ++i) {
       distance::to_stored(from.row(i), from.type, metric, from.dimension, stored.mutable_row(i));

@@ -28,5 +28,7 @@ layout::Manifest describe_source(const DatasetFile& file, const VectorView& sour
 
 /// The rows as the index stores them. `source` is given up when it already is in stored form.
 dataset::VectorSet stored_rows(dataset::VectorSet source, Metric metric, unsigned threads);
+/// The same of rows that somebody else owns.
+dataset::VectorSet stored_copy(const VectorView& source, Metric metric, unsigned threads);
 
 }  // namespace farvec::indexing

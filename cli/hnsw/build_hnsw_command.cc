@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 
 #include "base/command_line.h"
@@ -19,7 +18,6 @@
 #include "cli/hnsw/page_access.h"
 #include "cli/index/build_input.h"
 #include "cli/interrupt.h"
-#include "distance/distance.h"
 #include "indexing/hnsw_recipe.h"
 #include "indexing/source.h"
 

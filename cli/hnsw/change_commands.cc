@@ -54,7 +54,7 @@ class Change {
 
   void report(const char* what, const ssd_baseline::HnswWork& work,
               const nlohmann::ordered_json& more) {
-    const ssd_baseline::StoreCounts counts = since();
+    const ssd_baseline::StoreCounts counts = hnsw_->store().counts() - before_;
     const ssd_baseline::HnswDescription now = hnsw_->describe();
     if (arguments_.json) {
       nlohmann::ordered_json facts{{"index", arguments_.index}};
@@ -71,15 +71,6 @@ class Change {
   }
 
  private:
-  ssd_baseline::StoreCounts since() const {
-    ssd_baseline::StoreCounts counts = hnsw_->store().counts();
-    counts.page_reads -= before_.page_reads;
-    counts.page_writes -= before_.page_writes;
-    counts.log_bytes -= before_.log_bytes;
-    counts.image_bytes -= before_.image_bytes;
-    return counts;
-  }
-
   const ChangeArguments& arguments_;
   std::unique_ptr<PagedHnsw> hnsw_;
   const ssd_baseline::StoreCounts before_;
@@ -88,10 +79,8 @@ class Change {
 /// The rows of the range, in the order asked for, by their numbers in the file.
 std::vector<NodeId> ordered_rows(const ChangeArguments& arguments, const VectorView& all,
                                  const RowRange& range) {
-  VectorView rows = all;
-  rows.data = all.row(range.begin);
-  rows.count = range.end - range.begin;
-  indexing::RowOrder order = indexing::order_rows(rows, indexing::parse_order(arguments.order));
+  indexing::RowOrder order =
+      indexing::order_rows(rows_in(all, range), indexing::parse_order(arguments.order));
   for (NodeId& row : order.rows) row += static_cast<NodeId>(range.begin);
   return std::move(order.rows);
 }

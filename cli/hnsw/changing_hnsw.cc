@@ -1,14 +1,11 @@
 #include "cli/hnsw/changing_hnsw.h"
 
 #include <algorithm>
-#include <cstring>
 
-#include "base/error.h"
 #include "base/parallel.h"
 #include "cli/hnsw/hnsw_report.h"
-#include "cli/interrupt.h"
-#include "distance/distance.h"
 #include "indexing/order/insertion_order.h"
+#include "indexing/source.h"
 
 namespace farvec::cli {
 namespace {
@@ -22,16 +19,6 @@ ssd_baseline::PageStoreOptions store_options(const ChangingHnswOptions& options)
   return store;
 }
 
-/// Rows in the form in which the graph stores them.
-dataset::VectorSet to_stored(const VectorView& rows, const ssd_baseline::HnswConfig& config) {
-  dataset::VectorSet stored(rows.count, config.dimension, config.type);
-  for (std::size_t i = 0; i < rows.count; ++i) {
-    distance::to_stored(rows.row(i), rows.type, config.metric, config.dimension,
-                        stored.mutable_row(i));
-  }
-  return stored;
-}
-
 }  // namespace
 
 ChangingHnsw::ChangingHnsw(const ChangingHnswOptions& options)
@@ -39,7 +26,8 @@ ChangingHnsw::ChangingHnsw(const ChangingHnswOptions& options)
       hnsw_(ssd_baseline::PagedHnsw::create(store_options(options), options.config, {})) {}
 
 void ChangingHnsw::insert(const VectorView& rows, std::span<const NodeId> ids) {
-  const dataset::VectorSet stored = to_stored(rows, options_.config);
+  const dataset::VectorSet stored =
+      indexing::stored_copy(rows, options_.config.metric, resolve_threads(0));
   const auto order = indexing::order_rows(stored.view(), indexing::parse_order(options_.order));
   std::vector<NodeId> ordered(ids.size());
   for (std::size_t i = 0; i < ids.size(); ++i) ordered[i] = ids[order.rows[i]];
@@ -57,7 +45,8 @@ void ChangingHnsw::erase(std::span<const NodeId> ids) {
 
 void ChangingHnsw::search(const VectorView& queries, dataset::GroundTruth& results,
                           std::vector<float>& latency_us) {
-  const dataset::VectorSet stored = to_stored(queries, options_.config);
+  const dataset::VectorSet stored =
+      indexing::stored_copy(queries, options_.config.metric, resolve_threads(0));
   ssd_baseline::HnswAnswers answers{.k = results.k,
                                     .list = std::max(options_.list, results.k),
                                     .ids = results.ids,

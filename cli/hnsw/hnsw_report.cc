@@ -64,14 +64,27 @@ Json hnsw_json(const ssd_baseline::HnswDescription& description) {
           {"bytes", description.bytes()}};
 }
 
-Json work_json(const HnswWork& work, const StoreCounts& store, std::uint32_t page_bytes) {
+namespace {
+
+/// Of everything that changes read.
+FetchCounts all_pages(const HnswWork& work) {
   FetchCounts pages = pages_of(work.counts);
   pages += work.counts.meta;
   pages += work.counts.selection;
-  const double rate = work.seconds > 0 ? static_cast<double>(work.done) / work.seconds : 0;
+  return pages;
+}
+
+double per_second(const HnswWork& work) {
+  return work.seconds > 0 ? static_cast<double>(work.done) / work.seconds : 0;
+}
+
+}  // namespace
+
+Json work_json(const HnswWork& work, const StoreCounts& store, std::uint32_t page_bytes) {
+  const FetchCounts pages = all_pages(work);
   return {{"done", work.done},
           {"seconds", work.seconds},
-          {"per_second", rate},
+          {"per_second", per_second(work)},
           {"pages_asked", pages.asked},
           {"hit_ratio", hit_ratio(pages)},
           {"miss_penalty_us", miss_penalty_us(pages)},
@@ -89,17 +102,12 @@ Json work_json(const HnswWork& work, const StoreCounts& store, std::uint32_t pag
 
 void print_work(const char* what, const HnswWork& work, const StoreCounts& store,
                 std::uint32_t page_bytes) {
-  FetchCounts pages = pages_of(work.counts);
-  pages += work.counts.meta;
-  pages += work.counts.selection;
   const double mib = static_cast<double>(page_bytes) / (1 << 20);
   fmt::print(
       "{} {} in {:.1f} s, {:.0f} a second; {:.1f}% of the pages were in the buffer\n"
       "{:.1f} MiB of pages read, {:.1f} MiB written, {:.1f} MiB of log\n",
-      work.done, what, work.seconds,
-      work.seconds > 0 ? static_cast<double>(work.done) / work.seconds : 0.0,
-      100 * hit_ratio(pages), static_cast<double>(store.page_reads) * mib,
-      static_cast<double>(store.page_writes) * mib,
+      work.done, what, work.seconds, per_second(work), 100 * hit_ratio(all_pages(work)),
+      static_cast<double>(store.page_reads) * mib, static_cast<double>(store.page_writes) * mib,
       static_cast<double>(store.log_bytes) / (1 << 20));
 }
 

@@ -56,13 +56,6 @@ struct HnswSamples {
   std::uint64_t buffer_bytes = 0;
 };
 
-VectorView part_of(const VectorView& all, std::size_t begin, std::size_t end) {
-  VectorView rows = all;
-  rows.data = all.row(begin);
-  rows.count = end - begin;
-  return rows;
-}
-
 class Measurement {
  public:
   Measurement(const HnswSweep& sweep, SweepFile& file)
@@ -119,7 +112,7 @@ class Measurement {
     warm(crew, point);
     const std::uint64_t reads = hnsw->store().counts().page_reads;
     Answers answers(sweep_.k, point.list, range_.end - range_.begin);
-    const VectorView rows = part_of(queries_.view(), range_.begin, range_.end);
+    const VectorView rows = rows_in(queries_.view(), range_);
     const ssd_baseline::HnswWork work = crew.search(rows, answers.answers);
     if (interrupted()) return;
     samples.qps.push_back(static_cast<double>(work.done) / work.seconds);
@@ -152,7 +145,7 @@ class Measurement {
          {RowRange{0, range_.begin}, RowRange{range_.end, queries_.count()}}) {
       if (other.begin >= other.end) continue;
       Answers answers(sweep_.k, point.list, other.end - other.begin);
-      crew.search(part_of(queries_.view(), other.begin, other.end), answers.answers);
+      crew.search(rows_in(queries_.view(), other), answers.answers);
     }
   }
 

@@ -6,6 +6,7 @@
 
 #include "cli/interrupt.h"
 #include "cli/report/statistics.h"
+#include "cli/sweep/sweep_plan.h"
 #include "dataset/recall.h"
 
 namespace farvec::cli {
@@ -18,10 +19,7 @@ double seconds_since(Clock::time_point start) {
 }
 
 VectorView rows_of(const VectorView& data, const RunbookStep& step) {
-  VectorView rows = data;
-  rows.data = data.row(step.begin);
-  rows.count = step.count();
-  return rows;
+  return rows_in(data, {step.begin, step.end});
 }
 
 std::vector<NodeId> ids_of(const RunbookStep& step) {

@@ -148,19 +148,12 @@ class Sweep {
 
   static bool is_disk(const SweepTier& tier) { return tier.spec->traits().disk; }
 
-  VectorView rows_of(const RowRange& range) const {
-    VectorView rows = vectors_.view();
-    rows.data = rows.row(range.begin);
-    rows.count = range.end - range.begin;
-    return rows;
-  }
-
   void choose_rows() {
     queries_.range = parse_range(arguments_.range, vectors_.count());
     const RowRange& range = queries_.range;
-    queries_.rows = rows_of(range);
+    queries_.rows = rows_in(vectors_.view(), range);
     for (const RowRange& other : {RowRange{0, range.begin}, {range.end, vectors_.count()}}) {
-      if (other.begin < other.end) queries_.warm_rows.push_back(rows_of(other));
+      if (other.begin < other.end) queries_.warm_rows.push_back(rows_in(vectors_.view(), other));
     }
     queries_.k = arguments_.k;
     queries_.pass_ms = arguments_.pass_ms;

@@ -47,6 +47,13 @@ std::vector<SweepPoint> SweepAxes::points() const {
   return result;
 }
 
+VectorView rows_in(const VectorView& rows, const RowRange& range) {
+  VectorView part = rows;
+  part.data = rows.row(range.begin);
+  part.count = range.end - range.begin;
+  return part;
+}
+
 RowRange parse_range(const std::string& text, std::size_t count) {
   if (text.empty()) return {0, count};
   const std::size_t colon = text.find(':');

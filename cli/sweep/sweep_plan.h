@@ -42,6 +42,8 @@ struct RowRange {
   std::size_t end = 0;
 };
 RowRange parse_range(const std::string& text, std::size_t count);
+/// The rows of the range.
+VectorView rows_in(const VectorView& rows, const RowRange& range);
 
 /// What was measured of one point.
 struct SweepSamples {

@@ -48,7 +48,7 @@ class Queue {
 
   /// The next operation, or none when all have begun, one has failed, or nobody wants more.
   std::optional<std::size_t> next() {
-    // Relaxed: a failure need not be seen at once, and take() orders what it says.
+    // Relaxed: a failure need not be seen at once; rethrow() comes after the threads have joined.
     if (failed_.load(std::memory_order_relaxed) || options_.interrupted()) return std::nullopt;
     const std::size_t i = next_.fetch_add(1, std::memory_order_relaxed);
     if (i >= count_) return std::nullopt;
@@ -104,9 +104,10 @@ struct HnswCrew::Hands {
 
   Ticks deadline() const { return now_ticks() + us_to_ticks(options.deadline_us); }
 
-  Status acknowledge(wal::Position position) {
-    if (!options.acknowledge_each) return {};
-    return fetcher.wait_durable(position, deadline());
+  /// How a change ended, durable if it has to be.
+  Status acknowledge(const Result<wal::Position>& change) {
+    if (!change.ok() || !options.acknowledge_each) return change.status();
+    return fetcher.wait_durable(change.value(), deadline());
   }
 
   void add_to(HnswWork& work) {
@@ -172,8 +173,8 @@ HnswWork HnswCrew::insert(const HnswInserts& inserts) {
   FARVEC_CHECK(ids.size() == inserts.chosen.size());
   HnswWork work = run(ids.size(), [&](Hands& hands, std::size_t i) {
     const auto vector = row_of(inserts.rows, inserts.chosen[i]);
-    const auto position = hands.writer().insert(ids[i], vector, hands.deadline());
-    const Status status = position.ok() ? hands.acknowledge(position.value()) : position.status();
+    const Status status =
+        hands.acknowledge(hands.writer().insert(ids[i], vector, hands.deadline()));
     if (!status.ok()) {
       throw Error("inserting id {} (row {}): {}", ids[i], inserts.chosen[i], status.message());
     }
@@ -185,12 +186,11 @@ HnswWork HnswCrew::insert(const HnswInserts& inserts) {
 HnswWork HnswCrew::erase(std::span<const NodeId> ids, std::uint64_t* missing) {
   std::atomic<std::uint64_t> absent{0};
   HnswWork work = run(ids.size(), [&](Hands& hands, std::size_t i) {
-    const auto position = hands.writer().mark_deleted(ids[i], hands.deadline());
-    if (missing != nullptr && position.status().code() == StatusCode::not_found) {
+    const Status status = hands.acknowledge(hands.writer().mark_deleted(ids[i], hands.deadline()));
+    if (missing != nullptr && status.code() == StatusCode::not_found) {
       absent.fetch_add(1, std::memory_order_relaxed);
       return;
     }
-    const Status status = position.ok() ? hands.acknowledge(position.value()) : position.status();
     if (!status.ok()) throw Error("deleting id {}: {}", ids[i], status.message());
   });
   if (missing != nullptr) *missing = absent.load(std::memory_order_relaxed);

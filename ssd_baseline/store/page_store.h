@@ -104,6 +104,17 @@ struct StoreCounts {
   std::uint64_t evictions = 0;
   std::uint64_t checkpoints = 0;
   std::uint64_t waits_for_frames = 0;  ///< nothing could be evicted at once
+
+  /// What has come since.
+  StoreCounts operator-(const StoreCounts& before) const {
+    return {.page_reads = page_reads - before.page_reads,
+            .page_writes = page_writes - before.page_writes,
+            .log_bytes = log_bytes - before.log_bytes,
+            .image_bytes = image_bytes - before.image_bytes,
+            .evictions = evictions - before.evictions,
+            .checkpoints = checkpoints - before.checkpoints,
+            .waits_for_frames = waits_for_frames - before.waits_for_frames};
+  }
 };
 
 /// Shared by cores; each core reads through a PageFetcher of its own. A thread of the store writes

@@ -24,6 +24,12 @@ Ticks write_deadline() {
   return now_ticks() + us_to_ticks(kWriteLimitUs);
 }
 
+void sort_by_page(std::vector<Frame*>& frames) {
+  std::ranges::sort(frames, {}, [](const Frame* frame) {
+    return frame->page.load(std::memory_order_relaxed);  // dirty frames keep their pages
+  });
+}
+
 std::span<const std::byte> as_span(const auto& value) {
   return std::as_bytes(std::span(&value, 1));
 }
@@ -168,9 +174,7 @@ void PageWriter::choose_frames() {
     }
     if (!chosen_.empty()) break;
   }
-  std::ranges::sort(chosen_, {}, [](const Frame* frame) {
-    return frame->page.load(std::memory_order_relaxed);  // dirty frames keep their pages
-  });
+  sort_by_page(chosen_);
 }
 
 std::vector<Frame*> PageWriter::dirty_frames() {
@@ -178,9 +182,7 @@ std::vector<Frame*> PageWriter::dirty_frames() {
   for (std::size_t i = 0; i < state_.pool.size(); ++i) {
     if (word_of(state_.pool.frame(i)).dirty()) frames.push_back(&state_.pool.frame(i));
   }
-  std::ranges::sort(frames, {}, [](const Frame* frame) {
-    return frame->page.load(std::memory_order_relaxed);  // dirty frames keep their pages
-  });
+  sort_by_page(frames);
   return frames;
 }
 
