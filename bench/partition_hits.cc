@@ -10,16 +10,16 @@
 
 #include <algorithm>
 #include <iostream>
+#include <iterator>
 #include <string>
 #include <vector>
 
 #include "base/command_line.h"
 #include "base/error.h"
 #include "bench/recently_used.h"
+#include "bench/recorded_search.h"
 #include "dataset/vector_set.h"
-#include "distance/distance.h"
 #include "graph/hnsw/hnsw_builder.h"
-#include "graph/hnsw/layer_search.h"
 #include "indexing/source.h"
 #include "ssd_baseline/hnsw/colocation.h"
 
@@ -33,51 +33,19 @@ struct Arguments {
   std::uint32_t m = 24, ef_construction = 200, ef_search = 40, page_bytes = 8192;
 };
 
-/// Searches that write down the page of everything they look at: requests of a batch are sorted.
-struct RecordedSource {
-  const graph::HnswGraph& graph;
-  const VectorView& data;
-  distance::PairKernel pair;
-  const std::byte* query = nullptr;
-  std::vector<std::vector<NodeId>> batches = {};
-
-  Status neighbors(graph::Handle vertex, std::uint32_t layer, std::vector<graph::Handle>& out) {
-    const auto row = graph.neighbors(static_cast<NodeId>(vertex), layer);
-    out.assign(row.begin(), row.end());
-    batches.push_back({static_cast<NodeId>(vertex)});
-    return {};
-  }
-  template <typename Visit>
-  Status score(std::uint32_t, std::span<const graph::Handle> handles, Visit&& visit) {
-    batches.emplace_back(handles.begin(), handles.end());
-    for (const graph::Handle handle : handles) {
-      const auto v = static_cast<NodeId>(handle);
-      visit(graph::Scored{{pair(query, data.row(v), data.dimension), v, handle}, false});
-    }
-    return {};
-  }
-};
-
 /// All batches of all queries, in turn.
-std::vector<std::vector<NodeId>> record_searches(const graph::HnswGraph& graph,
-                                                 const VectorView& data, const VectorView& queries,
-                                                 const Arguments& arguments) {
-  const auto pair =
-      distance::pair_kernel(parse_metric(arguments.metric), data.type, data.dimension);
-  RecordedSource source{graph, data, pair};
-  graph::LayerScratch scratch;
+RecordedSearch::Batches record_searches(const graph::HnswGraph& graph, const VectorView& data,
+                                        const VectorView& queries, const Arguments& arguments) {
+  RecordedSearch search(graph, data, parse_metric(arguments.metric), arguments.ef_search);
+  RecordedSearch::Batches all;
   for (std::size_t q = 0; q < queries.count; ++q) {
-    source.query = queries.row(q);
-    Status status = graph::enter(source, graph.top(), graph.entry(), scratch);
-    if (status.ok()) status = graph::descend(source, graph.top(), 0, scratch);
-    if (status.ok()) status = graph::layer_search(source, 0, arguments.ef_search, scratch);
-    if (!status.ok()) throw Error("query {}: {}", q, status.message());
+    std::ranges::move(search.run(queries.row(q)), std::back_inserter(all));
   }
-  return std::move(source.batches);
+  return all;
 }
 
 /// The pages of the batches, each once in a batch.
-std::vector<std::uint32_t> pages_asked(const std::vector<std::vector<NodeId>>& batches,
+std::vector<std::uint32_t> pages_asked(const RecordedSearch::Batches& batches,
                                        const std::vector<std::uint32_t>& page_of) {
   std::vector<std::uint32_t> asked, pages;
   for (const auto& batch : batches) {

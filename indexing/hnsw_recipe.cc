@@ -87,6 +87,7 @@ void insert_rest(PagedHnsw& hnsw, const ssd_baseline::HnswInserts& rest, const H
   ssd_baseline::HnswCrewOptions crew = recipe.crew;
   crew.advanced = [&](std::uint64_t amount) { progress.advance(amount); };
   stats.inserts = ssd_baseline::HnswCrew(hnsw, crew).insert(rest);
+  stats.inserts.write_back_seconds = hnsw.write_back();
   stats.insert_store = hnsw.store().counts() - before;
 }
 
@@ -114,8 +115,7 @@ std::unique_ptr<PagedHnsw> build_paged_hnsw(const VectorView& rows, const HnswRe
   auto hnsw = lay_out(memory, recipe, stats);
   const auto rest = all.subspan(stats.memory_rows);
   if (!rest.empty()) insert_rest(*hnsw, {rows, rest, {}}, recipe, stats);
-  const Status durable = hnsw->store().checkpoint();
-  if (!durable.ok()) throw Error("{}: {}", recipe.store.folder.string(), durable.message());
+  hnsw->write_back();
   return hnsw;
 }
 

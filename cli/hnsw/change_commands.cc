@@ -52,8 +52,9 @@ class Change {
     return crew;
   }
 
-  void report(const char* what, const ssd_baseline::HnswWork& work,
-              const nlohmann::ordered_json& more) {
+  /// Once everything is on the disk.
+  void report(const char* what, ssd_baseline::HnswWork work, const nlohmann::ordered_json& more) {
+    work.write_back_seconds = hnsw_->write_back();
     const ssd_baseline::StoreCounts counts = hnsw_->store().counts() - before_;
     const ssd_baseline::HnswDescription now = hnsw_->describe();
     if (arguments_.json) {
@@ -77,12 +78,12 @@ class Change {
 };
 
 /// The rows of the range, in the order asked for, by their numbers in the file.
-std::vector<NodeId> ordered_rows(const ChangeArguments& arguments, const VectorView& all,
-                                 const RowRange& range) {
+indexing::RowOrder ordered_rows(const ChangeArguments& arguments, const VectorView& all,
+                                const RowRange& range) {
   indexing::RowOrder order =
       indexing::order_rows(rows_in(all, range), indexing::parse_order(arguments.order));
   for (NodeId& row : order.rows) row += static_cast<NodeId>(range.begin);
-  return std::move(order.rows);
+  return order;
 }
 
 void insert(const ChangeArguments& arguments) {
@@ -94,13 +95,13 @@ void insert(const ChangeArguments& arguments) {
     throw Error("--first-id {}: ids up to {} are too large for 32 bits", arguments.first_id,
                 arguments.first_id + range.end - 1);
   }
-  const std::vector<NodeId> chosen = ordered_rows(arguments, rows.view(), range);
-  std::vector<NodeId> ids = chosen;
+  const indexing::RowOrder order = ordered_rows(arguments, rows.view(), range);
+  std::vector<NodeId> ids = order.rows;
   for (NodeId& id : ids) id += static_cast<NodeId>(arguments.first_id);
-  Progress progress("inserts", chosen.size(), arguments.quiet);
+  Progress progress("inserts", ids.size(), arguments.quiet);
   ssd_baseline::HnswCrew crew(change.hnsw(), change.crew(progress));
-  change.report("inserted", crew.insert({rows.view(), chosen, ids}),
-                nlohmann::ordered_json::object());
+  change.report("inserted", crew.insert({rows.view(), order.rows, ids}),
+                {{"order", arguments.order}, {"order_seconds", order.seconds}});
 }
 
 std::vector<NodeId> ids_to_delete(const ChangeArguments& arguments) {

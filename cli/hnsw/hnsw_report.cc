@@ -85,6 +85,7 @@ Json work_json(const HnswWork& work, const StoreCounts& store, std::uint32_t pag
   return {{"done", work.done},
           {"seconds", work.seconds},
           {"per_second", per_second(work)},
+          {"write_back_seconds", work.write_back_seconds},
           {"pages_asked", pages.asked},
           {"hit_ratio", hit_ratio(pages)},
           {"miss_penalty_us", miss_penalty_us(pages)},
@@ -105,10 +106,11 @@ void print_work(const char* what, const HnswWork& work, const StoreCounts& store
   const double mib = static_cast<double>(page_bytes) / (1 << 20);
   fmt::print(
       "{} {} in {:.1f} s, {:.0f} a second; {:.1f}% of the pages were in the buffer\n"
-      "{:.1f} MiB of pages read, {:.1f} MiB written, {:.1f} MiB of log\n",
+      "{:.1f} MiB of pages read, {:.1f} MiB written (the last in {:.1f} s more), {:.1f} MiB of "
+      "log\n",
       work.done, what, work.seconds, per_second(work), 100 * hit_ratio(all_pages(work)),
       static_cast<double>(store.page_reads) * mib, static_cast<double>(store.page_writes) * mib,
-      static_cast<double>(store.log_bytes) / (1 << 20));
+      work.write_back_seconds, static_cast<double>(store.log_bytes) / (1 << 20));
 }
 
 Json layers_json(const HnswCounts& counts) {

@@ -34,6 +34,7 @@ struct HnswCrewOptions {
 struct HnswWork {
   std::uint64_t done = 0;  ///< operations; fewer than were asked for when it was interrupted
   double seconds = 0;
+  double write_back_seconds = 0;  ///< of PagedHnsw::write_back() behind them, where it was called
   HnswCounts counts;
   HnswWriteCounts written;             ///< of inserts and deletes
   PartitionPlacementCounts placement;  ///< of inserts

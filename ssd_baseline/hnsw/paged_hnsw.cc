@@ -1,5 +1,6 @@
 #include "ssd_baseline/hnsw/paged_hnsw.h"
 
+#include <chrono>
 #include <exception>
 #include <utility>
 
@@ -85,6 +86,15 @@ std::unique_ptr<PagedHnsw> PagedHnsw::adopt(std::unique_ptr<PageStore> store,
     meta = read.value();
   });
   return std::unique_ptr<PagedHnsw>(new PagedHnsw(std::move(store), meta));
+}
+
+double PagedHnsw::write_back() {
+  const auto start = std::chrono::steady_clock::now();
+  if (const Status status = store_->checkpoint(); !status.ok()) {
+    throw Error("changed pages cannot be written: {}; what was acknowledged is in the log",
+                status.message());
+  }
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 Result<layout::HnswMeta> read_meta(PageFetcher& fetcher, Ticks deadline, FetchCounts& counts) {

@@ -85,6 +85,11 @@ class PagedHnsw {
   /// Reads the meta page. Blocks the thread; not from inside a fiber. Throws Error.
   HnswDescription describe();
 
+  /// Writes every changed page to the disk, as closing does, and answers with the seconds that it
+  /// took. Blocks the thread; not from inside a fiber. Throws Error when the disk does not take
+  /// them; what was acknowledged is in the log all the same.
+  double write_back();
+
   /// One vacuum works on a graph at a time. False when another one does.
   bool begin_vacuum() {
     return !vacuumed_.exchange(true, std::memory_order_acquire);  // pairs with end_vacuum()

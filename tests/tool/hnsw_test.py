@@ -94,7 +94,10 @@ class Changes(HnswTest):
         self.base = write_vectors(self.folder / "first", self.data[:400])
         self.made()
         self.base = write_vectors(self.folder / "base", self.data)
-        facts = self.changed("insert", "--data", self.base, "--range", "400:600")
+        facts = self.changed("insert", "--data", self.base, "--range", "400:600", "--order", "pca")
+        # Every page that is new was written when the command ends.
+        self.assertGreaterEqual(facts["written_bytes"], 8192 * facts["pages_added"])
+        self.assertGreater(facts["order_seconds"], 0)
         self.assertEqual((facts["done"], facts["graph"]["count"]), (200, 600))
         self.assertGreaterEqual(self.recall(), RECALL)
 
