@@ -147,13 +147,14 @@ def shares(study):
 
 def growth(study):
     ends = [study.share(share) for share in (0.1, 0.3, 0.5, 0.7, 1)]
+    # A fifth of what there will be: of a graph that is ten times smaller it holds too few pages.
+    buffer = study.shop.build(ends[-1])[1]["bytes"] // 5
 
     def measure(nodes, share):
         graph, before = placed(study, ends[0], nodes, share)
         steps = [{"rows": ends[0], "pages": before, "searches": study.hits(graph, ends[0])}]
         for begin, end in zip(ends, ends[1:]):
-            work = study.shop.insert(graph, begin, end, search="pipelined", buffer=INSERT_BUFFER,
-                                     slots=8, durability="none")
+            work = study.shop.insert(graph, begin, end, search="pipelined", buffer=buffer, **ONE)
             steps.append({"rows": end, "pages": work["graph"]["pages"], "inserts": work,
                           "searches": study.hits(graph, end)})
         return steps
