@@ -123,8 +123,10 @@ struct StoreCounts {
 /// before its first write after a checkpoint, so that a page torn by a power cut heals.
 class PageStore {
  public:
-  /// An empty store of no pages. Throws Error when there is one, when the page size is no power of
-  /// two from 4 to 32 KiB, or buffer_bytes are too few.
+  /// Throws Error when the page size is no power of two from 4 to 32 KiB, buffer_bytes are too few,
+  /// or dirty_share is no share.
+  static void check_options(const PageStoreOptions& options);
+  /// An empty store of no pages. Throws Error when there is one, and as check_options().
   static std::unique_ptr<PageStore> create(const PageStoreOptions& options);
   /// Recovers: redoes the log from the last checkpoint. Throws Error with the file, the place and
   /// what to do when bytes are damaged, of another version, or in use by another process.
