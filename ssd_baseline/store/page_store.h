@@ -58,11 +58,12 @@ class PagePin {
 };
 
 /// Collects the changes of one update(): each is checked against the page as the former ones leave
-/// it, and nothing is changed before all are in the log.
+/// it, and nobody else sees one before all are in the log.
 class PageEditor {
  public:
   virtual ~PageEditor() = default;
-  /// The page as it will be with the changes so far. `page` is a place in the pins of update().
+  /// The page as it will be with the changes so far; until its next change. `page` is a place in
+  /// the pins of update(). What a change takes must not be of that page.
   virtual std::span<const std::byte> bytes(std::size_t page) const = 0;
   /// Empties the page: no slots, the kind, tag and next given.
   virtual void init(std::size_t page, std::uint16_t kind, std::uint32_t tag, PageNumber next) = 0;
