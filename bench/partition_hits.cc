@@ -70,7 +70,7 @@ std::vector<std::vector<NodeId>> record_searches(const graph::HnswGraph& graph,
     source.query = queries.row(q);
     Status status = graph::enter(source, graph.top(), graph.entry(), scratch);
     if (status.ok()) status = graph::descend(source, graph.top(), 0, scratch);
-    if (status.ok()) status = graph::layer_search(source, 0, arguments.ef_search, scratch);
+    if (status.ok()) status = graph::layer_search(source, {0, arguments.ef_search}, scratch);
     if (!status.ok()) throw Error("query {}: {}", q, status.message());
   }
   return std::move(source.batches);
