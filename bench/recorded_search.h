@@ -34,7 +34,7 @@ class RecordedSearch {
     source_.batches.clear();
     Status status = graph::enter(source_, graph_.top(), graph_.entry(), scratch_);
     if (status.ok()) status = graph::descend(source_, graph_.top(), 0, scratch_);
-    if (status.ok()) status = graph::layer_search(source_, 0, ef_, scratch_);
+    if (status.ok()) status = graph::layer_search(source_, {0, ef_}, scratch_);
     if (!status.ok()) throw Error("search of a graph in memory: {}", status.message());
     return std::exchange(source_.batches, {});
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "dataset/vector_set.h"
+#include "layout/region/directory_lock.h"
 #include "ssd_baseline/hnsw/colocation.h"
 #include "ssd_baseline/hnsw/partition_map.h"
 
@@ -53,6 +55,12 @@ class MemoryRows {
   std::span<const NodeId> ids_;
 };
 
+/// Not while another process works on it.
+void remove_store(const std::filesystem::path& folder) {
+  const layout::DirectoryLock lock(folder);
+  std::filesystem::remove_all(folder);
+}
+
 /// Builds and lays out what is in memory.
 std::unique_ptr<PagedHnsw> lay_out(const MemoryRows& rows, const HnswRecipe& recipe,
                                    HnswBuildStats& stats) {
@@ -68,6 +76,8 @@ std::unique_ptr<PagedHnsw> lay_out(const MemoryRows& rows, const HnswRecipe& rec
                                 recipe.config.type, recipe.config.m, options.levels.max_level};
   const ssd_baseline::Colocation places(
       graph, shape, {recipe.partition_nodes, recipe.config.seed, recipe.threads});
+  const std::filesystem::path& folder = recipe.store.folder;
+  if (recipe.replace && ssd_baseline::PageStore::is_store(folder)) remove_store(folder);
   auto hnsw = PagedHnsw::create(recipe.store, recipe.config,
                                 {rows.view(), rows.ids(), &graph, places.order()});
   stats.partitions = places.plan().count;
@@ -95,6 +105,7 @@ void insert_rest(PagedHnsw& hnsw, const ssd_baseline::HnswInserts& rest, const H
 
 void check_hnsw_recipe(const HnswRecipe& recipe) {
   (void)ssd_baseline::hnsw_level_rule(recipe.config, recipe.store.page_bytes);
+  ssd_baseline::PageStore::check_options(recipe.store);
   if (recipe.partition_nodes == 0 || recipe.partition_nodes > ssd_baseline::kMostPartitionNodes) {
     throw Error("--partition-nodes must be 1 to {}, not {}", ssd_baseline::kMostPartitionNodes,
                 recipe.partition_nodes);

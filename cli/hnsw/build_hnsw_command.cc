@@ -20,6 +20,7 @@
 #include "cli/interrupt.h"
 #include "indexing/hnsw_recipe.h"
 #include "indexing/source.h"
+#include "layout/region/directory_lock.h"
 
 namespace farvec::cli {
 namespace {
@@ -66,6 +67,7 @@ indexing::HnswRecipe recipe_of(const HnswBuildArguments& arguments, const Vector
   // Nothing is acknowledged before the whole graph is there.
   recipe.crew.acknowledge_each = false;
   recipe.store.folder = arguments.out;
+  recipe.replace = arguments.overwrite;
   recipe.store.page_bytes = static_cast<std::uint32_t>(arguments.page_bytes);
   recipe.store.log.durability = wal::Durability::none;
   recipe.store.buffer_bytes =
@@ -83,6 +85,7 @@ void check_destination(const HnswBuildArguments& arguments) {
     throw Error("'{}' holds a graph already: choose another --out, or give --overwrite",
                 arguments.out);
   }
+  const layout::DirectoryLock nobody_else(out);  // has it open: known before a long build
 }
 
 void report(const HnswBuildArguments& arguments, ssd_baseline::PagedHnsw& hnsw,
@@ -133,8 +136,6 @@ void build(const HnswBuildArguments& arguments) {
                                                         resolve_threads(arguments.build_threads));
   const indexing::HnswRecipe recipe = recipe_of(arguments, rows.view(), metric);
   indexing::check_hnsw_recipe(recipe);
-  // Only now: what was asked for makes sense, and the rows are sound.
-  if (is_hnsw(arguments.out)) std::filesystem::remove_all(arguments.out);
   const InterruptGuard watch;
   indexing::HnswBuildStats stats;
   const auto hnsw = indexing::build_paged_hnsw(rows.view(), recipe, stats);

@@ -75,7 +75,7 @@ void HnswBatchInserter::insert_point(NodeId point, Worker& worker) {
   Status status = enter(source, graph_.top(), graph_.entry(), worker.search);
   if (status.ok()) status = descend(source, graph_.top(), level, worker.search);
   for (std::uint32_t layer = level + 1; layer-- > 0 && status.ok();) {
-    status = layer_search(source, layer, options_.ef_construction, worker.search);
+    status = layer_search(source, {layer, options_.ef_construction}, worker.search);
     choose(point, layer, worker.search.found(), worker);
   }
   FARVEC_CHECK(status.ok(), "{}", status.message());

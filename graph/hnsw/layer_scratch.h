@@ -33,6 +33,11 @@ inline NodeId tie_salt(NodeId vertex) {
   return static_cast<NodeId>(Random(vertex).next());
 }
 
+/// A search of a layer ends when it has met so many marked vertices for each place of its list that
+/// were near enough to be kept: where nearly all are marked it would walk through all of them. A
+/// list is full before that unless far fewer than 1 in 100 are left.
+inline constexpr std::uint64_t kMarkedPerPlace = 500;
+
 /// One search's working memory, reused between searches; grows to the largest search seen.
 class LayerScratch {
  public:
@@ -42,9 +47,18 @@ class LayerScratch {
   /// The nearest marked vertex of the last layer, if it met one.
   std::span<const Candidate> passed() const { return {&passed_, has_passed_ ? 1u : 0u}; }
 
-  /// Begins a layer with what the last one found and passed.
-  void begin_layer(std::size_t list) {
+  /// Whether the search of the last layer ended because of kMarkedPerPlace: there may be others,
+  /// and nearer ones.
+  bool cut_short() const { return cut_short_; }
+
+  /// Begins a layer with what the last one found and passed. The search goes on beyond the bound of
+  /// marked vertices until so many were found.
+  void begin_layer(std::size_t list, std::size_t least = 0) {
     list_ = list;
+    least_ = least;
+    marked_left_ = kMarkedPerPlace * list;
+    cut_short_ = false;
+    full_before_ = false;
     visited_.reset(kVisitsPerCandidate * list);
     fresh_.clear();
     starts_.assign(found_.begin(), found_.end());
@@ -58,9 +72,11 @@ class LayerScratch {
   void clear() {
     found_.clear();
     has_passed_ = false;
+    cut_short_ = false;
   }
 
   void add(const Candidate& candidate, bool marked) {
+    if (marked) note_marked(candidate);
     if (!near_enough(candidate)) return;
     push_fresh(candidate);
     if (marked) {
@@ -76,6 +92,10 @@ class LayerScratch {
   /// The nearest candidate that was not taken yet; false when no more of them can lead nearer.
   bool take(Candidate& candidate) {
     if (fresh_.empty()) return false;
+    cut_short_ = marked_left_ == 0 && found_.size() >= least_;
+    if (cut_short_) return false;
+    full_before_ = found_.size() == list_;
+    if (full_before_) farthest_before_ = found_.front();
     std::pop_heap(fresh_.begin(), fresh_.end(), after);
     candidate = fresh_.back();
     fresh_.pop_back();
@@ -103,6 +123,10 @@ class LayerScratch {
     if (c.distance != c.distance) return false;
     return found_.size() < list_ || c < found_.front();
   }
+  /// By what was found before the vertices that are scored now, in whatever order these come.
+  void note_marked(const Candidate& c) {
+    if (marked_left_ > 0 && (!full_before_ || c < farthest_before_)) --marked_left_;
+  }
   void push_fresh(const Candidate& candidate) {
     fresh_.push_back(candidate);
     std::push_heap(fresh_.begin(), fresh_.end(), after);
@@ -117,6 +141,11 @@ class LayerScratch {
   }
 
   std::size_t list_ = 1;
+  std::size_t least_ = 0;
+  std::uint64_t marked_left_ = 0;  ///< that may be met
+  bool cut_short_ = false;
+  bool full_before_ = false;      ///< when the candidate was taken that is expanded
+  Candidate farthest_before_;     ///< that was found then
   std::vector<Candidate> found_;  ///< during a layer a heap, farthest first
   std::vector<Candidate> fresh_;  ///< a heap, nearest first
   std::vector<Candidate> starts_;

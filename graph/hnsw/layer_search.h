@@ -41,10 +41,18 @@ Status enter(Source& source, std::uint32_t layer, Handle entry, LayerScratch& sc
 
 /// The `list` vertices of a layer that are nearest, found from what the layer above has found
 /// (Malkov and Yashunin, algorithm 2). One call of score() per vertex that is expanded. The result
-/// depends on the distances alone, not on the order in which a source visits.
+/// depends on the distances alone, not on the order in which a source visits. It ends early among
+/// too many marked vertices (kMarkedPerPlace, scratch.cut_short()), but not before it has found
+/// `least`, where there are so many.
+struct LayerGoal {
+  std::uint32_t layer = 0;
+  std::size_t list = 1;
+  std::size_t least = 0;
+};
 template <LayerSource Source>
-Status layer_search(Source& source, std::uint32_t layer, std::size_t list, LayerScratch& scratch) {
-  scratch.begin_layer(list);
+Status layer_search(Source& source, const LayerGoal& goal, LayerScratch& scratch) {
+  const std::uint32_t layer = goal.layer;
+  scratch.begin_layer(goal.list, goal.least);
   const auto visit = [&](const Scored& s) { scratch.add(s.candidate, s.marked); };
   Candidate nearest;
   Status status;
@@ -64,7 +72,7 @@ Status layer_search(Source& source, std::uint32_t layer, std::size_t list, Layer
 template <LayerSource Source>
 Status descend(Source& source, std::uint32_t from, std::uint32_t to, LayerScratch& scratch) {
   for (std::uint32_t layer = from; layer > to; --layer) {
-    if (Status status = layer_search(source, layer, 1, scratch); !status.ok()) return status;
+    if (Status status = layer_search(source, {layer, 1}, scratch); !status.ok()) return status;
   }
   return {};
 }

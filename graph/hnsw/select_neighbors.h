@@ -34,7 +34,8 @@ struct SelectionRule {
 template <typename Between>
 void select_neighbors(std::span<const Candidate> candidates, const SelectionRule& rule,
                       Between&& between, Selection& selection) {
-  auto& [chosen, pruned] = selection;
+  auto& chosen = selection.chosen;
+  auto& pruned = selection.pruned;
   chosen.clear();
   pruned.clear();
   const auto taken_stands_for = [&](std::uint32_t i) {

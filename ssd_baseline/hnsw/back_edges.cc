@@ -173,6 +173,12 @@ std::uint32_t BackEdges::look_again(const PageEditor& editor, const PinnedPages&
   return changed;
 }
 
+bool BackEdges::leads_back() const {
+  return std::ranges::any_of(edges_, [](const BackEdge& edge) {
+    return edge.layer == 0 && edge.index != BackEdge::kRefused;
+  });
+}
+
 Status BackEdges::link(PageEditor& editor, const PinnedPages& pins, layout::HnswPlace place,
                        std::uint32_t& made) const {
   const layout::HnswShape& shape = hnsw_.shape();

@@ -55,6 +55,8 @@ class BackEdges {
   /// target is marked or gone. Those that have changed become unplanned, or are refused with
   /// `give_up`. Returns how many have changed.
   std::uint32_t look_again(const PageEditor& editor, const PinnedPages& pins, bool give_up);
+  /// After look_again(): some list of layer 0 takes it.
+  bool leads_back() const;
   /// After look_again(): writes the place into the lists that take it; adds them to `made`.
   Status link(PageEditor& editor, const PinnedPages& pins, layout::HnswPlace place,
               std::uint32_t& made) const;

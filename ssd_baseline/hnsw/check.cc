@@ -154,6 +154,8 @@ void Checker::check_edges(PageNumber page, std::span<const std::byte> bytes) {
 
 void Checker::check_list(const layout::HnswPlace& place, const layout::HnswVertex& vertex,
                          std::uint32_t layer) {
+  const std::string name =
+      fmt::format("{} {}", vertex.marked() ? "the deleted vertex" : "vertex", vertex.id());
   handles_.clear();
   for (std::uint32_t i = 0; i < hnsw_.shape().degree(layer); ++i) {
     const auto to = vertex.neighbor(hnsw_.shape(), layer, i);
@@ -162,19 +164,17 @@ void Checker::check_list(const layout::HnswPlace& place, const layout::HnswVerte
     handles_.push_back(to.handle());
     const Vertex* other = find(to.handle());
     if (other == nullptr) {
-      problem("vertex {} leads to page {} slot {}, where no vertex is", vertex.id(), to.page,
-              to.slot);
+      problem("{} leads to page {} slot {}, where no vertex is", name, to.page, to.slot);
     } else if (other->level < layer) {
-      problem("vertex {} leads to {} on layer {}, which that is not on", vertex.id(), other->id,
-              layer);
+      problem("{} leads to {} on layer {}, which that is not on", name, other->id, layer);
     } else {
       report_.edges_to_marked += other->marked ? 1 : 0;
     }
-    if (to == place) problem("vertex {} leads to itself", vertex.id());
+    if (to == place) problem("{} leads to itself", name);
   }
   std::sort(handles_.begin(), handles_.end());
   if (std::adjacent_find(handles_.begin(), handles_.end()) != handles_.end()) {
-    problem("vertex {} names another twice on layer {}", vertex.id(), layer);
+    problem("{} names another twice on layer {}", name, layer);
   }
 }
 

@@ -35,8 +35,13 @@ Status HnswSearcher::search(const Query& query) {
   layout::HnswState state;
   Status status = enter_hnsw({hnsw_, query.deadline, counts_.meta}, source_, scratch_, state);
   if (!status.ok() || state.entry().empty()) return status;
+  if (state.vertices == 0) {  // all are marked
+    scratch_.clear();
+    return {};
+  }
   status = graph::descend(source_, state.entry_level, 0, scratch_);
-  if (status.ok()) status = graph::layer_search(source_, 0, query.list, scratch_);
+  if (status.ok()) status = graph::layer_search(source_, {0, query.list}, scratch_);
+  counts_.cut_short += cut_short() ? 1 : 0;
   return status;
 }
 

@@ -19,7 +19,7 @@ Status outdated() {
 }  // namespace
 
 struct HnswVacuum::State {
-  enum class Phase : std::uint8_t { collect, repair, entry, erase };
+  enum class Phase : std::uint8_t { collect, repair, entry, detach, erase };
   /// A vertex of the page that is looked at, as it was.
   struct Seen {
     graph::Handle handle = graph::kNoHandle;
@@ -47,8 +47,10 @@ struct HnswVacuum::State {
   Status repair(Ticks deadline);
   void note_repairs();
   Status move_entry(Ticks deadline);
-  Status erase(Ticks deadline);
+  Status sweep(Ticks deadline);
+  Status detach_page(PageEditor& editor, PageNumber page);
   Status erase_page(PageEditor& editor, PageNumber page);
+  std::span<const graph::Handle> condemned_on(PageNumber page) const;
   template <typename Look>
   Status look_at_page(PageNumber page, Ticks deadline, Look&& look);
   bool is_condemned(graph::Handle handle) const {
@@ -70,7 +72,7 @@ struct HnswVacuum::State {
   PageNumber next = 1;                   ///< page of the phase
   PageNumber pages_end = 0;              ///< pages that the round looks at
   std::vector<graph::Handle> condemned;  ///< marked before the repairs began, ascending
-  std::size_t erased = 0;                ///< of them
+  std::size_t swept = 0;                 ///< of them: detached, or erased
   Seen highest;                          ///< vertex that is not marked
   std::vector<Seen> broken;              ///< of the page that is repaired
   std::uint32_t freed = 0;
@@ -105,8 +107,9 @@ Result<bool> HnswVacuum::step(Ticks deadline) {
     case State::Phase::entry:
       status = s.move_entry(deadline);
       break;
+    case State::Phase::detach:
     case State::Phase::erase:
-      status = s.erase(deadline);
+      status = s.sweep(deadline);
       break;
   }
   s.pins.clear();
@@ -143,7 +146,7 @@ Status HnswVacuum::State::look_at_page(PageNumber page, Ticks deadline, Look&& l
 Result<bool> HnswVacuum::State::collect(Ticks deadline) {
   if (next == 1) {
     condemned.clear();
-    erased = 0;
+    swept = 0;
     highest = {};
     pages_end = hnsw.store().pages();
   }
@@ -210,7 +213,7 @@ Status HnswVacuum::State::move_entry(Ticks deadline) {
   const auto now = hnsw.state(fetcher, deadline, counts);
   if (!now.ok()) return now.status();
   if (!is_condemned(now.value().entry().handle())) {
-    phase = Phase::erase;
+    phase = Phase::detach;
     return {};
   }
   pins.clear();
@@ -243,23 +246,50 @@ Status HnswVacuum::State::move_entry(Ticks deadline) {
   return {};
 }
 
-/// One page's marked vertices.
-Status HnswVacuum::State::erase(Ticks deadline) {
-  if (erased == condemned.size()) {
-    phase = Phase::collect;
+/// One page at a time. All are detached before the first is erased: of two that lead to each other
+/// one goes before the other, and a vacuum may end between them.
+Status HnswVacuum::State::sweep(Ticks deadline) {
+  if (swept == condemned.size()) {
+    phase = phase == Phase::detach ? Phase::erase : Phase::collect;
+    swept = 0;
     return {};
   }
-  const PageNumber page = layout::HnswPlace::of(condemned[erased]).page;
+  const PageNumber page = layout::HnswPlace::of(condemned[swept]).page;
   pins.clear();
   pins.want(0);
   pins.want(page);
   const Status status = pins.pin(deadline, lists.counts().selection);
   if (!status.ok()) return status;
-  const auto updated = update([&](PageEditor& editor) { return erase_page(editor, page); });
+  freed = 0;
+  const auto updated = update([&](PageEditor& editor) {
+    return phase == Phase::detach ? detach_page(editor, page) : erase_page(editor, page);
+  });
   if (!updated.ok()) return updated.status();
   done.removed += freed;
-  while (erased < condemned.size() && layout::HnswPlace::of(condemned[erased]).page == page) {
-    ++erased;
+  swept += condemned_on(page).size();
+  return {};
+}
+
+/// Those that come next.
+std::span<const graph::Handle> HnswVacuum::State::condemned_on(PageNumber page) const {
+  std::size_t end = swept;
+  while (end < condemned.size() && layout::HnswPlace::of(condemned[end]).page == page) ++end;
+  return std::span(condemned).subspan(swept, end - swept);
+}
+
+/// Nothing leads to them any more, and now nothing leads from them.
+Status HnswVacuum::State::detach_page(PageEditor& editor, PageNumber page) {
+  const layout::HnswShape& shape = hnsw.shape();
+  const std::size_t at = pins.index(page);
+  std::vector<layout::HnswPlace> none;
+  for (const graph::Handle handle : condemned_on(page)) {
+    const auto slot = layout::HnswPlace::of(handle).slot;
+    const auto vertex = layout::HnswVertex::parse(shape, editor.bytes(at), slot);
+    if (!vertex.ok() || !vertex.value().marked()) continue;
+    none.resize(shape.first_place(vertex.value().level() + 1));
+    const PinnedVertex lists_of{at, vertex.value().neighbors_slot()};
+    const Status status = patch_places(editor, lists_of, shape.place_offset(0, 0), none);
+    if (!status.ok()) return status;
   }
   return {};
 }
@@ -271,9 +301,8 @@ Status HnswVacuum::State::erase_page(PageEditor& editor, PageNumber page) {
   if (!read.ok()) return read.status();
   layout::HnswState state = read.value();
   freed = 0;
-  for (std::size_t i = erased; i < condemned.size(); ++i) {
-    const auto place = layout::HnswPlace::of(condemned[i]);
-    if (place.page != page) break;
+  for (const graph::Handle handle : condemned_on(page)) {
+    const auto place = layout::HnswPlace::of(handle);
     const auto vertex = layout::HnswVertex::parse(hnsw.shape(), editor.bytes(at), place.slot);
     if (!vertex.ok() || !vertex.value().marked() || place == state.entry()) continue;
     if (Status s = erase_vertex(editor, {at, place.slot}, vertex.value()); !s.ok()) return s;

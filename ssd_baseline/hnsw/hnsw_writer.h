@@ -41,8 +41,10 @@ class HnswWriter {
   /// acknowledged when PageFetcher::wait_durable() (or log().wait()) of it has returned, so that
   /// many inserts may share a sync; searches see it at once. `vector` is of the stored type.
   /// failed_precondition when the id is in the graph; invalid_argument for another length, for a
-  /// float that is not finite, and for kInvalidNode; resource_exhausted when the disk is full or
-  /// the buffer too small for the pages that one insert changes. With an error nothing has changed.
+  /// float that is not finite, and for kInvalidNode; resource_exhausted when the disk is full, the
+  /// buffer too small for the pages that one insert changes, or when all neighbours that it chose
+  /// were deleted before it could have them, again and again: no vertex goes in that nothing leads
+  /// to. With an error nothing has changed.
   Result<wal::Position> insert(NodeId id, std::span<const std::byte> vector, Ticks deadline);
 
   /// Marks it: searches pass through it and do not return it, and its id is free for another

@@ -47,7 +47,9 @@ Result<wal::Position> Insert::run(const Vertex& vertex) {
     if (done.ok() || obstacle_ == Obstacle::none) return done;
     ++written_.retries;
   }
-  return Status(StatusCode::resource_exhausted, "the graph kept changing under an insert");
+  return Status(StatusCode::resource_exhausted,
+                "whatever neighbours an insert chose, others deleted or changed them first: insert "
+                "it again, or with fewer at once");
 }
 
 Status Insert::search() {
@@ -125,7 +127,8 @@ Status Insert::edit(PageEditor& editor) {
     return {StatusCode::failed_precondition, "the id is in the graph already"};
   }
   const bool first = finder_.chosen(0).empty();
-  if (first && state.vertices > 0 && !last_attempt_) return obstructed(Obstacle::graph);
+  // As the first one it would take the entry from the others, to which nothing would lead then.
+  if (first && state.vertices > 0) return obstructed(Obstacle::graph);
   if (Status s = look_at_neighbors(editor); !s.ok()) return s;
   if (Status s = look_at_lists(editor); !s.ok()) return s;
   if (Status s = prepare_page(editor, state); !s.ok()) return s;
@@ -155,15 +158,15 @@ Status Insert::look_at_neighbors(const PageEditor& editor) {
     left_out_ += static_cast<std::uint32_t>(finder_.chosen(layer).size() - alive_[layer].size());
   }
   // Nothing would lead to the vertex, nor from it.
-  if (alive_[0].empty() && !finder_.chosen(0).empty() && !last_attempt_) {
-    return obstructed(Obstacle::graph);
-  }
+  if (alive_[0].empty() && !finder_.chosen(0).empty()) return obstructed(Obstacle::graph);
   return {};
 }
 
 Status Insert::look_at_lists(const PageEditor& editor) {
   const std::uint32_t changed = back_edges_.look_again(editor, pins_, last_attempt_);
-  if (!last_attempt_) return changed > 0 ? obstructed(Obstacle::lists) : Status();
+  if (changed > 0 && (!last_attempt_ || !back_edges_.leads_back())) {
+    return obstructed(Obstacle::lists);
+  }
   left_out_ += changed;
   return {};
 }

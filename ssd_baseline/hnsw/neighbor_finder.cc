@@ -9,11 +9,13 @@ Status NeighborFinder::find(const Goal& goal) {
   vectors_.clear();
   source_.begin(goal.vector, goal.deadline, graph::tie_salt(goal.id));
   Status status = enter_hnsw({hnsw_, goal.deadline, counts_.meta}, source_, scratch_, state_);
-  if (!status.ok() || state_.entry().empty()) return status;
+  if (!status.ok() || state_.vertices == 0) return status;
   const std::uint32_t top = std::min<std::uint32_t>(goal.level, state_.entry_level);
   status = graph::descend(source_, state_.entry_level, top, scratch_);
   for (std::uint32_t layer = top + 1; layer-- > 0 && status.ok();) {
-    status = graph::layer_search(source_, layer, hnsw_.config().ef_construction, scratch_);
+    // On layer 0 to the first one that is not marked, however far: each vertex needs a neighbour.
+    const graph::LayerGoal wanted{layer, hnsw_.config().ef_construction, layer == 0 ? 1u : 0u};
+    status = graph::layer_search(source_, wanted, scratch_);
     if (status.ok()) status = choose(goal, layer);
   }
   return status;

@@ -64,25 +64,24 @@ std::unique_ptr<PagedHnsw> PagedHnsw::create(const PageStoreOptions& options,
   hnsw_level_rule(config, options.page_bytes);  // before anything is made
   auto store = PageStore::create(options);
   HnswLoader(*store, config, contents).run();
-  return adopt(std::move(store), options);
+  return adopt(std::move(store), options.folder);
 }
 
 std::unique_ptr<PagedHnsw> PagedHnsw::open(const PageStoreOptions& options) {
-  auto store = PageStore::open(options);
-  if (store->pages() == 0) {
-    throw Error("{}: the graph was never written to its end: delete the folder and build it again",
-                options.folder.string());
-  }
-  return adopt(std::move(store), options);
+  return adopt(PageStore::open(options), options.folder);
 }
 
 std::unique_ptr<PagedHnsw> PagedHnsw::adopt(std::unique_ptr<PageStore> store,
-                                            const PageStoreOptions& options) {
+                                            const std::filesystem::path& folder) {
+  if (store->pages() == 0) {
+    throw Error("{}: the graph was never written to its end: delete the folder and build it again",
+                folder.string());
+  }
   layout::HnswMeta meta;
   run_on_pages(*store, [&](PageFetcher& fetcher) {
     FetchCounts counts;
     const auto read = read_meta(fetcher, now_ticks() + us_to_ticks(kOpenLimitUs), counts);
-    if (!read.ok()) throw Error("{}: {}", options.folder.string(), read.status().message());
+    if (!read.ok()) throw Error("{}: {}", folder.string(), read.status().message());
     meta = read.value();
   });
   return std::unique_ptr<PagedHnsw>(new PagedHnsw(std::move(store), meta));

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <span>
@@ -74,6 +75,9 @@ class PagedHnsw {
 
   /// Recovers the store and checks the meta page. Throws Error with what is wrong and what to do.
   static std::unique_ptr<PagedHnsw> open(const PageStoreOptions& options);
+  /// The same of a store that is open already; messages begin with the folder.
+  static std::unique_ptr<PagedHnsw> adopt(std::unique_ptr<PageStore> store,
+                                          const std::filesystem::path& folder);
 
   PageStore& store() { return *store_; }
   const layout::HnswShape& shape() const { return shape_; }
@@ -101,8 +105,6 @@ class PagedHnsw {
 
  private:
   PagedHnsw(std::unique_ptr<PageStore> store, const layout::HnswMeta& meta);
-  static std::unique_ptr<PagedHnsw> adopt(std::unique_ptr<PageStore> store,
-                                          const PageStoreOptions& options);
 
   std::unique_ptr<PageStore> store_;
   HnswConfig config_;

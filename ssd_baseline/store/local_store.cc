@@ -246,8 +246,15 @@ Result<wal::Position> LocalPageStore::update_locked(
   if (!reservation.status().ok()) return reservation.status();
   const LatchedFrames latched(scratch);
   scratch.editor.begin(scratch.frames);
-  if (const Status status = edit(scratch.editor); !status.ok()) return status;
-  return log_changes(scratch);
+  try {
+    const Status status = edit(scratch.editor);
+    const auto end = status.ok() ? log_changes(scratch) : Result<wal::Position>(status);
+    if (!end.ok()) scratch.editor.take_back();
+    return end;
+  } catch (...) {
+    scratch.editor.take_back();
+    throw;
+  }
 }
 
 /// A page is dirty before its change is in the log: a checkpoint that begins behind the change
@@ -267,16 +274,16 @@ Result<wal::Position> LocalPageStore::log_changes(UpdateScratch& scratch) {
   std::uint64_t bytes = 0;
   for (const auto part : parts) bytes += part.size();
   StoreCounters::add(state_.counters.log_bytes, bytes);
-  install(scratch, before, end.value());
+  note_position(scratch, before, end.value());
   return end;
 }
 
-void LocalPageStore::install(UpdateScratch& scratch, wal::Position before, wal::Position end) {
+void LocalPageStore::note_position(UpdateScratch& scratch, wal::Position before,
+                                   wal::Position end) {
   for (const std::uint32_t i : scratch.order) {
     if (!scratch.editor.changed(i)) continue;
     Frame& frame = *scratch.frames[i];
-    layout::set_page_position(scratch.editor.copy(i), end);
-    std::ranges::copy(scratch.editor.copy(i), frame.bytes.begin());
+    layout::set_page_position(frame.bytes, end);
     const PageNumber page = frame.page.load(std::memory_order_relaxed);  // pinned
     if (scratch.editor.starts_anew(i)) {
       // Relaxed: the writer reads it under the latch.

@@ -68,7 +68,7 @@ class LocalPageStore final : public PageStore {
   Result<wal::Position> update_locked(UpdateScratch& scratch,
                                       const std::function<Status(PageEditor&)>& edit);
   Result<wal::Position> log_changes(UpdateScratch& scratch);
-  void install(UpdateScratch& scratch, wal::Position before, wal::Position end);
+  void note_position(UpdateScratch& scratch, wal::Position before, wal::Position end);
   void exists(PageNumber page);
 
   std::unique_ptr<layout::DirectoryLock> lock_;

@@ -11,23 +11,31 @@ void UpdateEditor::begin(std::span<Frame* const> frames) {
     pages_.resize(frames.size());
     memory_ = HugeBuffer(frames.size() * page_bytes_);
   }
-  for (std::size_t i = 0; i < frames.size(); ++i) {
+  count_ = frames.size();
+  for (std::size_t i = 0; i < count_; ++i) {
     pages_[i].frame = frames[i];
     pages_[i].changes.clear();
     pages_[i].starts_anew = false;
   }
 }
 
+void UpdateEditor::take_back() {
+  for (std::size_t i = 0; i < count_; ++i) {
+    if (!changed(i)) continue;
+    std::ranges::copy(before(i), pages_[i].frame->bytes.begin());
+    pages_[i].changes.clear();
+  }
+}
+
 std::span<const std::byte> UpdateEditor::bytes(std::size_t page) const {
-  const Page& at = pages_[page];
-  if (at.changes.empty()) return at.frame->bytes;
-  return {memory_.data() + page * page_bytes_, page_bytes_};
+  return pages_[page].frame->bytes;
 }
 
 Status UpdateEditor::change(std::size_t page, const layout::PageChange& change) {
   Page& at = pages_[page];
-  if (at.changes.empty()) std::ranges::copy(at.frame->bytes, copy_of(page));
-  if (Status status = layout::apply_change(copy(page), change); !status.ok()) return status;
+  if (at.changes.empty()) std::ranges::copy(at.frame->bytes, before(page).begin());
+  const Status status = layout::apply_change(at.frame->bytes, change);
+  if (!status.ok()) return status;
   if (at.changes.empty()) at.starts_anew = change.change == ChangeKind::init;
   layout::encode(change, at.changes);
   return {};

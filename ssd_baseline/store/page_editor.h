@@ -1,4 +1,4 @@
-// The changes of one update, made on copies of the pages and written down for the log.
+// The changes of one update, made on the locked pages and written down for the log.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,8 @@
 
 namespace farvec::ssd_baseline {
 
-/// The frames are locked by whoever calls. Used again: allocates when it has never had so many
+/// The frames are locked by whoever calls, from begin() until the update has been logged or taken
+/// back: nobody else sees a change before. Used again: allocates when it has never had so many
 /// pages or bytes.
 class UpdateEditor final : public PageEditor {
  public:
@@ -21,6 +22,8 @@ class UpdateEditor final : public PageEditor {
 
   /// Frames in the order of the update's pins.
   void begin(std::span<Frame* const> frames);
+  /// The pages are as they were.
+  void take_back();
 
   std::span<const std::byte> bytes(std::size_t page) const override;
   void init(std::size_t page, std::uint16_t kind, std::uint32_t tag, PageNumber next) override;
@@ -36,8 +39,6 @@ class UpdateEditor final : public PageEditor {
   bool starts_anew(std::size_t page) const { return pages_[page].starts_anew; }
   /// The record, in parts, pages in the order given; empty when nothing was changed.
   std::span<const std::span<const std::byte>> record(std::span<const std::uint32_t> order);
-  /// The page as the changes leave it, for its frame.
-  std::span<std::byte> copy(std::size_t page) { return {copy_of(page), page_bytes_}; }
 
  private:
   struct Page {
@@ -46,11 +47,15 @@ class UpdateEditor final : public PageEditor {
     bool starts_anew = false;
   };
   Status change(std::size_t page, const layout::PageChange& change);
-  std::byte* copy_of(std::size_t page) { return memory_.data() + page * page_bytes_; }
+  /// Where the page is kept as it was before its first change.
+  std::span<std::byte> before(std::size_t page) {
+    return memory_.span().subspan(page * page_bytes_, page_bytes_);
+  }
 
   const std::uint32_t page_bytes_;
   std::vector<Page> pages_;  ///< of the update that had most
-  HugeBuffer memory_;        ///< a copy for each of them
+  std::size_t count_ = 0;    ///< of this update
+  HugeBuffer memory_;        ///< a page for each of them
   layout::StoreRecordHeader header_;
   std::vector<layout::StorePartHeader> part_headers_;
   std::vector<std::span<const std::byte>> parts_;

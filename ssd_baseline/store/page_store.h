@@ -58,11 +58,12 @@ class PagePin {
 };
 
 /// Collects the changes of one update(): each is checked against the page as the former ones leave
-/// it, and nothing is changed before all are in the log.
+/// it, and nobody else sees one before all are in the log.
 class PageEditor {
  public:
   virtual ~PageEditor() = default;
-  /// The page as it will be with the changes so far. `page` is a place in the pins of update().
+  /// The page as it will be with the changes so far; until its next change. `page` is a place in
+  /// the pins of update(). What a change takes must not be of that page.
   virtual std::span<const std::byte> bytes(std::size_t page) const = 0;
   /// Empties the page: no slots, the kind, tag and next given.
   virtual void init(std::size_t page, std::uint16_t kind, std::uint32_t tag, PageNumber next) = 0;
@@ -123,8 +124,10 @@ struct StoreCounts {
 /// before its first write after a checkpoint, so that a page torn by a power cut heals.
 class PageStore {
  public:
-  /// An empty store of no pages. Throws Error when there is one, when the page size is no power of
-  /// two from 4 to 32 KiB, or buffer_bytes are too few.
+  /// Throws Error when the page size is no power of two from 4 to 32 KiB, buffer_bytes are too few,
+  /// or dirty_share is no share.
+  static void check_options(const PageStoreOptions& options);
+  /// An empty store of no pages. Throws Error when there is one, and as check_options().
   static std::unique_ptr<PageStore> create(const PageStoreOptions& options);
   /// Recovers: redoes the log from the last checkpoint. Throws Error with the file, the place and
   /// what to do when bytes are damaged, of another version, or in use by another process.

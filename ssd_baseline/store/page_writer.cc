@@ -15,7 +15,10 @@ namespace {
 constexpr std::size_t kBatchPages = 64;
 constexpr std::uint32_t kWriteAttempts = 4;
 constexpr auto kFirstRetry = std::chrono::milliseconds(1);  // then ten times as long each
-constexpr auto kPollInterval = std::chrono::microseconds(20);
+// Between looks at what is out: a share of the time that it has taken so far.
+constexpr auto kShortestPoll = std::chrono::microseconds(20);
+constexpr auto kLongestPoll = std::chrono::microseconds(1000);
+constexpr int kPollShare = 8;
 constexpr auto kReservePatience = std::chrono::seconds(60);
 constexpr auto kFullInterval = std::chrono::milliseconds(100);  // between looks at a full disk
 constexpr double kWriteLimitUs = 60e6;
@@ -32,6 +35,14 @@ void sort_by_page(std::vector<Frame*>& frames) {
 
 std::span<const std::byte> as_span(const auto& value) {
   return std::as_bytes(std::span(&value, 1));
+}
+
+/// Long waits (a sync of a disk takes milliseconds) are looked at less often; none ends more than
+/// an eighth later than it could.
+void pause_polling(std::chrono::steady_clock::time_point began) {
+  const auto waited = std::chrono::steady_clock::now() - began;
+  std::this_thread::sleep_for(
+      std::clamp<std::chrono::nanoseconds>(waited / kPollShare, kShortestPoll, kLongestPoll));
 }
 
 }  // namespace
@@ -333,6 +344,7 @@ Status PageWriter::write_staged() {
 Status PageWriter::run_requests(std::span<const disk::DiskRequest> requests) {
   if (const Status status = engine_->post(requests); !status.ok()) return status;
   Status worst;
+  const auto began = std::chrono::steady_clock::now();
   disk::DiskCompletion completions[kBatchPages];
   for (std::size_t left = requests.size(); left > 0;) {
     const std::size_t count = engine_->poll(completions);
@@ -349,7 +361,7 @@ Status PageWriter::run_requests(std::span<const disk::DiskRequest> requests) {
         StoreCounters::add(state_.counters.page_writes, 1);
       }
     }
-    if (count == 0) std::this_thread::sleep_for(kPollInterval);
+    if (count == 0) pause_polling(began);
   }
   return worst;
 }

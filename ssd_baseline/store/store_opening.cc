@@ -15,7 +15,8 @@
 namespace farvec::ssd_baseline {
 namespace {
 
-void check_options(const PageStoreOptions& options, std::uint32_t page_bytes) {
+/// Of a store with pages of so many bytes.
+void check_store(const PageStoreOptions& options, std::uint32_t page_bytes) {
   if (!layout::is_store_page_bytes(page_bytes)) {
     throw Error("pages of {} bytes: use 4096, 8192, 16384 or 32768", page_bytes);
   }
@@ -51,6 +52,10 @@ void make_page_file(const std::filesystem::path& folder) {
 
 }  // namespace
 
+void PageStore::check_options(const PageStoreOptions& options) {
+  check_store(options, options.page_bytes);
+}
+
 bool PageStore::is_store(const std::filesystem::path& folder) {
   return std::filesystem::exists(checkpoint_path(folder));
 }
@@ -63,7 +68,7 @@ std::uint64_t PageStore::stored_bytes(const std::filesystem::path& folder) {
 
 std::unique_ptr<PageStore> create_store(const PageStoreOptions& options,
                                         std::shared_ptr<StoreParts> parts) {
-  check_options(options, options.page_bytes);
+  PageStore::check_options(options);
   std::filesystem::create_directories(options.folder);
   auto lock = std::make_unique<layout::DirectoryLock>(options.folder);
   if (PageStore::is_store(options.folder)) {
@@ -89,7 +94,7 @@ std::unique_ptr<PageStore> open_store(const PageStoreOptions& options,
   }
   auto lock = std::make_unique<layout::DirectoryLock>(options.folder);
   const layout::StoreCheckpoint checkpoint = load_checkpoint(options.folder);
-  check_options(options, checkpoint.page_bytes);
+  check_store(options, checkpoint.page_bytes);
   const wal::LogOptions log = log_options(options);
   StoreRedo redo(checkpoint, options.folder);
   redo.survey(*parts->read_log(log.folder, checkpoint.redo));

@@ -1,25 +1,23 @@
 #include "ssd_baseline/store/store_redo.h"
 
 #include <algorithm>
-#include <chrono>
 #include <mutex>
-#include <thread>
+#include <utility>
 
 #include "base/error.h"
-#include "base/log.h"
 #include "layout/store/page_change.h"
 #include "layout/store/store_page.h"
 
 namespace farvec::ssd_baseline {
 namespace {
 
-constexpr double kRedoReadLimitUs = 60e6;
-constexpr double kRedoClaimLimitUs = 60e6;
+/// Of records whose pages are on their way; one more may come besides.
+constexpr std::size_t kMostComingBytes = 16u << 20;
 
 }  // namespace
 
-void StoreRedo::decode(const wal::LogRecord& record) {
-  const Status status = layout::decode_record(record.bytes, record_);
+void StoreRedo::decode(const wal::LogRecord& record, layout::StoreRecord& parts) const {
+  const Status status = layout::decode_record(record.bytes, parts);
   if (status.ok()) return;
   throw Error(
       "the log of '{}' has at {} what is no record of a store ({}): restore the folder "
@@ -29,7 +27,7 @@ void StoreRedo::decode(const wal::LogRecord& record) {
 
 void StoreRedo::survey(RecordSource& log) {
   while (const auto record = log.next()) {
-    decode(*record);
+    decode(*record, record_);
     remember(*record);
     ++found_.records;
     found_.log_bytes += record->bytes.size();
@@ -55,19 +53,12 @@ void StoreRedo::remember(const wal::LogRecord& record) {
 
 void StoreRedo::run(LocalPageStore& store, const std::filesystem::path& log_folder) {
   store_ = &store;
-  engine_ =
-      std::make_unique<disk::DiskEngine>(store.state().parts->open_queue({store.state().file}, 1));
   make_room(store);
-  heal_pages(store, log_folder);
-  changed_.resize(pages_);
-  const auto log = store.state().parts->read_log(log_folder, checkpoint_.redo);
-  for (std::uint64_t i = 0; i < found_.records; ++i) {
-    const auto record = log->next();
-    if (!record) throw Error("the log of '{}' became shorter", folder_.string());
-    decode(*record);
-    if (record_.kind == layout::StoreRecordKind::changes) redo_record(*record);
+  {
+    RedoReader reader(store.state(), store.writer());
+    heal_pages(reader, log_folder);
+    redo(reader, log_folder);
   }
-  engine_.reset();
   found_.pages = static_cast<std::uint64_t>(std::ranges::count(changed_, true));
   if (found_.records == 0) return;
   if (const Status status = store.checkpoint(); !status.ok()) {
@@ -97,24 +88,25 @@ void StoreRedo::make_room(LocalPageStore& store) {
 
 /// Pages that the log holds whole, and those that no checkpoint has ever seen: only these may be
 /// torn, as no others were written since.
-void StoreRedo::heal_pages(LocalPageStore& store, const std::filesystem::path& log_folder) {
+void StoreRedo::heal_pages(RedoReader& reader, const std::filesystem::path& log_folder) {
+  FramePool& pool = store_->state().pool;
   for (PageNumber page = checkpoint_.pages; page < pages_; ++page) whole_.try_emplace(page);
+  auto ahead = whole_.begin();
   for (const auto& [page, whole] : whole_) {
+    while (ahead != whole_.end() && reader.ask(ahead->first)) ++ahead;
     const bool in_log = whole.image || whole.begin > 0 || page < checkpoint_.pages;
     if (in_log) {
       // Relaxed: the writer reads it under the latch of a frame that is made later.
-      store.state().pool.table().find(page)->whole_since.store(whole.begin + 1,
-                                                               std::memory_order_relaxed);
+      pool.table().find(page)->whole_since.store(whole.begin + 1, std::memory_order_relaxed);
     }
-    Frame& frame = claim(page);
-    const Status status = read(frame, page);
-    if (!status.ok()) {
-      heal(frame, page, log_folder);
+    const RedoReader::Taken taken = reader.take();
+    if (!taken.status.ok()) {
+      heal(*taken.frame, page, log_folder);
       if (page < checkpoint_.pages || whole.image) ++found_.healed_pages;
+      pool.finish_load(*taken.frame, {});
+      pool.mark_dirty(*taken.frame);
     }
-    store.state().pool.finish_load(frame, {});
-    if (!status.ok()) store.state().pool.mark_dirty(frame);
-    FramePool::unpin(frame);
+    FramePool::unpin(*taken.frame);
   }
 }
 
@@ -129,83 +121,82 @@ void StoreRedo::heal(Frame& frame, PageNumber page, const std::filesystem::path&
   const auto log = store_->state().parts->read_log(log_folder, whole.begin);
   const auto record = log->next();
   if (!record) throw Error("the log of '{}' became shorter", folder_.string());
-  decode(*record);
+  decode(*record, record_);
   const Status status = layout::decode_image(record_.parts.front().bytes, page, frame.bytes);
-  if (!status.ok()) fail(page, status);
+  if (!status.ok()) fail_recovery(store_->state(), page, status);
 }
 
-void StoreRedo::redo_record(const wal::LogRecord& record) {
-  for (const layout::StorePart& part : record_.parts) redo_part(part, record.end);
+void StoreRedo::redo(RedoReader& reader, const std::filesystem::path& log_folder) {
+  changed_.resize(pages_);
+  const auto log = store_->state().parts->read_log(log_folder, checkpoint_.redo);
+  ask_ahead(reader, *log);
+  while (!coming_.empty()) {
+    redo_next(reader);
+    ask_ahead(reader, *log);
+  }
 }
 
-void StoreRedo::redo_part(const layout::StorePart& part, wal::Position end) {
+/// For the pages of as many parts as may be on their way.
+void StoreRedo::ask_ahead(RedoReader& reader, RecordSource& log) {
+  while (asked_ < coming_.size() || read_changes(log)) {
+    Coming& record = coming_[asked_];
+    for (; record.asked < record.record.parts.size(); ++record.asked) {
+      if (!reader.ask(record.record.parts[record.asked].page)) return;
+    }
+    ++asked_;
+  }
+}
+
+/// The next record of changes; false when there is none, or enough are coming.
+bool StoreRedo::read_changes(RecordSource& log) {
+  while (read_ < found_.records && coming_bytes_ < kMostComingBytes) {
+    const auto record = log.next();
+    if (!record) throw Error("the log of '{}' became shorter", folder_.string());
+    ++read_;
+    Coming coming;
+    coming.bytes.assign(record->bytes.begin(), record->bytes.end());
+    coming.end = record->end;
+    decode({record->begin, record->end, coming.bytes}, coming.record);
+    if (coming.record.kind != layout::StoreRecordKind::changes) continue;
+    coming_bytes_ += coming.bytes.size();
+    coming_.push_back(std::move(coming));
+    return true;
+  }
+  return false;
+}
+
+/// One part; its page is the first that the reader gives.
+void StoreRedo::redo_next(RedoReader& reader) {
+  Coming& record = coming_.front();
+  const layout::StorePart& part = record.record.parts[record.done];
+  const RedoReader::Taken taken = reader.take();
+  if (!taken.status.ok()) fail_recovery(store_->state(), part.page, taken.status);
+  redo_part(*taken.frame, part, record.end);
+  FramePool::unpin(*taken.frame);
+  if (++record.done < record.record.parts.size()) return;
+  coming_bytes_ -= record.bytes.size();
+  coming_.pop_front();
+  --asked_;
+}
+
+void StoreRedo::redo_part(Frame& frame, const layout::StorePart& part, wal::Position end) {
   StoreState& state = store_->state();
-  if (const Status status = store_->writer().reserve(1); !status.ok()) fail(part.page, status);
-  Frame& frame = fetch(part.page);
-  if (layout::StorePage(frame.bytes).header().position < end) {
+  if (layout::StorePage(frame.bytes).header().position >= end) return;
+  if (const Status status = store_->writer().reserve(1); !status.ok())
+    fail_recovery(state, part.page, status);
+  {
     const std::lock_guard lock(frame.latch);
     state.pool.mark_dirty(frame);
     for (auto rest = part.bytes; !rest.empty();) {
       const auto change = layout::decode_change(rest);
       Status status = change.status();
       if (status.ok()) status = layout::apply_change(frame.bytes, change.value());
-      if (!status.ok()) fail(part.page, status);
+      if (!status.ok()) fail_recovery(state, part.page, status);
     }
     layout::set_page_position(frame.bytes, end);
-    changed_[part.page] = true;
   }
-  FramePool::unpin(frame);
+  changed_[part.page] = true;
   store_->writer().settle(1);
-}
-
-/// Pinned, resident.
-Frame& StoreRedo::fetch(PageNumber page) {
-  const FrameLook look = store_->state().pool.look(page);
-  if (look.outcome == FrameLook::Outcome::resident) return *look.frame;
-  Frame& frame = claim(page);
-  if (const Status status = read(frame, page); !status.ok()) fail(page, status);
-  store_->state().pool.finish_load(frame, {});
-  return frame;
-}
-
-/// A frame for a page that is in none; loading.
-Frame& StoreRedo::claim(PageNumber page) {
-  const Ticks give_up = now_ticks() + us_to_ticks(kRedoClaimLimitUs);
-  while (true) {
-    const FrameClaim claim = store_->state().pool.claim();
-    if (claim.outcome == ClaimOutcome::claimed) {
-      FARVEC_CHECK(store_->state().pool.publish(*claim.frame, page, FrameState::loading),
-                   "recovery is alone");
-      return *claim.frame;
-    }
-    if (now_ticks() > give_up) fail(page, {StatusCode::resource_exhausted, "no frame for it"});
-    if (const Status failure = store_->state().failure.get(); !failure.ok()) fail(page, failure);
-    store_->writer().want_frames();
-    std::this_thread::sleep_for(std::chrono::microseconds(50));
-  }
-}
-
-/// data_loss when the bytes are not the page; throws when the disk does not give them.
-Status StoreRedo::read(Frame& frame, PageNumber page) {
-  StoreState& state = store_->state();
-  StoreCounters::add(state.counters.page_reads, 1);
-  const disk::DiskRequest request{.offset = state.offset_of(page),
-                                  .memory = frame.bytes.data(),
-                                  .deadline = now_ticks() + us_to_ticks(kRedoReadLimitUs),
-                                  .bytes = state.page_bytes()};
-  if (const Status status = engine_->post({&request, 1}); !status.ok()) fail(page, status);
-  disk::DiskCompletion completion;
-  while (engine_->poll({&completion, 1}) == 0) std::this_thread::yield();
-  if (completion.status != StatusCode::ok) {
-    engine_->close();  // the frame is the kernel's until then
-    fail(page, {completion.status, "the disk cannot read it"});
-  }
-  return layout::check_sealed_page(frame.bytes, page);
-}
-
-void StoreRedo::fail(PageNumber page, Status status) const {
-  throw Error("recovering '{}': page {} of 'pages' (at {}): {}: restore the folder from a backup",
-              folder_.string(), page, store_->state().offset_of(page), status.message());
 }
 
 }  // namespace farvec::ssd_baseline

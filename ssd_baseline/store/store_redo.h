@@ -1,21 +1,24 @@
 // Recovery: what the log holds behind the last checkpoint is done again.
 #pragma once
 
+#include <cstddef>
+#include <deque>
 #include <filesystem>
 #include <map>
-#include <memory>
+#include <vector>
 
-#include "disk/disk_engine.h"
 #include "layout/store/checkpoint.h"
 #include "layout/store/store_record.h"
 #include "ssd_baseline/store/local_store.h"
+#include "ssd_baseline/store/redo_reader.h"
 
 namespace farvec::ssd_baseline {
 
 /// First survey() reads the log, before it is opened for appending: which pages it can make whole,
 /// and where it ends. Then run() heals torn pages and applies the changes to pages that are older
-/// than these. It writes through the store as everybody does, with images in the log before pages,
-/// so that recovery may be killed too.
+/// than these. Pages are read ahead of the record that changes them (RedoReader). It writes through
+/// the store as everybody does, with images in the log before pages, so that recovery may be killed
+/// too.
 class StoreRedo {
  public:
   StoreRedo(const layout::StoreCheckpoint& checkpoint, std::filesystem::path folder)
@@ -35,18 +38,25 @@ class StoreRedo {
     bool image = false;
   };
 
-  void decode(const wal::LogRecord& record);
+  /// A record whose pages are on their way.
+  struct Coming {
+    std::vector<std::byte> bytes;
+    layout::StoreRecord record;  ///< borrows them
+    wal::Position end = 0;
+    std::size_t asked = 0;  ///< parts whose pages were asked for
+    std::size_t done = 0;   ///< parts that were applied
+  };
+
+  void decode(const wal::LogRecord& record, layout::StoreRecord& parts) const;
   void remember(const wal::LogRecord& record);
   void make_room(LocalPageStore& store);
-  void heal_pages(LocalPageStore& store, const std::filesystem::path& log_folder);
-  bool is_torn(PageNumber page);
+  void heal_pages(RedoReader& reader, const std::filesystem::path& log_folder);
   void heal(Frame& frame, PageNumber page, const std::filesystem::path& log_folder);
-  void redo_record(const wal::LogRecord& record);
-  void redo_part(const layout::StorePart& part, wal::Position end);
-  Frame& fetch(PageNumber page);
-  Frame& claim(PageNumber page);
-  Status read(Frame& frame, PageNumber page);
-  [[noreturn]] void fail(PageNumber page, Status status) const;
+  void redo(RedoReader& reader, const std::filesystem::path& log_folder);
+  void ask_ahead(RedoReader& reader, RecordSource& log);
+  bool read_changes(RecordSource& log);
+  void redo_next(RedoReader& reader);
+  void redo_part(Frame& frame, const layout::StorePart& part, wal::Position end);
 
   const layout::StoreCheckpoint checkpoint_;
   const std::filesystem::path folder_;
@@ -56,8 +66,11 @@ class StoreRedo {
   layout::StoreRecord record_;
   StoreRecovery found_;
   LocalPageStore* store_ = nullptr;
-  std::unique_ptr<disk::DiskEngine> engine_;
-  std::vector<bool> changed_;  ///< pages
+  std::deque<Coming> coming_;     ///< in the order of the log
+  std::size_t coming_bytes_ = 0;  ///< of them
+  std::size_t asked_ = 0;         ///< of them: all of their pages were asked for
+  std::uint64_t read_ = 0;        ///< records
+  std::vector<bool> changed_;     ///< pages
 };
 
 }  // namespace farvec::ssd_baseline

@@ -124,8 +124,11 @@ class BadBuilds(HnswTest):
 
     def test_a_bad_replacement_keeps_the_old_graph(self):
         self.made()
-        for options in (("--m", 1), ("--partition-nodes", 0),
-                        ("--insert-share", "130%")):
+        short = self.folder / "short.ibin"
+        short.write_bytes(np.array([3, 1, 0, 1, 2], dtype="<u4").tobytes())
+        for options in (("--m", 1), ("--partition-nodes", 0), ("--insert-share", "130%"),
+                        ("--buffer", "1KB"), ("--buffer", "101%"), ("--page-bytes", 5000),
+                        ("--order", "file:/nonexistent"), ("--order", f"file:{short}")):
             with self.subTest(options=options):
                 self.must_refuse(self.make("--overwrite", *options))
                 self.assertEqual(self.verified()["count"], 600)

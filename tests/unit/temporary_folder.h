@@ -12,8 +12,9 @@ namespace farvec::tests {
 
 class TemporaryFolder {
  public:
-  TemporaryFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "farvec-XXXXXX").string();
+  explicit TemporaryFolder(
+      const std::filesystem::path& parent = std::filesystem::temp_directory_path()) {
+    std::string pattern = (parent / "farvec-XXXXXX").string();
     if (mkdtemp(pattern.data()) == nullptr) throw Error("cannot make a folder like {}", pattern);
     path_ = pattern;
   }

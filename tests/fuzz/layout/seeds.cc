@@ -1,4 +1,5 @@
-// Writes small valid clusters and graphs in every layout, a list, and centroids.
+// Writes small valid clusters and graphs in every layout, a list, centroids, and what a page store
+// keeps.
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -12,6 +13,7 @@
 #include "layout/region/index_writer.h"
 #include "tests/fuzz/layout/cluster_fuzz.h"
 #include "tests/fuzz/layout/device_fuzz.h"
+#include "tests/fuzz/layout/store_seeds.h"
 #include "tests/fuzz/seed_files.h"
 #include "tests/unit/layout/graph/random_graph.h"
 
@@ -176,5 +178,6 @@ int main(int argc, char** argv) {
     write_list(folder);
     write_centroids(folder);
     write_device(folder);
+    fuzz::write_store(folder);
   });
 }

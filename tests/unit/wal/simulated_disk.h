@@ -43,6 +43,16 @@ class SimulatedDisk {
   std::uint64_t operations() const { return operations_; }
   std::uint64_t syncs() const { return syncs_; }
 
+  /// The power goes now; asked by any thread.
+  void cut() {
+    const std::lock_guard lock(mutex_);
+    faults.power_cut_at = 0;
+  }
+  bool off() {
+    const std::lock_guard lock(mutex_);
+    return operations_ >= faults.power_cut_at;
+  }
+
   /// The power comes back: the folder has what the disk has kept, and nothing is wrong with it.
   void power_cycle(Random& random) {
     const std::lock_guard lock(mutex_);

@@ -50,7 +50,7 @@ inline std::vector<Candidate> search_hnsw(HnswSource& source, std::size_t list) 
   const std::uint32_t top = source.graph.top();
   EXPECT_TRUE(enter(source, top, source.graph.entry(), scratch).ok());
   EXPECT_TRUE(descend(source, top, 0, scratch).ok());
-  EXPECT_TRUE(layer_search(source, 0, list, scratch).ok());
+  EXPECT_TRUE(layer_search(source, {0, list}, scratch).ok());
   return {scratch.found().begin(), scratch.found().end()};
 }
 

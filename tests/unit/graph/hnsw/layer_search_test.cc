@@ -85,7 +85,7 @@ TEST_F(LayerSearch, EndsWithTheSourcesError) {
     LayerScratch scratch;
     Status status = enter(s, graph_.top(), graph_.entry(), scratch);
     if (status.ok()) status = descend(s, graph_.top(), 0, scratch);
-    if (status.ok()) status = layer_search(s, 0, 100, scratch);
+    if (status.ok()) status = layer_search(s, {0, 100}, scratch);
     EXPECT_EQ(status.code(), StatusCode::data_loss);
   }
 }
@@ -98,6 +98,51 @@ TEST(LayerScratch, LeavesOutWhatIsNotANumber) {
   scratch.add({2, 2, 2}, false);
   scratch.end_layer();
   EXPECT_THAT(scratch.found(), ::testing::ElementsAre(Candidate{2, 2, 2}));
+}
+
+/// Met in any order, a thousand marked ones end a search of 2 only if it has found enough.
+TEST(LayerScratch, EndsAmongTooManyMarked) {
+  for (const bool ascending : {true, false}) {
+    for (const std::size_t least : {0u, 1u}) {
+      LayerScratch scratch;
+      Candidate taken;
+      scratch.clear();
+      scratch.begin_layer(2, least);
+      const auto meet = [&](NodeId first, NodeId end, bool marked) {
+        for (NodeId i = first; i < end; ++i) {
+          const NodeId id = ascending ? i : first + end - 1 - i;
+          scratch.add({static_cast<float>(id), id, id}, marked);
+        }
+      };
+      meet(0, 2 * kMarkedPerPlace - 1, true);
+      EXPECT_TRUE(scratch.take(taken));
+      EXPECT_EQ(taken.id, 0u);
+      meet(5000, 5001, true);
+      EXPECT_EQ(scratch.take(taken), least > 0);
+      EXPECT_EQ(scratch.cut_short(), least == 0);
+      meet(6000, 6001, false);
+      EXPECT_FALSE(scratch.take(taken));
+      EXPECT_TRUE(scratch.cut_short());
+    }
+  }
+}
+
+/// Those that are farther than what was found before do not count, and what comes with them in
+/// whatever order changes nothing.
+TEST(LayerScratch, CountsMarkedOnesThatAreNearEnough) {
+  for (const bool found_first : {true, false}) {
+    LayerScratch scratch;
+    Candidate taken;
+    scratch.clear();
+    scratch.begin_layer(1);
+    if (found_first) scratch.add({1, 1, 1}, false);
+    for (NodeId i = 0; i + 1 < kMarkedPerPlace; ++i) scratch.add({2, 100 + i, 100 + i}, true);
+    if (!found_first) scratch.add({1, 1, 1}, false);
+    EXPECT_TRUE(scratch.take(taken));
+    for (NodeId i = 0; i < 2 * kMarkedPerPlace; ++i) scratch.add({3, 1000 + i, 1000 + i}, true);
+    EXPECT_FALSE(scratch.take(taken));
+    EXPECT_FALSE(scratch.cut_short());
+  }
 }
 
 }  // namespace

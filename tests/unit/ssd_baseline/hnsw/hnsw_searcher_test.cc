@@ -77,7 +77,7 @@ TEST_F(HnswSearcherTest, EveryWayOfReadingDoesWhatASearchInMemoryDoes) {
           graph::LayerScratch scratch;
           ASSERT_TRUE(graph::enter(source, graph_.top(), graph_.entry(), scratch).ok());
           ASSERT_TRUE(graph::descend(source, graph_.top(), 0, scratch).ok());
-          ASSERT_TRUE(graph::layer_search(source, 0, 25, scratch).ok());
+          ASSERT_TRUE(graph::layer_search(source, {0, 25}, scratch).ok());
           searcher.counts().clear();
           const auto found = answer(searcher, queries_.row(q), 25);
           EXPECT_EQ(ids_of(found), ids_of(scratch.found()));
@@ -131,6 +131,81 @@ TEST(ReadMode, HasWords) {
     EXPECT_EQ(parse_read_mode(to_string(mode)), mode);
   }
   EXPECT_ANY_THROW(parse_read_mode("async"));
+}
+
+/// A graph of some thousand vertices of which few are left.
+class NearlyAllDeleted : public ::testing::Test {
+ protected:
+  static constexpr std::size_t kRowsThere = 4000;
+
+  template <typename Left>
+  void delete_all_but(PageFetcher& fetcher, Left&& left) {
+    HnswWriter writer(*hnsw_, fetcher);
+    for (NodeId id = 0; id < kRowsThere; ++id) {
+      if (!left(id)) delete_id(writer, id);
+    }
+  }
+  static bool is_tenth(NodeId id) { return id % 400 == 7; }
+
+  tests::TemporaryFolder folder_;
+  const HnswConfig config_ = small_config();
+  const Rows rows_{kRowsThere, config_};
+  const Rows queries_{10, config_, 9};
+  std::unique_ptr<PagedHnsw> hnsw_ = make_paged(store_options(folder_), config_, rows_, kRowsThere);
+};
+
+TEST_F(NearlyAllDeleted, ASearchFindsTheTenThatAreLeftWithinItsBound) {
+  run_on_pages(hnsw_->store(), [&](PageFetcher& fetcher) {
+    delete_all_but(fetcher, is_tenth);
+    HnswSearcher searcher(*hnsw_, fetcher);
+    for (std::size_t q = 0; q < queries_.count(); ++q) {
+      const auto truth = truth_of(rows_, config_.metric, queries_.row(q), 10, is_tenth);
+      EXPECT_EQ(ids_of(answer(searcher, queries_.row(q), 10)), ids_of(truth));
+      EXPECT_FALSE(searcher.cut_short());
+    }
+    EXPECT_EQ(searcher.counts().cut_short, 0u);
+    run_vacuum(*hnsw_, fetcher);
+    for (std::size_t q = 0; q < queries_.count(); ++q) {
+      const auto truth = truth_of(rows_, config_.metric, queries_.row(q), 10, is_tenth);
+      EXPECT_EQ(ids_of(answer(searcher, queries_.row(q), 10)), ids_of(truth));
+    }
+  });
+  expect_sound(*hnsw_, 10);
+}
+
+/// The one that is left is the farthest: all others are near enough.
+TEST_F(NearlyAllDeleted, ASearchEndsAtItsBoundAndSaysSo) {
+  const auto everything =
+      truth_of(rows_, config_.metric, queries_.row(0), kRowsThere, [](NodeId) { return true; });
+  const NodeId left = everything.back().id;
+  run_on_pages(hnsw_->store(), [&](PageFetcher& fetcher) {
+    delete_all_but(fetcher, [&](NodeId id) { return id == left; });
+    std::vector<std::uint64_t> visited;
+    for (const ReadMode mode : {ReadMode::sync, ReadMode::parallel, ReadMode::pipelined}) {
+      HnswSearcher searcher(*hnsw_, fetcher, {mode, 2});
+      for (const auto& c : answer(searcher, queries_.row(0), 2)) EXPECT_EQ(c.id, left);
+      EXPECT_TRUE(searcher.cut_short());
+      EXPECT_EQ(searcher.counts().cut_short, 1u);
+      visited.push_back(searcher.counts().layers[0].visited);
+      // Those that the last vertex leads to come together.
+      EXPECT_LE(visited.back(), 2 * graph::kMarkedPerPlace + hnsw_->shape().degree(0) + 1);
+      EXPECT_EQ(ids_of(answer(searcher, queries_.row(0), 10)), std::vector<NodeId>{left});
+      EXPECT_FALSE(searcher.cut_short());
+    }
+    EXPECT_EQ(visited, std::vector<std::uint64_t>(3, visited[0]));
+  });
+}
+
+TEST_F(NearlyAllDeleted, NothingIsWalkedWhenAllAreDeleted) {
+  run_on_pages(hnsw_->store(), [&](PageFetcher& fetcher) {
+    delete_all_but(fetcher, [](NodeId) { return false; });
+    HnswSearcher searcher(*hnsw_, fetcher);
+    EXPECT_TRUE(answer(searcher, queries_.row(0), 10).empty());
+    EXPECT_EQ(searcher.counts().layers[0].visited, 0u);
+    HnswWriter writer(*hnsw_, fetcher);
+    insert_row(writer, rows_, 20);
+    EXPECT_EQ(ids_of(answer(searcher, queries_.row(0), 10)), std::vector<NodeId>{20});
+  });
 }
 
 }  // namespace

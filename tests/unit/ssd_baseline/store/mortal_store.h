@@ -1,6 +1,9 @@
 // A store on a disk and a log that lose their power at one moment.
 #pragma once
 
+#include <unistd.h>
+
+#include <filesystem>
 #include <memory>
 
 #include "disk/faulty_queue.h"
@@ -11,6 +14,26 @@
 #include "wal/segment_log.h"
 
 namespace farvec::ssd_baseline {
+
+/// Power cuts by the hundred: in memory where it can be, as a real disk's syncs take longer than
+/// everything else.
+inline std::filesystem::path memory_folder() {
+  return access("/dev/shm", W_OK) == 0 ? "/dev/shm" : std::filesystem::temp_directory_path();
+}
+
+/// Seeds of a test of power cuts, each with kLives cuts; a sanitizer is ten times as slow.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr std::uint64_t kPowerCutSeeds = 4;
+#else
+inline constexpr std::uint64_t kPowerCutSeeds = 25;
+#endif
+inline constexpr int kLives = 4;
+
+/// After how many changes the power goes at the latest; of every eighth life never: the power goes
+/// as it is closed, or not at all.
+inline std::size_t last_change(Random& random, std::size_t most) {
+  return random.below(8) == 0 ? ~std::size_t{0} : 1 + random.below(most);
+}
 
 class ReadBack final : public RecordSource {
  public:
@@ -54,6 +77,17 @@ class MortalParts final : public StoreParts {
   void cut_after(std::uint64_t page_requests, std::uint64_t log_operations) {
     power->cut_after(page_requests);
     log_disk.faults.power_cut_at = log_disk.operations() + log_operations;
+  }
+  /// At once; by any thread.
+  void cut() {
+    power->cut();
+    log_disk.cut();
+  }
+  /// When either has lost its power, the other one loses it too.
+  bool off() {
+    if (!power->off() && !log_disk.off()) return false;
+    cut();
+    return true;
   }
   void power_on() {
     power->lose_unsynced();

@@ -253,6 +253,40 @@ TEST_F(PageStoreTest, AnEditThatThrowsChangesNothingAndLocksNothing) {
   EXPECT_EQ(pin.value().read([](auto bytes) { return layout::StorePage(bytes).header().kind; }), 1);
 }
 
+TEST_F(PageStoreTest, AnEditThatGivesUpLeavesEveryPageAsItWas) {
+  const auto store = PageStore::create(small_store(folder_));
+  StoreModel model;
+  RandomChanges changes(*store, model, 5);
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(changes.add().ok());
+  std::vector<PagePin> held;
+  for (const PageNumber page : {0u, 1u, 2u}) held.push_back(store->find(page));
+  PagePin* const pins[] = {&held[0], &held[1], &held[2]};
+  const auto bytes_of = [](const PagePin& pin) {
+    return pin.read([](auto bytes) { return std::vector<std::byte>(bytes.begin(), bytes.end()); });
+  };
+  const std::vector<std::byte> before[] = {bytes_of(held[0]), bytes_of(held[1]), bytes_of(held[2])};
+  const wal::Position end = store->log().end();
+  for (const bool throws : {false, true}) {
+    const auto edit = [&](PageEditor& editor) -> Status {
+      const Tuple tuple(200, std::byte{7});
+      EXPECT_TRUE(editor.put(0, 1, tuple).ok());
+      EXPECT_TRUE(editor.erase(0, 2).ok());
+      editor.init(1, 4, 5, 6);
+      EXPECT_TRUE(editor.put(1, 0, tuple).ok());
+      EXPECT_EQ(tuples_of(editor.bytes(1)), PageTuplesModel{tuple});
+      if (throws) throw std::runtime_error("thrown by an edit");
+      return {StatusCode::cancelled, "given up"};
+    };
+    if (throws) {
+      EXPECT_THROW((void)store->update(pins, edit), std::runtime_error);
+    } else {
+      EXPECT_EQ(store->update(pins, edit).status().code(), StatusCode::cancelled);
+    }
+    for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(bytes_of(held[i]), before[i]);
+  }
+  EXPECT_EQ(store->log().end(), end);
+}
+
 TEST_F(PageStoreTest, AChangeOfManyPagesFindsRoomAmongFewDirtyOnes) {
   // Half of what may be dirty is; the change needs more than the other half.
   const std::size_t most = kFewFrames / 2;

@@ -75,6 +75,7 @@ class StoreCore {
 };
 
 /// Changes some pages at random in one update, in the store and, when that took it, in the model.
+/// For any number of fibers of one thread.
 class RandomChanges {
  public:
   RandomChanges(PageStore& store, StoreModel& model, std::uint64_t seed)
@@ -94,8 +95,8 @@ class RandomChanges {
       }
       return {};
     });
-    if (end.ok()) model_[pin.value().number()] = tuples;
-    return end;
+    last_ = {{pin.value().number(), tuples}};
+    return apply(end);
   }
 
   /// 1 to 5 pages as one. From inside a fiber.
@@ -113,7 +114,7 @@ class RandomChanges {
       held.push_back(std::move(pin).value());
     }
     for (PagePin& pin : held) pins.push_back(&pin);
-    std::vector<PageTuplesModel> after;
+    std::vector<PageTuplesModel> after(pins.size());
     const auto end = store_.update(pins, [&](PageEditor& editor) {
       after.clear();
       for (std::size_t i = 0; i < pins.size(); ++i) {
@@ -122,15 +123,23 @@ class RandomChanges {
       }
       return Status();
     });
-    if (end.ok()) {
-      for (std::size_t i = 0; i < pins.size(); ++i) model_[pins[i]->number()] = after[i];
-    }
-    return end;
+    last_.clear();
+    for (std::size_t i = 0; i < pins.size(); ++i) last_[pins[i]->number()] = after[i];
+    return apply(end);
   }
+
+  /// The pages of the last update, as it has left them.
+  const StoreModel& last() const { return last_; }
 
   Random& random() { return random_; }
 
  private:
+  Result<wal::Position> apply(const Result<wal::Position>& end) {
+    if (!end.ok()) return end;
+    for (const auto& [page, tuples] : last_) model_[page] = tuples;
+    return end;
+  }
+
   Tuple random_tuple() {
     Tuple tuple(1 + random_.below(300));
     for (auto& b : tuple) b = static_cast<std::byte>(random_.next());
@@ -160,6 +169,7 @@ class RandomChanges {
 
   PageStore& store_;
   StoreModel& model_;
+  StoreModel last_;
   Random random_;
 };
 

@@ -6,11 +6,16 @@
 namespace farvec::ssd_baseline {
 namespace {
 
-/// What may be found after a power cut: what was acknowledged, and any number of the updates that
-/// came after it, in their order.
+constexpr std::size_t kFibers = 6;
+constexpr std::size_t kMostChanges = 400;  ///< of a life
+constexpr std::size_t kPages = 90;         ///< more than the buffer has
+
+/// What may be found after a power cut: what was there before, and updates in their order, at least
+/// those that were acknowledged.
 struct History {
-  StoreModel acknowledged;
-  std::vector<StoreModel> later;
+  StoreModel before;
+  std::vector<StoreModel> updates;  ///< the pages that each has changed, as it left them
+  std::size_t acknowledged = 0;     ///< of them
 };
 
 /// All pages that hold something.
@@ -29,60 +34,85 @@ StoreModel content_of(PageStore& store) {
   return content;
 }
 
-class StoreRedoTest : public StoreTest {
+class StoreRedoTest : public testing::Test {
  protected:
-  std::unique_ptr<PageStore> open(const std::shared_ptr<MortalParts>& parts, bool create) {
-    return create ? create_store(small_store(folder_), parts)
-                  : open_store(small_store(folder_), parts);
+  /// An empty store on a disk and a log of its own.
+  void make(std::uint64_t seed) {
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+    parts_ = std::make_shared<MortalParts>(folder_, seed);
+    create_store(small_store(folder_), parts_).reset();
   }
+  std::unique_ptr<PageStore> open() { return open_store(small_store(folder_), parts_); }
 
-  /// Changes until something fails, or enough has happened.
-  void live(PageStore& store, History& history, std::uint64_t seed) {
-    StoreModel model = history.acknowledged;
+  /// Changes from several fibers until the power goes, or enough has happened; at the latest when
+  /// so many changes have been made.
+  void live(PageStore& store, History& history, std::uint64_t seed, std::size_t cut_at) {
+    StoreModel model = history.before;
     RandomChanges changes(store, model, seed);
     StoreCore core(store);
-    core.run([&] {
-      for (int i = 0; i < 400; ++i) {
-        const bool add = model.size() < 90 || changes.random().below(20) == 0;
+    const auto fiber = [&] {
+      while (history.updates.size() < kMostChanges) {
+        const bool add = model.size() < kPages || changes.random().below(20) == 0;
         const auto end = add ? changes.add() : changes.change(core.fetcher());
-        if (!end.ok()) return;
-        history.later.push_back(model);
-        if (changes.random().below(6) > 0) continue;
+        if (!end.ok()) {
+          EXPECT_TRUE(parts_->off()) << end.status().message();
+          return;
+        }
+        history.updates.push_back(changes.last());
+        const std::size_t mine = history.updates.size();
+        if (mine >= cut_at) parts_->cut();
+        if (changes.random().below(kFibers) > 0) continue;
         if (!core.fetcher().wait_durable(end.value(), in_us(kLongUs)).ok()) return;
-        history.acknowledged = model;
-        history.later.clear();
+        history.acknowledged = std::max(history.acknowledged, mine);
       }
-    });
+    };
+    for (std::size_t i = 0; i < kFibers; ++i) core.spawn(fiber);
+    core.run();
+    parts_->off();
   }
 
+  /// The model goes on from what was found.
   void expect_history(PageStore& store, History& history) {
     const StoreModel found = content_of(store);
-    bool known = found == history.acknowledged;
-    for (const StoreModel& model : history.later) known |= found == model;
-    ASSERT_TRUE(known) << "neither what was acknowledged nor what came after it";
-    history = {found, {}};
+    StoreModel model = std::move(history.before);
+    std::size_t done = 0;
+    const auto apply = [&] {
+      for (const auto& [page, tuples] : history.updates[done]) model[page] = tuples;
+      ++done;
+    };
+    while (done < history.acknowledged) apply();
+    while (found != model && done < history.updates.size()) apply();
+    ASSERT_TRUE(found == model) << "neither the " << history.acknowledged
+                                << " updates that were acknowledged nor any of the "
+                                << history.updates.size() << " that were made";
+    history = {found, {}, 0};
   }
+
+  tests::TemporaryFolder temporary_{memory_folder()};
+  std::filesystem::path folder_ = temporary_.path() / "store";
+  std::shared_ptr<MortalParts> parts_;
 };
 
 TEST_F(StoreRedoTest, NothingAcknowledgedIsLostInAnyPowerCut) {
   std::uint64_t healed = 0;
   std::uint64_t records = 0;
-  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
-    auto parts = std::make_shared<MortalParts>(folder_, seed);
+  int cuts = 0;
+  for (std::uint64_t seed = 1; seed <= kPowerCutSeeds; ++seed) {
+    make(seed);
     History history;
-    open(parts, true).reset();
     Random random(seed);
-    for (int life = 0; life < 4; ++life) {
-      parts->cut_after(random.below(600), 20 + random.below(400));
+    for (int life = 0; life < kLives; ++life) {
+      parts_->cut_after(random.below(600), 20 + random.below(400));
       try {
-        const auto store = open(parts, false);
-        live(*store, history, 100 * seed + life);
+        const auto store = open();
+        live(*store, history, 100 * seed + life, last_change(random, kMostChanges));
       } catch (const Error&) {  // the power went in the recovery
+        EXPECT_TRUE(parts_->off());
       }
-      parts->power_on();
-      const auto store = open(parts, false);
+      cuts += parts_->off() ? 1 : 0;
+      parts_->power_on();
+      const auto store = open();
       healed += store->recovery().healed_pages;
       records += store->recovery().records;
       ASSERT_NO_FATAL_FAILURE(expect_history(*store, history)) << "seed " << seed << "/" << life;
@@ -90,6 +120,7 @@ TEST_F(StoreRedoTest, NothingAcknowledgedIsLostInAnyPowerCut) {
   }
   EXPECT_GT(healed, 0u);
   EXPECT_GT(records, 0u);
+  RecordProperty("cuts", cuts);
   RecordProperty("healed", static_cast<int>(healed));
   RecordProperty("records", static_cast<int>(records));
 }
