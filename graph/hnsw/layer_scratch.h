@@ -34,8 +34,9 @@ inline NodeId tie_salt(NodeId vertex) {
 }
 
 /// A search of a layer ends when it has met so many marked vertices for each place of its list that
-/// were near enough to be kept: where nearly all are marked it would walk through all of them. A
-/// list is full before that unless far fewer than 1 in 100 are left.
+/// were near enough to be kept: where nearly all are marked it would walk through all of them. By
+/// reckoning (some five are met that are near enough for each that is kept) a list is full before
+/// that as long as 1 in 100 is left.
 inline constexpr std::uint64_t kMarkedPerPlace = 500;
 
 /// One search's working memory, reused between searches; grows to the largest search seen.
