@@ -3,8 +3,8 @@
 namespace farvec::ssd_baseline {
 namespace {
 
-/// A vacuum may take the entry away between the meta page and its own; so often in a row it does
-/// not.
+/// A vacuum may take away where a search begins, or the one vertex with which it begins a layer; so
+/// often in a row it does not.
 constexpr int kEntryAttempts = 8;
 
 }  // namespace
@@ -32,17 +32,27 @@ Status HnswSearcher::search(const Query& query) {
   }
   if (query.list == 0) return {StatusCode::invalid_argument, "a search needs a list of at least 1"};
   source_.begin(query.vector.data(), query.deadline);
+  Result<bool> again = true;
+  for (int attempt = 0; attempt < kEntryAttempts && again.ok() && again.value(); ++attempt) {
+    again = walk(query);
+  }
+  counts_.cut_short += cut_short() ? 1 : 0;
+  return again.status();
+}
+
+/// Whether nothing was found although there is something.
+Result<bool> HnswSearcher::walk(const Query& query) {
   layout::HnswState state;
   Status status = enter_hnsw({hnsw_, query.deadline, counts_.meta}, source_, scratch_, state);
-  if (!status.ok() || state.entry().empty()) return status;
-  if (state.vertices == 0) {  // all are marked
+  if (!status.ok()) return status;
+  if (state.entry().empty() || state.vertices == 0) {  // all are marked
     scratch_.clear();
-    return {};
+    return false;
   }
   status = graph::descend(source_, state.entry_level, 0, scratch_);
   if (status.ok()) status = graph::layer_search(source_, {0, query.list}, scratch_);
-  counts_.cut_short += cut_short() ? 1 : 0;
-  return status;
+  if (!status.ok()) return status;
+  return found().empty() && !cut_short();
 }
 
 }  // namespace farvec::ssd_baseline

@@ -46,6 +46,8 @@ class HnswSearcher {
   std::size_t dram_bytes() const { return scratch_.dram_bytes() + source_.dram_bytes(); }
 
  private:
+  Result<bool> walk(const Query& query);
+
   PagedHnsw& hnsw_;
   PageFetcher& fetcher_;
   HnswCounts counts_;
