@@ -5,13 +5,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iostream>
 #include <numeric>
 #include <string>
 #include <vector>
 
 #include "base/command_line.h"
 #include "base/parallel.h"
+#include "bench/run_bench.h"
 #include "cluster/centroid_index.h"
 #include "cluster/clustering.h"
 #include "cluster/grouping.h"
@@ -250,12 +250,5 @@ int main(int argc, char** argv) {
   app.add_option("--recall", arguments.targets).comma_separated();
   app.add_option("--sample", arguments.sample);
   app.add_option("--max-probe", arguments.max_probe);
-  if (const auto status = app.parse(argc, argv)) return *status;
-  try {
-    farvec::run(arguments);
-  } catch (const std::exception& error) {
-    std::cerr << "error: " << error.what() << '\n';
-    return 1;
-  }
-  return 0;
+  return farvec::run_bench(app, argc, argv, [&] { farvec::run(arguments); });
 }

@@ -8,7 +8,6 @@
 #include <bit>
 #include <chrono>
 #include <cmath>
-#include <iostream>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -17,6 +16,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "bench/run_bench.h"
 #include "distance/distance.h"
 #include "graph/vertex_order.h"
 #include "indexing/stored_graph.h"
@@ -363,17 +363,9 @@ int main(int argc, char** argv) {
   app.add_option("--index", index, "Graph index: csr, padded, inline or slotted").required();
   app.add_option("--order", order, "Not slotted: rows, bisection (of the graph), vectors (halved)")
       .show_default();
-  if (const auto status = app.parse(argc, argv)) return *status;
-  try {
+  return farvec::run_bench(app, argc, argv, [&] {
     const auto directory = farvec::layout::IndexDirectory::open(index);
-    if (directory.manifest().is_slotted()) {
-      farvec::run(farvec::read_pages(directory));
-      return 0;
-    }
-    farvec::run(farvec::read_ordered(directory, order));
-  } catch (const std::exception& error) {
-    std::cerr << error.what() << "\n";
-    return 1;
-  }
-  return 0;
+    const bool slotted = directory.manifest().is_slotted();
+    farvec::run(slotted ? farvec::read_pages(directory) : farvec::read_ordered(directory, order));
+  });
 }

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <iostream>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,6 +16,7 @@
 #include "base/command_line.h"
 #include "base/error.h"
 #include "bench/recently_used.h"
+#include "bench/run_bench.h"
 #include "dataset/groundtruth.h"
 #include "dataset/vector_set.h"
 #include "indexing/order/insertion_order.h"
@@ -83,12 +83,5 @@ int main(int argc, char** argv) {
   app.add_option("--order", arguments.orders, "Orders").comma_separated().show_default();
   app.add_option("--share", arguments.share, "Of all vertices, in the buffer").show_default();
   app.add_option("--threads", arguments.threads, "To find orders with").show_default();
-  if (const auto status = app.parse(argc, argv)) return *status;
-  try {
-    farvec::run(arguments);
-  } catch (const std::exception& error) {
-    std::cerr << error.what() << "\n";
-    return 1;
-  }
-  return 0;
+  return farvec::run_bench(app, argc, argv, [&] { farvec::run(arguments); });
 }

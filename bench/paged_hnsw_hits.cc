@@ -11,12 +11,12 @@
 #include <cstdio>
 #include <filesystem>
 #include <functional>
-#include <iostream>
 #include <string>
 #include <vector>
 
 #include "base/command_line.h"
 #include "base/error.h"
+#include "bench/run_bench.h"
 #include "dataset/vector_set.h"
 #include "graph/hnsw/hnsw_builder.h"
 #include "indexing/source.h"
@@ -181,12 +181,5 @@ int main(int argc, char** argv) {
   app.add_option("--ef-construction", arguments.ef_construction).show_default();
   app.add_option("--ef-search", arguments.ef_search).show_default();
   app.add_option("--page-bytes", arguments.page_bytes).show_default();
-  if (const auto status = app.parse(argc, argv)) return *status;
-  try {
-    farvec::Bench(arguments).run();
-  } catch (const std::exception& error) {
-    std::cerr << error.what() << "\n";
-    return 1;
-  }
-  return 0;
+  return farvec::run_bench(app, argc, argv, [&] { farvec::Bench(arguments).run(); });
 }

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iostream>
 #include <iterator>
 #include <string>
 #include <vector>
@@ -18,6 +17,7 @@
 #include "base/error.h"
 #include "bench/recently_used.h"
 #include "bench/recorded_search.h"
+#include "bench/run_bench.h"
 #include "dataset/vector_set.h"
 #include "graph/hnsw/hnsw_builder.h"
 #include "indexing/source.h"
@@ -122,12 +122,5 @@ int main(int argc, char** argv) {
   app.add_option("--ef-construction", arguments.ef_construction).show_default();
   app.add_option("--ef-search", arguments.ef_search).show_default();
   app.add_option("--page-bytes", arguments.page_bytes).show_default();
-  if (const auto status = app.parse(argc, argv)) return *status;
-  try {
-    farvec::run(arguments);
-  } catch (const std::exception& error) {
-    std::cerr << error.what() << "\n";
-    return 1;
-  }
-  return 0;
+  return farvec::run_bench(app, argc, argv, [&] { farvec::run(arguments); });
 }

@@ -8,12 +8,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iostream>
 #include <string>
 #include <vector>
 
 #include "base/command_line.h"
 #include "base/error.h"
+#include "bench/run_bench.h"
 #include "dataset/groundtruth.h"
 #include "dataset/recall.h"
 #include "dataset/vector_set.h"
@@ -270,12 +270,5 @@ int main(int argc, char** argv) {
   app.add_option("--width", arguments.width);
   app.add_option("--against", arguments.against, "Other placements: bnf,id").comma_separated();
   app.add_option("--rerank", arguments.rerank, "Results that the last column ranks again");
-  if (const auto status = app.parse(argc, argv)) return *status;
-  try {
-    farvec::run(arguments, base);
-  } catch (const std::exception& error) {
-    std::cerr << error.what() << "\n";
-    return 1;
-  }
-  return 0;
+  return farvec::run_bench(app, argc, argv, [&] { farvec::run(arguments, base); });
 }
