@@ -36,10 +36,11 @@ def parse_arguments(words):
     add = parser.add_argument
     add("studies", nargs="*", metavar="STUDY", help=", ".join(study_plans.STUDIES) + " [all]")
     add("--data", required=True, help=".fbin, .u8bin or .i8bin")
-    add("--queries", required=True, help="half of them fill buffers, the other half is measured")
+    add("--queries", required=True, help="the first fill buffers, those behind them are measured")
     add("--metric", choices=("l2", "ip", "cosine"), default="l2")
     add("--rows", type=int, help="the first so many alone [all]")
-    add("--measured", type=int, default=200, help="queries that are measured (%(default)s)")
+    add("--warm", type=int, default=100, help="queries that fill a buffer (%(default)s)")
+    add("--measured", type=int, default=100, help="queries that are measured (%(default)s)")
     add("--passes", type=int, default=5, help="of searches, in turn (%(default)s)")
     add("--list", type=int, default=40, help="ef of searches (%(default)s)")
     add("--bin", default=str(ROOT / "build" / "release" / "bin"), help="folder of farvec")
@@ -78,6 +79,8 @@ def main(words=None):
     arguments = parse_arguments(words)
     shop = workshop.Workshop(pathlib.Path(arguments.bin) / "farvec", arguments.out, arguments.data,
                              arguments.queries, arguments.metric, arguments.rows)
+    if not arguments.show:
+        shop.take_queries(arguments.warm + arguments.measured)
     results = Results(shop.folder / "study.jsonl")
     for name in arguments.studies:
         if not arguments.show:

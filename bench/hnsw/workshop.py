@@ -40,6 +40,15 @@ class Workshop:
         self.query_count = rows_of(self.queries)
         (self.folder / "graphs").mkdir(parents=True, exist_ok=True)
 
+    def take_queries(self, count):
+        """The first so many alone are searched from now on."""
+        if count >= self.query_count:
+            return
+        path = self.folder / f"queries-{count}{self.queries.suffix}"
+        if not path.exists():
+            self.run("dataset", "sample", self.queries, path, "--rows", f"0:{count}", "--quiet")
+        self.queries, self.query_count = path, count
+
     def run(self, *words):
         """The one JSON object that the tool prints."""
         print("farvec", *words, file=sys.stderr, flush=True)
@@ -59,7 +68,7 @@ class Workshop:
         return path
 
     def truth(self, rows):
-        path = self.folder / f"truth-{rows}.ibin"
+        path = self.folder / f"truth-{rows}-{self.query_count}.ibin"
         if not path.exists():
             self.run("dataset", "groundtruth", "--data", self.part(0, rows), "--queries",
                      self.queries, "--metric", self.metric, "--k", 10, "--out", path, "--quiet")
