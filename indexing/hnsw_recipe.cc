@@ -90,6 +90,7 @@ std::unique_ptr<PagedHnsw> lay_out(const MemoryRows& rows, const HnswRecipe& rec
   return hnsw;
 }
 
+/// On the disk when it returns.
 void insert_rest(PagedHnsw& hnsw, const ssd_baseline::HnswInserts& rest, const HnswRecipe& recipe,
                  HnswBuildStats& stats) {
   const ssd_baseline::StoreCounts before = hnsw.store().counts();
@@ -125,8 +126,11 @@ std::unique_ptr<PagedHnsw> build_paged_hnsw(const VectorView& rows, const HnswRe
   const MemoryRows memory(rows, all.first(stats.memory_rows), resolve_threads(recipe.threads));
   auto hnsw = lay_out(memory, recipe, stats);
   const auto rest = all.subspan(stats.memory_rows);
-  if (!rest.empty()) insert_rest(*hnsw, {rows, rest, {}}, recipe, stats);
-  hnsw->write_back();
+  if (rest.empty()) {
+    hnsw->write_back();
+  } else {
+    insert_rest(*hnsw, {rows, rest, {}}, recipe, stats);
+  }
   return hnsw;
 }
 
