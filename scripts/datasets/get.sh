@@ -43,8 +43,8 @@ siftdense-1M  -10M  or -ANY         128 u8               0.13, 1.3 GB; 170 MB of
 hog576-300K or -ANY                 576 f32              0.7 GB; the same 170 MB of packages
 words100  words100-texts            331,000 x 100 f32    132 MB; an npm package of 118 MB
 
-Files: base.*, query.*, gt100.ibin. Sets are compared by l2, words100 by cosine, words100-texts by ip. Slices are the
-first rows of the billion, fetched by HTTP range. True neighbours of fashion-mnist, the 1M slices and
+Files: base.*, query.*, gt100.ibin. Sets are compared by l2, words100 by cosine, words100-texts by
+ip. Slices are the first rows of the billion, fetched by HTTP range. True neighbours of fashion-mnist, the 1M slices and
 the last three are computed here (minutes); the others come from the publisher. Needs curl, and
 `farvec` (scripts/build.sh), or its path in FARVEC.
 

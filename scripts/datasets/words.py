@@ -65,8 +65,8 @@ def make(options):
     numbers = usable(rows)
     vectors = rows[numbers]
     pool = text_vectors(options.texts, words, rows) if options.texts else vectors
-    least = options.queries - 1 if options.texts else options.queries  # words leave some for a base
-    if len(pool) <= least:
+    needed = options.queries + (0 if options.texts else 1)  # words leave some for a base
+    if len(pool) < needed:
         raise ValueError(f"{options.texts or options.json}: {len(pool):,} usable vectors do not give "
                          f"{options.queries:,} queries" + ("" if options.texts else " and a base"))
     chosen = np.random.default_rng(options.seed).permutation(len(pool))[:options.queries]
