@@ -16,9 +16,9 @@
 
 #include "base/command_line.h"
 #include "base/error.h"
+#include "bench/hnsw_in_memory.h"
 #include "bench/run_bench.h"
 #include "dataset/vector_set.h"
-#include "graph/hnsw/hnsw_builder.h"
 #include "indexing/source.h"
 #include "ssd_baseline/hnsw/colocation.h"
 #include "ssd_baseline/hnsw/hnsw_searcher.h"
@@ -38,7 +38,7 @@ struct Arguments {
   std::vector<std::uint32_t> nodes{1, 8, 64};
   std::vector<double> shares{0, 0.3, 0.9};
   double built = 0.9, buffer = 0.1;
-  std::uint32_t m = 24, ef_construction = 200, ef_search = 40, page_bytes = 8192;
+  HnswInMemory hnsw;
 };
 
 /// Of all layers.
@@ -68,10 +68,7 @@ class Bench {
   }
 
   void run() {
-    graph::HnswOptions options;
-    options.levels = ssd_baseline::hnsw_level_rule(config(), arguments_.page_bytes);
-    options.ef_construction = arguments_.ef_construction;
-    const graph::HnswGraph graph = graph::build_hnsw(built_, metric_, {}, options);
+    const graph::HnswGraph graph = arguments_.hnsw.build(built_, metric_);
     fmt::print("{:>5} {:>5} {:>7} {:>6} {:>7} {:>8} {:>8} {:>8} {:>8} {:>8}\n", "nodes", "share",
                "pages", "added", "placed", "extended", "fallback", "inserts", "searches", "asked");
     for (const std::uint32_t nodes : arguments_.nodes) {
@@ -80,28 +77,24 @@ class Bench {
   }
 
  private:
-  ssd_baseline::HnswConfig config() const {
-    return {data_.dimension(), data_.type(), metric_, arguments_.m, arguments_.ef_construction};
-  }
   ssd_baseline::PageStoreOptions store(std::uint64_t buffer_bytes) const {
     ssd_baseline::PageStoreOptions options;
     options.folder = arguments_.folder;
-    options.page_bytes = arguments_.page_bytes;
+    options.page_bytes = arguments_.hnsw.page_bytes;
     options.buffer_bytes = buffer_bytes;
     return options;
   }
   std::uint64_t buffer_bytes(std::uint32_t pages) const {
-    return static_cast<std::uint64_t>(arguments_.buffer * pages) * arguments_.page_bytes;
+    return static_cast<std::uint64_t>(arguments_.buffer * pages) * arguments_.hnsw.page_bytes;
   }
 
   /// Answers with the number of pages.
   std::uint32_t lay_out(const graph::HnswGraph& graph, std::uint32_t nodes, double share) const {
-    const layout::HnswShape shape{
-        arguments_.page_bytes, data_.dimension(), data_.type(), arguments_.m,
-        ssd_baseline::hnsw_level_rule(config(), arguments_.page_bytes).max_level};
+    const layout::HnswShape shape = arguments_.hnsw.shape(built_, metric_);
     const ssd_baseline::Colocation colocation(graph, shape, {.partition_nodes = nodes});
     const auto hnsw =
-        PagedHnsw::create(store(kRoomyBuffer), config(), {built_, {}, &graph, colocation.order()});
+        PagedHnsw::create(store(kRoomyBuffer), arguments_.hnsw.config(built_, metric_),
+                          {built_, {}, &graph, colocation.order()});
     create_partition_map(*hnsw,
                          choose_insert_partitions(colocation.plan(), graph.base().view(), share));
     return hnsw->store().pages();
@@ -148,7 +141,7 @@ class Bench {
       ssd_baseline::HnswSearcher searcher(*hnsw, fetcher);
       for (std::size_t q = 0; q < queries_.count(); ++q) {
         const Status status = searcher.search(
-            {{queries_.view().row(q), built_.row_bytes()}, arguments_.ef_search, kForever});
+            {{queries_.view().row(q), built_.row_bytes()}, arguments_.hnsw.ef_search, kForever});
         if (!status.ok()) throw Error("query {}: {}", q, status.message());
       }
       counts = pages_of(searcher.counts());
@@ -177,9 +170,6 @@ int main(int argc, char** argv) {
   app.add_option("--share", arguments.shares, "Of partitions with insert pages").comma_separated();
   app.add_option("--built", arguments.built, "Share of the rows built in memory").show_default();
   app.add_option("--buffer", arguments.buffer, "Share of the pages").show_default();
-  app.add_option("--m", arguments.m).show_default();
-  app.add_option("--ef-construction", arguments.ef_construction).show_default();
-  app.add_option("--ef-search", arguments.ef_search).show_default();
-  app.add_option("--page-bytes", arguments.page_bytes).show_default();
+  arguments.hnsw.add_options(app);
   return farvec::run_bench(app, argc, argv, [&] { farvec::Bench(arguments).run(); });
 }

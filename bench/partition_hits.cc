@@ -15,11 +15,11 @@
 
 #include "base/command_line.h"
 #include "base/error.h"
+#include "bench/hnsw_in_memory.h"
 #include "bench/recently_used.h"
 #include "bench/recorded_search.h"
 #include "bench/run_bench.h"
 #include "dataset/vector_set.h"
-#include "graph/hnsw/hnsw_builder.h"
 #include "indexing/source.h"
 #include "ssd_baseline/hnsw/colocation.h"
 
@@ -30,13 +30,13 @@ struct Arguments {
   std::string data, queries, metric = "l2";
   std::vector<std::uint32_t> nodes{1, 2, 4, 8, 16, 32, 64, 128, 256};
   std::vector<double> buffers{0.1, 0.2, 0.5};
-  std::uint32_t m = 24, ef_construction = 200, ef_search = 40, page_bytes = 8192;
+  HnswInMemory hnsw;
 };
 
 /// All batches of all queries, in turn.
 RecordedSearch::Batches record_searches(const graph::HnswGraph& graph, const VectorView& data,
                                         const VectorView& queries, const Arguments& arguments) {
-  RecordedSearch search(graph, data, parse_metric(arguments.metric), arguments.ef_search);
+  RecordedSearch search(graph, data, parse_metric(arguments.metric), arguments.hnsw.ef_search);
   RecordedSearch::Batches all;
   for (std::size_t q = 0; q < queries.count; ++q) {
     std::ranges::move(search.run(queries.row(q)), std::back_inserter(all));
@@ -73,14 +73,8 @@ void run(const Arguments& arguments) {
     throw Error("'{}' and '{}' have different types or dimensions", arguments.data,
                 arguments.queries);
   }
-  const ssd_baseline::HnswConfig config{data.dimension(), data.type(), metric, arguments.m,
-                                        arguments.ef_construction};
-  graph::HnswOptions options;
-  options.levels = ssd_baseline::hnsw_level_rule(config, arguments.page_bytes);
-  options.ef_construction = arguments.ef_construction;
-  const graph::HnswGraph graph = graph::build_hnsw(data.view(), metric, {}, options);
-  const layout::HnswShape shape{arguments.page_bytes, data.dimension(), data.type(), arguments.m,
-                                options.levels.max_level};
+  const graph::HnswGraph graph = arguments.hnsw.build(data.view(), metric);
+  const layout::HnswShape shape = arguments.hnsw.shape(data.view(), metric);
   const auto batches = record_searches(graph, data.view(), queries.view(), arguments);
   const layout::RecordCosts costs = ssd_baseline::hnsw_record_costs(graph, shape);
 
@@ -118,9 +112,6 @@ int main(int argc, char** argv) {
   app.add_option("--metric", arguments.metric).show_default();
   app.add_option("--nodes", arguments.nodes, "In a partition").comma_separated().show_default();
   app.add_option("--buffer", arguments.buffers, "Shares of the pages").comma_separated();
-  app.add_option("--m", arguments.m).show_default();
-  app.add_option("--ef-construction", arguments.ef_construction).show_default();
-  app.add_option("--ef-search", arguments.ef_search).show_default();
-  app.add_option("--page-bytes", arguments.page_bytes).show_default();
+  arguments.hnsw.add_options(app);
   return farvec::run_bench(app, argc, argv, [&] { farvec::run(arguments); });
 }

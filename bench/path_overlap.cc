@@ -16,12 +16,11 @@
 #include "base/command_line.h"
 #include "base/error.h"
 #include "base/random.h"
+#include "bench/hnsw_in_memory.h"
 #include "bench/recorded_search.h"
 #include "bench/run_bench.h"
 #include "dataset/vector_set.h"
-#include "graph/hnsw/hnsw_builder.h"
 #include "indexing/source.h"
-#include "ssd_baseline/hnsw/paged_hnsw.h"
 
 namespace farvec {
 namespace {
@@ -29,7 +28,7 @@ namespace {
 struct Arguments {
   std::string data, metric = "l2";
   std::uint64_t searches = 2000, pairs = 500'000, seed = 1;
-  std::uint32_t m = 24, ef_construction = 200, ef_search = 40, page_bytes = 8192;
+  HnswInMemory hnsw;
 };
 
 /// Ends of the groups of pairs, as shares of all of them, the farthest first.
@@ -103,14 +102,9 @@ std::vector<Pair> measure(const Arguments& arguments) {
   const Metric metric = parse_metric(arguments.metric);
   const dataset::VectorSet data = indexing::stored_rows(dataset::load(arguments.data), metric, 1);
   if (data.count() < 2) throw Error("'{}' has fewer than two rows", arguments.data);
-  graph::HnswOptions options;
-  options.levels = ssd_baseline::hnsw_level_rule(
-      {data.dimension(), data.type(), metric, arguments.m, arguments.ef_construction},
-      arguments.page_bytes);
-  options.ef_construction = arguments.ef_construction;
-  const graph::HnswGraph graph = graph::build_hnsw(data.view(), metric, {}, options);
   const VectorView rows = data.view();
-  RecordedSearch search(graph, rows, metric, arguments.ef_search);
+  const graph::HnswGraph graph = arguments.hnsw.build(rows, metric);
+  RecordedSearch search(graph, rows, metric, arguments.hnsw.ef_search);
   Random random(arguments.seed);
   const std::vector<NodeId> queries = choose(arguments.searches, rows.count, random);
   std::vector<std::vector<NodeId>> paths;
@@ -168,8 +162,6 @@ int main(int argc, char** argv) {
   app.add_option("--searches", arguments.searches, "Rows to search for").show_default();
   app.add_option("--pairs", arguments.pairs, "Of these rows").show_default();
   app.add_option("--seed", arguments.seed).show_default();
-  app.add_option("--m", arguments.m).show_default();
-  app.add_option("--ef-construction", arguments.ef_construction).show_default();
-  app.add_option("--ef-search", arguments.ef_search).show_default();
+  arguments.hnsw.add_options(app);
   return farvec::run_bench(app, argc, argv, [&] { farvec::run(arguments); });
 }

@@ -15,7 +15,8 @@ Studies, each with the paper's numbers beside its table:
     growth      figure 9d: nine tenths go in
     together    figure 10: order and partitions, each alone and both
 
-Everything that was measured is a line of OUT/study.jsonl; a run goes on where the last one ended.
+Everything that was measured is a line of OUT/study.jsonl; a run goes on where the last one ended:
+another set, or other --rows, --list, --warm and --measured, want another OUT.
 --show prints the tables of what is there. The graph is on the disk of OUT, read with O_DIRECT.
 Hits, reads and bytes are exact; rates and seconds want a machine with nothing else to do.
 """

@@ -35,9 +35,10 @@ class Study:
         return self.shop.sweep(graph, rows, list=self.options.list,
                                queries_range=self.measured(), **options)
 
-    def hits(self, graph, rows, buffer=SEARCH_BUFFER):
+    def hits(self, graph, rows):
         """One pass, pipelined: exact counts."""
-        return self.sweep(graph, rows, search="pipelined", buffer=buffer, slots=1, passes=1)[0]
+        return self.sweep(graph, rows, search="pipelined", buffer=SEARCH_BUFFER, slots=1,
+                          passes=1)[0]
 
 
 def reads(study):

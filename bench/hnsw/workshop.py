@@ -25,8 +25,8 @@ def rows_of(path):
 class Workshop:
     """One set of vectors: its first rows, graphs over them, and what is measured of these.
 
-    Graphs are kept in folder/graphs until the set or the options change; what is inserted goes into
-    a copy of one. `search` and `change` are the options of every sweep and of every insert.
+    A folder is of one set. Graphs are kept in folder/graphs, one for each choice of rows and options;
+    what is inserted goes into a copy of one.
     """
 
     def __init__(self, tool, folder, data, queries, metric, rows=None):
