@@ -11,6 +11,7 @@ namespace farvec::wal {
 
 struct LogReader::State {
   std::filesystem::path folder;
+  LogTail tail = LogTail::final;
   std::vector<Segment> segments;
   std::size_t current = 0;
   std::optional<SegmentReader> reader;
@@ -21,20 +22,49 @@ struct LogReader::State {
     current = segment;
     const bool last = is_last();
     reader.emplace(segments[segment],
-                   last ? std::nullopt : std::optional(segments[segment + 1].header.previous_end));
+                   last ? std::nullopt : std::optional(segments[segment + 1].header.previous_end),
+                   tail);
   }
 
   std::optional<LogRecord> next() {
     for (;;) {
       if (auto record = reader->next()) return record;
-      if (is_last()) return std::nullopt;
-      enter(current + 1);
+      if (!is_last()) {
+        enter(current + 1);
+      } else if (tail == LogTail::final || !has_grown()) {
+        return std::nullopt;
+      }
     }
   }
+
+  bool has_grown();
 
   void find_segment(Position from);
   void skip_to(Position from);
 };
+
+/// Whether there are segments behind what was read by now. One that has no record goes when the log
+/// is opened again, and the next one has its number.
+bool LogReader::State::has_grown() {
+  const layout::LogSegmentHeader before = segments[current].header;
+  const Position read =
+      reader->position() == before.first ? before.previous_end : reader->position();
+  segments = list_segments(folder);
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    const layout::LogSegmentHeader& header = segments[i].header;
+    if (header.number == before.number && header.salt == before.salt) {
+      current = i;
+      if (!is_last()) reader->end_at(segments[i + 1].header.previous_end);
+      return !is_last();
+    }
+    if (header.previous_end == read && header.first > before.first) {
+      enter(i);
+      return true;
+    }
+  }
+  throw Error("the log in '{}' was cut behind position {}, up to which it was read",
+              folder.string(), read);
+}
 
 /// The last one that does not begin behind `from`; what lies between two segments was never used.
 void LogReader::State::find_segment(Position from) {
@@ -68,9 +98,10 @@ void LogReader::State::skip_to(Position from) {
   }
 }
 
-LogReader::LogReader(const std::filesystem::path& folder, Position from)
+LogReader::LogReader(const std::filesystem::path& folder, Position from, LogTail tail)
     : state_(std::make_unique<State>()) {
   state_->folder = folder;
+  state_->tail = tail;
   state_->segments = list_segments(folder);
   if (state_->segments.empty()) {
     throw Error("'{}' holds no log: restore it from a copy", folder.string());

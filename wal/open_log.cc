@@ -60,7 +60,7 @@ struct Tail {
 };
 
 Tail find_tail(const Segment& last) {
-  SegmentReader reader(last, std::nullopt);
+  SegmentReader reader(last, std::nullopt, LogTail::final);
   while (reader.next()) {
   }
   return {reader.closed() ? reader.position() : reader.group_begin(), reader.position()};

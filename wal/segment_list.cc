@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <optional>
 #include <system_error>
 
@@ -86,7 +87,13 @@ std::string segment_name(std::uint64_t number) {
 std::vector<Segment> list_segments(const fs::path& folder) {
   std::vector<Segment> segments;
   for (const fs::path& path : segment_paths(folder)) {
-    segments.push_back(read_segment(path));
+    try {
+      segments.push_back(read_segment(path));
+    } catch (const SystemError& error) {
+      // Who appends has cut it away since the folder was listed.
+      if (error.code == ENOENT) continue;
+      throw;
+    }
     if (segments.size() > 1) check_neighbors(segments[segments.size() - 2], segments.back());
   }
   return segments;

@@ -1,6 +1,7 @@
 #include "wal/segment_reader.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstring>
@@ -14,6 +15,8 @@ namespace {
 using layout::LogFrameHeader;
 
 constexpr std::size_t kReadBytes = std::size_t{1} << 20;
+/// Where the end is looked at again and again.
+constexpr std::size_t kTailBytes = std::size_t{64} << 10;
 
 /// A segment keeps the bytes it was allocated with until the next one is there; then only those of
 /// its records are needed.
@@ -27,11 +30,12 @@ void check_length(const Segment& segment, std::optional<Position> end) {
 
 }  // namespace
 
-SegmentReader::SegmentReader(const Segment& segment, std::optional<Position> end)
+SegmentReader::SegmentReader(const Segment& segment, std::optional<Position> end, LogTail tail)
     : file_(segment.path),
       header_(segment.header),
       seed_(layout::log_frame_seed(segment.header.salt)),
       end_(end),
+      growing_(tail == LogTail::growing),
       position_(segment.header.first),
       group_begin_(segment.header.first) {
   check_length(segment, end);
@@ -41,12 +45,21 @@ std::uint64_t SegmentReader::offset_of(Position position) const {
   return layout::kLogHeaderBytes + (position - header_.first);
 }
 
+/// A log that is closed while it is read gives back what it had allocated.
+std::uint64_t SegmentReader::file_bytes() const {
+  struct stat now {};
+  if (!growing_ || fstat(file_.descriptor(), &now) != 0) return file_.size();
+  return static_cast<std::uint64_t>(now.st_size);
+}
+
 /// Fewer bytes than asked for where the file ends.
 std::span<const std::byte> SegmentReader::window(std::uint64_t offset, std::size_t bytes) {
-  const std::uint64_t left = offset < file_.size() ? file_.size() - offset : 0;
+  const std::uint64_t there = file_bytes();
+  const std::uint64_t left = offset < there ? there - offset : 0;
   bytes = std::min<std::uint64_t>(bytes, left);
   if (offset < buffer_offset_ || offset + bytes > buffer_offset_ + buffer_.size()) {
-    buffer_.resize(std::min<std::uint64_t>(std::max(bytes, kReadBytes), left));
+    const std::size_t ahead = growing_ && !end_ ? kTailBytes : kReadBytes;
+    buffer_.resize(std::min<std::uint64_t>(std::max(bytes, ahead), left));
     buffer_offset_ = offset;
     file_.read_at(offset, buffer_.data(), buffer_.size());
   }
@@ -58,6 +71,10 @@ void SegmentReader::refuse(Position at, std::string_view what) const {
               offset_of(at), at, what);
 }
 
+void SegmentReader::refuse_closed() const {
+  refuse(position_, "the log was closed here, and the next segment says it went on");
+}
+
 std::optional<LogRecord> SegmentReader::next() {
   if (at_end()) return std::nullopt;
   const auto frame = layout::decode_log_frame(window(offset_of(position_), sizeof(LogFrameHeader)),
@@ -66,7 +83,7 @@ std::optional<LogRecord> SegmentReader::next() {
   check_place(*frame);
   if (frame->length != layout::kLogClosed) return accept(*frame);
   done_ = closed_ = true;
-  if (end_) refuse(position_, "the log was closed here, and the next segment says it went on");
+  if (end_) refuse_closed();
   return std::nullopt;
 }
 
@@ -97,12 +114,22 @@ std::optional<LogRecord> SegmentReader::accept(const LogFrameHeader& frame) {
   return LogRecord{begin, position_, record};
 }
 
+void SegmentReader::end_at(Position end) {
+  end_ = end;
+  buffer_.clear();
+  if (closed_ && end != position_) refuse_closed();
+}
+
 /// Here lies no whole record: the end of the log, or damage.
 std::optional<LogRecord> SegmentReader::stop_at(std::string_view what) {
   if (end_) {
     refuse(position_, fmt::format("{}, and the next segment says that records go on to position "
                                   "{} and were durable",
                                   what, *end_));
+  }
+  if (growing_) {
+    buffer_.clear();  // what lies here is read again the next time
+    return std::nullopt;
   }
   done_ = true;
   look_behind();

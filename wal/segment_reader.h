@@ -19,10 +19,14 @@ namespace farvec::wal {
 class SegmentReader {
  public:
   /// Records end at `end` when the next segment says so; without, this is the last segment.
-  SegmentReader(const Segment& segment, std::optional<Position> end);
+  SegmentReader(const Segment& segment, std::optional<Position> end, LogTail tail);
 
-  /// The next record; its bytes lie here until the next call. Nothing at the end.
+  /// The next record; its bytes lie here until the next call. Nothing at the end, which is as far
+  /// as records have been written where the tail grows.
   std::optional<LogRecord> next();
+
+  /// Of the last segment, when another one has come behind it.
+  void end_at(Position end);
 
   /// Behind the last record that next() has returned.
   Position position() const { return position_; }
@@ -34,6 +38,7 @@ class SegmentReader {
 
  private:
   std::uint64_t offset_of(Position position) const;
+  std::uint64_t file_bytes() const;
   std::span<const std::byte> window(std::uint64_t offset, std::size_t bytes);
   bool at_end() const { return done_ || position_ == end_; }
   void check_place(const layout::LogFrameHeader& frame) const;
@@ -41,12 +46,14 @@ class SegmentReader {
   std::optional<LogRecord> stop_at(std::string_view what);
   void look_behind();
   void look_at(std::span<const std::byte> bytes, Position position);
+  [[noreturn]] void refuse_closed() const;
   [[noreturn]] void refuse(Position at, std::string_view what) const;
 
   InputFile file_;
   layout::LogSegmentHeader header_;
   std::uint32_t seed_;
   std::optional<Position> end_;
+  const bool growing_;
   Position position_;
   Position group_begin_;
   bool done_ = false;

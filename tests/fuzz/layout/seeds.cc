@@ -1,5 +1,5 @@
 // Writes small valid clusters and graphs in every layout, a list, centroids, and what a page store
-// keeps.
+// and a collection keep.
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -12,6 +12,7 @@
 #include "layout/region/index_directory.h"
 #include "layout/region/index_writer.h"
 #include "tests/fuzz/layout/cluster_fuzz.h"
+#include "tests/fuzz/layout/collection_seeds.h"
 #include "tests/fuzz/layout/device_fuzz.h"
 #include "tests/fuzz/layout/store_seeds.h"
 #include "tests/fuzz/seed_files.h"
@@ -179,5 +180,6 @@ int main(int argc, char** argv) {
     write_centroids(folder);
     write_device(folder);
     fuzz::write_store(folder);
+    fuzz::write_collection_seeds(folder);
   });
 }

@@ -1,0 +1,58 @@
+// What the fuzz targets of collections and the writers of their seeds agree on.
+#pragma once
+
+#include <xxhash.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "base/memory.h"
+#include "layout/collection/change_record.h"
+#include "layout/collection/collection_manifest.h"
+#include "layout/collection/segment_file.h"
+
+namespace farvec::fuzz {
+
+/// layout_change_record_fuzz: this, and a record.
+struct ChangeInput {
+  std::uint8_t type = 0;       ///< modulo 4
+  std::uint8_t dimension = 0;  ///< of the collection
+  std::uint8_t shift = 0;      ///< modulo 8: the record's address
+};
+static_assert(sizeof(ChangeInput) == 3);
+
+/// layout_segment_ids_fuzz and layout_out_file_fuzz: a byte, and the file. In that byte: the
+/// checksums are made right first.
+inline constexpr std::uint8_t kSealSegmentFile = 1;
+
+/// Whose files they are.
+inline constexpr layout::SegmentEntry kFuzzSegment{
+    .number = 3, .rows = 70, .out_version = 9, .out_count = 3};
+
+/// The file that an input stands for.
+inline std::vector<std::byte> segment_file_of(std::span<const std::byte> input) {
+  std::vector<std::byte> file(input.begin() + 1, input.end());
+  if ((std::to_integer<std::uint8_t>(input[0]) & kSealSegmentFile) == 0 ||
+      file.size() < sizeof(layout::SegmentFileHeader)) {
+    return file;
+  }
+  auto header = load_unaligned<layout::SegmentFileHeader>(file.data());
+  header.words_checksum = XXH3_64bits(file.data() + sizeof(header), file.size() - sizeof(header));
+  header.header_checksum =
+      XXH3_64bits(&header, offsetof(layout::SegmentFileHeader, header_checksum));
+  store_unaligned(file.data(), header);
+  return file;
+}
+
+/// What lies behind the header of a file that was accepted.
+inline std::vector<std::uint64_t> words_of(std::span<const std::byte> file) {
+  const auto words = file.subspan(sizeof(layout::SegmentFileHeader));
+  std::vector<std::uint64_t> values(words.size() / sizeof(std::uint64_t));
+  std::memcpy(values.data(), words.data(), values.size() * sizeof(std::uint64_t));
+  return values;
+}
+
+}  // namespace farvec::fuzz
