@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/posting_block.h"
+#include "base/row_set.h"
 #include "base/status.h"
 #include "cluster/centroid_index.h"
 #include "cluster/posting_source.h"
@@ -35,6 +36,8 @@ struct ProbeParameters {
   std::uint32_t most_clusters = 128;
   std::uint32_t cluster_count = 0;  ///< of the index
   std::uint32_t vector_count = 0;   ///< of the index; an id beyond it is corruption
+  /// Vectors that are no results; null: all may be.
+  const RowSet* out = nullptr;
   /// About how many members the probed clusters have, for the memory of what was seen.
   std::uint32_t expected_members = 1u << 14;
 };
@@ -66,8 +69,12 @@ template <RowScorer Scorer>
 class BlockScorer {
  public:
   BlockScorer(const Scorer& scorer, ProbeScratch& scratch, bool distinct,
-              std::uint32_t vector_count)
-      : scorer_(scorer), scratch_(scratch), distinct_(distinct), vector_count_(vector_count) {
+              const ProbeParameters& parameters)
+      : scorer_(scorer),
+        scratch_(scratch),
+        distinct_(distinct),
+        vector_count_(parameters.vector_count),
+        out_(parameters.out) {
     scratch.distances.resize(kRun);
   }
 
@@ -108,7 +115,8 @@ class BlockScorer {
         corrupt_ = true;
         return;
       }
-      scratch_.results.insert(distances[i], id);
+      // Asked of the near ones alone: of the others not even the id need be looked at.
+      if (out_ == nullptr || !out_->contains(id)) scratch_.results.insert(distances[i], id);
     }
   }
 
@@ -116,20 +124,23 @@ class BlockScorer {
   ProbeScratch& scratch_;
   const bool distinct_;
   const std::uint32_t vector_count_;
+  const RowSet* const out_;
   bool corrupt_ = false;
 };
 
 /// Probes the nearest clusters of `centroids` in one round; in further ones, of twice as many, only
-/// while fewer than k vectors have been found. scratch.results then holds fewer than k when the
-/// clusters that may be probed have no more. Suspends where the source does. Returns its error, or
-/// data_loss for a record of a vector that does not exist.
+/// while fewer than k vectors, and not all that are not out, have been found. scratch.results then
+/// holds fewer than k when the clusters that may be probed have no more. Suspends where the source
+/// does. Returns its error, or data_loss for a record of a vector that does not exist.
 template <PostingSource Source, RowScorer Scorer>
 Status probe(Source& source, const Scorer& scorer, const CentroidIndex& centroids,
              const void* query, const ProbeParameters& parameters, ProbeScratch& scratch) {
   scratch.counts = {};
   scratch.results.reset(parameters.k);
   if (!source.distinct()) scratch.seen.reset(2 * parameters.expected_members);
-  BlockScorer<Scorer> visit(scorer, scratch, source.distinct(), parameters.vector_count);
+  BlockScorer<Scorer> visit(scorer, scratch, source.distinct(), parameters);
+  const std::uint64_t enough =
+      std::min<std::uint64_t>(parameters.k, rows_left(parameters.vector_count, parameters.out));
   const std::uint32_t most =
       std::min(std::max(parameters.clusters, parameters.most_clusters), parameters.cluster_count);
   std::uint32_t wanted = std::min(parameters.clusters, most);
@@ -150,7 +161,7 @@ Status probe(Source& source, const Scorer& scorer, const CentroidIndex& centroid
     }
     scratch.counts.clusters += end - probed;
     probed = end;
-    if (scratch.results.size() >= parameters.k) break;
+    if (scratch.results.size() >= enough) break;
     wanted = std::min(std::max(wanted, probed) * 2, most);
   }
   return {};

@@ -9,7 +9,7 @@
 #include "coroutines/stack_pool.h"
 #include "disk/disk_engine.h"
 #include "search/cluster_searcher.h"
-#include "search/endpoint_core.h"
+#include "search/endpoint_part.h"
 #include "search/endpoint_posting_source.h"
 #include "search/index_kinds.h"
 #include "search/index_loader.h"
@@ -30,13 +30,13 @@ constexpr std::size_t kBytesPerMember = 64;
 /// Strays that share a read may bring so much together.
 constexpr std::uint64_t kStrayBytes = 64u << 10;
 
-class ClusterReadCore final : public EndpointCore<ClustersByRead> {
+class ClusterReadPart final : public EndpointPart<ClustersByRead> {
  public:
-  ClusterReadCore(const ClusterIndex& index, std::unique_ptr<transport::Endpoint> endpoint,
-                  const SearchCoreOptions& options)
-      : EndpointCore(able(std::move(endpoint), index.locator()),
+  ClusterReadPart(const ClusterIndex& index, std::unique_ptr<transport::Endpoint> endpoint,
+                  const SearchCoreOptions& options, coroutines::Scheduler& scheduler)
+      : EndpointPart(able(std::move(endpoint), index.locator()),
                      EndpointPostingSource::dispatcher_options(index.locator(), options.slots),
-                     options) {
+                     scheduler) {
     for (std::uint32_t s = 0; s < options.slots; ++s) {
       add_slot(std::make_unique<ClustersByRead>(index, options,
                                                 EndpointPostingSource(index, dispatcher(), s)));
@@ -44,11 +44,11 @@ class ClusterReadCore final : public EndpointCore<ClustersByRead> {
   }
 };
 
-class ClusterLoadCore final : public CoreLoop<ClustersByLoad> {
+class ClusterLoadPart final : public SearcherPart<ClustersByLoad> {
  public:
-  ClusterLoadCore(const ClusterIndex& index, std::span<const std::byte> region,
-                  const SearchCoreOptions& options)
-      : CoreLoop(options) {
+  ClusterLoadPart(const ClusterIndex& index, std::span<const std::byte> region,
+                  const SearchCoreOptions& options, coroutines::Scheduler& scheduler)
+      : reader_(options.device) {
     FARVEC_CHECK(region.size() >= index.locator().region_bytes());
     if (options.device != nullptr) {
       require_readable(index.locator(), {MappedPostingSource::kMostReadBytes,
@@ -57,9 +57,12 @@ class ClusterLoadCore final : public CoreLoop<ClustersByLoad> {
     for (std::uint32_t s = 0; s < options.slots; ++s) {
       add_slot(std::make_unique<ClustersByLoad>(
           index, options,
-          MappedPostingSource(index, region.data(), scheduler(), options.device.get())));
+          MappedPostingSource(index, region.data(), scheduler, options.device.get())));
     }
   }
+
+ private:
+  const transport::DeviceReader reader_;
 };
 
 cluster::CentroidIndex make_centroids(const layout::Manifest& manifest,
@@ -102,16 +105,18 @@ SearchIndex fetch_kind(const layout::Manifest& manifest, const layout::ClusterPa
                   layout::parse_centroids(centroids.span(), manifest, endpoint.description()));
 }
 
-std::unique_ptr<SearchCore> make_load_core(const ClusterIndex& index,
-                                           std::span<const std::byte> region,
-                                           const SearchCoreOptions& options) {
-  return std::make_unique<ClusterLoadCore>(index, region, options);
+std::unique_ptr<CorePart> make_load_part(const ClusterIndex& index,
+                                         std::span<const std::byte> region,
+                                         const SearchCoreOptions& options,
+                                         coroutines::Scheduler& scheduler) {
+  return std::make_unique<ClusterLoadPart>(index, region, options, scheduler);
 }
 
-std::unique_ptr<SearchCore> make_read_core(const ClusterIndex& index,
-                                           std::unique_ptr<transport::Endpoint> endpoint,
-                                           const SearchCoreOptions& options) {
-  return std::make_unique<ClusterReadCore>(index, std::move(endpoint), options);
+std::unique_ptr<CorePart> make_read_part(const ClusterIndex& index,
+                                         std::unique_ptr<transport::Endpoint> endpoint,
+                                         const SearchCoreOptions& options,
+                                         coroutines::Scheduler& scheduler) {
+  return std::make_unique<ClusterReadPart>(index, std::move(endpoint), options, scheduler);
 }
 
 std::uint64_t longest_read(const ClusterIndex& index) {

@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "base/row_set.h"
 #include "cluster/probe.h"
 #include "search/cluster_index.h"
 #include "search/graph_searcher.h"
@@ -45,7 +46,7 @@ class ClusterSearcher {
     source_.begin(task, {task.parameters.probing().dedup, merge_gap_bytes_});
     const VectorScorer scorer{index_, task.query};
     const Status status = cluster::probe(source_, scorer, index_.centroids(), task.query,
-                                         probe_parameters(task.parameters), scratch_);
+                                         probe_parameters(task), scratch_);
     task.counts.clusters = scratch_.counts.clusters;
     task.counts.distances = scratch_.counts.distances;
     if (task.counts.lost > 0) task.coverage = source_.coverage();
@@ -69,14 +70,18 @@ class ClusterSearcher {
     }
   }
 
-  cluster::ProbeParameters probe_parameters(const SearchParameters& search) const {
-    const ProbeChoice& choice = search.probing();
+  cluster::ProbeParameters probe_parameters(const SearchTask& task) const {
+    const ProbeChoice& choice = task.parameters.probing();
     const layout::ClusterGeometry& geometry = index_.locator().geometry();
     cluster::ProbeParameters parameters;
-    parameters.k = search.k();
+    parameters.k = task.parameters.k();
     parameters.clusters = choice.clusters;
     parameters.prune_ratio = choice.prune_ratio;
     parameters.most_clusters = std::max(choice.clusters * kMoreTimes, kMoreClusters);
+    if (rows_left(index_.count(), task.out) < index_.count()) {
+      parameters.most_clusters = std::max(parameters.most_clusters, bounds_.clusters);
+    }
+    parameters.out = task.out;
     parameters.cluster_count = geometry.clusters;
     parameters.vector_count = static_cast<std::uint32_t>(geometry.count);
     const std::uint64_t mean = geometry.members / geometry.clusters + 1;

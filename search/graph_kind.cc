@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "search/endpoint_core.h"
+#include "search/endpoint_part.h"
 #include "search/endpoint_source.h"
 #include "search/graph_searcher.h"
 #include "search/index_kinds.h"
@@ -15,15 +15,15 @@ namespace farvec::search {
 namespace {
 
 template <typename Scorer>
-class GraphReadCore final : public EndpointCore<GraphSearcher<EndpointNodeSource, Scorer>> {
+class GraphReadPart final : public EndpointPart<GraphSearcher<EndpointNodeSource, Scorer>> {
   using Searcher = GraphSearcher<EndpointNodeSource, Scorer>;
-  using Base = EndpointCore<Searcher>;
+  using Base = EndpointPart<Searcher>;
 
  public:
-  GraphReadCore(const GraphIndex& index, std::unique_ptr<transport::Endpoint> endpoint,
-                const SearchCoreOptions& options)
+  GraphReadPart(const GraphIndex& index, std::unique_ptr<transport::Endpoint> endpoint,
+                const SearchCoreOptions& options, coroutines::Scheduler& scheduler)
       : Base(able(std::move(endpoint), index.locator()),
-             EndpointNodeSource::dispatcher_options(index.locator(), options.slots), options),
+             EndpointNodeSource::dispatcher_options(index.locator(), options.slots), scheduler),
         cache_(options.cache_bytes, index.locator().geometry().max_record_bytes()) {
     for (std::uint32_t s = 0; s < options.slots; ++s) {
       this->add_slot(std::make_unique<Searcher>(
@@ -43,32 +43,36 @@ class GraphReadCore final : public EndpointCore<GraphSearcher<EndpointNodeSource
 };
 
 template <typename Scorer>
-class GraphLoadCore final : public CoreLoop<GraphSearcher<MappedNodeSource, Scorer>> {
+class GraphLoadPart final : public SearcherPart<GraphSearcher<MappedNodeSource, Scorer>> {
   using Searcher = GraphSearcher<MappedNodeSource, Scorer>;
 
  public:
-  GraphLoadCore(const GraphIndex& index, std::span<const std::byte> region,
-                const SearchCoreOptions& options)
-      : CoreLoop<Searcher>(options) {
+  GraphLoadPart(const GraphIndex& index, std::span<const std::byte> region,
+                const SearchCoreOptions& options, coroutines::Scheduler& scheduler)
+      : reader_(options.device) {
     FARVEC_CHECK(region.size() >= index.locator().region_bytes());
     for (std::uint32_t s = 0; s < options.slots; ++s) {
-      this->add_slot(
-          std::make_unique<Searcher>(index, options.max_list,
-                                     MappedNodeSource(index.locator(), region.data(),
-                                                      this->scheduler(), options.device.get())));
+      this->add_slot(std::make_unique<Searcher>(
+          index, options.max_list,
+          MappedNodeSource(index.locator(), region.data(), scheduler, options.device.get())));
     }
   }
+
+ private:
+  const transport::DeviceReader reader_;
 };
 
-/// The core whose scorer fits the index's codes.
-template <template <typename> typename Core, typename Records>
-std::unique_ptr<SearchCore> make_graph_core(const GraphIndex& index, Records&& records,
-                                            const SearchCoreOptions& options) {
+/// The part whose scorer fits the index's codes.
+template <template <typename> typename Part, typename Records>
+std::unique_ptr<CorePart> make_graph_part(const GraphIndex& index, Records&& records,
+                                          const SearchCoreOptions& options,
+                                          coroutines::Scheduler& scheduler) {
   if (index.neighbor_codes() != nullptr) {
-    return std::make_unique<Core<NeighborCodeScorer>>(index, std::forward<Records>(records),
-                                                      options);
+    return std::make_unique<Part<NeighborCodeScorer>>(index, std::forward<Records>(records),
+                                                      options, scheduler);
   }
-  return std::make_unique<Core<VertexCodeScorer>>(index, std::forward<Records>(records), options);
+  return std::make_unique<Part<VertexCodeScorer>>(index, std::forward<Records>(records), options,
+                                                  scheduler);
 }
 
 GraphIndex assemble(const layout::Manifest& manifest, layout::GraphLocator locator,
@@ -108,16 +112,17 @@ SearchIndex fetch_kind(const layout::Manifest& manifest, const layout::GraphPart
                   std::move(codes));
 }
 
-std::unique_ptr<SearchCore> make_load_core(const GraphIndex& index,
-                                           std::span<const std::byte> region,
-                                           const SearchCoreOptions& options) {
-  return make_graph_core<GraphLoadCore>(index, region, options);
+std::unique_ptr<CorePart> make_load_part(const GraphIndex& index, std::span<const std::byte> region,
+                                         const SearchCoreOptions& options,
+                                         coroutines::Scheduler& scheduler) {
+  return make_graph_part<GraphLoadPart>(index, region, options, scheduler);
 }
 
-std::unique_ptr<SearchCore> make_read_core(const GraphIndex& index,
-                                           std::unique_ptr<transport::Endpoint> endpoint,
-                                           const SearchCoreOptions& options) {
-  return make_graph_core<GraphReadCore>(index, std::move(endpoint), options);
+std::unique_ptr<CorePart> make_read_part(const GraphIndex& index,
+                                         std::unique_ptr<transport::Endpoint> endpoint,
+                                         const SearchCoreOptions& options,
+                                         coroutines::Scheduler& scheduler) {
+  return make_graph_part<GraphReadPart>(index, std::move(endpoint), options, scheduler);
 }
 
 std::uint64_t longest_read(const GraphIndex& index) {

@@ -1,9 +1,11 @@
 // One slot's searches of a graph index.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
+#include "base/row_set.h"
 #include "graph/beam_search.h"
 #include "search/counted_search.h"
 #include "search/graph_index.h"
@@ -21,23 +23,36 @@ inline void copy_results(const graph::CandidateList& results, SearchTask& task) 
   }
 }
 
-/// `search` is one of a graph.
+/// `task` is a search of a graph.
 template <typename Index>
-graph::BeamParameters beam_parameters(const Index& index, const SearchParameters& search) {
-  const GraphChoice& choice = search.graph();
+graph::BeamParameters beam_parameters(const Index& index, const SearchTask& task) {
+  const GraphChoice& choice = task.parameters.graph();
   graph::BeamParameters parameters;
-  parameters.k = search.k();
+  parameters.k = task.parameters.k();
   parameters.list = choice.list;
   parameters.width = choice.width;
   parameters.max_degree = index.max_degree();
   parameters.node_count = static_cast<std::uint32_t>(index.count());
+  parameters.out = task.out;
   return parameters;
 }
 
-inline void copy_counts(const graph::BeamCounts& counts, SearchTask& task) {
-  task.counts.hops = counts.hops;
-  task.counts.estimates = counts.estimates;
-  task.counts.distances = counts.distances;
+/// After a search that has found so many rows: whether others, which are out, have kept some from
+/// its list. Then doubles the list, up to `most`, for another search.
+inline bool lengthen_list(graph::BeamParameters& parameters, std::uint32_t found,
+                          std::uint32_t most) {
+  const std::uint64_t left = rows_left(parameters.node_count, parameters.out);
+  if (left == parameters.node_count) return false;
+  most = std::min(most, parameters.node_count);
+  if (found >= std::min<std::uint64_t>(parameters.k, left) || parameters.list >= most) return false;
+  parameters.list = std::min(2 * parameters.list, most);
+  return true;
+}
+
+inline void add_counts(const graph::BeamCounts& counts, SearchTask& task) {
+  task.counts.hops += counts.hops;
+  task.counts.estimates += counts.estimates;
+  task.counts.distances += counts.distances;
 }
 
 /// Source is a graph::NodeSource with begin(task) and coverage(); Scorer fits the index's codes.
@@ -54,13 +69,15 @@ class GraphSearcher {
     Scorer::prepare(index_, task.query, prepared_);
     source_.begin(task);
     const Scorer scorer{index_, prepared_, task.query};
-    const graph::BeamParameters parameters = beam_parameters(index_, task.parameters);
-    const Status status =
-        task.count_lines
-            ? search_counting_lines<Source, Scorer>({index_, source_, scorer, task.counts.lines},
-                                                    parameters, scratch_)
-            : graph::beam_search(source_, scorer, index_.entries(), parameters, scratch_);
-    copy_counts(scratch_.counts, task);
+    graph::BeamParameters parameters = beam_parameters(index_, task);
+    Status status;
+    do {
+      status = task.count_lines
+                   ? search_counting_lines<Source, Scorer>(
+                         {index_, source_, scorer, task.counts.lines}, parameters, scratch_)
+                   : graph::beam_search(source_, scorer, index_.entries(), parameters, scratch_);
+      add_counts(scratch_.counts, task);
+    } while (status.ok() && lengthen_list(parameters, scratch_.results.size(), bounds_.list));
     if (task.counts.lost > 0) task.coverage = source_.coverage();
     if (status.ok()) copy_results(scratch_.results, task);
     return status;

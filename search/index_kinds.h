@@ -9,9 +9,9 @@
 #include <span>
 
 #include "layout/region/index_directory.h"
+#include "search/core_part.h"
 #include "search/read_dispatcher.h"
 #include "search/region_fetch.h"
-#include "search/search_core.h"
 #include "search/search_index.h"
 #include "search/search_shape.h"
 
@@ -29,21 +29,22 @@ SearchIndex fetch_kind(const layout::Manifest& manifest, const layout::GraphPart
 SearchIndex fetch_kind(const layout::Manifest& manifest, const layout::ClusterPart& part,
                        transport::Endpoint& endpoint, const FetchBound& bound);
 
-/// As make_core() over a mapped region.
-std::unique_ptr<SearchCore> make_load_core(const GraphIndex& index,
-                                           std::span<const std::byte> region,
-                                           const SearchCoreOptions& options);
-std::unique_ptr<SearchCore> make_load_core(const ClusterIndex& index,
-                                           std::span<const std::byte> region,
-                                           const SearchCoreOptions& options);
-
-/// As make_core() over an endpoint.
-std::unique_ptr<SearchCore> make_read_core(const GraphIndex& index,
-                                           std::unique_ptr<transport::Endpoint> endpoint,
-                                           const SearchCoreOptions& options);
-std::unique_ptr<SearchCore> make_read_core(const ClusterIndex& index,
-                                           std::unique_ptr<transport::Endpoint> endpoint,
-                                           const SearchCoreOptions& options);
+/// As make_part().
+std::unique_ptr<CorePart> make_load_part(const GraphIndex& index, std::span<const std::byte> region,
+                                         const SearchCoreOptions& options,
+                                         coroutines::Scheduler& scheduler);
+std::unique_ptr<CorePart> make_load_part(const ClusterIndex& index,
+                                         std::span<const std::byte> region,
+                                         const SearchCoreOptions& options,
+                                         coroutines::Scheduler& scheduler);
+std::unique_ptr<CorePart> make_read_part(const GraphIndex& index,
+                                         std::unique_ptr<transport::Endpoint> endpoint,
+                                         const SearchCoreOptions& options,
+                                         coroutines::Scheduler& scheduler);
+std::unique_ptr<CorePart> make_read_part(const ClusterIndex& index,
+                                         std::unique_ptr<transport::Endpoint> endpoint,
+                                         const SearchCoreOptions& options,
+                                         coroutines::Scheduler& scheduler);
 
 /// Bytes of the longest read that its searches ask for. Throws Error when no disk brings so many at
 /// once.

@@ -2,21 +2,25 @@
 
 #include <utility>
 
-#include "search/index_kinds.h"
-#include "search/search_index.h"
+#include "search/core_loop.h"
 
 namespace farvec::search {
 
 std::unique_ptr<SearchCore> make_core(const SearchIndex& index, std::span<const std::byte> region,
                                       const SearchCoreOptions& options) {
-  return index.visit_records([&](const auto& own) { return make_load_core(own, region, options); });
+  return std::make_unique<CoreLoop>(CoreFibers{options.slots},
+                                    [&](coroutines::Scheduler& scheduler) {
+                                      return make_part(index, region, options, scheduler);
+                                    });
 }
 
 std::unique_ptr<SearchCore> make_core(const SearchIndex& index,
                                       std::unique_ptr<transport::Endpoint> endpoint,
                                       const SearchCoreOptions& options) {
-  return index.visit_records(
-      [&](const auto& own) { return make_read_core(own, std::move(endpoint), options); });
+  return std::make_unique<CoreLoop>(
+      CoreFibers{options.slots}, [&](coroutines::Scheduler& scheduler) {
+        return make_part(index, std::move(endpoint), options, scheduler);
+      });
 }
 
 }  // namespace farvec::search

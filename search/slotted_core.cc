@@ -11,6 +11,7 @@
 #include "graph/cache_aware_search.h"
 #include "search/core_loop.h"
 #include "search/graph_searcher.h"
+#include "search/searcher_part.h"
 #include "ssd_baseline/search/disk_pages.h"
 #include "ssd_baseline/search/slotted_source.h"
 #include "ssd_baseline/search/vector_reader.h"
@@ -44,8 +45,7 @@ class SlottedSearcher {
     index.prepare(task.query, prepared_);
     source_.begin(task.deadline);
     const ssd_baseline::SearchStart start = ssd_baseline::find_start(index, prepared_, scratch_);
-    Status status = run(task.parameters, start.view());
-    copy_counts(scratch_.counts, task);
+    Status status = run(task, start.view());
     task.counts.estimates += start.estimates;
     const ssd_baseline::PoolCounts counts = source_.counts();
     task.counts.reads = counts.reads;
@@ -78,10 +78,20 @@ class SlottedSearcher {
     return std::min(planned.rerank, ssd_baseline::reranked(search.k(), search.graph().list));
   }
 
-  Status run(const SearchParameters& search, std::span<const NodeId> entries) {
+  Status run(SearchTask& task, std::span<const NodeId> entries) {
+    graph::BeamParameters parameters = beam_parameters(store_.index(), task);
+    parameters.k = std::max(task.parameters.k(), reranked(task.parameters));
+    Status status;
+    do {
+      status = run_once(parameters, entries);
+      add_counts(scratch_.counts, task);
+    } while (status.ok() && lengthen_list(parameters, scratch_.results.size(), bounds_.list));
+    return status;
+  }
+
+  Status run_once(graph::BeamParameters parameters, std::span<const NodeId> entries) {
     const ssd_baseline::SlottedScorer scorer{store_.index(), prepared_};
-    graph::BeamParameters parameters = beam_parameters(store_.index(), search);
-    parameters.k = std::max(search.k(), reranked(search));
+    const std::uint32_t width = parameters.width;
     switch (store_.options().search) {
       case SearchKind::cache_aware:
         return graph::cache_aware_search(source_, scorer, entries, parameters, scratch_);
@@ -93,7 +103,7 @@ class SlottedSearcher {
     }
     if (store_.options().prefetch) {
       // Those of this hop, which is about to wait for them, and of the next.
-      parameters.prefetch = std::min(parameters.width + search.graph().width, graph::kMaxWidth);
+      parameters.prefetch = std::min(parameters.width + width, graph::kMaxWidth);
     }
     return graph::beam_search(source_, scorer, entries, parameters, scratch_);
   }
@@ -126,29 +136,21 @@ class SlottedSearcher {
   ssd_baseline::PreparedQuery prepared_;
 };
 
-SearchCoreOptions core_options(const SlottedStore& store) {
-  SearchCoreOptions options;
-  options.slots = store.options().slots;
-  options.max_list = store.options().list;
-  return options;
-}
-
 template <typename Pool>
-class SlottedCore final : public CoreLoop<SlottedSearcher<Pool>> {
+class SlottedPart final : public SearcherPart<SlottedSearcher<Pool>> {
  public:
-  SlottedCore(std::shared_ptr<SlottedStore> store, Pool& pool,
-              std::unique_ptr<disk::DiskEngine> engine)
-      : CoreLoop<SlottedSearcher<Pool>>(core_options(*store)),
-        store_(std::move(store)),
-        queue_(std::move(engine), this->scheduler(),
+  SlottedPart(std::shared_ptr<SlottedStore> store, Pool& pool,
+              std::unique_ptr<disk::DiskEngine> engine, coroutines::Scheduler& scheduler)
+      : store_(std::move(store)),
+        queue_(std::move(engine), scheduler,
                {.max_waiting = SlottedStore::reads_per_core(store_->options())}),
         disk_(queue_, {layout::kRegionHeaderBytes, geometry().page_bytes}, buffers()),
-        reader_(pool, disk_, this->scheduler(), store_->options().slots,
+        reader_(pool, disk_, scheduler, store_->options().slots,
                 {.buffers = buffers(), .page_bytes = geometry().page_bytes}) {
     disk_.set_sink(reader_.pages());
     queue_.engine().register_memory(reader_.pages().buffers());
     if (store_->options().rerank > 0) {
-      vectors_.emplace(queue_, this->scheduler(),
+      vectors_.emplace(queue_, scheduler,
                        ssd_baseline::VectorFile{.vector_bytes = store_->index().vector_bytes()},
                        SlottedStore::vector_reads_per_core(store_->options()));
       queue_.engine().register_memory(vectors_->buffers());
@@ -160,13 +162,14 @@ class SlottedCore final : public CoreLoop<SlottedSearcher<Pool>> {
                                             {s, store_->options().page_search}),
           vectors_ ? &*vectors_ : nullptr));
     }
-    this->scheduler().set_poller([this] { return queue_.poll(); });
   }
   /// Prefetches may be under way: their pages belong to the reader.
-  ~SlottedCore() override { queue_.close(); }
+  ~SlottedPart() override { queue_.close(); }
+
+  bool poll() override { return queue_.poll(); }
 
   CoreStatistics statistics() const override {
-    CoreStatistics result = CoreLoop<SlottedSearcher<Pool>>::statistics();
+    CoreStatistics result = SearcherPart<SlottedSearcher<Pool>>::statistics();
     const ssd_baseline::MemoryPlan& memory = store_->memory();
     result.in_flight_reads = reader_.pages().under_way();
     if (vectors_) {
@@ -191,14 +194,22 @@ class SlottedCore final : public CoreLoop<SlottedSearcher<Pool>> {
 
 }  // namespace
 
-std::unique_ptr<SearchCore> make_slotted_core(std::shared_ptr<SlottedStore> store,
-                                              std::unique_ptr<disk::DiskEngine> engine) {
+std::unique_ptr<CorePart> make_slotted_part(std::shared_ptr<SlottedStore> store,
+                                            std::unique_ptr<disk::DiskEngine> engine,
+                                            coroutines::Scheduler& scheduler) {
   return std::visit(
-      [&]<typename Pool>(Pool& pool) {
-        return std::unique_ptr<SearchCore>(
-            std::make_unique<SlottedCore<Pool>>(store, pool, std::move(engine)));
+      [&]<typename Pool>(Pool& pool) -> std::unique_ptr<CorePart> {
+        return std::make_unique<SlottedPart<Pool>>(store, pool, std::move(engine), scheduler);
       },
       store->pool());
+}
+
+std::unique_ptr<SearchCore> make_slotted_core(std::shared_ptr<SlottedStore> store,
+                                              std::unique_ptr<disk::DiskEngine> engine) {
+  const std::uint32_t slots = store->options().slots;
+  return std::make_unique<CoreLoop>(CoreFibers{slots}, [&](coroutines::Scheduler& scheduler) {
+    return make_slotted_part(std::move(store), std::move(engine), scheduler);
+  });
 }
 
 }  // namespace farvec::search

@@ -17,9 +17,11 @@ SlottedDisk::SlottedDisk(const layout::IndexDirectory& directory,
                                           options.searches);
 }
 
-std::unique_ptr<SearchCore> SlottedDisk::make_core(disk::DiskThread thread) const {
-  return make_slotted_core(
-      store_, disk::open_disk(files_, SlottedStore::reads_per_core(store_->options()), thread));
+std::unique_ptr<CorePart> SlottedDisk::make_part(disk::DiskThread thread,
+                                                 coroutines::Scheduler& scheduler) const {
+  return make_slotted_part(
+      store_, disk::open_disk(files_, SlottedStore::reads_per_core(store_->options()), thread),
+      scheduler);
 }
 
 }  // namespace farvec::search

@@ -1,12 +1,13 @@
 // The slotted pages of an index on a disk of this machine, and the pool that all its cores share.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
 #include "disk/disk_engine.h"
 #include "layout/region/index_directory.h"
-#include "search/search_core.h"
+#include "search/core_part.h"
 #include "ssd_baseline/search/slotted_store.h"
 
 namespace farvec::search {
@@ -19,14 +20,16 @@ struct SlottedDiskOptions {
 
 class SlottedDisk {
  public:
-  /// The index must outlive it and its cores. Throws Error when the files are not this index's, and
+  /// The index must outlive it and its parts. Throws Error when the files are not this index's, and
   /// when the budget is too small: before anything is loaded for it.
   SlottedDisk(const layout::IndexDirectory& directory, const ssd_baseline::SlottedIndex& index,
               const SlottedDiskOptions& options);
 
-  /// One of options.searches.cores, on the thread that is going to run it when that is `owner`. It
-  /// may outlive this.
-  std::unique_ptr<SearchCore> make_core(disk::DiskThread thread) const;
+  /// One of options.searches.cores, of as many slots as the options say; on the thread that is
+  /// going to run it when that is `owner`. It may outlive this.
+  std::unique_ptr<CorePart> make_part(disk::DiskThread thread,
+                                      coroutines::Scheduler& scheduler) const;
+  std::uint32_t slots() const { return store_->options().slots; }
   const ssd_baseline::MemoryPlan& memory() const { return store_->memory(); }
 
  private:

@@ -42,8 +42,9 @@ class SlottedCores final : public CoreSet {
  public:
   SlottedCores(search::SlottedDisk disk, disk::DiskThread thread)
       : disk_(std::move(disk)), thread_(thread) {}
-  std::unique_ptr<search::SearchCore> make_core() const override {
-    return disk_.make_core(thread_);
+  std::uint32_t slots() const override { return disk_.slots(); }
+  std::unique_ptr<search::CorePart> make_part(coroutines::Scheduler& scheduler) const override {
+    return disk_.make_part(thread_, scheduler);
   }
 
  private:

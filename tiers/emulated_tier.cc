@@ -17,18 +17,16 @@ using transport::DeviceModel;
 
 class EmulatedTier final : public Tier {
  public:
-  EmulatedTier(std::unique_ptr<Tier> below, const DeviceModel& model, std::uint32_t gap_bytes)
-      : below_(std::move(below)),
-        model_(model),
-        device_(std::make_shared<transport::Device>(model)),
-        gap_bytes_(gap_bytes) {}
+  EmulatedTier(std::unique_ptr<Tier> below, std::shared_ptr<transport::Device> device,
+               std::uint32_t gap_bytes)
+      : below_(std::move(below)), device_(std::move(device)), gap_bytes_(gap_bytes) {}
 
   std::string description() const override {
-    return "emulated(" + transport::to_string(model_) + ")";
+    return "emulated(" + transport::to_string(device_->model()) + ")";
   }
   void load() const override { below_->load(); }
   std::span<const std::byte> loads() const override {
-    return model_.reached_by_loads() ? below_->loads() : std::span<const std::byte>();
+    return device_->model().reached_by_loads() ? below_->loads() : std::span<const std::byte>();
   }
   std::shared_ptr<transport::Device> device() const override { return device_; }
   std::unique_ptr<transport::Endpoint> make_endpoint() const override {
@@ -44,7 +42,6 @@ class EmulatedTier final : public Tier {
 
  private:
   const std::unique_ptr<Tier> below_;
-  const DeviceModel model_;
   const std::shared_ptr<transport::Device> device_;  ///< of all cores
   const std::uint32_t gap_bytes_;
 };
@@ -72,7 +69,12 @@ class EmulatedSpec final : public TierSpec {
             .bytes_per_request = model_.bytes_per_request()};
   }
   std::unique_ptr<Tier> open(const TierContext& context) const override {
-    return std::make_unique<EmulatedTier>(below(context), model_, traits().bytes_per_request);
+    return std::make_unique<EmulatedTier>(below(context),
+                                          context.device ? context.device : make_device(),
+                                          traits().bytes_per_request);
+  }
+  std::shared_ptr<transport::Device> make_device() const override {
+    return std::make_shared<transport::Device>(model_);
   }
 
  private:

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "layout/region/manifest.h"
+#include "search/core_loop.h"
 
 namespace farvec::tiers {
 namespace {
@@ -17,12 +18,13 @@ class SeparateCores final : public CoreSet {
     tier.load();  // here, not in the threads of the cores
   }
 
-  std::unique_ptr<search::SearchCore> make_core() const override {
+  std::uint32_t slots() const override { return options_.slots; }
+  std::unique_ptr<search::CorePart> make_part(coroutines::Scheduler& scheduler) const override {
     const std::span<const std::byte> loads = tier_.loads();
-    if (loads.empty()) return search::make_core(index_, tier_.make_endpoint(), options_);
+    if (loads.empty()) return search::make_part(index_, tier_.make_endpoint(), options_, scheduler);
     search::SearchCoreOptions options = options_;
     options.device = tier_.device();
-    return search::make_core(index_, loads, options);
+    return search::make_part(index_, loads, options, scheduler);
   }
 
  private:
@@ -32,6 +34,12 @@ class SeparateCores final : public CoreSet {
 };
 
 }  // namespace
+
+std::unique_ptr<search::SearchCore> CoreSet::make_core() const {
+  return std::make_unique<search::CoreLoop>(
+      search::CoreFibers{slots()},
+      [this](coroutines::Scheduler& scheduler) { return make_part(scheduler); });
+}
 
 std::unique_ptr<Tier> Tier::open(const TierSpec& spec, const TierContext& context) {
   const layout::IndexDirectory* directory =

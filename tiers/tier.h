@@ -8,8 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "coroutines/scheduler.h"
 #include "disk/disk_engine.h"
 #include "rpc/tls.h"
+#include "search/core_part.h"
 #include "search/disk_memory.h"
 #include "search/search_core.h"
 #include "search/search_index.h"
@@ -38,6 +40,9 @@ struct TierContext {
   const search::SearchIndex* index = nullptr;
   std::shared_ptr<NodeSet> nodes = nullptr;  ///< attached already; null: the tier's own
   RemoteAccess remote = {};
+  /// The modelled device that other indexes are behind too, as TierSpec::make_device() made it;
+  /// null: one of its own, or none.
+  std::shared_ptr<transport::Device> device = nullptr;
   /// `owner`: each core is made by the thread that runs it.
   disk::DiskThread disk_thread = disk::DiskThread::any;
 };
@@ -46,8 +51,13 @@ struct TierContext {
 class CoreSet {
  public:
   virtual ~CoreSet() = default;
-  /// Connects and registers what the core needs. Throws Error. Any thread.
-  virtual std::unique_ptr<search::SearchCore> make_core() const = 0;
+  /// Searches in flight on each core.
+  virtual std::uint32_t slots() const = 0;
+  /// What one core searches with, for a scheduler that may have more to do. Connects and registers
+  /// what it needs. Throws Error. Any thread.
+  virtual std::unique_ptr<search::CorePart> make_part(coroutines::Scheduler& scheduler) const = 0;
+  /// A core of its own around such a part. Throws Error. Any thread.
+  std::unique_ptr<search::SearchCore> make_core() const;
 };
 
 class Tier {

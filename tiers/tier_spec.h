@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tiers/attach/read_paths.h"
+#include "transport/emulated/device.h"
 #include "transport/emulated/device_model.h"
 
 namespace farvec::tiers {
@@ -40,6 +41,9 @@ class TierSpec {
   /// Whether the bytes belong to a memory node and come through a device, not by loads from a
   /// mapping.
   bool is_remote() const { return read_path().kind != ReadPathKind::mapped; }
+  /// A modelled device for several indexes to be behind (TierContext::device); null where nothing
+  /// is modelled.
+  virtual std::shared_ptr<transport::Device> make_device() const { return nullptr; }
   /// Called by Tier::open() alone. Throws Error when the tier cannot be opened.
   virtual std::unique_ptr<Tier> open(const TierContext& context) const = 0;
 };

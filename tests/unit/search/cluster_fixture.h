@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "base/row_set.h"
 #include "indexing/cluster_recipe.h"
 #include "search/index_loader.h"
 #include "search/search_core.h"
@@ -105,7 +106,8 @@ inline SearchCoreOptions with_slots(std::uint32_t slots, std::optional<std::uint
   return options;
 }
 
-/// The k nearest of the members of the clusters that a search of `clusters` probes.
+/// The k nearest of the members of the clusters that a search of `clusters` probes, without those
+/// that are out.
 inline std::vector<graph::Neighbor> nearest_members(const SmallClusters& small,
                                                     const Feed::Task& task) {
   const ClusterIndex& index = *small.index(ClusterLayoutKind::grouped).clusters();
@@ -116,6 +118,7 @@ inline std::vector<graph::Neighbor> nearest_members(const SmallClusters& small,
   const auto kernel = distance::pair_kernel(Metric::l2, ElementType::u8, kDimension);
   std::vector<graph::Neighbor> all;
   for (std::size_t v = 0; v < kCount; ++v) {
+    if (task.out != nullptr && task.out->contains(static_cast<NodeId>(v))) continue;
     const auto own = small.membership().of(v);
     if (std::none_of(own.begin(), own.end(), [&](ClusterId c) { return probed.contains(c); })) {
       continue;

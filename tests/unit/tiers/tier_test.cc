@@ -11,6 +11,7 @@
 #include "device/stored_index.h"
 #include "tests/unit/message_of.h"
 #include "tests/unit/search/cluster_fixture.h"
+#include "tests/unit/search/part_fixture.h"
 
 namespace farvec::tiers {
 namespace {
@@ -87,6 +88,44 @@ TEST_F(TierTest, EveryTierFindsTheNeighbours) {
       for (const auto& task : feed.tasks()) {
         search::expect_answer(task, search::nearest_members(small_clusters(), task));
       }
+    }
+  }
+}
+
+TEST_F(TierTest, PartsOfEveryTierShareAScheduler) {
+  constexpr std::uint32_t kSlots = 2;
+  search::SearchShape shape;
+  shape.slots = kSlots;
+  shape.probe = kProbe;
+  std::vector<std::unique_ptr<Tier>> tiers;
+  std::vector<std::unique_ptr<const CoreSet>> sets;
+  coroutines::Scheduler scheduler({kSlots});
+  std::vector<std::unique_ptr<search::CorePart>> parts;
+  std::vector<Feed> feeds;
+  feeds.reserve(names().size());
+  for (const std::string& name : names()) {
+    tiers.push_back(open(name));
+    sets.push_back(tiers.back()->prepare(index(), shape));
+    EXPECT_EQ(sets.back()->slots(), kSlots);
+    parts.push_back(sets.back()->make_part(scheduler));
+    feeds.emplace_back(small_clusters(), 10, search::ProbeChoice{.clusters = kProbe});
+  }
+  scheduler.set_poller([&] { return search::poll_all(parts); });
+  for (std::uint32_t slot = 0; slot < kSlots; ++slot) {
+    const auto search_all = [&, slot] {
+      for (std::size_t p = 0; p < parts.size(); ++p) {
+        for (std::size_t i = slot; i < feeds[p].tasks().size(); i += kSlots) {
+          search::search_now(*parts[p], slot, feeds[p].tasks()[i]);
+        }
+      }
+    };
+    ASSERT_TRUE(scheduler.spawn(search_all).ok());
+  }
+  scheduler.run();
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    SCOPED_TRACE(names()[p]);
+    for (const auto& task : feeds[p].tasks()) {
+      search::expect_answer(task, search::nearest_members(small_clusters(), task));
     }
   }
 }

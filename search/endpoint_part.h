@@ -1,13 +1,13 @@
-// A core that reads records through an endpoint.
+// A part that reads records through an endpoint.
 #pragma once
 
 #include <memory>
 #include <utility>
 
 #include "base/error.h"
-#include "search/core_loop.h"
 #include "search/read_dispatcher.h"
 #include "search/read_limits.h"
+#include "search/searcher_part.h"
 #include "transport/endpoint.h"
 
 namespace farvec::search {
@@ -20,18 +20,25 @@ std::unique_ptr<transport::Endpoint> able(std::unique_ptr<transport::Endpoint> e
   return endpoint;
 }
 
-/// A core whose slots share an endpoint.
+/// A part whose slots share an endpoint; slot s has lane s of the dispatcher.
 template <typename Searcher>
-class EndpointCore : public CoreLoop<Searcher> {
+class EndpointPart : public SearcherPart<Searcher> {
  public:
-  EndpointCore(std::unique_ptr<transport::Endpoint> endpoint, const DispatcherOptions& lanes,
-               const SearchCoreOptions& options)
-      : CoreLoop<Searcher>(options), dispatcher_(std::move(endpoint), this->scheduler(), lanes) {
-    this->scheduler().set_poller([this] { return poll(); });
+  EndpointPart(std::unique_ptr<transport::Endpoint> endpoint, const DispatcherOptions& lanes,
+               coroutines::Scheduler& scheduler)
+      : dispatcher_(std::move(endpoint), scheduler, lanes) {}
+
+  bool poll() override {
+    if (dispatcher_.closed() && !given_up_) {
+      given_up_ = true;  // once: searches that still run end while others are told
+      throw Error("reads from {} do not come back: the core gives up",
+                  dispatcher_.endpoint().description());
+    }
+    return dispatcher_.poll();
   }
 
   CoreStatistics statistics() const override {
-    CoreStatistics result = CoreLoop<Searcher>::statistics();
+    CoreStatistics result = SearcherPart<Searcher>::statistics();
     result.stalls = dispatcher_.stalls();
     result.late_completions = dispatcher_.late_completions();
     result.in_flight_reads = dispatcher_.in_flight();
@@ -46,15 +53,6 @@ class EndpointCore : public CoreLoop<Searcher> {
   ReadDispatcher& dispatcher() { return dispatcher_; }
 
  private:
-  bool poll() {
-    if (dispatcher_.closed() && !given_up_) {
-      given_up_ = true;  // once: the searches that still run end while run() winds up
-      throw Error("reads from {} do not come back: the core gives up",
-                  dispatcher_.endpoint().description());
-    }
-    return dispatcher_.poll();
-  }
-
   ReadDispatcher dispatcher_;
   bool given_up_ = false;
 };
