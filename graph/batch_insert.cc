@@ -48,6 +48,7 @@ void BatchInserter::insert(std::span<const NodeId> batch) {
   proposal_sizes_.resize(batch.size());
   parallel_for(batch.size(), kPointChunk, threads_,
                [&](std::size_t begin, std::size_t end, unsigned w) {
+                 stop_if_interrupted();
                  for (std::size_t i = begin; i < end; ++i) propose(i, batch[i], *workers_[w]);
                });
   for (std::size_t i = 0; i < batch.size(); ++i) {
@@ -57,6 +58,7 @@ void BatchInserter::insert(std::span<const NodeId> batch) {
   parallel_for(
       groups_.size() - 1, kGroupChunk, threads_,
       [&](std::size_t begin, std::size_t end, unsigned w) {
+        stop_if_interrupted();
         for (std::size_t g = begin; g < end; ++g) {
           add_back_edges({edges_.data() + groups_[g], groups_[g + 1] - groups_[g]}, *workers_[w]);
         }
@@ -111,32 +113,24 @@ void BatchInserter::add_back_edges(std::span<const std::uint64_t> edges, Worker&
   if (worker.ids.size() <= graph_.row_capacity()) {
     graph_.set_neighbors(target, worker.ids);
   } else {
-    prune_vertex(target, worker);
+    graph_.set_neighbors(target, worker.prune.run(target, std::span<const NodeId>(worker.ids)));
   }
-}
-
-/// Replaces the edges of `v` by a pruned choice from worker.ids.
-void BatchInserter::prune_vertex(NodeId v, Worker& worker) {
-  worker.distances.resize(worker.ids.size());
-  space_.distances(v, worker.ids.data(), worker.ids.size(), worker.distances.data());
-  worker.estimates += worker.ids.size();
-  worker.pool.clear();
-  for (std::size_t i = 0; i < worker.ids.size(); ++i) {
-    worker.pool.push_back({worker.ids[i], worker.distances[i]});
-  }
-  graph_.set_neighbors(v, worker.prune.run(v, worker.pool));
 }
 
 void BatchInserter::prune_to_degree() {
   parallel_for(graph_.count(), kGroupChunk, threads_,
                [&](std::size_t begin, std::size_t end, unsigned w) {
+                 stop_if_interrupted();
                  for (std::size_t v = begin; v < end; ++v) {
                    const auto row = graph_.neighbors(v);
                    if (row.size() <= options_.degree) continue;
-                   workers_[w]->ids.assign(row.begin(), row.end());
-                   prune_vertex(static_cast<NodeId>(v), *workers_[w]);
+                   graph_.set_neighbors(v, workers_[w]->prune.run(static_cast<NodeId>(v), row));
                  }
                });
+}
+
+void BatchInserter::stop_if_interrupted() const {
+  if (options_.interrupted()) throw BuildInterrupted();
 }
 
 std::uint64_t BatchInserter::distances() const {

@@ -22,6 +22,7 @@ class BatchInserter {
 
   /// Searches the graph as it is for every point of the batch, gives each its pruned neighbours,
   /// then adds the back edges. A point that is already in the graph gets its neighbours anew.
+  /// Throws BuildInterrupted, and so does prune_to_degree().
   void insert(std::span<const NodeId> batch);
 
   /// Prunes every vertex to at most `degree` edges.
@@ -40,14 +41,13 @@ class BatchInserter {
     BeamScratch scratch;
     std::vector<Neighbor> pool;
     std::vector<NodeId> ids;
-    std::vector<float> distances;
     std::uint64_t estimates = 0;
   };
 
   void propose(std::size_t slot, NodeId point, Worker& worker);
   void collect_back_edges(std::span<const NodeId> batch);
   void add_back_edges(std::span<const std::uint64_t> edges, Worker& worker);
-  void prune_vertex(NodeId v, Worker& worker);
+  void stop_if_interrupted() const;
 
   const BuildSpace& space_;
   const VamanaOptions options_;

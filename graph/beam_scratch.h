@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/row_set.h"
 #include "base/types.h"
 #include "graph/candidate_list.h"
 #include "graph/estimate_table.h"
@@ -23,6 +24,9 @@ struct BeamParameters {
   std::uint32_t node_count = 0;  ///< of the graph; a neighbour id beyond it is corruption
   /// Nearest candidates that are prefetched before every hop, up to kMaxWidth; for a CachedSource.
   std::uint32_t prefetch = 0;
+  /// Rows that are no results, though the search goes through their vertices as through others;
+  /// null: all may be.
+  const RowSet* out = nullptr;
 };
 
 struct BeamCounts {

@@ -14,7 +14,8 @@ namespace farvec::graph {
 /// Ends when the `list` nearest estimated candidates are all expanded (Subramanya et al., DiskANN,
 /// NeurIPS 2019, algorithm 1). Suspends where the source does. Returns the source's error, or
 /// data_loss for a record that names a vertex that does not exist; scratch.results then holds what
-/// was found until then.
+/// was found until then. Rows that are out take places in the list, not among the results: of
+/// those, fewer than k may be left.
 ///
 /// Over a CachedSource, parameters.prefetch of the nearest candidates are prefetched before each
 /// hop (VeloANN section 4.1).

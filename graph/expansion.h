@@ -9,6 +9,7 @@
 #include <span>
 
 #include "base/node_record.h"
+#include "base/row_set.h"
 #include "base/status.h"
 #include "graph/beam_scratch.h"
 #include "graph/node_source.h"
@@ -54,7 +55,8 @@ class Expansion {
         scorer_(scorer),
         scratch_(scratch),
         ids_(scratch.pending.data()),
-        node_count_(parameters.node_count) {}
+        node_count_(parameters.node_count),
+        out_(parameters.out) {}
 
   /// The entries become candidates.
   void seed(std::span<const NodeId> entries) {
@@ -70,14 +72,16 @@ class Expansion {
     }
   }
 
-  /// One hop: fetches the records, scores each exactly, and offers the neighbours not seen before
-  /// as candidates. Over a PageSource, candidates that come along with the frontier are expanded
-  /// too (Wang et al., Starling, SIGMOD 2024, block search). Suspends where the source does.
-  /// Returns the source's error, or data_loss for a record that names a vertex that does not exist.
+  /// One hop: fetches the records, scores each exactly, whether it is out or not, and offers the
+  /// neighbours not seen before as candidates. Over a PageSource, candidates that come along with
+  /// the frontier are expanded too (Wang et al., Starling, SIGMOD 2024, block search). Suspends
+  /// where the source does. Returns the source's error, or data_loss for a record that names a
+  /// vertex that does not exist.
   Status expand(std::span<const NodeId> frontier) {
     auto visit = [this](NodeId id, const NodeRecord& record) {
       const float distance = scorer_.exact(id, record);
-      scratch_.results.insert(distance, record.row == kInvalidNode ? id : record.row);
+      const NodeId row = record.row == kInvalidNode ? id : record.row;
+      if (out_ == nullptr || !out_->contains(row)) scratch_.results.insert(distance, row);
       ++scratch_.counts.distances;
       if constexpr (NeighborScorer<Scorer>) {
         offer(record, distance);
@@ -174,6 +178,7 @@ class Expansion {
   BeamScratch& scratch_;
   NodeId* const ids_;
   const std::uint32_t node_count_;
+  const RowSet* const out_;
   std::uint32_t pending_ = 0;
   bool corrupt_ = false;
 };

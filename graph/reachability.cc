@@ -1,6 +1,7 @@
 #include "graph/reachability.h"
 
 #include <algorithm>
+#include <ranges>
 
 namespace farvec::graph {
 namespace {
@@ -52,41 +53,65 @@ bool add_edge(Graph& graph, const Tree& tree, NodeId from, NodeId to, std::uint3
   return false;
 }
 
+void sort_by_distance(const BuildSpace& space, NodeId v, std::vector<NodeId>& ids) {
+  std::sort(ids.begin(), ids.end(), [&](NodeId a, NodeId b) {
+    const float da = space.distance(v, a);
+    const float db = space.distance(v, b);
+    return da != db ? da < db : a < b;
+  });
+}
+
 /// The vertices from which an edge to `v` is tried: v's own neighbours that the tree contains,
-/// nearest first, then what they lead to.
+/// nearest first, then what they lead to. None of a `v` in a large island.
 std::vector<NodeId> nearby_tree_vertices(const Graph& graph, const Tree& tree,
                                          const BuildSpace& space, NodeId v) {
   constexpr std::size_t kEnough = 64;
+  constexpr std::size_t kMostSeen = 2048;
   std::vector<NodeId> seen(1, v);
   std::vector<NodeId> found;
-  for (std::size_t i = 0; i < seen.size() && found.size() < kEnough; ++i) {
+  for (std::size_t i = 0; i < seen.size() && seen.size() < kMostSeen && found.size() < kEnough;
+       ++i) {
     for (NodeId next : graph.neighbors(seen[i])) {
       if (std::find(seen.begin(), seen.end(), next) != seen.end()) continue;
       seen.push_back(next);
       if (tree.contains(next)) found.push_back(next);
     }
   }
-  std::sort(found.begin(), found.end(), [&](NodeId a, NodeId b) {
-    const float da = space.distance(v, a);
-    const float db = space.distance(v, b);
-    return da != db ? da < db : a < b;
-  });
+  sort_by_distance(space, v, found);
   return found;
 }
 
+/// What a walk from the entry comes by that always goes on to the neighbour nearest to `v`, nearest
+/// first.
+std::vector<NodeId> vertices_on_the_way(const Graph& graph, const BuildSpace& space, NodeId v) {
+  std::vector<NodeId> way(1, graph.entry);
+  for (bool nearer = true; nearer;) {
+    NodeId best = way.back();
+    for (const NodeId next : graph.neighbors(way.back())) {
+      if (space.distance(v, next) < space.distance(v, best)) best = next;
+    }
+    nearer = best != way.back();
+    if (nearer) way.push_back(best);
+  }
+  std::reverse(way.begin(), way.end());
+  return way;
+}
+
 void attach(Graph& graph, Tree& tree, const BuildSpace& space, NodeId v, std::uint32_t degree) {
-  for (NodeId from : nearby_tree_vertices(graph, tree, space, v)) {
-    if (!add_edge(graph, tree, from, v, degree)) continue;
-    tree.grow(v, from);
-    return;
-  }
+  const auto from_any_of = [&](const auto& froms) {
+    for (const NodeId from : froms) {
+      if (!tree.contains(from) || !add_edge(graph, tree, from, v, degree)) continue;
+      tree.grow(v, from);
+      return true;
+    }
+    return false;
+  };
+  if (from_any_of(nearby_tree_vertices(graph, tree, space, v))) return;
+  if (from_any_of(vertices_on_the_way(graph, space, v))) return;
   // A tree over m vertices uses m - 1 edges, so some vertex has an edge to spare.
-  for (NodeId from = 0; from < graph.count(); ++from) {
-    if (!tree.contains(from) || !add_edge(graph, tree, from, v, degree)) continue;
-    tree.grow(v, from);
-    return;
-  }
-  FARVEC_CHECK(false, "vertex {} cannot be attached", v);
+  const bool attached =
+      from_any_of(std::views::iota(NodeId{0}, static_cast<NodeId>(graph.count())));
+  FARVEC_CHECK(attached, "vertex {} cannot be attached", v);
 }
 
 }  // namespace
@@ -98,10 +123,11 @@ std::vector<bool> reachable_vertices(const Graph& graph) {
   return reachable;
 }
 
-std::uint64_t make_reachable(Graph& graph, const BuildSpace& space, std::uint32_t degree) {
+std::uint64_t make_reachable(Graph& graph, const BuildSpace& space, std::uint32_t degree,
+                             std::size_t vertices) {
   Tree tree(graph);
   std::uint64_t added = 0;
-  for (NodeId v = 0; v < graph.count(); ++v) {
+  for (NodeId v = 0; v < vertices; ++v) {
     if (tree.contains(v)) continue;
     attach(graph, tree, space, v, degree);
     ++added;

@@ -12,9 +12,11 @@ namespace farvec::graph {
 /// One flag per vertex: reachable from graph.entry along edges.
 std::vector<bool> reachable_vertices(const Graph& graph);
 
-/// Gives every unreachable vertex an in-edge from a near reachable one, within `degree` edges per
-/// vertex: an edge is replaced only when the breadth-first tree from the entry does not use it.
-/// Returns how many edges it added. Afterwards all vertices are reachable (CHECKed).
-std::uint64_t make_reachable(Graph& graph, const BuildSpace& space, std::uint32_t degree);
+/// Gives every unreachable one of the first `vertices` an in-edge from a near reachable one, within
+/// `degree` edges per vertex: an edge is replaced only when the breadth-first tree from the entry
+/// does not use it. Returns how many edges it added. Afterwards all of them are reachable
+/// (CHECKed).
+std::uint64_t make_reachable(Graph& graph, const BuildSpace& space, std::uint32_t degree,
+                             std::size_t vertices);
 
 }  // namespace farvec::graph

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "graph/build_space.h"
@@ -26,13 +27,19 @@ class RobustPrune {
   /// DiskANN's code ramps it, so that the shortest diverse edges are always kept. The result is
   /// valid until the next call, in the order in which the edges were kept.
   const std::vector<NodeId>& run(NodeId v, std::vector<Neighbor>& candidates);
+  /// The same of vertices whose distances from `v` are yet to be computed.
+  const std::vector<NodeId>& run(NodeId v, std::span<const NodeId> candidates);
+  /// Edges that `v` keeps, at most `degree`, and behind them those of the candidates (none of them
+  /// chosen; duplicates and v itself allowed) that fit beside them, by the same rule.
+  const std::vector<NodeId>& extend(NodeId v, std::span<const NodeId> chosen,
+                                    std::span<const NodeId> candidates);
 
+  /// Computed so far.
   std::uint64_t distances() const { return distances_; }
 
  private:
   struct Kept {
-    std::uint32_t position;  ///< in the sorted candidates
-    NodeId id;
+    Neighbor neighbor;
     bool duplicate;  ///< at distance 0 from the vertex that is pruned
   };
   struct State {
@@ -41,14 +48,18 @@ class RobustPrune {
     bool kept = false;
   };
 
+  void measure(NodeId v, std::span<const NodeId> ids, std::vector<Neighbor>& out);
+  const std::vector<NodeId>& choose(NodeId v, std::vector<Neighbor>& candidates);
   void pass(const std::vector<Neighbor>& candidates, float ratio_limit);
-  bool occluded(const Neighbor& candidate, std::uint32_t position, float ratio_limit);
+  bool occluded(const Neighbor& candidate, State& state, float ratio_limit);
 
   const BuildSpace& space_;
   const PruneParameters parameters_;
   std::vector<Kept> kept_;
   std::vector<State> states_;
   std::vector<NodeId> result_;
+  std::vector<float> measured_;
+  std::vector<Neighbor> pool_, own_;
   std::uint64_t distances_ = 0;
 };
 

@@ -2,8 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <functional>
 
+#include "base/error.h"
 #include "base/types.h"
 #include "graph/affine_sets.h"
 #include "graph/graph.h"
@@ -19,6 +20,14 @@ struct VamanaOptions {
   unsigned threads = 0;  ///< 0: all processors
   bool quiet = false;    ///< no progress line
   AffinityOptions affinity = {};
+  /// Asked from any of the build's threads, at least once per batch: true ends the build soon.
+  std::function<bool()> interrupted = [] { return false; };
+};
+
+/// What a build throws that options.interrupted has ended: no failure of the build.
+class BuildInterrupted : public Error {
+ public:
+  BuildInterrupted() : Error("the build of a graph was interrupted") {}
 };
 
 struct VamanaStats {
@@ -33,7 +42,8 @@ struct VamanaStats {
 /// of threads: points are inserted in batches that search a frozen graph (Dobson et al., ParlayANN,
 /// PPoPP 2024), and back edges are applied grouped by target. Every vertex is reachable from the
 /// entry, which is the medoid. Memory beside the data: count * 1.3 * degree * 4 bytes, count *
-/// affinity.limit * 4 bytes, and what one batch needs. Throws Error for options that make no sense.
+/// affinity.limit * 4 bytes, and what one batch needs. Throws Error for options that make no sense,
+/// and BuildInterrupted.
 Graph build_vamana(VectorView data, Metric metric, const VamanaOptions& options,
                    VamanaStats* stats = nullptr);
 

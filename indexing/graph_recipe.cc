@@ -8,22 +8,37 @@
 #include "base/check.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "graph/vamana_merge.h"
 #include "graph/vertex_order.h"
 #include "indexing/codes.h"
 #include "quantization/neighbor_encoder.h"
 
 namespace farvec::indexing {
 
-BuiltGraph build_graph(Source source, const graph::VamanaOptions& options) {
-  layout::GraphPart& part = source.manifest.part.emplace<layout::GraphPart>();
+layout::GraphPart describe_graph(const graph::VamanaOptions& options) {
+  layout::GraphPart part;
   part.max_degree = options.degree;
   part.build = {.degree = options.degree,
                 .list = options.list,
                 .alpha = static_cast<double>(options.alpha),
                 .passes = options.passes,
                 .seed = options.seed};
+  return part;
+}
+
+BuiltGraph build_graph(Source source, const graph::VamanaOptions& options) {
+  source.manifest.part = describe_graph(options);
   graph::VamanaStats stats;
   graph::Graph graph = graph::build_vamana(source.rows, source.manifest.metric, options, &stats);
+  return {std::move(source), std::move(graph), std::move(stats)};
+}
+
+BuiltGraph adopt_graph(Source source, FormerGraph former, const graph::VamanaOptions& options) {
+  source.manifest.part = describe_graph(options);
+  graph::VamanaStats stats;
+  graph::Graph graph =
+      graph::merge_vamana({std::move(former.graph), std::move(former.out), source.rows},
+                          source.manifest.metric, options, &stats);
   return {std::move(source), std::move(graph), std::move(stats)};
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 
+#include "base/row_set.h"
 #include "graph/graph.h"
 #include "graph/vamana_builder.h"
 #include "indexing/source.h"
@@ -23,8 +24,20 @@ struct BuiltGraph {
 /// neighbours.
 void check_degree(layout::LayoutKind layout, std::uint32_t degree);
 
+/// What a manifest says of a graph that is made with these options, before it is written.
+layout::GraphPart describe_graph(const graph::VamanaOptions& options);
+
 /// Throws Error for options that make no sense. Memory as for graph::build_vamana().
 BuiltGraph build_graph(Source source, const graph::VamanaOptions& options);
+
+/// A graph over the rows of a source, and over others that go.
+struct FormerGraph {
+  graph::Graph graph;  ///< with an entry from which all of it is reachable; of any degree
+  RowSet out;          ///< vertices that go: the others are the rows of the source, in their order
+};
+
+/// As build_graph(), at the cost of pruning the former graph as graph::merge_vamana() does.
+BuiltGraph adopt_graph(Source source, FormerGraph former, const graph::VamanaOptions& options);
 
 /// What becomes of a built graph.
 struct GraphRecipe {

@@ -89,7 +89,8 @@ HnswGraph build_hnsw(VectorView data, Metric metric, std::span<const NodeId> ids
     insert_all(inserter, order, options.quiet);
     inserter.prune_to_degree();
     const BuildSpace space(data, metric, resolve_threads(options.threads));
-    result.repaired = make_reachable(graph.base(), space, hnsw_degree(options.levels.m, 0));
+    result.repaired =
+        make_reachable(graph.base(), space, hnsw_degree(options.levels.m, 0), graph.base().count());
     result.distances = inserter.distances();
   }
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -1,0 +1,44 @@
+// The vertices of a graph that stay when others go, and what takes the place of the edges that go.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/row_set.h"
+#include "graph/graph.h"
+#include "graph/vamana_growth.h"
+
+namespace farvec::graph {
+
+/// An edge that stays is not weighed again. For each that goes, what the vertex at its end leads to
+/// is a candidate for its place, and takes it when RobustPrune's rule lets it stand beside the
+/// edges that are there (the candidates are those of Singh et al., FreshDiskANN, 2021,
+/// section 4, which prunes all edges again: measured to cost more and to find no more).
+class DeletionRepair {
+ public:
+  /// Numbers the vertices that are not out, in their order. Borrows both.
+  DeletionRepair(const Graph& former, const RowSet& out);
+
+  /// Vertices that stay.
+  std::size_t kept() const { return kept_.size(); }
+  /// Their number from now on; kInvalidNode of one that is out.
+  NodeId number(NodeId former) const { return numbers_[former]; }
+
+  /// Gives the first kept() vertices of growth.graph() their edges, at most options.degree for
+  /// each. Returns how many distances it computed. Throws BuildInterrupted.
+  std::uint64_t run(VamanaGrowth& growth) const;
+
+ private:
+  struct Worker;
+  std::span<const NodeId> choose_edges(std::size_t v, std::uint32_t degree, Worker& worker) const;
+  void split_neighbors(NodeId former, Worker& worker) const;
+  void look_behind(std::uint32_t degree, Worker& worker) const;
+
+  const Graph& former_;
+  std::vector<NodeId> numbers_;  ///< by former number
+  std::vector<NodeId> kept_;     ///< former numbers, ascending
+};
+
+}  // namespace farvec::graph
