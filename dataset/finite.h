@@ -4,12 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/finite.h"
 #include "dataset/vector_file.h"
 
 namespace farvec::dataset {
 
-/// True when no element is NaN or infinite; always true for integers.
-bool is_finite_row(const std::byte* row, ElementType type, std::uint32_t dimension);
+using farvec::is_finite_row;
 
 /// Where a block of rows came from, and what to do with a bad one.
 struct BlockOrigin {

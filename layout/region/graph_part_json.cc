@@ -42,8 +42,10 @@ Json graph_to_json(const Manifest& m, const GraphPart& graph) {
 }
 
 Json graph_build_to_json(const BuildParameters& build) {
-  return {{"degree", build.degree}, {"list", build.list}, {"alpha", build.alpha},
-          {"passes", build.passes}, {"seed", build.seed}, {"code_bits", build.code_bits}};
+  Json json = {{"degree", build.degree}, {"list", build.list}, {"alpha", build.alpha},
+               {"passes", build.passes}, {"seed", build.seed}, {"code_bits", build.code_bits}};
+  if (build.merges > 0) json["merges"] = build.merges;
+  return json;
 }
 
 EntryGraphShape read_entries(const JsonFields& fields, const Manifest& m) {
@@ -110,6 +112,7 @@ void read_graph_build(const JsonFields& fields, BuildParameters& build) {
   build.passes = fields.integer32("passes", 0);
   build.seed = fields.integer("seed", 0);
   build.code_bits = fields.integer32("code_bits", 1, 8);
+  build.merges = fields.has("merges") ? fields.integer32("merges", 1) : 0;
 }
 
 std::vector<ExpectedRegion> slotted_regions(const Manifest& m, const SlottedDescription& slotted) {

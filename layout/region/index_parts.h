@@ -28,7 +28,8 @@ std::string_view to_string(IndexKind kind);
 /// "a graph", "clusters".
 std::string_view in_words(IndexKind kind);
 
-/// Everything that, with the data set, decides a graph index.
+/// Everything that, with the data set, decides a graph index that no merge has changed; else how
+/// its last merge was made.
 struct BuildParameters {
   std::uint32_t degree = 0;
   std::uint32_t list = 0;
@@ -36,6 +37,8 @@ struct BuildParameters {
   std::uint32_t passes = 0;
   std::uint64_t seed = 0;
   std::uint32_t code_bits = 0;
+  /// Since the graph was built from nothing: what they made depends on every step.
+  std::uint32_t merges = 0;
 };
 
 /// The same for a cluster index.

@@ -19,6 +19,8 @@ class JsonFields {
  public:
   JsonFields(const nlohmann::json& object, std::string path);
 
+  /// Of a field that need not be there.
+  bool has(const char* name) const { return object_.contains(name); }
   std::uint64_t integer(const char* name, std::uint64_t least,
                         std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) const;
   std::uint32_t integer32(const char* name, std::uint64_t least,

@@ -1,0 +1,73 @@
+#include "base/row_set.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/check.h"
+
+namespace farvec {
+
+RowSet RowSet::with(std::span<const NodeId> rows) const {
+  RowSet next = *this;
+  // Blocks of `next` alone, which may still be written.
+  std::vector<std::shared_ptr<Block>> own(next.blocks_.size());
+  for (const NodeId row : rows) {
+    const std::size_t block = row / kBlockRows;
+    if (block >= own.size()) {
+      own.resize(block + 1);
+      next.blocks_.resize(block + 1);
+    }
+    if (own[block] == nullptr) {
+      const Block* const old = next.blocks_[block].get();
+      own[block] = old == nullptr ? std::make_shared<Block>() : std::make_shared<Block>(*old);
+      next.blocks_[block] = own[block];
+    }
+    std::uint64_t& word = (*own[block])[row % kBlockRows / kWordBits];
+    const std::uint64_t bit = std::uint64_t{1} << (row % kWordBits);
+    next.count_ += (word & bit) == 0 ? 1 : 0;
+    word |= bit;
+  }
+  return next;
+}
+
+RowSet RowSet::from_words(std::span<const std::uint64_t> words) {
+  RowSet set;
+  constexpr std::size_t kBlockWords = kBlockRows / kWordBits;
+  for (std::size_t begin = 0; begin < words.size(); begin += kBlockWords) {
+    const auto part = words.subspan(begin, std::min(kBlockWords, words.size() - begin));
+    std::uint64_t count = 0;
+    for (const std::uint64_t word : part) count += static_cast<std::uint64_t>(std::popcount(word));
+    std::shared_ptr<Block> block;
+    if (count > 0) {
+      block = std::make_shared<Block>();
+      std::copy(part.begin(), part.end(), block->begin());
+    }
+    set.blocks_.push_back(std::move(block));
+    set.count_ += count;
+  }
+  return set;
+}
+
+std::vector<std::uint64_t> RowSet::to_words(std::uint64_t rows) const {
+  std::vector<std::uint64_t> words((rows + kWordBits - 1) / kWordBits, 0);
+  constexpr std::size_t kBlockWords = kBlockRows / kWordBits;
+  for (std::size_t block = 0; block < blocks_.size(); ++block) {
+    if (blocks_[block] == nullptr) continue;
+    const std::size_t begin = block * kBlockWords;
+    for (std::size_t i = 0; i < kBlockWords; ++i) {
+      const std::uint64_t word = (*blocks_[block])[i];
+      if (word == 0) continue;
+      FARVEC_CHECK(begin + i < words.size(), "a row behind the last of {}", rows);
+      words[begin + i] = word;
+    }
+  }
+  return words;
+}
+
+std::size_t RowSet::dram_bytes() const {
+  std::size_t bytes = blocks_.capacity() * sizeof(blocks_[0]);
+  for (const auto& block : blocks_) bytes += block == nullptr ? 0 : sizeof(Block);
+  return bytes;
+}
+
+}  // namespace farvec

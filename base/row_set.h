@@ -1,0 +1,58 @@
+// Which rows of an index are out: a set that readers hold while a writer makes the next one.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/types.h"
+
+namespace farvec {
+
+/// A value that never changes: with() makes another set, which shares with this one all blocks of
+/// kBlockRows rows that it does not add to. Copies cost a pointer for every block. Threads may read
+/// one set, and make others of it, at the same time.
+class RowSet {
+ public:
+  static constexpr std::uint32_t kBlockRows = 1u << 15;
+  static constexpr std::uint32_t kWordBits = 64;
+  using Block = std::array<std::uint64_t, kBlockRows / kWordBits>;
+
+  RowSet() = default;
+
+  bool contains(NodeId row) const {
+    const std::size_t block = row / kBlockRows;
+    if (block >= blocks_.size() || blocks_[block] == nullptr) return false;
+    return ((*blocks_[block])[row % kBlockRows / kWordBits] >> (row % kWordBits) & 1) != 0;
+  }
+
+  /// Rows in the set.
+  std::uint64_t count() const { return count_; }
+  bool empty() const { return count_ == 0; }
+
+  /// This set and `rows`, which may repeat and may be in it already.
+  RowSet with(std::span<const NodeId> rows) const;
+
+  /// Row r's bit is bit r % 64 of word r / 64: as files have them.
+  static RowSet from_words(std::span<const std::uint64_t> words);
+  /// The bits of `rows` rows, behind which the set has none; those behind the last are zero.
+  std::vector<std::uint64_t> to_words(std::uint64_t rows) const;
+
+  /// Of the blocks, shared ones included.
+  std::size_t dram_bytes() const;
+
+ private:
+  std::vector<std::shared_ptr<const Block>> blocks_;  ///< null: none of its rows is in the set
+  std::uint64_t count_ = 0;
+};
+
+/// How many of an index's `rows` rows are not in `out`, which has none but those; null: all.
+inline std::uint64_t rows_left(std::uint64_t rows, const RowSet* out) {
+  return out == nullptr ? rows : rows - std::min(rows, out->count());
+}
+
+}  // namespace farvec

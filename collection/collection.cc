@@ -1,0 +1,286 @@
+#include "collection/collection.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <unordered_set>
+#include <utility>
+
+#include "base/check.h"
+#include "base/error.h"
+#include "base/finite.h"
+#include "collection/replay.h"
+#include "distance/distance.h"
+#include "indexing/source.h"
+#include "layout/collection/change_record.h"
+
+namespace farvec::collection {
+namespace {
+
+/// Who waits looks at its deadline so often.
+constexpr auto kLook = std::chrono::milliseconds(20);
+/// Who links rows to insert others does so many, some 0.1 ms each, before it looks again.
+constexpr int kHelpedRows = 16;
+/// Others are at the rows that are left, and soon done.
+constexpr auto kHelpPause = std::chrono::microseconds(100);
+/// Rows that are not linked may take as long as a search of a graph with such a list.
+constexpr std::uint32_t kUnlinkedList = 16;
+
+std::uint32_t fewest_unlinked(const CollectionAccess& access,
+                              const layout::CollectionManifest& shape) {
+  if (access.most_unlinked > 0) return access.most_unlinked;
+  return kUnlinkedList * measured_place_rows(shape.dimension * element_bytes(shape.stored_type));
+}
+
+wal::LogOptions log_options(const std::filesystem::path& folder, const CollectionAccess& access) {
+  wal::LogOptions options;
+  options.folder = folder / layout::kCollectionLogFolder;
+  options.durability = access.durability;
+  options.interval_us = access.interval_us;
+  return options;
+}
+
+/// Ascending, each once.
+std::vector<std::uint64_t> different_ids(std::span<const std::uint64_t> ids) {
+  std::vector<std::uint64_t> different(ids.begin(), ids.end());
+  std::sort(different.begin(), different.end());
+  different.erase(std::unique(different.begin(), different.end()), different.end());
+  return different;
+}
+
+/// Before it is locked: where there is none, that is what is wrong.
+const std::filesystem::path& require_collection(const std::filesystem::path& folder) {
+  (void)layout::read_collection(folder);
+  return folder;
+}
+
+}  // namespace
+
+void Collection::create(const std::filesystem::path& folder, layout::CollectionManifest manifest) {
+  if (std::filesystem::exists(folder) && !std::filesystem::is_empty(folder)) {
+    throw Error("'{}' is there already and not empty: a collection begins in a new folder",
+                folder.string());
+  }
+  const bool made = std::filesystem::create_directories(folder);
+  manifest.stored_type = distance::stored_type(manifest.metric, manifest.source_type);
+  try {
+    std::filesystem::create_directory(folder / layout::kCollectionSegmentsFolder);
+    const auto log = wal::Log::create(log_options(folder, {}));
+    manifest.log_position = log->end();
+    layout::write_collection(folder, std::move(manifest));
+  } catch (...) {
+    std::error_code ignored;  // what made it fail is what counts
+    std::filesystem::remove_all(folder / layout::kCollectionSegmentsFolder, ignored);
+    std::filesystem::remove_all(folder / layout::kCollectionLogFolder, ignored);
+    if (made) std::filesystem::remove(folder, ignored);
+    throw;
+  }
+}
+
+Collection::Collection(const std::filesystem::path& folder, const CollectionAccess& access)
+    : folder_(folder),
+      access_(access),
+      directory_lock_(require_collection(folder)),
+      shape_(layout::read_collection(folder)),
+      files_(folder, shape_),
+      contents_(memtable_options(shape_)),
+      next_segment_(shape_.next_segment) {
+  files_.remove_strays();
+  contents_.begin(files_.open(access.segments), shape_.last_version);
+  Replay log(folder, shape_, wal::LogTail::final);
+  log.run(contents_);
+  recovery_ = log.recovery();
+  version_ = contents_.current()->version;
+  saved_position_ = shape_.log_position;
+  most_unlinked_ = std::max<std::uint64_t>(fewest_unlinked(access_, shape_), contents_.unlinked());
+  log_ = wal::Log::open(log_options(folder, access));
+  opened_at_ = log_->end();
+  builder_ = std::thread([this] { build_in_background(); });
+  if (access.link) linker_ = std::thread([this] { link_in_background(); });
+}
+
+Collection::~Collection() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_.store(true, std::memory_order_relaxed);
+  }
+  work_.notify_all();
+  progress_.notify_all();
+  builder_.join();
+  if (linker_.joinable()) linker_.join();
+}
+
+std::size_t Collection::batch_rows() const {
+  return std::min<std::size_t>(
+      layout::changes_per_record(shape_.dimension * element_bytes(shape_.stored_type)),
+      shape_.options.memtable_rows);
+}
+
+void Collection::check(const VectorView& rows, std::span<const std::uint64_t> ids) const {
+  if (rows.type != shape_.source_type || rows.dimension != shape_.dimension) {
+    throw Error("rows of {} x {} do not fit a collection of {} x {}", rows.dimension,
+                to_string(rows.type), shape_.dimension, to_string(shape_.source_type));
+  }
+  if (rows.count != ids.size()) {
+    throw Error("{} rows and {} ids: every row has one", rows.count, ids.size());
+  }
+  std::unordered_set<std::uint64_t> seen;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (!is_finite_row(rows.row(i), rows.type, rows.dimension)) {
+      throw Error("row {} (id {}) holds a value that is not finite", i, ids[i]);
+    }
+    if (!seen.insert(ids[i]).second) throw Error("id {} comes twice in one batch", ids[i]);
+  }
+}
+
+bool Collection::has_room(std::size_t rows) const {
+  return contents_.room() >= rows || contents_.frozen() < access_.most_frozen;
+}
+
+bool Collection::is_crowded(std::size_t rows) const {
+  const std::uint64_t unlinked = access_.link ? contents_.unlinked() : 0;
+  return unlinked > 0 && unlinked + rows > most_unlinked_;
+}
+
+void Collection::help_linking(Lock& lock) {
+  const std::vector<std::shared_ptr<Memtable>> memtables = contents_.memtables();
+  lock.unlock();
+  LinkScratch scratch;
+  int linked = 0;
+  for (const auto& memtable : memtables) {
+    while (linked < kHelpedRows && memtable->link_next(scratch)) ++linked;
+  }
+  lock.lock();
+  if (linked == 0) progress_.wait_for(lock, kHelpPause);
+}
+
+Status Collection::wait_while(Lock& lock, Ticks deadline, const std::function<bool()>& busy) {
+  while (busy()) {
+    if (now_ticks() >= deadline || stop_.load(std::memory_order_relaxed)) {
+      return {StatusCode::resource_exhausted,
+              "rows come faster than segments are built: try again later"};
+    }
+    progress_.wait_for(lock, kLook);
+  }
+  return {};
+}
+
+/// The newest memtable takes so many rows, and few enough are not linked, when it returns ok.
+Status Collection::make_room(Lock& lock, std::size_t rows, Ticks deadline) {
+  const auto busy = [&] { return importing_ || !has_room(rows); };
+  Status status = wait_while(lock, deadline, busy);
+  while (status.ok() && is_crowded(rows)) {
+    if (now_ticks() >= deadline) {
+      return {StatusCode::resource_exhausted,
+              "rows come faster than they are linked: try again later"};
+    }
+    help_linking(lock);
+    status = wait_while(lock, deadline, busy);
+  }
+  if (!status.ok()) return status;
+  const std::uint64_t unlinked = contents_.unlinked() + rows;
+  most_unlinked_ =
+      std::max<std::uint64_t>(fewest_unlinked(access_, shape_), std::min(most_unlinked_, unlinked));
+  // An empty one may be older than erases, or an import, that must not be replayed.
+  if (contents_.room() < rows || !contents_.holds_rows()) {
+    contents_.rotate(log_->end());
+    work_.notify_all();
+  }
+  return status;
+}
+
+Result<wal::Position> Collection::append(const layout::RowChangeRecord& record) {
+  Result<wal::Position> end = log_->append(record.parts());
+  if (end.ok() && log_is_long()) work_.notify_all();
+  return end;
+}
+
+Status Collection::insert(const VectorView& rows, std::span<const std::uint64_t> ids,
+                          Ticks deadline, Receipt& receipt) {
+  wal::Position end = 0;
+  while (receipt.done < rows.count) {
+    VectorView part = rows;
+    part.data = rows.row(receipt.done);
+    part.count = std::min(rows.count - receipt.done, batch_rows());
+    const dataset::VectorSet stored = indexing::stored_copy(part, shape_.metric, 1);
+    const auto part_ids = ids.subspan(receipt.done, part.count);
+    Lock lock(mutex_);
+    if (Status status = make_room(lock, part.count, deadline); !status.ok()) return status;
+    const Result<wal::Position> appended =
+        append(layout::RowChangeRecord::insert(version_ + 1, part_ids, stored.view()));
+    if (!appended.ok()) return appended.status();
+    end = appended.value();
+    version_ += part.count;
+    receipt.version = version_;
+    receipt.replaced += contents_.insert(stored.view(), part_ids, version_);
+    receipt.done += part.count;
+    // There are rows to link, or more of a segment are out.
+    if (access_.link || receipt.replaced > 0) work_.notify_all();
+  }
+  return end == 0 ? Status() : log_->wait(end, deadline);
+}
+
+Status Collection::erase(std::span<const std::uint64_t> ids, Ticks deadline, Receipt& receipt) {
+  const std::vector<std::uint64_t> different = different_ids(ids);
+  receipt.missing += ids.size() - different.size();
+  wal::Position end = 0;
+  for (std::size_t next = 0; next < different.size();) {
+    const auto part = std::span(different).subspan(
+        next, std::min<std::size_t>(different.size() - next, layout::changes_per_record(0)));
+    Lock lock(mutex_);
+    if (Status status = wait_while(lock, deadline, [this] { return importing_; }); !status.ok()) {
+      return status;
+    }
+    const Result<wal::Position> appended =
+        append(layout::RowChangeRecord::erase(version_ + 1, part));
+    if (!appended.ok()) return appended.status();
+    end = appended.value();
+    version_ += part.size();
+    receipt.version = version_;
+    const std::uint64_t found = contents_.erase(part, version_);
+    receipt.done += found;
+    receipt.missing += part.size() - found;
+    next += part.size();
+    work_.notify_all();
+  }
+  return end == 0 ? Status() : log_->wait(end, deadline);
+}
+
+FoundRows Collection::get(std::span<const std::uint64_t> ids) const {
+  std::vector<std::optional<Contents::Place>> places;
+  places.reserve(ids.size());
+  ViewPointer view;
+  {
+    const Lock lock(mutex_);
+    view = contents_.current();
+    for (const std::uint64_t id : ids) places.push_back(contents_.find(id));
+  }
+  FoundRows result;
+  result.version = view->version;
+  const std::size_t row_bytes = shape_.dimension * element_bytes(shape_.stored_type);
+  for (const std::optional<Contents::Place>& place : places) {
+    result.found.push_back(place.has_value());
+    if (!place) continue;
+    result.rows.resize(result.rows.size() + row_bytes);
+    const std::span<std::byte> row = std::span(result.rows).last(row_bytes);
+    if (place->fresh) {
+      std::memcpy(row.data(), view->memtables[place->part].memtable->row(place->row), row_bytes);
+    } else {
+      view->segments[place->part].segment->read_row(place->row, row);
+    }
+  }
+  return result;
+}
+
+WriterState Collection::state() const {
+  const Status log = log_->failure();
+  const std::lock_guard lock(mutex_);
+  return {.log_bytes = log_->disk_bytes(),
+          .built = built_,
+          .merged = merged_,
+          .written_bytes = segment_bytes_ + log_->end() - opened_at_,
+          .failures = failures_,
+          .failure = log.ok() ? failure_ : log.message()};
+}
+
+}  // namespace farvec::collection

@@ -1,0 +1,50 @@
+// A collection as its files have it at one moment, for searches beside the process that changes it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "collection/contents.h"
+#include "collection/replay.h"
+#include "collection/segment.h"
+#include "layout/collection/collection_manifest.h"
+#include "wal/log_reader.h"
+
+namespace farvec::collection {
+
+/// How a CollectionReader reads.
+struct Reading {
+  enum class Records : std::uint8_t { load, leave };
+
+  Records records = Records::load;  ///< those that are left are brought by the first search
+  wal::LogTail tail = wal::LogTail::final;
+  ViewPointer known = nullptr;  ///< an earlier view of the collection, whose segments are kept
+};
+
+/// Segments and the log up to its end, all of which lie in view(). Later changes of segments are
+/// not seen, those that come through the log by read_on().
+class CollectionReader {
+ public:
+  /// Changes nothing in the folder. When a writer replaces segments meanwhile it begins anew, a few
+  /// times. Throws Error naming the file when something is damaged.
+  CollectionReader(const std::filesystem::path& folder, const SegmentAccess& access,
+                   const Reading& reading = {});
+
+  const layout::CollectionManifest& shape() const { return manifest_; }
+  const Recovery& recovery() const { return log_->recovery(); }
+  ViewPointer view() const { return contents_->current(); }
+  /// With a tail that grows: what the log has gained is in the view then. Throws as
+  /// Replay::run(). One thread at a time.
+  void read_on() { log_->run(*contents_); }
+  /// Makes graphs of memtables that are large enough for them.
+  void link(unsigned threads);
+
+ private:
+  layout::CollectionManifest manifest_;
+  std::unique_ptr<Contents> contents_;
+  std::optional<Replay> log_;
+};
+
+}  // namespace farvec::collection

@@ -1,0 +1,30 @@
+// Which segments are merged next: so that there are few of them, and few of their rows are out.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace farvec::collection {
+
+struct SegmentSize {
+  std::uint64_t rows = 0;
+  std::uint64_t live = 0;
+};
+
+struct MergePolicy {
+  /// Segments of about one size that are merged: so every row is written once for each power of it
+  /// that the collection is larger than a memtable.
+  std::uint32_t fanout = 4;
+  std::uint64_t memtable_rows = 0;
+  /// A segment of which a larger share is out is written anew.
+  double out_share = 0.3;
+};
+
+/// Numbers in `segments`, ascending; none when there is nothing to do. Segments are of one size
+/// when the same power of the fanout, in memtables, is the largest that they hold live rows for.
+/// The smallest size goes first: it costs least and is there most often.
+std::vector<std::size_t> choose_merge(const std::vector<SegmentSize>& segments,
+                                      const MergePolicy& policy);
+
+}  // namespace farvec::collection

@@ -1,0 +1,92 @@
+// An immutable part of a collection: an index on a tier, and the user's id of every row.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/types.h"
+#include "collection/segment_rows.h"
+#include "coroutines/scheduler.h"
+#include "layout/collection/collection_manifest.h"
+#include "layout/region/index_directory.h"
+#include "search/core_part.h"
+#include "search/search_index.h"
+#include "search/search_shape.h"
+#include "tiers/tier.h"
+
+namespace farvec::collection {
+
+/// Where the records of all segments of a process lie, and for how many searches.
+struct SegmentAccess {
+  /// On a tier that parse_tier() takes. Throws Error.
+  static SegmentAccess on(std::string_view tier);
+
+  tiers::TierSpecPointer tier;
+  /// Of the tier, for all segments; null where nothing is modelled.
+  std::shared_ptr<transport::Device> device;
+  search::SearchShape shape;  ///< largest search; of each core that searches segments
+  unsigned threads = 0;       ///< that load; 0: all
+};
+
+/// Shared by threads. Its folder stays until drop() was called and nobody holds the segment any
+/// more.
+class Segment {
+ public:
+  /// Reads the ids and the index's manifest, and checks them; records are brought to the tier by
+  /// load() or the first search. Throws Error naming the file.
+  Segment(const std::filesystem::path& folder, const layout::SegmentEntry& entry,
+          SegmentAccess access);
+  ~Segment();
+  Segment(const Segment&) = delete;
+  Segment& operator=(const Segment&) = delete;
+
+  std::uint64_t number() const { return number_; }
+  std::uint32_t rows() const { return static_cast<std::uint32_t>(ids_.size()); }
+  std::uint64_t id(NodeId row) const { return ids_[row]; }
+  /// The row that has the id, also one that is out; none when no row has it.
+  std::optional<NodeId> find(std::uint64_t id) const;
+  const layout::IndexDirectory& directory() const { return directory_; }
+  /// In stored form, from the segment's file, wherever its records are searched. `out` has the
+  /// bytes of a row. Throws Error naming the file. Any thread.
+  void read_row(NodeId row, std::span<std::byte> out) const;
+
+  /// Loads codes and records, so that make_part() does not have to. Throws Error.
+  void load() const;
+  /// Searches of the segment by fibers of `scheduler`; must not outlive the segment. Throws Error.
+  std::unique_ptr<search::CorePart> make_part(coroutines::Scheduler& scheduler) const;
+
+  /// The folder is not needed any more, or not yet: no manifest names it.
+  void drop() { dropped_.store(true, std::memory_order_relaxed); }
+  /// A manifest is about to name it.
+  void keep() { dropped_.store(false, std::memory_order_relaxed); }
+
+  /// Ids and their order, which a writer needs.
+  std::size_t dram_bytes() const;
+  /// Of all its files.
+  std::uint64_t file_bytes() const { return file_bytes_; }
+
+ private:
+  struct Searchable;
+  const Searchable& searchable() const;
+
+  const std::uint64_t number_;
+  const SegmentAccess access_;
+  const layout::IndexDirectory directory_;
+  std::vector<std::uint64_t> ids_;
+  std::vector<NodeId> by_id_;  ///< rows in the order of their ids
+  std::uint64_t file_bytes_;
+  mutable std::once_flag rows_opened_;
+  mutable std::unique_ptr<const SegmentRows> rows_file_;
+  mutable std::once_flag loaded_;
+  mutable std::unique_ptr<const Searchable> searchable_;
+  std::atomic<bool> dropped_{false};
+};
+
+}  // namespace farvec::collection

@@ -1,0 +1,186 @@
+#include "collection/segment_builder.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "base/parallel.h"
+#include "dataset/vector_set.h"
+#include "indexing/graph_recipe.h"
+#include "indexing/merge_recipe.h"
+#include "indexing/source.h"
+#include "indexing/stored_graph.h"
+#include "layout/collection/segment_ids.h"
+
+namespace farvec::collection {
+namespace {
+
+graph::VamanaOptions vamana_options(const SegmentRecipe& recipe) {
+  const layout::CollectionOptions& options = recipe.manifest->options;
+  graph::VamanaOptions vamana;
+  vamana.degree = options.degree;
+  vamana.list = options.list;
+  vamana.alpha = static_cast<float>(options.alpha);
+  vamana.threads = recipe.threads;
+  vamana.quiet = true;
+  vamana.interrupted = recipe.interrupted;
+  return vamana;
+}
+
+/// Until others have linked the rows that they are at.
+constexpr auto kLinkLook = std::chrono::microseconds(100);
+
+/// Removes a folder whose segment was not finished.
+class UnfinishedFolder {
+ public:
+  explicit UnfinishedFolder(const std::filesystem::path& folder) : folder_(folder) {}
+  ~UnfinishedFolder() {
+    std::error_code ignored;  // the next open() of the collection removes it
+    if (!finished_) std::filesystem::remove_all(folder_, ignored);
+  }
+  UnfinishedFolder(const UnfinishedFolder&) = delete;
+  UnfinishedFolder& operator=(const UnfinishedFolder&) = delete;
+  void finish() { finished_ = true; }
+
+ private:
+  const std::filesystem::path folder_;
+  bool finished_ = false;
+};
+
+/// Writes the graph and the ids, and opens them.
+std::shared_ptr<Segment> write_segment(const indexing::BuiltGraph& built,
+                                       std::span<const std::uint64_t> ids,
+                                       const SegmentRecipe& recipe) {
+  const layout::CollectionOptions& options = recipe.manifest->options;
+  UnfinishedFolder unfinished(recipe.folder);
+  indexing::write_graph(recipe.folder, built, {options.layout, options.code_bits, false},
+                        {.overwrite = false, .threads = recipe.threads, .quiet = true});
+  const layout::SegmentEntry entry{.number = recipe.number, .rows = ids.size()};
+  layout::write_segment_ids(recipe.folder / layout::kSegmentIdsFile, entry, ids);
+  auto segment = std::make_shared<Segment>(recipe.folder, entry, recipe.access);
+  segment->drop();  // until a manifest is to name it
+  unfinished.finish();
+  return segment;
+}
+
+/// Beside others that link.
+void link_rest(Memtable& memtable, const SegmentRecipe& recipe) {
+  const unsigned workers = resolve_threads(recipe.threads);
+  parallel_for(workers, 1, workers, [&](std::size_t, std::size_t, unsigned) {
+    LinkScratch scratch;
+    while (memtable.unlinked() > 0) {
+      if (recipe.interrupted()) throw graph::BuildInterrupted();
+      if (!memtable.link_next(scratch)) std::this_thread::sleep_for(kLinkLook);
+    }
+  });
+}
+
+/// Appends the rows of a segment that are not out.
+void add_origins(const View::Bulk& bulk, std::vector<Origin>& origins) {
+  for (NodeId row = 0; row < bulk.segment->rows(); ++row) {
+    if (!bulk.out->contains(row)) origins.push_back({bulk.segment.get(), row});
+  }
+}
+
+/// The live rows of all but the largest, one segment after the other.
+dataset::VectorSet rows_of(std::span<const View::Bulk* const> others, unsigned threads) {
+  std::uint64_t count = 0;
+  for (const View::Bulk* bulk : others) count += bulk->live();
+  const layout::Manifest& manifest = others.front()->segment->directory().manifest();
+  dataset::VectorSet rows(count, manifest.dimension, manifest.stored_type);
+  std::size_t next = 0;
+  for (const View::Bulk* bulk : others) {
+    const indexing::StoredGraph stored =
+        indexing::read_graph(bulk->segment->directory(), {.threads = threads, .quiet = true});
+    for (NodeId row = 0; row < bulk->segment->rows(); ++row) {
+      if (bulk->out->contains(row)) continue;
+      std::memcpy(rows.mutable_row(next++), stored.rows.view().row(row), rows.view().row_bytes());
+    }
+  }
+  return rows;
+}
+
+std::vector<const View::Bulk*> largest_first(const View& view,
+                                             std::span<const std::size_t> segments) {
+  std::vector<const View::Bulk*> parts;
+  for (const std::size_t i : segments) parts.push_back(&view.segments[i]);
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const View::Bulk* a, const View::Bulk* b) { return a->live() > b->live(); });
+  return parts;
+}
+
+}  // namespace
+
+std::shared_ptr<Segment> build_segment(const VectorView& rows, std::span<const std::uint64_t> ids,
+                                       const SegmentRecipe& recipe) {
+  const layout::CollectionManifest& manifest = *recipe.manifest;
+  layout::Manifest description =
+      indexing::describe_source({recipe.name, recipe.name}, rows, manifest.metric);
+  const dataset::VectorSet stored = indexing::stored_copy(rows, manifest.metric, recipe.threads);
+  return write_segment(
+      indexing::build_graph({std::move(description), stored.view()}, vamana_options(recipe)), ids,
+      recipe);
+}
+
+Replacement build_segment(const ViewPointer& view, Memtable& memtable,
+                          const SegmentRecipe& recipe) {
+  const View::Fresh& fresh = view->memtables.front();
+  FARVEC_CHECK(fresh.memtable.get() == &memtable && fresh.count == memtable.size(),
+               "a segment is made of the oldest memtable, when no more rows come");
+  Replacement result{.of = view, .parts = {&memtable}, .origins = {}, .segment = nullptr};
+  if (fresh.live() == 0) return result;
+  const layout::CollectionManifest& manifest = *recipe.manifest;
+  dataset::VectorSet rows(fresh.live(), manifest.dimension, manifest.stored_type);
+  std::vector<std::uint64_t> ids;
+  for (NodeId row = 0; row < fresh.count; ++row) {
+    if (fresh.out->contains(row)) continue;
+    std::memcpy(rows.mutable_row(ids.size()), memtable.row(row), rows.view().row_bytes());
+    ids.push_back(memtable.id(row));
+    result.origins.push_back({&memtable, row});
+  }
+  indexing::Source source{
+      indexing::describe_source({recipe.name, recipe.name}, rows.view(), manifest.metric),
+      rows.view()};
+  source.manifest.source_type = manifest.source_type;
+  link_rest(memtable, recipe);
+  result.segment =
+      write_segment(indexing::adopt_graph(std::move(source), {memtable.graph(), *fresh.out},
+                                          vamana_options(recipe)),
+                    ids, recipe);
+  return result;
+}
+
+Replacement merge_segments(const ViewPointer& view, std::span<const std::size_t> segments,
+                           const SegmentRecipe& recipe) {
+  const std::vector<const View::Bulk*> parts = largest_first(*view, segments);
+  FARVEC_CHECK(!parts.empty());
+  Replacement result{.of = view, .parts = {}, .origins = {}, .segment = nullptr};
+  std::uint64_t live = 0;
+  for (const View::Bulk* bulk : parts) {
+    result.parts.push_back(bulk->segment.get());
+    add_origins(*bulk, result.origins);
+    live += bulk->live();
+  }
+  if (live == 0) return result;
+  const layout::LoadOptions load{.threads = recipe.threads, .quiet = true};
+  indexing::GraphChanges changes{
+      *parts.front()->out,
+      dataset::VectorSet(0, recipe.manifest->dimension, recipe.manifest->stored_type)};
+  if (parts.size() > 1) changes.more = rows_of(std::span(parts).subspan(1), recipe.threads);
+  indexing::StoredGraph merged =
+      indexing::merge_graph(indexing::read_graph(parts.front()->segment->directory(), load),
+                            std::move(changes), vamana_options(recipe));
+  std::vector<std::uint64_t> ids;
+  for (const Origin& origin : result.origins) {
+    ids.push_back(static_cast<const Segment*>(origin.part)->id(origin.row));
+  }
+  result.segment = write_segment(std::move(merged).built(), ids, recipe);
+  return result;
+}
+
+}  // namespace farvec::collection

@@ -1,0 +1,46 @@
+// From parts of a view to the segment that takes their place.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string>
+
+#include "collection/contents.h"
+#include "collection/segment.h"
+#include "collection/view.h"
+#include "layout/collection/collection_manifest.h"
+
+namespace farvec::collection {
+
+/// How a segment is made, and where.
+struct SegmentRecipe {
+  std::filesystem::path folder;  ///< of the segment; there must be none
+  std::uint64_t number = 0;
+  std::string name;                            ///< of the collection, for the index's manifest
+  const layout::CollectionManifest* manifest;  ///< types and options; not null
+  SegmentAccess access;
+  unsigned threads = 1;
+  /// Asked from any of the threads: true ends the work soon with graph::BuildInterrupted.
+  std::function<bool()> interrupted = [] { return false; };
+};
+
+/// Rows of the source type, as a graph built from nothing. Durable when it returns, and gone with
+/// the last one who holds it unless Segment::keep() is called. Throws Error; then no folder is
+/// left.
+std::shared_ptr<Segment> build_segment(const VectorView& rows, std::span<const std::uint64_t> ids,
+                                       const SegmentRecipe& recipe);
+
+/// The live rows of the view's oldest memtable, which takes no more rows: links those that are
+/// left, and then its own graph is the segment's, pruned as graph::merge_vamana() does. Otherwise
+/// the same.
+Replacement build_segment(const ViewPointer& view, Memtable& oldest, const SegmentRecipe& recipe);
+
+/// The live rows of the segments, which are numbers in view->segments: their largest with the rows
+/// of the others inserted and its own that are out repaired. As build_segment(). Memory: rows and
+/// graph of all of them, two times the rows while they are joined.
+Replacement merge_segments(const ViewPointer& view, std::span<const std::size_t> segments,
+                           const SegmentRecipe& recipe);
+
+}  // namespace farvec::collection

@@ -1,0 +1,61 @@
+// The files of a collection but for its log: segments, their rows that are out, the manifest.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "collection/segment.h"
+#include "collection/view.h"
+#include "layout/collection/collection_manifest.h"
+
+namespace farvec::collection {
+
+/// Used by one thread at a time.
+class SegmentFiles {
+ public:
+  SegmentFiles(const std::filesystem::path& folder, const layout::CollectionManifest& manifest);
+
+  std::filesystem::path segment_folder(std::uint64_t number) const;
+
+  /// The segments of the manifest, those of `known` that are among them as they are. Throws Error
+  /// naming what is damaged.
+  std::vector<View::Bulk> open(const SegmentAccess& access, const View& known = {});
+  /// Removes what a killed process left: segments and files that the manifest does not name. A
+  /// warning where that cannot be done.
+  void remove_strays() const;
+
+  /// Makes the view's segments, and what is out of them, outlive everything, together with
+  /// `manifest`'s other members. Then drops the segments that the view has no more, and their
+  /// files. Throws Error; then the former manifest holds, or, where the disk does not say so, this
+  /// one, and the files of both stay until a later call succeeds.
+  void save(const View& view, layout::CollectionManifest manifest);
+
+ private:
+  struct Saved {
+    layout::SegmentEntry entry;
+    std::weak_ptr<Segment> segment;
+    std::shared_ptr<const RowSet> out;  ///< that the entry's file has
+  };
+
+  /// A segment and the file of its rows that are out: number and version.
+  using Name = std::pair<std::uint64_t, std::uint64_t>;
+
+  bool is_stray(const std::string& name) const;
+  static Name name_of(const layout::SegmentEntry& entry);
+  void write(const View& view, layout::CollectionManifest manifest,
+             std::map<std::uint64_t, Saved>& next) const;
+  void remove_unless_saved(const Name& name, const std::weak_ptr<Segment>& segment) const;
+  Saved save_out(const View::Bulk& bulk, std::uint64_t version) const;
+  std::filesystem::path out_path(const layout::SegmentEntry& entry) const;
+
+  const std::filesystem::path folder_;
+  std::map<std::uint64_t, Saved> saved_;           ///< what the manifest names, by number
+  std::map<Name, std::weak_ptr<Segment>> former_;  ///< what manifests before may have named
+};
+
+}  // namespace farvec::collection

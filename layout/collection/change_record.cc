@@ -1,0 +1,134 @@
+#include "layout/collection/change_record.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "base/check.h"
+#include "base/error.h"
+#include "base/finite.h"
+#include "base/memory.h"
+#include "layout/collection/repeated_id.h"
+
+namespace farvec::layout {
+namespace {
+
+/// Without the shape of the rows.
+RowChangeHeader header_of(RowChangeKind kind, std::uint64_t version, std::size_t count,
+                          std::size_t row_bytes) {
+  FARVEC_CHECK(count >= 1 && count <= changes_per_record(row_bytes),
+               "{} changes with rows of {} bytes are no record", count, row_bytes);
+  FARVEC_CHECK(version >= 1, "the first change of a collection has version 1");
+  RowChangeHeader header;
+  header.kind = kind;
+  header.version = version;
+  header.count = static_cast<std::uint32_t>(count);
+  return header;
+}
+
+/// Of the rows of a record; of an erase none.
+std::size_t stored_row_bytes(const RowChangeHeader& header) {
+  return header.kind == RowChangeKind::insert ? header.dimension * element_bytes(header.type) : 0;
+}
+
+void require_kind(const RowChangeHeader& header, const RowShape& shape, std::string_view source) {
+  if (header.kind != RowChangeKind::insert && header.kind != RowChangeKind::erase) {
+    throw Error("{}: a record of kind {}, which is none of a collection: restore the log", source,
+                static_cast<unsigned>(header.kind));
+  }
+  const bool insert = header.kind == RowChangeKind::insert;
+  const RowShape expected = insert ? shape : RowShape{ElementType{}, 0};
+  if (header.type != expected.type || header.dimension != expected.dimension) {
+    throw Error(
+        "{}: a record of rows of {} elements of type {}, but it should have {} of type {}: the log "
+        "is another collection's, restore its own",
+        source, header.dimension, static_cast<unsigned>(header.type), expected.dimension,
+        static_cast<unsigned>(expected.type));
+  }
+}
+
+void require_counts(const RowChangeHeader& header, std::size_t bytes, std::string_view source) {
+  const std::uint64_t expected =
+      sizeof(header) +
+      std::uint64_t{header.count} * (sizeof(std::uint64_t) + stored_row_bytes(header));
+  if (bytes > kMostChangeBytes) {
+    throw Error("{}: a record of {} bytes, more than {}: restore the log", source, bytes,
+                kMostChangeBytes);
+  }
+  if (header.count == 0 || bytes != expected) {
+    throw Error("{}: a record of {} changes has {} bytes, not {}: restore the log", source,
+                header.count, bytes, expected);
+  }
+  if (header.version == 0 ||
+      header.version > std::numeric_limits<std::uint64_t>::max() - header.count) {
+    throw Error("{}: a record whose {} changes begin with version {}: restore the log", source,
+                header.count, header.version);
+  }
+  if (header.reserved != 0) {
+    throw Error("{}: a record whose reserved bytes are not zero: restore the log", source);
+  }
+}
+
+RowChangeHeader checked_header(std::span<const std::byte> record, const RowShape& shape,
+                               std::string_view source) {
+  if (record.size() < sizeof(RowChangeHeader)) {
+    throw Error("{}: a record of {} bytes cannot hold a header of {}: restore the log", source,
+                record.size(), sizeof(RowChangeHeader));
+  }
+  const auto header = load_unaligned<RowChangeHeader>(record.data());
+  require_collection_version(header.format_version, source);
+  require_kind(header, shape, source);
+  require_counts(header, record.size(), source);
+  return header;
+}
+
+void require_finite(const RowChanges& changes, std::string_view source) {
+  const VectorView& rows = changes.rows;
+  for (std::size_t i = 0; i < rows.count; ++i) {
+    if (is_finite_row(rows.row(i), rows.type, rows.dimension)) continue;
+    throw Error("{}: the row of id {} holds NaN or infinity: restore the log", source,
+                changes.ids[i]);
+  }
+}
+
+}  // namespace
+
+RowChangeRecord::RowChangeRecord(const RowChangeHeader& header, std::span<const std::uint64_t> ids,
+                                 const VectorView& rows)
+    : header_(header), parts_{std::as_bytes(std::span(&header_, 1)), std::as_bytes(ids)} {
+  const bool packed = rows.stride_bytes == rows.row_bytes();
+  const std::size_t parts = packed ? std::min<std::size_t>(rows.count, 1) : rows.count;
+  const std::size_t part_bytes = (packed ? rows.count : 1) * rows.row_bytes();
+  for (std::size_t i = 0; i < parts; ++i) parts_.emplace_back(rows.row(i), part_bytes);
+}
+
+RowChangeRecord RowChangeRecord::insert(std::uint64_t version, std::span<const std::uint64_t> ids,
+                                        const VectorView& rows) {
+  FARVEC_CHECK(rows.count == ids.size(), "{} rows for {} ids", rows.count, ids.size());
+  RowChangeHeader header = header_of(RowChangeKind::insert, version, ids.size(), rows.row_bytes());
+  header.type = rows.type;
+  header.dimension = rows.dimension;
+  return {header, ids, rows};
+}
+
+RowChangeRecord RowChangeRecord::erase(std::uint64_t version, std::span<const std::uint64_t> ids) {
+  return {header_of(RowChangeKind::erase, version, ids.size(), 0), ids, {}};
+}
+
+RowChanges decode_row_changes(std::span<const std::byte> record, const RowShape& shape,
+                              std::string_view source) {
+  const RowChangeHeader header = checked_header(record, shape, source);
+  RowChanges changes{header.kind, header.version, std::vector<std::uint64_t>(header.count), {}};
+  const auto ids = record.subspan(sizeof(header), header.count * sizeof(std::uint64_t));
+  std::memcpy(changes.ids.data(), ids.data(), ids.size());
+  if (const auto twice = repeated_id(changes.ids)) {
+    throw Error("{}: a record that changes id {} twice: restore the log", source, *twice);
+  }
+  if (header.kind == RowChangeKind::erase) return changes;
+  const std::byte* const rows = record.data() + sizeof(header) + ids.size();
+  changes.rows = packed_view(rows, header.count, header.dimension, header.type);
+  require_finite(changes, source);
+  return changes;
+}
+
+}  // namespace farvec::layout

@@ -1,0 +1,170 @@
+#include <xxhash.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "layout/collection/collection_manifest.h"
+#include "layout/log/log_segment.h"
+#include "layout/region/json_fields.h"
+
+namespace farvec::layout {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kFormat = "farvec-collection";
+
+Json options_to_json(const CollectionOptions& options) {
+  return {{"memtable_rows", options.memtable_rows},
+          {"merge_fanout", options.merge_fanout},
+          {"layout", to_string(options.layout)},
+          {"degree", options.degree},
+          {"list", options.list},
+          {"alpha", options.alpha},
+          {"code_bits", options.code_bits}};
+}
+
+Json segments_to_json(const std::vector<SegmentEntry>& segments) {
+  Json array = Json::array();
+  for (const SegmentEntry& segment : segments) {
+    array.push_back({{"number", segment.number},
+                     {"rows", segment.rows},
+                     {"out_version", segment.out_version},
+                     {"out_count", segment.out_count}});
+  }
+  return array;
+}
+
+/// All but the checksum.
+Json fields_to_json(const CollectionManifest& m) {
+  return {{"format", kFormat},
+          {"format_version", kCollectionVersion},
+          {"metric", to_string(m.metric)},
+          {"source_type", to_string(m.source_type)},
+          {"stored_type", to_string(m.stored_type)},
+          {"dimension", m.dimension},
+          {"options", options_to_json(m.options)},
+          {"next_segment", m.next_segment},
+          {"last_version", m.last_version},
+          {"log_position", m.log_position},
+          {"segments", segments_to_json(m.segments)},
+          {"written_by", {{"version", m.farvec_version}, {"commit", m.farvec_commit}}}};
+}
+
+std::uint64_t fields_checksum(const Json& fields) {
+  const std::string text = fields.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return XXH3_64bits(text.data(), text.size());
+}
+
+/// As distance::stored_type(), which this room does not include: a manifest from which it does not
+/// follow is of no collection that this farvec can search.
+ElementType expected_stored_type(Metric metric, ElementType source) {
+  const bool integer = source == ElementType::u8 || source == ElementType::i8;
+  return metric == Metric::cosine && integer ? ElementType::f16 : source;
+}
+
+void read_rows(const JsonFields& fields, CollectionManifest& m) {
+  m.metric = fields.word("metric", parse_metric);
+  m.source_type = fields.word("source_type", parse_element_type);
+  m.stored_type = fields.word("stored_type", parse_element_type);
+  if (m.stored_type != expected_stored_type(m.metric, m.source_type)) {
+    fields.fail("stored_type", fmt::format("does not follow from {} over {}", to_string(m.metric),
+                                           to_string(m.source_type)));
+  }
+  m.dimension = fields.integer32("dimension", 1, kMaxDimension);
+}
+
+bool can_be_segment(LayoutKind layout) {
+  return layout == LayoutKind::csr || layout == LayoutKind::inlined || layout == LayoutKind::packed;
+}
+
+CollectionOptions read_options(const JsonFields& fields) {
+  CollectionOptions options;
+  options.memtable_rows =
+      fields.integer32("memtable_rows", 1, CollectionOptions::kMostMemtableRows);
+  options.merge_fanout = fields.integer32("merge_fanout", 2, 64);
+  options.layout = fields.word("layout", parse_layout_kind);
+  if (!can_be_segment(options.layout)) {
+    fields.fail("layout",
+                fmt::format("is {}, not csr, inline or packed", to_string(options.layout)));
+  }
+  options.degree = fields.integer32("degree", 1, 1024);
+  options.list = fields.integer32("list", 1, 10000);
+  options.alpha = fields.number("alpha", 1, 4);
+  options.code_bits = fields.integer32("code_bits", 1, 8);
+  if (options.degree > largest_degree(options.layout)) {
+    fields.fail("degree",
+                fmt::format("is more than a vertex of layout {} has", to_string(options.layout)));
+  }
+  return options;
+}
+
+/// `m` has all but the segments; `least_number` is above those before this one.
+SegmentEntry read_segment(const JsonFields& fields, const CollectionManifest& m,
+                          std::uint64_t least_number) {
+  SegmentEntry segment;
+  segment.number = fields.integer("number", 0);
+  if (segment.number < least_number) fields.fail("number", "does not ascend");
+  if (segment.number >= m.next_segment) {
+    fields.fail("number",
+                fmt::format("is {}, and the next one {}", segment.number, m.next_segment));
+  }
+  segment.rows = fields.integer("rows", 1, kMostSegmentRows);
+  segment.out_version = fields.integer("out_version", 0, m.last_version);
+  segment.out_count = fields.integer("out_count", 0, segment.rows);
+  if ((segment.out_version == 0) != (segment.out_count == 0)) {
+    fields.fail("out_version", "contradicts the count of rows that are out");
+  }
+  return segment;
+}
+
+void read_segments(const JsonFields& fields, CollectionManifest& m) {
+  const std::size_t count = fields.array("segments").size();
+  if (count > kMostSegments) {
+    fields.fail("segments", fmt::format("are {}, more than {}", count, kMostSegments));
+  }
+  std::uint64_t least_number = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    m.segments.push_back(read_segment(fields.element("segments", i), m, least_number));
+    least_number = m.segments.back().number + 1;
+  }
+}
+
+nlohmann::json parse_collection(std::string_view text, std::string_view source) {
+  try {
+    return nlohmann::json::parse(text);
+  } catch (const nlohmann::json::exception& error) {
+    throw Error("{} is not JSON ({}): the manifest is damaged or truncated", source, error.what());
+  }
+}
+
+}  // namespace
+
+std::string collection_to_json(const CollectionManifest& manifest) {
+  Json json = fields_to_json(manifest);
+  json["xxh3"] = hash_to_text(fields_checksum(json));
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+CollectionManifest collection_from_json(std::string_view text, std::string_view source) {
+  const nlohmann::json json = parse_collection(text, source);
+  const JsonFields fields(json, fmt::format("{}: manifest", source));
+  if (fields.text("format") != kFormat) fields.fail("format", "is not farvec-collection");
+  require_collection_version(fields.integer("format_version", 0), source);
+  CollectionManifest m;
+  read_rows(fields, m);
+  m.options = read_options(fields.object("options"));
+  m.next_segment = fields.integer("next_segment", 0);
+  m.last_version = fields.integer("last_version", 0);
+  m.log_position = fields.integer("log_position", 0, kMaxLogPosition - 1);
+  read_segments(fields, m);
+  const JsonFields written_by = fields.object("written_by");
+  m.farvec_version = written_by.text("version");
+  m.farvec_commit = written_by.text("commit");
+  if (fields.hash("xxh3") != fields_checksum(fields_to_json(m))) {
+    throw Error("{} is damaged: its checksum does not match; restore it from a copy", source);
+  }
+  return m;
+}
+
+}  // namespace farvec::layout

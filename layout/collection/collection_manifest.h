@@ -1,0 +1,78 @@
+// What a collection is, in words: collection.json, which is replaced whenever its segments change.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/types.h"
+#include "layout/collection/collection_format.h"
+#include "layout/graph/graph_layout.h"
+
+namespace farvec::layout {
+
+/// A segment as the manifest has it. Its files say the same of themselves.
+struct SegmentEntry {
+  std::uint64_t number = 0;  ///< is its folder's name
+  std::uint64_t rows = 0;    ///< 1 to kMostSegmentRows
+  /// Of the collection, when the file of the rows that are out was written; 0: none is out and
+  /// there is no file.
+  std::uint64_t out_version = 0;
+  std::uint64_t out_count = 0;  ///< rows that are out
+
+  bool operator==(const SegmentEntry&) const = default;
+};
+/// As many as a graph has at most: graph::kMaxNodes is one more.
+inline constexpr std::uint64_t kMostSegmentRows = (std::uint64_t{1} << 31) - 1;
+inline constexpr std::size_t kMostSegments = 4096;
+
+/// What every segment is built with, and when.
+struct CollectionOptions {
+  static constexpr std::uint32_t kMostMemtableRows = 1u << 30;
+
+  std::uint32_t memtable_rows = 1u << 16;  ///< a memtable with so many becomes a segment
+  std::uint32_t merge_fanout = 4;          ///< segments of one size that are merged; 2 to 64
+  LayoutKind layout = LayoutKind::csr;     ///< csr, inlined or packed
+  std::uint32_t degree = 32;               ///< as graph::VamanaOptions has it; 1 to 1024
+  std::uint32_t list = 100;                ///< 1 to 10000
+  double alpha = 1.2;                      ///< 1 to 4
+  std::uint32_t code_bits = 2;             ///< per dimension; 1 to 8
+
+  bool operator==(const CollectionOptions&) const = default;
+};
+
+struct CollectionManifest {
+  Metric metric = Metric::l2;
+  ElementType source_type = ElementType::f32;  ///< of what is inserted, and of queries
+  ElementType stored_type = ElementType::f32;  ///< follows from metric and source_type
+  std::uint32_t dimension = 0;
+  CollectionOptions options;
+
+  std::uint64_t next_segment = 0;      ///< above the number of every segment there ever was
+  std::uint64_t last_version = 0;      ///< no change before this manifest had a higher one
+  std::uint64_t log_position = 0;      ///< replay begins here
+  std::vector<SegmentEntry> segments;  ///< by ascending number
+
+  std::string farvec_version;  ///< that wrote it
+  std::string farvec_commit;
+
+  bool operator==(const CollectionManifest&) const = default;
+};
+
+std::string collection_to_json(const CollectionManifest& manifest);
+
+/// Throws Error, naming `source` and the field, when anything is missing, of the wrong type, out of
+/// range, or contradicts something else in the manifest, and when its checksum does not match.
+CollectionManifest collection_from_json(std::string_view text, std::string_view source);
+
+/// Of the collection in `folder`. Throws Error when there is none, and as collection_from_json().
+CollectionManifest read_collection(const std::filesystem::path& folder);
+
+/// Replaces the manifest in one step, with this farvec as the one that wrote it; returns when the
+/// new one outlives a loss of power. Throws Error, and changes nothing, for a manifest that
+/// read_collection() would refuse and as OutputFile does.
+void write_collection(const std::filesystem::path& folder, CollectionManifest manifest);
+
+}  // namespace farvec::layout

@@ -1,0 +1,56 @@
+// Files that say something of every row of a segment: a header, and words of 64 bits.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <vector>
+
+#include "layout/collection/collection_format.h"
+
+namespace farvec::layout {
+
+enum class SegmentFileKind : std::uint32_t {
+  ids = 1,  ///< a word for each row: its id
+  out = 2,  ///< a bit for each row: whether it is out
+};
+
+/// Begins a file, little-endian; see docs/format.md. The words follow. All but the checksums
+/// follows from the manifest, which readers compare: the file of another segment is refused even
+/// when it is as long.
+struct SegmentFileHeader {
+  static constexpr std::uint64_t kMagic = 0x4745534356524146;  // "FARVCSEG"
+
+  std::uint64_t magic = kMagic;
+  std::uint32_t format_version = kCollectionVersion;
+  SegmentFileKind kind = SegmentFileKind::ids;
+  std::uint64_t segment = 0;  ///< its number
+  std::uint64_t rows = 0;
+  std::uint64_t out_version = 0;      ///< of rows that are out: of the collection; of ids 0
+  std::uint64_t out_count = 0;        ///< rows that are out; of ids 0
+  std::uint64_t words_checksum = 0;   ///< XXH3-64
+  std::uint64_t header_checksum = 0;  ///< XXH3-64 of the 56 bytes before it
+
+  std::uint64_t words() const {
+    return kind == SegmentFileKind::ids ? rows : (rows + kWordBits - 1) / kWordBits;
+  }
+  static constexpr std::uint64_t kWordBits = 64;
+};
+static_assert(sizeof(SegmentFileHeader) == 64);
+static_assert(offsetof(SegmentFileHeader, kind) == 12);
+static_assert(offsetof(SegmentFileHeader, segment) == 16);
+static_assert(offsetof(SegmentFileHeader, out_version) == 32);
+static_assert(offsetof(SegmentFileHeader, words_checksum) == 48);
+static_assert(offsetof(SegmentFileHeader, header_checksum) == 56);
+
+/// Fills in the checksums. Replaces a file of that name in one step, as OutputFile does.
+void write_segment_file(const std::filesystem::path& path, SegmentFileHeader header,
+                        std::span<const std::uint64_t> words);
+
+/// The words of a file whose header is `expected`, but for the checksums, which are looked at.
+/// Throws Error with the file and what is wrong.
+std::vector<std::uint64_t> read_segment_file(const std::filesystem::path& path,
+                                             const SegmentFileHeader& expected);
+
+}  // namespace farvec::layout

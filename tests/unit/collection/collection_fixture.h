@@ -1,0 +1,149 @@
+// A collection beside a map that says what it should hold.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/random.h"
+#include "collection/collection.h"
+#include "collection/collection_part.h"
+#include "distance/distance.h"
+#include "tests/unit/search/task_list_feed.h"
+
+namespace farvec::collection {
+
+inline constexpr std::uint32_t kSmallDimension = 7;
+inline constexpr std::uint32_t kAll = 1000;  ///< list that finds everything in a small collection
+inline constexpr double kPatienceUs = 60e6;
+
+inline layout::CollectionManifest small_shape(Metric metric = Metric::l2) {
+  layout::CollectionManifest shape;
+  shape.metric = metric;
+  shape.source_type = ElementType::f32;
+  shape.stored_type = ElementType::f32;
+  shape.dimension = kSmallDimension;
+  shape.options.memtable_rows = 50;
+  shape.options.merge_fanout = 3;
+  shape.options.degree = 12;
+  shape.options.list = 24;
+  shape.options.code_bits = 4;
+  return shape;
+}
+
+inline SegmentAccess small_segments() {
+  SegmentAccess access = SegmentAccess::on("dram");
+  access.shape.slots = 3;
+  access.shape.k = 100;
+  access.shape.list = kAll;
+  access.threads = 1;
+  return access;
+}
+
+inline CollectionAccess small_access() {
+  CollectionAccess access;
+  access.segments = small_segments();
+  access.durability = wal::Durability::none;
+  return access;
+}
+
+struct Answer {
+  std::vector<std::uint64_t> ids;
+  std::vector<float> distances;
+  search::QueryCounts counts;
+};
+
+/// One search of a view, as a core does it.
+inline Answer search_view(const ViewPointer& view, const std::vector<float>& query, std::uint32_t k,
+                          std::uint32_t list = kAll) {
+  Answer answer{std::vector<std::uint64_t>(k), std::vector<float>(k), {}};
+  search::TaskListFeed feed(1, kPatienceUs);
+  search::SearchTask& task = feed.tasks().front();
+  task.query = reinterpret_cast<const std::byte*>(query.data());
+  task.parameters = search::SearchParameters::make(k, search::GraphChoice{.list = list}).value();
+  task.user_ids = answer.ids.data();
+  task.distances = answer.distances.data();
+  make_collection_core([&] { return view; }, 3)->run(feed);
+  EXPECT_TRUE(task.status.ok()) << task.status.message();
+  answer.ids.resize(task.found);
+  answer.distances.resize(task.found);
+  answer.counts = task.counts;
+  return answer;
+}
+
+/// What should be there.
+using Rows = std::map<std::uint64_t, std::vector<float>>;
+
+/// Of all rows, by comparing each.
+inline std::vector<std::pair<float, std::uint64_t>> exact(const Rows& rows, Metric metric,
+                                                          const std::vector<float>& query) {
+  const auto kernel = distance::pair_kernel(metric, ElementType::f32, kSmallDimension);
+  std::vector<std::pair<float, std::uint64_t>> all;
+  for (const auto& [id, row] : rows) {
+    all.emplace_back(kernel(query.data(), row.data(), kSmallDimension), id);
+  }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+inline std::vector<float> random_row(Random& random) {
+  std::vector<float> row(kSmallDimension);
+  for (float& x : row) x = static_cast<float>(random.uniform() * 2 - 1);
+  return row;
+}
+
+/// The view has as many live rows, and searches find the nearest of them.
+inline void expect_holds(const ViewPointer& view, const Rows& rows, Random& random,
+                         Metric metric = Metric::l2) {
+  ASSERT_EQ(size_of(*view).live, rows.size());
+  for (int i = 0; i < 3; ++i) {
+    const std::vector<float> query = random_row(random);
+    const auto expected = exact(rows, metric, query);
+    const std::uint32_t k = 1 + static_cast<std::uint32_t>(random.below(40));
+    const Answer answer = search_view(view, query, k);
+    ASSERT_EQ(answer.ids.size(), std::min<std::size_t>(k, rows.size()));
+    for (std::size_t r = 0; r < answer.ids.size(); ++r) {
+      ASSERT_EQ(answer.ids[r], expected[r].second) << "result " << r;
+      ASSERT_EQ(answer.distances[r], expected[r].first) << "result " << r;
+    }
+  }
+}
+
+/// Rows with their ids.
+class Batch {
+ public:
+  void add(std::uint64_t id, const std::vector<float>& row) {
+    ids_.push_back(id);
+    data_.insert(data_.end(), row.begin(), row.end());
+  }
+  VectorView rows() const {
+    return packed_view(data_.data(), ids_.size(), kSmallDimension, ElementType::f32);
+  }
+  const std::vector<std::uint64_t>& ids() const { return ids_; }
+
+ private:
+  std::vector<std::uint64_t> ids_;
+  std::vector<float> data_;
+};
+
+inline Receipt insert(Collection& collection, const Batch& batch) {
+  Receipt receipt;
+  collection.check(batch.rows(), batch.ids());
+  const Status status =
+      collection.insert(batch.rows(), batch.ids(), now_ticks() + us_to_ticks(kPatienceUs), receipt);
+  EXPECT_TRUE(status.ok()) << status.message();
+  return receipt;
+}
+
+inline Receipt erase(Collection& collection, const std::vector<std::uint64_t>& ids) {
+  Receipt receipt;
+  const Status status = collection.erase(ids, now_ticks() + us_to_ticks(kPatienceUs), receipt);
+  EXPECT_TRUE(status.ok()) << status.message();
+  return receipt;
+}
+
+}  // namespace farvec::collection

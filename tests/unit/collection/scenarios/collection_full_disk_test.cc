@@ -1,0 +1,134 @@
+// A disk that is full while segments, rows that are out, or the manifest are written.
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "collection/collection_reader.h"
+#include "tests/unit/collection/changing_collection.h"
+#include "tests/unit/file_size_limit.h"
+#include "tests/unit/message_of.h"
+
+namespace farvec::collection {
+namespace {
+
+class CollectionOnAFullDisk : public ChangingCollection {
+ protected:
+  std::ptrdiff_t names_in_segments() const {
+    return std::distance(std::filesystem::directory_iterator(segments()), {});
+  }
+};
+
+/// From no byte at all to what all but the last file fit. The limit is the log's too, so nothing
+/// may be left to be written there: segments that were built before it are in the manifest.
+TEST_F(CollectionOnAFullDisk, NothingIsLostAndWhatFailedIsMadeLater) {
+  for (const rlim_t bytes : {0, 100, 700, 2000, 5000, 9000}) {
+    open();
+    insert_ids(0, 20 + random_.below(60));
+    collection_->settle();
+    erase_some();
+    insert_ids(100, 149);
+    collection_->settle();
+    {
+      const tests::FileSizeLimit full(bytes);
+      const std::string said = tests::message_of([&] { collection_->compact(); });
+      EXPECT_NE(said.find(path().string()), std::string::npos) << said;
+      EXPECT_FALSE(collection_->state().failure.empty());
+      expect_same();
+      erase_some();
+      expect_same();
+    }
+    collection_->compact();
+    EXPECT_TRUE(collection_->state().failure.empty());
+    expect_same();
+    EXPECT_EQ(names_in_segments(), 1) << bytes;
+    open();
+    expect_same();
+  }
+}
+
+TEST_F(CollectionOnAFullDisk, WhatLiesThereOpensAtAnyMoment) {
+  CollectionAccess access = small_access();
+  access.durability = wal::Durability::commit;
+  for (const rlim_t bytes : {0, 700, 2000, 5000, 9000}) {
+    open(access);
+    insert_ids(0, 20 + random_.below(60));
+    erase_some();
+    {
+      const tests::FileSizeLimit full(bytes);
+      (void)tests::message_of([&] { collection_->flush(); });  // a small segment may fit
+      collection_.reset();
+      CollectionReader reader(path(), small_segments());
+      expect_holds(reader.view(), rows_, random_);
+    }
+    open(access);
+    expect_same();
+  }
+}
+
+/// A folder at the manifest's name: all that it would name is written, and it is not.
+TEST_F(CollectionOnAFullDisk, WhatNoManifestNamedGoesWithTheNextOne) {
+  CollectionAccess access = small_access();
+  access.merge = false;
+  open(access);
+  const std::filesystem::path manifest = path() / layout::kCollectionFile;
+  const std::filesystem::path away = path() / "away";
+  for (int round = 0; round < 3; ++round) {
+    insert_ids(0, 80);
+    erase_some();
+    std::filesystem::rename(manifest, away);
+    std::filesystem::create_directory(manifest);
+    EXPECT_NE(tests::message_of([&] { collection_->flush(); }), "");
+    erase_some();
+    insert_ids(60, 130);
+    expect_same();
+    std::filesystem::remove(manifest);
+    std::filesystem::rename(away, manifest);
+    collection_->compact();
+    expect_same();
+    EXPECT_EQ(names_in_segments(), 1) << round;
+    open(access);
+    expect_same();
+  }
+}
+
+TEST_F(CollectionOnAFullDisk, AnImportWhoseManifestFailsIsInWithTheNextOne) {
+  open();
+  insert_ids(0, 30);
+  const std::filesystem::path manifest = path() / layout::kCollectionFile;
+  collection_->flush();
+  std::filesystem::rename(manifest, path() / "away");
+  std::filesystem::create_directory(manifest);
+  const Batch batch = new_rows(20, 90);
+  EXPECT_THROW((void)collection_->import(batch.rows(), batch.ids()), Error);
+  expect_same();
+  erase_ids({25, 26});
+  insert_ids(85, 95);
+  erase_ids({3, 88});
+  std::filesystem::remove(manifest);
+  std::filesystem::rename(path() / "away", manifest);
+  collection_->settle();
+  expect_same();
+  open();
+  expect_same();
+}
+
+TEST_F(CollectionOnAFullDisk, AnImportThatFailsLeavesNothing) {
+  open();
+  insert_ids(0, 30);
+  erase_ids({3});
+  collection_->flush();
+  Batch batch;
+  for (std::uint64_t id = 20; id < 90; ++id) batch.add(id, random_row(random_));
+  for (const rlim_t bytes : {0, 100, 700, 2000, 5000}) {
+    const tests::FileSizeLimit full(bytes);
+    EXPECT_THROW((void)collection_->import(batch.rows(), batch.ids()), Error) << bytes;
+  }
+  expect_same();
+  EXPECT_EQ(names_in_segments(), 1);
+  insert_ids(25, 35);
+  expect_same();
+  open();
+  expect_same();
+}
+
+}  // namespace
+}  // namespace farvec::collection

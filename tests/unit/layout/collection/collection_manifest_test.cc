@@ -1,0 +1,288 @@
+#include "layout/collection/collection_manifest.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/error.h"
+#include "base/version.h"
+#include "layout/log/log_segment.h"
+#include "tests/unit/layout/collection/file_faults.h"
+#include "tests/unit/message_of.h"
+#include "tests/unit/temporary_folder.h"
+
+namespace farvec::layout {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+using tests::message_of;
+using tests::TemporaryFolder;
+
+constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+
+CollectionManifest some_collection() {
+  CollectionManifest m;
+  m.metric = Metric::cosine;
+  m.source_type = ElementType::u8;
+  m.stored_type = ElementType::f16;
+  m.dimension = 97;
+  m.options = {.memtable_rows = 1000,
+               .merge_fanout = 8,
+               .layout = LayoutKind::packed,
+               .degree = 33,
+               .list = 77,
+               .alpha = 1.1,
+               .code_bits = 3};
+  m.next_segment = 12;
+  m.last_version = 5000;
+  m.log_position = 123456;
+  m.segments = {{0, 10, 0, 0}, {4, 1000, 4999, 7}, {11, kMostSegmentRows, 5000, kMostSegmentRows}};
+  m.farvec_version = "0.1.0";
+  m.farvec_commit = "abc";
+  return m;
+}
+
+const json& good_json() {
+  static const json good = json::parse(collection_to_json(some_collection()));
+  return good;
+}
+
+std::string error_with(const char* pointer, const json& value) {
+  json bad = good_json();
+  bad.at(json::json_pointer(pointer)) = value;
+  return message_of([&] { (void)collection_from_json(bad.dump(), "c.json"); });
+}
+
+TEST(CollectionManifest, ComesBack) {
+  CollectionManifest empty;
+  empty.dimension = 1;
+  CollectionManifest large = some_collection();
+  large.last_version = kMost;
+  large.next_segment = kMost;
+  large.log_position = kMaxLogPosition - 1;
+  large.segments.back() = {kMost - 1, 1, kMost, 1};
+  large.options.alpha = 1 + std::numeric_limits<double>::epsilon();
+  large.farvec_commit = "Größe \"quoted\"\n";
+  for (const auto& manifest : {empty, some_collection(), large}) {
+    const std::string text = collection_to_json(manifest);
+    EXPECT_EQ(collection_from_json(text, "c.json"), manifest);
+    EXPECT_EQ(collection_to_json(collection_from_json(text, "c.json")), text);
+  }
+}
+
+TEST(CollectionManifest, StoresEveryMetricAndTypeAsDistancesDo) {
+  for (const Metric metric : {Metric::l2, Metric::inner_product, Metric::cosine}) {
+    for (const ElementType source :
+         {ElementType::f32, ElementType::f16, ElementType::u8, ElementType::i8}) {
+      CollectionManifest m = some_collection();
+      m.metric = metric;
+      m.source_type = source;
+      int accepted = 0;
+      for (const ElementType stored :
+           {ElementType::f32, ElementType::f16, ElementType::u8, ElementType::i8}) {
+        m.stored_type = stored;
+        const std::string error =
+            message_of([&] { (void)collection_from_json(collection_to_json(m), "c.json"); });
+        const bool narrow = source == ElementType::u8 || source == ElementType::i8;
+        const bool right =
+            metric == Metric::cosine && narrow ? stored == ElementType::f16 : stored == source;
+        EXPECT_EQ(error.empty(), right) << error;
+        accepted += error.empty() ? 1 : 0;
+      }
+      EXPECT_EQ(accepted, 1);
+    }
+  }
+}
+
+TEST(CollectionManifest, RefusesEveryMissingField) {
+  std::size_t tried = 0;
+  const json flat = good_json().flatten();
+  for (const auto& [name, value] : flat.items()) {
+    const json::json_pointer pointer(name);
+    json bad = good_json();
+    bad.at(pointer.parent_pointer()).erase(pointer.back());
+    EXPECT_THAT(message_of([&] { (void)collection_from_json(bad.dump(), "c.json"); }),
+                AllOf(HasSubstr("c.json"), HasSubstr("." + pointer.back() + " is missing")))
+        << name;
+    ++tried;
+  }
+  EXPECT_EQ(tried, 10u + 7u + 3 * 4u + 2u);
+}
+
+TEST(CollectionManifest, RefusesEveryFieldOfAnotherType) {
+  const json flat = good_json().flatten();
+  for (const auto& [name, value] : flat.items()) {
+    const bool is_alpha = json::json_pointer(name).back() == "alpha";
+    for (const json& wrong : {json(nullptr), json("x"), json(-1), json(1.5), json(true),
+                              json::array(), json::object(), json(1e300)}) {
+      const std::string error = error_with(name.c_str(), wrong);
+      const bool other_value =
+          (is_alpha && wrong == json(1.5)) || (value.is_string() && wrong.is_string());
+      EXPECT_THAT(error, AllOf(HasSubstr("c.json"),
+                               HasSubstr(other_value ? "" : json::json_pointer(name).back())))
+          << name << wrong;
+    }
+  }
+  for (const char* name : {"/options", "/segments", "/segments/1", "/written_by"}) {
+    EXPECT_THAT(error_with(name, 3), HasSubstr("c.json"));
+  }
+}
+
+TEST(CollectionManifest, NamesFileAndFieldOfABadValue) {
+  const auto expect = [](const char* pointer, const json& value, const char* what) {
+    EXPECT_THAT(error_with(pointer, value), AllOf(HasSubstr("c.json"), HasSubstr(what))) << value;
+  };
+  expect("/format", "farvec-index", "farvec-collection");
+  expect("/metric", "euclid", "metric");
+  expect("/source_type", "f64", "source_type");
+  expect("/source_type", "f32", "stored_type");
+  expect("/stored_type", "u8", "stored_type");
+  expect("/dimension", 0, "dimension");
+  expect("/dimension", kMaxDimension + 1, "dimension");
+  expect("/options/memtable_rows", 0, "memtable_rows");
+  expect("/options/memtable_rows", (1u << 30) + 1, "memtable_rows");
+  expect("/options/merge_fanout", 1, "merge_fanout");
+  expect("/options/merge_fanout", 65, "merge_fanout");
+  expect("/options/layout", "slotted", "layout");
+  expect("/options/layout", "padded", "layout");
+  expect("/options/layout", "round", "layout");
+  expect("/options/degree", 0, "degree");
+  expect("/options/degree", 1025, "degree");
+  expect("/options/list", 0, "list");
+  expect("/options/list", 10001, "list");
+  expect("/options/alpha", 0.99, "alpha");
+  expect("/options/alpha", 4.01, "alpha");
+  expect("/options/code_bits", 0, "code_bits");
+  expect("/options/code_bits", 9, "code_bits");
+  expect("/next_segment", 11, "segments[2].number");
+  expect("/last_version", 4999, "segments[2].out_version");
+  expect("/log_position", kMaxLogPosition, "log_position");
+  expect("/segments/1/number", 0, "segments[1].number does not ascend");
+  expect("/segments/1/number", 11, "segments[2].number does not ascend");
+  expect("/segments/2/number", 12, "segments[2].number");
+  expect("/segments/0/rows", 0, "segments[0].rows");
+  expect("/segments/0/rows", kMostSegmentRows + 1, "segments[0].rows");
+  expect("/segments/1/rows", 6, "segments[1].out_count");
+  expect("/segments/1/out_count", 1001, "segments[1].out_count");
+  expect("/segments/1/out_count", 0, "segments[1].out_version");
+  expect("/segments/1/out_version", 0, "segments[1].out_version");
+  expect("/segments/0/out_version", 1, "segments[0].out_version");
+  expect("/xxh3", "123", "xxh3");
+  expect("/xxh3", "0000000000000000", "checksum");
+}
+
+TEST(CollectionManifest, OtherValuesInTheirRangeFailTheChecksum) {
+  for (const char* name : {"/options/memtable_rows", "/options/list", "/next_segment",
+                           "/last_version", "/log_position", "/segments/0/rows"}) {
+    const auto value = good_json().at(json::json_pointer(name)).get<std::uint64_t>();
+    EXPECT_THAT(error_with(name, value + 1), HasSubstr("checksum does not match")) << name;
+  }
+  EXPECT_THAT(error_with("/metric", "l2"), HasSubstr("stored_type"));
+  EXPECT_THAT(error_with("/options/layout", "csr"), HasSubstr("checksum does not match"));
+}
+
+TEST(CollectionManifest, OfAnotherVersionSaysWhatToDo) {
+  EXPECT_THAT(error_with("/format_version", 2), AllOf(HasSubstr("c.json"), HasSubstr("newer")));
+  EXPECT_THAT(error_with("/format_version", 0), HasSubstr("use the farvec that wrote it"));
+}
+
+TEST(CollectionManifest, IgnoresFieldsThatItDoesNotKnow) {
+  json more = good_json();
+  more["later"] = {1, 2};
+  more["segments"][0]["later"] = "x";
+  EXPECT_EQ(collection_from_json(more.dump(), "c.json"), some_collection());
+}
+
+/// Another text says the same, or nothing.
+TEST(CollectionManifest, EveryFlippedBitIsRefusedOrSaysTheSame) {
+  const std::string whole = collection_to_json(some_collection());
+  std::size_t refused = 0;
+  for (std::size_t bit = 0; bit < whole.size() * 8; ++bit) {
+    std::string text = whole;
+    text[bit / 8] = static_cast<char>(text[bit / 8] ^ (1 << (bit % 8)));
+    try {
+      EXPECT_EQ(collection_from_json(text, "c.json"), some_collection()) << bit;
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr("c.json"));
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, whole.size() * 6);  // the others are of white space and hexadecimal letters
+}
+
+TEST(CollectionManifest, EveryTruncationIsRefused) {
+  const std::string text = collection_to_json(some_collection());
+  for (std::size_t length = 0; length + 2 < text.size(); ++length) {
+    EXPECT_THROW((void)collection_from_json(text.substr(0, length), "c.json"), Error) << length;
+  }
+}
+
+TEST(CollectionManifest, WhatIsNoObjectIsRefused) {
+  for (const std::string text :
+       {"", "null", "[]", "3", "\"x\"", "{", "\xff\xfe", "{\"a\":1e999}"}) {
+    EXPECT_THROW((void)collection_from_json(text, "c.json"), Error) << text;
+  }
+  EXPECT_THROW((void)collection_from_json(std::string(1'000'000, '['), "c.json"), Error);
+}
+
+TEST(CollectionFile, IsReplacedAndSaysWhoWroteIt) {
+  const TemporaryFolder folder;
+  EXPECT_THROW((void)read_collection(folder.path()), SystemError);
+  CollectionManifest manifest = some_collection();
+  write_collection(folder.path(), manifest);
+  manifest.log_position += 10;
+  write_collection(folder.path(), manifest);
+  manifest.farvec_version = version();
+  manifest.farvec_commit = commit();
+  EXPECT_EQ(read_collection(folder.path()), manifest);
+  EXPECT_EQ(folder.entries(), 1u);
+}
+
+TEST(CollectionFile, StaysWhenTheNewOneCouldNotBeRead) {
+  const TemporaryFolder folder;
+  const CollectionManifest manifest = some_collection();
+  write_collection(folder.path(), manifest);
+  const std::string before = file_bytes(folder.path() / kCollectionFile);
+  CollectionManifest bad = manifest;
+  bad.segments.back().number = bad.next_segment;
+  EXPECT_THROW(write_collection(folder.path(), bad), Error);
+  bad = manifest;
+  bad.segments.resize(kMostSegments + 1, {1, 1, 0, 0});
+  EXPECT_THAT(message_of([&] { write_collection(folder.path(), bad); }),
+              HasSubstr(std::to_string(kMostSegments)));
+  bad = manifest;
+  bad.options.alpha = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THROW(write_collection(folder.path(), bad), Error);
+  EXPECT_EQ(file_bytes(folder.path() / kCollectionFile), before);
+  EXPECT_EQ(folder.entries(), 1u);
+}
+
+TEST(CollectionFile, OfTheMostSegmentsIsRead) {
+  const TemporaryFolder folder;
+  CollectionManifest manifest = some_collection();
+  manifest.next_segment = kMost;
+  manifest.last_version = kMost;
+  manifest.segments.clear();
+  for (std::size_t i = 0; i < kMostSegments; ++i) {
+    manifest.segments.push_back(
+        {kMost - kMostSegments + i, kMostSegmentRows, kMost, kMostSegmentRows});
+  }
+  write_collection(folder.path(), manifest);
+  EXPECT_EQ(read_collection(folder.path()).segments, manifest.segments);
+}
+
+TEST(CollectionFile, ThatIsTooLargeIsRefused) {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() / kCollectionFile) << std::string(5u << 20, ' ');
+  EXPECT_THAT(message_of([&] { (void)read_collection(folder.path()); }),
+              HasSubstr("a collection's manifest has at most"));
+}
+
+}  // namespace
+}  // namespace farvec::layout
