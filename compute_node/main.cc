@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "base/log.h"
+#include "compute_node/collection/collection_backend.h"
 #include "compute_node/service/daemon.h"
 #include "compute_node/service/directory_backend.h"
 #include "compute_node/service/memory_node_backend.h"
@@ -26,6 +27,7 @@ void block_signals() {
 std::unique_ptr<farvec::compute_node::SearchBackend> make_backend(
     const farvec::compute_node::DaemonOptions& options) {
   using namespace farvec::compute_node;
+  if (!options.collection.empty()) return std::make_unique<CollectionBackend>(options);
   if (options.index.empty()) return std::make_unique<MemoryNodeBackend>(options);
   return std::make_unique<DirectoryBackend>(options);
 }

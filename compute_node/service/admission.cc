@@ -57,12 +57,13 @@ search::SearchChoice read_choice(const v1::SearchRequest& request, layout::Index
 }
 
 search::SearchBounds bounds_of(const ServedIndex& index, const RequestLimits& limits) {
-  search::SearchBounds bounds{.kind = index.kind,
-                              .vectors = index.count,
-                              .k = limits.max_k,
-                              .list = limits.max_list,
-                              .width = limits.max_width,
-                              .clusters = limits.max_probe};
+  search::SearchBounds bounds{
+      .kind = index.kind,
+      .vectors = index.user_ids ? search::SearchBounds{}.vectors : index.count,
+      .k = limits.max_k,
+      .list = limits.max_list,
+      .width = limits.max_width,
+      .clusters = limits.max_probe};
   if (index.kind == layout::IndexKind::graph) bounds.k = std::min(limits.max_k, limits.max_list);
   return bounds;
 }
@@ -158,6 +159,7 @@ Admission check_request(const v1::SearchRequest& request, const ServedIndex& ind
   if (!result.wrong.empty()) return result;
   shape.queries = static_cast<std::uint32_t>(request.queries_size());
   shape.query_bytes = index.dimension * element_bytes(index.stored_type);
+  shape.user_ids = index.user_ids;
   shape.partial = request.has_partial() ? request.partial() : limits.default_partial;
   shape.work = query_work(shape.parameters.choice(), index);
   return result;

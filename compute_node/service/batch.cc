@@ -5,7 +5,8 @@ namespace farvec::compute_node {
 Batch::Batch(const BatchShape& shape)
     : lines_per_query_(round_up(shape.query_bytes, kCacheLineBytes) / kCacheLineBytes),
       queries_(lines_per_query_ * shape.queries),
-      ids_(std::size_t{shape.queries} * shape.parameters.k(), kInvalidNode),
+      ids_(shape.user_ids ? 0 : std::size_t{shape.queries} * shape.parameters.k(), kInvalidNode),
+      user_ids_(shape.user_ids ? std::size_t{shape.queries} * shape.parameters.k() : 0),
       distances_(std::size_t{shape.queries} * shape.parameters.k()),
       tasks_(shape.queries),
       pending_(shape.queries) {
@@ -17,7 +18,11 @@ Batch::Batch(const BatchShape& shape)
     task.partial = shape.partial;
     task.deadline = shape.deadline;
     task.work = shape.work;
-    task.ids = ids_.data() + i * shape.parameters.k();
+    if (shape.user_ids) {
+      task.user_ids = user_ids_.data() + i * shape.parameters.k();
+    } else {
+      task.ids = ids_.data() + i * shape.parameters.k();
+    }
     task.distances = distances_.data() + i * shape.parameters.k();
   }
 }

@@ -29,8 +29,9 @@ struct BatchShape {
   std::size_t query_bytes = 0;  ///< of one query in the stored type
   search::SearchParameters parameters = {};
   bool partial = false;
-  Ticks deadline = 0;  ///< absolute
-  WorkUnits work = 1;  ///< of each query, at least 1
+  bool user_ids = false;  ///< results have ids of 64 bits
+  Ticks deadline = 0;     ///< absolute
+  WorkUnits work = 1;     ///< of each query, at least 1
 };
 
 /// Owns its tasks, their query vectors (each 64-byte aligned) and their results. Not movable: cores
@@ -69,6 +70,7 @@ class Batch {
   std::size_t lines_per_query_;
   std::vector<Line> queries_;
   std::vector<NodeId> ids_;
+  std::vector<std::uint64_t> user_ids_;  ///< in place of ids_
   std::vector<float> distances_;
   std::vector<QueuedTask> tasks_;
   std::atomic<std::uint32_t> pending_;

@@ -4,8 +4,10 @@
 
 #include <csignal>
 #include <thread>
+#include <vector>
 
 #include "base/log.h"
+#include "compute_node/collection/collection_service.h"
 #include "compute_node/service/metrics.h"
 #include "rpc/server.h"
 
@@ -31,6 +33,7 @@ class Daemon {
   Replier replier_;
   Supervisor supervisor_;
   QueryService service_;
+  std::unique_ptr<CollectionService> changes_;  ///< of a collection; else null
   std::shared_ptr<ServiceMetrics> metrics_;
   std::unique_ptr<prometheus::Exposer> exposer_;
   rpc::Server server_;
@@ -43,12 +46,21 @@ SupervisorOptions supervisor_options(const DaemonOptions& options) {
   return made;
 }
 
-rpc::ServerOptions server_options(const DaemonOptions& options, QueryService& service) {
+std::unique_ptr<CollectionService> change_service(const DaemonOptions& options,
+                                                  const SearchBackend& backend) {
+  if (options.collection.empty()) return nullptr;
+  return std::make_unique<CollectionService>([&backend] { return backend.collection(); },
+                                             options.changes, options.default_deadline);
+}
+
+rpc::ServerOptions server_options(const DaemonOptions& options,
+                                  std::vector<grpc::Service*> services) {
   rpc::ServerOptions made;
   made.address = rpc::parse_address(options.listen);
   made.insecure = options.insecure;
   made.tls = rpc::load_tls(options.tls);
-  made.services = {&service};
+  std::erase(services, nullptr);
+  made.services = std::move(services);
   made.configure = [](grpc::ServerBuilder& builder) {
     builder.SetMaxReceiveMessageSize(kMaxRequestBytes);
   };
@@ -70,9 +82,10 @@ Daemon::Daemon(const DaemonOptions& options, SearchBackend& backend)
       supervisor_(backend, replier_, supervisor_options(options)),
       service_(supervisor_, statistics_,
                {options.limits, options.default_deadline, options.slots, options.threads}),
-      metrics_(std::make_shared<ServiceMetrics>(statistics_, supervisor_)),
+      changes_(change_service(options, backend)),
+      metrics_(std::make_shared<ServiceMetrics>(statistics_, supervisor_, changes_.get())),
       exposer_(open_metrics(options)),
-      server_(server_options(options, service_)) {
+      server_(server_options(options, {&service_, changes_.get()})) {
   if (exposer_) exposer_->RegisterCollectable(metrics_);
   spdlog::info("listening on {}", rpc::to_string(server_.address()));
 }
@@ -104,10 +117,12 @@ bool Daemon::signalled(std::chrono::milliseconds wait) {
 void Daemon::drain() {
   spdlog::info("draining for at most {} ms", options_.drain_bound.count());
   service_.drain();
+  if (changes_ != nullptr) changes_->drain();
   server_.set_serving(false);
   const auto end = std::chrono::steady_clock::now() + options_.drain_bound;
   while (std::chrono::steady_clock::now() < end) {
-    if (supervisor_.unanswered() == 0) break;
+    const bool changing = changes_ != nullptr && changes_->unanswered() > 0;
+    if (supervisor_.unanswered() == 0 && !changing) break;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   supervisor_.stop();

@@ -6,10 +6,12 @@
 #include "base/quantity.h"
 #include "base/version.h"
 #include "graph/beam_search.h"
+#include "layout/collection/change_record.h"
 #include "layout/region/index_directory.h"
 #include "rpc/option_rules.h"
 #include "rpc/tls_flags.h"
 #include "tiers/tier_spec.h"
+#include "wal/durability_option.h"
 
 namespace farvec::compute_node {
 namespace {
@@ -28,6 +30,8 @@ constexpr const char* kExample =
     "  farvec-compute-node --index /srv/sift1m --listen unix:/run/farvec.sock\n"
     "Slotted pages on a disk of this machine, in a fifth of their size of memory:\n"
     "  farvec-compute-node --index /srv/sift1m.slotted --tier ssd --memory-budget 20%\n"
+    "A collection, which is searched and changed through this process:\n"
+    "  farvec-compute-node --collection /srv/set --listen 127.0.0.1:7711\n"
     "SIGTERM refuses new queries, finishes what runs, and ends with status 0.";
 
 constexpr int kUsageError = 2;
@@ -37,12 +41,17 @@ void add_source_flags(Command& app, DaemonOptions& options) {
       app.add_option("--memory-node", options.memory_node,
                      "Attach to the memory node at HOST:PORT or unix:PATH; to several with commas, "
                      "when the index is placed over them ('farvec place')");
-  const Option index = app.add_option("--index", options.index, "Open an index directory instead");
+  Option index = app.add_option("--index", options.index, "Open an index directory instead");
   memory_node.excludes(index);
+  const Option collection =
+      app.add_option("--collection", options.collection,
+                     "Open a collection for changes instead ('farvec collection create')");
+  memory_node.excludes(collection);
+  index.excludes(collection);
   app.add_option(
       "--tier", options.tier,
       fmt::format("How records are read. With --memory-node [shm]; the node runs with --rdma for\n"
-                  "verbs, with --fabric for fabric:\n{}.\nWith --index [dram]:\n{}",
+                  "verbs, with --fabric for fabric:\n{}.\nWith --index or --collection [dram]:\n{}",
                   tiers::tier_help(tiers::TierUse::over_nodes),
                   tiers::tier_help(tiers::TierUse::here)));
   app.add_option<double>(
@@ -69,6 +78,25 @@ void add_source_flags(Command& app, DaemonOptions& options) {
       .size()
       .show_default();
   search::add_disk_options(app, options.disk, false);
+}
+
+void add_change_flags(Command& app, ChangeOptions& changes) {
+  app.add_option("--durability", changes.durability, wal::durability_help("the node ends"))
+      .show_default();
+  app.add_option("--change-threads", changes.threads,
+                 "Inserts and deletes that are worked on at once, and share a sync of the log")
+      .range(1u, 256u)
+      .show_default();
+  app.add_option("--change-queue", changes.calls,
+                 "Inserts and deletes that may be under way or wait; more are refused")
+      .range(1u, 1u << 20)
+      .show_default();
+  app.add_option("--change-bytes", changes.bytes, "Bytes of them; more are refused")
+      .size()
+      .show_default();
+  app.add_option("--build-threads", changes.build_threads, "Threads that build segments")
+      .range(1u, 1024u)
+      .show_default();
 }
 
 void add_core_flags(Command& app, DaemonOptions& options) {
@@ -150,11 +178,34 @@ void check_kind_options(const Command& app, const std::string& index) {
                                                   {"--default-probe", clusters, "clusters" + is}});
 }
 
+/// Checks the options that only a collection has, and those that none has.
+void check_change_options(const Command& app, const DaemonOptions& options) {
+  const bool collection = !options.collection.empty();
+  std::vector<rpc::OptionRule> rules;
+  for (const char* option : {"--durability", "--change-threads", "--change-queue", "--change-bytes",
+                             "--build-threads"}) {
+    rules.push_back({option, collection, "--collection"});
+  }
+  for (const char* option :
+       {"--cache-bytes", "--memory-budget", "--max-probe", "--default-probe"}) {
+    rules.push_back({option, !collection, "--index and --memory-node; this is --collection"});
+  }
+  rpc::refuse_unused(app, rules);
+  wal::LogOptions log;
+  wal::parse_durability(options.changes.durability, log);
+  if (collection && options.changes.bytes < layout::kMostChangeBytes) {
+    throw Error("--change-bytes {}: use at least {}, the largest change", options.changes.bytes,
+                layout::kMostChangeBytes);
+  }
+}
+
 /// Throws Error for options that would be ignored.
 void check_options(const Command& app, DaemonOptions& options) {
   const tiers::TierSpecPointer tier = tier_of(options);
   const tiers::TierTraits traits = tier->traits();
   const bool nodes = !options.memory_node.empty();
+  const bool collection = !options.collection.empty();
+  check_change_options(app, options);
   rpc::refuse_unused(
       app, std::vector<rpc::OptionRule>{
                {"--node-timeout-ms", nodes, "--memory-node; this is --index"},
@@ -164,8 +215,8 @@ void check_options(const Command& app, DaemonOptions& options) {
                 "tiers that are read, not loaded from (verbs, fabric, ssd and emulated devices far "
                 "away); --tier is " +
                     tier->name()}});
-  if (!nodes) check_kind_options(app, options.index);
-  if (nodes || !traits.disk) {
+  if (!options.index.empty()) check_kind_options(app, options.index);
+  if (nodes || collection || !traits.disk) {
     std::vector<rpc::OptionRule> rules;
     for (const char* option : search::kPageOptions) {
       rules.push_back({option, false, "--tier ssd; --tier is " + tier->name()});
@@ -183,11 +234,14 @@ bool parse_command_line(int argc, char** argv, DaemonOptions& options, int& exit
   app.footer(kExample);
   app.version(fmt::format("farvec-compute-node {} ({})", version(), commit()));
   add_source_flags(app, options);
+  add_change_flags(app, options.changes);
   add_core_flags(app, options);
   add_service_flags(app, options);
   app.callback([&options] {
-    if (options.memory_node.empty() != options.index.empty()) return;
-    throw UsageError("--memory-node ADDRESS or --index DIRECTORY is required");
+    if (!options.memory_node.empty() || !options.index.empty()) return;
+    if (!options.collection.empty()) return;
+    throw UsageError(
+        "--memory-node ADDRESS, --index DIRECTORY or --collection DIRECTORY is required");
   });
   if (const auto status = app.parse(argc, argv)) {
     exit_code = *status == 0 ? 0 : kUsageError;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "compute_node/collection/change_options.h"
 #include "compute_node/service/query_service.h"
 #include "rpc/tls.h"
 #include "search/disk_options.h"
@@ -12,8 +13,10 @@
 namespace farvec::compute_node {
 
 struct DaemonOptions {
-  std::string memory_node;  ///< addresses, separated by commas; or
-  std::string index;        ///< directory; exactly one of the two
+  // Exactly one of the three:
+  std::string memory_node;  ///< addresses, separated by commas
+  std::string index;        ///< directory
+  std::string collection;   ///< folder of a collection, which is opened for changes
   std::string tier;         ///< as tiers::parse_tier() takes it; empty: the source's own
   std::string listen = "127.0.0.1:7711";
   bool insecure = false;
@@ -24,6 +27,7 @@ struct DaemonOptions {
   std::uint64_t cache_bytes = 0;  ///< over all cores
   search::DiskArguments disk;     ///< of tier ssd
   RequestLimits limits;           ///< max_queries is the queue
+  ChangeOptions changes;          ///< of a collection
   std::chrono::milliseconds default_deadline{1'000};
   /// A memory node of several that owes reads for so long is given up.
   std::chrono::milliseconds node_timeout{250};

@@ -57,6 +57,7 @@ class Engine {
   bool idle() const;
 
   const ServedIndex& index() const { return session_->index(); }
+  ServedIndex present() const { return session_->present(); }
   TierCounters& counters() const { return session_->counters(); }
   std::optional<search::ProbeTally> probes() const { return session_->probes(); }
   std::vector<tiers::NodeSet::Member> memory_nodes() const { return session_->memory_nodes(); }

@@ -4,54 +4,10 @@
 #include <utility>
 #include <variant>
 
+#include "compute_node/service/sampled_feed.h"
+
 namespace farvec::compute_node {
 namespace {
-
-/// Passes everything on, fails what ended after the index was lost, and samples the core's
-/// statistics where that is allowed: in its calls.
-class SampledFeed final : public search::TaskFeed {
- public:
-  SampledFeed(search::TaskFeed& feed, const search::SearchCore& core, IndexSession& session)
-      : feed_(feed), core_(core), session_(session), counters_(session.counters()) {}
-  ~SampledFeed() override {
-    counters_.reads_in_flight.fetch_sub(last_.in_flight_reads, std::memory_order_relaxed);
-  }
-
-  search::SearchTask* next() override { return feed_.next(); }
-  bool finished() override { return feed_.finished(); }
-  void done(search::SearchTask& task) override {
-    if (++done_ % kSampleEvery == 0) sample();
-    // A mapping outlives the node that wrote it; its bytes are nobody's then.
-    if (task.status.ok() && !session_.alive()) {
-      task.status = {StatusCode::unavailable, "the memory node was lost during the search"};
-    }
-    feed_.done(task);
-  }
-  void idle() override {
-    sample();
-    feed_.idle();
-  }
-
- private:
-  static constexpr std::uint32_t kSampleEvery = 64;
-
-  void sample() {
-    const search::CoreStatistics now = core_.statistics();
-    // Relaxed: gauges and counters that order nothing. Differences wrap as unsigned sums do.
-    counters_.stalls.fetch_add(now.stalls - last_.stalls, std::memory_order_relaxed);
-    counters_.reads_in_flight.fetch_add(
-        std::uint64_t{now.in_flight_reads} - std::uint64_t{last_.in_flight_reads},
-        std::memory_order_relaxed);
-    last_ = now;
-  }
-
-  search::TaskFeed& feed_;
-  const search::SearchCore& core_;
-  IndexSession& session_;
-  TierCounters& counters_;
-  search::CoreStatistics last_;
-  std::uint32_t done_ = 0;
-};
 
 /// Numbers that one kind of index has. They stay 0 for the others.
 void describe_part(const auto&, ServedIndex&) {}

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compute_node/collection/collection_service.h"
+
 namespace farvec::compute_node {
 namespace {
 
@@ -109,8 +111,52 @@ void add_refused_switches(Families& families, const RefusedSwitches& refused) {
   add_reason("cores", refused.cores);
 }
 
+void add_refused_changes(Families& families, const collection::v1::StatsResponse& now) {
+  auto& family = add(families, "collection_refused_total",
+                     "Calls that were sound and not served: too many under way, no room for fresh "
+                     "rows, or their turn came too late",
+                     prometheus::MetricType::Counter);
+  for (const auto& [reason, calls] :
+       {std::pair{to_string(ChangeRefusal::queue_full), now.refused_queue_full()},
+        std::pair{to_string(ChangeRefusal::no_room), now.refused_no_room()},
+        std::pair{to_string(ChangeRefusal::too_late), now.refused_too_late()}}) {
+    prometheus::ClientMetric metric;
+    metric.label.push_back({"reason", reason});
+    metric.counter.value = static_cast<double>(calls);
+    family.metric.push_back(std::move(metric));
+  }
+}
+
+void add_collection(Families& families, const collection::v1::StatsResponse& now) {
+  const auto gauge = [&](const char* name, const char* help, std::uint64_t value) {
+    add_gauge(families, name, help, static_cast<double>(value));
+  };
+  gauge("collection_rows", "Rows that are live", now.rows());
+  gauge("collection_rows_out", "Rows of segments that are deleted or replaced", now.rows_out());
+  gauge("collection_segments", "Segments", now.segments());
+  gauge("collection_segment_bytes", "Of all files of the segments", now.segment_bytes());
+  gauge("collection_memtable_rows", "Live rows that no segment holds", now.memtable_rows());
+  gauge("collection_memtable_bytes", "Memory set aside for them", now.memtable_bytes());
+  gauge("collection_log_bytes", "Of the log's files", now.log_bytes());
+  gauge("collection_calls_in_flight", "Inserts and deletes under way or waiting",
+        now.calls_in_flight());
+  gauge("collection_bytes_in_flight", "Of them", now.bytes_in_flight());
+  add_counter(families, "collection_inserted_total", "Rows inserted", now.inserted());
+  add_counter(families, "collection_replaced_total", "Of these in place of others", now.replaced());
+  add_counter(families, "collection_deleted_total", "Rows deleted", now.deleted());
+  add_refused_changes(families, now);
+  add_counter(families, "collection_failed_calls_total", "Calls that ended with another error",
+              now.calls_failed());
+  add_counter(families, "collection_segments_built_total", "Memtables that became segments",
+              now.segments_built());
+  add_counter(families, "collection_segments_merged_total", "Segments that took others' place",
+              now.segments_merged());
+  add_counter(families, "collection_failures_total",
+              "Times a segment could not be built, merged or saved", now.failures());
+}
+
 void add_engine(Families& families, const Engine& engine) {
-  const ServedIndex& index = engine.index();
+  const ServedIndex index = engine.present();
   const TierCounters& counters = engine.counters();
   add_gauge(families, "queue_depth", "Queries that wait for a slot", engine.queued());
   add_gauge(families, "expected_wait_seconds",
@@ -148,7 +194,7 @@ Families ServiceMetrics::Collect() const {
   const StatisticsSnapshot now = statistics_.snapshot();
   const std::shared_ptr<Engine> engine = supervisor_.engine();
   Families families;
-  families.reserve(40);  // add() hands out references
+  families.reserve(60);  // add() hands out references
   add_queries(families, now);
   add_refusals(families, now);
   add_latency(families, now.latency);
@@ -160,6 +206,7 @@ Families ServiceMetrics::Collect() const {
   add_counter(families, "switches_total", "Times a newer index took over", supervisor_.switched());
   add_refused_switches(families, supervisor_.refused());
   if (engine != nullptr) add_engine(families, *engine);
+  if (changes_ != nullptr) add_collection(families, changes_->stats());
   return families;
 }
 

@@ -9,17 +9,22 @@
 
 namespace farvec::compute_node {
 
-/// Reads a snapshot at each scrape; nothing is kept twice. Both references must outlive it.
+class CollectionService;
+
+/// Reads a snapshot at each scrape; nothing is kept twice. What it reads from must outlive it.
 class ServiceMetrics final : public prometheus::Collectable {
  public:
-  ServiceMetrics(const ServiceStatistics& statistics, const Supervisor& supervisor)
-      : statistics_(statistics), supervisor_(supervisor) {}
+  /// `changes` is null unless a collection is served.
+  ServiceMetrics(const ServiceStatistics& statistics, const Supervisor& supervisor,
+                 const CollectionService* changes = nullptr)
+      : statistics_(statistics), supervisor_(supervisor), changes_(changes) {}
 
   std::vector<prometheus::MetricFamily> Collect() const override;
 
  private:
   const ServiceStatistics& statistics_;
   const Supervisor& supervisor_;
+  const CollectionService* const changes_;
 };
 
 }  // namespace farvec::compute_node

@@ -3,28 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <span>
 
 #include "base/version.h"
+#include "compute_node/service/call.h"
 #include "graph/beam_search.h"
-#include "rpc/refusal.h"
 #include "rpc/status.h"
 
 namespace farvec::compute_node {
 namespace {
-
-constexpr std::chrono::hours kLongestDeadline{1};
-
-/// The call's own deadline, at most an hour away, or the default when it has none.
-Ticks deadline_of(const grpc::CallbackServerContext& context, std::chrono::milliseconds otherwise) {
-  using Clock = std::chrono::system_clock;
-  std::chrono::duration<double, std::micro> left = otherwise;
-  if (context.deadline() != Clock::time_point::max()) {
-    left = std::min<std::chrono::duration<double, std::micro>>(context.deadline() - Clock::now(),
-                                                               kLongestDeadline);
-  }
-  return now_ticks() + us_to_ticks(std::max(0.0, left.count()));
-}
 
 void fill_counts(const search::QueryCounts& counts, v1::QueryCounts& out) {
   out.set_hops(counts.hops);
@@ -42,6 +29,14 @@ void fill_counts(const search::QueryCounts& counts, v1::QueryCounts& out) {
   out.set_rerank_reads(counts.rerank_reads);
 }
 
+/// Both kinds of ids as long as clients that know one kind alone are served by it.
+void fill_user_ids(std::span<const std::uint64_t> ids, v1::QueryResult& out) {
+  out.mutable_user_ids()->Add(ids.begin(), ids.end());
+  const bool narrow =
+      std::all_of(ids.begin(), ids.end(), [](std::uint64_t id) { return id < kInvalidNode; });
+  if (narrow) out.mutable_ids()->Add(ids.begin(), ids.end());
+}
+
 void fill_result(const QueuedTask& task, Ticks admitted, v1::QueryResult& out) {
   out.set_latency_us(ticks_to_us(task.finished - admitted));
   fill_counts(task.counts, *out.mutable_counts());
@@ -51,7 +46,11 @@ void fill_result(const QueuedTask& task, Ticks admitted, v1::QueryResult& out) {
     return;
   }
   out.set_coverage(static_cast<float>(task.coverage));
-  out.mutable_ids()->Add(task.ids, task.ids + task.found);
+  if (task.user_ids != nullptr) {
+    fill_user_ids({task.user_ids, task.found}, out);
+  } else {
+    out.mutable_ids()->Add(task.ids, task.ids + task.found);
+  }
   out.mutable_distances()->Add(task.distances, task.distances + task.found);
 }
 
@@ -78,7 +77,7 @@ void fill_stats(const StatisticsSnapshot& now, v1::StatsResponse& out) {
 }
 
 void fill_engine_stats(const Engine& engine, v1::StatsResponse& out) {
-  const ServedIndex& index = engine.index();
+  const ServedIndex index = engine.present();
   out.set_queries_in_flight(engine.running());
   out.set_queries_queued(engine.queued());
   out.set_expected_wait_us(ticks_to_us(engine.expected(1, 0, now_ticks())));
@@ -111,13 +110,6 @@ grpc::Status too_late(Ticks expected, Ticks left) {
           "too late: the answer is expected in {:.1f} ms, and the deadline is in {:.1f} ms; "
           "ask again when the queue is shorter, or allow more time",
           ticks_to_us(expected) / 1e3, ticks_to_us(left) / 1e3));
-}
-
-template <typename Context>
-grpc::ServerUnaryReactor* finish_now(Context& context, const grpc::Status& status) {
-  grpc::ServerUnaryReactor* reactor = context.DefaultReactor();
-  reactor->Finish(status);
-  return reactor;
 }
 
 }  // namespace
@@ -170,9 +162,7 @@ grpc::ServerUnaryReactor* QueryService::Search(grpc::CallbackServerContext* cont
     const auto queries = static_cast<std::uint64_t>(std::max(1, request->queries_size()));
     statistics_.refuse(rpc::to_status_code(verdict.status.error_code()), verdict.refusal, queries);
     if (verdict.refusal != Refusal::none) {
-      const double ms = std::ceil(ticks_to_us(verdict.retry_after) / 1e3);
-      context->AddTrailingMetadata(rpc::kRetryAfterKey, fmt::format("{:.0f}", std::max(1.0, ms)));
-      context->AddTrailingMetadata(rpc::kRefusalKey, to_string(verdict.refusal));
+      tell_refusal(*context, to_string(verdict.refusal), verdict.retry_after);
     }
     call->Finish(verdict.status);
   }
@@ -232,7 +222,7 @@ grpc::ServerUnaryReactor* QueryService::Describe(grpc::CallbackServerContext* co
   response->set_max_list(options_.limits.max_list);
   response->set_max_width(options_.limits.max_width);
   response->set_max_queries_per_call(options_.limits.max_queries);
-  if (engine != nullptr) describe_index(engine->index(), *response);
+  if (engine != nullptr) describe_index(engine->present(), *response);
   return finish_now(*context, grpc::Status::OK);
 }
 

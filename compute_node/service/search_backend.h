@@ -16,6 +16,10 @@
 #include "search/unreachable_error.h"
 #include "tiers/attach/node_set.h"
 
+namespace farvec::collection {
+class Collection;
+}
+
 namespace farvec::compute_node {
 
 /// The facts of an open index that a request is checked against and that Describe tells.
@@ -29,9 +33,11 @@ struct ServedIndex {
   std::uint32_t code_bits = 0;
   layout::IndexKind kind = layout::IndexKind::graph;
   std::uint32_t clusters = 0;  ///< 0 where there are none
-  std::string layout;          ///< "csr", "padded", "coupled", "decoupled", "grouped"...
-  std::string tier;            ///< with its model when it has one
-  std::string page_search;     ///< of slotted pages: how they are searched
+  /// Of a collection: results have users' ids of 64 bits, and there may be fewer than k vectors.
+  bool user_ids = false;
+  std::string layout;       ///< "csr", "padded", "coupled", "decoupled", "grouped"...
+  std::string tier;         ///< with its model when it has one
+  std::string page_search;  ///< of slotted pages: how they are searched
   std::uint64_t generation = 0;
   std::uint64_t index_bytes = 0;   ///< on the tier
   std::uint64_t code_bytes = 0;    ///< in this process: a graph's codes, or the centroids
@@ -52,7 +58,10 @@ struct TierCounters {
 class SearchSession {
  public:
   virtual ~SearchSession() = default;
+  /// The facts of when it was opened.
   virtual const ServedIndex& index() const = 0;
+  /// The facts of now, where some change while it is open. Any thread; takes no lock for long.
+  virtual ServedIndex present() const { return index(); }
   /// Runs core number `core` on the calling thread until the feed is finished and every task is
   /// done. Connects and registers what the core needs before it asks the feed for a task. May
   /// throw; the session then counts as broken.
@@ -72,6 +81,9 @@ class SearchSession {
 class SearchBackend {
  public:
   virtual ~SearchBackend() = default;
+  /// What clients may change, once open() has opened it; null where there is no such thing. Any
+  /// thread.
+  virtual std::shared_ptr<collection::Collection> collection() const { return nullptr; }
   /// Whom it opens, for messages: "memory node 127.0.0.1:7700", "index directory /srv/index".
   virtual std::string target() const = 0;
   static constexpr std::chrono::milliseconds kOneAttempt{1'000};

@@ -1,0 +1,17 @@
+// What the command line says of a collection's changes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace farvec::compute_node {
+
+struct ChangeOptions {
+  std::string durability = "commit";  ///< as wal::parse_durability() takes it
+  std::uint32_t threads = 8;          ///< that change; as many changes share a sync of the log
+  std::uint32_t calls = 1024;         ///< changes that are under way or wait
+  std::uint64_t bytes = 64ull << 20;  ///< of them
+  std::uint32_t build_threads = 1;    ///< of segments, in the background
+};
+
+}  // namespace farvec::compute_node

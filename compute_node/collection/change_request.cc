@@ -1,0 +1,95 @@
+#include "compute_node/collection/change_request.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/finite.h"
+
+namespace farvec::compute_node {
+namespace {
+
+namespace wire = collection::v1;
+
+std::string type_name(wire::ElementType type) {
+  for (const ElementType known :
+       {ElementType::f32, ElementType::f16, ElementType::u8, ElementType::i8}) {
+    if (to_wire(known) == type) return std::string(to_string(known));
+  }
+  return "none that is known";
+}
+
+std::string check_shape(const wire::InsertRequest& request,
+                        const layout::CollectionManifest& shape) {
+  if (request.type() != to_wire(shape.source_type)) {
+    return fmt::format("type: {} came, {} is allowed: that of the collection",
+                       type_name(request.type()), to_string(shape.source_type));
+  }
+  if (request.dimension() != shape.dimension) {
+    return fmt::format("dimension: {} came, {} is allowed: that of the collection",
+                       request.dimension(), shape.dimension);
+  }
+  const std::size_t row_bytes = shape.dimension * element_bytes(shape.source_type);
+  const std::size_t expected = static_cast<std::size_t>(request.ids_size()) * row_bytes;
+  if (request.rows().size() == expected) return {};
+  return fmt::format("rows: {} bytes came, {} is allowed: {} ids x {} x {}", request.rows().size(),
+                     expected, request.ids_size(), shape.dimension, to_string(shape.source_type));
+}
+
+std::string find_repeated(std::span<const std::uint64_t> ids) {
+  std::vector<std::pair<std::uint64_t, std::size_t>> sorted;
+  sorted.reserve(ids.size());
+  for (std::size_t i = 0; i < ids.size(); ++i) sorted.emplace_back(ids[i], i);
+  std::sort(sorted.begin(), sorted.end());
+  const auto again =
+      std::adjacent_find(sorted.begin(), sorted.end(),
+                         [](const auto& a, const auto& b) { return a.first == b.first; });
+  if (again == sorted.end()) return {};
+  return fmt::format("ids[{}]: {} came, as it did with row {}: each id once is allowed",
+                     std::next(again)->second, again->first, again->second);
+}
+
+}  // namespace
+
+std::string check_ids(std::span<const std::uint64_t> ids, std::size_t most) {
+  if (!ids.empty() && ids.size() <= most) return {};
+  return fmt::format("ids: {} came, 1 to {} is allowed: make several calls of more", ids.size(),
+                     most);
+}
+
+std::string check_insert(const wire::InsertRequest& request,
+                         const layout::CollectionManifest& shape, std::size_t most_rows) {
+  std::string wrong = check_ids(ids_of(request), most_rows);
+  if (wrong.empty()) wrong = check_shape(request, shape);
+  if (!wrong.empty()) return wrong;
+  const VectorView rows = rows_of(request, shape);
+  for (std::size_t i = 0; i < rows.count; ++i) {
+    if (is_finite_row(rows.row(i), rows.type, rows.dimension)) continue;
+    return fmt::format("rows[{}]: NaN or infinity came (id {}), finite values are allowed", i,
+                       request.ids(static_cast<int>(i)));
+  }
+  return find_repeated(ids_of(request));
+}
+
+VectorView rows_of(const wire::InsertRequest& request, const layout::CollectionManifest& shape) {
+  return packed_view(request.rows().data(), static_cast<std::size_t>(request.ids_size()),
+                     shape.dimension, shape.source_type);
+}
+
+wire::ElementType to_wire(ElementType type) {
+  switch (type) {
+    case ElementType::f32:
+      return wire::ELEMENT_TYPE_F32;
+    case ElementType::f16:
+      return wire::ELEMENT_TYPE_F16;
+    case ElementType::u8:
+      return wire::ELEMENT_TYPE_U8;
+    case ElementType::i8:
+      return wire::ELEMENT_TYPE_I8;
+  }
+  return wire::ELEMENT_TYPE_UNSPECIFIED;
+}
+
+}  // namespace farvec::compute_node

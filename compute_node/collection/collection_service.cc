@@ -1,0 +1,225 @@
+#include "compute_node/collection/collection_service.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "compute_node/collection/change_request.h"
+#include "compute_node/service/call.h"
+#include "layout/collection/change_record.h"
+#include "rpc/status.h"
+
+namespace farvec::compute_node {
+namespace {
+
+namespace wire = collection::v1;
+using collection::Collection;
+using collection::Receipt;
+
+/// An answer goes out before its deadline by a fifth of the time, but not by more than this.
+constexpr double kMostMarginUs = 200e3;
+/// A change waits no longer than this, so that it does not keep its thread from others.
+constexpr double kMostChangeUs = 10e6;
+
+constexpr CallPoolLimits kReads{.threads = 2, .calls = 256};
+/// Calls that wait for the background do not wait for each other.
+constexpr CallPoolLimits kWaits{.threads = 4, .calls = 4};
+
+Ticks answer_by(const grpc::CallbackServerContext& context, std::chrono::milliseconds otherwise) {
+  const Ticks now = now_ticks();
+  const Ticks left = std::max(deadline_of(context, otherwise), now) - now;
+  return now + left - std::min<Ticks>(left / 5, us_to_ticks(kMostMarginUs));
+}
+
+Ticks change_by(const CollectionCall& call) {
+  return std::min(call.answer_by(), now_ticks() + us_to_ticks(kMostChangeUs));
+}
+
+Outcome failed(StatusCode code, const std::string& message) {
+  return {rpc::to_grpc(code, message)};
+}
+
+Outcome refused(ChangeRefusal why, const std::string& message) {
+  return {rpc::to_grpc(StatusCode::resource_exhausted, message), why};
+}
+
+Outcome outcome_of(const Status& status) {
+  const bool full = status.code() == StatusCode::resource_exhausted;
+  return {rpc::to_grpc(status), full ? ChangeRefusal::no_room : ChangeRefusal::none};
+}
+
+void add(std::atomic<std::uint64_t>& counter, std::uint64_t more) {
+  counter.fetch_add(more, std::memory_order_relaxed);
+}
+
+void tell_rows(const collection::FoundRows& found, wire::GetResponse& out) {
+  out.mutable_found()->Add(found.found.begin(), found.found.end());
+  out.mutable_rows()->assign(reinterpret_cast<const char*>(found.rows.data()), found.rows.size());
+  out.set_version(found.version);
+}
+
+}  // namespace
+
+CollectionService::CollectionService(CollectionSource source, const ChangeOptions& options,
+                                     std::chrono::milliseconds default_deadline)
+    : source_(std::move(source)),
+      default_deadline_(default_deadline),
+      changes_({options.threads, options.calls, options.bytes}),
+      reads_(kReads),
+      waits_(kWaits) {}
+
+std::uint32_t CollectionService::unanswered() const {
+  return changes_.calls() + reads_.calls() + waits_.calls();
+}
+
+grpc::ServerUnaryReactor* CollectionService::run(grpc::CallbackServerContext& context,
+                                                 CallPool& pool, std::uint64_t bytes, Work work) {
+  auto* const call = new CollectionCall(context, answer_by(context, default_deadline_));
+  const std::shared_ptr<Collection> collection = source_();
+  if (draining_.load(std::memory_order_relaxed)) {
+    end(*call, failed(StatusCode::unavailable, "the compute node is shutting down"), pool);
+  } else if (collection == nullptr) {
+    end(*call, failed(StatusCode::unavailable, "the collection is being opened: try again"), pool);
+  } else if (!pool.submit(bytes, [this, call, collection, &pool, work = std::move(work)] {
+               end(*call, perform(*call, *collection, work), pool);
+             })) {
+    end(*call,
+        refused(ChangeRefusal::queue_full,
+                "as many calls are under way as the compute node takes: try again later"),
+        pool);
+  }
+  return call;
+}
+
+Outcome CollectionService::perform(const CollectionCall& call, Collection& collection,
+                                   const Work& work) const {
+  if (call.cancelled()) return failed(StatusCode::cancelled, "nobody waits for it");
+  if (now_ticks() >= call.answer_by()) {
+    return refused(
+        ChangeRefusal::too_late,
+        "its turn did not come before the deadline: try again later, or allow more time");
+  }
+  try {
+    return work(collection, call);
+  } catch (const Error& error) {
+    return failed(StatusCode::unavailable, error.what());
+  } catch (const std::exception& error) {
+    return failed(StatusCode::internal, error.what());
+  }
+}
+
+void CollectionService::end(CollectionCall& call, const Outcome& outcome, const CallPool& pool) {
+  count(outcome);
+  call.end(outcome, pool.expected_wait());
+}
+
+void CollectionService::count(const Outcome& outcome) {
+  switch (outcome.refusal) {
+    case ChangeRefusal::none:
+      if (!outcome.status.ok()) add(counters_.failed, 1);
+      return;
+    case ChangeRefusal::queue_full:
+      return add(counters_.queue_full, 1);
+    case ChangeRefusal::no_room:
+      return add(counters_.no_room, 1);
+    case ChangeRefusal::too_late:
+      return add(counters_.too_late, 1);
+  }
+}
+
+grpc::ServerUnaryReactor* CollectionService::Insert(grpc::CallbackServerContext* context,
+                                                    const wire::InsertRequest* request,
+                                                    wire::InsertResponse* response) {
+  return run(*context, changes_, request->ByteSizeLong(),
+             [this, request, response](Collection& collection, const CollectionCall& call) {
+               const layout::CollectionManifest& shape = collection.shape();
+               const std::string wrong = check_insert(*request, shape, collection.batch_rows());
+               if (!wrong.empty()) return failed(StatusCode::invalid_argument, wrong);
+               Receipt receipt;
+               const Status status = collection.insert(rows_of(*request, shape), ids_of(*request),
+                                                       change_by(call), receipt);
+               add(counters_.inserted, receipt.done);
+               add(counters_.replaced, receipt.replaced);
+               response->set_done(receipt.done);
+               response->set_replaced(receipt.replaced);
+               response->set_version(receipt.version);
+               return outcome_of(status);
+             });
+}
+
+grpc::ServerUnaryReactor* CollectionService::Delete(grpc::CallbackServerContext* context,
+                                                    const wire::DeleteRequest* request,
+                                                    wire::DeleteResponse* response) {
+  return run(*context, changes_, request->ByteSizeLong(),
+             [this, request, response](Collection& collection, const CollectionCall& call) {
+               const std::string wrong = check_ids(ids_of(*request), layout::changes_per_record(0));
+               if (!wrong.empty()) return failed(StatusCode::invalid_argument, wrong);
+               Receipt receipt;
+               const Status status = collection.erase(ids_of(*request), change_by(call), receipt);
+               add(counters_.deleted, receipt.done);
+               response->set_done(receipt.done);
+               response->set_missing(receipt.missing);
+               response->set_version(receipt.version);
+               return outcome_of(status);
+             });
+}
+
+grpc::ServerUnaryReactor* CollectionService::Get(grpc::CallbackServerContext* context,
+                                                 const wire::GetRequest* request,
+                                                 wire::GetResponse* response) {
+  return run(*context, reads_, request->ByteSizeLong(),
+             [request, response](const Collection& collection, const CollectionCall&) {
+               const std::string wrong = check_ids(ids_of(*request), collection.batch_rows());
+               if (!wrong.empty()) return failed(StatusCode::invalid_argument, wrong);
+               try {
+                 tell_rows(collection.get(ids_of(*request)), *response);
+               } catch (const Error& error) {
+                 return failed(StatusCode::data_loss, error.what());
+               }
+               response->set_type(to_wire(collection.shape().stored_type));
+               response->set_dimension(collection.shape().dimension);
+               return Outcome{};
+             });
+}
+
+/// A call that only waits for what the background does.
+Outcome CollectionService::await(const CollectionCall& call,
+                                 const std::function<bool(const collection::GiveUp&)>& done) const {
+  const auto give_up = [&] {
+    return call.cancelled() || draining_.load(std::memory_order_relaxed) ||
+           now_ticks() >= call.answer_by();
+  };
+  if (done(give_up)) return {};
+  if (draining_.load(std::memory_order_relaxed)) {
+    return failed(StatusCode::unavailable, "the compute node is shutting down");
+  }
+  return failed(StatusCode::deadline_exceeded,
+                "it is not done before the deadline, and goes on: ask again, or allow more time");
+}
+
+grpc::ServerUnaryReactor* CollectionService::Flush(grpc::CallbackServerContext* context,
+                                                   const wire::FlushRequest*,
+                                                   wire::FlushResponse*) {
+  return run(*context, waits_, 0, [this](Collection& collection, const CollectionCall& call) {
+    return await(call, [&](const auto& give_up) { return collection.flush(give_up); });
+  });
+}
+
+grpc::ServerUnaryReactor* CollectionService::Compact(grpc::CallbackServerContext* context,
+                                                     const wire::CompactRequest*,
+                                                     wire::CompactResponse*) {
+  return run(*context, waits_, 0, [this](Collection& collection, const CollectionCall& call) {
+    return await(call, [&](const auto& give_up) { return collection.compact(give_up); });
+  });
+}
+
+grpc::ServerUnaryReactor* CollectionService::Stats(grpc::CallbackServerContext* context,
+                                                   const wire::StatsRequest*,
+                                                   wire::StatsResponse* response) {
+  return run(*context, reads_, 0, [this, response](Collection&, const CollectionCall&) {
+    *response = stats();
+    return Outcome{};
+  });
+}
+
+}  // namespace farvec::compute_node

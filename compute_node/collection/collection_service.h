@@ -1,0 +1,86 @@
+// The gRPC face of a collection: changes, rows by their ids, and what there is.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+
+#include "collection/collection.h"
+#include "compute_node/collection/call_pool.h"
+#include "compute_node/collection/change_options.h"
+#include "compute_node/collection/collection_call.h"
+#include "rpc/collection.grpc.pb.h"
+
+namespace farvec::compute_node {
+
+/// Null while the collection is not open. Any thread.
+using CollectionSource = std::function<std::shared_ptr<collection::Collection>()>;
+
+/// Uses gRPC's callback interface, whose threads only hand calls over: to the threads that change,
+/// to those that read, and to those of calls that wait for the background. Each has a bound.
+class CollectionService final : public collection::v1::Collection::CallbackService {
+ public:
+  CollectionService(CollectionSource source, const ChangeOptions& options,
+                    std::chrono::milliseconds default_deadline);
+
+  /// From now on every call ends with UNAVAILABLE at the door, and so do those that wait
+  /// for the background.
+  void drain() { draining_.store(true, std::memory_order_relaxed); }
+  /// Calls that are not answered.
+  std::uint32_t unanswered() const;
+
+  /// May wait for a change that is being written. Any thread.
+  collection::v1::StatsResponse stats() const;
+
+  grpc::ServerUnaryReactor* Insert(grpc::CallbackServerContext* context,
+                                   const collection::v1::InsertRequest* request,
+                                   collection::v1::InsertResponse* response) override;
+  grpc::ServerUnaryReactor* Delete(grpc::CallbackServerContext* context,
+                                   const collection::v1::DeleteRequest* request,
+                                   collection::v1::DeleteResponse* response) override;
+  grpc::ServerUnaryReactor* Get(grpc::CallbackServerContext* context,
+                                const collection::v1::GetRequest* request,
+                                collection::v1::GetResponse* response) override;
+  grpc::ServerUnaryReactor* Flush(grpc::CallbackServerContext* context,
+                                  const collection::v1::FlushRequest* request,
+                                  collection::v1::FlushResponse* response) override;
+  grpc::ServerUnaryReactor* Compact(grpc::CallbackServerContext* context,
+                                    const collection::v1::CompactRequest* request,
+                                    collection::v1::CompactResponse* response) override;
+  grpc::ServerUnaryReactor* Stats(grpc::CallbackServerContext* context,
+                                  const collection::v1::StatsRequest* request,
+                                  collection::v1::StatsResponse* response) override;
+
+ private:
+  using Work = std::function<Outcome(collection::Collection&, const CollectionCall&)>;
+  struct Counters {
+    // Relaxed: each is a counter on its own.
+    std::atomic<std::uint64_t> inserted{0};
+    std::atomic<std::uint64_t> replaced{0};
+    std::atomic<std::uint64_t> deleted{0};
+    std::atomic<std::uint64_t> queue_full{0};
+    std::atomic<std::uint64_t> no_room{0};
+    std::atomic<std::uint64_t> too_late{0};
+    std::atomic<std::uint64_t> failed{0};
+  };
+
+  grpc::ServerUnaryReactor* run(grpc::CallbackServerContext& context, CallPool& pool,
+                                std::uint64_t bytes, Work work);
+  Outcome await(const CollectionCall& call,
+                const std::function<bool(const collection::GiveUp&)>& done) const;
+  Outcome perform(const CollectionCall& call, collection::Collection& collection,
+                  const Work& work) const;
+  void end(CollectionCall& call, const Outcome& outcome, const CallPool& pool);
+  void count(const Outcome& outcome);
+
+  const CollectionSource source_;
+  const std::chrono::milliseconds default_deadline_;
+  std::atomic<bool> draining_{false};  ///< relaxed: a flag that orders nothing
+  Counters counters_;
+  CallPool changes_;
+  CallPool reads_;
+  CallPool waits_;
+};
+
+}  // namespace farvec::compute_node

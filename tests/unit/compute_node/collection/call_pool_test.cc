@@ -1,0 +1,45 @@
+#include "compute_node/collection/call_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <latch>
+
+namespace farvec::compute_node {
+namespace {
+
+TEST(CallPool, BoundsCallsAndBytesAndRunsWhatItTook) {
+  std::latch gate(1);
+  std::atomic<int> ran{0};
+  const auto call = [&] {
+    gate.wait();
+    ++ran;
+  };
+  {
+    CallPool pool({.threads = 2, .calls = 3, .bytes = 100});
+    EXPECT_TRUE(pool.submit(60, call));
+    EXPECT_FALSE(pool.submit(41, call)) << "too many bytes";
+    EXPECT_TRUE(pool.submit(40, call));
+    EXPECT_TRUE(pool.submit(0, call));
+    EXPECT_FALSE(pool.submit(0, call)) << "too many calls";
+    EXPECT_EQ(pool.calls(), 3u);
+    EXPECT_EQ(pool.bytes(), 100u);
+    gate.count_down();
+  }
+  EXPECT_EQ(ran, 3);
+}
+
+TEST(CallPool, HasRoomAgainBehindACall) {
+  CallPool pool({.threads = 1, .calls = 1, .bytes = 10});
+  std::atomic<int> ran{0};
+  for (int i = 0; i < 50;) {
+    if (pool.submit(10, [&] { ++ran; })) ++i;
+  }
+  while (pool.calls() > 0) {
+  }
+  EXPECT_EQ(ran, 50);
+  EXPECT_EQ(pool.bytes(), 0u);
+}
+
+}  // namespace
+}  // namespace farvec::compute_node
