@@ -6,6 +6,7 @@
 #include "cli/hnsw/hnsw_report.h"
 #include "indexing/order/insertion_order.h"
 #include "indexing/source.h"
+#include "wal/durability_option.h"
 
 namespace farvec::cli {
 namespace {
@@ -15,7 +16,7 @@ ssd_baseline::PageStoreOptions store_options(const ChangingHnswOptions& options)
   store.folder = options.folder;
   store.page_bytes = options.page_bytes;
   store.buffer_bytes = options.buffer_bytes;
-  parse_durability(options.access.durability, store.log);
+  wal::parse_durability(options.access.durability, store.log);
   return store;
 }
 

@@ -13,6 +13,7 @@
 #include "indexing/source.h"
 #include "ssd_baseline/store/checkpoint_file.h"
 #include "ssd_baseline/store/local_store.h"
+#include "wal/durability_option.h"
 
 namespace farvec::cli {
 
@@ -43,11 +44,7 @@ void add_store_options(Command& command, PageAccess& access) {
                   "Bytes of pages kept in memory, as a share of the graph's pages (25%) or as a\n"
                   "size (512MiB)")
       .show_default();
-  command
-      .add_option(
-          "--durability", access.durability,
-          "When a change is acknowledged: commit (it is on the disk), interval:MS (it will\n"
-          "be within so many milliseconds), none (when the command ends)")
+  command.add_option("--durability", access.durability, wal::durability_help("the command ends"))
       .show_default();
 }
 
@@ -56,22 +53,6 @@ std::uint64_t buffer_bytes(const std::string& text, std::uint64_t whole, std::ui
   const double share = parse_percent(text, "--buffer") / 100;
   const auto bytes = static_cast<std::uint64_t>(share * static_cast<double>(whole));
   return std::max<std::uint64_t>(bytes, ssd_baseline::kMinFrames * page_bytes);
-}
-
-void parse_durability(const std::string& text, wal::LogOptions& log) {
-  constexpr std::string_view kInterval = "interval:";
-  if (text == "commit") {
-    log.durability = wal::Durability::commit;
-  } else if (text == "none") {
-    log.durability = wal::Durability::none;
-  } else if (text.starts_with(kInterval)) {
-    log.durability = wal::Durability::interval;
-    const auto ms = parse_number(std::string_view(text).substr(kInterval.size()), "--durability");
-    if (ms == 0) throw Error("--durability interval:0 is no time: use commit");
-    log.interval_us = 1e3 * static_cast<double>(ms);
-  } else {
-    throw Error("--durability: '{}' is none of commit, interval:MS, none", text);
-  }
 }
 
 bool is_hnsw(const std::string& path) {
@@ -91,7 +72,7 @@ std::unique_ptr<PagedHnsw> open_hnsw(const std::string& path, const PageAccess& 
   options.folder = path;
   options.buffer_bytes = buffer_bytes(access.buffer, PageStore::stored_bytes(path),
                                       ssd_baseline::load_checkpoint(path).page_bytes);
-  parse_durability(access.durability, options.log);
+  wal::parse_durability(access.durability, options.log);
   auto hnsw = PagedHnsw::open(options);
   const ssd_baseline::StoreRecovery& recovery = hnsw->store().recovery();
   if (recovery.records > 0 || recovery.torn_bytes > 0) {

@@ -29,8 +29,6 @@ void add_store_options(Command& command, PageAccess& access);
 /// Bytes of "25%" of `whole`, or what a store of such pages needs if that is more; or of a size as
 /// it is. Throws Error naming --buffer.
 std::uint64_t buffer_bytes(const std::string& text, std::uint64_t whole, std::uint32_t page_bytes);
-/// "commit", "interval:MS" or "none". Throws Error naming --durability.
-void parse_durability(const std::string& text, wal::LogOptions& log);
 
 /// Whether `path` is an HNSW graph on pages.
 bool is_hnsw(const std::string& path);

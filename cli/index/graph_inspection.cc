@@ -84,9 +84,10 @@ GraphInspection::GraphInspection(const layout::IndexDirectory& index, layout::De
 
 std::string GraphInspection::build_words() const {
   const layout::BuildParameters& build = manifest().graph().build;
-  return fmt::format("degree {}, list {}, alpha {:g}, passes {}, seed {}, code bits {}",
-                     build.degree, build.list, build.alpha, build.passes, build.seed,
-                     build.code_bits);
+  const std::string words =
+      fmt::format("degree {}, list {}, alpha {:g}, passes {}, seed {}, code bits {}", build.degree,
+                  build.list, build.alpha, build.passes, build.seed, build.code_bits);
+  return build.merges == 0 ? words : fmt::format("{}, merges {}", words, build.merges);
 }
 
 void GraphInspection::print_identity() const {

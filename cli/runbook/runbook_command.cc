@@ -11,6 +11,7 @@
 #include "base/command_line.h"
 #include "base/error.h"
 #include "base/quantity.h"
+#include "cli/collection/changing_collection.h"
 #include "cli/commands.h"
 #include "cli/hnsw/changing_hnsw.h"
 #include "cli/interrupt.h"
@@ -20,6 +21,8 @@
 #include "cli/runbook/runbook_run.h"
 #include "dataset/vector_set.h"
 #include "distance/distance.h"
+#include "rpc/option_rules.h"
+#include "tiers/tier_spec.h"
 
 namespace farvec::cli {
 namespace {
@@ -35,7 +38,9 @@ struct RunbookArguments {
   std::string buffer = "25%";
   std::string vacuum_share = "10%";
   std::uint64_t page_bytes = 8192;
+  std::string kind = "hnsw";
   ChangingHnswOptions hnsw;
+  ChangingCollectionOptions collection;
   std::uint32_t k = 10;
   bool keep = false;
   bool quiet = false;
@@ -113,21 +118,21 @@ nlohmann::ordered_json summary_json(const RunbookArguments& arguments, const Run
           {"host", host_description()}};
 }
 
-/// The folder of the graph, made for the run and removed behind it unless it is to stay.
-class GraphFolder {
+/// The folder of the index, made for the run and removed behind it unless it is to stay.
+class IndexFolder {
  public:
-  GraphFolder(std::string path, bool keep) : path_(std::move(path)), keep_(keep) {
+  IndexFolder(std::string path, bool keep) : path_(std::move(path)), keep_(keep) {
     if (std::filesystem::exists(path_) && !std::filesystem::is_empty(path_)) {
-      throw Error("'{}' is there already: a runbook begins with an empty graph in a new folder",
+      throw Error("'{}' is there already: a runbook begins with an empty index in a new folder",
                   path_);
     }
   }
-  ~GraphFolder() {
+  ~IndexFolder() {
     std::error_code ignored;
     if (!keep_) std::filesystem::remove_all(path_, ignored);
   }
-  GraphFolder(const GraphFolder&) = delete;
-  GraphFolder& operator=(const GraphFolder&) = delete;
+  IndexFolder(const IndexFolder&) = delete;
+  IndexFolder& operator=(const IndexFolder&) = delete;
 
  private:
   const std::string path_;
@@ -149,6 +154,44 @@ ChangingHnswOptions hnsw_options(const RunbookArguments& arguments, const Vector
   return options;
 }
 
+ChangingCollectionOptions collection_options(const RunbookArguments& arguments,
+                                             const VectorView& data) {
+  ChangingCollectionOptions options = arguments.collection;
+  options.folder = arguments.hnsw.folder;
+  options.shape.metric = parse_metric(arguments.metric);
+  options.shape.source_type = data.type;
+  options.shape.dimension = data.dimension;
+  options.durability = arguments.hnsw.access.durability;
+  options.list = arguments.hnsw.list;
+  options.slots = arguments.hnsw.access.slots;
+  options.threads = arguments.hnsw.access.threads;
+  options.k = arguments.k;
+  return options;
+}
+
+std::unique_ptr<ChangingIndex> make_index(const RunbookArguments& arguments, const VectorView& data,
+                                          std::uint64_t most_live) {
+  if (arguments.kind == "hnsw") {
+    return std::make_unique<ChangingHnsw>(hnsw_options(arguments, data, most_live));
+  }
+  return std::make_unique<ChangingCollection>(collection_options(arguments, data));
+}
+
+/// Refuses options that would be ignored.
+void check_options(const Command& command, const RunbookArguments& arguments) {
+  const bool hnsw = arguments.kind == "hnsw";
+  std::vector<rpc::OptionRule> rules;
+  for (const char* option : {"--m", "--ef-construction", "--page-bytes", "--buffer", "--order",
+                             "--vacuum-share", "--search", "--min-complete"}) {
+    rules.push_back({option, hnsw, "--kind hnsw"});
+  }
+  for (const char* option :
+       {"--memtable-rows", "--merge-fanout", "--degree", "--build-list", "--code-bits", "--tier"}) {
+    rules.push_back({option, !hnsw, "--kind collection"});
+  }
+  rpc::refuse_unused(command, rules);
+}
+
 /// What was measured before an interrupt is written all the same.
 std::vector<StepOutcome> run_steps(const Runbook& runbook, const TruthInput& input,
                                    ChangingIndex& index,
@@ -162,7 +205,8 @@ std::vector<StepOutcome> run_steps(const Runbook& runbook, const TruthInput& inp
   }
 }
 
-void run(const RunbookArguments& arguments) {
+void run(const Command& command, const RunbookArguments& arguments) {
+  check_options(command, arguments);
   const Runbook runbook = read_runbook(arguments.runbook, arguments.dataset);
   const dataset::VectorSet data = dataset::load(arguments.data);
   const dataset::VectorSet queries = dataset::load(arguments.queries);
@@ -172,9 +216,9 @@ void run(const RunbookArguments& arguments) {
   }
   const std::uint64_t most_live = check_runbook(runbook, data.count(), arguments.k);
   JsonLines lines(arguments.json);
-  const GraphFolder folder(arguments.hnsw.folder, arguments.keep);
+  const IndexFolder folder(arguments.hnsw.folder, arguments.keep);
   const InterruptGuard watch;
-  ChangingHnsw index(hnsw_options(arguments, data.view(), most_live));
+  const auto index = make_index(arguments, data.view(), most_live);
   const TruthInput input{.data = data.view(),
                          .queries = queries.view(),
                          .metric = parse_metric(arguments.metric),
@@ -186,8 +230,8 @@ void run(const RunbookArguments& arguments) {
     print_step(outcome);
     lines.append(step_json(outcome).dump());
   };
-  const std::vector<StepOutcome> steps = run_steps(runbook, input, index, told, lines);
-  const nlohmann::ordered_json summary = summary_json(arguments, runbook, steps, index);
+  const std::vector<StepOutcome> steps = run_steps(runbook, input, *index, told, lines);
+  const nlohmann::ordered_json summary = summary_json(arguments, runbook, steps, *index);
   lines.append(summary.dump());
   lines.write();
   fmt::print("mean recall@{} {:.4f}; {:.0f} inserts, {:.0f} deletes, {:.0f} searches a second\n",
@@ -225,6 +269,37 @@ void add_graph_options(Command& command, RunbookArguments& a) {
   add_crew_options(command, a.hnsw.access);
 }
 
+void add_collection_options(Command& command, ChangingCollectionOptions& a) {
+  layout::CollectionOptions& options = a.shape.options;
+  command
+      .add_option("--memtable-rows", options.memtable_rows,
+                  "collection: rows that are searched in memory before they become a segment")
+      .range(1u, layout::CollectionOptions::kMostMemtableRows)
+      .show_default();
+  command
+      .add_option("--merge-fanout", options.merge_fanout,
+                  "collection: segments of one size that are merged into one")
+      .range(2u, 64u)
+      .show_default();
+  command.add_option("--degree", options.degree, "collection: most edges per vertex of a segment")
+      .range(1u, 1024u)
+      .show_default();
+  command
+      .add_option("--build-list", options.list,
+                  "collection: L of the searches while a segment is built")
+      .range(1u, 10'000u)
+      .show_default();
+  command
+      .add_option("--code-bits", options.code_bits, "collection: bits per dimension of the codes")
+      .range(1u, 8u)
+      .show_default();
+  command
+      .add_option(
+          "--tier", a.tier,
+          "collection: where the segments' records lie: " + tiers::tier_usage(tiers::TierUse::here))
+      .show_default();
+}
+
 }  // namespace
 
 void register_runbook_command(Command& tool) {
@@ -238,14 +313,20 @@ void register_runbook_command(Command& tool) {
   command.add_option("--data", a.data, "Vectors; rows are ids").required();
   command.add_option("--queries", a.queries, "Searched at every search step").required();
   command.add_option("--metric", a.metric, "l2, ip or cosine").required();
-  command.add_option("--index", a.hnsw.folder, "Folder of the graph that is made").required();
+  command.add_option("--index", a.hnsw.folder, "Folder of the index that is made").required();
+  command
+      .add_option("--kind", a.kind,
+                  "hnsw (a graph on pages of an SSD) or collection (segments on any tier)")
+      .one_of({"hnsw", "collection"})
+      .show_default();
   command.add_option("--k", a.k, "Neighbours wanted").positive().show_default();
   command.add_option(
       "--truth", a.truth,
       "Folder of true neighbours, step<N>.gt<K>; those that are missing are found by\n"
       "comparing with every vector, and kept there");
   add_graph_options(command, a);
-  command.add_flag("--keep", a.keep, "Leave the graph behind");
+  add_collection_options(command, a.collection);
+  command.add_flag("--keep", a.keep, "Leave the index behind");
   command.add_option("--json", a.json, "File for one JSON object per step, and one of all");
   command.footer(
       "Times are of the index alone, without the search for true neighbours. Everything is "
@@ -254,7 +335,7 @@ void register_runbook_command(Command& tool) {
       "Example:\n"
       "  farvec runbook sliding.yaml --data base.fbin --queries query.fbin --metric l2 \\\n"
       "    --index /tmp/run.hnsw --list 100 --truth truth --json run.jsonl");
-  command.callback([arguments] { run(*arguments); });
+  command.callback([arguments, command] { run(command, *arguments); });
 }
 
 }  // namespace farvec::cli

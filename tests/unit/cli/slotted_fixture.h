@@ -19,6 +19,7 @@
 #include "disk/uring_queue.h"
 #include "indexing/slotted_recipe.h"
 #include "layout/region/index_directory.h"
+#include "search/core_loop.h"
 #include "search/disk_records.h"
 #include "search/slotted_core.h"
 #include "search/slotted_disk.h"
@@ -100,6 +101,7 @@ class Queries final : public search::TaskFeed {
     std::uint32_t width = 4;
     std::uint32_t k = 10;
     double patience_us = 60e6;
+    const RowSet* out = nullptr;
   };
   static search::SearchParameters parameters_of(const Shape& shape) {
     const search::GraphChoice choice{.list = shape.list, .width = shape.width};
@@ -115,6 +117,7 @@ class Queries final : public search::TaskFeed {
       search::SearchTask& task = tasks_[q];
       task.query = rows.row(q);
       task.parameters = parameters_of(shape);
+      task.out = shape.out;
       task.ids = &ids_[q * shape.k];
       task.distances = &distances_[q * shape.k];
     }
@@ -138,9 +141,12 @@ class Queries final : public search::TaskFeed {
   }
   const std::vector<NodeId>& ids() const { return ids_; }
   const std::vector<float>& distances() const { return distances_; }
+  std::span<const NodeId> found(std::size_t query) const {
+    return {&ids_[query * shape_.k], tasks_[query].found};
+  }
   /// What the results of a query should be if these were its candidates.
   std::vector<std::pair<float, NodeId>> ranked(std::size_t query) const {
-    const std::span<const NodeId> ids(&ids_[query * shape_.k], tasks_[query].found);
+    const std::span<const NodeId> ids = found(query);
     return rank(rows_.row(query), {ids.begin(), ids.end()});
   }
   /// A vector as near as one of the ten nearest is a hit.
@@ -201,7 +207,10 @@ class SlottedSearchTest : public ::testing::Test {
                                    {.path = path, .searches = options, .load = {.quiet = true}});
     Cores cores;
     for (std::uint32_t c = 0; c < options.cores; ++c) {
-      cores.push_back(disk.make_core(disk::DiskThread::any));
+      cores.push_back(std::make_unique<search::CoreLoop>(
+          search::CoreFibers{disk.slots()}, [&](coroutines::Scheduler& scheduler) {
+            return disk.make_part(disk::DiskThread::any, scheduler);
+          }));
     }
     return cores;
   }

@@ -1,0 +1,98 @@
+#include "cli/collection/changing_collection.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "cli/collection/collection_options.h"
+#include "cli/interrupt.h"
+#include "cli/search/batch_search.h"
+#include "collection/collection_part.h"
+#include "indexing/source.h"
+
+namespace farvec::cli {
+namespace {
+
+/// A step waits so long for segments to be built.
+constexpr double kStepUs = 3600e6;
+/// Between two looks at an interrupt.
+constexpr std::size_t kStepRows = 1024;
+
+collection::CollectionAccess access_of(const ChangingCollectionOptions& options) {
+  collection::CollectionAccess access =
+      write_access({.durability = options.durability, .build_threads = options.threads});
+  access.segments = collection::SegmentAccess::on(options.tier);
+  access.segments.threads = options.threads;
+  access.segments.shape.cores = options.threads;
+  access.segments.shape.slots = options.slots;
+  access.segments.shape.k = options.k;
+  access.segments.shape.list = std::max(options.list, options.k);
+  access.link = true;
+  return access;
+}
+
+void require_ok(const Status& status) {
+  if (!status.ok()) throw Error("{} ({})", status.message(), to_string(status.code()));
+}
+
+}  // namespace
+
+ChangingCollection::ChangingCollection(const ChangingCollectionOptions& options)
+    : options_(options) {
+  collection::Collection::create(options.folder, options.shape);
+  collection_ = std::make_unique<collection::Collection>(options.folder, access_of(options));
+  for (std::uint32_t c = 0; c < options.threads; ++c) {
+    cores_.push_back(
+        collection::make_collection_core([this] { return collection_->view(); }, options.slots));
+  }
+}
+
+void ChangingCollection::insert(const VectorView& rows, std::span<const NodeId> ids) {
+  const std::vector<std::uint64_t> wide(ids.begin(), ids.end());
+  collection_->check(rows, wide);
+  for (std::size_t next = 0; next < rows.count && !interrupted(); next += kStepRows) {
+    VectorView part = rows;
+    part.data = rows.row(next);
+    part.count = std::min(kStepRows, rows.count - next);
+    collection::Receipt receipt;
+    require_ok(collection_->insert(part, std::span(wide).subspan(next, part.count),
+                                   now_ticks() + us_to_ticks(kStepUs), receipt));
+  }
+}
+
+void ChangingCollection::erase(std::span<const NodeId> ids) {
+  const std::vector<std::uint64_t> wide(ids.begin(), ids.end());
+  collection::Receipt receipt;
+  require_ok(collection_->erase(wide, now_ticks() + us_to_ticks(kStepUs), receipt));
+}
+
+void ChangingCollection::search(const VectorView& queries, dataset::GroundTruth& results,
+                                std::vector<float>& latency_us) {
+  const dataset::VectorSet stored =
+      indexing::stored_copy(queries, options_.shape.metric, options_.threads);
+  const BatchParameters batch{.search = searchable(search::SearchParameters::make(
+                                  results.k, search::GraphChoice{.list = options_.list}))};
+  const BatchOutcome outcome = run_batch(cores_, stored.view(), batch, results);
+  latency_us.insert(latency_us.end(), outcome.latency_us.begin(), outcome.latency_us.end());
+}
+
+DiskBytes ChangingCollection::disk_bytes() const {
+  return {.read = 0, .written = collection_->state().written_bytes};
+}
+
+std::uint64_t ChangingCollection::stored_bytes() const {
+  return size_of(*collection_->view()).segment_bytes + collection_->state().log_bytes;
+}
+
+nlohmann::ordered_json ChangingCollection::describe() const {
+  nlohmann::ordered_json json{{"kind", "collection"}};
+  json.update(shape_json(collection_->shape()));
+  json["now"] = state_json(*collection_->view(), collection_->state());
+  json["tier"] = options_.tier;
+  json["search_list"] = options_.list;
+  json["slots"] = options_.slots;
+  json["threads"] = options_.threads;
+  json["durability"] = options_.durability;
+  return json;
+}
+
+}  // namespace farvec::cli

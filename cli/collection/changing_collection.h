@@ -1,0 +1,46 @@
+// A collection, as a runbook changes it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/runbook/changing_index.h"
+#include "collection/collection.h"
+#include "layout/collection/collection_manifest.h"
+#include "search/search_core.h"
+
+namespace farvec::cli {
+
+struct ChangingCollectionOptions {
+  std::string folder;
+  layout::CollectionManifest shape;
+  std::string tier = "dram";  ///< of the segments' records
+  std::string durability = "commit";
+  std::uint32_t list = 40;  ///< of searches
+  std::uint32_t k = 10;
+  std::uint32_t slots = 8;
+  std::uint32_t threads = 1;  ///< that search; segments are built by as many
+};
+
+class ChangingCollection final : public ChangingIndex {
+ public:
+  /// An empty collection in a new folder. Throws Error.
+  explicit ChangingCollection(const ChangingCollectionOptions& options);
+
+  void insert(const VectorView& rows, std::span<const NodeId> ids) override;
+  void erase(std::span<const NodeId> ids) override;
+  void search(const VectorView& queries, dataset::GroundTruth& results,
+              std::vector<float>& latency_us) override;
+  /// Written: what the log and finished segments have taken. Records are read into memory once.
+  DiskBytes disk_bytes() const override;
+  std::uint64_t stored_bytes() const override;
+  nlohmann::ordered_json describe() const override;
+
+ private:
+  const ChangingCollectionOptions options_;
+  std::unique_ptr<collection::Collection> collection_;
+  std::vector<std::unique_ptr<search::SearchCore>> cores_;
+};
+
+}  // namespace farvec::cli

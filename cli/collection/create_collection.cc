@@ -1,0 +1,66 @@
+// farvec collection create: an empty collection.
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+
+#include "base/error.h"
+#include "cli/collection/collection_commands.h"
+#include "cli/collection/collection_options.h"
+#include "dataset/vector_file.h"
+
+namespace farvec::cli {
+namespace {
+
+struct CreateArguments {
+  std::string folder;
+  CollectionShape shape;
+  std::string like;
+  bool json = false;
+};
+
+void create(CreateArguments arguments) {
+  CollectionShape& shape = arguments.shape;
+  const bool said = shape.dimension != 0 && !shape.type.empty();
+  if (arguments.like.empty() && !said) {
+    throw Error("say --type and --dimension, or --like FILE for those of a vector file");
+  }
+  if (!arguments.like.empty()) {
+    const auto file = dataset::open_vectors(arguments.like);
+    shape.dimension = file->info().dimension;
+    shape.type = to_string(file->info().type);
+  }
+  const layout::CollectionManifest manifest = shape_manifest(shape);
+  collection::Collection::create(arguments.folder, manifest);
+  if (arguments.json) {
+    nlohmann::ordered_json json{{"collection", arguments.folder}};
+    json.update(shape_json(manifest));
+    fmt::print("{}\n", json.dump());
+  } else {
+    fmt::print("{}: an empty collection of {} x {}, {}\n", arguments.folder, manifest.dimension,
+               to_string(manifest.source_type), to_string(manifest.metric));
+  }
+}
+
+}  // namespace
+
+void register_collection_create(Command& collection) {
+  auto arguments = std::make_shared<CreateArguments>();
+  CreateArguments& a = *arguments;
+  Command command = collection.add_command("create", "Make an empty collection");
+  command.add_option("--collection", a.folder, "Folder to make").required();
+  Option like =
+      command.add_option("--like", a.like, "Vector file whose type and dimension it takes");
+  command.add_option("--type", a.shape.type, "Of the vectors: f32, f16, u8 or i8").excludes(like);
+  command.add_option("--dimension", a.shape.dimension, "Of the vectors")
+      .range(1u, kMaxDimension)
+      .excludes(like);
+  add_shape_options(command, a.shape);
+  command.add_flag("--json", a.json, "Report as one JSON object");
+  command.footer(
+      "Example:\n  farvec collection create --collection set --metric cosine --type f32 \\\n"
+      "    --dimension 384");
+  command.callback([arguments] { create(*arguments); });
+}
+
+}  // namespace farvec::cli

@@ -1,0 +1,109 @@
+// farvec collection follow: what a reader sees while another process changes a collection.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "base/clock.h"
+#include "cli/collection/collection_commands.h"
+#include "cli/collection/collection_options.h"
+#include "cli/interrupt.h"
+#include "cli/report/table.h"
+#include "collection/collection_follower.h"
+
+namespace farvec::cli {
+namespace {
+
+struct FollowArguments {
+  std::string folder;
+  double every_s = 1;
+  double seconds = 0;
+  double poll_ms = 2;
+  bool json = false;
+};
+
+constexpr std::array<Column, 7> kFollowColumns{{{"version", 14},
+                                                {"vectors", 12},
+                                                {"fresh", 10},
+                                                {"segments", 10},
+                                                {"out", 10},
+                                                {"stale ms", 10},
+                                                {"switches", 10}}};
+
+void print_sight(const collection::View& view, const collection::FollowState& state) {
+  const collection::ViewSize size = size_of(view);
+  print_row(kFollowColumns,
+            {std::to_string(view.version), std::to_string(size.live), std::to_string(size.fresh),
+             std::to_string(view.segments.size()), std::to_string(size.out),
+             fmt::format("{:.1f}", state.stale_us / 1e3), std::to_string(state.switches)});
+  if (!state.failure.empty()) fmt::print(stderr, "does not follow: {}\n", state.failure);
+}
+
+nlohmann::ordered_json sight_json(const collection::View& view,
+                                  const collection::FollowState& state) {
+  nlohmann::ordered_json json = view_json(view);
+  json["stale_ms"] = state.stale_us / 1e3;
+  json["switches"] = state.switches;
+  json["failures"] = state.failures;
+  if (!state.failure.empty()) json["failure"] = state.failure;
+  return json;
+}
+
+/// False when somebody wants it to end.
+bool wait_until(Ticks time) {
+  constexpr auto kLook = std::chrono::milliseconds(5);
+  while (now_ticks() < time && !interrupted()) std::this_thread::sleep_for(kLook);
+  return !interrupted();
+}
+
+void follow(const FollowArguments& arguments) {
+  const InterruptGuard guard;
+  const collection::CollectionFollower follower(
+      arguments.folder, collection::SegmentAccess::on("dram"),
+      {.poll_us = arguments.poll_ms * 1e3, .records = collection::Reading::Records::leave});
+  const Ticks begin = now_ticks();
+  const Ticks every = us_to_ticks(arguments.every_s * 1e6);
+  const Ticks span = us_to_ticks(arguments.seconds * 1e6);
+  if (!arguments.json) print_header(kFollowColumns);
+  for (Ticks due = begin; span == 0 || due <= begin + span; due += every) {
+    if (!wait_until(due)) return;
+    const collection::ViewPointer view = follower.view();
+    if (arguments.json) {
+      fmt::print("{}\n", sight_json(*view, follower.state()).dump());
+    } else {
+      print_sight(*view, follower.state());
+    }
+    std::fflush(stdout);
+  }
+}
+
+}  // namespace
+
+void register_collection_follow(Command& collection) {
+  auto arguments = std::make_shared<FollowArguments>();
+  Command command = collection.add_command(
+      "follow", "Watch a collection, as a reader sees it, while another process changes it");
+  command.add_option("--collection", arguments->folder, "Folder of the collection").required();
+  command.add_option("--every", arguments->every_s, "Seconds from one line to the next")
+      .range(0.01, 3600.0)
+      .show_default();
+  command.add_option("--seconds", arguments->seconds, "End after so many; 0: with Ctrl-C")
+      .range(0.0, 1e9)
+      .show_default();
+  command.add_option("--poll-ms", arguments->poll_ms, "From one look at the log to the next")
+      .range(0.1, 10e3)
+      .show_default();
+  command.add_flag("--json", arguments->json, "A JSON object for each line");
+  command.footer(
+      "stale ms: all that was in the log so long ago is in what is seen. Segments are opened "
+      "beside\n"
+      "those that are there before; switches counts how often. Example:\n"
+      "  farvec collection follow --collection set --every 0.5");
+  command.callback([arguments] { follow(*arguments); });
+}
+
+}  // namespace farvec::cli

@@ -1,0 +1,206 @@
+// farvec collection search: the nearest live vectors of every query.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/parallel.h"
+#include "cli/collection/collection_commands.h"
+#include "cli/collection/collection_options.h"
+#include "cli/report/machine.h"
+#include "cli/report/measurement.h"
+#include "cli/report/statistics.h"
+#include "cli/report/table.h"
+#include "cli/search/batch_search.h"
+#include "collection/collection_part.h"
+#include "collection/collection_reader.h"
+#include "dataset/groundtruth.h"
+#include "dataset/recall.h"
+#include "dataset/vector_set.h"
+#include "indexing/source.h"
+#include "tiers/tier_spec.h"
+
+namespace farvec::cli {
+namespace {
+
+using collection::CollectionReader;
+
+struct SearchArguments {
+  std::string folder;
+  std::string queries;
+  std::string groundtruth;
+  std::string lists = "64";
+  std::string tier = "dram";
+  std::string json;
+  std::uint32_t k = 10;
+  std::uint32_t width = 1;
+  std::uint32_t slots = 16;
+  std::uint32_t threads = 1;
+  std::uint32_t passes = 1;
+};
+
+constexpr std::array<Column, 8> kSearchColumns{{{"list", 6},
+                                                {"recall", 8},
+                                                {"QPS", 10},
+                                                {"p50 us", 9},
+                                                {"p99 us", 9},
+                                                {"reads", 8},
+                                                {"distances", 10},
+                                                {"KB", 8}}};
+
+/// Queries in stored form, and what they are searched in.
+class Measurement {
+ public:
+  Measurement(const SearchArguments& arguments, const CollectionReader& reader)
+      : arguments_(arguments), reader_(reader), queries_(load(arguments, reader.shape())) {
+    if (!arguments.groundtruth.empty()) truth_ = dataset::read_groundtruth(arguments.groundtruth);
+    for (std::uint32_t c = 0; c < arguments.threads; ++c) {
+      cores_.push_back(
+          collection::make_collection_core([&reader] { return reader.view(); }, arguments.slots));
+    }
+  }
+
+  nlohmann::ordered_json measure(std::uint32_t list) {
+    const BatchParameters batch{
+        .search = searchable(search::SearchParameters::make(
+            arguments_.k, search::GraphChoice{.list = list, .width = arguments_.width}))};
+    std::vector<double> rates;
+    BatchOutcome outcome;
+    dataset::GroundTruth found;
+    for (std::uint32_t pass = 0; pass < arguments_.passes; ++pass) {
+      outcome = run_batch(cores_, queries_.view(), batch, found);
+      rates.push_back(static_cast<double>(queries_.count()) / outcome.seconds);
+    }
+    return row(list, rates, outcome, found);
+  }
+
+ private:
+  static dataset::VectorSet load(const SearchArguments& arguments,
+                                 const layout::CollectionManifest& shape) {
+    const dataset::VectorSet queries = dataset::load(arguments.queries);
+    if (queries.type() != shape.source_type || queries.dimension() != shape.dimension) {
+      throw Error("'{}' has vectors of {} x {}, the collection {} x {}", arguments.queries,
+                  queries.dimension(), to_string(queries.type()), shape.dimension,
+                  to_string(shape.source_type));
+    }
+    return indexing::stored_copy(queries.view(), shape.metric, arguments.threads);
+  }
+
+  nlohmann::ordered_json row(std::uint32_t list, const std::vector<double>& rates,
+                             BatchOutcome& outcome, const dataset::GroundTruth& found) const {
+    const Summary summary(rates);
+    const auto queries = static_cast<double>(queries_.count());
+    const auto& totals = outcome.totals;
+    nlohmann::ordered_json row{
+        {"tier", arguments_.tier},
+        {"k", arguments_.k},
+        {"list", list},
+        {"width", arguments_.width},
+        {"slots", arguments_.slots},
+        {"threads", arguments_.threads},
+        {"qps", summary.median},
+        {"qps_least", summary.least},
+        {"qps_most", summary.most},
+        {"p50_us", percentile(outcome.latency_us, 0.5)},
+        {"p99_us", percentile(outcome.latency_us, 0.99)},
+        {"hops_per_query", static_cast<double>(totals.hops) / queries},
+        {"reads_per_query", static_cast<double>(totals.reads) / queries},
+        {"distances_per_query", static_cast<double>(totals.distances) / queries},
+        {"bytes_per_query", static_cast<double>(totals.bytes) / queries}};
+    if (truth_.queries > 0) {
+      const bool exact = reader_.shape().metric != Metric::cosine;
+      row["recall"] = dataset::recall_at_k(
+          {found.ids.data(), exact ? found.distances.data() : nullptr, found.queries, found.k},
+          truth_, found.k);
+    }
+    return row;
+  }
+
+  const SearchArguments& arguments_;
+  const CollectionReader& reader_;
+  const dataset::VectorSet queries_;
+  dataset::GroundTruth truth_;
+  std::vector<std::unique_ptr<search::SearchCore>> cores_;
+};
+
+void print(const nlohmann::ordered_json& row) {
+  const auto number = [&](const char* name, int digits) {
+    return fmt::format("{:.{}f}", row.at(name).get<double>(), digits);
+  };
+  print_row(kSearchColumns, {std::to_string(row.at("list").get<std::uint32_t>()),
+                             row.contains("recall") ? number("recall", 4) : "-", number("qps", 0),
+                             number("p50_us", 0), number("p99_us", 0), number("reads_per_query", 1),
+                             number("distances_per_query", 1),
+                             fmt::format("{:.1f}", row.at("bytes_per_query").get<double>() / 1e3)});
+}
+
+void search(const SearchArguments& arguments) {
+  const std::vector<std::uint32_t> lists = split_numbers(arguments.lists, "--list", arguments.k);
+  JsonLines lines(arguments.json);
+  collection::SegmentAccess access = collection::SegmentAccess::on(arguments.tier);
+  access.shape.cores = arguments.threads;
+  access.shape.slots = arguments.slots;
+  access.shape.k = arguments.k;
+  access.shape.list = *std::max_element(lists.begin(), lists.end());
+  access.shape.width = arguments.width;
+  CollectionReader reader(arguments.folder, access);
+  tell_recovery(reader.recovery(), false);
+  reader.link(0);
+  Measurement measurement(arguments, reader);
+  const auto view = view_json(*reader.view());
+  fmt::print("{} vectors, {} of them fresh, in {} segments; {}\n",
+             view.at("vectors").get<std::uint64_t>(),
+             view.at("memtable_vectors").get<std::uint64_t>(),
+             view.at("segments").get<std::uint64_t>(), host_description());
+  print_header(kSearchColumns);
+  for (const std::uint32_t list : lists) {
+    nlohmann::ordered_json row = measurement.measure(list);
+    print(row);
+    row["collection"] = view;
+    row["host"] = host_description();
+    lines.append(row.dump());
+  }
+  lines.write();
+}
+
+}  // namespace
+
+void register_collection_search(Command& collection) {
+  auto arguments = std::make_shared<SearchArguments>();
+  SearchArguments& a = *arguments;
+  Command command = collection.add_command("search", "Find the nearest vectors of every query");
+  command.add_option("--collection", a.folder, "Folder of the collection").required();
+  command.add_option("--queries", a.queries, "Vector file").required();
+  command.add_option("--groundtruth", a.groundtruth,
+                     "True neighbours by their ids, for recall (.ibin, .gt100)");
+  command.add_option("--k", a.k, "Neighbours wanted").positive().show_default();
+  command.add_option("--list", a.lists, "L: candidates kept, one or several: 20,40,80")
+      .show_default();
+  command.add_option("--width", a.width, "W: records fetched per hop")
+      .range(1u, 64u)
+      .show_default();
+  command
+      .add_option("--tier", a.tier, "Where records lie: " + tiers::tier_usage(tiers::TierUse::here))
+      .show_default();
+  command.add_option("--slots", a.slots, "Searches in flight on each thread")
+      .range(1u, 64u)
+      .show_default();
+  command.add_option("--threads", a.threads, "Threads that search").range(1u, 1024u).show_default();
+  command.add_option("--passes", a.passes, "Times that all queries are searched; the median counts")
+      .range(1u, 1000u)
+      .show_default();
+  command.add_option("--json", a.json, "File for a JSON object per row");
+  command.footer(
+      "Searches the collection as its files have it when the command begins, also beside a "
+      "process\n"
+      "that changes it.\n"
+      "Example:\n  farvec collection search --collection set --queries query.fbin \\\n"
+      "    --groundtruth gt.ibin --list 20,40,80 --tier emulated:rdma");
+  command.callback([arguments] { search(*arguments); });
+}
+
+}  // namespace farvec::cli

@@ -1,0 +1,135 @@
+// farvec collection inspect and verify: what a collection holds, and whether its bytes are sound.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/progress.h"
+#include "cli/collection/collection_commands.h"
+#include "cli/collection/collection_options.h"
+#include "cli/report/table.h"
+#include "collection/collection_reader.h"
+
+namespace farvec::cli {
+namespace {
+
+using collection::CollectionReader;
+using collection::View;
+
+struct ViewArguments {
+  std::string folder;
+  bool quiet = false;
+  bool json = false;
+};
+
+/// Without the records of its segments.
+CollectionReader open_without_records(const ViewArguments& arguments) {
+  return CollectionReader(arguments.folder, collection::SegmentAccess::on("dram"),
+                          {.records = collection::Reading::Records::leave});
+}
+
+nlohmann::ordered_json segment_json(const View::Bulk& bulk) {
+  return {{"segment", bulk.segment->number()},
+          {"rows", bulk.segment->rows()},
+          {"out", bulk.out->count()},
+          {"layout", bulk.segment->directory().manifest().layout_name()},
+          {"bytes", bulk.segment->file_bytes()}};
+}
+
+void print_segments(const View& view) {
+  constexpr std::array<Column, 4> kSegmentColumns{
+      {{"segment", 12}, {"rows", 12}, {"out", 12}, {"bytes", 16}}};
+  print_header(kSegmentColumns);
+  for (const View::Bulk& bulk : view.segments) {
+    print_row(kSegmentColumns,
+              {std::to_string(bulk.segment->number()), std::to_string(bulk.segment->rows()),
+               std::to_string(bulk.out->count()), std::to_string(bulk.segment->file_bytes())});
+  }
+}
+
+void inspect(const ViewArguments& arguments) {
+  const CollectionReader reader = open_without_records(arguments);
+  const View& view = *reader.view();
+  nlohmann::ordered_json facts{{"collection", arguments.folder}};
+  facts.update(shape_json(reader.shape()));
+  facts.update(view_json(view));
+  facts["log"] = recovery_json(reader.recovery());
+  if (arguments.json) {
+    for (const View::Bulk& bulk : view.segments) facts["parts"].push_back(segment_json(bulk));
+    fmt::print("{}\n", facts.dump());
+    return;
+  }
+  for (const auto& [name, value] : facts.items()) fmt::print("{:<18} {}\n", name, value.dump());
+  if (!view.segments.empty()) print_segments(view);
+}
+
+/// Every live id of the view. Throws Error when one comes twice.
+std::uint64_t check_ids(const View& view) {
+  std::vector<std::uint64_t> ids;
+  for (const View::Fresh& fresh : view.memtables) {
+    for (NodeId row = 0; row < fresh.count; ++row) {
+      if (!fresh.out->contains(row)) ids.push_back(fresh.memtable->id(row));
+    }
+  }
+  for (const View::Bulk& bulk : view.segments) {
+    for (NodeId row = 0; row < bulk.segment->rows(); ++row) {
+      if (!bulk.out->contains(row)) ids.push_back(bulk.segment->id(row));
+    }
+  }
+  std::sort(ids.begin(), ids.end());
+  const auto twice = std::adjacent_find(ids.begin(), ids.end());
+  if (twice != ids.end()) throw Error("id {} is live twice: the collection is damaged", *twice);
+  return ids.size();
+}
+
+void verify(const ViewArguments& arguments) {
+  const CollectionReader reader = open_without_records(arguments);
+  const View& view = *reader.view();
+  {
+    Progress progress("segments", view.segments.size(), arguments.quiet);
+    for (const View::Bulk& bulk : view.segments) {
+      bulk.segment->directory().verify({.quiet = true});
+      progress.advance(1);
+    }
+  }
+  const std::uint64_t live = check_ids(view);
+  if (arguments.json) {
+    nlohmann::ordered_json facts{{"collection", arguments.folder}, {"sound", true}};
+    facts.update(view_json(view));
+    facts["log"] = recovery_json(reader.recovery());
+    fmt::print("{}\n", facts.dump());
+  } else {
+    fmt::print("{}: {} vectors in {} segments and {} changes of the log, all sound\n",
+               arguments.folder, live, view.segments.size(), reader.recovery().changes);
+  }
+}
+
+void add_common(Command& command, ViewArguments& a) {
+  command.add_option("--collection", a.folder, "Folder of the collection").required();
+  command.add_flag("--json", a.json, "Report as one JSON object");
+}
+
+}  // namespace
+
+void register_collection_inspect(Command& collection) {
+  auto arguments = std::make_shared<ViewArguments>();
+  Command command = collection.add_command("inspect", "Say what a collection holds");
+  add_common(command, *arguments);
+  command.footer("Example:\n  farvec collection inspect --collection set");
+  command.callback([arguments] { inspect(*arguments); });
+}
+
+void register_collection_verify(Command& collection) {
+  auto arguments = std::make_shared<ViewArguments>();
+  Command command = collection.add_command(
+      "verify", "Read everything, compare every checksum, look for ids that are there twice");
+  add_common(command, *arguments);
+  command.add_flag("--quiet", arguments->quiet, "No progress");
+  command.footer("Example:\n  farvec collection verify --collection set");
+  command.callback([arguments] { verify(*arguments); });
+}
+
+}  // namespace farvec::cli
