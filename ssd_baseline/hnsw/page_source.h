@@ -15,6 +15,7 @@
 #include "layout/hnsw/hnsw_vertex.h"
 #include "ssd_baseline/hnsw/hnsw_search_types.h"
 #include "ssd_baseline/hnsw/paged_hnsw.h"
+#include "ssd_baseline/store/page_batch.h"
 
 namespace farvec::ssd_baseline {
 

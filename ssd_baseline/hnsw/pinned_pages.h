@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "ssd_baseline/hnsw/hnsw_search_types.h"
-#include "ssd_baseline/store/page_fetcher.h"
+#include "ssd_baseline/store/page_batch.h"
 
 namespace farvec::ssd_baseline {
 

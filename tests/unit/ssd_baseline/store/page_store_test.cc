@@ -4,6 +4,7 @@
 #include <set>
 #include <thread>
 
+#include "ssd_baseline/store/page_batch.h"
 #include "tests/unit/ssd_baseline/store/store_fixture.h"
 
 namespace farvec::ssd_baseline {
