@@ -15,7 +15,7 @@ BUILD_THREADS = os.cpu_count()
 class Peer:
     efforts = range(10, 2001)
     settings = [{}]
-    label = ""
+    label = ""  # {list} stands for the list of a graph's search while it is built
 
     def __init__(self, workload, folder):
         self.workload = workload
@@ -30,6 +30,10 @@ class Peer:
         return str(self.folder / "index")
 
     @property
+    def build_list(self):
+        return self.workload.build_list
+
+    @property
     def queries(self):
         return self.workload.queries
 
@@ -39,7 +43,7 @@ class Peer:
 
 
 class Hnswlib(Peer):
-    label = "hnswlib (M=16, ef_construction=200)"
+    label = "hnswlib (M=16, ef_construction={list})"
 
     def new_index(self):
         import hnswlib
@@ -48,7 +52,7 @@ class Hnswlib(Peer):
 
     def build(self):
         index = self.new_index()
-        index.init_index(max_elements=self.workload.rows, M=16, ef_construction=200,
+        index.init_index(max_elements=self.workload.rows, M=16, ef_construction=self.build_list,
                          random_seed=1)
         index.add_items(self.workload.base, num_threads=BUILD_THREADS)
         index.save_index(self.path)
@@ -114,12 +118,12 @@ class FaissIvf(Faiss):
 
 
 class Usearch(Peer):
-    label = "usearch (f32, connectivity 16, expansion_add 200)"
+    label = "usearch (f32, connectivity 16, expansion_add {list})"
 
     def new_index(self):
         from usearch.index import Index
         return Index(ndim=self.dimension, metric="l2sq" if self.workload.metric == "l2" else "ip",
-                     dtype="f32", connectivity=16, expansion_add=200)
+                     dtype="f32", connectivity=16, expansion_add=self.build_list)
 
     def build(self):
         index = self.new_index()
@@ -136,7 +140,7 @@ class Usearch(Peer):
 
 
 class Svs(Peer):
-    label = "scalable-vs (Vamana R=32, L=200, LVQ8)"
+    label = "scalable-vs (Vamana R=32, L={list}, LVQ8)"
 
     def parts(self):
         return [str(self.folder / part) for part in ("config", "graph", "data")]
@@ -149,7 +153,7 @@ class Svs(Peer):
         import svs
         return svs.VamanaBuildParameters(
             alpha=1.2 if self.workload.metric == "l2" else 0.95, graph_max_degree=32,
-            window_size=200)
+            window_size=self.build_list)
 
     def build(self):
         import svs
@@ -175,7 +179,7 @@ class Svs(Peer):
 class SvsRaw(Svs):
     """The data's own element type: what SVS offers where LVQ is refused (it wants an Intel CPU)."""
 
-    label = "scalable-vs (Vamana R=32, L=200, data's own type)"
+    label = "scalable-vs (Vamana R=32, L={list}, data's own type)"
 
     @property
     def queries(self):
@@ -197,13 +201,13 @@ class SvsRaw(Svs):
 
 
 class SymphonyQg(Peer):
-    label = "rabitqlib SymphonyQG (degree 32, ef_construction=200)"
+    label = "rabitqlib SymphonyQG (degree 32, ef_construction={list})"
 
     def build(self):
         from rabitqlib import SymqgIndex
         # Normalised vectors by l2: the same order, and far better graphs than by inner product.
         index = SymqgIndex(self.dimension, 32, "ip" if self.workload.metric == "ip" else "l2")
-        index.build(self.workload.base, 200, BUILD_THREADS)
+        index.build(self.workload.base, self.build_list, BUILD_THREADS)
         index.save(self.path)
 
     def load(self):

@@ -51,7 +51,7 @@ class ScaNN(Peer):
 class Glass(Peer):
     """f32: the searchers of FP16, BF16, SQ8, SQ8U and SQ4U of wheel 2.1.0 found nothing (EPYC)."""
 
-    label = "pyglass (HNSW, R=32, L=200, f32)"
+    label = "pyglass (HNSW, R=32, L={list}, f32)"
 
     def metric(self):
         return "L2" if self.workload.metric == "l2" else "IP"
@@ -59,7 +59,7 @@ class Glass(Peer):
     def build(self):
         import glass
         glass.set_num_threads(BUILD_THREADS)
-        index = glass.Index("HNSW", self.metric(), "FP32", R=32, L=200)
+        index = glass.Index("HNSW", self.metric(), "FP32", R=32, L=self.build_list)
         index.build(self.workload.base).save(self.path)
         # The searcher has the rows too: counted as bytes, and read from here.
         np.save(self.folder / "rows.npy", self.workload.base)
@@ -80,7 +80,7 @@ class Glass(Peer):
 
 
 class Vsag(Peer):
-    label = "VSAG (HGraph, degree 32, ef_construction=200, sq8 and f32)"
+    label = "VSAG (HGraph, degree 32, ef_construction={list}, sq8 and f32)"
 
     def new_index(self):
         import pyvsag
@@ -90,7 +90,7 @@ class Vsag(Peer):
             "dim": self.dimension,
             "index_param": {"base_quantization_type": "sq8", "use_reorder": True,
                             "precise_quantization_type": "fp32", "max_degree": 32,
-                            "ef_construction": 200, "build_thread_count": BUILD_THREADS}}))
+                            "ef_construction": self.build_list, "build_thread_count": BUILD_THREADS}}))
 
     def build(self):
         index = self.new_index()
@@ -114,7 +114,7 @@ class Vsag(Peer):
 class AlayaLite(Peer):
     """f32: in a trial sq8 was slower; the wheel says that its RaBitQ runs without AVX-512."""
 
-    label = "AlayaLite (HNSW, 32 neighbours, ef_construction=200, f32)"
+    label = "AlayaLite (HNSW, 32 neighbours, ef_construction={list}, f32)"
 
     def build(self):
         from alayalite import Index
@@ -123,7 +123,7 @@ class AlayaLite(Peer):
             index_type="hnsw", data_type=np.float32, id_type=np.uint32, quantization_type="none",
             metric="l2" if self.workload.metric == "l2" else "ip",
             capacity=self.workload.rows, max_nbrs=32))
-        index.fit(self.workload.base, ef_construction=200, num_threads=BUILD_THREADS)
+        index.fit(self.workload.base, ef_construction=self.build_list, num_threads=BUILD_THREADS)
         save_schema(os.path.join(self.path, "schema.json"), index.save(self.path))
 
     def load(self):

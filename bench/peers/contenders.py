@@ -15,6 +15,8 @@ import worker
 SWEEP_TIMEOUT_S = 1800
 # A rate is of at least this long a run; short query sets are searched again.
 LEAST_SECONDS = 0.5
+# Recall that twice the effort has to gain for the search to go on.
+LEAST_GAIN = 0.0002
 # Choosing only has to rank farvec's combinations.
 CHOOSING_MS = 100
 
@@ -51,21 +53,22 @@ class PeerContender:
                                   "latency": latency})
         return Point(answer["recall"], answer["qps"], parameters, answer.get("p99_us"))
 
-    def reaches(self, position, setting, target):
-        return self.run(0, {"effort": self.efforts[position], **setting}).recall >= target
+    def recall(self, position, setting):
+        return self.run(0, {"effort": self.efforts[position], **setting}).recall
 
     def least_effort(self, setting, target):
         """The least effort that reaches the target on the first half: by doubling, then bisection,
-        so that no effort far beyond the needed one is ever run."""
+        so that no effort far beyond the needed one is ever run. None where even twice the effort
+        finds nothing more."""
         last = len(self.efforts) - 1
-        low, high = 0, 0
-        while not self.reaches(high, setting, target):
-            if high == last:
+        low, high, before = 0, 0, -1.0
+        while (recall := self.recall(high, setting)) < target:
+            if high == last or recall < before + LEAST_GAIN:
                 return None
-            low, high = high + 1, min(last, 2 * high + 10)
+            low, high, before = high + 1, min(last, 2 * high + 10), recall
         while low < high:
             middle = (low + high) // 2
-            if self.reaches(middle, setting, target):
+            if self.recall(middle, setting) >= target:
                 high = middle
             else:
                 low = middle + 1

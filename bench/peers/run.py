@@ -32,6 +32,8 @@ PACKAGES = {"hnswlib": "hnswlib", "faiss-hnsw": "faiss-cpu", "faiss-ivf": "faiss
             "usearch": "usearch", "svs": "scalable-vs", "svs-raw": "scalable-vs",
             "symphonyqg": "rabitqlib>=0.7", "scann": "scann", "pyglass": "pyglass-portable",
             "vsag": "pyvsag", "alayalite": "alayalite"}
+DEFAULT_BUILD_LIST = 200
+BUILD_TIMEOUT_S = 4 * 3600
 # What searches from disk; diskannpy wants an older numpy, so these have an environment of their own.
 DISK_PACKAGES = {"diskann": "diskannpy", "faiss-ondisk": "faiss-cpu<1.9"}
 
@@ -50,6 +52,9 @@ def parse_arguments():
                         "; or, with --memory-budget, one of " + ", ".join(DISK_PACKAGES))
     parser.add_argument("--memory-budget", type=int, default=0,
                         help="bytes that a peer which searches from disk may keep of its index")
+    parser.add_argument("--build-list", type=int, default=DEFAULT_BUILD_LIST,
+                        help="list of the searches that build a peer's graph (ef_construction, L, "
+                        "window): %(default)s")
     parser.add_argument("--tiers", default="dram,emulated:rdma", help="farvec's tiers")
     parser.add_argument("--instructions", default="auto", help="farvec's, as FARVEC_ISA has them, "
                         "each measured: auto,avx2")
@@ -108,16 +113,27 @@ def enter_environment(arguments):
     os.execv(python, [python, "-B", __file__, *sys.argv[1:]])
 
 
+def uses_build_list(workload, name):
+    """Whether what is built depends on a list other than the default."""
+    return workload.build_list != DEFAULT_BUILD_LIST and "{list}" in peer_classes()[name].label
+
+
 def cache_folder(workload, name):
     budget = f"-{workload.memory_bytes}" if workload.memory_bytes else ""
-    return CACHE / f"{workload.name}-{workload.metric}-{workload.rows}" / (name + budget)
+    build_list = f"-list{workload.build_list}" if uses_build_list(workload, name) else ""
+    return (CACHE / f"{workload.name}-{workload.metric}-{workload.rows}" /
+            (name + build_list + budget))
 
 
-def new_peer(workload, name, folder):
+def peer_classes():
     import adapters
     import coded_adapters
     import disk_adapters
-    return {**adapters.PEERS, **coded_adapters.PEERS, **disk_adapters.PEERS}[name](workload, folder)
+    return {**adapters.PEERS, **coded_adapters.PEERS, **disk_adapters.PEERS}
+
+
+def new_peer(workload, name, folder):
+    return peer_classes()[name](workload, folder)
 
 
 def build(workload, name):
@@ -146,7 +162,7 @@ def ensure_built(workload, failures):
         if (cache_folder(workload, name) / "build.json").exists():
             continue
         print(f"building {name} ...", file=sys.stderr, flush=True)
-        done = subprocess.run(again("--build", name), timeout=7200, check=False, text=True,
+        done = subprocess.run(again("--build", name), timeout=BUILD_TIMEOUT_S, check=False, text=True,
                               stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
                               env=dict(os.environ, OMP_NUM_THREADS=str(os.cpu_count())))
         if done.returncode != 0:
@@ -249,6 +265,7 @@ def main():
     from vectors import Workload
     workload = Workload.load(arguments.data, arguments.queries, arguments.groundtruth,
                              arguments.metric)
+    workload.build_list = arguments.build_list
     workload.memory_bytes = arguments.memory_budget
     if arguments.build:
         build(workload, arguments.build)

@@ -41,6 +41,7 @@ class Workload:
     queries: np.ndarray
     raw_queries: np.ndarray
     neighbours: np.ndarray
+    build_list: int = 200  # of searches that build a graph: ef_construction, L, window
     memory_bytes: int = 0  # budget of peers that search from disk
 
     @staticmethod

@@ -87,7 +87,7 @@ def serve(peer, package, workload, k):
         peer.load()
         bench = Bench(peer, workload, k)
         efforts = peer.efforts
-        answer({"label": peer.label, "version": version_of(package), "settings": peer.settings,
+        answer({"label": peer.label.replace("{list}", str(workload.build_list)), "version": version_of(package), "settings": peer.settings,
                 "efforts": [efforts.start, efforts.stop]})
         for line in sys.stdin:
             answer(bench.run(json.loads(line)))
