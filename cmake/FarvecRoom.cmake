@@ -19,7 +19,7 @@ endfunction()
 # Rooms that a search runs through. GCC inlines less in a large file: compiled folder by folder they
 # searched 4% (DRAM) and 8% (modelled RDMA) slower, so an optimised build has their files alone.
 set(FARVEC_HOT_ROOMS base distance quantization layout coroutines disk transport graph cluster
-                     ssd_baseline search)
+                     ssd_baseline search collection)
 
 # farvec_room(NAME DEPENDS ...): one library target from all sources below the current folder.
 # A room without sources is an interface target. What lies in `exclude` folders is not taken.

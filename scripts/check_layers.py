@@ -33,9 +33,12 @@ MAY_INCLUDE = {
                  "ssd_baseline"},
     "search": {"base", "dataset", "distance", "quantization", "layout", "coroutines", "disk",
                "transport", "graph", "cluster", "ssd_baseline"},
-    "tiers": {"base", "layout", "disk", "device", "transport", "rpc", "ssd_baseline", "search"},
-    "compute_node": {"base", "dataset", "distance", "quantization", "layout", "disk", "transport", "rpc",
-                     "graph", "ssd_baseline", "search", "tiers"},
+    "tiers": {"base", "layout", "coroutines", "disk", "device", "transport", "rpc", "ssd_baseline",
+              "search"},
+    "collection": {"base", "dataset", "distance", "quantization", "layout", "wal", "coroutines", "graph",
+                   "indexing", "search", "tiers"},
+    "compute_node": {"base", "dataset", "distance", "quantization", "layout", "disk", "wal", "transport",
+                     "rpc", "graph", "ssd_baseline", "search", "tiers", "collection"},
 }
 # These may include every room, and no room may include them.
 FREE = {"cli", "tests", "bench"}

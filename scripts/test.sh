@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Builds and tests everything: the one command before a commit, and what CI runs.
-#   scripts/test.sh            lint, release tests, sanitizers for the rooms named below and for one
-#                              group of the others, whose turn it is by the commit, short fuzzing
+#   scripts/test.sh            lint, release tests, and by the commit either the address sanitizer with
+#                              short fuzzing or the thread sanitizer, for the rooms named below and for
+#                              one group of the others
 #   scripts/test.sh --quick    lint and the release tests only
 #   scripts/test.sh --long     also the tests with guests of their own, every room under both sanitizers,
 #                              the daemons of several memory nodes under the thread sanitizer,
@@ -12,16 +13,18 @@ set -uo pipefail
 source "$(dirname "$0")/common.sh"
 cd "$ROOT" || exit 1
 
-# Rooms that every run has under a sanitizer: those that read untrusted bytes, and those whose threads
+# Rooms that every run of a sanitizer has: those that read untrusted bytes, and those whose threads
 # meet without locks. The others take turns by commit; --long has all of them at once.
-ASAN_ROOMS=(base dataset layout coroutines disk wal device transport ssd_baseline search tiers compute_node)
+ASAN_ROOMS=(base dataset layout coroutines disk wal device transport ssd_baseline search tiers
+            collection compute_node)
 ASAN_TURNS=("distance quantization" "graph cluster indexing" "rpc memory_node")
-TSAN_ROOMS=(coroutines disk wal device transport graph ssd_baseline rpc memory_node search tiers compute_node)
+TSAN_ROOMS=(coroutines disk wal device transport graph ssd_baseline rpc memory_node search tiers
+            collection compute_node)
 TSAN_TURNS=("base dataset" "distance quantization" "layout" "cluster indexing")
 FUZZ_SECONDS=4
 MODE=default
 
-usage() { sed -n '2,10s/^# \{0,1\}//p' "$0"; }
+usage() { sed -n '2,11s/^# \{0,1\}//p' "$0"; }
 
 for argument in "$@"; do
   case "$argument" in
@@ -92,11 +95,15 @@ test_release() {
   fi
 }
 
-# turn GROUP...: the one whose turn it is, by the hash of the commit; the first one outside of git
+# What decides whose turn it is: the commit's hash as a number; 0 outside of git.
+COMMIT=$((16#$(git rev-parse --short=7 HEAD 2>/dev/null || echo 0)))
+
+# turn NUMBER GROUP...: one of the groups by the number
 turn() {
-  local groups=("$@") hash
-  hash="$(git rev-parse --short=7 HEAD 2>/dev/null || echo 0)"
-  echo "${groups[$((16#$hash % $#))]}"
+  local number="$1"
+  shift
+  local groups=("$@")
+  echo "${groups[number % $#]}"
 }
 
 # build_sanitized PRESET ROOM...
@@ -122,9 +129,13 @@ test_sanitized() {
 }
 
 # shellcheck disable=SC2207  # names of rooms hold no spaces
-ASAN_ROOMS+=($(turn "${ASAN_TURNS[@]}"))
+ASAN_ROOMS+=($(turn $((COMMIT / 2)) "${ASAN_TURNS[@]}"))
 # shellcheck disable=SC2207
-TSAN_ROOMS+=($(turn "${TSAN_TURNS[@]}"))
+TSAN_ROOMS+=($(turn $((COMMIT / 2)) "${TSAN_TURNS[@]}"))
+
+# Both together take as long as everything else.
+SANITIZER=$(turn "$COMMIT" asan tsan)
+has_sanitizer() { [ "$MODE" = long ] || { [ "$MODE" = default ] && [ "$SANITIZER" = "$1" ]; }; }
 
 build_asan() { build_sanitized asan "${ASAN_ROOMS[@]}"; }
 test_asan() { test_sanitized asan "${ASAN_ROOMS[@]}"; }
@@ -181,7 +192,10 @@ print_summary() {
   printf '%s\n' "${SUMMARY[@]}"
   printf '%-41s %5d s\n' "total" "$SECONDS"
   if [ "$MODE" = default ]; then
-    printf 'under asan: %s\nunder tsan: %s\n' "${ASAN_ROOMS[*]}" "${TSAN_ROOMS[*]}"
+    case "$SANITIZER" in
+      asan) printf 'under asan: %s\n' "${ASAN_ROOMS[*]}" ;;
+      tsan) printf 'under tsan: %s\n' "${TSAN_ROOMS[*]}" ;;
+    esac
   fi
   "$PYTHON" scripts/test_report.py --failed-steps "$FAILED" "${REPORTS[@]}"
 }
@@ -191,10 +205,12 @@ mkdir -p build
 step "layers" timeout --foreground 60 "$PYTHON" scripts/check_layers.py
 step "format" check_format
 step "build release" build_release && step "tests release" test_release
-if [ "$MODE" != quick ]; then
+if has_sanitizer asan; then
   step "build asan" build_asan && step "tests asan" test_asan
-  step "build tsan" build_tsan && step "tests tsan" test_tsan
   step "build fuzz" build_fuzz && step "fuzz" run_fuzz
+fi
+if has_sanitizer tsan; then
+  step "build tsan" build_tsan && step "tests tsan" test_tsan
 fi
 if [ "$MODE" = long ]; then
   step "build tsan daemons" build_tsan_daemons && step "tests tsan daemons" test_tsan_daemons
