@@ -1,12 +1,8 @@
-// What a collection does besides changes: segments are built and merged, memtables linked.
+// What a collection does besides changes: segments are built and merged.
 #include <spdlog/spdlog.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <exception>
 #include <utility>
 
@@ -14,21 +10,11 @@
 #include "base/error.h"
 #include "collection/collection.h"
 #include "collection/merge_policy.h"
+#include "collection/yielding.h"
 #include "graph/vamana_builder.h"
 
 namespace farvec::collection {
 namespace {
-
-/// Searches and changes go before what happens in the background.
-constexpr int kBackgroundNice = 10;
-
-/// Of this thread and of those that it starts.
-void yield_to_others() {
-  const auto thread = static_cast<id_t>(gettid());
-  if (setpriority(PRIO_PROCESS, thread, kBackgroundNice) == 0) return;
-  spdlog::warn("the background of a collection runs as urgently as its searches: {}",
-               std::strerror(errno));
-}
 
 constexpr double kLogFlushUs = 60e6;
 /// After a failure, for instance of a full disk, the background tries again; at once when somebody
@@ -36,8 +22,6 @@ constexpr double kLogFlushUs = 60e6;
 constexpr auto kRetry = std::chrono::seconds(5);
 /// Between two questions whether who waits gives up.
 constexpr auto kGiveUpPause = std::chrono::milliseconds(20);
-/// A thread that links looks for new rows so often when nobody wakes it.
-constexpr auto kLinkPause = std::chrono::milliseconds(50);
 
 }  // namespace
 
@@ -71,7 +55,7 @@ Collection::Job Collection::next_job() const {
 }
 
 void Collection::build_in_background() {
-  yield_to_others();
+  yield_to_searches();
   Lock lock(mutex_);
   while (!stop_.load(std::memory_order_relaxed)) {
     if (next_job() == Job::none) {
@@ -247,22 +231,6 @@ bool Collection::compact(const GiveUp& give_up) {
 void Collection::settle() {
   Lock lock(mutex_);
   wait_until(lock, [this] { return next_job() == Job::none; });
-}
-
-void Collection::link_in_background() {
-  yield_to_others();
-  LinkScratch scratch;
-  Lock lock(mutex_);
-  while (!stop_.load(std::memory_order_relaxed)) {
-    const std::vector<std::shared_ptr<Memtable>> memtables = contents_.memtables();
-    lock.unlock();
-    bool linked = false;
-    for (const auto& memtable : memtables) {
-      while (!stop_.load(std::memory_order_relaxed) && memtable->link_next(scratch)) linked = true;
-    }
-    lock.lock();
-    if (!linked) work_.wait_for(lock, kLinkPause);
-  }
 }
 
 }  // namespace farvec::collection

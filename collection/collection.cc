@@ -96,7 +96,7 @@ Collection::Collection(const std::filesystem::path& folder, const CollectionAcce
   log_ = wal::Log::open(log_options(folder, access));
   opened_at_ = log_->end();
   builder_ = std::thread([this] { build_in_background(); });
-  if (access.link) linker_ = std::thread([this] { link_in_background(); });
+  if (access.link) linker_.emplace([this] { return memtables(); });
 }
 
 Collection::~Collection() {
@@ -107,7 +107,12 @@ Collection::~Collection() {
   work_.notify_all();
   progress_.notify_all();
   builder_.join();
-  if (linker_.joinable()) linker_.join();
+  linker_.reset();
+}
+
+std::vector<std::shared_ptr<Memtable>> Collection::memtables() const {
+  const Lock lock(mutex_);
+  return contents_.memtables();
 }
 
 std::size_t Collection::batch_rows() const {
@@ -214,8 +219,9 @@ Status Collection::insert(const VectorView& rows, std::span<const std::uint64_t>
     receipt.version = version_;
     receipt.replaced += contents_.insert(stored.view(), part_ids, version_);
     receipt.done += part.count;
-    // There are rows to link, or more of a segment are out.
-    if (access_.link || receipt.replaced > 0) work_.notify_all();
+    // More of a segment are out.
+    if (receipt.replaced > 0) work_.notify_all();
+    if (linker_) linker_->wake();
   }
   return end == 0 ? Status() : log_->wait(end, deadline);
 }

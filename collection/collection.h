@@ -19,6 +19,7 @@
 #include "base/status.h"
 #include "base/types.h"
 #include "collection/contents.h"
+#include "collection/memtable_linker.h"
 #include "collection/replay.h"
 #include "collection/segment_builder.h"
 #include "collection/segment_files.h"
@@ -134,6 +135,7 @@ class Collection {
   using Lock = std::unique_lock<std::mutex>;
   enum class Job : std::uint8_t { none, build, adopt, merge, save };
 
+  std::vector<std::shared_ptr<Memtable>> memtables() const;
   Status wait_while(Lock& lock, Ticks deadline, const std::function<bool()>& busy);
   Status make_room(Lock& lock, std::size_t rows, Ticks deadline);
   bool has_room(std::size_t rows) const;
@@ -143,7 +145,6 @@ class Collection {
 
   // The background (background.cc).
   void build_in_background();
-  void link_in_background();
   Job next_job() const;
   void work(Lock& lock);
   void replace_parts(Lock& lock, Job job);
@@ -184,8 +185,8 @@ class Collection {
   std::uint64_t failures_ = 0;
   std::string failure_;
   std::atomic<bool> stop_{false};
+  std::optional<MemtableLinker> linker_;
   std::thread builder_;
-  std::thread linker_;
 };
 
 }  // namespace farvec::collection

@@ -17,7 +17,9 @@ CollectionFollower::CollectionFollower(const std::filesystem::path& folder,
       reader_(std::make_shared<CollectionReader>(
           folder, access, Reading{.records = options.records, .tail = wal::LogTail::growing})),
       read_at_(now_ticks()) {
+  shape_ = reader_->shape();
   view_.set(reader_->view());
+  if (options.link) linker_.emplace([this] { return memtables(); });
   log_thread_ = std::thread([this] { follow_log(); });
   segments_thread_ = std::thread([this] { follow_segments(); });
 }
@@ -30,6 +32,11 @@ CollectionFollower::~CollectionFollower() {
   wake_.notify_all();
   log_thread_.join();
   segments_thread_.join();
+}
+
+std::vector<std::shared_ptr<Memtable>> CollectionFollower::memtables() const {
+  const std::lock_guard lock(mutex_);
+  return reader_->memtables();
 }
 
 FollowState CollectionFollower::state() const {
@@ -61,9 +68,11 @@ void CollectionFollower::follow_log() {
     if (lost_) continue;
     const Ticks began = now_ticks();
     try {
+      const std::uint64_t before = reader_->recovery().changes;
       reader_->read_on();
       read_at_ = began;
       view_.set(reader_->view());
+      if (linker_ && reader_->recovery().changes != before) linker_->wake();
     } catch (const std::exception& error) {
       // What the writer moved just then is no failure of the next reader.
       spdlog::debug("collection '{}' is opened anew: {}", folder_.string(), error.what());

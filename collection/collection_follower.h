@@ -7,11 +7,14 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "base/clock.h"
 #include "collection/collection_reader.h"
+#include "collection/memtable_linker.h"
 #include "collection/view.h"
 
 namespace farvec::collection {
@@ -21,6 +24,7 @@ struct FollowOptions {
   double manifest_us = 20'000;  ///< and for other segments so often
   double retry_us = 500'000;    ///< after a failure
   Reading::Records records = Reading::Records::load;
+  bool link = false;  ///< memtables are linked in the background: for processes that search
 };
 
 struct FollowState {
@@ -47,6 +51,8 @@ class CollectionFollower {
   CollectionFollower(const CollectionFollower&) = delete;
   CollectionFollower& operator=(const CollectionFollower&) = delete;
 
+  /// Of the first opening: types and options are the collection's, the rest is of the past.
+  const layout::CollectionManifest& shape() const { return shape_; }
   ViewPointer view() const { return view_.get(); }
   FollowState state() const;
 
@@ -59,11 +65,13 @@ class CollectionFollower {
   void open_anew();
   void note_failure(Lock& lock, const std::exception& error);
   bool sleep(Lock& lock, double us);
+  std::vector<std::shared_ptr<Memtable>> memtables() const;
 
   const std::filesystem::path folder_;
   const SegmentAccess access_;
   const FollowOptions options_;
   CurrentView view_;
+  layout::CollectionManifest shape_;
 
   mutable std::mutex mutex_;  ///< of what follows
   std::condition_variable wake_;
@@ -74,6 +82,7 @@ class CollectionFollower {
   std::uint64_t failures_ = 0;
   std::string failure_;
   bool stop_ = false;
+  std::optional<MemtableLinker> linker_;
   std::thread log_thread_;
   std::thread segments_thread_;
 };

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "collection/contents.h"
 #include "collection/replay.h"
@@ -38,6 +39,8 @@ class CollectionReader {
   /// With a tail that grows: what the log has gained is in the view then. Throws as
   /// Replay::run(). One thread at a time.
   void read_on() { log_->run(*contents_); }
+  /// To link their rows. As read_on().
+  std::vector<std::shared_ptr<Memtable>> memtables() const { return contents_->memtables(); }
   /// Makes graphs of memtables that are large enough for them.
   void link(unsigned threads);
 

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "compute_node/collection/collection_backend.h"
+#include "compute_node/collection/following_backend.h"
 #include "compute_node/service/daemon.h"
 #include "compute_node/service/directory_backend.h"
 #include "compute_node/service/memory_node_backend.h"
@@ -27,6 +28,7 @@ void block_signals() {
 std::unique_ptr<farvec::compute_node::SearchBackend> make_backend(
     const farvec::compute_node::DaemonOptions& options) {
   using namespace farvec::compute_node;
+  if (options.follow) return std::make_unique<FollowingBackend>(options);
   if (!options.collection.empty()) return std::make_unique<CollectionBackend>(options);
   if (options.index.empty()) return std::make_unique<MemoryNodeBackend>(options);
   return std::make_unique<DirectoryBackend>(options);

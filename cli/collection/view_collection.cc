@@ -8,10 +8,12 @@
 
 #include "base/error.h"
 #include "base/progress.h"
+#include "cli/collection/changed_collection.h"
 #include "cli/collection/collection_commands.h"
 #include "cli/collection/collection_options.h"
 #include "cli/report/table.h"
 #include "collection/collection_reader.h"
+#include "rpc/tls_flags.h"
 
 namespace farvec::cli {
 namespace {
@@ -21,6 +23,7 @@ using collection::View;
 
 struct ViewArguments {
   std::string folder;
+  RemoteCollectionOptions remote;
   bool quiet = false;
   bool json = false;
 };
@@ -50,7 +53,25 @@ void print_segments(const View& view) {
   }
 }
 
+void print_facts(const nlohmann::ordered_json& facts) {
+  for (const auto& [name, value] : facts.items()) fmt::print("{:<18} {}\n", name, value.dump());
+}
+
+void inspect_remote(const ViewArguments& arguments) {
+  nlohmann::ordered_json facts{{"collection", arguments.remote.node.address}};
+  facts.update(connect_to_collection(arguments.remote)->now());
+  if (arguments.json) {
+    fmt::print("{}\n", facts.dump());
+  } else {
+    print_facts(facts);
+  }
+}
+
 void inspect(const ViewArguments& arguments) {
+  if (arguments.folder.empty() == arguments.remote.node.address.empty()) {
+    throw Error("give one of --collection and --connect");
+  }
+  if (arguments.folder.empty()) return inspect_remote(arguments);
   const CollectionReader reader = open_without_records(arguments);
   const View& view = *reader.view();
   nlohmann::ordered_json facts{{"collection", arguments.folder}};
@@ -62,7 +83,7 @@ void inspect(const ViewArguments& arguments) {
     fmt::print("{}\n", facts.dump());
     return;
   }
-  for (const auto& [name, value] : facts.items()) fmt::print("{:<18} {}\n", name, value.dump());
+  print_facts(facts);
   if (!view.segments.empty()) print_segments(view);
 }
 
@@ -108,7 +129,6 @@ void verify(const ViewArguments& arguments) {
 }
 
 void add_common(Command& command, ViewArguments& a) {
-  command.add_option("--collection", a.folder, "Folder of the collection").required();
   command.add_flag("--json", a.json, "Report as one JSON object");
 }
 
@@ -117,15 +137,28 @@ void add_common(Command& command, ViewArguments& a) {
 void register_collection_inspect(Command& collection) {
   auto arguments = std::make_shared<ViewArguments>();
   Command command = collection.add_command("inspect", "Say what a collection holds");
+  command.add_option("--collection", arguments->folder, "Folder of the collection");
+  command.add_option("--connect", arguments->remote.node.address,
+                     "Compute node that serves the collection: HOST:PORT or unix:/path");
   add_common(command, *arguments);
-  command.footer("Example:\n  farvec collection inspect --collection set");
-  command.callback([arguments] { inspect(*arguments); });
+  rpc::add_tls_flags(command, arguments->remote.node.tls);
+  command.footer(
+      "Example:\n"
+      "  farvec collection inspect --collection set\n"
+      "  farvec collection inspect --connect 127.0.0.1:7711");
+  command.callback([arguments, command] {
+    if (!arguments->folder.empty()) {
+      rpc::refuse_tls_flags(command, "compute nodes; this is --collection");
+    }
+    inspect(*arguments);
+  });
 }
 
 void register_collection_verify(Command& collection) {
   auto arguments = std::make_shared<ViewArguments>();
   Command command = collection.add_command(
       "verify", "Read everything, compare every checksum, look for ids that are there twice");
+  command.add_option("--collection", arguments->folder, "Folder of the collection").required();
   add_common(command, *arguments);
   command.add_flag("--quiet", arguments->quiet, "No progress");
   command.footer("Example:\n  farvec collection verify --collection set");

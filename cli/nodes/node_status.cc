@@ -32,6 +32,11 @@ std::string memory_text(const compute_v1::DescribeResponse& node) {
   return megabytes(node.compute_dram_bytes()) + " in this node" + budget;
 }
 
+std::string following_text(const compute_v1::DescribeResponse& node) {
+  const std::string sight = fmt::format("what was there {:.1f} ms ago", node.freshness_ms());
+  return node.follow_failure().empty() ? sight : sight + ", not now: " + node.follow_failure();
+}
+
 /// A line under the first one.
 void add_line(std::string& text, const char* what, const std::string& value) {
   text += fmt::format("\n  {:<12} {}", what, value);
@@ -58,17 +63,20 @@ std::string type_word(compute_v1::ElementType type) {
 }
 
 Json index_facts(const compute_v1::DescribeResponse& node) {
-  return {{"vectors", node.count()},
-          {"dimension", node.dimension()},
-          {"type", type_word(node.type())},
-          {"metric", metric_word(node.metric())},
-          {"layout", node.layout()},
-          {"clusters", node.clusters()},
-          {"tier", node.tier()},
-          {"index_bytes", node.index_bytes()},
-          {"compute_dram_bytes", node.compute_dram_bytes()},
-          {"memory_budget", node.memory_budget()},
-          {"page_search", node.page_search()}};
+  Json facts{{"vectors", node.count()},
+             {"dimension", node.dimension()},
+             {"type", type_word(node.type())},
+             {"metric", metric_word(node.metric())},
+             {"layout", node.layout()},
+             {"clusters", node.clusters()},
+             {"tier", node.tier()},
+             {"index_bytes", node.index_bytes()},
+             {"compute_dram_bytes", node.compute_dram_bytes()},
+             {"memory_budget", node.memory_budget()},
+             {"page_search", node.page_search()}};
+  if (node.has_freshness_ms()) facts["freshness_ms"] = node.freshness_ms();
+  if (!node.follow_failure().empty()) facts["follow_failure"] = node.follow_failure();
+  return facts;
 }
 
 Json index_facts(const layout::Manifest& manifest) {
@@ -115,6 +123,7 @@ std::string text_of(const std::string& address, const ComputeNodeAnswers& answer
     add_line(text, "generation", std::to_string(describe.generation()));
     add_line(text, "memory", memory_text(describe));
     if (!describe.page_search().empty()) add_line(text, "pages", describe.page_search());
+    if (describe.has_freshness_ms()) add_line(text, "follows", following_text(describe));
   }
   add_line(text, "switches",
            fmt::format("{} to a newer index, {} refused, {} times opened again", stats.switches(),

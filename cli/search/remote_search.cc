@@ -85,6 +85,12 @@ v1::SearchResponse call(v1::ComputeNode::Stub& stub, const v1::SearchRequest& re
 
 void copy_result(const v1::QueryResult& result, std::size_t query, dataset::GroundTruth& out) {
   const int found = result.ids_size();
+  if (found == 0 && result.user_ids_size() > 0) {
+    throw Error(
+        "query {}: there are ids of more than 32 of their 64 bits, which result files do "
+        "not hold: read user_ids of rpc/compute_node.proto",
+        query);
+  }
   if (found > static_cast<int>(out.k) || result.distances_size() != found) {
     throw Error("query {}: the compute node sent {} ids and {} distances for k = {}", query, found,
                 result.distances_size(), out.k);

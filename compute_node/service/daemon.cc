@@ -33,7 +33,8 @@ class Daemon {
   Replier replier_;
   Supervisor supervisor_;
   QueryService service_;
-  std::unique_ptr<CollectionService> changes_;  ///< of a collection; else null
+  std::unique_ptr<CollectionService>
+      changes_;  ///< of a collection that this process changes; else null
   std::shared_ptr<ServiceMetrics> metrics_;
   std::unique_ptr<prometheus::Exposer> exposer_;
   rpc::Server server_;
@@ -48,7 +49,7 @@ SupervisorOptions supervisor_options(const DaemonOptions& options) {
 
 std::unique_ptr<CollectionService> change_service(const DaemonOptions& options,
                                                   const SearchBackend& backend) {
-  if (options.collection.empty()) return nullptr;
+  if (options.collection.empty() || options.follow) return nullptr;
   return std::make_unique<CollectionService>([&backend] { return backend.collection(); },
                                              options.changes, options.default_deadline);
 }

@@ -32,6 +32,8 @@ constexpr const char* kExample =
     "  farvec-compute-node --index /srv/sift1m.slotted --tier ssd --memory-budget 20%\n"
     "A collection, which is searched and changed through this process:\n"
     "  farvec-compute-node --collection /srv/set --listen 127.0.0.1:7711\n"
+    "The same collection beside the process that changes it, for searches alone:\n"
+    "  farvec-compute-node --collection /srv/set --follow --listen 127.0.0.1:7712\n"
     "SIGTERM refuses new queries, finishes what runs, and ends with status 0.";
 
 constexpr int kUsageError = 2;
@@ -48,6 +50,9 @@ void add_source_flags(Command& app, DaemonOptions& options) {
                      "Open a collection for changes instead ('farvec collection create')");
   memory_node.excludes(collection);
   index.excludes(collection);
+  app.add_flag("--follow", options.follow,
+               "With --collection: another process of this machine changes it; what that does is "
+               "searched within milliseconds");
   app.add_option(
       "--tier", options.tier,
       fmt::format("How records are read. With --memory-node [shm]; the node runs with --rdma for\n"
@@ -184,8 +189,9 @@ void check_change_options(const Command& app, const DaemonOptions& options) {
   std::vector<rpc::OptionRule> rules;
   for (const char* option : {"--durability", "--change-threads", "--change-queue", "--change-bytes",
                              "--build-threads"}) {
-    rules.push_back({option, collection, "--collection"});
+    rules.push_back({option, collection && !options.follow, "--collection without --follow"});
   }
+  rules.push_back({"--follow", collection, "--collection"});
   for (const char* option :
        {"--cache-bytes", "--memory-budget", "--max-probe", "--default-probe"}) {
     rules.push_back({option, !collection, "--index and --memory-node; this is --collection"});

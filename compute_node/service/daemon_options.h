@@ -16,7 +16,8 @@ struct DaemonOptions {
   // Exactly one of the three:
   std::string memory_node;  ///< addresses, separated by commas
   std::string index;        ///< directory
-  std::string collection;   ///< folder of a collection, which is opened for changes
+  std::string collection;   ///< folder of a collection
+  bool follow = false;      ///< the collection is another process's; else it is opened for changes
   std::string tier;         ///< as tiers::parse_tier() takes it; empty: the source's own
   std::string listen = "127.0.0.1:7711";
   bool insecure = false;

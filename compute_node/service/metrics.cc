@@ -155,6 +155,18 @@ void add_collection(Families& families, const collection::v1::StatsResponse& now
               "Times a segment could not be built, merged or saved", now.failures());
 }
 
+void add_following(Families& families, const Following& following) {
+  add_gauge(families, "freshness_seconds",
+            "All that was acknowledged so long ago is in what is searched",
+            following.stale_us * kMicrosecond);
+  add_gauge(families, "following", "1 while the changes of another process are followed",
+            following.failure.empty());
+  add_counter(families, "segment_switches_total", "Times other segments were opened",
+              following.switches);
+  add_counter(families, "follow_failures_total", "Attempts to open others that failed",
+              following.failures);
+}
+
 void add_engine(Families& families, const Engine& engine) {
   const ServedIndex index = engine.present();
   const TierCounters& counters = engine.counters();
@@ -205,7 +217,10 @@ Families ServiceMetrics::Collect() const {
               supervisor_.reopened());
   add_counter(families, "switches_total", "Times a newer index took over", supervisor_.switched());
   add_refused_switches(families, supervisor_.refused());
-  if (engine != nullptr) add_engine(families, *engine);
+  if (engine != nullptr) {
+    add_engine(families, *engine);
+    if (const auto following = engine->present().following) add_following(families, *following);
+  }
   if (changes_ != nullptr) add_collection(families, changes_->stats());
   return families;
 }

@@ -245,6 +245,9 @@ void QueryService::describe_index(const ServedIndex& index, v1::DescribeResponse
   response.set_search_bytes(index.search_bytes);
   response.set_memory_budget(index.memory_budget);
   response.set_page_search(index.page_search);
+  if (!index.following) return;
+  response.set_freshness_ms(index.following->stale_us / 1e3);
+  response.set_follow_failure(index.following->failure);
 }
 
 grpc::ServerUnaryReactor* QueryService::Stats(grpc::CallbackServerContext* context,

@@ -22,6 +22,14 @@ class Collection;
 
 namespace farvec::compute_node {
 
+/// How what another process changes is followed.
+struct Following {
+  double stale_us = 0;         ///< all that was there so long ago is in what is searched
+  std::uint64_t switches = 0;  ///< to other segments
+  std::uint64_t failures = 0;
+  std::string failure;  ///< why it is not followed now; empty: it is
+};
+
 /// The facts of an open index that a request is checked against and that Describe tells.
 struct ServedIndex {
   Metric metric = Metric::l2;
@@ -35,9 +43,10 @@ struct ServedIndex {
   std::uint32_t clusters = 0;  ///< 0 where there are none
   /// Of a collection: results have users' ids of 64 bits, and there may be fewer than k vectors.
   bool user_ids = false;
-  std::string layout;       ///< "csr", "padded", "coupled", "decoupled", "grouped"...
-  std::string tier;         ///< with its model when it has one
-  std::string page_search;  ///< of slotted pages: how they are searched
+  std::optional<Following> following;  ///< of a collection that another process changes
+  std::string layout;                  ///< "csr", "padded", "coupled", "decoupled", "grouped"...
+  std::string tier;                    ///< with its model when it has one
+  std::string page_search;             ///< of slotted pages: how they are searched
   std::uint64_t generation = 0;
   std::uint64_t index_bytes = 0;   ///< on the tier
   std::uint64_t code_bytes = 0;    ///< in this process: a graph's codes, or the centroids

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <thread>
@@ -129,15 +130,32 @@ struct CollectionE2e : testing::Test {
   void start() {
     node = std::make_unique<ChildProcess>(std::vector<std::string>{
         program("farvec-compute-node"), "--collection", folder / "set", "--listen", address});
-    channel = rpc::connect(rpc::parse_address(address), {.wait = kPatience, .tls = {}});
+    channel = connect(*node, address);
+  }
+
+  /// Once the node at the address serves.
+  static std::shared_ptr<grpc::Channel> connect(const ChildProcess& node,
+                                                const std::string& address) {
+    auto channel = rpc::connect(rpc::parse_address(address), {.wait = kPatience, .tls = {}});
+    EXPECT_TRUE(comes([&] { return rpc::is_serving(channel, seconds(1)); })) << node.output();
+    return channel;
+  }
+
+  /// Whether it came true within the time that anything may take here.
+  static bool comes(const std::function<bool()>& true_by_now) {
     const auto end = std::chrono::steady_clock::now() + kPatience;
-    while (!rpc::is_serving(channel, seconds(1))) {
-      ASSERT_LT(std::chrono::steady_clock::now(), end) << node->output();
+    while (!true_by_now()) {
+      if (std::chrono::steady_clock::now() >= end) return false;
       std::this_thread::sleep_for(milliseconds(5));
     }
+    return true;
   }
 
   search_wire::SearchResponse search(const Row& query, std::uint32_t k) const {
+    return search(channel, query, k);
+  }
+  static search_wire::SearchResponse search(const std::shared_ptr<grpc::Channel>& channel,
+                                            const Row& query, std::uint32_t k) {
     search_wire::SearchRequest request;
     request.set_type(search_wire::ELEMENT_TYPE_F32);
     request.set_dimension(kDimension);
@@ -207,12 +225,8 @@ TEST_F(CollectionE2e, WhatWasAcknowledgedSurvivesAKill) {
     }
   });
   // Several memtables become segments meanwhile.
-  const auto end = std::chrono::steady_clock::now() + kPatience;
   for (const auto& writer : writers) {
-    while (writer->acknowledged < 60 && std::chrono::steady_clock::now() < end) {
-      std::this_thread::sleep_for(milliseconds(2));
-    }
-    EXPECT_GE(writer->acknowledged, 60) << node->output();
+    EXPECT_TRUE(comes([&] { return writer->acknowledged >= 60; })) << node->output();
   }
   node->signal(SIGKILL);
   for (std::thread& thread : threads) thread.join();
@@ -225,6 +239,90 @@ TEST_F(CollectionE2e, WhatWasAcknowledgedSurvivesAKill) {
   for (const auto& writer : writers) expect_kept(*writer);
   node->signal(SIGTERM);
   EXPECT_EQ(node->wait(), 0) << node->output();
+}
+
+/// A node that searches what another one changes.
+struct FollowedE2e : CollectionE2e {
+  std::unique_ptr<ChildProcess> follower;
+  std::shared_ptr<grpc::Channel> sight;
+
+  void TearDown() override {
+    follower.reset();
+    CollectionE2e::TearDown();
+  }
+
+  void follow() {
+    const std::string there = "unix:" + (folder / "follower").string();
+    follower = std::make_unique<ChildProcess>(
+        std::vector<std::string>{program("farvec-compute-node"), "--collection", folder / "set",
+                                 "--follow", "--listen", there});
+    sight = connect(*follower, there);
+  }
+
+  bool sees(std::uint64_t id, const Row& row) const {
+    const auto found = search(sight, row, 1);
+    return found.results_size() == 1 && found.results(0).user_ids_size() == 1 &&
+           found.results(0).user_ids(0) == id && found.results(0).distances(0) == 0.0F;
+  }
+
+  search_wire::DescribeResponse describe() const {
+    search_wire::DescribeResponse response;
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + kPatience);
+    const grpc::Status status =
+        search_wire::ComputeNode::NewStub(sight)->Describe(&context, {}, &response);
+    EXPECT_TRUE(status.ok()) << status.error_message();
+    return response;
+  }
+};
+
+TEST_F(FollowedE2e, SeesWhatTheWriterDidAlsoAfterItsDeath) {
+  start();
+  follow();
+  if (HasFailure()) return;
+  Writer writer(channel, 1);
+  std::thread thread([&] { writer.run(); });
+  EXPECT_TRUE(comes([&] { return writer.acknowledged >= 100; })) << node->output();
+  node->signal(SIGKILL);
+  thread.join();
+  std::size_t live = 0;
+  for (const auto& [id, told] : writer.told) {
+    if (!told || writer.asked.contains(id)) continue;
+    ++live;
+    EXPECT_TRUE(comes([&] { return sees(id, *told); })) << "id " << id << follower->output();
+  }
+  EXPECT_GT(live, 100u);
+  start();
+  if (HasFailure()) return;
+  Writer next(channel, 2);
+  std::thread again([&] { next.run(); });
+  EXPECT_TRUE(comes([&] { return next.acknowledged >= 20; })) << node->output();
+  node->signal(SIGTERM);
+  again.join();
+  for (const auto& [id, told] : next.told) {
+    if (!told || next.asked.contains(id)) continue;
+    EXPECT_TRUE(comes([&] { return sees(id, *told); })) << "id " << id << follower->output();
+  }
+  EXPECT_TRUE(comes([&] { return describe().freshness_ms() < 1e3; }));
+  EXPECT_TRUE(describe().has_freshness_ms());
+  EXPECT_EQ(describe().follow_failure(), "");
+}
+
+TEST_F(FollowedE2e, TakesNoChanges) {
+  start();
+  follow();
+  if (HasFailure()) return;
+  wire::DeleteRequest request;
+  request.add_ids(1);
+  wire::DeleteResponse response;
+  grpc::ClientContext context;
+  const grpc::Status status =
+      wire::Collection::NewStub(sight)->Delete(&context, request, &response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::UNIMPLEMENTED);
+  ChildProcess deletes({program("farvec"), "collection", "delete", "--range", "0:1", "--connect",
+                        "unix:" + (folder / "follower").string()});
+  EXPECT_EQ(deletes.wait(kPatience), 1);
+  EXPECT_NE(deletes.output().find("--follow"), std::string::npos) << deletes.output();
 }
 
 TEST_F(CollectionE2e, TheNodeIsTheOneWriter) {

@@ -14,7 +14,8 @@
 namespace farvec::collection {
 namespace {
 
-constexpr FollowOptions kQuick{.poll_us = 500, .manifest_us = 2'000, .retry_us = 5'000};
+constexpr FollowOptions kQuick{
+    .poll_us = 500, .manifest_us = 2'000, .retry_us = 5'000, .link = true};
 constexpr FollowOptions kSlow{.poll_us = 40'000, .manifest_us = 100'000, .retry_us = 5'000};
 
 /// Whether it came true within the time that anything may take here.
@@ -71,6 +72,7 @@ TEST_F(FollowedCollection, IsSeenWithoutSegmentsToo) {
   }
   EXPECT_EQ(follower.state().switches, 0u);
   EXPECT_EQ(follower.state().changes, 48u);
+  EXPECT_TRUE(comes([&] { return follower.view()->memtables.back().memtable->unlinked() == 0; }));
 }
 
 TEST_F(FollowedCollection, ABatchIsSeenAsAWhole) {

@@ -1,0 +1,64 @@
+// A collection of this machine, changed in this process.
+#include "cli/collection/changed_collection.h"
+#include "cli/interrupt.h"
+
+namespace farvec::cli {
+namespace {
+
+using collection::Collection;
+using collection::Receipt;
+
+/// Between two looks at an interrupt.
+constexpr std::size_t kBatchRows = 4096;
+constexpr std::size_t kBatchIds = std::size_t{1} << 20;
+/// A batch waits so long for segments to be built.
+constexpr double kBatchUs = 600e6;
+
+Ticks batch_deadline() {
+  return now_ticks() + us_to_ticks(kBatchUs);
+}
+
+class LocalCollection final : public ChangedCollection {
+ public:
+  LocalCollection(const std::string& folder, const CollectionWrite& write, bool quiet)
+      : collection_(folder, write_access(write)) {
+    tell_recovery(collection_.recovery(), quiet);
+  }
+
+  std::size_t batch_rows() const override { return kBatchRows; }
+  std::size_t batch_ids() const override { return kBatchIds; }
+  void check(const VectorView& rows, std::span<const std::uint64_t> ids) const override {
+    collection_.check(rows, ids);
+  }
+  Status insert(const VectorView& rows, std::span<const std::uint64_t> ids,
+                Receipt& receipt) override {
+    receipt = {};
+    return collection_.insert(rows, ids, batch_deadline(), receipt);
+  }
+  Status erase(std::span<const std::uint64_t> ids, Receipt& receipt) override {
+    receipt = {};
+    return collection_.erase(ids, batch_deadline(), receipt);
+  }
+  Receipt import(const VectorView& rows, std::span<const std::uint64_t> ids) override {
+    return collection_.import(rows, ids);
+  }
+  void compact() override {
+    collection_.compact([] { return interrupted(); });
+  }
+  void settle() override { collection_.settle(); }
+  nlohmann::ordered_json now() const override {
+    return state_json(*collection_.view(), collection_.state());
+  }
+
+ private:
+  Collection collection_;
+};
+
+}  // namespace
+
+std::unique_ptr<ChangedCollection> open_collection(const std::string& folder,
+                                                   const CollectionWrite& write, bool quiet) {
+  return std::make_unique<LocalCollection>(folder, write, quiet);
+}
+
+}  // namespace farvec::cli

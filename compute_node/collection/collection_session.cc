@@ -1,0 +1,60 @@
+#include "compute_node/collection/collection_session.h"
+
+#include <utility>
+
+#include "base/error.h"
+#include "collection/collection_part.h"
+#include "compute_node/service/index_session.h"
+#include "compute_node/service/sampled_feed.h"
+#include "tiers/tier_spec.h"
+
+namespace farvec::compute_node {
+
+CollectionSession::CollectionSession(ServedCollection served, std::uint32_t slots)
+    : served_(std::move(served)), slots_(slots) {
+  const layout::CollectionManifest& shape = served_.shape;
+  index_.metric = shape.metric;
+  index_.source_type = shape.source_type;
+  index_.stored_type = shape.stored_type;
+  index_.dimension = shape.dimension;
+  index_.degree = shape.options.degree;
+  index_.code_bits = shape.options.code_bits;
+  index_.user_ids = true;
+  index_.layout = "collection";
+  index_.tier = served_.tier;
+  index_.generation = 1;
+}
+
+ServedIndex CollectionSession::present() const {
+  const collection::ViewSize size = size_of(*served_.view());
+  ServedIndex now = index_;
+  now.count = size.live;
+  now.index_bytes = size.segment_bytes;
+  // Of memtables and ids: what the process keeps beside the segments' own indexes.
+  now.offset_bytes = size.dram_bytes;
+  if (served_.following) now.following = served_.following();
+  return now;
+}
+
+void CollectionSession::run_core(unsigned, search::TaskFeed& feed) {
+  const auto core = collection::make_collection_core(served_.view, slots_);
+  SampledFeed sampled(feed, *core, *this);
+  core->run(sampled);
+}
+
+collection::SegmentAccess segments_on(const DaemonOptions& options) {
+  const std::string tier = options.tier.empty() ? "dram" : options.tier;
+  collection::SegmentAccess segments = collection::SegmentAccess::on(tier);
+  const bool named = tier.find(':') != std::string::npos && !tier.starts_with("emulated:") &&
+                     !tier.starts_with("numa:");
+  if (segments.tier->is_remote() || named) {
+    throw Error(
+        "--tier {}: a collection has many segments, which lie in dram, shm, numa:NODE, "
+        "emulated:MODEL or ssd",
+        tier);
+  }
+  segments.shape = search_shape(options);
+  return segments;
+}
+
+}  // namespace farvec::compute_node
