@@ -129,7 +129,7 @@ class Advisor {
     manifest.stored_type = distance::stored_type(manifest.metric, info.type);
     manifest.dimension = info.dimension;
     dataset::VectorSet queries = load_queries(options_.queries, manifest);
-    const RowRange range = parse_range(options_.queries_range, queries.count());
+    const RowRange range = parse_range(options_.queries_range, queries.count(), "--queries-range");
     if (range.end - range.begin < kLeastQueries) {
       throw Error("{} queries of '{}' are too few to tell a recall: {} are needed",
                   range.end - range.begin, options_.queries, kLeastQueries);

@@ -27,10 +27,10 @@ class ChangedCollection {
   virtual std::size_t batch_ids() const = 0;
   /// Of all rows, before the first is inserted: throws as collection::Collection::check().
   virtual void check(const VectorView& rows, std::span<const std::uint64_t> ids) const = 0;
-  /// Overwrites `receipt`, also when it fails. What failed may be done again.
-  virtual Status insert(const VectorView& rows, std::span<const std::uint64_t> ids,
-                        collection::Receipt& receipt) = 0;
-  virtual Status erase(std::span<const std::uint64_t> ids, collection::Receipt& receipt) = 0;
+  /// `receipt`, which is empty, has what is in, also when it throws. What failed may be done again.
+  virtual void insert(const VectorView& rows, std::span<const std::uint64_t> ids,
+                      collection::Receipt& receipt) = 0;
+  virtual void erase(std::span<const std::uint64_t> ids, collection::Receipt& receipt) = 0;
   /// All rows become one segment, past the log.
   virtual collection::Receipt import(const VectorView& rows,
                                      std::span<const std::uint64_t> ids) = 0;
@@ -51,7 +51,7 @@ struct RemoteCollectionOptions {
   NodeAccess node;
   std::chrono::milliseconds deadline{10'000};  ///< of each attempt at a call
   /// Attempts at a call after the first one, when the node has no room for it now, or is not there.
-  std::uint32_t retries = 0;
+  std::uint32_t retries = 30;
 };
 
 /// Throws Error when the node does not answer, or serves no collection.

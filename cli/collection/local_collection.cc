@@ -1,4 +1,5 @@
 // A collection of this machine, changed in this process.
+#include "base/error.h"
 #include "cli/collection/changed_collection.h"
 #include "cli/interrupt.h"
 
@@ -18,6 +19,10 @@ Ticks batch_deadline() {
   return now_ticks() + us_to_ticks(kBatchUs);
 }
 
+void require_done(const Status& status) {
+  if (!status.ok()) throw Error("{} ({})", status.message(), to_string(status.code()));
+}
+
 class LocalCollection final : public ChangedCollection {
  public:
   LocalCollection(const std::string& folder, const CollectionWrite& write, bool quiet)
@@ -30,14 +35,12 @@ class LocalCollection final : public ChangedCollection {
   void check(const VectorView& rows, std::span<const std::uint64_t> ids) const override {
     collection_.check(rows, ids);
   }
-  Status insert(const VectorView& rows, std::span<const std::uint64_t> ids,
-                Receipt& receipt) override {
-    receipt = {};
-    return collection_.insert(rows, ids, batch_deadline(), receipt);
+  void insert(const VectorView& rows, std::span<const std::uint64_t> ids,
+              Receipt& receipt) override {
+    require_done(collection_.insert(rows, ids, batch_deadline(), receipt));
   }
-  Status erase(std::span<const std::uint64_t> ids, Receipt& receipt) override {
-    receipt = {};
-    return collection_.erase(ids, batch_deadline(), receipt);
+  void erase(std::span<const std::uint64_t> ids, Receipt& receipt) override {
+    require_done(collection_.erase(ids, batch_deadline(), receipt));
   }
   Receipt import(const VectorView& rows, std::span<const std::uint64_t> ids) override {
     return collection_.import(rows, ids);

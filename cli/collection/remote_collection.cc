@@ -55,9 +55,9 @@ class RemoteCollection final : public ChangedCollection {
   std::size_t batch_rows() const override { return shape_.max_rows(); }
   std::size_t batch_ids() const override { return shape_.max_ids(); }
   void check(const VectorView& rows, std::span<const std::uint64_t> ids) const override;
-  Status insert(const VectorView& rows, std::span<const std::uint64_t> ids,
-                Receipt& receipt) override;
-  Status erase(std::span<const std::uint64_t> ids, Receipt& receipt) override;
+  void insert(const VectorView& rows, std::span<const std::uint64_t> ids,
+              Receipt& receipt) override;
+  void erase(std::span<const std::uint64_t> ids, Receipt& receipt) override;
   Receipt import(const VectorView&, std::span<const std::uint64_t>) override {
     throw Error("--import makes a segment beside the collection: --collection, not --connect");
   }
@@ -66,11 +66,11 @@ class RemoteCollection final : public ChangedCollection {
 
  private:
   wire::StatsResponse stats() const;
-  Status failed(const grpc::Status& status) const;
+  void require_ok(const grpc::Status& status) const;
   template <typename Request, typename Response>
-  Status call(grpc::Status (Service::Stub::*method)(grpc::ClientContext*, const Request&,
-                                                    Response*),
-              const Request& request, Response& response);
+  grpc::Status call(grpc::Status (Service::Stub::*method)(grpc::ClientContext*, const Request&,
+                                                          Response*),
+                    const Request& request, Response& response);
 
   const RemoteCollectionOptions options_;
   const std::unique_ptr<Service::Stub> stub_;
@@ -78,25 +78,25 @@ class RemoteCollection final : public ChangedCollection {
   const wire::StatsResponse shape_;
 };
 
-Status RemoteCollection::failed(const grpc::Status& status) const {
-  return {rpc::to_status_code(status.error_code()),
-          fmt::format("compute node {}: {}", options_.node.address, status.error_message())};
+void RemoteCollection::require_ok(const grpc::Status& status) const {
+  if (!status.ok())
+    throw Error("compute node {}: {}", options_.node.address, rpc::describe(status));
 }
 
 /// Attempts until one succeeds, at most 1 + options.retries.
 template <typename Request, typename Response>
-Status RemoteCollection::call(grpc::Status (Service::Stub::*method)(grpc::ClientContext*,
-                                                                    const Request&, Response*),
-                              const Request& request, Response& response) {
+grpc::Status RemoteCollection::call(grpc::Status (Service::Stub::*method)(grpc::ClientContext*,
+                                                                          const Request&,
+                                                                          Response*),
+                                    const Request& request, Response& response) {
   Backoff backoff(options_.retries, random_);
   for (;;) {
     grpc::ClientContext context;
     context.set_deadline(std::chrono::system_clock::now() + options_.deadline);
     const grpc::Status status = ((*stub_).*method)(&context, request, &response);
-    if (status.ok()) return {};
     const bool again = may_pass(status.error_code()) && !interrupted();
     const auto wait = again ? backoff.next(retry_after(context)) : std::nullopt;
-    if (!wait) return failed(status);
+    if (!wait) return status;
     std::this_thread::sleep_for(*wait);
   }
 }
@@ -112,9 +112,7 @@ wire::StatsResponse RemoteCollection::stats() const {
         "--follow",
         options_.node.address);
   }
-  if (!status.ok()) {
-    throw Error("compute node {}: {}", options_.node.address, rpc::describe(status));
-  }
+  require_ok(status);
   return answer;
 }
 
@@ -131,8 +129,8 @@ void RemoteCollection::check(const VectorView& rows, std::span<const std::uint64
   }
 }
 
-Status RemoteCollection::insert(const VectorView& rows, std::span<const std::uint64_t> ids,
-                                Receipt& receipt) {
+void RemoteCollection::insert(const VectorView& rows, std::span<const std::uint64_t> ids,
+                              Receipt& receipt) {
   wire::InsertRequest request;
   request.set_type(to_wire(rows.type));
   request.set_dimension(rows.dimension);
@@ -142,30 +140,26 @@ Status RemoteCollection::insert(const VectorView& rows, std::span<const std::uin
     request.mutable_rows()->append(reinterpret_cast<const char*>(rows.row(i)), row_bytes);
   }
   wire::InsertResponse response;
-  Status status = call(&Service::Stub::Insert, request, response);
+  require_ok(call(&Service::Stub::Insert, request, response));
   receipt = {
       .version = response.version(), .done = response.done(), .replaced = response.replaced()};
-  return status;
 }
 
-Status RemoteCollection::erase(std::span<const std::uint64_t> ids, Receipt& receipt) {
+void RemoteCollection::erase(std::span<const std::uint64_t> ids, Receipt& receipt) {
   wire::DeleteRequest request;
   request.mutable_ids()->Add(ids.begin(), ids.end());
   wire::DeleteResponse response;
-  Status status = call(&Service::Stub::Delete, request, response);
+  require_ok(call(&Service::Stub::Delete, request, response));
   receipt = {.version = response.version(), .done = response.done(), .missing = response.missing()};
-  return status;
 }
 
 /// A call that ends before the work does is made again.
 void RemoteCollection::compact() {
   wire::CompactResponse response;
   while (!interrupted()) {
-    const Status status = call(&Service::Stub::Compact, wire::CompactRequest(), response);
+    const grpc::Status status = call(&Service::Stub::Compact, wire::CompactRequest(), response);
     if (status.ok()) return;
-    if (status.code() != StatusCode::deadline_exceeded) {
-      throw Error("{} ({})", status.message(), to_string(status.code()));
-    }
+    if (status.error_code() != grpc::StatusCode::DEADLINE_EXCEEDED) require_ok(status);
   }
 }
 

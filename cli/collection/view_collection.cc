@@ -106,16 +106,25 @@ std::uint64_t check_ids(const View& view) {
   return ids.size();
 }
 
-void verify(const ViewArguments& arguments) {
-  const CollectionReader reader = open_without_records(arguments);
+/// Reads every byte of the segments. False when a process that changes the collection has replaced
+/// some of them meanwhile. Throws Error when one is damaged.
+bool check_segments(const ViewArguments& arguments, const CollectionReader& reader) {
   const View& view = *reader.view();
-  {
-    Progress progress("segments", view.segments.size(), arguments.quiet);
-    for (const View::Bulk& bulk : view.segments) {
+  Progress progress("segments", view.segments.size(), arguments.quiet);
+  for (const View::Bulk& bulk : view.segments) {
+    try {
       bulk.segment->directory().verify({.quiet = true});
-      progress.advance(1);
+    } catch (const Error&) {
+      if (layout::read_collection(arguments.folder) != reader.shape()) return false;
+      throw;
     }
+    progress.advance(1);
   }
+  return true;
+}
+
+void report_sound(const ViewArguments& arguments, const CollectionReader& reader) {
+  const View& view = *reader.view();
   const std::uint64_t live = check_ids(view);
   if (arguments.json) {
     nlohmann::ordered_json facts{{"collection", arguments.folder}, {"sound", true}};
@@ -126,6 +135,16 @@ void verify(const ViewArguments& arguments) {
     fmt::print("{}: {} vectors in {} segments and {} changes of the log, all sound\n",
                arguments.folder, live, view.segments.size(), reader.recovery().changes);
   }
+}
+
+void verify(const ViewArguments& arguments) {
+  constexpr int kAttempts = 20;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    const CollectionReader reader = open_without_records(arguments);
+    if (check_segments(arguments, reader)) return report_sound(arguments, reader);
+  }
+  throw Error("'{}' changes faster than it is read: verify it when nobody changes it",
+              arguments.folder);
 }
 
 void add_common(Command& command, ViewArguments& a) {

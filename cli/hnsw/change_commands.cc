@@ -90,7 +90,7 @@ void insert(const ChangeArguments& arguments) {
   const InterruptGuard watch;
   Change change(arguments);
   const dataset::VectorSet rows = stored_for(change.hnsw().config(), arguments.data);
-  const RowRange range = parse_range(arguments.range, rows.count());
+  const RowRange range = parse_range(arguments.range, rows.count(), "--range");
   if (arguments.first_id + range.end > kInvalidNode) {
     throw Error("--first-id {}: ids up to {} are too large for 32 bits", arguments.first_id,
                 arguments.first_id + range.end - 1);
@@ -113,7 +113,7 @@ std::vector<NodeId> ids_to_delete(const ChangeArguments& arguments) {
     if (file.k == 1) return file.ids;
     throw Error("'{}' has rows of {} ids, a list of ids has rows of one", arguments.ids, file.k);
   }
-  const RowRange range = parse_range(arguments.range, kInvalidNode);
+  const RowRange range = parse_id_range(arguments.range, kInvalidNode);
   std::vector<NodeId> ids(range.end - range.begin);
   std::iota(ids.begin(), ids.end(), static_cast<NodeId>(range.begin));
   return ids;

@@ -64,7 +64,7 @@ class Measurement {
         description_(open_hnsw(sweep.index, {})->describe()),
         truth_(dataset::read_groundtruth(sweep.groundtruth)),
         queries_(stored_for(description_.config, sweep.queries)),
-        range_(parse_range(sweep.range, queries_.count())) {
+        range_(parse_range(sweep.range, queries_.count(), "--queries-range")) {
     if (truth_.queries >= range_.end && truth_.k >= sweep.k) return;
     throw Error("{} has {} neighbours for each of {} queries: {} for {} are needed",
                 sweep.groundtruth, truth_.k, truth_.queries, sweep.k, range_.end);

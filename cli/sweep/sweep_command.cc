@@ -149,7 +149,7 @@ class Sweep {
   static bool is_disk(const SweepTier& tier) { return tier.spec->traits().disk; }
 
   void choose_rows() {
-    queries_.range = parse_range(arguments_.range, vectors_.count());
+    queries_.range = parse_range(arguments_.range, vectors_.count(), "--queries-range");
     const RowRange& range = queries_.range;
     queries_.rows = rows_in(vectors_.view(), range);
     for (const RowRange& other : {RowRange{0, range.begin}, {range.end, vectors_.count()}}) {

@@ -36,12 +36,15 @@ struct SweepAxes {
   std::vector<SweepPoint> points() const;
 };
 
-/// "A:B", ":B", "A:" or "" over `count` rows. Throws Error when it is empty or out of range.
 struct RowRange {
   std::size_t begin = 0;
   std::size_t end = 0;
 };
-RowRange parse_range(const std::string& text, std::size_t count);
+/// "A:B", ":B", "A:" or "" over `count` rows. Throws Error naming the option when it is empty or
+/// out of range.
+RowRange parse_range(const std::string& text, std::size_t count, const char* option);
+/// "A:B" or ":B", ids below `end`, as --range has them. Throws Error.
+RowRange parse_id_range(const std::string& text, std::size_t end);
 /// The rows of the range.
 VectorView rows_in(const VectorView& rows, const RowRange& range);
 

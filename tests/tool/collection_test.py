@@ -1,6 +1,7 @@
 """`farvec collection`: what is inserted, replaced and deleted, as numpy says it should be found."""
 import json
 import subprocess
+import threading
 import unittest
 
 import numpy as np
@@ -156,6 +157,28 @@ class Changes(CollectionTest):
         self.assert_found()
 
 
+class VerifiedBeside(CollectionTest):
+    def test_a_writer_that_merges_is_no_damage(self):
+        self.made()
+        self.inserted(0, 300)
+        stop = threading.Event()
+
+        def merge():
+            while not stop.is_set():
+                self.must_pass(self.collection("insert", "--data", self.base, "--range", "0:150",
+                                               "--quiet"))
+                self.must_pass(self.collection("compact", "--quiet"))
+
+        writer = threading.Thread(target=merge)
+        writer.start()
+        try:
+            for _ in range(25):
+                self.assertEqual(self.report("verify", "--quiet")["vectors"], 300)
+        finally:
+            stop.set()
+            writer.join()
+
+
 class Refusals(CollectionTest):
     def test_what_makes_no_collection(self):
         self.must_refuse(self.collection("create", "--metric", "l2"), "--dimension", "--like")
@@ -176,6 +199,9 @@ class Refusals(CollectionTest):
         self.must_refuse(self.collection("insert", "--data", self.base, "--first-id", 2**64 - 5),
                          "--first-id")
         self.must_refuse(self.collection("delete"), "--ids", "--range")
+        self.must_refuse(self.collection("delete", "--range", "5:"), "--range", "no end")
+        self.must_refuse(self.collection("insert", "--data", self.base, "--range", "5:90000"),
+                         "--range", str(ROWS))
         self.must_refuse(self.collection("search", "--queries", wide), str(DIMENSION + 1))
         self.must_refuse(self.collection("search", "--queries", self.queries, "--list", 3), "list")
         self.assertEqual(self.report("verify")["vectors"], 0)

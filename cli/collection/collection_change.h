@@ -1,0 +1,57 @@
+// What the commands that change a collection have in common: where it is, and the report.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/command_line.h"
+#include "cli/collection/changed_collection.h"
+
+namespace farvec::cli {
+
+struct ChangeArguments {
+  std::string folder;
+  CollectionWrite write;
+  RemoteCollectionOptions remote;
+  std::uint32_t deadline_ms = 10'000;
+  bool quiet = false;
+  bool json = false;
+};
+
+void add_change_options(Command& command, ChangeArguments& arguments);
+/// Throws Error for options that do not go together, naming one.
+void check_change_options(const Command& command, const ChangeArguments& arguments);
+
+/// Adds what a change has done to `all`. Where it throws Error, the one that is thrown here tells
+/// how much went in before.
+void count_change(collection::Receipt& all,
+                  const std::function<void(collection::Receipt&)>& change);
+
+/// A collection that is being changed, and the report behind.
+class Change {
+ public:
+  /// Borrows the arguments.
+  explicit Change(const ChangeArguments& arguments);
+
+  ChangedCollection& collection() { return *collection_; }
+
+  /// Once the background has done what the change asked of it. Throws Interrupted behind the report
+  /// of a command that was.
+  void report(const char* what, const collection::Receipt& receipt);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  const std::string& name() const {
+    return arguments_.folder.empty() ? arguments_.remote.node.address : arguments_.folder;
+  }
+
+  const ChangeArguments& arguments_;
+  const Clock::time_point start_ = Clock::now();
+  const std::unique_ptr<ChangedCollection> collection_;
+};
+
+}  // namespace farvec::cli
