@@ -115,7 +115,7 @@ void Supervisor::serve(std::shared_ptr<Engine> engine) {
 }
 
 void Supervisor::take_over(const std::shared_ptr<Engine>& engine) {
-  const ServedIndex& index = engine->index();
+  const ServedIndex index = engine->present();
   spdlog::info("serving {} vectors of {} x {} ({}) from {}, tier {}, generation {}", index.count,
                index.dimension, to_string(index.source_type), to_string(index.metric),
                backend_.target(), index.tier, index.generation);
