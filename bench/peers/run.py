@@ -38,6 +38,13 @@ BUILD_TIMEOUT_S = 4 * 3600
 DISK_PACKAGES = {"diskann": "diskannpy", "faiss-ondisk": "faiss-cpu<1.9"}
 
 
+def list_lengths():
+    length = 10
+    while length <= 320:
+        yield length
+        length += max(1, round(length / 25))
+
+
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -61,9 +68,9 @@ def parse_arguments():
     parser.add_argument("--recalls", default="0.90,0.95,0.99")
     parser.add_argument("--k", type=int, default=10)
     parser.add_argument("--passes", type=int, default=5)
-    parser.add_argument("--lists", default="10,12,14,16,18,20,22,24,26,28,30,32,34,36,38,40,44,48,"
-                        "52,56,60,64,72,80,88,96,112,128,144,160,192,224,256,320",
-                        help="farvec's list lengths to choose from")
+    parser.add_argument("--lists", default=",".join(map(str, list_lengths())),
+                        help="farvec's list lengths to choose from [10 to 320, a 25th apart: peers' "
+                        "efforts are found to the last step]")
     parser.add_argument("--widths", default="1,2,4")
     parser.add_argument("--slots", default="4,8,16,24", help="farvec's slots; dram also tries 1")
     parser.add_argument("--core", type=int, default=os.cpu_count() - 1)
