@@ -30,12 +30,14 @@ class Actions:
 
     def check(self):
         """Everything that can be wrong before anything is started."""
-        manifest = checks.read_manifest(self.config)
-        checks.check_placement(self.config, manifest)
+        manifest = None if self.config.collection else checks.read_manifest(self.config)
+        if manifest:
+            checks.check_placement(self.config, manifest)
         facts = self.launcher.facts(self.daemons)
         machines = self.launcher.machines
         checks.check_machines(self.config, [(d, facts[machines.of(d.node)]) for d in self.daemons])
-        checks.check_fit(self.config, manifest, self.launcher.memory_bytes(facts))
+        if manifest:
+            checks.check_fit(self.config, manifest, self.launcher.memory_bytes(facts))
 
     def wait_until_all_serve(self):
         end = time.monotonic() + self.config.limits["start_seconds"]
@@ -82,7 +84,8 @@ class Actions:
         if busy:
             raise LaunchError(f"{', '.join(busy)} still run with the index as it is; stop them "
                               "with `launch.sh down` first")
-        loading.place(self.config, checks.read_manifest(self.config))
+        if not self.config.collection:
+            loading.place(self.config, checks.read_manifest(self.config))
         loading.copy(self.config, self.launcher.machines)
         return 0
 

@@ -37,6 +37,7 @@ facts() {
     [ ! -x "$1/$program" ] || echo "program $program"
   done
   [ ! -f "$2/manifest.json" ] || echo "index $(cksum <"$2/manifest.json")"
+  [ ! -f "$2/collection.json" ] || echo collection
   for file in node.crt node.key ca.crt; do [ -r "$3/$file" ] || echo "lacks $3/$file"; done
 }
 

@@ -95,8 +95,8 @@ def check_placement(config, manifest):
 
 def check_machines(config, facts):
     """FACTS: (daemon, lines of the agent's `facts` where it runs) for each daemon."""
-    manifest = pathlib.Path(config.placement.index) / "manifest.json"
-    sum_here = "index " + checksum(manifest)
+    sum_here = "" if config.collection else "index " + checksum(
+        pathlib.Path(config.placement.index) / "manifest.json")
     for daemon, lines in facts:
         if f"program {PROGRAMS[daemon.role]}" not in lines:
             raise LaunchError(f"{config.file}: bin_dir: node {daemon.node.name} has no program "
@@ -105,6 +105,10 @@ def check_machines(config, facts):
             raise LaunchError(f"{config.file}: placement.target: node {daemon.node.name} has "
                               f"another index in {config.placement.target}, or none; run "
                               "`launch.sh load`")
+        if config.collection and "collection" not in lines:
+            raise LaunchError(f"{config.file}: collection.path: node {daemon.node.name} has no "
+                              f"collection in {config.collection.path}; make it there with "
+                              "`farvec collection create`")
         lacks = [line.partition(" ")[2] for line in lines if line.startswith("lacks ")]
         if config.tls and lacks:
             raise LaunchError(f"{config.file}: tls.directory: node {daemon.node.name} cannot read "

@@ -36,11 +36,14 @@ def memory_options(config, daemon):
 
 
 def compute_options(config, daemon):
-    addresses = ",".join(node.address for node in config.daemons("memory"))
-    options = ["--memory-node", addresses, "--tier", config.tier,
-               "--attach-seconds", str(config.limits["start_seconds"]),
-               "--threads", str(config.compute["threads"]),
+    options = ["--threads", str(config.compute["threads"]),
                "--slots", str(config.compute["slots"])]
+    if config.collection:
+        follow = [] if daemon.node.name == config.collection.writer else ["--follow"]
+        return [*options, "--collection", config.collection.path, *follow]
+    addresses = ",".join(node.address for node in config.daemons("memory"))
+    options += ["--memory-node", addresses, "--tier", config.tier,
+                "--attach-seconds", str(config.limits["start_seconds"])]
     if config.compute["partial"]:
         options.append("--partial")
     return options
@@ -48,7 +51,7 @@ def compute_options(config, daemon):
 
 def node_tls(config):
     """The folder of certificates that the nodes see."""
-    return config.tls.get("directory") if config.placement.shared else f"{config.run_dir}/tls"
+    return config.tls.get("directory") if config.shared else f"{config.run_dir}/tls"
 
 
 def tls_options(config, directory, name):

@@ -5,7 +5,7 @@ import re
 import tomllib
 
 from .errors import LaunchError
-from .model import Config, Daemon, Node, Placement
+from .model import Collection, Config, Daemon, Node, Placement
 from .tables import Table
 
 LAUNCHERS = ("ssh", "local", "systemd", "slurm")
@@ -34,11 +34,11 @@ def parse(top):
     launcher = top.choice("launcher", LAUNCHERS)
     bin_dir = absolute(top, "bin_dir")
     run_dir = absolute(top, "run_dir")
+    served = read_collection if "collection" in top.values else read_index
     nodes = read_nodes(top, launcher)
     config = Config(
         file=top.file, name=name, launcher=launcher, bin_dir=bin_dir, run_dir=run_dir, nodes=nodes,
-        tier=read_transport(top.table("transport")),
-        placement=read_placement(top.table("placement"), nodes, launcher),
+        **served(top, nodes, launcher),
         **read_tls(top.table("tls")), **read_roles(top), limits=read_limits(top.table("limits")),
         **read_launchers(top, nodes), sweep=read_sweep(top.table("sweep")))
     top.end()
@@ -60,10 +60,50 @@ def read_nodes(top, launcher):
     nodes = [read_node(Table(top.file, f"node[{place}]", entry), default_ports, launcher)
              for place, entry in enumerate(entries)]
     refuse_duplicates(top, nodes)
-    for role in ROLES:
+    return tuple(nodes)
+
+
+def require_roles(top, nodes, roles):
+    for role in roles:
         if not any(role in node.roles for node in nodes):
             top.fail("node", f"no node has the role '{role}'; add it to the roles of one")
-    return tuple(nodes)
+
+
+def read_index(top, nodes, launcher):
+    """An index, which memory nodes hold."""
+    require_roles(top, nodes, ROLES)
+    tier = read_transport(top.table("transport"))
+    placement, shared = read_placement(top.table("placement"), nodes, launcher)
+    return {"tier": tier, "placement": placement, "collection": None, "shared": shared}
+
+
+def sees(launcher):
+    """Whether machines see the files of this one, if nobody says so."""
+    return launcher in ("local", "slurm")
+
+
+def read_collection(top, nodes, launcher):
+    """A collection, which compute nodes of one machine open."""
+    for table in ("placement", "transport", "memory"):
+        if table in top.values:
+            top.fail(table, "is of an index on memory nodes; a [collection] has none: leave it out")
+    if top.values.get("compute", {}).get("partial"):
+        top.fail("compute.partial", "is of an index on memory nodes; leave it out")
+    for node in nodes:
+        if node.roles != ("compute",):
+            top.fail(f"node '{node.name}'", "a [collection] is on no memory node; give the node "
+                     "roles = [\"compute\"]")
+        if launcher != "local" and node.reach != nodes[0].reach:
+            top.fail(f"node '{node.name}'", f"is on {node.reach}, node '{nodes[0].name}' on "
+                     f"{nodes[0].reach}: all that open a collection run on its machine")
+    table = top.table("collection")
+    writer = table.take("writer", str, nodes[0].name)
+    if writer not in [node.name for node in nodes]:
+        table.fail("writer", f"there is no node '{writer}'; there are "
+                   + ", ".join(node.name for node in nodes))
+    collection = Collection(path=absolute(table, "path"), writer=writer)
+    table.end()
+    return {"tier": "", "placement": None, "collection": collection, "shared": sees(launcher)}
 
 
 def read_ports(table):
@@ -136,18 +176,18 @@ def read_placement(table, nodes, launcher):
         if names.count(name) > 1:
             table.fail("memory_nodes", f"'{name}' is there twice; a replica on the same node as "
                        "another copy is lost with it, so name each node once")
+    shared = table.take("shared", bool, sees(launcher))
     placement = Placement(index=index, target=absolute(table, "target", index),
-                          shared=table.take("shared", bool, launcher in ("local", "slurm")),
                           memory_nodes=tuple(names), replicas=table.number("replicas", 1, 1, 4),
                           extent=table.take("extent_bytes", str, ""))
-    if placement.shared and placement.target != placement.index:
+    if shared and placement.target != placement.index:
         table.fail("target", "differs from placement.index while placement.shared is true; leave "
                    "one of them out")
     if placement.extent and not SIZE.fullmatch(placement.extent):
         table.fail("extent_bytes", f"'{placement.extent}' is no size; write \"16MB\"")
     check_replicas(table, placement, [node for node in nodes if node.name in names], launcher)
     table.end()
-    return placement
+    return placement, shared
 
 
 def check_replicas(table, placement, nodes, launcher):

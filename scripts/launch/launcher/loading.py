@@ -21,8 +21,8 @@ def place(config, manifest):
 
 
 def copy(config, machines):
-    """Nothing when the file system is shared."""
-    if config.placement.shared:
+    """Nothing when the file system is shared. A collection is where it is."""
+    if config.shared:
         return
     for machine in dict.fromkeys(machines.of(d.node) for d in config.daemons("memory")):
         send(machines, machine, config.placement.target, f"{config.placement.index}/")

@@ -33,10 +33,15 @@ class Daemon:
 class Placement:
     index: str          # here
     target: str         # where memory nodes read it
-    shared: bool        # they see this machine's files
     memory_nodes: tuple
     replicas: int
     extent: str         # "" leaves it to the tool
+
+
+@dataclasses.dataclass(frozen=True)
+class Collection:
+    path: str
+    writer: str         # node that changes it; the others follow
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,8 +52,10 @@ class Config:
     bin_dir: str
     run_dir: str
     nodes: tuple
-    tier: str
-    placement: Placement
+    tier: str           # "" with a collection
+    placement: Placement     # of an index, or None
+    collection: Collection   # or None
+    shared: bool        # the machines see this one's files
     tls: dict           # empty: insecure
     insecure: bool
     memory: dict
@@ -62,9 +69,13 @@ class Config:
 
     def daemons(self, role):
         """Of one role, in the order of the file; memory nodes in the order of the placement."""
-        if role == "memory":
+        if role == "memory" and self.placement:
             return [Daemon(self.node(name), role) for name in self.placement.memory_nodes]
         return [Daemon(node, role) for node in self.nodes if role in node.roles]
+
+    def target(self):
+        """The folder that daemons open, where they run."""
+        return self.collection.path if self.collection else self.placement.target
 
     def node(self, name):
         return next(node for node in self.nodes if node.name == name)

@@ -38,7 +38,7 @@ class ProcessLauncher:
     def facts(self, daemons):
         """{machine: lines of the agent's `facts`}"""
         return self.machines.everywhere(list(self.grouped(daemons)), "facts", self.config.bin_dir,
-                                        self.config.placement.target,
+                                        self.config.target(),
                                         commands.node_tls(self.config) or "")
 
     def memory_bytes(self, facts):

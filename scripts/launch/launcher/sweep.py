@@ -44,15 +44,28 @@ class Sweep:
 
     def facts(self):
         """What is the same on every line."""
-        manifest = checks.read_manifest(self.config)
         config = self.config
-        return {"name": config.name, "dataset": manifest.get("dataset", {}).get("name", ""),
-                "metric": manifest.get("metric", ""),
-                "layout": manifest.get("graph", {}).get("layout", ""), "tier": config.tier,
-                "memory_nodes": len(config.placement.memory_nodes),
-                "replicas": config.placement.replicas, "compute_nodes": len(self.nodes),
+        served = self.collection_facts() if config.collection else self.index_facts()
+        return {"name": config.name, **served, "compute_nodes": len(self.nodes),
                 "threads": config.compute["threads"], "slots": config.compute["slots"],
-                "clients": config.sweep["clients"], "index_bytes": checks.index_bytes(manifest)}
+                "clients": config.sweep["clients"]}
+
+    def index_facts(self):
+        manifest = checks.read_manifest(self.config)
+        placement = self.config.placement
+        return {"dataset": manifest.get("dataset", {}).get("name", ""),
+                "metric": manifest.get("metric", ""),
+                "layout": manifest.get("graph", {}).get("layout", ""), "tier": self.config.tier,
+                "memory_nodes": len(placement.memory_nodes), "replicas": placement.replicas,
+                "index_bytes": checks.index_bytes(manifest)}
+
+    def collection_facts(self):
+        """As its writer tells them."""
+        writer = next(d for d in self.nodes if d.node.name == self.config.collection.writer)
+        index = json.loads(self.ask("status", writer.address, "--json"))["index"]
+        return {"dataset": pathlib.Path(self.config.collection.path).name,
+                "metric": index["metric"], "layout": index["layout"], "tier": index["tier"],
+                "memory_nodes": 0, "replicas": 1, "index_bytes": index["index_bytes"]}
 
     def point(self, length, width):
         """One combination: medians over the passes."""
@@ -78,10 +91,16 @@ class Sweep:
                  "recall": min(one["recall"] for one in group)} for group in groups]
 
     def search(self, daemon, length, width):
-        sweep, tls = self.config.sweep, self.config.tls
-        command = [commands.tool(self.config), "search", "--connect", daemon.address, "--queries",
-                   sweep["queries"], "--groundtruth", sweep["groundtruth"], "--k", str(sweep["k"]),
-                   "--list", str(length), "--width", str(width), "--json",
+        sweep = self.config.sweep
+        return json.loads(self.ask(
+            "search", "--connect", daemon.address, "--queries", sweep["queries"], "--groundtruth",
+            sweep["groundtruth"], "--k", str(sweep["k"]), "--list", str(length), "--width",
+            str(width), "--json"))
+
+    def ask(self, *words):
+        """What the tool prints, run with the sweep's certificate."""
+        tls = self.config.tls
+        command = [commands.tool(self.config), *words,
                    *commands.tls_options(self.config, tls.get("directory"), tls.get("client"))]
         try:
             result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True,
@@ -89,9 +108,9 @@ class Sweep:
                                     check=False)
         except subprocess.TimeoutExpired as error:
             raise LaunchError(f"the sweep did not end within limits.sweep_seconds = "
-                              f"{self.config.limits['sweep_seconds']}; {daemon.name} had not "
-                              f"answered at list {length}") from error
+                              f"{self.config.limits['sweep_seconds']}; this had not: "
+                              f"{' '.join(command)}") from error
         if result.returncode != 0:
-            raise LaunchError(f"a search through {daemon.name} at list {length} failed: "
-                              f"{result.stderr.strip()}; see `launch.sh logs {daemon.node.name}`")
-        return json.loads(result.stdout)
+            raise LaunchError(f"{' '.join(command)} failed: {result.stderr.strip()}; see "
+                              "`launch.sh logs`")
+        return result.stdout
