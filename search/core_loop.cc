@@ -19,6 +19,7 @@ void CoreLoop::run(TaskFeed& feed) {
   feed_ = &feed;
   stopping_ = false;
   failure_ = nullptr;
+  waiting_ = nullptr;  // of a run that failed: its feed's owner has ended it
   spawn_fibers();
   while (!stopping_) dispatch();
   for (coroutines::Fiber* fiber : idle_) scheduler_.wake(fiber);
@@ -62,6 +63,8 @@ void CoreLoop::dispatch() {
 }
 
 void CoreLoop::offer_task() {
+  // A turn may end before the fiber that was woken last has had its own: its task waits on.
+  if (waiting_ != nullptr) return;
   waiting_ = feed_->next();
   if (waiting_ == nullptr) return;
   scheduler_.wake(idle_.back());

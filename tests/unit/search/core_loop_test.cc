@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "coroutines/wait_group.h"
 #include "tests/unit/search/task_list_feed.h"
 
 namespace farvec::search {
@@ -33,6 +34,45 @@ class LostPart final : public CorePart {
   const std::uint32_t slots_;
   coroutines::Scheduler& scheduler_;
   bool lost_ = false;
+};
+
+/// Searches whose helpers are more than the fibers that one turn of the scheduler runs.
+class CrowdedPart final : public CorePart {
+ public:
+  CrowdedPart(std::uint32_t slots, coroutines::Scheduler& scheduler)
+      : slots_(slots), scheduler_(scheduler) {}
+
+  static constexpr std::uint32_t kHelpers = 40;
+
+  std::uint32_t slots() const override { return slots_; }
+  Status search(std::uint32_t, SearchTask&) override {
+    coroutines::WaitGroup helpers(scheduler_);
+    for (std::uint32_t h = 0; h < kHelpers; ++h) {
+      helpers.add();
+      const Status status = scheduler_.spawn([&] {
+        scheduler_.yield();
+        helpers.done();
+      });
+      EXPECT_TRUE(status.ok()) << status.message();
+    }
+    return helpers.wait();
+  }
+  bool poll() override { return false; }
+  CoreStatistics statistics() const override { return {}; }
+
+ private:
+  const std::uint32_t slots_;
+  coroutines::Scheduler& scheduler_;
+};
+
+/// Has a task only every third time, so that fibers wait for one.
+class HesitantFeed final : public TaskListFeed {
+ public:
+  explicit HesitantFeed(std::size_t count) : TaskListFeed(count, 5e6) {}
+  SearchTask* next() override { return ++asked_ % 3 == 0 ? TaskListFeed::next() : nullptr; }
+
+ private:
+  std::size_t asked_ = 0;
 };
 
 /// Looks at the core whenever a search is done.
@@ -75,6 +115,16 @@ TEST(CoreLoop, CanBeRunAgain) {
   second.core = core.get();
   core->run(second);
   EXPECT_EQ(second.done_count(), 100u);
+}
+
+TEST(CoreLoop, LosesNoTaskWhenATurnEndsBeforeTheFiberThatIsToTakeIt) {
+  CoreLoop core({kLoopSlots, kLoopSlots * CrowdedPart::kHelpers},
+                [](coroutines::Scheduler& scheduler) {
+                  return std::make_unique<CrowdedPart>(kLoopSlots, scheduler);
+                });
+  HesitantFeed feed(100);
+  core.run(feed);
+  EXPECT_EQ(feed.done_count(), 100u);
 }
 
 TEST(CoreLoop, CountsItsSearchesItself) {
