@@ -15,6 +15,7 @@ class Connected(DaemonTest):
     def setUp(self):
         super().setUp()
         self.set = self.folder / "set"
+        self.folders_of_daemons.append(self.set)
         self.data = self.rows(ROWS, DIMENSION, np.float32)
         self.base = write_vectors(self.folder / "base", self.data)
         self.asked = self.rows(QUERIES, DIMENSION, np.float32)
@@ -86,7 +87,8 @@ class Connected(DaemonTest):
         refused("--follow", "--index", self.set, words=["--follow", "--collection"])
         refused("--follow", "--collection", self.set, "--durability", "none",
                 words=["--durability", "--follow"])
-        refused("--follow", "--collection", self.folder / "none", words=["none"])
+        refused("--follow", "--collection", self.folder / "none", "--listen",
+                f"unix:{self.folder}/other", words=["none"])
 
     def test_what_does_not_fit_is_refused(self):
         def refused(command, *options, words):
