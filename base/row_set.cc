@@ -30,6 +30,23 @@ RowSet RowSet::with(std::span<const NodeId> rows) const {
   return next;
 }
 
+std::vector<NodeId> RowSet::rows_beyond(const RowSet& before) const {
+  static const Block kNone{};
+  std::vector<NodeId> rows;
+  for (std::size_t b = 0; b < blocks_.size(); ++b) {
+    const Block* const old = b < before.blocks_.size() ? before.blocks_[b].get() : nullptr;
+    if (blocks_[b] == nullptr || blocks_[b].get() == old) continue;
+    const Block& other = old == nullptr ? kNone : *old;
+    for (std::size_t w = 0; w < kNone.size(); ++w) {
+      for (std::uint64_t more = (*blocks_[b])[w] & ~other[w]; more != 0; more &= more - 1) {
+        rows.push_back(static_cast<NodeId>(b * kBlockRows + w * kWordBits) +
+                       static_cast<NodeId>(std::countr_zero(more)));
+      }
+    }
+  }
+  return rows;
+}
+
 RowSet RowSet::from_words(std::span<const std::uint64_t> words) {
   RowSet set;
   constexpr std::size_t kBlockWords = kBlockRows / kWordBits;

@@ -37,6 +37,9 @@ class RowSet {
   /// This set and `rows`, which may repeat and may be in it already.
   RowSet with(std::span<const NodeId> rows) const;
 
+  /// Rows of this set that `before` has not, ascending. Blocks that the two share cost nothing.
+  std::vector<NodeId> rows_beyond(const RowSet& before) const;
+
   /// Row r's bit is bit r % 64 of word r / 64: as files have them.
   static RowSet from_words(std::span<const std::uint64_t> words);
   /// The bits of `rows` rows, behind which the set has none; those behind the last are zero.

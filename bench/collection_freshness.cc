@@ -1,4 +1,5 @@
-// How long after its acknowledgement an insert is seen by a reader that follows the files.
+// How long after its acknowledgement an insert is seen by a reader that follows the files, or with
+// --log-nodes the log on memory nodes.
 //   build/release/bin/collection_freshness --data base.u8bin --folder /tmp/set --rows 100000
 //     --batch 64 --pace-us 10000 --durability commit
 // Writer and reader are threads of one process that share nothing but the collection's files; the
@@ -23,6 +24,7 @@
 #include "cli/report/statistics.h"
 #include "collection/collection.h"
 #include "collection/collection_follower.h"
+#include "collection/log_nodes.h"
 #include "dataset/vector_set.h"
 
 namespace farvec {
@@ -35,7 +37,7 @@ constexpr double kPatienceUs = 600e6;
 constexpr auto kLook = std::chrono::microseconds(50);
 
 struct Arguments {
-  std::string data, folder, metric = "l2", durability = "commit";
+  std::string data, folder, metric = "l2", durability = "commit", log_nodes, log_tier = "shm";
   std::uint64_t rows = 100'000;
   std::uint32_t batch = 64;
   double pace_us = 10'000;
@@ -54,7 +56,9 @@ class Watcher {
  public:
   explicit Watcher(const CollectionFollower& follower)
       : thread_([this, &follower] {
-          while (!stop_.load(std::memory_order_relaxed)) {
+          // Once more when it is to end: what was waited for is seen.
+          for (bool last = false; !last;) {
+            last = stop_.load(std::memory_order_relaxed);
             const std::uint64_t version = follower.view()->version;
             if (events_.empty() || version > events_.back().version) {
               events_.push_back({version, now_ticks()});
@@ -81,7 +85,7 @@ class Watcher {
 };
 
 std::vector<Event> insert_paced(Collection& set, const dataset::VectorSet& rows,
-                                const Arguments& arguments) {
+                                const Arguments& arguments, std::vector<Event>& begun) {
   std::vector<Event> acknowledged;
   const Ticks pace = us_to_ticks(arguments.pace_us);
   Ticks due = now_ticks();
@@ -93,6 +97,7 @@ std::vector<Event> insert_paced(Collection& set, const dataset::VectorSet& rows,
     part.data = part.row(next);
     part.count = count;
     collection::Receipt receipt;
+    begun.push_back({0, now_ticks()});
     const Status status = set.insert(part, ids, now_ticks() + us_to_ticks(kPatienceUs), receipt);
     if (!status.ok()) throw Error("an insert failed: {}", status.message());
     acknowledged.push_back({receipt.version, now_ticks()});
@@ -124,6 +129,23 @@ void wait_for(const CollectionFollower& follower, std::uint64_t version) {
   }
 }
 
+std::shared_ptr<collection::LogNodes> log_nodes(const Arguments& arguments) {
+  if (arguments.log_nodes.empty()) return nullptr;
+  collection::LogNodesOptions options;
+  options.nodes = rpc::parse_addresses(arguments.log_nodes);
+  options.attach.reads = tiers::log_path(arguments.log_tier);
+  return std::make_shared<collection::LogNodes>(std::move(options));
+}
+
+std::vector<float> waits_us(const std::vector<Event>& begun,
+                            const std::vector<Event>& acknowledged) {
+  std::vector<float> waits;
+  for (std::size_t i = 0; i < begun.size(); ++i) {
+    waits.push_back(static_cast<float>(ticks_to_us(acknowledged[i].at - begun[i].at)));
+  }
+  return waits;
+}
+
 void run(const Arguments& arguments) {
   const dataset::VectorSet rows = dataset::load(arguments.data, {.max_rows = arguments.rows});
   layout::CollectionManifest shape;
@@ -135,14 +157,20 @@ void run(const Arguments& arguments) {
   collection::CollectionAccess access =
       cli::write_access({.durability = arguments.durability, .build_threads = 1});
   access.segments = collection::SegmentAccess::on("dram");
+  const auto nodes = log_nodes(arguments);
+  access.log_nodes = nodes;
   Collection set(arguments.folder, access);
-  const CollectionFollower follower(arguments.folder, access.segments, arguments.follow);
+  collection::FollowOptions follow = arguments.follow;
+  follow.log_nodes = nodes;
+  const CollectionFollower follower(arguments.folder, access.segments, follow);
   Watcher watcher(follower);
   const Ticks begin = now_ticks();
-  const std::vector<Event> acknowledged = insert_paced(set, rows, arguments);
+  std::vector<Event> begun;
+  const std::vector<Event> acknowledged = insert_paced(set, rows, arguments, begun);
   const double seconds = ticks_to_us(now_ticks() - begin) / 1e6;
   wait_for(follower, acknowledged.back().version);
   std::vector<float> delays = delays_us(acknowledged, watcher.stop());
+  std::vector<float> waits = waits_us(begun, acknowledged);
   const collection::FollowState state = follower.state();
   const nlohmann::ordered_json json{{"rows", rows.count()},
                                     {"batch", arguments.batch},
@@ -150,6 +178,8 @@ void run(const Arguments& arguments) {
                                     {"delay_p50_us", cli::percentile(delays, 0.5)},
                                     {"delay_p99_us", cli::percentile(delays, 0.99)},
                                     {"delay_most_us", cli::percentile(delays, 1)},
+                                    {"insert_p50_us", cli::percentile(waits, 0.5)},
+                                    {"insert_p99_us", cli::percentile(waits, 0.99)},
                                     {"switches", state.switches},
                                     {"failures", state.failures},
                                     {"host", cli::host_description()}};
@@ -165,6 +195,8 @@ void add_options(CommandLine& app, Arguments& a) {
   app.add_option("--pace-us", a.pace_us, "From one insert to the next; 0: none").show_default();
   app.add_option("--durability", a.durability, "Of inserts").show_default();
   app.add_option("--memtable-rows", a.options.memtable_rows, "Of a memtable").show_default();
+  app.add_option("--log-nodes", a.log_nodes, "Memory nodes of the log, separated by commas");
+  app.add_option("--log-tier", a.log_tier, "shm, fabric:PROVIDER or verbs").show_default();
   app.add_option("--poll-us", a.follow.poll_us, "Between looks at the log").show_default();
 }
 

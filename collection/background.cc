@@ -50,41 +50,71 @@ std::vector<std::size_t> Collection::segments_to_merge(const View& view) const {
 Collection::Job Collection::next_job() const {
   if (contents_.frozen() > 0) return Job::build;
   if (imported_ != nullptr) return Job::adopt;
-  if (!segments_to_merge(*contents_.current()).empty()) return Job::merge;
-  return unsaved_ || log_is_long() ? Job::save : Job::none;
+  // Merges come last: one that fails for good would keep the log from being cut.
+  if (unsaved_ || log_is_long()) return Job::save;
+  return segments_to_merge(*contents_.current()).empty() ? Job::none : Job::merge;
+}
+
+/// A merge that has failed is put off, so that it does not hold up what else there is to do.
+Collection::Job Collection::due_job() const {
+  const Job job = next_job();
+  return job == Job::merge && !is_asked() && Clock::now() < merge_from_ ? Job::none : job;
+}
+
+void Collection::wait_for_job(Lock& lock) {
+  if (next_job() == Job::none) {
+    work_.wait(lock);
+  } else {
+    work_.wait_until(lock, merge_from_);
+  }
 }
 
 void Collection::build_in_background() {
   yield_to_searches();
   Lock lock(mutex_);
   while (!stop_.load(std::memory_order_relaxed)) {
-    if (next_job() == Job::none) {
-      work_.wait(lock);
+    const Job job = due_job();
+    if (job == Job::none) {
+      wait_for_job(lock);
       continue;
     }
+    ++attempts_;
     try {
-      work(lock);
-      failure_.clear();
+      work(lock, job);
+      note_success(job);
     } catch (const graph::BuildInterrupted&) {
       // Begun again when the collection is opened the next time.
     } catch (const std::exception& error) {
       if (!lock.owns_lock()) lock.lock();
-      failure_ = error.what();
-      ++failures_;
-      spdlog::error("collection '{}': a segment could not be built, tried again in {} s: {}",
-                    folder_.string(), kRetry.count(), error.what());
-      progress_.notify_all();
-      asked_ = false;
-      work_.wait_for(lock, kRetry,
-                     [this] { return asked_ || stop_.load(std::memory_order_relaxed); });
+      note_failure(lock, job, error);
     }
     if (!lock.owns_lock()) lock.lock();
     progress_.notify_all();
   }
 }
 
-void Collection::work(Lock& lock) {
-  const Job job = next_job();
+/// What a merge has failed with is said until one succeeds, or there is none to make.
+void Collection::note_success(Job job) {
+  if (job == Job::merge || segments_to_merge(*contents_.current()).empty()) merge_from_ = {};
+  if (merge_from_ == Clock::time_point()) failure_.clear();
+}
+
+void Collection::note_failure(Lock& lock, Job job, const std::exception& error) {
+  failure_ = error.what();
+  ++failures_;
+  failed_attempt_ = attempts_;
+  spdlog::error("collection '{}': a segment could not be built, tried again in {} s: {}",
+                folder_.string(), kRetry.count(), error.what());
+  progress_.notify_all();
+  if (job == Job::merge) {
+    merge_from_ = Clock::now() + kRetry;
+  } else {
+    work_.wait_for(lock, kRetry,
+                   [this] { return is_asked() || stop_.load(std::memory_order_relaxed); });
+  }
+}
+
+void Collection::work(Lock& lock, Job job) {
   if (job == Job::build || job == Job::merge) return replace_parts(lock, job);
   // What is fresh becomes a segment first: the log is read from where it began.
   if ((job == Job::adopt || log_is_long()) && contents_.holds_rows()) {
@@ -104,25 +134,32 @@ SegmentRecipe Collection::recipe_of(std::uint64_t number) const {
 }
 
 void Collection::replace_parts(Lock& lock, Job job) {
-  const ViewPointer view = contents_.current();
+  ViewPointer view = contents_.current();
   const SegmentRecipe recipe = recipe_of(next_segment_++);
   std::vector<std::size_t> merged;
   if (job == Job::merge) merged = segments_to_merge(*view);
-  const std::vector<std::shared_ptr<Memtable>> memtables = contents_.memtables();
+  std::vector<std::shared_ptr<Memtable>> memtables = contents_.memtables();
   lock.unlock();
-  const Replacement replacement = job == Job::merge
-                                      ? merge_segments(view, merged, recipe)
-                                      : build_segment(view, *memtables.front(), recipe);
+  Replacement replacement = job == Job::merge ? merge_segments(view, merged, recipe)
+                                              : build_segment(view, *memtables.front(), recipe);
   // Searches that come behind this find it loaded.
   if (access_.link && replacement.segment != nullptr) replacement.segment->load();
   lock.lock();
   contents_.replace(replacement);
+  replaced_.add(*view, *contents_.current());
   // From now on a few rows that are out are no reason to write a segment anew.
   if (segments_to_compact(*contents_.current()).empty()) compact_below_ = 0;
   unsaved_ = true;
   ++(job == Job::merge ? merged_ : built_);
   if (replacement.segment != nullptr) segment_bytes_ += replacement.segment->file_bytes();
   save(lock);
+  // What was replaced ends with these: memory and files that nobody is to wait for.
+  lock.unlock();
+  view.reset();
+  memtables.clear();
+  replacement = {};
+  replaced_.end_unused();
+  lock.lock();
 }
 
 Receipt Collection::import(const VectorView& rows, std::span<const std::uint64_t> ids) {
@@ -183,11 +220,11 @@ void Collection::save(Lock& lock) {
 
 /// False when `give_up` ended it.
 bool Collection::wait_until(Lock& lock, const std::function<bool()>& done, const GiveUp& give_up) {
-  const std::uint64_t failures = failures_;
-  asked_ = true;
+  // One that is under way may have met what has gone by now.
+  const std::uint64_t asked = asked_attempt_ = attempts_ + 1;
   work_.notify_all();
   const auto over = [&] {
-    return done() || failures_ != failures || stop_.load(std::memory_order_relaxed);
+    return done() || failed_attempt_ >= asked || stop_.load(std::memory_order_relaxed);
   };
   if (!give_up) progress_.wait(lock, over);
   while (!over()) {
@@ -203,6 +240,10 @@ bool Collection::wait_until(Lock& lock, const std::function<bool()>& done, const
 
 bool Collection::flush(const GiveUp& give_up) {
   Lock lock(mutex_);
+  const auto may_freeze = [&] {
+    return !contents_.holds_rows() || contents_.frozen() < access_.most_frozen;
+  };
+  if (!wait_until(lock, may_freeze, give_up)) return false;
   if (contents_.holds_rows()) contents_.rotate(log_->end());
   const std::vector<std::shared_ptr<Memtable>> all = contents_.memtables();
   const Memtable* const last = all.size() < 2 ? nullptr : all[all.size() - 2].get();

@@ -48,6 +48,11 @@ std::vector<std::uint64_t> different_ids(std::span<const std::uint64_t> ids) {
   return different;
 }
 
+CollectionAccess within(CollectionAccess access, const WrittenLog& log) {
+  access.most_log_bytes = std::min(access.most_log_bytes, log.most_bytes());
+  return access;
+}
+
 /// Before it is locked: where there is none, that is what is wrong.
 const std::filesystem::path& require_collection(const std::filesystem::path& folder) {
   (void)layout::read_collection(folder);
@@ -79,24 +84,26 @@ void Collection::create(const std::filesystem::path& folder, layout::CollectionM
 
 Collection::Collection(const std::filesystem::path& folder, const CollectionAccess& access)
     : folder_(folder),
-      access_(access),
       directory_lock_(require_collection(folder)),
-      shape_(layout::read_collection(folder)),
+      opened_(open_log(folder, access.log_nodes.get())),
+      access_(within(access, *opened_.log)),
+      shape_(opened_.manifest),
       files_(folder, shape_),
       contents_(memtable_options(shape_)),
       next_segment_(shape_.next_segment) {
   files_.remove_strays();
   contents_.begin(files_.open(access.segments), shape_.last_version);
-  Replay log(folder, shape_, wal::LogTail::final);
+  Replay log(shape_, opened_.log->source(), wal::LogTail::final);
   log.run(contents_);
   recovery_ = log.recovery();
   version_ = contents_.current()->version;
   saved_position_ = shape_.log_position;
   most_unlinked_ = std::max<std::uint64_t>(fewest_unlinked(access_, shape_), contents_.unlinked());
-  log_ = wal::Log::open(log_options(folder, access));
+  log_ = opened_.log->open(log_options(folder, access));
   opened_at_ = log_->end();
-  builder_ = std::thread([this] { build_in_background(); });
   if (access.link) linker_.emplace([this] { return memtables(); });
+  // Last: nothing behind it may throw, as only the destructor ends it.
+  builder_ = std::thread([this] { build_in_background(); });
 }
 
 Collection::~Collection() {
@@ -194,10 +201,41 @@ Status Collection::make_room(Lock& lock, std::size_t rows, Ticks deadline) {
   return status;
 }
 
+/// Does not wait for the disk: deadline_exceeded.
 Result<wal::Position> Collection::append(const layout::RowChangeRecord& record) {
-  Result<wal::Position> end = log_->append(record.parts());
-  if (end.ok() && log_is_long()) work_.notify_all();
+  Result<wal::Position> end = log_->append(record.parts(), 0);
+  if (!end.ok()) return said_of_log(end.status());
+  if (log_is_long()) work_.notify_all();
   return end;
+}
+
+/// Waits for the disk without the lock, which others need; what may be done is asked for again
+/// behind it.
+Result<wal::Position> Collection::log_change(Lock& lock, Ticks deadline,
+                                             const std::function<Status()>& may_be_done,
+                                             const std::function<Result<wal::Position>()>& log) {
+  for (;;) {
+    if (Status status = may_be_done(); !status.ok()) return status;
+    Result<wal::Position> end = log();
+    if (end.ok() || end.status().code() != StatusCode::deadline_exceeded) return end;
+    lock.unlock();
+    const Status room = log_->wait_for_room(layout::kMostChangeBytes, deadline);
+    lock.lock();
+    if (!room.ok()) return said_of_log(room);
+  }
+}
+
+/// A full disk that has ended the log is no reason to try again: the log takes nothing until it is
+/// opened anew, and what it did not write may be in the view.
+Status Collection::said_of_log(const Status& status) const {
+  if (status.code() != StatusCode::resource_exhausted) return status;
+  const Status ended = log_->failure();
+  return ended.ok() ? status : Status(StatusCode::unavailable, ended.message());
+}
+
+/// Until what was appended is as durable as it is to be.
+Status Collection::wait_for_log(wal::Position end, Ticks deadline) const {
+  return end == 0 ? Status() : said_of_log(log_->wait(end, deadline));
 }
 
 Status Collection::insert(const VectorView& rows, std::span<const std::uint64_t> ids,
@@ -210,9 +248,11 @@ Status Collection::insert(const VectorView& rows, std::span<const std::uint64_t>
     const dataset::VectorSet stored = indexing::stored_copy(part, shape_.metric, 1);
     const auto part_ids = ids.subspan(receipt.done, part.count);
     Lock lock(mutex_);
-    if (Status status = make_room(lock, part.count, deadline); !status.ok()) return status;
-    const Result<wal::Position> appended =
-        append(layout::RowChangeRecord::insert(version_ + 1, part_ids, stored.view()));
+    const Result<wal::Position> appended = log_change(
+        lock, deadline, [&] { return make_room(lock, part.count, deadline); },
+        [&] {
+          return append(layout::RowChangeRecord::insert(version_ + 1, part_ids, stored.view()));
+        });
     if (!appended.ok()) return appended.status();
     end = appended.value();
     version_ += part.count;
@@ -223,7 +263,7 @@ Status Collection::insert(const VectorView& rows, std::span<const std::uint64_t>
     if (receipt.replaced > 0) work_.notify_all();
     if (linker_) linker_->wake();
   }
-  return end == 0 ? Status() : log_->wait(end, deadline);
+  return wait_for_log(end, deadline);
 }
 
 Status Collection::erase(std::span<const std::uint64_t> ids, Ticks deadline, Receipt& receipt) {
@@ -234,11 +274,9 @@ Status Collection::erase(std::span<const std::uint64_t> ids, Ticks deadline, Rec
     const auto part = std::span(different).subspan(
         next, std::min<std::size_t>(different.size() - next, layout::changes_per_record(0)));
     Lock lock(mutex_);
-    if (Status status = wait_while(lock, deadline, [this] { return importing_; }); !status.ok()) {
-      return status;
-    }
-    const Result<wal::Position> appended =
-        append(layout::RowChangeRecord::erase(version_ + 1, part));
+    const Result<wal::Position> appended = log_change(
+        lock, deadline, [&] { return wait_while(lock, deadline, [this] { return importing_; }); },
+        [&] { return append(layout::RowChangeRecord::erase(version_ + 1, part)); });
     if (!appended.ok()) return appended.status();
     end = appended.value();
     version_ += part.size();
@@ -249,7 +287,7 @@ Status Collection::erase(std::span<const std::uint64_t> ids, Ticks deadline, Rec
     next += part.size();
     work_.notify_all();
   }
-  return end == 0 ? Status() : log_->wait(end, deadline);
+  return wait_for_log(end, deadline);
 }
 
 FoundRows Collection::get(std::span<const std::uint64_t> ids) const {

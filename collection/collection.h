@@ -3,8 +3,10 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <exception>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -19,7 +21,10 @@
 #include "base/status.h"
 #include "base/types.h"
 #include "collection/contents.h"
+#include "collection/log_nodes.h"
+#include "collection/log_place.h"
 #include "collection/memtable_linker.h"
+#include "collection/replaced_segments.h"
 #include "collection/replay.h"
 #include "collection/segment_builder.h"
 #include "collection/segment_files.h"
@@ -32,7 +37,8 @@ namespace farvec::collection {
 
 struct CollectionAccess {
   SegmentAccess segments;
-  /// Of the log; its folder is the collection's own.
+  /// Where the log lies, or moves to; null: in the folder.
+  std::shared_ptr<const LogNodes> log_nodes = nullptr;
   wal::Durability durability = wal::Durability::commit;
   double interval_us = 10'000;
   unsigned build_threads = 1;  ///< of segments, in the background
@@ -108,8 +114,9 @@ class Collection {
   /// Rows of the source type that check() accepts; those whose ids are there are replaced. Waits
   /// until `deadline` for room while segments are built, and, in a process that searches, links
   /// rows itself while too many are not: then resource_exhausted. Of a batch that fails the first
-  /// `done` are in. A batch of up to batch_rows(), which are 1 MiB and fit a memtable, is in as a
-  /// whole or not at all, also after a kill.
+  /// `done` are in; unavailable when the log has ended, which they may not have reached. A batch of
+  /// up to batch_rows(), which are 1 MiB and fit a memtable, is in as a whole or not at all, also
+  /// after a kill.
   Status insert(const VectorView& rows, std::span<const std::uint64_t> ids, Ticks deadline,
                 Receipt& receipt);
   /// As insert(), past the log and the memtables: all rows become one segment, which is durable
@@ -133,6 +140,7 @@ class Collection {
 
  private:
   using Lock = std::unique_lock<std::mutex>;
+  using Clock = std::chrono::steady_clock;
   enum class Job : std::uint8_t { none, build, adopt, merge, save };
 
   std::vector<std::shared_ptr<Memtable>> memtables() const;
@@ -142,11 +150,21 @@ class Collection {
   bool is_crowded(std::size_t rows) const;
   void help_linking(Lock& lock);
   Result<wal::Position> append(const layout::RowChangeRecord& record);
+  Result<wal::Position> log_change(Lock& lock, Ticks deadline,
+                                   const std::function<Status()>& may_be_done,
+                                   const std::function<Result<wal::Position>()>& log);
+  Status said_of_log(const Status& status) const;
+  Status wait_for_log(wal::Position end, Ticks deadline) const;
 
   // The background (background.cc).
   void build_in_background();
   Job next_job() const;
-  void work(Lock& lock);
+  Job due_job() const;
+  bool is_asked() const { return asked_attempt_ > failed_attempt_; }
+  void wait_for_job(Lock& lock);
+  void note_success(Job job);
+  void note_failure(Lock& lock, Job job, const std::exception& error);
+  void work(Lock& lock, Job job);
   void replace_parts(Lock& lock, Job job);
   SegmentRecipe recipe_of(std::uint64_t number) const;
   void adopt(Lock& lock);
@@ -157,8 +175,9 @@ class Collection {
   bool wait_until(Lock& lock, const std::function<bool()>& done, const GiveUp& give_up = {});
 
   const std::filesystem::path folder_;
-  const CollectionAccess access_;
   const layout::DirectoryLock directory_lock_;
+  const OpenedLog opened_;
+  const CollectionAccess access_;
   const layout::CollectionManifest shape_;  ///< types and options; the rest is of the past
   SegmentFiles files_;                      ///< of the background's thread
   Contents contents_;
@@ -181,10 +200,15 @@ class Collection {
   std::uint64_t merged_ = 0;
   std::uint64_t segment_bytes_ = 0;  ///< of all that were built
   wal::Position opened_at_ = 0;
-  bool asked_ = false;  ///< somebody began to wait for the background after it failed
+  Clock::time_point merge_from_;  ///< after a merge that failed, or else of the past
+  // Attempts of the background, by number. Who waits asks for one that begins later.
+  std::uint64_t attempts_ = 0;
+  std::uint64_t failed_attempt_ = 0;
+  std::uint64_t asked_attempt_ = 0;
   std::uint64_t failures_ = 0;
   std::string failure_;
   std::atomic<bool> stop_{false};
+  ReplacedSegments replaced_;
   std::optional<MemtableLinker> linker_;
   std::thread builder_;
 };

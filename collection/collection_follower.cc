@@ -6,7 +6,13 @@
 #include <exception>
 #include <utility>
 
+#include "collection/yielding.h"
+
 namespace farvec::collection {
+namespace {
+/// What the log has is brought into the view after so long, also when there is more of it.
+constexpr double kPieceUs = 2'000;
+}  // namespace
 
 CollectionFollower::CollectionFollower(const std::filesystem::path& folder,
                                        const SegmentAccess& access, const FollowOptions& options)
@@ -14,111 +20,178 @@ CollectionFollower::CollectionFollower(const std::filesystem::path& folder,
       access_(access),
       options_(options),
       view_(nullptr),
-      reader_(std::make_shared<CollectionReader>(
-          folder, access, Reading{.records = options.records, .tail = wal::LogTail::growing})),
-      read_at_(now_ticks()) {
+      reader_(open()),
+      followed_(reader_->shape()),
+      memtables_(reader_->memtables()),
+      read_at_(now_ticks()),
+      changes_(reader_->recovery().changes) {
   shape_ = reader_->shape();
   view_.set(reader_->view());
   if (options.link) linker_.emplace([this] { return memtables(); });
   log_thread_ = std::thread([this] { follow_log(); });
-  segments_thread_ = std::thread([this] { follow_segments(); });
+  try {
+    segments_thread_ = std::thread([this] { follow_segments(); });
+  } catch (...) {
+    stop();
+    throw;
+  }
+}
+
+std::shared_ptr<CollectionReader> CollectionFollower::open() const {
+  if (options_.log_nodes != nullptr) (void)options_.log_nodes->refresh();
+  return std::make_shared<CollectionReader>(folder_, access_,
+                                            Reading{.records = options_.records,
+                                                    .tail = wal::LogTail::growing,
+                                                    .known = view(),
+                                                    .log_nodes = options_.log_nodes});
 }
 
 CollectionFollower::~CollectionFollower() {
+  stop();
+}
+
+void CollectionFollower::stop() {
   {
     const std::lock_guard lock(mutex_);
     stop_ = true;
   }
   wake_.notify_all();
   log_thread_.join();
-  segments_thread_.join();
+  if (segments_thread_.joinable()) segments_thread_.join();
 }
 
 std::vector<std::shared_ptr<Memtable>> CollectionFollower::memtables() const {
   const std::lock_guard lock(mutex_);
-  return reader_->memtables();
+  return memtables_;
 }
 
 FollowState CollectionFollower::state() const {
   const std::lock_guard lock(mutex_);
   return {.stale_us = ticks_to_us(now_ticks() - read_at_),
-          .changes = reader_->recovery().changes,
+          .changes = changes_,
           .switches = switches_,
           .failures = failures_,
           .failure = failure_};
 }
 
 /// False once it is to end.
-bool CollectionFollower::sleep(Lock& lock, double us) {
+bool CollectionFollower::sleep(double us) {
+  Lock lock(mutex_);
   wake_.wait_for(lock, std::chrono::duration<double, std::micro>(us), [this] { return stop_; });
   return !stop_;
 }
 
-void CollectionFollower::note_failure(Lock&, const std::exception& error) {
-  ++failures_;
-  if (failure_ == error.what()) return;
-  failure_ = error.what();
-  spdlog::warn("collection '{}': changes are not followed, tried again: {}", folder_.string(),
-               failure_);
+void CollectionFollower::follow_log() {
+  bool whole = true;
+  do {
+    whole = !has_reader() || read_on();
+  } while (sleep(whole ? options_.poll_us : 0));
 }
 
-void CollectionFollower::follow_log() {
-  Lock lock(mutex_);
-  do {
-    if (lost_) continue;
-    const Ticks began = now_ticks();
-    try {
-      const std::uint64_t before = reader_->recovery().changes;
-      reader_->read_on();
-      read_at_ = began;
-      view_.set(reader_->view());
-      if (linker_ && reader_->recovery().changes != before) linker_->wake();
-    } catch (const std::exception& error) {
-      // What the writer moved just then is no failure of the next reader.
-      spdlog::debug("collection '{}' is opened anew: {}", folder_.string(), error.what());
-      lost_ = true;
-    }
-  } while (sleep(lock, options_.poll_us));
+/// Takes the one that was opened last. False where there is nothing to read on with.
+bool CollectionFollower::has_reader() {
+  std::shared_ptr<CollectionReader> former;  // goes without the lock
+  const std::lock_guard lock(mutex_);
+  if (next_ != nullptr) {
+    former = std::exchange(reader_, std::exchange(next_, nullptr));
+    switching_ = true;
+  }
+  return !lost_ && reader_->view()->memtables.size() <= kMostFollowedMemtables;
+}
+
+/// Whether the log was read to its end.
+bool CollectionFollower::read_on() {
+  const Ticks began = now_ticks();
+  try {
+    const bool whole = reader_->read_on(began + us_to_ticks(kPieceUs));
+    // Not back: another reader was opened before the last changes that were seen.
+    if (whole || !switching_ || reader_->view()->version >= view()->version) publish(began, whole);
+    return whole;
+  } catch (const std::exception& error) {
+    lose(error);
+    return true;
+  }
+}
+
+void CollectionFollower::publish(Ticks began, bool whole) {
+  if (switching_) replaced_.add(*view(), *reader_->view());
+  view_.set(reader_->view());
+  std::vector<std::shared_ptr<Memtable>> memtables = reader_->memtables();
+  const std::uint64_t changes = reader_->recovery().changes;
+  const std::lock_guard lock(mutex_);
+  memtables_.swap(memtables);
+  if (whole) read_at_ = began;
+  if (std::exchange(switching_, false)) ++switches_;
+  if (linker_ && changes != changes_) linker_->wake();
+  changes_ = changes;
+}
+
+void CollectionFollower::lose(const std::exception& error) {
+  // What the writer moved just then is no failure of the next reader.
+  spdlog::debug("collection '{}' is opened anew: {}", folder_.string(), error.what());
+  const std::lock_guard lock(mutex_);
+  lost_ = next_ == nullptr;
 }
 
 void CollectionFollower::follow_segments() {
-  Lock lock(mutex_);
-  for (bool failed = false; sleep(lock, failed ? options_.retry_us : options_.manifest_us);) {
+  yield_to_searches();
+  bool failed = false;
+  while (sleep(failed ? options_.retry_us : options_.manifest_us)) {
     try {
-      lock.unlock();
       if (is_superseded()) open_anew();
-      lock.lock();
       failed = false;
+      note_success();
     } catch (const std::exception& error) {
-      if (!lock.owns_lock()) lock.lock();
-      note_failure(lock, error);
+      note_failure(error);
       failed = true;
     }
   }
 }
 
 bool CollectionFollower::is_superseded() {
+  if (options_.log_nodes != nullptr && options_.log_nodes->refresh()) nodes_changed_ = true;
   const layout::CollectionManifest newest = layout::read_collection(folder_);
   const std::lock_guard lock(mutex_);
-  return lost_ || newest != reader_->shape();
+  return lost_ || nodes_changed_ || newest != followed_;
 }
 
-/// The log is read beside what follows it, and to its end again when that waits.
+/// Beside the searches, and beside the thread that reads the log.
 void CollectionFollower::open_anew() {
-  auto next = std::make_shared<CollectionReader>(
-      folder_, access_,
-      Reading{.records = options_.records, .tail = wal::LogTail::growing, .known = view()});
-  {
-    const std::lock_guard lock(mutex_);
-    const Ticks began = now_ticks();
-    next->read_on();
-    read_at_ = began;
-    view_.set(next->view());
-    reader_.swap(next);
-    lost_ = false;
-    ++switches_;
-    failure_.clear();
+  std::shared_ptr<CollectionReader> next = open();
+  if (linker_) link(*next);
+  const std::lock_guard lock(mutex_);
+  followed_ = next->shape();
+  next_.swap(next);
+  lost_ = nodes_changed_ = false;
+}
+
+/// Searches of it would compare with each of its rows at first. What comes to the log meanwhile is
+/// linked as it would be without a switch.
+void CollectionFollower::link(const CollectionReader& next) {
+  LinkScratch scratch;
+  for (const auto& memtable : next.memtables()) {
+    while (!is_stopping() && memtable->link_next(scratch)) {
+    }
   }
+}
+
+bool CollectionFollower::is_stopping() const {
+  const std::lock_guard lock(mutex_);
+  return stop_;
+}
+
+void CollectionFollower::note_success() {
+  const std::lock_guard lock(mutex_);
+  failure_.clear();
+}
+
+void CollectionFollower::note_failure(const std::exception& error) {
+  const std::lock_guard lock(mutex_);
+  ++failures_;
+  if (failure_ == error.what()) return;
+  failure_ = error.what();
+  spdlog::warn("collection '{}': changes are not followed, tried again: {}", folder_.string(),
+               failure_);
 }
 
 }  // namespace farvec::collection

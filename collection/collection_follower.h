@@ -1,8 +1,8 @@
-// A collection that another process of this machine changes, followed as it changes.
+// A collection that another process changes, followed as it changes.
 #pragma once
 
-#include <atomic>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -15,9 +15,14 @@
 #include "base/clock.h"
 #include "collection/collection_reader.h"
 #include "collection/memtable_linker.h"
+#include "collection/replaced_segments.h"
 #include "collection/view.h"
 
 namespace farvec::collection {
+
+/// The log is not read on while there are more memtables: the writer has three, and more come only
+/// while the segments that have their rows are being opened, or cannot be.
+inline constexpr std::size_t kMostFollowedMemtables = 8;
 
 struct FollowOptions {
   double poll_us = 2'000;       ///< the end of the log is looked at so often
@@ -25,6 +30,8 @@ struct FollowOptions {
   double retry_us = 500'000;    ///< after a failure
   Reading::Records records = Reading::Records::load;
   bool link = false;  ///< memtables are linked in the background: for processes that search
+  /// Where the log lies; null: in the folder.
+  std::shared_ptr<LogNodes> log_nodes = nullptr;
 };
 
 struct FollowState {
@@ -33,15 +40,18 @@ struct FollowState {
   std::uint64_t changes = 0;   ///< that came through the log of the segments that are read now
   std::uint64_t switches = 0;  ///< to other segments
   std::uint64_t failures = 0;
-  std::string failure;  ///< why it does not follow any more, for now; empty: it does
+  std::string failure;  ///< why other segments cannot be opened, for now; empty: they can
 };
 
 /// Reads the log's end every few milliseconds, and opens segments that the writer has made beside
 /// those that are searched. Memtables are its own. What the writer appended is in the view soon
-/// after, at times before it is acknowledged; a batch is in it as a whole or not at all. Whoever
-/// was away for longer than the log is kept begins anew with the segments.
+/// after, at times before it is acknowledged; a batch is in it as a whole or not at all. A log that
+/// grows faster than it is read comes piece by piece, and the view is never behind an earlier one
+/// of the same log. Whoever was away for longer than the log is kept begins anew with the segments.
 ///
-/// When something cannot be read the view stays as it is, stale_us grows, and it is tried again.
+/// What cannot be read is said, and tried again. Meanwhile the log is followed for as long as its
+/// rows fit kMostFollowedMemtables; then, or where it is the log that cannot be read, the view
+/// stays as it is and stale_us grows.
 class CollectionFollower {
  public:
   /// Opens it as CollectionReader does, and throws as that.
@@ -59,12 +69,26 @@ class CollectionFollower {
  private:
   using Lock = std::unique_lock<std::mutex>;
 
+  std::shared_ptr<CollectionReader> open() const;
+
+  // Of the thread that reads the log.
   void follow_log();
+  bool has_reader();
+  bool read_on();
+  void publish(Ticks began, bool whole);
+  void lose(const std::exception& error);
+
+  // Of the thread that opens segments.
   void follow_segments();
   bool is_superseded();
   void open_anew();
-  void note_failure(Lock& lock, const std::exception& error);
-  bool sleep(Lock& lock, double us);
+  void link(const CollectionReader& next);
+  void note_success();
+  void note_failure(const std::exception& error);
+
+  bool sleep(double us);
+  bool is_stopping() const;
+  void stop();
   std::vector<std::shared_ptr<Memtable>> memtables() const;
 
   const std::filesystem::path folder_;
@@ -73,15 +97,26 @@ class CollectionFollower {
   CurrentView view_;
   layout::CollectionManifest shape_;
 
-  mutable std::mutex mutex_;  ///< of what follows
-  std::condition_variable wake_;
+  // Of the thread that reads the log alone.
   std::shared_ptr<CollectionReader> reader_;
-  Ticks read_at_ = 0;  ///< when the log was read to its end
-  bool lost_ = false;  ///< the reader's log could not be read on
+  bool switching_ = false;  ///< nothing that this reader has read is in the view yet
+
+  // Of the thread that opens segments alone.
+  bool nodes_changed_ = false;  ///< since the newest reader was opened
+
+  mutable std::mutex mutex_;  ///< of what follows; held for moments
+  std::condition_variable wake_;
+  layout::CollectionManifest followed_;               ///< of the newest reader
+  std::shared_ptr<CollectionReader> next_;            ///< is to be the reader from now on
+  std::vector<std::shared_ptr<Memtable>> memtables_;  ///< of the view
+  Ticks read_at_ = 0;                                 ///< when the log was read to its end
+  bool lost_ = false;                                 ///< the reader's log could not be read on
+  std::uint64_t changes_ = 0;
   std::uint64_t switches_ = 0;
   std::uint64_t failures_ = 0;
   std::string failure_;
   bool stop_ = false;
+  ReplacedSegments replaced_;
   std::optional<MemtableLinker> linker_;
   std::thread log_thread_;
   std::thread segments_thread_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -20,6 +21,22 @@ namespace {
 /// A list that is at most so much shorter than one that a segment turns out to deserve is good
 /// enough: the search is not made again.
 constexpr double kSlack = 1.3;
+
+/// What only grows.
+void add_counts(const search::CoreStatistics& part, search::CoreStatistics& sum) {
+  sum.stalls += part.stalls;
+  sum.late_completions += part.late_completions;
+  sum.device_reads += part.device_reads;
+  sum.device_bytes += part.device_bytes;
+}
+
+Status failed_search(const std::exception& error) {
+  spdlog::error("a search of a collection has failed: {}", error.what());
+  return {StatusCode::internal, "the search failed: the node's log has the reason"};
+}
+
+/// A core looks so often whether it has segments that were replaced.
+constexpr double kLookUs = 50e3;
 
 /// Of a segment with such a share of the live vectors. Where vectors lie in segments at random, the
 /// merged results then have the recall of one index searched with `list`: on sift1m in segments of
@@ -59,17 +76,25 @@ struct CollectionPart::Leg {
   std::uint64_t id(NodeId row) const {
     return segment != nullptr ? segment->id(row) : fresh->memtable->id(row);
   }
+  /// Never throws: who waits for it would wait for ever.
   void run() {
-    if (segment != nullptr) {
-      task.status = part->search(slot, task);
-    } else {
-      search_memtable();
-    }
+    task.status = search();
     counts += task.counts;
     if (group != nullptr) group->done();
   }
+  Status search();
   void search_memtable();
 };
+
+Status CollectionPart::Leg::search() {
+  try {
+    if (segment != nullptr) return part->search(slot, task);
+    search_memtable();
+    return {};
+  } catch (const std::exception& error) {
+    return failed_search(error);
+  }
+}
 
 /// Suspends nowhere: the scratch is shared by the memtables of a slot.
 void CollectionPart::Leg::search_memtable() {
@@ -143,16 +168,23 @@ CollectionPart::CollectionPart(ViewSource views, std::uint32_t slots,
 
 CollectionPart::~CollectionPart() = default;
 
-/// Finds what each segment of the view is searched with. Makes it for new segments, and lets go of
-/// those that no view of a search has any more.
-Status CollectionPart::bind(const View& view, Slot& slot) {
+/// Lets go of segments that neither the view nor a search has any more.
+void CollectionPart::let_go(const View& view) {
   std::erase_if(bound_, [&](const auto& entry) {
     const auto is_it = [&](const View::Bulk& bulk) {
       return bulk.segment->number() == entry.first;
     };
-    return entry.second.users == 0 &&
-           std::none_of(view.segments.begin(), view.segments.end(), is_it);
+    if (entry.second.users > 0 || std::any_of(view.segments.begin(), view.segments.end(), is_it)) {
+      return false;
+    }
+    add_counts(entry.second.part->statistics(), gone_);
+    return true;
   });
+}
+
+/// Finds what each segment of the view is searched with, and makes it for new segments.
+Status CollectionPart::bind(const View& view, Slot& slot) {
+  let_go(view);
   slot.used = 0;
   slot.legs.resize(std::max(slot.legs.size(), view.segments.size() + view.memtables.size()));
   for (const View::Bulk& bulk : view.segments) {
@@ -311,31 +343,40 @@ Status CollectionPart::search_view(const View& view, std::uint32_t number, Searc
 
 Status CollectionPart::search(std::uint32_t number, SearchTask& task) {
   Slot& slot = *slots_[number];
-  const ViewPointer view = views_();
   task.found = 0;
   task.coverage = 1;
-  Status status = bind(*view, slot);
-  if (status.ok()) status = search_view(*view, number, task);
+  slot.used = 0;
+  ViewPointer view;
+  Status status;
+  try {
+    view = views_();
+    status = bind(*view, slot);
+    if (status.ok()) status = search_view(*view, number, task);
+  } catch (const std::exception& error) {
+    status = failed_search(error);
+  }
   release(slot);
   return status;
 }
 
+/// A core without searches lets go of segments too, or it would keep their memory and files.
 bool CollectionPart::poll() {
   bool any = false;
+  if (const Ticks now = now_ticks(); now >= look_at_) {
+    look_at_ = now + us_to_ticks(kLookUs);
+    if (!bound_.empty()) let_go(*views_());
+  }
   for (auto& [number, bound] : bound_) any = (bound.part->poll()) || any;
   return any;
 }
 
 search::CoreStatistics CollectionPart::statistics() const {
-  search::CoreStatistics sum;
+  search::CoreStatistics sum = gone_;
   for (const auto& [number, bound] : bound_) {
     const search::CoreStatistics part = bound.part->statistics();
-    sum.stalls += part.stalls;
-    sum.late_completions += part.late_completions;
+    add_counts(part, sum);
     sum.in_flight_reads += part.in_flight_reads;
     sum.dram_bytes += part.dram_bytes;
-    sum.device_reads += part.device_reads;
-    sum.device_bytes += part.device_bytes;
   }
   return sum;
 }

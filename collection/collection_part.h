@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/clock.h"
 #include "collection/view.h"
 #include "coroutines/scheduler.h"
 #include "search/core_part.h"
@@ -43,6 +44,7 @@ class CollectionPart final : public search::CorePart {
   struct Leg;
   struct Slot;
 
+  void let_go(const View& view);
   Status bind(const View& view, Slot& slot);
   Bound* bound_to(const std::shared_ptr<Segment>& segment);
   void release(const Slot& slot);
@@ -56,6 +58,8 @@ class CollectionPart final : public search::CorePart {
   const ViewSource views_;
   coroutines::Scheduler& scheduler_;
   std::map<std::uint64_t, Bound> bound_;  ///< by the segment's number
+  search::CoreStatistics gone_;           ///< counts of segments that it has let go of
+  Ticks look_at_ = 0;                     ///< for segments to let go of
   std::vector<std::unique_ptr<Slot>> slots_;
 };
 

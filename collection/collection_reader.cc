@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
+#include "collection/log_place.h"
 #include "collection/segment_files.h"
 
 namespace farvec::collection {
@@ -31,7 +32,8 @@ CollectionReader::CollectionReader(const std::filesystem::path& folder, const Se
         if (reading.records == Reading::Records::load) bulk.segment->load();
       }
       contents_->begin(std::move(segments), manifest_.last_version);
-      log_.emplace(folder, manifest_, reading.tail).run(*contents_);
+      log_.emplace(manifest_, log_source(folder, manifest_, reading.log_nodes.get()), reading.tail)
+          .run(*contents_);
       return;
     } catch (const Error& error) {
       // What a writer replaces, or is writing to the log just then, is another thing the next time;

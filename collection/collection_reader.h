@@ -7,7 +7,9 @@
 #include <optional>
 #include <vector>
 
+#include "base/clock.h"
 #include "collection/contents.h"
+#include "collection/log_nodes.h"
 #include "collection/replay.h"
 #include "collection/segment.h"
 #include "layout/collection/collection_manifest.h"
@@ -22,6 +24,8 @@ struct Reading {
   Records records = Records::load;  ///< those that are left are brought by the first search
   wal::LogTail tail = wal::LogTail::final;
   ViewPointer known = nullptr;  ///< an earlier view of the collection, whose segments are kept
+  /// Where the log lies; null: in the folder.
+  std::shared_ptr<const LogNodes> log_nodes = nullptr;
 };
 
 /// Segments and the log up to its end, all of which lie in view(). Later changes of segments are
@@ -36,9 +40,9 @@ class CollectionReader {
   const layout::CollectionManifest& shape() const { return manifest_; }
   const Recovery& recovery() const { return log_->recovery(); }
   ViewPointer view() const { return contents_->current(); }
-  /// With a tail that grows: what the log has gained is in the view then. Throws as
-  /// Replay::run(). One thread at a time.
-  void read_on() { log_->run(*contents_); }
+  /// With a tail that grows: what the log has gained is in the view then; false when it was not
+  /// read to its end because `until` had come. Throws as Replay::run(). One thread at a time.
+  bool read_on(Ticks until) { return log_->run_on(*contents_, until); }
   /// To link their rows. As read_on().
   std::vector<std::shared_ptr<Memtable>> memtables() const { return contents_->memtables(); }
   /// Makes graphs of memtables that are large enough for them.

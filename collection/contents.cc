@@ -1,7 +1,6 @@
 #include "collection/contents.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "base/check.h"
@@ -12,6 +11,22 @@ namespace {
 const std::shared_ptr<const RowSet>& no_rows() {
   static const std::shared_ptr<const RowSet> kNone = std::make_shared<const RowSet>();
   return kNone;
+}
+
+Contents::RowOfId numbered(std::span<const std::uint64_t> ids, NodeId first) {
+  Contents::RowOfId rows;
+  rows.reserve(ids.size());
+  for (const std::uint64_t id : ids) rows.emplace(id, first++);
+  return rows;
+}
+
+/// Into a map that has room for all of them; those that it has already are replaced. No memory is
+/// needed for it.
+void move_into(Contents::RowOfId& rows, Contents::RowOfId& more) {
+  while (!more.empty()) {
+    const auto put = rows.insert(more.extract(more.begin()));
+    if (!put.inserted) put.position->second = put.node.mapped();
+  }
 }
 
 /// By its number: one that took long to build may come behind one that was begun later.
@@ -25,6 +40,33 @@ void put_in(View& view, View::Bulk bulk) {
 
 std::shared_ptr<const RowSet> plus(const RowSet& set, std::span<const NodeId> rows) {
   return std::make_shared<const RowSet>(set.with(rows));
+}
+
+const RowSet& out_of(const View& view, const void* part) {
+  for (const View::Fresh& fresh : view.memtables) {
+    if (fresh.memtable.get() == part) return *fresh.out;
+  }
+  for (const View::Bulk& bulk : view.segments) {
+    if (bulk.segment.get() == part) return *bulk.out;
+  }
+  FARVEC_CHECK(false, "a part that is to be replaced is not in the view");
+}
+
+/// Rows of a new segment that have gone out of the parts that it replaces since it was begun. Those
+/// that were out before are no rows of it.
+std::vector<NodeId> out_since(const Replacement& replacement, const View& now) {
+  std::vector<NodeId> out;
+  std::size_t first = 0;
+  for (const ReplacedPart& replaced : replacement.parts) {
+    const RowSet& before = out_of(*replacement.of, replaced.part);
+    for (const NodeId row : out_of(now, replaced.part).rows_beyond(before)) {
+      const auto at = std::lower_bound(replaced.rows.begin(), replaced.rows.end(), row);
+      FARVEC_CHECK(at != replaced.rows.end() && *at == row, "row {} was not live", row);
+      out.push_back(static_cast<NodeId>(first) + static_cast<NodeId>(at - replaced.rows.begin()));
+    }
+    first += replaced.rows.size();
+  }
+  return out;
 }
 
 }  // namespace
@@ -49,9 +91,13 @@ void Contents::rotate(wal::Position log_begin) {
     fresh_.back().log_begin = log_begin;
     return;
   }
-  fresh_.push_back({std::make_shared<Memtable>(options_), log_begin, {}});
+  // What may throw comes before anything changes.
+  auto memtable = std::make_shared<Memtable>(options_);
   auto view = std::make_shared<View>(*current());
-  view->memtables.push_back({fresh_.back().memtable, 0, no_rows()});
+  view->memtables.push_back({memtable, 0, no_rows()});
+  RowOfId rows;
+  rows.reserve(options_.capacity);
+  fresh_.push_back({std::move(memtable), log_begin, std::move(rows)});
   view_.set(std::move(view));
 }
 
@@ -124,9 +170,12 @@ std::uint64_t Contents::insert(const VectorView& rows, std::span<const std::uint
   auto view = std::make_shared<View>(*current());
   const std::uint64_t replaced = put_out(*view, ids);
   Fresh& fresh = fresh_.back();
-  NodeId row = fresh.memtable->append(rows, ids);
-  for (const std::uint64_t id : ids) fresh.rows.insert_or_assign(id, row++);
-  view->memtables.back().count = row;
+  const std::uint32_t first = fresh.memtable->size();
+  RowOfId more = numbered(ids, first);
+  // Nothing from here on throws: rows, ids and the view change together.
+  (void)fresh.memtable->append(rows, ids);
+  move_into(fresh.rows, more);
+  view->memtables.back().count = first + static_cast<std::uint32_t>(ids.size());
   view->version = version;
   view_.set(std::move(view));
   return replaced;
@@ -154,28 +203,19 @@ std::uint64_t Contents::add(std::shared_ptr<Segment> segment, std::uint64_t vers
 void Contents::replace(const Replacement& replacement) {
   const ViewPointer now = current();
   const auto gone = [&](const void* part) {
-    return std::find(replacement.parts.begin(), replacement.parts.end(), part) !=
-           replacement.parts.end();
+    return std::any_of(replacement.parts.begin(), replacement.parts.end(),
+                       [part](const ReplacedPart& replaced) { return replaced.part == part; });
   };
-  // What is out of these parts by now. Rows that were out before are no rows of the segment.
-  std::map<const void*, const RowSet*> out;
   auto next = std::make_shared<View>();
   next->version = now->version;
   for (const View::Fresh& fresh : now->memtables) {
-    out[fresh.memtable.get()] = fresh.out.get();
     if (!gone(fresh.memtable.get())) next->memtables.push_back(fresh);
   }
   for (const View::Bulk& bulk : now->segments) {
-    out[bulk.segment.get()] = bulk.out.get();
     if (!gone(bulk.segment.get())) next->segments.push_back(bulk);
   }
   if (replacement.segment != nullptr) {
-    std::vector<NodeId> rows;
-    for (NodeId row = 0; row < replacement.origins.size(); ++row) {
-      const Origin& origin = replacement.origins[row];
-      if (out.at(origin.part)->contains(origin.row)) rows.push_back(row);
-    }
-    put_in(*next, {replacement.segment, plus({}, rows)});
+    put_in(*next, {replacement.segment, plus({}, out_since(replacement, *now))});
   }
   std::erase_if(fresh_, [&](const Fresh& fresh) { return gone(fresh.memtable.get()); });
   view_.set(std::move(next));

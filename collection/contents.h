@@ -17,24 +17,25 @@
 
 namespace farvec::collection {
 
-/// Where a row of a new segment comes from.
-struct Origin {
-  const void* part = nullptr;  ///< the Memtable or the Segment
-  NodeId row = 0;
+/// What a new segment holds of a part of a view.
+struct ReplacedPart {
+  const void* part = nullptr;  ///< a Memtable or a Segment
+  std::vector<NodeId> rows;    ///< all that were live, ascending: the segment's next ones
 };
 
 /// A segment that holds the live rows of some parts of a view, which it is to replace.
 struct Replacement {
   ViewPointer of;                    ///< the view whose rows it holds
-  std::vector<const void*> parts;    ///< Memtables and Segments
-  std::vector<Origin> origins;       ///< of every row of the segment
+  std::vector<ReplacedPart> parts;   ///< in the order of the segment's rows
   std::shared_ptr<Segment> segment;  ///< null: no row was live
 };
 
 /// Changes one after the other, by threads that take turns; current() by any thread. All changes
-/// are in the view before the call returns.
+/// are in the view before the call returns; one that throws, for want of memory, has done nothing.
 class Contents {
  public:
+  using RowOfId = std::unordered_map<std::uint64_t, NodeId>;
+
   explicit Contents(const MemtableOptions& options);
 
   /// Before any change. `segments` as of `version`.
@@ -78,8 +79,8 @@ class Contents {
   /// All its rows are in, in place of those that have their ids. Returns how many were replaced.
   std::uint64_t add(std::shared_ptr<Segment> segment, std::uint64_t version);
 
-  /// What changed meanwhile in the parts that it replaces changes in the segment too. Memtables go
-  /// oldest first.
+  /// What changed meanwhile in the parts that it replaces changes in the segment too: that, and not
+  /// how large they are, is what it costs. Memtables go oldest first.
   void replace(const Replacement& replacement);
 
  private:
@@ -87,7 +88,7 @@ class Contents {
   struct Fresh {
     std::shared_ptr<Memtable> memtable;
     wal::Position log_begin = 0;
-    std::unordered_map<std::uint64_t, NodeId> rows;  ///< of every id the newest
+    RowOfId rows;  ///< of every id the newest
   };
   std::optional<Place> find(const View& view, std::uint64_t id) const;
   std::uint64_t put_out(View& view, std::span<const std::uint64_t> ids) const;

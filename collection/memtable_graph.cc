@@ -1,6 +1,8 @@
 #include "collection/memtable_graph.h"
 
 #include <algorithm>
+#include <new>
+#include <utility>
 
 #include "base/check.h"
 #include "base/error.h"
@@ -165,7 +167,12 @@ void MemtableGraph::walk(const void* vector, NodeId salt, std::uint32_t list,
 bool MemtableGraph::link_next(std::uint32_t appended, LinkScratch& scratch) {
   const NodeId row = claim(appended);
   if (row == kInvalidNode) return false;
-  if (row > 0) link(row, scratch);
+  try {
+    if (row > 0) link(row, scratch);
+  } catch (...) {
+    give_back(row);
+    throw;
+  }
   finish(row);
   return true;
 }
@@ -176,18 +183,27 @@ NodeId MemtableGraph::claim(std::uint32_t appended) {
   const std::lock_guard guard(claims_);
   // Relaxed: stored under the same lock.
   const std::uint32_t most = std::max(linked_.load(std::memory_order_relaxed), 1u);
+  for (Claim& again : under_way_) {
+    if (!std::exchange(again.held, true)) return again.row;
+  }
   if (next_ >= appended || under_way_.size() >= most) {
     return kInvalidNode;
   }
-  under_way_.push_back(next_);
+  under_way_.push_back({next_});
   return next_++;
 }
 
 void MemtableGraph::finish(NodeId row) {
   const std::lock_guard guard(claims_);
-  std::erase(under_way_, row);
-  const auto first = std::min_element(under_way_.begin(), under_way_.end());
-  linked_.store(first == under_way_.end() ? next_ : *first, std::memory_order_release);
+  std::erase_if(under_way_, [row](const Claim& claim) { return claim.row == row; });
+  NodeId first = next_;
+  for (const Claim& claim : under_way_) first = std::min(first, claim.row);
+  linked_.store(first, std::memory_order_release);
+}
+
+void MemtableGraph::give_back(NodeId row) {
+  const std::lock_guard guard(claims_);
+  for (Claim& claim : under_way_) claim.held = claim.held && claim.row != row;
 }
 
 graph::Graph MemtableGraph::copy() const {
@@ -213,9 +229,18 @@ void MemtableGraph::link(NodeId row, LinkScratch& scratch) {
     const auto lock = lists_.lock(row);
     lists_.write_locked(row, scratch.neighbors, 0);
   }
-  const NodeId parent = find_parent(row, scratch);
+  link_back(row, find_parent(row, scratch), scratch);
+}
+
+/// The row is a vertex by now, and must not become one again: ways to it that find no memory are
+/// left out.
+void MemtableGraph::link_back(NodeId row, NodeId parent, LinkScratch& scratch) {
   for (const NodeId neighbor : scratch.neighbors) {
-    if (neighbor != parent) add(neighbor, {.row = row}, scratch);
+    try {
+      if (neighbor != parent) add(neighbor, {.row = row}, scratch);
+    } catch (const std::bad_alloc&) {
+      return;
+    }
   }
 }
 

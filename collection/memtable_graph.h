@@ -48,7 +48,8 @@ class MemtableGraph {
   MemtableGraph(const VectorView& rows, Metric metric, const MemtableGraphOptions& options);
 
   /// Links the next of the first `appended` rows, which the caller sees; false when there is none
-  /// for now: see Memtable::link_next(). Any threads at the same time.
+  /// for now: see Memtable::link_next(). Any threads at the same time. When it throws, which it
+  /// does for want of memory, the row is there to be linked again.
   bool link_next(std::uint32_t appended, LinkScratch& scratch);
 
   /// All rows before this one are vertices; some behind it may be.
@@ -80,11 +81,19 @@ class MemtableGraph {
     bool child = false;
   };
 
+  /// A row that a thread is to link.
+  struct Claim {
+    NodeId row = kInvalidNode;
+    bool held = true;  ///< or else the thread has failed, and another one is to do it
+  };
+
   NodeId claim(std::uint32_t appended);
   void finish(NodeId row);
+  void give_back(NodeId row);
   std::uint64_t counted(const MemtableQuery& query, std::uint64_t vertices) const;
   void walk(const void* vector, NodeId salt, std::uint32_t list, MemtableScratch& scratch) const;
   void link(NodeId row, LinkScratch& scratch);
+  void link_back(NodeId row, NodeId parent, LinkScratch& scratch);
   NodeId find_parent(NodeId row, LinkScratch& scratch);
   bool add(NodeId vertex, const Link& link, LinkScratch& scratch);
   void prune(NodeId vertex, std::uint32_t children, LinkScratch& scratch) const;
@@ -97,9 +106,9 @@ class MemtableGraph {
   LinkLists lists_;
   /// Stored with release order: who acquires it sees the rows before it and their lists.
   std::atomic<std::uint32_t> linked_{0};
-  std::mutex claims_;              ///< guards what follows, and stores to linked_
-  NodeId next_ = 0;                ///< to be claimed
-  std::vector<NodeId> under_way_;  ///< claimed and not finished
+  std::mutex claims_;             ///< guards what follows, and stores to linked_
+  NodeId next_ = 0;               ///< to be claimed
+  std::vector<Claim> under_way_;  ///< claimed and not finished
 };
 
 }  // namespace farvec::collection

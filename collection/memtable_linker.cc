@@ -1,6 +1,9 @@
 #include "collection/memtable_linker.h"
 
+#include <spdlog/spdlog.h>
+
 #include <chrono>
+#include <exception>
 #include <utility>
 
 #include "collection/yielding.h"
@@ -37,11 +40,21 @@ bool MemtableLinker::link_all(LinkScratch& scratch) {
   return linked;
 }
 
+/// Where there is no memory to link rows with they stay as they are, and it is tried again.
+bool MemtableLinker::try_link_all(LinkScratch& scratch) {
+  try {
+    return link_all(scratch);
+  } catch (const std::exception& error) {
+    spdlog::warn("fresh rows could not be linked, tried again: {}", error.what());
+    return false;
+  }
+}
+
 void MemtableLinker::run() {
   yield_to_searches();
   LinkScratch scratch;
   while (!stop_.load(std::memory_order_relaxed)) {
-    if (link_all(scratch)) continue;
+    if (try_link_all(scratch)) continue;
     std::unique_lock lock(mutex_);
     woken_.wait_for(lock, kLinkPause, [this] { return wake_; });
     wake_ = false;

@@ -30,6 +30,7 @@ class MemtableLinker {
  private:
   void run();
   bool link_all(LinkScratch& scratch);
+  bool try_link_all(LinkScratch& scratch);
 
   const Source source_;
   std::atomic<bool> stop_{false};  ///< relaxed: saves work, orders nothing

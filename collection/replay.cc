@@ -32,24 +32,38 @@ MemtableOptions memtable_options(const layout::CollectionManifest& manifest) {
   return options;
 }
 
-Replay::Replay(const std::filesystem::path& folder, const layout::CollectionManifest& manifest,
+Replay::Replay(const layout::CollectionManifest& manifest, std::shared_ptr<wal::LogSource> source,
                wal::LogTail tail)
-    : log_(folder / layout::kCollectionLogFolder),
+    : log_(source->name()),
       shape_{manifest.stored_type, manifest.dimension},
-      reader_(log_, manifest.log_position, tail) {}
+      reader_(std::move(source), manifest.log_position, tail) {}
 
 void Replay::run(Contents& contents) {
   const auto start = std::chrono::steady_clock::now();
-  while (const std::optional<wal::LogRecord> record = reader_.next()) apply(*record, contents);
+  while (reader_.end() < reader_.reach() && next(contents)) {
+  }
   recovery_.torn_bytes = reader_.torn_bytes();
   recovery_.seconds +=
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+bool Replay::run_on(Contents& contents, Ticks until) {
+  while (next(contents)) {
+    if (now_ticks() >= until) return false;
+  }
+  return true;
+}
+
+/// False where the log ends, for now.
+bool Replay::next(Contents& contents) {
+  const std::optional<wal::LogRecord> record = reader_.next();
+  if (record) apply(*record, contents);
+  return record.has_value();
+}
+
 void Replay::apply(const wal::LogRecord& record, Contents& contents) {
   const layout::RowChanges changes = layout::decode_row_changes(
-      record.bytes, shape_,
-      fmt::format("the log '{}' at position {}", log_.string(), record.begin));
+      record.bytes, shape_, fmt::format("the log '{}' at position {}", log_, record.begin));
   if (changes.kind == layout::RowChangeKind::insert) {
     insert(changes, record.begin, contents);
   } else {

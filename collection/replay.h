@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
+#include <memory>
+#include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "collection/contents.h"
 #include "collection/view.h"
 #include "layout/collection/change_record.h"
@@ -30,20 +32,26 @@ MemtableOptions memtable_options(const layout::CollectionManifest& manifest);
 /// is there twice for a moment, and the older one is out.
 class Replay {
  public:
-  Replay(const std::filesystem::path& folder, const layout::CollectionManifest& manifest,
+  /// Of the log that `source` shows.
+  Replay(const layout::CollectionManifest& manifest, std::shared_ptr<wal::LogSource> source,
          wal::LogTail tail);
 
-  /// Brings in what the log has by now; with a tail that grows, again and again. Throws Error
-  /// naming the log's file or the record when something is damaged, and as wal::LogReader.
+  /// Brings in what the log had when this was made. With a tail that grows perhaps more, but it
+  /// ends however fast somebody appends. Throws Error naming the log's file or the record when
+  /// something is damaged, and as wal::LogReader.
   void run(Contents& contents);
+  /// With a tail that grows: what the log has gained, record by record until its end, or, with
+  /// false, until `until` has come. Throws as run().
+  bool run_on(Contents& contents, Ticks until);
 
   /// Of all that was brought in.
   const Recovery& recovery() const { return recovery_; }
 
  private:
+  bool next(Contents& contents);
   void apply(const wal::LogRecord& record, Contents& contents);
 
-  const std::filesystem::path log_;
+  const std::string log_;  ///< for messages
   const layout::RowShape shape_;
   wal::LogReader reader_;
   Recovery recovery_;

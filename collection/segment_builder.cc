@@ -80,11 +80,14 @@ void link_rest(Memtable& memtable, const SegmentRecipe& recipe) {
   });
 }
 
-/// Appends the rows of a segment that are not out.
-void add_origins(const View::Bulk& bulk, std::vector<Origin>& origins) {
-  for (NodeId row = 0; row < bulk.segment->rows(); ++row) {
-    if (!bulk.out->contains(row)) origins.push_back({bulk.segment.get(), row});
+/// The rows of a part that are not out of it.
+ReplacedPart live_rows(const void* part, std::uint32_t count, const RowSet& out) {
+  ReplacedPart live{part, {}};
+  live.rows.reserve(count - out.count());
+  for (NodeId row = 0; row < count; ++row) {
+    if (!out.contains(row)) live.rows.push_back(row);
   }
+  return live;
 }
 
 /// The live rows of all but the largest, one segment after the other.
@@ -132,16 +135,15 @@ Replacement build_segment(const ViewPointer& view, Memtable& memtable,
   const View::Fresh& fresh = view->memtables.front();
   FARVEC_CHECK(fresh.memtable.get() == &memtable && fresh.count == memtable.size(),
                "a segment is made of the oldest memtable, when no more rows come");
-  Replacement result{.of = view, .parts = {&memtable}, .origins = {}, .segment = nullptr};
+  Replacement result{.of = view, .parts = {}, .segment = nullptr};
+  result.parts.push_back(live_rows(&memtable, fresh.count, *fresh.out));
   if (fresh.live() == 0) return result;
   const layout::CollectionManifest& manifest = *recipe.manifest;
   dataset::VectorSet rows(fresh.live(), manifest.dimension, manifest.stored_type);
   std::vector<std::uint64_t> ids;
-  for (NodeId row = 0; row < fresh.count; ++row) {
-    if (fresh.out->contains(row)) continue;
+  for (const NodeId row : result.parts.front().rows) {
     std::memcpy(rows.mutable_row(ids.size()), memtable.row(row), rows.view().row_bytes());
     ids.push_back(memtable.id(row));
-    result.origins.push_back({&memtable, row});
   }
   indexing::Source source{
       indexing::describe_source({recipe.name, recipe.name}, rows.view(), manifest.metric),
@@ -159,14 +161,14 @@ Replacement merge_segments(const ViewPointer& view, std::span<const std::size_t>
                            const SegmentRecipe& recipe) {
   const std::vector<const View::Bulk*> parts = largest_first(*view, segments);
   FARVEC_CHECK(!parts.empty());
-  Replacement result{.of = view, .parts = {}, .origins = {}, .segment = nullptr};
-  std::uint64_t live = 0;
+  Replacement result{.of = view, .parts = {}, .segment = nullptr};
+  std::vector<std::uint64_t> ids;
   for (const View::Bulk* bulk : parts) {
-    result.parts.push_back(bulk->segment.get());
-    add_origins(*bulk, result.origins);
-    live += bulk->live();
+    const Segment& segment = *bulk->segment;
+    result.parts.push_back(live_rows(&segment, segment.rows(), *bulk->out));
+    for (const NodeId row : result.parts.back().rows) ids.push_back(segment.id(row));
   }
-  if (live == 0) return result;
+  if (ids.empty()) return result;
   const layout::LoadOptions load{.threads = recipe.threads, .quiet = true};
   indexing::GraphChanges changes{
       *parts.front()->out,
@@ -175,10 +177,6 @@ Replacement merge_segments(const ViewPointer& view, std::span<const std::size_t>
   indexing::StoredGraph merged =
       indexing::merge_graph(indexing::read_graph(parts.front()->segment->directory(), load),
                             std::move(changes), vamana_options(recipe));
-  std::vector<std::uint64_t> ids;
-  for (const Origin& origin : result.origins) {
-    ids.push_back(static_cast<const Segment*>(origin.part)->id(origin.row));
-  }
   result.segment = write_segment(std::move(merged).built(), ids, recipe);
   return result;
 }

@@ -19,8 +19,9 @@ void BeamScratch::reset(const BeamParameters& parameters, bool improving) {
   improving ? estimated.reset(expected) : visited.reset(expected);
   const std::size_t batch = std::size_t{parameters.width} * std::max(parameters.max_degree, 1u);
   if (pending.size() < batch) {
-    pending.resize(batch);
+    // The one that is asked for its size last: without memory for it, it is asked again.
     estimates.resize(batch);
+    pending.resize(batch);
   }
   counts = {};
 }

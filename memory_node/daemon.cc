@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "memory_node/grant_server.h"
+#include "memory_node/log_store.h"
 #include "memory_node/metrics.h"
 #include "memory_node/publisher.h"
 #include "memory_node/service.h"
@@ -34,7 +35,8 @@ class Node {
         grant_path_(std::filesystem::absolute(
             options.grant_path.empty() ? default_grant_path(options.listen) : options.grant_path)),
         publisher_(state_, publisher_options()),
-        service_(state_, publisher_, {options.backing.kind, options.publishers}) {
+        service_(state_, publisher_,
+                 {options.backing.kind, options.publishers, options.log_bytes > 0}) {
     if (!options.fabric.empty()) check_fabric(options.fabric);
     rpc::ServerOptions server;
     server.address = options.listen;
@@ -45,15 +47,24 @@ class Node {
     GrantServer::Options grants;
     grants.path = grant_path_;
     grants.max_connections = options.max_leases + kSpareConnections;
-    grants_.emplace(std::move(grants), state_.leases, state_.publications);
+    grants_.emplace(std::move(grants), state_.leases);
     if (options.metrics != "off") metrics_.emplace(options.metrics, options.insecure, state_);
   }
 
   void load() {
-    const auto table = publisher_.publish(options_.index);
+    if (options_.log_bytes > 0) {
+      state_.log.set(std::make_shared<LogStore>(log_options(), state_.leases));
+    }
+    const bool has_index = !options_.index.empty() || is_stored(options_.backing.kind);
+    const auto table = has_index ? publisher_.publish(options_.index) : nullptr;
     // relaxed, here and below: see NodeState.
     state_.state.store(v1::STATE_SERVING, std::memory_order_relaxed);
     server_->set_serving(true);
+    if (table == nullptr) {
+      spdlog::info("serving a log on {}: {} bytes", rpc::to_string(server_->address()),
+                   options_.log_bytes);
+      return;
+    }
     spdlog::info("serving {} on {}: {} bytes, {} in {:.3f} s",
                  options_.index.empty() ? options_.backing.path : options_.index,
                  rpc::to_string(server_->address()), table->total_bytes(),
@@ -86,13 +97,8 @@ class Node {
   }
 
  private:
-  PublisherOptions publisher_options() const {
-    PublisherOptions made;
-    made.load.backing = options_.backing;
-    if (is_stored(options_.backing.kind)) made.load.device = open_device(options_.backing);
-    made.load.node = options_.node;
-    made.load.threads = options_.threads;
-    made.load.quiet = options_.quiet;
+  PathOptions path_options() const {
+    PathOptions made;
     made.grant_path = grant_path_;
     made.rdma = options_.rdma;
     made.rdma_port = options_.rdma_port;
@@ -102,6 +108,20 @@ class Node {
         options_.connections_per_lease > 0
             ? options_.connections_per_lease
             : default_connections_per_lease(std::thread::hardware_concurrency());
+    return made;
+  }
+
+  LogOptions log_options() const { return {options_.log_bytes, options_.backing, path_options()}; }
+
+  PublisherOptions publisher_options() const {
+    PublisherOptions made;
+    made.load.backing = options_.backing;
+    if (is_stored(options_.backing.kind)) made.load.device = open_device(options_.backing);
+    made.load.node = options_.node;
+    made.load.threads = options_.threads;
+    made.load.quiet = options_.quiet;
+    made.paths = path_options();
+    made.taken_ports = options_.log_bytes > 0 ? 1 : 0;
     made.stop = &stop_;
     return made;
   }

@@ -13,9 +13,10 @@
 namespace farvec::memory_node {
 
 struct DaemonOptions {
-  std::string index;       ///< directory
-  std::uint32_t node = 0;  ///< of the index's placement
-  BackingOptions backing;
+  std::string index;            ///< directory; empty: none, or the newest one of a device
+  std::uint32_t node = 0;       ///< of the index's placement
+  BackingOptions backing;       ///< of index and log
+  std::uint64_t log_bytes = 0;  ///< 0: no log
   rpc::Address listen;
   std::string grant_path;       ///< empty: default_grant_path(listen)
   std::string rdma;             ///< address of an RDMA device of this machine; empty: no RDMA

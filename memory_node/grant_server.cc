@@ -25,11 +25,12 @@ rpc::GrantReply reply_with(StatusCode code, std::size_t descriptors) {
   return reply;
 }
 
-void send_grant(int socket, const RegionTable& table) {
+void send_grant(int socket, const RegionTable& table, LeaseKind kind) {
   std::vector<Descriptor> owned;
   std::vector<int> descriptors;
   for (const Region& region : table.regions) {
-    owned.push_back(region.backing->read_only_descriptor());
+    owned.push_back(kind == LeaseKind::write ? region.backing->writable_descriptor()
+                                             : region.backing->read_only_descriptor());
     descriptors.push_back(owned.back().get());
   }
   const rpc::GrantReply reply = reply_with(StatusCode::ok, descriptors.size());
@@ -38,10 +39,9 @@ void send_grant(int socket, const RegionTable& table) {
 
 }  // namespace
 
-GrantServer::GrantServer(Options options, LeaseTable& leases, const Publications& published)
+GrantServer::GrantServer(Options options, LeaseTable& leases)
     : options_(std::move(options)),
       leases_(leases),
-      published_(published),
       lock_(options_.path),
       listener_(rpc::listen_unix(options_.path)),
       wake_(eventfd(0, EFD_CLOEXEC)) {
@@ -141,17 +141,16 @@ bool GrantServer::answer(Connection& connection) {
   const rpc::GrantRequest& request = connection.request;
   const int socket = connection.socket.get();
   const auto reads = leases_.reads(request.lease);
+  const auto kind = leases_.kind(request.lease, Clock::now());
   StatusCode code = StatusCode::ok;
   if (request.magic != rpc::kGrantMagic || request.version != rpc::kGrantVersion) {
     code = StatusCode::invalid_argument;
-  } else if (published_.current() == nullptr) {
-    code = StatusCode::unavailable;
-  } else if (reads == nullptr || !leases_.holds(request.lease, Clock::now())) {
+  } else if (reads == nullptr || !kind) {
     code = StatusCode::not_found;
   }
   try {
     if (code == StatusCode::ok) {
-      send_grant(socket, *reads->table);
+      send_grant(socket, *reads->table, *kind);
       connection.granted = true;
       return true;
     }
@@ -164,7 +163,7 @@ bool GrantServer::answer(Connection& connection) {
 }
 
 bool GrantServer::outlived(const Connection& connection, Clock::time_point now) const {
-  if (connection.granted) return !leases_.holds(connection.request.lease, now);
+  if (connection.granted) return !leases_.kind(connection.request.lease, now);
   return now - connection.since > options_.patience;
 }
 

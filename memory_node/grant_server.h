@@ -1,4 +1,4 @@
-// Hands read-only descriptors of the regions to whoever shows a lease.
+// Hands descriptors of the regions to whoever shows a lease.
 #pragma once
 
 #include <poll.h>
@@ -17,9 +17,10 @@
 
 namespace farvec::memory_node {
 
-/// Serves a Unix socket on its own thread: each lease gets the table that it was granted for. A
-/// connection lives as long as its lease: the node closes it when the lease has ended, and takes
-/// the lease back when the client closes it (or dies).
+/// Serves a Unix socket on its own thread: each lease gets the table that it was granted for, with
+/// descriptors that cannot write, or, when it is for writing, with some that can. A connection
+/// lives as long as its lease: the node closes it when the lease has ended, and takes the lease
+/// back when the client closes it (or dies).
 class GrantServer {
  public:
   struct Options {
@@ -29,9 +30,8 @@ class GrantServer {
     std::chrono::milliseconds patience{2000};
   };
 
-  /// Listens at once; answers `unavailable` until regions are published. Borrows both. Throws Error
-  /// when something listens on the path.
-  GrantServer(Options options, LeaseTable& leases, const Publications& published);
+  /// Listens at once. Borrows the leases. Throws Error when something listens on the path.
+  GrantServer(Options options, LeaseTable& leases);
   ~GrantServer();  ///< closes every connection and removes the socket file
   GrantServer(const GrantServer&) = delete;
   GrantServer& operator=(const GrantServer&) = delete;
@@ -61,7 +61,6 @@ class GrantServer {
 
   const Options options_;
   LeaseTable& leases_;
-  const Publications& published_;
   rpc::SocketLock lock_;  ///< of the path
   Descriptor listener_;
   Descriptor wake_;  ///< eventfd; readable once the thread must end

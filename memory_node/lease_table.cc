@@ -41,9 +41,22 @@ void LeaseTable::revoke(const LeaseId& id) {
 }
 
 bool LeaseTable::holds(const LeaseId& id, Clock::time_point now, LeaseKind kind) const {
+  return this->kind(id, now) == kind;
+}
+
+std::optional<LeaseKind> LeaseTable::kind(const LeaseId& id, Clock::time_point now) const {
   std::lock_guard lock(mutex_);
   const auto found = leases_.find(id);
-  return found != leases_.end() && found->second.end > now && found->second.kind == kind;
+  if (found == leases_.end() || found->second.end <= now) return std::nullopt;
+  return found->second.kind;
+}
+
+std::optional<LeaseTable::Clock::time_point> LeaseTable::writer_end(Clock::time_point now) const {
+  std::lock_guard lock(mutex_);
+  for (const auto& [id, lease] : leases_) {
+    if (lease.kind == LeaseKind::write && lease.end > now) return lease.end;
+  }
+  return std::nullopt;
 }
 
 std::shared_ptr<const Publication> LeaseTable::reads(const LeaseId& id) const {
@@ -68,8 +81,11 @@ std::size_t LeaseTable::expire(Clock::time_point now) {
 }
 
 std::size_t LeaseTable::expire_locked(Clock::time_point now) {
-  const std::size_t dropped =
-      std::erase_if(leases_, [&](auto& entry) { return entry.second.end <= now; });
+  const std::size_t dropped = std::erase_if(leases_, [&](auto& entry) {
+    if (entry.second.end > now) return false;
+    if (entry.second.kind == LeaseKind::write) ++writer_expirations_;
+    return true;
+  });
   expirations_ += dropped;
   return dropped;
 }
@@ -82,6 +98,11 @@ std::size_t LeaseTable::size() const {
 std::uint64_t LeaseTable::expirations() const {
   std::lock_guard lock(mutex_);
   return expirations_;
+}
+
+std::uint64_t LeaseTable::writer_expirations() const {
+  std::lock_guard lock(mutex_);
+  return writer_expirations_;
 }
 
 }  // namespace farvec::memory_node

@@ -45,6 +45,10 @@ class LeaseTable {
   void revoke(const LeaseId& id);
   /// False also when the lease is of another kind.
   bool holds(const LeaseId& id, Clock::time_point now, LeaseKind kind = LeaseKind::read) const;
+  /// Nothing when it is not held.
+  std::optional<LeaseKind> kind(const LeaseId& id, Clock::time_point now) const;
+  /// Until when the lease for writing runs; nothing when nobody has it.
+  std::optional<Clock::time_point> writer_end(Clock::time_point now) const;
   /// What the lease was granted for; null when there is no such lease.
   std::shared_ptr<const Publication> reads(const LeaseId& id) const;
   /// Takes all of them back.
@@ -54,6 +58,8 @@ class LeaseTable {
 
   std::size_t size() const;
   std::uint64_t expirations() const;
+  /// Of these, leases for writing.
+  std::uint64_t writer_expirations() const;
 
  private:
   struct Lease {
@@ -71,6 +77,7 @@ class LeaseTable {
   mutable std::mutex mutex_;
   std::map<LeaseId, Lease> leases_;
   std::uint64_t expirations_ = 0;
+  std::uint64_t writer_expirations_ = 0;
 };
 
 }  // namespace farvec::memory_node

@@ -5,6 +5,7 @@
 
 #include "base/command_line.h"
 #include "base/log.h"
+#include "base/quantity.h"
 #include "base/version.h"
 #include "layout/region/placement.h"
 #include "memory_node/daemon.h"
@@ -26,6 +27,7 @@ struct Arguments {
   DaemonOptions daemon;
   std::string listen = "127.0.0.1:7700";
   std::string backing = "dram";
+  std::string log_bytes;
   std::string log_level;
   double lease_seconds = 10;
   double drain_seconds = 10;
@@ -38,7 +40,7 @@ void declare(CommandLine& app, Arguments& arguments) {
   app.add_option(
       "--index", daemon.index,
       "Index directory to load, verify and serve; --backing devdax and pmem: without it\n"
-      "the newest index that lies there");
+      "the newest index that lies there; with --log-bytes it may be left out");
   app.add_option("--node", daemon.node,
                  "Serve what the index's placement ('farvec place') gives to this node, from 0")
       .range(0u, layout::Placement::kMaxNodes - 1)
@@ -52,11 +54,18 @@ void declare(CommandLine& app, Arguments& arguments) {
       "--backing-path", daemon.backing.path,
       "shm: prefix of the names in /dev/shm; file: an existing folder; devdax: /dev/daxX.Y,\n"
       "pmem: a file, both made by 'farvec devices format'");
+  app.add_option("--log-bytes", arguments.log_bytes,
+                 fmt::format("Also hold a log of this size, in zeros first, which one client at a\n"
+                             "time may write from afar: {}; --backing dram, shm or file",
+                             kSizeForms))
+      .size();
   app.add_option("--grant", daemon.grant_path,
                  "Unix socket that hands out descriptors (default: beside --listen)");
   app.add_option("--rdma", daemon.rdma,
                  "Address of an RDMA device (see `rdma link`): clients may read over RDMA");
-  app.add_option("--rdma-port", daemon.rdma_port, "0: the system's choice").show_default();
+  app.add_option("--rdma-port", daemon.rdma_port,
+                 "0: the system's choice. A log has this one, and the index the one after it")
+      .show_default();
   app.add_option("--fabric", daemon.fabric,
                  "libfabric's PROVIDER:HOST (tcp, verbs;ofi_rxm; HOST: the address of one of this\n"
                  "machine's interfaces) or PROVIDER where it has no such addresses (shm, efa):\n"
@@ -67,8 +76,8 @@ void declare(CommandLine& app, Arguments& arguments) {
   rpc::add_tls_flags(app, daemon.tls);
   app.add_option(
       "--publisher", daemon.publishers,
-      "Name in a certificate that may publish another index over TLS ('farvec publish');\n"
-      "may be given again. Callers of this machine without certificate always may");
+      "Name in a certificate that may publish another index ('farvec publish') and write the\n"
+      "log over TLS; may be given again. Callers of this machine without certificate always may");
   app.add_option("--threads", daemon.threads, "Loading threads; 0 is one per processor");
   app.add_option("--max-leases", daemon.max_leases, "Clients at one time")
       .range(1, 100'000)
@@ -93,7 +102,7 @@ void declare(CommandLine& app, Arguments& arguments) {
 void check_options(const Command& app, const Arguments& arguments) {
   const BackingKind kind = parse_backing_kind(arguments.backing);
   const bool dram = kind == BackingKind::dram;
-  if (arguments.daemon.index.empty() && !is_stored(kind)) {
+  if (arguments.daemon.index.empty() && arguments.log_bytes.empty() && !is_stored(kind)) {
     throw Error("--index is missing: the directory of the index to serve");
   }
   rpc::refuse_unused(
@@ -110,6 +119,10 @@ std::chrono::milliseconds to_ms(double seconds) {
 
 DaemonOptions to_options(Arguments arguments) {
   DaemonOptions& daemon = arguments.daemon;
+  if (!arguments.log_bytes.empty()) {
+    daemon.log_bytes = parse_bytes(arguments.log_bytes, "--log-bytes");
+    if (daemon.log_bytes == 0) throw Error("--log-bytes: a log has at least one byte");
+  }
   daemon.listen = rpc::parse_address(arguments.listen);
   daemon.backing.kind = parse_backing_kind(arguments.backing);
   if (daemon.backing.kind == BackingKind::shm && daemon.backing.path.empty()) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "memory_node/service_replies.h"
 #include "rpc/address.h"
 
 namespace farvec::memory_node {
@@ -37,6 +38,20 @@ MetricFamily to_family(const Sample& sample) {
 double read(const std::atomic<std::uint64_t>& counter) {
   // relaxed: a report of independent counters.
   return static_cast<double>(counter.load(std::memory_order_relaxed));
+}
+
+/// Zeros in a node without a log.
+std::vector<Sample> log_samples(const NodeState& state) {
+  v1::Log log;
+  if (const auto store = state.log.get()) describe_log(*store, state.leases, log);
+  return {{"log_bytes", "Bytes of the log; 0 without one", MetricType::Gauge,
+           static_cast<double>(log.bytes())},
+          {"log_has_writer", "1 while a lease for writing the log runs", MetricType::Gauge,
+           log.has_writer() ? 1.0 : 0.0},
+          {"log_epoch", "Epoch of the newest writer of the log", MetricType::Gauge,
+           static_cast<double>(log.epoch())},
+          {"log_writer_expirations_total", "Leases for writing that ended without renewal",
+           MetricType::Counter, static_cast<double>(log.writer_leases_expired())}};
 }
 
 class StateCollector : public prometheus::Collectable {
@@ -77,6 +92,7 @@ class StateCollector : public prometheus::Collectable {
     };
     std::vector<MetricFamily> families;
     for (const Sample& sample : samples) families.push_back(to_family(sample));
+    for (const Sample& sample : log_samples(state_)) families.push_back(to_family(sample));
     return families;
   }
 

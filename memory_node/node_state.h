@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "memory_node/lease_table.h"
+#include "memory_node/log_store.h"
 #include "memory_node/publication.h"
 #include "rpc/memory_node.pb.h"
 
@@ -32,6 +33,7 @@ struct NodeState {
   std::atomic<std::uint64_t> damaged{0};
   LeaseTable leases;
   Publications publications;  ///< ends before the leases, which its paths ask for
+  LogSlot log;                ///< as above
   const LeaseTable::Clock::time_point started = LeaseTable::Clock::now();
 };
 

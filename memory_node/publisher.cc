@@ -12,10 +12,10 @@ namespace {
 
 /// Two tables cannot listen on one port.
 std::uint16_t rdma_port(const PublisherOptions& options, std::uint32_t slot) {
-  if (options.rdma_port == 0) return 0;
-  const std::uint64_t port = std::uint64_t{options.rdma_port} + slot;
+  if (options.paths.rdma_port == 0) return 0;
+  const std::uint64_t port = std::uint64_t{options.paths.rdma_port} + options.taken_ports + slot;
   if (port > std::numeric_limits<std::uint16_t>::max()) {
-    throw Error("--rdma-port {}: there is no port for {} tables at a time", options.rdma_port,
+    throw Error("--rdma-port {}: there is no port for {} tables at a time", options.paths.rdma_port,
                 slot + 1);
   }
   return static_cast<std::uint16_t>(port);
@@ -140,14 +140,10 @@ void Publisher::collect() {
 }
 
 void Publisher::open_paths(Publication& publication) const {
-  const ReadPathInputs inputs{*publication.table, state_.leases, options_.max_leases,
-                              options_.connections_per_lease};
-  auto& paths = publication.paths;
-  paths.push_back(mapped_read_path(options_.grant_path));
-  if (!options_.rdma.empty()) {
-    paths.push_back(verbs_read_path(inputs, options_.rdma, rdma_port(options_, publication.slot)));
-  }
-  if (!options_.fabric.empty()) paths.push_back(fabric_read_path(inputs, options_.fabric));
+  const ReadPathInputs inputs{*publication.table, state_.leases, options_.paths.max_leases,
+                              options_.paths.connections_per_lease};
+  publication.paths =
+      open_read_paths(options_.paths, inputs, rdma_port(options_, publication.slot));
 }
 
 }  // namespace farvec::memory_node

@@ -15,13 +15,10 @@
 namespace farvec::memory_node {
 
 struct PublisherOptions {
-  LoadRequest load;  ///< slot, loaded_bytes and stop are the publisher's own
-  std::string grant_path;
-  std::string rdma;             ///< see DaemonOptions, as what follows
-  std::uint16_t rdma_port = 0;  ///< of the table in slot 0; the others' are counted up from it
-  std::string fabric;
-  std::size_t max_leases = 64;
-  std::size_t connections_per_lease = 64;
+  LoadRequest load;   ///< slot, loaded_bytes and stop are the publisher's own
+  PathOptions paths;  ///< rdma_port is that of the first table; the others' are counted up from it
+  /// Ports from paths.rdma_port on that others listen on.
+  std::uint32_t taken_ports = 0;
   /// Ends every load once true. May be null.
   const std::atomic<bool>* stop = nullptr;
 };

@@ -21,13 +21,23 @@ transport::GrantedRegions bytes_of(const RegionTable& table) {
 }
 
 /// A lease opens the table that it was granted for and no other.
-transport::Authorise holder_check(const ReadPathInputs& inputs) {
-  return [&leases = inputs.leases,
-          generation = inputs.table.generation](const transport::GrantLease& lease) {
-    if (!leases.holds(lease, LeaseTable::Clock::now())) return false;
+transport::Authorise holder_check(const ReadPathInputs& inputs, LeaseKind kind) {
+  return [&leases = inputs.leases, generation = inputs.table.generation,
+          kind](const transport::GrantLease& lease) {
+    if (!leases.holds(lease, LeaseTable::Clock::now(), kind)) return false;
     const auto reads = leases.reads(lease);
     return reads != nullptr && reads->table->generation == generation;
   };
+}
+
+transport::WritableRegions writable_of(const ReadPathInputs& inputs) {
+  if (!inputs.writable) return {};
+  transport::WritableRegions writable;
+  for (const Region& region : inputs.table.regions) {
+    writable.regions.push_back(region.backing->bytes());
+  }
+  writable.authorise = holder_check(inputs, LeaseKind::write);
+  return writable;
 }
 
 class MappedPath final : public ReadPath {
@@ -48,10 +58,10 @@ class VerbsPath final : public ReadPath {
   VerbsPath(const ReadPathInputs& inputs, const std::string& host, std::uint16_t port)
       : host_(host),
         listener_({host, port, inputs.connections_per_lease}, bytes_of(inputs.table),
-                  holder_check(inputs)) {
-    spdlog::info("RDMA on {}:{}, device {}, up to {} connections for each of {} leases", host_,
-                 listener_.port(), listener_.device().device, inputs.connections_per_lease,
-                 inputs.max_leases);
+                  holder_check(inputs, LeaseKind::read), writable_of(inputs)) {
+    spdlog::info("RDMA on {}:{}{}, device {}, up to {} connections for each of {} leases", host_,
+                 listener_.port(), inputs.writable ? " for the log" : "", listener_.device().device,
+                 inputs.connections_per_lease, inputs.max_leases);
   }
   v1::Transport transport() const override { return v1::TRANSPORT_VERBS; }
   void offer(const LeaseId&, v1::AttachResponse& response) override {
@@ -80,8 +90,10 @@ transport::FabricListenerOptions fabric_options(const std::string& spec) {
 class FabricPath final : public ReadPath {
  public:
   FabricPath(const ReadPathInputs& inputs, transport::FabricListenerOptions options)
-      : listener_(std::move(options), bytes_of(inputs.table), holder_check(inputs)) {
-    spdlog::info("libfabric, provider {}", listener_.description());
+      : listener_(std::move(options), bytes_of(inputs.table), holder_check(inputs, LeaseKind::read),
+                  writable_of(inputs)) {
+    spdlog::info("libfabric{}, provider {}", inputs.writable ? " for the log" : "",
+                 listener_.description());
   }
   v1::Transport transport() const override { return v1::TRANSPORT_FABRIC; }
   void offer(const LeaseId& lease, v1::AttachResponse& response) override {
@@ -113,6 +125,16 @@ std::unique_ptr<ReadPath> fabric_read_path(const ReadPathInputs& inputs, const s
   // Those that have ended are still counted for some 50 ms.
   options.max_grants = 2 * inputs.max_leases + kSpareGrants;
   return std::make_unique<FabricPath>(inputs, std::move(options));
+}
+
+std::vector<std::unique_ptr<ReadPath>> open_read_paths(const PathOptions& options,
+                                                       const ReadPathInputs& inputs,
+                                                       std::uint16_t rdma_port) {
+  std::vector<std::unique_ptr<ReadPath>> paths;
+  paths.push_back(mapped_read_path(options.grant_path));
+  if (!options.rdma.empty()) paths.push_back(verbs_read_path(inputs, options.rdma, rdma_port));
+  if (!options.fabric.empty()) paths.push_back(fabric_read_path(inputs, options.fabric));
+  return paths;
 }
 
 void check_fabric(const std::string& spec) {

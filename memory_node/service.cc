@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/version.h"
+#include "memory_node/service_replies.h"
 #include "rpc/address.h"
 #include "rpc/status.h"
 #include "rpc/tls.h"
@@ -16,27 +17,11 @@
 namespace farvec::memory_node {
 namespace {
 
-constexpr std::size_t kMaxClientNameBytes = 200;
-
 std::optional<LeaseId> to_lease_id(const std::string& bytes) {
   LeaseId id;
   if (bytes.size() != id.size()) return std::nullopt;
   std::memcpy(id.data(), bytes.data(), id.size());
   return id;
-}
-
-template <typename Response>
-void describe_regions(const RegionTable& table, Response& response) {
-  for (const Region& region : table.regions) {
-    auto* entry = response.add_regions();
-    entry->set_id(region.id);
-    entry->set_kind(region.kind);
-    entry->set_bytes(region.bytes);
-    entry->set_offset(region.backing->descriptor_offset());
-  }
-  response.set_node(table.node);
-  response.set_generation(table.generation);
-  response.set_manifest_json(table.manifest_json);
 }
 
 grpc::Status no_such_lease() {
@@ -50,15 +35,6 @@ grpc::Status refusal(LeaseTable::Outcome outcome, const std::string& caller) {
       StatusCode::permission_denied,
       fmt::format("the lease was not given to {}; only its owner may renew it or give it back",
                   caller));
-}
-
-grpc::Status no_such_path(v1::Transport transport) {
-  const char* how = transport == v1::TRANSPORT_VERBS ? "RDMA: start it with --rdma HOST"
-                    : transport == v1::TRANSPORT_FABRIC
-                        ? "libfabric: start it with --fabric PROVIDER:HOST"
-                        : "transport of this kind";
-  return rpc::to_grpc(StatusCode::failed_precondition,
-                      fmt::format("the memory node serves no {}", how));
 }
 
 /// What a load that was not done ends with; called while its exception is handled.
@@ -104,6 +80,8 @@ grpc::Status Service::Describe(grpc::ServerContext*, const v1::DescribeRequest*,
   response->set_total_bytes(state_.total_bytes.load(kRelaxed));
   response->set_verified_bytes(state_.verified_bytes.load(kRelaxed));
   if (const auto now = state_.publications.current()) describe_regions(*now->table, *response);
+  if (const auto log = state_.log.get())
+    describe_log(*log, state_.leases, *response->mutable_log());
   return grpc::Status::OK;
 }
 
@@ -114,6 +92,11 @@ grpc::Status Service::Attach(grpc::ServerContext* context, const v1::AttachReque
     return rpc::to_grpc(StatusCode::unavailable, "the memory node is shutting down");
   }
   const auto publication = state_.publications.current();
+  if (publication == nullptr && state_.state.load(kRelaxed) == v1::STATE_SERVING) {
+    return rpc::to_grpc(StatusCode::failed_precondition,
+                        "the memory node serves a log and no index: start it with --index, or "
+                        "publish one");
+  }
   if (publication == nullptr) {
     return rpc::to_grpc(StatusCode::unavailable, "the memory node is still loading its index");
   }
@@ -126,11 +109,10 @@ grpc::Status Service::Attach(grpc::ServerContext* context, const v1::AttachReque
     return rpc::to_grpc(StatusCode::resource_exhausted, "every lease is taken (--max-leases)");
   }
   if (auto status = offer(*path, *lease, *context, *response); !status.ok()) return status;
-  response->set_lease_id(lease->data(), lease->size());
-  response->set_lease_ms(static_cast<std::uint32_t>(state_.leases.duration().count()));
+  describe_lease(*lease, state_.leases, *response);
   describe_regions(*publication->table, *response);
   state_.attaches.fetch_add(1, kRelaxed);
-  spdlog::info("attached '{}', {}", request->client().substr(0, kMaxClientNameBytes), caller);
+  spdlog::info("attached '{}', {}", shown_name(*request), caller);
   return grpc::Status::OK;
 }
 
@@ -185,6 +167,8 @@ grpc::Status Service::Stats(grpc::ServerContext*, const v1::StatsRequest*,
   response->set_attaches(state_.attaches.load(kRelaxed));
   response->set_detaches(state_.detaches.load(kRelaxed));
   response->set_expirations(state_.leases.expirations());
+  if (const auto log = state_.log.get())
+    describe_log(*log, state_.leases, *response->mutable_log());
   return grpc::Status::OK;
 }
 

@@ -13,9 +13,10 @@ namespace farvec::memory_node {
 
 struct ServiceOptions {
   BackingKind backing = BackingKind::dram;
-  /// Names in the certificates of those who may publish over TLS. Callers of this machine without a
-  /// certificate always may.
+  /// Names in the certificates of those who may publish, and write the log, over TLS. Callers of
+  /// this machine without a certificate always may.
   std::vector<std::string> publishers;
+  bool has_log = false;  ///< now, or once its memory has been taken
 };
 
 class Service final : public v1::MemoryNode::Service {
@@ -28,6 +29,8 @@ class Service final : public v1::MemoryNode::Service {
                         v1::DescribeResponse* response) override;
   grpc::Status Attach(grpc::ServerContext* context, const v1::AttachRequest* request,
                       v1::AttachResponse* response) override;
+  grpc::Status AttachLog(grpc::ServerContext* context, const v1::AttachLogRequest* request,
+                         v1::AttachLogResponse* response) override;
   grpc::Status Renew(grpc::ServerContext* context, const v1::RenewRequest* request,
                      v1::RenewResponse* response) override;
   grpc::Status Detach(grpc::ServerContext* context, const v1::DetachRequest* request,
@@ -39,6 +42,9 @@ class Service final : public v1::MemoryNode::Service {
 
  private:
   bool may_publish(const grpc::ServerContext& context) const;
+  /// Not ok when nobody like this caller can get a lease like that now.
+  grpc::Status check_log_request(const grpc::ServerContext& context,
+                                 const v1::AttachLogRequest& request) const;
   grpc::Status offer(ReadPath& path, const LeaseId& lease, const grpc::ServerContext& context,
                      v1::AttachResponse& response);
 

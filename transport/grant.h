@@ -1,4 +1,4 @@
-// What the listeners of a memory node share: who may read, and what.
+// What the listeners of a memory node share: who may read and write, and what.
 #pragma once
 
 #include <array>
@@ -16,6 +16,13 @@ using GrantedRegions = std::vector<std::span<const std::byte>>;
 
 /// True while the lease is held. Called on any thread of a listener; must not block.
 using Authorise = std::function<bool(const GrantLease&)>;
+
+/// What the holder of a lease for writing may fill. Without regions nobody writes.
+struct WritableRegions {
+  std::vector<std::span<std::byte>> regions;  ///< numbered in their own order; borrowed
+  /// True for leases for writing. It must not be true for a lease for reading.
+  Authorise authorise;
+};
 
 inline constexpr std::size_t kMaxGrantedRegions = 16;
 

@@ -50,11 +50,19 @@ class Log {
 
   /// Takes a record, in parts that are put together, and answers with the position behind it.
   /// Records lie in the order of their calls. Does not wait for the disk unless pending_bytes are
-  /// waiting: then up to kAppendWaitUs, and deadline_exceeded. Once in a segment it allocates the
-  /// next one. resource_exhausted when the disk is full, unavailable when the segment cannot be
-  /// made for another reason: nothing was taken, and the log goes on when there is room again;
-  /// invalid_argument beyond max_record_bytes().
-  virtual Result<Position> append(std::span<const std::span<const std::byte>> parts) = 0;
+  /// waiting: then until `deadline`, at most kAppendWaitUs, and deadline_exceeded: nothing was
+  /// taken. Once in a segment it allocates the next one, whatever the deadline. resource_exhausted
+  /// when the disk is full, unavailable when the segment cannot be made for another reason: nothing
+  /// was taken, and the log goes on when there is room again; invalid_argument beyond
+  /// max_record_bytes().
+  virtual Result<Position> append(std::span<const std::span<const std::byte>> parts,
+                                  Ticks deadline) = 0;
+  Result<Position> append(std::span<const std::span<const std::byte>> parts) {
+    return append(parts, now_ticks() + us_to_ticks(kAppendWaitUs));
+  }
+  /// Until a record of so many bytes could be appended without waiting, unless others come first:
+  /// for who has a lock to let go of meanwhile. deadline_exceeded as append(), or failure().
+  virtual Status wait_for_room(std::uint64_t record_bytes, Ticks deadline) = 0;
 
   virtual std::size_t max_record_bytes() const = 0;
   /// Behind the last record that was appended.

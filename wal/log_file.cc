@@ -5,10 +5,12 @@
 
 #include <cerrno>
 #include <utility>
+#include <vector>
 
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "base/file_names.h"
+#include "wal/segment_list.h"
 
 namespace farvec::wal {
 namespace {
@@ -97,6 +99,15 @@ class DiskFolder final : public LogFolder {
 };
 
 }  // namespace
+
+void LogFolder::remove_unnamed() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(path())) {
+    const std::string name = entry.path().filename().string();
+    if (name.ends_with(kPartialSuffix)) names.push_back(name);
+  }
+  for (const std::string& name : names) remove(name);
+}
 
 std::unique_ptr<LogFolder> disk_folder(const std::filesystem::path& path) {
   return std::make_unique<DiskFolder>(path);

@@ -8,6 +8,9 @@
 #include <span>
 #include <string>
 
+#include "layout/region/directory_lock.h"
+#include "wal/log_source.h"
+
 namespace farvec::wal {
 
 /// A segment's file, open for writing; used by one thread at a time. Everything throws SystemError
@@ -27,6 +30,16 @@ class LogFolder {
  public:
   virtual ~LogFolder() = default;
   virtual const std::filesystem::path& path() const = 0;
+  /// The right to append, where the folder itself does not give it: there it is null.
+  virtual std::unique_ptr<layout::DirectoryLock> lock() {
+    return std::make_unique<layout::DirectoryLock>(path());
+  }
+  /// What readers see.
+  virtual std::shared_ptr<LogSource> source() const { return folder_source(path()); }
+  /// Removes what a killed process left without a name.
+  virtual void remove_unnamed();
+  /// Of the writer; goes into the headers of its segments.
+  virtual std::uint32_t epoch() const { return 0; }
   /// A new file of zeros in place of any of that name, its bytes allocated on the disk. What throws
   /// leaves no file.
   virtual std::unique_ptr<LogFile> create(const std::string& name, std::uint64_t bytes) = 0;

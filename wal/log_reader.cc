@@ -10,10 +10,11 @@
 namespace farvec::wal {
 
 struct LogReader::State {
-  std::filesystem::path folder;
+  std::shared_ptr<LogSource> source;
   LogTail tail = LogTail::final;
   std::vector<Segment> segments;
   std::size_t current = 0;
+  Position reach = 0;
   std::optional<SegmentReader> reader;
 
   bool is_last() const { return current + 1 == segments.size(); }
@@ -21,7 +22,7 @@ struct LogReader::State {
   void enter(std::size_t segment) {
     current = segment;
     const bool last = is_last();
-    reader.emplace(segments[segment],
+    reader.emplace(*source, segments[segment],
                    last ? std::nullopt : std::optional(segments[segment + 1].header.previous_end),
                    tail);
   }
@@ -32,12 +33,15 @@ struct LogReader::State {
       if (!is_last()) {
         enter(current + 1);
       } else if (tail == LogTail::final || !has_grown()) {
+        if (reader->suspicious()) source->look_elsewhere();
         return std::nullopt;
       }
     }
   }
 
   bool has_grown();
+  void begin(Position from);
+  void enter_again();
 
   void find_segment(Position from);
   void skip_to(Position from);
@@ -46,10 +50,11 @@ struct LogReader::State {
 /// Whether there are segments behind what was read by now. One that has no record goes when the log
 /// is opened again, and the next one has its number.
 bool LogReader::State::has_grown() {
+  if (reader->is_last()) return false;
   const layout::LogSegmentHeader before = segments[current].header;
   const Position read =
       reader->position() == before.first ? before.previous_end : reader->position();
-  segments = list_segments(folder);
+  segments = source->segments();
   for (std::size_t i = 0; i < segments.size(); ++i) {
     const layout::LogSegmentHeader& header = segments[i].header;
     if (header.number == before.number && header.salt == before.salt) {
@@ -62,8 +67,24 @@ bool LogReader::State::has_grown() {
       return true;
     }
   }
-  throw Error("the log in '{}' was cut behind position {}, up to which it was read",
-              folder.string(), read);
+  throw Error("the log in '{}' was cut behind position {}, up to which it was read", source->name(),
+              read);
+}
+
+/// Where another copy of the log goes on.
+void LogReader::State::enter_again() {
+  begin(reader->position());
+}
+
+void LogReader::State::begin(Position from) {
+  segments = source->segments();
+  if (segments.empty()) {
+    throw Error("'{}' holds no log: restore it from a copy", source->name());
+  }
+  const Segment& last = segments.back();
+  reach = last.header.first + last.file_bytes;
+  find_segment(from);
+  skip_to(from);
 }
 
 /// The last one that does not begin behind `from`; what lies between two segments was never used.
@@ -72,7 +93,7 @@ void LogReader::State::find_segment(Position from) {
     throw Error(
         "the log in '{}' begins at position {} and is needed from {}: restore the missing "
         "segments from a copy",
-        folder.string(), segments.front().header.first, from);
+        source->name(), segments.front().header.first, from);
   }
   std::size_t segment = 0;
   while (segment + 1 < segments.size() && segments[segment + 1].header.previous_end <= from) {
@@ -87,37 +108,54 @@ void LogReader::State::skip_to(Position from) {
     throw Error(
         "the log in '{}' ends at position {} and is needed from {}: restore its last "
         "segments from a copy",
-        folder.string(), reader->position(), from);
+        source->name(), reader->position(), from);
   }
   const Position first = segments[current].header.first;
   if (reader->position() != from && from > first) {
     throw Error(
         "no record of the log in '{}' begins at position {}: what asks for it belongs to "
         "another log",
-        folder.string(), from);
+        source->name(), from);
   }
 }
 
 LogReader::LogReader(const std::filesystem::path& folder, Position from, LogTail tail)
+    : LogReader(folder_source(folder), from, tail) {}
+
+LogReader::LogReader(std::shared_ptr<LogSource> source, Position from, LogTail tail)
     : state_(std::make_unique<State>()) {
-  state_->folder = folder;
+  state_->source = std::move(source);
   state_->tail = tail;
-  state_->segments = list_segments(folder);
-  if (state_->segments.empty()) {
-    throw Error("'{}' holds no log: restore it from a copy", folder.string());
+  for (;;) {
+    try {
+      state_->begin(from);
+      return;
+    } catch (const Error&) {
+      if (!state_->source->distrust()) throw;
+    }
   }
-  state_->find_segment(from);
-  state_->skip_to(from);
 }
 
 LogReader::~LogReader() = default;
 
 std::optional<LogRecord> LogReader::next() {
-  return state_->next();
+  for (;;) {
+    try {
+      return state_->next();
+    } catch (const Error&) {
+      // From where the last record ended, in a copy that may be whole.
+      if (!state_->source->distrust()) throw;
+      state_->enter_again();
+    }
+  }
 }
 
 Position LogReader::end() const {
   return state_->reader->position();
+}
+
+Position LogReader::reach() const {
+  return state_->reach;
 }
 
 std::uint64_t LogReader::torn_bytes() const {

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "wal/log.h"
+#include "wal/log_source.h"
 
 namespace farvec::wal {
 
@@ -38,6 +39,8 @@ enum class LogTail : std::uint8_t {
 class LogReader {
  public:
   LogReader(const std::filesystem::path& folder, Position from, LogTail tail = LogTail::final);
+  /// Of a log that lies elsewhere.
+  LogReader(std::shared_ptr<LogSource> source, Position from, LogTail tail = LogTail::final);
   ~LogReader();
   LogReader(const LogReader&) = delete;
   LogReader& operator=(const LogReader&) = delete;
@@ -46,6 +49,8 @@ class LogReader {
   std::optional<LogRecord> next();
   /// Behind the last whole record, once next() has returned nothing.
   Position end() const;
+  /// No record that was there when this was made lies behind it; later ones may lie before it.
+  Position reach() const;
   /// Bytes of a torn record that lie behind the end.
   std::uint64_t torn_bytes() const;
 

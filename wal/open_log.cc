@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "base/file_names.h"
-#include "base/input_file.h"
 #include "wal/segment_log.h"
 #include "wal/segment_reader.h"
 
@@ -47,6 +46,7 @@ std::unique_ptr<Log> begin_log(const LogOptions& options,
   header.salt = random_word();
   header.segment_bytes = options.segment_bytes;
   header.reach = reach_of(options);
+  header.epoch = files->folder().epoch();
   NewSegment segment = files->allocate(header);
   files->publish(segment);
   return std::make_unique<SegmentLog>(options, std::move(lock), std::move(files),
@@ -59,8 +59,8 @@ struct Tail {
   Position end = 0;
 };
 
-Tail find_tail(const Segment& last) {
-  SegmentReader reader(last, std::nullopt, LogTail::final);
+Tail find_tail(LogSource& source, const Segment& last) {
+  SegmentReader reader(source, last, std::nullopt, LogTail::final);
   while (reader.next()) {
   }
   return {reader.closed() ? reader.position() : reader.group_begin(), reader.position()};
@@ -68,39 +68,42 @@ Tail find_tail(const Segment& last) {
 
 /// What was read may be in the page cache alone, even marked clean by a sync that failed: written
 /// once more, it is on the disk or there is an error.
-void make_certain(LogFile& file, const Segment& segment, const Tail& tail) {
+void make_certain(LogFile& file, SegmentBytes& read, const Segment& segment, const Tail& tail) {
   if (tail.begin == tail.end) return;
   const std::uint64_t offset = layout::kLogHeaderBytes + (tail.begin - segment.header.first);
   std::vector<std::byte> bytes(tail.end - tail.begin);
-  InputFile(segment.path).read_at(offset, bytes.data(), bytes.size());
+  read.read_at(offset, bytes.data(), bytes.size());
   file.write_at(offset, bytes);
   file.sync();
 }
 
 }  // namespace
 
-std::unique_ptr<Log> create_log(const LogOptions& options, std::unique_ptr<LogFolder> folder) {
+std::unique_ptr<Log> create_log(const LogOptions& options, std::unique_ptr<LogFolder> folder,
+                                std::uint64_t log_id) {
   check_options(options);
-  auto lock = std::make_unique<layout::DirectoryLock>(folder->path());
-  if (!list_segments(folder->path()).empty()) {
+  auto lock = folder->lock();
+  if (!folder->source()->segments().empty()) {
     throw Error("'{}' holds a log already: open it, or choose another folder",
                 folder->path().string());
   }
   auto files = std::make_unique<SegmentFiles>(std::move(folder), std::vector<Segment>());
-  return begin_log(options, std::move(lock), std::move(files), {.log_id = random_word()});
+  return begin_log(options, std::move(lock), std::move(files),
+                   {.log_id = log_id == 0 ? random_word() : log_id});
 }
 
 std::unique_ptr<Log> open_log(const LogOptions& options, std::unique_ptr<LogFolder> folder) {
   check_options(options);
-  auto lock = std::make_unique<layout::DirectoryLock>(folder->path());
-  std::vector<Segment> segments = list_segments(folder->path());
+  auto lock = folder->lock();
+  const std::shared_ptr<LogSource> source = folder->source();
+  std::vector<Segment> segments = source->segments();
   if (segments.empty()) {
     throw Error("'{}' holds no log: restore it from a copy", folder->path().string());
   }
   Segment& last = segments.back();
-  const Tail tail = find_tail(last);
-  const std::unique_ptr<LogFile> file = folder->open(fs::path(last.path).filename().string());
-  make_certain(*file, last, tail);
+  const Tail tail = find_tail(*source, last);
+  const std::unique_ptr<LogFile> file = folder->open(segment_name(last.header.number));
+  make_certain(*file, *source->open(last), last, tail);
 
   layout::LogSegmentHeader header = last.header;
   const bool replaces = tail.end == last.header.first;  // it has no records

@@ -27,16 +27,7 @@ SegmentFiles::SegmentFiles(std::unique_ptr<LogFolder> folder, const std::vector<
     const layout::LogSegmentHeader& header = segment.header;
     segments_.push_back({header.number, segment.file_bytes, header.first, header.previous_end});
   }
-  remove_unnamed();
-}
-
-void SegmentFiles::remove_unnamed() {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(folder_->path())) {
-    const std::string name = entry.path().filename().string();
-    if (name.ends_with(kPartialSuffix)) names.push_back(name);
-  }
-  for (const std::string& name : names) folder_->remove(name);
+  folder_->remove_unnamed();
 }
 
 NewSegment SegmentFiles::allocate(const layout::LogSegmentHeader& header) {

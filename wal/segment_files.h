@@ -47,7 +47,6 @@ class SegmentFiles {
     Position first, previous_end;
   };
 
-  void remove_unnamed();
   bool may_go(Position position, std::uint64_t& number) const;
 
   const std::unique_ptr<LogFolder> folder_;

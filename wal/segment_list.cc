@@ -55,6 +55,27 @@ Segment read_segment(const fs::path& path) {
   return segment;
 }
 
+}  // namespace
+
+std::string segment_name(std::uint64_t number) {
+  return fmt::format("{:016x}{}", number, kSuffix);
+}
+
+std::vector<Segment> list_segments(const fs::path& folder) {
+  std::vector<Segment> segments;
+  for (const fs::path& path : segment_paths(folder)) {
+    try {
+      segments.push_back(read_segment(path));
+    } catch (const SystemError& error) {
+      // Who appends has cut it away since the folder was listed.
+      if (error.code == ENOENT) continue;
+      throw;
+    }
+    if (segments.size() > 1) check_neighbors(segments[segments.size() - 2], segments.back());
+  }
+  return segments;
+}
+
 void check_neighbors(const Segment& before, const Segment& after) {
   const layout::LogSegmentHeader& a = before.header;
   const layout::LogSegmentHeader& b = after.header;
@@ -76,27 +97,6 @@ void check_neighbors(const Segment& before, const Segment& after) {
         "they begin at {}; restore both from one copy",
         after.path, before.path, b.previous_end, a.first);
   }
-}
-
-}  // namespace
-
-std::string segment_name(std::uint64_t number) {
-  return fmt::format("{:016x}{}", number, kSuffix);
-}
-
-std::vector<Segment> list_segments(const fs::path& folder) {
-  std::vector<Segment> segments;
-  for (const fs::path& path : segment_paths(folder)) {
-    try {
-      segments.push_back(read_segment(path));
-    } catch (const SystemError& error) {
-      // Who appends has cut it away since the folder was listed.
-      if (error.code == ENOENT) continue;
-      throw;
-    }
-    if (segments.size() > 1) check_neighbors(segments[segments.size() - 2], segments.back());
-  }
-  return segments;
 }
 
 }  // namespace farvec::wal

@@ -24,4 +24,7 @@ inline constexpr const char* kPartialSuffix = ".partial";
 /// Error when a header is not sound, one of them is of another log, or one is missing between.
 std::vector<Segment> list_segments(const std::filesystem::path& folder);
 
+/// Throws Error when `after` cannot follow `before` in one log.
+void check_neighbors(const Segment& before, const Segment& after);
+
 }  // namespace farvec::wal

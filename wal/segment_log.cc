@@ -19,15 +19,14 @@ namespace {
 /// Of a deadline that is as good as none.
 constexpr double kLongestWaitUs = 3600e6;
 
-constexpr Status kFull{StatusCode::resource_exhausted, "no room on the log's disk for a segment"};
+constexpr Status kFull{StatusCode::resource_exhausted, "no room for another segment of the log"};
 constexpr Status kNoSegment{StatusCode::unavailable, "the log could not make a segment"};
 constexpr Status kTooLarge{StatusCode::invalid_argument, "the record does not fit a log segment"};
 constexpr Status kBehindEnd{StatusCode::invalid_argument, "the position lies behind the log's end"};
 constexpr Status kDiskIsSlow{StatusCode::deadline_exceeded,
                              "the log's disk did not take what waits for it in time"};
 constexpr Status kDeadline{StatusCode::deadline_exceeded, "the log's records are not durable yet"};
-constexpr Status kEnded{StatusCode::unavailable,
-                        "the log has ended: its disk failed to take a write"};
+constexpr Status kEnded{StatusCode::unavailable, "the log has ended: a write failed"};
 constexpr Status kEndedFull{StatusCode::resource_exhausted,
                             "the log has ended: its disk had no room for a write"};
 
@@ -105,7 +104,8 @@ void SegmentLog::want(Position position) {
   work_.notify_one();
 }
 
-Result<Position> SegmentLog::append(std::span<const std::span<const std::byte>> parts) {
+Result<Position> SegmentLog::append(std::span<const std::span<const std::byte>> parts,
+                                    Ticks deadline) {
   std::uint64_t length = 0;
   std::uint32_t bytes_crc = 0;
   for (const auto& part : parts) length += part.size();
@@ -113,7 +113,9 @@ Result<Position> SegmentLog::append(std::span<const std::span<const std::byte>> 
   for (const auto& part : parts) bytes_crc = layout::crc32c(part, bytes_crc);
   Lock lock(mutex_);
   const std::uint64_t frame_bytes = layout::log_frame_bytes(length);
-  if (const Status status = wait_for_room(lock, frame_bytes); !status.ok()) return status;
+  if (const Status status = wait_for_frame(lock, frame_bytes, deadline); !status.ok()) {
+    return status;
+  }
   if (!fits(frame_bytes)) {
     if (const Status status = begin_segment(lock); !status.ok()) return status;
   }
@@ -123,14 +125,22 @@ Result<Position> SegmentLog::append(std::span<const std::span<const std::byte>> 
   return end();
 }
 
-Status SegmentLog::wait_for_room(Lock& lock, std::uint64_t frame_bytes) {
+Status SegmentLog::wait_for_room(std::uint64_t record_bytes, Ticks deadline) {
+  Lock lock(mutex_);
+  return wait_for_frame(lock, layout::log_frame_bytes(record_bytes), deadline);
+}
+
+Status SegmentLog::wait_for_frame(Lock& lock, std::uint64_t frame_bytes, Ticks deadline) {
   const auto may_go_on = [&] {
     if (!failure_.ok()) return true;
     return !allocating_ && (pending() == 0 || pending() + frame_bytes <= options_.pending_bytes);
   };
   if (!may_go_on()) {
     want(end());
-    if (!done_.wait_for(lock, microseconds(kAppendWaitUs), may_go_on)) return kDiskIsSlow;
+    const auto longest = Clock::now() + microseconds(kAppendWaitUs);
+    if (!done_.wait_until(lock, std::min(time_of(deadline), longest), may_go_on)) {
+      return kDiskIsSlow;
+    }
   }
   return failure_;
 }

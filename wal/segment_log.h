@@ -17,8 +17,9 @@
 
 namespace farvec::wal {
 
-/// As Log::create() and Log::open(), in a folder that exists.
-std::unique_ptr<Log> create_log(const LogOptions& options, std::unique_ptr<LogFolder> folder);
+/// As Log::create() and Log::open(), in a folder that exists. `log_id` 0: a random one.
+std::unique_ptr<Log> create_log(const LogOptions& options, std::unique_ptr<LogFolder> folder,
+                                std::uint64_t log_id = 0);
 std::unique_ptr<Log> open_log(const LogOptions& options, std::unique_ptr<LogFolder> folder);
 
 /// Records that one write and one sync make durable. They lie in one segment.
@@ -35,7 +36,10 @@ class SegmentLog final : public Log {
              std::unique_ptr<SegmentFiles> files, NewSegment segment);
   ~SegmentLog() override;
 
-  Result<Position> append(std::span<const std::span<const std::byte>> parts) override;
+  using Log::append;
+  Result<Position> append(std::span<const std::span<const std::byte>> parts,
+                          Ticks deadline) override;
+  Status wait_for_room(std::uint64_t record_bytes, Ticks deadline) override;
   std::size_t max_record_bytes() const override;
   Position end() const override { return end_.load(std::memory_order_acquire); }
   Position durable() const override { return durable_.load(std::memory_order_acquire); }
@@ -51,7 +55,7 @@ class SegmentLog final : public Log {
   using Lock = std::unique_lock<std::mutex>;
 
   // Of threads that append.
-  Status wait_for_room(Lock& lock, std::uint64_t frame_bytes);
+  Status wait_for_frame(Lock& lock, std::uint64_t frame_bytes, Ticks deadline);
   Status begin_segment(Lock& lock);
   void put(std::span<const std::span<const std::byte>> parts, std::uint32_t length,
            std::uint32_t bytes_crc);

@@ -1,7 +1,6 @@
 #include "wal/segment_reader.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstring>
@@ -17,6 +16,10 @@ using layout::LogFrameHeader;
 constexpr std::size_t kReadBytes = std::size_t{1} << 20;
 /// Where the end is looked at again and again.
 constexpr std::size_t kTailBytes = std::size_t{64} << 10;
+/// For a header that may be there by now.
+constexpr std::size_t kLookBytes = 256;
+/// Who writes a record is done by then; else it may be damaged, which what follows may prove.
+constexpr int kDoubts = 16;
 
 /// A segment keeps the bytes it was allocated with until the next one is there; then only those of
 /// its records are needed.
@@ -30,8 +33,9 @@ void check_length(const Segment& segment, std::optional<Position> end) {
 
 }  // namespace
 
-SegmentReader::SegmentReader(const Segment& segment, std::optional<Position> end, LogTail tail)
-    : file_(segment.path),
+SegmentReader::SegmentReader(LogSource& source, const Segment& segment, std::optional<Position> end,
+                             LogTail tail)
+    : file_(source.open(segment)),
       header_(segment.header),
       seed_(layout::log_frame_seed(segment.header.salt)),
       end_(end),
@@ -45,29 +49,23 @@ std::uint64_t SegmentReader::offset_of(Position position) const {
   return layout::kLogHeaderBytes + (position - header_.first);
 }
 
-/// A log that is closed while it is read gives back what it had allocated.
-std::uint64_t SegmentReader::file_bytes() const {
-  struct stat now {};
-  if (!growing_ || fstat(file_.descriptor(), &now) != 0) return file_.size();
-  return static_cast<std::uint64_t>(now.st_size);
-}
-
 /// Fewer bytes than asked for where the file ends.
 std::span<const std::byte> SegmentReader::window(std::uint64_t offset, std::size_t bytes) {
-  const std::uint64_t there = file_bytes();
+  const std::uint64_t there = file_->size();
   const std::uint64_t left = offset < there ? there - offset : 0;
   bytes = std::min<std::uint64_t>(bytes, left);
   if (offset < buffer_offset_ || offset + bytes > buffer_offset_ + buffer_.size()) {
-    const std::size_t ahead = growing_ && !end_ ? kTailBytes : kReadBytes;
+    std::size_t ahead = growing_ && !end_ ? kTailBytes : kReadBytes;
+    if (ahead == kTailBytes && bytes <= sizeof(LogFrameHeader)) ahead = kLookBytes;
     buffer_.resize(std::min<std::uint64_t>(std::max(bytes, ahead), left));
     buffer_offset_ = offset;
-    file_.read_at(offset, buffer_.data(), buffer_.size());
+    file_->read_at(offset, buffer_.data(), buffer_.size());
   }
   return std::span<const std::byte>(buffer_).subspan(offset - buffer_offset_, bytes);
 }
 
 void SegmentReader::refuse(Position at, std::string_view what) const {
-  throw Error("'{}' at offset {} (position {}): {}; restore the file from a copy", file_.path(),
+  throw Error("'{}' at offset {} (position {}): {}; restore the file from a copy", file_->path(),
               offset_of(at), at, what);
 }
 
@@ -108,6 +106,8 @@ std::optional<LogRecord> SegmentReader::accept(const LogFrameHeader& frame) {
   if (layout::crc32c(record) != frame.bytes_crc) {
     return stop_at("the record's checksum does not match");
   }
+  suspicious_ = false;
+  doubts_ = 0;
   group_begin_ = frame.group_begin();
   const Position begin = position_;
   position_ += frame_bytes;
@@ -128,12 +128,20 @@ std::optional<LogRecord> SegmentReader::stop_at(std::string_view what) {
                                   what, *end_));
   }
   if (growing_) {
+    suspicious_ = holds_something();
+    if (suspicious_ && ++doubts_ == kDoubts) look_behind();
     buffer_.clear();  // what lies here is read again the next time
     return std::nullopt;
   }
   done_ = true;
   look_behind();
   return std::nullopt;
+}
+
+/// Of the header that is expected next.
+bool SegmentReader::holds_something() {
+  const auto bytes = window(offset_of(position_), sizeof(LogFrameHeader));
+  return std::any_of(bytes.begin(), bytes.end(), [](std::byte b) { return b != std::byte{0}; });
 }
 
 /// A group is written when all before it is durable: a header of one that begins behind the broken

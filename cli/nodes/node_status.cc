@@ -153,6 +153,21 @@ const char* state_word(memory_v1::State state) {
   }
 }
 
+std::string log_text(const memory_v1::Log& log) {
+  const std::string writer =
+      log.has_writer() ? fmt::format("a writer, whose lease runs for {} ms", log.writer_lease_ms())
+                       : "no writer";
+  return fmt::format("{}, epoch {}, {}", megabytes(log.bytes()), log.epoch(), writer);
+}
+
+Json log_facts(const memory_v1::Log& log) {
+  return {{"bytes", log.bytes()},
+          {"generation", log.generation()},
+          {"epoch", log.epoch()},
+          {"has_writer", log.has_writer()},
+          {"writer_leases_expired", log.writer_leases_expired()}};
+}
+
 std::uint64_t region_bytes(const memory_v1::DescribeResponse& describe) {
   std::uint64_t sum = 0;
   for (const auto& region : describe.regions()) sum += region.bytes();
@@ -182,6 +197,7 @@ std::string text_of(const std::string& address, const MemoryNodeAnswers& answers
                          index["memory_nodes"].get<std::uint32_t>()));
     add_line(text, "generation", std::to_string(describe.generation()));
   }
+  if (describe.has_log()) add_line(text, "log", log_text(describe.log()));
   add_line(text, "published",
            fmt::format("{} indexes since the start, {} in memory ({}, {})", stats.publications(),
                        stats.tables(), megabytes(stats.table_bytes()), describe.backing()));
@@ -252,6 +268,7 @@ NodeStatus status_of(const std::string& address, const MemoryNodeAnswers& answer
     facts["index"] = index_facts(layout::manifest_from_json(
         describe.manifest_json(), fmt::format("the manifest of {}", address)));
   }
+  if (describe.has_log()) facts["log"] = log_facts(describe.log());
   status.text = text_of(address, answers, facts);
   return status;
 }

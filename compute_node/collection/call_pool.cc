@@ -18,7 +18,7 @@ CallPool::CallPool(const CallPoolLimits& limits)
 
 CallPool::~CallPool() = default;
 
-bool CallPool::submit(std::uint64_t bytes, std::function<void()> call) {
+bool CallPool::submit(std::uint64_t bytes, std::function<Answer()> call) {
   if (!take(bytes)) return false;
   boost::asio::post(threads_->pool, [this, bytes, call = std::move(call)] { run(bytes, call); });
   return true;
@@ -37,14 +37,15 @@ void CallPool::give_back(std::uint64_t bytes) {
   calls_.fetch_sub(1, std::memory_order_relaxed);
 }
 
-void CallPool::run(std::uint64_t bytes, const std::function<void()>& call) {
+void CallPool::run(std::uint64_t bytes, const std::function<Answer()>& call) {
   constexpr Ticks kWeight = 8;  // a call counts an eighth
   const Ticks began = now_ticks();
-  call();
+  const Answer answer = call();
   const Ticks took = now_ticks() - began;
   const Ticks mean = mean_.load(std::memory_order_relaxed);
   mean_.store(mean == 0 ? took : mean - mean / kWeight + took / kWeight, std::memory_order_relaxed);
   give_back(bytes);
+  answer();
 }
 
 Ticks CallPool::expected_wait() const {

@@ -25,8 +25,12 @@ class CallPool {
   CallPool(const CallPool&) = delete;
   CallPool& operator=(const CallPool&) = delete;
 
-  /// False, and nothing happens, when a bound is reached. `call` must not throw.
-  bool submit(std::uint64_t bytes, std::function<void()> call);
+  /// What a call ends with: run when its place is free again, as whoever is answered may come back
+  /// at once.
+  using Answer = std::function<void()>;
+
+  /// False, and nothing happens, when a bound is reached. Neither `call` nor its answer may throw.
+  bool submit(std::uint64_t bytes, std::function<Answer()> call);
 
   std::uint32_t calls() const { return calls_.load(std::memory_order_relaxed); }
   std::uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
@@ -38,7 +42,7 @@ class CallPool {
 
   bool take(std::uint64_t bytes);
   void give_back(std::uint64_t bytes);
-  void run(std::uint64_t bytes, const std::function<void()>& call);
+  void run(std::uint64_t bytes, const std::function<Answer()>& call);
 
   const CallPoolLimits limits_;
   // Relaxed, all three: bounds and estimates, which order nothing.

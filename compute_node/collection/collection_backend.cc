@@ -27,13 +27,14 @@ void load_segments(const collection::View& view, const std::atomic<bool>& stop) 
 }  // namespace
 
 CollectionBackend::CollectionBackend(const DaemonOptions& options)
-    : options_(options), segments_(segments_on(options)) {}
+    : options_(options), segments_(segments_on(options)), log_nodes_(log_nodes_of(options)) {}
 
 collection::CollectionAccess CollectionBackend::access() const {
   wal::LogOptions log;
   wal::parse_durability(options_.changes.durability, log);
   collection::CollectionAccess access;
   access.segments = segments_;
+  access.log_nodes = log_nodes_;
   access.durability = log.durability;
   access.interval_us = log.interval_us;
   access.build_threads = options_.changes.build_threads;

@@ -27,6 +27,7 @@ class CollectionBackend final : public SearchBackend {
 
   const DaemonOptions options_;
   const collection::SegmentAccess segments_;
+  const std::shared_ptr<collection::LogNodes> log_nodes_;
   mutable std::mutex mutex_;
   std::shared_ptr<collection::Collection> collection_;
 };

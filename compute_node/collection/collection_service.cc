@@ -21,7 +21,9 @@ constexpr double kMostMarginUs = 200e3;
 /// A change waits no longer than this, so that it does not keep its thread from others.
 constexpr double kMostChangeUs = 10e6;
 
-constexpr CallPoolLimits kReads{.threads = 2, .calls = 256};
+/// Twice the largest request that the node receives.
+constexpr std::uint64_t kReadBytes = std::uint64_t{128} << 20;
+constexpr CallPoolLimits kReads{.threads = 2, .calls = 256, .bytes = kReadBytes};
 /// Calls that wait for the background do not wait for each other.
 constexpr CallPoolLimits kWaits{.threads = 4, .calls = 4};
 
@@ -69,19 +71,21 @@ CollectionService::CollectionService(CollectionSource source, const ChangeOption
       waits_(kWaits) {}
 
 std::uint32_t CollectionService::unanswered() const {
-  return changes_.calls() + reads_.calls() + waits_.calls();
+  return unanswered_.load(std::memory_order_relaxed);
 }
 
 grpc::ServerUnaryReactor* CollectionService::run(grpc::CallbackServerContext& context,
                                                  CallPool& pool, std::uint64_t bytes, Work work) {
   auto* const call = new CollectionCall(context, answer_by(context, default_deadline_));
+  unanswered_.fetch_add(1, std::memory_order_relaxed);
   const std::shared_ptr<Collection> collection = source_();
   if (draining_.load(std::memory_order_relaxed)) {
     end(*call, failed(StatusCode::unavailable, "the compute node is shutting down"), pool);
   } else if (collection == nullptr) {
     end(*call, failed(StatusCode::unavailable, "the collection is being opened: try again"), pool);
   } else if (!pool.submit(bytes, [this, call, collection, &pool, work = std::move(work)] {
-               end(*call, perform(*call, *collection, work), pool);
+               const Outcome outcome = perform(*call, *collection, work);
+               return [this, call, outcome, &pool] { end(*call, outcome, pool); };
              })) {
     end(*call,
         refused(ChangeRefusal::queue_full,
@@ -111,6 +115,7 @@ Outcome CollectionService::perform(const CollectionCall& call, Collection& colle
 void CollectionService::end(CollectionCall& call, const Outcome& outcome, const CallPool& pool) {
   count(outcome);
   call.end(outcome, pool.expected_wait());
+  unanswered_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void CollectionService::count(const Outcome& outcome) {

@@ -76,7 +76,8 @@ class CollectionService final : public collection::v1::Collection::CallbackServi
 
   const CollectionSource source_;
   const std::chrono::milliseconds default_deadline_;
-  std::atomic<bool> draining_{false};  ///< relaxed: a flag that orders nothing
+  std::atomic<bool> draining_{false};         ///< relaxed: a flag that orders nothing
+  std::atomic<std::uint32_t> unanswered_{0};  ///< relaxed: the drain looks at it from time to time
   Counters counters_;
   CallPool changes_;
   CallPool reads_;

@@ -1,14 +1,26 @@
 #include "compute_node/collection/collection_session.h"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "base/error.h"
 #include "collection/collection_part.h"
 #include "compute_node/service/index_session.h"
 #include "compute_node/service/sampled_feed.h"
+#include "tiers/attach/log_attachment.h"
 #include "tiers/tier_spec.h"
 
 namespace farvec::compute_node {
+namespace {
+
+/// The supervisor tries again, up to --attach-seconds.
+constexpr std::chrono::milliseconds kOneAttempt{2'000};
+
+}  // namespace
 
 CollectionSession::CollectionSession(ServedCollection served, std::uint32_t slots)
     : served_(std::move(served)), slots_(slots) {
@@ -55,6 +67,18 @@ collection::SegmentAccess segments_on(const DaemonOptions& options) {
   }
   segments.shape = search_shape(options);
   return segments;
+}
+
+std::shared_ptr<collection::LogNodes> log_nodes_of(const DaemonOptions& options) {
+  if (options.log_nodes.empty()) return nullptr;
+  collection::LogNodesOptions nodes;
+  nodes.nodes = rpc::parse_addresses(options.log_nodes);
+  nodes.copies = options.log_copies;
+  nodes.attach.client = fmt::format("farvec-compute-node/{}", getpid());
+  nodes.attach.wait = std::min(options.attach_bound, kOneAttempt);
+  nodes.attach.reads = tiers::log_path(options.log_tier);
+  nodes.attach.tls = rpc::load_tls(options.tls);
+  return std::make_shared<collection::LogNodes>(std::move(nodes));
 }
 
 }  // namespace farvec::compute_node

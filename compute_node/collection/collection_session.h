@@ -2,9 +2,11 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
+#include "collection/log_nodes.h"
 #include "collection/view.h"
 #include "compute_node/service/daemon_options.h"
 #include "compute_node/service/search_backend.h"
@@ -42,5 +44,9 @@ class CollectionSession final : public SearchSession {
 /// Where the records of a collection's segments lie, as the options say. Throws Error on a tier
 /// that holds one index, or is on another machine.
 collection::SegmentAccess segments_on(const DaemonOptions& options);
+
+/// The memory nodes of a collection's log; null: it lies in the folder. Throws Error naming what is
+/// wrong with an address or the tier.
+std::shared_ptr<collection::LogNodes> log_nodes_of(const DaemonOptions& options);
 
 }  // namespace farvec::compute_node

@@ -19,13 +19,14 @@ Following tell(const collection::FollowState& state) {
 }  // namespace
 
 FollowingBackend::FollowingBackend(const DaemonOptions& options)
-    : options_(options), segments_(segments_on(options)) {}
+    : options_(options), segments_(segments_on(options)), log_nodes_(log_nodes_of(options)) {}
 
 std::unique_ptr<SearchSession> FollowingBackend::open(std::chrono::milliseconds,
                                                       const std::atomic<bool>&) {
   if (follower_ == nullptr) {
     follower_ = std::make_shared<collection::CollectionFollower>(
-        options_.collection, segments_, collection::FollowOptions{.link = true});
+        options_.collection, segments_,
+        collection::FollowOptions{.link = true, .log_nodes = log_nodes_});
     spdlog::info("collection '{}' is followed: {} vectors", options_.collection,
                  size_of(*follower_->view()).live);
   }

@@ -23,6 +23,7 @@ class FollowingBackend final : public SearchBackend {
  private:
   const DaemonOptions options_;
   const collection::SegmentAccess segments_;
+  const std::shared_ptr<collection::LogNodes> log_nodes_;
   std::shared_ptr<collection::CollectionFollower> follower_;  ///< of open()'s thread
 };
 

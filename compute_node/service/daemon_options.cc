@@ -53,6 +53,19 @@ void add_source_flags(Command& app, DaemonOptions& options) {
   app.add_flag("--follow", options.follow,
                "With --collection: another process of this machine changes it; what that does is "
                "searched within milliseconds");
+  app.add_option("--log-nodes", options.log_nodes,
+                 "With --collection: its log is on the memory nodes at these addresses, separated "
+                 "by commas, which run with --log-bytes. A writer moves the log there from the "
+                 "collection's folder, for good; with --follow what a writer anywhere acknowledges "
+                 "is read from there");
+  app.add_option("--log-tier", options.log_tier,
+                 "How: shm (nodes of this machine), fabric:PROVIDER, verbs")
+      .show_default();
+  app.add_option("--log-copies", options.log_copies,
+                 "Memory nodes that have a change when it is acknowledged; writing goes on while "
+                 "so many are left, and the collection opens when all but this number less one are "
+                 "there (default: more than half)")
+      .range(std::uint16_t{1}, std::uint16_t{64});
   app.add_option(
       "--tier", options.tier,
       fmt::format("How records are read. With --memory-node [shm]; the node runs with --rdma for\n"
@@ -192,6 +205,10 @@ void check_change_options(const Command& app, const DaemonOptions& options) {
     rules.push_back({option, collection && !options.follow, "--collection without --follow"});
   }
   rules.push_back({"--follow", collection, "--collection"});
+  rules.push_back({"--log-nodes", collection, "--collection"});
+  rules.push_back({"--log-tier", !options.log_nodes.empty(), "--log-nodes"});
+  rules.push_back({"--log-copies", !options.log_nodes.empty() && !options.follow,
+                   "--log-nodes without --follow"});
   for (const char* option :
        {"--cache-bytes", "--memory-budget", "--max-probe", "--default-probe"}) {
     rules.push_back({option, !collection, "--index and --memory-node; this is --collection"});

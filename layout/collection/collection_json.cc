@@ -37,18 +37,20 @@ Json segments_to_json(const std::vector<SegmentEntry>& segments) {
 
 /// All but the checksum.
 Json fields_to_json(const CollectionManifest& m) {
-  return {{"format", kFormat},
-          {"format_version", kCollectionVersion},
-          {"metric", to_string(m.metric)},
-          {"source_type", to_string(m.source_type)},
-          {"stored_type", to_string(m.stored_type)},
-          {"dimension", m.dimension},
-          {"options", options_to_json(m.options)},
-          {"next_segment", m.next_segment},
-          {"last_version", m.last_version},
-          {"log_position", m.log_position},
-          {"segments", segments_to_json(m.segments)},
-          {"written_by", {{"version", m.farvec_version}, {"commit", m.farvec_commit}}}};
+  Json json{{"format", kFormat},
+            {"format_version", kCollectionVersion},
+            {"metric", to_string(m.metric)},
+            {"source_type", to_string(m.source_type)},
+            {"stored_type", to_string(m.stored_type)},
+            {"dimension", m.dimension},
+            {"options", options_to_json(m.options)},
+            {"next_segment", m.next_segment},
+            {"last_version", m.last_version},
+            {"log_position", m.log_position},
+            {"segments", segments_to_json(m.segments)},
+            {"written_by", {{"version", m.farvec_version}, {"commit", m.farvec_commit}}}};
+  if (m.log_on_nodes != 0) json["log_on_nodes"] = hash_to_text(m.log_on_nodes);
+  return json;
 }
 
 std::uint64_t fields_checksum(const Json& fields) {
@@ -157,6 +159,7 @@ CollectionManifest collection_from_json(std::string_view text, std::string_view 
   m.next_segment = fields.integer("next_segment", 0);
   m.last_version = fields.integer("last_version", 0);
   m.log_position = fields.integer("log_position", 0, kMaxLogPosition - 1);
+  if (json.contains("log_on_nodes")) m.log_on_nodes = fields.hash("log_on_nodes");
   read_segments(fields, m);
   const JsonFields written_by = fields.object("written_by");
   m.farvec_version = written_by.text("version");

@@ -18,8 +18,8 @@ inline constexpr std::uint64_t kMaxLogSegmentBytes = std::uint64_t{1} << 30;
 /// Positions stay below it, so that sums of them are positions too.
 inline constexpr std::uint64_t kMaxLogPosition = std::uint64_t{1} << 62;
 
-/// On disk, little-endian; see docs/format.md. Durable before the file has its name, and never
-/// changed.
+/// On disk or in a slot of a region, little-endian; see docs/format.md. Durable before the file has
+/// its name, and never changed.
 struct LogSegmentHeader {
   static constexpr std::uint64_t kMagic = 0x474f4c4345565246;  // "FRVECLOG"
 
@@ -33,8 +33,8 @@ struct LogSegmentHeader {
   std::uint64_t previous_end = 0;   ///< where the records of the segment before end: all durable
   std::uint64_t segment_bytes = 0;  ///< of the file, allocated before it had its name
   std::uint64_t reach = 0;          ///< positions given out lie at most so far behind a durable one
-  std::uint32_t reserved = 0;
-  std::uint32_t checksum = 0;  ///< CRC-32C of the 76 bytes before it
+  std::uint32_t epoch = 0;          ///< of the writer, of a log on memory nodes; 0 in a folder
+  std::uint32_t checksum = 0;       ///< CRC-32C of the 76 bytes before it
 };
 static_assert(sizeof(LogSegmentHeader) == 80);
 static_assert(offsetof(LogSegmentHeader, log_id) == 16);

@@ -36,9 +36,17 @@ BackingKind parse_backing_kind(std::string_view text) {
 }
 
 Descriptor Backing::read_only_descriptor() const {
+  return reopen(O_RDONLY, "read-only");
+}
+
+Descriptor Backing::writable_descriptor() const {
+  return reopen(O_RDWR, "for writing");
+}
+
+Descriptor Backing::reopen(int flags, const char* how) const {
   const std::string path = fmt::format("/proc/self/fd/{}", fd());
-  Descriptor reopened(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!reopened.valid()) throw SystemError(errno, "opening {} read-only", description());
+  Descriptor reopened(open(path.c_str(), flags | O_CLOEXEC));
+  if (!reopened.valid()) throw SystemError(errno, "opening {} {}", description(), how);
   return reopened;
 }
 

@@ -50,10 +50,15 @@ class Backing {
   /// Nobody but this process can change the bytes or the length from now on, as far as the kernel
   /// can enforce it for this kind. Throws SystemError.
   virtual void seal() = 0;
+  /// As above, of the length alone: the bytes stay writable for whoever has a descriptor that
+  /// allows it. Nothing to do for kinds whose length the kernel cannot fix.
+  virtual void seal_length() {}
 
   /// A new descriptor of the same memory, opened read-only: a writable mapping of it fails with
   /// EACCES. Throws SystemError.
   Descriptor read_only_descriptor() const;
+  /// The same for reading and writing; not of what was sealed. Throws SystemError.
+  Descriptor writable_descriptor() const;
   /// Where bytes() begin in what the descriptor is of.
   virtual std::uint64_t descriptor_offset() const { return 0; }
 
@@ -62,6 +67,9 @@ class Backing {
   virtual int fd() const = 0;
 
  private:
+  /// An open of its own, so that it shares no lock with this process's.
+  Descriptor reopen(int flags, const char* how) const;
+
   const std::span<std::byte> bytes_;
 };
 

@@ -25,12 +25,16 @@ class DramBacking final : public MappedBacking {
   }
   void seal() override {
     // FUTURE_WRITE keeps this process's own mapping writable and refuses every later one.
-    if (fcntl(fd(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE) != 0) {
-      throw SystemError(errno, "sealing {} bytes of shared memory against writes", size());
-    }
+    add_seals(F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE);
   }
+  void seal_length() override { add_seals(F_SEAL_SHRINK | F_SEAL_GROW); }
 
  private:
+  void add_seals(int seals) {
+    if (fcntl(fd(), F_ADD_SEALS, seals) == 0) return;
+    throw SystemError(errno, "sealing {} bytes of shared memory", size());
+  }
+
   bool huge_;
 };
 

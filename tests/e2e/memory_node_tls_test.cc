@@ -74,6 +74,25 @@ TEST_F(MemoryNodeTls, ACertificateAttachesAndNoneDoesNot) {
   }
 }
 
+TEST_F(MemoryNodeTls, OnlyAPublisherWritesTheLog) {
+  auto words = command(certificates_.files("node"));
+  words.insert(words.end(), {"--log-bytes", "64KiB", "--publisher", "client"});
+  tests::ChildProcess node(words);
+  const rpc::Address address = address_of(node);
+  const auto attach = [&](const std::string& name, v1::LogAccess access) {
+    v1::AttachLogRequest request;
+    request.set_access(access);
+    v1::AttachLogResponse response;
+    grpc::ClientContext context;
+    return stub_of(address, name)->AttachLog(&context, request, &response);
+  };
+  const grpc::Status refused = attach("other", v1::LOG_WRITE);
+  EXPECT_EQ(refused.error_code(), grpc::StatusCode::PERMISSION_DENIED);
+  EXPECT_THAT(refused.error_message(), HasSubstr("--publisher"));
+  EXPECT_TRUE(attach("other", v1::LOG_READ).ok());
+  EXPECT_TRUE(attach("client", v1::LOG_WRITE).ok());
+}
+
 TEST_F(MemoryNodeTls, ALeaseObeysItsOwnerOnly) {
   tests::ChildProcess node(command(certificates_.files("node")));
   const rpc::Address address = address_of(node);

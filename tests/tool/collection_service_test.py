@@ -62,6 +62,7 @@ class Connected(DaemonTest):
 
     def test_ids_that_a_file_of_results_cannot_hold_are_named(self):
         self.change("insert", "--data", self.base, "--first-id", 2**40, "--quiet", "--json")
+        self.change("compact", "--json")  # no segment is being built any more
         self.must_refuse(farvec("search", "--connect", self.address, "--queries", self.queries,
                                 "--k", K, "--list", 50), "64 bits", "user_ids")
 
@@ -75,6 +76,7 @@ class Connected(DaemonTest):
         while seen["index"]["vectors"] < ROWS:  # ended by the test's own time limit
             seen = self.await_status(follower)
         self.assertGreaterEqual(seen["index"]["freshness_ms"], 0)
+        self.change("compact", "--json")  # no segment is being built any more
         self.must_refuse(farvec("collection", "delete", "--connect", follower, "--range", "0:1"),
                          "takes no changes", "--follow")
 

@@ -26,11 +26,9 @@ void set_timeout(grpc::ClientContext& context, std::chrono::milliseconds timeout
 }  // namespace
 
 LeaseKeeper::LeaseKeeper(HeldLease lease, std::shared_ptr<Liveness> liveness)
-    : lease_(std::move(lease)),
-      liveness_(std::move(liveness)),
-      lease_end_(Clock::now() + lease_.duration),
-      wake_(eventfd(0, EFD_CLOEXEC)) {
+    : lease_(std::move(lease)), liveness_(std::move(liveness)), wake_(eventfd(0, EFD_CLOEXEC)) {
   if (!wake_.valid()) throw SystemError(errno, "making an eventfd");
+  held_since(lease_.asked);
   thread_ = std::thread([this] { run(); });
 }
 
@@ -73,6 +71,11 @@ void LeaseKeeper::run() {
   spdlog::warn("the memory node is gone: its grant has ended");
 }
 
+void LeaseKeeper::held_since(Clock::time_point asked) {
+  lease_end_ = asked + lease_.duration;
+  liveness_->lease_end.store(lease_end_.time_since_epoch(), std::memory_order_relaxed);
+}
+
 bool LeaseKeeper::renew() {
   grpc::ClientContext context;
   set_timeout(context, std::min(lease_.call_timeout, lease_.duration / kRenewalsPerLease));
@@ -82,7 +85,7 @@ bool LeaseKeeper::renew() {
   const auto asked = Clock::now();
   const grpc::Status status = lease_.stub->Renew(&context, request, &response);
   if (status.ok()) {
-    lease_end_ = asked + lease_.duration;
+    held_since(asked);
     liveness_->draining.store(response.draining(), std::memory_order_relaxed);
     liveness_->newest_generation.store(response.newest_generation(), std::memory_order_relaxed);
     return true;

@@ -21,6 +21,9 @@ struct Liveness {
   std::atomic<bool> draining{false};
   /// What the node has published by the last renewal; 0 before it.
   std::atomic<std::uint64_t> newest_generation{0};
+  /// On the steady clock: the node takes the lease back no earlier. Counted from when it was asked
+  /// for or renewed, and so no later than the node does.
+  std::atomic<std::chrono::steady_clock::duration> lease_end{};
 };
 
 /// What an attach call gave. The grant socket hangs up when the node dies.
@@ -29,6 +32,7 @@ struct HeldLease {
   std::string id;
   std::chrono::milliseconds duration{0};
   std::chrono::milliseconds call_timeout{0};
+  std::chrono::steady_clock::time_point asked{};  ///< when the call that gave it was made
   Descriptor grant_socket;
 };
 
@@ -46,6 +50,7 @@ class LeaseKeeper {
   void run();
   /// False when the node no longer knows the lease.
   bool renew();
+  void held_since(Clock::time_point asked);
 
   HeldLease lease_;
   const std::shared_ptr<Liveness> liveness_;

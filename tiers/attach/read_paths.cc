@@ -4,7 +4,9 @@
 
 #include "search/unreachable_error.h"
 #include "transport/fabric/fabric_endpoint.h"
+#include "transport/fabric/fabric_writer.h"
 #include "transport/verbs/verbs_endpoint.h"
+#include "transport/verbs/verbs_writer.h"
 
 namespace farvec::tiers {
 namespace {
@@ -12,24 +14,30 @@ namespace {
 namespace v1 = memory_node::v1;
 
 /// A node that died, or a lease that ended, between two calls: another attachment may do better.
-template <typename Endpoint, typename Options>
-EndpointMaker connector(Options options) {
-  return [options = std::move(options)]() -> std::unique_ptr<transport::Endpoint> {
+template <typename Made, typename Options>
+auto connector(Options options) {
+  return [options = std::move(options)]() {
     try {
-      return std::make_unique<Endpoint>(options);
+      return std::make_unique<Made>(options);
     } catch (const Error& error) {
       throw search::UnreachableError("{}", error.what());
     }
   };
 }
 
+transport::VerbsPeer verbs_peer(const v1::VerbsGrant& grant, const RemoteReads& reads) {
+  transport::VerbsPeer peer;
+  peer.host = grant.host();
+  peer.port = static_cast<std::uint16_t>(grant.port());
+  peer.connect_timeout = reads.connect_timeout;
+  peer.lease = reads.lease;
+  peer.device = reads.path.device;
+  return peer;
+}
+
 transport::VerbsOptions verbs_options(const v1::VerbsGrant& grant, const RemoteReads& reads) {
   transport::VerbsOptions verbs;
-  verbs.peer.host = grant.host();
-  verbs.peer.port = static_cast<std::uint16_t>(grant.port());
-  verbs.peer.connect_timeout = reads.connect_timeout;
-  verbs.peer.lease = reads.lease;
-  verbs.peer.device = reads.path.device;
+  verbs.peer = verbs_peer(grant, reads);
   verbs.tuning = reads.tuning;
   if (const std::uint32_t budget = reads.path.device.read_budget; budget > 0) {
     verbs.max_outstanding = reads_per_core(budget, reads.cores);
@@ -37,14 +45,26 @@ transport::VerbsOptions verbs_options(const v1::VerbsGrant& grant, const RemoteR
   return verbs;
 }
 
-transport::FabricOptions fabric_options(const v1::FabricGrant& grant, const RemoteReads& reads) {
-  transport::FabricOptions fabric;
+/// Of an endpoint, or of a writer.
+template <typename Options>
+Options fabric_options(const v1::FabricGrant& grant, const RemoteReads& reads) {
+  Options fabric;
   fabric.provider = reads.path.provider;
   fabric.grant = grant.grant();
   fabric.lease = reads.lease;
   fabric.peer = "the memory node at " + reads.node;
   fabric.connect_timeout = reads.connect_timeout;
   return fabric;
+}
+
+/// The case of the answer, which is that of the tier; throws Error when it is another.
+v1::AttachResponse::GrantCase require_grant(const v1::AttachResponse& response,
+                                            const RemoteReads& reads) {
+  const auto wanted = reads.path.kind == ReadPathKind::verbs ? v1::AttachResponse::kVerbs
+                                                             : v1::AttachResponse::kFabric;
+  if (response.grant_case() == wanted) return wanted;
+  throw Error("the memory node at {} granted nothing for {}", reads.node,
+              to_string(reads.path.kind));
 }
 
 }  // namespace
@@ -82,14 +102,21 @@ v1::Transport transport_of(ReadPathKind kind) {
 }
 
 EndpointMaker remote_endpoints(const v1::AttachResponse& response, const RemoteReads& reads) {
-  const bool verbs = reads.path.kind == ReadPathKind::verbs;
-  const auto wanted = verbs ? v1::AttachResponse::kVerbs : v1::AttachResponse::kFabric;
-  if (response.grant_case() != wanted) {
-    throw Error("the memory node at {} granted no reads by {}", reads.node,
-                to_string(reads.path.kind));
+  if (require_grant(response, reads) == v1::AttachResponse::kVerbs) {
+    return connector<transport::VerbsEndpoint>(verbs_options(response.verbs(), reads));
   }
-  if (verbs) return connector<transport::VerbsEndpoint>(verbs_options(response.verbs(), reads));
-  return connector<transport::FabricEndpoint>(fabric_options(response.fabric(), reads));
+  return connector<transport::FabricEndpoint>(
+      fabric_options<transport::FabricOptions>(response.fabric(), reads));
+}
+
+WriterMaker remote_writers(const v1::AttachResponse& response, const RemoteReads& reads) {
+  if (require_grant(response, reads) == v1::AttachResponse::kVerbs) {
+    transport::VerbsWriterOptions verbs;
+    verbs.peer = verbs_peer(response.verbs(), reads);
+    return connector<transport::VerbsWriter>(std::move(verbs));
+  }
+  return connector<transport::FabricWriter>(
+      fabric_options<transport::FabricWriterOptions>(response.fabric(), reads));
 }
 
 }  // namespace farvec::tiers

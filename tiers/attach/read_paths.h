@@ -11,6 +11,7 @@
 #include "rpc/memory_node.pb.h"
 #include "transport/endpoint.h"
 #include "transport/grant.h"
+#include "transport/region_writer.h"
 #include "transport/verbs/tuning.h"
 #include "transport/verbs/verbs_device.h"
 
@@ -19,12 +20,16 @@ namespace farvec::tiers {
 /// Makes the endpoint of one core. Any thread.
 using EndpointMaker = std::function<std::unique_ptr<transport::Endpoint>()>;
 
+/// Makes a writer, see LogAttachment. Any thread.
+using WriterMaker = std::function<std::unique_ptr<transport::RegionWriter>()>;
+
 enum class ReadPathKind : std::uint8_t { mapped = 0, verbs = 1, fabric = 2 };
 
 /// "mapped", "verbs", "fabric".
 std::string_view to_string(ReadPathKind kind);
 
-/// How a memory node's regions are read: mapped on the node's own machine, or through a device.
+/// How a memory node's regions are read, and its log is written: mapped on the node's own machine,
+/// or through a device.
 struct ReadPath {
   ReadPathKind kind = ReadPathKind::mapped;
   std::string provider = {};           ///< of fabric, libfabric's word: "tcp", "verbs;ofi_rxm"
@@ -50,5 +55,9 @@ std::uint32_t reads_per_core(std::uint32_t budget, std::uint32_t cores);
 /// when the answer holds no grant for the tier.
 EndpointMaker remote_endpoints(const memory_node::v1::AttachResponse& response,
                                const RemoteReads& reads);
+
+/// The same of writers, from the answer to a lease for writing.
+WriterMaker remote_writers(const memory_node::v1::AttachResponse& response,
+                           const RemoteReads& reads);
 
 }  // namespace farvec::tiers

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "transport/fabric/fabric_endpoint.h"
+#include "transport/fabric/peer.h"
 
 namespace farvec::transport {
 namespace {
@@ -16,34 +17,13 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::microseconds kConnectNap{200};
 
-FabricQuery endpoint_query(const FabricOptions& options, const FabricGrant& grant) {
-  if (grant.provider != options.provider) {
-    throw Error("{} serves libfabric's provider '{}', not '{}'", options.peer, grant.provider,
-                options.provider);
-  }
-  FabricQuery query;
-  query.provider = options.provider;
-  query.capabilities = FI_RMA | FI_READ;
-  query.address_format = grant.address_format;
-  query.peer = grant.address;
-  return query;
-}
-
 }  // namespace
 
 void FabricEndpoint::open() {
-  port_.emplace(query_fabric(endpoint_query(options_, grant_)), false);
+  const FabricPeer peer{grant_, options_.provider, options_.peer};
+  port_.emplace(query_fabric(peer_query(peer, FI_RMA | FI_READ)), false);
+  node_ = insert_peer(*port_, peer);
   const fi_info& info = port_->info();
-  if (info.ep_attr->protocol != grant_.protocol) {
-    throw Error(
-        "{} speaks libfabric's protocol {} and provider {} of this machine {}: are the two "
-        "libraries of different versions?",
-        options_.peer, grant_.protocol, info.fabric_attr->prov_name, info.ep_attr->protocol);
-  }
-  if (fi_av_insert(&port_->peers(), grant_.address.data(), 1, &node_, 0, nullptr) != 1) {
-    throw Error("libfabric's provider {} does not take the address that {} sent",
-                info.fabric_attr->prov_name, options_.peer);
-  }
   piece_bytes_ = std::min<std::uint64_t>(
       {info.ep_attr->max_msg_size, grant_.max_message_bytes, kMaxReadBytes});
   if (options_.piece_bytes != 0)
@@ -82,19 +62,9 @@ void FabricEndpoint::connect(Clock::time_point end) {
     throw Error("connecting to {} with libfabric's provider {}: {} ({})", options_.peer,
                 options_.provider, failure_.message(), failure_text_);
   }
-  check_welcome(std::bit_cast<FabricWelcome>(bytes));
+  check_welcome(std::bit_cast<FabricWelcome>(bytes), {grant_, options_.provider, options_.peer},
+                options_.lease);
   connected_ = true;
-}
-
-void FabricEndpoint::check_welcome(const FabricWelcome& welcome) const {
-  if (welcome.magic != kFabricMagic) throw Error("{} is not a farvec memory node", options_.peer);
-  if (welcome.version != kFabricVersion) {
-    throw Error("{} speaks version {} of the fabric welcome, this program {}", options_.peer,
-                welcome.version, kFabricVersion);
-  }
-  if (welcome.lease != options_.lease || welcome.regions != grant_.regions.size()) {
-    throw Error("{} refused: the endpoint serves another lease than this client's", options_.peer);
-  }
 }
 
 void FabricEndpoint::register_memory(std::span<std::byte> memory) {

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 
+#include "transport/fabric/failure.h"
+
 namespace farvec::transport {
 namespace {
 
@@ -15,25 +17,12 @@ using Clock = std::chrono::steady_clock;
 /// Calls of the provider per poll() that bring completions; some bring one at a time.
 constexpr int kReapsPerPoll = 16;
 
-/// What a failed completion means for the one who asked. `error` is libfabric's, positive.
+/// `error` is libfabric's, positive.
 Status failure_of(int error) {
-  switch (error) {
-    case FI_EACCES:
-    case FI_EPERM:
-    case FI_ENOKEY:
-    case FI_EREMOTEIO:
-    case EKEYREJECTED:
-    case EKEYREVOKED:
-    case EKEYEXPIRED:
+  switch (fabric_failure(error)) {
+    case StatusCode::failed_precondition:
       return {StatusCode::failed_precondition, "the memory node refused a read of its regions"};
-    case FI_EINVAL:
-    case FI_ENOMEM:
-    case FI_EMSGSIZE:
-    case FI_ETRUNC:
-    case FI_ETOOSMALL:
-    case FI_EFAULT:
-    case FI_EOPBADSTATE:
-    case FI_EOVERRUN:
+    case StatusCode::internal:
       return {StatusCode::internal, "a read failed at this end of the fabric"};
     default:
       return {StatusCode::unavailable, "the fabric connection to the memory node is gone"};

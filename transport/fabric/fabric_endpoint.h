@@ -82,7 +82,6 @@ class FabricEndpoint final : public Endpoint {
 
   void open();
   void connect(std::chrono::steady_clock::time_point end);
-  void check_welcome(const FabricWelcome& welcome) const;
   Status check_all(std::span<const ReadRequest> reads) const;
   void take_off(const ReadRequest& read, const FabricGrantRegion& region);
   void start_pieces();

@@ -32,11 +32,12 @@ std::uint64_t random_key(std::size_t key_bytes) {
   return key_bytes >= sizeof(key) ? key : key & ((std::uint64_t{1} << (8 * key_bytes)) - 1);
 }
 
-FabricRegion register_readable(FabricPort& port, std::span<const std::byte> memory) {
+FabricRegion register_remote(FabricPort& port, std::span<const std::byte> memory,
+                             std::uint64_t access) {
   int error = 0;
   for (int i = 0; i < kKeyTries; ++i) {
     const std::uint64_t key = random_key(port.info().domain_attr->mr_key_size);
-    FabricRegion region = port.register_memory(memory, FI_REMOTE_READ, key, error);
+    FabricRegion region = port.register_memory(memory, access, key, error);
     if (region) return region;
     if (error != -FI_ENOKEY) break;  // not taken by another
   }
@@ -46,10 +47,15 @@ FabricRegion register_readable(FabricPort& port, std::span<const std::byte> memo
       memory.size(), port.info().fabric_attr->prov_name, fabric_error(error));
 }
 
-FabricQuery listener_query(const FabricListenerOptions& options) {
+/// The rights of a peer.
+std::uint64_t access_of(bool writes) {
+  return writes ? FI_REMOTE_READ | FI_REMOTE_WRITE : FI_REMOTE_READ;
+}
+
+FabricQuery listener_query(const FabricListenerOptions& options, bool writes) {
   FabricQuery query;
   query.provider = options.provider;
-  query.capabilities = FI_RMA | FI_REMOTE_READ;
+  query.capabilities = FI_RMA | access_of(writes);
   query.host = options.host;
   return query;
 }
@@ -78,7 +84,8 @@ void require_one_interface(const FabricPort& port, const FabricListenerOptions& 
 }  // namespace
 
 struct FabricListener::Client {
-  Client(FabricInfo info, const GrantLease& held) : lease(held), port(std::move(info), true) {}
+  Client(FabricInfo info, const GrantLease& held, bool is_writer)
+      : lease(held), writes(is_writer), port(std::move(info), true) {}
   /// The connection first, where the provider allows it: a read that comes without its registration
   /// would be told that it is not allowed, and not that the lease is over.
   ~Client() {
@@ -88,6 +95,7 @@ struct FabricListener::Client {
   Client& operator=(const Client&) = delete;
 
   const GrantLease lease;
+  const bool writes;
   FabricWelcome welcome;
   FabricPort port;
   // Closed before the endpoint where they are bound to it.
@@ -97,11 +105,16 @@ struct FabricListener::Client {
 };
 
 FabricListener::FabricListener(FabricListenerOptions options, GrantedRegions regions,
-                               Authorise authorise)
-    : options_(std::move(options)), regions_(std::move(regions)), authorise_(std::move(authorise)) {
-  if (regions_.empty() || regions_.size() > kMaxGrantedRegions) {
-    throw Error("{} regions cannot be granted over libfabric: from 1 to {}", regions_.size(),
-                kMaxGrantedRegions);
+                               Authorise authorise, WritableRegions writable)
+    : options_(std::move(options)),
+      regions_(std::move(regions)),
+      authorise_(std::move(authorise)),
+      writable_(writable.regions.begin(), writable.regions.end()),
+      authorise_writer_(std::move(writable.authorise)) {
+  if (regions_.empty() || regions_.size() > kMaxGrantedRegions ||
+      writable_.size() > kMaxGrantedRegions) {
+    throw Error("{} regions, and {} for a writer, cannot be granted over libfabric: from 1 to {}",
+                regions_.size(), writable_.size(), kMaxGrantedRegions);
   }
   description_ = probe(options_);
   thread_ = std::thread([this] { run(); });
@@ -109,7 +122,7 @@ FabricListener::FabricListener(FabricListenerOptions options, GrantedRegions reg
 
 std::string FabricListener::probe(const FabricListenerOptions& options) {
   try {
-    const FabricPort port(query_fabric(listener_query(options)), true);
+    const FabricPort port(query_fabric(listener_query(options, false)), true);
     require_one_interface(port, options);
     return port.info().fabric_attr->prov_name;
   } catch (const Error& error) {
@@ -135,15 +148,26 @@ std::string FabricListener::grant(const GrantLease& lease) {
 
 /// Takes no lock: pinning memory may take long, and others go on reading.
 std::unique_ptr<FabricListener::Client> FabricListener::open_client(const GrantLease& lease) const {
-  auto client = std::make_unique<Client>(query_fabric(listener_query(options_)), lease);
-  client->welcome.regions = static_cast<std::uint16_t>(regions_.size());
+  const bool writes = authorise_writer_ && !writable_.empty() && authorise_writer_(lease);
+  auto client =
+      std::make_unique<Client>(query_fabric(listener_query(options_, writes)), lease, writes);
+  const GrantedRegions& regions = regions_of(*client);
+  client->welcome.regions = static_cast<std::uint16_t>(regions.size());
   client->welcome.lease = lease;
-  for (const auto& region : regions_) {
-    client->registered.push_back(register_readable(client->port, region));
+  for (const auto& region : regions) {
+    client->registered.push_back(register_remote(client->port, region, access_of(writes)));
   }
   client->registered_welcome =
-      register_readable(client->port, std::as_bytes(std::span(&client->welcome, 1)));
+      register_remote(client->port, std::as_bytes(std::span(&client->welcome, 1)), FI_REMOTE_READ);
   return client;
+}
+
+const GrantedRegions& FabricListener::regions_of(const Client& client) const {
+  return client.writes ? writable_ : regions_;
+}
+
+bool FabricListener::is_authorised(const Client& client) const {
+  return client.writes ? authorise_writer_(client.lease) : authorise_(client.lease);
 }
 
 FabricGrant FabricListener::describe(const Client& client) const {
@@ -157,8 +181,9 @@ FabricGrant FabricListener::describe(const Client& client) const {
   const auto* welcome = reinterpret_cast<const std::byte*>(&client.welcome);
   grant.welcome_address = client.port.remote_address(welcome);
   grant.welcome_key = fi_mr_key(client.registered_welcome.get());
-  for (std::size_t i = 0; i < regions_.size(); ++i) {
-    grant.regions.push_back({client.port.remote_address(regions_[i].data()), regions_[i].size(),
+  const GrantedRegions& regions = regions_of(client);
+  for (std::size_t i = 0; i < regions.size(); ++i) {
+    grant.regions.push_back({client.port.remote_address(regions[i].data()), regions[i].size(),
                              fi_mr_key(client.registered[i].get())});
   }
   return grant;
@@ -192,7 +217,7 @@ void FabricListener::run() {
     }
     if (look) {
       next_look = Clock::now() + kLookPeriod;
-      ended = take([this](const Client& client) { return !authorise_(client.lease); });
+      ended = take([this](const Client& client) { return !is_authorised(client); });
     }
     pace = serve_others(look);
   }

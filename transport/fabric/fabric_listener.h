@@ -1,5 +1,5 @@
 // A memory node's end of libfabric: one endpoint per lease, which grants the reading of its
-// regions.
+// regions, or one lease the writing.
 #pragma once
 
 #include <atomic>
@@ -25,16 +25,20 @@ struct FabricListenerOptions {
   std::size_t max_grants = 256;
 };
 
-/// Each lease has a domain, an endpoint and registrations of its own, read-only (FI_REMOTE_READ)
-/// and with random keys where the provider does not choose them: nothing in it serves another
-/// lease, and all of it is closed when the lease ends. Where the provider moves bytes only while it
-/// is called ("manual progress"), the listener's thread calls it: it sleeps on the providers'
-/// descriptors, or, where they have none, looks every 50 us while there are grants.
+/// Each lease has a domain, an endpoint and registrations of its own, with random keys where the
+/// provider does not choose them: nothing in it serves another lease, and all of it is closed when
+/// the lease ends. Registrations can be read and nothing else (FI_REMOTE_READ), and neither
+/// endpoint nor domain has the right to be written; those of a lease for writing can be read and
+/// written, and are of the writable regions alone. That there is one such lease at a time is for
+/// whoever grants them to see to. Where the provider moves bytes only while it is called ("manual
+/// progress"), the listener's thread calls it: it sleeps on the providers' descriptors, or, where
+/// they have none, looks every 50 us while there are grants.
 class FabricListener {
  public:
   /// The regions' memory is borrowed and must outlive the listener. Throws Error: no such provider
   /// (names those that there are), a host that is not this machine's.
-  FabricListener(FabricListenerOptions options, GrantedRegions regions, Authorise authorise);
+  FabricListener(FabricListenerOptions options, GrantedRegions regions, Authorise authorise,
+                 WritableRegions writable = {});
   ~FabricListener();  ///< ends every grant
   FabricListener(const FabricListener&) = delete;
   FabricListener& operator=(const FabricListener&) = delete;
@@ -44,9 +48,10 @@ class FabricListener {
   /// that is missing, or that is no single address (0.0.0.0): clients are told where to connect.
   static std::string probe(const FabricListenerOptions& options);
 
-  /// Opens an endpoint for the lease; what its client has to know, as encode_grant() writes it. The
-  /// lease is looked up every 50 ms from then on, and the grant ends when it is not held. Any
-  /// thread; pins the regions where the device needs it, which takes time. Throws Error.
+  /// Opens an endpoint for the lease, which is for writing when the writable regions' `authorise`
+  /// says so; what its client has to know, as encode_grant() writes it. The lease is looked up
+  /// every 50 ms from then on, and the grant ends when it is not held. Any thread; pins the regions
+  /// where the device needs it, which takes time. Throws Error.
   std::string grant(const GrantLease& lease);
   /// Closes the endpoints of a lease: their keys are invalid when this returns. Any thread.
   void revoke(const GrantLease& lease);
@@ -62,7 +67,9 @@ class FabricListener {
   enum class Pace { wait, nap, go_on };
 
   std::unique_ptr<Client> open_client(const GrantLease& lease) const;
+  const GrantedRegions& regions_of(const Client& client) const;
   FabricGrant describe(const Client& client) const;
+  bool is_authorised(const Client& client) const;
   void add(std::unique_ptr<Client> client);
   void run();
   static void serve(Client& client);
@@ -74,6 +81,8 @@ class FabricListener {
   const FabricListenerOptions options_;
   const GrantedRegions regions_;
   const Authorise authorise_;
+  const GrantedRegions writable_;
+  const Authorise authorise_writer_;  ///< empty: nobody writes
   std::string description_;
   PollSet ready_;
   /// Held, before mutex_, by whoever takes clients out until they are closed: so revoke() also

@@ -26,6 +26,7 @@ FabricInfo make_hints(const FabricQuery& query) {
   hints->caps = query.capabilities;
   hints->mode = FI_CONTEXT | FI_CONTEXT2;  // every request brings room for the provider's own notes
   hints->addr_format = query.address_format;
+  hints->tx_attr->op_flags = query.transmit_flags;
   hints->ep_attr->type = FI_EP_RDM;
   hints->domain_attr->mr_mode = kServedMemoryModes;
   hints->domain_attr->threading = FI_THREAD_DOMAIN;
@@ -82,6 +83,11 @@ std::string fabric_providers() {
   std::string text;
   for (const std::string& name : provider_names()) text += (text.empty() ? "" : ", ") + name;
   return text.empty() ? "none" : text;
+}
+
+FabricInfo find_fabric(const FabricQuery& query) {
+  int ignored = 0;
+  return ask(query, ignored);
 }
 
 FabricInfo query_fabric(const FabricQuery& query) {

@@ -35,9 +35,11 @@ using FabricInfo = std::unique_ptr<fi_info, FabricInfoDeleter>;
 /// What is asked of a provider. Every `mr_mode` that this code can serve is offered; what the
 /// provider makes of it stands in the answer.
 struct FabricQuery {
-  std::string provider;            ///< "tcp", "verbs;ofi_rxm", "shm", "efa", ...
-  std::uint64_t capabilities = 0;  ///< FI_RMA with FI_READ or FI_REMOTE_READ
-  std::string host;                ///< to listen on; empty: the provider's choice
+  std::string provider;  ///< "tcp", "verbs;ofi_rxm", "shm", "efa", ...
+  /// FI_RMA with FI_READ, FI_REMOTE_READ, and for writers FI_WRITE, FI_REMOTE_WRITE.
+  std::uint64_t capabilities = 0;
+  std::uint64_t transmit_flags = 0;  ///< that requests must be able to have: FI_DELIVERY_COMPLETE
+  std::string host;                  ///< to listen on; empty: the provider's choice
   std::uint32_t address_format = 0;
   std::span<const std::byte> peer;  ///< address to reach; empty: none
 };
@@ -52,6 +54,9 @@ std::string provider_for(const std::string& name);
 /// (lists those that are), no such host, cannot reach the peer.
 FabricInfo query_fabric(const FabricQuery& query);
 
+/// The same; null when there is no answer.
+FabricInfo find_fabric(const FabricQuery& query);
+
 /// The providers of this machine that read remote memory: "net, shm, tcp;ofi_rxm".
 std::string fabric_providers();
 
@@ -62,8 +67,9 @@ class FabricPort {
   /// completion queue has a descriptor to wait for where the provider can, see descriptor().
   FabricPort(FabricInfo info, bool wants_descriptor);
 
-  /// Makes memory accessible with `access` (FI_READ: a place for own reads, FI_REMOTE_READ: read by
-  /// peers). `key` is used where the provider does not choose. Null with -errno in `error`.
+  /// Makes memory accessible with `access` (FI_READ: a place for own reads, FI_WRITE: where own
+  /// writes come from, FI_REMOTE_READ and FI_REMOTE_WRITE: read and written by peers). `key` is
+  /// used where the provider does not choose. Null with -errno in `error`.
   FabricRegion register_memory(std::span<const std::byte> memory, std::uint64_t access,
                                std::uint64_t key, int& error);
   /// How a peer names the first byte of registered memory.

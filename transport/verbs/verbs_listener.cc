@@ -26,7 +26,7 @@ void check_count(std::size_t regions) {
 }  // namespace
 
 VerbsListener::VerbsListener(VerbsListenerOptions options, GrantedRegions regions,
-                             Authorise authorise, VerbsWritable writable)
+                             Authorise authorise, WritableRegions writable)
     : options_(std::move(options)),
       authorise_(std::move(authorise)),
       authorise_writer_(std::move(writable.authorise)),

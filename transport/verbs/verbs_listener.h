@@ -27,13 +27,6 @@ struct VerbsListenerOptions {
   bool memory_windows = true;  ///< false: do without them, also where the device has them
 };
 
-/// What a writer may fill. Without regions there are no writers.
-struct VerbsWritable {
-  std::vector<std::span<std::byte>> regions;  ///< numbered in their own order
-  /// True for leases for writing. It must not be true for a lease for reading.
-  Authorise authorise;
-};
-
 /// Never touches the regions' bytes: the device does. Each connection has a key of its own for each
 /// region, a memory window of type 2B that is bound to the connection's queue pair where the device
 /// has them, else a registration in a protection domain of its own. A reader's key can read and
@@ -47,7 +40,7 @@ class VerbsListener {
   /// Error or SystemError: no device, an address that is not a device's, a limit on locked memory
   /// (the message says which).
   VerbsListener(VerbsListenerOptions options, GrantedRegions regions, Authorise authorise,
-                VerbsWritable writable = {});
+                WritableRegions writable = {});
   ~VerbsListener();  ///< ends every connection
   VerbsListener(const VerbsListener&) = delete;
   VerbsListener& operator=(const VerbsListener&) = delete;

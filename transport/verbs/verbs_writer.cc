@@ -2,16 +2,14 @@
 
 #include <algorithm>
 #include <cstring>
-#include <thread>
 
 #include "transport/verbs/work_status.h"
+#include "transport/wait_pace.h"
 
 namespace farvec::transport {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-/// Between two looks at the completion queue.
-constexpr std::chrono::microseconds kPause{20};
 constexpr std::size_t kEchoRoom = 64;
 
 std::size_t staging_bytes(const VerbsWriterOptions& options) {
@@ -49,10 +47,8 @@ std::byte* VerbsWriter::place_of(std::uint64_t request) {
 Status VerbsWriter::write(RegionId region, std::uint64_t offset, std::span<const std::byte> bytes) {
   connection_.look();
   if (!status().ok()) return status();
-  const std::uint64_t room = region_bytes(region);
-  if (room == 0) return {StatusCode::invalid_argument, "no such region"};
-  if (offset > room || bytes.size() > room - offset) {
-    return {StatusCode::invalid_argument, "the write is outside its region"};
+  if (Status status = check_write(offset, bytes.size(), region_bytes(region)); !status.ok()) {
+    return status;
   }
   const auto end = Clock::now() + options_.timeout;
   const VerbsGrant& grant = connection_.grants()[region];
@@ -123,13 +119,14 @@ Status VerbsWriter::flush() {
 
 /// Until `request` and all before it have completed.
 Status VerbsWriter::await(std::uint64_t request, Deadline end) {
+  WaitPace pace;
   take_completions();
   while (status().ok() && done_ < request) {
     connection_.look();
     if (Clock::now() > end) {
       connection_.fail({StatusCode::deadline_exceeded, "the memory node did not answer in time"});
     }
-    std::this_thread::sleep_for(kPause);
+    pace.rest();
     take_completions();
   }
   return status();

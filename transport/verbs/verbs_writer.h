@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "transport/endpoint.h"
+#include "transport/region_writer.h"
 #include "transport/verbs/client_connection.h"
 
 namespace farvec::transport {
@@ -23,28 +23,24 @@ struct VerbsWriterOptions {
   std::chrono::milliseconds timeout{10'000};  ///< of one write() or flush()
 };
 
-/// The only writer of its node while it is connected. After a failure it is dead: every call
-/// returns what ended it, and what has been written since the last flush() may or may not be there.
-/// One thread.
-class VerbsWriter {
+/// The only writer of its node while it is connected.
+class VerbsWriter final : public RegionWriter {
  public:
   /// Connects, and waits for the grant. Throws Error naming the peer when it cannot be reached,
   /// takes no writers, has one already, or does not know the lease.
   explicit VerbsWriter(VerbsWriterOptions options);
 
-  /// Returns when the bytes have been copied and are on their way, in the order of the calls; waits
-  /// for room. invalid_argument when they do not fit the region, and nothing has happened then;
   /// deadline_exceeded after the timeout.
-  Status write(RegionId region, std::uint64_t offset, std::span<const std::byte> bytes);
+  Status write(RegionId region, std::uint64_t offset, std::span<const std::byte> bytes) override;
 
-  /// Returns when everything written is in the node's memory: the end of the last write has been
-  /// read back, behind all writes of the queue pair. data_loss when it was something else. Memory
-  /// that outlives a loss of power is the node's to persist.
-  Status flush();
+  /// Reads the end of the last write back, behind all writes of the queue pair. data_loss when it
+  /// was something else.
+  Status flush() override;
 
-  std::uint64_t region_bytes(RegionId region) const { return connection_.region_bytes(region); }
-  /// Not ok once the writer is dead.
-  const Status& status() const { return connection_.status(); }
+  std::uint64_t region_bytes(RegionId region) const override {
+    return connection_.region_bytes(region);
+  }
+  const Status& status() const override { return connection_.status(); }
   std::uint32_t path_mtu_bytes() const { return connection_.path_mtu_bytes(); }
   std::uint32_t inline_bytes() const { return connection_.inline_bytes(); }
   const DeviceEventCounts& device_events() const { return connection_.device_events(); }

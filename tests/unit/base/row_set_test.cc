@@ -67,5 +67,20 @@ TEST(RowSetDeathTest, RefusesToLoseRows) {
   EXPECT_DEATH((void)set.to_words(128), "behind the last");
 }
 
+TEST(RowSet, TellsWhatCameSince) {
+  Random random(9);
+  RowSet before;
+  for (int step = 0; step < 20; ++step) {
+    const std::vector<NodeId> rows = random_rows(random, step % 4 == 0 ? 0 : random.below(300));
+    const RowSet after = before.with(rows);
+    std::set<NodeId> expected(rows.begin(), rows.end());
+    std::erase_if(expected, [&](NodeId row) { return before.contains(row); });
+    EXPECT_EQ(after.rows_beyond(before), std::vector<NodeId>(expected.begin(), expected.end()));
+    EXPECT_TRUE(before.rows_beyond(after).empty());
+    EXPECT_EQ(after.rows_beyond({}).size(), after.count());
+    before = after;
+  }
+}
+
 }  // namespace
 }  // namespace farvec

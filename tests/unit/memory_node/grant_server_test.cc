@@ -47,7 +47,7 @@ class GrantServerTest : public testing::Test {
  protected:
   void start(GrantServer::Options options = {}) {
     options.path = path_;
-    server_ = std::make_unique<GrantServer>(options, leases_, published_);
+    server_ = std::make_unique<GrantServer>(options, leases_);
   }
   void publish() {
     auto table = std::make_shared<RegionTable>();
@@ -117,6 +117,41 @@ TEST_F(GrantServerTest, GrantsReadingAndNothingElse) {
             MAP_FAILED);
 }
 
+TEST_F(GrantServerTest, GrantsWritingToALeaseForIt) {
+  auto table = std::make_shared<RegionTable>();
+  table->regions.push_back({0, "log", kRegionBytes, open_backing({}, "log", kRegionBytes)});
+  Backing& log = *table->regions[0].backing;
+  log.seal_length();
+  auto publication = std::make_shared<Publication>();
+  publication->table = std::move(table);
+  start();
+  const auto writing =
+      *leases_.grant("local", LeaseTable::Clock::now(), LeaseKind::write, publication);
+  {
+    const auto socket = connect();
+    send(socket, request_for(writing));
+    ASSERT_EQ(answer(socket), StatusCode::ok);
+    ASSERT_EQ(descriptors_.size(), 1u);
+    auto region = transport::MappedRegion::map_fd(descriptors_[0].get(), kRegionBytes,
+                                                  transport::Access::read_write);
+    region.writable_bytes()[9] = std::byte{5};
+    EXPECT_EQ(log.bytes()[9], std::byte{5});
+    EXPECT_TRUE(leases_.holds(writing, LeaseTable::Clock::now(), LeaseKind::write));
+  }
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  while (leases_.size() > 0 && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(1ms);
+  }
+  EXPECT_EQ(leases_.size(), 0u) << "its writer has hung up";
+  const auto reading =
+      *leases_.grant("local", LeaseTable::Clock::now(), LeaseKind::read, publication);
+  const auto socket = connect();
+  send(socket, request_for(reading));
+  ASSERT_EQ(answer(socket), StatusCode::ok);
+  EXPECT_EQ(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, descriptors_[0].get(), 0),
+            MAP_FAILED);
+}
+
 TEST_F(GrantServerTest, RefusesGarbageAndOtherVersions) {
   publish();
   start();
@@ -133,11 +168,11 @@ TEST_F(GrantServerTest, RefusesGarbageAndOtherVersions) {
   }
 }
 
-TEST_F(GrantServerTest, RefusesUnknownLeasesAndUnpublishedRegions) {
+TEST_F(GrantServerTest, RefusesUnknownLeasesAndThoseWithoutRegions) {
   start();
   const auto early = connect();
   send(early, request_for(lease()));
-  EXPECT_EQ(answer(early), StatusCode::unavailable);
+  EXPECT_EQ(answer(early), StatusCode::not_found);
   publish();
   const auto guessed = connect();
   send(guessed, GrantRequest{});
@@ -195,7 +230,7 @@ TEST_F(GrantServerTest, AClientThatGoesGivesItsLeaseBack) {
 TEST_F(GrantServerTest, APathHasOneServerAndIsLeftEmpty) {
   start();
   std::filesystem::remove(path_);  // nobody can reach it, and yet the path is taken
-  EXPECT_THROW(GrantServer({.path = path_}, leases_, published_), Error);
+  EXPECT_THROW(GrantServer({.path = path_}, leases_), Error);
   server_.reset();
   EXPECT_EQ(folder_.entries(), 0u);
   start();

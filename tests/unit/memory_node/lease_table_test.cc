@@ -68,6 +68,21 @@ TEST(LeaseTable, AWriterFollowsAnother) {
   EXPECT_FALSE(leases.grant(kOwner, kStart + 14ms, LeaseKind::write));
   EXPECT_TRUE(leases.grant(kOwner, kStart + 15ms, LeaseKind::write)) << "the second has ended";
   EXPECT_FALSE(leases.holds(*second, kStart + 15ms, LeaseKind::write));
+  EXPECT_EQ(leases.writer_expirations(), 1u) << "the first one was given back";
+}
+
+TEST(LeaseTable, TellsUntilWhenThereIsAWriter) {
+  LeaseTable leases(4, 10ms);
+  const auto reader = *leases.grant(kOwner, kStart);
+  EXPECT_FALSE(leases.writer_end(kStart));
+  const auto writer = *leases.grant(kOwner, kStart + 1ms, LeaseKind::write);
+  EXPECT_EQ(leases.writer_end(kStart + 5ms), kStart + 11ms);
+  EXPECT_EQ(leases.renew(writer, kOwner, kStart + 5ms), Outcome::done);
+  EXPECT_EQ(leases.writer_end(kStart + 5ms), kStart + 15ms);
+  EXPECT_FALSE(leases.writer_end(kStart + 15ms));
+  EXPECT_EQ(leases.kind(writer, kStart + 14ms), LeaseKind::write);
+  EXPECT_EQ(leases.kind(reader, kStart + 9ms), LeaseKind::read);
+  EXPECT_FALSE(leases.kind(reader, kStart + 10ms));
 }
 
 }  // namespace

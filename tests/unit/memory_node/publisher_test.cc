@@ -28,7 +28,7 @@ class PublisherTest : public testing::Test {
     layout::RandomIndex(800).write(second_);
     options_.load.quiet = true;
     options_.load.threads = 1;
-    options_.grant_path = folder_.path() / "grant";
+    options_.paths.grant_path = folder_.path() / "grant";
   }
 
   void start() {

@@ -33,7 +33,7 @@ class VerbsFixture : public testing::Test {
   /// Whether keys are those of memory windows or of registrations.
   virtual bool with_windows() const { return true; }
   /// What the listener lets a writer fill.
-  virtual VerbsWritable writable() { return {}; }
+  virtual WritableRegions writable() { return {}; }
 
   std::shared_ptr<const RegionSet> regions_ = random_regions();
   std::string host_;

@@ -6,6 +6,7 @@
 
 #include "compute_node/service/metrics.h"
 #include "tests/unit/compute_node/collection/collection_service_fixture.h"
+#include "tests/unit/file_size_limit.h"
 
 namespace farvec::compute_node {
 namespace {
@@ -191,6 +192,32 @@ TEST_F(CollectionServiceTest, IsUnavailableBeforeItIsOpenAndWhenItDrains) {
   const grpc::Status status = insert(insert_request(random_rows(0, 1)));
   EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE);
   EXPECT_THAT(status.error_message(), HasSubstr("shutting down"));
+}
+
+/// By then the rows are in, for searches: so it is not said that nothing was done, nor that it is
+/// worth to try again.
+TEST_F(CollectionServiceTest, ALogThatHasEndedIsUnavailable) {
+  options.changes.durability = "commit";
+  start();
+  insert_ids(0, 10);
+  const Rows more = random_rows(100, 110);
+  {
+    const tests::FileSizeLimit full(0);
+    for (int i = 0; i < 2; ++i) {
+      const grpc::Status status = insert(insert_request(more));
+      EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE) << status.error_message();
+      EXPECT_THAT(status.error_message(), HasSubstr("the log has ended"));
+      EXPECT_EQ(refusal, "");
+    }
+  }
+  wire::DeleteRequest request;
+  request.add_ids(3);
+  wire::DeleteResponse response;
+  const grpc::Status status =
+      ask([&](auto& context) { return stub->Delete(&context, request, &response); });
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE) << status.error_message();
+  EXPECT_EQ(refusal, "");
+  EXPECT_EQ(stats().refused_no_room(), 0u);
 }
 
 }  // namespace

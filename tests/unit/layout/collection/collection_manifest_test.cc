@@ -76,6 +76,17 @@ TEST(CollectionManifest, ComesBack) {
   }
 }
 
+TEST(CollectionManifest, TellsALogOnNodesAndIsAsBeforeWithoutOne) {
+  CollectionManifest moved = some_collection();
+  moved.log_on_nodes = 0xfedcba9876543210;
+  EXPECT_EQ(collection_from_json(collection_to_json(moved), "c.json"), moved);
+  EXPECT_FALSE(good_json().contains("log_on_nodes"));
+  json lies = json::parse(collection_to_json(moved));
+  lies["log_on_nodes"] = "fedcba9876543211";
+  EXPECT_THAT(message_of([&] { (void)collection_from_json(lies.dump(), "c.json"); }),
+              HasSubstr("checksum"));
+}
+
 TEST(CollectionManifest, StoresEveryMetricAndTypeAsDistancesDo) {
   for (const Metric metric : {Metric::l2, Metric::inner_product, Metric::cosine}) {
     for (const ElementType source :

@@ -47,7 +47,7 @@ class VerbsLinkTest : public VerbsFixture {
     if (link_.empty()) return;
     EXPECT_TRUE(run("ip link set " + link_ + " up"));
   }
-  VerbsWritable writable() override {
+  WritableRegions writable() override {
     return {{memory_}, [](const GrantLease& lease) { return lease == kLease; }};
   }
   VerbsPeer peer() const {

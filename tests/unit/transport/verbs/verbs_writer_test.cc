@@ -26,8 +26,8 @@ class VerbsWriterTest : public VerbsFixture, public testing::WithParamInterface<
   bool with_windows() const override { return GetParam(); }
   static constexpr GrantLease kWriting{std::byte{9}, std::byte{8}};
 
-  VerbsWritable writable() override {
-    VerbsWritable writable;
+  WritableRegions writable() override {
+    WritableRegions writable;
     writable.regions = {std::span(memory_).subspan(kFence, kRegionBytes),
                         std::span(memory_).last(1000)};
     writable.authorise = [this](const GrantLease& lease) {

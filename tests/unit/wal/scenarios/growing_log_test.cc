@@ -10,6 +10,7 @@
 #include "layout/log/log_segment.h"
 #include "tests/unit/temporary_folder.h"
 #include "tests/unit/wal/log_fixture.h"
+#include "wal/segment_list.h"
 
 namespace farvec::wal {
 namespace {
@@ -133,6 +134,20 @@ TEST_F(GrowingLog, APartOfARecordIsNone) {
   EXPECT_FALSE(reader.next().has_value());
   log_ = Log::open(options());
   write(2, 200);
+  read(reader);
+  EXPECT_EQ(read_, written_.size());
+}
+
+/// It asks for the next segment alone: what else lies in the folder is not looked at.
+TEST_F(GrowingLog, AnIdleReaderDoesNotListTheFolder) {
+  LogReader reader(path(), log_->end(), LogTail::growing);
+  write(3, 200);
+  read(reader);
+  const std::filesystem::path strange = path() / segment_name(1000);
+  std::ofstream(strange) << "no segment";
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(reader.next().has_value());
+  std::filesystem::remove(strange);
+  write(60, 900);
   read(reader);
   EXPECT_EQ(read_, written_.size());
 }

@@ -1,0 +1,79 @@
+// Memory that one client at a time writes from afar, and any number of others read.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "memory_node/lease_table.h"
+#include "memory_node/publication.h"
+
+namespace farvec::memory_node {
+
+struct LogOptions {
+  std::uint64_t bytes = 0;  ///< 0: no log
+  BackingOptions backing;
+  PathOptions paths;
+};
+
+/// One region of zeros, in memory as long as the store lives: the node never reads it or writes it
+/// again. Who writes is told by an epoch, which grows from writer to writer. Thread-safe.
+class LogStore {
+ public:
+  struct Holder {
+    LeaseId lease;
+    std::uint64_t epoch = 0;  ///< a writer's own; for a reader, the newest writer's
+  };
+  /// Beyond it nobody may ask for an epoch, so that there is always a next one.
+  static constexpr std::uint64_t kMaxAskedEpoch = std::uint64_t{1} << 62;
+
+  /// Takes the memory and opens the ways to it. `leases` must outlive it. Throws Error: no such
+  /// memory, or a way that cannot be opened.
+  LogStore(const LogOptions& options, LeaseTable& leases);
+
+  /// A table with the log as its only region. It is never replaced.
+  const std::shared_ptr<const Publication>& publication() const { return publication_; }
+  std::uint64_t bytes() const { return publication_->table->total_bytes(); }
+
+  /// A lease for writing, with an epoch above every one before it and above `epoch_above`, which is
+  /// at most kMaxAskedEpoch. When this returns nothing of an earlier writer can write any more, but
+  /// for a mapping, which cannot be taken back. Nothing when another writer's lease runs, or every
+  /// lease is taken.
+  std::optional<Holder> grant_writer(const std::string& owner, std::uint64_t epoch_above);
+  /// Nothing when every lease is taken.
+  std::optional<Holder> grant_reader(const std::string& owner);
+
+  /// Of the newest writer; 0 before the first.
+  std::uint64_t epoch() const;
+
+ private:
+  LeaseTable& leases_;
+  const std::shared_ptr<const Publication> publication_;
+  mutable std::mutex mutex_;
+  std::optional<LeaseId> newest_writer_;  ///< whether or not its lease still runs
+  std::uint64_t epoch_ = 0;
+};
+
+/// Where the node's log is once its memory has been taken. Thread-safe.
+class LogSlot {
+ public:
+  /// Once.
+  void set(std::shared_ptr<LogStore> log) {
+    const std::lock_guard lock(mutex_);
+    log_ = std::move(log);
+  }
+  /// Null before, and in a node without a log.
+  std::shared_ptr<LogStore> get() const {
+    const std::lock_guard lock(mutex_);
+    return log_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::shared_ptr<LogStore> log_;
+};
+
+}  // namespace farvec::memory_node

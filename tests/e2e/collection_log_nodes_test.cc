@@ -1,0 +1,225 @@
+// A collection whose log lies on memory nodes: followed from there, and gone on with after its
+// writer's death.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/e2e/collection_fixture.h"
+
+namespace farvec {
+namespace {
+
+using std::chrono::seconds;
+using testing::HasSubstr;
+using tests::ChildProcess;
+using tests::kPatience;
+using tests::program;
+using tests::Writer;
+namespace wire = collection::v1;
+
+class LogNodesE2e : public tests::FollowedE2e, public testing::WithParamInterface<std::string> {
+ protected:
+  void SetUp() override {
+    if (GetParam() == "verbs" && std::getenv("FARVEC_LAB_SELF") == nullptr) {
+      GTEST_SKIP() << "no RDMA device: run this program through scripts/lab/lab.sh run";
+    }
+    FollowedE2e::SetUp();
+  }
+  void TearDown() override {
+    nodes.clear();
+    FollowedE2e::TearDown();
+  }
+
+  std::string node_address(std::size_t i) const {
+    return "unix:" + (folder / ("log" + std::to_string(i))).string();
+  }
+  /// Where the grant has a connection the lease ends with it. A guest of the lab is slow to renew.
+  std::string lease_seconds() const {
+    if (GetParam() == "verbs") return "15";
+    return GetParam() == "shm" ? "60" : "2";
+  }
+  /// The lab's emulated machine takes seconds for what takes others milliseconds.
+  bool slow() const { return GetParam() == "verbs"; }
+  int some(int acknowledged) const { return slow() ? 1 + acknowledged / 20 : acknowledged; }
+  void start_node(std::size_t i) {
+    std::vector<std::string> words{program("farvec-memory-node"),
+                                   "--listen",
+                                   node_address(i),
+                                   "--log-bytes",
+                                   "32MiB",
+                                   "--lease-seconds",
+                                   lease_seconds()};
+    if (GetParam() == "fabric:tcp") words.insert(words.end(), {"--fabric", "tcp:127.0.0.1"});
+    if (GetParam() == "verbs") {
+      words.insert(words.end(), {"--rdma", std::getenv("FARVEC_LAB_SELF"), "--rdma-port",
+                                 std::to_string(18600 + 2 * i)});
+    }
+    if (nodes.size() <= i) nodes.resize(i + 1);
+    nodes[i] = nullptr;
+    nodes[i] = std::make_unique<ChildProcess>(words);
+    EXPECT_TRUE(nodes[i]->wait_for_output("serving a log")) << nodes[i]->output();
+  }
+  void start_nodes(std::size_t count) {
+    std::string addresses;
+    for (std::size_t i = 0; i < count; ++i) {
+      start_node(i);
+      addresses += (i == 0 ? "" : ",") + node_address(i);
+    }
+    writer_options = {"--log-nodes", addresses, "--log-tier", GetParam()};
+    follower_options = writer_options;
+  }
+  void kill_node(std::size_t i) const {
+    nodes[i]->signal(SIGKILL);
+    EXPECT_EQ(nodes[i]->wait(), 128 + SIGKILL);
+  }
+
+  /// Until that many calls were acknowledged; the writer goes on until stop() or a failure.
+  void write_until(Writer& writer, int acknowledged, const std::function<void()>& then) {
+    std::thread thread([&] { writer.run(); });
+    EXPECT_TRUE(comes([&] { return writer.acknowledged >= acknowledged; })) << node->output();
+    then();
+    thread.join();
+  }
+  void kill_writer() const {
+    node->signal(SIGKILL);
+    EXPECT_EQ(node->wait(), 128 + SIGKILL);
+  }
+  void expect_seen(const Writer& writer) const {
+    for (const auto& [id, told] : writer.told) {
+      if (!told || writer.asked.contains(id)) continue;
+      ASSERT_TRUE(comes([&, id = id] { return sees(id, *writer.told.at(id)); }))
+          << "id " << id << follower->output();
+    }
+  }
+  /// Of one insert.
+  grpc::Status insert(std::uint64_t id) const {
+    wire::InsertRequest request;
+    request.set_type(wire::ELEMENT_TYPE_F32);
+    request.set_dimension(tests::kDimension);
+    request.add_ids(id);
+    request.set_rows(tests::bytes_of(tests::Row(tests::kDimension, 0.25F)));
+    wire::InsertResponse response;
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + seconds(20));
+    return wire::Collection::NewStub(channel)->Insert(&context, request, &response);
+  }
+
+  std::vector<std::unique_ptr<ChildProcess>> nodes;
+};
+
+TEST_P(LogNodesE2e, AFollowerReadsTheNodesAndTheNextWriterGoesOnFromThem) {
+  // First with a log in the folder, which moves.
+  start();
+  if (HasFailure()) return;
+  Writer before(channel, 5);
+  write_until(before, 10, [&] { kill_writer(); });
+  EXPECT_TRUE(std::filesystem::exists(folder / "set" / "log"));
+  start_nodes(slow() ? 1 : 3);
+  start();
+  if (HasFailure()) return;
+  EXPECT_FALSE(std::filesystem::exists(folder / "set" / "log"));
+  follow();
+  if (HasFailure()) return;
+  expect_kept(before);
+  Writer writer(channel, 1);
+  write_until(writer, some(100), [&] { kill_writer(); });
+  expect_seen(writer);
+  start();
+  if (HasFailure()) return;
+  expect_kept(before);
+  expect_kept(writer);
+  Writer next(channel, 2);
+  write_until(next, some(20), [&] { node->signal(SIGTERM); });
+  EXPECT_EQ(node->wait(), 0) << node->output();
+  expect_seen(next);
+  EXPECT_TRUE(comes([&] { return describe().freshness_ms() < 1e3; }));
+  EXPECT_EQ(describe().follow_failure(), "");
+}
+
+TEST_P(LogNodesE2e, ASecondWriterIsRefused) {
+  start_nodes(2);
+  start();
+  if (HasFailure()) return;
+  // On another machine, with a copy of the folder: no lock of the file system is in its way.
+  std::filesystem::copy(folder / "set", folder / "copy", std::filesystem::copy_options::recursive);
+  std::vector<std::string> words{program("farvec-compute-node"),
+                                 "--collection",
+                                 folder / "copy",
+                                 "--listen",
+                                 "unix:" + (folder / "second").string(),
+                                 "--attach-seconds",
+                                 "1"};
+  words.insert(words.end(), writer_options.begin(), writer_options.end());
+  ChildProcess second(words);
+  EXPECT_EQ(second.wait(kPatience), 1);
+  EXPECT_THAT(second.output(), HasSubstr("the log has a writer"));
+  EXPECT_TRUE(insert(1).ok());
+  ChildProcess without(
+      {program("farvec"), "collection", "inspect", "--collection", folder / "set"});
+  EXPECT_EQ(without.wait(kPatience), 1);
+  EXPECT_THAT(without.output(), HasSubstr("lies on memory nodes"));
+}
+
+TEST_P(LogNodesE2e, OneOfThreeNodesMayDieAndTwoMayNot) {
+  start_nodes(3);
+  start();
+  follow();
+  if (HasFailure()) return;
+  Writer writer(channel, 1);
+  int at_death = 0;
+  write_until(writer, some(30), [&] {
+    kill_node(0);
+    at_death = writer.acknowledged;
+    EXPECT_TRUE(comes([&] { return writer.acknowledged > at_death + some(29); })) << node->output();
+    kill_node(1);
+  });
+  expect_seen(writer);
+  const grpc::Status refused = insert(1);
+  EXPECT_EQ(refused.error_code(), grpc::StatusCode::UNAVAILABLE) << refused.error_message();
+  EXPECT_THAT(refused.error_message(), HasSubstr("the log has ended"));
+  // One is too few to know what was acknowledged.
+  EXPECT_TRUE(comes([&] { return describe().follow_failure() != ""; }));
+  EXPECT_THAT(describe().follow_failure(), HasSubstr("1 of 3 memory nodes"));
+}
+
+TEST_P(LogNodesE2e, NothingIsLostByKills) {
+  const char* asked = std::getenv("FARVEC_KILLS");
+  const int kills = asked != nullptr ? std::atoi(asked) : GetParam() == "shm" ? 20 : 6;
+  start_nodes(slow() ? 1 : 3);
+  std::vector<std::unique_ptr<Writer>> writers;
+  Random random(3);
+  for (int n = 0; n < kills; ++n) {
+    // A node that was lost comes back with zeros, and is brought up.
+    if (n % 5 == 4 && nodes.size() > 1) {
+      kill_node(static_cast<std::size_t>(n / 5 % 3));
+      start_node(static_cast<std::size_t>(n / 5 % 3));
+    }
+    start();
+    if (HasFailure()) return;
+    if (n == 0) follow();
+    writers.push_back(std::make_unique<Writer>(channel, static_cast<std::uint64_t>(n)));
+    write_until(*writers.back(), 1 + some(static_cast<int>(random.below(40))),
+                [&] { kill_writer(); });
+  }
+  start();
+  if (HasFailure()) return;
+  for (const auto& writer : writers) {
+    expect_kept(*writer);
+    expect_seen(*writer);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Tiers, LogNodesE2e, testing::Values("shm", "fabric:tcp", "verbs"),
+                         [](const auto& tier) {
+                           return tier.param == "fabric:tcp" ? "fabric" : tier.param;
+                         });
+
+}  // namespace
+}  // namespace farvec

@@ -1,0 +1,32 @@
+// How to attach to a memory node.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "rpc/address.h"
+#include "rpc/tls.h"
+#include "tiers/attach/read_paths.h"
+
+namespace farvec::tiers {
+
+struct AttachOptions {
+  rpc::Address memory_node;
+  std::string client = "farvec";  ///< for the node's log
+  /// Bound on waiting for the node to come up and to finish loading.
+  std::chrono::milliseconds wait{10'000};
+  bool await_listener = true;  ///< else attach() throws AbsentError when nobody listens there
+  std::chrono::milliseconds call_timeout{5'000};
+  /// Unless the regions are mapped, the node may be on another machine.
+  ReadPath reads;
+  transport::VerbsTuning tuning;        ///< of verbs
+  std::uint32_t cores = 1;              ///< that will read at once, an endpoint each
+  std::shared_ptr<const rpc::Tls> tls;  ///< null: none
+  /// When set, attaching ends with an Error soon after it becomes true.
+  const std::atomic<bool>* stop = nullptr;
+};
+
+}  // namespace farvec::tiers

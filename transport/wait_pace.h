@@ -1,0 +1,29 @@
+// How often to look for what comes from a device.
+#pragma once
+
+#include <chrono>
+#include <thread>
+
+namespace farvec::transport {
+
+/// For one wait: looks follow each other closely at first, so that a quick answer is seen at once,
+/// and are some 20 us apart later.
+class WaitPace {
+ public:
+  /// Between two looks.
+  void rest() {
+    if (looks_ < kCloseLooks) {
+      ++looks_;
+      std::this_thread::yield();  // the peer may need this very core
+    } else {
+      std::this_thread::sleep_for(kPause);
+    }
+  }
+
+ private:
+  static constexpr int kCloseLooks = 100;
+  static constexpr std::chrono::microseconds kPause{20};
+  int looks_ = 0;
+};
+
+}  // namespace farvec::transport
