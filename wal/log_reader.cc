@@ -41,7 +41,6 @@ struct LogReader::State {
 
   bool has_grown();
   void begin(Position from);
-  void enter_again();
 
   void find_segment(Position from);
   void skip_to(Position from);
@@ -69,11 +68,6 @@ bool LogReader::State::has_grown() {
   }
   throw Error("the log in '{}' was cut behind position {}, up to which it was read", source->name(),
               read);
-}
-
-/// Where another copy of the log goes on.
-void LogReader::State::enter_again() {
-  begin(reader->position());
 }
 
 void LogReader::State::begin(Position from) {
@@ -145,7 +139,7 @@ std::optional<LogRecord> LogReader::next() {
     } catch (const Error&) {
       // From where the last record ended, in a copy that may be whole.
       if (!state_->source->distrust()) throw;
-      state_->enter_again();
+      state_->begin(state_->reader->position());
     }
   }
 }

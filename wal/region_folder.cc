@@ -82,28 +82,25 @@ void RegionFolder::drop(std::size_t copy, const std::string& why) {
   note_change();
 }
 
-void RegionFolder::write(std::uint64_t offset, std::span<const std::byte> bytes) {
+template <class Action>
+void RegionFolder::on_copies(const Action& action) {
   require_copies();
   for (std::size_t i = 0; i < copies_.size(); ++i) {
     if (copies_[i] == nullptr) continue;
     try {
-      copies_[i]->write(offset, bytes);
+      action(*copies_[i]);
     } catch (const Error& error) {
       drop(i, error.what());
     }
   }
 }
 
+void RegionFolder::write(std::uint64_t offset, std::span<const std::byte> bytes) {
+  on_copies([&](LogMemory& copy) { copy.write(offset, bytes); });
+}
+
 void RegionFolder::flush() {
-  require_copies();
-  for (std::size_t i = 0; i < copies_.size(); ++i) {
-    if (copies_[i] == nullptr) continue;
-    try {
-      copies_[i]->flush();
-    } catch (const Error& error) {
-      drop(i, error.what());
-    }
-  }
+  on_copies([](LogMemory& copy) { copy.flush(); });
 }
 
 void RegionFolder::write_header() {

@@ -36,6 +36,9 @@ class RegionFolder final : public LogFolder {
  private:
   class File;
 
+  /// Each copy that is left; one that throws is dropped.
+  template <class Action>
+  void on_copies(const Action& action);
   void write(std::uint64_t offset, std::span<const std::byte> bytes);
   void flush();
   void write_header();

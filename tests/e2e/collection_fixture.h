@@ -48,12 +48,13 @@ class Writer {
         first_(number << 40),  // more than 32 bits, but for the first writer's
         random_(number + 1) {}
 
-  /// Until a call fails.
+  /// Until a call fails, or it is to stop.
   void run() {
-    while (random_.below(4) == 0 ? erase() : insert()) ++acknowledged;
+    while (!stop && (random_.below(4) == 0 ? erase() : insert())) ++acknowledged;
   }
 
   std::atomic<int> acknowledged{0};
+  std::atomic<bool> stop{false};
   std::map<std::uint64_t, State> told;   ///< by acknowledged calls
   std::map<std::uint64_t, State> asked;  ///< by the call that failed
 
