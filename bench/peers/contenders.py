@@ -29,6 +29,28 @@ class Point:
     p99_us: float | None = None
 
 
+def rows_of_sweep(farvec, words, environment=None):
+    """The JSON rows of one `farvec sweep`. A failure ends the run with what it said."""
+    with tempfile.TemporaryDirectory() as folder:
+        result = pathlib.Path(folder) / "sweep.jsonl"
+        command = [farvec, "sweep", *map(str, words), "--json", str(result)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False,
+                              timeout=SWEEP_TIMEOUT_S, env=environment)
+        if done.returncode != 0:
+            raise SystemExit(f"error: {' '.join(command)}\n{done.stderr}")
+        lines = [json.loads(line) for line in result.read_text().splitlines()]
+    for line in lines:
+        if "error" in line:
+            raise SystemExit(f"error: {' '.join(command)}\n{line['error']}")
+    return lines
+
+
+def asked_of_sweep(options, which):
+    """What every sweep of a half of the queries is given."""
+    return ["--queries", options.queries, "--groundtruth", options.groundtruth, "--k", options.k,
+            "--threads", 1, "--passes", 1, "--queries-range", f"{which.start}:{which.stop}"]
+
+
 def with_version(label, version):
     """`name (what)` to `name 1.2 (what)`."""
     name, bracket, rest = label.partition(" (")
@@ -110,24 +132,11 @@ class FarvecContender:
         self.tried = None
 
     def sweep(self, which, lists, widths, slots, pass_ms):
-        options = self.options
-        with tempfile.TemporaryDirectory() as folder:
-            result = pathlib.Path(folder) / "sweep.jsonl"
-            command = [options.farvec, "sweep", "--index", self.index,
-                       "--queries", options.queries, "--groundtruth", options.groundtruth,
-                       "--k", str(options.k), "--list", lists, "--width", widths,
-                       "--slots", slots, "--threads", "1", "--tier", self.tier, "--passes", "1",
-                       "--pass-ms", str(pass_ms),
-                       "--queries-range", f"{which.start}:{which.stop}", "--json", str(result)]
-            done = subprocess.run(command, capture_output=True, text=True, check=False,
-                                  timeout=SWEEP_TIMEOUT_S, env=self.environment)
-            if done.returncode != 0:
-                raise SystemExit(f"error: {' '.join(command)}\n{done.stderr}")
-            lines = [json.loads(line) for line in result.read_text().splitlines()]
-        for line in lines:
-            if "error" in line:
-                raise SystemExit(f"error: {' '.join(command)}\n{line['error']}")
-        return lines
+        return rows_of_sweep(
+            self.options.farvec,
+            ["--index", self.index, *asked_of_sweep(self.options, which), "--list", lists,
+             "--width", widths, "--slots", slots, "--tier", self.tier, "--pass-ms", pass_ms],
+            self.environment)
 
     def recalls(self):
         """One line per list and width on the first half; neither tier nor slots change a recall."""
@@ -161,6 +170,47 @@ class FarvecContender:
         line, = self.sweep(self.workload.halves()[1],
                            *(str(parameters[name]) for name in ("list", "width", "slots")),
                            LEAST_SECONDS * 1000)
+        return Point(line["recall"], line["qps"], parameters, line["p99_us"])
+
+    def close(self):
+        """Every call was a process of its own."""
+
+
+class PagedContender:
+    """A paged HNSW of `farvec build hnsw` with so many searches in flight, its buffer of the bytes
+    that peers which search from disk may keep. The other half of the queries fills the buffer."""
+
+    layout, tier = "paged", "ssd"
+
+    def __init__(self, index, slots, options, workload):
+        self.index, _, seconds = index.partition("=")
+        self.options, self.workload, self.slots = options, workload, slots
+        self.name = f"farvec paged HNSW, {slots} in flight"
+        self.label = f"farvec paged HNSW ({pathlib.Path(self.index).name}, {slots} in flight)"
+        self.build_seconds = float(seconds) if seconds else None
+        size = sum(path.stat().st_size for path in pathlib.Path(self.index).rglob("*")
+                   if path.is_file())
+        self.bytes_per_vector = size / workload.rows
+
+    def sweep(self, which, lists):
+        return rows_of_sweep(
+            self.options.farvec,
+            ["--index", self.index, *asked_of_sweep(self.options, which), "--list", lists,
+             "--search", "pipelined", "--buffer", self.options.memory_budget,
+             "--slots", self.slots])
+
+    def choose(self, target):
+        """The shortest list that reaches the target on the first half."""
+        for length in sorted({int(text) for text in self.options.lists.split(",")}):
+            if length < self.options.k:
+                continue
+            line, = self.sweep(self.workload.halves()[0], length)
+            if line["recall"] >= target:
+                return {"list": length, "slots": self.slots}
+        return None
+
+    def measure(self, parameters):
+        line, = self.sweep(self.workload.halves()[1], parameters["list"])
         return Point(line["recall"], line["qps"], parameters, line["p99_us"])
 
     def close(self):

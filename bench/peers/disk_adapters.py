@@ -18,7 +18,7 @@ class DiskAnn(Peer):
     """Half of the budget for PQ codes, the rest for cached nodes. Reads with O_DIRECT (libaio)."""
 
     label = "DiskANN (disk index, R=64, L=100)"
-    degree, beam_width = 64, 4
+    degree, complexity, beam_width = 64, 100, 4
 
     def code_bytes(self):
         """At most what DiskANN takes: a byte for each dimension."""
@@ -27,8 +27,9 @@ class DiskAnn(Peer):
     def build(self):
         import diskannpy
         diskannpy.build_disk_index(
-            np.ascontiguousarray(self.workload.raw_base), "l2", str(self.folder), complexity=100,
-            graph_degree=self.degree, search_memory_maximum=self.code_bytes() / GIB,
+            np.ascontiguousarray(self.workload.raw_base), "l2", str(self.folder),
+            complexity=self.complexity, graph_degree=self.degree,
+            search_memory_maximum=self.code_bytes() / GIB,
             build_memory_maximum=8, num_threads=BUILD_THREADS)
         # What only the build needs: the vectors, twice more.
         for name in ("*_vectors.bin", "*_mem.index.data"):
@@ -51,6 +52,13 @@ class DiskAnn(Peer):
     def search(self, queries, k, effort):
         return self.index.batch_search(np.ascontiguousarray(queries), k, max(effort, k), 1,
                                        beam_width=self.beam_width).identifiers.astype(np.int64)
+
+
+class DiskAnnLikeHnsw(DiskAnn):
+    """With the edges and the list of an HNSW of m 24 and ef_construction 200."""
+
+    label = "DiskANN (disk index, R=48, L=200)"
+    degree, complexity = 48, 200
 
 
 def own_group(version_1):
@@ -111,4 +119,4 @@ class FaissOnDisk(FaissIvf):
         self.index = faiss.read_index(self.path, faiss.IO_FLAG_ONDISK_SAME_DIR)
 
 
-PEERS = {"diskann": DiskAnn, "faiss-ondisk": FaissOnDisk}
+PEERS = {"diskann": DiskAnn, "diskann-48": DiskAnnLikeHnsw, "faiss-ondisk": FaissOnDisk}

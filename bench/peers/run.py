@@ -35,7 +35,8 @@ PACKAGES = {"hnswlib": "hnswlib", "faiss-hnsw": "faiss-cpu", "faiss-ivf": "faiss
 DEFAULT_BUILD_LIST = 200
 BUILD_TIMEOUT_S = 4 * 3600
 # What searches from disk; diskannpy wants an older numpy, so these have an environment of their own.
-DISK_PACKAGES = {"diskann": "diskannpy", "faiss-ondisk": "faiss-cpu<1.9"}
+DISK_PACKAGES = {"diskann": "diskannpy", "diskann-48": "diskannpy",
+                 "faiss-ondisk": "faiss-cpu<1.9"}
 
 
 def list_lengths():
@@ -55,6 +56,10 @@ def parse_arguments():
     parser.add_argument("--index", action="append", default=[], metavar="DIR[=SECONDS]",
                         help="index directory of `farvec build graph`, and what building it took, "
                         "for the table; again for other layouts")
+    parser.add_argument("--hnsw", action="append", default=[], metavar="DIR[=SECONDS]",
+                        help="the same of `farvec build hnsw`, searched with --memory-budget as "
+                        "its buffer")
+    parser.add_argument("--hnsw-slots", default="1,8", help="its searches in flight (%(default)s)")
     parser.add_argument("--peers", default=",".join(PACKAGES), help="of " + ", ".join(PACKAGES) +
                         "; or, with --memory-budget, one of " + ", ".join(DISK_PACKAGES))
     parser.add_argument("--memory-budget", type=int, default=0,
@@ -108,6 +113,8 @@ def enter_environment(arguments):
     if unknown:
         raise SystemExit(f"error: unknown peers {', '.join(sorted(unknown))}")
     on_disk = set(names) & set(DISK_PACKAGES)
+    if arguments.hnsw and arguments.memory_budget <= 0:
+        raise SystemExit("error: --hnsw wants --memory-budget BYTES, for its buffer")
     if on_disk and (len(names) > 1 or arguments.memory_budget <= 0):
         raise SystemExit(f"error: {', '.join(sorted(on_disk))}: a peer that searches from disk is "
                          "measured alone, with --memory-budget BYTES")
@@ -291,6 +298,11 @@ def main():
                        for index, tier, instructions in itertools.product(
                            arguments.index, arguments.tiers.split(","),
                            arguments.instructions.split(","))]
+    if arguments.hnsw:
+        from contenders import PagedContender
+        contenders += [PagedContender(index, int(slots), arguments, workload)
+                       for index, slots in itertools.product(arguments.hnsw,
+                                                             arguments.hnsw_slots.split(","))]
     targets = [float(target) for target in arguments.recalls.split(",")]
     rows = rows_of(*run_passes(contenders, targets, arguments.passes)) + failed_rows(failures)
     for contender in contenders:

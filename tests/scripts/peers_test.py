@@ -1,19 +1,23 @@
 """The peers' harness without any library: a peer that compares with every row stands in for one."""
+import argparse
 import json
+import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 import unittest
 
 import numpy as np
 
-PEERS = pathlib.Path(__file__).parents[2] / "bench" / "peers"
+ROOT = pathlib.Path(__file__).parents[2]
+PEERS = ROOT / "bench" / "peers"
 sys.path.insert(0, str(PEERS))
 
 import report  # noqa: E402
 import run as harness  # noqa: E402
 import worker  # noqa: E402
-from contenders import PeerContender, Point, with_version  # noqa: E402
+from contenders import PagedContender, PeerContender, Point, with_version  # noqa: E402
 from vectors import Workload  # noqa: E402
 
 # Recall grows with the effort: it compares with the first `effort` percent of the rows.
@@ -113,6 +117,42 @@ class Contender(unittest.TestCase):
     def test_a_process_that_ends_is_an_error(self):
         with self.assertRaisesRegex(worker.PeerError, r"its process ended \(3\)"):
             worker.Worker([sys.executable, "-c", "raise SystemExit(3)"])
+
+
+@unittest.skipUnless(os.environ.get("FARVEC_BIN_DIR"), "FARVEC_BIN_DIR has no farvec")
+class Paged(unittest.TestCase):
+    """farvec's own paged HNSW among the peers that search from disk."""
+
+    def test_chooses_the_shortest_list_and_measures_with_the_budget_as_its_buffer(self):
+        folder = tempfile.TemporaryDirectory(dir=ROOT / "build")  # O_DIRECT wants a disk
+        self.addCleanup(folder.cleanup)
+        path = pathlib.Path(folder.name)
+        random = np.random.default_rng(2)
+        base = random.normal(size=(2000, 32)).astype("<f4")
+        queries = random.normal(size=(60, 32)).astype("<f4")
+        true = ((base[None] - queries[:, None])**2).sum(axis=2).argsort(axis=1)[:, :10]
+        files = {"data": write(path / "base.fbin", base),
+                 "queries": write(path / "query.fbin", queries),
+                 "groundtruth": write(path / "gt.ibin", true.astype("<u4"))}
+        farvec = str(pathlib.Path(os.environ["FARVEC_BIN_DIR"]) / "farvec")
+        subprocess.run([farvec, "build", "hnsw", "--data", files["data"], "--metric", "l2", "--out",
+                        path / "graph", "--m", "8", "--quiet"], check=True, timeout=100)
+        options = argparse.Namespace(farvec=farvec, k=10, lists="5,10,20,40,80,160",
+                                     memory_budget=1 << 20, **files)
+        contender = PagedContender(f"{path / 'graph'}=7.5", 2, options,
+                                   Workload.load(*files.values(), "l2"))
+        self.assertEqual((contender.build_seconds, contender.tier), (7.5, "ssd"))
+        self.assertGreater(contender.bytes_per_vector, 32 * 4)
+        parameters = contender.choose(0.95)
+        lists = [10, 20, 40, 80, 160]
+        tried = {length: contender.sweep(range(30), length)[0] for length in lists}
+        self.assertEqual({line["buffer"] for line in tried.values()}, {str(1 << 20)})
+        self.assertEqual(parameters, {
+            "list": next(length for length in lists if tried[length]["recall"] >= 0.95),
+            "slots": 2})
+        other, = contender.sweep(range(30, 60), parameters["list"])
+        self.assertEqual(contender.measure(parameters).recall, other["recall"])
+        self.assertIsNone(contender.choose(1.1))
 
 
 class Table(unittest.TestCase):
