@@ -28,6 +28,9 @@ namespace wire = collection::v1;
 namespace search_wire = compute_node::v1;
 
 constexpr std::uint32_t kDimension = 12;
+/// The longest that a node takes by default: nearly all that can be reached is met, so that a row
+/// finds itself.
+constexpr std::uint32_t kList = 1024;
 constexpr std::uint64_t kWriters = 3;
 constexpr std::uint64_t kIdsOfWriter = 400;
 constexpr seconds kPatience{60};
@@ -163,6 +166,7 @@ struct CollectionE2e : testing::Test {
     request.set_type(search_wire::ELEMENT_TYPE_F32);
     request.set_dimension(kDimension);
     request.set_k(k);
+    request.set_list(kList);
     request.add_queries(bytes_of(query));
     search_wire::SearchResponse response;
     grpc::ClientContext context;
