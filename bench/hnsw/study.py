@@ -46,9 +46,13 @@ def parse_arguments(words):
     add("--list", type=int, default=40, help="ef of searches (%(default)s)")
     add("--bin", default=str(ROOT / "build" / "release" / "bin"), help="folder of farvec")
     add("--out", required=True, help="folder of graphs and results")
+    add("--where", action="append", default=[], metavar="NAME=VALUE[,VALUE]",
+        help="only points with one of these values, as study.jsonl names them; again for others")
     add("--show", action="store_true", help="print what was measured, measure nothing")
     arguments = parser.parse_args(words)
     arguments.studies = arguments.studies or list(study_plans.STUDIES)
+    if not all("=" in condition for condition in arguments.where):
+        parser.error("--where takes NAME=VALUE, for example slots=1 or order=none,pca")
     for name in arguments.studies:
         if name not in study_plans.STUDIES:
             parser.error(f"no study '{name}': {', '.join(study_plans.STUDIES)}")

@@ -19,8 +19,12 @@ class Study:
 
     def __init__(self, name, shop, results, options):
         self.name, self.shop, self.results, self.options = name, shop, results, options
+        conditions = (condition.split("=", 1) for condition in options.where)
+        self.wanted = {name: values.split(",") for name, values in conditions}
 
     def take(self, measure, **point):
+        if any(str(point.get(name)) not in values for name, values in self.wanted.items()):
+            return
         self.results.take(self.name, point, lambda: measure(**point))
 
     def share(self, share):

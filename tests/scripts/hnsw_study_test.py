@@ -96,6 +96,14 @@ class SmallRun(unittest.TestCase):
         again = self.run_study("sizes", "--show")
         self.assertEqual((again.returncode, again.stdout, again.stderr), (0, first.stdout, ""))
 
+    def test_points_can_be_chosen(self):
+        done = self.run_study("sizes", "--where", "rows=300,900", "--where", "nodes=64")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        lines = (self.path / "out" / "study.jsonl").read_text().splitlines()
+        self.assertEqual([json.loads(line)["point"] for line in lines],
+                         [{"rows": 300, "nodes": 64}, {"rows": 900, "nodes": 64}])
+        self.assertIn("NAME=VALUE", self.run_study("sizes", "--where", "rows").stderr)
+
     def test_what_the_tool_refuses_ends_the_study(self):
         done = self.run_study("sizes", "--metric", "ip", "--list", "0")
         self.assertEqual(done.returncode, 1)
