@@ -60,6 +60,14 @@ bring_up_memory() {
   echo "lab: NVDIMM $FARVEC_LAB_NVDIMM, CXL $FARVEC_LAB_CXL"
 }
 
+# A file system that a cut has left is mounted, never made anew.
+bring_up_disk() {
+  export FARVEC_LAB_DISK=/run/lab-disk
+  mkdir "$FARVEC_LAB_DISK"
+  mount -t ext4 /dev/vda "$FARVEC_LAB_DISK" || { echo "lab: the disk cannot be mounted"; exit 1; }
+  echo "lab: disk $FARVEC_LAB_DISK, $(cat /sys/block/vda/queue/write_cache)"
+}
+
 run_job() {
   local number="$1" pid
   FARVEC_LAB_GUEST="$GUEST" FARVEC_LAB_SELF="$SELF" FARVEC_LAB_PEER="$PEER" FARVEC_LAB_LINK="$DEVICE" \
@@ -78,6 +86,7 @@ run_job() {
 ulimit -l unlimited
 if [ "$(option rdma)" = 1 ]; then bring_up_network; fi
 if [ "$(option pmem)" != 0 ]; then bring_up_memory; fi
+if [ "$(option disk)" != 0 ]; then bring_up_disk; fi
 touch "$SHARE/ready"
 while true; do
   for job in "$SHARE"/inbox/*; do

@@ -8,6 +8,7 @@ LAB="$ROOT/build/lab"
 LAB_MODULES=(virtio_pci 9p 9pnet_virtio overlay)
 LAB_RDMA_MODULES=(virtio_net crc32_generic veth ib_uverbs rdma_ucm rdma_rxe sch_netem)
 LAB_PMEM_MODULES=(nfit nd_pmem dax_pmem device_dax kmem cxl_acpi cxl_pci cxl_mem cxl_pmem)
+LAB_DISK_MODULES=(virtio_blk ext4)
 LAB_BOOT_SECONDS="${FARVEC_LAB_BOOT_SECONDS:-240}"
 
 kernel_package() {
@@ -54,7 +55,7 @@ kernel_version() { basename "$LAB/kernel/lib/modules/"*; }
 module_files() {
   local module
   for module in "${LAB_MODULES[@]}" ${RDMA:+"${LAB_RDMA_MODULES[@]}"} \
-    ${PMEM:+"${LAB_PMEM_MODULES[@]}"}; do
+    ${PMEM:+"${LAB_PMEM_MODULES[@]}"} ${DISK:+"${LAB_DISK_MODULES[@]}"}; do
     # Not by this machine's own rules: ndctl's package has one for libnvdimm.
     modprobe --config /dev/null --dirname "$LAB/kernel" --set-version "$(kernel_version)" \
       --show-depends "$module" |
@@ -161,6 +162,29 @@ memory_devices() {
     "-M cxl-fmw.0.targets.0=cxl.1,cxl-fmw.0.size=4G"
 }
 
+# start_disk GUEST: a disk whose write cache is lost with QEMU, and its file system unless there is one.
+# Who serves it waits until the one before has left the image, and ends with QEMU.
+start_disk() {
+  local image
+  image="$(images_folder "$1")/disk"
+  mkdir -p "${image%/*}"
+  if [ ! -e "$image" ]; then
+    rm -f "$image.new"
+    truncate -s "$DISK"M "$image.new"
+    mkfs.ext4 -q -b 4096 -m 0 "$image.new"
+    mv "$image.new" "$image"
+  fi
+  setsid "$PYTHON" -B "$ROOT/scripts/lab/disk.py" "$image" "$(guest_folder "$1")/disk" \
+    >"$(guest_folder "$1")/disk.log" 2>&1 </dev/null &
+}
+
+# disk_device FOLDER: QEMU's arguments for it; nothing without --disk.
+disk_device() {
+  [ -n "$DISK" ] || return 0
+  echo "-blockdev driver=nbd,node-name=disk,server.type=unix,server.path=$1/disk,open-timeout=60" \
+    "-device virtio-blk-pci,drive=disk,write-cache=on,physical_block_size=4096"
+}
+
 # no_timer_check: on a busy machine the emulated timer is late, for which the kernel would end.
 start_guest() {
   local folder machine=q35 memory="$MEMORY" accel=tcg,thread=multi
@@ -173,15 +197,17 @@ start_guest() {
     machine=q35,nvdimm=on,cxl=on
     memory="${MEMORY}M,slots=4,maxmem=$((MEMORY + 4 * PMEM + 1024))M"
   fi
+  [ -z "$DISK" ] || start_disk "$1"
   # shellcheck disable=SC2046
   setsid qemu-system-x86_64 -accel "$accel" -cpu max -machine "$machine" -smp "$PROCESSORS" \
     -m "$memory" -nographic -no-reboot -nodefaults -serial "file:$folder/console.log" \
     -kernel "$LAB/kernel/vmlinux" -initrd "$LAB/initramfs.gz" \
     -append "console=ttyS0 quiet panic=-1 no_timer_check lab.guest=$1 lab.guests=$GUESTS lab.delay=${DELAY:-0} \
-lab.pmem=${PMEM:-0} lab.rdma=${RDMA:+1} lab.root=$(realpath "$ROOT")" \
+lab.pmem=${PMEM:-0} lab.disk=${DISK:-0} lab.rdma=${RDMA:+1} lab.root=$(realpath "$ROOT")" \
     -virtfs "local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap" \
     -virtfs "local,path=$folder/share,mount_tag=share,security_model=none" \
-    $(wire "$1") $(memory_devices "$(images_folder "$1")") >"$folder/qemu.log" 2>&1 </dev/null &
+    $(wire "$1") $(memory_devices "$(images_folder "$1")") $(disk_device "$folder") \
+    >"$folder/qemu.log" 2>&1 </dev/null &
   echo $! >"$folder/pid"
 }
 
@@ -209,7 +235,7 @@ start_guests() {
 }
 
 # show_console GUEST: the end of what it and QEMU have said.
-show_console() { tail -q -n 50 "$(guest_folder "$1")"/{qemu,console}.log >&2 || true; }
+show_console() { tail -q -n 50 "$(guest_folder "$1")"/{disk,qemu,console}.log 2>/dev/null >&2 || true; }
 
 # guest_failed GUEST MESSAGE
 guest_failed() {

@@ -15,9 +15,12 @@
 #   --pmem MIB       an NVDIMM and a CXL device of so many MIB each, both in devdax mode:
 #                    FARVEC_LAB_NVDIMM and FARVEC_LAB_CXL name them. Two guests share the CXL
 #                    device, and have an NVDIMM each [none]
+#   --disk MIB       a disk of so many MiB with ext4: FARVEC_LAB_DISK names the folder where it is
+#                    mounted. It has a write cache of its own, which is lost with QEMU's process but
+#                    for some blocks, by chance: what a flush has not brought to the disk [none]
 #   --no-rdma        a guest without an RDMA device, which boots faster
-#   --images FOLDER  where their bytes are, which outlive the guest: another run goes on with them
-#                    [the guest's own, new each time]
+#   --images FOLDER  where the bytes of devices and disk are, which outlive the guest: another run
+#                    goes on with them [the guest's own, new each time]
 # COMMAND starts in the folder it was given in; what it writes is lost, except below $FARVEC_LAB_OUT.
 # A guest sees this checkout wherever it is, but nothing else that is below the machine's /tmp, /run
 # or /dev: it has its own.
@@ -29,9 +32,9 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 source "$ROOT/scripts/lab/guest.sh"
 
-GUESTS=1 DELAY="" TIMEOUT=600 ACCEL=tcg FORCE_GUEST="" MEMORY=3072 PROCESSORS=2 PMEM="" IMAGES="" RDMA=yes
+GUESTS=1 DELAY="" TIMEOUT=600 ACCEL=tcg FORCE_GUEST="" MEMORY=3072 PROCESSORS=2 PMEM="" DISK="" IMAGES="" RDMA=yes
 
-usage() { sed -n '2,30s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '2,33s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
 
 host_has_rdma() {
   [ -z "$FORCE_GUEST" ] && [ "$GUESTS" = 1 ] && [ -z "$DELAY" ] &&
@@ -87,6 +90,7 @@ while [ $# -gt 0 ]; do
     --memory) MEMORY="$2"; shift 2 ;;
     --processors) PROCESSORS="$2"; shift 2 ;;
     --pmem) PMEM="$2" FORCE_GUEST=yes; shift 2 ;;
+    --disk) DISK="$2" FORCE_GUEST=yes; shift 2 ;;
     --no-rdma) RDMA="" FORCE_GUEST=yes; shift ;;
     --images) IMAGES="$2"; shift 2 ;;
     --guest) FORCE_GUEST=yes; shift ;;
@@ -99,10 +103,12 @@ case "$GUESTS:$ACCEL" in
   *) die "--guests takes 1 or 2, --accel tcg or kvm" ;;
 esac
 
-case "$PMEM:$IMAGES" in
-  :) ;;
-  :*) die "--images needs --pmem" ;;
-  *[!0-9]*:*) die "--pmem takes a number of MiB, not '$PMEM'" ;;
+case "$PMEM:$DISK" in
+  *[!0-9:]*) die "--pmem and --disk take a number of MiB, not '$PMEM$DISK'" ;;
+esac
+case "$PMEM$DISK:$IMAGES" in
+  *:) ;;
+  :*) die "--images needs --pmem or --disk" ;;
   *:?*) [ "$GUESTS" = 1 ] || die "--images takes one guest" ;;
 esac
 case "$((${PMEM:-0} % 256))" in
