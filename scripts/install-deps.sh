@@ -36,7 +36,7 @@ TESTS=(
   # what farvec bench disk is measured beside
   fio
   # the lab: guests with soft-RoCE for machines without RDMA
-  qemu-system-x86 busybox-static cpio kmod iproute2 procps
+  qemu-system-x86 busybox-static cpio e2fsprogs kmod iproute2 procps
   ndctl daxctl
   rdma-core ibverbs-providers ibverbs-utils rdmacm-utils perftest
   # launching: copies of indexes, and a Slurm that a test starts

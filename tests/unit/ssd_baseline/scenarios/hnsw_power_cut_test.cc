@@ -2,13 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
 #include <mutex>
 
 #include "base/parallel.h"
-#include "layout/store/store_page.h"
 #include "ssd_baseline/hnsw/hnsw_loader.h"
 #include "tests/unit/ssd_baseline/hnsw/hnsw_fixture.h"
+#include "tests/unit/ssd_baseline/hnsw/stored_vertices.h"
 #include "tests/unit/ssd_baseline/store/mortal_store.h"
 
 namespace farvec::ssd_baseline {
@@ -21,9 +20,6 @@ constexpr unsigned kFibersEach = 3;
 constexpr NodeId kIdsEach = 25;   ///< of a fiber, its own
 constexpr int kChangesEach = 40;  ///< of a fiber, in a life
 constexpr std::uint64_t kRows = 300;
-
-/// Ids that are in the graph, and the vectors they have.
-using Vertices = std::map<NodeId, std::vector<std::byte>>;
 
 /// An insert, or a delete: no vector.
 struct Change {
@@ -59,31 +55,6 @@ struct Diary {
   std::vector<Change> changes;
   wal::Position acknowledged = 0;  ///< all before it
 };
-
-/// Every vertex that is not marked, from the pages.
-Vertices vertices_of(PagedHnsw& hnsw) {
-  Vertices vertices;
-  run_on_pages(hnsw.store(), [&](PageFetcher& fetcher) {
-    FetchCounts counts;
-    for (PageNumber page = 1; page < hnsw.store().pages(); ++page) {
-      const auto pin = fetcher.fetch(page, kPatient, counts);
-      ASSERT_TRUE(pin.ok()) << page << ": " << pin.status().message();
-      pin.value().read([&](std::span<const std::byte> bytes) {
-        const layout::StorePage tuples(bytes);
-        if (tuples.header().kind != static_cast<std::uint16_t>(layout::HnswPageKind::vertices)) {
-          return;
-        }
-        for (std::uint16_t slot = 0; slot < tuples.slots(); ++slot) {
-          const auto vertex = layout::HnswVertex::parse(hnsw.shape(), bytes, slot);
-          if (!vertex.ok() || vertex.value().marked()) continue;
-          const std::byte* const vector = vertex.value().vector();
-          vertices[vertex.value().id()].assign(vector, vector + hnsw.shape().vector_bytes());
-        }
-      });
-    }
-  });
-  return vertices;
-}
 
 class HnswPowerCut : public ::testing::Test {
  protected:
@@ -169,8 +140,7 @@ class HnswPowerCut : public ::testing::Test {
   void expect_changes(PagedHnsw& hnsw, Vertices& known) {
     const HnswCheckReport report = check_hnsw(hnsw);
     for (const auto& problem : report.problems) ADD_FAILURE() << problem;
-    Vertices found;
-    ASSERT_NO_FATAL_FAILURE(found = vertices_of(hnsw));
+    const Vertices found = vertices_of(hnsw);
     auto& changes = diary_->changes;
     std::ranges::sort(changes, {}, &Change::position);
     auto next = changes.begin();
