@@ -11,12 +11,15 @@ The protocol: https://github.com/NetworkBlockDevice/nbd/blob/master/doc/proto.md
 import fcntl
 import os
 import random
+import select
 import signal
 import socket
 import struct
 import sys
+import time
 
 BLOCK = 4096
+FLUSH_S = 0.02  # a flush takes so long, and power may go meanwhile
 PATIENCE_S = 120  # for the one before that has the image, and for QEMU
 
 REQUEST, REPLY = 0x25609513, 0x67446698
@@ -80,6 +83,11 @@ class Client:
     def __init__(self, connection, disk):
         self.connection, self.disk = connection, disk
 
+    def is_gone(self):
+        poll = select.poll()
+        poll.register(self.connection, select.POLLRDHUP)
+        return bool(poll.poll(0))
+
     def receive(self, count):
         data = bytearray()
         while len(data) < count:
@@ -129,8 +137,15 @@ class Client:
         if what == WRITE:
             self.disk.write(offset, written)
         else:
-            self.disk.flush()
+            self.flush()
         return b"", 0
+
+    def flush(self):
+        if self.disk.cache:
+            time.sleep(FLUSH_S)
+        if self.is_gone():
+            raise PowerWent
+        self.disk.flush()
 
 
 def main(image, path):
