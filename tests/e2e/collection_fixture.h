@@ -219,17 +219,20 @@ struct FollowedE2e : CollectionE2e {
     CollectionE2e::TearDown();
   }
 
-  void follow() {
-    const std::string there = "unix:" + (folder / "follower").string();
+  std::string followers_address() const { return "unix:" + (folder / "follower").string(); }
+  void start_follower() {
     std::vector<std::string> words{program("farvec-compute-node"),
                                    "--collection",
                                    folder / "set",
                                    "--follow",
                                    "--listen",
-                                   there};
+                                   followers_address()};
     words.insert(words.end(), follower_options.begin(), follower_options.end());
     follower = std::make_unique<ChildProcess>(words);
-    sight = connect(*follower, there);
+  }
+  void follow() {
+    start_follower();
+    sight = connect(*follower, followers_address());
   }
 
   bool sees(std::uint64_t id, const Row& row) const {

@@ -87,6 +87,16 @@ class LogNodesE2e : public tests::FollowedE2e, public testing::WithParamInterfac
     then();
     thread.join();
   }
+  void kill_follower() const {
+    follower->signal(SIGKILL);
+    EXPECT_EQ(follower->wait(), 128 + SIGKILL);
+  }
+  /// So many as the environment says, or by the tier.
+  int kills(int shm, int others) const {
+    const char* const asked = std::getenv("FARVEC_KILLS");
+    if (asked != nullptr) return std::atoi(asked);
+    return GetParam() == "shm" ? shm : others;
+  }
   void kill_writer() const {
     node->signal(SIGKILL);
     EXPECT_EQ(node->wait(), 128 + SIGKILL);
@@ -194,12 +204,11 @@ TEST_P(LogNodesE2e, OneOfThreeNodesMayDieAndTwoMayNot) {
 }
 
 TEST_P(LogNodesE2e, NothingIsLostByKills) {
-  const char* asked = std::getenv("FARVEC_KILLS");
-  const int kills = asked != nullptr ? std::atoi(asked) : GetParam() == "shm" ? 20 : 6;
+  const int count = kills(20, 6);
   start_nodes(slow() ? 1 : 3);
   std::vector<std::unique_ptr<Writer>> writers;
   Random random(3);
-  for (int n = 0; n < kills; ++n) {
+  for (int n = 0; n < count; ++n) {
     // A node that was lost comes back with zeros, and is brought up.
     if (n % 5 == 4 && nodes.size() > 1) {
       kill_node(static_cast<std::size_t>(n / 5 % 3));
@@ -217,6 +226,60 @@ TEST_P(LogNodesE2e, NothingIsLostByKills) {
   for (const auto& writer : writers) {
     expect_kept(*writer);
     expect_seen(*writer);
+  }
+}
+
+TEST_P(LogNodesE2e, NothingIsMissedByAFollowersKills) {
+  const int count = kills(6, 3);
+  start_nodes(slow() ? 1 : 3);
+  start();
+  if (HasFailure()) return;
+  Random random(5);
+  std::unique_ptr<Writer> before;
+  for (int n = 0; n <= count; ++n) {
+    if (n % 3 == 2) {  // while it opens the collection
+      start_follower();
+      std::this_thread::sleep_for(std::chrono::milliseconds(random.below(300)));
+      kill_follower();
+    }
+    follow();
+    if (HasFailure()) return;
+    if (before) expect_seen(*before);
+    auto writer = std::make_unique<Writer>(channel, static_cast<std::uint64_t>(n));
+    write_until(*writer, 1 + some(static_cast<int>(random.below(40))), [&] {
+      if (n < count) kill_follower();
+      writer->stop = true;
+    });
+    EXPECT_TRUE(writer->asked.empty()) << node->output();
+    before = std::move(writer);
+  }
+  expect_seen(*before);
+}
+
+TEST_P(LogNodesE2e, NothingIsLostByNodesKills) {
+  if (slow()) GTEST_SKIP() << "the lab has one node: with it goes the log";
+  const int count = kills(1, 0);
+  if (count == 0) GTEST_SKIP() << "scripts/test.sh --long kills nodes over this tier";
+  start_nodes(3);
+  start();
+  if (HasFailure()) return;
+  Random random(7);
+  for (int n = 0; n < count; ++n) {
+    const auto i = static_cast<std::size_t>(n % 3);
+    Writer writer(channel, static_cast<std::uint64_t>(n));
+    write_until(writer, 1 + static_cast<int>(random.below(40)), [&] {
+      kill_node(i);
+      const int at_death = writer.acknowledged;
+      EXPECT_TRUE(comes([&] { return writer.acknowledged > at_death + 5; })) << node->output();
+      writer.stop = true;
+    });
+    EXPECT_TRUE(writer.asked.empty()) << node->output();
+    // The node is back with zeros, and is brought up when the log is opened the next time.
+    start_node(i);
+    kill_writer();
+    start();
+    if (HasFailure()) return;
+    expect_kept(writer);
   }
 }
 

@@ -41,8 +41,9 @@ PageStoreOptions options(const std::filesystem::path& folder) {
   PageStoreOptions options;
   options.folder = folder;
   options.buffer_bytes = 128u * options.page_bytes;
-  options.checkpoint_log_bytes = 2u << 20;
-  options.log.segment_bytes = 512u << 10;
+  options.dirty_share = 0.3;  // so that pages are written all the while
+  options.checkpoint_log_bytes = 256u << 10;
+  options.log.segment_bytes = 128u << 10;
   return options;
 }
 
