@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 """A disk with a volatile write cache, for QEMU over NBD: `disk.py IMAGE SOCKET`.
 
-A write is in the cache, and a flush brings all that is there to the image. When QEMU is gone, power
-is: of the blocks that were written behind the last flush some reach the image, by chance, the others
-are lost. The share that does differs each time; it may be none or all. Ends with its one client. A
-block is written whole or not at all, as a disk with sectors of 4 KiB does it.
+A write is in the cache, and a flush brings all that is there to the image. At SIGTERM, or when QEMU
+is gone, power is: of the blocks that were written behind the last flush some reach the image, by
+chance, the others are lost. The share that does differs each time; it may be none or all. (A killed
+QEMU takes a moment to hang up, in which what it had asked for would be done: hence the signal.) Ends
+with its one client. A block is written whole or not at all, as a disk with sectors of 4 KiB does it.
 
 The protocol: https://github.com/NetworkBlockDevice/nbd/blob/master/doc/proto.md
 """
 import fcntl
 import os
 import random
-import select
 import signal
 import socket
 import struct
@@ -19,7 +19,7 @@ import sys
 import time
 
 BLOCK = 4096
-FLUSH_S = 0.02  # a flush takes so long, and power may go meanwhile
+FLUSH_S = 0.05  # a flush takes so long, and power may go meanwhile
 PATIENCE_S = 120  # for the one before that has the image, and for QEMU
 
 REQUEST, REPLY = 0x25609513, 0x67446698
@@ -32,7 +32,12 @@ INVALID = 22
 
 
 class PowerWent(Exception):
-    """QEMU is gone."""
+    """Or QEMU is gone."""
+
+
+def cut(*_):
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    raise PowerWent
 
 
 class Disk:
@@ -82,11 +87,6 @@ class Disk:
 class Client:
     def __init__(self, connection, disk):
         self.connection, self.disk = connection, disk
-
-    def is_gone(self):
-        poll = select.poll()
-        poll.register(self.connection, select.POLLRDHUP)
-        return bool(poll.poll(0))
 
     def receive(self, count):
         data = bytearray()
@@ -143,24 +143,28 @@ class Client:
     def flush(self):
         if self.disk.cache:
             time.sleep(FLUSH_S)
-        if self.is_gone():
-            raise PowerWent
         self.disk.flush()
 
 
-def main(image, path):
-    signal.alarm(PATIENCE_S)
-    disk = Disk(image)
+def serve(disk, path):
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(path)
         listener.listen(1)
         connection, _ = listener.accept()
     signal.alarm(0)
+    client = Client(connection, disk)
+    client.agree()
+    client.serve()
+
+
+def main(image, path):
+    signal.alarm(PATIENCE_S)
+    disk = Disk(image)
+    signal.signal(signal.SIGTERM, cut)
     try:
-        client = Client(connection, disk)
-        client.agree()
-        client.serve()
+        serve(disk, path)
     except (PowerWent, ConnectionError):
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
         disk.lose_power()
 
 

@@ -176,6 +176,7 @@ start_disk() {
   fi
   setsid "$PYTHON" -B "$ROOT/scripts/lab/disk.py" "$image" "$(guest_folder "$1")/disk" \
     >"$(guest_folder "$1")/disk.log" 2>&1 </dev/null &
+  echo $! >"$(guest_folder "$1")/disk.pid"
 }
 
 # disk_device FOLDER: QEMU's arguments for it; nothing without --disk.
@@ -235,7 +236,7 @@ start_guests() {
 }
 
 # show_console GUEST: the end of what it and QEMU have said.
-show_console() { tail -q -n 50 "$(guest_folder "$1")"/{disk,qemu,console}.log 2>/dev/null >&2 || true; }
+show_console() { tail -q -n 50 "$(guest_folder "$1")"/{disk,qemu,console}.log >&2 2>/dev/null || true; }
 
 # guest_failed GUEST MESSAGE
 guest_failed() {

@@ -52,6 +52,7 @@ cut() {
   pause "$1"
   kill -0 "$JOB" 2>/dev/null || life_failed # what it did has failed
   kill -KILL "$(cat "$GUEST/pid")"
+  [ ! -e "$GUEST/disk.pid" ] || kill -TERM "$(cat "$GUEST/disk.pid")" || true # it has seen QEMU go
   wait "$JOB" || true
   cat "$GUEST/share/out/journal" >>"$FOLDER/journal" 2>/dev/null || true # none yet
   [ -e "$GUEST/disk.log" ] || return 0
