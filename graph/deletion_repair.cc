@@ -58,6 +58,7 @@ std::uint64_t DeletionRepair::run(VamanaGrowth& growth) const {
                    growth.graph().set_neighbors(v, edges);
                  }
                  progress.advance(end - begin);
+                 growth.options().advanced(end - begin);
                });
   std::uint64_t distances = 0;
   for (const auto& worker : workers) distances += worker->prune.distances();

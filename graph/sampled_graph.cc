@@ -26,6 +26,7 @@ Graph build(const VectorView& rows, const std::vector<NodeId>& ids, Metric metri
   build.seed = options.seed;
   build.threads = options.threads;
   build.quiet = true;
+  build.interrupted = options.interrupted;
   return build_vamana(sample, metric, build);
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -19,13 +20,16 @@ struct SampleOptions {
   std::uint32_t degree = 16;   ///< largest
   std::uint64_t seed = 1;
   unsigned threads = 0;  ///< 0: all processors
+  /// As VamanaOptions::interrupted.
+  std::function<bool()> interrupted = [] { return false; };
 };
 
 /// Vertices evenly spread over the rows, and a Vamana graph over them (Wang et al., Starling,
 /// SIGMOD 2024, section 4.3, navigation graph).
 class SampledGraph {
  public:
-  /// Copies the sample's rows while it builds. Throws Error for options that make no sense.
+  /// Copies the sample's rows while it builds. Throws Error for options that make no sense, and
+  /// BuildInterrupted.
   SampledGraph(const VectorView& rows, Metric metric, const SampleOptions& options);
 
   SampledGraphView view() const { return {ids_, graph_.view()}; }

@@ -22,6 +22,8 @@ struct VamanaOptions {
   AffinityOptions affinity = {};
   /// Asked from any of the build's threads, at least once per batch: true ends the build soon.
   std::function<bool()> interrupted = [] { return false; };
+  /// Told from any of the build's threads: so many more vertices have been repaired or inserted.
+  std::function<void(std::uint64_t vertices)> advanced = [](std::uint64_t) {};
 };
 
 /// What a build throws that options.interrupted has ended: no failure of the build.

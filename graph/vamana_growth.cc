@@ -74,6 +74,7 @@ void VamanaGrowth::insert_from(std::size_t first) {
       size = std::min(std::clamp<std::size_t>(there, 1, largest), order.size() - begin);
       inserter_.insert({order.data() + begin, size});
       progress.advance(size);
+      options_.advanced(size);
     }
   }
 }

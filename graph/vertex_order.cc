@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "base/parallel.h"
 #include "base/progress.h"
+#include "graph/vamana_builder.h"
 
 namespace farvec::graph {
 namespace {
@@ -176,8 +177,9 @@ Parts halves_of(const Parts& parts) {
 
 /// Divides `parts` and what becomes of them, some levels deep; they are then what is left to be
 /// divided. Returns the order in the numbers of `graph`.
-std::vector<NodeId> divide_levels(const AdjacencyView& graph, Parts& parts, unsigned threads,
-                                  Progress& progress) {
+std::vector<NodeId> divide_levels(const AdjacencyView& graph, Parts& parts,
+                                  const OrderOptions& options, Progress& progress) {
+  const unsigned threads = resolve_threads(options.threads);
   const Transpose edges(graph);
   const std::vector<float> costs = costs_of_ids(graph.row_capacity);
   std::vector<Bisector> bisectors(threads, Bisector(edges, costs, graph.count));
@@ -188,6 +190,7 @@ std::vector<NodeId> divide_levels(const AdjacencyView& graph, Parts& parts, unsi
     const bool share = parts.size() < 2 * threads;
     parallel_for(parts.size(), 1, share ? 1 : threads,
                  [&](std::size_t i, std::size_t, unsigned worker) {
+                   if (options.interrupted()) throw BuildInterrupted();
                    const auto [begin, end] = parts[i];
                    bisectors[worker].divide(std::span(order).subspan(begin, end - begin),
                                             share ? threads : 1);
@@ -201,7 +204,6 @@ std::vector<NodeId> divide_levels(const AdjacencyView& graph, Parts& parts, unsi
 }  // namespace
 
 std::vector<NodeId> bisection_order(const AdjacencyView& graph, const OrderOptions& options) {
-  const unsigned threads = resolve_threads(options.threads);
   std::size_t levels = 0;
   while (graph.count >> levels > kSmallestPart) ++levels;
   Progress progress("ordering vertices", levels * graph.count, options.quiet);
@@ -210,12 +212,12 @@ std::vector<NodeId> bisection_order(const AdjacencyView& graph, const OrderOptio
   Parts parts{{0, graph.count}};
   std::optional<Graph> renumbered;
   for (AdjacencyView view = graph;;) {
-    const std::vector<NodeId> step = divide_levels(view, parts, threads, progress);
+    const std::vector<NodeId> step = divide_levels(view, parts, options, progress);
     std::vector<NodeId> composed(order.size());
     for (std::size_t i = 0; i < step.size(); ++i) composed[i] = order[step[i]];
     order = std::move(composed);
     if (parts.empty()) return order;
-    renumbered = reordered(view, step, threads);
+    renumbered = reordered(view, step, options.threads);
     view = renumbered->view();
   }
 }

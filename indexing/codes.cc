@@ -1,8 +1,10 @@
 #include "indexing/codes.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "graph/entry_points.h"
+#include "graph/vamana_builder.h"
 #include "ssd_baseline/split_codes.h"
 
 namespace farvec::indexing {
@@ -28,13 +30,22 @@ layout::CodesHeader codes_header(const quantization::RabitqParameters& parameter
 
 namespace {
 
-EncodedRows encode(const VectorView& rows, const quantization::Rabitq& quantizer,
-                   unsigned threads) {
+/// Between two questions whether it is interrupted: below a second of one thread.
+constexpr std::size_t kEncodeRun = 65'536;
+
+VectorView rows_from(const VectorView& rows, std::size_t begin, std::size_t most) {
+  VectorView part = rows;
+  part.data = rows.row(begin);
+  part.count = std::min(most, rows.count - begin);
+  return part;
+}
+
+/// With room for the codes.
+EncodedRows without_codes(const quantization::Rabitq& quantizer, std::size_t count) {
   EncodedRows encoded;
-  encoded.header = codes_header(quantizer.parameters(), rows.count);
+  encoded.header = codes_header(quantizer.parameters(), count);
   encoded.centroid = quantizer.parameters().centroid;
-  encoded.codes = HugeBuffer(rows.count * quantizer.record_bytes());
-  quantizer.encode(rows, encoded.codes.data(), threads);
+  encoded.codes = HugeBuffer(count * quantizer.record_bytes());
   return encoded;
 }
 
@@ -43,13 +54,20 @@ EncodedRows encode(const VectorView& rows, const quantization::Rabitq& quantizer
 EncodedRows encode_whole(const VectorView& rows, Metric metric, const CodeTraining& training) {
   const quantization::Rabitq quantizer(
       quantization::Rabitq::train(rows, metric, training.bits, training.seed, training.threads));
-  return encode(rows, quantizer, training.threads);
+  EncodedRows encoded = without_codes(quantizer, rows.count);
+  for (std::size_t begin = 0; begin < rows.count; begin += kEncodeRun) {
+    if (training.interrupted()) throw graph::BuildInterrupted();
+    quantizer.encode(rows_from(rows, begin, kEncodeRun),
+                     encoded.codes.data() + begin * quantizer.record_bytes(), training.threads);
+  }
+  return encoded;
 }
 
 EncodedRows encode_split(const VectorView& rows, Metric metric,
                          const quantization::SplitTraining& training) {
   const quantization::SplitRabitq split(quantization::SplitRabitq::train(rows, metric, training));
-  EncodedRows encoded = encode(rows, split.code(), training.threads);
+  EncodedRows encoded = without_codes(split.code(), rows.count);
+  split.code().encode(rows, encoded.codes.data(), training.threads);
   ssd_baseline::describe_extension(split, encoded.header);
   encoded.extensions = HugeBuffer(rows.count * split.extension_bytes());
   split.encode_extensions(rows, encoded.extensions.data(), training.threads);

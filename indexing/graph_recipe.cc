@@ -69,7 +69,13 @@ dataset::VectorSet picked_rows(const VectorView& rows, std::span<const NodeId> o
 struct CodeOptions {
   std::uint32_t code_bits;
   const layout::WriteOptions& write;
+  const std::function<bool()>& interrupted;
 };
+
+CodeTraining training_of(const layout::Manifest& manifest, const CodeOptions& options) {
+  return {options.code_bits, manifest.graph().build.seed, options.write.threads,
+          options.interrupted};
+}
 
 layout::Manifest write_inlined(const std::filesystem::path& directory, layout::Manifest manifest,
                                const BuiltGraph& built, const CodeOptions& options) {
@@ -94,12 +100,12 @@ layout::Manifest write_inlined(const std::filesystem::path& directory, layout::M
 layout::Manifest write_packed(const std::filesystem::path& directory, layout::Manifest manifest,
                               const BuiltGraph& built, const CodeOptions& options) {
   const unsigned threads = options.write.threads;
-  const std::vector<NodeId> order =
-      graph::bisection_order(built.graph.view(), {threads, options.write.quiet});
+  const std::vector<NodeId> order = graph::bisection_order(
+      built.graph.view(), {threads, options.write.quiet, options.interrupted});
   const graph::Graph graph = graph::reordered(built.graph.view(), order, threads);
   const dataset::VectorSet rows = picked_rows(built.source.rows, order, threads);
-  const EncodedRows encoded = encode_whole(
-      rows.view(), manifest.metric, {options.code_bits, manifest.graph().build.seed, threads});
+  const EncodedRows encoded =
+      encode_whole(rows.view(), manifest.metric, training_of(manifest, options));
   return layout::write_index(directory, std::move(manifest),
                              {{graph.view(), rows.view(), {}, order}, encoded.view()},
                              options.write);
@@ -114,14 +120,14 @@ layout::Manifest write_graph(const std::filesystem::path& directory, const Built
   manifest.graph().layout = recipe.layout;
   manifest.graph().record_checksum = recipe.record_checksum;
   const VectorView& rows = built.source.rows;
+  const CodeOptions codes{recipe.code_bits, options, recipe.interrupted};
   if (recipe.layout == layout::LayoutKind::inlined) {
-    return write_inlined(directory, std::move(manifest), built, {recipe.code_bits, options});
+    return write_inlined(directory, std::move(manifest), built, codes);
   }
   if (recipe.layout == layout::LayoutKind::packed) {
-    return write_packed(directory, std::move(manifest), built, {recipe.code_bits, options});
+    return write_packed(directory, std::move(manifest), built, codes);
   }
-  const EncodedRows encoded = encode_whole(
-      rows, manifest.metric, {recipe.code_bits, manifest.graph().build.seed, options.threads});
+  const EncodedRows encoded = encode_whole(rows, manifest.metric, training_of(manifest, codes));
   return layout::write_index(directory, std::move(manifest),
                              {{built.graph.view(), rows, {}, {}}, encoded.view()}, options);
 }

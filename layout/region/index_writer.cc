@@ -57,7 +57,7 @@ std::uint64_t needed_bytes(const GraphLocator& locator, const CodesView& codes) 
 
 RegionEntry write_records(const fs::path& directory, const GraphLocator& locator,
                           const RecordEncoder& encoder, const WriteOptions& options) {
-  RegionFile file(directory, records_kind(locator.geometry().kind));
+  RegionFile file(directory, records_kind(locator.geometry().kind), options.on_chunk);
   const std::size_t count = locator.geometry().count;
   const std::size_t batch =
       std::max(kRecordBatchBytes / locator.geometry().max_record_bytes(), kEncodeRun);
@@ -81,8 +81,9 @@ RegionEntry write_records(const fs::path& directory, const GraphLocator& locator
   return file.publish();
 }
 
-RegionEntry write_offsets(const fs::path& directory, const OffsetTable& table) {
-  RegionFile file(directory, RegionKind::offsets);
+RegionEntry write_offsets(const fs::path& directory, const OffsetTable& table,
+                          const OnChunk& on_chunk) {
+  RegionFile file(directory, RegionKind::offsets, on_chunk);
   file.append(table.bytes());
   return file.publish();
 }
@@ -107,8 +108,8 @@ Manifest write_index(const fs::path& directory, Manifest manifest, const IndexCo
                        needed_bytes(locator, contents.codes), [&](const fs::path& partial) {
                          return std::vector<RegionEntry>{
                              write_records(partial, locator, encoder, options),
-                             write_codes(partial, contents.codes),
-                             write_offsets(partial, locator.table())};
+                             write_codes(partial, contents.codes, options.on_chunk),
+                             write_offsets(partial, locator.table(), options.on_chunk)};
                        });
 }
 

@@ -24,6 +24,9 @@ struct WriteOptions {
   bool overwrite = false;  ///< replace an index that is already there
   unsigned threads = 0;    ///< 0: one per processor
   bool quiet = false;      ///< no progress line
+  /// Called by the thread that writes after each chunk of 4 MiB, or less at a region's end, with
+  /// its bytes. What it throws ends the writing and comes out of it; then nothing is left behind.
+  std::function<void(std::uint64_t bytes)> on_chunk = {};
 };
 
 /// For the beginning of a long build: fails where write_index would fail at its end. Throws Error

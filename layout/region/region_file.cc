@@ -39,13 +39,14 @@ std::string region_file_name(RegionKind kind) {
   return std::string(to_string(kind)) + (region_id(kind) == kRecordsRegion ? "" : ".bin");
 }
 
-RegionFile::RegionFile(const std::filesystem::path& directory, RegionKind kind)
+RegionFile::RegionFile(const std::filesystem::path& directory, RegionKind kind, OnChunk on_chunk)
     : entry_{.kind = kind,
              .file = region_file_name(kind),
              .payload_bytes = 0,
              .chunk_bytes = kChunkBytes,
              .checksums = {}},
-      file_(directory / entry_.file) {
+      file_(directory / entry_.file),
+      on_chunk_(std::move(on_chunk)) {
   chunk_.reserve(kChunkBytes);
 }
 
@@ -62,6 +63,7 @@ void RegionFile::take_chunk() {
   file_.write_at(kRegionHeaderBytes + entry_.payload_bytes, chunk_);
   entry_.checksums.push_back(XXH3_64bits(chunk_.data(), chunk_.size()));
   entry_.payload_bytes += chunk_.size();
+  if (on_chunk_) on_chunk_(chunk_.size());
   chunk_.clear();
 }
 
@@ -73,8 +75,9 @@ RegionEntry RegionFile::publish() {
   return std::move(entry_);
 }
 
-RegionEntry write_codes(const std::filesystem::path& directory, const CodesView& codes) {
-  RegionFile file(directory, RegionKind::codes);
+RegionEntry write_codes(const std::filesystem::path& directory, const CodesView& codes,
+                        const OnChunk& on_chunk) {
+  RegionFile file(directory, RegionKind::codes, on_chunk);
   file.append(encode_codes_preamble(codes));
   file.append(codes.records);
   return file.publish();

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,6 +16,9 @@ namespace farvec::layout {
 
 /// Bytes of a chunk in every region that is written now; a reader takes them from the manifest.
 inline constexpr std::uint64_t kChunkBytes = std::uint64_t{4} << 20;
+
+/// Told of every chunk that was written, with its bytes. What it throws ends the writing.
+using OnChunk = std::function<void(std::uint64_t bytes)>;
 
 /// What a region's file is called unless that name is taken.
 std::string region_file_name(RegionKind kind);
@@ -39,7 +43,7 @@ class WritableFile {
 /// Streams one region. Without publish() the file has no header and no reader takes it.
 class RegionFile {
  public:
-  RegionFile(const std::filesystem::path& directory, RegionKind kind);
+  RegionFile(const std::filesystem::path& directory, RegionKind kind, OnChunk on_chunk = {});
 
   /// Any length; checksums are taken per kChunkBytes of payload.
   void append(std::span<const std::byte> payload);
@@ -51,10 +55,12 @@ class RegionFile {
 
   RegionEntry entry_;
   WritableFile file_;
+  const OnChunk on_chunk_;
   std::vector<std::byte> chunk_;  ///< the payload after the last whole chunk
 };
 
 /// Writes the whole codes region.
-RegionEntry write_codes(const std::filesystem::path& directory, const CodesView& codes);
+RegionEntry write_codes(const std::filesystem::path& directory, const CodesView& codes,
+                        const OnChunk& on_chunk = {});
 
 }  // namespace farvec::layout

@@ -50,6 +50,28 @@ TEST_F(GraphRecipeTest, SearchesFindTheNearest) {
   }
 }
 
+TEST_F(GraphRecipeTest, TellsWhatItWritesAndEndsWhenItIsToldTo) {
+  const BuiltGraph built = build();
+  for (const LayoutKind kind : kGraphRecordLayouts) {
+    const std::string name(to_string(kind));
+    layout::WriteOptions write = kWrite;
+    std::uint64_t bytes = 0;
+    write.on_chunk = [&bytes](std::uint64_t more) { bytes += more; };
+    const layout::Manifest written = write_graph(path(name), built, {.layout = kind}, write);
+    std::uint64_t payload = 0;
+    for (const layout::RegionEntry& region : written.regions) payload += region.payload_bytes;
+    EXPECT_EQ(bytes, payload) << name;
+    write.on_chunk = [](std::uint64_t) { throw graph::BuildInterrupted(); };
+    EXPECT_THROW(write_graph(path(name + "-cut"), built, {.layout = kind}, write),
+                 graph::BuildInterrupted);
+    EXPECT_FALSE(std::filesystem::exists(path(name + "-cut"))) << name;
+    if (kind == LayoutKind::inlined) continue;  // encodes while it writes
+    EXPECT_THROW(write_graph(path(name + "-cut"), built,
+                             {.layout = kind, .interrupted = [] { return true; }}, kWrite),
+                 graph::BuildInterrupted);
+  }
+}
+
 TEST_F(GraphRecipeTest, TheManifestSaysHowItWasBuilt) {
   const layout::Manifest written = write_graph(path("index"), build(), {}, kWrite);
   EXPECT_EQ(written.graph().max_degree, 16u);
