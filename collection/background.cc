@@ -1,4 +1,4 @@
-// What a collection does besides changes: segments are built and merged.
+// What a collection does besides changes: segments are built and, beside that, merged.
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -6,7 +6,6 @@
 #include <exception>
 #include <utility>
 
-#include "base/check.h"
 #include "base/error.h"
 #include "collection/collection.h"
 #include "collection/merge_policy.h"
@@ -20,8 +19,21 @@ constexpr double kLogFlushUs = 60e6;
 /// After a failure, for instance of a full disk, the background tries again; at once when somebody
 /// asks for what failed.
 constexpr auto kRetry = std::chrono::seconds(5);
-/// Between two questions whether who waits gives up.
-constexpr auto kGiveUpPause = std::chrono::milliseconds(20);
+
+/// A view of the oldest memtable alone: what is made of it holds nothing else.
+ViewPointer oldest_memtable(const View& view) {
+  auto part = std::make_shared<View>();
+  part->version = view.version;
+  part->memtables = {view.memtables.front()};
+  return part;
+}
+
+ViewPointer segments_of(const View& view, const std::vector<std::size_t>& numbers) {
+  auto part = std::make_shared<View>();
+  part->version = view.version;
+  for (const std::size_t i : numbers) part->segments.push_back(view.segments[i]);
+  return part;
+}
 
 }  // namespace
 
@@ -47,75 +59,85 @@ std::vector<std::size_t> Collection::segments_to_merge(const View& view) const {
                               .memtable_rows = shape_.options.memtable_rows});
 }
 
-Collection::Job Collection::next_job() const {
+Collection::Job Collection::next_build() const {
   if (contents_.frozen() > 0) return Job::build;
   if (imported_ != nullptr) return Job::adopt;
-  // Merges come last: one that fails for good would keep the log from being cut.
-  if (unsaved_ || log_is_long()) return Job::save;
+  return !is_saved() || log_is_long() ? Job::save : Job::none;
+}
+
+Collection::Job Collection::next_merge() const {
   return segments_to_merge(*contents_.current()).empty() ? Job::none : Job::merge;
 }
 
-/// A merge that has failed is put off, so that it does not hold up what else there is to do.
-Collection::Job Collection::due_job() const {
-  const Job job = next_job();
-  return job == Job::merge && !is_asked() && Clock::now() < merge_from_ ? Job::none : job;
-}
-
-void Collection::wait_for_job(Lock& lock) {
-  if (next_job() == Job::none) {
-    work_.wait(lock);
-  } else {
-    work_.wait_until(lock, merge_from_);
+void Collection::start_background() {
+  try {
+    builder_.thread = std::thread([this] { run(builder_, &Collection::next_build); });
+    merger_.thread = std::thread([this] { run(merger_, &Collection::next_merge); });
+  } catch (...) {
+    stop_background();
+    throw;
   }
 }
 
-void Collection::build_in_background() {
+void Collection::stop_background() {
+  {
+    const Lock lock(mutex_);
+    stop_.store(true, std::memory_order_relaxed);
+  }
+  work_.notify_all();
+  progress_.notify_all();
+  for (BackgroundWorker* worker : {&builder_, &merger_}) {
+    if (worker->thread.joinable()) worker->thread.join();
+  }
+}
+
+void Collection::run(BackgroundWorker& worker, Job (Collection::*next)() const) {
   yield_to_searches();
   Lock lock(mutex_);
   while (!stop_.load(std::memory_order_relaxed)) {
-    const Job job = due_job();
+    const Job job = (this->*next)();
     if (job == Job::none) {
-      wait_for_job(lock);
-      continue;
+      work_.wait(lock);
+    } else if (!worker.may_try()) {
+      work_.wait_until(lock, worker.retry_from);
+    } else {
+      attempt(lock, worker, job);
     }
-    ++attempts_;
-    try {
-      work(lock, job);
-      note_success(job);
-    } catch (const graph::BuildInterrupted&) {
-      // Begun again when the collection is opened the next time.
-    } catch (const std::exception& error) {
-      if (!lock.owns_lock()) lock.lock();
-      note_failure(lock, job, error);
-    }
-    if (!lock.owns_lock()) lock.lock();
-    progress_.notify_all();
   }
 }
 
-/// What a merge has failed with is said until one succeeds, or there is none to make.
-void Collection::note_success(Job job) {
-  if (job == Job::merge || segments_to_merge(*contents_.current()).empty()) merge_from_ = {};
-  if (merge_from_ == Clock::time_point()) failure_.clear();
+void Collection::attempt(Lock& lock, BackgroundWorker& worker, Job job) {
+  ++worker.attempts;
+  try {
+    work(lock, job);
+    if (!lock.owns_lock()) lock.lock();
+    worker.failure.clear();
+    worker.retry_from = {};
+  } catch (const graph::BuildInterrupted&) {
+    // Begun again when the collection is opened the next time.
+    if (!lock.owns_lock()) lock.lock();
+  } catch (const std::exception& error) {
+    if (!lock.owns_lock()) lock.lock();
+    note_failure(worker, error);
+  }
+  progress_.notify_all();
+  // One worker's end may be another's job.
+  work_.notify_all();
 }
 
-void Collection::note_failure(Lock& lock, Job job, const std::exception& error) {
-  failure_ = error.what();
+void Collection::note_failure(BackgroundWorker& worker, const std::exception& error) {
+  worker.failure = error.what();
+  worker.failed_attempt = worker.attempts;
+  worker.retry_from = std::chrono::steady_clock::now() + kRetry;
   ++failures_;
-  failed_attempt_ = attempts_;
   spdlog::error("collection '{}': a segment could not be built, tried again in {} s: {}",
                 folder_.string(), kRetry.count(), error.what());
-  progress_.notify_all();
-  if (job == Job::merge) {
-    merge_from_ = Clock::now() + kRetry;
-  } else {
-    work_.wait_for(lock, kRetry,
-                   [this] { return is_asked() || stop_.load(std::memory_order_relaxed); });
-  }
 }
 
+/// May return without the lock.
 void Collection::work(Lock& lock, Job job) {
-  if (job == Job::build || job == Job::merge) return replace_parts(lock, job);
+  if (job == Job::build) return build(lock);
+  if (job == Job::merge) return merge(lock);
   // What is fresh becomes a segment first: the log is read from where it began.
   if ((job == Job::adopt || log_is_long()) && contents_.holds_rows()) {
     return contents_.rotate(log_->end());
@@ -123,71 +145,66 @@ void Collection::work(Lock& lock, Job job) {
   return job == Job::adopt ? adopt(lock) : save(lock);
 }
 
-SegmentRecipe Collection::recipe_of(std::uint64_t number) const {
+SegmentRecipe Collection::recipe_of(std::uint64_t number, BuildWatch& watch,
+                                    unsigned threads) const {
   return {.folder = files_.segment_folder(number),
           .number = number,
           .name = folder_.filename().string(),
           .manifest = &shape_,
           .access = access_.segments,
-          .threads = access_.build_threads,
-          .interrupted = [this] { return stop_.load(std::memory_order_relaxed); }};
+          .threads = threads,
+          .watch = &watch};
 }
 
-void Collection::replace_parts(Lock& lock, Job job) {
-  ViewPointer view = contents_.current();
-  const SegmentRecipe recipe = recipe_of(next_segment_++);
-  std::vector<std::size_t> merged;
-  if (job == Job::merge) merged = segments_to_merge(*view);
-  std::vector<std::shared_ptr<Memtable>> memtables = contents_.memtables();
+/// The oldest memtable becomes a segment.
+void Collection::build(Lock& lock) {
+  const SegmentRecipe recipe = recipe_of(next_segment_++, build_watch_, access_.build_threads);
+  ViewPointer part = oldest_memtable(*contents_.current());
+  std::shared_ptr<Memtable> memtable = contents_.memtables().front();
   lock.unlock();
-  Replacement replacement = job == Job::merge ? merge_segments(view, merged, recipe)
-                                              : build_segment(view, *memtables.front(), recipe);
-  // Searches that come behind this find it loaded.
-  if (access_.link && replacement.segment != nullptr) replacement.segment->load();
+  Replacement replacement = build_segment(part, *memtable, recipe);
+  part.reset();
+  memtable.reset();
+  take_over(lock, replacement, build_watch_);
+}
+
+void Collection::merge(Lock& lock) {
+  const SegmentRecipe recipe = recipe_of(next_segment_++, merge_watch_, access_.merge_threads);
+  ViewPointer view = contents_.current();
+  ViewPointer part = segments_of(*view, segments_to_merge(*view));
+  view.reset();
+  lock.unlock();
+  const WatchedBuild watched(merge_watch_, part->segments.size(), part->live());
+  Replacement replacement = merge_segments(part, recipe);
+  part.reset();
+  take_over(lock, replacement, merge_watch_);
+}
+
+/// So that searches that come behind this find it loaded.
+void Collection::load(const Segment* segment, BuildWatch& watch) const {
+  if (segment == nullptr || !access_.link) return;
+  watch.enter(BuildPhase::loading);
+  segment->load([&watch](std::uint64_t bytes) { watch.moved(bytes); });
+}
+
+/// Without the lock, which it takes. What the segment was made of goes.
+void Collection::take_over(Lock& lock, Replacement& replacement, BuildWatch& watch) {
+  load(replacement.segment.get(), watch);
   lock.lock();
+  ViewPointer before = contents_.current();
   contents_.replace(replacement);
-  replaced_.add(*view, *contents_.current());
+  replaced_.add(*before, *contents_.current());
   // From now on a few rows that are out are no reason to write a segment anew.
   if (segments_to_compact(*contents_.current()).empty()) compact_below_ = 0;
-  unsaved_ = true;
-  ++(job == Job::merge ? merged_ : built_);
+  ++segments_changed_;
+  ++(&watch == &merge_watch_ ? merged_ : built_);
   if (replacement.segment != nullptr) segment_bytes_ += replacement.segment->file_bytes();
-  save(lock);
-  // What was replaced ends with these: memory and files that nobody is to wait for.
   lock.unlock();
-  view.reset();
-  memtables.clear();
+  // Memory of what was replaced, which nobody is to wait for.
+  before.reset();
   replacement = {};
-  replaced_.end_unused();
   lock.lock();
-}
-
-Receipt Collection::import(const VectorView& rows, std::span<const std::uint64_t> ids) {
-  if (rows.count == 0) return {};
-  Lock lock(mutex_);
-  const SegmentRecipe recipe = recipe_of(next_segment_++);
-  lock.unlock();
-  std::shared_ptr<Segment> segment = build_segment(rows, ids, recipe);
-  if (access_.link) segment->load();
-  lock.lock();
-  wait_until(lock, [this] { return !importing_; });
-  Receipt receipt;
-  receipt.done = rows.count;
-  importing_ = true;
-  imported_ = std::move(segment);
-  import_replaced_ = &receipt.replaced;
-  try {
-    wait_until(lock, [this] { return imported_ == nullptr && !unsaved_; });
-  } catch (...) {
-    imported_ = nullptr;
-    importing_ = false;
-    progress_.notify_all();
-    throw;
-  }
-  importing_ = false;
-  receipt.version = version_;
-  progress_.notify_all();
-  return receipt;
+  save(lock);
 }
 
 void Collection::adopt(Lock& lock) {
@@ -196,13 +213,19 @@ void Collection::adopt(Lock& lock) {
   segment_bytes_ += imported_->file_bytes();
   imported_ = nullptr;
   ++built_;
-  unsaved_ = true;
+  ++segments_changed_;
   save(lock);
 }
 
+/// One at a time: whoever comes second saves what the first one's manifest has not.
 void Collection::save(Lock& lock) {
+  lock.unlock();
+  const std::lock_guard turn(saving_);
+  lock.lock();
+  if (is_saved() && !log_is_long()) return;
   const ViewPointer view = contents_.current();
   const wal::Position end = log_->end();
+  const std::uint64_t changed = segments_changed_;
   layout::CollectionManifest manifest = shape_;
   manifest.next_segment = next_segment_;
   manifest.last_version = view->version;
@@ -213,65 +236,11 @@ void Collection::save(Lock& lock) {
   if (!flushed.ok()) throw Error("the log of '{}': {}", folder_.string(), flushed.message());
   files_.save(*view, manifest);
   log_->cut(manifest.log_position);
+  // Memory and files that nobody is to wait for.
+  replaced_.end_unused();
   lock.lock();
   saved_position_ = manifest.log_position;
-  unsaved_ = false;
-}
-
-/// False when `give_up` ended it.
-bool Collection::wait_until(Lock& lock, const std::function<bool()>& done, const GiveUp& give_up) {
-  // One that is under way may have met what has gone by now.
-  const std::uint64_t asked = asked_attempt_ = attempts_ + 1;
-  work_.notify_all();
-  const auto over = [&] {
-    return done() || failed_attempt_ >= asked || stop_.load(std::memory_order_relaxed);
-  };
-  if (!give_up) progress_.wait(lock, over);
-  while (!over()) {
-    lock.unlock();
-    const bool given_up = give_up();
-    lock.lock();
-    if (given_up && !over()) return false;
-    progress_.wait_for(lock, kGiveUpPause, over);
-  }
-  if (!done()) throw Error("collection '{}': {}", folder_.string(), failure_);
-  return true;
-}
-
-bool Collection::flush(const GiveUp& give_up) {
-  Lock lock(mutex_);
-  const auto may_freeze = [&] {
-    return !contents_.holds_rows() || contents_.frozen() < access_.most_frozen;
-  };
-  if (!wait_until(lock, may_freeze, give_up)) return false;
-  if (contents_.holds_rows()) contents_.rotate(log_->end());
-  const std::vector<std::shared_ptr<Memtable>> all = contents_.memtables();
-  const Memtable* const last = all.size() < 2 ? nullptr : all[all.size() - 2].get();
-  const auto saved = [&] {
-    const auto& memtables = contents_.current()->memtables;
-    return !unsaved_ && std::none_of(memtables.begin(), memtables.end(), [&](const auto& fresh) {
-      return fresh.memtable.get() == last;
-    });
-  };
-  return wait_until(lock, saved, give_up);
-}
-
-bool Collection::compact(const GiveUp& give_up) {
-  if (!flush(give_up)) return false;
-  Lock lock(mutex_);
-  // Segments that inserts make meanwhile are not waited for.
-  const std::uint64_t below = compact_below_ = next_segment_;
-  const auto compacted = [&] {
-    return !unsaved_ && segments_to_compact(*contents_.current()).empty();
-  };
-  if (!wait_until(lock, compacted, give_up)) return false;
-  if (compact_below_ == below) compact_below_ = 0;
-  return true;
-}
-
-void Collection::settle() {
-  Lock lock(mutex_);
-  wait_until(lock, [this] { return next_job() == Job::none; });
+  segments_saved_ = changed;
 }
 
 }  // namespace farvec::collection

@@ -53,6 +53,11 @@ CollectionAccess within(CollectionAccess access, const WrittenLog& log) {
   return access;
 }
 
+constexpr Status kNoRoom{StatusCode::resource_exhausted,
+                         "rows come faster than segments are built: try again later"};
+constexpr Status kNotLinked{StatusCode::resource_exhausted,
+                            "rows come faster than they are linked: try again later"};
+
 /// Before it is locked: where there is none, that is what is wrong.
 const std::filesystem::path& require_collection(const std::filesystem::path& folder) {
   (void)layout::read_collection(folder);
@@ -90,7 +95,9 @@ Collection::Collection(const std::filesystem::path& folder, const CollectionAcce
       shape_(opened_.manifest),
       files_(folder, shape_),
       contents_(memtable_options(shape_)),
-      next_segment_(shape_.next_segment) {
+      next_segment_(shape_.next_segment),
+      build_watch_(stop_, 0),
+      merge_watch_(stop_, access_.merge_bytes_per_s) {
   files_.remove_strays();
   contents_.begin(files_.open(access.segments), shape_.last_version);
   Replay log(shape_, opened_.log->source(), wal::LogTail::final);
@@ -103,17 +110,11 @@ Collection::Collection(const std::filesystem::path& folder, const CollectionAcce
   opened_at_ = log_->end();
   if (access.link) linker_.emplace([this] { return memtables(); });
   // Last: nothing behind it may throw, as only the destructor ends it.
-  builder_ = std::thread([this] { build_in_background(); });
+  start_background();
 }
 
 Collection::~Collection() {
-  {
-    const std::lock_guard lock(mutex_);
-    stop_.store(true, std::memory_order_relaxed);
-  }
-  work_.notify_all();
-  progress_.notify_all();
-  builder_.join();
+  stop_background();
   linker_.reset();
 }
 
@@ -168,28 +169,28 @@ void Collection::help_linking(Lock& lock) {
 
 Status Collection::wait_while(Lock& lock, Ticks deadline, const std::function<bool()>& busy) {
   while (busy()) {
-    if (now_ticks() >= deadline || stop_.load(std::memory_order_relaxed)) {
-      return {StatusCode::resource_exhausted,
-              "rows come faster than segments are built: try again later"};
-    }
+    if (now_ticks() >= deadline || stop_.load(std::memory_order_relaxed)) return kNoRoom;
     progress_.wait_for(lock, kLook);
   }
   return {};
 }
 
-/// The newest memtable takes so many rows, and few enough are not linked, when it returns ok.
-Status Collection::make_room(Lock& lock, std::size_t rows, Ticks deadline) {
-  const auto busy = [&] { return importing_ || !has_room(rows); };
-  Status status = wait_while(lock, deadline, busy);
-  while (status.ok() && is_crowded(rows)) {
-    if (now_ticks() >= deadline) {
-      return {StatusCode::resource_exhausted,
-              "rows come faster than they are linked: try again later"};
+/// The newest memtable takes so many rows, and few enough are not linked, when it returns ok. Those
+/// who wait for their turn link too.
+Status Collection::make_room(Lock& lock, const Turn& turn, std::size_t rows, Ticks deadline) {
+  for (;;) {
+    const bool busy = importing_ || !turn.has_come() || !has_room(rows);
+    const bool crowded = is_crowded(rows);
+    if (!busy && !crowded) break;
+    if (now_ticks() >= deadline || stop_.load(std::memory_order_relaxed)) {
+      return busy ? kNoRoom : kNotLinked;
     }
-    help_linking(lock);
-    status = wait_while(lock, deadline, busy);
+    if (crowded) {
+      help_linking(lock);
+    } else {
+      progress_.wait_for(lock, kLook);
+    }
   }
-  if (!status.ok()) return status;
   const std::uint64_t unlinked = contents_.unlinked() + rows;
   most_unlinked_ =
       std::max<std::uint64_t>(fewest_unlinked(access_, shape_), std::min(most_unlinked_, unlinked));
@@ -198,7 +199,7 @@ Status Collection::make_room(Lock& lock, std::size_t rows, Ticks deadline) {
     contents_.rotate(log_->end());
     work_.notify_all();
   }
-  return status;
+  return {};
 }
 
 /// Does not wait for the disk: deadline_exceeded.
@@ -248,8 +249,9 @@ Status Collection::insert(const VectorView& rows, std::span<const std::uint64_t>
     const dataset::VectorSet stored = indexing::stored_copy(part, shape_.metric, 1);
     const auto part_ids = ids.subspan(receipt.done, part.count);
     Lock lock(mutex_);
+    const Turn turn(turns_);
     const Result<wal::Position> appended = log_change(
-        lock, deadline, [&] { return make_room(lock, part.count, deadline); },
+        lock, deadline, [&] { return make_room(lock, turn, part.count, deadline); },
         [&] {
           return append(layout::RowChangeRecord::insert(version_ + 1, part_ids, stored.view()));
         });
@@ -290,7 +292,7 @@ Status Collection::erase(std::span<const std::uint64_t> ids, Ticks deadline, Rec
   return wait_for_log(end, deadline);
 }
 
-FoundRows Collection::get(std::span<const std::uint64_t> ids) const {
+Result<FoundRows> Collection::get(std::span<const std::uint64_t> ids, Ticks deadline) const {
   std::vector<std::optional<Contents::Place>> places;
   places.reserve(ids.size());
   ViewPointer view;
@@ -309,9 +311,10 @@ FoundRows Collection::get(std::span<const std::uint64_t> ids) const {
     const std::span<std::byte> row = std::span(result.rows).last(row_bytes);
     if (place->fresh) {
       std::memcpy(row.data(), view->memtables[place->part].memtable->row(place->row), row_bytes);
-    } else {
-      view->segments[place->part].segment->read_row(place->row, row);
+      continue;
     }
+    const SegmentRows& rows = view->segments[place->part].segment->stored_rows();
+    if (Status status = rows.read(place->row, row, deadline); !status.ok()) return status;
   }
   return result;
 }
@@ -324,7 +327,8 @@ WriterState Collection::state() const {
           .merged = merged_,
           .written_bytes = segment_bytes_ + log_->end() - opened_at_,
           .failures = failures_,
-          .failure = log.ok() ? failure_ : log.message()};
+          .merge = merge_watch_.progress(),
+          .failure = log.ok() ? background_failure() : log.message()};
 }
 
 }  // namespace farvec::collection

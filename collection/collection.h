@@ -3,23 +3,24 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
 #include <filesystem>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/status.h"
 #include "base/types.h"
+#include "collection/background_worker.h"
+#include "collection/build_watch.h"
 #include "collection/contents.h"
 #include "collection/log_nodes.h"
 #include "collection/log_place.h"
@@ -28,6 +29,7 @@
 #include "collection/replay.h"
 #include "collection/segment_builder.h"
 #include "collection/segment_files.h"
+#include "collection/turns.h"
 #include "layout/collection/change_record.h"
 #include "layout/collection/collection_manifest.h"
 #include "layout/region/directory_lock.h"
@@ -41,7 +43,11 @@ struct CollectionAccess {
   std::shared_ptr<const LogNodes> log_nodes = nullptr;
   wal::Durability durability = wal::Durability::commit;
   double interval_us = 10'000;
-  unsigned build_threads = 1;  ///< of segments, in the background
+  unsigned build_threads = 1;  ///< of segments, in the background; 0: one per processor
+  /// Of merges, beside those that build; 0: one per processor.
+  unsigned merge_threads = 1;
+  /// What merges read and write in a second, together; 0: as much as they can.
+  double merge_bytes_per_s = 0;
   bool link = false;  ///< memtables are linked in the background: for processes that search
   bool merge = true;  ///< segments are merged in the background
   /// Fresh rows that are not linked, at most, where memtables are: who inserts more links as many
@@ -76,8 +82,9 @@ struct WriterState {
   std::uint64_t merged = 0;         ///< segments that took others' place
   std::uint64_t written_bytes = 0;  ///< since it was opened: the log's records, whole segments
   std::uint64_t failures = 0;       ///< of the background, since it was opened
-  /// Why the log takes no more changes, or else why the last segment could not be built; empty: it
-  /// could.
+  BuildProgress merge;              ///< of the merge that is under way
+  /// Why the log takes no more changes, or else why a segment that is to be built, merged or saved
+  /// could not be; empty: nothing fails.
   std::string failure;
 };
 
@@ -113,7 +120,8 @@ class Collection {
   void check(const VectorView& rows, std::span<const std::uint64_t> ids) const;
   /// Rows of the source type that check() accepts; those whose ids are there are replaced. Waits
   /// until `deadline` for room while segments are built, and, in a process that searches, links
-  /// rows itself while too many are not: then resource_exhausted. Of a batch that fails the first
+  /// rows itself while too many are not: then resource_exhausted. Who waits goes in the order in
+  /// which they came, whatever they bring. Of a batch that fails the first
   /// `done` are in; unavailable when the log has ended, which they may not have reached. A batch of
   /// up to batch_rows(), which are 1 MiB and fit a memtable, is in as a whole or not at all, also
   /// after a kill.
@@ -126,12 +134,13 @@ class Collection {
   /// Ids that are not there are counted, and so are those that come again in one call.
   Status erase(std::span<const std::uint64_t> ids, Ticks deadline, Receipt& receipt);
 
-  /// Rows of one moment, in the order of the ids. Reads those of segments from their files. Throws
-  /// Error naming the file of one that cannot be read or is damaged.
-  FoundRows get(std::span<const std::uint64_t> ids) const;
+  /// Rows of one moment, in the order of the ids. Reads those of segments from their files, until
+  /// `deadline`: deadline_exceeded. Throws Error naming the file of one that cannot be read or is
+  /// damaged.
+  Result<FoundRows> get(std::span<const std::uint64_t> ids, Ticks deadline) const;
 
   /// Returns true when all that was inserted before lies in segments, false when `give_up` did
-  /// first. Throws Error when it fails.
+  /// first. Waits for no merge. Throws Error when it fails.
   bool flush(const GiveUp& give_up = {});
   /// flush(), and all segments of that moment are one, without the rows that are out.
   bool compact(const GiveUp& give_up = {});
@@ -140,12 +149,11 @@ class Collection {
 
  private:
   using Lock = std::unique_lock<std::mutex>;
-  using Clock = std::chrono::steady_clock;
   enum class Job : std::uint8_t { none, build, adopt, merge, save };
 
   std::vector<std::shared_ptr<Memtable>> memtables() const;
   Status wait_while(Lock& lock, Ticks deadline, const std::function<bool()>& busy);
-  Status make_room(Lock& lock, std::size_t rows, Ticks deadline);
+  Status make_room(Lock& lock, const Turn& turn, std::size_t rows, Ticks deadline);
   bool has_room(std::size_t rows) const;
   bool is_crowded(std::size_t rows) const;
   void help_linking(Lock& lock);
@@ -156,37 +164,48 @@ class Collection {
   Status said_of_log(const Status& status) const;
   Status wait_for_log(wal::Position end, Ticks deadline) const;
 
-  // The background (background.cc).
-  void build_in_background();
-  Job next_job() const;
-  Job due_job() const;
-  bool is_asked() const { return asked_attempt_ > failed_attempt_; }
-  void wait_for_job(Lock& lock);
-  void note_success(Job job);
-  void note_failure(Lock& lock, Job job, const std::exception& error);
+  // The background: what its threads do (background.cc), and those who wait for it
+  // (background_waits.cc).
+  void start_background();
+  void stop_background();
+  void run(BackgroundWorker& worker, Job (Collection::*next)() const);
+  Job next_build() const;
+  Job next_merge() const;
+  void attempt(Lock& lock, BackgroundWorker& worker, Job job);
+  void note_failure(BackgroundWorker& worker, const std::exception& error);
   void work(Lock& lock, Job job);
-  void replace_parts(Lock& lock, Job job);
-  SegmentRecipe recipe_of(std::uint64_t number) const;
+  void build(Lock& lock);
+  void merge(Lock& lock);
+  void take_over(Lock& lock, Replacement& replacement, BuildWatch& watch);
+  SegmentRecipe recipe_of(std::uint64_t number, BuildWatch& watch, unsigned threads) const;
+  void load(const Segment* segment, BuildWatch& watch) const;
   void adopt(Lock& lock);
   void save(Lock& lock);
+  bool is_saved() const { return segments_saved_ == segments_changed_; }
   std::vector<std::size_t> segments_to_compact(const View& view) const;
   std::vector<std::size_t> segments_to_merge(const View& view) const;
   bool log_is_long() const;
-  bool wait_until(Lock& lock, const std::function<bool()>& done, const GiveUp& give_up = {});
+  using Workers = std::initializer_list<BackgroundWorker*>;
+  bool wait_until(Lock& lock, Workers workers, const std::function<bool()>& done,
+                  const GiveUp& give_up = {});
+  std::string background_failure() const;
 
   const std::filesystem::path folder_;
   const layout::DirectoryLock directory_lock_;
   const OpenedLog opened_;
   const CollectionAccess access_;
   const layout::CollectionManifest shape_;  ///< types and options; the rest is of the past
-  SegmentFiles files_;                      ///< of the background's thread
+  SegmentFiles files_;                      ///< of whoever has saving_
   Contents contents_;
   Recovery recovery_;
   std::unique_ptr<wal::Log> log_;
 
-  mutable std::mutex mutex_;          ///< of all changes, and of what follows
+  mutable std::mutex mutex_;  ///< of all changes, and of what follows
+  /// Of who writes the manifest; locked before mutex_.
+  std::mutex saving_;
   std::condition_variable work_;      ///< the background waits for something to do
   std::condition_variable progress_;  ///< others wait for the background
+  Turns turns_{progress_};            ///< of inserts
   std::uint64_t version_ = 0;
   wal::Position saved_position_ = 0;  ///< from which the manifest that lies there has it replayed
   std::uint64_t next_segment_ = 0;
@@ -194,23 +213,21 @@ class Collection {
   bool importing_ = false;           ///< changes wait: by the log they would come before the import
   std::shared_ptr<Segment> imported_;  ///< waits until no memtable has rows
   std::uint64_t* import_replaced_ = nullptr;
-  bool unsaved_ = false;             ///< segments were replaced since the manifest was written
-  std::uint64_t compact_below_ = 0;  ///< segments of smaller numbers become one without outs
+  std::uint64_t segments_changed_ = 0;  ///< how often there were other segments
+  std::uint64_t segments_saved_ = 0;    ///< of these, what the manifest has
+  std::uint64_t compact_below_ = 0;     ///< segments of smaller numbers become one without outs
   std::uint64_t built_ = 0;
   std::uint64_t merged_ = 0;
   std::uint64_t segment_bytes_ = 0;  ///< of all that were built
   wal::Position opened_at_ = 0;
-  Clock::time_point merge_from_;  ///< after a merge that failed, or else of the past
-  // Attempts of the background, by number. Who waits asks for one that begins later.
-  std::uint64_t attempts_ = 0;
-  std::uint64_t failed_attempt_ = 0;
-  std::uint64_t asked_attempt_ = 0;
   std::uint64_t failures_ = 0;
-  std::string failure_;
   std::atomic<bool> stop_{false};
+  BuildWatch build_watch_;
+  BuildWatch merge_watch_;
   ReplacedSegments replaced_;
   std::optional<MemtableLinker> linker_;
-  std::thread builder_;
+  BackgroundWorker builder_;  ///< memtables and imports become segments, the manifest is written
+  BackgroundWorker merger_;   ///< beside it, segments become fewer
 };
 
 }  // namespace farvec::collection

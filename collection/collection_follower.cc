@@ -6,6 +6,7 @@
 #include <exception>
 #include <utility>
 
+#include "base/error.h"
 #include "collection/yielding.h"
 
 namespace farvec::collection {
@@ -20,7 +21,7 @@ CollectionFollower::CollectionFollower(const std::filesystem::path& folder,
       access_(access),
       options_(options),
       view_(nullptr),
-      reader_(open()),
+      reader_(open({})),
       followed_(reader_->shape()),
       memtables_(reader_->memtables()),
       read_at_(now_ticks()),
@@ -37,13 +38,14 @@ CollectionFollower::CollectionFollower(const std::filesystem::path& folder,
   }
 }
 
-std::shared_ptr<CollectionReader> CollectionFollower::open() const {
+std::shared_ptr<CollectionReader> CollectionFollower::open(const Segment::OnChunk& on_chunk) const {
   if (options_.log_nodes != nullptr) (void)options_.log_nodes->refresh();
   return std::make_shared<CollectionReader>(folder_, access_,
                                             Reading{.records = options_.records,
                                                     .tail = wal::LogTail::growing,
                                                     .known = view(),
-                                                    .log_nodes = options_.log_nodes});
+                                                    .log_nodes = options_.log_nodes,
+                                                    .on_chunk = on_chunk});
 }
 
 CollectionFollower::~CollectionFollower() {
@@ -157,7 +159,9 @@ bool CollectionFollower::is_superseded() {
 
 /// Beside the searches, and beside the thread that reads the log.
 void CollectionFollower::open_anew() {
-  std::shared_ptr<CollectionReader> next = open();
+  std::shared_ptr<CollectionReader> next = open([this](std::uint64_t) {
+    if (is_stopping()) throw Error("the collection is not followed any more");
+  });
   if (linker_) link(*next);
   const std::lock_guard lock(mutex_);
   followed_ = next->shape();

@@ -69,7 +69,7 @@ class CollectionFollower {
  private:
   using Lock = std::unique_lock<std::mutex>;
 
-  std::shared_ptr<CollectionReader> open() const;
+  std::shared_ptr<CollectionReader> open(const Segment::OnChunk& on_chunk) const;
 
   // Of the thread that reads the log.
   void follow_log();

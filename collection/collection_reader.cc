@@ -29,7 +29,7 @@ CollectionReader::CollectionReader(const std::filesystem::path& folder, const Se
           files.open(access, reading.known == nullptr ? View() : *reading.known);
       // Before the log, which takes longest: a writer may remove their files at any moment.
       for (const View::Bulk& bulk : segments) {
-        if (reading.records == Reading::Records::load) bulk.segment->load();
+        if (reading.records == Reading::Records::load) bulk.segment->load(reading.on_chunk);
       }
       contents_->begin(std::move(segments), manifest_.last_version);
       log_.emplace(manifest_, log_source(folder, manifest_, reading.log_nodes.get()), reading.tail)

@@ -26,6 +26,7 @@ struct Reading {
   ViewPointer known = nullptr;  ///< an earlier view of the collection, whose segments are kept
   /// Where the log lies; null: in the folder.
   std::shared_ptr<const LogNodes> log_nodes = nullptr;
+  Segment::OnChunk on_chunk = {};  ///< of the segments that are loaded
 };
 
 /// Segments and the log up to its end, all of which lie in view(). Later changes of segments are

@@ -38,9 +38,10 @@ std::uint64_t bytes_of_files(const std::filesystem::path& folder) {
 
 /// What only searches need. Each member is used by those behind it.
 struct Segment::Searchable {
-  Searchable(const layout::IndexDirectory& directory, const SegmentAccess& access)
-      : index(search::load_search_index(directory, {.threads = access.threads, .quiet = true})),
-        records(directory, {.threads = access.threads, .quiet = true}),
+  Searchable(const layout::IndexDirectory& directory, const SegmentAccess& access,
+             const layout::LoadOptions& load)
+      : index(search::load_search_index(directory, load)),
+        records(directory, load),
         tier(tiers::Tier::open(*access.tier,
                                {.memory = &records, .index = &index, .device = access.device})),
         cores(tier->prepare(index, access.shape)) {}
@@ -58,7 +59,8 @@ Segment::Segment(const std::filesystem::path& folder, const layout::SegmentEntry
       directory_(layout::IndexDirectory::open(folder)),
       ids_(layout::read_segment_ids(folder / layout::kSegmentIdsFile, entry)),
       by_id_(ids_.size()),
-      file_bytes_(bytes_of_files(folder)) {
+      file_bytes_(bytes_of_files(folder)),
+      stored_rows_(directory_) {
   if (directory_.manifest().count != entry.rows) {
     throw Error("'{}' has {} vectors where the collection has {}: it is another index",
                 folder.string(), directory_.manifest().count, entry.rows);
@@ -83,24 +85,22 @@ std::optional<NodeId> Segment::find(std::uint64_t id) const {
   return *at;
 }
 
-const Segment::Searchable& Segment::searchable() const {
-  std::call_once(loaded_,
-                 [this] { searchable_ = std::make_unique<const Searchable>(directory_, access_); });
+const Segment::Searchable& Segment::searchable(const OnChunk& on_chunk) const {
+  const std::lock_guard lock(loading_);
+  if (searchable_ == nullptr) {
+    searchable_ = std::make_unique<const Searchable>(
+        directory_, access_,
+        layout::LoadOptions{.threads = access_.threads, .quiet = true, .on_chunk = on_chunk});
+  }
   return *searchable_;
 }
 
-void Segment::read_row(NodeId row, std::span<std::byte> out) const {
-  std::call_once(rows_opened_,
-                 [this] { rows_file_ = std::make_unique<const SegmentRows>(directory_); });
-  rows_file_->read(row, out);
-}
-
-void Segment::load() const {
-  (void)searchable();
+void Segment::load(const OnChunk& on_chunk) const {
+  (void)searchable(on_chunk);
 }
 
 std::unique_ptr<search::CorePart> Segment::make_part(coroutines::Scheduler& scheduler) const {
-  return searchable().cores->make_part(scheduler);
+  return searchable({}).cores->make_part(scheduler);
 }
 
 std::size_t Segment::dram_bytes() const {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -53,12 +54,15 @@ class Segment {
   /// The row that has the id, also one that is out; none when no row has it.
   std::optional<NodeId> find(std::uint64_t id) const;
   const layout::IndexDirectory& directory() const { return directory_; }
-  /// In stored form, from the segment's file, wherever its records are searched. `out` has the
-  /// bytes of a row. Throws Error naming the file. Any thread.
-  void read_row(NodeId row, std::span<std::byte> out) const;
+  /// Rows in stored form, from the segment's file, wherever its records are searched.
+  const SegmentRows& stored_rows() const { return stored_rows_; }
 
-  /// Loads codes and records, so that make_part() does not have to. Throws Error.
-  void load() const;
+  /// Told of every chunk that is read, with its bytes, by any of the threads that load. What it
+  /// throws ends the loading, which the next one who needs it begins again.
+  using OnChunk = std::function<void(std::uint64_t bytes)>;
+  /// Loads codes and records, so that make_part() does not have to. `on_chunk` is called until it
+  /// returns, not where another thread loads already. Throws Error.
+  void load(const OnChunk& on_chunk = {}) const;
   /// Searches of the segment by fibers of `scheduler`; must not outlive the segment. Throws Error.
   std::unique_ptr<search::CorePart> make_part(coroutines::Scheduler& scheduler) const;
 
@@ -74,7 +78,7 @@ class Segment {
 
  private:
   struct Searchable;
-  const Searchable& searchable() const;
+  const Searchable& searchable(const OnChunk& on_chunk) const;
 
   const std::uint64_t number_;
   const SegmentAccess access_;
@@ -82,9 +86,8 @@ class Segment {
   std::vector<std::uint64_t> ids_;
   std::vector<NodeId> by_id_;  ///< rows in the order of their ids
   std::uint64_t file_bytes_;
-  mutable std::once_flag rows_opened_;
-  mutable std::unique_ptr<const SegmentRows> rows_file_;
-  mutable std::once_flag loaded_;
+  const SegmentRows stored_rows_;
+  mutable std::mutex loading_;  ///< of what follows
   mutable std::unique_ptr<const Searchable> searchable_;
   std::atomic<bool> dropped_{false};
 };

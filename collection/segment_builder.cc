@@ -28,7 +28,8 @@ graph::VamanaOptions vamana_options(const SegmentRecipe& recipe) {
   vamana.alpha = static_cast<float>(options.alpha);
   vamana.threads = recipe.threads;
   vamana.quiet = true;
-  vamana.interrupted = recipe.interrupted;
+  vamana.interrupted = [watch = recipe.watch] { return watch->interrupted(); };
+  vamana.advanced = [watch = recipe.watch](std::uint64_t rows) { watch->linked(rows); };
   return vamana;
 }
 
@@ -57,9 +58,18 @@ std::shared_ptr<Segment> write_segment(const indexing::BuiltGraph& built,
                                        std::span<const std::uint64_t> ids,
                                        const SegmentRecipe& recipe) {
   const layout::CollectionOptions& options = recipe.manifest->options;
+  BuildWatch* const watch = recipe.watch;
   UnfinishedFolder unfinished(recipe.folder);
-  indexing::write_graph(recipe.folder, built, {options.layout, options.code_bits, false},
-                        {.overwrite = false, .threads = recipe.threads, .quiet = true});
+  watch->enter(BuildPhase::writing);
+  indexing::write_graph(recipe.folder, built,
+                        {.layout = options.layout,
+                         .code_bits = options.code_bits,
+                         .record_checksum = false,
+                         .interrupted = [watch] { return watch->interrupted(); }},
+                        {.overwrite = false,
+                         .threads = recipe.threads,
+                         .quiet = true,
+                         .on_chunk = [watch](std::uint64_t bytes) { watch->moved(bytes); }});
   const layout::SegmentEntry entry{.number = recipe.number, .rows = ids.size()};
   layout::write_segment_ids(recipe.folder / layout::kSegmentIdsFile, entry, ids);
   auto segment = std::make_shared<Segment>(recipe.folder, entry, recipe.access);
@@ -74,7 +84,7 @@ void link_rest(Memtable& memtable, const SegmentRecipe& recipe) {
   parallel_for(workers, 1, workers, [&](std::size_t, std::size_t, unsigned) {
     LinkScratch scratch;
     while (memtable.unlinked() > 0) {
-      if (recipe.interrupted()) throw graph::BuildInterrupted();
+      if (recipe.watch->interrupted()) throw graph::BuildInterrupted();
       if (!memtable.link_next(scratch)) std::this_thread::sleep_for(kLinkLook);
     }
   });
@@ -90,16 +100,22 @@ ReplacedPart live_rows(const void* part, std::uint32_t count, const RowSet& out)
   return live;
 }
 
+indexing::StoredGraph read_segment(const Segment& segment, const SegmentRecipe& recipe) {
+  return indexing::read_graph(
+      segment.directory(),
+      {.threads = recipe.threads,
+       .quiet = true,
+       .on_chunk = [watch = recipe.watch](std::uint64_t bytes) { watch->moved(bytes); }});
+}
+
 /// The live rows of all but the largest, one segment after the other.
-dataset::VectorSet rows_of(std::span<const View::Bulk* const> others, unsigned threads) {
+dataset::VectorSet rows_of(std::span<const View::Bulk* const> others, const SegmentRecipe& recipe) {
   std::uint64_t count = 0;
   for (const View::Bulk* bulk : others) count += bulk->live();
-  const layout::Manifest& manifest = others.front()->segment->directory().manifest();
-  dataset::VectorSet rows(count, manifest.dimension, manifest.stored_type);
+  dataset::VectorSet rows(count, recipe.manifest->dimension, recipe.manifest->stored_type);
   std::size_t next = 0;
   for (const View::Bulk* bulk : others) {
-    const indexing::StoredGraph stored =
-        indexing::read_graph(bulk->segment->directory(), {.threads = threads, .quiet = true});
+    const indexing::StoredGraph stored = read_segment(*bulk->segment, recipe);
     for (NodeId row = 0; row < bulk->segment->rows(); ++row) {
       if (bulk->out->contains(row)) continue;
       std::memcpy(rows.mutable_row(next++), stored.rows.view().row(row), rows.view().row_bytes());
@@ -108,13 +124,12 @@ dataset::VectorSet rows_of(std::span<const View::Bulk* const> others, unsigned t
   return rows;
 }
 
-std::vector<const View::Bulk*> largest_first(const View& view,
-                                             std::span<const std::size_t> segments) {
-  std::vector<const View::Bulk*> parts;
-  for (const std::size_t i : segments) parts.push_back(&view.segments[i]);
-  std::stable_sort(parts.begin(), parts.end(),
+std::vector<const View::Bulk*> largest_first(const View& part) {
+  std::vector<const View::Bulk*> bulks;
+  for (const View::Bulk& bulk : part.segments) bulks.push_back(&bulk);
+  std::stable_sort(bulks.begin(), bulks.end(),
                    [](const View::Bulk* a, const View::Bulk* b) { return a->live() > b->live(); });
-  return parts;
+  return bulks;
 }
 
 }  // namespace
@@ -130,12 +145,12 @@ std::shared_ptr<Segment> build_segment(const VectorView& rows, std::span<const s
       recipe);
 }
 
-Replacement build_segment(const ViewPointer& view, Memtable& memtable,
+Replacement build_segment(const ViewPointer& part, Memtable& memtable,
                           const SegmentRecipe& recipe) {
-  const View::Fresh& fresh = view->memtables.front();
+  const View::Fresh& fresh = part->memtables.front();
   FARVEC_CHECK(fresh.memtable.get() == &memtable && fresh.count == memtable.size(),
-               "a segment is made of the oldest memtable, when no more rows come");
-  Replacement result{.of = view, .parts = {}, .segment = nullptr};
+               "a segment is made of a memtable to which no more rows come");
+  Replacement result{.of = part, .parts = {}, .segment = nullptr};
   result.parts.push_back(live_rows(&memtable, fresh.count, *fresh.out));
   if (fresh.live() == 0) return result;
   const layout::CollectionManifest& manifest = *recipe.manifest;
@@ -157,26 +172,26 @@ Replacement build_segment(const ViewPointer& view, Memtable& memtable,
   return result;
 }
 
-Replacement merge_segments(const ViewPointer& view, std::span<const std::size_t> segments,
-                           const SegmentRecipe& recipe) {
-  const std::vector<const View::Bulk*> parts = largest_first(*view, segments);
-  FARVEC_CHECK(!parts.empty());
-  Replacement result{.of = view, .parts = {}, .segment = nullptr};
+Replacement merge_segments(const ViewPointer& part, const SegmentRecipe& recipe) {
+  const std::vector<const View::Bulk*> bulks = largest_first(*part);
+  FARVEC_CHECK(!bulks.empty());
+  Replacement result{.of = part, .parts = {}, .segment = nullptr};
   std::vector<std::uint64_t> ids;
-  for (const View::Bulk* bulk : parts) {
+  for (const View::Bulk* bulk : bulks) {
     const Segment& segment = *bulk->segment;
     result.parts.push_back(live_rows(&segment, segment.rows(), *bulk->out));
     for (const NodeId row : result.parts.back().rows) ids.push_back(segment.id(row));
   }
   if (ids.empty()) return result;
-  const layout::LoadOptions load{.threads = recipe.threads, .quiet = true};
+  recipe.watch->enter(BuildPhase::reading);
   indexing::GraphChanges changes{
-      *parts.front()->out,
+      *bulks.front()->out,
       dataset::VectorSet(0, recipe.manifest->dimension, recipe.manifest->stored_type)};
-  if (parts.size() > 1) changes.more = rows_of(std::span(parts).subspan(1), recipe.threads);
+  if (bulks.size() > 1) changes.more = rows_of(std::span(bulks).subspan(1), recipe);
+  indexing::StoredGraph largest = read_segment(*bulks.front()->segment, recipe);
+  recipe.watch->enter(BuildPhase::linking);
   indexing::StoredGraph merged =
-      indexing::merge_graph(indexing::read_graph(parts.front()->segment->directory(), load),
-                            std::move(changes), vamana_options(recipe));
+      indexing::merge_graph(std::move(largest), std::move(changes), vamana_options(recipe));
   result.segment = write_segment(std::move(merged).built(), ids, recipe);
   return result;
 }

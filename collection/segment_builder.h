@@ -3,10 +3,10 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <span>
 #include <string>
 
+#include "collection/build_watch.h"
 #include "collection/contents.h"
 #include "collection/segment.h"
 #include "collection/view.h"
@@ -22,8 +22,9 @@ struct SegmentRecipe {
   const layout::CollectionManifest* manifest;  ///< types and options; not null
   SegmentAccess access;
   unsigned threads = 1;
-  /// Asked from any of the threads: true ends the work soon with graph::BuildInterrupted.
-  std::function<bool()> interrupted = [] { return false; };
+  /// Ends the work with graph::BuildInterrupted, says how fast it may read and write, and is told
+  /// how far it is; not null.
+  BuildWatch* watch = nullptr;
 };
 
 /// Rows of the source type, as a graph built from nothing. Durable when it returns, and gone with
@@ -32,15 +33,14 @@ struct SegmentRecipe {
 std::shared_ptr<Segment> build_segment(const VectorView& rows, std::span<const std::uint64_t> ids,
                                        const SegmentRecipe& recipe);
 
-/// The live rows of the view's oldest memtable, which takes no more rows: links those that are
-/// left, and then its own graph is the segment's, pruned as graph::merge_vamana() does. Otherwise
-/// the same.
-Replacement build_segment(const ViewPointer& view, Memtable& oldest, const SegmentRecipe& recipe);
+/// The live rows of the one memtable that `part` has, which takes no more rows: links those that
+/// are left, and then its own graph is the segment's, pruned as graph::merge_vamana() does.
+/// Otherwise the same.
+Replacement build_segment(const ViewPointer& part, Memtable& memtable, const SegmentRecipe& recipe);
 
-/// The live rows of the segments, which are numbers in view->segments: their largest with the rows
-/// of the others inserted and its own that are out repaired. As build_segment(). Memory: rows and
-/// graph of all of them, two times the rows while they are joined.
-Replacement merge_segments(const ViewPointer& view, std::span<const std::size_t> segments,
-                           const SegmentRecipe& recipe);
+/// The live rows of all segments of `part`: their largest with the rows of the others inserted and
+/// its own that are out repaired. As build_segment(). Memory: rows and graph of all of them, two
+/// times the rows while they are joined.
+Replacement merge_segments(const ViewPointer& part, const SegmentRecipe& recipe);
 
 }  // namespace farvec::collection

@@ -1,14 +1,15 @@
 // Single rows of a segment, for those who ask for them by their ids.
 #pragma once
 
-#include <atomic>
+#include <condition_variable>
 #include <cstddef>
+#include <memory>
+#include <mutex>
 #include <span>
-#include <vector>
 
-#include "base/input_file.h"
+#include "base/clock.h"
+#include "base/status.h"
 #include "base/types.h"
-#include "layout/graph/graph_layout.h"
 #include "layout/region/index_directory.h"
 
 namespace farvec::collection {
@@ -17,25 +18,26 @@ namespace farvec::collection {
 /// of its rows is read. Shared by threads.
 class SegmentRows {
  public:
-  /// Borrows the directory. Keeps the file open, and the offsets of its records in DRAM; where
-  /// vertices have numbers of their own (packed), it reads all records once to learn them. Throws
-  /// Error naming the file.
+  /// Borrows the directory. Reads nothing: that is for the first read().
   explicit SegmentRows(const layout::IndexDirectory& directory);
+  ~SegmentRows();
 
-  /// In stored form; `out` has the bytes of a row, and the row is there. Throws Error naming the
-  /// file.
-  void read(NodeId row, std::span<std::byte> out) const;
+  /// In stored form; `out` has the bytes of a row, and the row is there. The first one opens the
+  /// file and reads the offsets of its records into DRAM; where vertices have numbers of their own
+  /// (packed), it reads all records to learn them. deadline_exceeded: what was learned until then
+  /// stays, and the next one goes on from there. Throws Error naming the file.
+  Status read(NodeId row, std::span<std::byte> out, Ticks deadline) const;
 
  private:
-  void learn_vertices(const layout::IndexDirectory& directory);
-  void check_chunks_of(const layout::Extent& extent) const;
+  class Opened;
+  Status open(Ticks deadline) const;
 
-  const layout::RegionEntry& entry_;
-  const layout::GraphLocator locator_;
-  const InputFile file_;
-  std::vector<NodeId> vertex_of_;  ///< [row]; empty: each is its row's number
-  /// Relaxed: a chunk that two threads check at once is checked twice.
-  mutable std::vector<std::atomic<bool>> checked_;
+  const layout::IndexDirectory& directory_;
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  mutable bool opening_ = false;  ///< by one of the threads, which alone has `opened_`
+  mutable bool open_ = false;     ///< for good: `opened_` is everybody's
+  mutable std::unique_ptr<Opened> opened_;
 };
 
 }  // namespace farvec::collection

@@ -18,7 +18,12 @@ void add_write_options(Command& command, CollectionWrite& write) {
       .show_default();
   command
       .add_option("--threads", write.build_threads,
-                  "Threads that build segments; 0: one per processor")
+                  "Threads that build segments, and as many that merge; 0: one per processor")
+      .show_default();
+  command
+      .add_option("--merge-bytes-per-second", write.merge_bytes_per_s,
+                  "Of the disk, that merges read and write together; 0: as many as they can")
+      .size()
       .show_default();
 }
 
@@ -31,6 +36,8 @@ collection::CollectionAccess write_access(const CollectionWrite& write) {
   access.durability = log.durability;
   access.interval_us = log.interval_us;
   access.build_threads = resolve_threads(write.build_threads);
+  access.merge_threads = access.build_threads;
+  access.merge_bytes_per_s = static_cast<double>(write.merge_bytes_per_s);
   return access;
 }
 
@@ -97,12 +104,22 @@ nlohmann::ordered_json view_json(const collection::View& view) {
           {"dram_bytes", size.dram_bytes}};
 }
 
+nlohmann::ordered_json merge_json(const std::string& phase,
+                                  const collection::BuildProgress& merge) {
+  return {{"phase", phase},
+          {"segments", merge.segments},
+          {"rows", merge.rows},
+          {"rows_linked", merge.linked}};
+}
+
 nlohmann::ordered_json state_json(const collection::View& view,
                                   const collection::WriterState& state) {
   nlohmann::ordered_json json = view_json(view);
   json["log_bytes"] = state.log_bytes;
   json["segments_built"] = state.built;
   json["segments_merged"] = state.merged;
+  if (state.merge.segments > 0)
+    json["merge"] = merge_json(to_string(state.merge.phase), state.merge);
   if (!state.failure.empty()) json["failure"] = state.failure;
   return json;
 }

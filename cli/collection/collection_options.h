@@ -15,7 +15,8 @@ namespace farvec::cli {
 /// How a command changes a collection.
 struct CollectionWrite {
   std::string durability = "commit";
-  unsigned build_threads = 0;
+  unsigned build_threads = 0;  ///< and as many that merge
+  std::uint64_t merge_bytes_per_s = 0;
 };
 
 void add_write_options(Command& command, CollectionWrite& write);
@@ -39,7 +40,9 @@ layout::CollectionManifest shape_manifest(const CollectionShape& shape);
 /// Types, options, and what the collection holds.
 nlohmann::ordered_json shape_json(const layout::CollectionManifest& manifest);
 nlohmann::ordered_json view_json(const collection::View& view);
-/// The same, and what only the writer knows.
+/// A merge that is under way.
+nlohmann::ordered_json merge_json(const std::string& phase, const collection::BuildProgress& merge);
+/// The view, and what only the writer knows.
 nlohmann::ordered_json state_json(const collection::View& view,
                                   const collection::WriterState& state);
 nlohmann::ordered_json recovery_json(const collection::Recovery& recovery);

@@ -174,6 +174,11 @@ nlohmann::ordered_json RemoteCollection::now() const {
                               {"log_bytes", state.log_bytes()},
                               {"segments_built", state.segments_built()},
                               {"segments_merged", state.segments_merged()}};
+  if (state.merge_segments() > 0) {
+    json["merge"] = merge_json(state.merge_phase(), {.segments = state.merge_segments(),
+                                                     .rows = state.merge_rows(),
+                                                     .linked = state.merge_rows_linked()});
+  }
   if (!state.failure().empty()) json["failure"] = state.failure();
   return json;
 }

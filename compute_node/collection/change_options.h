@@ -12,6 +12,8 @@ struct ChangeOptions {
   std::uint32_t calls = 1024;         ///< changes that are under way or wait
   std::uint64_t bytes = 64ull << 20;  ///< of them
   std::uint32_t build_threads = 1;    ///< of segments, in the background
+  std::uint32_t merge_threads = 1;    ///< beside them; 0: one per processor
+  std::uint64_t merge_bytes_per_s = 256ull << 20;  ///< read and written by merges; 0: no bound
 };
 
 }  // namespace farvec::compute_node

@@ -16,11 +16,11 @@ namespace {
 /// Brings the records of all segments to their tier.
 void load_segments(const collection::View& view, const std::atomic<bool>& stop) {
   for (const collection::View::Bulk& bulk : view.segments) {
-    // Relaxed: only the flag itself matters.
-    if (stop.load(std::memory_order_relaxed)) {
+    bulk.segment->load([&stop](std::uint64_t) {
+      // Relaxed: only the flag itself matters.
+      if (!stop.load(std::memory_order_relaxed)) return;
       throw search::UnreachableError("opening the collection was stopped");
-    }
-    bulk.segment->load();
+    });
   }
 }
 
@@ -38,6 +38,8 @@ collection::CollectionAccess CollectionBackend::access() const {
   access.durability = log.durability;
   access.interval_us = log.interval_us;
   access.build_threads = options_.changes.build_threads;
+  access.merge_threads = options_.changes.merge_threads;
+  access.merge_bytes_per_s = static_cast<double>(options_.changes.merge_bytes_per_s);
   access.link = true;
   return access;
 }

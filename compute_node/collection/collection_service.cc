@@ -173,11 +173,13 @@ grpc::ServerUnaryReactor* CollectionService::Get(grpc::CallbackServerContext* co
                                                  const wire::GetRequest* request,
                                                  wire::GetResponse* response) {
   return run(*context, reads_, request->ByteSizeLong(),
-             [request, response](const Collection& collection, const CollectionCall&) {
+             [request, response](const Collection& collection, const CollectionCall& call) {
                const std::string wrong = check_ids(ids_of(*request), collection.batch_rows());
                if (!wrong.empty()) return failed(StatusCode::invalid_argument, wrong);
                try {
-                 tell_rows(collection.get(ids_of(*request)), *response);
+                 const auto found = collection.get(ids_of(*request), call.answer_by());
+                 if (!found.ok()) return outcome_of(found.status());
+                 tell_rows(found.value(), *response);
                } catch (const Error& error) {
                  return failed(StatusCode::data_loss, error.what());
                }

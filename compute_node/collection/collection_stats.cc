@@ -37,6 +37,11 @@ void tell_state(const collection::WriterState& state, wire::StatsResponse& out) 
   out.set_segments_merged(state.merged);
   out.set_failures(state.failures);
   out.set_failure(state.failure);
+  out.set_merge_phase(to_string(state.merge.phase));
+  out.set_merge_segments(state.merge.segments);
+  out.set_merge_rows(state.merge.rows);
+  out.set_merge_rows_linked(state.merge.linked);
+  out.set_merged_bytes(state.merge.bytes);
 }
 
 }  // namespace

@@ -115,6 +115,14 @@ void add_change_flags(Command& app, ChangeOptions& changes) {
   app.add_option("--build-threads", changes.build_threads, "Threads that build segments")
       .range(1u, 1024u)
       .show_default();
+  app.add_option("--merge-threads", changes.merge_threads,
+                 "Threads that merge segments, beside those; 0: one per processor")
+      .range(0u, 1024u)
+      .show_default();
+  app.add_option("--merge-bytes-per-second", changes.merge_bytes_per_s,
+                 "Of the disk, that merges read and write together; 0: as many as they can")
+      .size()
+      .show_default();
 }
 
 void add_core_flags(Command& app, DaemonOptions& options) {
@@ -201,7 +209,7 @@ void check_change_options(const Command& app, const DaemonOptions& options) {
   const bool collection = !options.collection.empty();
   std::vector<rpc::OptionRule> rules;
   for (const char* option : {"--durability", "--change-threads", "--change-queue", "--change-bytes",
-                             "--build-threads"}) {
+                             "--build-threads", "--merge-threads", "--merge-bytes-per-second"}) {
     rules.push_back({option, collection && !options.follow, "--collection without --follow"});
   }
   rules.push_back({"--follow", collection, "--collection"});

@@ -151,6 +151,12 @@ void add_collection(Families& families, const collection::v1::StatsResponse& now
               now.segments_built());
   add_counter(families, "collection_segments_merged_total", "Segments that took others' place",
               now.segments_merged());
+  gauge("collection_merge_segments", "Segments that the merge under way makes one of; 0: none is",
+        now.merge_segments());
+  gauge("collection_merge_rows", "Of the one", now.merge_rows());
+  gauge("collection_merge_rows_linked", "Of these", now.merge_rows_linked());
+  add_counter(families, "collection_merged_bytes_total", "Read and written by merges",
+              now.merged_bytes());
   add_counter(families, "collection_failures_total",
               "Times a segment could not be built, merged or saved", now.failures());
 }

@@ -3,11 +3,17 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <thread>
 
 #include "tests/unit/collection/changing_collection.h"
+#include "tests/unit/collection/comes.h"
 
 namespace farvec::collection {
 namespace {
+
+Ticks later() {
+  return now_ticks() + us_to_ticks(kPatienceUs);
+}
 
 struct SegmentRowsTest : ::testing::TestWithParam<layout::LayoutKind> {
   tests::TemporaryFolder folder;
@@ -36,7 +42,7 @@ struct SegmentRowsTest : ::testing::TestWithParam<layout::LayoutKind> {
   void expect_rows() const {
     std::vector<std::uint64_t> ids;
     for (std::uint64_t id = 0; id < 250; ++id) ids.push_back(id);
-    const FoundRows got = collection->get(ids);
+    const FoundRows got = collection->get(ids, later()).value();
     ASSERT_EQ(got.found.size(), ids.size());
     EXPECT_EQ(got.version, collection->view()->version);
     const std::byte* next = got.rows.data();
@@ -72,6 +78,34 @@ TEST_P(SegmentRowsTest, AreThoseThatWereInsertedWhereverTheyLie) {
   expect_rows();
 }
 
+TEST_P(SegmentRowsTest, AreNotReadBehindTheDeadline) {
+  open();
+  insert_ids(0, 50);
+  const std::vector<std::uint64_t> ids{0, 49};
+  EXPECT_TRUE(collection->get(ids, 0).ok()) << "of a memtable nothing is read";
+  collection->flush();
+  for (int i = 0; i < 3; ++i) {
+    const auto got = collection->get(ids, 0);
+    ASSERT_FALSE(got.ok());
+    EXPECT_EQ(got.status().code(), StatusCode::deadline_exceeded);
+  }
+  EXPECT_TRUE(collection->get(std::vector<std::uint64_t>{1000}, 0).ok()) << "it is nowhere";
+  // However little time each one has, it gets further than the one before.
+  EXPECT_TRUE(comes([&] { return collection->get(ids, now_ticks() + us_to_ticks(100)).ok(); }));
+  expect_rows();
+}
+
+TEST_P(SegmentRowsTest, AreReadByThreadsThatComeAtOnce) {
+  open();
+  insert_ids(0, 250);
+  collection->flush();
+  std::vector<std::thread> readers;
+  for (int t = 0; t < 4; ++t) {
+    readers.emplace_back([this] { expect_rows(); });
+  }
+  for (std::thread& reader : readers) reader.join();
+}
+
 INSTANTIATE_TEST_SUITE_P(Layouts, SegmentRowsTest,
                          ::testing::Values(layout::LayoutKind::csr, layout::LayoutKind::packed,
                                            layout::LayoutKind::inlined),
@@ -86,7 +120,7 @@ TEST(SegmentRows, OfACollectionOfCosineAreNormalised) {
   (void)insert(collection, batch);
   for (int i = 0; i < 2; ++i) {
     const std::vector<std::uint64_t> ids{5, 6, 5};
-    const FoundRows got = collection.get(ids);
+    const FoundRows got = collection.get(ids, later()).value();
     EXPECT_EQ(got.found, (std::vector<bool>{true, false, true}));
     std::vector<float> row(2 * kSmallDimension);
     ASSERT_EQ(got.rows.size(), row.size() * sizeof(float));

@@ -17,136 +17,15 @@
 #include "base/error.h"
 #include "collection/collection_follower.h"
 #include "collection/collection_reader.h"
-#include "tests/unit/collection/collection_fixture.h"
+#include "tests/unit/collection/killed_writer.h"
 #include "tests/unit/temporary_folder.h"
 
 namespace farvec::collection {
 namespace {
 
-constexpr std::uint64_t kIds = 400;
 /// Most are short; in those of every fourth segments are built and merged.
 constexpr auto kShortLife = std::chrono::milliseconds(120);
 constexpr auto kLongLife = std::chrono::milliseconds(1000);
-
-int kills() {
-  const char* const text = std::getenv("FARVEC_KILLS");
-  return text == nullptr ? 25 : std::stoi(text);
-}
-
-/// The changes of one version after the other, the same for whoever asks.
-class Script {
- public:
-  struct Step {
-    bool inserts = true;
-    bool imports = false;  ///< inserts past the log
-    std::vector<std::uint64_t> ids;
-    std::vector<std::vector<float>> rows;
-  };
-
-  /// The step whose first change has version `version` + 1.
-  Step step_behind(std::uint64_t version) const {
-    Random random(version + 1);
-    Step step;
-    step.inserts = random.below(4) != 0;
-    step.imports = random.below(16) == 0;
-    const std::uint64_t first = random.below(kIds);
-    const std::uint64_t count = 1 + random.below(30);
-    for (std::uint64_t i = 0; i < count; ++i) {
-      step.ids.push_back((first + i) % kIds);
-      if (step.inserts) step.rows.push_back(random_row(random));
-    }
-    return step;
-  }
-
-  static void apply(const Step& step, Rows& rows) {
-    for (std::size_t i = 0; i < step.ids.size(); ++i) {
-      if (step.inserts) {
-        rows[step.ids[i]] = step.rows[i];
-      } else {
-        rows.erase(step.ids[i]);
-      }
-    }
-  }
-
-  static void apply(const Step& step, Collection& collection) {
-    if (!step.inserts) {
-      (void)erase(collection, step.ids);
-      return;
-    }
-    Batch batch;
-    for (std::size_t i = 0; i < step.ids.size(); ++i) batch.add(step.ids[i], step.rows[i]);
-    if (step.imports) {
-      (void)collection.import(batch.rows(), batch.ids());
-    } else {
-      (void)insert(collection, batch);
-    }
-  }
-
-  /// What changes no version, now and then.
-  static void maintain(std::uint64_t version, Collection& collection) {
-    switch (Random(version + 2).below(40)) {
-      case 0:
-        return void(collection.flush());
-      case 1:
-        return void(collection.compact());
-      default:
-        return;
-    }
-  }
-};
-
-/// What a child says when a change is acknowledged.
-struct Report {
-  std::uint64_t version = 0;
-  std::uint64_t built = 0;
-  std::uint64_t merged = 0;
-};
-
-/// Changes until it is killed, and says each version when it is acknowledged. Never returns.
-[[noreturn]] void change_until_killed(const std::filesystem::path& path, int acknowledged) {
-  try {
-    CollectionAccess access = small_access();
-    access.durability = wal::Durability::commit;
-    access.link = true;
-    Collection collection(path, access);
-    const Report opened{collection.view()->version, 0, 0};
-    if (write(acknowledged, &opened, sizeof(opened)) != sizeof(opened)) _exit(2);
-    for (;;) {
-      const std::uint64_t version = collection.view()->version;
-      Script::apply(Script().step_behind(version), collection);
-      const WriterState state = collection.state();
-      const Report report{collection.view()->version, state.built, state.merged};
-      if (write(acknowledged, &report, sizeof(report)) != sizeof(report)) _exit(2);
-      Script::maintain(version, collection);
-    }
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "the child failed: %s\n", error.what());
-  }
-  _exit(3);
-}
-
-/// The next one that comes through the pipe, `none` when there is none any more.
-Report next_of(int pipe, const Report& none) {
-  Report next;
-  return read(pipe, &next, sizeof(next)) == sizeof(next) ? next : none;
-}
-
-/// The last one that came; `none` without any.
-Report last_of(int pipe, const Report& none) {
-  Report last = none;
-  for (Report next; read(pipe, &next, sizeof(next)) == sizeof(next);) last = next;
-  return last;
-}
-
-/// `version` is what rows are as of, and becomes `reached`; false when it lies inside a batch.
-bool bring_to(std::uint64_t reached, std::uint64_t& version, Rows& rows) {
-  while (version < reached) {
-    const Script::Step step = Script().step_behind(version);
-    Script::apply(step, rows);
-    version += step.ids.size();
-  }
-  return version == reached;
-}
 
 /// Follows, and answers every version that it is asked for with the one that it has then, or more;
 /// with 0 when it does not have it or something else. Never returns.
@@ -212,6 +91,7 @@ TEST(CollectionKills, WhatWasAcknowledgedStays) {
   const tests::TemporaryFolder folder;
   const std::filesystem::path path = folder.path() / "set";
   Collection::create(path, small_shape());
+  const int kills = kills_of("FARVEC_KILLS", 25);
   Random random(3);
   Rows rows;
   std::uint64_t version = 0;
@@ -219,26 +99,14 @@ TEST(CollectionKills, WhatWasAcknowledgedStays) {
   double longest_s = 0;
   std::signal(SIGPIPE, SIG_IGN);  // a follower that ended is an answer that is missing
   auto follower = std::make_unique<FollowingProcess>(path);
-  for (int kill_count = 0; kill_count < kills(); ++kill_count) {
-    int ends[2];
-    ASSERT_EQ(pipe(ends), 0);
-    const pid_t child = fork();
-    ASSERT_GE(child, 0);
-    if (child == 0) {
-      close(ends[0]);
-      change_until_killed(path, ends[1]);
-    }
-    close(ends[1]);
+  for (int kill_count = 0; kill_count < kills; ++kill_count) {
+    KilledWriter writer(path, small_access());
     // Some are killed while they open it.
     Report acknowledged{.version = version};
-    if (kill_count % 5 != 0) acknowledged = next_of(ends[0], acknowledged);
+    if (kill_count % 5 != 0) acknowledged = writer.next(acknowledged);
     std::this_thread::sleep_for((kill_count % 4 == 3 ? kLongLife : kShortLife) * random.uniform());
-    ASSERT_EQ(kill(child, SIGKILL), 0);
-    int status = 0;
-    ASSERT_EQ(waitpid(child, &status, 0), child);
-    ASSERT_TRUE(WIFSIGNALED(status)) << WEXITSTATUS(status);
-    acknowledged = last_of(ends[0], acknowledged);
-    close(ends[0]);
+    ASSERT_TRUE(writer.kill()) << "it ended by itself";
+    acknowledged = writer.last(acknowledged);
     all.built += acknowledged.built;
     all.merged += acknowledged.merged;
 
@@ -255,7 +123,7 @@ TEST(CollectionKills, WhatWasAcknowledgedStays) {
     longest_s = std::max(longest_s, reader.recovery().seconds);
   }
   fmt::print("{} kills, {} changes, {} segments built, {} merged, longest recovery {:.3f} s\n",
-             kills(), version, all.built, all.merged, longest_s);
+             kills, version, all.built, all.merged, longest_s);
   EXPECT_GT(version, 0u);
 }
 

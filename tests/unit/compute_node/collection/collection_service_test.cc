@@ -118,6 +118,30 @@ TEST_F(CollectionServiceTest, MetricsSayWhatStatsSay) {
   EXPECT_EQ(told.at("farvec_compute_vectors"), 97);
 }
 
+TEST_F(CollectionServiceTest, StatsAndMetricsSayHowFarAMergeIs) {
+  options.changes.merge_bytes_per_s = 1;  // it stands still
+  start();
+  for (std::uint64_t id = 0; id < 150; id += 50) insert_ids(id, id + 50);
+  ASSERT_TRUE(flush().ok());
+  ASSERT_TRUE(eventually([&] { return stats().merge_phase() == "reading"; }));
+  EXPECT_EQ(stats().merge_segments(), 3u);
+  EXPECT_EQ(stats().merge_rows(), 150u);
+  EXPECT_EQ(stats().merge_rows_linked(), 0u);
+  EXPECT_GT(stats().merged_bytes(), 0u);
+  std::map<std::string, double> told;
+  for (const auto& family : ServiceMetrics(statistics, *supervisor, service.get()).Collect()) {
+    if (family.metric.size() != 1) continue;
+    told[family.name] =
+        std::max(family.metric.front().gauge.value, family.metric.front().counter.value);
+  }
+  EXPECT_EQ(told.at("farvec_compute_collection_merge_segments"), 3);
+  EXPECT_EQ(told.at("farvec_compute_collection_merge_rows"), 150);
+  EXPECT_EQ(told.at("farvec_compute_collection_merge_rows_linked"), 0);
+  EXPECT_GT(told.at("farvec_compute_collection_merged_bytes_total"), 0);
+  insert_ids(200, 250);
+  EXPECT_TRUE(flush().ok()) << "it does not wait for the merge";
+}
+
 TEST_F(CollectionServiceTest, SaysWhatIsWrong) {
   start();
   const Rows two = random_rows(10, 12);
