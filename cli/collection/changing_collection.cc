@@ -1,6 +1,7 @@
 #include "cli/collection/changing_collection.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "base/error.h"
 #include "cli/collection/collection_options.h"
@@ -44,6 +45,23 @@ ChangingCollection::ChangingCollection(const ChangingCollectionOptions& options)
     cores_.push_back(
         collection::make_collection_core([this] { return collection_->view(); }, options.slots));
   }
+}
+
+ChangingCollection::~ChangingCollection() {
+  cores_.clear();
+  collection_.reset();
+  std::error_code ignored;
+  if (!options_.keep) std::filesystem::remove_all(options_.folder, ignored);
+}
+
+std::unique_ptr<ChangingIndex> ChangingCollection::rebuilt(const VectorView& rows,
+                                                           std::span<const NodeId> ids) const {
+  ChangingCollectionOptions options = options_;
+  options.folder += ".rebuilt";
+  options.keep = false;
+  auto other = std::make_unique<ChangingCollection>(options);
+  (void)other->collection_->import(rows, std::vector<std::uint64_t>(ids.begin(), ids.end()));
+  return other;
 }
 
 void ChangingCollection::insert(const VectorView& rows, std::span<const NodeId> ids) {

@@ -21,17 +21,21 @@ struct ChangingCollectionOptions {
   std::uint32_t k = 10;
   std::uint32_t slots = 8;
   std::uint32_t threads = 1;  ///< that search; segments are built by as many
+  bool keep = true;           ///< the folder, behind the object
 };
 
 class ChangingCollection final : public ChangingIndex {
  public:
   /// An empty collection in a new folder. Throws Error.
   explicit ChangingCollection(const ChangingCollectionOptions& options);
+  ~ChangingCollection() override;
 
   void insert(const VectorView& rows, std::span<const NodeId> ids) override;
   void erase(std::span<const NodeId> ids) override;
   void search(const VectorView& queries, dataset::GroundTruth& results,
               std::vector<float>& latency_us) override;
+  std::unique_ptr<ChangingIndex> rebuilt(const VectorView& rows,
+                                         std::span<const NodeId> ids) const override;
   /// Written: what the log and finished segments have taken. Records are read into memory once.
   DiskBytes disk_bytes() const override;
   std::uint64_t stored_bytes() const override;

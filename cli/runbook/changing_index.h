@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
@@ -33,6 +34,15 @@ class ChangingIndex {
   /// Latencies of the queries are added to `latency_us`.
   virtual void search(const VectorView& queries, dataset::GroundTruth& results,
                       std::vector<float>& latency_us) = 0;
+
+  /// One of the same kind and parameters that is made of these rows at once, from nothing; it goes
+  /// with the object. Null: there is no such.
+  virtual std::unique_ptr<ChangingIndex> rebuilt(const VectorView& rows,
+                                                 std::span<const NodeId> ids) const {
+    (void)rows;
+    (void)ids;
+    return nullptr;
+  }
 
   virtual DiskBytes disk_bytes() const = 0;
   /// Bytes that the index takes on its disk now.

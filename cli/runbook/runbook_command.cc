@@ -42,6 +42,7 @@ struct RunbookArguments {
   ChangingHnswOptions hnsw;
   ChangingCollectionOptions collection;
   std::uint32_t k = 10;
+  std::uint32_t rebuild_every = 0;
   bool keep = false;
   bool quiet = false;
 };
@@ -67,6 +68,11 @@ nlohmann::ordered_json step_json(const StepOutcome& outcome) {
     json["recall"] = outcome.recall;
     json["p50_us"] = outcome.p50_us;
     json["p99_us"] = outcome.p99_us;
+  }
+  if (outcome.rebuilt) {
+    json["rebuilt"] = {{"recall", outcome.rebuilt->recall},
+                       {"build_seconds", outcome.rebuilt->build_seconds},
+                       {"per_second", outcome.rebuilt->searches_per_s}};
   }
   return json;
 }
@@ -185,8 +191,8 @@ void check_options(const Command& command, const RunbookArguments& arguments) {
                              "--vacuum-share", "--search", "--min-complete"}) {
     rules.push_back({option, hnsw, "--kind hnsw"});
   }
-  for (const char* option :
-       {"--memtable-rows", "--merge-fanout", "--degree", "--build-list", "--code-bits", "--tier"}) {
+  for (const char* option : {"--memtable-rows", "--merge-fanout", "--degree", "--build-list",
+                             "--alpha", "--code-bits", "--rebuild-every", "--tier"}) {
     rules.push_back({option, !hnsw, "--kind collection"});
   }
   rpc::refuse_unused(command, rules);
@@ -194,11 +200,10 @@ void check_options(const Command& command, const RunbookArguments& arguments) {
 
 /// What was measured before an interrupt is written all the same.
 std::vector<StepOutcome> run_steps(const Runbook& runbook, const TruthInput& input,
-                                   ChangingIndex& index,
-                                   const std::function<void(const StepOutcome&)>& told,
+                                   ChangingIndex& index, const RunOptions& options,
                                    const JsonLines& lines) {
   try {
-    return run_runbook(runbook, input, index, told);
+    return run_runbook(runbook, input, index, options);
   } catch (...) {
     lines.write();
     throw;
@@ -230,7 +235,8 @@ void run(const Command& command, const RunbookArguments& arguments) {
     print_step(outcome);
     lines.append(step_json(outcome).dump());
   };
-  const std::vector<StepOutcome> steps = run_steps(runbook, input, *index, told, lines);
+  const std::vector<StepOutcome> steps = run_steps(
+      runbook, input, *index, {.told = told, .rebuild_every = arguments.rebuild_every}, lines);
   const nlohmann::ordered_json summary = summary_json(arguments, runbook, steps, *index);
   lines.append(summary.dump());
   lines.write();
@@ -290,6 +296,10 @@ void add_collection_options(Command& command, ChangingCollectionOptions& a) {
       .range(1u, 10'000u)
       .show_default();
   command
+      .add_option("--alpha", options.alpha,
+                  "collection: how much longer an edge may be than a detour")
+      .show_default();
+  command
       .add_option("--code-bits", options.code_bits, "collection: bits per dimension of the codes")
       .range(1u, 8u)
       .show_default();
@@ -326,6 +336,12 @@ void register_runbook_command(Command& tool) {
       "comparing with every vector, and kept there");
   add_graph_options(command, a);
   add_collection_options(command, a.collection);
+  command
+      .add_option(
+          "--rebuild-every", a.rebuild_every,
+          "collection: at every so manieth search, outside of the times, one is also built\n"
+          "from nothing of what is live and searched alike; 0: at none")
+      .show_default();
   command.add_flag("--keep", a.keep, "Leave the index behind");
   command.add_option("--json", a.json, "File for one JSON object per step, and one of all");
   command.footer(

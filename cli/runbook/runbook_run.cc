@@ -1,13 +1,16 @@
 #include "cli/runbook/runbook_run.h"
 
 #include <chrono>
+#include <cstring>
 #include <limits>
+#include <memory>
 #include <numeric>
 
 #include "cli/interrupt.h"
 #include "cli/report/statistics.h"
 #include "cli/sweep/sweep_plan.h"
 #include "dataset/recall.h"
+#include "dataset/vector_set.h"
 
 namespace farvec::cli {
 namespace {
@@ -30,8 +33,8 @@ std::vector<NodeId> ids_of(const RunbookStep& step) {
 
 class Run {
  public:
-  Run(const TruthInput& input, ChangingIndex& index)
-      : input_(input), index_(index), live_(input.data.count) {}
+  Run(const TruthInput& input, ChangingIndex& index, std::uint32_t rebuild_every)
+      : input_(input), index_(index), rebuild_every_(rebuild_every), live_(input.data.count) {}
 
   StepOutcome run(const RunbookStep& step) {
     live_.apply(step);
@@ -59,42 +62,79 @@ class Run {
     outcome.seconds = seconds_since(start);
   }
 
-  void search(StepOutcome& outcome) {
+  struct Searched {
+    dataset::GroundTruth found;
+    std::vector<float> latency_us;
+    double seconds = 0;
+  };
+
+  Searched search(ChangingIndex& index) const {
     const std::size_t queries = input_.queries.count;
     const std::size_t cells = queries * input_.k;
-    dataset::GroundTruth found{queries, input_.k, std::vector<NodeId>(cells, kInvalidNode),
-                               std::vector<float>(cells, std::numeric_limits<float>::infinity())};
-    std::vector<float> latency_us;
+    Searched searched{.found = {queries, input_.k, std::vector<NodeId>(cells, kInvalidNode),
+                                std::vector<float>(cells, std::numeric_limits<float>::infinity())},
+                      .latency_us = {}};
     const auto start = Clock::now();
-    index_.search(input_.queries, found, latency_us);
-    outcome.seconds = seconds_since(start);
-    if (interrupted()) return;
-    outcome.operations = queries;
-    outcome.p50_us = percentile(latency_us, 0.5);
-    outcome.p99_us = percentile(latency_us, 0.99);
-    const dataset::GroundTruth truth = truth_of_step(input_, outcome.step, live_);
+    index.search(input_.queries, searched.found, searched.latency_us);
+    searched.seconds = seconds_since(start);
+    return searched;
+  }
+
+  double recall_of(const dataset::GroundTruth& found, const dataset::GroundTruth& truth) const {
     // Of unit vectors the index has other distances than the truth: there ids decide.
     const float* const distances =
         input_.metric == Metric::cosine ? nullptr : found.distances.data();
-    outcome.recall =
-        dataset::recall_at_k({found.ids.data(), distances, queries, input_.k}, truth, input_.k);
+    return dataset::recall_at_k({found.ids.data(), distances, found.queries, input_.k}, truth,
+                                input_.k);
+  }
+
+  void search(StepOutcome& outcome) {
+    Searched searched = search(index_);
+    outcome.seconds = searched.seconds;
+    if (interrupted()) return;
+    outcome.operations = input_.queries.count;
+    outcome.p50_us = percentile(searched.latency_us, 0.5);
+    outcome.p99_us = percentile(searched.latency_us, 0.99);
+    const dataset::GroundTruth truth = truth_of_step(input_, outcome.step, live_);
+    outcome.recall = recall_of(searched.found, truth);
+    if (rebuild_every_ > 0 && ++searches_ % rebuild_every_ == 0) {
+      outcome.rebuilt = rebuild(truth);
+    }
+  }
+
+  std::optional<RebuiltOutcome> rebuild(const dataset::GroundTruth& truth) const {
+    const std::vector<NodeId> ids = live_.ids();
+    dataset::VectorSet rows(ids.size(), input_.data.dimension, input_.data.type);
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      std::memcpy(rows.mutable_row(i), input_.data.row(live_.row_of(ids[i])),
+                  rows.view().row_bytes());
+    }
+    const auto start = Clock::now();
+    const std::unique_ptr<ChangingIndex> index = index_.rebuilt(rows.view(), ids);
+    if (index == nullptr) return std::nullopt;
+    RebuiltOutcome outcome{.build_seconds = seconds_since(start)};
+    const Searched searched = search(*index);
+    outcome.recall = recall_of(searched.found, truth);
+    outcome.searches_per_s = static_cast<double>(input_.queries.count) / searched.seconds;
+    return outcome;
   }
 
   const TruthInput& input_;
   ChangingIndex& index_;
+  const std::uint32_t rebuild_every_;
+  std::uint32_t searches_ = 0;
   LiveSet live_;
 };
 
 }  // namespace
 
 std::vector<StepOutcome> run_runbook(const Runbook& runbook, const TruthInput& input,
-                                     ChangingIndex& index,
-                                     const std::function<void(const StepOutcome&)>& told) {
+                                     ChangingIndex& index, const RunOptions& options) {
   std::vector<StepOutcome> outcomes;
-  Run run(input, index);
+  Run run(input, index, options.rebuild_every);
   for (const RunbookStep& step : runbook.steps) {
     outcomes.push_back(run.run(step));
-    told(outcomes.back());
+    options.told(outcomes.back());
   }
   return outcomes;
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,13 @@
 #include "cli/runbook/step_truth.h"
 
 namespace farvec::cli {
+
+/// An index that is made at once of what is live, searched with the same queries: the bound.
+struct RebuiltOutcome {
+  double recall = 0;
+  double build_seconds = 0;
+  double searches_per_s = 0;
+};
 
 /// What one step did.
 struct StepOutcome {
@@ -24,15 +32,21 @@ struct StepOutcome {
   double recall = 0;  ///< of a search
   double p50_us = 0;
   double p99_us = 0;
+  std::optional<RebuiltOutcome> rebuilt = {};
 
   double rate() const { return seconds > 0 ? static_cast<double>(operations) / seconds : 0; }
+};
+
+struct RunOptions {
+  std::function<void(const StepOutcome&)> told;
+  /// At every so manieth search the index is also rebuilt, where its kind can be; 0: at none.
+  std::uint32_t rebuild_every = 0;
 };
 
 /// Runs the steps in order and tells each when it is done. `input.data` holds the vectors, in the
 /// type in which the index takes them. Throws what the index throws, and Interrupted.
 std::vector<StepOutcome> run_runbook(const Runbook& runbook, const TruthInput& input,
-                                     ChangingIndex& index,
-                                     const std::function<void(const StepOutcome&)>& told);
+                                     ChangingIndex& index, const RunOptions& options);
 
 /// Mean recall over the searches; 0 for none.
 double mean_recall(const std::vector<StepOutcome>& steps);

@@ -63,6 +63,12 @@ class NaiveIndex final : public ChangingIndex {
       latency_us.push_back(static_cast<float>(q));
     }
   }
+  std::unique_ptr<ChangingIndex> rebuilt(const VectorView& rows,
+                                         std::span<const NodeId> ids) const override {
+    auto other = std::make_unique<NaiveIndex>(kInvalidNode);
+    other->insert(rows, ids);
+    return other;
+  }
   DiskBytes disk_bytes() const override { return {0, written_}; }
   std::uint64_t stored_bytes() const override { return vectors_.size(); }
   nlohmann::ordered_json describe() const override { return {}; }
@@ -98,7 +104,8 @@ class RunbookRunTest : public ::testing::Test {
   }
   std::vector<StepOutcome> run(NodeId blind, const std::string& folder = "") {
     NaiveIndex index(blind);
-    return run_runbook(runbook(), input(folder), index, [](const StepOutcome&) {});
+    return run_runbook(runbook(), input(folder), index,
+                       {.told = [](const StepOutcome&) {}, .rebuild_every = 2});
   }
 
   const std::vector<float> rows_ = random_rows(kRows, 1);
@@ -126,6 +133,9 @@ TEST_F(RunbookRunTest, RecallFallsByWhatAnIndexDoesNotFind) {
   EXPECT_LT(steps[1].recall, 0.85);
   EXPECT_GT(steps[1].recall, 0.45);
   EXPECT_NEAR(mean_recall(steps), (steps[1].recall + steps[5].recall) / 2, 1e-12);
+  EXPECT_FALSE(steps[1].rebuilt) << "at every second search";
+  ASSERT_TRUE(steps[5].rebuilt);
+  EXPECT_EQ(steps[5].rebuilt->recall, 1) << "of what is live then";
 }
 
 TEST_F(RunbookRunTest, TheTruthIsKeptAndTakenFromTheFolder) {
