@@ -10,7 +10,8 @@ sliding: batches of rows go in, in their order, each followed by a search; as so
 full, the oldest batch goes out before the search. clustered: k-means orders the rows by cluster and
 writes them so (a range of ids is then a cluster); every cluster gets a part of its rows, then loses
 a part of these, then gets the rest, each followed by a search: data that drift. Shares and clusters
-hang on the seed. scripts/runbooks/truth.py finds the true neighbours.
+hang on the seed. growing: half of the rows go in at once, the others in batches, each followed by a
+search. scripts/runbooks/truth.py finds the true neighbours.
 """
 import argparse
 import pathlib
@@ -41,6 +42,15 @@ def sliding(rows, batches, window):
             oldest = number - window
             steps.append(Step("delete", bounds[oldest], bounds[oldest + 1]))
         steps.append(Step("search"))
+    return steps
+
+
+def growing(rows, batches):
+    first = rows // 2
+    bounds = [first + (rows - first) * number // batches for number in range(batches + 1)]
+    steps = [Step("insert", 0, first), Step("search")]
+    for start, end in zip(bounds, bounds[1:]):
+        steps += [Step("insert", start, end), Step("search")]
     return steps
 
 
@@ -77,6 +87,13 @@ def make_sliding(options, rows):
     return options.name, sliding(len(rows), options.batches, options.window)
 
 
+def make_growing(options, rows):
+    count = options.rows or len(rows)
+    if not 2 <= 2 * options.batches <= count <= len(rows):
+        raise ValueError(f"{options.batches} batches of half of {count} of {len(rows)} rows")
+    return options.name, growing(count, options.batches)
+
+
 def make_clustered(options, rows):
     if not 1 <= options.clusters <= len(rows):
         raise ValueError(f"{options.clusters} clusters of {len(rows)} rows")
@@ -92,7 +109,7 @@ def make_clustered(options, rows):
 def parse_arguments(arguments):
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    kinds = parser.add_subparsers(required=True, metavar="sliding|clustered")
+    kinds = parser.add_subparsers(required=True, metavar="sliding|clustered|growing")
     one = kinds.add_parser("sliding")
     one.add_argument("--batches", type=int, default=100, help="(%(default)s)")
     one.add_argument("--window", type=int, default=50, help="batches that stay (%(default)s)")
@@ -102,7 +119,11 @@ def parse_arguments(arguments):
     other.add_argument("--permuted", required=True, help="file to write: the rows by cluster")
     other.add_argument("--seed", type=int, default=1)
     other.set_defaults(make=make_clustered)
-    for kind in (one, other):
+    last = kinds.add_parser("growing")
+    last.add_argument("--batches", type=int, default=10, help="(%(default)s)")
+    last.add_argument("--rows", type=int, help="of the file (all)")
+    last.set_defaults(make=make_growing)
+    for kind in (one, other, last):
         kind.add_argument("--data", required=True, help=".fbin, .u8bin or .i8bin")
         kind.add_argument("--name", help="of the data set (the folder's)")
         kind.add_argument("--out", required=True, help="file to write, .yaml")

@@ -128,6 +128,12 @@ class Making(FolderTest):
         self.assertTrue(live.inside[-401:].all())
         self.assertFalse(live.inside[:601].any())
 
+    def test_growing_puts_half_in_at_once(self):
+        steps = make.growing(101, 3)
+        self.assertEqual(steps[0], Step("insert", 0, 50))
+        self.assertEqual([step.operation for step in steps], ["insert", "search"] * 4)
+        self.assertEqual(runbook.check(steps, 101), 101)
+
     def test_clustered_goes_through_every_row(self):
         sizes = np.asarray([300, 1, 0, 50, 2000])
         steps = make.clustered(sizes, 3)
