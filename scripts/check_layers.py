@@ -37,6 +37,7 @@ MAY_INCLUDE = {
               "search"},
     "collection": {"base", "dataset", "distance", "quantization", "layout", "wal", "coroutines", "graph",
                    "indexing", "search", "tiers"},
+    "client": {"base", "dataset", "layout", "rpc", "search"},
     "compute_node": {"base", "dataset", "distance", "quantization", "layout", "disk", "wal", "transport",
                      "rpc", "graph", "ssd_baseline", "search", "tiers", "collection"},
 }

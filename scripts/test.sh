@@ -17,10 +17,10 @@ cd "$ROOT" || exit 1
 # meet without locks. The others take turns by commit; --long has all of them at once.
 ASAN_ROOMS=(base dataset layout coroutines disk wal device transport ssd_baseline search tiers
             collection compute_node)
-ASAN_TURNS=("distance quantization" "graph cluster indexing" "rpc memory_node")
+ASAN_TURNS=("distance quantization" "graph cluster indexing" "rpc client memory_node")
 TSAN_ROOMS=(coroutines disk wal device transport graph ssd_baseline rpc memory_node search tiers
             collection compute_node)
-TSAN_TURNS=("base dataset" "distance quantization" "layout" "cluster indexing")
+TSAN_TURNS=("base dataset" "distance quantization" "layout client" "cluster indexing")
 FUZZ_SECONDS=4
 MODE=default
 

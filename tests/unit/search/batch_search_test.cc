@@ -1,8 +1,10 @@
-#include "cli/search/batch_search.h"
+#include "search/batch_search.h"
 
-#include <csignal>
+#include <atomic>
+#include <thread>
+#include <utility>
 
-#include "cli/interrupt.h"
+#include "base/status_error.h"
 #include "tests/unit/cli/slotted_fixture.h"
 
 namespace farvec::cli {
@@ -10,16 +12,16 @@ namespace {
 
 class BatchSearchTest : public SlottedSearchTest {
  protected:
-  BatchOutcome search(const BatchParameters& parameters, std::uint32_t cores = 1) {
+  search::BatchOutcome search(const search::BatchParameters& parameters, std::uint32_t cores = 1) {
     SlottedSearchOptions options = this->options();
     options.cores = cores;
     const auto made = cores_at(pages(), options);
-    return run_batch(made, indexes().queries(), parameters, results_);
+    return search::run_batch(made, indexes().queries(), parameters, results_);
   }
 
   void SetUp() override { parameters_.search = Queries::parameters_of({}); }
 
-  BatchParameters parameters_;
+  search::BatchParameters parameters_;
   dataset::GroundTruth results_;
 };
 
@@ -56,16 +58,43 @@ TEST_F(BatchSearchTest, BeginsWhereItIsTold) {
   EXPECT_FALSE(same(6));
 }
 
-TEST_F(BatchSearchTest, AnInterruptEndsIt) {
-  {
-    const InterruptGuard watch;
-    EXPECT_FALSE(interrupted());
-    std::raise(SIGINT);
-    EXPECT_TRUE(interrupted());
-    EXPECT_EQ(search(parameters_).latency_us.size(), 0u);
+TEST_F(BatchSearchTest, WhoeverStopsItEndsIt) {
+  parameters_.stop = [] { return true; };
+  EXPECT_EQ(search(parameters_).latency_us.size(), 0u);
+  parameters_.repeats = 1000;
+  std::atomic<int> asked{0};
+  parameters_.stop = [&asked] { return ++asked > 50; };
+  const std::size_t searches = search(parameters_, 2).latency_us.size();
+  EXPECT_GT(searches, 0u);
+  EXPECT_LE(searches, 50u);
+}
+
+TEST_F(BatchSearchTest, TheCallersThreadFindsTheSame) {
+  search(parameters_);
+  const dataset::GroundTruth pinned = std::exchange(results_, {});
+  parameters_.threads = search::BatchThreads::own;
+  std::thread::id searched;
+  parameters_.stop = [&searched] {
+    searched = std::this_thread::get_id();
+    return false;
+  };
+  search(parameters_);
+  EXPECT_EQ(searched, std::this_thread::get_id());
+  for (std::size_t q = 0; q < pinned.queries; ++q) {
+    EXPECT_EQ(results_.ids[q * pinned.k], pinned.ids[q * pinned.k]) << q;
   }
-  const InterruptGuard again;
-  EXPECT_FALSE(interrupted());
+  parameters_.stop = {};
+  EXPECT_EQ(search(parameters_, 3).latency_us.size(), pinned.queries);
+}
+
+TEST_F(BatchSearchTest, WhatFailsSaysWhichCode) {
+  parameters_.deadline_ms = 0;
+  try {
+    search(parameters_);
+    FAIL() << "no search had any time";
+  } catch (const StatusError& error) {
+    EXPECT_EQ(error.code, StatusCode::deadline_exceeded) << error.what();
+  }
 }
 
 }  // namespace

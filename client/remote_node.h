@@ -1,4 +1,4 @@
-// A compute node as its clients on the command line see it.
+// A compute node as its clients see it.
 #pragma once
 
 #include <chrono>
@@ -8,11 +8,11 @@
 #include <string_view>
 
 #include "base/types.h"
-#include "cli/search/asked_search.h"
 #include "rpc/compute_node.grpc.pb.h"
 #include "rpc/tls.h"
+#include "search/asked_search.h"
 
-namespace farvec::cli {
+namespace farvec::client {
 
 struct NodeAccess {
   std::string address;  ///< "HOST:PORT" or "unix:/path"
@@ -27,12 +27,15 @@ std::unique_ptr<compute_node::v1::ComputeNode::Stub> connect_to_node(const NodeA
 /// node without an index at the moment allows everything. Throws Error also when it does not
 /// answer.
 void check_limits_of_node(compute_node::v1::ComputeNode::Stub& stub, const NodeAccess& access,
-                          const AskedSearch& parameters);
+                          const search::AskedSearch& parameters);
+
+/// What a node that describes itself so allows a search to ask for.
+search::SearchBounds limits_of(const compute_node::v1::DescribeResponse& node);
 
 /// A request for these parameters, without queries. `probing.clusters` of 0 leaves their number to
 /// the node.
-compute_node::v1::SearchRequest request_template(const AskedSearch& parameters, ElementType type,
-                                                 std::uint32_t dimension);
+compute_node::v1::SearchRequest request_template(const search::AskedSearch& parameters,
+                                                 ElementType type, std::uint32_t dimension);
 
 /// What a node says of a call that has ended beside its status: an entry of the trailing metadata;
 /// empty when it is not there.
@@ -42,4 +45,4 @@ std::string_view trailing_entry(const grpc::ClientContext& context, std::string_
 /// not say.
 std::chrono::milliseconds retry_after(const grpc::ClientContext& context);
 
-}  // namespace farvec::cli
+}  // namespace farvec::client

@@ -1,9 +1,9 @@
-#include "cli/search/queries.h"
+#include "search/queries.h"
 
 #include "base/error.h"
 #include "distance/distance.h"
 
-namespace farvec::cli {
+namespace farvec::search {
 
 dataset::VectorSet load_queries(const std::string& path, const layout::Manifest& manifest) {
   dataset::VectorSet source = dataset::load(path);
@@ -33,4 +33,4 @@ bool has_exact_distances(const layout::Manifest& manifest, std::uint32_t rerank)
   return manifest.stored_type == manifest.source_type && !of_codes;
 }
 
-}  // namespace farvec::cli
+}  // namespace farvec::search

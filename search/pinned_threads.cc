@@ -1,4 +1,4 @@
-#include "cli/pinned_threads.h"
+#include "search/pinned_threads.h"
 
 #include <fmt/format.h>
 #include <pthread.h>
@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-namespace farvec::cli {
+namespace farvec::search {
 namespace {
 
 /// The first `count` that this process may run on; none where that is not known.
@@ -32,26 +32,39 @@ void pin_to_processor(std::size_t index) {
   pthread_setaffinity_np(pthread_self(), sizeof(one), &one);
 }
 
-}  // namespace
+using Body = std::function<void(std::size_t thread)>;
 
-void run_pinned(std::size_t count, const std::function<void(std::size_t thread)>& body) {
+/// The first `here` (none or one) on the calling thread.
+void run_each(std::size_t count, std::size_t here, const Body& body) {
   std::vector<std::exception_ptr> failures(count);
+  const auto run = [&](std::size_t t) {
+    try {
+      body(t);
+    } catch (...) {
+      failures[t] = std::current_exception();
+    }
+  };
   {
     std::vector<std::jthread> threads;
-    for (std::size_t t = 0; t < count; ++t) {
-      threads.emplace_back([&, t] {
-        pin_to_processor(t);
-        try {
-          body(t);
-        } catch (...) {
-          failures[t] = std::current_exception();
-        }
-      });
-    }
+    for (std::size_t t = here; t < count; ++t) threads.emplace_back(run, t);
+    if (here > 0) run(0);
   }
   for (const auto& failure : failures) {
     if (failure) std::rethrow_exception(failure);
   }
+}
+
+}  // namespace
+
+void run_pinned(std::size_t count, const Body& body) {
+  run_each(count, 0, [&](std::size_t t) {
+    pin_to_processor(t);
+    body(t);
+  });
+}
+
+void run_unpinned(std::size_t count, const Body& body) {
+  if (count > 0) run_each(count, 1, body);
 }
 
 std::string allowed_processors(std::size_t count) {
@@ -68,4 +81,4 @@ double processor_seconds() {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
-}  // namespace farvec::cli
+}  // namespace farvec::search

@@ -9,10 +9,10 @@
 #include "base/types.h"
 #include "dataset/vector_file.h"
 
-namespace farvec::cli {
+namespace farvec::dataset {
 
 /// Borrows the rows. `name` stands for a path in messages.
-class ViewReader final : public dataset::VectorReader {
+class ViewReader final : public VectorReader {
  public:
   ViewReader(const VectorView& rows, std::string name)
       : ViewReader(rows, {}, rows.count, std::move(name)) {}
@@ -45,4 +45,4 @@ class ViewReader final : public dataset::VectorReader {
   const std::vector<NodeId> chosen_;  ///< empty: all
 };
 
-}  // namespace farvec::cli
+}  // namespace farvec::dataset

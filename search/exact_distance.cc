@@ -1,10 +1,10 @@
-#include "cli/dataset/exact_distance.h"
+#include "search/exact_distance.h"
 
 #include <vector>
 
 #include "distance/distance.h"
 
-namespace farvec::cli {
+namespace farvec::search {
 
 dataset::ExactDistance exact_distance(Metric metric, const dataset::VectorFileInfo& info) {
   if (metric != Metric::cosine) {
@@ -20,4 +20,4 @@ dataset::ExactDistance exact_distance(Metric metric, const dataset::VectorFileIn
           ElementType::f32};
 }
 
-}  // namespace farvec::cli
+}  // namespace farvec::search

@@ -1,4 +1,4 @@
-#include "cli/search/batch_search.h"
+#include "search/batch_search.h"
 
 #include <algorithm>
 #include <chrono>
@@ -6,21 +6,18 @@
 #include <numeric>
 
 #include "base/clock.h"
-#include "base/error.h"
-#include "cli/interrupt.h"
-#include "cli/pinned_threads.h"
+#include "base/status_error.h"
+#include "search/pinned_threads.h"
 
-namespace farvec::cli {
+namespace farvec::search {
 namespace {
-
-using search::QueryCounts;
-using search::SearchTask;
 
 /// Latencies that there is room for at once; more make the room grow.
 constexpr std::size_t kReserved = 1 << 20;
 
 [[noreturn]] void throw_failed(std::size_t query, const Status& status) {
-  throw Error("query {} failed: {} ({})", query, status.message(), to_string(status.code()));
+  throw StatusError(status.code(), "query {} failed: {} ({})", query, status.message(),
+                    to_string(status.code()));
 }
 
 /// A task and the room for its answer.
@@ -31,7 +28,7 @@ struct Slot : SearchTask {
 };
 
 /// Deals every `cores`-th search to one core.
-class StridedFeed : public search::TaskFeed {
+class StridedFeed : public TaskFeed {
  public:
   StridedFeed(VectorView queries, const BatchParameters& parameters, dataset::GroundTruth& results,
               std::size_t first, std::size_t stride)
@@ -59,7 +56,7 @@ class StridedFeed : public search::TaskFeed {
   }
 
   bool finished() override {
-    if (next_ >= end_ || interrupted()) return true;
+    if (next_ >= end_ || (parameters_.stop && parameters_.stop())) return true;
     return limit_ > 0 && any_ && now_ticks() - start_ >= limit_;
   }
 
@@ -127,14 +124,13 @@ class StridedFeed : public search::TaskFeed {
 
 }  // namespace
 
-search::SearchParameters searchable(const Result<search::SearchParameters>& made) {
+SearchParameters searchable(const Result<SearchParameters>& made) {
   if (!made.ok()) throw_failed(0, made.status());
   return made.value();
 }
 
-BatchOutcome run_batch(std::span<const std::unique_ptr<search::SearchCore>> cores,
-                       VectorView queries, const BatchParameters& parameters,
-                       dataset::GroundTruth& results) {
+BatchOutcome run_batch(std::span<const std::unique_ptr<SearchCore>> cores, VectorView queries,
+                       const BatchParameters& parameters, dataset::GroundTruth& results) {
   results.queries = queries.count;
   results.k = parameters.search.k();
   results.ids.resize(queries.count * results.k);
@@ -145,7 +141,8 @@ BatchOutcome run_batch(std::span<const std::unique_ptr<search::SearchCore>> core
   }
   std::vector<double> busy(cores.size());
   const auto start = std::chrono::steady_clock::now();
-  run_pinned(cores.size(), [&](std::size_t c) {
+  const auto run = parameters.threads == BatchThreads::pinned ? run_pinned : run_unpinned;
+  run(cores.size(), [&](std::size_t c) {
     const double before = processor_seconds();
     cores[c]->run(*feeds[c]);
     busy[c] = processor_seconds() - before;
@@ -162,4 +159,4 @@ BatchOutcome run_batch(std::span<const std::unique_ptr<search::SearchCore>> core
   return outcome;
 }
 
-}  // namespace farvec::cli
+}  // namespace farvec::search

@@ -1,4 +1,4 @@
-#include "cli/search/search_limits.h"
+#include "search/asked_search.h"
 
 #include <gtest/gtest.h>
 
@@ -7,10 +7,10 @@
 
 #include "base/error.h"
 
-namespace farvec::cli {
+namespace farvec::search {
 namespace {
 
-std::string refusal(const AskedSearch& asked, const search::SearchBounds& limits) {
+std::string refusal(const AskedSearch& asked, const SearchBounds& limits) {
   try {
     (void)check_limits(asked, limits);
   } catch (const Error& error) {
@@ -20,8 +20,8 @@ std::string refusal(const AskedSearch& asked, const search::SearchBounds& limits
 }
 
 TEST(SearchLimits, OfAGraphAreSaidInOptions) {
-  const search::SearchBounds index{.vectors = 300};
-  const search::SearchBounds node{.vectors = 300, .k = 40, .list = 64};
+  const SearchBounds index{.vectors = 300};
+  const SearchBounds node{.vectors = 300, .k = 40, .list = 64};
   EXPECT_EQ(refusal({.k = 0}, index),
             "--k: 0 is out of range: use 1 to 300, the vectors in the index");
   EXPECT_EQ(refusal({.k = 301, .list = 400}, index),
@@ -38,7 +38,7 @@ TEST(SearchLimits, OfAGraphAreSaidInOptions) {
 }
 
 TEST(SearchLimits, OfClustersAreSaidInOptions) {
-  const search::SearchBounds node{
+  const SearchBounds node{
       .kind = layout::IndexKind::cluster, .vectors = 300, .k = 40, .list = 64, .clusters = 20};
   EXPECT_EQ(refusal({.k = 0}, node),
             "--k: 0 is out of range: use 1 to 40, the most that the node allows");
@@ -62,4 +62,4 @@ TEST(SearchLimits, LeaveWhatIsOfTheIndexsKind) {
 }
 
 }  // namespace
-}  // namespace farvec::cli
+}  // namespace farvec::search

@@ -7,7 +7,7 @@
 
 #include "base/random.h"
 
-namespace farvec::cli {
+namespace farvec::client {
 
 /// Waits between the attempts at one call: about 10 ms at first, twice as long each time, at most a
 /// second; half of each is random, so that clients that were refused together do not come back
@@ -27,4 +27,4 @@ class Backoff {
   double wait_ms_ = 10;
 };
 
-}  // namespace farvec::cli
+}  // namespace farvec::client

@@ -1,15 +1,14 @@
-#include "cli/nodes/remote_node.h"
+#include "client/remote_node.h"
 
 #include <charconv>
 #include <cmath>
 
-#include "base/error.h"
-#include "cli/search/search_limits.h"
+#include "base/status_error.h"
 #include "rpc/channel.h"
 #include "rpc/refusal.h"
 #include "rpc/status.h"
 
-namespace farvec::cli {
+namespace farvec::client {
 namespace {
 namespace v1 = compute_node::v1;
 constexpr std::chrono::seconds kDescribeTimeout{10};
@@ -24,16 +23,27 @@ std::unique_ptr<v1::ComputeNode::Stub> connect_to_node(const NodeAccess& access)
 }
 
 void check_limits_of_node(v1::ComputeNode::Stub& stub, const NodeAccess& access,
-                          const AskedSearch& parameters) {
+                          const search::AskedSearch& parameters) {
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() + kDescribeTimeout);
   v1::DescribeResponse node;
   const grpc::Status status = stub.Describe(&context, {}, &node);
-  if (!status.ok()) throw Error("compute node {}: {}", access.address, rpc::describe(status));
-  if (node.attached()) (void)check_limits(parameters, limits_of(node));
+  if (!status.ok()) {
+    throw StatusError(rpc::to_status_code(status.error_code()), "compute node {}: {}",
+                      access.address, rpc::describe(status));
+  }
+  if (node.attached()) (void)search::check_limits(parameters, limits_of(node));
 }
 
-v1::SearchRequest request_template(const AskedSearch& parameters, ElementType type,
+search::SearchBounds limits_of(const v1::DescribeResponse& node) {
+  return {.kind = node.clusters() > 0 ? layout::IndexKind::cluster : layout::IndexKind::graph,
+          .vectors = node.count(),
+          .k = node.max_k(),
+          .list = node.max_list(),
+          .clusters = node.max_probe()};
+}
+
+v1::SearchRequest request_template(const search::AskedSearch& parameters, ElementType type,
                                    std::uint32_t dimension) {
   v1::SearchRequest request;
   // The wire's numbers are the library's, one up.
@@ -65,4 +75,4 @@ std::chrono::milliseconds retry_after(const grpc::ClientContext& context) {
   return std::chrono::milliseconds(whole ? ms : 0);
 }
 
-}  // namespace farvec::cli
+}  // namespace farvec::client

@@ -7,7 +7,7 @@
 #include "dataset/vector_set.h"
 #include "layout/region/manifest.h"
 
-namespace farvec::cli {
+namespace farvec::search {
 
 /// Loads queries and brings them into the index's stored form (cosine: normalised). Throws Error
 /// when their dimension or type is not that of the data set the index was built from.
@@ -18,4 +18,4 @@ dataset::VectorSet load_queries(const std::string& path, const layout::Manifest&
 /// stored, nor those of codes. `rerank` results are ranked again by their vectors.
 bool has_exact_distances(const layout::Manifest& manifest, std::uint32_t rerank);
 
-}  // namespace farvec::cli
+}  // namespace farvec::search

@@ -5,10 +5,10 @@
 #include "dataset/brute_force.h"
 #include "dataset/vector_file.h"
 
-namespace farvec::cli {
+namespace farvec::search {
 
 /// Cosine compares f32 unit vectors made from the original rows, whatever type they are stored in;
 /// the other metrics compare the rows as they stand.
 dataset::ExactDistance exact_distance(Metric metric, const dataset::VectorFileInfo& info);
 
-}  // namespace farvec::cli
+}  // namespace farvec::search

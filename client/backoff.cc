@@ -1,8 +1,8 @@
-#include "cli/search/backoff.h"
+#include "client/backoff.h"
 
 #include <algorithm>
 
-namespace farvec::cli {
+namespace farvec::client {
 namespace {
 constexpr double kLongestMs = 1'000;
 constexpr std::chrono::milliseconds kPatience{10'000};
@@ -17,4 +17,4 @@ std::optional<std::chrono::milliseconds> Backoff::next(std::chrono::milliseconds
   return std::min(std::max(wait, node_asks), kPatience);
 }
 
-}  // namespace farvec::cli
+}  // namespace farvec::client

@@ -1,8 +1,8 @@
-#include "cli/search/backoff.h"
+#include "client/backoff.h"
 
 #include <gtest/gtest.h>
 
-namespace farvec::cli {
+namespace farvec::client {
 namespace {
 
 using std::chrono::milliseconds;
@@ -46,4 +46,4 @@ TEST(Backoff, WaitsAsLongAsTheNodeAsksButNotForEver) {
 }
 
 }  // namespace
-}  // namespace farvec::cli
+}  // namespace farvec::client

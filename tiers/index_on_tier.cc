@@ -1,9 +1,9 @@
-#include "cli/search/index_on_tier.h"
+#include "tiers/index_on_tier.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace farvec::cli {
+namespace farvec::tiers {
 namespace {
 
 /// A share of the best rate. The fewest slots that reach it are enough: the last tenth of the rate
@@ -15,10 +15,10 @@ constexpr std::size_t kPoolShare = 3;
 
 }  // namespace
 
-IndexOnTier::IndexOnTier(const tiers::TierSpec& spec, const tiers::TierContext& context)
+IndexOnTier::IndexOnTier(const TierSpec& spec, const TierContext& context)
     : directory_(*context.memory->directory()),
       index_(*context.index),
-      tier_(tiers::Tier::open(spec, context)),
+      tier_(Tier::open(spec, context)),
       model_(tier_->description()) {}
 
 search::DiskMemory IndexOnTier::plan(const search::SearchShape& shape) const {
@@ -41,20 +41,20 @@ std::uint32_t IndexOnTier::affordable_slots(search::SearchShape shape) const {
 }
 
 double IndexOnTier::probe_rate(const search::SearchShape& shape, VectorView queries,
-                               const BatchParameters& parameters) const {
+                               const search::BatchParameters& parameters) const {
   const std::size_t rows = queries.count;
   // Half of them fill the pool, the others find in it what others than they have left there.
   queries.count = (std::min(rows, kProbeQueries) + 1) / 2;
   const auto cores = make_cores(shape);
   dataset::GroundTruth results;
-  run_batch(cores, queries, parameters, results);
+  search::run_batch(cores, queries, parameters, results);
   if (2 * queries.count <= rows) queries.data = queries.row(queries.count);
-  const BatchOutcome outcome = run_batch(cores, queries, parameters, results);
+  const search::BatchOutcome outcome = search::run_batch(cores, queries, parameters, results);
   return static_cast<double>(queries.count) / outcome.seconds;
 }
 
 std::uint32_t IndexOnTier::choose_slots(const search::SearchShape& all, VectorView queries,
-                                        const BatchParameters& parameters) const {
+                                        const search::BatchParameters& parameters) const {
   constexpr std::uint32_t kMemorySlots = 16;
   if (!measures_slots()) return kMemorySlots;
   search::SearchShape shape = all;
@@ -73,10 +73,10 @@ std::uint32_t IndexOnTier::choose_slots(const search::SearchShape& all, VectorVi
 
 std::vector<std::unique_ptr<search::SearchCore>> IndexOnTier::make_cores(
     const search::SearchShape& shape) const {
-  const auto set = tier_->prepare(index_, shape);
+  const auto set = prepare(shape);
   std::vector<std::unique_ptr<search::SearchCore>> cores;
   for (std::uint32_t c = 0; c < shape.cores; ++c) cores.push_back(set->make_core());
   return cores;
 }
 
-}  // namespace farvec::cli
+}  // namespace farvec::tiers
