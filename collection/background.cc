@@ -82,7 +82,7 @@ void Collection::build_in_background() {
     try {
       work(lock, job);
       note_success(job);
-    } catch (const graph::BuildInterrupted&) {
+    } catch (const WorkInterrupted&) {
       // Begun again when the collection is opened the next time.
     } catch (const std::exception& error) {
       if (!lock.owns_lock()) lock.lock();

@@ -74,7 +74,7 @@ void link_rest(Memtable& memtable, const SegmentRecipe& recipe) {
   parallel_for(workers, 1, workers, [&](std::size_t, std::size_t, unsigned) {
     LinkScratch scratch;
     while (memtable.unlinked() > 0) {
-      if (recipe.interrupted()) throw graph::BuildInterrupted();
+      if (recipe.interrupted()) throw WorkInterrupted();
       if (!memtable.link_next(scratch)) std::this_thread::sleep_for(kLinkLook);
     }
   });

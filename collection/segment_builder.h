@@ -22,7 +22,7 @@ struct SegmentRecipe {
   const layout::CollectionManifest* manifest;  ///< types and options; not null
   SegmentAccess access;
   unsigned threads = 1;
-  /// Asked from any of the threads: true ends the work soon with graph::BuildInterrupted.
+  /// Asked from any of the threads: true ends the work soon with WorkInterrupted.
   std::function<bool()> interrupted = [] { return false; };
 };
 

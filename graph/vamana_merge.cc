@@ -50,7 +50,7 @@ void add_long_ways(VamanaGrowth& growth, VamanaStats& stats) {
   const auto vertices = static_cast<std::uint32_t>(std::min(wanted, graph.count()));
   const std::uint32_t degree = options.degree / kLongWaysOneIn;
   if (degree == 0) return;
-  if (options.interrupted()) throw BuildInterrupted();
+  if (options.interrupted()) throw WorkInterrupted();
   const SampledGraph sample(growth.space().data(), growth.metric(),
                             {vertices, degree, options.seed, options.threads});
   RobustPrune prune(growth.space(), {options.degree, options.alpha});

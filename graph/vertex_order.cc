@@ -204,7 +204,7 @@ std::vector<NodeId> bisection_order(const AdjacencyView& graph, const OrderOptio
   const unsigned threads = resolve_threads(options.threads);
   std::size_t levels = 0;
   while (graph.count >> levels > kSmallestPart) ++levels;
-  Progress progress("ordering vertices", levels * graph.count, options.quiet);
+  Progress progress("ordering vertices", levels * graph.count, options.quiet, options.interrupted);
   std::vector<NodeId> order(graph.count);
   std::iota(order.begin(), order.end(), NodeId{0});
   Parts parts{{0, graph.count}};

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/progress.h"
 #include "base/types.h"
 #include "graph/graph.h"
 
@@ -14,6 +15,7 @@ namespace farvec::graph {
 struct OrderOptions {
   unsigned threads = 0;  ///< as in resolve_threads(); the order does not depend on it
   bool quiet = false;    ///< no progress line
+  Interruption interrupted = {};
 };
 
 /// The vertices in the order that they should be numbered in: element i is the number that vertex i

@@ -94,8 +94,8 @@ layout::Manifest write_inlined(const std::filesystem::path& directory, layout::M
 layout::Manifest write_packed(const std::filesystem::path& directory, layout::Manifest manifest,
                               const BuiltGraph& built, const CodeOptions& options) {
   const unsigned threads = options.write.threads;
-  const std::vector<NodeId> order =
-      graph::bisection_order(built.graph.view(), {threads, options.write.quiet});
+  const std::vector<NodeId> order = graph::bisection_order(
+      built.graph.view(), {threads, options.write.quiet, options.write.interrupted});
   const graph::Graph graph = graph::reordered(built.graph.view(), order, threads);
   const dataset::VectorSet rows = picked_rows(built.source.rows, order, threads);
   const EncodedRows encoded = encode_whole(

@@ -22,7 +22,7 @@ namespace {
 [[noreturn]] void throw_k(const SearchNames& names, std::uint32_t k, const SearchBounds& limits) {
   const bool few = limits.vectors <= limits.k;
   throw_range(names.k, k, std::min<std::uint64_t>(limits.vectors, limits.k),
-              few ? ", the vectors in the index" : ", the most that the node allows");
+              few ? ", the vectors in the index" : names.bound);
 }
 
 [[noreturn]] void throw_fault(SearchFault fault, const AskedSearch& asked,
@@ -32,7 +32,7 @@ namespace {
       refuse(names.list, fmt::format("{} is out of range: the list must be at least k, which is {}",
                                      asked.list, asked.k));
     case SearchFault::list_above_bound:
-      throw_range(names.list, asked.list, limits.list, ", the most that the node allows");
+      throw_range(names.list, asked.list, limits.list, names.bound);
     case SearchFault::width_out_of_range:
     case SearchFault::width_above_bound:
       throw_range(names.width, asked.width, limits.width, "");

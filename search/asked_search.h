@@ -38,6 +38,7 @@ struct SearchNames {
   std::string_view width;
   std::string_view probe;
   std::string_view prune_ratio;
+  std::string_view bound = ", the most that the node allows";  ///< what bounds it
 };
 /// The options of commands.
 inline constexpr SearchNames kOptionNames{"--k", "--list", "--width", "--probe", "--prune-ratio"};

@@ -1,9 +1,23 @@
 #include "search/queries.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "distance/distance.h"
 
 namespace farvec::search {
+
+std::vector<std::byte> normalised_queries(const VectorView& queries,
+                                          const layout::Manifest& manifest) {
+  if (manifest.metric != Metric::cosine) return {};
+  const std::size_t bytes = manifest.vector_bytes();
+  std::vector<std::byte> stored(queries.count * bytes);
+  for (std::size_t i = 0; i < queries.count; ++i) {
+    distance::to_stored(queries.row(i), queries.type, manifest.metric, queries.dimension,
+                        stored.data() + i * bytes);
+  }
+  return stored;
+}
 
 dataset::VectorSet load_queries(const std::string& path, const layout::Manifest& manifest) {
   dataset::VectorSet source = dataset::load(path);
@@ -18,12 +32,10 @@ dataset::VectorSet load_queries(const std::string& path, const layout::Manifest&
         path, to_string(source.type()), to_string(manifest.source_type),
         to_string(manifest.source_type));
   }
-  if (manifest.metric != Metric::cosine) return source;
+  const std::vector<std::byte> rows = normalised_queries(source.view(), manifest);
+  if (rows.empty()) return source;
   dataset::VectorSet stored(source.count(), source.dimension(), manifest.stored_type);
-  for (std::size_t i = 0; i < source.count(); ++i) {
-    distance::to_stored(source.view().row(i), source.type(), manifest.metric, source.dimension(),
-                        stored.mutable_row(i));
-  }
+  std::copy(rows.begin(), rows.end(), stored.mutable_row(0));
   return stored;
 }
 

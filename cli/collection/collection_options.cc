@@ -6,8 +6,9 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
-#include "cli/index/code_bits.h"
+#include "cli/index/code_bits_option.h"
 #include "distance/distance.h"
+#include "indexing/code_bits.h"
 #include "indexing/graph_recipe.h"
 #include "wal/durability_option.h"
 
@@ -66,7 +67,8 @@ layout::CollectionManifest shape_manifest(const CollectionShape& shape) {
   manifest.dimension = shape.dimension;
   manifest.options = shape.options;
   manifest.options.layout = layout::parse_layout_kind(shape.layout);
-  manifest.options.code_bits = code_bits_of(manifest.options.layout, shape.code_bits);
+  manifest.options.code_bits =
+      indexing::code_bits_of(manifest.options.layout, shape.code_bits, kCodeBitsOption);
   indexing::check_degree(manifest.options.layout, manifest.options.degree);
   return manifest;
 }

@@ -1,9 +1,9 @@
-#include "cli/index/code_bits.h"
+#include "indexing/code_bits.h"
 
-#include "base/error.h"
+#include "base/status_error.h"
 #include "quantization/neighbor_codes.h"
 
-namespace farvec::cli {
+namespace farvec::indexing {
 namespace {
 
 struct CodeBits {
@@ -26,20 +26,15 @@ CodeBits allowed(layout::LayoutKind layout) {
 
 }  // namespace
 
-void add_code_bits_option(Command& command, std::optional<std::uint32_t>& code_bits) {
-  command.add_option("--code-bits", code_bits,
-                     "Bits per dimension of the codes in DRAM, 1 to 8 (slotted: of --payload\n"
-                     "vector; with code 1, see --bits; inline: of the neighbours in the records,\n"
-                     "1 to 4) [2, slotted 4, inline 1]");
-}
-
-std::uint32_t code_bits_of(layout::LayoutKind layout, std::optional<std::uint32_t> asked) {
+std::uint32_t code_bits_of(layout::LayoutKind layout, std::optional<std::uint32_t> asked,
+                           std::string_view name) {
   const CodeBits range = allowed(layout);
   const std::uint32_t bits = asked.value_or(range.usual);
   if (bits < 1 || bits > range.most) {
-    throw Error("--code-bits {} is out of range: use 1 to {}", bits, range.most);
+    throw StatusError(StatusCode::invalid_argument, "{} {} is out of range: use 1 to {}", name,
+                      bits, range.most);
   }
   return bits;
 }
 
-}  // namespace farvec::cli
+}  // namespace farvec::indexing

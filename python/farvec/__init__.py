@@ -1,0 +1,65 @@
+"""Vector search over second-tier memory: build an index, open it on a tier, search.
+
+    import farvec
+    farvec.build_graph(vectors, "set.index", metric="l2")
+    with farvec.open("set.index", tier="emulated:rdma") as index:
+        ids, distances, counts = index.search(queries, k=10, list=40)
+
+docs/python.md has the whole story.
+"""
+
+from farvec._farvec import (
+    Counts,
+    Index,
+    Result,
+    __commit__,
+    __version__,
+    build_clusters,
+    build_graph,
+    build_slotted,
+    ground_truth,
+    open,
+    read_ground_truth,
+    read_vectors,
+    recall,
+    write_ground_truth,
+    write_vectors,
+)
+from farvec.errors import (
+    DataLoss,
+    DeadlineExceeded,
+    Error,
+    FailedPrecondition,
+    Internal,
+    InvalidArgument,
+    NotFound,
+    PermissionDenied,
+    ResourceExhausted,
+    Unavailable,
+)
+
+__all__ = [
+    "Counts",
+    "DataLoss",
+    "DeadlineExceeded",
+    "Error",
+    "FailedPrecondition",
+    "Index",
+    "Internal",
+    "InvalidArgument",
+    "NotFound",
+    "PermissionDenied",
+    "ResourceExhausted",
+    "Result",
+    "Unavailable",
+    "build_clusters",
+    "build_graph",
+    "build_slotted",
+    "ground_truth",
+    "open",
+    "read_ground_truth",
+    "read_vectors",
+    "recall",
+    "write_ground_truth",
+    "write_vectors",
+]
