@@ -22,8 +22,7 @@ std::unique_ptr<v1::ComputeNode::Stub> connect_to_node(const NodeAccess& access)
   return v1::ComputeNode::NewStub(rpc::connect(rpc::parse_address(access.address), connect));
 }
 
-void check_limits_of_node(v1::ComputeNode::Stub& stub, const NodeAccess& access,
-                          const search::AskedSearch& parameters) {
+v1::DescribeResponse describe_node(v1::ComputeNode::Stub& stub, const NodeAccess& access) {
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() + kDescribeTimeout);
   v1::DescribeResponse node;
@@ -32,6 +31,12 @@ void check_limits_of_node(v1::ComputeNode::Stub& stub, const NodeAccess& access,
     throw StatusError(rpc::to_status_code(status.error_code()), "compute node {}: {}",
                       access.address, rpc::describe(status));
   }
+  return node;
+}
+
+void check_limits_of_node(v1::ComputeNode::Stub& stub, const NodeAccess& access,
+                          const search::AskedSearch& parameters) {
+  const v1::DescribeResponse node = describe_node(stub, access);
   if (node.attached()) (void)search::check_limits(parameters, limits_of(node));
 }
 

@@ -23,6 +23,10 @@ struct NodeAccess {
 /// Throws Error naming the address when nothing answers there.
 std::unique_ptr<compute_node::v1::ComputeNode::Stub> connect_to_node(const NodeAccess& access);
 
+/// What the node serves. Throws StatusError when it does not answer.
+compute_node::v1::DescribeResponse describe_node(compute_node::v1::ComputeNode::Stub& stub,
+                                                 const NodeAccess& access);
+
 /// Asks the node which index it serves, and refuses by check_limits() what that does not allow. A
 /// node without an index at the moment allows everything. Throws Error also when it does not
 /// answer.

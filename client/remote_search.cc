@@ -113,7 +113,7 @@ RemoteResults empty_results(const RemoteSearchOptions& options, std::size_t quer
   out.k = options.parameters.k;
   out.ids.assign(out.queries * out.k, kInvalidNode);
   out.distances.assign(out.queries * out.k, std::numeric_limits<float>::infinity());
-  if (options.wide_ids) results.user_ids.assign(out.queries * out.k, kNoUserId);
+  if (options.wide_ids) results.user_ids.assign(out.queries * out.k, search::kNoUserId);
   return results;
 }
 
@@ -164,6 +164,7 @@ RemoteResults search_node(v1::ComputeNode::Stub& stub, const RemoteSearchOptions
   RemoteResults results = empty_results(options, all);
   const std::size_t step = std::max<std::size_t>(1, options.queries_per_call);
   for (std::size_t begin = 0; begin < all; begin += step) {
+    if (options.interrupted && options.interrupted()) throw WorkInterrupted();
     const std::size_t count = std::min(step, all - begin);
     const auto request = make_request(options, queries, begin, count);
     const auto response = call(stub, request, options, random);

@@ -3,9 +3,9 @@
 
 #include <chrono>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
+#include "base/progress.h"
 #include "client/remote_node.h"
 #include "dataset/groundtruth.h"
 #include "dataset/vector_file.h"
@@ -21,11 +21,9 @@ struct RemoteSearchOptions {
   /// Attempts at a call after the first one, when the node or a query's result says
   /// RESOURCE_EXHAUSTED or UNAVAILABLE.
   std::uint32_t retries = 0;
-  bool wide_ids = false;  ///< fill in user_ids; else an id of more than 32 bits is an error
+  Interruption interrupted = {};  ///< asked before every call
+  bool wide_ids = false;          ///< fill in user_ids; else an id of more than 32 bits is an error
 };
-
-/// An id of `user_ids` that stands for none.
-inline constexpr std::uint64_t kNoUserId = std::numeric_limits<std::uint64_t>::max();
 
 struct RemoteResults {
   dataset::GroundTruth neighbors;       ///< an id of kInvalidNode: fewer than k were found

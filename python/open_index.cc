@@ -63,7 +63,7 @@ search::SearchBounds OpenIndex::bounds() const {
 Answer OpenIndex::search(const VectorView& queries, const Call& call) {
   const search::SearchParameters parameters =
       search::check_limits(call.asked, bounds(), kArgumentNames);
-  const std::vector<std::byte> stored = search::normalised_queries(queries, manifest());
+  const std::vector<std::byte> stored = search::normalised_queries(queries, manifest().metric);
   VectorView rows = queries;
   if (!stored.empty()) {
     rows = packed_view(stored.data(), queries.count, queries.dimension, manifest().stored_type);

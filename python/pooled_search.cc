@@ -23,15 +23,17 @@ Answer pooled_search(CorePool& pool, std::uint32_t threads, const VectorView& qu
   const CorePool::Loan loan =
       pool.borrow(static_cast<std::uint32_t>(std::min<std::size_t>(threads, worth)),
                   std::chrono::steady_clock::now() + patience);
+  Answer answer;
   const search::BatchParameters batch{.search = call.parameters,
                                       .deadline_ms = seconds * 1e3,
                                       .partial = call.call.asked.partial,
                                       .stop = call.call.interrupted,
+                                      .user_ids = call.user_ids ? &answer.user_ids : nullptr,
                                       .threads = search::BatchThreads::own};
-  Answer answer;
   const search::BatchOutcome outcome =
       search::run_batch(loan.cores(), queries, batch, answer.neighbors);
   if (outcome.latency_us.size() < queries.count) throw WorkInterrupted();
+  answer.has_user_ids = call.user_ids;
   answer.totals = outcome.totals;
   answer.coverage = outcome.coverage;
   return answer;

@@ -12,6 +12,7 @@ namespace farvec::python {
 struct PooledCall {
   search::SearchParameters parameters;
   const Call& call;
+  bool user_ids = false;  ///< the cores are a collection's
 };
 
 /// Searches with up to `threads` cores, the first on the calling thread; queries are in stored

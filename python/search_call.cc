@@ -52,9 +52,9 @@ void check_queries(const Searcher& searcher, const Rows& queries) {
 Result to_result(Answer answer, bool as_one) {
   dataset::GroundTruth& found = answer.neighbors;
   Result result;
-  result.ids = answer.user_ids.empty() && found.ids.size() == found.distances.size()
-                   ? to_numpy(std::move(found.ids), found.queries, found.k, as_one)
-                   : to_numpy(std::move(answer.user_ids), found.queries, found.k, as_one);
+  result.ids = answer.has_user_ids
+                   ? to_numpy(std::move(answer.user_ids), found.queries, found.k, as_one)
+                   : to_numpy(std::move(found.ids), found.queries, found.k, as_one);
   result.distances = to_numpy(std::move(found.distances), found.queries, found.k, as_one);
   result.counts = answer.totals;
   result.coverage = answer.coverage;

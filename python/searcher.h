@@ -26,7 +26,8 @@ struct Call {
 
 struct Answer {
   dataset::GroundTruth neighbors;       ///< missing ones are kInvalidNode and infinity
-  std::vector<std::uint64_t> user_ids;  ///< in place of its ids where they have 64 bits
+  bool has_user_ids = false;            ///< of a collection, in place of `neighbors.ids`
+  std::vector<std::uint64_t> user_ids;  ///< missing ones are search::kNoUserId
   search::QueryCounts totals;
   double coverage = 1;  ///< least of all queries
 };

@@ -24,6 +24,7 @@ constexpr std::size_t kReserved = 1 << 20;
 struct Slot : SearchTask {
   std::uint64_t number = 0;  ///< its query is the row modulo their count
   std::vector<NodeId> id_room;
+  std::vector<std::uint64_t> user_id_room;
   std::vector<float> distance_room;
 };
 
@@ -84,6 +85,10 @@ class StridedFeed : public TaskFeed {
       slot.id_room.resize(parameters_.search.k());
       slot.distance_room.resize(parameters_.search.k());
       slot.ids = slot.id_room.data();
+      if (parameters_.user_ids != nullptr) {
+        slot.user_id_room.resize(parameters_.search.k());
+        slot.user_ids = slot.user_id_room.data();
+      }
       slot.distances = slot.distance_room.data();
       slot.parameters = parameters_.search;
       slot.partial = parameters_.partial;
@@ -100,7 +105,11 @@ class StridedFeed : public TaskFeed {
     const std::size_t row = slot.number % queries_.count * k;
     for (std::uint32_t i = 0; i < k; ++i) {
       const bool found = i < slot.found;
-      results_.ids[row + i] = found ? slot.ids[i] : kInvalidNode;
+      if (parameters_.user_ids != nullptr) {
+        (*parameters_.user_ids)[row + i] = found ? slot.user_ids[i] : kNoUserId;
+      } else {
+        results_.ids[row + i] = found ? slot.ids[i] : kInvalidNode;
+      }
       results_.distances[row + i] =
           found ? slot.distances[i] : std::numeric_limits<float>::infinity();
     }
@@ -133,7 +142,11 @@ BatchOutcome run_batch(std::span<const std::unique_ptr<SearchCore>> cores, Vecto
                        const BatchParameters& parameters, dataset::GroundTruth& results) {
   results.queries = queries.count;
   results.k = parameters.search.k();
-  results.ids.resize(queries.count * results.k);
+  if (parameters.user_ids != nullptr) {
+    parameters.user_ids->assign(queries.count * results.k, kNoUserId);
+  } else {
+    results.ids.resize(queries.count * results.k);
+  }
   results.distances.resize(queries.count * results.k);
   std::vector<std::unique_ptr<StridedFeed>> feeds;
   for (std::size_t c = 0; c < cores.size(); ++c) {

@@ -31,6 +31,9 @@ struct BatchParameters {
   /// Asked before every search, by the threads of all cores, in their fibers: true ends the batch.
   /// Empty: nobody ends it.
   std::function<bool()> stop = {};
+  /// Of a collection: gets the users' ids in place of the results' (queries x k; missing ones are
+  /// all ones). Null: ids have 32 bits.
+  std::vector<std::uint64_t>* user_ids = nullptr;
   BatchThreads threads = BatchThreads::pinned;
 };
 

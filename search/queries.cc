@@ -7,13 +7,13 @@
 
 namespace farvec::search {
 
-std::vector<std::byte> normalised_queries(const VectorView& queries,
-                                          const layout::Manifest& manifest) {
-  if (manifest.metric != Metric::cosine) return {};
-  const std::size_t bytes = manifest.vector_bytes();
+std::vector<std::byte> normalised_queries(const VectorView& queries, Metric metric) {
+  if (metric != Metric::cosine) return {};
+  const ElementType type = distance::stored_type(metric, queries.type);
+  const std::size_t bytes = queries.dimension * element_bytes(type);
   std::vector<std::byte> stored(queries.count * bytes);
   for (std::size_t i = 0; i < queries.count; ++i) {
-    distance::to_stored(queries.row(i), queries.type, manifest.metric, queries.dimension,
+    distance::to_stored(queries.row(i), queries.type, metric, queries.dimension,
                         stored.data() + i * bytes);
   }
   return stored;
@@ -32,7 +32,7 @@ dataset::VectorSet load_queries(const std::string& path, const layout::Manifest&
         path, to_string(source.type()), to_string(manifest.source_type),
         to_string(manifest.source_type));
   }
-  const std::vector<std::byte> rows = normalised_queries(source.view(), manifest);
+  const std::vector<std::byte> rows = normalised_queries(source.view(), manifest.metric);
   if (rows.empty()) return source;
   dataset::VectorSet stored(source.count(), source.dimension(), manifest.stored_type);
   std::copy(rows.begin(), rows.end(), stored.mutable_row(0));

@@ -17,8 +17,7 @@ dataset::VectorSet load_queries(const std::string& path, const layout::Manifest&
 
 /// Rows of the source type in the index's stored form, packed. Empty where that is what they are
 /// already: all metrics but cosine.
-std::vector<std::byte> normalised_queries(const VectorView& queries,
-                                          const layout::Manifest& manifest);
+std::vector<std::byte> normalised_queries(const VectorView& queries, Metric metric);
 
 /// Whether the distances of a search's results are those of the data set's vectors, so that a
 /// ground truth's can be compared with them: not those of vectors that were rounded when they were
