@@ -186,7 +186,7 @@ class Study {
             {"p99_us", cli::percentile(outcome.latency_us, 0.99)},
             {"reads", static_cast<double>(outcome.totals.reads) / queries},
             {"bytes", static_cast<double>(outcome.totals.bytes) / queries},
-            {"set", cli::state_json(*set.view(), set.state())}};
+            {"set", collection::state_json(*set.view(), set.state())}};
   }
 
   /// What `change` does, and what the searches beside it do before and meanwhile.

@@ -115,12 +115,16 @@ std::string_view numpy_name(ElementType type) {
   }
 }
 
-std::uint32_t to_count(std::int64_t value, std::string_view name) {
-  constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();
-  if (value < 0 || value > kMost) {
-    throw_invalid("{}: {} is out of range: use 0 to {}", name, value, kMost);
+std::uint32_t within(std::int64_t value, std::string_view name, std::uint32_t least,
+                     std::uint32_t most) {
+  if (value < static_cast<std::int64_t>(least) || value > static_cast<std::int64_t>(most)) {
+    throw_invalid("{}: {} is out of range: use {} to {}", name, value, least, most);
   }
   return static_cast<std::uint32_t>(value);
+}
+
+std::uint32_t to_count(std::int64_t value, std::string_view name) {
+  return within(value, name, 0, std::numeric_limits<std::uint32_t>::max());
 }
 
 nb::object to_numpy(const VectorView& rows, nb::handle owner) {

@@ -51,6 +51,12 @@ std::string_view numpy_name(ElementType type);
 /// lies within 0 and the most that fits.
 std::uint32_t to_count(std::int64_t value, std::string_view name);
 
+/// The same with other bounds.
+std::uint32_t within(std::int64_t value, std::string_view name, std::uint32_t least,
+                     std::uint32_t most);
+inline constexpr std::uint32_t kMostThreads = 1024;
+inline constexpr std::uint32_t kMostList = 1u << 20;
+
 /// A numpy array that takes the values over: of `rows` rows of `columns`, or, as one row, of its
 /// values alone. Needs the interpreter.
 template <typename T>

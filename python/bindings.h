@@ -10,6 +10,8 @@ namespace farvec::python {
 
 /// Result, Counts and Index.
 void bind_index(nanobind::module_& module);
+/// Receipt and Collection.
+void bind_collection(nanobind::module_& module);
 /// build_graph() and its like.
 void bind_builds(nanobind::module_& module);
 /// Vector files, ground truth and recall.

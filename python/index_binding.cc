@@ -15,6 +15,7 @@
 #include "python/errors.h"
 #include "python/json_object.h"
 #include "python/open_index.h"
+#include "python/remote_index.h"
 #include "python/search_call.h"
 
 namespace farvec::python {
@@ -89,15 +90,6 @@ void close_index(IndexHandle& index) {
   open.reset();
 }
 
-/// What was asked for after a call's keywords.
-std::uint32_t within(std::int64_t value, std::string_view name, std::uint32_t least,
-                     std::uint32_t most) {
-  if (value < least || value > most) {
-    throw_invalid("{}: {} is out of range: use {} to {}", name, value, least, most);
-  }
-  return static_cast<std::uint32_t>(value);
-}
-
 using Slots = std::variant<std::int64_t, std::string>;
 
 std::uint32_t to_slots(const Slots& slots) {
@@ -109,11 +101,24 @@ std::uint32_t to_slots(const Slots& slots) {
   throw_invalid("slots: '{}' is no number and not 'auto'", std::get<std::string>(slots));
 }
 
-std::unique_ptr<IndexHandle> open_here(const std::string& path, const OpenOptions& options) {
+constexpr std::string_view kScheme = "grpc://";
+
+std::shared_ptr<Searcher> open_searcher(const std::string& path, const OpenOptions& options,
+                                        std::uint32_t retries) {
+  if (!path.starts_with(kScheme)) return std::make_shared<OpenIndex>(path, options);
+  if (options.tier != OpenOptions{}.tier) {
+    throw_invalid("tier: '{}' is for an index of this machine; {} has its own", options.tier, path);
+  }
+  const client::NodeAccess node{.address = path.substr(kScheme.size()), .tls = options.tls};
+  return std::make_shared<RemoteIndex>(node, retries);
+}
+
+std::unique_ptr<IndexHandle> open_index(const std::string& path, const OpenOptions& options,
+                                        std::uint32_t retries) {
   std::shared_ptr<Searcher> open;
   {
     const nb::gil_scoped_release others_may_run;
-    open = std::make_shared<OpenIndex>(path, options);
+    open = open_searcher(path, options, retries);
   }
   return std::make_unique<IndexHandle>(std::move(open), "index");
 }
@@ -209,33 +214,37 @@ void bind_class(nb::module_& module) {
 void bind_open(nb::module_& module) {
   module.def(
       "open",
-      [](const std::filesystem::path& path, std::string tier, const Slots& slots,
-         std::int64_t threads, std::int64_t concurrency, std::size_t cache_bytes,
-         std::string memory_budget, std::int64_t max_list, std::int64_t max_width,
-         std::int64_t max_probe, std::string search, std::string pool, bool prefetch,
-         bool page_search, std::optional<std::uint32_t> rerank) {
-        constexpr std::uint32_t kMostThreads = 1024;
+      [](const std::variant<std::string, std::filesystem::path>& path, std::string tier,
+         const Slots& slots, std::int64_t threads, std::int64_t concurrency,
+         std::size_t cache_bytes, std::string memory_budget, std::int64_t max_list,
+         std::int64_t max_width, std::int64_t max_probe, std::string search, std::string pool,
+         bool prefetch, bool page_search, std::optional<std::uint32_t> rerank, std::int64_t retries,
+         std::string tls_ca, std::string tls_certificate, std::string tls_key) {
         OpenOptions options;
         options.tier = std::move(tier);
         options.slots = to_slots(slots);
         options.threads = within(threads, "threads", 0, kMostThreads);
         options.concurrency = within(concurrency, "concurrency", 0, kMostThreads);
         options.cache_bytes = cache_bytes;
-        options.max_list = within(max_list, "max_list", 1, 1u << 20);
+        options.max_list = within(max_list, "max_list", 1, kMostList);
         options.max_width = within(max_width, "max_width", 1, graph::kMaxWidth);
-        options.max_probe = within(max_probe, "max_probe", 1, 1u << 20);
+        options.max_probe = within(max_probe, "max_probe", 1, kMostList);
         options.disk = {.memory_budget = std::move(memory_budget),
                         .search = std::move(search),
                         .pool = std::move(pool),
                         .prefetch = on_or_off(prefetch),
                         .page_search = on_or_off(page_search),
                         .rerank = rerank ? std::to_string(*rerank) : "auto"};
-        return open_here(path.string(), options);
+        options.tls = {std::move(tls_certificate), std::move(tls_key), std::move(tls_ca)};
+        const auto* const text = std::get_if<std::string>(&path);
+        return open_index(text != nullptr ? *text : std::get<1>(path).string(), options,
+                          within(retries, "retries", 0, 1000));
       },
       "path"_a, "tier"_a = "dram", nb::kw_only(), "slots"_a = "auto", "threads"_a = 1,
       "concurrency"_a = 0, "cache_bytes"_a = 0, "memory_budget"_a = "", "max_list"_a = 1024,
       "max_width"_a = 8, "max_probe"_a = 1024, "search"_a = "cache-aware", "pool"_a = "record",
-      "prefetch"_a = true, "page_search"_a = true, "rerank"_a = nb::none(), kOpenDoc);
+      "prefetch"_a = true, "page_search"_a = true, "rerank"_a = nb::none(), "retries"_a = 0,
+      "tls_ca"_a = "", "tls_certificate"_a = "", "tls_key"_a = "", kOpenDoc);
 }
 
 }  // namespace

@@ -17,4 +17,5 @@ NB_MODULE(_farvec, module) {
   bind_dataset(module);
   bind_builds(module);
   bind_index(module);
+  bind_collection(module);
 }

@@ -28,14 +28,6 @@ search::AskedSearch asked_search(const SearchArguments& arguments) {
   return asked;
 }
 
-double checked_deadline(double seconds) {
-  if (!(seconds > 0) || seconds > kLongestSeconds) {
-    throw_invalid("deadline: {} seconds are out of range: use more than 0, up to {}", seconds,
-                  kLongestSeconds);
-  }
-  return seconds;
-}
-
 void check_queries(const Searcher& searcher, const Rows& queries) {
   const VectorView& view = queries.view();
   if (view.dimension != searcher.dimension()) {
@@ -62,6 +54,14 @@ Result to_result(Answer answer, bool as_one) {
 }
 
 }  // namespace
+
+double checked_deadline(double seconds) {
+  if (!(seconds > 0) || seconds > kLongestSeconds) {
+    throw_invalid("deadline: {} seconds are out of range: use more than 0, up to {}", seconds,
+                  kLongestSeconds);
+  }
+  return seconds;
+}
 
 Result run_search(Searcher& searcher, AnyArray array, const SearchArguments& arguments) {
   Call call{.asked = asked_search(arguments),

@@ -22,6 +22,9 @@ struct SearchArguments {
   double deadline = 10;
 };
 
+/// Throws StatusError (invalid_argument) unless it is a time that a call may take.
+double checked_deadline(double seconds);
+
 /// What Python gets of an Answer.
 struct Result {
   nanobind::object ids;

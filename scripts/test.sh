@@ -86,7 +86,21 @@ tests_of_rooms() {
   echo "^($*)\\."
 }
 
-build_release() { build_preset release; }
+# What the release build has besides: the Python package.
+PYTHON_OPTIONS=()
+prepare_python() {
+  local interpreter
+  interpreter="$(scripts/python/venv.sh)" || return 1
+  PYTHON_OPTIONS=(-DFARVEC_PYTHON=ON "-DPython_EXECUTABLE=$interpreter")
+}
+
+build_release() {
+  CONFIGURE_OPTIONS=("${PYTHON_OPTIONS[@]}")
+  build_preset release
+  local status=$?
+  CONFIGURE_OPTIONS=()
+  return "$status"
+}
 test_release() {
   if [ "$MODE" = long ]; then
     run_ctest release/tests 1800
@@ -204,6 +218,7 @@ ensure_deps || die "packages are missing and could not be installed"
 mkdir -p build
 step "layers" timeout --foreground 60 "$PYTHON" scripts/check_layers.py
 step "format" check_format
+step "python packages" prepare_python
 step "build release" build_release && step "tests release" test_release
 if has_sanitizer asan; then
   step "build asan" build_asan && step "tests asan" test_asan

@@ -86,8 +86,8 @@ std::uint64_t ChangingCollection::stored_bytes() const {
 
 nlohmann::ordered_json ChangingCollection::describe() const {
   nlohmann::ordered_json json{{"kind", "collection"}};
-  json.update(shape_json(collection_->shape()));
-  json["now"] = state_json(*collection_->view(), collection_->state());
+  json.update(collection::shape_json(collection_->shape()));
+  json["now"] = collection::state_json(*collection_->view(), collection_->state());
   json["tier"] = options_.tier;
   json["search_list"] = options_.list;
   json["slots"] = options_.slots;

@@ -152,7 +152,7 @@ void search(const SearchArguments& arguments) {
   tell_recovery(reader.recovery(), false);
   reader.link(0);
   Measurement measurement(arguments, reader);
-  const auto view = view_json(*reader.view());
+  const auto view = collection::view_json(*reader.view());
   fmt::print("{} vectors, {} of them fresh, in {} segments; {}\n",
              view.at("vectors").get<std::uint64_t>(),
              view.at("memtable_vectors").get<std::uint64_t>(),

@@ -9,8 +9,10 @@ docs/python.md has the whole story.
 """
 
 from farvec._farvec import (
+    Collection,
     Counts,
     Index,
+    Receipt,
     Result,
     __commit__,
     __version__,
@@ -39,6 +41,7 @@ from farvec.errors import (
 )
 
 __all__ = [
+    "Collection",
     "Counts",
     "DataLoss",
     "DeadlineExceeded",
@@ -49,6 +52,7 @@ __all__ = [
     "InvalidArgument",
     "NotFound",
     "PermissionDenied",
+    "Receipt",
     "ResourceExhausted",
     "Result",
     "Unavailable",
