@@ -17,6 +17,7 @@
 #include "python/json_object.h"
 #include "python/open_collection.h"
 #include "python/search_call.h"
+#include "tiers/index_on_tier.h"
 
 namespace farvec::python {
 namespace {
