@@ -112,7 +112,7 @@ def test_describe(index):
 def test_slotted_pages(tmp_path, rows, queries):
     facts = farvec.build_slotted(rows, tmp_path / "index", progress=False)
     assert facts["pages"] > 0
-    with pytest.raises(farvec.Error, match="SSD"):
+    with pytest.raises(farvec.Error, match="ssd"):
         farvec.open(tmp_path / "index")
     with farvec.open(tmp_path / "index", tier="ssd", memory_budget="64MiB", slots=4) as index:
         found = index.search(queries, list=100)

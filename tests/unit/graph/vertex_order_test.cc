@@ -12,7 +12,7 @@
 namespace farvec::graph {
 namespace {
 
-constexpr OrderOptions kQuiet{.threads = 1, .quiet = true};
+const OrderOptions kQuiet{.threads = 1, .quiet = true};
 
 std::vector<NodeId> shuffled(std::size_t count, std::uint64_t seed) {
   std::vector<NodeId> ids(count);
