@@ -43,7 +43,7 @@ class CoreLoop final : public SearchCore {
   std::vector<coroutines::Fiber*> idle_;  ///< wait for a task
   TaskFeed* feed_ = nullptr;
   SearchTask* waiting_ = nullptr;  ///< taken from the feed for a fiber that was just woken
-  std::uint32_t spawned_ = 0;  ///< fibers of this run, each for the slot of its number
+  std::uint32_t spawned_ = 0;      ///< fibers of this run, each for the slot of its number
   std::uint32_t live_ = 0;
   bool stopping_ = false;
   std::exception_ptr failure_;

@@ -8,6 +8,7 @@
 docs/python.md has the whole story.
 """
 
+from farvec._faiss import FaissLike, faiss_like
 from farvec._farvec import (
     Collection,
     Counts,
@@ -47,6 +48,7 @@ __all__ = [
     "DeadlineExceeded",
     "Error",
     "FailedPrecondition",
+    "FaissLike",
     "Index",
     "Internal",
     "InvalidArgument",
@@ -59,6 +61,7 @@ __all__ = [
     "build_clusters",
     "build_graph",
     "build_slotted",
+    "faiss_like",
     "ground_truth",
     "open",
     "read_ground_truth",

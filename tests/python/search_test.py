@@ -133,3 +133,16 @@ def test_clusters(tmp_path, rows, queries):
             index.search(queries, prune_ratio=0.5)
     assert few.counts.clusters < found.counts.clusters == 25 * QUERIES
     assert farvec.recall(found.ids, neighbours("l2", queries, rows, 10).astype(np.uint32)) > 0.9
+
+
+@pytest.mark.parametrize("metric", ["l2", "ip", "cosine"])
+def test_the_names_of_faiss(tmp_path, metric):
+    data, wanted = vectors(300, seed=3), vectors(10, seed=4)
+    farvec.build_graph(data, tmp_path / "index", metric=metric, progress=False)
+    with farvec.open(tmp_path / "index") as index:
+        like = farvec.faiss_like(index, list=200)
+        far, ids = like.search(wanted, 5)
+        assert (like.ntotal, like.d) == (300, DIMENSION) and ids.dtype == np.int64
+    exact = np.take_along_axis(distances(metric, wanted, data), ids, axis=1)
+    as_faiss = {"l2": exact, "ip": -exact, "cosine": 1 - exact}[metric]
+    assert np.allclose(far, as_faiss, atol=1e-4)
