@@ -199,7 +199,7 @@ ANYTHING = st.fixed_dictionaries({}, optional={
     "prune_ratio": st.one_of(st.none(), FLOATS), "partial": st.booleans(), "deadline": FLOATS})
 
 
-@settings(max_examples=300, deadline=None, derandomize=True,
+@settings(max_examples=150, deadline=None, derandomize=True,
           suppress_health_check=list(HealthCheck))
 @given(array=ARRAYS, arguments=ANYTHING, flip=st.booleans())
 @pytest.mark.filterwarnings("ignore::UserWarning")
