@@ -1,12 +1,26 @@
 """Builds, opens and searches a small index with the package that is installed, and says which
 libraries the process has loaded that are neither the wheel's nor part of every Linux."""
+# Of Python itself, which bring libraries of their own.
+import bz2  # noqa: F401
+import ctypes  # noqa: F401
+import hashlib  # noqa: F401
+import lzma  # noqa: F401
 import pathlib
 import re
 import tempfile
+import xml.parsers.expat  # noqa: F401
 
 import numpy as np
 
-import farvec
+
+def loaded():
+    """The libraries that the process has mapped."""
+    return {line.split()[-1] for line in open("/proc/self/maps") if ".so" in line}
+
+
+BEFORE = loaded()
+
+import farvec  # noqa: E402
 
 # What the manylinux policies take for granted.
 EVERYWHERE = re.compile(r"(ld-linux-.*|lib(c|m|dl|rt|pthread|util|gcc_s|stdc\+\+|resolv|z)\.so.*)$")
@@ -25,9 +39,8 @@ with tempfile.TemporaryDirectory() as folder:
     except farvec.Unavailable:
         pass
 
-loaded = {line.split()[-1] for line in open("/proc/self/maps") if ".so" in line}
-foreign = sorted(file for file in loaded
-                 if "site-packages" not in file and "python" not in file
+foreign = sorted(file for file in loaded() - BEFORE
+                 if "site-packages" not in file and "lib-dynload" not in file
                  and not EVERYWHERE.match(pathlib.Path(file).name))
 print(f"farvec {farvec.__version__} works; libraries of the system beside the C library: "
       f"{', '.join(foreign) or 'none'}")
