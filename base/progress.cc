@@ -18,10 +18,11 @@ std::int64_t since_ns(std::chrono::steady_clock::time_point start) {
 
 }  // namespace
 
-Progress::Progress(std::string label, std::uint64_t total, bool quiet)
+Progress::Progress(std::string label, std::uint64_t total, bool quiet, Interruption interrupted)
     : label_(std::move(label)),
       total_(std::max<std::uint64_t>(total, 1)),
       quiet_(quiet),
+      interrupted_(std::move(interrupted)),
       terminal_(isatty(STDERR_FILENO) == 1),
       start_(Clock::now()),
       next_print_ns_(terminal_ ? kTerminalPeriodNs : kLogPeriodNs) {}
@@ -31,6 +32,7 @@ Progress::~Progress() {
 }
 
 void Progress::advance(std::uint64_t amount) {
+  if (interrupted_ && interrupted_()) throw WorkInterrupted();
   // relaxed: a display; no other memory is published through these counters.
   const std::uint64_t done = done_.fetch_add(amount, std::memory_order_relaxed) + amount;
   const std::int64_t elapsed_ns = since_ns(start_);

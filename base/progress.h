@@ -1,23 +1,39 @@
-// Progress of long work: one line on a terminal, a line every ten seconds in a log.
+// Progress of long work, and its end before it is done.
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <string>
 
+#include "base/error.h"
+
 namespace farvec {
 
-/// Prints "label 42% 420,000/1,000,000 rate/s, 12 s left" to stderr. advance() may be called from
-/// any thread; most calls only add to a counter. The destructor ends the line with the total time.
+/// Asked by long work from time to time, from any of its threads: true ends it soon with
+/// WorkInterrupted. Empty: nobody ends it.
+using Interruption = std::function<bool()>;
+
+/// What work throws that its Interruption has ended: no failure of it.
+class WorkInterrupted : public Error {
+ public:
+  WorkInterrupted() : Error("interrupted before it was done") {}
+};
+
+/// One line on a terminal, a line every ten seconds in a log: prints "label 42% 420,000/1,000,000
+/// rate/s, 12 s left" to stderr. advance() may be called from any thread; most calls only add to a
+/// counter. The destructor ends the line with the total time.
 class Progress {
  public:
-  Progress(std::string label, std::uint64_t total, bool quiet = false);
+  Progress(std::string label, std::uint64_t total, bool quiet = false,
+           Interruption interrupted = {});
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
+  /// Throws WorkInterrupted.
   void advance(std::uint64_t amount);
 
  private:
@@ -27,6 +43,7 @@ class Progress {
   const std::string label_;
   const std::uint64_t total_;
   const bool quiet_;
+  const Interruption interrupted_;
   const bool terminal_;
   const Clock::time_point start_;
   std::atomic<std::uint64_t> done_{0};

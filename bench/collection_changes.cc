@@ -30,12 +30,12 @@
 #include "cli/report/statistics.h"
 #include "cli/report/table.h"
 #include "cli/runbook/step_truth.h"
-#include "cli/search/batch_search.h"
 #include "collection/collection.h"
 #include "collection/collection_part.h"
 #include "dataset/recall.h"
 #include "dataset/vector_set.h"
 #include "indexing/source.h"
+#include "search/batch_search.h"
 
 namespace farvec {
 namespace {
@@ -158,14 +158,14 @@ class Study {
     std::vector<std::unique_ptr<search::SearchCore>> cores;
     cores.push_back(
         collection::make_collection_core([&set] { return set.view(); }, arguments_.slots));
-    const cli::BatchParameters batch{
-        .search = cli::searchable(search::SearchParameters::make(
+    const search::BatchParameters batch{
+        .search = search::searchable(search::SearchParameters::make(
             arguments_.k, search::GraphChoice{.list = arguments_.list}))};
     std::vector<double> rates;
     dataset::GroundTruth found;
-    cli::BatchOutcome outcome;
+    search::BatchOutcome outcome;
     for (std::uint32_t pass = 0; pass < arguments_.passes; ++pass) {
-      outcome = cli::run_batch(cores, stored_queries_.view(), batch, found);
+      outcome = search::run_batch(cores, stored_queries_.view(), batch, found);
       rates.push_back(static_cast<double>(queries_.count()) / outcome.seconds);
     }
     const cli::TruthInput input{.data = rows_.view(),
@@ -186,7 +186,7 @@ class Study {
             {"p99_us", cli::percentile(outcome.latency_us, 0.99)},
             {"reads", static_cast<double>(outcome.totals.reads) / queries},
             {"bytes", static_cast<double>(outcome.totals.bytes) / queries},
-            {"set", cli::state_json(*set.view(), set.state())}};
+            {"set", collection::state_json(*set.view(), set.state())}};
   }
 
   /// What `change` does, and what the searches beside it do before and meanwhile.

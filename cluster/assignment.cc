@@ -57,7 +57,7 @@ void Assignment::run(Clustering& result, ClusteringStats& stats) {
   result.begins.assign(1, 0);
   result.begins.reserve(space_.count() + 1);
   result.clusters.clear();
-  Progress progress(label_, space_.count(), options_.quiet);
+  Progress progress(label_, space_.count(), options_.quiet, options_.interrupted);
   for (std::size_t begin = 0; begin < space_.count(); begin += options_.chunk_rows) {
     const std::size_t end = std::min(begin + options_.chunk_rows, space_.count());
     assign_chunk(begin, end, result);

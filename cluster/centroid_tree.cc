@@ -40,7 +40,7 @@ class TreeBuilder {
         options_(options),
         points_(rows.count),
         centroids_(std::size_t{options.centroids} * rows.dimension),
-        progress_("centroids", options.centroids, options.quiet) {
+        progress_("centroids", options.centroids, options.quiet, options.interrupted) {
     std::iota(points_.begin(), points_.end(), NodeId{0});
   }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/progress.h"
 #include "base/types.h"
 
 namespace farvec::cluster {
@@ -14,6 +15,7 @@ struct TreeOptions {
   std::uint64_t seed = 1;
   unsigned threads = 1;
   bool quiet = true;
+  Interruption interrupted = {};
 };
 
 /// Hierarchical balanced k-means: `centroids` rows of rows.dimension floats, each the mean of at

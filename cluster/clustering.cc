@@ -117,6 +117,7 @@ std::vector<float> train(const Space& space, const ClusteringOptions& options,
   tree.seed = options.seed;
   tree.threads = resolve_threads(options.threads);
   tree.quiet = options.quiet;
+  tree.interrupted = options.interrupted;
   const VectorView rows =
       packed_view(sample.data(), stats.sample, space.dimension(), ElementType::f32);
   std::vector<float> centroids = train_centroids(rows, tree);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/membership.h"
+#include "base/progress.h"
 #include "base/types.h"
 
 namespace farvec::cluster {
@@ -34,6 +35,7 @@ struct ClusteringOptions {
   std::uint64_t seed = 1;
   unsigned threads = 0;  ///< 0: all processors
   bool quiet = false;    ///< no progress lines
+  Interruption interrupted = {};
   /// Rows that are assigned at a time; the result does not depend on it.
   std::size_t chunk_rows = 65536;
 };
@@ -81,7 +83,7 @@ struct Clustering {
 /// 4 * replicas + 8 bytes for each vector; in both 600 bytes for each row of a chunk, and centroids
 /// twice with graph and codes (about 9 * space_dimension + 200 bytes each).
 ///
-/// Throws Error for options out of range, and for fewer vectors than clusters.
+/// Throws Error for options out of range and for fewer vectors than clusters, and WorkInterrupted.
 Clustering build_clusters(VectorView data, Metric metric, const ClusteringOptions& options,
                           ClusteringStats* stats = nullptr);
 

@@ -11,6 +11,7 @@ option(FARVEC_TESTS "Build tests and benches (need GoogleTest and Google Benchma
 option(FARVEC_FUZZ "Build the libFuzzer targets (needs clang)" OFF)
 option(FARVEC_UNITY "Compile the files of a folder together: for builds that are made from nothing"
        ${sanitized})
+option(FARVEC_PYTHON "Build the Python package's extension module (needs nanobind)" OFF)
 option(FARVEC_CCACHE "Use ccache when it is installed" ON)
 
 if(NOT CMAKE_BUILD_TYPE)

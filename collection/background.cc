@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/progress.h"
 #include "collection/collection.h"
 #include "collection/merge_policy.h"
 #include "collection/yielding.h"
-#include "graph/vamana_builder.h"
 
 namespace farvec::collection {
 namespace {
@@ -113,7 +113,7 @@ void Collection::attempt(Lock& lock, BackgroundWorker& worker, Job job) {
     if (!lock.owns_lock()) lock.lock();
     worker.failure.clear();
     worker.retry_from = {};
-  } catch (const graph::BuildInterrupted&) {
+  } catch (const WorkInterrupted&) {
     // Begun again when the collection is opened the next time.
     if (!lock.owns_lock()) lock.lock();
   } catch (const std::exception& error) {

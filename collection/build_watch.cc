@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <thread>
 
-#include "graph/vamana_builder.h"
+#include "base/progress.h"
 
 namespace farvec::collection {
 namespace {
@@ -60,7 +60,7 @@ BuildWatch::Clock::time_point BuildWatch::turn_behind(std::uint64_t bytes) {
 void BuildWatch::moved(std::uint64_t bytes) {
   const Clock::time_point turn = turn_behind(bytes);
   for (;;) {
-    if (interrupted()) throw graph::BuildInterrupted();
+    if (interrupted()) throw WorkInterrupted();
     const Clock::time_point now = Clock::now();
     if (now >= turn) return;
     std::this_thread::sleep_for(std::min<Clock::duration>(turn - now, kStopLook));

@@ -34,7 +34,7 @@ class BuildWatch {
   void enter(BuildPhase phase);
   void linked(std::uint64_t rows);
   /// So many bytes were read or written: waits for as long as the bound asks. Throws
-  /// graph::BuildInterrupted, also out of the wait.
+  /// WorkInterrupted, also out of the wait.
   void moved(std::uint64_t bytes);
   /// Nothing is under way.
   void end() { begin(0, 0); }

@@ -61,15 +61,14 @@ std::shared_ptr<Segment> write_segment(const indexing::BuiltGraph& built,
   BuildWatch* const watch = recipe.watch;
   UnfinishedFolder unfinished(recipe.folder);
   watch->enter(BuildPhase::writing);
-  indexing::write_graph(recipe.folder, built,
-                        {.layout = options.layout,
-                         .code_bits = options.code_bits,
-                         .record_checksum = false,
-                         .interrupted = [watch] { return watch->interrupted(); }},
-                        {.overwrite = false,
-                         .threads = recipe.threads,
-                         .quiet = true,
-                         .on_chunk = [watch](std::uint64_t bytes) { watch->moved(bytes); }});
+  indexing::write_graph(
+      recipe.folder, built,
+      {.layout = options.layout, .code_bits = options.code_bits, .record_checksum = false},
+      {.overwrite = false,
+       .threads = recipe.threads,
+       .quiet = true,
+       .on_chunk = [watch](std::uint64_t bytes) { watch->moved(bytes); },
+       .interrupted = [watch] { return watch->interrupted(); }});
   const layout::SegmentEntry entry{.number = recipe.number, .rows = ids.size()};
   layout::write_segment_ids(recipe.folder / layout::kSegmentIdsFile, entry, ids);
   auto segment = std::make_shared<Segment>(recipe.folder, entry, recipe.access);
@@ -84,7 +83,7 @@ void link_rest(Memtable& memtable, const SegmentRecipe& recipe) {
   parallel_for(workers, 1, workers, [&](std::size_t, std::size_t, unsigned) {
     LinkScratch scratch;
     while (memtable.unlinked() > 0) {
-      if (recipe.watch->interrupted()) throw graph::BuildInterrupted();
+      if (recipe.watch->interrupted()) throw WorkInterrupted();
       if (!memtable.link_next(scratch)) std::this_thread::sleep_for(kLinkLook);
     }
   });

@@ -22,7 +22,7 @@ struct SegmentRecipe {
   const layout::CollectionManifest* manifest;  ///< types and options; not null
   SegmentAccess access;
   unsigned threads = 1;
-  /// Ends the work with graph::BuildInterrupted, says how fast it may read and write, and is told
+  /// Ends the work with WorkInterrupted, says how fast it may read and write, and is told
   /// how far it is; not null.
   BuildWatch* watch = nullptr;
 };

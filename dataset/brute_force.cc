@@ -156,7 +156,7 @@ GroundTruth exact_neighbors(VectorReader& base, VectorReader& queries,
   PreparedRows base_rows(info, distance, block);
   const BlockScan scan(query_rows, distance, info.dimension, options.k);
   std::vector<BestNeighbors> best(query_count);
-  Progress progress("distances", info.count * query_count, options.quiet);
+  Progress progress("distances", info.count * query_count, options.quiet, options.interrupted);
   for (std::uint64_t begin = 0; begin < info.count; begin += block) {
     const RowRange ids{begin, std::min<std::uint64_t>(begin + block, info.count)};
     base_rows.read(base, begin, ids.size(), threads);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 
+#include "base/progress.h"
 #include "base/types.h"
 #include "dataset/groundtruth.h"
 #include "dataset/vector_file.h"
@@ -27,12 +28,13 @@ struct BruteForceOptions {
   unsigned threads = 0;                 ///< 0: one per processor
   std::size_t block_bytes = 64u << 20;  ///< base rows held at a time
   bool quiet = false;                   ///< no progress line
+  Interruption interrupted = {};
 };
 
 /// The k nearest base rows of every query, nearest first, equal distances by the smaller id. The
 /// base is read once, block by block, and may be larger than memory; queries and results are held.
 /// The result does not depend on threads or block size. Throws Error when k is 0 or greater than
-/// the base, when dimensions or types differ, or when a row is not finite.
+/// the base, when dimensions or types differ, or when a row is not finite, and WorkInterrupted.
 GroundTruth exact_neighbors(VectorReader& base, VectorReader& queries,
                             const ExactDistance& distance, const BruteForceOptions& options);
 

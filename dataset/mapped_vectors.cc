@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "base/input_file.h"
-#include "dataset/bin_file.h"
 #include "dataset/finite.h"
 
 namespace farvec::dataset {
@@ -20,20 +19,31 @@ void* map_file(const std::string& path, std::size_t bytes) {
   return mapping;
 }
 
+bool is_packed(const VectorFileInfo& info) {
+  return info.format == "bin" || info.format == "npy";
+}
+
 }  // namespace
 
-MappedVectors::MappedVectors(const std::string& path) {
+bool MappedVectors::can_map(const std::string& path) {
+  return is_packed(open_vectors(path)->info());
+}
+
+MappedVectors::MappedVectors(const std::string& path, Values values) {
   const VectorFileInfo info = open_vectors(path)->info();
-  if (info.format != "bin") {
+  if (!is_packed(info)) {
     throw Error(
-        "'{}' cannot stay in its file: that takes .fbin, .f16bin, .u8bin or .i8bin; "
+        "'{}' cannot stay in its file: that takes .fbin, .f16bin, .u8bin, .i8bin or .npy; "
         "'farvec dataset convert' makes one",
         path);
   }
   bytes_ = info.file_bytes;
   mapping_ = map_file(path, bytes_);
-  view_ = packed_view(static_cast<const std::byte*>(mapping_) + kBinHeaderBytes, info.count,
+  // The rows are the end of the file.
+  const std::size_t header_bytes = bytes_ - info.count * info.row_bytes();
+  view_ = packed_view(static_cast<const std::byte*>(mapping_) + header_bytes, info.count,
                       info.dimension, info.type);
+  if (values == Values::any) return;
   if (info.type != ElementType::f32 && info.type != ElementType::f16) return;
   for (std::size_t row = 0; row < view_.count; ++row) {
     if (is_finite_row(view_.row(row), info.type, info.dimension)) continue;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "base/types.h"
@@ -13,9 +14,16 @@ namespace farvec::dataset {
 /// not change while it is mapped.
 class MappedVectors {
  public:
-  /// Reads every row once to refuse NaN and infinity. Throws Error when the file is damaged, of
-  /// another format, or a row is not finite.
-  explicit MappedVectors(const std::string& path);
+  /// `finite`: every row is read once, to refuse NaN and infinity.
+  enum class Values : std::uint8_t { finite, any };
+
+  /// Whether the rows of such a file lie in it one after another: those of the "bin" format and of
+  /// "npy". Throws as open_vectors().
+  static bool can_map(const std::string& path);
+
+  /// Throws Error when the file is damaged, of a format that cannot be mapped, or a row is not what
+  /// its values have to be.
+  explicit MappedVectors(const std::string& path, Values values = Values::finite);
   ~MappedVectors();
   MappedVectors(const MappedVectors&) = delete;
   MappedVectors& operator=(const MappedVectors&) = delete;

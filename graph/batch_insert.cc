@@ -130,7 +130,7 @@ void BatchInserter::prune_to_degree() {
 }
 
 void BatchInserter::stop_if_interrupted() const {
-  if (options_.interrupted()) throw BuildInterrupted();
+  if (options_.interrupted()) throw WorkInterrupted();
 }
 
 std::uint64_t BatchInserter::distances() const {

@@ -22,7 +22,7 @@ class BatchInserter {
 
   /// Searches the graph as it is for every point of the batch, gives each its pruned neighbours,
   /// then adds the back edges. A point that is already in the graph gets its neighbours anew.
-  /// Throws BuildInterrupted, and so does prune_to_degree().
+  /// Throws WorkInterrupted, and so does prune_to_degree().
   void insert(std::span<const NodeId> batch);
 
   /// Prunes every vertex to at most `degree` edges.

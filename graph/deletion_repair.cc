@@ -52,7 +52,7 @@ std::uint64_t DeletionRepair::run(VamanaGrowth& growth) const {
   Progress progress("repair", kept_.size(), growth.options().quiet);
   parallel_for(kept_.size(), kVertexChunk, growth.threads(),
                [&](std::size_t begin, std::size_t end, unsigned w) {
-                 if (growth.options().interrupted()) throw BuildInterrupted();
+                 if (growth.options().interrupted()) throw WorkInterrupted();
                  for (std::size_t v = begin; v < end; ++v) {
                    const auto edges = choose_edges(v, growth.options().degree, *workers[w]);
                    growth.graph().set_neighbors(v, edges);

@@ -27,7 +27,7 @@ class DeletionRepair {
   NodeId number(NodeId former) const { return numbers_[former]; }
 
   /// Gives the first kept() vertices of growth.graph() their edges, at most options.degree for
-  /// each. Returns how many distances it computed. Throws BuildInterrupted.
+  /// each. Returns how many distances it computed. Throws WorkInterrupted.
   std::uint64_t run(VamanaGrowth& growth) const;
 
  private:

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
 #include "base/node_record.h"
+#include "base/progress.h"
 #include "base/status.h"
 #include "graph/beam_search.h"
 #include "graph/graph.h"
@@ -21,7 +21,7 @@ struct SampleOptions {
   std::uint64_t seed = 1;
   unsigned threads = 0;  ///< 0: all processors
   /// As VamanaOptions::interrupted.
-  std::function<bool()> interrupted = [] { return false; };
+  Interruption interrupted = [] { return false; };
 };
 
 /// Vertices evenly spread over the rows, and a Vamana graph over them (Wang et al., Starling,
@@ -29,7 +29,7 @@ struct SampleOptions {
 class SampledGraph {
  public:
   /// Copies the sample's rows while it builds. Throws Error for options that make no sense, and
-  /// BuildInterrupted.
+  /// WorkInterrupted.
   SampledGraph(const VectorView& rows, Metric metric, const SampleOptions& options);
 
   SampledGraphView view() const { return {ids_, graph_.view()}; }

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "base/error.h"
+#include "base/progress.h"
 #include "base/types.h"
 #include "graph/affine_sets.h"
 #include "graph/graph.h"
@@ -21,15 +21,9 @@ struct VamanaOptions {
   bool quiet = false;    ///< no progress line
   AffinityOptions affinity = {};
   /// Asked from any of the build's threads, at least once per batch: true ends the build soon.
-  std::function<bool()> interrupted = [] { return false; };
+  Interruption interrupted = [] { return false; };
   /// Told from any of the build's threads: so many more vertices have been repaired or inserted.
   std::function<void(std::uint64_t vertices)> advanced = [](std::uint64_t) {};
-};
-
-/// What a build throws that options.interrupted has ended: no failure of the build.
-class BuildInterrupted : public Error {
- public:
-  BuildInterrupted() : Error("the build of a graph was interrupted") {}
 };
 
 struct VamanaStats {
@@ -45,7 +39,7 @@ struct VamanaStats {
 /// PPoPP 2024), and back edges are applied grouped by target. Every vertex is reachable from the
 /// entry, which is the medoid. Memory beside the data: count * 1.3 * degree * 4 bytes, count *
 /// affinity.limit * 4 bytes, and what one batch needs. Throws Error for options that make no sense,
-/// and BuildInterrupted.
+/// and WorkInterrupted.
 Graph build_vamana(VectorView data, Metric metric, const VamanaOptions& options,
                    VamanaStats* stats = nullptr);
 

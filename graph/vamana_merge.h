@@ -28,7 +28,7 @@ struct VamanaMerge {
 /// or reachability takes. An empty former graph, or one of which everything is out, gives what
 /// build_vamana() builds; no rows give a graph without vertices and without an entry. Memory beside
 /// the rows: former, and as build_vamana(). options.affinity must not be asked for (CHECKed).
-/// Throws Error for options that make no sense, and BuildInterrupted.
+/// Throws Error for options that make no sense, and WorkInterrupted.
 Graph merge_vamana(VamanaMerge merge, Metric metric, const VamanaOptions& options,
                    VamanaStats* stats = nullptr);
 

@@ -9,7 +9,6 @@
 #include "base/check.h"
 #include "base/parallel.h"
 #include "base/progress.h"
-#include "graph/vamana_builder.h"
 
 namespace farvec::graph {
 namespace {
@@ -190,7 +189,6 @@ std::vector<NodeId> divide_levels(const AdjacencyView& graph, Parts& parts,
     const bool share = parts.size() < 2 * threads;
     parallel_for(parts.size(), 1, share ? 1 : threads,
                  [&](std::size_t i, std::size_t, unsigned worker) {
-                   if (options.interrupted()) throw BuildInterrupted();
                    const auto [begin, end] = parts[i];
                    bisectors[worker].divide(std::span(order).subspan(begin, end - begin),
                                             share ? threads : 1);
@@ -206,7 +204,7 @@ std::vector<NodeId> divide_levels(const AdjacencyView& graph, Parts& parts,
 std::vector<NodeId> bisection_order(const AdjacencyView& graph, const OrderOptions& options) {
   std::size_t levels = 0;
   while (graph.count >> levels > kSmallestPart) ++levels;
-  Progress progress("ordering vertices", levels * graph.count, options.quiet);
+  Progress progress("ordering vertices", levels * graph.count, options.quiet, options.interrupted);
   std::vector<NodeId> order(graph.count);
   std::iota(order.begin(), order.end(), NodeId{0});
   Parts parts{{0, graph.count}};

@@ -3,10 +3,10 @@
 // with recursive graph bisection" (KDD 2016); our own code.
 #pragma once
 
-#include <functional>
 #include <span>
 #include <vector>
 
+#include "base/progress.h"
 #include "base/types.h"
 #include "graph/graph.h"
 
@@ -15,8 +15,7 @@ namespace farvec::graph {
 struct OrderOptions {
   unsigned threads = 0;  ///< as in resolve_threads(); the order does not depend on it
   bool quiet = false;    ///< no progress line
-  /// Asked from any thread, before each part is divided: true ends it with BuildInterrupted.
-  std::function<bool()> interrupted = [] { return false; };
+  Interruption interrupted = {};
 };
 
 /// The vertices in the order that they should be numbered in: element i is the number that vertex i

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/progress.h"
 #include "graph/entry_points.h"
-#include "graph/vamana_builder.h"
 #include "ssd_baseline/split_codes.h"
 
 namespace farvec::indexing {
@@ -56,7 +56,7 @@ EncodedRows encode_whole(const VectorView& rows, Metric metric, const CodeTraini
       quantization::Rabitq::train(rows, metric, training.bits, training.seed, training.threads));
   EncodedRows encoded = without_codes(quantizer, rows.count);
   for (std::size_t begin = 0; begin < rows.count; begin += kEncodeRun) {
-    if (training.interrupted()) throw graph::BuildInterrupted();
+    if (training.interrupted && training.interrupted()) throw WorkInterrupted();
     quantizer.encode(rows_from(rows, begin, kEncodeRun),
                      encoded.codes.data() + begin * quantizer.record_bytes(), training.threads);
   }

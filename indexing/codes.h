@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "base/memory.h"
+#include "base/progress.h"
 #include "base/types.h"
 #include "layout/graph/codes_region.h"
 #include "quantization/neighbor_codes.h"
@@ -22,8 +22,8 @@ struct CodeTraining {
   std::uint32_t bits = 2;  ///< per dimension, 1 to 8
   std::uint64_t seed = 1;  ///< of the rotation
   unsigned threads = 0;    ///< as in resolve_threads(); the codes do not depend on it
-  /// Asked between runs of rows: true ends it with graph::BuildInterrupted.
-  std::function<bool()> interrupted = [] { return false; };
+  /// Asked between runs of rows: true ends it with WorkInterrupted.
+  Interruption interrupted = {};
 };
 
 /// Codes for DRAM and what the records hold of them.
@@ -37,7 +37,7 @@ struct EncodedRows {
 };
 
 /// Trains on all rows (stored type) and encodes them. Throws Error as quantization::Rabitq::train()
-/// does, and graph::BuildInterrupted.
+/// does, and WorkInterrupted.
 EncodedRows encode_whole(const VectorView& rows, Metric metric, const CodeTraining& training);
 
 /// The same in two parts: one bit per dimension in DRAM, the rest with the record.

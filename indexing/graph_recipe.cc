@@ -69,12 +69,11 @@ dataset::VectorSet picked_rows(const VectorView& rows, std::span<const NodeId> o
 struct CodeOptions {
   std::uint32_t code_bits;
   const layout::WriteOptions& write;
-  const std::function<bool()>& interrupted;
 };
 
 CodeTraining training_of(const layout::Manifest& manifest, const CodeOptions& options) {
   return {options.code_bits, manifest.graph().build.seed, options.write.threads,
-          options.interrupted};
+          options.write.interrupted};
 }
 
 layout::Manifest write_inlined(const std::filesystem::path& directory, layout::Manifest manifest,
@@ -101,7 +100,7 @@ layout::Manifest write_packed(const std::filesystem::path& directory, layout::Ma
                               const BuiltGraph& built, const CodeOptions& options) {
   const unsigned threads = options.write.threads;
   const std::vector<NodeId> order = graph::bisection_order(
-      built.graph.view(), {threads, options.write.quiet, options.interrupted});
+      built.graph.view(), {threads, options.write.quiet, options.write.interrupted});
   const graph::Graph graph = graph::reordered(built.graph.view(), order, threads);
   const dataset::VectorSet rows = picked_rows(built.source.rows, order, threads);
   const EncodedRows encoded =
@@ -120,7 +119,7 @@ layout::Manifest write_graph(const std::filesystem::path& directory, const Built
   manifest.graph().layout = recipe.layout;
   manifest.graph().record_checksum = recipe.record_checksum;
   const VectorView& rows = built.source.rows;
-  const CodeOptions codes{recipe.code_bits, options, recipe.interrupted};
+  const CodeOptions codes{recipe.code_bits, options};
   if (recipe.layout == layout::LayoutKind::inlined) {
     return write_inlined(directory, std::move(manifest), built, codes);
   }

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 
 #include "base/row_set.h"
 #include "graph/graph.h"
@@ -46,8 +45,6 @@ struct GraphRecipe {
   /// Per dimension: in DRAM 1 to 8, of neighbours in records 1 to NeighborCodes::kMostBits.
   std::uint32_t code_bits = 2;
   bool record_checksum = false;
-  /// As graph::VamanaOptions::interrupted; what is written asks WriteOptions::on_chunk.
-  std::function<bool()> interrupted = [] { return false; };
 };
 
 /// Trains, encodes and writes, packed after it has found an order for the vertices; codes are

@@ -69,6 +69,7 @@ std::unique_ptr<PagedHnsw> lay_out(const MemoryRows& rows, const HnswRecipe& rec
   options.ef_construction = recipe.config.ef_construction;
   options.threads = recipe.threads;
   options.quiet = recipe.quiet;
+  options.interrupted = recipe.interrupted;
   const graph::HnswGraph graph =
       graph::build_hnsw(rows.view(), recipe.config.metric, rows.ids(), options, &stats.memory);
   const auto start = Clock::now();

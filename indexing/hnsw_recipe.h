@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 
+#include "base/progress.h"
 #include "base/types.h"
 #include "graph/hnsw/hnsw_builder.h"
 #include "indexing/order/insertion_order.h"
@@ -29,6 +30,7 @@ struct HnswRecipe {
   ssd_baseline::HnswCrewOptions crew;  ///< of the inserts
   unsigned threads = 0;                ///< of the order and of the build in memory; 0: all
   bool quiet = false;
+  Interruption interrupted = {};  ///< of the build in memory
 };
 
 /// What a build took.

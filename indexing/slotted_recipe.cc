@@ -1,8 +1,13 @@
 #include "indexing/slotted_recipe.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <string>
+#include <string_view>
 #include <utility>
 
+#include "base/status_error.h"
 #include "graph/sampled_graph.h"
 #include "indexing/codes.h"
 #include "layout/pages/slotted_writer.h"
@@ -91,6 +96,26 @@ graph::SampledGraph sample_entries(const layout::Manifest& manifest, const Vecto
 }
 
 }  // namespace
+
+void check_slotted(const SlottedRecipe& recipe) {
+  const auto refuse = [](std::string_view what, std::uint64_t value, const std::string& allowed) {
+    throw StatusError(StatusCode::invalid_argument, "{}: {} is out of range: use {}", what, value,
+                      allowed);
+  };
+  const std::uint32_t bits = recipe.extension_bits;
+  if (bits < 1 || bits > quantization::SplitRabitq::kMostExtensionBits) {
+    refuse("bits per dimension in the record", bits,
+           fmt::format("1 to {}", quantization::SplitRabitq::kMostExtensionBits));
+  }
+  const std::uint32_t page = recipe.page_bytes;
+  if (page != 4096 && page != 8192 && page != 16384) {
+    refuse("bytes of a page", page, "4096, 8192 or 16384");
+  }
+  if (recipe.entry_vertices > layout::EntryGraphShape::kMostVertices) {
+    refuse("vertices of the graph of entries", recipe.entry_vertices,
+           fmt::format("1 to {}", layout::EntryGraphShape::kMostVertices));
+  }
+}
 
 SlottedRecipe resolve_slotted(SlottedRecipe recipe, const VectorView& rows) {
   if (!recipe.payload) {

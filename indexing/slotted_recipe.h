@@ -24,6 +24,10 @@ struct SlottedRecipe {
   std::uint32_t entry_vertices = 0;  ///< 0: as many as pay
 };
 
+/// For the beginning of a long build: throws StatusError (invalid_argument) for numbers that no
+/// slotted pages can have.
+void check_slotted(const SlottedRecipe& recipe);
+
 /// The same with what is left open decided for such rows. One bit of every dimension in DRAM leads
 /// searches well when there are many dimensions, and with few a vector is hardly more than its
 /// code.

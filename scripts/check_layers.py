@@ -37,8 +37,11 @@ MAY_INCLUDE = {
               "search"},
     "collection": {"base", "dataset", "distance", "quantization", "layout", "wal", "coroutines", "graph",
                    "indexing", "search", "tiers"},
+    "client": {"base", "dataset", "layout", "rpc", "search"},
     "compute_node": {"base", "dataset", "distance", "quantization", "layout", "disk", "wal", "transport",
                      "rpc", "graph", "ssd_baseline", "search", "tiers", "collection"},
+    "python": {"base", "dataset", "distance", "layout", "wal", "rpc", "graph", "cluster",
+               "quantization", "ssd_baseline", "indexing", "search", "tiers", "collection", "client"},
 }
 # These may include every room, and no room may include them.
 FREE = {"cli", "tests", "bench"}

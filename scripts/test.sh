@@ -17,10 +17,10 @@ cd "$ROOT" || exit 1
 # meet without locks. The others take turns by commit; --long has all of them at once.
 ASAN_ROOMS=(base dataset layout coroutines disk wal device transport ssd_baseline search tiers
             collection compute_node)
-ASAN_TURNS=("distance quantization" "graph cluster indexing" "rpc memory_node")
+ASAN_TURNS=("distance quantization" "graph cluster indexing" "rpc client memory_node")
 TSAN_ROOMS=(coroutines disk wal device transport graph ssd_baseline rpc memory_node search tiers
             collection compute_node)
-TSAN_TURNS=("base dataset" "distance quantization" "layout" "cluster indexing")
+TSAN_TURNS=("base dataset" "distance quantization" "layout client" "cluster indexing")
 FUZZ_SECONDS=4
 MODE=default
 
@@ -86,7 +86,21 @@ tests_of_rooms() {
   echo "^($*)\\."
 }
 
-build_release() { build_preset release; }
+# What the release build has besides: the Python package.
+PYTHON_OPTIONS=()
+prepare_python() {
+  local interpreter
+  interpreter="$(scripts/python/venv.sh)" || return 1
+  PYTHON_OPTIONS=(-DFARVEC_PYTHON=ON "-DPython_EXECUTABLE=$interpreter")
+}
+
+build_release() {
+  CONFIGURE_OPTIONS=("${PYTHON_OPTIONS[@]}")
+  build_preset release
+  local status=$?
+  CONFIGURE_OPTIONS=()
+  return "$status"
+}
 test_release() {
   if [ "$MODE" = long ]; then
     run_ctest release/tests 1800
@@ -204,6 +218,7 @@ ensure_deps || die "packages are missing and could not be installed"
 mkdir -p build
 step "layers" timeout --foreground 60 "$PYTHON" scripts/check_layers.py
 step "format" check_format
+step "python packages" prepare_python
 step "build release" build_release && step "tests release" test_release
 if has_sanitizer asan; then
   step "build asan" build_asan && step "tests asan" test_asan

@@ -20,7 +20,8 @@ void CoreLoop::run(TaskFeed& feed) {
   stopping_ = false;
   failure_ = nullptr;
   waiting_ = nullptr;  // of a run that failed: its feed's owner has ended it
-  spawn_fibers();
+  spawned_ = 0;
+  spawn_fiber();
   while (!stopping_) dispatch();
   for (coroutines::Fiber* fiber : idle_) scheduler_.wake(fiber);
   scheduler_.run();
@@ -34,17 +35,18 @@ CoreStatistics CoreLoop::statistics() const {
   return result;
 }
 
-void CoreLoop::spawn_fibers() {
-  for (std::uint32_t slot = 0; slot < part_->slots(); ++slot) {
-    const Status status = scheduler_.spawn([this, slot] {
-      try {
-        serve(slot);
-      } catch (...) {
-        fail();
-      }
-    });
-    FARVEC_CHECK(status.ok(), "{}", status.message());
-  }
+/// For the next slot. Each fiber that has a task makes the next one, so that a run of one task does
+/// not pay for all slots.
+void CoreLoop::spawn_fiber() {
+  const std::uint32_t slot = spawned_++;
+  const Status status = scheduler_.spawn([this, slot] {
+    try {
+      serve(slot);
+    } catch (...) {
+      fail();
+    }
+  });
+  FARVEC_CHECK(status.ok(), "{}", status.message());
 }
 
 /// One turn of the core's loop.
@@ -52,7 +54,7 @@ void CoreLoop::dispatch() {
   try {
     if (!idle_.empty()) offer_task();
     scheduler_.run_once();
-    if (stopping_ || live_ > 0 || waiting_ != nullptr || idle_.size() < part_->slots()) return;
+    if (stopping_ || live_ > 0 || waiting_ != nullptr || idle_.size() < spawned_) return;
     if (feed_->finished())
       stopping_ = true;
     else
@@ -100,6 +102,7 @@ void CoreLoop::serve(std::uint32_t slot) {
       scheduler_.suspend();
       continue;
     }
+    if (spawned_ < part_->slots()) spawn_fiber();
     ++live_;
     task->started = now_ticks();
     task->status = part_->search(slot, *task);

@@ -21,7 +21,7 @@ struct CoreFibers {
   std::uint32_t helpers = 0;  ///< that the part spawns, at most
 };
 
-/// A core of its own: a scheduler with a fiber for each slot of a part.
+/// A core of its own: a scheduler with a fiber for each slot of a part, as far as tasks need them.
 class CoreLoop final : public SearchCore {
  public:
   CoreLoop(const CoreFibers& fibers, const PartFactory& make_part);
@@ -30,7 +30,7 @@ class CoreLoop final : public SearchCore {
   CoreStatistics statistics() const override;
 
  private:
-  void spawn_fibers();
+  void spawn_fiber();
   void dispatch();
   void offer_task();
   void fail();
@@ -43,6 +43,7 @@ class CoreLoop final : public SearchCore {
   std::vector<coroutines::Fiber*> idle_;  ///< wait for a task
   TaskFeed* feed_ = nullptr;
   SearchTask* waiting_ = nullptr;  ///< taken from the feed for a fiber that was just woken
+  std::uint32_t spawned_ = 0;      ///< fibers of this run, each for the slot of its number
   std::uint32_t live_ = 0;
   bool stopping_ = false;
   std::exception_ptr failure_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -38,6 +39,9 @@ struct LineCounts {
     return *this;
   }
 };
+
+/// Stands for none among the ids of users.
+inline constexpr std::uint64_t kNoUserId = std::numeric_limits<std::uint64_t>::max();
 
 /// What one search cost. Exact: the same for the same index and parameters on every machine.
 struct QueryCounts {

@@ -15,10 +15,10 @@
 #include "cli/advise/sample_plan.h"
 #include "cli/advise/scratch_folder.h"
 #include "cli/advise/small_index.h"
-#include "cli/search/queries.h"
 #include "cli/sweep/sweep_plan.h"
 #include "dataset/vector_file.h"
 #include "distance/distance.h"
+#include "search/queries.h"
 
 namespace farvec::cli {
 namespace {
@@ -128,7 +128,7 @@ class Advisor {
     manifest.source_type = info.type;
     manifest.stored_type = distance::stored_type(manifest.metric, info.type);
     manifest.dimension = info.dimension;
-    dataset::VectorSet queries = load_queries(options_.queries, manifest);
+    dataset::VectorSet queries = search::load_queries(options_.queries, manifest);
     const RowRange range = parse_range(options_.queries_range, queries.count(), "--queries-range");
     if (range.end - range.begin < kLeastQueries) {
       throw Error("{} queries of '{}' are too few to tell a recall: {} are needed",

@@ -5,11 +5,11 @@
 
 #include "base/check.h"
 #include "base/error.h"
-#include "cli/dataset/view_reader.h"
 #include "dataset/brute_force.h"
 #include "dataset/finite.h"
 #include "dataset/row_selection.h"
 #include "dataset/vector_file.h"
+#include "dataset/view_reader.h"
 #include "distance/distance.h"
 #include "indexing/source.h"
 
@@ -18,8 +18,8 @@ namespace {
 
 dataset::GroundTruth find_truth(const VectorView& rows, const VectorView& queries,
                                 const SampleOptions& options) {
-  ViewReader base(rows, "the sample");
-  ViewReader wanted(queries, "the queries");
+  dataset::ViewReader base(rows, "the sample");
+  dataset::ViewReader wanted(queries, "the queries");
   dataset::BruteForceOptions search;
   search.k = options.k;
   search.threads = options.threads;

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "base/check.h"
-#include "cli/search/batch_search.h"
-#include "cli/search/search_limits.h"
 #include "dataset/recall.h"
+#include "search/asked_search.h"
+#include "search/batch_search.h"
 
 namespace farvec::cli {
 namespace {
@@ -83,17 +83,17 @@ PoolShare SlottedTrial::share(std::uint32_t list) const {
 
 /// Searches the first half of the queries to fill the pool, then the second half, whose outcome it
 /// returns.
-BatchOutcome SlottedTrial::search(std::uint32_t list, dataset::GroundTruth& results) const {
+search::BatchOutcome SlottedTrial::search(std::uint32_t list, dataset::GroundTruth& results) const {
   ssd_baseline::SlottedSearchOptions options = search_options(list);
   options.memory_budget = share(list).sample_budget;
   FARVEC_CHECK(options.memory_budget.has_value());
   std::vector<std::unique_ptr<search::SearchCore>> cores;
   cores.push_back(pages_.make_core(options));
-  const BatchParameters parameters{
-      .search = searchable(search::SearchParameters::make(
-          options_.k, search::GraphChoice{.list = list}, limits_of(pages_.manifest())))};
-  run_batch(cores, warm_, parameters, results);
-  return run_batch(cores, counted_, parameters, results);
+  const search::BatchParameters parameters{
+      .search = search::searchable(search::SearchParameters::make(
+          options_.k, search::GraphChoice{.list = list}, search::limits_of(pages_.manifest())))};
+  search::run_batch(cores, warm_, parameters, results);
+  return search::run_batch(cores, counted_, parameters, results);
 }
 
 /// Longer lists leave the pool less; 0: no list does.

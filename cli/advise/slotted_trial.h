@@ -45,7 +45,7 @@ class SlottedTrial final : public Trial {
   ssd_baseline::SlottedSearchOptions search_options(std::uint32_t list) const;
   PoolShare share(std::uint32_t list) const;
   std::uint32_t longest_list() const;
-  BatchOutcome search(std::uint32_t list, dataset::GroundTruth& results) const;
+  search::BatchOutcome search(std::uint32_t list, dataset::GroundTruth& results) const;
   void time(std::uint32_t list, Timed& timed) const;
 
   const TrialOptions options_;

@@ -8,11 +8,11 @@
 
 #include "cli/advise/sample.h"
 #include "cli/advise/setting.h"
-#include "cli/search/index_on_tier.h"
 #include "disk/disk_file.h"
 #include "layout/region/index_directory.h"
 #include "ssd_baseline/search/slotted_index.h"
 #include "ssd_baseline/search/slotted_store.h"
+#include "tiers/index_on_tier.h"
 
 namespace farvec::cli {
 
@@ -53,7 +53,7 @@ class OpenIndex {
   const layout::IndexDirectory directory_;
   const search::SearchIndex index_;
   tiers::IndexRecords records_;
-  const IndexOnTier tier_;
+  const tiers::IndexOnTier tier_;
 };
 
 /// Slotted pages that are read from memory instead of a disk: what their searches read and compute

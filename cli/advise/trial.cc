@@ -11,9 +11,9 @@
 #include "base/check.h"
 #include "cli/advise/slotted_trial.h"
 #include "cli/advise/small_index.h"
-#include "cli/search/batch_search.h"
-#include "cli/search/search_limits.h"
 #include "dataset/recall.h"
+#include "search/asked_search.h"
+#include "search/batch_search.h"
 #include "search/disk_memory.h"
 
 namespace farvec::cli {
@@ -86,7 +86,7 @@ class MemoryTrial final : public Trial {
                    : shape_.probe;
     const auto search = [&](std::uint32_t number) {
       dataset::GroundTruth found;
-      const auto totals = run_batch(cores, queries_, parameters(number), found).totals;
+      const auto totals = search::run_batch(cores, queries_, parameters(number), found).totals;
       const dataset::ResultRows rows{found.ids.data(), found.distances.data(), queries_.count,
                                      found.k};
       return Searched{dataset::recall_at_k(rows, truth, options_.k),
@@ -130,13 +130,13 @@ class MemoryTrial final : public Trial {
 
   Cores cores_of(const OpenIndex& index) const { return index.make_cores(shape_); }
 
-  BatchParameters parameters(std::uint32_t number) const {
+  search::BatchParameters parameters(std::uint32_t number) const {
     search::SearchChoice choice = search::ProbeChoice{.clusters = number};
     if (is_graph()) {
       choice = search::GraphChoice{.list = number, .width = std::min(options_.width, number)};
     }
-    return {.search = searchable(
-                search::SearchParameters::make(options_.k, choice, limits_of(open_->manifest())))};
+    return {.search = search::searchable(search::SearchParameters::make(
+                options_.k, choice, search::limits_of(open_->manifest())))};
   }
 
   /// As many as read more than the cache holds, or all of an index that it holds, a few times.
@@ -157,10 +157,10 @@ class MemoryTrial final : public Trial {
   /// Searches in full flight.
   void time(std::uint32_t number, const VectorView& queries, Timed& timed) const {
     const Cores cores = cores_of(*open_);
-    BatchParameters searches = parameters(number);
+    search::BatchParameters searches = parameters(number);
     dataset::GroundTruth results;
     for (std::uint32_t pass = 0; pass <= options_.passes; ++pass) {
-      const BatchOutcome outcome = run_batch(cores, queries, searches, results);
+      const search::BatchOutcome outcome = search::run_batch(cores, queries, searches, results);
       if (pass > 0) add_pass(timed, outcome, queries.count, searches.repeats);
       const double seconds = outcome.processor_seconds / searches.repeats;
       searches.repeats =
@@ -197,14 +197,15 @@ class MemoryTrial final : public Trial {
   /// it would find its records in the cache again, however many copies there are.
   double turns_ns(std::span<Cores> cores, std::uint32_t number, const VectorView& queries,
                   std::size_t turn) const {
-    const BatchParameters searches = parameters(number);
+    const search::BatchParameters searches = parameters(number);
     dataset::GroundTruth results;
     double seconds = 0;
     for (std::size_t begin = 0; begin < queries.count; begin += kTurn) {
       VectorView some = queries;
       some.data = queries.row(begin);
       some.count = std::min(kTurn, queries.count - begin);
-      seconds += run_batch(cores[turn++ % cores.size()], some, searches, results).processor_seconds;
+      seconds += search::run_batch(cores[turn++ % cores.size()], some, searches, results)
+                     .processor_seconds;
     }
     return seconds * 1e9 / static_cast<double>(queries.count);
   }
@@ -233,7 +234,7 @@ Counts per_query(const search::QueryCounts& totals, std::size_t queries) {
   return counts;
 }
 
-void add_pass(Timed& timed, const BatchOutcome& outcome, std::size_t queries,
+void add_pass(Timed& timed, const search::BatchOutcome& outcome, std::size_t queries,
               std::uint32_t repeats) {
   const auto searches = static_cast<double>(queries) * repeats;
   timed.counts = per_query(outcome.totals, queries);

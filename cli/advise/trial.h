@@ -14,7 +14,7 @@
 #include "cli/advise/setting.h"
 #include "cli/advise/target.h"
 #include "cli/report/statistics.h"
-#include "cli/search/batch_search.h"
+#include "search/batch_search.h"
 #include "search/search_core.h"
 
 namespace farvec::cli {
@@ -92,7 +92,7 @@ std::unique_ptr<Trial> make_trial(const std::filesystem::path& directory, const 
                                   const VectorView& queries, const TrialOptions& options);
 
 /// Adds a pass over so many queries, each of which was searched `repeats` times.
-void add_pass(Timed& timed, const BatchOutcome& outcome, std::size_t queries,
+void add_pass(Timed& timed, const search::BatchOutcome& outcome, std::size_t queries,
               std::uint32_t repeats);
 
 /// Counts per query, from the totals of so many queries.

@@ -10,11 +10,11 @@
 #include "cli/bench/bench_report.h"
 #include "cli/bench/bench_tier.h"
 #include "cli/commands.h"
-#include "cli/pinned_threads.h"
 #include "cli/report/machine.h"
 #include "cli/report/measurement.h"
 #include "rpc/option_rules.h"
 #include "rpc/tls_flags.h"
+#include "search/pinned_threads.h"
 #include "transport/load/read_load.h"
 
 namespace farvec::cli {
@@ -147,7 +147,7 @@ class TransportBench {
   std::vector<transport::LoadCounts> run_once(Run& run, double share) {
     std::vector<transport::LoadCounts> counts(run.loads.size());
     const auto idle = tiers_[run.point.tier]->idle_but(run.point.threads);
-    run_pinned(run.loads.size(), [&](std::size_t t) {
+    search::run_pinned(run.loads.size(), [&](std::size_t t) {
       counts[t] = run.loads[t].run(arguments_.pass_ms * 1000 * share);
     });
     return counts;

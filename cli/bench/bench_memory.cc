@@ -9,9 +9,9 @@
 #include "cli/bench/bench_memory_report.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
-#include "cli/pinned_threads.h"
 #include "cli/report/machine.h"
 #include "cli/report/measurement.h"
+#include "search/pinned_threads.h"
 
 namespace farvec::cli {
 namespace {
@@ -30,7 +30,7 @@ struct MemoryArguments {
 /// One and all, unless they are the same.
 std::vector<std::uint32_t> thread_counts(const std::string& text) {
   if (!text.empty()) return split_numbers(text, "--threads");
-  const std::size_t all = split_words(allowed_processors(kMostThreads)).size();
+  const std::size_t all = split_words(search::allowed_processors(kMostThreads)).size();
   std::vector<std::uint32_t> counts{1};
   if (all > 1) counts.push_back(static_cast<std::uint32_t>(all));
   return counts;

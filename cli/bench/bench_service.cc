@@ -21,12 +21,12 @@ namespace farvec::cli {
 namespace {
 
 struct ServiceArguments {
-  NodeAccess node;
+  client::NodeAccess node;
   std::string queries;
   std::string rates;
   std::uint32_t clients = 0;
   std::uint32_t deadline_ms = 1'000;
-  AskedSearch parameters;
+  search::AskedSearch parameters;
   LoadPlan plan;
   std::string json;
 };
@@ -48,8 +48,8 @@ void bench_service(ServiceArguments arguments) {
   arguments.plan.deadline = std::chrono::milliseconds(arguments.deadline_ms);
   JsonLines json(arguments.json);
   const QueryRing queries(dataset::load(arguments.queries), arguments.parameters);
-  const auto stub = connect_to_node(arguments.node);
-  check_limits_of_node(*stub, arguments.node, arguments.parameters);
+  const auto stub = client::connect_to_node(arguments.node);
+  client::check_limits_of_node(*stub, arguments.node, arguments.parameters);
   const LoadFacts facts{host_description(), arguments.node.address, arguments.queries,
                         arguments.parameters, arguments.plan};
   const InterruptGuard interrupt;
@@ -71,7 +71,7 @@ void bench_service(ServiceArguments arguments) {
   json.write();
 }
 
-void add_search_options(Command& command, AskedSearch& parameters) {
+void add_search_options(Command& command, search::AskedSearch& parameters) {
   command.add_option("--k", parameters.k, "Neighbours wanted").show_default();
   command.add_option("--list", parameters.list, "L: candidates kept, at least k").show_default();
   command.add_option("--width", parameters.width, "W: records fetched per hop").show_default();

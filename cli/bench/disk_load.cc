@@ -9,8 +9,8 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "cli/pinned_threads.h"
 #include "disk/uring_queue.h"
+#include "search/pinned_threads.h"
 
 namespace farvec::cli {
 namespace {
@@ -86,7 +86,7 @@ DiskLoadResult DiskLoad::run(const BenchPoint& point, double seconds, std::uint6
   Random seeds(seed);
   std::vector<std::uint64_t> thread_seeds;
   for (std::uint32_t t = 0; t < point.threads; ++t) thread_seeds.push_back(seeds.next());
-  run_pinned(point.threads, [&](std::size_t t) {
+  search::run_pinned(point.threads, [&](std::size_t t) {
     transport::DiskEndpoint endpoint(disk::open_disk(files_, shape_of(point).outstanding()),
                                      endpoint_options(point));
     endpoint.register_memory(destinations_[t].span());

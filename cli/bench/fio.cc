@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "cli/pinned_threads.h"
 #include "cli/program.h"
+#include "search/pinned_threads.h"
 
 namespace farvec::cli {
 namespace {
@@ -54,7 +54,7 @@ std::vector<std::string> fio_options(const FioJob& job) {
           fmt::format("--numjobs={}", job.threads),
           "--thread=1",
           "--group_reporting=1",
-          "--cpus_allowed=" + allowed_processors(job.threads),
+          "--cpus_allowed=" + search::allowed_processors(job.threads),
           "--cpus_allowed_policy=split",
           "--time_based=1",
           fmt::format("--runtime={}ms", std::max(1L, std::lround(job.run_ms))),

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "cli/interrupt.h"
-#include "cli/pinned_threads.h"
+#include "search/pinned_threads.h"
 
 namespace farvec::cli {
 namespace {
@@ -53,12 +53,12 @@ class Walker {
   /// Lines per second.
   double run(double ms) {
     const Ticks end = now_ticks() + us_to_ticks(ms * 1000);
-    const double busy = processor_seconds();
+    const double busy = search::processor_seconds();
     std::uint64_t lines = 0;
     do {
       lines += ask_ == Ask::sequential ? scan() : follow_chains();
     } while (now_ticks() < end && !interrupted());
-    return static_cast<double>(lines) / std::max(processor_seconds() - busy, 1e-9);
+    return static_cast<double>(lines) / std::max(search::processor_seconds() - busy, 1e-9);
   }
 
  private:
@@ -120,8 +120,9 @@ double measure_lines(const WorkingSet& set, const MemoryPoint& point, double ms)
   FARVEC_CHECK(point.threads >= 1 && point.inflight >= 1);
   FARVEC_CHECK(std::size_t{point.threads} * point.inflight <= set.order().count());
   std::vector<double> rates(point.threads);
-  run_pinned(point.threads,
-             [&](std::size_t thread) { rates[thread] = Walker(set, point, thread).run(ms); });
+  search::run_pinned(point.threads, [&](std::size_t thread) {
+    rates[thread] = Walker(set, point, thread).run(ms);
+  });
   return std::accumulate(rates.begin(), rates.end(), 0.0);
 }
 

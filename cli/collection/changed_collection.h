@@ -11,7 +11,7 @@
 
 #include "base/types.h"
 #include "cli/collection/collection_options.h"
-#include "cli/nodes/remote_node.h"
+#include "client/remote_node.h"
 #include "collection/collection.h"
 
 namespace farvec::cli {
@@ -48,7 +48,7 @@ std::unique_ptr<ChangedCollection> open_collection(const std::string& folder,
                                                    const CollectionWrite& write, bool quiet);
 
 struct RemoteCollectionOptions {
-  NodeAccess node;
+  client::NodeAccess node;
   std::chrono::milliseconds deadline{10'000};  ///< of each attempt at a call
   /// Attempts at a call after the first one, when the node has no room for it now, or is not there.
   std::uint32_t retries = 30;

@@ -6,9 +6,9 @@
 #include "base/error.h"
 #include "cli/collection/collection_options.h"
 #include "cli/interrupt.h"
-#include "cli/search/batch_search.h"
 #include "collection/collection_part.h"
 #include "indexing/source.h"
+#include "search/batch_search.h"
 
 namespace farvec::cli {
 namespace {
@@ -87,9 +87,10 @@ void ChangingCollection::search(const VectorView& queries, dataset::GroundTruth&
                                 std::vector<float>& latency_us) {
   const dataset::VectorSet stored =
       indexing::stored_copy(queries, options_.shape.metric, options_.threads);
-  const BatchParameters batch{.search = searchable(search::SearchParameters::make(
-                                  results.k, search::GraphChoice{.list = options_.list}))};
-  const BatchOutcome outcome = run_batch(cores_, stored.view(), batch, results);
+  const search::BatchParameters batch{.search = search::searchable(search::SearchParameters::make(
+                                          results.k, search::GraphChoice{.list = options_.list})),
+                                      .stop = interrupted};
+  const search::BatchOutcome outcome = search::run_batch(cores_, stored.view(), batch, results);
   latency_us.insert(latency_us.end(), outcome.latency_us.begin(), outcome.latency_us.end());
 }
 
@@ -103,8 +104,8 @@ std::uint64_t ChangingCollection::stored_bytes() const {
 
 nlohmann::ordered_json ChangingCollection::describe() const {
   nlohmann::ordered_json json{{"kind", "collection"}};
-  json.update(shape_json(collection_->shape()));
-  json["now"] = state_json(*collection_->view(), collection_->state());
+  json.update(collection::shape_json(collection_->shape()));
+  json["now"] = collection::state_json(*collection_->view(), collection_->state());
   json["tier"] = options_.tier;
   json["search_list"] = options_.list;
   json["slots"] = options_.slots;

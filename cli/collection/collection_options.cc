@@ -6,9 +6,8 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
-#include "cli/index/code_bits.h"
-#include "distance/distance.h"
-#include "indexing/graph_recipe.h"
+#include "cli/index/code_bits_option.h"
+#include "indexing/code_bits.h"
 #include "wal/durability_option.h"
 
 namespace farvec::cli {
@@ -66,69 +65,11 @@ void add_shape_options(Command& command, CollectionShape& shape) {
 }
 
 layout::CollectionManifest shape_manifest(const CollectionShape& shape) {
-  layout::CollectionManifest manifest;
-  manifest.metric = parse_metric(shape.metric);
-  manifest.source_type = parse_element_type(shape.type);
-  manifest.stored_type = distance::stored_type(manifest.metric, manifest.source_type);
-  manifest.dimension = shape.dimension;
-  manifest.options = shape.options;
-  manifest.options.layout = layout::parse_layout_kind(shape.layout);
-  manifest.options.code_bits = code_bits_of(manifest.options.layout, shape.code_bits);
-  indexing::check_degree(manifest.options.layout, manifest.options.degree);
-  return manifest;
-}
-
-nlohmann::ordered_json shape_json(const layout::CollectionManifest& manifest) {
-  const layout::CollectionOptions& options = manifest.options;
-  return {{"metric", to_string(manifest.metric)},
-          {"type", to_string(manifest.source_type)},
-          {"dimension", manifest.dimension},
-          {"memtable_rows", options.memtable_rows},
-          {"merge_fanout", options.merge_fanout},
-          {"layout", to_string(options.layout)},
-          {"degree", options.degree},
-          {"list", options.list},
-          {"alpha", options.alpha},
-          {"code_bits", options.code_bits}};
-}
-
-nlohmann::ordered_json view_json(const collection::View& view) {
-  const collection::ViewSize size = size_of(view);
-  return {{"version", view.version},
-          {"vectors", size.live},
-          {"memtables", view.memtables.size()},
-          {"memtable_vectors", size.fresh},
-          {"segments", view.segments.size()},
-          {"out_rows", size.out},
-          {"segment_bytes", size.segment_bytes},
-          {"dram_bytes", size.dram_bytes}};
-}
-
-nlohmann::ordered_json merge_json(const std::string& phase,
-                                  const collection::BuildProgress& merge) {
-  return {{"phase", phase},
-          {"segments", merge.segments},
-          {"rows", merge.rows},
-          {"rows_linked", merge.linked}};
-}
-
-nlohmann::ordered_json state_json(const collection::View& view,
-                                  const collection::WriterState& state) {
-  nlohmann::ordered_json json = view_json(view);
-  json["log_bytes"] = state.log_bytes;
-  json["segments_built"] = state.built;
-  json["segments_merged"] = state.merged;
-  if (state.merge.segments > 0)
-    json["merge"] = merge_json(to_string(state.merge.phase), state.merge);
-  if (!state.failure.empty()) json["failure"] = state.failure;
-  return json;
-}
-
-nlohmann::ordered_json recovery_json(const collection::Recovery& recovery) {
-  return {{"records", recovery.records},
-          {"changes", recovery.changes},
-          {"torn_bytes", recovery.torn_bytes},
-          {"seconds", recovery.seconds}};
+  layout::CollectionOptions options = shape.options;
+  options.layout = layout::parse_layout_kind(shape.layout);
+  options.code_bits = indexing::code_bits_of(options.layout, shape.code_bits, kCodeBitsOption);
+  return collection::empty_manifest(
+      {parse_metric(shape.metric), parse_element_type(shape.type), shape.dimension}, options);
 }
 
 void tell_recovery(const collection::Recovery& recovery, bool quiet) {

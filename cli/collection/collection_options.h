@@ -8,6 +8,7 @@
 
 #include "base/command_line.h"
 #include "collection/collection.h"
+#include "collection/facts.h"
 #include "layout/collection/collection_manifest.h"
 
 namespace farvec::cli {
@@ -37,15 +38,6 @@ void add_shape_options(Command& command, CollectionShape& shape);
 /// Throws Error naming the option.
 layout::CollectionManifest shape_manifest(const CollectionShape& shape);
 
-/// Types, options, and what the collection holds.
-nlohmann::ordered_json shape_json(const layout::CollectionManifest& manifest);
-nlohmann::ordered_json view_json(const collection::View& view);
-/// A merge that is under way.
-nlohmann::ordered_json merge_json(const std::string& phase, const collection::BuildProgress& merge);
-/// The view, and what only the writer knows.
-nlohmann::ordered_json state_json(const collection::View& view,
-                                  const collection::WriterState& state);
-nlohmann::ordered_json recovery_json(const collection::Recovery& recovery);
 /// A line on stderr when the log had something to bring back.
 void tell_recovery(const collection::Recovery& recovery, bool quiet);
 

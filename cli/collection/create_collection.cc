@@ -34,7 +34,7 @@ void create(CreateArguments arguments) {
   collection::Collection::create(arguments.folder, manifest);
   if (arguments.json) {
     nlohmann::ordered_json json{{"collection", arguments.folder}};
-    json.update(shape_json(manifest));
+    json.update(collection::shape_json(manifest));
     fmt::print("{}\n", json.dump());
   } else {
     fmt::print("{}: an empty collection of {} x {}, {}\n", arguments.folder, manifest.dimension,

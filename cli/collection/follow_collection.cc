@@ -45,7 +45,7 @@ void print_sight(const collection::View& view, const collection::FollowState& st
 
 nlohmann::ordered_json sight_json(const collection::View& view,
                                   const collection::FollowState& state) {
-  nlohmann::ordered_json json = view_json(view);
+  nlohmann::ordered_json json = collection::view_json(view);
   json["stale_ms"] = state.stale_us / 1e3;
   json["switches"] = state.switches;
   json["failures"] = state.failures;

@@ -50,7 +50,7 @@ class LocalCollection final : public ChangedCollection {
   }
   void settle() override { collection_.settle(); }
   nlohmann::ordered_json now() const override {
-    return state_json(*collection_.view(), collection_.state());
+    return collection::state_json(*collection_.view(), collection_.state());
   }
 
  private:

@@ -9,7 +9,7 @@
 #include "base/finite.h"
 #include "cli/collection/changed_collection.h"
 #include "cli/interrupt.h"
-#include "cli/search/backoff.h"
+#include "client/backoff.h"
 #include "rpc/channel.h"
 #include "rpc/collection.grpc.pb.h"
 #include "rpc/status.h"
@@ -26,7 +26,7 @@ bool may_pass(grpc::StatusCode code) {
          code == grpc::StatusCode::DEADLINE_EXCEEDED;
 }
 
-std::shared_ptr<grpc::Channel> channel_to(const NodeAccess& access) {
+std::shared_ptr<grpc::Channel> channel_to(const client::NodeAccess& access) {
   rpc::ConnectOptions connect;
   connect.wait = access.connect_wait;
   connect.await_listener = false;
@@ -89,13 +89,13 @@ grpc::Status RemoteCollection::call(grpc::Status (Service::Stub::*method)(grpc::
                                                                           const Request&,
                                                                           Response*),
                                     const Request& request, Response& response) {
-  Backoff backoff(options_.retries, random_);
+  client::Backoff backoff(options_.retries, random_);
   for (;;) {
     grpc::ClientContext context;
     context.set_deadline(std::chrono::system_clock::now() + options_.deadline);
     const grpc::Status status = ((*stub_).*method)(&context, request, &response);
     const bool again = may_pass(status.error_code()) && !interrupted();
-    const auto wait = again ? backoff.next(retry_after(context)) : std::nullopt;
+    const auto wait = again ? backoff.next(client::retry_after(context)) : std::nullopt;
     if (!wait) return status;
     std::this_thread::sleep_for(*wait);
   }
@@ -175,7 +175,8 @@ nlohmann::ordered_json RemoteCollection::now() const {
                               {"segments_built", state.segments_built()},
                               {"segments_merged", state.segments_merged()}};
   if (state.merge_segments() > 0) {
-    json["merge"] = merge_json(state.merge_phase(), {.segments = state.merge_segments(),
+    json["merge"] =
+        collection::merge_json(state.merge_phase(), {.segments = state.merge_segments(),
                                                      .rows = state.merge_rows(),
                                                      .linked = state.merge_rows_linked()});
   }

@@ -15,13 +15,13 @@
 #include "cli/report/measurement.h"
 #include "cli/report/statistics.h"
 #include "cli/report/table.h"
-#include "cli/search/batch_search.h"
 #include "collection/collection_part.h"
 #include "collection/collection_reader.h"
 #include "dataset/groundtruth.h"
 #include "dataset/recall.h"
 #include "dataset/vector_set.h"
 #include "indexing/source.h"
+#include "search/batch_search.h"
 #include "tiers/tier_spec.h"
 
 namespace farvec::cli {
@@ -65,14 +65,14 @@ class Measurement {
   }
 
   nlohmann::ordered_json measure(std::uint32_t list) {
-    const BatchParameters batch{
-        .search = searchable(search::SearchParameters::make(
+    const search::BatchParameters batch{
+        .search = search::searchable(search::SearchParameters::make(
             arguments_.k, search::GraphChoice{.list = list, .width = arguments_.width}))};
     std::vector<double> rates;
-    BatchOutcome outcome;
+    search::BatchOutcome outcome;
     dataset::GroundTruth found;
     for (std::uint32_t pass = 0; pass < arguments_.passes; ++pass) {
-      outcome = run_batch(cores_, queries_.view(), batch, found);
+      outcome = search::run_batch(cores_, queries_.view(), batch, found);
       rates.push_back(static_cast<double>(queries_.count()) / outcome.seconds);
     }
     return row(list, rates, outcome, found);
@@ -91,7 +91,8 @@ class Measurement {
   }
 
   nlohmann::ordered_json row(std::uint32_t list, const std::vector<double>& rates,
-                             BatchOutcome& outcome, const dataset::GroundTruth& found) const {
+                             search::BatchOutcome& outcome,
+                             const dataset::GroundTruth& found) const {
     const Summary summary(rates);
     const auto queries = static_cast<double>(queries_.count());
     const auto& totals = outcome.totals;
@@ -151,7 +152,7 @@ void search(const SearchArguments& arguments) {
   tell_recovery(reader.recovery(), false);
   reader.link(0);
   Measurement measurement(arguments, reader);
-  const auto view = view_json(*reader.view());
+  const auto view = collection::view_json(*reader.view());
   fmt::print("{} vectors, {} of them fresh, in {} segments; {}\n",
              view.at("vectors").get<std::uint64_t>(),
              view.at("memtable_vectors").get<std::uint64_t>(),

@@ -75,9 +75,9 @@ void inspect(const ViewArguments& arguments) {
   const CollectionReader reader = open_without_records(arguments);
   const View& view = *reader.view();
   nlohmann::ordered_json facts{{"collection", arguments.folder}};
-  facts.update(shape_json(reader.shape()));
-  facts.update(view_json(view));
-  facts["log"] = recovery_json(reader.recovery());
+  facts.update(collection::shape_json(reader.shape()));
+  facts.update(collection::view_json(view));
+  facts["log"] = collection::recovery_json(reader.recovery());
   if (arguments.json) {
     for (const View::Bulk& bulk : view.segments) facts["parts"].push_back(segment_json(bulk));
     fmt::print("{}\n", facts.dump());
@@ -128,8 +128,8 @@ void report_sound(const ViewArguments& arguments, const CollectionReader& reader
   const std::uint64_t live = check_ids(view);
   if (arguments.json) {
     nlohmann::ordered_json facts{{"collection", arguments.folder}, {"sound", true}};
-    facts.update(view_json(view));
-    facts["log"] = recovery_json(reader.recovery());
+    facts.update(collection::view_json(view));
+    facts["log"] = collection::recovery_json(reader.recovery());
     fmt::print("{}\n", facts.dump());
   } else {
     fmt::print("{}: {} vectors in {} segments and {} changes of the log, all sound\n",

@@ -6,9 +6,9 @@
 
 #include "base/command_line.h"
 #include "cli/dataset/dataset_commands.h"
-#include "cli/dataset/exact_distance.h"
 #include "dataset/brute_force.h"
 #include "dataset/groundtruth.h"
+#include "search/exact_distance.h"
 
 namespace farvec::cli {
 namespace {
@@ -25,7 +25,7 @@ void make_groundtruth(const Arguments& arguments) {
   dataset::check_groundtruth_output(arguments.out);
   const auto base = dataset::open_vectors(arguments.data);
   const auto queries = dataset::open_vectors(arguments.queries);
-  const auto distance = exact_distance(parse_metric(arguments.metric), base->info());
+  const auto distance = search::exact_distance(parse_metric(arguments.metric), base->info());
   const auto truth = dataset::exact_neighbors(*base, *queries, distance, arguments.options);
   dataset::write_groundtruth(arguments.out, truth);
   fmt::print("{}: {} queries, {} neighbours\n", arguments.out, truth.queries, truth.k);

@@ -13,9 +13,10 @@
 #include "base/version.h"
 #include "cli/commands.h"
 #include "cli/index/build_input.h"
-#include "cli/index/code_bits.h"
+#include "cli/index/code_bits_option.h"
 #include "cli/index/slotted_build.h"
 #include "graph/vamana_builder.h"
+#include "indexing/code_bits.h"
 #include "indexing/graph_recipe.h"
 #include "indexing/slotted_recipe.h"
 #include "indexing/source.h"
@@ -41,7 +42,7 @@ struct BuildArguments {
   /// Per dimension of the codes that estimates begin with.
   std::uint32_t bits() const {
     if (is_slotted() && slotted.payload == "code") return 1;
-    return code_bits_of(kind(), code_bits);
+    return indexing::code_bits_of(kind(), code_bits, kCodeBitsOption);
   }
 };
 

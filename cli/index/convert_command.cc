@@ -9,7 +9,8 @@
 #include "base/command_line.h"
 #include "base/error.h"
 #include "cli/commands.h"
-#include "cli/index/code_bits.h"
+#include "cli/index/code_bits_option.h"
+#include "indexing/code_bits.h"
 #include "indexing/stored_graph.h"
 #include "layout/region/index_writer.h"
 
@@ -52,8 +53,9 @@ void convert(const ConvertArguments& arguments) {
   if (layout == layout::LayoutKind::slotted) {
     throw Error("--layout slotted: pages are built from the vectors, by farvec build graph");
   }
-  const indexing::GraphRecipe recipe{layout, code_bits_of(layout, arguments.code_bits),
-                                     arguments.record_checksum};
+  const indexing::GraphRecipe recipe{
+      layout, indexing::code_bits_of(layout, arguments.code_bits, kCodeBitsOption),
+      arguments.record_checksum};
   const layout::WriteOptions options{
       .overwrite = arguments.overwrite, .threads = arguments.threads, .quiet = arguments.quiet};
   const auto directory = layout::IndexDirectory::open(arguments.index);

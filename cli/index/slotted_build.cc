@@ -8,7 +8,6 @@
 #include "base/command_line.h"
 #include "base/error.h"
 #include "base/quantity.h"
-#include "quantization/split_rabitq.h"
 #include "rpc/option_rules.h"
 #include "ssd_baseline/packing/packing.h"
 
@@ -102,23 +101,10 @@ void warn_of_slotted(const indexing::SlottedRecipe& recipe, std::uint32_t dimens
 }
 
 void check_slotted_options(const SlottedOptions& options) {
-  if (options.payload != "auto") layout::parse_payload_kind(options.payload);
-  ssd_baseline::parse_packing_kind(options.placement);
-  if (options.extension_bits < 1 ||
-      options.extension_bits > quantization::SplitRabitq::kMostExtensionBits) {
-    throw Error("--bits {} is out of range: use 1 to {}", options.extension_bits,
-                quantization::SplitRabitq::kMostExtensionBits);
-  }
-  if (options.page_bytes != 4096 && options.page_bytes != 8192 && options.page_bytes != 16384) {
-    throw Error("--page-bytes {} is not supported: use 4096, 8192 or 16384", options.page_bytes);
-  }
-  if (options.entry_vertices > layout::EntryGraphShape::kMostVertices) {
-    throw Error("--entry-vertices {} is out of range: use 1 to {}", options.entry_vertices,
-                layout::EntryGraphShape::kMostVertices);
-  }
   if (options.rerank != "on" && options.rerank != "off" && options.rerank != "auto") {
     throw Error("--rerank {} is not understood: use on, off or auto", options.rerank);
   }
+  indexing::check_slotted(slotted_recipe(options, 1));
 }
 
 }  // namespace farvec::cli

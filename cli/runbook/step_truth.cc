@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/error.h"
-#include "cli/dataset/exact_distance.h"
-#include "cli/dataset/view_reader.h"
 #include "dataset/brute_force.h"
+#include "dataset/view_reader.h"
+#include "search/exact_distance.h"
 
 namespace farvec::cli {
 namespace {
@@ -23,10 +23,10 @@ dataset::GroundTruth compute(const TruthInput& input, const LiveSet& live) {
   std::vector<NodeId> rows;
   rows.reserve(ids.size());
   for (const NodeId id : ids) rows.push_back(live.row_of(id));
-  ViewReader base(input.data, std::move(rows), "the vectors that are there");
-  ViewReader queries(input.queries, "the queries");
+  dataset::ViewReader base(input.data, std::move(rows), "the vectors that are there");
+  dataset::ViewReader queries(input.queries, "the queries");
   dataset::GroundTruth truth =
-      dataset::exact_neighbors(base, queries, exact_distance(input.metric, base.info()),
+      dataset::exact_neighbors(base, queries, search::exact_distance(input.metric, base.info()),
                                {.k = input.k, .threads = input.threads, .quiet = input.quiet});
   for (NodeId& id : truth.ids) id = ids[id];
   return truth;

@@ -12,17 +12,17 @@
 #include "base/parallel.h"
 #include "cli/commands.h"
 #include "cli/report/measurement.h"
-#include "cli/search/batch_search.h"
 #include "cli/search/disk_choices.h"
-#include "cli/search/index_on_tier.h"
-#include "cli/search/queries.h"
-#include "cli/search/remote_search.h"
-#include "cli/search/search_limits.h"
 #include "cli/search/search_rules.h"
+#include "client/remote_search.h"
 #include "dataset/recall.h"
 #include "rpc/tls_flags.h"
+#include "search/asked_search.h"
+#include "search/batch_search.h"
 #include "search/index_loader.h"
 #include "search/probe_counts.h"
+#include "search/queries.h"
+#include "tiers/index_on_tier.h"
 
 namespace farvec::cli {
 namespace {
@@ -35,7 +35,7 @@ struct SearchArguments {
   std::string groundtruth;
   std::string tier = "dram";
   std::string probe_counts;
-  AskedSearch parameters;
+  search::AskedSearch parameters;
   std::string slots = "auto";
   unsigned threads = 0;
   DiskArguments disk;
@@ -90,16 +90,16 @@ std::uint32_t one_slots(const std::string& text) {
 double search_local(const SearchArguments& arguments, dataset::GroundTruth& results,
                     SearchReport& report) {
   const auto directory = layout::IndexDirectory::open(arguments.index);
-  const BatchParameters batch{
-      .search = check_limits(arguments.parameters, limits_of(directory.manifest())),
+  const search::BatchParameters batch{
+      .search = search::check_limits(arguments.parameters, search::limits_of(directory.manifest())),
       .partial = arguments.parameters.partial};
   const std::uint32_t slots = one_slots(arguments.slots);
   const auto index = search::load_search_index(directory, {.quiet = true});
-  const dataset::VectorSet queries = load_queries(arguments.queries, directory.manifest());
+  const dataset::VectorSet queries = search::load_queries(arguments.queries, directory.manifest());
   tiers::IndexRecords records(directory);
   const unsigned threads = resolve_threads(arguments.threads);
   const auto spec = tiers::parse_tier(arguments.tier);
-  const IndexOnTier tier(
+  const tiers::IndexOnTier tier(
       *spec,
       {.memory = &records, .index = &index, .remote = {.tls = arguments.tls, .cores = threads}});
   search::SearchShape shape{.cores = threads,
@@ -110,13 +110,13 @@ double search_local(const SearchArguments& arguments, dataset::GroundTruth& resu
                             .probe = arguments.parameters.probing.clusters};
   if (spec->traits().disk) shape.disk = one_disk_choice(arguments.disk, directory.manifest());
   shape.disk = search::resolve_rerank(shape.disk, directory.manifest(), shape.k, shape.list);
-  report.exact = has_exact_distances(directory.manifest(), *shape.disk.rerank);
+  report.exact = search::has_exact_distances(directory.manifest(), *shape.disk.rerank);
   if (slots == 0) shape.slots = tier.choose_slots(shape, queries.view(), batch);
   if (!arguments.probe_counts.empty()) {
     shape.probe_counts = std::make_shared<search::ProbeCounts>(directory.manifest());
   }
   const auto cores = tier.make_cores(shape);
-  const BatchOutcome outcome = run_batch(cores, queries.view(), batch, results);
+  const search::BatchOutcome outcome = search::run_batch(cores, queries.view(), batch, results);
   report.coverage = outcome.coverage;
   if (shape.probe_counts) {
     search::write_probe_counts(arguments.probe_counts, shape.probe_counts->tally());
@@ -126,7 +126,7 @@ double search_local(const SearchArguments& arguments, dataset::GroundTruth& resu
 
 double search_connected(const SearchArguments& arguments, dataset::GroundTruth& results,
                         SearchReport& report) {
-  RemoteSearchOptions options;
+  client::RemoteSearchOptions options;
   options.node.address = arguments.connect;
   options.node.tls = arguments.tls;
   options.parameters = arguments.parameters;
@@ -134,7 +134,7 @@ double search_connected(const SearchArguments& arguments, dataset::GroundTruth& 
   options.retries = arguments.retries;
   const auto queries = dataset::open_vectors(arguments.queries);
   const auto start = std::chrono::steady_clock::now();
-  RemoteResults found = search_remote(options, *queries);
+  client::RemoteResults found = client::search_remote(options, *queries);
   const auto end = std::chrono::steady_clock::now();
   results = std::move(found.neighbors);
   report.coverage = found.coverage;

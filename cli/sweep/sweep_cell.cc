@@ -5,10 +5,11 @@
 #include <utility>
 
 #include "base/error.h"
+#include "cli/interrupt.h"
 #include "cli/report/statistics.h"
-#include "cli/search/queries.h"
-#include "cli/search/search_limits.h"
 #include "dataset/recall.h"
+#include "search/asked_search.h"
+#include "search/queries.h"
 
 namespace farvec::cli {
 namespace {
@@ -26,6 +27,7 @@ std::size_t SweepQueries::warm_count() const {
 
 SweepCell::SweepCell(const SweepPoint& point, SweepTier& tier, const SweepQueries& queries)
     : point_(point), tier_(tier), queries_(queries) {
+  parameters_.stop = interrupted;
   if (tier.open == nullptr) return;
   const search::SearchShape largest = shape();
   point_.disk = search::resolve_rerank(point_.disk, tier.open->manifest(), largest.k, largest.list);
@@ -54,8 +56,8 @@ search::SearchShape SweepCell::shape() const {
 
 /// Throws Error when the combination is none that can be searched.
 void SweepCell::make_parameters() {
-  parameters_.search = searchable(
-      search::SearchParameters::make(queries_.k, point_.choice, limits_of(tier_.open->manifest())));
+  parameters_.search = search::searchable(search::SearchParameters::make(
+      queries_.k, point_.choice, search::limits_of(tier_.open->manifest())));
 }
 
 void SweepCell::choose_slots() {
@@ -77,10 +79,10 @@ double SweepCell::probe_seconds() {
   search::SearchShape wanted = shape();
   if (wanted.slots == 0) wanted.slots = search::SearchShape{}.slots;
   const auto cores = tier_.open->make_cores(wanted);
-  BatchParameters parameters = parameters_;
+  search::BatchParameters parameters = parameters_;
   parameters.limit_ms = kProbeMs;
   dataset::GroundTruth results;
-  const BatchOutcome outcome = run_batch(cores, queries_.rows, parameters, results);
+  const search::BatchOutcome outcome = search::run_batch(cores, queries_.rows, parameters, results);
   const auto searches = std::max<double>(1, static_cast<double>(outcome.latency_us.size()));
   return outcome.seconds / searches;
 }
@@ -93,7 +95,7 @@ double SweepCell::unbounded_searches(std::uint32_t passes) const {
 }
 
 double SweepCell::choosing_searches() const {
-  return point_.auto_slots ? IndexOnTier::kChoosingSearches : 0;
+  return point_.auto_slots ? tiers::IndexOnTier::kChoosingSearches : 0;
 }
 
 void SweepCell::prepare() {
@@ -108,7 +110,7 @@ void SweepCell::prepare() {
     cores_ = tier_.open->make_cores(shape());
     dataset::GroundTruth results;
     // What is counted is a cache that is full, as it is in the passes.
-    if (point_.cache_bytes > 0) run_batch(cores_, queries_.rows, parameters_, results);
+    if (point_.cache_bytes > 0) search::run_batch(cores_, queries_.rows, parameters_, results);
   }
   count();
 }
@@ -119,13 +121,13 @@ void SweepCell::count() {
   const search::CoreStatistics before = statistics();
   const auto device = tier_.open->device();
   const transport::DeviceUse use = device != nullptr ? device->use() : transport::DeviceUse{};
-  BatchParameters parameters = parameters_;
+  search::BatchParameters parameters = parameters_;
   parameters.count_lines = true;
-  BatchOutcome outcome = run_batch(cores_, queries_.rows, parameters, results);
+  search::BatchOutcome outcome = search::run_batch(cores_, queries_.rows, parameters, results);
   const search::CoreStatistics after = statistics();
   const VectorView& rows = queries_.rows;
   if (outcome.latency_us.size() < rows.count) return;  // interrupted
-  const bool exact = has_exact_distances(tier_.open->manifest(), *point_.disk.rerank);
+  const bool exact = search::has_exact_distances(tier_.open->manifest(), *point_.disk.rerank);
   samples_.recall = dataset::recall_at_k(
       {results.ids.data(), exact ? results.distances.data() : nullptr, rows.count, results.k},
       queries_.truth, queries_.k, queries_.range.begin);
@@ -161,7 +163,7 @@ void SweepCell::fill_pool() {
   cores_ = tier_.open->make_cores(shape());
   dataset::GroundTruth results;
   for (const VectorView& rows : queries_.warm_rows) {
-    run_batch(cores_, rows, parameters_, results);
+    search::run_batch(cores_, rows, parameters_, results);
   }
 }
 
@@ -179,7 +181,7 @@ search::CoreStatistics SweepCell::statistics() const {
 
 void SweepCell::measure_pass(std::uint32_t pass) {
   if (pooled() && pass == 0) return;  // the search of every query was it
-  BatchParameters parameters = parameters_;
+  search::BatchParameters parameters = parameters_;
   parameters.limit_ms = queries_.pass_ms;
   dataset::GroundTruth results;
   if (pooled()) {
@@ -187,12 +189,12 @@ void SweepCell::measure_pass(std::uint32_t pass) {
   } else {
     parameters.repeats = std::numeric_limits<std::uint32_t>::max();
   }
-  BatchOutcome outcome = run_batch(cores_, queries_.rows, parameters, results);
+  search::BatchOutcome outcome = search::run_batch(cores_, queries_.rows, parameters, results);
   parameters_.first += pooled() ? 0 : outcome.latency_us.size();
   add_pass(std::move(outcome));
 }
 
-void SweepCell::add_pass(BatchOutcome outcome) {
+void SweepCell::add_pass(search::BatchOutcome outcome) {
   if (outcome.latency_us.empty()) return;  // interrupted
   double total_us = 0;
   for (float us : outcome.latency_us) total_us += static_cast<double>(us);

@@ -5,11 +5,11 @@
 #include <optional>
 #include <vector>
 
-#include "cli/search/batch_search.h"
-#include "cli/search/index_on_tier.h"
 #include "cli/sweep/line_time.h"
 #include "cli/sweep/sweep_plan.h"
 #include "dataset/groundtruth.h"
+#include "search/batch_search.h"
+#include "tiers/index_on_tier.h"
 
 namespace farvec::cli {
 
@@ -30,7 +30,7 @@ struct SweepQueries {
 /// A tier, or why it could not be opened. Behind a pointer: cells keep hold of it.
 struct SweepTier {
   tiers::TierSpecPointer spec;
-  std::unique_ptr<IndexOnTier> open;
+  std::unique_ptr<tiers::IndexOnTier> open;
   std::string failure;
 
   std::string name() const { return spec->name(); }
@@ -77,13 +77,13 @@ class SweepCell {
   void count();
   void bound_by_memory();
   void fill_pool();
-  void add_pass(BatchOutcome outcome);
+  void add_pass(search::BatchOutcome outcome);
   search::CoreStatistics statistics() const;
 
   SweepPoint point_;
   SweepTier& tier_;
   const SweepQueries& queries_;
-  BatchParameters parameters_;
+  search::BatchParameters parameters_;
   std::vector<std::unique_ptr<search::SearchCore>> cores_;
   SweepSamples samples_;
 };

@@ -15,13 +15,13 @@
 #include "cli/report/machine.h"
 #include "cli/report/measurement.h"
 #include "cli/search/disk_choices.h"
-#include "cli/search/queries.h"
 #include "cli/search/search_rules.h"
 #include "cli/sweep/sweep_run.h"
 #include "dataset/groundtruth.h"
 #include "rpc/option_rules.h"
 #include "rpc/tls_flags.h"
 #include "search/index_loader.h"
+#include "search/queries.h"
 
 namespace farvec::cli {
 namespace {
@@ -96,7 +96,7 @@ class Sweep {
         index_(search::load_search_index(directory_, {.quiet = true})),
         records_(directory_),
         truth_(dataset::read_groundtruth(arguments.groundtruth)),
-        vectors_(load_queries(arguments.queries, directory_.manifest())),
+        vectors_(search::load_queries(arguments.queries, directory_.manifest())),
         line_time_(arguments.line_ns, bytes_of_searches()),
         queries_{.truth = truth_} {
     choose_rows();
@@ -169,7 +169,7 @@ class Sweep {
   void open_tier(const tiers::TierSpecPointer& spec, const tiers::TierContext& context) {
     auto tier = std::make_unique<SweepTier>(SweepTier{spec, nullptr, ""});
     try {
-      tier->open = std::make_unique<IndexOnTier>(*spec, context);
+      tier->open = std::make_unique<tiers::IndexOnTier>(*spec, context);
     } catch (const std::exception& error) {
       tier->failure = error.what();
     }

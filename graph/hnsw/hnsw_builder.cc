@@ -46,10 +46,11 @@ std::vector<NodeId> insertion_order(const HnswGraph& graph, std::uint64_t seed) 
   return order;
 }
 
-void insert_all(HnswBatchInserter& inserter, std::span<const NodeId> order, bool quiet) {
+void insert_all(HnswBatchInserter& inserter, std::span<const NodeId> order,
+                const HnswOptions& options) {
   const auto largest = std::max<std::size_t>(
       static_cast<std::size_t>(kLargestHnswBatch * static_cast<double>(order.size())), 1);
-  Progress progress("graph", order.size(), quiet);
+  Progress progress("graph", order.size(), options.quiet, options.interrupted);
   std::size_t size = 1;
   for (std::size_t begin = 0; begin < order.size(); begin += size) {
     if (begin > 0) size = std::min({std::max(size, begin), largest, order.size() - begin});
@@ -86,7 +87,7 @@ HnswGraph build_hnsw(VectorView data, Metric metric, std::span<const NodeId> ids
     const std::vector<NodeId> order = insertion_order(graph, options.levels.seed);
     graph.set_entry(order.front());
     HnswBatchInserter inserter(data, metric, options, graph);
-    insert_all(inserter, order, options.quiet);
+    insert_all(inserter, order, options);
     inserter.prune_to_degree();
     const BuildSpace space(data, metric, resolve_threads(options.threads));
     result.repaired =

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "base/progress.h"
 #include "base/types.h"
 #include "graph/hnsw/hnsw_graph.h"
 #include "graph/hnsw/levels.h"
@@ -19,6 +20,7 @@ struct HnswOptions {
   std::uint32_t ef_construction = 200;
   unsigned threads = 0;  ///< 0: all processors
   bool quiet = false;    ///< no progress line
+  Interruption interrupted = {};
 };
 
 struct HnswStats {

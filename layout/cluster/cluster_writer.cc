@@ -17,7 +17,8 @@ namespace fs = std::filesystem;
 RegionEntry write_records(const fs::path& directory, const ClusterEncoder& encoder,
                           const WriteOptions& options) {
   RegionFile file(directory, records_kind(encoder.geometry().kind));
-  Progress progress("writing clusters", encoder.region_bytes() - kRegionHeaderBytes, options.quiet);
+  Progress progress("writing clusters", encoder.region_bytes() - kRegionHeaderBytes, options.quiet,
+                    options.interrupted);
   encoder.stream(
       resolve_threads(options.threads),
       [&](std::span<const std::byte> bytes) { file.append(bytes); },

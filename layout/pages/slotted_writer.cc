@@ -64,7 +64,7 @@ RegionEntry write_pages(const fs::path& directory, const SlottedGeometry& geomet
                         const PageEncoder& encoder, const WriteOptions& options) {
   RegionFile file(directory, RegionKind::records_slotted);
   const std::size_t batch = kBatchBytes / geometry.page_bytes;
-  Progress progress("writing pages", geometry.pages, options.quiet);
+  Progress progress("writing pages", geometry.pages, options.quiet, options.interrupted);
   std::vector<std::byte> buffer;
   for (std::size_t begin = 0; begin < geometry.pages; begin += batch) {
     const std::size_t length = std::min<std::size_t>(batch, geometry.pages - begin);

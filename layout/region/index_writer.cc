@@ -61,7 +61,7 @@ RegionEntry write_records(const fs::path& directory, const GraphLocator& locator
   const std::size_t count = locator.geometry().count;
   const std::size_t batch =
       std::max(kRecordBatchBytes / locator.geometry().max_record_bytes(), kEncodeRun);
-  Progress progress("writing records", count, options.quiet);
+  Progress progress("writing records", count, options.quiet, options.interrupted);
   std::vector<std::byte> buffer;
   for (std::size_t begin = 0; begin < count; begin += batch) {
     const std::size_t length = std::min(batch, count - begin);

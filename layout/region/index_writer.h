@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/node_record.h"
+#include "base/progress.h"
 #include "base/types.h"
 #include "layout/graph/codes_region.h"
 #include "layout/graph/record_encoder.h"
@@ -27,6 +28,7 @@ struct WriteOptions {
   /// Called by the thread that writes after each chunk of 4 MiB, or less at a region's end, with
   /// its bytes. What it throws ends the writing and comes out of it; then nothing is left behind.
   std::function<void(std::uint64_t bytes)> on_chunk = {};
+  Interruption interrupted = {};
 };
 
 /// For the beginning of a long build: fails where write_index would fail at its end. Throws Error
@@ -40,8 +42,8 @@ void check_destination(const std::filesystem::path& directory, bool overwrite,
 /// code bits and regions are filled in here. Everything goes to `directory`.partial first, each
 /// region's header after its payload is on the disk, and the directory gets its name at the very
 /// end. Throws Error when `directory` exists (unless overwrite, and it is an index), when the disk
-/// has too little room (says how much is needed), or on any failed write; then nothing is left
-/// behind. Returns the manifest as written.
+/// has too little room (says how much is needed), or on any failed write, and WorkInterrupted; then
+/// nothing is left behind. Returns the manifest as written.
 Manifest write_index(const std::filesystem::path& directory, Manifest manifest,
                      const IndexContents& contents, const WriteOptions& options = {});
 

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "base/error.h"
-#include "cli/search/remote_search.h"
+#include "client/remote_search.h"
 #include "distance/distance.h"
 #include "tests/e2e/small_index.h"
 
@@ -56,13 +56,13 @@ TEST_F(ComputeNodeE2e, FindsTheTrueNeighbours) {
   start_memory();
   start_compute({"--threads", "2"});
   ASSERT_TRUE(serving()) << compute->output();
-  cli::RemoteSearchOptions options;
+  client::RemoteSearchOptions options;
   options.node.address = compute_address;
   options.parameters.list = 60;
   const auto file = dataset::open_vectors(folder / "queries.u8bin");
-  EXPECT_GE(recall(cli::search_remote(options, *file).neighbors), 0.95);
+  EXPECT_GE(recall(client::search_remote(options, *file).neighbors), 0.95);
   options.parameters.k = 0;
-  EXPECT_THROW(cli::search_remote(options, *file), Error);
+  EXPECT_THROW(client::search_remote(options, *file), Error);
 }
 
 TEST_F(ComputeNodeE2e, SaysWhichDimensionItTakes) {

@@ -53,7 +53,7 @@ class ClosedLoop : LoadLoop {
     const Outcome outcome = recorder_.ended(status, context, response, Clock::now() - sent);
     // What fails at once would fail as fast as the client can ask.
     if (outcome == Outcome::failed) return kLongestPause;
-    return retry_after(context);
+    return client::retry_after(context);
   }
 
   std::atomic<std::uint64_t> next_{0};

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "cli/nodes/remote_node.h"
+#include "client/remote_node.h"
 #include "dataset/vector_set.h"
 
 namespace farvec::cli {
@@ -12,9 +12,9 @@ namespace farvec::cli {
 /// Requests of one query each, in the order of a file, again and again.
 class QueryRing {
  public:
-  QueryRing(dataset::VectorSet queries, const AskedSearch& parameters)
+  QueryRing(dataset::VectorSet queries, const search::AskedSearch& parameters)
       : queries_(std::move(queries)),
-        empty_(request_template(parameters, queries_.type(), queries_.dimension())) {}
+        empty_(client::request_template(parameters, queries_.type(), queries_.dimension())) {}
 
   compute_node::v1::SearchRequest request(std::uint64_t number) const {
     compute_node::v1::SearchRequest made = empty_;

@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "cli/nodes/remote_node.h"
+#include "client/remote_node.h"
 #include "rpc/refusal.h"
 #include "rpc/status.h"
 
@@ -18,8 +18,8 @@ Outcome classify(const grpc::Status& status, const grpc::ClientContext& context,
     case grpc::StatusCode::DEADLINE_EXCEEDED:
       return Outcome::late;
     case grpc::StatusCode::RESOURCE_EXHAUSTED:
-      return trailing_entry(context, rpc::kRefusalKey) == "too_late" ? Outcome::too_late
-                                                                     : Outcome::queue_full;
+      return client::trailing_entry(context, rpc::kRefusalKey) == "too_late" ? Outcome::too_late
+                                                                             : Outcome::queue_full;
     default:
       return Outcome::failed;
   }

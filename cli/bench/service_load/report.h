@@ -20,7 +20,7 @@ struct LoadFacts {
   std::string host;
   std::string address;
   std::string queries;
-  AskedSearch parameters;
+  search::AskedSearch parameters;
   LoadPlan plan;
 };
 

@@ -14,11 +14,11 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "cli/search/batch_search.h"
 #include "disk/faulty_queue.h"
 #include "disk/uring_queue.h"
 #include "indexing/slotted_recipe.h"
 #include "layout/region/index_directory.h"
+#include "search/batch_search.h"
 #include "search/core_loop.h"
 #include "search/disk_records.h"
 #include "search/slotted_core.h"
@@ -224,10 +224,11 @@ class SlottedSearchTest : public ::testing::Test {
     return queries;
   }
   /// Every query five times.
-  static BatchOutcome run(const std::vector<std::unique_ptr<search::SearchCore>>& cores) {
-    const BatchParameters parameters{.search = Queries::parameters_of({}), .repeats = 5};
+  static search::BatchOutcome run(const std::vector<std::unique_ptr<search::SearchCore>>& cores) {
+    const search::BatchParameters parameters{.search = Queries::parameters_of({}), .repeats = 5};
     dataset::GroundTruth results;
-    BatchOutcome outcome = run_batch(cores, indexes().queries(), parameters, results);
+    search::BatchOutcome outcome =
+        search::run_batch(cores, indexes().queries(), parameters, results);
     EXPECT_EQ(outcome.latency_us.size(), kQueries * 5);
     return outcome;
   }

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <thread>
 
-#include "graph/vamana_builder.h"
+#include "base/progress.h"
 #include "tests/unit/collection/comes.h"
 
 namespace farvec::collection {
@@ -47,14 +47,14 @@ TEST(BuildWatch, WhoWaitsEndsWhenItIsToStop) {
   BuildWatch watch(stop, 1);
   std::atomic<bool> ended{false};
   std::thread build([&] {
-    EXPECT_THROW(watch.moved(~std::uint64_t{0}), graph::BuildInterrupted);
+    EXPECT_THROW(watch.moved(~std::uint64_t{0}), WorkInterrupted);
     ended = true;
   });
   EXPECT_TRUE(comes([&] { return watch.progress().bytes > 0; }));
   EXPECT_FALSE(ended);
   stop = true;
   build.join();
-  EXPECT_THROW(watch.moved(1), graph::BuildInterrupted);
+  EXPECT_THROW(watch.moved(1), WorkInterrupted);
 }
 
 }  // namespace

@@ -262,11 +262,11 @@ TEST(VamanaMerge, EndsEarlyWhenItIsInterrupted) {
   for (const int after : {1, 2, most / 2, most}) {
     asked = 0;
     options.interrupted = [&] { return ++asked >= after; };
-    EXPECT_THROW(merging.merge(former, Metric::l2, options), BuildInterrupted) << after;
+    EXPECT_THROW(merging.merge(former, Metric::l2, options), WorkInterrupted) << after;
   }
   asked = 0;
   options.interrupted = [&] { return ++asked >= 5; };
-  EXPECT_THROW(build_vamana(cloud.view(), Metric::l2, options), BuildInterrupted);
+  EXPECT_THROW(build_vamana(cloud.view(), Metric::l2, options), WorkInterrupted);
 }
 
 TEST(VamanaMerge, RefusesOptionsThatMakeNoSense) {

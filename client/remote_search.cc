@@ -1,0 +1,178 @@
+#include "client/remote_search.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <random>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "base/status_error.h"
+#include "client/backoff.h"
+#include "rpc/status.h"
+
+namespace farvec::client {
+namespace {
+
+namespace v1 = compute_node::v1;
+
+/// Rows [begin, begin + count) of the file as one request.
+v1::SearchRequest make_request(const RemoteSearchOptions& options, dataset::VectorReader& queries,
+                               std::uint64_t begin, std::size_t count) {
+  const dataset::VectorFileInfo& info = queries.info();
+  v1::SearchRequest request = request_template(options.parameters, info.type, info.dimension);
+  std::string row(info.row_bytes(), '\0');
+  for (std::size_t i = 0; i < count; ++i) {
+    queries.read_rows(begin + i, 1, reinterpret_cast<std::byte*>(row.data()));
+    request.add_queries(row);
+  }
+  return request;
+}
+
+/// What became of one attempt.
+struct Attempt {
+  v1::SearchResponse response;
+  std::string wrong;                       ///< empty: every query has its result
+  StatusCode code = StatusCode::internal;  ///< of what is wrong
+  bool passes = false;                     ///< what is wrong may be right later
+  std::chrono::milliseconds retry_after{0};
+};
+
+bool may_pass(grpc::StatusCode code) {
+  return code == grpc::StatusCode::RESOURCE_EXHAUSTED || code == grpc::StatusCode::UNAVAILABLE;
+}
+
+Attempt attempt(v1::ComputeNode::Stub& stub, const v1::SearchRequest& request,
+                std::chrono::milliseconds deadline) {
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + deadline);
+  Attempt made;
+  const grpc::Status status = stub.Search(&context, request, &made.response);
+  if (!status.ok()) {
+    made.wrong = rpc::describe(status);
+    made.code = rpc::to_status_code(status.error_code());
+    made.passes = may_pass(status.error_code());
+    made.retry_after = retry_after(context);
+    return made;
+  }
+  if (made.response.results_size() != request.queries_size()) {
+    made.wrong = fmt::format("{} results came for {} queries", made.response.results_size(),
+                             request.queries_size());
+    return made;
+  }
+  for (const v1::QueryResult& result : made.response.results()) {
+    if (result.status() == 0) continue;
+    const auto code = static_cast<grpc::StatusCode>(result.status());
+    made.wrong = rpc::describe({code, result.message()});
+    made.code = rpc::to_status_code(code);
+    made.passes = may_pass(code);
+    break;
+  }
+  return made;
+}
+
+/// Attempts until one succeeds, at most 1 + options.retries.
+v1::SearchResponse call(v1::ComputeNode::Stub& stub, const v1::SearchRequest& request,
+                        const RemoteSearchOptions& options, Random& random) {
+  Backoff backoff(options.retries, random);
+  for (;;) {
+    Attempt made = attempt(stub, request, options.deadline);
+    if (made.wrong.empty()) return std::move(made.response);
+    const auto wait = made.passes ? backoff.next(made.retry_after) : std::nullopt;
+    if (!wait) {
+      throw StatusError(made.code, "compute node {}: {}", options.node.address, made.wrong);
+    }
+    std::this_thread::sleep_for(*wait);
+  }
+}
+
+search::QueryCounts counts_of(const v1::QueryCounts& counts) {
+  return {.hops = counts.hops(),
+          .reads = counts.reads(),
+          .cache_hits = counts.cache_hits(),
+          .estimates = counts.estimates(),
+          .distances = counts.distances(),
+          .bytes = counts.bytes(),
+          .lost = counts.lost(),
+          .pool_misses = counts.pool_misses(),
+          .rerank_reads = counts.rerank_reads(),
+          .clusters = counts.clusters(),
+          .group_reads = counts.group_reads(),
+          .list_reads = counts.list_reads(),
+          .stray_reads = counts.stray_reads(),
+          .lines = {}};
+}
+
+/// For results of so many queries, none of which has come.
+RemoteResults empty_results(const RemoteSearchOptions& options, std::size_t queries) {
+  RemoteResults results;
+  dataset::GroundTruth& out = results.neighbors;
+  out.queries = queries;
+  out.k = options.parameters.k;
+  out.ids.assign(out.queries * out.k, kInvalidNode);
+  out.distances.assign(out.queries * out.k, std::numeric_limits<float>::infinity());
+  if (options.wide_ids) results.user_ids.assign(out.queries * out.k, search::kNoUserId);
+  return results;
+}
+
+void copy_ids(const v1::QueryResult& result, std::size_t query, RemoteResults& results) {
+  const auto row = static_cast<std::ptrdiff_t>(query * results.neighbors.k);
+  std::copy(result.ids().begin(), result.ids().end(), results.neighbors.ids.begin() + row);
+  if (results.user_ids.empty()) {
+    if (result.ids_size() == result.distances_size()) return;
+    throw Error(
+        "query {}: there are ids of more than 32 of their 64 bits, which result files do "
+        "not hold: read user_ids of rpc/compute_node.proto",
+        query);
+  }
+  if (result.user_ids_size() > 0) {
+    std::copy(result.user_ids().begin(), result.user_ids().end(), results.user_ids.begin() + row);
+  } else {
+    std::copy(result.ids().begin(), result.ids().end(), results.user_ids.begin() + row);
+  }
+}
+
+void copy_result(const v1::QueryResult& result, std::size_t query, RemoteResults& results) {
+  dataset::GroundTruth& out = results.neighbors;
+  const int found = result.distances_size();
+  const bool wide = result.ids_size() == 0 && result.user_ids_size() == found;
+  if (found > static_cast<int>(out.k) || (!wide && result.ids_size() != found)) {
+    throw Error("query {}: the compute node sent {} ids and {} distances for k = {}", query,
+                result.ids_size(), found, out.k);
+  }
+  copy_ids(result, query, results);
+  std::copy(result.distances().begin(), result.distances().end(),
+            out.distances.begin() + static_cast<std::ptrdiff_t>(query * out.k));
+  results.totals += counts_of(result.counts());
+  results.coverage = std::min<double>(results.coverage, result.coverage());
+}
+
+}  // namespace
+
+RemoteResults search_remote(const RemoteSearchOptions& options, dataset::VectorReader& queries) {
+  const auto stub = connect_to_node(options.node);
+  check_limits_of_node(*stub, options.node, options.parameters);
+  return search_node(*stub, options, queries);
+}
+
+RemoteResults search_node(v1::ComputeNode::Stub& stub, const RemoteSearchOptions& options,
+                          dataset::VectorReader& queries) {
+  Random random(std::random_device{}());
+  const std::size_t all = queries.info().count;
+  RemoteResults results = empty_results(options, all);
+  const std::size_t step = std::max<std::size_t>(1, options.queries_per_call);
+  for (std::size_t begin = 0; begin < all; begin += step) {
+    if (options.interrupted && options.interrupted()) throw WorkInterrupted();
+    const std::size_t count = std::min(step, all - begin);
+    const auto request = make_request(options, queries, begin, count);
+    const auto response = call(stub, request, options, random);
+    for (std::size_t i = 0; i < count; ++i) {
+      copy_result(response.results(static_cast<int>(i)), begin + i, results);
+    }
+  }
+  return results;
+}
+
+}  // namespace farvec::client

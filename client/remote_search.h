@@ -1,0 +1,44 @@
+// Queries that a compute node answers, call after call.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+#include "base/progress.h"
+#include "client/remote_node.h"
+#include "dataset/groundtruth.h"
+#include "dataset/vector_file.h"
+#include "search/search_core.h"
+
+namespace farvec::client {
+
+struct RemoteSearchOptions {
+  NodeAccess node;
+  search::AskedSearch parameters;
+  std::uint32_t queries_per_call = 64;
+  std::chrono::milliseconds deadline{10'000};  ///< of each attempt at a call
+  /// Attempts at a call after the first one, when the node or a query's result says
+  /// RESOURCE_EXHAUSTED or UNAVAILABLE.
+  std::uint32_t retries = 0;
+  Interruption interrupted = {};  ///< asked before every call
+  bool wide_ids = false;          ///< fill in user_ids; else an id of more than 32 bits is an error
+};
+
+struct RemoteResults {
+  dataset::GroundTruth neighbors;       ///< an id of kInvalidNode: fewer than k were found
+  std::vector<std::uint64_t> user_ids;  ///< with wide_ids: of every neighbour, whatever its bits
+  search::QueryCounts totals;
+  double coverage = 1;  ///< least of all queries
+};
+
+/// Asks for every row of `queries`, call after call. Throws Error naming the option that does not
+/// fit the node's index before any query is sent, and StatusError naming the node and gRPC's status
+/// when a query fails.
+RemoteResults search_remote(const RemoteSearchOptions& options, dataset::VectorReader& queries);
+
+/// The same of a node that is connected and whose limits the parameters are within. Any thread.
+RemoteResults search_node(compute_node::v1::ComputeNode::Stub& stub,
+                          const RemoteSearchOptions& options, dataset::VectorReader& queries);
+
+}  // namespace farvec::client

@@ -1,0 +1,20 @@
+// What the module has, a file each.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include "python/handle.h"
+#include "python/searcher.h"
+
+namespace farvec::python {
+
+/// Result, Counts and Index.
+void bind_index(nanobind::module_& module);
+/// Receipt and Collection.
+void bind_collection(nanobind::module_& module);
+/// build_graph() and its like.
+void bind_builds(nanobind::module_& module);
+/// Vector files, ground truth and recall.
+void bind_dataset(nanobind::module_& module);
+
+}  // namespace farvec::python

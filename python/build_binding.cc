@@ -1,0 +1,244 @@
+// build_graph() and its like.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "indexing/code_bits.h"
+#include "python/bindings.h"
+#include "python/index_builds.h"
+#include "python/json_object.h"
+
+namespace farvec::python {
+namespace {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+constexpr const char* kGraphDoc =
+    R"(Build a Vamana graph for tiers of memory, and write it as a folder.
+
+The same data, options and seed give the same bytes, whatever ``threads`` is.
+
+Args:
+    data: ``(rows, dimension)`` of float32, float16, uint8 or int8, finite, C-contiguous (else
+        copied, with a warning), or a vector file (``.fbin .u8bin .npy .fvecs .hdf5`` and others).
+    out: Folder to make.
+    metric: ``l2``, ``ip`` or ``cosine``.
+    layout: Of the records: ``csr``, ``packed``, ``inline`` or ``padded``.
+    degree: R: most edges of a vertex.
+    list: L of the searches during the build.
+    alpha: How much longer an edge may be than a detour.
+    passes: Times that every vertex is inserted.
+    code_bits: Bits per dimension of the codes in DRAM, 1 to 8; None: the layout's own.
+    record_checksum: 4 bytes more per record, checked on every read.
+    threads: 0: one per processor.
+    seed: Of everything that is random.
+    name: Of the data set in reports; empty: of the file.
+    overwrite: Replace an index that is there.
+    allow_nonfinite: Of a file: drop rows with NaN or infinite values; ids count what is left.
+    progress: Say on stderr how far it is.
+
+Returns:
+    What was built: count, dimension, average_degree, seconds, amplification and more.
+
+Raises:
+    InvalidArgument: A shape, type or value that cannot be.
+    Error: The folder is there already, or the disk is full; nothing is left behind.
+    KeyboardInterrupt: Ctrl-C has ended it; nothing is left behind.)";
+
+constexpr const char* kSlottedDoc =
+    R"(Build a Vamana graph in slotted pages for SSDs (``tier="ssd"``), and write it as a folder.
+
+Args:
+    data, out, metric, degree, list, alpha, passes, threads, seed, name, overwrite,
+        allow_nonfinite, progress: As :func:`build_graph` has them.
+    payload: Of the records: ``code``, ``vector``, or ``auto``: a vector where two fit a page.
+    code_bits: Payload vector: bits per dimension of the codes in DRAM, 1 to 8.
+    extension_bits: Payload code: bits per dimension in the record, 1 to 7.
+    page_bytes: 4096, 8192 or 16384.
+    placement: Which records share a page: ``bnf``, ``affinity`` or ``id``.
+    rerank: Store the vectors too, to rank results again; None: beside codes.
+    entry_vertices: Of the graph in DRAM that finds where searches start; 0: as many as pay.
+
+Returns:
+    What was built, as :func:`build_graph`, and payload and pages.
+
+Raises:
+    As :func:`build_graph`.)";
+
+constexpr const char* kClustersDoc =
+    R"(Build balanced clusters with replicas, and write them as a folder.
+
+Args:
+    data, out, metric, threads, seed, name, overwrite, allow_nonfinite, progress,
+        record_checksum: As :func:`build_graph` has them.
+    clusters: How many, 1 to the number of rows.
+    cluster_bytes: Or: bytes of the vectors that have one cluster as their own, on average.
+    replicas: R: most clusters of a vector, 1 to 8.
+    closure_ratio: A vector is put into a cluster only when that centroid is at most so many times
+        as far away as its nearest one; 0: chosen so that a vector is in (R + 1) / 2 on average.
+    rng_factor: 1: further clusters only when their centroid is nearer to the vector than to the
+        centroids before it; more keeps more replicas.
+    balance: Most vectors that have one cluster as their own, over the mean; 1 or more.
+    layout: ``grouped``, ``grouped-inline``, ``coupled`` or ``decoupled``.
+    sample: Rows that k-means sees; 0: 64 for each cluster.
+
+Returns:
+    What was built: count, clusters, replicas, largest_cluster, seconds, amplification and more.
+
+Raises:
+    As :func:`build_graph`.)";
+
+/// What every build is given, whatever it makes.
+CommonBuild common_build(const std::filesystem::path& out, const std::string& metric,
+                         std::string name) {
+  CommonBuild common;
+  common.out = out.string();
+  common.metric = parse_metric(metric);
+  common.name = std::move(name);
+  return common;
+}
+
+graph::VamanaOptions vamana(std::int64_t degree, std::int64_t list, float alpha,
+                            std::int64_t passes) {
+  graph::VamanaOptions options;
+  options.degree = to_count(degree, "degree");
+  options.list = to_count(list, "list");
+  options.alpha = alpha;
+  options.passes = to_count(passes, "passes");
+  return options;
+}
+
+void bind_graph(nb::module_& module) {
+  module.def(
+      "build_graph",
+      [](FileOrArray data, const std::filesystem::path& out, const std::string& metric,
+         const std::string& layout, std::int64_t degree, std::int64_t list, float alpha,
+         std::int64_t passes, std::optional<std::int64_t> code_bits, bool record_checksum,
+         unsigned threads, std::uint64_t seed, std::string name, bool overwrite,
+         bool allow_nonfinite, bool progress) {
+        GraphBuild build{.common = common_build(out, metric, std::move(name)),
+                         .layout = layout::parse_layout_kind(layout),
+                         .graph = vamana(degree, list, alpha, passes),
+                         .code_bits = {},
+                         .record_checksum = record_checksum};
+        build.common.overwrite = overwrite;
+        build.common.allow_nonfinite = allow_nonfinite;
+        build.common.quiet = build.graph.quiet = !progress;
+        build.graph.threads = threads;
+        build.graph.seed = seed;
+        if (code_bits) build.code_bits = to_count(*code_bits, "code_bits");
+        SourceRows rows(std::move(data), "data");
+        return to_dict(build_graph(rows, std::move(build)));
+      },
+      "data"_a, "out"_a, nb::kw_only(), "metric"_a = "l2", "layout"_a = "csr", "degree"_a = 32,
+      "list"_a = 100, "alpha"_a = 1.2f, "passes"_a = 1, "code_bits"_a = nb::none(),
+      "record_checksum"_a = false, "threads"_a = 0, "seed"_a = 1, "name"_a = "",
+      "overwrite"_a = false, "allow_nonfinite"_a = false, "progress"_a = true,
+      nb::sig("def build_graph(data: numpy.typing.ArrayLike | str | os.PathLike, out: str | "
+              "os.PathLike, *, metric: str = 'l2', layout: str = 'csr', degree: int = 32, list: "
+              "int = 100, alpha: float = 1.2, passes: int = 1, code_bits: int | None = None, "
+              "record_checksum: bool = False, threads: int = 0, seed: int = 1, name: str = '', "
+              "overwrite: bool = False, allow_nonfinite: bool = False, progress: bool = True) -> "
+              "dict[str, typing.Any]"),
+      kGraphDoc);
+}
+
+void bind_slotted(nb::module_& module) {
+  module.def(
+      "build_slotted",
+      [](FileOrArray data, const std::filesystem::path& out, const std::string& metric,
+         std::int64_t degree, std::int64_t list, float alpha, std::int64_t passes,
+         const std::string& payload, std::int64_t code_bits, std::int64_t extension_bits,
+         std::int64_t page_bytes, const std::string& placement, std::optional<bool> rerank,
+         std::int64_t entry_vertices, unsigned threads, std::uint64_t seed, std::string name,
+         bool overwrite, bool allow_nonfinite, bool progress) {
+        SlottedBuild build{.common = common_build(out, metric, std::move(name)),
+                           .graph = vamana(degree, list, alpha, passes),
+                           .recipe = {}};
+        build.common.overwrite = overwrite;
+        build.common.allow_nonfinite = allow_nonfinite;
+        build.common.quiet = build.graph.quiet = !progress;
+        build.graph.threads = threads;
+        build.graph.seed = seed;
+        indexing::SlottedRecipe& recipe = build.recipe;
+        if (payload != "auto") recipe.payload = layout::parse_payload_kind(payload);
+        recipe.code_bits = indexing::code_bits_of(layout::LayoutKind::slotted,
+                                                  to_count(code_bits, "code_bits"), "code_bits");
+        recipe.extension_bits = to_count(extension_bits, "extension_bits");
+        recipe.page_bytes = to_count(page_bytes, "page_bytes");
+        recipe.packing = ssd_baseline::parse_packing_kind(placement);
+        recipe.rerank = rerank;
+        recipe.entry_vertices = to_count(entry_vertices, "entry_vertices");
+        SourceRows rows(std::move(data), "data");
+        return to_dict(build_slotted(rows, std::move(build)));
+      },
+      "data"_a, "out"_a, nb::kw_only(), "metric"_a = "l2", "degree"_a = 32, "list"_a = 100,
+      "alpha"_a = 1.2f, "passes"_a = 1, "payload"_a = "auto", "code_bits"_a = 4,
+      "extension_bits"_a = 4, "page_bytes"_a = 4096, "placement"_a = "bnf", "rerank"_a = nb::none(),
+      "entry_vertices"_a = 0, "threads"_a = 0, "seed"_a = 1, "name"_a = "", "overwrite"_a = false,
+      "allow_nonfinite"_a = false, "progress"_a = true,
+      nb::sig("def build_slotted(data: numpy.typing.ArrayLike | str | os.PathLike, out: str | "
+              "os.PathLike, *, metric: str = 'l2', degree: int = 32, list: int = 100, alpha: float "
+              "= 1.2, passes: int = 1, payload: str = 'auto', code_bits: int = 4, "
+              "extension_bits: int = 4, page_bytes: int = 4096, placement: str = 'bnf', rerank: "
+              "bool | None = None, entry_vertices: int = 0, threads: int = 0, seed: int = 1, name: "
+              "str = '', overwrite: bool = False, allow_nonfinite: bool = False, progress: bool = "
+              "True) -> dict[str, typing.Any]"),
+      kSlottedDoc);
+}
+
+void bind_clusters(nb::module_& module) {
+  module.def(
+      "build_clusters",
+      [](FileOrArray data, const std::filesystem::path& out, const std::string& metric,
+         std::int64_t clusters, std::uint64_t cluster_bytes, std::int64_t replicas,
+         float closure_ratio, float rng_factor, float balance, const std::string& layout,
+         std::uint64_t sample, bool record_checksum, unsigned threads, std::uint64_t seed,
+         std::string name, bool overwrite, bool allow_nonfinite, bool progress) {
+        ClusterBuild build{.common = common_build(out, metric, std::move(name)),
+                           .layout = layout::parse_cluster_layout(layout),
+                           .clustering = {},
+                           .cluster_bytes = cluster_bytes,
+                           .record_checksum = record_checksum};
+        build.common.overwrite = overwrite;
+        build.common.allow_nonfinite = allow_nonfinite;
+        build.common.quiet = build.clustering.quiet = !progress;
+        cluster::ClusteringOptions& clustering = build.clustering;
+        clustering.clusters = to_count(clusters, "clusters");
+        clustering.replicas = to_count(replicas, "replicas");
+        clustering.closure_ratio = closure_ratio;
+        clustering.rng_factor = rng_factor;
+        clustering.balance = balance;
+        clustering.sample = sample;
+        clustering.threads = threads;
+        clustering.seed = seed;
+        SourceRows rows(std::move(data), "data");
+        return to_dict(build_clusters(rows, std::move(build)));
+      },
+      "data"_a, "out"_a, nb::kw_only(), "metric"_a = "l2", "clusters"_a = 0, "cluster_bytes"_a = 0,
+      "replicas"_a = 8, "closure_ratio"_a = 0.0f, "rng_factor"_a = 2.0f, "balance"_a = 2.0f,
+      "layout"_a = "grouped", "sample"_a = 0, "record_checksum"_a = false, "threads"_a = 0,
+      "seed"_a = 1, "name"_a = "", "overwrite"_a = false, "allow_nonfinite"_a = false,
+      "progress"_a = true,
+      nb::sig("def build_clusters(data: numpy.typing.ArrayLike | str | os.PathLike, out: str | "
+              "os.PathLike, *, metric: str = 'l2', clusters: int = 0, cluster_bytes: int = 0, "
+              "replicas: int = 8, closure_ratio: float = 0.0, rng_factor: float = 2.0, balance: "
+              "float = 2.0, layout: str = 'grouped', sample: int = 0, record_checksum: bool = "
+              "False, threads: int = 0, seed: int = 1, name: str = '', overwrite: bool = False, "
+              "allow_nonfinite: bool = False, progress: bool = True) -> dict[str, typing.Any]"),
+      kClustersDoc);
+}
+
+}  // namespace
+
+void bind_builds(nb::module_& module) {
+  bind_graph(module);
+  bind_slotted(module);
+  bind_clusters(module);
+}
+
+}  // namespace farvec::python

@@ -1,0 +1,267 @@
+// Collection.
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "collection/facts.h"
+#include "indexing/code_bits.h"
+#include "python/bindings.h"
+#include "python/errors.h"
+#include "python/jobs.h"
+#include "python/json_object.h"
+#include "python/open_collection.h"
+#include "python/search_call.h"
+#include "tiers/index_on_tier.h"
+
+namespace farvec::python {
+namespace {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using collection::Receipt;
+
+using CollectionHandle = Handle<OpenCollection>;
+
+constexpr const char* kClassDoc =
+    R"(Vectors that come and go, with ids of the user's, in a folder; any thread may call it.
+
+One process changes a collection. What a call has done is in the next search, and durable as
+``durability`` says.
+
+Args:
+    path: Folder that :meth:`create` or ``farvec collection create`` has made.
+    tier: Where the records of segments are read from, as :func:`farvec.open` has it.
+    durability: ``commit`` (a change is on the disk when the call returns), ``interval:TIME``, or
+        ``none``.
+    build_threads: That build segments in the background; 0: one per processor.
+    slots: Searches in flight on each thread, 1 to 64.
+    concurrency: Searches of Python's threads at once; 0: one per processor.
+    max_list, max_width: The largest search that there is room for.
+
+Raises:
+    Error: It is not there, damaged, or another process has it open.)";
+
+std::unique_ptr<CollectionHandle> open_collection(const std::filesystem::path& path,
+                                                  const CollectionOpening& opening) {
+  std::shared_ptr<OpenCollection> open;
+  {
+    const nb::gil_scoped_release others_may_run;
+    open = std::make_shared<OpenCollection>(path.string(), opening);
+  }
+  return std::make_unique<CollectionHandle>(std::move(open), "collection");
+}
+
+void close_collection(CollectionHandle& handle) {
+  std::shared_ptr<OpenCollection> open = handle.take();
+  const nb::gil_scoped_release others_may_run;
+  open.reset();
+}
+
+Receipt insert(const CollectionHandle& handle, const IdArray& ids, AnyArray vectors,
+               double deadline) {
+  const auto open = handle.get();
+  const double seconds = checked_deadline(deadline);
+  const Rows rows(std::move(vectors), "vectors");
+  rows.require_finite();
+  if (rows.view().count != ids.size()) {
+    throw_invalid("{} ids for {} vectors", ids.size(), rows.view().count);
+  }
+  Receipt receipt;
+  run_job([&](const Interruption& interrupted) {
+    open->insert(rows.view(), {ids.data(), ids.size()}, {seconds, interrupted}, receipt);
+  });
+  return receipt;
+}
+
+Receipt erase(const CollectionHandle& handle, const IdArray& ids, double deadline) {
+  const auto open = handle.get();
+  const double seconds = checked_deadline(deadline);
+  const nb::gil_scoped_release others_may_run;
+  return open->erase({ids.data(), ids.size()}, {seconds});
+}
+
+nb::tuple get(const CollectionHandle& handle, const IdArray& ids) {
+  const auto open = handle.get();
+  auto rows = std::make_unique<collection::FoundRows>();
+  {
+    const nb::gil_scoped_release others_may_run;
+    *rows = open->get({ids.data(), ids.size()});
+  }
+  std::vector<std::uint8_t> found(rows->found.begin(), rows->found.end());
+  const std::size_t row_bytes = open->dimension() * element_bytes(open->stored_type());
+  const VectorView view = packed_view(rows->rows.data(), rows->rows.size() / row_bytes,
+                                      open->dimension(), open->stored_type());
+  const nb::capsule owner(rows.release(),
+                          [](void* p) noexcept { delete static_cast<collection::FoundRows*>(p); });
+  const std::size_t count = found.size();
+  return nb::make_tuple(to_numpy(std::move(found), 1, count, true).attr("astype")("bool"),
+                        to_numpy(view, owner));
+}
+
+void create(const std::filesystem::path& path, const collection::RowShape& rows,
+            layout::CollectionOptions options, std::optional<std::int64_t> code_bits) {
+  std::optional<std::uint32_t> bits;
+  if (code_bits) bits = to_count(*code_bits, "code_bits");
+  options.code_bits = indexing::code_bits_of(options.layout, bits, "code_bits");
+  collection::Collection::create(path, collection::empty_manifest(rows, options));
+}
+
+void bind_receipt(nb::module_& module) {
+  nb::class_<Receipt>(module, "Receipt", "What a change did.")
+      .def_ro("version", &Receipt::version, "Of the last change; changes are numbered from 1 on.")
+      .def_ro("done", &Receipt::done, "Rows inserted, or ids that were there and are deleted.")
+      .def_ro("replaced", &Receipt::replaced, "Of the rows inserted: their ids were there.")
+      .def_ro("missing", &Receipt::missing, "Ids to delete that were not there.")
+      .def("__repr__", [](const Receipt& receipt) {
+        return fmt::format("Receipt(version={}, done={}, replaced={}, missing={})", receipt.version,
+                           receipt.done, receipt.replaced, receipt.missing);
+      });
+}
+
+void bind_opening(nb::class_<CollectionHandle>& type) {
+  type.def(nb::new_([](const std::filesystem::path& path, std::string tier, std::string durability,
+                       std::int64_t build_threads, std::int64_t slots, std::int64_t concurrency,
+                       std::int64_t max_list, std::int64_t max_width) {
+             CollectionOpening opening;
+             opening.tier = std::move(tier);
+             opening.durability = std::move(durability);
+             opening.build_threads = within(build_threads, "build_threads", 0, kMostThreads);
+             opening.slots = within(slots, "slots", 1, tiers::IndexOnTier::kMostSlots);
+             opening.concurrency = within(concurrency, "concurrency", 0, kMostThreads);
+             opening.max_list = within(max_list, "max_list", 1, kMostList);
+             opening.max_width = within(max_width, "max_width", 1, graph::kMaxWidth);
+             return open_collection(path, opening);
+           }),
+           "path"_a, nb::kw_only(), "tier"_a = "dram", "durability"_a = "commit",
+           "build_threads"_a = 1, "slots"_a = 16, "concurrency"_a = 0, "max_list"_a = 1024,
+           "max_width"_a = 8);
+  type.def_static(
+      "create",
+      [](const std::filesystem::path& path, std::int64_t dimension, const std::string& element,
+         const std::string& metric, std::int64_t memtable_rows, std::int64_t merge_fanout,
+         const std::string& layout, std::int64_t degree, std::int64_t list, double alpha,
+         std::optional<std::int64_t> code_bits) {
+        layout::CollectionOptions options;
+        options.memtable_rows = to_count(memtable_rows, "memtable_rows");
+        options.merge_fanout = to_count(merge_fanout, "merge_fanout");
+        options.layout = layout::parse_layout_kind(layout);
+        options.degree = to_count(degree, "degree");
+        options.list = to_count(list, "list");
+        options.alpha = alpha;
+        create(path,
+               {parse_metric(metric), parse_element_type(element),
+                within(dimension, "dimension", 1, kMaxDimension)},
+               options, code_bits);
+      },
+      "path"_a, "dimension"_a, nb::kw_only(), "type"_a = "f32", "metric"_a = "l2",
+      "memtable_rows"_a = 1 << 16, "merge_fanout"_a = 4, "layout"_a = "csr", "degree"_a = 32,
+      "list"_a = 100, "alpha"_a = 1.2, "code_bits"_a = nb::none(),
+      R"(Make an empty collection, which is then opened.
+
+Args:
+    path: Folder to make.
+    dimension: Of the vectors.
+    type: Of their elements: ``f32``, ``f16``, ``u8`` or ``i8``.
+    metric: ``l2``, ``ip`` or ``cosine``.
+    memtable_rows: Rows that are searched in the writer's memory before they become a segment.
+    merge_fanout: Segments of one size that are merged into one, 2 to 64.
+    layout, degree, list, alpha, code_bits: Of the segments, as :func:`farvec.build_graph`.
+
+Raises:
+    Error: The folder is there and not empty; then nothing is changed.)");
+}
+
+void bind_changes(nb::class_<CollectionHandle>& type) {
+  type.def("insert", &insert, "ids"_a, "vectors"_a, nb::kw_only(), "deadline"_a = 60.0,
+           R"(Insert vectors; those whose ids are there take the others' place.
+
+Args:
+    ids: ``(rows,)`` uint64, each once; the largest number stands for none and should not be one.
+    vectors: ``(rows, dimension)`` of the collection's element type, finite.
+    deadline: Seconds to wait for room while segments are built.
+
+Returns:
+    Receipt. Rows go in 4096 at a time: of a call that fails, those before are in.
+
+Raises:
+    InvalidArgument: A shape, type or value that cannot be. Error: an id that comes twice.
+    ResourceExhausted: No room before the deadline, or the disk is full.)")
+      .def("delete", &erase, "ids"_a, nb::kw_only(), "deadline"_a = 60.0,
+           "Delete ids, ``(rows,)`` uint64; those that are not there are counted. Returns Receipt.")
+      .def("get", &get, "ids"_a,
+           nb::sig("def get(self, ids: numpy.typing.ArrayLike) -> "
+                   "tuple[numpy.ndarray, numpy.ndarray]"),
+           "Whether each id is there, ``(ids,)`` bool, and the vectors of those that are, as they "
+           "are stored (cosine: normalised).")
+      .def(
+          "flush",
+          [](const CollectionHandle& handle) {
+            const auto open = handle.get();
+            run_job([&](const Interruption& interrupted) { open->flush(interrupted); });
+          },
+          "Return when all that was inserted before lies in segments.")
+      .def(
+          "compact",
+          [](const CollectionHandle& handle) {
+            const auto open = handle.get();
+            run_job([&](const Interruption& interrupted) { open->compact(interrupted); });
+          },
+          "flush(), and all segments of that moment become one, without the rows that are out.");
+}
+
+void bind_reads(nb::class_<CollectionHandle>& type) {
+  type.def(
+          "search",
+          [](const CollectionHandle& handle, AnyArray queries, std::int64_t k,
+             std::optional<std::int64_t> list, std::int64_t width, double deadline) {
+            return run_search(
+                *handle.get(), std::move(queries),
+                {.k = k, .list = list, .width = width, .prune_ratio = {}, .deadline = deadline});
+          },
+          "queries"_a, "k"_a = 10, nb::kw_only(), "list"_a = nb::none(), "width"_a = 1,
+          "deadline"_a = 10.0,
+          "Find the nearest live vectors; as Index.search(), with ids of the user's (uint64, the "
+          "largest number for none), and k may be more than there are vectors.")
+      .def(
+          "search_async",
+          [](const nb::object& self, const nb::args& args, const nb::kwargs& kwargs) {
+            return nb::module_::import_("farvec._async")
+                .attr("in_executor")(self.attr("search"), args, kwargs);
+          },
+          nb::sig("def search_async(self, *args: typing.Any, **kwargs: typing.Any) -> "
+                  "collections.abc.Awaitable[Result]"),
+          "search() for coroutines: runs in the event loop's executor, so the loop goes on.")
+      .def(
+          "describe",
+          [](const CollectionHandle& handle) { return to_dict(handle.get()->describe()); },
+          nb::sig("def describe(self) -> dict[str, typing.Any]"),
+          "Types, options, and what it holds at the moment.")
+      .def("__len__", [](const CollectionHandle& handle) { return handle.get()->live(); })
+      .def("close", &close_collection,
+           "Stop the background; what is fresh stays in the log. Again: nothing happens.")
+      .def_prop_ro("closed", &CollectionHandle::is_closed)
+      .def(
+          "__enter__", [](const nb::object& self) { return self; },
+          nb::sig("def __enter__(self) -> Collection"))
+      .def(
+          "__exit__", [](CollectionHandle& handle, const nb::args&) { close_collection(handle); },
+          nb::sig("def __exit__(self, *args: typing.Any) -> None"));
+}
+
+}  // namespace
+
+void bind_collection(nb::module_& module) {
+  bind_receipt(module);
+  nb::class_<CollectionHandle> type(module, "Collection", kClassDoc);
+  bind_opening(type);
+  bind_changes(type);
+  bind_reads(type);
+}
+
+}  // namespace farvec::python

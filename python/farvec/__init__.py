@@ -1,0 +1,72 @@
+"""Vector search over second-tier memory: build an index, open it on a tier, search.
+
+    import farvec
+    farvec.build_graph(vectors, "set.index", metric="l2")
+    with farvec.open("set.index", tier="emulated:rdma") as index:
+        ids, distances, counts = index.search(queries, k=10, list=40)
+
+docs/python.md has the whole story.
+"""
+
+from farvec._faiss import FaissLike, faiss_like
+from farvec._farvec import (
+    Collection,
+    Counts,
+    Index,
+    Receipt,
+    Result,
+    __commit__,
+    __version__,
+    build_clusters,
+    build_graph,
+    build_slotted,
+    ground_truth,
+    open,
+    read_ground_truth,
+    read_vectors,
+    recall,
+    write_ground_truth,
+    write_vectors,
+)
+from farvec.errors import (
+    DataLoss,
+    DeadlineExceeded,
+    Error,
+    FailedPrecondition,
+    Internal,
+    InvalidArgument,
+    NotFound,
+    PermissionDenied,
+    ResourceExhausted,
+    Unavailable,
+)
+
+__all__ = [
+    "Collection",
+    "Counts",
+    "DataLoss",
+    "DeadlineExceeded",
+    "Error",
+    "FailedPrecondition",
+    "FaissLike",
+    "Index",
+    "Internal",
+    "InvalidArgument",
+    "NotFound",
+    "PermissionDenied",
+    "Receipt",
+    "ResourceExhausted",
+    "Result",
+    "Unavailable",
+    "build_clusters",
+    "build_graph",
+    "build_slotted",
+    "faiss_like",
+    "ground_truth",
+    "open",
+    "read_ground_truth",
+    "read_vectors",
+    "recall",
+    "write_ground_truth",
+    "write_vectors",
+]

@@ -1,0 +1,259 @@
+// Result, Counts and Index.
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/variant.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "python/bindings.h"
+#include "python/errors.h"
+#include "python/json_object.h"
+#include "python/open_index.h"
+#include "python/remote_index.h"
+#include "python/search_call.h"
+
+namespace farvec::python {
+namespace {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using search::QueryCounts;
+
+using IndexHandle = Handle<Searcher>;
+
+constexpr const char* kSearchDoc =
+    R"(Find the nearest vectors of one query or of many.
+
+Args:
+    queries: ``(dimension,)`` or ``(queries, dimension)``, of the element type that the index was
+        built from, C-contiguous (else copied, with a warning), finite.
+    k: Neighbours wanted, 1 to the number of vectors.
+    list: Graphs only: candidates kept (L), k to the ``max_list`` of :func:`open`; None: 64, or k
+        when that is more. More find more and take longer.
+    width: Graphs only: records fetched per hop, 1 to ``max_width``.
+    probe: Clusters only: most clusters to search, 1 to ``max_probe``.
+    prune_ratio: Clusters only: leave out a cluster whose centroid is more than so many times as
+        far away as the nearest one (1 or more); None: keep all.
+    partial: Over several memory nodes: go on without records of which no copy is left; see
+        ``Result.coverage``.
+    deadline: Seconds that each query may take, and a wait for other calls.
+
+Returns:
+    Result, whose arrays have one dimension less for one query. The interpreter is free meanwhile;
+    Ctrl-C ends a call of more than 256 queries.
+
+Raises:
+    InvalidArgument: A shape, type or value that cannot be, NaN and infinity among them.
+    DeadlineExceeded: A query took longer than its deadline.
+    Unavailable: What the records are read from cannot be reached.
+    FailedPrecondition: The index is closed, or was opened before a fork.)";
+
+constexpr const char* kOpenDoc =
+    R"(Open an index for searching.
+
+Args:
+    path: Folder of an index, or ``grpc://HOST:PORT`` or ``grpc://unix:/path`` of a compute node.
+    tier: Where its records are read from, as ``farvec search --tier`` has it: ``dram``, ``shm``,
+        ``numa:NODE``, ``file:PATH``, ``devdax:PATH``, ``pmem:PATH``, ``ssd`` or ``ssd:PATH``,
+        ``verbs:ADDRESS``, ``fabric:PROVIDER:ADDRESS``, ``emulated:MODEL`` (``rdma``, ``cxl``,
+        ``nvm``, ``ssd``, or ``latency=5us,bandwidth=10GB/s,rate=50M/s``).
+    slots: Searches in flight on each thread, 1 to 64; ``"auto"``: 16.
+    threads: Threads that share the queries of one call, at most; 0: one per processor.
+    concurrency: Calls of Python's threads that search at once; others wait. 0: as many as the
+        processors have room for.
+    cache_bytes: Of the record cache of each thread, for tiers that are not read in place.
+    memory_budget: Tier ssd: bytes ("512MiB") or a share of the index ("20%") that it may keep in
+        memory.
+    max_list, max_width, max_probe: The largest search that there is room for.
+    search, pool, prefetch, page_search, rerank: Slotted pages: as ``farvec search`` has them.
+    retries: Of a compute node: times that a call is tried again when the node is too busy.
+    tls_ca, tls_certificate, tls_key: Files for nodes that want TLS.
+
+Returns:
+    Index. It is closed by ``close()``, or at the end of a ``with`` block.
+
+Raises:
+    InvalidArgument: A combination that cannot be.
+    Unavailable: The node, or a memory node, cannot be reached.
+    Error: The index is not there or damaged, or the tier cannot be opened.)";
+
+/// What is open is destroyed without the interpreter: threads end, memory is unmapped.
+void close_index(IndexHandle& index) {
+  std::shared_ptr<Searcher> open = index.take();
+  const nb::gil_scoped_release others_may_run;
+  open.reset();
+}
+
+using Slots = std::variant<std::int64_t, std::string>;
+
+std::uint32_t to_slots(const Slots& slots) {
+  constexpr std::uint32_t kUsual = 16;
+  if (const auto* const number = std::get_if<std::int64_t>(&slots)) {
+    return within(*number, "slots", 1, tiers::IndexOnTier::kMostSlots);
+  }
+  if (std::get<std::string>(slots) == "auto") return kUsual;
+  throw_invalid("slots: '{}' is no number and not 'auto'", std::get<std::string>(slots));
+}
+
+constexpr std::string_view kScheme = "grpc://";
+
+std::shared_ptr<Searcher> open_searcher(const std::string& path, const OpenOptions& options,
+                                        std::uint32_t retries) {
+  if (!path.starts_with(kScheme)) return std::make_shared<OpenIndex>(path, options);
+  if (options.tier != OpenOptions{}.tier) {
+    throw_invalid("tier: '{}' is for an index of this machine; {} has its own", options.tier, path);
+  }
+  const client::NodeAccess node{.address = path.substr(kScheme.size()), .tls = options.tls};
+  return std::make_shared<RemoteIndex>(node, retries);
+}
+
+std::unique_ptr<IndexHandle> open_index(const std::string& path, const OpenOptions& options,
+                                        std::uint32_t retries) {
+  std::shared_ptr<Searcher> open;
+  {
+    const nb::gil_scoped_release others_may_run;
+    open = open_searcher(path, options, retries);
+  }
+  return std::make_unique<IndexHandle>(std::move(open), "index");
+}
+
+const char* on_or_off(bool on) {
+  return on ? "on" : "off";
+}
+
+void bind_counts(nb::module_& module) {
+  nb::class_<QueryCounts>(module, "Counts",
+                          "What the searches of a call cost, in sum. Exact: the same on every "
+                          "machine.")
+      .def_ro("hops", &QueryCounts::hops, "Rounds of fetching.")
+      .def_ro("reads", &QueryCounts::reads, "Records (of slotted pages: pages) that were fetched.")
+      .def_ro("bytes", &QueryCounts::bytes, "That were fetched.")
+      .def_ro("cache_hits", &QueryCounts::cache_hits, "Records that a cache or pool had.")
+      .def_ro("estimates", &QueryCounts::estimates, "Distances estimated from codes.")
+      .def_ro("distances", &QueryCounts::distances, "Exact distances.")
+      .def_ro("lost", &QueryCounts::lost, "Records that nobody could deliver.")
+      .def_ro("clusters", &QueryCounts::clusters, "Clusters that were searched.")
+      .def_ro("pool_misses", &QueryCounts::pool_misses,
+              "Slotted pages: records that were not in the pool.")
+      .def_ro("rerank_reads", &QueryCounts::rerank_reads,
+              "Slotted pages: of the reads, those that ranked results again.")
+      .def("__repr__", [](const QueryCounts& counts) {
+        return fmt::format("Counts(hops={}, reads={}, bytes={}, estimates={}, distances={})",
+                           counts.hops, counts.reads, counts.bytes, counts.estimates,
+                           counts.distances);
+      });
+}
+
+void bind_result(nb::module_& module) {
+  nb::class_<Result>(module, "Result", "Neighbours; unpacks as ``ids, distances, counts``.")
+      .def_prop_ro(
+          "ids", [](const Result& result) { return result.ids; },
+          nb::sig("def ids(self) -> numpy.ndarray"),
+          "``(queries, k)``, nearest first: uint32 rows of the data set; of a collection uint64 "
+          "ids of the user's. A neighbour that is missing is the largest number of the type.")
+      .def_prop_ro(
+          "distances", [](const Result& result) { return result.distances; },
+          nb::sig("def distances(self) -> numpy.ndarray"),
+          "``(queries, k)`` float32, smaller is closer: squared Euclidean (l2), negated inner "
+          "product (ip) or one minus the cosine; infinity where a neighbour is missing.")
+      .def_ro("counts", &Result::counts, "What all queries together cost.")
+      .def_ro("coverage", &Result::coverage,
+              "1, or with ``partial`` the least share of the records that a query could read.")
+      .def(
+          "__iter__",
+          [](const Result& result) {
+            return nb::iter(nb::make_tuple(result.ids, result.distances, result.counts));
+          },
+          nb::sig("def __iter__(self) -> collections.abc.Iterator[typing.Any]"));
+}
+
+void bind_class(nb::module_& module) {
+  nb::class_<IndexHandle>(module, "Index",
+                          "An index that is open; any thread may call it. See :func:`open`.")
+      .def(
+          "search",
+          [](const IndexHandle& index, AnyArray queries, std::int64_t k,
+             std::optional<std::int64_t> list, std::int64_t width, std::int64_t probe,
+             std::optional<float> prune_ratio, bool partial, double deadline) {
+            return run_search(*index.get(), std::move(queries),
+                              {k, list, width, probe, prune_ratio, partial, deadline});
+          },
+          "queries"_a, "k"_a = 10, nb::kw_only(), "list"_a = nb::none(), "width"_a = 1,
+          "probe"_a = 16, "prune_ratio"_a = nb::none(), "partial"_a = false, "deadline"_a = 10.0,
+          kSearchDoc)
+      .def(
+          "search_async",
+          [](const nb::object& self, const nb::args& args, const nb::kwargs& kwargs) {
+            return nb::module_::import_("farvec._async")
+                .attr("in_executor")(self.attr("search"), args, kwargs);
+          },
+          nb::sig("def search_async(self, *args: typing.Any, **kwargs: typing.Any) -> "
+                  "collections.abc.Awaitable[Result]"),
+          "search() for coroutines: runs in the event loop's executor, so the loop goes on.")
+      .def(
+          "describe", [](const IndexHandle& index) { return to_dict(index.get()->describe()); },
+          nb::sig("def describe(self) -> dict[str, typing.Any]"),
+          "What the index is (kind, layout, metric, type, dimension, count, bytes), and where and "
+          "how it is searched (tier, model, slots, threads).")
+      .def("close", &close_index, "Give up memory, files and connections. Again: nothing happens.")
+      .def_prop_ro("closed", &IndexHandle::is_closed)
+      .def(
+          "__enter__", [](const nb::object& self) { return self; },
+          nb::sig("def __enter__(self) -> Index"))
+      .def(
+          "__exit__", [](IndexHandle& index, const nb::args&) { close_index(index); },
+          nb::sig("def __exit__(self, *args: typing.Any) -> None"));
+}
+
+void bind_open(nb::module_& module) {
+  module.def(
+      "open",
+      [](const std::variant<std::string, std::filesystem::path>& path, std::string tier,
+         const Slots& slots, std::int64_t threads, std::int64_t concurrency,
+         std::size_t cache_bytes, std::string memory_budget, std::int64_t max_list,
+         std::int64_t max_width, std::int64_t max_probe, std::string search, std::string pool,
+         bool prefetch, bool page_search, std::optional<std::uint32_t> rerank, std::int64_t retries,
+         std::string tls_ca, std::string tls_certificate, std::string tls_key) {
+        OpenOptions options;
+        options.tier = std::move(tier);
+        options.slots = to_slots(slots);
+        options.threads = within(threads, "threads", 0, kMostThreads);
+        options.concurrency = within(concurrency, "concurrency", 0, kMostThreads);
+        options.cache_bytes = cache_bytes;
+        options.max_list = within(max_list, "max_list", 1, kMostList);
+        options.max_width = within(max_width, "max_width", 1, graph::kMaxWidth);
+        options.max_probe = within(max_probe, "max_probe", 1, kMostList);
+        options.disk = {.memory_budget = std::move(memory_budget),
+                        .search = std::move(search),
+                        .pool = std::move(pool),
+                        .prefetch = on_or_off(prefetch),
+                        .page_search = on_or_off(page_search),
+                        .rerank = rerank ? std::to_string(*rerank) : "auto"};
+        options.tls = {std::move(tls_certificate), std::move(tls_key), std::move(tls_ca)};
+        const auto* const text = std::get_if<std::string>(&path);
+        return open_index(text != nullptr ? *text : std::get<1>(path).string(), options,
+                          within(retries, "retries", 0, 1000));
+      },
+      "path"_a, "tier"_a = "dram", nb::kw_only(), "slots"_a = "auto", "threads"_a = 1,
+      "concurrency"_a = 0, "cache_bytes"_a = 0, "memory_budget"_a = "", "max_list"_a = 1024,
+      "max_width"_a = 8, "max_probe"_a = 1024, "search"_a = "cache-aware", "pool"_a = "record",
+      "prefetch"_a = true, "page_search"_a = true, "rerank"_a = nb::none(), "retries"_a = 0,
+      "tls_ca"_a = "", "tls_certificate"_a = "", "tls_key"_a = "", kOpenDoc);
+}
+
+}  // namespace
+
+void bind_index(nb::module_& module) {
+  bind_counts(module);
+  bind_result(module);
+  bind_class(module);
+  bind_open(module);
+}
+
+}  // namespace farvec::python

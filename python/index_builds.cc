@@ -1,0 +1,140 @@
+#include "python/index_builds.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/parallel.h"
+#include "base/version.h"
+#include "indexing/cluster_recipe.h"
+#include "indexing/code_bits.h"
+#include "indexing/graph_recipe.h"
+#include "indexing/source.h"
+#include "python/errors.h"
+#include "python/jobs.h"
+
+namespace farvec::python {
+namespace {
+
+/// Rows in stored form, and what a manifest says of them.
+class Prepared {
+ public:
+  Prepared(SourceRows& rows, const CommonBuild& build, unsigned threads) {
+    const VectorView& source = rows.load({.allow_nonfinite = build.allow_nonfinite});
+    layout::check_destination(build.out, build.overwrite, source.count * source.row_bytes());
+    source_ = {indexing::describe_source({rows.path(), build.name}, source, build.metric), source};
+    if (build.metric != Metric::cosine) return;
+    normalised_ = indexing::stored_copy(source, build.metric, threads);
+    source_.rows = normalised_->view();
+  }
+
+  indexing::Source source() const { return source_; }
+
+ private:
+  indexing::Source source_;
+  std::optional<dataset::VectorSet> normalised_;
+};
+
+nlohmann::ordered_json facts_of(const CommonBuild& build, const layout::Manifest& manifest) {
+  const auto bytes = static_cast<double>(manifest.region(layout::kRecordsRegion).file_bytes());
+  return {{"index", build.out},
+          {"dataset", manifest.dataset.name},
+          {"count", manifest.count},
+          {"dimension", manifest.dimension},
+          {"metric", to_string(manifest.metric)},
+          {"layout", manifest.layout_name()},
+          {"amplification", bytes / static_cast<double>(manifest.dataset_bytes())},
+          {"commit", commit()}};
+}
+
+void add_graph_facts(nlohmann::ordered_json& facts, const layout::Manifest& manifest,
+                     const graph::VamanaStats& stats) {
+  facts["average_degree"] = manifest.average_degree();
+  facts["seconds"] = stats.seconds;
+  facts["distances_per_vector"] =
+      static_cast<double>(stats.distances) / static_cast<double>(manifest.count);
+  facts["edges_added_for_reachability"] = stats.repaired;
+}
+
+layout::WriteOptions write_options(const CommonBuild& build, unsigned threads,
+                                   const Interruption& interrupted) {
+  return {.overwrite = build.overwrite,
+          .threads = threads,
+          .quiet = build.quiet,
+          .interrupted = interrupted};
+}
+
+/// How many clusters, when they were given by their bytes.
+std::uint32_t wanted_clusters(const ClusterBuild& build, const VectorView& rows) {
+  if (build.cluster_bytes == 0) return build.clustering.clusters;
+  return indexing::cluster_count(
+      rows.count, std::max<std::uint64_t>(build.cluster_bytes / rows.row_bytes(), 1));
+}
+
+}  // namespace
+
+nlohmann::ordered_json build_graph(SourceRows& rows, GraphBuild build) {
+  if (build.layout == layout::LayoutKind::slotted) {
+    throw_invalid("layout: slotted pages are made by build_slotted()");
+  }
+  const std::uint32_t bits = indexing::code_bits_of(build.layout, build.code_bits, "code_bits");
+  indexing::check_degree(build.layout, build.graph.degree);
+  const unsigned threads = resolve_threads(build.graph.threads);
+  nlohmann::ordered_json facts;
+  run_job([&](const Interruption& interrupted) {
+    build.graph.interrupted = interrupted;
+    const Prepared prepared(rows, build.common, threads);
+    const indexing::BuiltGraph built = indexing::build_graph(prepared.source(), build.graph);
+    const layout::Manifest manifest =
+        indexing::write_graph(build.common.out, built, {build.layout, bits, build.record_checksum},
+                              write_options(build.common, threads, interrupted));
+    facts = facts_of(build.common, manifest);
+    add_graph_facts(facts, manifest, built.stats);
+  });
+  return facts;
+}
+
+nlohmann::ordered_json build_slotted(SourceRows& rows, SlottedBuild build) {
+  indexing::check_slotted(build.recipe);
+  indexing::check_degree(layout::LayoutKind::slotted, build.graph.degree);
+  const unsigned threads = resolve_threads(build.graph.threads);
+  nlohmann::ordered_json facts;
+  run_job([&](const Interruption& interrupted) {
+    build.graph.interrupted = interrupted;
+    const Prepared prepared(rows, build.common, threads);
+    const auto recipe = indexing::resolve_slotted(build.recipe, prepared.source().rows);
+    const indexing::BuiltGraph built =
+        indexing::build_slotted_graph(prepared.source(), recipe, build.graph);
+    const layout::Manifest manifest = indexing::write_slotted(
+        build.common.out, built, recipe, write_options(build.common, threads, interrupted));
+    facts = facts_of(build.common, manifest);
+    add_graph_facts(facts, manifest, built.stats);
+    facts["payload"] = to_string(manifest.slotted().payload);
+    facts["pages"] = manifest.slotted().pages;
+  });
+  return facts;
+}
+
+nlohmann::ordered_json build_clusters(SourceRows& rows, ClusterBuild build) {
+  if ((build.clustering.clusters == 0) == (build.cluster_bytes == 0)) {
+    throw_invalid("give one of clusters and cluster_bytes");
+  }
+  const unsigned threads = resolve_threads(build.clustering.threads);
+  nlohmann::ordered_json facts;
+  run_job([&](const Interruption& interrupted) {
+    const Prepared prepared(rows, build.common, threads);
+    build.clustering.interrupted = interrupted;
+    build.clustering.clusters = wanted_clusters(build, rows.load());
+    const auto built = indexing::build_clusters(prepared.source(), build.clustering);
+    const layout::Manifest manifest =
+        indexing::write_clusters(build.common.out, built, {build.layout, build.record_checksum},
+                                 write_options(build.common, threads, interrupted));
+    facts = facts_of(build.common, manifest);
+    facts["clusters"] = manifest.cluster().geometry.clusters;
+    facts["replicas"] = manifest.cluster().build.replicas;
+    facts["largest_cluster"] = built.stats.largest_cluster;
+    facts["seconds"] = built.stats.training_seconds + built.stats.assignment_seconds;
+  });
+  return facts;
+}
+
+}  // namespace farvec::python

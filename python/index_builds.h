@@ -1,0 +1,57 @@
+// From rows to an index on disk, as the tool builds it; a signal ends it and leaves nothing behind.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "cluster/clustering.h"
+#include "graph/vamana_builder.h"
+#include "indexing/slotted_recipe.h"
+#include "layout/cluster/cluster_layout.h"
+#include "layout/graph/graph_layout.h"
+#include "layout/region/index_writer.h"
+#include "python/source_rows.h"
+
+namespace farvec::python {
+
+/// What every build has.
+struct CommonBuild {
+  std::string out;
+  Metric metric = Metric::l2;
+  std::string name;  ///< of the data set; empty: of the file
+  bool overwrite = false;
+  bool allow_nonfinite = false;
+  bool quiet = false;
+};
+
+struct GraphBuild {
+  CommonBuild common;
+  layout::LayoutKind layout = layout::LayoutKind::csr;
+  graph::VamanaOptions graph;
+  std::optional<std::uint32_t> code_bits;
+  bool record_checksum = false;
+};
+
+struct SlottedBuild {
+  CommonBuild common;
+  graph::VamanaOptions graph;
+  indexing::SlottedRecipe recipe;
+};
+
+struct ClusterBuild {
+  CommonBuild common;
+  layout::ClusterLayoutKind layout = layout::ClusterLayoutKind::grouped;
+  cluster::ClusteringOptions clustering;
+  std::uint64_t cluster_bytes = 0;  ///< instead of their number; 0: by that
+  bool record_checksum = false;
+};
+
+/// These need the interpreter, and give it up while they work. Return what was built. Throw Error;
+/// then, and when a signal's handler has raised, nothing is left behind.
+nlohmann::ordered_json build_graph(SourceRows& rows, GraphBuild build);
+nlohmann::ordered_json build_slotted(SourceRows& rows, SlottedBuild build);
+nlohmann::ordered_json build_clusters(SourceRows& rows, ClusterBuild build);
+
+}  // namespace farvec::python

@@ -1,0 +1,49 @@
+#include "python/jobs.h"
+
+#include <nanobind/nanobind.h>
+
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <memory>
+
+namespace farvec::python {
+namespace {
+
+namespace nb = nanobind;
+
+constexpr std::chrono::milliseconds kSignalPeriod{100};
+
+/// What a signal's handler has raised; null: nothing.
+std::unique_ptr<nb::python_error> raised_by_signal() {
+  const nb::gil_scoped_acquire interpreter;
+  if (PyErr_CheckSignals() == 0) return nullptr;
+  return std::make_unique<nb::python_error>();
+}
+
+}  // namespace
+
+void run_job(const std::function<void(const Interruption& interrupted)>& work) {
+  std::atomic<bool> stop{false};
+  std::unique_ptr<nb::python_error> raised;
+  std::future<void> done;
+  {
+    const nb::gil_scoped_release others_may_run;
+    // relaxed: only the flag itself matters.
+    done = std::async(std::launch::async,
+                      [&] { work([&stop] { return stop.load(std::memory_order_relaxed); }); });
+    while (done.wait_for(kSignalPeriod) == std::future_status::timeout) {
+      if (raised != nullptr) continue;
+      raised = raised_by_signal();
+      if (raised != nullptr) stop.store(true, std::memory_order_relaxed);
+    }
+  }
+  try {
+    done.get();
+  } catch (const WorkInterrupted&) {
+    if (raised == nullptr) throw;
+  }
+  if (raised != nullptr) throw nb::python_error(*raised);
+}
+
+}  // namespace farvec::python

@@ -1,0 +1,21 @@
+// The extension module farvec._farvec; the package `farvec` says what of it is public.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <string>
+
+#include "base/version.h"
+#include "python/bindings.h"
+#include "python/errors.h"
+
+NB_MODULE(_farvec, module) {
+  using namespace farvec::python;
+  module.doc() = "Vector search over second-tier memory: the compiled half of the package farvec.";
+  module.attr("__version__") = std::string(farvec::version());
+  module.attr("__commit__") = std::string(farvec::commit());
+  register_errors();
+  bind_dataset(module);
+  bind_builds(module);
+  bind_index(module);
+  bind_collection(module);
+}

@@ -1,0 +1,132 @@
+#include "python/open_collection.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/parallel.h"
+#include "base/status_error.h"
+#include "collection/collection_part.h"
+#include "python/pooled_search.h"
+#include "search/queries.h"
+#include "wal/durability_option.h"
+
+namespace farvec::python {
+namespace {
+
+using collection::Receipt;
+
+/// Between two looks at an interrupt.
+constexpr std::size_t kBatchRows = 4096;
+
+CollectionOpening resolved(CollectionOpening opening) {
+  if (opening.concurrency == 0) opening.concurrency = resolve_threads(0);
+  opening.build_threads = resolve_threads(opening.build_threads);
+  return opening;
+}
+
+collection::CollectionAccess access_of(const CollectionOpening& opening) {
+  wal::LogOptions log;
+  wal::parse_durability(opening.durability, log);
+  collection::CollectionAccess access;
+  access.segments = collection::SegmentAccess::on(opening.tier);
+  search::SearchShape& shape = access.segments.shape;
+  shape.cores = opening.concurrency;
+  shape.slots = opening.slots;
+  shape.k = shape.list = opening.max_list;
+  shape.width = opening.max_width;
+  access.segments.threads = opening.build_threads;
+  access.durability = log.durability;
+  access.interval_us = log.interval_us;
+  access.build_threads = opening.build_threads;
+  access.link = true;
+  return access;
+}
+
+void require_done(const Status& status) {
+  if (!status.ok()) {
+    throw StatusError(status.code(), "{} ({})", status.message(), to_string(status.code()));
+  }
+}
+
+Ticks deadline_of(const OpenCollection::Patience& patience) {
+  return now_ticks() + us_to_ticks(patience.seconds * 1e6);
+}
+
+VectorView some_of(const VectorView& rows, std::size_t first, std::size_t count) {
+  VectorView some = rows;
+  some.data = rows.row(first);
+  some.count = count;
+  return some;
+}
+
+}  // namespace
+
+OpenCollection::OpenCollection(const std::string& folder, const CollectionOpening& opening)
+    : folder_(folder),
+      opening_(resolved(opening)),
+      collection_(folder, access_of(opening_)),
+      pool_(
+          [this] {
+            return collection::make_collection_core([this] { return collection_.view(); },
+                                                    opening_.slots);
+          },
+          opening_.concurrency) {}
+
+Answer OpenCollection::search(const VectorView& queries, const Call& call) {
+  const search::SearchParameters parameters = search::check_limits(
+      call.asked,
+      {.kind = layout::IndexKind::graph, .list = opening_.max_list, .width = opening_.max_width},
+      kArgumentNames);
+  const layout::CollectionManifest& shape = collection_.shape();
+  const std::vector<std::byte> stored = search::normalised_queries(queries, shape.metric);
+  VectorView rows = queries;
+  if (!stored.empty()) {
+    rows = packed_view(stored.data(), queries.count, queries.dimension, shape.stored_type);
+  }
+  return pooled_search(pool_, 1, rows, {parameters, call, true});
+}
+
+void OpenCollection::insert(const VectorView& rows, std::span<const std::uint64_t> ids,
+                            const Patience& patience, Receipt& receipt) {
+  collection_.check(rows, ids);
+  const Ticks deadline = deadline_of(patience);
+  for (std::size_t next = 0; next < rows.count; next += kBatchRows) {
+    if (patience.interrupted()) throw WorkInterrupted();
+    const std::size_t count = std::min(kBatchRows, rows.count - next);
+    Receipt some;
+    const Status status =
+        collection_.insert(some_of(rows, next, count), ids.subspan(next, count), deadline, some);
+    receipt.version = std::max(receipt.version, some.version);
+    receipt.done += some.done;
+    receipt.replaced += some.replaced;
+    require_done(status);
+  }
+}
+
+Receipt OpenCollection::erase(std::span<const std::uint64_t> ids, const Patience& patience) {
+  Receipt receipt;
+  require_done(collection_.erase(ids, deadline_of(patience), receipt));
+  return receipt;
+}
+
+void OpenCollection::flush(const Interruption& interrupted) {
+  if (!collection_.flush(interrupted)) throw WorkInterrupted();
+}
+
+void OpenCollection::compact(const Interruption& interrupted) {
+  if (!collection_.compact(interrupted)) throw WorkInterrupted();
+}
+
+nlohmann::ordered_json OpenCollection::describe() const {
+  const layout::CollectionManifest& shape = collection_.shape();
+  nlohmann::ordered_json facts{{"collection", folder_},
+                               {"kind", "collection"},
+                               {"tier", opening_.tier},
+                               {"durability", opening_.durability}};
+  facts.update(collection::shape_json(shape));
+  facts.update(collection::state_json(*collection_.view(), collection_.state()));
+  return facts;
+}
+
+}  // namespace farvec::python

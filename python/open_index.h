@@ -1,0 +1,60 @@
+// An index of this machine, opened on a tier for calls of several threads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "layout/region/index_directory.h"
+#include "python/core_pool.h"
+#include "python/searcher.h"
+#include "rpc/tls.h"
+#include "search/disk_options.h"
+#include "search/search_index.h"
+#include "search/search_shape.h"
+#include "tiers/index_on_tier.h"
+#include "tiers/record_memory.h"
+
+namespace farvec::python {
+
+struct OpenOptions {
+  std::string tier = "dram";
+  std::uint32_t slots = 16;
+  std::uint32_t threads = 1;      ///< that search a call of many queries, at most
+  std::uint32_t concurrency = 0;  ///< calls at once; 0: as many as the processors have room for
+  std::size_t cache_bytes = 0;    ///< of the record cache of each core
+  std::uint32_t max_list = 1024;
+  std::uint32_t max_width = 8;
+  std::uint32_t max_probe = 1024;
+  search::DiskArguments disk;  ///< of tier ssd
+  rpc::TlsFiles tls;           ///< to memory nodes
+};
+
+class OpenIndex final : public Searcher {
+ public:
+  /// Loads what lies in DRAM and opens the tier. Throws Error.
+  OpenIndex(const std::string& path, const OpenOptions& options);
+
+  ElementType type() const override { return manifest().source_type; }
+  std::uint32_t dimension() const override { return manifest().dimension; }
+  Answer search(const VectorView& queries, const Call& call) override;
+  nlohmann::ordered_json describe() const override;
+
+ private:
+  const layout::Manifest& manifest() const { return directory_.manifest(); }
+  search::SearchBounds bounds() const;
+
+  const OpenOptions options_;
+  const layout::IndexDirectory directory_;
+  const search::SearchIndex index_;
+  tiers::IndexRecords records_;
+  const tiers::TierSpecPointer spec_;
+  const tiers::IndexOnTier tier_;
+  const search::SearchShape shape_;
+  const std::unique_ptr<const tiers::CoreSet> cores_;
+  CorePool pool_;
+};
+
+}  // namespace farvec::python

@@ -1,0 +1,42 @@
+#include "python/pooled_search.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "search/batch_search.h"
+
+namespace farvec::python {
+namespace {
+
+/// Queries that are worth a thread of their own.
+constexpr std::size_t kQueriesPerThread = 16;
+
+}  // namespace
+
+Answer pooled_search(CorePool& pool, std::uint32_t threads, const VectorView& queries,
+                     const PooledCall& call) {
+  const double seconds = call.call.deadline_seconds;
+  const auto patience = std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+      std::chrono::duration<double>(seconds));
+  const std::size_t worth = std::max<std::size_t>(1, queries.count / kQueriesPerThread);
+  const CorePool::Loan loan =
+      pool.borrow(static_cast<std::uint32_t>(std::min<std::size_t>(threads, worth)),
+                  std::chrono::steady_clock::now() + patience);
+  Answer answer;
+  const search::BatchParameters batch{.search = call.parameters,
+                                      .deadline_ms = seconds * 1e3,
+                                      .partial = call.call.asked.partial,
+                                      .stop = call.call.interrupted,
+                                      .user_ids = call.user_ids ? &answer.user_ids : nullptr,
+                                      .threads = search::BatchThreads::own};
+  const search::BatchOutcome outcome =
+      search::run_batch(loan.cores(), queries, batch, answer.neighbors);
+  if (outcome.latency_us.size() < queries.count) throw WorkInterrupted();
+  answer.has_user_ids = call.user_ids;
+  answer.totals = outcome.totals;
+  answer.coverage = outcome.coverage;
+  return answer;
+}
+
+}  // namespace farvec::python

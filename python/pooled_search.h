@@ -1,0 +1,23 @@
+// A call's queries on cores of a pool.
+#pragma once
+
+#include <cstdint>
+
+#include "python/core_pool.h"
+#include "python/searcher.h"
+#include "search/search_parameters.h"
+
+namespace farvec::python {
+
+struct PooledCall {
+  search::SearchParameters parameters;
+  const Call& call;
+  bool user_ids = false;  ///< the cores are a collection's
+};
+
+/// Searches with up to `threads` cores, the first on the calling thread; queries are in stored
+/// form. Throws StatusError, and WorkInterrupted.
+Answer pooled_search(CorePool& pool, std::uint32_t threads, const VectorView& queries,
+                     const PooledCall& call);
+
+}  // namespace farvec::python

@@ -1,0 +1,94 @@
+#include "python/remote_index.h"
+
+#include <chrono>
+#include <utility>
+
+#include "base/status_error.h"
+#include "client/remote_search.h"
+#include "dataset/view_reader.h"
+
+namespace farvec::python {
+namespace {
+
+namespace v1 = compute_node::v1;
+
+/// What layout() says of a collection.
+constexpr const char* kCollection = "collection";
+
+/// The wire's numbers are the library's, one up.
+ElementType element_type(v1::ElementType type) {
+  return static_cast<ElementType>(static_cast<int>(type) - 1);
+}
+
+v1::DescribeResponse served_by(v1::ComputeNode::Stub& stub, const client::NodeAccess& node) {
+  v1::DescribeResponse served = client::describe_node(stub, node);
+  if (!served.attached() || served.type() == v1::ELEMENT_TYPE_UNSPECIFIED) {
+    throw StatusError(StatusCode::unavailable, "compute node {} serves no index at the moment",
+                      node.address);
+  }
+  return served;
+}
+
+}  // namespace
+
+RemoteIndex::RemoteIndex(client::NodeAccess node, std::uint32_t retries)
+    : node_(std::move(node)),
+      retries_(retries),
+      stub_(client::connect_to_node(node_)),
+      served_(served_by(*stub_, node_)) {}
+
+ElementType RemoteIndex::type() const {
+  return element_type(served_.type());
+}
+
+Answer RemoteIndex::search(const VectorView& queries, const Call& call) {
+  search::SearchNames names = kArgumentNames;
+  names.bound = search::kOptionNames.bound;
+  const bool collection = served_.layout() == kCollection;
+  search::SearchBounds bounds = client::limits_of(served_);
+  if (collection) bounds.vectors = search::SearchBounds{}.vectors;
+  (void)search::check_limits(call.asked, bounds, names);
+  client::RemoteSearchOptions options;
+  options.node = node_;
+  options.parameters = call.asked;
+  options.deadline =
+      std::chrono::milliseconds(static_cast<std::int64_t>(call.deadline_seconds * 1e3) + 1);
+  options.retries = retries_;
+  options.interrupted = call.interrupted;
+  options.wide_ids = collection;
+  dataset::ViewReader rows(queries, "queries");
+  client::RemoteResults found = client::search_node(*stub_, options, rows);
+  return {.neighbors = std::move(found.neighbors),
+          .has_user_ids = collection,
+          .user_ids = std::move(found.user_ids),
+          .totals = found.totals,
+          .coverage = found.coverage};
+}
+
+nlohmann::ordered_json RemoteIndex::describe() const {
+  const v1::DescribeResponse now = client::describe_node(*stub_, node_);
+  return {
+      {"index", "grpc://" + node_.address},
+      {"kind", now.layout() == kCollection ? kCollection : to_string(client::limits_of(now).kind)},
+      {"layout", now.layout()},
+      {"metric", to_string(static_cast<Metric>(static_cast<int>(now.metric()) - 1))},
+      {"type", to_string(element_type(now.type()))},
+      {"stored_type", to_string(element_type(now.stored_type()))},
+      {"dimension", now.dimension()},
+      {"count", now.count()},
+      {"degree", now.degree()},
+      {"clusters", now.clusters()},
+      {"code_bits", now.code_bits()},
+      {"tier", now.tier()},
+      {"slots", now.slots_per_core()},
+      {"threads", now.cores()},
+      {"index_bytes", now.index_bytes()},
+      {"dram_bytes", now.compute_dram_bytes()},
+      {"memory_node", now.memory_node()},
+      {"generation", now.generation()},
+      {"max_k", now.max_k()},
+      {"max_list", now.max_list()},
+      {"version", now.version()}};
+}
+
+}  // namespace farvec::python

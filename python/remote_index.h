@@ -1,0 +1,31 @@
+// An index or a collection that a compute node serves.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "client/remote_node.h"
+#include "python/searcher.h"
+
+namespace farvec::python {
+
+class RemoteIndex final : public Searcher {
+ public:
+  /// Connects and asks what there is. Throws StatusError (unavailable) when nothing answers or
+  /// nothing is served.
+  RemoteIndex(client::NodeAccess node, std::uint32_t retries);
+
+  ElementType type() const override;
+  std::uint32_t dimension() const override { return served_.dimension(); }
+  Answer search(const VectorView& queries, const Call& call) override;
+  nlohmann::ordered_json describe() const override;
+
+ private:
+  const client::NodeAccess node_;
+  const std::uint32_t retries_;
+  const std::unique_ptr<compute_node::v1::ComputeNode::Stub> stub_;
+  const compute_node::v1::DescribeResponse served_;
+};
+
+}  // namespace farvec::python

@@ -1,0 +1,40 @@
+// A search as Python asks for it, of whatever is open.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cstdint>
+#include <optional>
+
+#include "python/arrays.h"
+#include "python/searcher.h"
+
+namespace farvec::python {
+
+/// The arguments of a search, as they were given.
+struct SearchArguments {
+  std::int64_t k = 10;
+  std::optional<std::int64_t> list;
+  std::int64_t width = 1;
+  std::int64_t probe = 16;
+  std::optional<float> prune_ratio;
+  bool partial = false;
+  double deadline = 10;
+};
+
+/// Throws StatusError (invalid_argument) unless it is a time that a call may take.
+double checked_deadline(double seconds);
+
+/// What Python gets of an Answer.
+struct Result {
+  nanobind::object ids;
+  nanobind::object distances;
+  search::QueryCounts counts;
+  double coverage = 1;
+};
+
+/// Checks shapes, types and values, gives up the interpreter and searches; many queries can be
+/// interrupted by signals. Throws StatusError.
+Result run_search(Searcher& searcher, AnyArray queries, const SearchArguments& arguments);
+
+}  // namespace farvec::python

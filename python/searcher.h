@@ -1,0 +1,49 @@
+// What a Python program searches, wherever it is.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "base/progress.h"
+#include "base/types.h"
+#include "dataset/groundtruth.h"
+#include "search/asked_search.h"
+#include "search/search_core.h"
+
+namespace farvec::python {
+
+/// The names of the arguments of a search.
+inline constexpr search::SearchNames kArgumentNames{
+    "k", "list", "width", "probe", "prune_ratio", ", the most that it was opened with"};
+
+/// One call.
+struct Call {
+  search::AskedSearch asked;
+  double deadline_seconds = 10;  ///< of each query, and of the wait for a core
+  Interruption interrupted = {};
+};
+
+struct Answer {
+  dataset::GroundTruth neighbors;       ///< missing ones are kInvalidNode and infinity
+  bool has_user_ids = false;            ///< of a collection, in place of `neighbors.ids`
+  std::vector<std::uint64_t> user_ids;  ///< missing ones are search::kNoUserId
+  search::QueryCounts totals;
+  double coverage = 1;  ///< least of all queries
+};
+
+/// Any thread may call everything.
+class Searcher {
+ public:
+  virtual ~Searcher() = default;
+
+  /// Of queries.
+  virtual ElementType type() const = 0;
+  virtual std::uint32_t dimension() const = 0;
+  /// Finite queries of that type and dimension. Throws StatusError.
+  virtual Answer search(const VectorView& queries, const Call& call) = 0;
+  /// What it is and where.
+  virtual nlohmann::ordered_json describe() const = 0;
+};
+
+}  // namespace farvec::python

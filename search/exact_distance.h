@@ -1,0 +1,14 @@
+// How vectors of a file are compared exactly.
+#pragma once
+
+#include "base/types.h"
+#include "dataset/brute_force.h"
+#include "dataset/vector_file.h"
+
+namespace farvec::search {
+
+/// Cosine compares f32 unit vectors made from the original rows, whatever type they are stored in;
+/// the other metrics compare the rows as they stand.
+dataset::ExactDistance exact_distance(Metric metric, const dataset::VectorFileInfo& info);
+
+}  // namespace farvec::search

@@ -1,0 +1,23 @@
+// Threads on processors of their own, for measurements.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+
+namespace farvec::search {
+
+/// Calls body(0) to body(count - 1), each on a new thread, pinned to a processor of its own when
+/// there are enough, and waits for all. Throws what the lowest-numbered thread that failed threw.
+void run_pinned(std::size_t count, const std::function<void(std::size_t thread)>& body);
+
+/// The same with body(0) on the calling thread, and threads that run wherever they may.
+void run_unpinned(std::size_t count, const std::function<void(std::size_t thread)>& body);
+
+/// The processors that run_pinned() takes for so many threads, as "0,3".
+std::string allowed_processors(std::size_t count);
+
+/// Seconds of processor time that the calling thread has taken.
+double processor_seconds();
+
+}  // namespace farvec::search

@@ -1,0 +1,27 @@
+// Query files, made fit for an index.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "dataset/vector_set.h"
+#include "layout/region/manifest.h"
+
+namespace farvec::search {
+
+/// Loads queries and brings them into the index's stored form (cosine: normalised). Throws Error
+/// when their dimension or type is not that of the data set the index was built from.
+dataset::VectorSet load_queries(const std::string& path, const layout::Manifest& manifest);
+
+/// Rows of the source type in the index's stored form, packed. Empty where that is what they are
+/// already: all metrics but cosine.
+std::vector<std::byte> normalised_queries(const VectorView& queries, Metric metric);
+
+/// Whether the distances of a search's results are those of the data set's vectors, so that a
+/// ground truth's can be compared with them: not those of vectors that were rounded when they were
+/// stored, nor those of codes. `rerank` results are ranked again by their vectors.
+bool has_exact_distances(const layout::Manifest& manifest, std::uint32_t rerank);
+
+}  // namespace farvec::search

@@ -1,0 +1,117 @@
+"""Builds: the tool's own bytes, from arrays and files, and their end by a signal."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+import farvec
+from conftest import vectors
+
+BIN = pathlib.Path(os.environ["FARVEC_BIN_DIR"])
+
+
+def regions(folder):
+    return {file.name: file.read_bytes() for file in sorted(pathlib.Path(folder).iterdir())
+            if file.name != "manifest.json"}
+
+
+@pytest.mark.parametrize("layout", ["csr", "packed", "inline", "padded"])
+def test_the_bytes_are_the_tools(tmp_path, layout):
+    data = vectors(600)
+    farvec.write_vectors(tmp_path / "base.fbin", data)
+    options = ["--degree", "16", "--list", "40", "--layout", layout, "--seed", "7"]
+    subprocess.run([BIN / "farvec", "build", "graph", "--data", tmp_path / "base.fbin", "--metric",
+                    "l2", "--out", tmp_path / "tool", "--quiet", *options], check=True,
+                   capture_output=True, timeout=120)
+    for name, source in (("array", data), ("file", tmp_path / "base.fbin")):
+        facts = farvec.build_graph(source, tmp_path / name, degree=16, list=40, layout=layout,
+                                   seed=7, progress=False)
+        assert facts["count"] == 600 and facts["layout"] == layout
+        assert regions(tmp_path / name) == regions(tmp_path / "tool")
+
+
+def test_a_folder_is_replaced_only_when_asked(tmp_path):
+    data = vectors(50)
+    farvec.build_graph(data, tmp_path / "index", progress=False)
+    with pytest.raises(farvec.Error, match="index"):
+        farvec.build_graph(data, tmp_path / "index", progress=False)
+    farvec.build_graph(data[:40], tmp_path / "index", overwrite=True, progress=False)
+    with farvec.open(tmp_path / "index") as index:
+        assert index.describe()["count"] == 40
+
+
+def test_one_vector_is_an_index(tmp_path):
+    one = vectors(1)
+    farvec.build_graph(one, tmp_path / "index", progress=False)
+    with farvec.open(tmp_path / "index") as index:
+        assert index.search(one[0], k=1).ids.tolist() == [0]
+
+
+@pytest.mark.parametrize("arguments, word", [
+    (dict(metric="euclid"), "euclid"), (dict(layout="heap"), "heap"), (dict(degree=0), "degree"),
+    (dict(code_bits=9), "code_bits"), (dict(alpha=0.5), "alpha"), (dict(degree=-1), "degree"),
+    (dict(list=0), "list"), (dict(layout="slotted"), "build_slotted"),
+])
+def test_what_cannot_be_built_is_said(tmp_path, arguments, word):
+    with pytest.raises(farvec.Error, match=word):
+        farvec.build_graph(vectors(50), tmp_path / "index", progress=False, **arguments)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("data, word", [
+    (np.zeros((0, 8), np.float32), "no rows"), (np.zeros((4, 0), np.float32), "elements"),
+    (np.full((4, 8), np.nan, np.float32), "row 0"), (np.zeros((4, 8)), "float32"),
+    (np.zeros((2, 4, 8), np.float32), "dimensions"), (np.zeros((4, 5000), np.float32), "4096"),
+    ("/there/is/no/such.fbin", "such.fbin"), ("/etc/hostname", "hostname"),
+])
+def test_data_that_is_none(tmp_path, data, word):
+    for build in (farvec.build_graph, farvec.build_slotted,
+                  lambda *a, **k: farvec.build_clusters(*a, clusters=2, **k)):
+        with pytest.raises(farvec.Error, match=word):
+            build(data, tmp_path / "index", progress=False)
+    assert not list(tmp_path.iterdir())
+
+
+BUILDS = {
+    "graph": "farvec.build_graph(data, out, degree=64, list=400, progress=False)",
+    "slotted": "farvec.build_slotted(data, out, degree=64, list=400, progress=False)",
+    "clusters": "farvec.build_clusters(data, out, clusters=60_000, progress=False)",
+}
+
+
+@pytest.mark.parametrize("build", BUILDS)
+def test_ctrl_c_ends_a_build_and_leaves_nothing(tmp_path, build):
+    """Of data that would take minutes; the signal comes from a thread of the child, while the main
+    one is in the build."""
+    program = textwrap.dedent(f"""
+        import os, signal, sys, threading, numpy, farvec
+        data = numpy.random.default_rng(1).normal(size=(150_000, 32)).astype(numpy.float32)
+        out = sys.argv[1]
+        threading.Timer(0.7, os.kill, (os.getpid(), signal.SIGINT)).start()
+        try:
+            {BUILDS[build]}
+        except KeyboardInterrupt:
+            print("interrupted", farvec.ground_truth(data[:5], data[:1], 1)[0].tolist())
+    """)
+    ended = subprocess.run([sys.executable, "-c", program, str(tmp_path / "index")], text=True,
+                           capture_output=True, timeout=240)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.strip() == "interrupted [[0]]"
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_handler_that_raises_nothing_lets_the_build_go_on(tmp_path):
+    seen = []
+    before = signal.signal(signal.SIGUSR1, lambda *_: seen.append(1))
+    try:
+        os.kill(os.getpid(), signal.SIGUSR1)
+        farvec.build_graph(vectors(300), tmp_path / "index", progress=False)
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert seen == [1]
