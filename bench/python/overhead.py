@@ -16,6 +16,7 @@ same queries, in turns, and the median of the rounds counts. Run it alone on the
 processor (taskset); `threads` wants two.
 """
 import argparse
+import itertools
 import json
 import os
 import pathlib
@@ -80,14 +81,16 @@ def threads_rate(index, queries, size, count):
     parts = [queries[i::count].copy() for i in range(count)]
     ready, failed = threading.Barrier(count + 1), []
 
-    def work(part):
+    def work(part, processor):
+        os.sched_setaffinity(0, {processor})  # of this thread, as the tool pins its own
         ready.wait()
         try:
             batch_rate(index, part, size)
         except Exception as error:  # pragma: no cover
             failed.append(error)
 
-    workers = [threading.Thread(target=work, args=(part,)) for part in parts]
+    processors = itertools.cycle(sorted(os.sched_getaffinity(0)))
+    workers = [threading.Thread(target=work, args=pair) for pair in zip(parts, processors)]
     for worker in workers:
         worker.start()
     ready.wait()
