@@ -36,7 +36,8 @@ class Node {
             options.grant_path.empty() ? default_grant_path(options.listen) : options.grant_path)),
         publisher_(state_, publisher_options()),
         service_(state_, publisher_,
-                 {options.backing.kind, options.publishers, options.log_bytes > 0}) {
+                 {options.backing.kind, options.publishers, options.log_bytes > 0,
+                  options.segment_bytes}) {
     if (!options.fabric.empty()) check_fabric(options.fabric);
     rpc::ServerOptions server;
     server.address = options.listen;
@@ -61,8 +62,10 @@ class Node {
     state_.state.store(v1::STATE_SERVING, std::memory_order_relaxed);
     server_->set_serving(true);
     if (table == nullptr) {
-      spdlog::info("serving a log on {}: {} bytes", rpc::to_string(server_->address()),
-                   options_.log_bytes);
+      spdlog::info("serving {} on {}: {} bytes",
+                   options_.log_bytes > 0 ? "a log" : "segments of collections",
+                   rpc::to_string(server_->address()),
+                   options_.log_bytes > 0 ? options_.log_bytes : options_.segment_bytes);
       return;
     }
     spdlog::info("serving {} on {}: {} bytes, {} in {:.3f} s",
@@ -122,6 +125,7 @@ class Node {
     made.load.quiet = options_.quiet;
     made.paths = path_options();
     made.taken_ports = options_.log_bytes > 0 ? 1 : 0;
+    made.segment_bytes = options_.segment_bytes;
     made.stop = &stop_;
     return made;
   }

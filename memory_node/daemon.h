@@ -17,6 +17,8 @@ struct DaemonOptions {
   std::uint32_t node = 0;       ///< of the index's placement
   BackingOptions backing;       ///< of index and log
   std::uint64_t log_bytes = 0;  ///< 0: no log
+  /// Of segments of collections that writers have it load; 0: it holds none.
+  std::uint64_t segment_bytes = 0;
   rpc::Address listen;
   std::string grant_path;       ///< empty: default_grant_path(listen)
   std::string rdma;             ///< address of an RDMA device of this machine; empty: no RDMA

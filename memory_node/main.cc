@@ -28,6 +28,7 @@ struct Arguments {
   std::string listen = "127.0.0.1:7700";
   std::string backing = "dram";
   std::string log_bytes;
+  std::string segment_bytes;
   std::string log_level;
   double lease_seconds = 10;
   double drain_seconds = 10;
@@ -40,7 +41,8 @@ void declare(CommandLine& app, Arguments& arguments) {
   app.add_option(
       "--index", daemon.index,
       "Index directory to load, verify and serve; --backing devdax and pmem: without it\n"
-      "the newest index that lies there; with --log-bytes it may be left out");
+      "the newest index that lies there; with --log-bytes or --segment-bytes it may be\n"
+      "left out");
   app.add_option("--node", daemon.node,
                  "Serve what the index's placement ('farvec place') gives to this node, from 0")
       .range(0u, layout::Placement::kMaxNodes - 1)
@@ -59,12 +61,19 @@ void declare(CommandLine& app, Arguments& arguments) {
                              "time may write from afar: {}; --backing dram, shm or file",
                              kSizeForms))
       .size();
+  app.add_option("--segment-bytes", arguments.segment_bytes,
+                 fmt::format("Also hold segments of collections, which their writers have it load\n"
+                             "(--segment-nodes of a compute node), of so many bytes in all: {};\n"
+                             "--backing dram, shm or file",
+                             kSizeForms))
+      .size();
   app.add_option("--grant", daemon.grant_path,
                  "Unix socket that hands out descriptors (default: beside --listen)");
   app.add_option("--rdma", daemon.rdma,
                  "Address of an RDMA device (see `rdma link`): clients may read over RDMA");
   app.add_option("--rdma-port", daemon.rdma_port,
-                 "0: the system's choice. A log has this one, and the index the one after it")
+                 "0: the system's choice. A log has this one, and the index the one after it;\n"
+                 "every further table, and every segment, the next one that is free")
       .show_default();
   app.add_option("--fabric", daemon.fabric,
                  "libfabric's PROVIDER:HOST (tcp, verbs;ofi_rxm; HOST: the address of one of this\n"
@@ -102,7 +111,12 @@ void declare(CommandLine& app, Arguments& arguments) {
 void check_options(const Command& app, const Arguments& arguments) {
   const BackingKind kind = parse_backing_kind(arguments.backing);
   const bool dram = kind == BackingKind::dram;
-  if (arguments.daemon.index.empty() && arguments.log_bytes.empty() && !is_stored(kind)) {
+  const bool more = !arguments.log_bytes.empty() || !arguments.segment_bytes.empty();
+  if (!arguments.segment_bytes.empty() && is_stored(kind)) {
+    throw Error("--segment-bytes: segments are held in --backing dram, shm or file, not in {}",
+                arguments.backing);
+  }
+  if (arguments.daemon.index.empty() && !more && !is_stored(kind)) {
     throw Error("--index is missing: the directory of the index to serve");
   }
   rpc::refuse_unused(
@@ -122,6 +136,10 @@ DaemonOptions to_options(Arguments arguments) {
   if (!arguments.log_bytes.empty()) {
     daemon.log_bytes = parse_bytes(arguments.log_bytes, "--log-bytes");
     if (daemon.log_bytes == 0) throw Error("--log-bytes: a log has at least one byte");
+  }
+  if (!arguments.segment_bytes.empty()) {
+    daemon.segment_bytes = parse_bytes(arguments.segment_bytes, "--segment-bytes");
+    if (daemon.segment_bytes == 0) throw Error("--segment-bytes: 0 bytes hold no segment");
   }
   daemon.listen = rpc::parse_address(arguments.listen);
   daemon.backing.kind = parse_backing_kind(arguments.backing);

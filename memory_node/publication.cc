@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace farvec::memory_node {
@@ -26,15 +27,53 @@ std::shared_ptr<const Publication> Publications::current() const {
   return current_;
 }
 
+void Publications::put_segment(const layout::SegmentKey& key,
+                               std::shared_ptr<const Publication> segment) {
+  const std::lock_guard lock(mutex_);
+  auto& place = segments_[key];
+  if (place != nullptr) replaced_.push_back(std::move(place));
+  place = std::move(segment);
+}
+
+void Publications::drop_segment(const layout::SegmentKey& key) {
+  const std::lock_guard lock(mutex_);
+  const auto found = segments_.find(key);
+  if (found == segments_.end()) return;
+  replaced_.push_back(std::move(found->second));
+  segments_.erase(found);
+}
+
+std::shared_ptr<const Publication> Publications::segment(const layout::SegmentKey& key) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = segments_.find(key);
+  return found == segments_.end() ? nullptr : found->second;
+}
+
+std::map<std::uint64_t, std::shared_ptr<const Publication>> Publications::segments_of(
+    std::uint64_t collection) const {
+  std::map<std::uint64_t, std::shared_ptr<const Publication>> found;
+  const std::lock_guard lock(mutex_);
+  for (auto at = segments_.lower_bound({collection, 0});
+       at != segments_.end() && at->first.collection == collection; ++at) {
+    found.emplace(at->first.number, at->second);
+  }
+  return found;
+}
+
+/// Under the lock.
+template <typename Visit>
+void Publications::visit_all(const Visit& visit) const {
+  if (current_ != nullptr) visit(*current_);
+  for (const auto& [key, segment] : segments_) visit(*segment);
+  for (const auto& publication : replaced_) visit(*publication);
+}
+
 std::uint32_t Publications::free_slot() const {
   const std::lock_guard lock(mutex_);
-  const auto taken = [this](std::uint32_t slot) {
-    return (current_ != nullptr && current_->slot == slot) ||
-           std::any_of(replaced_.begin(), replaced_.end(),
-                       [slot](const auto& other) { return other->slot == slot; });
-  };
+  std::set<std::uint32_t> taken;
+  visit_all([&taken](const Publication& publication) { taken.insert(publication.slot); });
   std::uint32_t slot = 0;
-  while (taken(slot)) ++slot;  // at most one more than there are tables
+  while (taken.contains(slot)) ++slot;  // at most one more than there are tables
   return slot;
 }
 
@@ -60,9 +99,14 @@ Publications::Usage Publications::usage() const {
   const std::lock_guard lock(mutex_);
   Usage usage;
   usage.published = published_;
-  usage.tables = replaced_.size() + (current_ != nullptr ? 1 : 0);
-  if (current_ != nullptr) usage.bytes += current_->table->total_bytes();
-  for (const auto& publication : replaced_) usage.bytes += publication->table->total_bytes();
+  visit_all([&usage](const Publication& publication) {
+    const std::uint64_t bytes = publication.table->total_bytes();
+    ++usage.tables;
+    usage.bytes += bytes;
+    if (!publication.segment) return;
+    ++usage.segments;
+    usage.segment_bytes += bytes;
+  });
   return usage;
 }
 

@@ -10,6 +10,9 @@
 namespace farvec::memory_node {
 namespace {
 
+/// Each has listeners, and a thread for some of them.
+constexpr std::uint64_t kMostSegments = 1024;
+
 /// Two tables cannot listen on one port.
 std::uint16_t rdma_port(const PublisherOptions& options, std::uint32_t slot) {
   if (options.paths.rdma_port == 0) return 0;
@@ -65,17 +68,64 @@ std::shared_ptr<const RegionTable> Publisher::publish(const std::string& index,
   }
 }
 
-std::shared_ptr<const Publication> Publisher::load(const std::string& index,
-                                                   const std::function<bool()>& cancelled) {
-  auto publication = std::make_shared<Publication>();
-  publication->slot = state_.publications.free_slot();
+/// `cancelled` must outlive it.
+LoadRequest Publisher::request_for(std::uint32_t slot,
+                                   const std::function<bool()>& cancelled) const {
   LoadRequest request = options_.load;
-  request.slot = publication->slot;
-  request.loaded_bytes = &state_.loaded_bytes;
+  request.slot = slot;
   request.stop = [this, &cancelled] {
     return (options_.stop != nullptr && options_.stop->load(kRelaxed)) ||
            (cancelled && cancelled());
   };
+  return request;
+}
+
+std::shared_ptr<const RegionTable> Publisher::publish_segment(
+    const layout::SegmentKey& key, const std::string& index,
+    const std::function<bool()>& cancelled) {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) throw PublisherBusy();
+  const auto directory = layout::IndexDirectory::open(index);
+  layout::require_memory_layout(directory.manifest(), index);
+  const auto held = state_.publications.segment(key);
+  if (held != nullptr &&
+      held->table->manifest_json == layout::manifest_to_json(directory.manifest())) {
+    return held->table;
+  }
+  require_room(directory.manifest(), key);
+  auto publication = std::make_shared<Publication>();
+  publication->slot = state_.publications.free_slot();
+  publication->segment = true;
+  publication->table = load_index(directory, request_for(publication->slot, cancelled));
+  open_paths(*publication);
+  state_.publications.put_segment(key, publication);
+  spdlog::info("segment {} of collection {:016x} is held: {} bytes from {}", key.number,
+               key.collection, publication->table->total_bytes(), index);
+  return publication->table;
+}
+
+void Publisher::require_room(const layout::Manifest& manifest, const layout::SegmentKey& key) {
+  state_.publications.collect();
+  const Publications::Usage usage = state_.publications.usage();
+  const std::uint64_t bytes = manifest.node_bytes(options_.load.node);
+  if (usage.segments >= kMostSegments) {
+    throw NoRoom("segment {} has no place: {} are in memory, of which some may be read still",
+                 key.number, usage.segments);
+  }
+  if (bytes > options_.segment_bytes || usage.segment_bytes > options_.segment_bytes - bytes) {
+    throw NoRoom(
+        "segment {} of {} bytes has no room: segments have {} of {} bytes (--segment-bytes), which "
+        "also those have that were dropped and are still read",
+        key.number, bytes, usage.segment_bytes, options_.segment_bytes);
+  }
+}
+
+std::shared_ptr<const Publication> Publisher::load(const std::string& index,
+                                                   const std::function<bool()>& cancelled) {
+  auto publication = std::make_shared<Publication>();
+  publication->slot = state_.publications.free_slot();
+  LoadRequest request = request_for(publication->slot, cancelled);
+  request.loaded_bytes = &state_.loaded_bytes;
   publication->table = load_table(index, request);
   if (publication->table->attached) {
     state_.total_bytes.store(publication->table->total_bytes(), kRelaxed);

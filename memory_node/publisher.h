@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/error.h"
 #include "memory_node/node_state.h"
 
 namespace farvec::memory_node {
@@ -19,6 +20,8 @@ struct PublisherOptions {
   PathOptions paths;  ///< rdma_port is that of the first table; the others' are counted up from it
   /// Ports from paths.rdma_port on that others listen on.
   std::uint32_t taken_ports = 0;
+  /// Of all segments of collections that are in memory; 0: none is held. Not on devices.
+  std::uint64_t segment_bytes = 0;
   /// Ends every load once true. May be null.
   const std::atomic<bool>* stop = nullptr;
 };
@@ -27,6 +30,12 @@ struct PublisherOptions {
 class PublisherBusy : public std::exception {
  public:
   const char* what() const noexcept override { return "another index is being loaded"; }
+};
+
+/// Thrown when what is to be held beside the rest has no room.
+class NoRoom : public Error {
+ public:
+  using Error::Error;
 };
 
 /// Thread-safe; one load at a time.
@@ -46,13 +55,23 @@ class Publisher {
   std::shared_ptr<const RegionTable> publish(const std::string& index,
                                              const std::function<bool()>& cancelled = {});
 
-  /// Frees replaced tables that nobody reads any more, and on a device the space of the indexes
-  /// that the published one has replaced: what this node published before, and what has its name.
+  /// Loads the directory's index as a segment of a collection, which is in
+  /// NodeState::publications from then on; one that is there already with the same manifest is
+  /// returned as it is. Throws as publish(), and NoRoom.
+  std::shared_ptr<const RegionTable> publish_segment(const layout::SegmentKey& key,
+                                                     const std::string& index,
+                                                     const std::function<bool()>& cancelled = {});
+
+  /// Frees tables that were replaced or dropped and nobody reads any more, and on a device the
+  /// space of the indexes that the published one has replaced: what this node published before, and
+  /// what has its name.
   void collect();
 
  private:
+  LoadRequest request_for(std::uint32_t slot, const std::function<bool()>& cancelled) const;
   std::shared_ptr<const Publication> load(const std::string& index,
                                           const std::function<bool()>& cancelled);
+  void require_room(const layout::Manifest& manifest, const layout::SegmentKey& key);
   std::shared_ptr<const RegionTable> load_table(const std::string& index,
                                                 const LoadRequest& request);
   void open_paths(Publication& publication) const;

@@ -37,20 +37,6 @@ grpc::Status refusal(LeaseTable::Outcome outcome, const std::string& caller) {
                   caller));
 }
 
-/// What a load that was not done ends with; called while its exception is handled.
-grpc::Status load_failure() {
-  try {
-    throw;
-  } catch (const LoadStopped&) {
-    return rpc::to_grpc(StatusCode::cancelled, "the load was stopped; nothing has changed");
-  } catch (const PublisherBusy& busy) {
-    return rpc::to_grpc(StatusCode::unavailable, busy.what());
-  } catch (const std::exception& error) {
-    return rpc::to_grpc(StatusCode::failed_precondition,
-                        fmt::format("{}; what was published stays", error.what()));
-  }
-}
-
 }  // namespace
 
 /// The lease is given back when it cannot be read by, and when its client has stopped waiting:
@@ -94,25 +80,30 @@ grpc::Status Service::Attach(grpc::ServerContext* context, const v1::AttachReque
   const auto publication = state_.publications.current();
   if (publication == nullptr && state_.state.load(kRelaxed) == v1::STATE_SERVING) {
     return rpc::to_grpc(StatusCode::failed_precondition,
-                        "the memory node serves a log and no index: start it with --index, or "
-                        "publish one");
+                        "the memory node serves no index: start it with --index, or publish one");
   }
   if (publication == nullptr) {
     return rpc::to_grpc(StatusCode::unavailable, "the memory node is still loading its index");
   }
-  ReadPath* path = publication->find_path(request->transport());
-  if (path == nullptr) return no_such_path(request->transport());
-  const std::string caller = rpc::peer_identity(*context->auth_context());
+  return lease(publication, *request, *context, *response);
+}
+
+grpc::Status Service::lease(const std::shared_ptr<const Publication>& publication,
+                            const v1::AttachRequest& request, const grpc::ServerContext& context,
+                            v1::AttachResponse& response) {
+  ReadPath* path = publication->find_path(request.transport());
+  if (path == nullptr) return no_such_path(request.transport());
+  const std::string caller = rpc::peer_identity(*context.auth_context());
   const auto lease =
       state_.leases.grant(caller, LeaseTable::Clock::now(), LeaseKind::read, publication);
   if (!lease) {
     return rpc::to_grpc(StatusCode::resource_exhausted, "every lease is taken (--max-leases)");
   }
-  if (auto status = offer(*path, *lease, *context, *response); !status.ok()) return status;
-  describe_lease(*lease, state_.leases, *response);
-  describe_regions(*publication->table, *response);
+  if (auto status = offer(*path, *lease, context, response); !status.ok()) return status;
+  describe_lease(*lease, state_.leases, response);
+  describe_regions(*publication->table, response);
   state_.attaches.fetch_add(1, kRelaxed);
-  spdlog::info("attached '{}', {}", shown_name(*request), caller);
+  spdlog::info("attached '{}', {}", shown_name(request), caller);
   return grpc::Status::OK;
 }
 
@@ -126,9 +117,10 @@ grpc::Status Service::Renew(grpc::ServerContext* context, const v1::RenewRequest
   if (outcome != LeaseTable::Outcome::done) return refusal(outcome, caller);
   response->set_lease_ms(static_cast<std::uint32_t>(state_.leases.duration().count()));
   response->set_draining(state_.state.load(kRelaxed) == v1::STATE_DRAINING);
-  if (const auto now = state_.publications.current()) {
-    response->set_newest_generation(now->table->generation);
-  }
+  // A segment is never superseded: another one has another name.
+  const auto reads = state_.leases.reads(*lease);
+  const auto newest = reads != nullptr && reads->segment ? reads : state_.publications.current();
+  if (newest != nullptr) response->set_newest_generation(newest->table->generation);
   return grpc::Status::OK;
 }
 
@@ -169,6 +161,11 @@ grpc::Status Service::Stats(grpc::ServerContext*, const v1::StatsRequest*,
   response->set_expirations(state_.leases.expirations());
   if (const auto log = state_.log.get())
     describe_log(*log, state_.leases, *response->mutable_log());
+  if (options_.segment_bytes > 0) {
+    response->mutable_segments()->set_count(usage.segments);
+    response->mutable_segments()->set_bytes(usage.segment_bytes);
+    response->mutable_segments()->set_most_bytes(options_.segment_bytes);
+  }
   return grpc::Status::OK;
 }
 
@@ -181,24 +178,34 @@ bool Service::may_publish(const grpc::ServerContext& context) const {
   });
 }
 
-grpc::Status Service::Load(grpc::ServerContext* context, const v1::LoadRequest* request,
-                           v1::LoadResponse* response) {
-  state_.calls.fetch_add(1, kRelaxed);
-  const std::string caller = rpc::peer_identity(*context->auth_context());
-  if (!may_publish(*context)) {
-    spdlog::warn("'{}' may not publish, and asked for {}", caller, request->index());
-    return rpc::to_grpc(StatusCode::permission_denied,
-                        fmt::format("{} may not publish: that takes a caller of the memory node's "
-                                    "machine, or a certificate that the node's --publisher names",
-                                    caller));
-  }
-  if (!std::filesystem::path(request->index()).is_absolute()) {
+grpc::Status Service::check_publisher(const grpc::ServerContext& context) const {
+  if (may_publish(context)) return grpc::Status::OK;
+  const std::string caller = rpc::peer_identity(*context.auth_context());
+  spdlog::warn("'{}' may not publish, and tried to", caller);
+  return rpc::to_grpc(StatusCode::permission_denied,
+                      fmt::format("{} may not publish: that takes a caller of the memory node's "
+                                  "machine, or a certificate that the node's --publisher names",
+                                  caller));
+}
+
+grpc::Status Service::check_load(const grpc::ServerContext& context,
+                                 const std::string& index) const {
+  if (auto status = check_publisher(context); !status.ok()) return status;
+  if (!std::filesystem::path(index).is_absolute()) {
     return rpc::to_grpc(StatusCode::invalid_argument,
-                        fmt::format("index: '{}' is not an absolute path", request->index()));
+                        fmt::format("index: '{}' is not an absolute path", index));
   }
   if (state_.state.load(kRelaxed) != v1::STATE_SERVING) {
     return rpc::to_grpc(StatusCode::unavailable, "the memory node is not serving");
   }
+  return grpc::Status::OK;
+}
+
+grpc::Status Service::Load(grpc::ServerContext* context, const v1::LoadRequest* request,
+                           v1::LoadResponse* response) {
+  state_.calls.fetch_add(1, kRelaxed);
+  const std::string caller = rpc::peer_identity(*context->auth_context());
+  if (auto status = check_load(*context, request->index()); !status.ok()) return status;
   try {
     const auto table =
         publisher_.publish(request->index(), [context] { return context->IsCancelled(); });

@@ -16,7 +16,8 @@ struct ServiceOptions {
   /// Names in the certificates of those who may publish, and write the log, over TLS. Callers of
   /// this machine without a certificate always may.
   std::vector<std::string> publishers;
-  bool has_log = false;  ///< now, or once its memory has been taken
+  bool has_log = false;             ///< now, or once its memory has been taken
+  std::uint64_t segment_bytes = 0;  ///< as PublisherOptions has it
 };
 
 class Service final : public v1::MemoryNode::Service {
@@ -39,12 +40,28 @@ class Service final : public v1::MemoryNode::Service {
                      v1::StatsResponse* response) override;
   grpc::Status Load(grpc::ServerContext* context, const v1::LoadRequest* request,
                     v1::LoadResponse* response) override;
+  grpc::Status LoadSegment(grpc::ServerContext* context, const v1::LoadSegmentRequest* request,
+                           v1::LoadSegmentResponse* response) override;
+  grpc::Status DropSegment(grpc::ServerContext* context, const v1::DropSegmentRequest* request,
+                           v1::DropSegmentResponse* response) override;
+  grpc::Status AttachSegment(grpc::ServerContext* context, const v1::AttachSegmentRequest* request,
+                             v1::AttachResponse* response) override;
+  grpc::Status ListSegments(grpc::ServerContext*, const v1::ListSegmentsRequest* request,
+                            v1::ListSegmentsResponse* response) override;
 
  private:
   bool may_publish(const grpc::ServerContext& context) const;
+  grpc::Status check_publisher(const grpc::ServerContext& context) const;
   /// Not ok when nobody like this caller can get a lease like that now.
   grpc::Status check_log_request(const grpc::ServerContext& context,
                                  const v1::AttachLogRequest& request) const;
+  /// A lease on the publication, and what its holder has to know.
+  grpc::Status lease(const std::shared_ptr<const Publication>& publication,
+                     const v1::AttachRequest& request, const grpc::ServerContext& context,
+                     v1::AttachResponse& response);
+  /// Not ok when this caller may not load this directory now.
+  grpc::Status check_load(const grpc::ServerContext& context, const std::string& index) const;
+  grpc::Status check_segments() const;
   grpc::Status offer(ReadPath& path, const LeaseId& lease, const grpc::ServerContext& context,
                      v1::AttachResponse& response);
 

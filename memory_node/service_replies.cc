@@ -4,6 +4,7 @@
 
 #include <chrono>
 
+#include "memory_node/publisher.h"
 #include "rpc/status.h"
 
 namespace farvec::memory_node {
@@ -29,6 +30,21 @@ void describe_log(const LogStore& log, const LeaseTable& leases, v1::Log& respon
     response.set_writer_lease_ms(static_cast<std::uint64_t>(left.count()));
   }
   response.set_writer_leases_expired(leases.writer_expirations());
+}
+
+grpc::Status load_failure() {
+  try {
+    throw;
+  } catch (const LoadStopped&) {
+    return rpc::to_grpc(StatusCode::cancelled, "the load was stopped; nothing has changed");
+  } catch (const PublisherBusy& busy) {
+    return rpc::to_grpc(StatusCode::unavailable, busy.what());
+  } catch (const NoRoom& full) {
+    return rpc::to_grpc(StatusCode::resource_exhausted, full.what());
+  } catch (const std::exception& error) {
+    return rpc::to_grpc(StatusCode::failed_precondition,
+                        fmt::format("{}; what was published stays", error.what()));
+  }
 }
 
 grpc::Status no_such_path(v1::Transport transport) {

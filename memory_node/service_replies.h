@@ -31,6 +31,9 @@ void describe_lease(const LeaseId& lease, const LeaseTable& leases, v1::AttachRe
 
 void describe_log(const LogStore& log, const LeaseTable& leases, v1::Log& response);
 
+/// What a load that was not done ends with; called while its exception is handled.
+grpc::Status load_failure();
+
 /// For a way of reading that the node does not serve.
 grpc::Status no_such_path(v1::Transport transport);
 

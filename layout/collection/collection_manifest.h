@@ -50,10 +50,12 @@ struct CollectionManifest {
   std::uint32_t dimension = 0;
   CollectionOptions options;
 
-  std::uint64_t next_segment = 0;      ///< above the number of every segment there ever was
-  std::uint64_t last_version = 0;      ///< no change before this manifest had a higher one
-  std::uint64_t log_position = 0;      ///< replay begins here
-  std::uint64_t log_on_nodes = 0;      ///< of the log on memory nodes; 0: it lies in the folder
+  std::uint64_t next_segment = 0;  ///< above the number of every segment there ever was
+  std::uint64_t last_version = 0;  ///< no change before this manifest had a higher one
+  std::uint64_t log_position = 0;  ///< replay begins here
+  std::uint64_t log_on_nodes = 0;  ///< of the log on memory nodes; 0: it lies in the folder
+  /// By which memory nodes tell its segments from those of others, random; 0: none has any.
+  std::uint64_t segments_on_nodes = 0;
   std::vector<SegmentEntry> segments;  ///< by ascending number
 
   std::string farvec_version;  ///< that wrote it

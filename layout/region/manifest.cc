@@ -43,6 +43,10 @@ std::uint64_t fingerprint(const VectorView& source) {
   return XXH3_64bits_digest(state.get());
 }
 
+std::uint64_t manifest_checksum(std::string_view json) {
+  return XXH3_64bits(json.data(), json.size());
+}
+
 std::uint64_t RegionEntry::payload_checksum() const {
   return XXH3_64bits(checksums.data(), checksums.size() * sizeof(std::uint64_t));
 }

@@ -111,6 +111,10 @@ void require_memory_layout(const Manifest& manifest, std::string_view source);
 
 std::string manifest_to_json(const Manifest& manifest);
 
+/// Of a manifest's JSON: two indexes with the same one have the same bytes, which it has the
+/// checksums of.
+std::uint64_t manifest_checksum(std::string_view json);
+
 /// Throws Error, naming `source` and the field, when anything is missing, of the wrong type, out of
 /// range, or contradicts something else in the manifest.
 Manifest manifest_from_json(std::string_view text, std::string_view source);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/check.h"
 #include "base/error.h"
 
 namespace farvec::layout {
@@ -172,6 +173,20 @@ Placement make_placement(const CutPoints& cuts,
     }
     placement.regions.emplace_back(spread(begins, region_bytes[region], options),
                                    region_bytes[region], options.nodes, "the placement");
+  }
+  return placement;
+}
+
+Placement full_copies(const std::array<std::uint64_t, kRegionCount>& region_bytes,
+                      std::uint32_t nodes) {
+  FARVEC_CHECK(nodes > 0 && nodes <= PlacedExtent::kMaxCopies);
+  PlacedExtent whole;
+  whole.copy_count = nodes;
+  for (std::uint32_t node = 0; node < nodes; ++node) whole.copies[node] = {node, 0};
+  Placement placement;
+  placement.nodes = placement.replicas = nodes;
+  for (const std::uint64_t bytes : region_bytes) {
+    placement.regions.emplace_back(std::vector{whole}, bytes, nodes, "the placement");
   }
   return placement;
 }

@@ -88,6 +88,11 @@ Placement make_placement(const CutPoints& cuts,
                          const std::array<std::uint64_t, kRegionCount>& region_bytes,
                          const PlacementOptions& options);
 
+/// Each of `nodes`, of which there are at most PlacedExtent::kMaxCopies, has or may have a copy of
+/// everything; the first is the one to read while it lives.
+Placement full_copies(const std::array<std::uint64_t, kRegionCount>& region_bytes,
+                      std::uint32_t nodes);
+
 /// Throws Error when an extent of the records does not begin at one of `cuts`.
 void check_records(const Placement& placement, const CutPoints& cuts);
 

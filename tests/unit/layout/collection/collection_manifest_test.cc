@@ -87,6 +87,15 @@ TEST(CollectionManifest, TellsALogOnNodesAndIsAsBeforeWithoutOne) {
               HasSubstr("checksum"));
 }
 
+TEST(CollectionManifest, TellsByWhatNumberMemoryNodesHaveItsSegments) {
+  CollectionManifest numbered = some_collection();
+  numbered.segments_on_nodes = 0xfedcba9876543210;
+  EXPECT_EQ(collection_from_json(collection_to_json(numbered), "c.json"), numbered);
+  numbered.log_on_nodes = 1;
+  EXPECT_EQ(collection_from_json(collection_to_json(numbered), "c.json"), numbered);
+  EXPECT_FALSE(good_json().contains("segments_on_nodes"));
+}
+
 TEST(CollectionManifest, StoresEveryMetricAndTypeAsDistancesDo) {
   for (const Metric metric : {Metric::l2, Metric::inner_product, Metric::cosine}) {
     for (const ElementType source :

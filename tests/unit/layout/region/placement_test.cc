@@ -96,6 +96,22 @@ TEST(Placement, CopiesOfALostNodeLieOnAllOthers) {
   EXPECT_GE(bytes, 2 * index.manifest().region(kRecordsRegion).payload_bytes);
 }
 
+TEST(Placement, FullCopiesAreOneExtentOnEveryNode) {
+  for (std::uint32_t nodes = 1; nodes <= PlacedExtent::kMaxCopies; ++nodes) {
+    const Placement placement = full_copies({10'000, kRegionHeaderBytes, 5'000}, nodes);
+    ASSERT_EQ(placement.regions.size(), std::size_t{kRegionCount});
+    EXPECT_EQ(placement.nodes, nodes);
+    const RegionPlacement& records = placement.regions[kRecordsRegion];
+    ASSERT_EQ(records.extents().size(), 1u);
+    EXPECT_EQ(records.find(9'999), 0u);
+    EXPECT_EQ(records.end_of(0), 10'000u);
+    for (std::uint32_t node = 0; node < nodes; ++node) {
+      EXPECT_EQ(records.extents()[0].copies[node].node, node);
+      EXPECT_EQ(placement.node_bytes(node), 15'000 + kRegionHeaderBytes);
+    }
+  }
+}
+
 TEST(Placement, ChoosesExtentsThatGiveEveryNodeSome) {
   const PlacedIndex placed({.nodes = 2, .replicas = 2});
   const auto index = placed.open();

@@ -1,0 +1,86 @@
+// Of Service: segments of collections.
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include "layout/region/manifest.h"
+#include "memory_node/service.h"
+#include "memory_node/service_replies.h"
+#include "rpc/status.h"
+
+namespace farvec::memory_node {
+namespace {
+
+layout::SegmentKey key_of(const v1::SegmentName& name) {
+  return {name.collection(), name.number()};
+}
+
+}  // namespace
+
+grpc::Status Service::check_segments() const {
+  if (options_.segment_bytes > 0) return grpc::Status::OK;
+  return rpc::to_grpc(StatusCode::failed_precondition,
+                      "the memory node holds no segments: start it with --segment-bytes SIZE");
+}
+
+grpc::Status Service::LoadSegment(grpc::ServerContext* context,
+                                  const v1::LoadSegmentRequest* request,
+                                  v1::LoadSegmentResponse* response) {
+  state_.calls.fetch_add(1, kRelaxed);
+  if (auto status = check_segments(); !status.ok()) return status;
+  if (auto status = check_load(*context, request->index()); !status.ok()) return status;
+  try {
+    const auto table = publisher_.publish_segment(key_of(request->name()), request->index(),
+                                                  [context] { return context->IsCancelled(); });
+    response->set_generation(table->generation);
+    response->set_region_bytes(table->total_bytes());
+    return grpc::Status::OK;
+  } catch (const PublisherBusy& busy) {
+    return {grpc::StatusCode::ABORTED, busy.what()};
+  } catch (const std::exception& error) {
+    spdlog::warn("segment {} is not held: {}", request->name().number(), error.what());
+    return load_failure();
+  }
+}
+
+grpc::Status Service::DropSegment(grpc::ServerContext* context,
+                                  const v1::DropSegmentRequest* request, v1::DropSegmentResponse*) {
+  state_.calls.fetch_add(1, kRelaxed);
+  if (auto status = check_segments(); !status.ok()) return status;
+  if (auto status = check_publisher(*context); !status.ok()) return status;
+  state_.publications.drop_segment(key_of(request->name()));
+  spdlog::info("segment {} of collection {:016x} is dropped", request->name().number(),
+               request->name().collection());
+  return grpc::Status::OK;
+}
+
+grpc::Status Service::AttachSegment(grpc::ServerContext* context,
+                                    const v1::AttachSegmentRequest* request,
+                                    v1::AttachResponse* response) {
+  state_.calls.fetch_add(1, kRelaxed);
+  if (auto status = check_segments(); !status.ok()) return status;
+  if (state_.state.load(kRelaxed) != v1::STATE_SERVING) {
+    return rpc::to_grpc(StatusCode::unavailable, "the memory node is not serving");
+  }
+  const auto segment = state_.publications.segment(key_of(request->name()));
+  if (segment == nullptr) {
+    return rpc::to_grpc(StatusCode::not_found,
+                        fmt::format("the memory node does not hold segment {} of the collection",
+                                    request->name().number()));
+  }
+  return lease(segment, request->client(), *context, *response);
+}
+
+grpc::Status Service::ListSegments(grpc::ServerContext*, const v1::ListSegmentsRequest* request,
+                                   v1::ListSegmentsResponse* response) {
+  state_.calls.fetch_add(1, kRelaxed);
+  if (auto status = check_segments(); !status.ok()) return status;
+  for (const auto& [number, held] : state_.publications.segments_of(request->collection())) {
+    auto& segment = *response->add_segments();
+    segment.set_number(number);
+    segment.set_manifest_xxh3(layout::manifest_checksum(held->table->manifest_json));
+    segment.set_region_bytes(held->table->total_bytes());
+  }
+  return grpc::Status::OK;
+}
+
+}  // namespace farvec::memory_node
