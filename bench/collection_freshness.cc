@@ -133,7 +133,7 @@ std::shared_ptr<collection::LogNodes> log_nodes(const Arguments& arguments) {
   if (arguments.log_nodes.empty()) return nullptr;
   collection::LogNodesOptions options;
   options.nodes = rpc::parse_addresses(arguments.log_nodes);
-  options.attach.reads = tiers::log_path(arguments.log_tier);
+  options.attach.reads = tiers::parse_node_tier(arguments.log_tier)->read_path();
   return std::make_shared<collection::LogNodes>(std::move(options));
 }
 

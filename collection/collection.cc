@@ -13,6 +13,7 @@
 #include "distance/distance.h"
 #include "indexing/source.h"
 #include "layout/collection/change_record.h"
+#include "wal/segment_files.h"
 
 namespace farvec::collection {
 namespace {
@@ -48,8 +49,13 @@ std::vector<std::uint64_t> different_ids(std::span<const std::uint64_t> ids) {
   return different;
 }
 
-CollectionAccess within(CollectionAccess access, const WrittenLog& log) {
-  access.most_log_bytes = std::min(access.most_log_bytes, log.most_bytes());
+CollectionAccess within(CollectionAccess access, const OpenedLog& opened) {
+  access.most_log_bytes = std::min(access.most_log_bytes, opened.log->most_bytes());
+  SegmentAccess& segments = access.segments;
+  if (segments.nodes != nullptr) {
+    segments.collection = opened.manifest.segments_on_nodes;
+    segments.publisher = std::make_shared<SegmentPublisher>(segments.nodes, segments.collection);
+  }
   return access;
 }
 
@@ -57,6 +63,17 @@ constexpr Status kNoRoom{StatusCode::resource_exhausted,
                          "rows come faster than segments are built: try again later"};
 constexpr Status kNotLinked{StatusCode::resource_exhausted,
                             "rows come faster than they are linked: try again later"};
+
+/// Where segments lie on memory nodes, which hold those of others too, the collection has a number
+/// there from its first opening with nodes on.
+OpenedLog open_numbered(const std::filesystem::path& folder, const CollectionAccess& access) {
+  OpenedLog opened = open_log(folder, access.log_nodes.get());
+  if (access.segments.nodes != nullptr && opened.manifest.segments_on_nodes == 0) {
+    opened.manifest.segments_on_nodes = std::max<std::uint64_t>(wal::random_word(), 1);
+    layout::write_collection(folder, opened.manifest);
+  }
+  return opened;
+}
 
 /// Before it is locked: where there is none, that is what is wrong.
 const std::filesystem::path& require_collection(const std::filesystem::path& folder) {
@@ -90,8 +107,8 @@ void Collection::create(const std::filesystem::path& folder, layout::CollectionM
 Collection::Collection(const std::filesystem::path& folder, const CollectionAccess& access)
     : folder_(folder),
       directory_lock_(require_collection(folder)),
-      opened_(open_log(folder, access.log_nodes.get())),
-      access_(within(access, *opened_.log)),
+      opened_(open_numbered(folder, access)),
+      access_(within(access, opened_)),
       shape_(opened_.manifest),
       files_(folder, shape_),
       contents_(memtable_options(shape_)),
@@ -99,7 +116,8 @@ Collection::Collection(const std::filesystem::path& folder, const CollectionAcce
       build_watch_(stop_, 0),
       merge_watch_(stop_, access_.merge_bytes_per_s) {
   files_.remove_strays();
-  contents_.begin(files_.open(access.segments), shape_.last_version);
+  contents_.begin(files_.open(access_.segments), shape_.last_version);
+  if (access_.segments.publisher != nullptr) access_.segments.publisher->begin();
   Replay log(shape_, opened_.log->source(), wal::LogTail::final);
   log.run(contents_);
   recovery_ = log.recovery();
@@ -114,6 +132,8 @@ Collection::Collection(const std::filesystem::path& folder, const CollectionAcce
 }
 
 Collection::~Collection() {
+  // First: what a build publishes meanwhile ends soon.
+  if (access_.segments.publisher != nullptr) access_.segments.publisher->stop();
   stop_background();
   linker_.reset();
 }
@@ -321,6 +341,8 @@ Result<FoundRows> Collection::get(std::span<const std::uint64_t> ids, Ticks dead
 
 WriterState Collection::state() const {
   const Status log = log_->failure();
+  const auto& publisher = access_.segments.publisher;
+  const std::string unpublished = publisher != nullptr ? publisher->failure() : "";
   const std::lock_guard lock(mutex_);
   return {.log_bytes = log_->disk_bytes(),
           .built = built_,
@@ -328,7 +350,9 @@ WriterState Collection::state() const {
           .written_bytes = segment_bytes_ + log_->end() - opened_at_,
           .failures = failures_,
           .merge = merge_watch_.progress(),
-          .failure = log.ok() ? background_failure() : log.message()};
+          .failure = !log.ok()                      ? log.message()
+                     : background_failure().empty() ? unpublished
+                                                    : background_failure()};
 }
 
 }  // namespace farvec::collection

@@ -84,7 +84,7 @@ struct WriterState {
   std::uint64_t failures = 0;       ///< of the background, since it was opened
   BuildProgress merge;              ///< of the merge that is under way
   /// Why the log takes no more changes, or else why a segment that is to be built, merged or saved
-  /// could not be; empty: nothing fails.
+  /// could not be, or which is on fewer memory nodes than it is to be; empty: nothing fails.
   std::string failure;
 };
 

@@ -6,10 +6,9 @@
 #include <cmath>
 #include <exception>
 #include <span>
-#include <tuple>
 #include <utility>
 
-#include "coroutines/wait_group.h"
+#include "collection/search_legs.h"
 #include "search/core_loop.h"
 
 namespace farvec::collection {
@@ -28,11 +27,6 @@ void add_counts(const search::CoreStatistics& part, search::CoreStatistics& sum)
   sum.late_completions += part.late_completions;
   sum.device_reads += part.device_reads;
   sum.device_bytes += part.device_bytes;
-}
-
-Status failed_search(const std::exception& error) {
-  spdlog::error("a search of a collection has failed: {}", error.what());
-  return {StatusCode::internal, "the search failed: the node's log has the reason"};
 }
 
 /// A core looks so often whether it has segments that were replaced.
@@ -54,112 +48,6 @@ std::uint32_t deserved_list(std::uint32_t list, std::uint32_t results, std::uint
 
 }  // namespace
 
-/// One segment's or memtable's share of a search.
-struct CollectionPart::Leg {
-  const Segment* segment = nullptr;     ///< null: a memtable's
-  const View::Fresh* fresh = nullptr;   ///< null: a segment's
-  MemtableScratch* memtable = nullptr;  ///< of searches of memtables
-  const RowSet* out = nullptr;
-  std::uint64_t live = 0;
-  search::CorePart* part = nullptr;
-  std::uint32_t slot = 0;
-  coroutines::WaitGroup* group = nullptr;  ///< null: whoever runs it does not wait
-  SearchTask task;
-  search::QueryCounts counts;  ///< of all its rounds
-  std::vector<NodeId> ids;
-  std::vector<float> distances;
-  std::uint32_t results = 0;  ///< of the search's, that it has found
-  bool again = false;         ///< in the next round
-
-  std::uint32_t list() const { return task.parameters.graph().list; }
-  Status ask(const SearchTask& whole, std::uint32_t list);
-  std::uint64_t id(NodeId row) const {
-    return segment != nullptr ? segment->id(row) : fresh->memtable->id(row);
-  }
-  /// Never throws: who waits for it would wait for ever.
-  void run() {
-    task.status = search();
-    counts += task.counts;
-    if (group != nullptr) group->done();
-  }
-  Status search();
-  void search_memtable();
-};
-
-Status CollectionPart::Leg::search() {
-  try {
-    if (segment != nullptr) return part->search(slot, task);
-    search_memtable();
-    return {};
-  } catch (const std::exception& error) {
-    return failed_search(error);
-  }
-}
-
-/// Suspends nowhere: the scratch is shared by the memtables of a slot.
-void CollectionPart::Leg::search_memtable() {
-  const auto nearest = fresh->memtable->search({.vector = task.query,
-                                                .k = task.parameters.k(),
-                                                .list = list(),
-                                                .count = fresh->count,
-                                                .out = *fresh->out},
-                                               *memtable);
-  task.found = static_cast<std::uint32_t>(nearest.size());
-  for (std::uint32_t i = 0; i < task.found; ++i) {
-    ids[i] = nearest[i].id;
-    distances[i] = nearest[i].distance;
-  }
-  task.counts.distances = memtable->counts.distances;
-}
-
-/// For `whole`, with so long a list.
-Status CollectionPart::Leg::ask(const SearchTask& whole, std::uint32_t list) {
-  search::GraphChoice choice = whole.parameters.graph();
-  const std::uint32_t rows = segment != nullptr ? segment->rows() : fresh->count;
-  const std::uint32_t k = std::min(whole.parameters.k(), rows);
-  choice.list = std::max(list, k);
-  const auto parameters = search::SearchParameters::make(k, choice);
-  if (!parameters.ok()) return parameters.status();
-  ids.resize(std::max<std::size_t>(ids.size(), k));
-  distances.resize(ids.size());
-  task = SearchTask{};
-  task.query = whole.query;
-  task.parameters = parameters.value();
-  task.deadline = whole.deadline;
-  task.partial = whole.partial;
-  task.count_lines = whole.count_lines;
-  task.out = out;
-  task.started = whole.started;
-  task.ids = ids.data();
-  task.distances = distances.data();
-  again = true;
-  return {};
-}
-
-struct CollectionPart::Slot {
-  explicit Slot(coroutines::Scheduler& scheduler) : group(scheduler) {}
-
-  struct Found {
-    float distance = 0;
-    std::uint64_t id = 0;
-    Leg* leg = nullptr;
-
-    bool operator<(const Found& other) const {
-      return std::tie(distance, id) < std::tie(other.distance, other.id);
-    }
-  };
-
-  coroutines::WaitGroup group;
-  std::vector<Leg> legs;  ///< of the last search the first `used`
-  std::size_t used = 0;
-  MemtableScratch memtable;
-  std::vector<Found> found;  ///< of all legs, the nearest k first
-  std::size_t kept = 0;
-
-  std::span<Leg> legs_used() { return std::span(legs).first(used); }
-  std::span<const Leg> legs_used() const { return std::span(legs).first(used); }
-};
-
 CollectionPart::CollectionPart(ViewSource views, std::uint32_t slots,
                                coroutines::Scheduler& scheduler)
     : views_(std::move(views)), scheduler_(scheduler) {
@@ -168,13 +56,14 @@ CollectionPart::CollectionPart(ViewSource views, std::uint32_t slots,
 
 CollectionPart::~CollectionPart() = default;
 
-/// Lets go of segments that neither the view nor a search has any more.
+/// Lets go of segments that neither the view nor a search has any more, and of lost parts.
 void CollectionPart::let_go(const View& view) {
   std::erase_if(bound_, [&](const auto& entry) {
     const auto is_it = [&](const View::Bulk& bulk) {
       return bulk.segment->number() == entry.first;
     };
-    if (entry.second.users > 0 || std::any_of(view.segments.begin(), view.segments.end(), is_it)) {
+    if (entry.second.users > 0) return false;
+    if (!entry.second.lost && std::any_of(view.segments.begin(), view.segments.end(), is_it)) {
       return false;
     }
     add_counts(entry.second.part->statistics(), gone_);
@@ -199,6 +88,7 @@ Status CollectionPart::bind(const View& view, Slot& slot) {
     leg.out = bulk.out->empty() ? nullptr : bulk.out.get();
     leg.live = bulk.live();
     leg.counts = {};
+    leg.coverage = 1;
   }
   for (const View::Fresh& fresh : view.memtables) {
     if (fresh.live() == 0) continue;
@@ -208,6 +98,7 @@ Status CollectionPart::bind(const View& view, Slot& slot) {
     leg.memtable = &slot.memtable;
     leg.live = fresh.live();
     leg.counts = {};
+    leg.coverage = 1;
   }
   return {};
 }
@@ -220,8 +111,11 @@ CollectionPart::Bound* CollectionPart::bound_to(const std::shared_ptr<Segment>& 
     Bound bound{segment, segment->make_part(scheduler_)};
     return &bound_.emplace(segment->number(), std::move(bound)).first->second;
   } catch (const std::exception& error) {
-    spdlog::error("segment '{}' cannot be searched: {}", segment->directory().path().string(),
-                  error.what());
+    if (unopened_ != error.what()) {
+      spdlog::error("segment '{}' cannot be searched: {}", segment->directory().path().string(),
+                    error.what());
+    }
+    unopened_ = error.what();
     return nullptr;
   }
 }
@@ -308,10 +202,14 @@ Result<bool> CollectionPart::plan_again(const SearchTask& task, Slot& slot) cons
 
 Status CollectionPart::answer(const Slot& slot, SearchTask& task) const {
   task.counts = {};
+  double all = 0;
+  double lost = 0;
   for (const Leg& leg : slot.legs_used()) {
     task.counts += leg.counts;
-    task.coverage = std::min(task.coverage, leg.task.coverage);
+    all += static_cast<double>(leg.live);
+    lost += static_cast<double>(leg.live) * (1 - leg.coverage);
   }
+  task.coverage = all > 0 ? 1 - lost / all : 1;
   for (std::size_t i = 0; i < slot.kept; ++i) {
     const std::uint64_t id = slot.found[i].id;
     task.distances[i] = slot.found[i].distance;
@@ -366,8 +264,19 @@ bool CollectionPart::poll() {
     look_at_ = now + us_to_ticks(kLookUs);
     if (!bound_.empty()) let_go(*views_());
   }
-  for (auto& [number, bound] : bound_) any = (bound.part->poll()) || any;
+  for (auto& [number, bound] : bound_) any = poll(number, bound) || any;
   return any;
+}
+
+/// What a part has lost for good is said once; it is made anew when its searches have ended.
+bool CollectionPart::poll(std::uint64_t number, Bound& bound) {
+  try {
+    return bound.part->poll();
+  } catch (const std::exception& error) {
+    spdlog::error("segment {}: {}", number, error.what());
+    bound.lost = true;
+    return false;
+  }
 }
 
 search::CoreStatistics CollectionPart::statistics() const {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/clock.h"
@@ -40,12 +41,14 @@ class CollectionPart final : public search::CorePart {
     std::shared_ptr<Segment> segment;  ///< outlives the part
     std::unique_ptr<search::CorePart> part;
     std::uint32_t users = 0;  ///< searches under way
+    bool lost = false;        ///< the part's reads are, for good
   };
   struct Leg;
   struct Slot;
 
   void let_go(const View& view);
   Status bind(const View& view, Slot& slot);
+  bool poll(std::uint64_t number, Bound& bound);
   Bound* bound_to(const std::shared_ptr<Segment>& segment);
   void release(const Slot& slot);
   Status search_view(const View& view, std::uint32_t slot, search::SearchTask& task);
@@ -60,6 +63,7 @@ class CollectionPart final : public search::CorePart {
   std::map<std::uint64_t, Bound> bound_;  ///< by the segment's number
   search::CoreStatistics gone_;           ///< counts of segments that it has let go of
   Ticks look_at_ = 0;                     ///< for segments to let go of
+  std::string unopened_;                  ///< why a segment could not be searched, the last time
   std::vector<std::unique_ptr<Slot>> slots_;
 };
 

@@ -15,6 +15,19 @@ namespace {
 /// A writer may replace what is being opened each time, but not so often.
 constexpr int kAttempts = 20;
 
+SegmentAccess access_to(const SegmentAccess& access, const layout::CollectionManifest& manifest,
+                        const std::filesystem::path& folder) {
+  SegmentAccess segments = access;
+  segments.collection = manifest.segments_on_nodes;
+  if (access.nodes != nullptr && segments.collection == 0) {
+    throw Error(
+        "the segments of '{}' are on no memory nodes: a writer with --segment-nodes brings them "
+        "there",
+        folder.string());
+  }
+  return segments;
+}
+
 }  // namespace
 
 CollectionReader::CollectionReader(const std::filesystem::path& folder, const SegmentAccess& access,
@@ -25,8 +38,8 @@ CollectionReader::CollectionReader(const std::filesystem::path& folder, const Se
     contents_ = std::make_unique<Contents>(memtable_options(manifest_));
     try {
       SegmentFiles files(folder, manifest_);
-      std::vector<View::Bulk> segments =
-          files.open(access, reading.known == nullptr ? View() : *reading.known);
+      std::vector<View::Bulk> segments = files.open(
+          access_to(access, manifest_, folder), reading.known == nullptr ? View() : *reading.known);
       // Before the log, which takes longest: a writer may remove their files at any moment.
       for (const View::Bulk& bulk : segments) {
         if (reading.records == Reading::Records::load) bulk.segment->load(reading.on_chunk);

@@ -39,15 +39,20 @@ std::uint64_t bytes_of_files(const std::filesystem::path& folder) {
 /// What only searches need. Each member is used by those behind it.
 struct Segment::Searchable {
   Searchable(const layout::IndexDirectory& directory, const SegmentAccess& access,
-             const layout::LoadOptions& load)
+             std::uint64_t number, const layout::LoadOptions& load)
       : index(search::load_search_index(directory, load)),
         records(directory, load),
-        tier(tiers::Tier::open(*access.tier,
-                               {.memory = &records, .index = &index, .device = access.device})),
+        nodes(access.nodes == nullptr
+                  ? nullptr
+                  : access.nodes->attach({access.collection, number}, directory.manifest())),
+        tier(tiers::Tier::open(
+            *access.tier,
+            {.memory = &records, .index = &index, .nodes = nodes, .device = access.device})),
         cores(tier->prepare(index, access.shape)) {}
 
   search::SearchIndex index;
   tiers::IndexRecords records;
+  std::shared_ptr<tiers::NodeSet> nodes;  ///< null: the records are in this process
   std::unique_ptr<const tiers::Tier> tier;
   std::unique_ptr<const tiers::CoreSet> cores;
 };
@@ -67,11 +72,15 @@ Segment::Segment(const std::filesystem::path& folder, const layout::SegmentEntry
   }
   std::iota(by_id_.begin(), by_id_.end(), NodeId{0});
   std::sort(by_id_.begin(), by_id_.end(), [this](NodeId a, NodeId b) { return ids_[a] < ids_[b]; });
+  if (access_.publisher != nullptr) {
+    access_.publisher->want(number_, directory_.path(), directory_.manifest());
+  }
 }
 
 Segment::~Segment() {
   if (!dropped_.load(std::memory_order_relaxed)) return;
   searchable_.reset();
+  if (access_.publisher != nullptr) access_.publisher->forget(number_);
   std::error_code error;
   std::filesystem::remove_all(directory_.path(), error);
   // The next open() of the collection removes what no manifest names.
@@ -89,14 +98,19 @@ const Segment::Searchable& Segment::searchable(const OnChunk& on_chunk) const {
   const std::lock_guard lock(loading_);
   if (searchable_ == nullptr) {
     searchable_ = std::make_unique<const Searchable>(
-        directory_, access_,
+        directory_, access_, number_,
         layout::LoadOptions{.threads = access_.threads, .quiet = true, .on_chunk = on_chunk});
   }
   return *searchable_;
 }
 
+void Segment::publish() const {
+  if (access_.publisher != nullptr) access_.publisher->publish(number_);
+}
+
 void Segment::load(const OnChunk& on_chunk) const {
-  (void)searchable(on_chunk);
+  const std::shared_ptr<tiers::NodeSet>& nodes = searchable(on_chunk).nodes;
+  if (nodes != nullptr) nodes->wait_ready(access_.nodes->options().attach.wait);
 }
 
 std::unique_ptr<search::CorePart> Segment::make_part(coroutines::Scheduler& scheduler) const {

@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "base/types.h"
+#include "collection/segment_nodes.h"
+#include "collection/segment_publisher.h"
 #include "collection/segment_rows.h"
 #include "coroutines/scheduler.h"
 #include "layout/collection/collection_manifest.h"
@@ -34,6 +36,11 @@ struct SegmentAccess {
   std::shared_ptr<transport::Device> device;
   search::SearchShape shape;  ///< largest search; of each core that searches segments
   unsigned threads = 0;       ///< that load; 0: all
+  /// Where records are read from, as `tier` says; null: a tier of this process.
+  std::shared_ptr<const SegmentNodes> nodes;
+  std::uint64_t collection = 0;  ///< of the manifest, for nodes
+  /// Of the process that changes the collection: brings segments to the nodes. Else null.
+  std::shared_ptr<SegmentPublisher> publisher;
 };
 
 /// Shared by threads. Its folder stays until drop() was called and nobody holds the segment any
@@ -57,13 +64,18 @@ class Segment {
   /// Rows in stored form, from the segment's file, wherever its records are searched.
   const SegmentRows& stored_rows() const { return stored_rows_; }
 
+  /// The segment is on a memory node, where the collection's are, when this returns. Throws
+  /// search::UnreachableError.
+  void publish() const;
   /// Told of every chunk that is read, with its bytes, by any of the threads that load. What it
   /// throws ends the loading, which the next one who needs it begins again.
   using OnChunk = std::function<void(std::uint64_t bytes)>;
   /// Loads codes and records, so that make_part() does not have to. `on_chunk` is called until it
-  /// returns, not where another thread loads already. Throws Error.
+  /// returns, not where another thread loads already. Those on
+  /// memory nodes can be read when this returns. Throws Error.
   void load(const OnChunk& on_chunk = {}) const;
-  /// Searches of the segment by fibers of `scheduler`; must not outlive the segment. Throws Error.
+  /// Searches of the segment by fibers of `scheduler`; must not outlive the segment. Throws Error,
+  /// without waiting, when no memory node can be read.
   std::unique_ptr<search::CorePart> make_part(coroutines::Scheduler& scheduler) const;
 
   /// The folder is not needed any more, or not yet: no manifest names it.

@@ -53,7 +53,13 @@ class UnfinishedFolder {
   bool finished_ = false;
 };
 
-/// Writes the graph and the ids, and opens them.
+/// Before the work: a segment that no memory node takes is made for nothing.
+void require_place(const SegmentRecipe& recipe) {
+  if (recipe.access.publisher != nullptr) recipe.access.publisher->require_node();
+}
+
+/// Writes the graph and the ids, opens them, and brings them to memory nodes where segments lie
+/// there.
 std::shared_ptr<Segment> write_segment(const indexing::BuiltGraph& built,
                                        std::span<const std::uint64_t> ids,
                                        const SegmentRecipe& recipe) {
@@ -73,6 +79,7 @@ std::shared_ptr<Segment> write_segment(const indexing::BuiltGraph& built,
   layout::write_segment_ids(recipe.folder / layout::kSegmentIdsFile, entry, ids);
   auto segment = std::make_shared<Segment>(recipe.folder, entry, recipe.access);
   segment->drop();  // until a manifest is to name it
+  segment->publish();
   unfinished.finish();
   return segment;
 }
@@ -135,6 +142,7 @@ std::vector<const View::Bulk*> largest_first(const View& part) {
 
 std::shared_ptr<Segment> build_segment(const VectorView& rows, std::span<const std::uint64_t> ids,
                                        const SegmentRecipe& recipe) {
+  require_place(recipe);
   const layout::CollectionManifest& manifest = *recipe.manifest;
   layout::Manifest description =
       indexing::describe_source({recipe.name, recipe.name}, rows, manifest.metric);
@@ -152,6 +160,7 @@ Replacement build_segment(const ViewPointer& part, Memtable& memtable,
   Replacement result{.of = part, .parts = {}, .segment = nullptr};
   result.parts.push_back(live_rows(&memtable, fresh.count, *fresh.out));
   if (fresh.live() == 0) return result;
+  require_place(recipe);
   const layout::CollectionManifest& manifest = *recipe.manifest;
   dataset::VectorSet rows(fresh.live(), manifest.dimension, manifest.stored_type);
   std::vector<std::uint64_t> ids;
@@ -182,6 +191,7 @@ Replacement merge_segments(const ViewPointer& part, const SegmentRecipe& recipe)
     for (const NodeId row : result.parts.back().rows) ids.push_back(segment.id(row));
   }
   if (ids.empty()) return result;
+  require_place(recipe);
   recipe.watch->enter(BuildPhase::reading);
   indexing::GraphChanges changes{
       *bulks.front()->out,

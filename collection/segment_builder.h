@@ -27,9 +27,9 @@ struct SegmentRecipe {
   BuildWatch* watch = nullptr;
 };
 
-/// Rows of the source type, as a graph built from nothing. Durable when it returns, and gone with
-/// the last one who holds it unless Segment::keep() is called. Throws Error; then no folder is
-/// left.
+/// Rows of the source type, as a graph built from nothing. Durable and published when it returns,
+/// and gone with the last one who holds it unless Segment::keep() is called. Throws Error; then no
+/// folder is left.
 std::shared_ptr<Segment> build_segment(const VectorView& rows, std::span<const std::uint64_t> ids,
                                        const SegmentRecipe& recipe);
 

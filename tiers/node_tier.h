@@ -27,8 +27,10 @@ class NodeTier final : public Tier {
     return nodes_->make_endpoint();
   }
   std::optional<std::uint32_t> merge_gap_bytes() const override {
-    if (nodes_->manifest().placement) return std::nullopt;
-    return bytes_per_request_;
+    const auto& placement = nodes_->manifest().placement;
+    if (!placement) return bytes_per_request_;
+    const bool in_pieces = placement->regions[layout::kRecordsRegion].extents().size() > 1;
+    return in_pieces ? std::nullopt : std::optional(bytes_per_request_);
   }
   bool alive() const override { return nodes_->alive(); }
   bool superseded() const override { return nodes_->superseded(); }

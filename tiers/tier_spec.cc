@@ -112,6 +112,12 @@ TierSpecPointer parse_tier(std::string_view text) {
   return spec;
 }
 
+TierSpecPointer parse_node_tier(std::string_view text) {
+  TierSpecPointer spec = parse_tier(text);
+  if (spec->traits().over_nodes && (spec->is_remote() || spec->name() == "shm")) return spec;
+  throw Error("'{}': these memory nodes are reached over shm, fabric:PROVIDER or verbs", text);
+}
+
 std::vector<TierSpecPointer> parse_tiers(std::string_view text) {
   std::vector<std::string> names;
   std::string_view rest = text;

@@ -62,6 +62,11 @@ TierSpecPointer parse_tier(std::string_view text);
 /// before it: "verbs:a:7700,b:7700,emulated:latency=5us,bandwidth=10GB/s,rate=50M/s,shm" are three.
 std::vector<TierSpecPointer> parse_tiers(std::string_view text);
 
+/// How memory nodes that are named otherwise are read or written: "shm" (mapped: on the node's own
+/// machine), "fabric:PROVIDER", "verbs[,device=NAME][,gid=INDEX]". Throws Error for every other
+/// word.
+TierSpecPointer parse_node_tier(std::string_view text);
+
 /// What a tier is named for. `search`: everything; `here`: an index of this machine, without memory
 /// nodes; `over_nodes`: memory nodes that are named otherwise; `bench`: reads alone.
 enum class TierUse : std::uint8_t { search = 0, here = 1, over_nodes = 2, bench = 3 };

@@ -48,8 +48,10 @@ std::unique_ptr<SearchSession> CollectionBackend::open(std::chrono::milliseconds
                                                        const std::atomic<bool>& stop) {
   std::shared_ptr<Collection> opened = collection();
   if (opened == nullptr) {
-    opened = std::make_shared<Collection>(options_.collection, access());
-    load_segments(*opened->view(), stop);
+    // What another attempt has opened: memory nodes may not have been there.
+    if (opening_ == nullptr) opening_ = std::make_shared<Collection>(options_.collection, access());
+    load_segments(*opening_->view(), stop);
+    opened = std::exchange(opening_, nullptr);
     const collection::Recovery& recovery = opened->recovery();
     spdlog::info("collection '{}': {} vectors, {} changes of the log in {:.2f} s",
                  options_.collection, size_of(*opened->view()).live, recovery.changes,

@@ -30,6 +30,8 @@ class CollectionBackend final : public SearchBackend {
   const std::shared_ptr<collection::LogNodes> log_nodes_;
   mutable std::mutex mutex_;
   std::shared_ptr<collection::Collection> collection_;
+  /// Whose segments are not all at the tier yet; of open()'s thread.
+  std::shared_ptr<collection::Collection> opening_;
 };
 
 }  // namespace farvec::compute_node

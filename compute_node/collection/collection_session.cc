@@ -11,7 +11,6 @@
 #include "collection/collection_part.h"
 #include "compute_node/service/index_session.h"
 #include "compute_node/service/sampled_feed.h"
-#include "tiers/attach/log_attachment.h"
 #include "tiers/tier_spec.h"
 
 namespace farvec::compute_node {
@@ -54,7 +53,37 @@ void CollectionSession::run_core(unsigned, search::TaskFeed& feed) {
   core->run(sampled);
 }
 
+namespace {
+
+/// Of nodes that hold parts of a collection, at a tier.
+tiers::AttachOptions node_options(const DaemonOptions& options, const std::string& tier) {
+  tiers::AttachOptions attach;
+  attach.client = fmt::format("farvec-compute-node/{}", getpid());
+  attach.wait = std::min(options.attach_bound, kOneAttempt);
+  attach.reads = tiers::parse_node_tier(tier)->read_path();
+  attach.tls = rpc::load_tls(options.tls);
+  return attach;
+}
+
+collection::SegmentAccess segments_on_nodes(const DaemonOptions& options) {
+  collection::SegmentNodesOptions nodes;
+  nodes.nodes = rpc::parse_addresses(options.segment_nodes);
+  nodes.attach = node_options(options, options.segment_tier);
+  nodes.attach.connect_timeout = kOneAttempt;  // other copies are read meanwhile
+  nodes.attach.cores = options.threads;
+  nodes.placed.node_timeout = options.node_timeout;
+  nodes.copies = options.segment_copies;
+  collection::SegmentAccess segments;
+  segments.tier = tiers::parse_node_tier(options.segment_tier);
+  segments.nodes = std::make_shared<const collection::SegmentNodes>(std::move(nodes));
+  segments.shape = search_shape(options);
+  return segments;
+}
+
+}  // namespace
+
 collection::SegmentAccess segments_on(const DaemonOptions& options) {
+  if (!options.segment_nodes.empty()) return segments_on_nodes(options);
   const std::string tier = options.tier.empty() ? "dram" : options.tier;
   collection::SegmentAccess segments = collection::SegmentAccess::on(tier);
   const bool named = tier.find(':') != std::string::npos && !tier.starts_with("emulated:") &&
@@ -74,10 +103,7 @@ std::shared_ptr<collection::LogNodes> log_nodes_of(const DaemonOptions& options)
   collection::LogNodesOptions nodes;
   nodes.nodes = rpc::parse_addresses(options.log_nodes);
   nodes.copies = options.log_copies;
-  nodes.attach.client = fmt::format("farvec-compute-node/{}", getpid());
-  nodes.attach.wait = std::min(options.attach_bound, kOneAttempt);
-  nodes.attach.reads = tiers::log_path(options.log_tier);
-  nodes.attach.tls = rpc::load_tls(options.tls);
+  nodes.attach = node_options(options, options.log_tier);
   return std::make_shared<collection::LogNodes>(std::move(nodes));
 }
 

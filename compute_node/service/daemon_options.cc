@@ -66,6 +66,16 @@ void add_source_flags(Command& app, DaemonOptions& options) {
                  "so many are left, and the collection opens when all but this number less one are "
                  "there (default: more than half)")
       .range(std::uint16_t{1}, std::uint16_t{64});
+  app.add_option("--segment-nodes", options.segment_nodes,
+                 "With --collection: its segments are searched on the memory nodes at these "
+                 "addresses, separated by commas and in the same order for every node, which run "
+                 "with --segment-bytes. The writer brings them there, from the collection's folder "
+                 "under the same path on the nodes' machines");
+  app.add_option("--segment-tier", options.segment_tier, "How, as --log-tier").show_default();
+  app.add_option("--segment-copies", options.segment_copies,
+                 "Memory nodes that each segment is to lie on (default: 2, or 1 where there is no "
+                 "other); searches go on while one of them is left")
+      .range(std::uint16_t{1}, std::uint16_t{4});
   app.add_option(
       "--tier", options.tier,
       fmt::format("How records are read. With --memory-node [shm]; the node runs with --rdma for\n"
@@ -217,6 +227,12 @@ void check_change_options(const Command& app, const DaemonOptions& options) {
   rules.push_back({"--log-tier", !options.log_nodes.empty(), "--log-nodes"});
   rules.push_back({"--log-copies", !options.log_nodes.empty() && !options.follow,
                    "--log-nodes without --follow"});
+  const bool on_nodes = !options.segment_nodes.empty();
+  rules.push_back({"--segment-nodes", collection, "--collection"});
+  rules.push_back({"--segment-tier", on_nodes, "--segment-nodes"});
+  rules.push_back(
+      {"--segment-copies", on_nodes && !options.follow, "--segment-nodes without --follow"});
+  rules.push_back({"--tier", !on_nodes, "sources other than --segment-nodes (--segment-tier)"});
   for (const char* option :
        {"--cache-bytes", "--memory-budget", "--max-probe", "--default-probe"}) {
     rules.push_back({option, !collection, "--index and --memory-node; this is --collection"});
@@ -234,13 +250,13 @@ void check_change_options(const Command& app, const DaemonOptions& options) {
 void check_options(const Command& app, DaemonOptions& options) {
   const tiers::TierSpecPointer tier = tier_of(options);
   const tiers::TierTraits traits = tier->traits();
-  const bool nodes = !options.memory_node.empty();
+  const bool nodes = !options.memory_node.empty() || !options.segment_nodes.empty();
   const bool collection = !options.collection.empty();
   check_change_options(app, options);
   rpc::refuse_unused(
       app, std::vector<rpc::OptionRule>{
-               {"--node-timeout-ms", nodes, "--memory-node; this is --index"},
-               {"--partial", nodes, "--memory-node; this is --index"},
+               {"--node-timeout-ms", nodes, "--memory-node and --segment-nodes"},
+               {"--partial", nodes, "--memory-node and --segment-nodes"},
                {"--memory-budget", traits.disk, "--tier ssd; --tier is " + tier->name()},
                {"--cache-bytes", !traits.loads,
                 "tiers that are read, not loaded from (verbs, fabric, ssd and emulated devices far "

@@ -160,21 +160,24 @@ struct CollectionE2e : testing::Test {
   search_wire::SearchResponse search(const Row& query, std::uint32_t k) const {
     return search(channel, query, k);
   }
+  /// Without results when it fails.
   static search_wire::SearchResponse search(const std::shared_ptr<grpc::Channel>& channel,
                                             const Row& query, std::uint32_t k) {
+    search_wire::SearchResponse response;
+    if (!try_search(channel, query, k, response).ok()) response.clear_results();
+    return response;
+  }
+  static grpc::Status try_search(const std::shared_ptr<grpc::Channel>& channel, const Row& query,
+                                 std::uint32_t k, search_wire::SearchResponse& response) {
     search_wire::SearchRequest request;
     request.set_type(search_wire::ELEMENT_TYPE_F32);
     request.set_dimension(kDimension);
     request.set_k(k);
     request.set_list(kList);
     request.add_queries(bytes_of(query));
-    search_wire::SearchResponse response;
     grpc::ClientContext context;
     context.set_deadline(std::chrono::system_clock::now() + kPatience);
-    const auto stub = search_wire::ComputeNode::NewStub(channel);
-    const grpc::Status status = stub->Search(&context, request, &response);
-    if (!status.ok()) response.clear_results();
-    return response;
+    return search_wire::ComputeNode::NewStub(channel)->Search(&context, request, &response);
   }
 
   State get(std::uint64_t id) const {

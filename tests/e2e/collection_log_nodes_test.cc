@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "tests/e2e/collection_fixture.h"
+#include "tests/e2e/collection_nodes_fixture.h"
 
 namespace farvec {
 namespace {
@@ -24,104 +24,13 @@ using tests::program;
 using tests::Writer;
 namespace wire = collection::v1;
 
-class LogNodesE2e : public tests::FollowedE2e, public testing::WithParamInterface<std::string> {
+class LogNodesE2e : public tests::NodesE2e {
  protected:
-  void SetUp() override {
-    if (GetParam() == "verbs" && std::getenv("FARVEC_LAB_SELF") == nullptr) {
-      GTEST_SKIP() << "no RDMA device: run this program through scripts/lab/lab.sh run";
-    }
-    FollowedE2e::SetUp();
-  }
-  void TearDown() override {
-    nodes.clear();
-    FollowedE2e::TearDown();
-  }
-
-  std::string node_address(std::size_t i) const {
-    return "unix:" + (folder / ("log" + std::to_string(i))).string();
-  }
-  /// Where the grant has a connection the lease ends with it. A guest of the lab is slow to renew.
-  std::string lease_seconds() const {
-    if (GetParam() == "verbs") return "15";
-    return GetParam() == "shm" ? "60" : "2";
-  }
-  /// The lab's emulated machine takes seconds for what takes others milliseconds.
-  bool slow() const { return GetParam() == "verbs"; }
-  int some(int acknowledged) const { return slow() ? 1 + acknowledged / 20 : acknowledged; }
-  void start_node(std::size_t i) {
-    std::vector<std::string> words{program("farvec-memory-node"),
-                                   "--listen",
-                                   node_address(i),
-                                   "--log-bytes",
-                                   "32MiB",
-                                   "--lease-seconds",
-                                   lease_seconds()};
-    if (GetParam() == "fabric:tcp") words.insert(words.end(), {"--fabric", "tcp:127.0.0.1"});
-    if (GetParam() == "verbs") {
-      words.insert(words.end(), {"--rdma", std::getenv("FARVEC_LAB_SELF"), "--rdma-port",
-                                 std::to_string(18600 + 2 * i)});
-    }
-    if (nodes.size() <= i) nodes.resize(i + 1);
-    nodes[i] = nullptr;
-    nodes[i] = std::make_unique<ChildProcess>(words);
-    EXPECT_TRUE(nodes[i]->wait_for_output("serving a log")) << nodes[i]->output();
-  }
-  void start_nodes(std::size_t count) {
-    std::string addresses;
-    for (std::size_t i = 0; i < count; ++i) {
-      start_node(i);
-      addresses += (i == 0 ? "" : ",") + node_address(i);
-    }
-    writer_options = {"--log-nodes", addresses, "--log-tier", GetParam()};
+  void start_logs(std::size_t count) {
+    node_options = {"--log-bytes", "32MiB"};
+    writer_options = {"--log-nodes", start_nodes(count), "--log-tier", GetParam()};
     follower_options = writer_options;
   }
-  void kill_node(std::size_t i) const {
-    nodes[i]->signal(SIGKILL);
-    EXPECT_EQ(nodes[i]->wait(), 128 + SIGKILL);
-  }
-
-  /// Until that many calls were acknowledged; the writer goes on until stop() or a failure.
-  void write_until(Writer& writer, int acknowledged, const std::function<void()>& then) {
-    std::thread thread([&] { writer.run(); });
-    EXPECT_TRUE(comes([&] { return writer.acknowledged >= acknowledged; })) << node->output();
-    then();
-    thread.join();
-  }
-  void kill_follower() const {
-    follower->signal(SIGKILL);
-    EXPECT_EQ(follower->wait(), 128 + SIGKILL);
-  }
-  /// So many as the environment says, or by the tier.
-  int kills(int shm, int others) const {
-    const char* const asked = std::getenv("FARVEC_KILLS");
-    if (asked != nullptr) return std::atoi(asked);
-    return GetParam() == "shm" ? shm : others;
-  }
-  void kill_writer() const {
-    node->signal(SIGKILL);
-    EXPECT_EQ(node->wait(), 128 + SIGKILL);
-  }
-  void expect_seen(const Writer& writer) const {
-    for (const auto& [id, told] : writer.told) {
-      if (!told || writer.asked.contains(id)) continue;
-      ASSERT_TRUE(comes([&, id = id] { return sees(id, *writer.told.at(id)); }))
-          << "id " << id << follower->output();
-    }
-  }
-  /// Of one insert.
-  grpc::Status insert(std::uint64_t id) const {
-    wire::InsertRequest request;
-    request.set_type(wire::ELEMENT_TYPE_F32);
-    request.set_dimension(tests::kDimension);
-    request.add_ids(id);
-    request.set_rows(tests::bytes_of(tests::Row(tests::kDimension, 0.25F)));
-    wire::InsertResponse response;
-    grpc::ClientContext context;
-    context.set_deadline(std::chrono::system_clock::now() + seconds(20));
-    return wire::Collection::NewStub(channel)->Insert(&context, request, &response);
-  }
-
-  std::vector<std::unique_ptr<ChildProcess>> nodes;
 };
 
 TEST_P(LogNodesE2e, AFollowerReadsTheNodesAndTheNextWriterGoesOnFromThem) {
@@ -131,7 +40,7 @@ TEST_P(LogNodesE2e, AFollowerReadsTheNodesAndTheNextWriterGoesOnFromThem) {
   Writer before(channel, 5);
   write_until(before, 10, [&] { kill_writer(); });
   EXPECT_TRUE(std::filesystem::exists(folder / "set" / "log"));
-  start_nodes(slow() ? 1 : 3);
+  start_logs(slow() ? 1 : 3);
   start();
   if (HasFailure()) return;
   EXPECT_FALSE(std::filesystem::exists(folder / "set" / "log"));
@@ -154,7 +63,7 @@ TEST_P(LogNodesE2e, AFollowerReadsTheNodesAndTheNextWriterGoesOnFromThem) {
 }
 
 TEST_P(LogNodesE2e, ASecondWriterIsRefused) {
-  start_nodes(2);
+  start_logs(2);
   start();
   if (HasFailure()) return;
   // On another machine, with a copy of the folder: no lock of the file system is in its way.
@@ -178,7 +87,7 @@ TEST_P(LogNodesE2e, ASecondWriterIsRefused) {
 }
 
 TEST_P(LogNodesE2e, OneOfThreeNodesMayDieAndTwoMayNot) {
-  start_nodes(3);
+  start_logs(3);
   start();
   follow();
   if (HasFailure()) return;
@@ -205,7 +114,7 @@ TEST_P(LogNodesE2e, OneOfThreeNodesMayDieAndTwoMayNot) {
 
 TEST_P(LogNodesE2e, NothingIsLostByKills) {
   const int count = kills(20, 6);
-  start_nodes(slow() ? 1 : 3);
+  start_logs(slow() ? 1 : 3);
   std::vector<std::unique_ptr<Writer>> writers;
   Random random(3);
   for (int n = 0; n < count; ++n) {
@@ -231,7 +140,7 @@ TEST_P(LogNodesE2e, NothingIsLostByKills) {
 
 TEST_P(LogNodesE2e, NothingIsMissedByAFollowersKills) {
   const int count = kills(6, 3);
-  start_nodes(slow() ? 1 : 3);
+  start_logs(slow() ? 1 : 3);
   start();
   if (HasFailure()) return;
   Random random(5);
@@ -260,7 +169,7 @@ TEST_P(LogNodesE2e, NothingIsLostByNodesKills) {
   if (slow()) GTEST_SKIP() << "the lab has one node: with it goes the log";
   const int count = kills(1, 0);
   if (count == 0) GTEST_SKIP() << "scripts/test.sh --long kills nodes over this tier";
-  start_nodes(3);
+  start_logs(3);
   start();
   if (HasFailure()) return;
   Random random(7);

@@ -59,7 +59,7 @@ tiers::AttachOptions log_options(const std::string& address, const std::string& 
   tiers::AttachOptions options;
   options.memory_node = rpc::parse_address(address);
   options.wait = 60s;
-  options.reads = tiers::log_path(tier);
+  options.reads = tiers::parse_node_tier(tier)->read_path();
   return options;
 }
 
@@ -250,8 +250,10 @@ TEST(MemoryNodeLogOptions, AreRefusedWhenTheyCannotWork) {
   };
   EXPECT_THAT(failure({"--listen", "unix:/tmp/never"}), HasSubstr("--index is missing"));
   EXPECT_THAT(failure({"--log-bytes", "0"}), HasSubstr("--log-bytes"));
-  EXPECT_THAT(message_of([] { tiers::log_path("emulated:rdma"); }), HasSubstr("fabric:PROVIDER"));
-  EXPECT_THAT(message_of([] { tiers::log_path("verbs:a:1"); }), HasSubstr("fabric:PROVIDER"));
+  EXPECT_THAT(message_of([] { (void)tiers::parse_node_tier("emulated:rdma"); }),
+              HasSubstr("fabric:PROVIDER"));
+  EXPECT_THAT(message_of([] { (void)tiers::parse_node_tier("verbs:a:1"); }),
+              HasSubstr("fabric:PROVIDER"));
 }
 
 }  // namespace

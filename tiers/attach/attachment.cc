@@ -55,10 +55,24 @@ LeaseCall index_call() {
   return call;
 }
 
+LeaseCall segment_call(const layout::SegmentKey& key) {
+  LeaseCall call;
+  call.attach = [key](v1::MemoryNode::Stub& stub, grpc::ClientContext& context,
+                      const v1::AttachRequest& client, v1::AttachResponse& response) {
+    v1::AttachSegmentRequest request;
+    *request.mutable_client() = client;
+    request.mutable_name()->set_collection(key.collection);
+    request.mutable_name()->set_number(key.number);
+    return stub.AttachSegment(&context, request, &response);
+  };
+  return call;
+}
+
 }  // namespace
 
 std::unique_ptr<Attachment> Attachment::attach(const AttachOptions& options) {
-  NodeLease held = take_lease(options, index_call());
+  NodeLease held =
+      take_lease(options, options.segment ? segment_call(*options.segment) : index_call());
   std::unique_ptr<Attachment> attachment(new Attachment);
   attachment->liveness_ = std::make_shared<Liveness>();
   // First: what fails from here on gives the lease back.
@@ -71,8 +85,8 @@ std::unique_ptr<Attachment> Attachment::attach(const AttachOptions& options) {
   if (options.reads.kind != ReadPathKind::mapped) {
     attachment->open_endpoint_ =
         remote_endpoints(held.response, {options.reads, lease_bytes(held.response, options),
-                                         rpc::to_string(options.memory_node), options.call_timeout,
-                                         options.tuning, options.cores});
+                                         rpc::to_string(options.memory_node),
+                                         options.connect_timeout, options.tuning, options.cores});
   } else {
     attachment->regions_ = map_regions(held, attachment->manifest_);
     attachment->open_endpoint_ = [regions = attachment->regions_] {

@@ -11,7 +11,6 @@
 #include "tiers/attach/live_endpoint.h"
 #include "tiers/attach/live_writer.h"
 #include "tiers/attach/node_lease.h"
-#include "tiers/tier_spec.h"
 #include "transport/mapped/mapped_endpoint.h"
 #include "transport/mapped/mapped_writer.h"
 
@@ -59,14 +58,6 @@ transport::RegionSet one_region(transport::MappedRegion region) {
 
 }  // namespace
 
-ReadPath log_path(std::string_view tier) {
-  const TierSpecPointer spec = parse_tier(tier);
-  if (spec->traits().over_nodes && (spec->is_remote() || spec->name() == "shm")) {
-    return spec->read_path();
-  }
-  throw Error("'{}': a log on a memory node is reached over shm, fabric:PROVIDER or verbs", tier);
-}
-
 std::unique_ptr<LogAttachment> LogAttachment::for_reading(const AttachOptions& options) {
   return attach(options, nullptr);
 }
@@ -99,7 +90,7 @@ std::unique_ptr<LogAttachment> LogAttachment::attach(const AttachOptions& option
   const RemoteReads remote{options.reads,
                            lease_bytes(held.response, options),
                            rpc::to_string(options.memory_node),
-                           options.call_timeout,
+                           options.connect_timeout,
                            options.tuning,
                            options.cores};
   if (writing != nullptr) {

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
-#include <string_view>
 
 #include "base/descriptor.h"
 #include "tiers/attach/attach_options.h"
@@ -22,11 +21,6 @@ struct LogWriting {
   /// How long to wait for another writer's lease to end.
   std::chrono::milliseconds writer_wait{0};
 };
-
-/// How a tier's word says that a node is read or written: "shm" (mapped: on the node's own
-/// machine), "fabric:PROVIDER", "verbs[,device=NAME][,gid=INDEX]". Throws Error for every other
-/// word.
-ReadPath log_path(std::string_view tier);
 
 /// Renews its lease on a thread of its own and gives it back when destroyed. The log is region 0 of
 /// its endpoints and writers. These may outlive it, and answer `unavailable` then. Members may be

@@ -25,6 +25,19 @@ bool usable(const Attachment& attachment) {
   return attachment.alive() && !attachment.draining();
 }
 
+std::unique_ptr<const layout::Manifest> placed_copies(const layout::Manifest& manifest,
+                                                      std::size_t nodes) {
+  if (nodes > layout::PlacedExtent::kMaxCopies || manifest.placement) {
+    throw Error(
+        "{} memory nodes cannot have copies of an index: at most {}, of one without a placement",
+        nodes, layout::PlacedExtent::kMaxCopies);
+  }
+  auto placed = std::make_unique<layout::Manifest>(manifest);
+  placed->placement =
+      layout::full_copies(manifest.region_bytes(), static_cast<std::uint32_t>(nodes));
+  return placed;
+}
+
 }  // namespace
 
 NodeSet::NodeSet(NodeSetOptions options) : options_(std::move(options)) {
@@ -32,6 +45,12 @@ NodeSet::NodeSet(NodeSetOptions options) : options_(std::move(options)) {
   for (const rpc::Address& address : options_.addresses) {
     keepers_.push_back(std::make_unique<Keeper>());
     keepers_.back()->address = address;
+    keepers_.back()->number = static_cast<std::uint32_t>(keepers_.size() - 1);
+  }
+  if (options_.copies_of != nullptr) {
+    manifest_ = placed_copies(*options_.copies_of, keepers_.size());
+    manifest_text_ = layout::manifest_to_json(*options_.copies_of);
+    ready_.store(true, kRelaxed);
   }
   for (const auto& keeper : keepers_) {
     keeper->thread = std::thread([this, &keeper = *keeper] { keep(keeper); });
@@ -101,11 +120,13 @@ void NodeSet::admit(Keeper& keeper, const std::shared_ptr<Attachment>& attachmen
     keeper.attachment = attachment;
     keeper.last_error.clear();
     keeper.absent = false;
+    keeper.asked.clear();  // they are among the inboxes
     for (const auto& inbox : inboxes_) {
       if (auto held = inbox.lock()) inboxes.push_back(std::move(held));
     }
   }
-  for (const auto& inbox : inboxes) hand_out(*attachment, *inbox);
+  const Attached attached{node_of(keeper, *attachment), attachment};
+  for (const auto& inbox : inboxes) hand_out(attached, *inbox);
   bool again = false;
   {
     const std::lock_guard lock(mutex_);
@@ -114,9 +135,13 @@ void NodeSet::admit(Keeper& keeper, const std::shared_ptr<Attachment>& attachmen
   }
   changed_.notify_all();
   if (ready_.load(kRelaxed)) {
-    spdlog::info("memory node {} is attached{} at {}", attachment->node(), again ? " again" : "",
+    spdlog::info("memory node {} is attached{} at {}", attached.node, again ? " again" : "",
                  rpc::to_string(keeper.address));
   }
+}
+
+std::uint32_t NodeSet::node_of(const Keeper& keeper, const Attachment& attachment) const {
+  return options_.copies_of != nullptr ? keeper.number : attachment.node();
 }
 
 void NodeSet::require_same(const Keeper& keeper, const Attachment& attachment) const {
@@ -128,7 +153,7 @@ void NodeSet::require_same(const Keeper& keeper, const Attachment& attachment) c
   }
   for (const auto& other : keepers_) {
     if (other.get() == &keeper || other->attachment == nullptr) continue;
-    if (other->attachment->node() != attachment.node()) continue;
+    if (node_of(*other, *other->attachment) != node_of(keeper, attachment)) continue;
     throw Error(
         "the memory nodes at {} and {} both say that they are node {} of the placement: "
         "give each its own --node",
@@ -137,28 +162,31 @@ void NodeSet::require_same(const Keeper& keeper, const Attachment& attachment) c
 }
 
 /// A node that cannot be connected to is as good as lost.
-void NodeSet::hand_out(const Attachment& attachment, EndpointInbox& inbox) {
+void NodeSet::hand_out(const Attached& attached, EndpointInbox& inbox) {
   try {
-    inbox.put(attachment.node(), attachment.make_endpoint());
+    inbox.put(attached.node, attached.attachment->make_endpoint());
   } catch (const std::exception& error) {
-    spdlog::warn("memory node {} cannot be read: {}", attachment.node(), error.what());
-    attachment.give_up();
+    spdlog::warn("memory node {} cannot be read: {}", attached.node, error.what());
+    attached.attachment->give_up();
   }
 }
 
 /// At once: together they take as long as the slowest one may, not the sum.
-void NodeSet::hand_out_all(std::span<const std::shared_ptr<Attachment>> attached,
-                           EndpointInbox& inbox) {
+void NodeSet::hand_out_all(std::span<const Attached> attached, EndpointInbox& inbox) {
   std::vector<std::jthread> others;
-  for (const auto& attachment : attached.subspan(1)) {
-    others.emplace_back([this, &attachment, &inbox] { hand_out(*attachment, inbox); });
+  for (const Attached& other : attached.subspan(1)) {
+    others.emplace_back([this, &other, &inbox] { hand_out(other, inbox); });
   }
-  hand_out(*attached.front(), inbox);
+  hand_out(attached.front(), inbox);
 }
 
 void NodeSet::watch(Keeper& keeper) {
   while (usable(*keeper.attachment)) {
-    if (stopped_within(kTick)) return;
+    hand_out_asked(keeper);
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, kTick,
+                      [&] { return stopping_.load(kRelaxed) || !keeper.asked.empty(); });
+    if (stopping_.load(kRelaxed)) return;
   }
   std::shared_ptr<Attachment> gone;  // given back outside the lock
   const std::lock_guard lock(mutex_);
@@ -166,7 +194,25 @@ void NodeSet::watch(Keeper& keeper) {
   keeper.attachment = nullptr;
   keeper.handed_out = false;
   keeper.last_error = "it was lost";
-  if (ready_.load(kRelaxed) && !any_attached()) lost_.store(true, kRelaxed);
+  const bool may_come_back = !ready_.load(kRelaxed) || options_.copies_of != nullptr;
+  if (!may_come_back && !any_attached()) lost_.store(true, kRelaxed);
+}
+
+/// Connecting to a node that has died takes long, and is no work for a core.
+void NodeSet::hand_out_asked(Keeper& keeper) {
+  std::vector<std::weak_ptr<EndpointInbox>> asked;
+  {
+    const std::lock_guard lock(mutex_);
+    asked.swap(keeper.asked);
+  }
+  for (const auto& core : asked) {
+    const std::shared_ptr<EndpointInbox> inbox = core.lock();
+    if (inbox == nullptr || !usable(*keeper.attachment)) continue;
+    hand_out({node_of(keeper, *keeper.attachment), keeper.attachment}, *inbox);
+    // Under the lock, or whoever waits might look just before and sleep just after.
+    const std::lock_guard lock(mutex_);
+    changed_.notify_all();
+  }
 }
 
 /// Under the lock.
@@ -198,6 +244,7 @@ void NodeSet::wait_ready(std::chrono::milliseconds bound, const std::atomic<bool
                            return keeper->attachment != nullptr || keeper->absent;
                          });
     const bool stopped = stop != nullptr && stop->load(kRelaxed);
+    if (options_.copies_of != nullptr && holds_everything()) return;
     if (all && !holds_everything()) {
       throw Error(
           "the index is placed over {} memory nodes, and the {} that were named do not hold "
@@ -218,7 +265,7 @@ bool NodeSet::holds_everything() const {
   if (manifest_ == nullptr) return false;
   std::vector<bool> here(manifest_->memory_nodes());
   for (const auto& keeper : keepers_) {
-    if (keeper->attachment != nullptr) here[keeper->attachment->node()] = true;
+    if (keeper->attachment != nullptr) here[node_of(*keeper, *keeper->attachment)] = true;
   }
   if (!manifest_->placement) return here[0];
   for (std::uint32_t r = 0; r < layout::kRegionCount; ++r) {
@@ -252,22 +299,43 @@ std::shared_ptr<const transport::RegionSet> NodeSet::regions() const {
   return keepers_.front()->attachment->regions();
 }
 
+/// Under the lock: for nodes that come later.
+void NodeSet::remember(const std::shared_ptr<EndpointInbox>& inbox) {
+  std::erase_if(inboxes_, [](const auto& other) { return other.expired(); });
+  inboxes_.push_back(inbox);
+}
+
+std::unique_ptr<transport::Endpoint> NodeSet::make_copies_endpoint() {
+  auto inbox = std::make_shared<EndpointInbox>(manifest_->memory_nodes());
+  {
+    std::unique_lock lock(mutex_);
+    if (!any_attached()) throw search::UnreachableError("{}", missing());
+    remember(inbox);
+    for (const auto& keeper : keepers_) {
+      if (keeper->attachment != nullptr) keeper->asked.push_back(inbox);
+    }
+    changed_.notify_all();
+    changed_.wait_for(lock, options_.placed.node_timeout, [&] { return inbox->has_any(); });
+  }
+  if (!inbox->has_any()) throw search::UnreachableError("none of the memory nodes can be read");
+  return std::make_unique<PlacedEndpoint>(*manifest_->placement, std::move(inbox), options_.placed);
+}
+
 std::unique_ptr<transport::Endpoint> NodeSet::make_endpoint() {
-  std::vector<std::shared_ptr<Attachment>> attached;
+  if (options_.copies_of != nullptr) return make_copies_endpoint();
+  std::vector<Attached> attached;
   auto inbox = std::make_shared<EndpointInbox>(manifest_->memory_nodes());
   {
     // At once, so that a node that comes meanwhile is seen here or sees the inbox.
     const std::lock_guard lock(mutex_);
     for (const auto& keeper : keepers_) {
-      if (keeper->attachment != nullptr) attached.push_back(keeper->attachment);
+      if (keeper->attachment == nullptr) continue;
+      attached.push_back({node_of(*keeper, *keeper->attachment), keeper->attachment});
     }
-    if (manifest_->placement) {
-      std::erase_if(inboxes_, [](const auto& other) { return other.expired(); });
-      inboxes_.push_back(inbox);
-    }
+    if (manifest_->placement) remember(inbox);
   }
   if (attached.empty()) throw search::UnreachableError("{}", "the memory node is gone");
-  if (!manifest_->placement) return attached.front()->make_endpoint();
+  if (!manifest_->placement) return attached.front().attachment->make_endpoint();
   hand_out_all(attached, *inbox);
   if (!inbox->has_any()) throw search::UnreachableError("none of the memory nodes can be read");
   return std::make_unique<PlacedEndpoint>(*manifest_->placement, std::move(inbox), options_.placed);
@@ -278,8 +346,8 @@ std::vector<NodeSet::Member> NodeSet::members() const {
   std::vector<Member> members;
   for (const auto& keeper : keepers_) {
     const bool attached = keeper->attachment != nullptr && keeper->handed_out;
-    members.push_back(
-        {rpc::to_string(keeper->address), attached, attached ? keeper->attachment->node() : 0});
+    members.push_back({rpc::to_string(keeper->address), attached,
+                       attached ? node_of(*keeper, *keeper->attachment) : 0});
   }
   return members;
 }

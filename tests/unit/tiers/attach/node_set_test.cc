@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "search/unreachable_error.h"
+#include "tests/unit/layout/region/index_fixture.h"
 #include "tests/unit/temporary_folder.h"
 
 namespace farvec::tiers {
@@ -50,6 +51,21 @@ TEST_F(NodeSetTest, AbsentNodesAreWaitedForWithinTheBound) {
     why = why_not_ready(set, 100ms);
     ASSERT_THAT(why, HasSubstr("unix:" + folder.file("a")));  // each wait ends with its bound
   } while (why.find(first) == std::string::npos);
+}
+
+TEST_F(NodeSetTest, CopiesAreWaitedForAndNeverLost) {
+  layout::RandomIndex index(100);
+  NodeSetOptions made = options(true);
+  made.copies_of = std::make_shared<const layout::Manifest>(index.write(folder.file("index")));
+  NodeSet set(made);
+  EXPECT_TRUE(set.alive());
+  EXPECT_EQ(set.manifest().count, 100u);
+  EXPECT_EQ(set.members().size(), 2u);
+  EXPECT_THROW((void)set.make_endpoint(), search::UnreachableError);
+  EXPECT_THAT(why_not_ready(set, 10ms), HasSubstr("unix:" + folder.file("a")));
+  EXPECT_TRUE(set.alive());
+  made.addresses.resize(layout::PlacedExtent::kMaxCopies + 1, made.addresses.front());
+  EXPECT_THROW(NodeSet{made}, Error);
 }
 
 }  // namespace

@@ -1,0 +1,224 @@
+#include "collection/segment_publisher.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+#include <utility>
+
+#include "collection/yielding.h"
+#include "search/unreachable_error.h"
+
+namespace farvec::collection {
+namespace {
+
+/// Nodes that were started again, or are wanted by what failed before, are looked at so often.
+constexpr auto kLookPause = std::chrono::seconds(1);
+
+bool holds(const std::optional<tiers::SegmentHost::Held>& held, std::uint64_t number,
+           std::uint64_t checksum) {
+  if (!held) return false;
+  const auto found = held->find(number);
+  return found != held->end() && found->second == checksum;
+}
+
+}  // namespace
+
+SegmentPublisher::SegmentPublisher(std::shared_ptr<const SegmentNodes> nodes,
+                                   std::uint64_t collection)
+    : nodes_(std::move(nodes)), collection_(collection) {
+  for (const rpc::Address& address : nodes_->options().nodes) {
+    tiers::AttachOptions options = nodes_->options().attach;
+    options.memory_node = address;
+    hosts_.push_back({std::make_unique<tiers::SegmentHost>(std::move(options)), {}, {}});
+  }
+}
+
+void SegmentPublisher::begin() {
+  thread_ = std::thread([this] { run(); });
+}
+
+SegmentPublisher::~SegmentPublisher() {
+  stop();
+  if (thread_.joinable()) thread_.join();
+}
+
+void SegmentPublisher::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_all();
+  for (const Node& node : hosts_) node.host->stop();
+}
+
+void SegmentPublisher::want(std::uint64_t number, const std::filesystem::path& folder,
+                            const layout::Manifest& manifest) {
+  const std::string json = layout::manifest_to_json(manifest);
+  Wanted segment{folder, layout::manifest_checksum(json), manifest.node_bytes(0)};
+  {
+    const std::lock_guard lock(mutex_);
+    wanted_[number] = std::move(segment);
+    changed_ = true;
+  }
+  wake_.notify_all();
+}
+
+void SegmentPublisher::forget(std::uint64_t number) {
+  {
+    const std::lock_guard lock(mutex_);
+    wanted_.erase(number);
+    changed_ = true;
+  }
+  wake_.notify_all();
+}
+
+void SegmentPublisher::publish(std::uint64_t number) {
+  const std::lock_guard work(work_);
+  const WantedSegments all = wanted();
+  const auto found = all.find(number);
+  if (found == all.end()) throw search::UnreachableError("segment {} is not wanted", number);
+  for (const std::size_t node : nodes_->homes(number)) look_at(hosts_[node]);
+  if (spread(number, found->second) > 0) return;
+  throw search::UnreachableError("no memory node has taken segment {}{}", number, why_not(number));
+}
+
+void SegmentPublisher::require_node() const {
+  const std::lock_guard lock(mutex_);
+  if (!answered_) throw search::UnreachableError("none of the segments' memory nodes answers");
+}
+
+std::string SegmentPublisher::failure() const {
+  const std::lock_guard lock(mutex_);
+  return failure_;
+}
+
+void SegmentPublisher::run() {
+  yield_to_searches();
+  std::unique_lock lock(mutex_);
+  while (!stop_) {
+    wake_.wait_for(lock, kLookPause, [this] { return stop_ || changed_; });
+    if (stop_) return;
+    changed_ = false;
+    lock.unlock();
+    look();
+    lock.lock();
+  }
+}
+
+bool SegmentPublisher::is_stopping() const {
+  const std::lock_guard lock(mutex_);
+  return stop_;
+}
+
+bool SegmentPublisher::is_wanted(std::uint64_t number) const {
+  const std::lock_guard lock(mutex_);
+  return wanted_.contains(number);
+}
+
+SegmentPublisher::WantedSegments SegmentPublisher::wanted() const {
+  const std::lock_guard lock(mutex_);
+  return wanted_;
+}
+
+/// One round over all nodes and segments; publish() may come between two segments.
+void SegmentPublisher::look() {
+  const std::size_t copies = nodes_->options().copies;
+  std::string failure;
+  for (const auto& [number, segment] : look_at_all()) {
+    if (is_stopping()) return;
+    const std::lock_guard work(work_);
+    if (!is_wanted(number)) continue;
+    const std::size_t holders = spread(number, segment);
+    if (holders >= copies) continue;
+    failure = fmt::format("segment {} is on {} of {} memory nodes{}", number, holders, copies,
+                          why_not(number));
+  }
+  tell(failure);
+}
+
+/// What is on the nodes and not wanted goes, for room. What is wanted is asked for under the lock:
+/// whatever another thread publishes from then on stays.
+SegmentPublisher::WantedSegments SegmentPublisher::look_at_all() {
+  const std::lock_guard work(work_);
+  const WantedSegments now = wanted();
+  bool answered = false;
+  for (Node& node : hosts_) {
+    look_at(node);
+    drop_others(node, now);
+    answered = answered || node.held.has_value();
+  }
+  const std::lock_guard lock(mutex_);
+  answered_ = answered;
+  return now;
+}
+
+/// Under work_: what its nodes have failed with.
+std::string SegmentPublisher::why_not(std::uint64_t number) const {
+  std::string why;
+  for (const std::size_t home : nodes_->homes(number)) {
+    if (!hosts_[home].failure.empty()) why += "; " + hosts_[home].failure;
+  }
+  return why;
+}
+
+void SegmentPublisher::tell(const std::string& failure) {
+  const std::lock_guard lock(mutex_);
+  if (failure == failure_) return;
+  failure_ = failure;
+  if (!failure.empty()) spdlog::warn("segments of the collection: {}", failure);
+}
+
+void SegmentPublisher::look_at(Node& node) const {
+  node.failure.clear();
+  try {
+    node.held = node.host->list(collection_);
+  } catch (const std::exception& error) {
+    node.held.reset();
+    node.failure = error.what();
+  }
+}
+
+/// Returns how many nodes hold it; where these are too few, after loading it.
+std::size_t SegmentPublisher::spread(std::uint64_t number, const Wanted& wanted) {
+  const std::vector<std::size_t> homes = nodes_->homes(number);
+  auto holders =
+      static_cast<std::size_t>(std::count_if(homes.begin(), homes.end(), [&](std::size_t home) {
+        return holds(hosts_[home].held, number, wanted.checksum);
+      }));
+  for (const std::size_t home : homes) {
+    Node& node = hosts_[home];
+    if (holders >= nodes_->options().copies) break;
+    if (!node.held || holds(node.held, number, wanted.checksum)) continue;
+    try {
+      node.host->load({collection_, number}, wanted.folder, wanted.bytes);
+      (*node.held)[number] = wanted.checksum;
+      ++holders;
+    } catch (const std::exception& error) {
+      node.failure = error.what();
+    }
+  }
+  return holders;
+}
+
+void SegmentPublisher::drop_others(Node& node, const WantedSegments& wanted) {
+  if (!node.held) return;
+  for (const auto& [number, checksum] : *node.held) {
+    const auto found = wanted.find(number);
+    if (found != wanted.end() && found->second.checksum == checksum) continue;
+    try {
+      node.host->drop({collection_, number});
+    } catch (const std::exception& error) {
+      node.failure = error.what();
+      return;
+    }
+  }
+  std::erase_if(*node.held, [&](const auto& held) {
+    const auto found = wanted.find(held.first);
+    return found == wanted.end() || found->second.checksum != held.second;
+  });
+}
+
+}  // namespace farvec::collection

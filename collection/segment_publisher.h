@@ -1,0 +1,94 @@
+// Keeps a collection's segments on its memory nodes, for the one process that changes it.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "collection/segment_nodes.h"
+#include "tiers/attach/segment_host.h"
+
+namespace farvec::collection {
+
+/// Looks at the nodes every second on a thread of its own: what they do not hold (because they were
+/// started again, or away, or full) is loaded, and what nobody wants any more, or a killed process
+/// left there, is dropped. Any thread may call everything.
+class SegmentPublisher {
+ public:
+  SegmentPublisher(std::shared_ptr<const SegmentNodes> nodes, std::uint64_t collection);
+  ~SegmentPublisher();
+  SegmentPublisher(const SegmentPublisher&) = delete;
+  SegmentPublisher& operator=(const SegmentPublisher&) = delete;
+
+  /// What is to be on the nodes at first was wanted before: begins to look. Once.
+  void begin();
+  /// The segment in `folder`, which stays until forget(), is to be on the nodes.
+  void want(std::uint64_t number, const std::filesystem::path& folder,
+            const layout::Manifest& manifest);
+  /// One that is wanted is on at least one node when this returns, and on as many as there are to
+  /// be when none fails. Throws search::UnreachableError saying why each of its nodes has not taken
+  /// it.
+  void publish(std::uint64_t number);
+  /// It is not needed any more: nobody attaches to it from some moment on.
+  void forget(std::uint64_t number);
+  /// Throws search::UnreachableError when no node has answered the last time: before work whose
+  /// outcome would go nowhere.
+  void require_node() const;
+
+  /// What is not as it is to be; empty: every segment is on as many nodes as it is to be.
+  std::string failure() const;
+  /// Calls that are under way fail, and so do all later ones. For the end of the process's work.
+  void stop();
+
+ private:
+  struct Wanted {
+    std::filesystem::path folder;
+    std::uint64_t checksum = 0;  ///< of its index's manifest
+    std::uint64_t bytes = 0;
+
+    bool operator==(const Wanted&) const = default;
+  };
+  using WantedSegments = std::map<std::uint64_t, Wanted>;
+  /// A node, and what it holds by the last look at it; without: it did not answer.
+  struct Node {
+    std::unique_ptr<tiers::SegmentHost> host;
+    std::optional<tiers::SegmentHost::Held> held;
+    std::string failure;  ///< of the last call that failed
+  };
+
+  void run();
+  void look();
+  WantedSegments look_at_all();
+  void look_at(Node& node) const;
+  std::size_t spread(std::uint64_t number, const Wanted& wanted);
+  void drop_others(Node& node, const WantedSegments& wanted);
+  WantedSegments wanted() const;
+  bool is_wanted(std::uint64_t number) const;
+  bool is_stopping() const;
+  std::string why_not(std::uint64_t number) const;
+  void tell(const std::string& failure);
+
+  const std::shared_ptr<const SegmentNodes> nodes_;
+  const std::uint64_t collection_;
+
+  std::mutex work_;          ///< of calls to nodes, which take long; taken before the other
+  std::vector<Node> hosts_;  ///< under work_, but for stop()
+
+  mutable std::mutex mutex_;  ///< of what follows; held for moments
+  std::condition_variable wake_;
+  WantedSegments wanted_;
+  std::string failure_;
+  bool answered_ = true;  ///< a node, the last time
+  bool changed_ = false;  ///< since the last look
+  bool stop_ = false;
+  std::thread thread_;
+};
+
+}  // namespace farvec::collection

@@ -1,0 +1,114 @@
+// A collection whose log, segments or both lie on memory nodes, which come and go.
+#pragma once
+
+#include <csignal>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/e2e/collection_fixture.h"
+
+namespace farvec::tests {
+
+/// By the tier that is the parameter: "shm", "fabric:tcp" or "verbs".
+class NodesE2e : public FollowedE2e, public testing::WithParamInterface<std::string> {
+ protected:
+  void SetUp() override {
+    if (GetParam() == "verbs" && std::getenv("FARVEC_LAB_SELF") == nullptr) {
+      GTEST_SKIP() << "no RDMA device: run this program through scripts/lab/lab.sh run";
+    }
+    FollowedE2e::SetUp();
+  }
+  void TearDown() override {
+    nodes.clear();
+    FollowedE2e::TearDown();
+  }
+
+  std::string node_address(std::size_t i) const {
+    return "unix:" + (folder / ("memory" + std::to_string(i))).string();
+  }
+  /// Where the grant has a connection the lease ends with it. A guest of the lab is slow to renew.
+  std::string lease_seconds() const {
+    if (GetParam() == "verbs") return "15";
+    return GetParam() == "shm" ? "60" : "2";
+  }
+  /// The lab's emulated machine takes seconds for what takes others milliseconds.
+  bool slow() const { return GetParam() == "verbs"; }
+  int some(int acknowledged) const { return slow() ? 1 + acknowledged / 20 : acknowledged; }
+  void start_node(std::size_t i) {
+    std::vector<std::string> words{program("farvec-memory-node"), "--listen", node_address(i),
+                                   "--lease-seconds", lease_seconds()};
+    words.insert(words.end(), node_options.begin(), node_options.end());
+    if (GetParam() == "fabric:tcp") words.insert(words.end(), {"--fabric", "tcp:127.0.0.1"});
+    if (GetParam() == "verbs") {
+      words.insert(words.end(), {"--rdma", std::getenv("FARVEC_LAB_SELF"), "--rdma-port",
+                                 std::to_string(18600 + 50 * i)});
+    }
+    if (nodes.size() <= i) nodes.resize(i + 1);
+    nodes[i] = nullptr;
+    nodes[i] = std::make_unique<ChildProcess>(words);
+    EXPECT_TRUE(nodes[i]->wait_for_output("serving ")) << nodes[i]->output();
+  }
+  /// Returns their addresses, separated by commas.
+  std::string start_nodes(std::size_t count) {
+    std::string addresses;
+    for (std::size_t i = 0; i < count; ++i) {
+      start_node(i);
+      addresses += (i == 0 ? "" : ",") + node_address(i);
+    }
+    return addresses;
+  }
+  void kill_node(std::size_t i) const {
+    nodes[i]->signal(SIGKILL);
+    EXPECT_EQ(nodes[i]->wait(), 128 + SIGKILL);
+  }
+
+  /// Until that many calls were acknowledged; the writer goes on until stop() or a failure.
+  void write_until(Writer& writer, int acknowledged, const std::function<void()>& then) {
+    std::thread thread([&] { writer.run(); });
+    EXPECT_TRUE(comes([&] { return writer.acknowledged >= acknowledged; })) << node->output();
+    then();
+    thread.join();
+  }
+  void kill_follower() const {
+    follower->signal(SIGKILL);
+    EXPECT_EQ(follower->wait(), 128 + SIGKILL);
+  }
+  /// So many as the environment says, or by the tier.
+  int kills(int shm, int others) const {
+    const char* const asked = std::getenv("FARVEC_KILLS");
+    if (asked != nullptr) return std::atoi(asked);
+    return GetParam() == "shm" ? shm : others;
+  }
+  void kill_writer() const {
+    node->signal(SIGKILL);
+    EXPECT_EQ(node->wait(), 128 + SIGKILL);
+  }
+  void expect_seen(const Writer& writer) const {
+    for (const auto& [id, told] : writer.told) {
+      if (!told || writer.asked.contains(id)) continue;
+      ASSERT_TRUE(comes([&, id = id] { return sees(id, *writer.told.at(id)); }))
+          << "id " << id << follower->output();
+    }
+  }
+  /// Of one insert.
+  grpc::Status insert(std::uint64_t id) const {
+    wire::InsertRequest request;
+    request.set_type(wire::ELEMENT_TYPE_F32);
+    request.set_dimension(kDimension);
+    request.add_ids(id);
+    request.set_rows(bytes_of(Row(kDimension, 0.25F)));
+    wire::InsertResponse response;
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + seconds(20));
+    return wire::Collection::NewStub(channel)->Insert(&context, request, &response);
+  }
+
+  std::vector<std::string> node_options;  ///< of every memory node
+  std::vector<std::unique_ptr<ChildProcess>> nodes;
+};
+
+}  // namespace farvec::tests

@@ -1,0 +1,122 @@
+#include "tiers/attach/segment_host.h"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "base/error.h"
+#include "rpc/channel.h"
+#include "rpc/status.h"
+#include "search/unreachable_error.h"
+
+namespace farvec::tiers {
+namespace {
+
+namespace v1 = memory_node::v1;
+
+constexpr std::chrono::milliseconds kBusyPause{50};
+/// Of calls that move no bytes.
+constexpr std::chrono::milliseconds kCallPatience{2'000};
+/// A load takes no longer for so many bytes than for the files of a slow disk.
+constexpr std::uint64_t kLeastBytesPerMs = 20'000;
+constexpr std::chrono::milliseconds kLoadPatience{20'000};
+
+v1::SegmentName name_of(const layout::SegmentKey& key) {
+  v1::SegmentName name;
+  name.set_collection(key.collection);
+  name.set_number(key.number);
+  return name;
+}
+
+}  // namespace
+
+SegmentHost::SegmentHost(AttachOptions options) : options_(std::move(options)) {
+  options_.stop = &stopped_;
+}
+
+grpc::Status SegmentHost::perform(const Call& call, Clock::time_point end) {
+  if (stub_ == nullptr) {
+    rpc::ConnectOptions connect;
+    connect.wait = options_.wait;
+    connect.await_listener = false;
+    connect.stop = &stopped_;
+    connect.tls = options_.tls;
+    try {
+      stub_ = v1::MemoryNode::NewStub(rpc::connect(options_.memory_node, connect));
+    } catch (const Error& error) {
+      return {grpc::StatusCode::UNAVAILABLE, error.what()};
+    }
+  }
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + (end - Clock::now()));
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopped_.load(std::memory_order_relaxed)) return grpc::Status::CANCELLED;
+    running_ = &context;
+  }
+  const grpc::Status status = call(*stub_, context);
+  const std::lock_guard lock(mutex_);
+  running_ = nullptr;
+  // The next call does not wait for gRPC's back-off.
+  if (status.error_code() == grpc::StatusCode::UNAVAILABLE) stub_ = nullptr;
+  return status;
+}
+
+void SegmentHost::require(const grpc::Status& status, const char* what) const {
+  if (status.ok()) return;
+  throw search::UnreachableError("{} the memory node at {}: {}", what,
+                                 rpc::to_string(options_.memory_node), rpc::describe(status));
+}
+
+SegmentHost::Held SegmentHost::list(std::uint64_t collection) {
+  v1::ListSegmentsRequest request;
+  request.set_collection(collection);
+  v1::ListSegmentsResponse response;
+  const grpc::Status status = perform(
+      [&](auto& stub, auto& context) { return stub.ListSegments(&context, request, &response); },
+      Clock::now() + kCallPatience);
+  require(status, "asking for the segments of");
+  Held held;
+  for (const auto& segment : response.segments()) {
+    held[segment.number()] = segment.manifest_xxh3();
+  }
+  return held;
+}
+
+void SegmentHost::load(const layout::SegmentKey& key, const std::filesystem::path& index,
+                       std::uint64_t index_bytes) {
+  v1::LoadSegmentRequest request;
+  *request.mutable_name() = name_of(key);
+  request.set_index(std::filesystem::absolute(index));
+  v1::LoadSegmentResponse response;
+  const auto end =
+      Clock::now() + kLoadPatience + std::chrono::milliseconds(index_bytes / kLeastBytesPerMs);
+  for (;;) {
+    const grpc::Status status = perform(
+        [&](auto& stub, auto& context) { return stub.LoadSegment(&context, request, &response); },
+        end);
+    const bool busy = status.error_code() == grpc::StatusCode::ABORTED;
+    if (!busy || Clock::now() + kBusyPause > end || stopped_.load(std::memory_order_relaxed)) {
+      return require(status, "loading a segment into");
+    }
+    std::this_thread::sleep_for(kBusyPause);
+  }
+}
+
+void SegmentHost::drop(const layout::SegmentKey& key) {
+  v1::DropSegmentRequest request;
+  *request.mutable_name() = name_of(key);
+  v1::DropSegmentResponse response;
+  const grpc::Status status = perform(
+      [&](auto& stub, auto& context) { return stub.DropSegment(&context, request, &response); },
+      Clock::now() + kCallPatience);
+  require(status, "dropping a segment of");
+}
+
+void SegmentHost::stop() {
+  const std::lock_guard lock(mutex_);
+  stopped_.store(true, std::memory_order_relaxed);
+  if (running_ != nullptr) running_->TryCancel();
+}
+
+}  // namespace farvec::tiers
