@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # Builds and tests everything: the one command before a commit, and what CI runs.
 #   scripts/test.sh            lint, release tests, and by the commit either the address sanitizer with
-#                              short fuzzing or the thread sanitizer, for the rooms named below and for
-#                              one group of the others
+#                              short fuzzing or the thread sanitizer, for half of the rooms
 #   scripts/test.sh --quick    lint and the release tests only
 #   scripts/test.sh --long     also the tests with guests of their own, every room under both sanitizers,
 #                              the daemons of several memory nodes under the thread sanitizer,
@@ -13,14 +12,10 @@ set -uo pipefail
 source "$(dirname "$0")/common.sh"
 cd "$ROOT" || exit 1
 
-# Rooms that every run of a sanitizer has: those that read untrusted bytes, and those whose threads
-# meet without locks. The others take turns by commit; --long has all of them at once.
-ASAN_ROOMS=(base dataset layout coroutines disk wal device transport ssd_baseline search tiers
-            collection compute_node)
-ASAN_TURNS=("distance quantization" "graph cluster indexing" "rpc client memory_node")
-TSAN_ROOMS=(coroutines disk wal device transport graph ssd_baseline rpc memory_node search tiers
-            collection compute_node)
-TSAN_TURNS=("base dataset" "distance quantization" "layout client" "cluster indexing")
+# Rooms that a run of a sanitizer has, by turns of the commits; --long has all of them at once.
+ROOM_TURNS=("base dataset distance quantization layout coroutines disk wal graph cluster indexing
+             ssd_baseline"
+            "device transport rpc client memory_node search tiers collection compute_node")
 FUZZ_SECONDS=4
 MODE=default
 
@@ -120,41 +115,36 @@ turn() {
   echo "${groups[number % $#]}"
 }
 
-# build_sanitized PRESET ROOM...
+# build_sanitized PRESET
 build_sanitized() {
   local preset="$1"
-  shift
   if [ "$MODE" = long ]; then
     build_preset "$preset" unit_tests
   else
-    build_preset "$preset" "${@/%/_test}"
+    build_preset "$preset" "${SANITIZED_ROOMS[@]/%/_test}"
   fi
 }
 
-# test_sanitized PRESET ROOM...
+# test_sanitized PRESET
 test_sanitized() {
   local preset="$1"
-  shift
   if [ "$MODE" = long ]; then
     run_ctest "$preset/tests" 1800 -L unit
   else
-    run_ctest "$preset/tests" 1200 -L unit -R "$(tests_of_rooms "$@")"
+    run_ctest "$preset/tests" 1200 -L unit -R "$(tests_of_rooms "${SANITIZED_ROOMS[@]}")"
   fi
 }
 
-# shellcheck disable=SC2207  # names of rooms hold no spaces
-ASAN_ROOMS+=($(turn $((COMMIT / 2)) "${ASAN_TURNS[@]}"))
-# shellcheck disable=SC2207
-TSAN_ROOMS+=($(turn $((COMMIT / 2)) "${TSAN_TURNS[@]}"))
+read -r -d '' -a SANITIZED_ROOMS <<<"$(turn $((COMMIT / 2)) "${ROOM_TURNS[@]}")" || true
 
 # Both together take as long as everything else.
 SANITIZER=$(turn "$COMMIT" asan tsan)
 has_sanitizer() { [ "$MODE" = long ] || { [ "$MODE" = default ] && [ "$SANITIZER" = "$1" ]; }; }
 
-build_asan() { build_sanitized asan "${ASAN_ROOMS[@]}"; }
-test_asan() { test_sanitized asan "${ASAN_ROOMS[@]}"; }
-build_tsan() { build_sanitized tsan "${TSAN_ROOMS[@]}"; }
-test_tsan() { test_sanitized tsan "${TSAN_ROOMS[@]}"; }
+build_asan() { build_sanitized asan; }
+test_asan() { test_sanitized asan; }
+build_tsan() { build_sanitized tsan; }
+test_tsan() { test_sanitized tsan; }
 
 build_tsan_daemons() { build_preset tsan compute_node_e2e_test; }
 
@@ -206,10 +196,7 @@ print_summary() {
   printf '%s\n' "${SUMMARY[@]}"
   printf '%-41s %5d s\n' "total" "$SECONDS"
   if [ "$MODE" = default ]; then
-    case "$SANITIZER" in
-      asan) printf 'under asan: %s\n' "${ASAN_ROOMS[*]}" ;;
-      tsan) printf 'under tsan: %s\n' "${TSAN_ROOMS[*]}" ;;
-    esac
+    printf 'under %s: %s\n' "$SANITIZER" "${SANITIZED_ROOMS[*]}"
   fi
   "$PYTHON" scripts/test_report.py --failed-steps "$FAILED" "${REPORTS[@]}"
 }
