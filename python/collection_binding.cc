@@ -86,12 +86,13 @@ Receipt erase(const CollectionHandle& handle, const IdArray& ids, double deadlin
   return open->erase({ids.data(), ids.size()}, {seconds});
 }
 
-nb::tuple get(const CollectionHandle& handle, const IdArray& ids) {
+nb::tuple get(const CollectionHandle& handle, const IdArray& ids, double deadline) {
   const auto open = handle.get();
+  const double seconds = checked_deadline(deadline);
   auto rows = std::make_unique<collection::FoundRows>();
   {
     const nb::gil_scoped_release others_may_run;
-    *rows = open->get({ids.data(), ids.size()});
+    *rows = open->get({ids.data(), ids.size()}, {seconds});
   }
   std::vector<std::uint8_t> found(rows->found.begin(), rows->found.end());
   const std::size_t row_bytes = open->dimension() * element_bytes(open->stored_type());
@@ -194,11 +195,12 @@ Raises:
     ResourceExhausted: No room before the deadline, or the disk is full.)")
       .def("delete", &erase, "ids"_a, nb::kw_only(), "deadline"_a = 60.0,
            "Delete ids, ``(rows,)`` uint64; those that are not there are counted. Returns Receipt.")
-      .def("get", &get, "ids"_a,
-           nb::sig("def get(self, ids: numpy.typing.ArrayLike) -> "
+      .def("get", &get, "ids"_a, nb::kw_only(), "deadline"_a = 60.0,
+           nb::sig("def get(self, ids: numpy.typing.ArrayLike, *, deadline: float = 60.0) -> "
                    "tuple[numpy.ndarray, numpy.ndarray]"),
            "Whether each id is there, ``(ids,)`` bool, and the vectors of those that are, as they "
-           "are stored (cosine: normalised).")
+           "are stored (cosine: normalised). Raises DeadlineExceeded after so many seconds; what "
+           "was read until then makes the next call shorter.")
       .def(
           "flush",
           [](const CollectionHandle& handle) {

@@ -110,6 +110,13 @@ Receipt OpenCollection::erase(std::span<const std::uint64_t> ids, const Patience
   return receipt;
 }
 
+collection::FoundRows OpenCollection::get(std::span<const std::uint64_t> ids,
+                                          const Patience& patience) const {
+  farvec::Result<collection::FoundRows> found = collection_.get(ids, deadline_of(patience));
+  require_done(found.status());
+  return std::move(found).value();
+}
+
 void OpenCollection::flush(const Interruption& interrupted) {
   if (!collection_.flush(interrupted)) throw WorkInterrupted();
 }

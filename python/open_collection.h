@@ -42,9 +42,8 @@ class OpenCollection final : public Searcher {
   void insert(const VectorView& rows, std::span<const std::uint64_t> ids, const Patience& patience,
               collection::Receipt& receipt);
   collection::Receipt erase(std::span<const std::uint64_t> ids, const Patience& patience);
-  collection::FoundRows get(std::span<const std::uint64_t> ids) const {
-    return collection_.get(ids);
-  }
+  /// Throws StatusError.
+  collection::FoundRows get(std::span<const std::uint64_t> ids, const Patience& patience) const;
   ElementType stored_type() const { return collection_.shape().stored_type; }
   /// Throw WorkInterrupted; the work goes on.
   void flush(const Interruption& interrupted);

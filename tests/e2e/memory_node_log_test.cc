@@ -16,6 +16,7 @@
 #include "tests/unit/message_of.h"
 #include "tiers/attach/attachment.h"
 #include "tiers/attach/log_attachment.h"
+#include "tiers/tier_spec.h"
 
 namespace farvec {
 namespace {

@@ -104,7 +104,8 @@ std::string CollectionLife::check() {
 Rows CollectionLife::stored_rows() const {
   std::vector<std::uint64_t> ids(kWriters * kIdsEach);
   for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = i;
-  const collection::FoundRows found = collection_->get(ids);
+  const Ticks deadline = now_ticks() + us_to_ticks(kPatienceUs);
+  const collection::FoundRows found = collection_->get(ids, deadline).value();
   Rows rows;
   const std::byte* next = found.rows.data();
   for (const std::uint64_t id : ids) {
