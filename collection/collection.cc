@@ -110,7 +110,7 @@ Collection::Collection(const std::filesystem::path& folder, const CollectionAcce
       opened_(open_numbered(folder, access)),
       access_(within(access, opened_)),
       shape_(opened_.manifest),
-      files_(folder, shape_),
+      files_(folder, shape_, access_.segments.publisher),
       contents_(memtable_options(shape_)),
       next_segment_(shape_.next_segment),
       build_watch_(stop_, 0),

@@ -43,8 +43,9 @@ std::shared_ptr<Segment> known_segment(const View& known, std::uint64_t number) 
 }  // namespace
 
 SegmentFiles::SegmentFiles(const std::filesystem::path& folder,
-                           const layout::CollectionManifest& manifest)
-    : folder_(folder / layout::kCollectionSegmentsFolder) {
+                           const layout::CollectionManifest& manifest,
+                           std::shared_ptr<SegmentPublisher> publisher)
+    : folder_(folder / layout::kCollectionSegmentsFolder), publisher_(std::move(publisher)) {
   for (const layout::SegmentEntry& entry : manifest.segments) saved_[entry.number].entry = entry;
 }
 
@@ -132,8 +133,14 @@ void SegmentFiles::remove_unless_saved(const Name& name,
   if (const auto segment = former.lock()) {
     segment->drop();
   } else {
-    remove_with_warning(segment_folder(number));
+    end(number);
   }
+}
+
+/// What ~Segment() does of one that was dropped, for one that nobody has held since before.
+void SegmentFiles::end(std::uint64_t number) const {
+  if (publisher_ != nullptr) publisher_->forget(number);
+  remove_with_warning(segment_folder(number));
 }
 
 void SegmentFiles::save(const View& view, layout::CollectionManifest manifest) {

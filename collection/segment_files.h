@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "collection/segment.h"
+#include "collection/segment_publisher.h"
 #include "collection/view.h"
 #include "layout/collection/collection_manifest.h"
 
@@ -18,7 +19,10 @@ namespace farvec::collection {
 /// Used by one thread at a time.
 class SegmentFiles {
  public:
-  SegmentFiles(const std::filesystem::path& folder, const layout::CollectionManifest& manifest);
+  /// `publisher` is told of segments that have ended before no manifest named them any more; null:
+  /// they are on no memory node, or for others to publish.
+  SegmentFiles(const std::filesystem::path& folder, const layout::CollectionManifest& manifest,
+               std::shared_ptr<SegmentPublisher> publisher = nullptr);
 
   std::filesystem::path segment_folder(std::uint64_t number) const;
 
@@ -53,7 +57,10 @@ class SegmentFiles {
   Saved save_out(const View::Bulk& bulk, std::uint64_t version) const;
   std::filesystem::path out_path(const layout::SegmentEntry& entry) const;
 
+  void end(std::uint64_t number) const;
+
   const std::filesystem::path folder_;
+  const std::shared_ptr<SegmentPublisher> publisher_;
   std::map<std::uint64_t, Saved> saved_;           ///< what the manifest names, by number
   std::map<Name, std::weak_ptr<Segment>> former_;  ///< what manifests before may have named
 };
