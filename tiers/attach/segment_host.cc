@@ -15,8 +15,6 @@ namespace {
 namespace v1 = memory_node::v1;
 
 constexpr std::chrono::milliseconds kBusyPause{50};
-/// Of calls that move no bytes.
-constexpr std::chrono::milliseconds kCallPatience{2'000};
 /// A load takes no longer for so many bytes than for the files of a slow disk.
 constexpr std::uint64_t kLeastBytesPerMs = 20'000;
 constexpr std::chrono::milliseconds kLoadPatience{20'000};
@@ -74,7 +72,7 @@ SegmentHost::Held SegmentHost::list(std::uint64_t collection) {
   v1::ListSegmentsResponse response;
   const grpc::Status status = perform(
       [&](auto& stub, auto& context) { return stub.ListSegments(&context, request, &response); },
-      Clock::now() + kCallPatience);
+      Clock::now() + options_.call_timeout);
   require(status, "asking for the segments of");
   Held held;
   for (const auto& segment : response.segments()) {
@@ -109,7 +107,7 @@ void SegmentHost::drop(const layout::SegmentKey& key) {
   v1::DropSegmentResponse response;
   const grpc::Status status = perform(
       [&](auto& stub, auto& context) { return stub.DropSegment(&context, request, &response); },
-      Clock::now() + kCallPatience);
+      Clock::now() + options_.call_timeout);
   require(status, "dropping a segment of");
 }
 
