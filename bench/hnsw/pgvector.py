@@ -80,18 +80,11 @@ def parse_arguments(arguments):
 
 def enter_environment():
     """Runs this script again with the environment's interpreter, made when it is not there."""
-    python = VENV / "bin" / "python"
-    if not (VENV / "complete").exists():
-        print(f"making {VENV} with {PACKAGE}", file=sys.stderr)
-        for command in (["/usr/bin/python3", "-m", "venv", VENV],
-                        [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
-                         "numpy", PACKAGE]):
-            done = subprocess.run(command, check=False, stderr=subprocess.PIPE, text=True,
-                                  timeout=1200)
-            if done.returncode != 0:
-                lines = done.stderr.strip().splitlines() or ["no reason given"]
-                raise SystemExit(f"error: {PACKAGE} cannot be installed: {lines[-1]}")
-        (VENV / "complete").touch()
+    made = subprocess.run([ROOT / "scripts/python/venv.sh", VENV, "numpy", PACKAGE], check=False,
+                          stdout=subprocess.PIPE, text=True)
+    if made.returncode != 0:
+        raise SystemExit(made.returncode)
+    python = made.stdout.strip()
     if pathlib.Path(sys.prefix).resolve() != VENV.resolve():
         os.execv(python, [python, "-B", __file__, *sys.argv[1:]])
 

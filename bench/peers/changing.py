@@ -135,15 +135,9 @@ def python_of(name):
     if not packages:
         return sys.executable
     venv = ROOT / "build" / ENVIRONMENTS.get(name, "peers-venv-changing")
-    python = venv / "bin" / "python"
-    if not python.exists():
-        subprocess.run(["/usr/bin/python3", "-m", "venv", venv], check=True, timeout=300)
-    marker = venv / f"installed-{name}"
-    if not marker.exists():
-        subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
-                        "numpy", "pyyaml", *packages], check=True, timeout=1200)
-        marker.touch()
-    return str(python)
+    done = subprocess.run([ROOT / "scripts/python/venv.sh", venv, "numpy", "pyyaml", *packages],
+                          check=True, stdout=subprocess.PIPE, text=True)
+    return done.stdout.strip()
 
 
 def run_peer(name, options, out):

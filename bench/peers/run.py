@@ -88,21 +88,13 @@ def parse_arguments():
 
 def install(venv, packages):
     """Makes the virtual environment; answers the reasons of the packages that cannot be had."""
-    python = venv / "bin" / "python"
-    if not python.exists():
-        subprocess.run(["/usr/bin/python3", "-m", "venv", venv], check=True, timeout=300)
     failures = {}
     for name, package in packages.items():
-        marker = venv / f"installed-{name}"
-        if not marker.exists():
-            done = subprocess.run([python, "-m", "pip", "install", "--quiet",
-                                   "--disable-pip-version-check", "numpy", package],
-                                  timeout=1200, check=False, stderr=subprocess.PIPE, text=True)
-            if done.returncode != 0:
-                failures[name] = f"pip could not install {package}: {reason_of(done.stderr)}"
-                print(f"warning: {name}: {failures[name]}", file=sys.stderr)
-                continue
-            marker.touch()
+        done = subprocess.run([ROOT / "scripts/python/venv.sh", venv, "numpy", package],
+                              check=False, capture_output=True, text=True)
+        if done.returncode != 0:
+            failures[name] = reason_of(done.stderr)
+            print(f"warning: {name}: {failures[name]}", file=sys.stderr)
     return failures
 
 

@@ -234,13 +234,8 @@ get_photographs() {
 # make_of_photographs DIR SCRIPT ROWS
 make_of_photographs() {
   local dir="$1" photographs
-  if [ ! -e "$VENV/complete" ]; then
-    echo "making $VENV with $OPENCV" >&2
-    # shellcheck disable=SC2086
-    { /usr/bin/python3 -m venv "$VENV" &&
-      "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check $OPENCV >&2 &&
-      touch "$VENV/complete"; } || die "no Python environment with $OPENCV (python3-venv, PyPI)"
-  fi
+  # shellcheck disable=SC2086
+  "$ROOT/scripts/python/venv.sh" "$VENV" $OPENCV >/dev/null || exit 1
   photographs="$(get_photographs "$dir/packages")"
   mapfile -t photographs <<<"$photographs"
   "$VENV/bin/python" -B "$HERE/$2" --rows "$3" --out "$dir" "${photographs[@]}"

@@ -59,14 +59,11 @@ def parse_arguments(words):
 
 def enter_environment():
     """Runs this script again with the interpreter that has scikit-learn."""
-    python = VENV / "bin" / "python"
-    marker = VENV / "installed"
-    if not python.exists():
-        subprocess.run(["/usr/bin/python3", "-m", "venv", VENV], check=True, timeout=300)
-    if not marker.exists():
-        subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
-                        PACKAGE], check=True, timeout=1200)
-        marker.touch()
+    made = subprocess.run([ROOT / "scripts/python/venv.sh", VENV, PACKAGE], check=False,
+                          stdout=subprocess.PIPE, text=True)
+    if made.returncode != 0:
+        raise SystemExit(made.returncode)
+    python = made.stdout.strip()
     os.environ["FARVEC_ORDER_VENV"] = "1"
     os.execv(python, [python, "-B", __file__, *sys.argv[1:]])
 

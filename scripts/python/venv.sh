@@ -1,20 +1,32 @@
 #!/usr/bin/env bash
-# Makes the virtual environment that the Python package is built and tested with, once, and prints
-# its interpreter. Its packages come from PyPI; what is there already is left.
-#   scripts/python/venv.sh [FOLDER]    (default: build/python-venv)
+# Makes a virtual environment with packages of PyPI, or adds them to one, and prints its interpreter.
+# What an earlier call with the same packages installed is left as it is.
+#   scripts/python/venv.sh                        build/python-venv, what the Python package is built
+#                                                 and tested with
+#   scripts/python/venv.sh FOLDER PACKAGE...      another one
 set -euo pipefail
 source "$(dirname "$0")/../common.sh"
 
-PACKAGES=(nanobind==3.1.0 numpy==2.4.6 pytest==9.2.0 hypothesis==6.170.17)
-FOLDER="${1:-$ROOT/build/python-venv}"
+[ $# -ne 1 ] || { sed -n '2,6s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -gt 1 ] ||
+  set -- "$ROOT/build/python-venv" nanobind==3.1.0 numpy==2.4.6 pytest==9.2.0 hypothesis==6.170.17
+FOLDER="$1"
+shift
 STAMP="$FOLDER/packages"
 
-if [ "$(cat "$STAMP" 2>/dev/null)" != "${PACKAGES[*]}" ]; then
-  rm -rf "$FOLDER"
+# reason FILE: its last line that says something
+reason() { grep -v '^[[:space:]]*$' "$1" | tail -n 1 || echo "no reason given"; }
+
+if ! grep -qxF "$*" "$STAMP" 2>/dev/null; then
+  log="$(mktemp)"
+  trap 'rm -f "$log"' EXIT
+  echo "making $FOLDER with $*" >&2
   mkdir -p "$(dirname "$FOLDER")"
-  "$PYTHON" -m venv "$FOLDER" >&2 || die "no virtual environment: is python3-venv installed?"
-  timeout --foreground 600 "$FOLDER/bin/pip" install --quiet --disable-pip-version-check \
-    "${PACKAGES[@]}" >&2 || die "pip cannot install ${PACKAGES[*]} (from PyPI)"
-  echo "${PACKAGES[*]}" >"$STAMP"
+  [ -x "$FOLDER/bin/python" ] || "$PYTHON" -m venv "$FOLDER" >"$log" 2>&1 ||
+    die "no virtual environment $FOLDER (is python3-venv installed?): $(reason "$log")"
+  timeout --foreground 1200 "$FOLDER/bin/python" -m pip install --quiet --disable-pip-version-check \
+    "$@" >"$log" 2>&1 || 
+    die "pip cannot install $* from PyPI into $FOLDER: $(reason "$log")"
+  echo "$*" >>"$STAMP"
 fi
 echo "$FOLDER/bin/python"

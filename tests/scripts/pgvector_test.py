@@ -131,7 +131,7 @@ class Parts(unittest.TestCase):
 class SmallRun(unittest.TestCase):
     def setUp(self):
         self.installs = list(VENV.glob(pgvector.INSTALL))
-        if not (VENV / "complete").exists() or not self.installs:
+        if not (VENV / "packages").exists() or not self.installs:
             self.skipTest("no build/pgvector-venv, which bench/hnsw/pgvector.py makes")
         folder = tempfile.TemporaryDirectory(dir=ROOT / "build")
         self.addCleanup(folder.cleanup)
