@@ -14,12 +14,16 @@ namespace v1 = compute_node::v1;
 constexpr std::chrono::seconds kDescribeTimeout{10};
 }  // namespace
 
-std::unique_ptr<v1::ComputeNode::Stub> connect_to_node(const NodeAccess& access) {
+std::shared_ptr<grpc::Channel> channel_to_node(const NodeAccess& access) {
   rpc::ConnectOptions connect;
   connect.wait = access.connect_wait;
   connect.await_listener = false;
   connect.tls = rpc::load_tls(access.tls);
-  return v1::ComputeNode::NewStub(rpc::connect(rpc::parse_address(access.address), connect));
+  return rpc::connect(rpc::parse_address(access.address), connect);
+}
+
+std::unique_ptr<v1::ComputeNode::Stub> connect_to_node(const NodeAccess& access) {
+  return v1::ComputeNode::NewStub(channel_to_node(access));
 }
 
 v1::DescribeResponse describe_node(v1::ComputeNode::Stub& stub, const NodeAccess& access) {

@@ -20,7 +20,8 @@ struct NodeAccess {
   std::chrono::milliseconds connect_wait{10'000};  ///< for the node to answer at all
 };
 
-/// Throws Error naming the address when nothing answers there.
+/// Throw Error naming the address when nothing answers there.
+std::shared_ptr<grpc::Channel> channel_to_node(const NodeAccess& access);
 std::unique_ptr<compute_node::v1::ComputeNode::Stub> connect_to_node(const NodeAccess& access);
 
 /// What the node serves. Throws StatusError when it does not answer.

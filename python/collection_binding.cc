@@ -15,7 +15,9 @@
 #include "python/errors.h"
 #include "python/jobs.h"
 #include "python/json_object.h"
+#include "python/node_address.h"
 #include "python/open_collection.h"
+#include "python/remote_collection.h"
 #include "python/search_call.h"
 #include "tiers/index_on_tier.h"
 
@@ -26,16 +28,19 @@ namespace nb = nanobind;
 using namespace nb::literals;
 using collection::Receipt;
 
-using CollectionHandle = Handle<OpenCollection>;
+using CollectionHandle = Handle<Changing>;
 
 constexpr const char* kClassDoc =
-    R"(Vectors that come and go, with ids of the user's, in a folder; any thread may call it.
+    R"(Vectors that come and go, with ids of the user's; any thread may call it.
 
-One process changes a collection. What a call has done is in the next search, and durable as
-``durability`` says.
+One process changes a collection: this one, or a compute node that changes it for many
+(``farvec-compute-node --collection``). What a call has done is in the next search, and durable as
+``durability`` says, or the node's.
 
 Args:
-    path: Folder that :meth:`create` or ``farvec collection create`` has made.
+    path: Folder that :meth:`create` or ``farvec collection create`` has made; or
+        ``grpc://HOST:PORT`` or ``grpc://unix:/path`` of a compute node, which has the next seven for
+        itself.
     tier: Where the records of segments are read from, as :func:`farvec.open` has it.
     durability: ``commit`` (a change is on the disk when the call returns), ``interval:TIME``, or
         ``none``.
@@ -43,22 +48,46 @@ Args:
     slots: Searches in flight on each thread, 1 to 64.
     concurrency: Searches of Python's threads at once; 0: one per processor.
     max_list, max_width: The largest search that there is room for.
+    retries: Of a compute node: times that a call is tried again when the node is too busy.
+    tls_ca, tls_certificate, tls_key: Files for nodes that want TLS.
 
 Raises:
+    InvalidArgument: A combination that cannot be.
+    Unavailable: The node cannot be reached, or takes no changes.
     Error: It is not there, damaged, or another process has it open.)";
 
-std::unique_ptr<CollectionHandle> open_collection(const std::filesystem::path& path,
-                                                  const CollectionOpening& opening) {
-  std::shared_ptr<OpenCollection> open;
+struct NodeOpening {
+  std::uint32_t retries = 0;
+  rpc::TlsFiles tls;
+};
+
+std::shared_ptr<Changing> open_changing(const std::string& path, const CollectionOpening& opening,
+                                        const NodeOpening& node) {
+  const auto address = node_address(path);
+  if (!address) return std::make_shared<OpenCollection>(path, opening);
+  if (opening != CollectionOpening{}) {
+    throw_invalid(
+        "tier, durability, build_threads, slots, concurrency, max_list and max_width are for a "
+        "collection of this machine; {} has its own",
+        path);
+  }
+  return std::make_shared<RemoteCollection>(
+      client::NodeAccess{.address = *address, .tls = node.tls}, node.retries);
+}
+
+std::unique_ptr<CollectionHandle> open_collection(const std::string& path,
+                                                  const CollectionOpening& opening,
+                                                  const NodeOpening& node) {
+  std::shared_ptr<Changing> open;
   {
     const nb::gil_scoped_release others_may_run;
-    open = std::make_shared<OpenCollection>(path.string(), opening);
+    open = open_changing(path, opening, node);
   }
   return std::make_unique<CollectionHandle>(std::move(open), "collection");
 }
 
 void close_collection(CollectionHandle& handle) {
-  std::shared_ptr<OpenCollection> open = handle.take();
+  std::shared_ptr<Changing> open = handle.take();
   const nb::gil_scoped_release others_may_run;
   open.reset();
 }
@@ -74,7 +103,7 @@ Receipt insert(const CollectionHandle& handle, const IdArray& ids, AnyArray vect
   }
   Receipt receipt;
   run_job([&](const Interruption& interrupted) {
-    open->insert(rows.view(), {ids.data(), ids.size()}, {seconds, interrupted}, receipt);
+    open->insert(rows.view(), {ids.data(), ids.size()}, patience_of(seconds, interrupted), receipt);
   });
   return receipt;
 }
@@ -83,7 +112,7 @@ Receipt erase(const CollectionHandle& handle, const IdArray& ids, double deadlin
   const auto open = handle.get();
   const double seconds = checked_deadline(deadline);
   const nb::gil_scoped_release others_may_run;
-  return open->erase({ids.data(), ids.size()}, {seconds});
+  return open->erase({ids.data(), ids.size()}, patience_of(seconds));
 }
 
 nb::tuple get(const CollectionHandle& handle, const IdArray& ids, double deadline) {
@@ -92,7 +121,7 @@ nb::tuple get(const CollectionHandle& handle, const IdArray& ids, double deadlin
   auto rows = std::make_unique<collection::FoundRows>();
   {
     const nb::gil_scoped_release others_may_run;
-    *rows = open->get({ids.data(), ids.size()}, {seconds});
+    *rows = open->get({ids.data(), ids.size()}, patience_of(seconds));
   }
   std::vector<std::uint8_t> found(rows->found.begin(), rows->found.end());
   const std::size_t row_bytes = open->dimension() * element_bytes(open->stored_type());
@@ -128,7 +157,8 @@ void bind_receipt(nb::module_& module) {
 void bind_opening(nb::class_<CollectionHandle>& type) {
   type.def(nb::new_([](const std::filesystem::path& path, std::string tier, std::string durability,
                        std::int64_t build_threads, std::int64_t slots, std::int64_t concurrency,
-                       std::int64_t max_list, std::int64_t max_width) {
+                       std::int64_t max_list, std::int64_t max_width, std::int64_t retries,
+                       std::string tls_ca, std::string tls_certificate, std::string tls_key) {
              CollectionOpening opening;
              opening.tier = std::move(tier);
              opening.durability = std::move(durability);
@@ -137,11 +167,15 @@ void bind_opening(nb::class_<CollectionHandle>& type) {
              opening.concurrency = within(concurrency, "concurrency", 0, kMostThreads);
              opening.max_list = within(max_list, "max_list", 1, kMostList);
              opening.max_width = within(max_width, "max_width", 1, graph::kMaxWidth);
-             return open_collection(path, opening);
+             return open_collection(
+                 path.string(), opening,
+                 {within(retries, "retries", 0, 1000),
+                  {std::move(tls_certificate), std::move(tls_key), std::move(tls_ca)}});
            }),
            "path"_a, nb::kw_only(), "tier"_a = "dram", "durability"_a = "commit",
            "build_threads"_a = 1, "slots"_a = 16, "concurrency"_a = 0, "max_list"_a = 1024,
-           "max_width"_a = 8);
+           "max_width"_a = 8, "retries"_a = 0, "tls_ca"_a = "", "tls_certificate"_a = "",
+           "tls_key"_a = "");
   type.def_static(
       "create",
       [](const std::filesystem::path& path, std::int64_t dimension, const std::string& element,

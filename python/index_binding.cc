@@ -14,6 +14,7 @@
 #include "python/bindings.h"
 #include "python/errors.h"
 #include "python/json_object.h"
+#include "python/node_address.h"
 #include "python/open_index.h"
 #include "python/remote_index.h"
 #include "python/search_call.h"
@@ -101,15 +102,14 @@ std::uint32_t to_slots(const Slots& slots) {
   throw_invalid("slots: '{}' is no number and not 'auto'", std::get<std::string>(slots));
 }
 
-constexpr std::string_view kScheme = "grpc://";
-
 std::shared_ptr<Searcher> open_searcher(const std::string& path, const OpenOptions& options,
                                         std::uint32_t retries) {
-  if (!path.starts_with(kScheme)) return std::make_shared<OpenIndex>(path, options);
+  const auto address = node_address(path);
+  if (!address) return std::make_shared<OpenIndex>(path, options);
   if (options.tier != OpenOptions{}.tier) {
     throw_invalid("tier: '{}' is for an index of this machine; {} has its own", options.tier, path);
   }
-  const client::NodeAccess node{.address = path.substr(kScheme.size()), .tls = options.tls};
+  const client::NodeAccess node{.address = *address, .tls = options.tls};
   return std::make_shared<RemoteIndex>(node, retries);
 }
 

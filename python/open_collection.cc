@@ -49,17 +49,6 @@ void require_done(const Status& status) {
   }
 }
 
-Ticks deadline_of(const OpenCollection::Patience& patience) {
-  return now_ticks() + us_to_ticks(patience.seconds * 1e6);
-}
-
-VectorView some_of(const VectorView& rows, std::size_t first, std::size_t count) {
-  VectorView some = rows;
-  some.data = rows.row(first);
-  some.count = count;
-  return some;
-}
-
 }  // namespace
 
 OpenCollection::OpenCollection(const std::string& folder, const CollectionOpening& opening)
@@ -90,29 +79,25 @@ Answer OpenCollection::search(const VectorView& queries, const Call& call) {
 void OpenCollection::insert(const VectorView& rows, std::span<const std::uint64_t> ids,
                             const Patience& patience, Receipt& receipt) {
   collection_.check(rows, ids);
-  const Ticks deadline = deadline_of(patience);
-  for (std::size_t next = 0; next < rows.count; next += kBatchRows) {
-    if (patience.interrupted()) throw WorkInterrupted();
-    const std::size_t count = std::min(kBatchRows, rows.count - next);
-    Receipt some;
-    const Status status =
-        collection_.insert(some_of(rows, next, count), ids.subspan(next, count), deadline, some);
-    receipt.version = std::max(receipt.version, some.version);
-    receipt.done += some.done;
-    receipt.replaced += some.replaced;
-    require_done(status);
-  }
+  in_batches(rows.count, kBatchRows, patience.interrupted,
+             [&](std::size_t first, std::size_t count) {
+               Receipt some;
+               const Status status = collection_.insert(
+                   some_of(rows, first, count), ids.subspan(first, count), patience.until, some);
+               add(some, receipt);
+               require_done(status);
+             });
 }
 
 Receipt OpenCollection::erase(std::span<const std::uint64_t> ids, const Patience& patience) {
   Receipt receipt;
-  require_done(collection_.erase(ids, deadline_of(patience), receipt));
+  require_done(collection_.erase(ids, patience.until, receipt));
   return receipt;
 }
 
 collection::FoundRows OpenCollection::get(std::span<const std::uint64_t> ids,
                                           const Patience& patience) const {
-  farvec::Result<collection::FoundRows> found = collection_.get(ids, deadline_of(patience));
+  farvec::Result<collection::FoundRows> found = collection_.get(ids, patience.until);
   require_done(found.status());
   return std::move(found).value();
 }

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "collection/collection.h"
+#include "python/changing.h"
 #include "python/core_pool.h"
-#include "python/searcher.h"
 
 namespace farvec::python {
 
@@ -20,9 +20,11 @@ struct CollectionOpening {
   std::uint32_t concurrency = 0;  ///< searches of Python's threads at once; 0: one per processor
   std::uint32_t max_list = 1024;
   std::uint32_t max_width = 8;
+
+  bool operator==(const CollectionOpening&) const = default;
 };
 
-class OpenCollection final : public Searcher {
+class OpenCollection final : public Changing {
  public:
   /// Throws Error when another process has it open, or something is damaged.
   OpenCollection(const std::string& folder, const CollectionOpening& opening);
@@ -31,23 +33,16 @@ class OpenCollection final : public Searcher {
   std::uint32_t dimension() const override { return collection_.shape().dimension; }
   Answer search(const VectorView& queries, const Call& call) override;
   nlohmann::ordered_json describe() const override;
-  std::uint64_t live() const { return collection_.view()->live(); }
 
-  struct Patience {
-    double seconds = 60;
-    Interruption interrupted = {};
-  };
-  /// Some thousand rows at a time, each in as a whole. Throws StatusError and WorkInterrupted; what
-  /// `receipt` counts is in.
+  ElementType stored_type() const override { return collection_.shape().stored_type; }
+  std::uint64_t live() const override { return collection_.view()->live(); }
   void insert(const VectorView& rows, std::span<const std::uint64_t> ids, const Patience& patience,
-              collection::Receipt& receipt);
-  collection::Receipt erase(std::span<const std::uint64_t> ids, const Patience& patience);
-  /// Throws StatusError.
-  collection::FoundRows get(std::span<const std::uint64_t> ids, const Patience& patience) const;
-  ElementType stored_type() const { return collection_.shape().stored_type; }
-  /// Throw WorkInterrupted; the work goes on.
-  void flush(const Interruption& interrupted);
-  void compact(const Interruption& interrupted);
+              collection::Receipt& receipt) override;
+  collection::Receipt erase(std::span<const std::uint64_t> ids, const Patience& patience) override;
+  collection::FoundRows get(std::span<const std::uint64_t> ids,
+                            const Patience& patience) const override;
+  void flush(const Interruption& interrupted) override;
+  void compact(const Interruption& interrupted) override;
 
  private:
   const std::string folder_;

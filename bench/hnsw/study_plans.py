@@ -105,8 +105,11 @@ def orders(study):
         study.take(measure, reordered="incremental", order=order, search="sync", slots=1)
     for order in ("pca", "kmeans", "pca+kmeans"):
         study.take(measure, reordered="full", order=order, search="sync", slots=1)
-    for search, order in (("sync", "none"), ("pipelined", "none"), ("pipelined", "pca+kmeans")):
-        study.take(measure, reordered="incremental", order=order, search=search, slots=5)
+    for reordered, search, order in (("incremental", "sync", "none"),
+                                     ("incremental", "pipelined", "none"),
+                                     ("incremental", "pipelined", "pca+kmeans"),
+                                     ("full", "pipelined", "pca")):
+        study.take(measure, reordered=reordered, order=order, search=search, slots=5)
 
 
 def pages(study):

@@ -39,14 +39,14 @@ def serve(tmp_path):
         node.communicate(timeout=60)
 
 
-def open_soon(address):
+def open_soon(address, opener=farvec.open):
     """It may listen before it has its index."""
     for _ in range(600):
         try:
-            return farvec.open(address, retries=3)
+            return opener(address, retries=3)
         except farvec.Unavailable:
             time.sleep(0.05)
-    return farvec.open(address)
+    return opener(address)
 
 
 def test_an_index(serve, folder, queries):
@@ -86,3 +86,60 @@ def test_a_collection(serve, tmp_path):
         assert np.array_equal(found.ids[:, 0], ids)
         assert (found.ids[:, 50:] == np.iinfo(np.uint64).max).all()
         assert node.describe()["kind"] == "collection"
+
+
+def test_changes_of_a_collection(serve, tmp_path):
+    path, dice, model = tmp_path / "set", np.random.default_rng(3), {}
+    farvec.Collection.create(path, DIMENSION, memtable_rows=3000)
+    address = serve("--collection", str(path))
+    with open_soon(address, farvec.Collection) as node:
+        for step in range(4):
+            ids = dice.choice(20_000, 9000, replace=False).astype(np.uint64) + np.uint64(2**40)
+            rows = vectors(9000, seed=20 + step)
+            receipt = node.insert(ids, rows)
+            assert receipt.done == 9000 and receipt.replaced == sum(int(i) in model for i in ids)
+            model.update((int(i), row) for i, row in zip(ids, rows))
+            gone = ids[:500] - np.uint64(step * 7)
+            receipt = node.delete(gone)
+            assert receipt.done == sum(model.pop(int(i), None) is not None for i in gone)
+            assert receipt.missing == 500 - receipt.done
+            assert len(node) == len(model) == node.describe()["vectors"]
+        node.flush()
+        asked = np.arange(2**40, 2**40 + 20_000, dtype=np.uint64)
+        found, rows = node.get(asked)
+        assert found.tolist() == [int(i) in model for i in asked]
+        assert np.array_equal(rows, np.stack([model[int(i)] for i in asked[found]]))
+        node.compact()
+        assert node.describe()["segments"] == 1 and node.describe()["kind"] == "collection"
+        answer = node.search(rows[:20], k=1, list=200)
+        assert np.array_equal(answer.ids[:, 0], asked[found][:20])
+    with pytest.raises(farvec.FailedPrecondition, match="closed"):
+        node.insert(asked[:1], rows[:1])
+
+
+def test_changes_that_a_node_refuses(serve, folder, tmp_path):
+    farvec.Collection.create(tmp_path / "set", DIMENSION)
+    address = serve("--collection", str(tmp_path / "set"))
+    ids, rows = np.arange(3, dtype=np.uint64), vectors(3)
+    with pytest.raises(farvec.InvalidArgument, match="tier"):
+        farvec.Collection(address, tier="shm")
+    with open_soon(address, farvec.Collection) as node:
+        for bad in (rows[:, :5].copy(), rows.astype(np.float16)):
+            with pytest.raises(farvec.InvalidArgument, match="do not fit"):
+                node.insert(ids, bad)
+        with pytest.raises(farvec.Error, match="id 1 comes twice"):
+            node.insert(np.array([0, 1, 1], np.uint64), rows)
+        with pytest.raises(farvec.InvalidArgument, match="finite"):
+            node.insert(ids, np.where(rows == rows[0, 0], np.nan, rows))
+        assert len(node) == 0
+        serve.nodes[0].kill()
+        serve.nodes[0].wait()
+        with pytest.raises((farvec.Unavailable, farvec.DeadlineExceeded), match="node.sock"):
+            node.insert(ids, rows, deadline=5)
+
+
+def test_a_node_that_takes_no_changes(serve, folder):
+    address = serve("--index", str(folder))
+    open_soon(address).close()
+    with pytest.raises(farvec.FailedPrecondition, match="takes no changes"):
+        farvec.Collection(address)

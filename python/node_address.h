@@ -1,0 +1,17 @@
+// grpc://HOST:PORT, in place of a folder.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace farvec::python {
+
+/// What follows "grpc://"; none: a path of this machine.
+inline std::optional<std::string> node_address(std::string_view path) {
+  constexpr std::string_view kScheme = "grpc://";
+  if (!path.starts_with(kScheme)) return std::nullopt;
+  return std::string(path.substr(kScheme.size()));
+}
+
+}  // namespace farvec::python

@@ -1,0 +1,44 @@
+// A collection that a compute node serves, changed and searched through its calls.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "client/remote_collection.h"
+#include "python/changing.h"
+#include "python/remote_index.h"
+
+namespace farvec::python {
+
+class RemoteCollection final : public Changing {
+ public:
+  /// Connects and asks what there is. Throws StatusError when nothing answers, or nothing is served
+  /// that takes changes. `retries` of each call, for changes and searches alike.
+  RemoteCollection(const client::NodeAccess& node, std::uint32_t retries);
+
+  ElementType type() const override { return changes_.type(); }
+  std::uint32_t dimension() const override { return changes_.dimension(); }
+  Answer search(const VectorView& queries, const Call& call) override {
+    return searches_.search(queries, call);
+  }
+  nlohmann::ordered_json describe() const override;
+
+  ElementType stored_type() const override { return changes_.stored_type(); }
+  std::uint64_t live() const override { return changes_.stats(attempts_).rows(); }
+  void insert(const VectorView& rows, std::span<const std::uint64_t> ids, const Patience& patience,
+              collection::Receipt& receipt) override;
+  collection::Receipt erase(std::span<const std::uint64_t> ids, const Patience& patience) override;
+  collection::FoundRows get(std::span<const std::uint64_t> ids,
+                            const Patience& patience) const override;
+  void flush(const Interruption& interrupted) override;
+  void compact(const Interruption& interrupted) override;
+
+ private:
+  client::Attempts attempts_until(const Patience& patience) const;
+
+  const client::Attempts attempts_;
+  RemoteIndex searches_;
+  client::RemoteCollection changes_;
+};
+
+}  // namespace farvec::python
