@@ -9,6 +9,7 @@
 #include "base/command_line.h"
 #include "base/error.h"
 #include "cli/dataset/dataset_commands.h"
+#include "cli/dataset/faiss_vectors.h"
 #include "dataset/copy.h"
 #include "dataset/finite.h"
 #include "dataset/groundtruth.h"
@@ -24,6 +25,10 @@ struct CopyArguments {
   std::string type;
   bool allow_nonfinite = false;
   bool quiet = false;
+};
+
+struct ConvertArguments : CopyArguments {
+  bool from_faiss = false;
 };
 
 struct SampleArguments : CopyArguments {
@@ -64,7 +69,12 @@ void copy(const CopyArguments& arguments, dataset::VectorReader& reader,
   fmt::print("\n");
 }
 
-void convert(const CopyArguments& arguments) {
+void convert(const ConvertArguments& arguments) {
+  if (arguments.from_faiss) {
+    const FaissVectors vectors(arguments.in, arguments.out);
+    copy(arguments, *dataset::open_vectors(vectors.path()), {});
+    return;
+  }
   if (dataset::is_groundtruth_name(arguments.in) || dataset::is_groundtruth_name(arguments.out)) {
     const auto truth = dataset::read_groundtruth(arguments.in);
     dataset::write_groundtruth(arguments.out, truth);
@@ -120,15 +130,20 @@ void add_copy_options(Command& command, CopyArguments& arguments) {
 }  // namespace
 
 void register_dataset_convert(Command& dataset) {
-  auto arguments = std::make_shared<CopyArguments>();
+  auto arguments = std::make_shared<ConvertArguments>();
   Command command =
       dataset.add_command("convert", "Write the same rows in another format, in bounded memory");
   add_copy_options(command, *arguments);
+  command.add_flag("--from-faiss", arguments->from_faiss,
+                   "IN is an index that faiss has written (flat, SQ, HNSW-flat or IVF-flat): its\n"
+                   "vectors, in the order of their ids. By Python's faiss package; FARVEC_PYTHON\n"
+                   "names the interpreter that has it [python3]");
   command.footer(
       "Examples:\n"
       "  farvec dataset convert /usr/share/datasets/fashion-mnist/train-images-idx3-ubyte.gz "
       "base.u8bin\n"
       "  farvec dataset convert base.u8bin base.fbin\n"
+      "  farvec dataset convert --from-faiss set.faiss base.fbin\n"
       "  farvec dataset convert glove-100-angular.hdf5:neighbors gt100.ibin");
   command.callback([arguments] { convert(*arguments); });
 }

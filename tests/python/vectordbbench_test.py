@@ -1,0 +1,129 @@
+"""bench/vectordbbench, its client loaded by its name below the benchmark's clients and driven as the
+benchmark does: made with drop_old, filled, optimised and searched by other objects."""
+
+import importlib
+import pathlib
+import shutil
+import subprocess
+import sys
+import types
+
+import numpy as np
+import pytest
+
+import farvec
+from conftest import neighbours, vectors
+from node_test import open_soon, serve  # noqa: F401
+
+FOLDER = pathlib.Path(__file__).parents[2] / "bench" / "vectordbbench"
+ROWS, DIMENSION = 10_000, 16
+
+API = """
+import enum
+class MetricType(str, enum.Enum):
+    L2 = "L2"
+    COSINE = "COSINE"
+    IP = "IP"
+    DP = "DP"
+    HAMMING = "HAMMING"
+class DBCaseConfig: pass
+class DBConfig: pass
+class VectorDB: pass
+"""
+PACKAGE = {
+    "backend/clients/__init__.py": '''from enum import Enum
+class DB(Enum):
+    Zvec = "Zvec"
+
+    @property
+    def init_cls(self):
+        msg = f"Unknown DB: {self.name}"
+        raise ValueError(msg)
+
+    @property
+    def config_cls(self):
+        msg = f"Unknown DB: {self.name}"
+        raise ValueError(msg)
+
+    def case_config_cls(self, index_type=None):
+        # DB.Pinecone, DB.Redis
+        return None
+''',
+    "backend/clients/api.py": API,
+    "cli/vectordbbench.py": "from .batch_cli import BatchCli\ncli.add_command(Zvec)\n",
+}
+
+
+class FakeModel:
+    """pydantic's, as far as the client needs it."""
+
+    def __init__(self, **fields):
+        vars(self).update(fields)
+
+
+@pytest.fixture()
+def package(tmp_path, monkeypatch):
+    folder = tmp_path / "a_vdb"
+    for name, text in PACKAGE.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    for _ in range(2):  # again: nothing more
+        subprocess.run([sys.executable, FOLDER / "install.py", folder], check=True)
+    assert (folder / "backend/clients/__init__.py").read_text().count("Farvec = ") == 1
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(sys.modules, "pydantic", types.SimpleNamespace(BaseModel=FakeModel))
+    yield importlib.import_module("a_vdb.backend.clients")
+    for name in [name for name in sys.modules if name.split(".")[0] == "a_vdb"]:
+        del sys.modules[name]
+
+
+def client_of(package, address, case, **options):
+    return package.DB.Farvec.init_cls(DIMENSION, {"address": address.removeprefix("grpc://")}, case,
+                                      **options)
+
+
+def test_insert_optimize_and_search(package, serve, tmp_path):  # noqa: F811
+    farvec.Collection.create(tmp_path / "set", DIMENSION, metric="cosine", memtable_rows=3000)
+    address = serve("--collection", str(tmp_path / "set"))
+    open_soon(address, farvec.Collection).close()
+    case = package.DB.Farvec.case_config_cls()(metric_type="COSINE", list=120)
+    data, queries = vectors(ROWS, dimension=DIMENSION, seed=8), vectors(40, dimension=DIMENSION, seed=9)
+    loader = client_of(package, address, case, drop_old=True)
+    with loader.init():
+        for begin in range(0, ROWS, 2500):
+            batch = data[begin:begin + 2500].tolist()
+            assert loader.insert_embeddings(batch, list(range(begin, begin + 2500))) == (2500, None)
+        loader.optimize(ROWS)
+    searcher = client_of(package, address, case)
+    true = neighbours("cosine", queries, data, 10)
+    with searcher.init():
+        found = [searcher.search_embedding(query.tolist(), 10) for query in queries]
+        count, error = searcher.insert_embeddings([[0.0] * 3], [1])
+    assert count == 0 and isinstance(error, farvec.InvalidArgument)
+    assert sum(len(set(a) & set(b)) for a, b in zip(found, true.tolist())) / true.size > 0.95
+    with pytest.raises(ValueError, match="10000 vectors already"):
+        client_of(package, address, case, drop_old=True)
+
+
+def test_a_collection_that_is_another(package, serve, tmp_path):  # noqa: F811
+    farvec.Collection.create(tmp_path / "set", 8, metric="l2")
+    address = serve("--collection", str(tmp_path / "set"))
+    open_soon(address, farvec.Collection).close()
+    case = package.DB.Farvec.case_config_cls()
+    with pytest.raises(ValueError, match="8 x f32"):
+        client_of(package, address, case(metric_type=None))
+    with pytest.raises(ValueError, match="no metric"):
+        client_of(package, address, case(metric_type="HAMMING"))
+
+
+def test_a_version_that_is_not_known(tmp_path):
+    (tmp_path / "backend/clients").mkdir(parents=True)
+    (tmp_path / "backend/clients/__init__.py").write_text("class DB: pass\n")
+    done = subprocess.run([sys.executable, FOLDER / "install.py", tmp_path], check=False,
+                          capture_output=True, text=True)
+    assert done.returncode == 1 and "not known here" in done.stderr
+    assert not (tmp_path / "backend/clients/farvec").exists()
+    shutil.rmtree(tmp_path / "backend")
+    done = subprocess.run([sys.executable, FOLDER / "install.py", tmp_path], check=False,
+                          capture_output=True, text=True)
+    assert done.returncode == 1 and "no vectordb_bench" in done.stderr
