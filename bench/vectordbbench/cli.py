@@ -27,7 +27,6 @@ class FarvecTypedDict(CommonTypedDict):
 @click_parameter_decorators_from_typed_dict(FarvecTypedDict)
 def FarvecCollection(**parameters: Unpack[FarvecTypedDict]):
     run(db=DB.Farvec,
-        db_config=FarvecConfig(db_label=parameters["db_label"], version=parameters["version"],
-                               address=parameters["address"]),
+        db_config=FarvecConfig(db_label=parameters["db_label"], address=parameters["address"]),
         db_case_config=FarvecIndexConfig(list=parameters["list"], width=parameters["width"]),
         **parameters)
