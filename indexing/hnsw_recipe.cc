@@ -105,6 +105,12 @@ void insert_rest(PagedHnsw& hnsw, const ssd_baseline::HnswInserts& rest, const H
 
 }  // namespace
 
+std::uint64_t expected_hnsw_bytes(const HnswRecipe& recipe, std::uint64_t rows) {
+  const layout::HnswShape shape{recipe.store.page_bytes, recipe.config.dimension,
+                                recipe.config.type, recipe.config.m, 0};
+  return rows * shape.vertex_bytes(0) / 9 * 10;
+}
+
 void check_hnsw_recipe(const HnswRecipe& recipe) {
   (void)ssd_baseline::hnsw_level_rule(recipe.config, recipe.store.page_bytes);
   ssd_baseline::PageStore::check_options(recipe.store);

@@ -44,6 +44,9 @@ struct HnswBuildStats {
   ssd_baseline::StoreCounts insert_store;  ///< what the inserts read, wrote and logged
 };
 
+/// What a graph of so many rows will take, about: pages that are nine tenths full.
+std::uint64_t expected_hnsw_bytes(const HnswRecipe& recipe, std::uint64_t rows);
+
 /// Throws Error for what makes no sense, before anything is made.
 void check_hnsw_recipe(const HnswRecipe& recipe);
 

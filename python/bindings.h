@@ -12,6 +12,8 @@ namespace farvec::python {
 void bind_index(nanobind::module_& module);
 /// Receipt and Collection.
 void bind_collection(nanobind::module_& module);
+/// PagedHnsw and build_hnsw().
+void bind_hnsw(nanobind::module_& module);
 /// build_graph() and its like.
 void bind_builds(nanobind::module_& module);
 /// Vector files, ground truth and recall.

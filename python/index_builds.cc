@@ -8,9 +8,11 @@
 #include "indexing/cluster_recipe.h"
 #include "indexing/code_bits.h"
 #include "indexing/graph_recipe.h"
+#include "indexing/hnsw_facts.h"
 #include "indexing/source.h"
 #include "python/errors.h"
 #include "python/jobs.h"
+#include "ssd_baseline/hnsw/hnsw_access.h"
 
 namespace farvec::python {
 namespace {
@@ -133,6 +135,52 @@ nlohmann::ordered_json build_clusters(SourceRows& rows, ClusterBuild build) {
     facts["replicas"] = manifest.cluster().build.replicas;
     facts["largest_cluster"] = built.stats.largest_cluster;
     facts["seconds"] = built.stats.training_seconds + built.stats.assignment_seconds;
+  });
+  return facts;
+}
+
+namespace {
+
+/// What the rows and the folder say.
+void complete(HnswBuild& build, const VectorView& rows, const Interruption& interrupted) {
+  indexing::HnswRecipe& recipe = build.recipe;
+  recipe.config.dimension = rows.dimension;
+  recipe.config.type = rows.type;
+  recipe.store.folder = build.out;
+  recipe.store.log.durability = wal::Durability::none;
+  recipe.store.buffer_bytes =
+      ssd_baseline::buffer_bytes(build.buffer, indexing::expected_hnsw_bytes(recipe, rows.count),
+                                 recipe.store.page_bytes, "buffer");
+  recipe.order.threads = recipe.threads;
+  recipe.interrupted = interrupted;
+  // Nothing is acknowledged before the whole graph is there.
+  recipe.crew.acknowledge_each = false;
+  recipe.crew.interrupted = interrupted;
+  recipe.crew.slots = 8;
+}
+
+}  // namespace
+
+nlohmann::ordered_json build_hnsw(SourceRows& rows, HnswBuild build) {
+  nlohmann::ordered_json facts;
+  run_job([&](const Interruption& interrupted) {
+    ssd_baseline::check_hnsw_destination(build.out, build.recipe.replace, "overwrite");
+    const Metric metric = build.recipe.config.metric;
+    const dataset::VectorSet stored =
+        indexing::stored_copy(rows.load({.allow_nonfinite = build.allow_nonfinite}), metric,
+                              resolve_threads(build.recipe.threads));
+    complete(build, stored.view(), interrupted);
+    indexing::check_hnsw_recipe(build.recipe);
+    indexing::HnswBuildStats stats;
+    const auto hnsw = indexing::build_paged_hnsw(stored.view(), build.recipe, stats);
+    if (interrupted()) throw WorkInterrupted();
+    facts = {{"index", build.out}};
+    facts.update(indexing::hnsw_json(hnsw->describe()));
+    facts["seconds"] = stats.order_seconds + stats.memory.seconds + stats.layout_seconds +
+                       stats.inserts.seconds + stats.inserts.write_back_seconds;
+    facts["partitions"] = stats.partitions;
+    facts["inserted"] = stats.inserts.done;
+    facts["commit"] = commit();
   });
   return facts;
 }

@@ -8,6 +8,7 @@
 
 #include "cluster/clustering.h"
 #include "graph/vamana_builder.h"
+#include "indexing/hnsw_recipe.h"
 #include "indexing/slotted_recipe.h"
 #include "layout/cluster/cluster_layout.h"
 #include "layout/graph/graph_layout.h"
@@ -48,10 +49,18 @@ struct ClusterBuild {
   bool record_checksum = false;
 };
 
+struct HnswBuild {
+  std::string out;
+  std::string buffer = "25%";  ///< while rows are inserted on pages
+  bool allow_nonfinite = false;
+  indexing::HnswRecipe recipe;  ///< all but the store's folder and buffer, dimension and type
+};
+
 /// These need the interpreter, and give it up while they work. Return what was built. Throw Error;
 /// then, and when a signal's handler has raised, nothing is left behind.
 nlohmann::ordered_json build_graph(SourceRows& rows, GraphBuild build);
 nlohmann::ordered_json build_slotted(SourceRows& rows, SlottedBuild build);
 nlohmann::ordered_json build_clusters(SourceRows& rows, ClusterBuild build);
+nlohmann::ordered_json build_hnsw(SourceRows& rows, HnswBuild build);
 
 }  // namespace farvec::python

@@ -17,5 +17,6 @@ NB_MODULE(_farvec, module) {
   bind_dataset(module);
   bind_builds(module);
   bind_index(module);
+  bind_hnsw(module);
   bind_collection(module);
 }

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -20,7 +19,7 @@
 #include "cli/interrupt.h"
 #include "indexing/hnsw_recipe.h"
 #include "indexing/source.h"
-#include "layout/region/directory_lock.h"
+#include "ssd_baseline/hnsw/hnsw_access.h"
 
 namespace farvec::cli {
 namespace {
@@ -40,13 +39,6 @@ struct HnswBuildArguments {
   bool quiet = false;
   bool json = false;
 };
-
-/// What the buffer's share is of, before there is a graph: pages that are nine tenths full.
-std::uint64_t expected_bytes(const VectorView& rows, const indexing::HnswRecipe& recipe) {
-  const layout::HnswShape shape{recipe.store.page_bytes, recipe.config.dimension,
-                                recipe.config.type, recipe.config.m, 0};
-  return rows.count * shape.vertex_bytes(0) / 9 * 10;
-}
 
 indexing::HnswRecipe recipe_of(const HnswBuildArguments& arguments, const VectorView& rows,
                                Metric metric) {
@@ -70,22 +62,10 @@ indexing::HnswRecipe recipe_of(const HnswBuildArguments& arguments, const Vector
   recipe.replace = arguments.overwrite;
   recipe.store.page_bytes = static_cast<std::uint32_t>(arguments.page_bytes);
   recipe.store.log.durability = wal::Durability::none;
-  recipe.store.buffer_bytes =
-      buffer_bytes(arguments.access.buffer, expected_bytes(rows, recipe), recipe.store.page_bytes);
+  recipe.store.buffer_bytes = ssd_baseline::buffer_bytes(
+      arguments.access.buffer, indexing::expected_hnsw_bytes(recipe, rows.count),
+      recipe.store.page_bytes, "--buffer");
   return recipe;
-}
-
-void check_destination(const HnswBuildArguments& arguments) {
-  const std::filesystem::path out = arguments.out;
-  if (!std::filesystem::exists(out) || std::filesystem::is_empty(out)) return;
-  if (!is_hnsw(arguments.out)) {
-    throw Error("'{}' is there and holds no HNSW graph: choose another --out", arguments.out);
-  }
-  if (!arguments.overwrite) {
-    throw Error("'{}' holds a graph already: choose another --out, or give --overwrite",
-                arguments.out);
-  }
-  const layout::DirectoryLock nobody_else(out);  // has it open: known before a long build
 }
 
 void report(const HnswBuildArguments& arguments, ssd_baseline::PagedHnsw& hnsw,
@@ -131,7 +111,7 @@ void report(const HnswBuildArguments& arguments, ssd_baseline::PagedHnsw& hnsw,
 void build(const HnswBuildArguments& arguments) {
   const Metric metric = parse_metric(arguments.input.metric);
   (void)indexing::parse_order(arguments.order);
-  check_destination(arguments);
+  ssd_baseline::check_hnsw_destination(arguments.out, arguments.overwrite, "--overwrite");
   const dataset::VectorSet rows = indexing::stored_rows(load_source(arguments.input), metric,
                                                         resolve_threads(arguments.build_threads));
   const indexing::HnswRecipe recipe = recipe_of(arguments, rows.view(), metric);

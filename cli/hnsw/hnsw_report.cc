@@ -13,57 +13,6 @@ using ssd_baseline::HnswLayerCounts;
 using ssd_baseline::HnswWork;
 using ssd_baseline::StoreCounts;
 
-FetchCounts pages_of(const HnswCounts& counts) {
-  FetchCounts sum;
-  for (const HnswLayerCounts& layer : counts.layers) sum += layer.pages;
-  return sum;
-}
-
-std::uint64_t visited(const HnswCounts& counts) {
-  std::uint64_t sum = 0;
-  for (const HnswLayerCounts& layer : counts.layers) sum += layer.visited;
-  return sum;
-}
-
-std::uint64_t distances(const HnswCounts& counts) {
-  std::uint64_t sum = 0;
-  for (const HnswLayerCounts& layer : counts.layers) sum += layer.distances;
-  return sum;
-}
-
-double hit_ratio(const FetchCounts& pages) {
-  if (pages.asked == 0) return 1;
-  return static_cast<double>(pages.hits) / static_cast<double>(pages.asked);
-}
-
-double miss_penalty_us(const FetchCounts& pages) {
-  const std::uint64_t missed = pages.asked - pages.hits;
-  return missed == 0 ? 0 : ticks_to_us(pages.waited) / static_cast<double>(missed);
-}
-
-Json hnsw_json(const ssd_baseline::HnswDescription& description) {
-  const layout::HnswState& state = description.state;
-  const auto pages = [&](layout::HnswPageKind kind) {
-    return state.pages[static_cast<std::size_t>(kind)];
-  };
-  return {{"kind", "hnsw"},
-          {"count", state.vertices},
-          {"marked", state.marked},
-          {"dimension", description.config.dimension},
-          {"type", to_string(description.config.type)},
-          {"metric", to_string(description.config.metric)},
-          {"m", description.config.m},
-          {"ef_construction", description.config.ef_construction},
-          {"seed", description.config.seed},
-          {"entry_level", state.entry_level},
-          {"page_bytes", description.page_bytes},
-          {"pages", description.pages},
-          {"vertex_pages", pages(layout::HnswPageKind::vertices)},
-          {"id_map_pages", pages(layout::HnswPageKind::id_map)},
-          {"partition_pages", pages(layout::HnswPageKind::partitions)},
-          {"bytes", description.bytes()}};
-}
-
 namespace {
 
 /// Of everything that changes read.

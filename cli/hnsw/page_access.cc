@@ -2,24 +2,17 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <filesystem>
-
 #include "base/error.h"
 #include "base/parallel.h"
-#include "base/quantity.h"
 #include "cli/interrupt.h"
 #include "distance/distance.h"
 #include "indexing/source.h"
-#include "ssd_baseline/store/checkpoint_file.h"
-#include "ssd_baseline/store/local_store.h"
 #include "wal/durability_option.h"
 
 namespace farvec::cli {
 
 using ssd_baseline::HnswConfig;
 using ssd_baseline::PagedHnsw;
-using ssd_baseline::PageStore;
 
 void add_crew_options(Command& command, PageAccess& access) {
   command
@@ -48,32 +41,10 @@ void add_store_options(Command& command, PageAccess& access) {
       .show_default();
 }
 
-std::uint64_t buffer_bytes(const std::string& text, std::uint64_t whole, std::uint32_t page_bytes) {
-  if (!text.ends_with('%')) return parse_bytes(text, "--buffer");
-  const double share = parse_percent(text, "--buffer") / 100;
-  const auto bytes = static_cast<std::uint64_t>(share * static_cast<double>(whole));
-  return std::max<std::uint64_t>(bytes, ssd_baseline::kMinFrames * page_bytes);
-}
-
-bool is_hnsw(const std::string& path) {
-  return PageStore::is_store(path);
-}
-
-void require_hnsw(const std::string& path) {
-  if (is_hnsw(path)) return;
-  const bool other = std::filesystem::exists(std::filesystem::path(path) / "index.json");
-  throw Error("'{}' is {}: this command works on what `farvec build hnsw` makes", path,
-              other ? "an index that does not change" : "no HNSW graph on pages");
-}
-
 std::unique_ptr<PagedHnsw> open_hnsw(const std::string& path, const PageAccess& access) {
-  require_hnsw(path);
-  ssd_baseline::PageStoreOptions options;
-  options.folder = path;
-  options.buffer_bytes = buffer_bytes(access.buffer, PageStore::stored_bytes(path),
-                                      ssd_baseline::load_checkpoint(path).page_bytes);
-  wal::parse_durability(access.durability, options.log);
-  auto hnsw = PagedHnsw::open(options);
+  auto hnsw = ssd_baseline::open_hnsw(
+      path,
+      {.buffer = access.buffer, .durability = access.durability, .buffer_option = "--buffer"});
   const ssd_baseline::StoreRecovery& recovery = hnsw->store().recovery();
   if (recovery.records > 0 || recovery.torn_bytes > 0) {
     fmt::print(stderr,

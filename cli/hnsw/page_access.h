@@ -7,10 +7,13 @@
 
 #include "base/command_line.h"
 #include "dataset/vector_set.h"
+#include "ssd_baseline/hnsw/hnsw_access.h"
 #include "ssd_baseline/hnsw/hnsw_crew.h"
 #include "ssd_baseline/hnsw/paged_hnsw.h"
 
 namespace farvec::cli {
+
+using ssd_baseline::is_hnsw;
 
 struct PageAccess {
   std::string buffer = "25%";
@@ -25,15 +28,6 @@ struct PageAccess {
 void add_crew_options(Command& command, PageAccess& access);
 /// --buffer and --durability.
 void add_store_options(Command& command, PageAccess& access);
-
-/// Bytes of "25%" of `whole`, or what a store of such pages needs if that is more; or of a size as
-/// it is. Throws Error naming --buffer.
-std::uint64_t buffer_bytes(const std::string& text, std::uint64_t whole, std::uint32_t page_bytes);
-
-/// Whether `path` is an HNSW graph on pages.
-bool is_hnsw(const std::string& path);
-/// Throws Error when it is none, saying what the path is.
-void require_hnsw(const std::string& path);
 
 /// Opens with the buffer and the durability asked for. Says on stderr what a recovery did.
 std::unique_ptr<ssd_baseline::PagedHnsw> open_hnsw(const std::string& path,

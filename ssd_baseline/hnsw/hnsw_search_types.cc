@@ -1,5 +1,6 @@
 #include "ssd_baseline/hnsw/hnsw_search_types.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 
 namespace farvec::ssd_baseline {
@@ -42,6 +43,34 @@ HnswCounts& HnswCounts::operator+=(const HnswCounts& other) {
   selected_between += other.selected_between;
   cut_short += other.cut_short;
   return *this;
+}
+
+FetchCounts pages_of(const HnswCounts& counts) {
+  FetchCounts sum;
+  for (const HnswLayerCounts& layer : counts.layers) sum += layer.pages;
+  return sum;
+}
+
+std::uint64_t visited(const HnswCounts& counts) {
+  std::uint64_t sum = 0;
+  for (const HnswLayerCounts& layer : counts.layers) sum += layer.visited;
+  return sum;
+}
+
+std::uint64_t distances(const HnswCounts& counts) {
+  std::uint64_t sum = 0;
+  for (const HnswLayerCounts& layer : counts.layers) sum += layer.distances;
+  return sum;
+}
+
+double hit_ratio(const FetchCounts& pages) {
+  if (pages.asked == 0) return 1;
+  return static_cast<double>(pages.hits) / static_cast<double>(pages.asked);
+}
+
+double miss_penalty_us(const FetchCounts& pages) {
+  const std::uint64_t missed = pages.asked - pages.hits;
+  return missed == 0 ? 0 : ticks_to_us(pages.waited) / static_cast<double>(missed);
 }
 
 }  // namespace farvec::ssd_baseline

@@ -51,4 +51,14 @@ struct HnswCounts {
 
 FetchCounts& operator+=(FetchCounts& counts, const FetchCounts& other);
 
+/// Sums over the layers.
+FetchCounts pages_of(const HnswCounts& counts);
+std::uint64_t visited(const HnswCounts& counts);
+std::uint64_t distances(const HnswCounts& counts);
+
+/// Hits over pages asked for; 1 when none was.
+double hit_ratio(const FetchCounts& pages);
+/// Microseconds that one missing page makes its search wait; 0 when none was missing.
+double miss_penalty_us(const FetchCounts& pages);
+
 }  // namespace farvec::ssd_baseline

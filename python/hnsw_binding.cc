@@ -1,0 +1,268 @@
+// PagedHnsw and build_hnsw().
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/variant.h>
+
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "indexing/hnsw_recipe.h"
+#include "python/bindings.h"
+#include "python/errors.h"
+#include "python/index_builds.h"
+#include "python/jobs.h"
+#include "python/json_object.h"
+#include "python/open_hnsw.h"
+#include "python/search_call.h"
+
+namespace farvec::python {
+namespace {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+using HnswHandle = Handle<OpenHnsw>;
+
+constexpr const char* kBuildHnswDoc =
+    R"(Build an HNSW graph on the pages of a disk, which takes inserts and deletes.
+
+Row i has the id i. What is built in memory is the same for any number of threads.
+
+Args:
+    data, out, metric, seed, overwrite, allow_nonfinite, progress: As :func:`build_graph` has them.
+    m: Most neighbours on each layer, twice as many at layer 0.
+    ef_construction: Candidates of the searches of an insert.
+    page_bytes: 4096, 8192, 16384 or 32768.
+    order: In which rows go in: ``none``, ``first``, ``centroid``, ``random``, ``pca``, ``kmeans``,
+        ``pca+kmeans``, or ``file:PATH``.
+    memory_rows: Rows of which the graph is built in memory; the others are inserted on pages; 0: all.
+    partition_nodes: Vertices that share pages because they are neighbours, 1 to 256; 1: pages are
+        filled in the order of rows.
+    insert_share: Share of the partitions, 0 to 1, that get a page of their own for what is inserted.
+    buffer: Of pages in memory while rows are inserted: ``25%`` of the graph, or ``512MiB``.
+    threads: Of the build in memory; 0: one per processor.
+
+Returns:
+    What was built: count, pages, bytes, seconds and more.
+
+Raises:
+    InvalidArgument: A shape, type or value that cannot be.
+    Error: The folder is there already, or the disk is full.
+    KeyboardInterrupt: Ctrl-C has ended it.)";
+
+constexpr const char* kHnswDoc =
+    R"(An HNSW graph on the pages of a disk, changed and searched; any thread may call it.
+
+One process has it open. What a call has inserted or deleted is in the next search.
+
+Args:
+    path: Folder that :func:`build_hnsw` or ``farvec build hnsw`` has made.
+    buffer: Of pages in memory: ``25%`` of the graph's pages, or ``512MiB``.
+    search: How the pages of a vertex's neighbours are read: ``sync`` (one after the other),
+        ``parallel`` (all at once), ``pipelined`` (scored as they come).
+    min_complete: ``pipelined``: pages that have to come before a waiting search goes on.
+    slots: Operations in flight on each thread.
+    threads: That share the work of a call.
+    durability: ``commit`` (a change is on the disk when its call returns), ``interval:MS``, or
+        ``none`` (when it is closed).
+    concurrency: Calls that work at once, each with ``threads`` and ``slots`` of its own, whose pages
+        the buffer has to hold; others wait until their deadline.
+
+Raises:
+    Error: It is not there, damaged, or another process has it open.)";
+
+std::unique_ptr<HnswHandle> open_hnsw(const std::filesystem::path& path,
+                                      const HnswChoices& choices) {
+  std::shared_ptr<OpenHnsw> open;
+  {
+    const nb::gil_scoped_release others_may_run;
+    open = std::make_shared<OpenHnsw>(path.string(), choices);
+  }
+  return std::make_unique<HnswHandle>(std::move(open), "graph");
+}
+
+void close_hnsw(HnswHandle& handle) {
+  std::shared_ptr<OpenHnsw> open = handle.take();
+  const nb::gil_scoped_release others_may_run;
+  open.reset();
+}
+
+std::vector<NodeId> node_ids(const IdArray& ids) {
+  std::vector<NodeId> nodes(ids.size());
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const std::uint64_t id = ids.data()[i];
+    if (id >= kInvalidNode)
+      throw_invalid("id {}: of a graph on pages they are below {}", id, kInvalidNode);
+    nodes[i] = static_cast<NodeId>(id);
+  }
+  return nodes;
+}
+
+std::uint64_t insert_rows(const HnswHandle& handle, const IdArray& ids, AnyArray vectors,
+                          const std::string& order, double deadline) {
+  const auto open = handle.get();
+  const double seconds = checked_deadline(deadline);
+  const Rows rows(std::move(vectors), "vectors");
+  const VectorView& view = rows.view();
+  rows.require_finite();
+  if (view.count != ids.size()) throw_invalid("{} ids for {} vectors", ids.size(), view.count);
+  if (view.type != open->type() || view.dimension != open->dimension()) {
+    throw_invalid("rows of {} x {} do not fit a graph of {} x {}", view.dimension,
+                  to_string(view.type), open->dimension(), to_string(open->type()));
+  }
+  const std::vector<NodeId> nodes = node_ids(ids);
+  std::uint64_t done = 0;
+  run_job([&](const Interruption& interrupted) {
+    open->insert(view, nodes, order, {seconds, interrupted}, done);
+  });
+  return done;
+}
+
+std::uint64_t mark_deleted(const HnswHandle& handle, const IdArray& ids, double deadline) {
+  const auto open = handle.get();
+  const double seconds = checked_deadline(deadline);
+  const std::vector<NodeId> nodes = node_ids(ids);
+  std::uint64_t done = 0;
+  run_job([&](const Interruption& interrupted) {
+    done = open->erase(nodes, {seconds, interrupted});
+  });
+  return done;
+}
+
+std::uint64_t vacuum(const HnswHandle& handle, double deadline) {
+  const auto open = handle.get();
+  const double seconds = checked_deadline(deadline);
+  std::uint64_t freed = 0;
+  run_job([&](const Interruption& interrupted) { freed = open->vacuum({seconds, interrupted}); });
+  return freed;
+}
+
+void bind_opening(nb::class_<HnswHandle>& type) {
+  type.def(nb::new_([](const std::filesystem::path& path, std::string buffer, std::string search,
+                       std::int64_t min_complete, std::int64_t slots, std::int64_t threads,
+                       std::string durability, std::int64_t concurrency) {
+             constexpr std::int64_t kMost = 1024;
+             return open_hnsw(path, {.buffer = std::move(buffer),
+                                     .durability = std::move(durability),
+                                     .search = std::move(search),
+                                     .min_complete = within(min_complete, "min_complete", 1, kMost),
+                                     .slots = within(slots, "slots", 1, kMost),
+                                     .threads = within(threads, "threads", 1, kMost),
+                                     .concurrency = within(concurrency, "concurrency", 1, kMost)});
+           }),
+           "path"_a, nb::kw_only(), "buffer"_a = "25%", "search"_a = "pipelined",
+           "min_complete"_a = 6, "slots"_a = 8, "threads"_a = 1, "durability"_a = "commit",
+           "concurrency"_a = 1);
+}
+
+void bind_changes(nb::class_<HnswHandle>& type) {
+  type.def("insert", &insert_rows, "ids"_a, "vectors"_a, nb::kw_only(), "order"_a = "none",
+           "deadline"_a = 60.0,
+           R"(Insert vectors; returns how many.
+
+Args:
+    ids: ``(rows,)`` uint64, below 2**32 - 1, none of which is there.
+    vectors: ``(rows, dimension)`` of the graph's element type, finite.
+    order: In which they go in, as :func:`build_hnsw` has it: near ones behind each other find their
+        pages in the buffer.
+    deadline: Seconds of each insert, and of the wait for other calls.
+
+Raises:
+    InvalidArgument: A shape, type or value that cannot be.
+    Error: An id is there already, or the disk is full; what went in before stays.)")
+      .def("delete", &mark_deleted, "ids"_a, nb::kw_only(), "deadline"_a = 60.0,
+           "Mark ids as deleted, ``(rows,)`` uint64: no search answers with them. Returns how many "
+           "were there.")
+      .def("vacuum", &vacuum, nb::kw_only(), "deadline"_a = 60.0,
+           "Take what is marked out of the graph, mend its edges, and free its slots. Returns how "
+           "many. The deadline is of each step.");
+}
+
+void bind_reads(nb::class_<HnswHandle>& type) {
+  type.def(
+          "search",
+          [](const HnswHandle& handle, AnyArray queries, std::int64_t k, std::int64_t list,
+             double deadline) {
+            return run_search(*handle.get(), std::move(queries),
+                              {.k = k, .list = list, .prune_ratio = {}, .deadline = deadline});
+          },
+          "queries"_a, "k"_a = 10, nb::kw_only(), "list"_a = 40, "deadline"_a = 10.0,
+          "Find the nearest vectors of one query or of many; as Index.search(). ``list`` is ef: "
+          "candidates kept, at least k. In ``Result.counts`` reads are of pages, cache_hits pages "
+          "that were in the buffer.")
+      .def(
+          "describe", [](const HnswHandle& handle) { return to_dict(handle.get()->describe()); },
+          nb::sig("def describe(self) -> dict[str, typing.Any]"),
+          "Types, parameters, vertices, pages.")
+      .def("__len__", [](const HnswHandle& handle) { return handle.get()->live(); })
+      .def("close", &close_hnsw, "Write what changed, and close it. Again: nothing happens.")
+      .def_prop_ro("closed", &HnswHandle::is_closed)
+      .def(
+          "__enter__", [](const nb::object& self) { return self; },
+          nb::sig("def __enter__(self) -> PagedHnsw"))
+      .def(
+          "__exit__", [](HnswHandle& handle, const nb::args&) { close_hnsw(handle); },
+          nb::sig("def __exit__(self, *args: typing.Any) -> None"));
+}
+
+void bind_build(nb::module_& module) {
+  module.def(
+      "build_hnsw",
+      [](FileOrArray data, const std::filesystem::path& out, const std::string& metric,
+         std::int64_t m, std::int64_t ef_construction, std::int64_t page_bytes,
+         const std::string& order, std::uint64_t memory_rows, std::int64_t partition_nodes,
+         double insert_share, std::string buffer, unsigned threads, std::uint64_t seed,
+         bool overwrite, bool allow_nonfinite, bool progress) {
+        if (!(insert_share >= 0 && insert_share <= 1))
+          throw_invalid("insert_share: {} is not 0 to 1", insert_share);
+        HnswBuild build;
+        build.out = out.string();
+        build.buffer = std::move(buffer);
+        build.allow_nonfinite = allow_nonfinite;
+        indexing::HnswRecipe& recipe = build.recipe;
+        recipe.config.metric = parse_metric(metric);
+        recipe.config.m = to_count(m, "m");
+        recipe.config.ef_construction = to_count(ef_construction, "ef_construction");
+        recipe.config.seed = recipe.order.seed = seed;
+        recipe.store.page_bytes = to_count(page_bytes, "page_bytes");
+        recipe.replace = overwrite;
+        recipe.order = indexing::parse_order(order);
+        recipe.order.seed = seed;
+        if (memory_rows > 0) recipe.memory_rows = memory_rows;
+        recipe.partition_nodes = to_count(partition_nodes, "partition_nodes");
+        recipe.insert_share = insert_share;
+        recipe.threads = threads;
+        recipe.quiet = !progress;
+        SourceRows rows(std::move(data), "data");
+        return to_dict(build_hnsw(rows, std::move(build)));
+      },
+      "data"_a, "out"_a, nb::kw_only(), "metric"_a = "l2", "m"_a = 24, "ef_construction"_a = 200,
+      "page_bytes"_a = 8192, "order"_a = "none", "memory_rows"_a = 0, "partition_nodes"_a = 1,
+      "insert_share"_a = 0.0, "buffer"_a = "25%", "threads"_a = 0, "seed"_a = 1,
+      "overwrite"_a = false, "allow_nonfinite"_a = false, "progress"_a = true,
+      nb::sig(
+          "def build_hnsw(data: numpy.typing.ArrayLike | str | os.PathLike, out: str | "
+          "os.PathLike, *, metric: str = 'l2', m: int = 24, ef_construction: int = 200, "
+          "page_bytes: int = 8192, order: str = 'none', memory_rows: int = 0, partition_nodes: "
+          "int = 1, insert_share: float = 0.0, buffer: str = '25%', threads: int = 0, seed: int "
+          "= 1, overwrite: bool = False, allow_nonfinite: bool = False, progress: bool = True) "
+          "-> dict[str, typing.Any]"),
+      kBuildHnswDoc);
+}
+
+}  // namespace
+
+void bind_hnsw(nb::module_& module) {
+  bind_build(module);
+  nb::class_<HnswHandle> type(module, "PagedHnsw", kHnswDoc);
+  bind_opening(type);
+  bind_changes(type);
+  bind_reads(type);
+}
+
+}  // namespace farvec::python

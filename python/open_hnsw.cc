@@ -1,0 +1,141 @@
+#include "python/open_hnsw.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <vector>
+
+#include "base/parallel.h"
+#include "base/status_error.h"
+#include "indexing/hnsw_facts.h"
+#include "indexing/order/insertion_order.h"
+#include "indexing/source.h"
+#include "python/arrays.h"
+
+namespace farvec::python {
+namespace {
+
+using ssd_baseline::HnswCrew;
+using ssd_baseline::HnswWork;
+
+search::QueryCounts counts_of(const ssd_baseline::HnswCounts& counts, std::uint32_t page_bytes) {
+  const ssd_baseline::FetchCounts pages = pages_of(counts);
+  search::QueryCounts sum;
+  sum.hops = visited(counts);
+  sum.reads = pages.asked - pages.hits;
+  sum.bytes = sum.reads * page_bytes;
+  sum.cache_hits = pages.hits;
+  sum.distances = distances(counts);
+  return sum;
+}
+
+}  // namespace
+
+/// While one lives, one call fewer may begin.
+class OpenHnsw::Turn {
+ public:
+  Turn(const OpenHnsw& open, const Patience& patience) : turns_(open.turns_) {
+    constexpr std::chrono::milliseconds kLook{100};
+    const auto end =
+        std::chrono::steady_clock::now() + std::chrono::duration<double>(patience.seconds);
+    while (!turns_.try_acquire_for(kLook)) {
+      if (patience.interrupted && patience.interrupted()) throw WorkInterrupted();
+      if (std::chrono::steady_clock::now() < end) continue;
+      throw StatusError(StatusCode::deadline_exceeded,
+                        "other calls had the graph for {} s: concurrency allows {} at once",
+                        patience.seconds, open.choices_.concurrency);
+    }
+  }
+  ~Turn() { turns_.release(); }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  std::counting_semaphore<>& turns_;
+};
+
+OpenHnsw::OpenHnsw(const std::string& folder, const HnswChoices& choices)
+    : folder_(folder),
+      choices_(choices),
+      hnsw_(ssd_baseline::open_hnsw(folder, {choices.buffer, choices.durability, "buffer"})),
+      turns_(choices.concurrency) {
+  (void)ssd_baseline::parse_read_mode(choices.search);
+}
+
+ssd_baseline::HnswCrewOptions OpenHnsw::crew_options(const Patience& patience) const {
+  ssd_baseline::HnswCrewOptions crew;
+  crew.reads = {ssd_baseline::parse_read_mode(choices_.search), choices_.min_complete};
+  crew.threads = choices_.threads;
+  crew.slots = choices_.slots;
+  crew.deadline_us = patience.seconds * 1e6;
+  crew.acknowledge_each = choices_.durability == "commit";
+  if (patience.interrupted) crew.interrupted = patience.interrupted;
+  return crew;
+}
+
+Answer OpenHnsw::search(const VectorView& queries, const Call& call) {
+  search::SearchNames names = kArgumentNames;
+  names.bound = ", the most there is";
+  (void)search::check_limits(
+      call.asked, {.kind = layout::IndexKind::graph, .k = kMostList, .list = kMostList}, names);
+  const Patience patience{call.deadline_seconds, call.interrupted};
+  const Turn turn(*this, patience);
+  const dataset::VectorSet stored = indexing::stored_copy(queries, hnsw_->config().metric, 1);
+  const std::uint32_t k = call.asked.k;
+  Answer answer;
+  dataset::GroundTruth& out = answer.neighbors;
+  out.queries = queries.count;
+  out.k = k;
+  out.ids.assign(out.queries * k, kInvalidNode);
+  out.distances.assign(out.queries * k, std::numeric_limits<float>::infinity());
+  ssd_baseline::HnswAnswers answers{.k = k,
+                                    .list = std::max(call.asked.list, k),
+                                    .ids = out.ids,
+                                    .distances = out.distances,
+                                    .latency_us = {}};
+  const HnswWork work = HnswCrew(*hnsw_, crew_options(patience)).search(stored.view(), answers);
+  if (work.done < queries.count) throw WorkInterrupted();
+  answer.totals = counts_of(work.counts, hnsw_->shape().page_bytes);
+  return answer;
+}
+
+void OpenHnsw::insert(const VectorView& rows, std::span<const NodeId> ids, const std::string& order,
+                      const Patience& patience, std::uint64_t& done) {
+  const Turn turn(*this, patience);
+  const dataset::VectorSet stored = indexing::stored_copy(rows, hnsw_->config().metric, 1);
+  const auto chosen = indexing::order_rows(stored.view(), indexing::parse_order(order));
+  std::vector<NodeId> ordered(ids.size());
+  for (std::size_t i = 0; i < ids.size(); ++i) ordered[i] = ids[chosen.rows[i]];
+  const HnswWork work =
+      HnswCrew(*hnsw_, crew_options(patience)).insert({stored.view(), chosen.rows, ordered});
+  done = work.done;
+  if (done < ids.size()) throw WorkInterrupted();
+}
+
+std::uint64_t OpenHnsw::erase(std::span<const NodeId> ids, const Patience& patience) {
+  const Turn turn(*this, patience);
+  std::uint64_t missing = 0;
+  const HnswWork work = HnswCrew(*hnsw_, crew_options(patience)).erase(ids, &missing);
+  if (work.done < ids.size()) throw WorkInterrupted();
+  return work.done - missing;
+}
+
+std::uint64_t OpenHnsw::vacuum(const Patience& patience) {
+  const Turn turn(*this, patience);
+  const std::uint64_t before = hnsw_->describe().state.marked;
+  (void)HnswCrew(*hnsw_, crew_options(patience)).vacuum();
+  return before - hnsw_->describe().state.marked;
+}
+
+nlohmann::ordered_json OpenHnsw::describe() const {
+  nlohmann::ordered_json facts{{"index", folder_}, {"tier", "ssd"}};
+  facts.update(indexing::hnsw_json(hnsw_->describe()));
+  facts["buffer"] = choices_.buffer;
+  facts["durability"] = choices_.durability;
+  facts["search"] = choices_.search;
+  facts["slots"] = choices_.slots;
+  facts["threads"] = choices_.threads;
+  return facts;
+}
+
+}  // namespace farvec::python

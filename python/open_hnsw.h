@@ -1,0 +1,61 @@
+// An HNSW graph on pages, opened to be changed and searched.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <semaphore>
+#include <span>
+#include <string>
+
+#include "base/progress.h"
+#include "python/searcher.h"
+#include "ssd_baseline/hnsw/hnsw_access.h"
+#include "ssd_baseline/hnsw/hnsw_crew.h"
+
+namespace farvec::python {
+
+struct HnswChoices {
+  std::string buffer = "25%";
+  std::string durability = "commit";
+  std::string search = "pipelined";
+  std::uint32_t min_complete = ssd_baseline::HnswReadOptions{}.min_complete;
+  std::uint32_t slots = 8;
+  std::uint32_t threads = 1;
+  std::uint32_t concurrency = 1;  ///< calls that work on it at once; others wait
+};
+
+class OpenHnsw final : public Searcher {
+ public:
+  /// Throws Error when another process has it open, or something is damaged.
+  OpenHnsw(const std::string& folder, const HnswChoices& choices);
+
+  ElementType type() const override { return hnsw_->config().type; }
+  std::uint32_t dimension() const override { return hnsw_->config().dimension; }
+  Answer search(const VectorView& queries, const Call& call) override;
+  nlohmann::ordered_json describe() const override;
+
+  std::uint64_t live() const { return hnsw_->describe().state.vertices; }
+  /// Of a call that changes: how long an operation, and the wait for other calls, may take.
+  struct Patience {
+    double seconds = 60;
+    Interruption interrupted = {};
+  };
+  /// Rows in that order. Throw Error, StatusError and WorkInterrupted; answer how many are in, or
+  /// were there and are marked as deleted. `done` counts them also when they throw.
+  void insert(const VectorView& rows, std::span<const NodeId> ids, const std::string& order,
+              const Patience& patience, std::uint64_t& done);
+  std::uint64_t erase(std::span<const NodeId> ids, const Patience& patience);
+  /// Takes marked vertices out of the graph; answers how many.
+  std::uint64_t vacuum(const Patience& patience);
+
+ private:
+  class Turn;
+  ssd_baseline::HnswCrewOptions crew_options(const Patience& patience) const;
+
+  const std::string folder_;
+  const HnswChoices choices_;
+  const std::unique_ptr<ssd_baseline::PagedHnsw> hnsw_;
+  mutable std::counting_semaphore<> turns_;
+};
+
+}  // namespace farvec::python
