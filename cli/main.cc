@@ -34,6 +34,7 @@ void register_commands(farvec::CommandLine& tool) {
   farvec::cli::register_probe_counts_command(tool);
   farvec::cli::register_publish_command(tool);
   farvec::cli::register_regroup_command(tool);
+  farvec::cli::register_report_command(tool);
   farvec::cli::register_runbook_command(tool);
   farvec::cli::register_search_command(tool);
   farvec::cli::register_status_command(tool);
