@@ -14,6 +14,13 @@ run(${CMAKE_COMMAND} -G Ninja -S ${CONSUMER} -B ${WORK}/build -DCMAKE_CXX_COMPIL
 run(${CMAKE_COMMAND} --build ${WORK}/build)
 run(${WORK}/build/consumer)
 run(${WORK}/prefix/bin/farvec --help)
+foreach(file share/man/man1/farvec-sweep.1 share/zsh/site-functions/_farvec
+             share/fish/vendor_completions.d/farvec.fish
+             share/bash-completion/completions/farvec-memory-node)
+  if(NOT EXISTS ${WORK}/prefix/${file})
+    message(FATAL_ERROR "not installed: ${file}")
+  endif()
+endforeach()
 
 run(${CMAKE_COMMAND} -G Ninja -S ${EXAMPLE} -B ${WORK}/example -DCMAKE_CXX_COMPILER=${CXX}
     -DCMAKE_PREFIX_PATH=${WORK}/prefix)
