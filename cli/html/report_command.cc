@@ -19,6 +19,7 @@ namespace {
 struct ReportArguments {
   std::vector<std::string> files;
   std::string out;
+  bool json = false;
 };
 
 /// What the page draws.
@@ -53,6 +54,12 @@ void report(const ReportArguments& arguments) {
   check_output(arguments.out);
   const auto rows = rows_of(arguments.files);
   write_report_page(arguments.out, rows);
+  if (arguments.json) {
+    const nlohmann::ordered_json facts{
+        {"out", arguments.out}, {"rows", rows.size()}, {"files", arguments.files.size()}};
+    fmt::print("{}\n", facts.dump());
+    return;
+  }
   fmt::print("{}: {} rows of {} files\n", arguments.out, rows.size(), arguments.files.size());
 }
 
@@ -64,6 +71,7 @@ void register_report_command(Command& tool) {
       "report", "Draw the rows of sweeps: one page for a browser, without network");
   command.add_option("files", arguments->files, "JSON lines of `farvec sweep --json`").required();
   command.add_option("--out", arguments->out, "HTML file to write").required();
+  command.add_flag("--json", arguments->json, "Report as one JSON object");
   command.footer(
       "The page shows recall against rate, latency, reads and bytes, with switches for tiers and\n"
       "indexes, a table that can be sorted, and where and by which commands it was measured.\n"

@@ -96,8 +96,8 @@ class Sweep {
   explicit Sweep(const SweepArguments& arguments)
       : arguments_(arguments),
         directory_(layout::IndexDirectory::open(arguments.index)),
-        index_(search::load_search_index(directory_, {.quiet = true})),
-        records_(directory_),
+        index_(search::load_search_index(directory_)),
+        records_(directory_, {}),
         truth_(dataset::read_groundtruth(arguments.groundtruth)),
         vectors_(search::load_queries(arguments.queries, directory_.manifest())),
         line_time_(arguments.line_ns, bytes_of_searches()),
