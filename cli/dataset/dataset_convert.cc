@@ -89,14 +89,7 @@ void convert(const ConvertArguments& arguments) {
   if (dataset::is_groundtruth_name(arguments.in) || dataset::is_groundtruth_name(arguments.out)) {
     const auto truth = dataset::read_groundtruth(arguments.in);
     dataset::write_groundtruth(arguments.out, truth);
-    if (arguments.json) {
-      const nlohmann::ordered_json facts{
-          {"out", arguments.out}, {"queries", truth.queries}, {"k", truth.k}};
-      fmt::print("{}\n", facts.dump());
-    } else {
-      fmt::print("{}: {} queries, {} neighbours\n", arguments.out, truth.queries, truth.k);
-    }
-    return;
+    return report_groundtruth(arguments.out, truth, arguments.json);
   }
   copy(arguments, *dataset::open_vectors(arguments.in), {});
 }

@@ -30,16 +30,19 @@ void make_groundtruth(const Arguments& arguments) {
   const auto distance = search::exact_distance(parse_metric(arguments.metric), base->info());
   const auto truth = dataset::exact_neighbors(*base, *queries, distance, arguments.options);
   dataset::write_groundtruth(arguments.out, truth);
-  if (arguments.json) {
-    const nlohmann::ordered_json facts{
-        {"out", arguments.out}, {"queries", truth.queries}, {"k", truth.k}};
-    fmt::print("{}\n", facts.dump());
-    return;
-  }
-  fmt::print("{}: {} queries, {} neighbours\n", arguments.out, truth.queries, truth.k);
+  report_groundtruth(arguments.out, truth, arguments.json);
 }
 
 }  // namespace
+
+void report_groundtruth(const std::string& out, const dataset::GroundTruth& truth, bool json) {
+  if (json) {
+    const nlohmann::ordered_json facts{{"out", out}, {"queries", truth.queries}, {"k", truth.k}};
+    fmt::print("{}\n", facts.dump());
+    return;
+  }
+  fmt::print("{}: {} queries, {} neighbours\n", out, truth.queries, truth.k);
+}
 
 void register_dataset_groundtruth(Command& dataset) {
   auto arguments = std::make_shared<Arguments>();

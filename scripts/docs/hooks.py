@@ -1,12 +1,18 @@
 """What mkdocs does not do by itself: README and CONTRIBUTING are pages too, links into the sources
-lead to copies of them, and every decision and result is in the navigation."""
+lead to copies of them, what the Python package has is a page, and every decision and result is in
+the navigation."""
 import pathlib
 import posixpath
 import re
+import sys
 
 from mkdocs.structure.files import File
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts" / "docs"))
+from api_page import api_page  # noqa: E402  (it lies beside this file, which mkdocs loads alone)
+
+STUBS = ROOT / "build" / "release" / "python" / "farvec" / "_farvec.pyi"
 PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md"}
 LINK = re.compile(r"(\]\()([^)\s#:]+)((?:#[^)\s]*)?\))")
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
@@ -63,6 +69,7 @@ def on_config(config):
 
 def on_files(files, config):
     known = [repository_path(file.src_uri) for file in files if file.src_uri.endswith(".md")]
+    files.append(File.generated(config, "python-api.md", content=api_page(STUBS)))
     for path, name in PAGES.items():
         files.append(File.generated(config, name, abs_src_path=str(ROOT / path)))
     for path in sorted({target for page in [*known, *PAGES] for target in targets(page)}):
