@@ -9,6 +9,8 @@
 namespace farvec {
 namespace {
 
+constexpr int kUsageError = 2;  ///< of every program; CLI11 has a number for each mistake
+
 /// CLI11 reports a misspelt command as a missing one; this names it.
 void name_unknown_command(const CLI::App& app, const CLI::ParseError& error) {
   if (app.get_require_subcommand_min() == 0 || error.get_name() != "RequiredError") return;
@@ -154,9 +156,10 @@ std::optional<int> CommandLine::parse(int argc, char** argv) {
     return std::nullopt;
   } catch (const CLI::ParseError& error) {
     name_unknown_command(*owned_, error);
-    return owned_->exit(error);
+    return owned_->exit(error) == 0 ? 0 : kUsageError;
   } catch (const UsageError& error) {
-    return owned_->exit(CLI::ParseError(error.what(), CLI::ExitCodes::ValidationError));
+    owned_->exit(CLI::ParseError(error.what(), CLI::ExitCodes::ValidationError));
+    return kUsageError;
   }
 }
 

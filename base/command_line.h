@@ -102,8 +102,8 @@ class CommandLine : public Command {
   void version(const std::string& text);  ///< of --version
 
   /// Sets the variables and calls the callbacks, whose exceptions pass. None: the program goes on.
-  /// Else all has been said, and it ends with this status: 0 after --help and --version, more than
-  /// 100 (a number of CLI11's) after a message about a wrong command line.
+  /// Else all has been said, and it ends with this status: 0 after --help and --version, 2 after a
+  /// message about a wrong command line.
   [[nodiscard]] std::optional<int> parse(int argc, char** argv);
 
  private:

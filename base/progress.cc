@@ -10,7 +10,8 @@ namespace farvec {
 namespace {
 
 constexpr std::int64_t kTerminalPeriodNs = 200'000'000;
-constexpr std::int64_t kLogPeriodNs = 10'000'000'000;
+constexpr std::int64_t kShortWorkNs = 1'000'000'000;  ///< of which nobody wants to read
+constexpr std::uint64_t kLines = 10;                  ///< where there is no terminal
 
 std::int64_t since_ns(std::chrono::steady_clock::time_point start) {
   return std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
@@ -25,25 +26,27 @@ Progress::Progress(std::string label, std::uint64_t total, bool quiet, Interrupt
       interrupted_(std::move(interrupted)),
       terminal_(isatty(STDERR_FILENO) == 1),
       start_(Clock::now()),
-      next_print_ns_(terminal_ ? kTerminalPeriodNs : kLogPeriodNs) {}
+      next_print_ns_(kShortWorkNs) {}
 
 Progress::~Progress() {
-  print(done_.load(std::memory_order_relaxed), true);
+  if (since_ns(start_) >= kShortWorkNs) print(done_.load(std::memory_order_relaxed), true);
 }
 
 void Progress::advance(std::uint64_t amount) {
   if (interrupted_ && interrupted_()) throw WorkInterrupted();
   // relaxed: a display; no other memory is published through these counters.
-  const std::uint64_t done = done_.fetch_add(amount, std::memory_order_relaxed) + amount;
+  const std::uint64_t before = done_.fetch_add(amount, std::memory_order_relaxed);
+  const std::uint64_t done = before + amount;
+  // Elsewhere than on a terminal a line is whose call brings the work to the next tenth.
+  if (!terminal_ && before * kLines / total_ == done * kLines / total_) return;
   const std::int64_t elapsed_ns = since_ns(start_);
   std::int64_t due = next_print_ns_.load(std::memory_order_relaxed);
   if (elapsed_ns < due) return;
-  const std::int64_t period = terminal_ ? kTerminalPeriodNs : kLogPeriodNs;
-  if (!next_print_ns_.compare_exchange_strong(due, elapsed_ns + period,
-                                              std::memory_order_relaxed)) {
+  if (terminal_ && !next_print_ns_.compare_exchange_strong(due, elapsed_ns + kTerminalPeriodNs,
+                                                           std::memory_order_relaxed)) {
     return;
   }
-  print(done, false);
+  if (terminal_ || done < total_) print(done, false);
 }
 
 void Progress::print(std::uint64_t done, bool last) {

@@ -22,9 +22,9 @@ class WorkInterrupted : public Error {
   WorkInterrupted() : Error("interrupted before it was done") {}
 };
 
-/// One line on a terminal, a line every ten seconds in a log: prints "label 42% 420,000/1,000,000
-/// rate/s, 12 s left" to stderr. advance() may be called from any thread; most calls only add to a
-/// counter. The destructor ends the line with the total time.
+/// One line on a terminal, elsewhere one for every tenth, on stderr, with the time left; of work
+/// that takes less than a second none. advance() may be called from any thread; most calls only add
+/// to a counter. The destructor ends the line with the total time.
 class Progress {
  public:
   Progress(std::string label, std::uint64_t total, bool quiet = false,

@@ -33,6 +33,7 @@ void register_place_command(Command& tool);
 void register_probe_counts_command(Command& tool);
 void register_publish_command(Command& tool);
 void register_regroup_command(Command& tool);
+void register_report_command(Command& tool);
 void register_runbook_command(Command& tool);
 void register_search_command(Command& tool);
 void register_status_command(Command& tool);

@@ -14,7 +14,6 @@
 namespace {
 
 constexpr int kFailed = 1;
-constexpr int kUsageError = 2;
 constexpr int kInterrupted = 130;  ///< as shells say it of SIGINT
 
 void register_commands(farvec::CommandLine& tool) {
@@ -34,6 +33,7 @@ void register_commands(farvec::CommandLine& tool) {
   farvec::cli::register_probe_counts_command(tool);
   farvec::cli::register_publish_command(tool);
   farvec::cli::register_regroup_command(tool);
+  farvec::cli::register_report_command(tool);
   farvec::cli::register_runbook_command(tool);
   farvec::cli::register_search_command(tool);
   farvec::cli::register_status_command(tool);
@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
   farvec::set_up_logging("farvec");
   try {
     register_commands(tool);
-    if (const auto status = tool.parse(argc, argv)) return *status == 0 ? 0 : kUsageError;
+    if (const auto status = tool.parse(argc, argv)) return *status;
   } catch (const farvec::cli::ExitStatus& end) {
     return end.status;
   } catch (const farvec::cli::Interrupted&) {

@@ -123,8 +123,9 @@ sweep padded dram,emulated:rdma 10,12,16,24,40,80 16
 
 begin "Figures"
 scripts/plots/sweep.py "$OUT"/sweep-csr.jsonl "$OUT"/sweep-padded.jsonl --out "$OUT" --summary
+"$BIN/farvec" report "$OUT"/sweep-csr.jsonl "$OUT"/sweep-padded.jsonl --out "$OUT/report.html"
 
 finish
 say "Done in $SECONDS s"
 printf '%s\n' "${STEPS[@]}"
-echo "Figures: $(cd "$OUT" && echo *.png) in $OUT/"
+echo "Figures: $(cd "$OUT" && echo *.png) in $OUT/; all rows in a browser: $OUT/report.html"

@@ -18,6 +18,8 @@ PROGRAMS=(
   libibverbs-dev librdmacm-dev libfabric-dev liburing-dev
   libpmem2-dev libndctl-dev libdaxctl-dev
   libssl-dev libgrpc++-dev libprotobuf-dev prometheus-cpp-dev
+  # what the pages of reports draw with
+  libjs-chart.js
   # the data set of the demo and of the end-to-end tests
   dataset-fashion-mnist
 )
@@ -43,6 +45,9 @@ TESTS=(
   openssh-client rsync slurmctld slurmd slurm-client munge
 )
 
+# The browser that tests of pages want; Ubuntu has it as a snap alone, and they skip there.
+DEBIAN_TESTS=(chromium-headless-shell)
+
 usage() { sed -n '2,7s/^# \{0,1\}//p' "$0"; }
 
 system_name() {
@@ -50,7 +55,7 @@ system_name() {
   (. /etc/os-release 2>/dev/null && echo "${ID:-unknown} ${VERSION_ID:-}") || echo unknown
 }
 
-# Every name above is the same on both supported systems; elsewhere apt may not know some of them.
+# Every other name above is the same on both supported systems; elsewhere apt may not know some of them.
 check_system() {
   case "$(system_name)" in
     "debian 12" | "ubuntu 24.04") return ;;
@@ -99,6 +104,9 @@ for argument in "$@"; do
   esac
 done
 
+case "$(system_name)" in
+  debian*) if [ "${#PACKAGES[@]}" -gt "${#PROGRAMS[@]}" ]; then PACKAGES+=("${DEBIAN_TESTS[@]}"); fi ;;
+esac
 check_system
 mapfile -t missing < <(missing_packages)
 if [ "${#missing[@]}" -eq 0 ]; then

@@ -53,6 +53,8 @@ void bench_service(ServiceArguments arguments) {
   const LoadFacts facts{host_description(), arguments.node.address, arguments.queries,
                         arguments.parameters, arguments.plan};
   const InterruptGuard interrupt;
+  fmt::print(stderr, "{} loads of {:g} s each: about {:.0f} s\n", points.size(),
+             arguments.plan.seconds, static_cast<double>(points.size()) * arguments.plan.seconds);
   print_load_header();
   std::fflush(stdout);
   for (const LoadPoint& point : points) {

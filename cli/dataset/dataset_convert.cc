@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ struct CopyArguments {
   std::string type;
   bool allow_nonfinite = false;
   bool quiet = false;
+  bool json = false;
 };
 
 struct ConvertArguments : CopyArguments {
@@ -64,6 +66,15 @@ void copy(const CopyArguments& arguments, dataset::VectorReader& reader,
   dataset::CopyOptions options{std::move(ranges), type, converter(info.type, type, info.dimension),
                                arguments.allow_nonfinite, arguments.quiet};
   const auto result = dataset::copy_rows(reader, arguments.out, options);
+  if (arguments.json) {
+    const nlohmann::ordered_json facts{{"out", arguments.out},
+                                       {"rows", result.rows},
+                                       {"dimension", info.dimension},
+                                       {"type", to_string(type)},
+                                       {"dropped", result.dropped}};
+    fmt::print("{}\n", facts.dump());
+    return;
+  }
   fmt::print("{}: {} rows of {} {}", arguments.out, result.rows, info.dimension, to_string(type));
   if (result.dropped > 0) fmt::print(", {} rows with NaN or infinity dropped", result.dropped);
   fmt::print("\n");
@@ -78,8 +89,7 @@ void convert(const ConvertArguments& arguments) {
   if (dataset::is_groundtruth_name(arguments.in) || dataset::is_groundtruth_name(arguments.out)) {
     const auto truth = dataset::read_groundtruth(arguments.in);
     dataset::write_groundtruth(arguments.out, truth);
-    fmt::print("{}: {} queries, {} neighbours\n", arguments.out, truth.queries, truth.k);
-    return;
+    return report_groundtruth(arguments.out, truth, arguments.json);
   }
   copy(arguments, *dataset::open_vectors(arguments.in), {});
 }
@@ -125,6 +135,7 @@ void add_copy_options(Command& command, CopyArguments& arguments) {
   command.add_flag("--allow-nonfinite", arguments.allow_nonfinite,
                    "Drop rows with NaN or infinity instead of stopping");
   command.add_flag("--quiet", arguments.quiet, "No progress");
+  command.add_flag("--json", arguments.json, "Report as one JSON object");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "base/command_line.h"
@@ -19,6 +20,7 @@ struct Arguments {
   std::string metric;
   std::string out;
   dataset::BruteForceOptions options;
+  bool json = false;
 };
 
 void make_groundtruth(const Arguments& arguments) {
@@ -28,10 +30,19 @@ void make_groundtruth(const Arguments& arguments) {
   const auto distance = search::exact_distance(parse_metric(arguments.metric), base->info());
   const auto truth = dataset::exact_neighbors(*base, *queries, distance, arguments.options);
   dataset::write_groundtruth(arguments.out, truth);
-  fmt::print("{}: {} queries, {} neighbours\n", arguments.out, truth.queries, truth.k);
+  report_groundtruth(arguments.out, truth, arguments.json);
 }
 
 }  // namespace
+
+void report_groundtruth(const std::string& out, const dataset::GroundTruth& truth, bool json) {
+  if (json) {
+    const nlohmann::ordered_json facts{{"out", out}, {"queries", truth.queries}, {"k", truth.k}};
+    fmt::print("{}\n", facts.dump());
+    return;
+  }
+  fmt::print("{}: {} queries, {} neighbours\n", out, truth.queries, truth.k);
+}
 
 void register_dataset_groundtruth(Command& dataset) {
   auto arguments = std::make_shared<Arguments>();
@@ -49,6 +60,7 @@ void register_dataset_groundtruth(Command& dataset) {
   command.add_option("--threads", arguments->options.threads, "0: one per processor")
       .show_default();
   command.add_flag("--quiet", arguments->options.quiet, "No progress");
+  command.add_flag("--json", arguments->json, "Report as one JSON object");
   command.footer(
       "Equal distances are ordered by the smaller id.\nExample:\n"
       "  farvec dataset groundtruth --data base.u8bin --queries query.u8bin --metric l2 --k 100 "

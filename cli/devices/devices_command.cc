@@ -103,6 +103,10 @@ void format(const DevicesArguments& arguments) {
     if (make) std::filesystem::remove(arguments.path);
     throw;
   }
+  if (arguments.json) {
+    fmt::print("{}\n", to_json(look_into(arguments.path)).dump(2));
+    return;
+  }
   fmt::print("{}\n", arguments.path);
   print_contents(look_into(arguments.path));
 }
@@ -128,6 +132,41 @@ void load(const DevicesArguments& arguments) {
   }
 }
 
+/// What a check found, one line for each.
+class Findings {
+ public:
+  explicit Findings(bool json) : json_(json) {}
+
+  void whole(const std::string& name) {
+    ++whole_;
+    if (!json_) fmt::print("{}: whole\n", name);
+    indexes_.push_back({{"index", name}, {"whole", true}});
+  }
+  void damaged(const std::string& name, const std::string& why) {
+    if (damaged_++ == 0) first_ = why;
+    if (!json_) fmt::print("{}\n", why);
+    indexes_.push_back({{"index", name}, {"whole", false}, {"error", why}});
+  }
+  void print(const std::string& damage) const {
+    if (json_) {
+      const Json all{{"indexes", indexes_}, {"damage", damage}};
+      fmt::print("{}\n", all.dump(2, ' ', false, Json::error_handler_t::replace));
+      return;
+    }
+    if (!damage.empty()) fmt::print("{}\n", damage);
+    fmt::print("{} whole, {} damaged\n", whole_, damaged_);
+  }
+  /// The first that is damaged; empty: none is.
+  const std::string& first() const { return first_; }
+
+ private:
+  const bool json_;
+  Json indexes_ = Json::array();
+  std::string first_;
+  std::size_t whole_ = 0;
+  std::size_t damaged_ = 0;
+};
+
 /// What is damaged is said one by one; the first is the error.
 void check(const DevicesArguments& arguments) {
   const auto store =
@@ -136,9 +175,7 @@ void check(const DevicesArguments& arguments) {
           : device::open_store(arguments.path, {.allow_bad_blocks = arguments.allow_bad_blocks,
                                                 .allow_unsafe = true});
   const layout::DeviceDirectory directory = store->directory();
-  std::string first;
-  std::size_t damaged = 0;
-  std::size_t whole = 0;
+  Findings findings(arguments.json);
   for (std::uint32_t slot = 0; slot < layout::kDeviceSlots; ++slot) {
     if (!directory.slots[slot]) continue;
     try {
@@ -146,17 +183,13 @@ void check(const DevicesArguments& arguments) {
       Progress progress("verifying " + index_name(index->entry()),
                         index->manifest().node_bytes(index->entry().node), arguments.quiet);
       index->verify(arguments.threads, [&](std::uint64_t done) { progress.advance(done); });
-      ++whole;
-      fmt::print("{}: whole\n", index_name(index->entry()));
+      findings.whole(index_name(index->entry()));
     } catch (const Error& error) {
-      ++damaged;
-      if (first.empty()) first = error.what();
-      fmt::print("{}\n", error.what());
+      findings.damaged(index_name(*directory.slots[slot]), error.what());
     }
   }
-  if (!store->damage().empty()) fmt::print("{}\n", store->damage());
-  fmt::print("{} whole, {} damaged\n", whole, damaged);
-  if (damaged > 0) throw Error("{}", first);
+  findings.print(store->damage());
+  if (!findings.first().empty()) throw Error("{}", findings.first());
   if (arguments.trust) store->trust();
 }
 
@@ -168,21 +201,25 @@ bool is_named(const layout::DeviceIndex& index, const DevicesArguments& argument
 void remove(const DevicesArguments& arguments) {
   const auto store = device::open_store(arguments.path, writer(arguments));
   const layout::DeviceDirectory directory = store->directory();
-  std::size_t found = 0;
+  Json removed = Json::array();
   for (std::uint32_t slot = 0; slot < layout::kDeviceSlots; ++slot) {
     const auto& index = directory.slots[slot];
     if (!index || !is_named(*index, arguments)) continue;
-    ++found;
     if (!store->remove(slot)) {
       throw Error("{} is being read; stop those who read it, and remove it then",
                   index_name(*index));
     }
-    fmt::print("{} (generation {:016x}) was removed\n", index_name(*index), index->generation);
+    const std::string generation = fmt::format("{:016x}", index->generation);
+    removed.push_back({{"index", index_name(*index)}, {"generation", generation}});
+    if (!arguments.json) {
+      fmt::print("{} (generation {}) was removed\n", index_name(*index), generation);
+    }
   }
-  if (found == 0) {
+  if (removed.empty()) {
     throw Error("{} holds no '{}' of node {}; 'farvec devices list {}' names what lies there",
                 arguments.path, arguments.name, arguments.node, arguments.path);
   }
+  if (arguments.json) fmt::print("{}\n", removed.dump(2));
 }
 
 Command add(Command& devices, const char* name, const char* help,
@@ -219,6 +256,7 @@ void add_format(Command& devices, const std::shared_ptr<DevicesArguments>& argum
   add_path(command, *arguments);
   command.add_option("--bytes", arguments->bytes, "Make the file first, of this size").size();
   command.add_flag("--force", arguments->force, "Forget what lies there");
+  command.add_flag("--json", arguments->json, "What lies there then, as one JSON object");
 }
 
 void add_load(Command& devices, const std::shared_ptr<DevicesArguments>& arguments) {
@@ -241,6 +279,7 @@ void add_check(Command& devices, const std::shared_ptr<DevicesArguments>& argume
       "When all is whole, remember that: unsafe shutdowns that the device has counted\n"
       "up to now are no reason to refuse it any more");
   add_threads(command, *arguments);
+  command.add_flag("--json", arguments->json, "What was found, as one JSON object");
 }
 
 void add_remove(Command& devices, const std::shared_ptr<DevicesArguments>& arguments) {
@@ -248,6 +287,7 @@ void add_remove(Command& devices, const std::shared_ptr<DevicesArguments>& argum
   add_path(command, *arguments);
   command.add_option("name", arguments->name, "Its name, or its generation").required();
   command.add_option("--node", arguments->node, "The memory node whose share it is").show_default();
+  command.add_flag("--json", arguments->json, "What was removed, as one JSON array");
 }
 
 }  // namespace

@@ -209,6 +209,7 @@ class Measurement {
                 {"cut_short_per_query", per_query(samples.counts.cut_short)},
                 {"layers", layers_json(samples.counts)},
                 {"host", host_description()},
+                {"command", command_description()},
                 {"commit", commit()}});
     file_.append(row.dump());
   }

@@ -45,7 +45,7 @@ class ClusterInspection final : public Inspection {
  public:
   explicit ClusterInspection(const layout::IndexDirectory& index)
       : manifest_(index.manifest()),
-        report_(layout::cluster_report(manifest_, index.load_cluster_locator({.quiet = true}))) {}
+        report_(layout::cluster_report(manifest_, index.load_cluster_locator({}))) {}
 
   std::string build_words() const override {
     const layout::ClusterPart& part = manifest_.cluster();

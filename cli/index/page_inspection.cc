@@ -80,8 +80,8 @@ class PageInspection final : public GraphInspection {
 }  // namespace
 
 std::unique_ptr<Inspection> inspect_pages(const layout::IndexDirectory& index, unsigned threads) {
-  return std::make_unique<PageInspection>(
-      index, layout::slotted_report(index, {.threads = threads, .quiet = true}));
+  return std::make_unique<PageInspection>(index,
+                                          layout::slotted_report(index, {.threads = threads}));
 }
 
 }  // namespace farvec::cli

@@ -30,9 +30,9 @@ std::optional<Placement> make_placement(const layout::IndexDirectory& index,
   if (options.nodes == 1 && options.replicas == 1) return std::nullopt;
   const auto bytes = index.manifest().region_bytes();
   if (index.manifest().is_cluster()) {
-    return layout::make_placement(index.load_cluster_locator({.quiet = true}), bytes, options);
+    return layout::make_placement(index.load_cluster_locator({}), bytes, options);
   }
-  return layout::make_placement(index.load_locator({.quiet = true}), bytes, options);
+  return layout::make_placement(index.load_locator({}), bytes, options);
 }
 
 void print(const Manifest& manifest, const PlaceArguments& arguments) {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <fstream>
 #include <string_view>
@@ -38,7 +40,29 @@ std::size_t kernel_size(std::string_view text) {
   return unit.empty() ? number : 0;
 }
 
+/// Left as it is where no shell sees more in it than a word.
+std::string shell_word(const std::string& word) {
+  const auto plain = [](unsigned char letter) {
+    return std::isalnum(letter) != 0 ||
+           std::string_view("_-+=:,./%@").find(letter) != std::string_view::npos;
+  };
+  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return word;
+  std::string result = "'";
+  for (const char letter : word) result += letter == '\'' ? "'\\''" : std::string(1, letter);
+  return result + "'";
+}
+
 }  // namespace
+
+std::string command_description() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::string command;
+  for (std::string word; std::getline(file, word, '\0');) {
+    if (!command.empty()) command += ' ';
+    command += shell_word(word);
+  }
+  return command;
+}
 
 std::size_t third_level_bytes(const std::filesystem::path& caches) {
   std::error_code ignored;

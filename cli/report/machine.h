@@ -23,6 +23,9 @@ inline std::string host_description() {
   return describe(this_machine());
 }
 
+/// The command line of this process, as a shell would take it again.
+std::string command_description();
+
 /// Of the caches in a folder as /sys/devices/system/cpu/cpu0/cache; 0 when it names no third level.
 std::size_t third_level_bytes(const std::filesystem::path& caches);
 

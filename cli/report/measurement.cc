@@ -1,8 +1,10 @@
 #include "cli/report/measurement.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <limits>
 #include <utility>
@@ -81,12 +83,20 @@ void check_largest(const std::vector<std::uint32_t>& values, std::uint32_t most,
 }
 
 void run_passes(std::uint32_t passes, const std::function<void()>& measure_pass) {
+  using Clock = std::chrono::steady_clock;
+  const bool terminal = isatty(STDERR_FILENO) == 1;
+  const auto start = Clock::now();
   for (std::uint32_t pass = 0; pass < passes && !interrupted(); ++pass) {
-    fmt::print(stderr, "\rpass {} of {}", pass + 1, passes);
+    const bool tenth = pass == 0 || pass * 10ull / passes != (pass - 1) * 10ull / passes;
+    const double took = std::chrono::duration<double>(Clock::now() - start).count();
+    const std::string left =
+        pass == 0 ? "" : fmt::format(", about {:.0f} s left", took / pass * (passes - pass));
+    if (terminal) fmt::print(stderr, "\r\033[Kpass {} of {}{}", pass + 1, passes, left);
+    if (!terminal && tenth) fmt::print(stderr, "pass {} of {}{}\n", pass + 1, passes, left);
     std::fflush(stderr);
     measure_pass();
   }
-  fmt::print(stderr, "\r\033[K");
+  if (terminal) fmt::print(stderr, "\r\033[K");
 }
 
 JsonLines::JsonLines(std::string path) : path_(std::move(path)) {

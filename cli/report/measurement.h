@@ -30,7 +30,7 @@ std::vector<double> split_shares(const std::string& text, const std::string& opt
 void check_largest(const std::vector<std::uint32_t>& values, std::uint32_t most,
                    const char* option);
 
-/// Calls measure_pass() so many times or until interrupted(), with progress on stderr.
+/// Calls measure_pass() so many times or until interrupted(), with the time left on stderr.
 void run_passes(std::uint32_t passes, const std::function<void()>& measure_pass);
 
 /// Lines of a file that exists only when write() has succeeded; nothing when the path is empty.

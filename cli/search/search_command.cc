@@ -10,6 +10,7 @@
 #include "base/command_line.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/progress.h"
 #include "cli/commands.h"
 #include "cli/report/measurement.h"
 #include "cli/search/disk_choices.h"
@@ -42,6 +43,7 @@ struct SearchArguments {
   std::uint32_t deadline_ms = 10'000;
   std::uint32_t retries = 0;
   bool json = false;
+  bool quiet = false;
   rpc::TlsFiles tls;
 };
 
@@ -90,13 +92,13 @@ std::uint32_t one_slots(const std::string& text) {
 double search_local(const SearchArguments& arguments, dataset::GroundTruth& results,
                     SearchReport& report) {
   const auto directory = layout::IndexDirectory::open(arguments.index);
-  const search::BatchParameters batch{
+  search::BatchParameters batch{
       .search = search::check_limits(arguments.parameters, search::limits_of(directory.manifest())),
       .partial = arguments.parameters.partial};
   const std::uint32_t slots = one_slots(arguments.slots);
-  const auto index = search::load_search_index(directory, {.quiet = true});
+  const auto index = search::load_search_index(directory, {.quiet = arguments.quiet});
   const dataset::VectorSet queries = search::load_queries(arguments.queries, directory.manifest());
-  tiers::IndexRecords records(directory);
+  tiers::IndexRecords records(directory, {.quiet = arguments.quiet});
   const unsigned threads = resolve_threads(arguments.threads);
   const auto spec = tiers::parse_tier(arguments.tier);
   const tiers::IndexOnTier tier(
@@ -116,6 +118,11 @@ double search_local(const SearchArguments& arguments, dataset::GroundTruth& resu
     shape.probe_counts = std::make_shared<search::ProbeCounts>(directory.manifest());
   }
   const auto cores = tier.make_cores(shape);
+  Progress progress("queries", queries.count(), arguments.quiet);
+  batch.stop = [&progress] {
+    progress.advance(1);
+    return false;
+  };
   const search::BatchOutcome outcome = search::run_batch(cores, queries.view(), batch, results);
   report.coverage = outcome.coverage;
   if (shape.probe_counts) {

@@ -7,10 +7,12 @@
 
 #include "base/command_line.h"
 #include "base/error.h"
+#include "base/output_file.h"
 #include "base/quantity.h"
 #include "cli/commands.h"
 #include "cli/hnsw/hnsw_sweep.h"
 #include "cli/hnsw/page_access.h"
+#include "cli/html/report_page.h"
 #include "cli/interrupt.h"
 #include "cli/report/machine.h"
 #include "cli/report/measurement.h"
@@ -42,6 +44,7 @@ struct SweepArguments {
   std::string cache_bytes = "0";
   std::string range;
   std::string json;
+  std::string html;
   bool resume = false;
   bool overwrite = false;
   std::string buffers = "10%,50%";
@@ -93,8 +96,8 @@ class Sweep {
   explicit Sweep(const SweepArguments& arguments)
       : arguments_(arguments),
         directory_(layout::IndexDirectory::open(arguments.index)),
-        index_(search::load_search_index(directory_, {.quiet = true})),
-        records_(directory_),
+        index_(search::load_search_index(directory_)),
+        records_(directory_, {}),
         truth_(dataset::read_groundtruth(arguments.groundtruth)),
         vectors_(search::load_queries(arguments.queries, directory_.manifest())),
         line_time_(arguments.line_ns, bytes_of_searches()),
@@ -137,7 +140,8 @@ class Sweep {
             .pass_ms = arguments_.pass_ms,
             .merge_gap = arguments_.merge_gap,
             .index_dram_bytes = index_.dram_bytes(),
-            .host = host_description()};
+            .host = host_description(),
+            .command = command_description()};
   }
 
  private:
@@ -224,6 +228,27 @@ ExistingFile existing_file(const SweepArguments& arguments) {
   return arguments.resume ? ExistingFile::resume : ExistingFile::refuse;
 }
 
+/// Runs `measure` with the file of --json, then writes the page of --html: also when `measure` was
+/// interrupted, of what there is.
+template <typename Measure>
+void with_report(const SweepArguments& arguments, Measure measure) {
+  if (!arguments.html.empty()) check_output(arguments.html);
+  SweepFile file(arguments.json, existing_file(arguments));
+  const InterruptGuard watch;
+  const auto write = [&] {
+    if (!arguments.html.empty() && !file.rows().empty()) {
+      write_report_page(arguments.html, file.rows());
+    }
+  };
+  try {
+    measure(file);
+  } catch (const Interrupted&) {
+    write();
+    throw;
+  }
+  write();
+}
+
 /// Of an HNSW graph on pages, whose searches have a buffer and no tier.
 void sweep_pages(const Command& command, const SweepArguments& arguments) {
   std::vector<rpc::OptionRule> rules;
@@ -238,39 +263,37 @@ void sweep_pages(const Command& command, const SweepArguments& arguments) {
   }
   rpc::refuse_unused(command, rules);
   check_numbers(arguments);
-  SweepFile file(arguments.json, existing_file(arguments));
-  const InterruptGuard watch;
   constexpr std::uint32_t kAutoSlots = 8;
   const std::string searches =
       command.was_given("--search") ? arguments.disk.search : "sync,parallel,pipelined";
   std::vector<std::uint32_t> slots = split_slots(arguments.slots);
   std::replace(slots.begin(), slots.end(), 0u, kAutoSlots);
-  sweep_hnsw({.index = arguments.index,
-              .searches = split_words(searches),
-              .buffers = split_words(arguments.buffers),
-              .lists = split_numbers(arguments.lists, "--list"),
-              .slots = slots,
-              .threads = split_numbers(arguments.threads, "--threads"),
-              .min_complete = arguments.min_complete,
-              .k = arguments.k,
-              .passes = arguments.passes,
-              .queries = arguments.queries,
-              .groundtruth = arguments.groundtruth,
-              .range = arguments.range},
-             file);
+  const HnswSweep sweep{.index = arguments.index,
+                        .searches = split_words(searches),
+                        .buffers = split_words(arguments.buffers),
+                        .lists = split_numbers(arguments.lists, "--list"),
+                        .slots = slots,
+                        .threads = split_numbers(arguments.threads, "--threads"),
+                        .min_complete = arguments.min_complete,
+                        .k = arguments.k,
+                        .passes = arguments.passes,
+                        .queries = arguments.queries,
+                        .groundtruth = arguments.groundtruth,
+                        .range = arguments.range};
+  with_report(arguments, [&](SweepFile& file) { sweep_hnsw(sweep, file); });
 }
 
 void sweep(const Command& command, const SweepArguments& arguments) {
   if (is_hnsw(arguments.index)) return sweep_pages(command, arguments);
   check_options(command, arguments);
   check_numbers(arguments);
-  SweepFile file(arguments.json, existing_file(arguments));
-  const InterruptGuard watch;
-  Sweep sweep(arguments);
-  const ReportContext context = sweep.context();
-  SweepRun run(sweep.cells(), context, file);
-  if (run.run() > 0) return;
-  throw Error("none of the combinations can run; the first: {}", run.first_failure());
+  with_report(arguments, [&](SweepFile& file) {
+    Sweep sweep(arguments);
+    const ReportContext context = sweep.context();
+    SweepRun run(sweep.cells(), context, file);
+    if (run.run() > 0) return;
+    throw Error("none of the combinations can run; the first: {}", run.first_failure());
+  });
 }
 
 void add_search_options(Command& command, SweepArguments& a) {
@@ -350,6 +373,10 @@ void add_measurement_options(Command& command, SweepArguments& a) {
   const Option json = command.add_option(
       "--json", a.json,
       "File for one JSON object per combination and line, written when it is measured");
+  command.add_option(
+      "--html", a.html,
+      "File for a page with figures and a table of all rows, for a browser, written\n"
+      "at the end; `farvec report` makes one of several files of --json");
   Option resume =
       command.add_flag("--resume", a.resume,
                        "Add to the file of --json the combinations that it has not (of the same\n"

@@ -7,33 +7,13 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <fstream>
-#include <sstream>
 #include <utility>
 
 #include "base/error.h"
 #include "base/output_target.h"
+#include "cli/report/json_rows.h"
 
 namespace farvec::cli {
-namespace {
-
-nlohmann::json parse_row(const std::string& line, const std::string& path, std::size_t number) {
-  nlohmann::json row = nlohmann::json::parse(line, nullptr, false);
-  if (!row.is_object()) {
-    throw Error("'{}' line {} is no row of a sweep: name another file", path, number);
-  }
-  return row;
-}
-
-std::string read_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file) throw Error("'{}' cannot be read", path);
-  return text.str();
-}
-
-}  // namespace
 
 SweepFile::SweepFile(std::string path, ExistingFile existing) : path_(std::move(path)) {
   if (path_.empty()) return;
@@ -76,30 +56,23 @@ SweepFile::~SweepFile() {
 }
 
 void SweepFile::read_rows() {
-  std::string text = read_text(path_);
-  const std::size_t whole = text.rfind('\n') + 1;  // 0 when there is none
-  if (whole < text.size()) {
+  JsonRows read = read_json_rows(path_);
+  if (read.cut_off()) {
     fmt::print(stderr, "'{}': its last line was cut off and is dropped\n", path_);
-    if (truncate(path_.c_str(), static_cast<off_t>(whole)) != 0) {
-      throw SystemError(errno, "cutting '{}' to {} bytes", path_, whole);
+    if (truncate(path_.c_str(), static_cast<off_t>(read.whole_bytes)) != 0) {
+      throw SystemError(errno, "cutting '{}' to {} bytes", path_, read.whole_bytes);
     }
-    text.resize(whole);
   }
-  std::istringstream lines(text);
-  std::size_t number = 0;
-  for (std::string line; std::getline(lines, line);) {
-    ++number;
-    if (!line.empty()) rows_.push_back(parse_row(line, path_, number));
-  }
+  rows_ = std::move(read.rows);
 }
 
 bool SweepFile::has(const nlohmann::ordered_json& parameters) const {
-  for (const nlohmann::json& row : rows_) {
+  for (const nlohmann::ordered_json& row : rows_) {
     bool same = !row.contains("error");
     for (const auto& [name, value] : parameters.items()) {
       if (!same) break;
       const auto found = row.find(name);
-      same = found == row.end() ? value.is_null() : *found == nlohmann::json(value);
+      same = found == row.end() ? value.is_null() : *found == value;
     }
     if (same) return true;
   }
@@ -112,11 +85,14 @@ std::string SweepFile::described() const {
 }
 
 void SweepFile::append(const std::string& object) {
-  if (fd_ < 0) return;
+  if (fd_ >= 0) write_line(object + '\n');
+  rows_.push_back(nlohmann::ordered_json::parse(object));
+}
+
+void SweepFile::write_line(const std::string& line) {
   if (!emptied_ && ftruncate(fd_, 0) != 0) throw SystemError(errno, "emptying '{}'", path_);
   emptied_ = true;
   if (direct_) std::fflush(stdout);  // may be the same file
-  const std::string line = object + '\n';
   struct stat before {};
   const bool known = !direct_ && fstat(fd_, &before) == 0;
   for (std::size_t done = 0; done < line.size();) {

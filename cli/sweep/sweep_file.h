@@ -12,7 +12,7 @@ namespace farvec::cli {
 enum class ExistingFile { refuse, overwrite, resume };
 
 /// A row is in the file when append() has returned, whatever happens afterwards. No path: no file,
-/// and every call does nothing.
+/// and rows are only kept in memory.
 class SweepFile {
  public:
   /// Opens the file, or makes it; one that was made and has no row in the end is removed. Only a
@@ -32,8 +32,11 @@ class SweepFile {
   std::string described() const;
   /// Throws SystemError when the row does not fit on the disk; those before it stay.
   void append(const std::string& object);
+  /// Those that are in the file: that were there, and that were appended.
+  const std::vector<nlohmann::ordered_json>& rows() const { return rows_; }
 
  private:
+  void write_line(const std::string& line);
   bool open_existing(ExistingFile existing);
   void read_rows();
 
@@ -41,8 +44,8 @@ class SweepFile {
   int fd_ = -1;
   bool direct_ = false;  ///< no regular file, or a descriptor of this process (/dev/stdout)
   bool made_ = false;
-  bool emptied_ = true;               ///< nothing is there that the first row is to replace
-  std::vector<nlohmann::json> rows_;  ///< that were there
+  bool emptied_ = true;  ///< nothing is there that the first row is to replace
+  std::vector<nlohmann::ordered_json> rows_;
 };
 
 }  // namespace farvec::cli

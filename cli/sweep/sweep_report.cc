@@ -132,6 +132,7 @@ std::string sweep_json(const ReportContext& context, const SweepPoint& point, co
   }
   row["commit"] = commit();
   row["host"] = context.host;
+  row["command"] = context.command;
   // A message may hold what a peer sent.
   return row.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }

@@ -24,6 +24,7 @@ struct ReportContext {
   std::optional<std::uint32_t> merge_gap;
   std::size_t index_dram_bytes = 0;  ///< that the index itself keeps; cores' are in SweepSamples
   std::string host;                  ///< describe(Machine)
+  std::string command;               ///< command_description()
 };
 
 struct TierName {

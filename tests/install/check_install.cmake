@@ -1,4 +1,4 @@
-# cmake -DBUILD=... -DCONSUMER=... -DWORK=... -DCXX=... -P check_install.cmake
+# cmake -DBUILD=... -DCONSUMER=... -DEXAMPLE=... -DWORK=... -DCXX=... -P check_install.cmake
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output
                   ERROR_VARIABLE output)
@@ -14,4 +14,25 @@ run(${CMAKE_COMMAND} -G Ninja -S ${CONSUMER} -B ${WORK}/build -DCMAKE_CXX_COMPIL
 run(${CMAKE_COMMAND} --build ${WORK}/build)
 run(${WORK}/build/consumer)
 run(${WORK}/prefix/bin/farvec --help)
+foreach(file share/man/man1/farvec-sweep.1 share/zsh/site-functions/_farvec
+             share/fish/vendor_completions.d/farvec.fish
+             share/bash-completion/completions/farvec-memory-node)
+  if(NOT EXISTS ${WORK}/prefix/${file})
+    message(FATAL_ERROR "not installed: ${file}")
+  endif()
+endforeach()
+
+run(${CMAKE_COMMAND} -G Ninja -S ${EXAMPLE} -B ${WORK}/example -DCMAKE_CXX_COMPILER=${CXX}
+    -DCMAKE_PREFIX_PATH=${WORK}/prefix)
+run(${CMAKE_COMMAND} --build ${WORK}/example)
+set(images /usr/share/datasets/fashion-mnist/t10k-images-idx3-ubyte.gz)
+run(${WORK}/prefix/bin/farvec dataset sample ${images} ${WORK}/base.u8bin --first 300)
+foreach(tier dram emulated:rdma)
+  execute_process(COMMAND ${WORK}/example/search ${WORK}/base.u8bin ${WORK}/base.u8bin
+                          ${WORK}/example.index ${tier}
+                  COMMAND_ERROR_IS_FATAL ANY OUTPUT_VARIABLE found)
+  if(NOT found MATCHES "nearest to query 0: row 0 at distance 0")
+    message(FATAL_ERROR "the example found: ${found}")
+  endif()
+endforeach()
 file(REMOVE_RECURSE ${WORK})

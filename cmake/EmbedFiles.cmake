@@ -1,0 +1,16 @@
+# Run at build time: writes OUTPUT, C++ with the text of each of FILES as a std::string_view.
+#   cmake -DOUTPUT=... -DNAMESPACE=... -DFILES="name=path|..." -P EmbedFiles.cmake
+set(source "// Made by cmake/EmbedFiles.cmake.\n#include <string_view>\n\nnamespace ${NAMESPACE} {\n")
+string(APPEND source "\n")
+string(REPLACE "|" ";" FILES "${FILES}")
+foreach(entry ${FILES})
+  string(REGEX MATCH "^([a-z_]+)=(.*)$" matched "${entry}")
+  if(NOT matched)
+    message(FATAL_ERROR "'${entry}' is not NAME=PATH")
+  endif()
+  set(name ${CMAKE_MATCH_1})
+  file(READ "${CMAKE_MATCH_2}" text)
+  string(APPEND source "extern const std::string_view ${name};\n")
+  string(APPEND source "const std::string_view ${name} = R\"FARVEC_FILE(${text})FARVEC_FILE\";\n")
+endforeach()
+file(WRITE ${OUTPUT} "${source}\n}  // namespace ${NAMESPACE}\n")
