@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "base/parallel.h"
 #include "base/progress.h"
+#include "cluster/replica_rule.h"
 
 namespace farvec::cluster {
 namespace {
@@ -148,25 +149,9 @@ NearCluster Assignment::nearest_open(std::size_t row) {
 }
 
 void Assignment::choose_replicas(NearCluster own, Candidates& candidates, ClusterId* out) const {
-  out[0] = own.cluster;
-  candidates.chosen = 1;
-  const float limit = candidates.near[0].distance * closure_ratio_ * closure_ratio_;
-  for (std::uint32_t i = 0; i < candidates.count; ++i) {
-    const NearCluster& near = candidates.near[i];
-    if (candidates.chosen == options_.replicas || near.distance > limit) return;
-    if (near.cluster == own.cluster) continue;
-    if (!is_new_direction(near, {out, candidates.chosen})) continue;
-    out[candidates.chosen++] = near.cluster;
-  }
-}
-
-/// The relative-neighbourhood rule: no chosen centroid is much nearer to this one than the row is.
-bool Assignment::is_new_direction(const NearCluster& near,
-                                  std::span<const ClusterId> chosen) const {
-  const float factor = options_.rng_factor * options_.rng_factor;
-  return std::all_of(chosen.begin(), chosen.end(), [&](ClusterId c) {
-    return near.distance < factor * pair_(centroid(near.cluster), centroid(c), space_.dimension());
-  });
+  const ReplicaRule rule(centroids_, space_.dimension(),
+                         {options_.replicas, closure_ratio_, options_.rng_factor});
+  candidates.chosen = rule.choose(own.cluster, {candidates.near, candidates.count}, out).clusters;
 }
 
 /// Every empty cluster takes the vector that lies farthest out in the largest cluster.

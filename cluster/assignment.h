@@ -44,7 +44,6 @@ class Assignment {
   NearCluster take_place(std::size_t row, const Candidates& candidates);
   NearCluster nearest_open(std::size_t row);
   void choose_replicas(NearCluster own, Candidates& candidates, ClusterId* out) const;
-  bool is_new_direction(const NearCluster& near, std::span<const ClusterId> chosen) const;
   void assign_chunk(std::size_t begin, std::size_t end, Clustering& result);
   void refill_empty(Clustering& result);
   void give(NodeId row, ClusterId cluster, Clustering& result);

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "base/error.h"
 #include "graph/adjacency_source.h"
 #include "graph/entry_points.h"
 #include "graph/vamana_builder.h"
+#include "graph/vamana_merge.h"
 
 namespace farvec::cluster {
 namespace {
@@ -85,17 +87,39 @@ std::size_t CentroidScratch::dram_bytes() const {
          beam.dram_bytes();
 }
 
-graph::Graph build_centroid_graph(std::span<const float> centroids, std::uint32_t space_dimension,
-                                  std::uint64_t seed, unsigned threads, bool quiet) {
+namespace {
+
+graph::VamanaOptions graph_options(std::uint64_t seed, unsigned threads, bool quiet) {
   graph::VamanaOptions options;
   options.degree = 32;
   options.list = 64;
   options.seed = seed;
   options.threads = threads;
   options.quiet = quiet;
-  const VectorView rows = packed_view(centroids.data(), centroids.size() / space_dimension,
-                                      space_dimension, ElementType::f32);
-  return graph::build_vamana(rows, Metric::l2, options);
+  return options;
+}
+
+VectorView rows_of(std::span<const float> centroids, std::uint32_t space_dimension) {
+  return packed_view(centroids.data(), centroids.size() / space_dimension, space_dimension,
+                     ElementType::f32);
+}
+
+}  // namespace
+
+graph::Graph build_centroid_graph(std::span<const float> centroids, std::uint32_t space_dimension,
+                                  std::uint64_t seed, unsigned threads, bool quiet) {
+  return graph::build_vamana(rows_of(centroids, space_dimension), Metric::l2,
+                             graph_options(seed, threads, quiet));
+}
+
+graph::Graph merge_centroid_graph(CentroidGraphMerge merge, std::uint64_t& distances) {
+  graph::VamanaStats stats;
+  graph::Graph graph =
+      graph::merge_vamana({std::move(merge.former), std::move(merge.out),
+                           rows_of(merge.centroids, merge.space_dimension)},
+                          Metric::l2, graph_options(merge.seed, merge.threads, true), &stats);
+  distances += stats.distances;
+  return graph;
 }
 
 CentroidIndex::CentroidIndex(CentroidParts parts, unsigned threads)
@@ -163,6 +187,12 @@ void CentroidIndex::search_graph(std::uint32_t probe, CentroidScratch& scratch) 
   graph::AdjacencySource source{parts_.graph};
   const Status status = graph::beam_search(source, scorer, entries_, parameters, scratch.beam);
   FARVEC_CHECK(status.ok(), "{}", status.message());
+}
+
+/// A query of norm r = query_norm_ has |q - c|^2 = r^2 + |c|^2 - 2 q.c, and |c| is about r.
+float CentroidIndex::comparable(float distance) const {
+  if (parts_.metric != Metric::inner_product || query_norm_ <= 0) return distance;
+  return distance / (2 * query_norm_) - query_norm_;
 }
 
 std::size_t CentroidIndex::dram_bytes() const {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/memory.h"
+#include "base/row_set.h"
 #include "base/types.h"
 #include "distance/distance.h"
 #include "graph/beam_search.h"
@@ -39,6 +40,19 @@ struct CentroidScratch {
 graph::Graph build_centroid_graph(std::span<const float> centroids, std::uint32_t space_dimension,
                                   std::uint64_t seed, unsigned threads, bool quiet = true);
 
+/// That graph when `out` of its centroids have gone, others have moved a little, and new ones have
+/// come behind them.
+struct CentroidGraphMerge {
+  graph::Graph former{0, 1};
+  RowSet out;
+  std::span<const float> centroids;  ///< all that there are now
+  std::uint32_t space_dimension = 0;
+  std::uint64_t seed = 1;
+  unsigned threads = 1;
+};
+/// As graph::merge_vamana(); adds to `distances` what it takes.
+graph::Graph merge_centroid_graph(CentroidGraphMerge merge, std::uint64_t& distances);
+
 /// What the index is made of. `space_dimension` is `dimension`, and one more for inner_product.
 struct CentroidParts {
   Metric metric = Metric::l2;
@@ -68,6 +82,11 @@ class CentroidIndex {
   /// would change how much the centroids' norms count. Never suspends; does not allocate once the
   /// scratch has served the largest `probe`.
   void search(const void* query, std::uint32_t probe, CentroidScratch& scratch) const;
+
+  /// A distance that search() has found, such that those of one query to clusters of several
+  /// indexes are in the order in which to probe them. For inner_product, where every index has a
+  /// space and a scale of queries of its own, it stands for the product with the centroid.
+  float comparable(float distance) const;
 
   /// Centroids, graph and codes.
   std::size_t dram_bytes() const;

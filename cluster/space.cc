@@ -37,14 +37,17 @@ double largest_squared_norm(const VectorView& data, unsigned threads) {
 }  // namespace
 
 Space::Space(VectorView data, Metric metric, unsigned threads)
-    : data_(data), dimension_(data.dimension) {
+    : Space(data, metric,
+            Reach{metric == Metric::inner_product ? largest_squared_norm(data, threads) : 0.0}) {}
+
+Space::Space(VectorView data, Metric metric, Reach reach)
+    : data_(data), dimension_(data.dimension), largest_norm2_(reach.largest_norm2) {
   if (metric != Metric::inner_product) return;
   if (data.dimension >= kMaxDimension) {
     throw Error("clusters under inner product take vectors of at most {} dimensions, not {}",
                 kMaxDimension - 1, data.dimension);
   }
   ++dimension_;
-  largest_norm2_ = largest_squared_norm(data, threads);
 }
 
 void Space::row(std::size_t i, float* out) const {

@@ -16,9 +16,16 @@ class Space {
   /// Keeps a reference to the rows, which must outlive it. Reads them all for inner_product.
   /// Throws Error when the space would have more than kMaxDimension dimensions.
   Space(VectorView data, Metric metric, unsigned threads);
+  /// The space of other rows, for rows that come beside those; what is longer than all of them has
+  /// 0 for the coordinate more. Reads nothing.
+  struct Reach {
+    double largest_norm2 = 0;  ///< of those rows, for inner_product
+  };
+  Space(VectorView data, Metric metric, Reach reach);
 
   std::size_t count() const { return data_.count; }
   std::uint32_t dimension() const { return dimension_; }
+  Reach reach() const { return {largest_norm2_}; }
 
   /// Writes the `dimension()` coordinates of a row.
   void row(std::size_t i, float* out) const;

@@ -29,6 +29,11 @@ void add_counts(const search::CoreStatistics& part, search::CoreStatistics& sum)
   sum.device_bytes += part.device_bytes;
 }
 
+constexpr Status kSegmentsAreGraphs{StatusCode::invalid_argument,
+                                    "the segments are graphs: say a list, not clusters"};
+constexpr Status kSegmentsAreClusters{StatusCode::invalid_argument,
+                                      "the segments are clusters: say how many, not a list"};
+
 /// A core looks so often whether it has segments that were replaced.
 constexpr double kLookUs = 50e3;
 
@@ -85,6 +90,7 @@ Status CollectionPart::bind(const View& view, Slot& slot) {
     leg.segment = bulk.segment.get();
     leg.fresh = nullptr;
     leg.part = bound->part.get();
+    leg.index = bound->index;
     leg.out = bulk.out->empty() ? nullptr : bulk.out.get();
     leg.live = bulk.live();
     leg.counts = {};
@@ -108,7 +114,7 @@ CollectionPart::Bound* CollectionPart::bound_to(const std::shared_ptr<Segment>& 
   const auto known = bound_.find(segment->number());
   if (known != bound_.end()) return &known->second;
   try {
-    Bound bound{segment, segment->make_part(scheduler_)};
+    Bound bound{segment, segment->make_part(scheduler_), &segment->index()};
     return &bound_.emplace(segment->number(), std::move(bound)).first->second;
   } catch (const std::exception& error) {
     if (unopened_ != error.what()) {
@@ -126,16 +132,51 @@ void CollectionPart::release(const Slot& slot) {
   }
 }
 
-/// What each leg is asked for at first: a list as long as its share of the rows lets expect.
+/// What each leg is asked for at first.
 Status CollectionPart::plan(const View& view, const SearchTask& task, Slot& slot) const {
-  if (!std::holds_alternative<search::GraphChoice>(task.parameters.choice())) {
-    return {StatusCode::invalid_argument, "the segments are graphs: say a list, not clusters"};
+  const layout::IndexKind kind = search::kind_of(task.parameters.choice());
+  for (const Leg& leg : slot.legs_used()) {
+    if (leg.segment == nullptr || leg.segment->directory().manifest().kind() == kind) continue;
+    return kind == layout::IndexKind::cluster ? kSegmentsAreGraphs : kSegmentsAreClusters;
   }
+  switch (kind) {
+    case layout::IndexKind::graph:
+      break;
+    case layout::IndexKind::cluster:
+      return plan_probes(task, slot);
+  }
+  return plan_lists(view, task, slot);
+}
+
+/// A list as long as its share of the rows lets expect.
+Status CollectionPart::plan_lists(const View& view, const SearchTask& task, Slot& slot) const {
   const auto all = static_cast<double>(view.live());
+  search::GraphChoice choice = task.parameters.graph();
   for (Leg& leg : slot.legs_used()) {
     const double share = static_cast<double>(leg.live) / all;
-    const std::uint32_t list = first_list(task.parameters.graph().list, share);
-    if (Status status = leg.ask(task, list); !status.ok()) return status;
+    choice.list = first_list(task.parameters.graph().list, share);
+    if (Status status = leg.ask(task, choice); !status.ok()) return status;
+  }
+  return {};
+}
+
+/// Each segment's share of the clusters. Memtables, whose graphs have no clusters, are searched
+/// with a list that finds nearly all.
+Status CollectionPart::plan_probes(const SearchTask& task, Slot& slot) const {
+  std::vector<ProbedSegment>& segments = slot.probes.segments;
+  segments.clear();
+  for (const Leg& leg : slot.legs_used()) {
+    if (leg.segment != nullptr) segments.push_back({&leg.index->clusters()->centroids(), leg.live});
+  }
+  search::ProbeChoice choice = task.parameters.probing();
+  share_probes(task.query, choice.clusters, slot.probes);
+  const search::GraphChoice fresh{.list = std::max(kMemtableList, 2 * task.parameters.k())};
+  auto segment = segments.begin();
+  for (Leg& leg : slot.legs_used()) {
+    const bool is_segment = leg.segment != nullptr;
+    if (is_segment) choice.clusters = (segment++)->clusters;
+    const Status status = is_segment ? leg.ask(task, choice) : leg.ask(task, fresh);
+    if (!status.ok()) return status;
   }
   return {};
 }
@@ -190,11 +231,14 @@ Status CollectionPart::merge(const SearchTask& task, Slot& slot) const {
 /// whether there are any.
 Result<bool> CollectionPart::plan_again(const SearchTask& task, Slot& slot) const {
   bool any = false;
-  const std::uint32_t list = task.parameters.graph().list;
+  // Which clusters are near was known before any was read.
+  if (!std::holds_alternative<search::GraphChoice>(task.parameters.choice())) return any;
+  search::GraphChoice choice = task.parameters.graph();
+  const std::uint32_t list = choice.list;
   for (Leg& leg : slot.legs_used()) {
-    const std::uint32_t deserved = deserved_list(list, leg.results, task.parameters.k());
-    if (static_cast<double>(deserved) <= kSlack * leg.list()) continue;
-    if (Status status = leg.ask(task, deserved); !status.ok()) return status;
+    choice.list = deserved_list(list, leg.results, task.parameters.k());
+    if (static_cast<double>(choice.list) <= kSlack * leg.list()) continue;
+    if (Status status = leg.ask(task, choice); !status.ok()) return status;
     any = true;
   }
   return any;

@@ -40,8 +40,9 @@ class CollectionPart final : public search::CorePart {
   struct Bound {
     std::shared_ptr<Segment> segment;  ///< outlives the part
     std::unique_ptr<search::CorePart> part;
-    std::uint32_t users = 0;  ///< searches under way
-    bool lost = false;        ///< the part's reads are, for good
+    const search::SearchIndex* index = nullptr;  ///< of the segment
+    std::uint32_t users = 0;                     ///< searches under way
+    bool lost = false;                           ///< the part's reads are, for good
   };
   struct Leg;
   struct Slot;
@@ -53,6 +54,8 @@ class CollectionPart final : public search::CorePart {
   void release(const Slot& slot);
   Status search_view(const View& view, std::uint32_t slot, search::SearchTask& task);
   Status plan(const View& view, const search::SearchTask& task, Slot& slot) const;
+  Status plan_lists(const View& view, const search::SearchTask& task, Slot& slot) const;
+  Status plan_probes(const search::SearchTask& task, Slot& slot) const;
   void run_round(std::uint32_t slot);
   Status merge(const search::SearchTask& task, Slot& slot) const;
   Result<bool> plan_again(const search::SearchTask& task, Slot& slot) const;

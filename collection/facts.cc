@@ -7,7 +7,9 @@ namespace farvec::collection {
 
 layout::CollectionManifest empty_manifest(const RowShape& rows,
                                           const layout::CollectionOptions& options) {
-  indexing::check_degree(options.layout, options.degree);
+  if (options.kind == layout::IndexKind::graph) {
+    indexing::check_degree(options.layout, options.degree);
+  }
   layout::CollectionManifest manifest;
   manifest.metric = rows.metric;
   manifest.source_type = rows.type;
@@ -17,18 +19,36 @@ layout::CollectionManifest empty_manifest(const RowShape& rows,
   return manifest;
 }
 
-nlohmann::ordered_json shape_json(const layout::CollectionManifest& manifest) {
-  const layout::CollectionOptions& options = manifest.options;
-  return {{"metric", to_string(manifest.metric)},
-          {"type", to_string(manifest.source_type)},
-          {"dimension", manifest.dimension},
-          {"memtable_rows", options.memtable_rows},
-          {"merge_fanout", options.merge_fanout},
-          {"layout", to_string(options.layout)},
+namespace {
+
+nlohmann::ordered_json graph_json(const layout::CollectionOptions& options) {
+  return {{"layout", to_string(options.layout)},
           {"degree", options.degree},
           {"list", options.list},
           {"alpha", options.alpha},
           {"code_bits", options.code_bits}};
+}
+
+nlohmann::ordered_json cluster_json(const layout::ClusterSegmentOptions& clusters) {
+  nlohmann::ordered_json json{{"layout", to_string(clusters.layout)},
+                              {"cluster_bytes", clusters.cluster_bytes},
+                              {"replicas", clusters.replicas},
+                              {"balance", clusters.balance}};
+  if (clusters.closure_ratio != 0) json["closure_ratio"] = clusters.closure_ratio;
+  return json;
+}
+
+}  // namespace
+
+nlohmann::ordered_json shape_json(const layout::CollectionManifest& manifest) {
+  const layout::CollectionOptions& options = manifest.options;
+  const bool clusters = options.kind == layout::IndexKind::cluster;
+  nlohmann::ordered_json json{
+      {"metric", to_string(manifest.metric)}, {"type", to_string(manifest.source_type)},
+      {"dimension", manifest.dimension},      {"memtable_rows", options.memtable_rows},
+      {"merge_fanout", options.merge_fanout}, {"kind", to_string(options.kind)}};
+  json.update(clusters ? cluster_json(options.clusters) : graph_json(options));
+  return json;
 }
 
 nlohmann::ordered_json view_json(const View& view) {

@@ -37,12 +37,11 @@ void CollectionPart::Leg::search_memtable() {
   task.counts.distances = memtable->counts.distances;
 }
 
-/// For `whole`, with so long a list.
-Status CollectionPart::Leg::ask(const SearchTask& whole, std::uint32_t list) {
-  search::GraphChoice choice = whole.parameters.graph();
+Status CollectionPart::Leg::ask(const SearchTask& whole, search::SearchChoice choice) {
   const std::uint32_t rows = segment != nullptr ? segment->rows() : fresh->count;
   const std::uint32_t k = std::min(whole.parameters.k(), rows);
-  choice.list = std::max(list, k);
+  if (auto* graph = std::get_if<search::GraphChoice>(&choice))
+    graph->list = std::max(graph->list, k);
   const auto parameters = search::SearchParameters::make(k, choice);
   if (!parameters.ok()) return parameters.status();
   ids.resize(std::max<std::size_t>(ids.size(), k));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "collection/collection_part.h"
+#include "collection/probe_shares.h"
 #include "coroutines/wait_group.h"
 
 namespace farvec::collection {
@@ -25,6 +26,7 @@ struct CollectionPart::Leg {
   const RowSet* out = nullptr;
   std::uint64_t live = 0;
   search::CorePart* part = nullptr;
+  const search::SearchIndex* index = nullptr;  ///< of a segment
   std::uint32_t slot = 0;
   coroutines::WaitGroup* group = nullptr;  ///< null: whoever runs it does not wait
   search::SearchTask task;
@@ -36,7 +38,8 @@ struct CollectionPart::Leg {
   bool again = false;         ///< in the next round
 
   std::uint32_t list() const { return task.parameters.graph().list; }
-  Status ask(const search::SearchTask& whole, std::uint32_t list);
+  /// As many results of it as there are to be in all, or rows. The choice's list is raised to that.
+  Status ask(const search::SearchTask& whole, search::SearchChoice choice);
   std::uint64_t id(NodeId row) const {
     return segment != nullptr ? segment->id(row) : fresh->memtable->id(row);
   }
@@ -68,6 +71,7 @@ struct CollectionPart::Slot {
   std::vector<Leg> legs;  ///< of the last search the first `used`
   std::size_t used = 0;
   MemtableScratch memtable;
+  ProbeShares probes;
   std::vector<Found> found;  ///< of all legs, the nearest k first
   std::size_t kept = 0;
 

@@ -113,6 +113,10 @@ void Segment::load(const OnChunk& on_chunk) const {
   if (nodes != nullptr) nodes->wait_ready(access_.nodes->options().attach.wait);
 }
 
+const search::SearchIndex& Segment::index() const {
+  return searchable({}).index;
+}
+
 std::unique_ptr<search::CorePart> Segment::make_part(coroutines::Scheduler& scheduler) const {
   return searchable({}).cores->make_part(scheduler);
 }

@@ -74,6 +74,8 @@ class Segment {
   /// returns, not where another thread loads already. Those on
   /// memory nodes can be read when this returns. Throws Error.
   void load(const OnChunk& on_chunk = {}) const;
+  /// What this process keeps of it in DRAM. Loads it where load() has not. Throws Error.
+  const search::SearchIndex& index() const;
   /// Searches of the segment by fibers of `scheduler`; must not outlive the segment. Throws Error,
   /// without waiting, when no memory node can be read.
   std::unique_ptr<search::CorePart> make_part(coroutines::Scheduler& scheduler) const;

@@ -14,6 +14,8 @@
 
 namespace farvec::collection {
 
+class OpenedRows;
+
 /// Reads them from the segment's file. A chunk of it is compared with its checksum before the first
 /// of its rows is read. Shared by threads.
 class SegmentRows {
@@ -23,13 +25,13 @@ class SegmentRows {
   ~SegmentRows();
 
   /// In stored form; `out` has the bytes of a row, and the row is there. The first one opens the
-  /// file and reads the offsets of its records into DRAM; where vertices have numbers of their own
-  /// (packed), it reads all records to learn them. deadline_exceeded: what was learned until then
-  /// stays, and the next one goes on from there. Throws Error naming the file.
+  /// file and reads the offsets of its records into DRAM; where rows lie in an order of their own
+  /// (packed, clusters but decoupled ones), it reads all records to learn it. deadline_exceeded:
+  /// what was learned until then stays, and the next one goes on from there. Throws Error naming
+  /// the file.
   Status read(NodeId row, std::span<std::byte> out, Ticks deadline) const;
 
  private:
-  class Opened;
   Status open(Ticks deadline) const;
 
   const layout::IndexDirectory& directory_;
@@ -37,7 +39,7 @@ class SegmentRows {
   mutable std::condition_variable changed_;
   mutable bool opening_ = false;  ///< by one of the threads, which alone has `opened_`
   mutable bool open_ = false;     ///< for good: `opened_` is everybody's
-  mutable std::unique_ptr<Opened> opened_;
+  mutable std::unique_ptr<OpenedRows> opened_;
 };
 
 }  // namespace farvec::collection

@@ -34,6 +34,11 @@ std::uint32_t cluster_count(std::size_t rows, std::uint64_t rows_per_cluster) {
   return static_cast<std::uint32_t>((rows + rows_per_cluster - 1) / rows_per_cluster);
 }
 
+std::vector<ClusterId> expected_homes(const cluster::Clustering& clusters, unsigned threads) {
+  return cluster::group_by_frequency(clusters.membership(), expected_frequencies(clusters),
+                                     resolve_threads(threads));
+}
+
 BuiltClusters build_clusters(Source source, const cluster::ClusteringOptions& options) {
   const unsigned threads = resolve_threads(options.threads);
   BuiltClusters built;
@@ -44,8 +49,7 @@ BuiltClusters build_clusters(Source source, const cluster::ClusteringOptions& op
   part.build = describe_build(options, built.stats);
   built.centroids = cluster::build_centroid_graph(
       built.clusters.centroids, built.clusters.space_dimension, options.seed, threads);
-  built.homes = cluster::group_by_frequency(built.clusters.membership(),
-                                            expected_frequencies(built.clusters), threads);
+  built.homes = expected_homes(built.clusters, threads);
   return built;
 }
 

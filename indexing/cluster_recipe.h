@@ -28,6 +28,9 @@ struct BuiltClusters {
   std::vector<ClusterId> homes;  ///< of every vector: the cluster that it is stored with
 };
 
+/// The home of every vector, as if queries came from where there are many vectors.
+std::vector<ClusterId> expected_homes(const cluster::Clustering& clusters, unsigned threads);
+
 /// Clusters, and gives each vector a home as if queries came from where there are many vectors.
 /// Throws Error as cluster::build_clusters() does. The rows may be a mapped file.
 BuiltClusters build_clusters(Source source, const cluster::ClusteringOptions& options);

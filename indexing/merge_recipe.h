@@ -1,17 +1,11 @@
 // From a graph index that is there already, and what has changed since, to the next one.
 #pragma once
 
-#include "base/row_set.h"
-#include "dataset/vector_set.h"
 #include "graph/vamana_builder.h"
+#include "indexing/joined_rows.h"
 #include "indexing/stored_graph.h"
 
 namespace farvec::indexing {
-
-struct GraphChanges {
-  RowSet out;               ///< rows of the stored graph that go
-  dataset::VectorSet more;  ///< rows that come, in stored form; may be none
-};
 
 /// The stored graph without the rows that are out and with those that come: first the former rows
 /// that stay, in their order, then the new ones (graph::merge_vamana()). The manifest names no file
@@ -21,7 +15,7 @@ struct GraphChanges {
 /// joined rows together, then the joined rows, former's graph and what graph::build_vamana() needs.
 /// Throws Error when `more` has another type or dimension, when no row remains, and as
 /// graph::merge_vamana() does.
-StoredGraph merge_graph(StoredGraph former, GraphChanges changes,
+StoredGraph merge_graph(StoredGraph former, IndexChanges changes,
                         const graph::VamanaOptions& options, graph::VamanaStats* stats = nullptr);
 
 }  // namespace farvec::indexing

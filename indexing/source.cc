@@ -34,6 +34,14 @@ layout::Manifest describe_source(const DatasetFile& file, const VectorView& sour
   return manifest;
 }
 
+layout::Manifest unwritten(layout::Manifest manifest) {
+  manifest.regions.clear();
+  manifest.placement.reset();
+  manifest.farvec_version = version();
+  manifest.farvec_commit = commit();
+  return manifest;
+}
+
 dataset::VectorSet stored_rows(dataset::VectorSet source, Metric metric, unsigned threads) {
   if (metric != Metric::cosine) return source;
   return stored_copy(source.view(), metric, threads);

@@ -26,6 +26,9 @@ struct Source {
 /// rows before stored_rows().
 layout::Manifest describe_source(const DatasetFile& file, const VectorView& source, Metric metric);
 
+/// Of an index that is going to be written again: without regions and placement, by this farvec.
+layout::Manifest unwritten(layout::Manifest manifest);
+
 /// The rows as the index stores them. `source` is given up when it already is in stored form.
 dataset::VectorSet stored_rows(dataset::VectorSet source, Metric metric, unsigned threads);
 /// The same of rows that somebody else owns.

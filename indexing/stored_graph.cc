@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
-#include "base/version.h"
 #include "layout/graph/record_reader.h"
 
 namespace farvec::indexing {
@@ -59,13 +58,10 @@ class GraphReader {
   std::vector<NodeId> neighbors_;
 };
 
-layout::Manifest without_regions(layout::Manifest manifest) {
-  manifest.regions.clear();
-  manifest.placement.reset();
+/// As of a graph that is not written in a layout yet.
+layout::Manifest without_layout(layout::Manifest manifest) {
   manifest.graph().neighbor_code_bytes = 0;
   manifest.graph().list_bytes = 0;
-  manifest.farvec_version = version();
-  manifest.farvec_commit = commit();
   return manifest;
 }
 
@@ -84,7 +80,7 @@ StoredGraph read_graph(const layout::IndexDirectory& directory,
   }
   const layout::GraphLocator locator = directory.load_locator(options);
   const HugeBuffer region = directory.load_region(layout::kRecordsRegion, options);
-  StoredGraph stored{without_regions(manifest),
+  StoredGraph stored{without_layout(unwritten(manifest)),
                      dataset::VectorSet(manifest.count, manifest.dimension, manifest.stored_type),
                      graph::Graph(manifest.count, manifest.graph().max_degree)};
   const std::vector<NodeId> rows = rows_of(locator, region.span());

@@ -4,19 +4,14 @@
 #include <variant>
 
 #include "base/clock.h"
+#include "graph/listed_graph.h"
 #include "search/index_kinds.h"
 
 namespace farvec::search {
 graph::Graph centroid_graph(const layout::Centroids& centroids) {
   const layout::CentroidsHeader& header = centroids.header;
-  graph::Graph graph(header.clusters, std::max(header.max_degree, 1u));
-  const ClusterId* row = centroids.neighbors.data();
-  for (std::size_t c = 0; c < header.clusters; ++c) {
-    graph.set_neighbors(c, {row, centroids.degrees[c]});
-    row += centroids.degrees[c];
-  }
-  graph.entry = header.entry;
-  return graph;
+  return graph::listed_graph(centroids.degrees, centroids.neighbors, header.max_degree,
+                             header.entry);
 }
 
 SearchIndex load_search_index(const layout::IndexDirectory& directory,

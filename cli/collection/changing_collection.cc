@@ -27,6 +27,7 @@ collection::CollectionAccess access_of(const ChangingCollectionOptions& options)
   access.segments.shape.slots = options.slots;
   access.segments.shape.k = options.k;
   access.segments.shape.list = std::max(options.list, options.k);
+  access.segments.shape.probe = options.probe;
   access.link = true;
   return access;
 }
@@ -83,13 +84,20 @@ void ChangingCollection::erase(std::span<const NodeId> ids) {
   require_ok(collection_->erase(wide, now_ticks() + us_to_ticks(kStepUs), receipt));
 }
 
+search::SearchChoice ChangingCollection::choice() const {
+  if (options_.shape.options.kind == layout::IndexKind::cluster) {
+    return search::ProbeChoice{.clusters = options_.probe};
+  }
+  return search::GraphChoice{.list = options_.list};
+}
+
 void ChangingCollection::search(const VectorView& queries, dataset::GroundTruth& results,
                                 std::vector<float>& latency_us) {
   const dataset::VectorSet stored =
       indexing::stored_copy(queries, options_.shape.metric, options_.threads);
-  const search::BatchParameters batch{.search = search::searchable(search::SearchParameters::make(
-                                          results.k, search::GraphChoice{.list = options_.list})),
-                                      .stop = interrupted};
+  const search::BatchParameters batch{
+      .search = search::searchable(search::SearchParameters::make(results.k, choice())),
+      .stop = interrupted};
   const search::BatchOutcome outcome = search::run_batch(cores_, stored.view(), batch, results);
   latency_us.insert(latency_us.end(), outcome.latency_us.begin(), outcome.latency_us.end());
 }
@@ -103,11 +111,13 @@ std::uint64_t ChangingCollection::stored_bytes() const {
 }
 
 nlohmann::ordered_json ChangingCollection::describe() const {
-  nlohmann::ordered_json json{{"kind", "collection"}};
-  json.update(collection::shape_json(collection_->shape()));
+  nlohmann::ordered_json json = collection::shape_json(collection_->shape());
+  json["segments"] = json["kind"];
+  json["kind"] = "collection";
   json["now"] = collection::state_json(*collection_->view(), collection_->state());
+  const bool graph = options_.shape.options.kind == layout::IndexKind::graph;
   json["tier"] = options_.tier;
-  json["search_list"] = options_.list;
+  json["search_" + std::string(graph ? "list" : "probe")] = search::size_of(choice());
   json["slots"] = options_.slots;
   json["threads"] = options_.threads;
   json["durability"] = options_.durability;

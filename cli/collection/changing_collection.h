@@ -17,7 +17,8 @@ struct ChangingCollectionOptions {
   layout::CollectionManifest shape;
   std::string tier = "dram";  ///< of the segments' records
   std::string durability = "commit";
-  std::uint32_t list = 40;  ///< of searches
+  std::uint32_t list = 40;   ///< of searches, where segments are graphs
+  std::uint32_t probe = 16;  ///< the same where they are clusters
   std::uint32_t k = 10;
   std::uint32_t slots = 8;
   std::uint32_t threads = 1;  ///< that search; segments are built by as many
@@ -42,6 +43,8 @@ class ChangingCollection final : public ChangingIndex {
   nlohmann::ordered_json describe() const override;
 
  private:
+  search::SearchChoice choice() const;
+
   const ChangingCollectionOptions options_;
   std::unique_ptr<collection::Collection> collection_;
   std::vector<std::unique_ptr<search::SearchCore>> cores_;

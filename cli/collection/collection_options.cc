@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <vector>
 
 #include "base/error.h"
 #include "base/parallel.h"
 #include "cli/index/code_bits_option.h"
 #include "indexing/code_bits.h"
+#include "rpc/option_rules.h"
 #include "wal/durability_option.h"
 
 namespace farvec::cli {
@@ -40,9 +42,34 @@ collection::CollectionAccess write_access(const CollectionWrite& write) {
   return access;
 }
 
+void add_cluster_segment_options(Command& command, layout::ClusterSegmentOptions& clusters,
+                                 const std::string& who) {
+  command
+      .add_option("--cluster-bytes", clusters.cluster_bytes,
+                  who +
+                      "bytes (8192, 8KiB) of the vectors that have one cluster as their own, on\n"
+                      "average")
+      .size()
+      .show_default();
+  command.add_option("--replicas", clusters.replicas, who + "R: most clusters per vector")
+      .range(1u, layout::kMaxReplicas)
+      .show_default();
+  command.add_option("--closure-ratio", clusters.closure_ratio,
+                     who +
+                         "a vector is put into a cluster only when that centroid is at most this\n"
+                         "many times as far away as its nearest one [as farvec build cluster]");
+  command
+      .add_option("--balance", clusters.balance,
+                  who + "most vectors that have one cluster as their own, over the mean")
+      .show_default();
+}
+
 void add_shape_options(Command& command, CollectionShape& shape) {
   layout::CollectionOptions& options = shape.options;
   command.add_option("--metric", shape.metric, "l2, ip or cosine").required();
+  command.add_option("--kind", shape.kind, "Of the segments: graph or cluster")
+      .one_of({"graph", "cluster"})
+      .show_default();
   command
       .add_option("--memtable-rows", options.memtable_rows,
                   "Rows that are searched in the writer's memory before they become a segment")
@@ -53,21 +80,51 @@ void add_shape_options(Command& command, CollectionShape& shape) {
                   "Segments of one size that are merged into one")
       .range(2u, 64u)
       .show_default();
-  command.add_option("--degree", options.degree, "R: most edges per vertex of a segment")
+  command.add_option("--degree", options.degree, "graph: most edges per vertex of a segment")
       .show_default();
-  command.add_option("--list", options.list, "L of the searches while a segment is built")
+  command.add_option("--list", options.list, "graph: L of the searches while a segment is built")
       .show_default();
-  command.add_option("--alpha", options.alpha, "How much longer an edge may be than a detour")
+  command
+      .add_option("--alpha", options.alpha, "graph: how much longer an edge may be than a detour")
       .show_default();
   add_code_bits_option(command, shape.code_bits);
-  command.add_option("--layout", shape.layout, "Of the segments: csr, packed or inline")
-      .show_default();
+  command.add_option(
+      "--layout", shape.layout,
+      "Of the segments: csr, packed or inline [csr]; of clusters coupled, decoupled,\n"
+      "grouped or grouped-inline [grouped]");
+  add_cluster_segment_options(command, options.clusters, "cluster: ");
 }
 
-layout::CollectionManifest shape_manifest(const CollectionShape& shape) {
+namespace {
+
+void refuse_other_kind(const Command& command, layout::IndexKind kind) {
+  std::vector<rpc::OptionRule> rules;
+  for (const char* option : {"--degree", "--list", "--alpha", kCodeBitsOption}) {
+    rules.push_back({option, kind == layout::IndexKind::graph, "--kind graph"});
+  }
+  for (const char* option : kClusterSegmentOptions) {
+    rules.push_back({option, kind == layout::IndexKind::cluster, "--kind cluster"});
+  }
+  rpc::refuse_unused(command, rules);
+}
+
+}  // namespace
+
+layout::CollectionManifest shape_manifest(const Command& command, const CollectionShape& shape) {
   layout::CollectionOptions options = shape.options;
-  options.layout = layout::parse_layout_kind(shape.layout);
-  options.code_bits = indexing::code_bits_of(options.layout, shape.code_bits, kCodeBitsOption);
+  options.kind = layout::parse_segment_kind(shape.kind);
+  refuse_other_kind(command, options.kind);
+  switch (options.kind) {
+    case layout::IndexKind::graph:
+      if (!shape.layout.empty()) options.layout = layout::parse_layout_kind(shape.layout);
+      options.code_bits = indexing::code_bits_of(options.layout, shape.code_bits, kCodeBitsOption);
+      break;
+    case layout::IndexKind::cluster:
+      if (!shape.layout.empty()) {
+        options.clusters.layout = layout::parse_cluster_layout(shape.layout);
+      }
+      break;
+  }
   return collection::empty_manifest(
       {parse_metric(shape.metric), parse_element_type(shape.type), shape.dimension}, options);
 }

@@ -30,13 +30,20 @@ struct CollectionShape {
   std::string type;
   std::uint32_t dimension = 0;
   layout::CollectionOptions options;
-  std::string layout = "csr";
+  std::string kind = "graph";
+  std::string layout;  ///< empty: the kind's own
   std::optional<std::uint32_t> code_bits;
 };
 
 void add_shape_options(Command& command, CollectionShape& shape);
-/// Throws Error naming the option.
-layout::CollectionManifest shape_manifest(const CollectionShape& shape);
+/// Throws Error naming the option, also one that the kind does not look at.
+layout::CollectionManifest shape_manifest(const Command& command, const CollectionShape& shape);
+
+/// Of segments that are clusters, for commands that make a collection. `who` begins the help.
+void add_cluster_segment_options(Command& command, layout::ClusterSegmentOptions& clusters,
+                                 const std::string& who);
+inline constexpr const char* kClusterSegmentOptions[] = {"--cluster-bytes", "--replicas",
+                                                         "--closure-ratio", "--balance"};
 
 /// A line on stderr when the log had something to bring back.
 void tell_recovery(const collection::Recovery& recovery, bool quiet);

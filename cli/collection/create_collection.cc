@@ -19,7 +19,7 @@ struct CreateArguments {
   bool json = false;
 };
 
-void create(CreateArguments arguments) {
+void create(const Command& command, CreateArguments arguments) {
   CollectionShape& shape = arguments.shape;
   const bool said = shape.dimension != 0 && !shape.type.empty();
   if (arguments.like.empty() && !said) {
@@ -30,7 +30,7 @@ void create(CreateArguments arguments) {
     shape.dimension = file->info().dimension;
     shape.type = to_string(file->info().type);
   }
-  const layout::CollectionManifest manifest = shape_manifest(shape);
+  const layout::CollectionManifest manifest = shape_manifest(command, shape);
   collection::Collection::create(arguments.folder, manifest);
   if (arguments.json) {
     nlohmann::ordered_json json{{"collection", arguments.folder}};
@@ -58,9 +58,11 @@ void register_collection_create(Command& collection) {
   add_shape_options(command, a.shape);
   command.add_flag("--json", a.json, "Report as one JSON object");
   command.footer(
-      "Example:\n  farvec collection create --collection set --metric cosine --type f32 \\\n"
-      "    --dimension 384");
-  command.callback([arguments] { create(*arguments); });
+      "Examples:\n  farvec collection create --collection set --metric cosine --type f32 \\\n"
+      "    --dimension 384\n"
+      "  farvec collection create --collection set --metric l2 --like base.u8bin \\\n"
+      "    --kind cluster --cluster-bytes 8KiB --replicas 8");
+  command.callback([arguments, command] { create(command, *arguments); });
 }
 
 }  // namespace farvec::cli

@@ -21,7 +21,10 @@
 #include "dataset/recall.h"
 #include "dataset/vector_set.h"
 #include "indexing/source.h"
+#include "layout/collection/collection_manifest.h"
+#include "rpc/option_rules.h"
 #include "search/batch_search.h"
+#include "search/search_shape.h"
 #include "tiers/tier_spec.h"
 
 namespace farvec::cli {
@@ -34,6 +37,7 @@ struct SearchArguments {
   std::string queries;
   std::string groundtruth;
   std::string lists = "64";
+  std::string probes = "16";
   std::string tier = "dram";
   std::string json;
   std::uint32_t k = 10;
@@ -43,14 +47,37 @@ struct SearchArguments {
   std::uint32_t passes = 1;
 };
 
-constexpr std::array<Column, 8> kSearchColumns{{{"list", 6},
-                                                {"recall", 8},
-                                                {"QPS", 10},
-                                                {"p50 us", 9},
-                                                {"p99 us", 9},
-                                                {"reads", 8},
-                                                {"distances", 10},
-                                                {"KB", 8}}};
+/// The first one is of what the kind of the segments is searched with.
+constexpr std::array<Column, 8> columns_of(layout::IndexKind kind) {
+  const bool graph = kind == layout::IndexKind::graph;
+  return {{{graph ? "list" : "probe", 6},
+           {"recall", 8},
+           {"QPS", 10},
+           {"p50 us", 9},
+           {"p99 us", 9},
+           {"reads", 8},
+           {"distances", 10},
+           {"KB", 8}}};
+}
+
+/// What to search with, one after the other.
+std::vector<search::SearchChoice> choices_of(const SearchArguments& arguments,
+                                             layout::IndexKind kind) {
+  std::vector<search::SearchChoice> choices;
+  switch (kind) {
+    case layout::IndexKind::graph:
+      for (const auto list : split_numbers(arguments.lists, "--list", arguments.k)) {
+        choices.push_back(search::GraphChoice{.list = list, .width = arguments.width});
+      }
+      break;
+    case layout::IndexKind::cluster:
+      for (const auto clusters : split_numbers(arguments.probes, "--probe")) {
+        choices.push_back(search::ProbeChoice{.clusters = clusters});
+      }
+      break;
+  }
+  return choices;
+}
 
 /// Queries in stored form, and what they are searched in.
 class Measurement {
@@ -64,10 +91,9 @@ class Measurement {
     }
   }
 
-  nlohmann::ordered_json measure(std::uint32_t list) {
+  nlohmann::ordered_json measure(const search::SearchChoice& choice) {
     const search::BatchParameters batch{
-        .search = search::searchable(search::SearchParameters::make(
-            arguments_.k, search::GraphChoice{.list = list, .width = arguments_.width}))};
+        .search = search::searchable(search::SearchParameters::make(arguments_.k, choice))};
     std::vector<double> rates;
     search::BatchOutcome outcome;
     dataset::GroundTruth found;
@@ -75,7 +101,7 @@ class Measurement {
       outcome = search::run_batch(cores_, queries_.view(), batch, found);
       rates.push_back(static_cast<double>(queries_.count()) / outcome.seconds);
     }
-    return row(list, rates, outcome, found);
+    return row(choice, rates, outcome, found);
   }
 
  private:
@@ -90,17 +116,17 @@ class Measurement {
     return indexing::stored_copy(queries.view(), shape.metric, arguments.threads);
   }
 
-  nlohmann::ordered_json row(std::uint32_t list, const std::vector<double>& rates,
+  nlohmann::ordered_json row(const search::SearchChoice& choice, const std::vector<double>& rates,
                              search::BatchOutcome& outcome,
                              const dataset::GroundTruth& found) const {
     const Summary summary(rates);
     const auto queries = static_cast<double>(queries_.count());
     const auto& totals = outcome.totals;
-    nlohmann::ordered_json row{
-        {"tier", arguments_.tier},
-        {"k", arguments_.k},
-        {"list", list},
-        {"width", arguments_.width},
+    nlohmann::ordered_json row{{"tier", arguments_.tier}, {"k", arguments_.k}};
+    const bool graph = search::kind_of(choice) == layout::IndexKind::graph;
+    row[graph ? "list" : "probe"] = search::size_of(choice);
+    if (graph) row["width"] = arguments_.width;
+    row.update(nlohmann::ordered_json{
         {"slots", arguments_.slots},
         {"threads", arguments_.threads},
         {"qps", summary.median},
@@ -111,7 +137,7 @@ class Measurement {
         {"hops_per_query", static_cast<double>(totals.hops) / queries},
         {"reads_per_query", static_cast<double>(totals.reads) / queries},
         {"distances_per_query", static_cast<double>(totals.distances) / queries},
-        {"bytes_per_query", static_cast<double>(totals.bytes) / queries}};
+        {"bytes_per_query", static_cast<double>(totals.bytes) / queries}});
     if (truth_.queries > 0) {
       const bool exact = reader_.shape().metric != Metric::cosine;
       row["recall"] = dataset::recall_at_k(
@@ -128,26 +154,36 @@ class Measurement {
   std::vector<std::unique_ptr<search::SearchCore>> cores_;
 };
 
-void print(const nlohmann::ordered_json& row) {
+void print(const nlohmann::ordered_json& row, layout::IndexKind kind) {
   const auto number = [&](const char* name, int digits) {
     return fmt::format("{:.{}f}", row.at(name).get<double>(), digits);
   };
-  print_row(kSearchColumns, {std::to_string(row.at("list").get<std::uint32_t>()),
-                             row.contains("recall") ? number("recall", 4) : "-", number("qps", 0),
-                             number("p50_us", 0), number("p99_us", 0), number("reads_per_query", 1),
-                             number("distances_per_query", 1),
-                             fmt::format("{:.1f}", row.at("bytes_per_query").get<double>() / 1e3)});
+  const auto columns = columns_of(kind);
+  print_row(columns, {std::to_string(row.at(std::string(columns[0].title)).get<std::uint32_t>()),
+                      row.contains("recall") ? number("recall", 4) : "-", number("qps", 0),
+                      number("p50_us", 0), number("p99_us", 0), number("reads_per_query", 1),
+                      number("distances_per_query", 1),
+                      fmt::format("{:.1f}", row.at("bytes_per_query").get<double>() / 1e3)});
 }
 
-void search(const SearchArguments& arguments) {
-  const std::vector<std::uint32_t> lists = split_numbers(arguments.lists, "--list", arguments.k);
+void search(const Command& command, const SearchArguments& arguments) {
+  const layout::IndexKind kind = layout::read_collection(arguments.folder).options.kind;
+  const bool graph = kind == layout::IndexKind::graph;
+  rpc::refuse_unused(command,
+                     std::vector<rpc::OptionRule>{{"--list", graph, "collections of graphs"},
+                                                  {"--width", graph, "collections of graphs"},
+                                                  {"--probe", !graph, "collections of clusters"}});
+  const std::vector<search::SearchChoice> choices = choices_of(arguments, kind);
   JsonLines lines(arguments.json);
   collection::SegmentAccess access = collection::SegmentAccess::on(arguments.tier);
   access.shape.cores = arguments.threads;
   access.shape.slots = arguments.slots;
   access.shape.k = arguments.k;
-  access.shape.list = *std::max_element(lists.begin(), lists.end());
-  access.shape.width = arguments.width;
+  search::set_largest(
+      access.shape,
+      *std::max_element(choices.begin(), choices.end(), [](const auto& a, const auto& b) {
+        return search::size_of(a) < search::size_of(b);
+      }));
   CollectionReader reader(arguments.folder, access);
   tell_recovery(reader.recovery(), false);
   reader.link(0);
@@ -157,10 +193,10 @@ void search(const SearchArguments& arguments) {
              view.at("vectors").get<std::uint64_t>(),
              view.at("memtable_vectors").get<std::uint64_t>(),
              view.at("segments").get<std::uint64_t>(), host_description());
-  print_header(kSearchColumns);
-  for (const std::uint32_t list : lists) {
-    nlohmann::ordered_json row = measurement.measure(list);
-    print(row);
+  print_header(columns_of(kind));
+  for (const search::SearchChoice& choice : choices) {
+    nlohmann::ordered_json row = measurement.measure(choice);
+    print(row, kind);
     row["collection"] = view;
     row["host"] = host_description();
     lines.append(row.dump());
@@ -184,6 +220,8 @@ void register_collection_search(Command& collection) {
   command.add_option("--width", a.width, "W: records fetched per hop")
       .range(1u, 64u)
       .show_default();
+  command.add_option("--probe", a.probes, "Of clusters: how many are searched, one or several")
+      .show_default();
   command
       .add_option("--tier", a.tier, "Where records lie: " + tiers::tier_usage(tiers::TierUse::here))
       .show_default();
@@ -201,7 +239,7 @@ void register_collection_search(Command& collection) {
       "that changes it.\n"
       "Example:\n  farvec collection search --collection set --queries query.fbin \\\n"
       "    --groundtruth gt.ibin --list 20,40,80 --tier emulated:rdma");
-  command.callback([arguments] { search(*arguments); });
+  command.callback([arguments, command] { search(command, *arguments); });
 }
 
 }  // namespace farvec::cli

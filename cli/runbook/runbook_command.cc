@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/quantity.h"
 #include "cli/collection/changing_collection.h"
+#include "cli/collection/collection_options.h"
 #include "cli/commands.h"
 #include "cli/hnsw/changing_hnsw.h"
 #include "cli/interrupt.h"
@@ -41,6 +42,7 @@ struct RunbookArguments {
   std::string kind = "hnsw";
   ChangingHnswOptions hnsw;
   ChangingCollectionOptions collection;
+  std::string segments = "graph";
   std::uint32_t k = 10;
   std::uint32_t rebuild_every = 0;
   bool keep = false;
@@ -172,6 +174,7 @@ ChangingCollectionOptions collection_options(const RunbookArguments& arguments,
   options.slots = arguments.hnsw.access.slots;
   options.threads = arguments.hnsw.access.threads;
   options.k = arguments.k;
+  options.shape.options.kind = layout::parse_segment_kind(arguments.segments);
   return options;
 }
 
@@ -191,9 +194,18 @@ void check_options(const Command& command, const RunbookArguments& arguments) {
                              "--vacuum-share", "--search", "--min-complete"}) {
     rules.push_back({option, hnsw, "--kind hnsw"});
   }
-  for (const char* option : {"--memtable-rows", "--merge-fanout", "--degree", "--build-list",
-                             "--alpha", "--code-bits", "--rebuild-every", "--tier"}) {
+  for (const char* option :
+       {"--memtable-rows", "--merge-fanout", "--segments", "--rebuild-every", "--tier"}) {
     rules.push_back({option, !hnsw, "--kind collection"});
+  }
+  const bool clusters = !hnsw && arguments.segments == "cluster";
+  rules.push_back({"--list", !clusters, "graphs; --segments is cluster"});
+  for (const char* option : {"--degree", "--build-list", "--alpha", "--code-bits"}) {
+    rules.push_back({option, !hnsw && !clusters, "--kind collection --segments graph"});
+  }
+  rules.push_back({"--probe", clusters, "--kind collection --segments cluster"});
+  for (const char* option : kClusterSegmentOptions) {
+    rules.push_back({option, clusters, "--kind collection --segments cluster"});
   }
   rpc::refuse_unused(command, rules);
 }
@@ -275,8 +287,17 @@ void add_graph_options(Command& command, RunbookArguments& a) {
   add_crew_options(command, a.hnsw.access);
 }
 
-void add_collection_options(Command& command, ChangingCollectionOptions& a) {
+void add_collection_options(Command& command, RunbookArguments& arguments) {
+  ChangingCollectionOptions& a = arguments.collection;
   layout::CollectionOptions& options = a.shape.options;
+  command
+      .add_option("--segments", arguments.segments, "collection: what they are, graph or cluster")
+      .one_of({"graph", "cluster"})
+      .show_default();
+  command.add_option("--probe", a.probe, "collection of clusters: how many a search probes")
+      .positive()
+      .show_default();
+  add_cluster_segment_options(command, options.clusters, "collection of clusters: ");
   command
       .add_option("--memtable-rows", options.memtable_rows,
                   "collection: rows that are searched in memory before they become a segment")
@@ -335,7 +356,7 @@ void register_runbook_command(Command& tool) {
       "Folder of true neighbours, step<N>.gt<K>; those that are missing are found by\n"
       "comparing with every vector, and kept there");
   add_graph_options(command, a);
-  add_collection_options(command, a.collection);
+  add_collection_options(command, a);
   command
       .add_option(
           "--rebuild-every", a.rebuild_every,

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <utility>
 
 #include "base/error.h"
@@ -18,6 +19,16 @@ namespace {
 
 /// The supervisor tries again, up to --attach-seconds.
 constexpr std::chrono::milliseconds kOneAttempt{2'000};
+constexpr std::uint32_t kMostClusters = std::numeric_limits<std::uint32_t>::max();
+
+/// Of all segments. Clients know by them what a search may choose, also before there are any.
+std::uint32_t clusters_of(const collection::View& view) {
+  std::uint64_t clusters = 0;
+  for (const collection::View::Bulk& bulk : view.segments) {
+    clusters += bulk.segment->directory().manifest().cluster().geometry.clusters;
+  }
+  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(clusters, 1, kMostClusters));
+}
 
 }  // namespace
 
@@ -28,8 +39,13 @@ CollectionSession::CollectionSession(ServedCollection served, std::uint32_t slot
   index_.source_type = shape.source_type;
   index_.stored_type = shape.stored_type;
   index_.dimension = shape.dimension;
-  index_.degree = shape.options.degree;
-  index_.code_bits = shape.options.code_bits;
+  index_.kind = shape.options.kind;
+  if (index_.kind == layout::IndexKind::cluster) {
+    index_.clusters = kMostClusters;  // as many as there will be: present() counts
+  } else {
+    index_.degree = shape.options.degree;
+    index_.code_bits = shape.options.code_bits;
+  }
   index_.user_ids = true;
   index_.layout = "collection";
   index_.tier = served_.tier;
@@ -37,8 +53,10 @@ CollectionSession::CollectionSession(ServedCollection served, std::uint32_t slot
 }
 
 ServedIndex CollectionSession::present() const {
-  const collection::ViewSize size = size_of(*served_.view());
+  const collection::ViewPointer view = served_.view();
+  const collection::ViewSize size = size_of(*view);
   ServedIndex now = index_;
+  if (now.kind == layout::IndexKind::cluster) now.clusters = clusters_of(*view);
   now.count = size.live;
   now.index_bytes = size.segment_bytes;
   // Of memtables and ids: what the process keeps beside the segments' own indexes.

@@ -233,8 +233,7 @@ void check_change_options(const Command& app, const DaemonOptions& options) {
   rules.push_back(
       {"--segment-copies", on_nodes && !options.follow, "--segment-nodes without --follow"});
   rules.push_back({"--tier", !on_nodes, "sources other than --segment-nodes (--segment-tier)"});
-  for (const char* option :
-       {"--cache-bytes", "--memory-budget", "--max-probe", "--default-probe"}) {
+  for (const char* option : {"--cache-bytes", "--memory-budget"}) {
     rules.push_back({option, !collection, "--index and --memory-node; this is --collection"});
   }
   rpc::refuse_unused(app, rules);

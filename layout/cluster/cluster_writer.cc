@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 RegionEntry write_records(const fs::path& directory, const ClusterEncoder& encoder,
                           const WriteOptions& options) {
-  RegionFile file(directory, records_kind(encoder.geometry().kind));
+  RegionFile file(directory, records_kind(encoder.geometry().kind), options.on_chunk);
   Progress progress("writing clusters", encoder.region_bytes() - kRegionHeaderBytes, options.quiet,
                     options.interrupted);
   encoder.stream(
@@ -27,8 +27,8 @@ RegionEntry write_records(const fs::path& directory, const ClusterEncoder& encod
 }
 
 RegionEntry write_bytes(const fs::path& directory, RegionKind kind,
-                        std::span<const std::byte> bytes) {
-  RegionFile file(directory, kind);
+                        std::span<const std::byte> bytes, const OnChunk& on_chunk) {
+  RegionFile file(directory, kind, on_chunk);
   file.append(bytes);
   return file.publish();
 }
@@ -66,8 +66,9 @@ Manifest write_cluster_index(const fs::path& directory, Manifest manifest,
       [&](const fs::path& partial) {
         return std::vector<RegionEntry>{
             write_records(partial, encoder, options),
-            write_bytes(partial, RegionKind::centroids, centroid_bytes),
-            write_bytes(partial, RegionKind::clusters, std::as_bytes(encoder.table()))};
+            write_bytes(partial, RegionKind::centroids, centroid_bytes, options.on_chunk),
+            write_bytes(partial, RegionKind::clusters, std::as_bytes(encoder.table()),
+                        options.on_chunk)};
       });
 }
 

@@ -14,14 +14,35 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kFormat = "farvec-collection";
 
+void add_graph_options(Json& json, const CollectionOptions& options) {
+  json["layout"] = to_string(options.layout);
+  json["degree"] = options.degree;
+  json["list"] = options.list;
+  json["alpha"] = options.alpha;
+  json["code_bits"] = options.code_bits;
+}
+
+/// A farvec that knows of graphs alone refuses the layout.
+void add_cluster_options(Json& json, const ClusterSegmentOptions& clusters) {
+  json["kind"] = to_string(IndexKind::cluster);
+  json["layout"] = to_string(clusters.layout);
+  json["cluster_bytes"] = clusters.cluster_bytes;
+  json["replicas"] = clusters.replicas;
+  json["closure_ratio"] = clusters.closure_ratio;
+  json["balance"] = clusters.balance;
+}
+
 Json options_to_json(const CollectionOptions& options) {
-  return {{"memtable_rows", options.memtable_rows},
-          {"merge_fanout", options.merge_fanout},
-          {"layout", to_string(options.layout)},
-          {"degree", options.degree},
-          {"list", options.list},
-          {"alpha", options.alpha},
-          {"code_bits", options.code_bits}};
+  Json json{{"memtable_rows", options.memtable_rows}, {"merge_fanout", options.merge_fanout}};
+  switch (options.kind) {
+    case IndexKind::graph:
+      add_graph_options(json, options);
+      break;
+    case IndexKind::cluster:
+      add_cluster_options(json, options.clusters);
+      break;
+  }
+  return json;
 }
 
 Json segments_to_json(const std::vector<SegmentEntry>& segments) {
@@ -81,11 +102,21 @@ bool can_be_segment(LayoutKind layout) {
   return layout == LayoutKind::csr || layout == LayoutKind::inlined || layout == LayoutKind::packed;
 }
 
-CollectionOptions read_options(const JsonFields& fields) {
-  CollectionOptions options;
-  options.memtable_rows =
-      fields.integer32("memtable_rows", 1, CollectionOptions::kMostMemtableRows);
-  options.merge_fanout = fields.integer32("merge_fanout", 2, 64);
+ClusterSegmentOptions read_cluster_options(const JsonFields& fields) {
+  ClusterSegmentOptions clusters;
+  clusters.layout = fields.word("layout", parse_cluster_layout);
+  clusters.cluster_bytes =
+      fields.integer("cluster_bytes", 1, ClusterSegmentOptions::kMostClusterBytes);
+  clusters.replicas = fields.integer32("replicas", 1, kMaxReplicas);
+  clusters.closure_ratio = fields.number("closure_ratio", 0, 100);
+  if (clusters.closure_ratio != 0 && clusters.closure_ratio < 1) {
+    fields.fail("closure_ratio", "is neither 0 nor 1 to 100");
+  }
+  clusters.balance = fields.number("balance", 1, 1e6);
+  return clusters;
+}
+
+void read_graph_options(const JsonFields& fields, CollectionOptions& options) {
   options.layout = fields.word("layout", parse_layout_kind);
   if (!can_be_segment(options.layout)) {
     fields.fail("layout",
@@ -98,6 +129,22 @@ CollectionOptions read_options(const JsonFields& fields) {
   if (options.degree > largest_degree(options.layout)) {
     fields.fail("degree",
                 fmt::format("is more than a vertex of layout {} has", to_string(options.layout)));
+  }
+}
+
+CollectionOptions read_options(const JsonFields& fields) {
+  CollectionOptions options;
+  options.memtable_rows =
+      fields.integer32("memtable_rows", 1, CollectionOptions::kMostMemtableRows);
+  options.merge_fanout = fields.integer32("merge_fanout", 2, 64);
+  if (fields.has("kind")) options.kind = fields.word("kind", parse_segment_kind);
+  switch (options.kind) {
+    case IndexKind::graph:
+      read_graph_options(fields, options);
+      break;
+    case IndexKind::cluster:
+      options.clusters = read_cluster_options(fields);
+      break;
   }
   return options;
 }

@@ -1,5 +1,6 @@
 #include "layout/collection/collection_manifest.h"
 
+#include "base/error.h"
 #include "base/input_file.h"
 #include "base/output_file.h"
 #include "base/version.h"
@@ -11,6 +12,14 @@ namespace {
 constexpr std::uint64_t kMostCollectionFileBytes = std::uint64_t{4} << 20;
 
 }  // namespace
+
+IndexKind parse_segment_kind(std::string_view text) {
+  for (const IndexKind kind : {IndexKind::graph, IndexKind::cluster}) {
+    if (text == to_string(kind)) return kind;
+  }
+  throw Error("'{}' is no kind of segments: use {} or {}", text, to_string(IndexKind::graph),
+              to_string(IndexKind::cluster));
+}
 
 CollectionManifest read_collection(const std::filesystem::path& folder) {
   const std::string path = (folder / kCollectionFile).string();

@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "base/types.h"
+#include "layout/cluster/cluster_layout.h"
 #include "layout/collection/collection_format.h"
 #include "layout/graph/graph_layout.h"
+#include "layout/region/index_parts.h"
 
 namespace farvec::layout {
 
@@ -28,6 +30,23 @@ struct SegmentEntry {
 inline constexpr std::uint64_t kMostSegmentRows = (std::uint64_t{1} << 31) - 1;
 inline constexpr std::size_t kMostSegments = 4096;
 
+/// What segments that are clusters are built with, as cluster::ClusteringOptions has it.
+struct ClusterSegmentOptions {
+  static constexpr std::uint64_t kMostClusterBytes = std::uint64_t{1} << 30;
+
+  ClusterLayoutKind layout = ClusterLayoutKind::grouped;
+  /// Of the vectors that have one cluster as their own, on average; 1 to kMostClusterBytes.
+  std::uint64_t cluster_bytes = 8192;
+  std::uint32_t replicas = kMaxReplicas;  ///< 1 to kMaxReplicas
+  double closure_ratio = 0;               ///< 0: chosen at each build; 1 to 100
+  double balance = 2;                     ///< 1 to 1e6
+
+  bool operator==(const ClusterSegmentOptions&) const = default;
+};
+
+/// "graph", "cluster": what segments can be. Throws Error naming the words.
+IndexKind parse_segment_kind(std::string_view text);
+
 /// What every segment is built with, and when.
 struct CollectionOptions {
   static constexpr std::uint32_t kMostMemtableRows = 1u << 30;
@@ -39,6 +58,9 @@ struct CollectionOptions {
   std::uint32_t list = 100;                ///< 1 to 10000
   double alpha = 1.2;                      ///< 1 to 4
   std::uint32_t code_bits = 2;             ///< per dimension; 1 to 8
+  /// Of all segments. Of clusters `clusters` says how they are built, of graphs what stands above.
+  IndexKind kind = IndexKind::graph;
+  ClusterSegmentOptions clusters = {};
 
   bool operator==(const CollectionOptions&) const = default;
 };

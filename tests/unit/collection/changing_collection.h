@@ -17,7 +17,9 @@ namespace farvec::collection {
 /// A collection that is changed, and what it should hold.
 class ChangingCollection : public testing::Test {
  protected:
-  ChangingCollection() { Collection::create(path(), small_shape()); }
+  explicit ChangingCollection(const layout::CollectionManifest& shape = small_shape()) {
+    Collection::create(path(), shape);
+  }
 
   std::filesystem::path path() const { return folder_.path() / "set"; }
   std::filesystem::path segments() const { return path() / layout::kCollectionSegmentsFolder; }

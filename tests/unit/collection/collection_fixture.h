@@ -35,11 +35,24 @@ inline layout::CollectionManifest small_shape(Metric metric = Metric::l2) {
   return shape;
 }
 
+/// Of segments that are clusters of about three vectors.
+inline layout::CollectionManifest small_cluster_shape(
+    layout::ClusterLayoutKind layout = layout::ClusterLayoutKind::grouped,
+    Metric metric = Metric::l2) {
+  layout::CollectionManifest shape = small_shape(metric);
+  shape.options.kind = layout::IndexKind::cluster;
+  shape.options.clusters.layout = layout;
+  shape.options.clusters.cluster_bytes = 3 * kSmallDimension * sizeof(float);
+  shape.options.clusters.replicas = 3;
+  return shape;
+}
+
 inline SegmentAccess small_segments() {
   SegmentAccess access = SegmentAccess::on("dram");
   access.shape.slots = 3;
   access.shape.k = 100;
   access.shape.list = kAll;
+  access.shape.probe = kAll;
   access.threads = 1;
   return access;
 }
@@ -57,14 +70,22 @@ struct Answer {
   search::QueryCounts counts;
 };
 
+/// With such a list, or so many clusters where the segments are of these.
+inline search::SearchChoice choice_for(const View& view, std::uint32_t size) {
+  const bool clusters =
+      !view.segments.empty() && view.segments.front().segment->directory().manifest().is_cluster();
+  if (clusters) return search::ProbeChoice{.clusters = size};
+  return search::GraphChoice{.list = size};
+}
+
 /// One search of a view, as a core does it.
 inline Answer search_view(const ViewPointer& view, const std::vector<float>& query, std::uint32_t k,
-                          std::uint32_t list = kAll) {
+                          std::uint32_t size = kAll) {
   Answer answer{std::vector<std::uint64_t>(k), std::vector<float>(k), {}};
   search::TaskListFeed feed(1, kPatienceUs);
   search::SearchTask& task = feed.tasks().front();
   task.query = reinterpret_cast<const std::byte*>(query.data());
-  task.parameters = search::SearchParameters::make(k, search::GraphChoice{.list = list}).value();
+  task.parameters = search::SearchParameters::make(k, choice_for(*view, size)).value();
   task.user_ids = answer.ids.data();
   task.distances = answer.distances.data();
   make_collection_core([&] { return view; }, 3)->run(feed);

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <string>
+#include <string_view>
 #include <thread>
 
 #include "tests/unit/collection/changing_collection.h"
@@ -15,7 +17,8 @@ Ticks later() {
   return now_ticks() + us_to_ticks(kPatienceUs);
 }
 
-struct SegmentRowsTest : ::testing::TestWithParam<layout::LayoutKind> {
+/// Of every layout that a segment can have, by its word.
+struct SegmentRowsTest : ::testing::TestWithParam<std::string_view> {
   tests::TemporaryFolder folder;
   Random random{3};
   Rows rows;
@@ -23,7 +26,12 @@ struct SegmentRowsTest : ::testing::TestWithParam<layout::LayoutKind> {
 
   void open() {
     layout::CollectionManifest shape = small_shape();
-    shape.options.layout = GetParam();
+    for (const auto kind : layout::kClusterLayouts) {
+      if (to_string(kind) == GetParam()) shape = small_cluster_shape(kind);
+    }
+    if (shape.options.kind == layout::IndexKind::graph) {
+      shape.options.layout = layout::parse_layout_kind(GetParam());
+    }
     Collection::create(folder.path() / "set", shape);
     collection = std::make_unique<Collection>(folder.path() / "set", small_access());
   }
@@ -107,9 +115,13 @@ TEST_P(SegmentRowsTest, AreReadByThreadsThatComeAtOnce) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Layouts, SegmentRowsTest,
-                         ::testing::Values(layout::LayoutKind::csr, layout::LayoutKind::packed,
-                                           layout::LayoutKind::inlined),
-                         [](const auto& test) { return std::string(to_string(test.param)); });
+                         ::testing::Values("csr", "packed", "inline", "coupled", "decoupled",
+                                           "grouped", "grouped-inline"),
+                         [](const auto& test) {
+                           std::string name(test.param);
+                           std::erase(name, '-');
+                           return name;
+                         });
 
 TEST(SegmentRows, OfACollectionOfCosineAreNormalised) {
   tests::TemporaryFolder folder;

@@ -76,6 +76,38 @@ TEST(CollectionManifest, ComesBack) {
   }
 }
 
+TEST(CollectionManifest, TellsOfClusters) {
+  CollectionManifest clusters = some_collection();
+  clusters.options = {.memtable_rows = 1000, .merge_fanout = 8};
+  clusters.options.kind = IndexKind::cluster;
+  clusters.options.clusters = {.layout = ClusterLayoutKind::coupled,
+                               .cluster_bytes = 12800,
+                               .replicas = 3,
+                               .closure_ratio = 1.08,
+                               .balance = 1.5};
+  const std::string text = collection_to_json(clusters);
+  EXPECT_EQ(collection_from_json(text, "c.json"), clusters);
+  EXPECT_FALSE(good_json().at("options").contains("kind")) << "of graphs as it always was";
+  const auto expect = [&](const char* name, const json& value) {
+    json bad = json::parse(text);
+    bad["options"][name] = value;
+    EXPECT_THAT(message_of([&] { (void)collection_from_json(bad.dump(), "c.json"); }),
+                AllOf(HasSubstr("c.json"), HasSubstr(name)))
+        << value;
+    bad["options"].erase(name);
+    EXPECT_NE(message_of([&] { (void)collection_from_json(bad.dump(), "c.json"); }), "") << name;
+  };
+  expect("kind", "tree");
+  expect("layout", "csr");
+  expect("cluster_bytes", 0);
+  expect("cluster_bytes", ClusterSegmentOptions::kMostClusterBytes + 1);
+  expect("replicas", 0);
+  expect("replicas", kMaxReplicas + 1);
+  expect("closure_ratio", 0.5);
+  expect("closure_ratio", 101);
+  expect("balance", 0.5);
+}
+
 TEST(CollectionManifest, TellsALogOnNodesAndIsAsBeforeWithoutOne) {
   CollectionManifest moved = some_collection();
   moved.log_on_nodes = 0xfedcba9876543210;

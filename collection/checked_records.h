@@ -1,0 +1,47 @@
+// A region's file whose chunks are compared with their checksums when they are first needed.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/input_file.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "layout/region/index_directory.h"
+
+namespace farvec::collection {
+
+/// Shared by threads, but for load(). All throw Error naming the file.
+class CheckedRecords {
+ public:
+  /// The records of an index, whose directory is borrowed.
+  explicit CheckedRecords(const layout::IndexDirectory& directory);
+
+  std::string path() const { return file_.path(); }
+
+  /// All of it, as far as it has been read.
+  struct Loading {
+    HugeBuffer region;
+    std::size_t chunks = 0;
+  };
+  /// Reads on until the region is whole: ok. deadline_exceeded: the next call goes on from there.
+  Status load(Loading& loading, Ticks deadline) const;
+  /// Bytes from `offset` of the region on, behind its header.
+  Status read(std::uint64_t offset, std::span<std::byte> out, Ticks deadline) const;
+
+ private:
+  void check(std::uint64_t chunk, std::span<std::byte> bytes) const;
+  std::uint64_t bytes_of_chunk(std::uint64_t chunk) const;
+
+  const layout::RegionEntry& entry_;
+  const InputFile file_;
+  /// Relaxed: a chunk that two threads check at once is checked twice.
+  mutable std::vector<std::atomic<bool>> checked_;
+};
+
+}  // namespace farvec::collection

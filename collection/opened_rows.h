@@ -1,0 +1,30 @@
+// The rows of a segment's file, as its kind of index has them. For segment_rows.cc.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+#include "base/clock.h"
+#include "base/status.h"
+#include "base/types.h"
+#include "layout/region/index_directory.h"
+
+namespace farvec::collection {
+
+/// As SegmentRows::read() has it. Throws Error naming the file.
+class OpenedRows {
+ public:
+  virtual ~OpenedRows() = default;
+  /// By one thread, before any read(). May be called again after deadline_exceeded.
+  virtual Status learn(Ticks deadline) = 0;
+  virtual Status read(NodeId row, std::span<std::byte> out, Ticks deadline) const = 0;
+};
+
+/// Borrows the directory, of a graph in records or of clusters.
+std::unique_ptr<OpenedRows> open_graph_rows(const layout::IndexDirectory& directory);
+std::unique_ptr<OpenedRows> open_cluster_rows(const layout::IndexDirectory& directory);
+
+Status rows_are_too_late();
+
+}  // namespace farvec::collection

@@ -1,0 +1,59 @@
+#include "indexing/cluster_merge_recipe.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/parallel.h"
+
+namespace farvec::indexing {
+namespace {
+
+/// Fewer clusters say too little of how far replicas lie.
+constexpr std::size_t kLeastClusters = 64;
+/// Where so many times the rows that stay come, nothing is left of the clusters that were there.
+constexpr std::size_t kMostGrowth = 8;
+
+bool is_worth_keeping(const StoredClusters& former, const IndexChanges& changes) {
+  const std::size_t kept = former.rows.count() - changes.out.count();
+  return former.clusters.count() >= kLeastClusters && changes.more.count() < kMostGrowth * kept;
+}
+
+StoredClusters built_anew(StoredClusters joined, const cluster::ClusteringOptions& options) {
+  BuiltClusters built = build_clusters({std::move(joined.manifest), joined.rows.view()}, options);
+  joined.manifest = std::move(built.source.manifest);
+  joined.clusters = std::move(built.clusters);
+  joined.centroids = std::move(built.centroids);
+  return joined;
+}
+
+}  // namespace
+
+StoredClusters merge_clusters(StoredClusters former, IndexChanges changes,
+                              cluster::ClusteringOptions options,
+                              cluster::ClusterMergeStats* stats) {
+  const VectorView rows = former.rows.view();
+  const Metric metric = former.manifest.metric;
+  const bool keep = is_worth_keeping(former, changes);
+  const cluster::Space::Reach reach =
+      cluster::Space(rows, metric, resolve_threads(options.threads)).reach();
+  StoredClusters merged{{}, join_rows(rows, changes, options.threads), {}, graph::Graph(0, 1)};
+  former.rows = dataset::VectorSet(0, rows.dimension, rows.type);
+  changes.more = dataset::VectorSet(0, rows.dimension, rows.type);
+  merged.manifest = described_without_file(std::move(former.manifest), merged.rows.count());
+  if (!keep) return built_anew(std::move(merged), options);
+  layout::ClusterBuildParameters& build = merged.manifest.cluster().build;
+  if (options.closure_ratio == 0) {
+    options.closure_ratio = std::max(static_cast<float>(build.closure_ratio), 1.0f);
+  }
+  build.closure_ratio = static_cast<double>(options.closure_ratio);
+  build.replicas = options.replicas;
+  cluster::MergedClusters clusters =
+      cluster::merge_clusters({std::move(former.clusters), std::move(former.centroids),
+                               std::move(changes.out), reach, merged.rows.view()},
+                              metric, options, stats);
+  merged.clusters = std::move(clusters.clusters);
+  merged.centroids = std::move(clusters.centroids);
+  return merged;
+}
+
+}  // namespace farvec::indexing

@@ -1,0 +1,24 @@
+// What changes in an index that is merged, and the rows of the next one.
+#pragma once
+
+#include "base/row_set.h"
+#include "base/types.h"
+#include "dataset/vector_set.h"
+#include "layout/region/manifest.h"
+
+namespace farvec::indexing {
+
+struct IndexChanges {
+  RowSet out;               ///< rows of the stored index that go
+  dataset::VectorSet more;  ///< rows that come, in stored form; may be none
+};
+
+/// First the rows of `former` that stay, in their order, then those that come. Throws Error when
+/// these have another type or dimension, and when no row remains.
+dataset::VectorSet join_rows(const VectorView& former, const IndexChanges& changes,
+                             unsigned threads);
+
+/// Of an index of so many rows that is no longer made from a file, by this farvec.
+layout::Manifest described_without_file(layout::Manifest manifest, std::size_t rows);
+
+}  // namespace farvec::indexing

@@ -1,0 +1,29 @@
+// The clusters and the vectors of an index that is there already.
+#pragma once
+
+#include "cluster/clustering.h"
+#include "dataset/vector_set.h"
+#include "graph/graph.h"
+#include "indexing/cluster_recipe.h"
+#include "layout/region/index_directory.h"
+
+namespace farvec::indexing {
+
+/// What an index of clusters holds.
+struct StoredClusters {
+  layout::Manifest manifest;  ///< without regions and placement
+  dataset::VectorSet rows;    ///< stored type
+  /// Of every vector first the cluster that it is at home in, then the others, ascending.
+  cluster::Clustering clusters;
+  graph::Graph centroids{0, 1};  ///< over the centroids
+
+  /// For write_clusters(), with homes as build_clusters() gives them. Borrows the rows.
+  BuiltClusters built(unsigned threads) &&;
+};
+
+/// Reads everything, checking every checksum. Memory: the records, the vectors and 12 bytes a
+/// member. Throws Error when the index is none of clusters, or contradicts itself.
+StoredClusters read_clusters(const layout::IndexDirectory& directory,
+                             const layout::LoadOptions& options);
+
+}  // namespace farvec::indexing
