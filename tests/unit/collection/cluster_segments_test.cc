@@ -14,6 +14,8 @@
 namespace farvec::collection::of_clusters {
 namespace {
 
+constexpr std::uint32_t kMergeGap = 100;
+
 class ClusterSegments : public ChangingCollection {
  protected:
   explicit ClusterSegments(const layout::CollectionManifest& shape = small_cluster_shape())
@@ -47,7 +49,9 @@ Answer search_index(const Segment& segment, const std::vector<float>& query, std
       search::SearchParameters::make(k, search::ProbeChoice{.clusters = probe}).value();
   task.ids = rows.data();
   task.distances = answer.distances.data();
-  search::make_core(index, region.span(), search::SearchCoreOptions())->run(feed);
+  search::SearchCoreOptions options;
+  options.merge_gap_bytes = kMergeGap;
+  search::make_core(index, region.span(), options)->run(feed);
   EXPECT_TRUE(task.status.ok()) << task.status.message();
   for (std::uint32_t i = 0; i < task.found; ++i) answer.ids.push_back(segment.id(rows[i]));
   answer.distances.resize(task.found);
@@ -56,7 +60,9 @@ Answer search_index(const Segment& segment, const std::vector<float>& query, std
 }
 
 TEST_P(OneClusterSegment, AnswersAndCountsAsThatIndex) {
-  open();
+  CollectionAccess access = small_access();
+  access.segments.shape.merge_gap_bytes = kMergeGap;
+  open(access);
   insert_ids(100, 145);
   collection_->flush();
   EXPECT_EQ(manifest().layout_name(), to_string(GetParam()));
