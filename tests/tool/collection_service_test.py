@@ -12,6 +12,11 @@ DIMENSION, ROWS, QUERIES, K = 9, 700, 20, 5
 
 
 class Connected(DaemonTest):
+    # What segments are, what the node allows, and what a search that finds all asks for.
+    SHAPE = ["--degree", 12, "--list", 24]
+    NODE = []
+    SEARCH = ["--list", 500]
+
     def setUp(self):
         super().setUp()
         self.set = self.folder / "set"
@@ -21,10 +26,10 @@ class Connected(DaemonTest):
         self.asked = self.rows(QUERIES, DIMENSION, np.float32)
         self.queries = write_vectors(self.folder / "queries", self.asked)
         self.must_pass(farvec("collection", "create", "--collection", self.set, "--metric", "l2",
-                              "--like", self.base, "--memtable-rows", 128, "--degree", 12,
-                              "--list", 24))
+                              "--like", self.base, "--memtable-rows", 128, *self.SHAPE))
         self.address = f"unix:{self.folder}/c"
-        self.start("farvec-compute-node", "--collection", self.set, "--listen", self.address)
+        self.start("farvec-compute-node", "--collection", self.set, "--listen", self.address,
+                   *self.NODE)
         self.await_status(self.address)
 
     def change(self, command, *options):
@@ -36,7 +41,7 @@ class Connected(DaemonTest):
         places, distances = nearest(self.data[live], self.asked, k=K)
         truth = write_neighbours(self.folder / "truth.ibin", live[places], distances)
         result = farvec("search", "--connect", self.address, "--queries", self.queries, "--k", K,
-                        "--list", 500, "--groundtruth", truth, "--out",
+                        *self.SEARCH, "--groundtruth", truth, "--out",
                         self.folder / "found.ibin", "--json")
         self.assertEqual(json.loads(self.must_pass(result).stdout)["recall"], 1)
         self.assertTrue(set(read_neighbours(self.folder / "found.ibin")[0].ravel()) <= set(live))
@@ -64,7 +69,7 @@ class Connected(DaemonTest):
         self.change("insert", "--data", self.base, "--first-id", 2**40, "--quiet", "--json")
         self.change("compact", "--json")  # no segment is being built any more
         self.must_refuse(farvec("search", "--connect", self.address, "--queries", self.queries,
-                                "--k", K, "--list", 50), "64 bits", "user_ids")
+                                "--k", K, *self.SEARCH), "64 bits", "user_ids")
 
     def test_a_second_node_follows(self):
         follower = f"unix:{self.folder}/f"
