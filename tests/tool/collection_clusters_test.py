@@ -84,6 +84,13 @@ class ServedClusters(Connected):
     SEARCH = ["--probe", ALL]
 
 
+class ClustersOnMemoryNodes(ServedClusters):
+    def start_others(self):
+        node = f"unix:{self.folder}/m"
+        self.start("farvec-memory-node", "--segment-bytes", "64MiB", "--listen", node)
+        self.NODE = [*ServedClusters.NODE, "--segment-nodes", node]
+
+
 del CollectionTest, Connected
 
 if __name__ == "__main__":

@@ -28,9 +28,13 @@ class Connected(DaemonTest):
         self.must_pass(farvec("collection", "create", "--collection", self.set, "--metric", "l2",
                               "--like", self.base, "--memtable-rows", 128, *self.SHAPE))
         self.address = f"unix:{self.folder}/c"
+        self.start_others()
         self.start("farvec-compute-node", "--collection", self.set, "--listen", self.address,
                    *self.NODE)
         self.await_status(self.address)
+
+    def start_others(self):
+        """What the node needs."""
 
     def change(self, command, *options):
         result = farvec("collection", command, "--connect", self.address, *options)
