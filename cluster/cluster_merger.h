@@ -1,0 +1,115 @@
+// One merge of clusters under way. For cluster_merge.cc and cluster_splits.cc.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <queue>
+#include <vector>
+
+#include "cluster/balanced_kmeans.h"
+#include "cluster/cluster_merge.h"
+#include "cluster/neighborhood.h"
+#include "cluster/postings.h"
+#include "cluster/replica_rule.h"
+#include "distance/distance.h"
+
+namespace farvec::cluster {
+
+/// A cluster by its members, as they were when this was noted.
+struct Sized {
+  std::size_t members = 0;
+  ClusterId cluster = 0;
+
+  bool operator<(const Sized& other) const {
+    return members != other.members ? members < other.members : cluster > other.cluster;
+  }
+  bool operator>(const Sized& other) const { return other < *this; }
+};
+
+/// What merge_clusters() does, step by step. One thread, but where it says so.
+class ClusterMerger {
+ public:
+  /// Takes all of `merge` but its rows, which stay borrowed.
+  ClusterMerger(ClusterMerge& merge, Metric metric, const ClusteringOptions& options);
+
+  /// Once.
+  MergedClusters run(ClusterMergeStats& stats);
+
+ private:
+  /// A cluster that is being split: `part` is new, the other half has the number of the whole.
+  struct Division {
+    ClusterId whole = 0;
+    ClusterId part = 0;
+    std::vector<float> before;    ///< the whole's centroid
+    std::vector<ClusterId> near;  ///< clusters around it, perhaps itself among them
+    std::vector<NodeId> own;      ///< vectors that have it as their own
+    Split halves;                 ///< of these
+  };
+  /// The clusters of new rows, `replicas` slots each, and how many there are.
+  struct NewRows {
+    std::vector<ClusterId> clusters;
+    std::vector<std::uint32_t> sizes;
+  };
+
+  NewRows choose_for_new();
+  void insert_new();
+  void resize();
+  bool split_largest();
+  bool dissolve_smallest();
+  bool split(ClusterId cluster, double least_own);
+  void dissolve(ClusterId cluster);
+  void remove(ClusterId cluster);
+  std::vector<NodeId> own_rows(ClusterId cluster);
+  Split halves_of(ClusterId cluster, const std::vector<NodeId>& own);
+  ClusterId add_half(ClusterId whole, const Split& halves);
+  void assign_halves(const Division& division);
+  void assign_neighbors(const Division& division);
+  void note_sizes(const Division& division);
+  void place(NodeId row, std::vector<ClusterId>& candidates, ClusterId preferred);
+  void add_own_clusters(NodeId row, std::vector<ClusterId>& candidates) const;
+  bool see(NodeId row) {
+    if (seen_[row] == round_) return false;
+    seen_[row] = round_;
+    return true;
+  }
+  float* centroid(ClusterId c) { return &centroids_[c * std::size_t{dimension_}]; }
+  float distance_to(const float* place) {
+    ++stats_.distances;
+    return pair_(row_.data(), place, dimension_);
+  }
+  double mean_own() const {
+    return static_cast<double>(space_.count()) / static_cast<double>(clusters_);
+  }
+  Clustering finished() const;
+  graph::Graph finished_graph(const Clustering& clusters);
+
+  const ClusteringOptions options_;
+  const unsigned threads_;
+  const Space space_;
+  const std::uint32_t dimension_;
+  const std::size_t former_;  ///< clusters
+  graph::Graph former_graph_;
+  Neighborhood neighborhood_;
+  std::vector<float> centroids_;
+  Postings postings_;
+  const std::size_t kept_;     ///< rows of former; new ones follow
+  std::vector<bool> alive_;    ///< by cluster
+  std::vector<bool> touched_;  ///< got new rows
+  std::vector<bool> settled_;  ///< is not split any more
+  std::size_t clusters_;       ///< that are alive
+  const ReplicaRule rule_;
+  const distance::PairKernel pair_;
+  const distance::ManyKernel many_;
+  std::vector<float> row_;  ///< the coordinates of the row that is looked at
+  std::vector<float> distances_;
+  std::vector<NearCluster> near_;
+  std::vector<std::uint32_t> seen_;  ///< the round in which each row was seen last
+  std::uint32_t round_ = 0;
+  Neighborhood::Scratch scratch_;
+  std::priority_queue<Sized> largest_;
+  std::priority_queue<Sized, std::vector<Sized>, std::greater<>> smallest_;
+  ClusterMergeStats stats_;
+};
+
+}  // namespace farvec::cluster
