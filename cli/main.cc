@@ -7,6 +7,7 @@
 
 #include "base/command_line.h"
 #include "base/log.h"
+#include "base/progress.h"
 #include "base/version.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
@@ -55,6 +56,8 @@ int main(int argc, char** argv) {
   } catch (const farvec::cli::ExitStatus& end) {
     return end.status;
   } catch (const farvec::cli::Interrupted&) {
+    return kInterrupted;
+  } catch (const farvec::WorkInterrupted&) {
     return kInterrupted;
   } catch (const std::exception& error) {
     fmt::print(stderr, "farvec: error: {}\n", error.what());

@@ -55,6 +55,7 @@ indexing::HnswRecipe recipe_of(const HnswBuildArguments& arguments, const Vector
   recipe.insert_share = parse_share(arguments.insert_share, "--insert-share");
   recipe.threads = arguments.build_threads;
   recipe.quiet = arguments.quiet;
+  recipe.interrupted = [] { return interrupted(); };
   recipe.crew = crew_options(arguments.access);
   // Nothing is acknowledged before the whole graph is there.
   recipe.crew.acknowledge_each = false;

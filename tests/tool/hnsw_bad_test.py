@@ -1,6 +1,7 @@
 """What the commands of HNSW graphs on pages say to what is wrong, and what stays as it was."""
 import resource
 import shutil
+import signal
 import subprocess
 import unittest
 
@@ -137,6 +138,19 @@ class BadBuilds(HnswTest):
         self.must_refuse(self.make("--overwrite",
                                    data=write_vectors(self.folder / "holes", holes)), "holes")
         self.assertEqual(self.verified()["count"], 600)
+
+
+    def test_a_build_in_memory_that_is_interrupted(self):
+        # Seconds of work, of which a tenth is done at the signal.
+        many = write_vectors(self.folder / "many", self.rows(60_000, DIMENSION, np.float32))
+        build = subprocess.Popen(
+            [BIN / "farvec", "build", "hnsw", "--data", many, "--metric", "l2", "--out", self.graph,
+             "--build-threads", "1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertIn("%", build.stderr.readline())
+        build.send_signal(signal.SIGINT)
+        output, _ = build.communicate(timeout=TIMEOUT_S)
+        self.assertEqual((build.returncode, output), (130, ""))
+        self.must_refuse(farvec("inspect", self.graph))
 
 
 class Damage(HnswTest):
