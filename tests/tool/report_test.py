@@ -2,10 +2,12 @@
 import json
 import pathlib
 import re
+import signal
+import subprocess
 import unittest
 
 from browser import PROGRAM, Browser
-from farvec_tool import ToolTest, farvec, write_vectors
+from farvec_tool import BIN, TIMEOUT_S, ToolTest, farvec, write_vectors
 
 DATA = pathlib.Path(__file__).parents[1] / "scripts" / "data"
 GRAPHS, CLUSTERS = DATA / "sweep.jsonl", DATA / "clusters.jsonl"
@@ -78,23 +80,43 @@ class Report(ToolTest):
 
 
 class SweepPage(ToolTest):
-    def test_a_sweep_writes_its_rows_and_how_they_were_made(self):
+    def setUp(self):
+        super().setUp()
         base = write_vectors(self.folder / "base", self.rows(200))
-        queries = write_vectors(self.folder / "the queries", self.rows(10))
-        truth, lines, page = (self.folder / name for name in ("gt.ibin", "rows.jsonl", "r.html"))
-        self.must_pass(farvec("dataset", "groundtruth", "--data", base, "--queries", queries,
+        self.queries = write_vectors(self.folder / "the queries", self.rows(10))
+        truth, self.lines, self.page = (self.folder / name for name in ("gt.ibin", "rows.jsonl", "r.html"))
+        self.must_pass(farvec("dataset", "groundtruth", "--data", base, "--queries", self.queries,
                               "--metric", "l2", "--k", 5, "--quiet", "--out", truth))
         self.must_pass(self.build(base))
-        sweep = ["sweep", "--index", self.folder / "index", "--queries", queries, "--groundtruth",
-                 truth, "--k", 5, "--slots", 1, "--passes", 1, "--pass-ms", 1, "--json", lines,
-                 "--html", page]
+        self.sweep = ["sweep", "--index", self.folder / "index", "--queries", self.queries,
+                      "--groundtruth", truth, "--k", 5, "--slots", 1, "--passes", 1, "--html", self.page]
+
+    def test_a_sweep_writes_its_rows_and_how_they_were_made(self):
+        sweep = [*self.sweep, "--pass-ms", 1, "--json", self.lines]
         self.must_pass(farvec(*sweep, "--list", "10"))
         self.must_pass(farvec(*sweep, "--list", "10,20", "--resume"))
-        rows = rows_in(page)
-        self.assertEqual(rows, [json.loads(line) for line in lines.read_text().splitlines()])
+        rows = rows_in(self.page)
+        self.assertEqual(rows, [json.loads(line) for line in self.lines.read_text().splitlines()])
         self.assertEqual([row["list"] for row in rows], [10, 20])
         self.assertIn(" --list 10,20 --resume", rows[1]["command"])
-        self.assertIn(f"--queries '{queries}'", rows[1]["command"])
+        self.assertIn(f"--queries '{self.queries}'", rows[1]["command"])
+
+    def test_an_interrupted_sweep_writes_what_it_has(self):
+        lists = ",".join(map(str, range(10, 60)))
+        command = [BIN / "farvec", *self.sweep, "--pass-ms", 200, "--list", lists]
+        with subprocess.Popen([*map(str, command)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True) as process:
+            printed = [process.stdout.readline() for _ in range(2)]
+            process.send_signal(signal.SIGINT)
+            rest, errors = process.communicate(timeout=TIMEOUT_S)
+        self.assertEqual(process.returncode, 130, errors)
+        self.assertEqual(len(rows_in(self.page)), len(printed + rest.splitlines()) - 1)
+
+    def test_a_page_that_cannot_be_written_is_said_before_anything_is_measured(self):
+        self.sweep[-1] = self.folder / "none" / "r.html"
+        result = farvec(*self.sweep, "--json", self.lines)
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        self.assertFalse(self.lines.exists())
 
 
 @unittest.skipUnless(PROGRAM, "no Chromium: apt-get install chromium-headless-shell")
