@@ -106,7 +106,7 @@ def commands(text):
         words = shlex.split(line, comments=True)
         for i, word in enumerate(words):
             name = "farvec" if word == tool else word.split("/")[-1]
-            if name in TOOLS and "=" not in word:
+            if name in TOOLS and "=" not in word and words[:i] != ["source"]:
                 yield name, words[i + 1:]
                 break
 
