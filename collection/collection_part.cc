@@ -118,8 +118,7 @@ CollectionPart::Bound* CollectionPart::bound_to(const std::shared_ptr<Segment>& 
     return &bound_.emplace(segment->number(), std::move(bound)).first->second;
   } catch (const std::exception& error) {
     if (unopened_ != error.what()) {
-      spdlog::error("segment '{}' cannot be searched: {}", segment->directory().path().string(),
-                    error.what());
+      spdlog::error("segment {} cannot be searched: {}", segment->number(), error.what());
     }
     unopened_ = error.what();
     return nullptr;
