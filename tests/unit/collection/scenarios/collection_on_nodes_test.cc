@@ -147,7 +147,7 @@ TEST_P(CollectionOnTier, FollowersHaveEveryChange) {
   open_on_nodes(access());
   const auto first = follow();
   std::unique_ptr<CollectionFollower> second;
-  for (int i = 0; i < (tier_ == "shm" ? 40 : 16); ++i) {
+  for (int i = 0; i < (tier_ == "shm" ? 40 : 12); ++i) {
     change_somehow(access());
     if (i == 8) second = follow();
     if (i % 5 == 4) expect_follows(*first);
