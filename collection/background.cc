@@ -234,8 +234,8 @@ void Collection::save(Lock& lock) {
   // What is out by changes that a kill undoes would be gone for good.
   const Status flushed = log_->flush(end, now_ticks() + us_to_ticks(kLogFlushUs));
   if (!flushed.ok()) throw Error("the log of '{}': {}", folder_.string(), flushed.message());
-  files_.save(*view, manifest);
-  log_->cut(manifest.log_position);
+  // By a catalogue of before, which nodes may have alone, readers begin where it says.
+  if (files_.save(*view, manifest)) log_->cut(manifest.log_position);
   // Memory and files that nobody is to wait for.
   replaced_.end_unused();
   lock.lock();

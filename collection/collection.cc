@@ -70,6 +70,7 @@ OpenedLog open_numbered(const std::filesystem::path& folder, const CollectionAcc
   OpenedLog opened = open_log(folder, access.log_nodes.get());
   if (access.segments.nodes != nullptr && opened.manifest.segments_on_nodes == 0) {
     opened.manifest.segments_on_nodes = std::max<std::uint64_t>(wal::random_word(), 1);
+    ++opened.manifest.revision;
     layout::write_collection(folder, opened.manifest);
   }
   return opened;
@@ -117,6 +118,7 @@ Collection::Collection(const std::filesystem::path& folder, const CollectionAcce
       merge_watch_(stop_, access_.merge_bytes_per_s) {
   files_.remove_strays();
   contents_.begin(files_.open(access_.segments), shape_.last_version);
+  (void)files_.publish(*contents_.current(), shape_);
   if (access_.segments.publisher != nullptr) access_.segments.publisher->begin();
   Replay log(shape_, opened_.log->source(), wal::LogTail::final);
   log.run(contents_);

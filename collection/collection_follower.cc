@@ -15,9 +15,9 @@ namespace {
 constexpr double kPieceUs = 2'000;
 }  // namespace
 
-CollectionFollower::CollectionFollower(const std::filesystem::path& folder,
+CollectionFollower::CollectionFollower(std::shared_ptr<CollectionSource> source,
                                        const SegmentAccess& access, const FollowOptions& options)
-    : folder_(folder),
+    : source_(std::move(source)),
       access_(access),
       options_(options),
       view_(nullptr),
@@ -40,7 +40,7 @@ CollectionFollower::CollectionFollower(const std::filesystem::path& folder,
 
 std::shared_ptr<CollectionReader> CollectionFollower::open(const Segment::OnChunk& on_chunk) const {
   if (options_.log_nodes != nullptr) (void)options_.log_nodes->refresh();
-  return std::make_shared<CollectionReader>(folder_, access_,
+  return std::make_shared<CollectionReader>(*source_, access_,
                                             Reading{.records = options_.records,
                                                     .tail = wal::LogTail::growing,
                                                     .known = view(),
@@ -130,7 +130,7 @@ void CollectionFollower::publish(Ticks began, bool whole) {
 
 void CollectionFollower::lose(const std::exception& error) {
   // What the writer moved just then is no failure of the next reader.
-  spdlog::debug("collection '{}' is opened anew: {}", folder_.string(), error.what());
+  spdlog::debug("collection '{}' is opened anew: {}", source_->name(), error.what());
   const std::lock_guard lock(mutex_);
   lost_ = next_ == nullptr;
 }
@@ -152,7 +152,7 @@ void CollectionFollower::follow_segments() {
 
 bool CollectionFollower::is_superseded() {
   if (options_.log_nodes != nullptr && options_.log_nodes->refresh()) nodes_changed_ = true;
-  const layout::CollectionManifest newest = layout::read_collection(folder_);
+  const layout::CollectionManifest newest = source_->manifest();
   const std::lock_guard lock(mutex_);
   return lost_ || nodes_changed_ || newest != followed_;
 }
@@ -194,7 +194,7 @@ void CollectionFollower::note_failure(const std::exception& error) {
   ++failures_;
   if (failure_ == error.what()) return;
   failure_ = error.what();
-  spdlog::warn("collection '{}': changes are not followed, tried again: {}", folder_.string(),
+  spdlog::warn("collection '{}': changes are not followed, tried again: {}", source_->name(),
                failure_);
 }
 

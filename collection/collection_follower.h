@@ -56,6 +56,10 @@ class CollectionFollower {
  public:
   /// Opens it as CollectionReader does, and throws as that.
   CollectionFollower(const std::filesystem::path& folder, const SegmentAccess& access,
+                     const FollowOptions& options = {})
+      : CollectionFollower(folder_collection(folder), access, options) {}
+  /// The same of a collection that is found there.
+  CollectionFollower(std::shared_ptr<CollectionSource> source, const SegmentAccess& access,
                      const FollowOptions& options = {});
   ~CollectionFollower();
   CollectionFollower(const CollectionFollower&) = delete;
@@ -91,7 +95,7 @@ class CollectionFollower {
   void stop();
   std::vector<std::shared_ptr<Memtable>> memtables() const;
 
-  const std::filesystem::path folder_;
+  const std::shared_ptr<CollectionSource> source_;  ///< then of the thread that opens segments
   const SegmentAccess access_;
   const FollowOptions options_;
   CurrentView view_;

@@ -118,8 +118,7 @@ CollectionPart::Bound* CollectionPart::bound_to(const std::shared_ptr<Segment>& 
     return &bound_.emplace(segment->number(), std::move(bound)).first->second;
   } catch (const std::exception& error) {
     if (unopened_ != error.what()) {
-      spdlog::error("segment '{}' cannot be searched: {}", segment->directory().path().string(),
-                    error.what());
+      spdlog::error("segment {} cannot be searched: {}", segment->number(), error.what());
     }
     unopened_ = error.what();
     return nullptr;
@@ -136,7 +135,7 @@ void CollectionPart::release(const Slot& slot) {
 Status CollectionPart::plan(const View& view, const SearchTask& task, Slot& slot) const {
   const layout::IndexKind kind = search::kind_of(task.parameters.choice());
   for (const Leg& leg : slot.legs_used()) {
-    if (leg.segment == nullptr || leg.segment->directory().manifest().kind() == kind) continue;
+    if (leg.segment == nullptr || leg.segment->manifest().kind() == kind) continue;
     return kind == layout::IndexKind::cluster ? kSegmentsAreGraphs : kSegmentsAreClusters;
   }
   switch (kind) {

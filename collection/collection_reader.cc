@@ -1,13 +1,13 @@
 #include "collection/collection_reader.h"
 
+#include <chrono>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "base/parallel.h"
-#include "collection/log_place.h"
-#include "collection/segment_files.h"
 
 namespace farvec::collection {
 namespace {
@@ -15,45 +15,49 @@ namespace {
 /// A writer may replace what is being opened each time, but not so often.
 constexpr int kAttempts = 20;
 
-SegmentAccess access_to(const SegmentAccess& access, const layout::CollectionManifest& manifest,
-                        const std::filesystem::path& folder) {
-  SegmentAccess segments = access;
-  segments.collection = manifest.segments_on_nodes;
-  if (access.nodes != nullptr && segments.collection == 0) {
-    throw Error(
-        "the segments of '{}' are on no memory nodes: a writer with --segment-nodes brings them "
-        "there",
-        folder.string());
+/// Whether what failed is worth another try: what a writer replaces, or is writing to the log just
+/// then, is another thing the next time; what is damaged is so again.
+class Attempts {
+ public:
+  explicit Attempts(CollectionSource& source) : source_(source) {}
+
+  bool may_retry(const Error& error, const layout::CollectionManifest& manifest) {
+    const bool same = before_ == error.what() && source_.manifest() == manifest;
+    before_ = error.what();
+    const auto now = std::chrono::steady_clock::now();
+    if (!same) same_since_ = now;
+    if (++attempts_ == kAttempts || (same && now - same_since_ >= source_.delay())) return false;
+    if (same) std::this_thread::sleep_for(source_.delay() / 4);
+    return true;
   }
-  return segments;
-}
+
+ private:
+  CollectionSource& source_;
+  int attempts_ = 0;
+  std::string before_;
+  std::chrono::steady_clock::time_point same_since_;
+};
 
 }  // namespace
 
-CollectionReader::CollectionReader(const std::filesystem::path& folder, const SegmentAccess& access,
+CollectionReader::CollectionReader(CollectionSource& source, const SegmentAccess& access,
                                    const Reading& reading) {
-  std::string before;
-  for (int attempt = 1;; ++attempt) {
-    manifest_ = layout::read_collection(folder);
+  Attempts attempts(source);
+  for (;;) {
+    manifest_ = source.manifest();
     contents_ = std::make_unique<Contents>(memtable_options(manifest_));
     try {
-      SegmentFiles files(folder, manifest_);
-      std::vector<View::Bulk> segments = files.open(
-          access_to(access, manifest_, folder), reading.known == nullptr ? View() : *reading.known);
+      std::vector<View::Bulk> segments =
+          source.open(access, reading.known == nullptr ? View() : *reading.known, reading.on_chunk);
       // Before the log, which takes longest: a writer may remove their files at any moment.
       for (const View::Bulk& bulk : segments) {
         if (reading.records == Reading::Records::load) bulk.segment->load(reading.on_chunk);
       }
       contents_->begin(std::move(segments), manifest_.last_version);
-      log_.emplace(manifest_, log_source(folder, manifest_, reading.log_nodes.get()), reading.tail)
-          .run(*contents_);
+      log_.emplace(manifest_, source.log(reading.log_nodes.get()), reading.tail).run(*contents_);
       return;
     } catch (const Error& error) {
-      // What a writer replaces, or is writing to the log just then, is another thing the next time;
-      // what is damaged is so again.
-      const bool again = before == error.what() && layout::read_collection(folder) == manifest_;
-      if (again || attempt == kAttempts) throw;
-      before = error.what();
+      if (!attempts.may_retry(error, manifest_)) throw;
     }
   }
 }

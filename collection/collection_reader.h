@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "collection/collection_source.h"
 #include "collection/contents.h"
 #include "collection/log_nodes.h"
 #include "collection/replay.h"
@@ -36,6 +37,10 @@ class CollectionReader {
   /// Changes nothing in the folder. When a writer replaces segments meanwhile it begins anew, a few
   /// times. Throws Error naming the file when something is damaged.
   CollectionReader(const std::filesystem::path& folder, const SegmentAccess& access,
+                   const Reading& reading = {})
+      : CollectionReader(*folder_collection(folder), access, reading) {}
+  /// The same of a collection that is found there.
+  CollectionReader(CollectionSource& source, const SegmentAccess& access,
                    const Reading& reading = {});
 
   const layout::CollectionManifest& shape() const { return manifest_; }

@@ -72,6 +72,7 @@ void move_log(const std::filesystem::path& folder, layout::CollectionManifest& m
   layout::CollectionManifest moved = manifest;
   moved.log_position = log->end();
   moved.log_on_nodes = id;
+  ++moved.revision;
   while (const std::optional<wal::LogRecord> record = reader.next()) {
     const std::array parts{record->bytes};
     const Result<wal::Position> end = log->append(parts);

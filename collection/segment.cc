@@ -1,14 +1,19 @@
 #include "collection/segment.h"
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <numeric>
 #include <utility>
 
+#include "base/check.h"
 #include "base/error.h"
 #include "layout/collection/segment_ids.h"
 #include "search/index_loader.h"
+#include "search/unreachable_error.h"
+#include "tiers/attach/held_file.h"
 #include "tiers/record_memory.h"
 
 namespace farvec::collection {
@@ -38,21 +43,33 @@ std::uint64_t bytes_of_files(const std::filesystem::path& folder) {
 
 /// What only searches need. Each member is used by those behind it.
 struct Segment::Searchable {
-  Searchable(const layout::IndexDirectory& directory, const SegmentAccess& access,
-             std::uint64_t number, const layout::LoadOptions& load)
-      : index(search::load_search_index(directory, load)),
-        records(directory, load),
+  Searchable(const Segment& segment, const OnChunk& on_chunk)
+      : access(segment.access_),
+        load{.threads = access.threads, .quiet = true, .on_chunk = on_chunk},
         nodes(access.nodes == nullptr
                   ? nullptr
-                  : access.nodes->attach({access.collection, number}, directory.manifest())),
+                  : access.nodes->attach({access.collection, segment.number_}, segment.manifest())),
+        index(segment.directory_ ? search::load_search_index(*segment.directory_, load)
+                                 : fetch_index(on_chunk)),
+        records(segment.directory_
+                    ? std::make_unique<tiers::IndexRecords>(*segment.directory_, load)
+                    : nullptr),
         tier(tiers::Tier::open(
             *access.tier,
-            {.memory = &records, .index = &index, .nodes = nodes, .device = access.device})),
+            {.memory = records.get(), .index = &index, .nodes = nodes, .device = access.device})),
         cores(tier->prepare(index, access.shape)) {}
 
-  search::SearchIndex index;
-  tiers::IndexRecords records;
+  search::SearchIndex fetch_index(const OnChunk& on_bytes) const {
+    nodes->wait_ready(access.nodes->options().attach.wait);
+    const auto endpoint = nodes->make_endpoint();
+    return search::fetch_search_index(nodes->manifest(), *endpoint, {.on_bytes = on_bytes});
+  }
+
+  const SegmentAccess& access;
+  const layout::LoadOptions load;
   std::shared_ptr<tiers::NodeSet> nodes;  ///< null: the records are in this process
+  search::SearchIndex index;
+  std::unique_ptr<tiers::IndexRecords> records;  ///< null: no folder has them
   std::unique_ptr<const tiers::Tier> tier;
   std::unique_ptr<const tiers::CoreSet> cores;
 };
@@ -63,18 +80,79 @@ Segment::Segment(const std::filesystem::path& folder, const layout::SegmentEntry
       access_(std::move(access)),
       directory_(layout::IndexDirectory::open(folder)),
       ids_(layout::read_segment_ids(folder / layout::kSegmentIdsFile, entry)),
-      by_id_(ids_.size()),
-      file_bytes_(bytes_of_files(folder)),
-      stored_rows_(directory_) {
-  if (directory_.manifest().count != entry.rows) {
+      file_bytes_(bytes_of_files(folder)) {
+  stored_rows_.emplace(*directory_);
+  if (manifest().count != entry.rows) {
     throw Error("'{}' has {} vectors where the collection has {}: it is another index",
-                folder.string(), directory_.manifest().count, entry.rows);
+                folder.string(), manifest().count, entry.rows);
   }
+  sort_ids();
+  if (access_.publisher == nullptr) return;
+  const std::string json = layout::manifest_to_json(manifest());
+  files_ = {
+      .index = folder,
+      .index_bytes = manifest().node_bytes(0),
+      .ids = folder / layout::kSegmentIdsFile,
+      .ids_bytes = layout::segment_ids_bytes(entry),
+      .contents = {layout::manifest_checksum(json), layout::segment_ids_checksum(entry, ids_)}};
+  access_.publisher->want(number_, files_);
+}
+
+Segment::Segment(const layout::SegmentEntry& entry, const layout::CatalogueSegment& contents,
+                 SegmentAccess access, const OnChunk& on_bytes)
+    : number_(entry.number), access_(std::move(access)) {
+  std::string failures;
+  for (const std::size_t node : access_.nodes->homes(number_)) {
+    try {
+      ids_ = fetch(node, entry, contents, on_bytes);
+      sort_ids();
+      return;
+    } catch (const Error& error) {
+      failures += fmt::format("; {}", error.what());
+    }
+  }
+  throw search::UnreachableError("no memory node has segment {}{}", number_, failures);
+}
+
+/// Its manifest too.
+std::vector<std::uint64_t> Segment::fetch(std::size_t node, const layout::SegmentEntry& entry,
+                                          const layout::CatalogueSegment& contents,
+                                          const OnChunk& on_bytes) {
+  const tiers::AttachOptions options =
+      access_.nodes->attach_options(node, {access_.collection, number_});
+  tiers::HeldFile held = tiers::fetch_held_file(
+      options, {.bytes = layout::segment_ids_bytes(entry), .on_bytes = on_bytes});
+  const std::string source = fmt::format("segment {} on the memory node at {}", number_,
+                                         rpc::to_string(options.memory_node));
+  const std::uint64_t index = layout::manifest_checksum(layout::manifest_to_json(held.manifest));
+  if (index != contents.index_checksum || held.manifest.count != entry.rows) {
+    throw Error("{} is another index: its manifest's checksum is {:016x}, not {:016x}", source,
+                index, contents.index_checksum);
+  }
+  const std::uint64_t ids = XXH3_64bits(held.bytes.data(), held.bytes.size());
+  if (ids != contents.ids_checksum) {
+    throw Error("the ids of {} are damaged: their checksum is {:016x}, not {:016x}", source, ids,
+                contents.ids_checksum);
+  }
+  held_ = std::move(held.manifest);
+  file_bytes_ = held_.node_bytes(0) + held.bytes.size();
+  return layout::decode_segment_ids(held.bytes.span(), entry, source);
+}
+
+void Segment::sort_ids() {
+  by_id_.resize(ids_.size());
   std::iota(by_id_.begin(), by_id_.end(), NodeId{0});
   std::sort(by_id_.begin(), by_id_.end(), [this](NodeId a, NodeId b) { return ids_[a] < ids_[b]; });
-  if (access_.publisher != nullptr) {
-    access_.publisher->want(number_, directory_.path(), directory_.manifest());
-  }
+}
+
+const layout::IndexDirectory& Segment::directory() const {
+  FARVEC_CHECK(directory_.has_value(), "segment {} was opened on memory nodes", number_);
+  return *directory_;
+}
+
+const SegmentRows& Segment::stored_rows() const {
+  FARVEC_CHECK(stored_rows_.has_value(), "segment {} was opened on memory nodes", number_);
+  return *stored_rows_;
 }
 
 Segment::~Segment() {
@@ -82,9 +160,9 @@ Segment::~Segment() {
   searchable_.reset();
   if (access_.publisher != nullptr) access_.publisher->forget(number_);
   std::error_code error;
-  std::filesystem::remove_all(directory_.path(), error);
+  std::filesystem::remove_all(directory().path(), error);
   // The next open() of the collection removes what no manifest names.
-  if (error) spdlog::warn("cannot remove '{}': {}", directory_.path().string(), error.message());
+  if (error) spdlog::warn("cannot remove '{}': {}", directory().path().string(), error.message());
 }
 
 std::optional<NodeId> Segment::find(std::uint64_t id) const {
@@ -97,9 +175,7 @@ std::optional<NodeId> Segment::find(std::uint64_t id) const {
 const Segment::Searchable& Segment::searchable(const OnChunk& on_chunk) const {
   const std::lock_guard lock(loading_);
   if (searchable_ == nullptr) {
-    searchable_ = std::make_unique<const Searchable>(
-        directory_, access_, number_,
-        layout::LoadOptions{.threads = access_.threads, .quiet = true, .on_chunk = on_chunk});
+    searchable_ = std::make_unique<const Searchable>(*this, on_chunk);
   }
   return *searchable_;
 }

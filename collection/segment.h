@@ -17,11 +17,13 @@
 #include "collection/segment_publisher.h"
 #include "collection/segment_rows.h"
 #include "coroutines/scheduler.h"
+#include "layout/collection/catalogue.h"
 #include "layout/collection/collection_manifest.h"
 #include "layout/region/index_directory.h"
 #include "search/core_part.h"
 #include "search/search_index.h"
 #include "search/search_shape.h"
+#include "tiers/attach/segment_host.h"
 #include "tiers/tier.h"
 
 namespace farvec::collection {
@@ -51,6 +53,12 @@ class Segment {
   /// load() or the first search. Throws Error naming the file.
   Segment(const std::filesystem::path& folder, const layout::SegmentEntry& entry,
           SegmentAccess access);
+  /// The same from the memory nodes of `access` alone: another copy is read where one is damaged.
+  /// `on_bytes` is told of what comes; what it throws ends the reading. Throws
+  /// search::UnreachableError saying of each node why it cannot be read.
+  using OnChunk = std::function<void(std::uint64_t bytes)>;
+  Segment(const layout::SegmentEntry& entry, const layout::CatalogueSegment& contents,
+          SegmentAccess access, const OnChunk& on_bytes);
   ~Segment();
   Segment(const Segment&) = delete;
   Segment& operator=(const Segment&) = delete;
@@ -60,19 +68,21 @@ class Segment {
   std::uint64_t id(NodeId row) const { return ids_[row]; }
   /// The row that has the id, also one that is out; none when no row has it.
   std::optional<NodeId> find(std::uint64_t id) const;
-  const layout::IndexDirectory& directory() const { return directory_; }
+  const layout::Manifest& manifest() const { return directory_ ? directory_->manifest() : held_; }
+  /// Of one that was opened in a folder, and so are these two.
+  const layout::IndexDirectory& directory() const;
   /// Rows in stored form, from the segment's file, wherever its records are searched.
-  const SegmentRows& stored_rows() const { return stored_rows_; }
+  const SegmentRows& stored_rows() const;
+  /// By which memory nodes tell its bytes; of one that is to be brought to them.
+  const tiers::SegmentHost::Contents& contents() const { return files_.contents; }
 
   /// The segment is on a memory node, where the collection's are, when this returns. Throws
   /// search::UnreachableError.
   void publish() const;
-  /// Told of every chunk that is read, with its bytes, by any of the threads that load. What it
-  /// throws ends the loading, which the next one who needs it begins again.
-  using OnChunk = std::function<void(std::uint64_t bytes)>;
-  /// Loads codes and records, so that make_part() does not have to. `on_chunk` is called until it
-  /// returns, not where another thread loads already. Those on
-  /// memory nodes can be read when this returns. Throws Error.
+  /// Loads codes and records, so that make_part() does not have to. `on_chunk` is told of every
+  /// chunk that is read, with its bytes, by any of the threads that load, not where another one
+  /// loads already; what it throws ends the loading, which the next one who needs it begins again.
+  /// Those on memory nodes can be read when this returns. Throws Error.
   void load(const OnChunk& on_chunk = {}) const;
   /// What this process keeps of it in DRAM. Loads it where load() has not. Throws Error.
   const search::SearchIndex& index() const;
@@ -87,21 +97,27 @@ class Segment {
 
   /// Ids and their order, which a writer needs.
   std::size_t dram_bytes() const;
-  /// Of all its files.
+  /// Of all its files, or of what memory nodes hold of it.
   std::uint64_t file_bytes() const { return file_bytes_; }
 
  private:
   struct Searchable;
+  void sort_ids();
+  std::vector<std::uint64_t> fetch(std::size_t node, const layout::SegmentEntry& entry,
+                                   const layout::CatalogueSegment& contents,
+                                   const OnChunk& on_bytes);
   const Searchable& searchable(const OnChunk& on_chunk) const;
 
   const std::uint64_t number_;
   const SegmentAccess access_;
-  const layout::IndexDirectory directory_;
+  const std::optional<layout::IndexDirectory> directory_;  ///< none: on memory nodes alone
+  layout::Manifest held_;                                  ///< of these
   std::vector<std::uint64_t> ids_;
   std::vector<NodeId> by_id_;  ///< rows in the order of their ids
-  std::uint64_t file_bytes_;
-  const SegmentRows stored_rows_;
-  mutable std::mutex loading_;  ///< of what follows
+  std::uint64_t file_bytes_ = 0;
+  tiers::SegmentHost::SegmentFiles files_;  ///< for the publisher
+  std::optional<SegmentRows> stored_rows_;  ///< with a directory
+  mutable std::mutex loading_;              ///< of what follows
   mutable std::unique_ptr<const Searchable> searchable_;
   std::atomic<bool> dropped_{false};
 };

@@ -1,12 +1,15 @@
 #include "collection/segment_files.h"
 
 #include <spdlog/spdlog.h>
+#include <xxhash.h>
 
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "base/output_file.h"
+#include "layout/collection/catalogue.h"
 #include "layout/collection/collection_format.h"
 #include "layout/collection/out_file.h"
 
@@ -32,20 +35,14 @@ std::string_view before_partial(std::string_view name) {
   return of_file ? name.substr(0, dot) : name;
 }
 
-/// A number is never given twice.
-std::shared_ptr<Segment> known_segment(const View& known, std::uint64_t number) {
-  for (const View::Bulk& bulk : known.segments) {
-    if (bulk.segment->number() == number) return bulk.segment;
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 SegmentFiles::SegmentFiles(const std::filesystem::path& folder,
                            const layout::CollectionManifest& manifest,
                            std::shared_ptr<SegmentPublisher> publisher)
-    : folder_(folder / layout::kCollectionSegmentsFolder), publisher_(std::move(publisher)) {
+    : folder_(folder / layout::kCollectionSegmentsFolder),
+      publisher_(std::move(publisher)),
+      revision_(manifest.revision) {
   for (const layout::SegmentEntry& entry : manifest.segments) saved_[entry.number].entry = entry;
 }
 
@@ -60,7 +57,7 @@ std::filesystem::path SegmentFiles::out_path(const layout::SegmentEntry& entry) 
 std::vector<View::Bulk> SegmentFiles::open(const SegmentAccess& access, const View& known) {
   std::vector<View::Bulk> parts;
   for (auto& [number, saved] : saved_) {
-    std::shared_ptr<Segment> segment = known_segment(known, number);
+    std::shared_ptr<Segment> segment = find_segment(known, number);
     if (segment == nullptr) {
       segment = std::make_shared<Segment>(segment_folder(number), saved.entry, access);
     }
@@ -109,7 +106,7 @@ SegmentFiles::Name SegmentFiles::name_of(const layout::SegmentEntry& entry) {
   return {entry.number, entry.out_version};
 }
 
-void SegmentFiles::write(const View& view, layout::CollectionManifest manifest,
+bool SegmentFiles::write(const View& view, layout::CollectionManifest manifest,
                          std::map<std::uint64_t, Saved>& next) const {
   manifest.segments.clear();
   for (const View::Bulk& bulk : view.segments) {
@@ -118,7 +115,30 @@ void SegmentFiles::write(const View& view, layout::CollectionManifest manifest,
   }
   // Also when it fails from here on the manifest may be there.
   for (const View::Bulk& bulk : view.segments) bulk.segment->keep();
-  layout::write_collection(folder_.parent_path(), std::move(manifest));
+  layout::write_collection(folder_.parent_path(), manifest);
+  return publish(view, manifest);
+}
+
+bool SegmentFiles::publish(const View& view, const layout::CollectionManifest& manifest) const {
+  if (publisher_ == nullptr) return true;
+  const std::filesystem::path folder = folder_.parent_path();
+  layout::Catalogue catalogue{manifest, {}};
+  for (const View::Bulk& bulk : view.segments) {
+    const auto& contents = bulk.segment->contents();
+    catalogue.segments.push_back({contents.index, contents.ids, *bulk.out});
+  }
+  const std::vector<std::byte> bytes = layout::encode_catalogue(catalogue);
+  const std::filesystem::path path = folder / layout::kCatalogueFile;
+  OutputFile file(path, bytes.size());
+  file.append(bytes.data(), bytes.size());
+  file.commit();
+  const std::size_t holders =
+      publisher_->publish_catalogue({.name = folder.filename(),
+                                     .revision = manifest.revision,
+                                     .path = path,
+                                     .bytes = bytes.size(),
+                                     .checksum = XXH3_64bits(bytes.data(), bytes.size())});
+  return holders > 0 || manifest.log_on_nodes == 0;
 }
 
 void SegmentFiles::remove_unless_saved(const Name& name,
@@ -143,10 +163,12 @@ void SegmentFiles::end(std::uint64_t number) const {
   remove_with_warning(segment_folder(number));
 }
 
-void SegmentFiles::save(const View& view, layout::CollectionManifest manifest) {
+bool SegmentFiles::save(const View& view, layout::CollectionManifest manifest) {
   std::map<std::uint64_t, Saved> next;
+  manifest.revision = ++revision_;
+  bool published = false;
   try {
-    write(view, std::move(manifest), next);
+    published = write(view, std::move(manifest), next);
   } catch (...) {
     for (const auto& [number, saved] : next) former_[name_of(saved.entry)] = saved.segment;
     throw;
@@ -154,6 +176,7 @@ void SegmentFiles::save(const View& view, layout::CollectionManifest manifest) {
   saved_.swap(next);
   for (const auto& [number, saved] : next) former_[name_of(saved.entry)] = saved.segment;
   for (const auto& [name, segment] : std::exchange(former_, {})) remove_unless_saved(name, segment);
+  return published;
 }
 
 }  // namespace farvec::collection

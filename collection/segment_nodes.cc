@@ -33,6 +33,15 @@ std::vector<std::size_t> SegmentNodes::homes(std::uint64_t segment) const {
   return homes;
 }
 
+tiers::AttachOptions SegmentNodes::attach_options(std::size_t node,
+                                                  const layout::SegmentKey& key) const {
+  tiers::AttachOptions attach = options_.attach;
+  attach.memory_node = options_.nodes[node];
+  attach.segment = key;
+  attach.await_listener = false;
+  return attach;
+}
+
 std::shared_ptr<tiers::NodeSet> SegmentNodes::attach(const layout::SegmentKey& key,
                                                      const layout::Manifest& manifest) const {
   tiers::NodeSetOptions set;

@@ -33,6 +33,8 @@ class SegmentNodes {
   /// first is the one to read.
   std::vector<std::size_t> homes(std::uint64_t segment) const;
 
+  /// To attach to one node, and to what it holds under the key.
+  tiers::AttachOptions attach_options(std::size_t node, const layout::SegmentKey& key) const;
   /// Attaches, in the background, to those of its homes that hold the segment, now or later.
   std::shared_ptr<tiers::NodeSet> attach(const layout::SegmentKey& key,
                                          const layout::Manifest& manifest) const;

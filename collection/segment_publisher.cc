@@ -18,10 +18,10 @@ namespace {
 constexpr auto kLookPause = std::chrono::seconds(1);
 
 bool holds(const std::optional<tiers::SegmentHost::Held>& held, std::uint64_t number,
-           std::uint64_t checksum) {
+           const tiers::SegmentHost::Contents& contents) {
   if (!held) return false;
   const auto found = held->find(number);
-  return found != held->end() && found->second == checksum;
+  return found != held->end() && found->second == contents;
 }
 
 }  // namespace
@@ -32,7 +32,7 @@ SegmentPublisher::SegmentPublisher(std::shared_ptr<const SegmentNodes> nodes,
   for (const rpc::Address& address : nodes_->options().nodes) {
     tiers::AttachOptions options = nodes_->options().attach;
     options.memory_node = address;
-    hosts_.push_back({std::make_unique<tiers::SegmentHost>(std::move(options)), {}, {}});
+    hosts_.emplace_back().host = std::make_unique<tiers::SegmentHost>(std::move(options));
   }
 }
 
@@ -54,16 +54,47 @@ void SegmentPublisher::stop() {
   for (const Node& node : hosts_) node.host->stop();
 }
 
-void SegmentPublisher::want(std::uint64_t number, const std::filesystem::path& folder,
-                            const layout::Manifest& manifest) {
-  const std::string json = layout::manifest_to_json(manifest);
-  Wanted segment{folder, layout::manifest_checksum(json), manifest.node_bytes(0)};
+void SegmentPublisher::want(std::uint64_t number, const SegmentFiles& files) {
   {
     const std::lock_guard lock(mutex_);
-    wanted_[number] = std::move(segment);
+    wanted_[number] = files;
     changed_ = true;
   }
   wake_.notify_all();
+}
+
+std::size_t SegmentPublisher::publish_catalogue(const tiers::SegmentHost::CatalogueFile& file) {
+  {
+    const std::lock_guard lock(mutex_);
+    catalogue_ = file;
+    changed_ = true;
+  }
+  wake_.notify_all();
+  const std::lock_guard work(work_);
+  return spread_catalogue();
+}
+
+std::optional<tiers::SegmentHost::CatalogueFile> SegmentPublisher::catalogue() const {
+  const std::lock_guard lock(mutex_);
+  return catalogue_;
+}
+
+/// Under work_. Returns how many nodes have the newest; those that have not answered lately may.
+std::size_t SegmentPublisher::spread_catalogue() {
+  const std::optional<tiers::SegmentHost::CatalogueFile> file = catalogue();
+  if (!file) return 0;
+  std::size_t holders = 0;
+  for (Node& node : hosts_) {
+    if (!node.held) continue;
+    try {
+      if (node.catalogue != file->checksum) node.host->load_catalogue(collection_, *file);
+      node.catalogue = file->checksum;
+      ++holders;
+    } catch (const std::exception& error) {
+      node.failure = error.what();
+    }
+  }
+  return holders;
 }
 
 void SegmentPublisher::forget(std::uint64_t number) {
@@ -82,7 +113,8 @@ void SegmentPublisher::publish(std::uint64_t number) {
   if (found == all.end()) throw search::UnreachableError("segment {} is not wanted", number);
   for (const std::size_t node : nodes_->homes(number)) look_at(hosts_[node]);
   if (spread(number, found->second) > 0) return;
-  throw search::UnreachableError("no memory node has taken segment {}{}", number, why_not(number));
+  throw search::UnreachableError("no memory node has taken segment {}{}", number,
+                                 why_not(nodes_->homes(number)));
 }
 
 void SegmentPublisher::require_node() const {
@@ -126,40 +158,50 @@ SegmentPublisher::WantedSegments SegmentPublisher::wanted() const {
 /// One round over all nodes and segments; publish() may come between two segments.
 void SegmentPublisher::look() {
   const std::size_t copies = nodes_->options().copies;
-  std::string failure;
-  for (const auto& [number, segment] : look_at_all()) {
+  std::string failure = look_at_all();
+  for (const auto& [number, segment] : wanted()) {
     if (is_stopping()) return;
     const std::lock_guard work(work_);
     if (!is_wanted(number)) continue;
     const std::size_t holders = spread(number, segment);
     if (holders >= copies) continue;
     failure = fmt::format("segment {} is on {} of {} memory nodes{}", number, holders, copies,
-                          why_not(number));
+                          why_not(nodes_->homes(number)));
   }
   tell(failure);
 }
 
-/// What is on the nodes and not wanted goes, for room. What is wanted is asked for under the lock:
-/// whatever another thread publishes from then on stays.
-SegmentPublisher::WantedSegments SegmentPublisher::look_at_all() {
+/// What is on the nodes and not wanted goes, for room, when the node has a catalogue that does not
+/// name it. What is wanted is asked for under the lock: whatever another thread publishes from then
+/// on stays. Returns what is wrong with catalogues.
+std::string SegmentPublisher::look_at_all() {
   const std::lock_guard work(work_);
   const WantedSegments now = wanted();
+  for (Node& node : hosts_) look_at(node);
+  const std::size_t holders = spread_catalogue();
   bool answered = false;
+  std::vector<std::size_t> all(hosts_.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  std::string failure;
+  if (holders < nodes_->options().copies) {
+    failure = fmt::format("the catalogue is on {} of {} memory nodes{}", holders,
+                          nodes_->options().copies, why_not(all));
+  }
+  const auto newest = catalogue();
   for (Node& node : hosts_) {
-    look_at(node);
-    drop_others(node, now);
+    if (newest && node.catalogue == newest->checksum) drop_others(node, now);
     answered = answered || node.held.has_value();
   }
   const std::lock_guard lock(mutex_);
   answered_ = answered;
-  return now;
+  return failure;
 }
 
-/// Under work_: what its nodes have failed with.
-std::string SegmentPublisher::why_not(std::uint64_t number) const {
+/// Under work_: what these have failed with.
+std::string SegmentPublisher::why_not(const std::vector<std::size_t>& nodes) const {
   std::string why;
-  for (const std::size_t home : nodes_->homes(number)) {
-    if (!hosts_[home].failure.empty()) why += "; " + hosts_[home].failure;
+  for (const std::size_t node : nodes) {
+    if (!hosts_[node].failure.empty()) why += "; " + hosts_[node].failure;
   }
   return why;
 }
@@ -175,6 +217,10 @@ void SegmentPublisher::look_at(Node& node) const {
   node.failure.clear();
   try {
     node.held = node.host->list(collection_);
+    node.catalogue = 0;
+    for (const auto& held : node.host->catalogues()) {
+      if (held.collection == collection_) node.catalogue = held.checksum;
+    }
   } catch (const std::exception& error) {
     node.held.reset();
     node.failure = error.what();
@@ -182,19 +228,19 @@ void SegmentPublisher::look_at(Node& node) const {
 }
 
 /// Returns how many nodes hold it; where these are too few, after loading it.
-std::size_t SegmentPublisher::spread(std::uint64_t number, const Wanted& wanted) {
+std::size_t SegmentPublisher::spread(std::uint64_t number, const SegmentFiles& wanted) {
   const std::vector<std::size_t> homes = nodes_->homes(number);
   auto holders =
       static_cast<std::size_t>(std::count_if(homes.begin(), homes.end(), [&](std::size_t home) {
-        return holds(hosts_[home].held, number, wanted.checksum);
+        return holds(hosts_[home].held, number, wanted.contents);
       }));
   for (const std::size_t home : homes) {
     Node& node = hosts_[home];
     if (holders >= nodes_->options().copies) break;
-    if (!node.held || holds(node.held, number, wanted.checksum)) continue;
+    if (!node.held || holds(node.held, number, wanted.contents)) continue;
     try {
-      node.host->load({collection_, number}, wanted.folder, wanted.bytes);
-      (*node.held)[number] = wanted.checksum;
+      node.host->load({collection_, number}, wanted);
+      (*node.held)[number] = wanted.contents;
       ++holders;
     } catch (const std::exception& error) {
       node.failure = error.what();
@@ -205,9 +251,9 @@ std::size_t SegmentPublisher::spread(std::uint64_t number, const Wanted& wanted)
 
 void SegmentPublisher::drop_others(Node& node, const WantedSegments& wanted) {
   if (!node.held) return;
-  for (const auto& [number, checksum] : *node.held) {
+  for (const auto& [number, contents] : *node.held) {
     const auto found = wanted.find(number);
-    if (found != wanted.end() && found->second.checksum == checksum) continue;
+    if (found != wanted.end() && found->second.contents == contents) continue;
     try {
       node.host->drop({collection_, number});
     } catch (const std::exception& error) {
@@ -217,7 +263,7 @@ void SegmentPublisher::drop_others(Node& node, const WantedSegments& wanted) {
   }
   std::erase_if(*node.held, [&](const auto& held) {
     const auto found = wanted.find(held.first);
-    return found == wanted.end() || found->second.checksum != held.second;
+    return found == wanted.end() || found->second.contents != held.second;
   });
 }
 

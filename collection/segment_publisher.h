@@ -29,13 +29,17 @@ class SegmentPublisher {
 
   /// What is to be on the nodes at first was wanted before: begins to look. Once.
   void begin();
-  /// The segment in `folder`, which stays until forget(), is to be on the nodes.
-  void want(std::uint64_t number, const std::filesystem::path& folder,
-            const layout::Manifest& manifest);
+  /// The segment in these files, which stay until forget(), is to be on the nodes.
+  using SegmentFiles = tiers::SegmentHost::SegmentFiles;
+  void want(std::uint64_t number, const SegmentFiles& files);
   /// One that is wanted is on at least one node when this returns, and on as many as there are to
   /// be when none fails. Throws search::UnreachableError saying why each of its nodes has not taken
   /// it.
   void publish(std::uint64_t number);
+  /// What the collection is from now on. The file stays until the next one takes its place. It is
+  /// on every node that can take it now when this returns, and on the others when they can; what
+  /// nobody wants any more is dropped from a node behind it. Returns on how many it is.
+  std::size_t publish_catalogue(const tiers::SegmentHost::CatalogueFile& file);
   /// It is not needed any more: nobody attaches to it from some moment on.
   void forget(std::uint64_t number);
   /// Throws search::UnreachableError when no node has answered the last time: before work whose
@@ -48,31 +52,27 @@ class SegmentPublisher {
   void stop();
 
  private:
-  struct Wanted {
-    std::filesystem::path folder;
-    std::uint64_t checksum = 0;  ///< of its index's manifest
-    std::uint64_t bytes = 0;
-
-    bool operator==(const Wanted&) const = default;
-  };
-  using WantedSegments = std::map<std::uint64_t, Wanted>;
+  using WantedSegments = std::map<std::uint64_t, SegmentFiles>;
   /// A node, and what it holds by the last look at it; without: it did not answer.
   struct Node {
     std::unique_ptr<tiers::SegmentHost> host;
     std::optional<tiers::SegmentHost::Held> held;
-    std::string failure;  ///< of the last call that failed
+    std::uint64_t catalogue = 0;  ///< that it holds, its checksum; 0: none
+    std::string failure;          ///< of the last call that failed
   };
 
   void run();
   void look();
-  WantedSegments look_at_all();
+  std::string look_at_all();
   void look_at(Node& node) const;
-  std::size_t spread(std::uint64_t number, const Wanted& wanted);
+  std::size_t spread(std::uint64_t number, const SegmentFiles& wanted);
+  std::size_t spread_catalogue();
+  std::optional<tiers::SegmentHost::CatalogueFile> catalogue() const;
   void drop_others(Node& node, const WantedSegments& wanted);
   WantedSegments wanted() const;
   bool is_wanted(std::uint64_t number) const;
   bool is_stopping() const;
-  std::string why_not(std::uint64_t number) const;
+  std::string why_not(const std::vector<std::size_t>& nodes) const;
   void tell(const std::string& failure);
 
   const std::shared_ptr<const SegmentNodes> nodes_;
@@ -84,6 +84,7 @@ class SegmentPublisher {
   mutable std::mutex mutex_;  ///< of what follows; held for moments
   std::condition_variable wake_;
   WantedSegments wanted_;
+  std::optional<tiers::SegmentHost::CatalogueFile> catalogue_;  ///< none: not told yet
   std::string failure_;
   bool answered_ = true;  ///< a node, the last time
   bool changed_ = false;  ///< since the last look

@@ -18,4 +18,11 @@ ViewSize size_of(const View& view) {
   return size;
 }
 
+std::shared_ptr<Segment> find_segment(const View& view, std::uint64_t number) {
+  for (const View::Bulk& bulk : view.segments) {
+    if (bulk.segment->number() == number) return bulk.segment;
+  }
+  return nullptr;
+}
+
 }  // namespace farvec::collection

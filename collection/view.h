@@ -43,6 +43,9 @@ struct View {
 
 using ViewPointer = std::shared_ptr<const View>;
 
+/// By its number, which is never given twice; null where the view has none of it.
+std::shared_ptr<Segment> find_segment(const View& view, std::uint64_t number);
+
 struct ViewSize {
   std::uint64_t live = 0;
   std::uint64_t fresh = 0;          ///< of the live, in memtables

@@ -55,7 +55,17 @@ std::map<std::uint64_t, std::shared_ptr<const Publication>> Publications::segmen
   const std::lock_guard lock(mutex_);
   for (auto at = segments_.lower_bound({collection, 0});
        at != segments_.end() && at->first.collection == collection; ++at) {
+    if (at->first.number == layout::kCatalogueNumber) break;
     found.emplace(at->first.number, at->second);
+  }
+  return found;
+}
+
+std::map<std::uint64_t, std::shared_ptr<const Publication>> Publications::catalogues() const {
+  std::map<std::uint64_t, std::shared_ptr<const Publication>> found;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [key, held] : segments_) {
+    if (key.number == layout::kCatalogueNumber) found.emplace(key.collection, held);
   }
   return found;
 }

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "layout/collection/segment_key.h"
@@ -17,14 +18,17 @@ namespace farvec::memory_node {
 /// A table and the ways to read it, which end before its memory goes. Immutable once published.
 struct Publication {
   std::shared_ptr<const RegionTable> table;
-  std::uint32_t slot = 0;  ///< LoadRequest::slot of its load
-  bool segment = false;    ///< of a collection; else an index that the node serves alone
+  std::uint32_t slot = 0;      ///< LoadRequest::slot of its load
+  bool segment = false;        ///< of a collection; else an index that the node serves alone
+  std::string name;            ///< of a catalogue: of its collection
+  std::uint64_t revision = 0;  ///< of a catalogue
   std::vector<std::unique_ptr<ReadPath>> paths;
 
   ReadPath* find_path(v1::Transport transport) const;
 };
 
-/// The newest publication goes to whoever attaches, and segments to those who name them. What was
+/// The newest publication goes to whoever attaches, and segments to those who name them, among
+/// which a collection's catalogue has layout::kCatalogueNumber. What was
 /// replaced or dropped stays as long as somebody else than this class refers to it, which is to say
 /// a lease or a call; then collect() frees it, so that the listeners of its paths never end on a
 /// thread of their own or under a lock. Thread-safe.
@@ -47,7 +51,9 @@ class Publications {
   void drop_segment(const layout::SegmentKey& key);  ///< nothing where there is none
   /// Null when there is none.
   std::shared_ptr<const Publication> segment(const layout::SegmentKey& key) const;
-  /// Of one collection, by number.
+  /// Catalogues, by the numbers of their collections.
+  std::map<std::uint64_t, std::shared_ptr<const Publication>> catalogues() const;
+  /// Of one collection, by number; without its catalogue.
   std::map<std::uint64_t, std::shared_ptr<const Publication>> segments_of(
       std::uint64_t collection) const;
   /// The smallest that no table in memory has.

@@ -80,44 +80,72 @@ LoadRequest Publisher::request_for(std::uint32_t slot,
   return request;
 }
 
-std::shared_ptr<const RegionTable> Publisher::publish_segment(
-    const layout::SegmentKey& key, const std::string& index,
-    const std::function<bool()>& cancelled) {
+std::shared_ptr<const RegionTable> Publisher::publish_part(const Part& part,
+                                                           const std::function<bool()>& cancelled) {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) throw PublisherBusy();
-  const auto directory = layout::IndexDirectory::open(index);
-  layout::require_memory_layout(directory.manifest(), index);
-  const auto held = state_.publications.segment(key);
-  if (held != nullptr &&
+  return part.index.empty() ? publish_catalogue(part, cancelled) : publish_segment(part, cancelled);
+}
+
+std::shared_ptr<const RegionTable> Publisher::publish_segment(
+    const Part& part, const std::function<bool()>& cancelled) {
+  const auto directory = layout::IndexDirectory::open(part.index);
+  layout::require_memory_layout(directory.manifest(), part.index);
+  const auto held = state_.publications.segment(part.key);
+  if (held != nullptr && held->table->file_checksum == (part.file ? part.file->checksum : 0) &&
       held->table->manifest_json == layout::manifest_to_json(directory.manifest())) {
     return held->table;
   }
-  require_room(directory.manifest(), key);
+  require_room(
+      directory.manifest().node_bytes(options_.load.node) + (part.file ? part.file->bytes : 0),
+      fmt::format("segment {}", part.key.number));
+  return hold(part, cancelled,
+              [&](const LoadRequest& request) { return load_index(directory, request); });
+}
+
+std::shared_ptr<const RegionTable> Publisher::publish_catalogue(
+    const Part& part, const std::function<bool()>& cancelled) {
+  require_place("the catalogue");
+  return hold(part, cancelled, load_file_alone);
+}
+
+/// Under the lock of loads.
+std::shared_ptr<const RegionTable> Publisher::hold(
+    const Part& part, const std::function<bool()>& cancelled,
+    const std::function<std::shared_ptr<const RegionTable>(const LoadRequest&)>& load_part) {
   auto publication = std::make_shared<Publication>();
   publication->slot = state_.publications.free_slot();
   publication->segment = true;
-  publication->table = load_index(directory, request_for(publication->slot, cancelled));
+  publication->name = part.name;
+  publication->revision = part.revision;
+  LoadRequest request = request_for(publication->slot, cancelled);
+  request.beside = part.file;
+  request.beside_kind = part.index.empty() ? "catalogue" : "ids";
+  publication->table = load_part(request);
   open_paths(*publication);
-  state_.publications.put_segment(key, publication);
-  spdlog::info("segment {} of collection {:016x} is held: {} bytes from {}", key.number,
-               key.collection, publication->table->total_bytes(), index);
+  state_.publications.put_segment(part.key, publication);
+  spdlog::info("{} of collection {:016x} is held: {} bytes",
+               part.index.empty() ? fmt::format("revision {}", part.revision)
+                                  : fmt::format("segment {}", part.key.number),
+               part.key.collection, publication->table->total_bytes());
   return publication->table;
 }
 
-void Publisher::require_room(const layout::Manifest& manifest, const layout::SegmentKey& key) {
+void Publisher::require_place(const std::string& part) {
   state_.publications.collect();
-  const Publications::Usage usage = state_.publications.usage();
-  const std::uint64_t bytes = manifest.node_bytes(options_.load.node);
-  if (usage.segments >= kMostSegments) {
-    throw NoRoom("segment {} has no place: {} are in memory, of which some may be read still",
-                 key.number, usage.segments);
-  }
-  if (bytes > options_.segment_bytes || usage.segment_bytes > options_.segment_bytes - bytes) {
-    throw NoRoom(
-        "segment {} of {} bytes has no room: segments have {} of {} bytes (--segment-bytes), which "
-        "also those have that were dropped and are still read",
-        key.number, bytes, usage.segment_bytes, options_.segment_bytes);
-  }
+  if (state_.publications.usage().segments < kMostSegments) return;
+  throw NoRoom("{} has no place: {} segments are in memory, of which some may be read still", part,
+               kMostSegments);
+}
+
+void Publisher::require_room(std::uint64_t bytes, const std::string& part) {
+  require_place(part);
+  const std::uint64_t held = state_.publications.usage().segment_bytes;
+  if (bytes <= options_.segment_bytes && held <= options_.segment_bytes - bytes) return;
+  throw NoRoom(
+      "{} of {} bytes has no room: segments have {} of {} bytes (--segment-bytes), which also "
+      "those have that were dropped and are still read",
+      part, bytes, held, options_.segment_bytes);
 }
 
 std::shared_ptr<const Publication> Publisher::load(const std::string& index,

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -55,12 +56,20 @@ class Publisher {
   std::shared_ptr<const RegionTable> publish(const std::string& index,
                                              const std::function<bool()>& cancelled = {});
 
-  /// Loads the directory's index as a segment of a collection, which is in
-  /// NodeState::publications from then on; one that is there already with the same manifest is
-  /// returned as it is. Throws as publish(), and NoRoom.
-  std::shared_ptr<const RegionTable> publish_segment(const layout::SegmentKey& key,
-                                                     const std::string& index,
-                                                     const std::function<bool()>& cancelled = {});
+  /// What is to be held of a collection.
+  struct Part {
+    layout::SegmentKey key;
+    std::string index = {};             ///< directory; empty: a catalogue
+    std::optional<HeldFile> file = {};  ///< of a segment its ids, of a catalogue all of it
+    std::string name = {};              ///< of a catalogue
+    std::uint64_t revision = 0;         ///< of a catalogue
+  };
+  /// Loads a segment of a collection, or its catalogue, which is in NodeState::publications from
+  /// then on; one that is there already with the same bytes is returned as it is. Throws as
+  /// publish(), and NoRoom; of a catalogue, which is small, and behind which segments go, only when
+  /// there are too many of them.
+  std::shared_ptr<const RegionTable> publish_part(const Part& part,
+                                                  const std::function<bool()>& cancelled = {});
 
   /// Frees tables that were replaced or dropped and nobody reads any more, and on a device the
   /// space of the indexes that the published one has replaced: what this node published before, and
@@ -71,7 +80,15 @@ class Publisher {
   LoadRequest request_for(std::uint32_t slot, const std::function<bool()>& cancelled) const;
   std::shared_ptr<const Publication> load(const std::string& index,
                                           const std::function<bool()>& cancelled);
-  void require_room(const layout::Manifest& manifest, const layout::SegmentKey& key);
+  void require_place(const std::string& part);
+  void require_room(std::uint64_t bytes, const std::string& part);
+  std::shared_ptr<const RegionTable> publish_segment(const Part& part,
+                                                     const std::function<bool()>& cancelled);
+  std::shared_ptr<const RegionTable> publish_catalogue(const Part& part,
+                                                       const std::function<bool()>& cancelled);
+  std::shared_ptr<const RegionTable> hold(
+      const Part& part, const std::function<bool()>& cancelled,
+      const std::function<std::shared_ptr<const RegionTable>(const LoadRequest&)>& load_part);
   std::shared_ptr<const RegionTable> load_table(const std::string& index,
                                                 const LoadRequest& request);
   void open_paths(Publication& publication) const;

@@ -1,12 +1,19 @@
 #include "memory_node/region_table.h"
 
 #include <spdlog/spdlog.h>
+#include <xxhash.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
+#include <numeric>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "base/input_file.h"
+#include "layout/region/region_file.h"
 #include "memory_node/random_id.h"
 
 namespace farvec::memory_node {
@@ -50,13 +57,48 @@ Region load_region(const layout::IndexDirectory& index, std::uint32_t id,
   return region;
 }
 
-void require_memory_for(const layout::Manifest& manifest, const LoadRequest& request) {
-  if (request.backing.kind == BackingKind::file) return;
-  std::vector<std::uint64_t> regions;
-  for (std::uint32_t id = 0; id < layout::kRegionCount; ++id) {
-    regions.push_back(manifest.node_bytes(request.node, id));
+/// In pieces of a chunk, behind each of which the load may end.
+void read_file(const HeldFile& beside, std::span<std::byte> to, const LoadRequest& request) {
+  const InputFile file(beside.path);
+  if (file.size() != beside.bytes) {
+    throw Error("'{}' has {} bytes where its collection has {}: it was replaced, or is another's",
+                beside.path, file.size(), beside.bytes);
   }
-  require_memory(manifest.node_bytes(request.node),
+  for (std::uint64_t at = 0; at < to.size(); at += layout::kChunkBytes) {
+    const auto part = to.subspan(at, std::min<std::uint64_t>(layout::kChunkBytes, to.size() - at));
+    file.read_at(at, part.data(), part.size());
+    if (stopped(request)) throw LoadStopped();
+  }
+  const std::uint64_t found = XXH3_64bits(to.data(), to.size());
+  if (found == beside.checksum) return;
+  throw Error("'{}' is damaged, or was replaced: its checksum is {:016x} where {:016x} is due",
+              beside.path, found, beside.checksum);
+}
+
+void load_beside(RegionTable& table, const LoadRequest& request) {
+  const HeldFile& beside = *request.beside;
+  Region region;
+  region.id = static_cast<std::uint32_t>(table.regions.size());
+  region.kind = request.beside_kind;
+  region.bytes = beside.bytes;
+  region.backing = open_backing(request.backing, name_of(region, request.slot), region.bytes);
+  read_file(beside, region.backing->bytes(), request);
+  region.backing->persist();
+  region.backing->seal();
+  spdlog::info("region {} ({}): {} bytes in {}", region.id, region.kind, region.bytes,
+               region.backing->description());
+  table.regions.push_back(std::move(region));
+  table.file_checksum = beside.checksum;
+}
+
+void require_memory_for(const layout::Manifest* index, const LoadRequest& request) {
+  if (request.backing.kind == BackingKind::file) return;
+  std::array<std::uint64_t, layout::kRegionCount + 1> regions{};
+  for (std::uint32_t id = 0; index != nullptr && id < layout::kRegionCount; ++id) {
+    regions[id] = index->node_bytes(request.node, id);
+  }
+  if (request.beside) regions.back() = request.beside->bytes;
+  require_memory(std::accumulate(regions.begin(), regions.end(), std::uint64_t{0}),
                  available_bytes(request.memory(), request.backing.kind, regions));
 }
 
@@ -127,13 +169,24 @@ std::shared_ptr<const RegionTable> load_index(const layout::IndexDirectory& inde
   const auto start = Clock::now();
   require_node(index, request.node);
   if (request.device != nullptr) return store_or_attach(index, request, start);
-  require_memory_for(index.manifest(), request);
+  require_memory_for(&index.manifest(), request);
   auto table = std::make_shared<RegionTable>();
   for (std::uint32_t id = 0; id < layout::kRegionCount; ++id) {
     table->regions.push_back(load_region(index, id, request));
   }
+  if (request.beside) load_beside(*table, request);
   table->manifest_json = layout::manifest_to_json(index.manifest());
   table->node = request.node;
+  table->generation = random_u64();
+  table->load_seconds = seconds_since(start);
+  return table;
+}
+
+std::shared_ptr<const RegionTable> load_file_alone(const LoadRequest& request) {
+  const auto start = Clock::now();
+  require_memory_for(nullptr, request);
+  auto table = std::make_shared<RegionTable>();
+  load_beside(*table, request);
   table->generation = random_u64();
   table->load_seconds = seconds_since(start);
   return table;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,8 +34,16 @@ struct RegionTable {
   std::shared_ptr<const device::StoredIndex> stored;
   /// It lay there already; its payload was not read.
   bool attached = false;
+  std::uint64_t file_checksum = 0;  ///< of LoadRequest::beside; 0: there was none
 
   std::uint64_t total_bytes() const;
+};
+
+/// A file whose bytes are to be a region.
+struct HeldFile {
+  std::string path;
+  std::uint64_t bytes = 0;
+  std::uint64_t checksum = 0;  ///< XXH3-64 of all of them
 };
 
 struct LoadRequest {
@@ -47,6 +56,9 @@ struct LoadRequest {
   std::uint32_t slot = 0;
   unsigned threads = 0;  ///< 0: one per processor
   bool quiet = false;
+  /// Becomes the last region. Not on devices.
+  std::optional<HeldFile> beside = {};
+  std::string beside_kind = {};  ///< its word, as Region::kind
   /// What this machine has left; asked before anything is allocated.
   std::function<MemoryInfo()> memory = memory_info;
   /// Bytes loaded so far, for whoever watches. May be null.
@@ -67,10 +79,13 @@ std::uint64_t bytes_to_load(const layout::Manifest& manifest);
 
 /// Loads, verifies, persists, publishes and seals the node's share of every region; on a device, an
 /// index that lies there already is attached instead. Throws Error naming file and chunk when a
-/// checksum does not match, when there is not enough memory, or when the index's placement has no
-/// such node; nothing is left behind then.
+/// checksum does not match, when a file beside it has another length, when there is not enough
+/// memory, or when the index's placement has no such node; nothing is left behind then.
 std::shared_ptr<const RegionTable> load_index(const layout::IndexDirectory& index,
                                               const LoadRequest& request);
+
+/// Of the request's file alone, without an index. Throws as load_index().
+std::shared_ptr<const RegionTable> load_file_alone(const LoadRequest& request);
 
 /// The newest index of the node on the request's device. Throws Error when there is none.
 std::shared_ptr<const RegionTable> attach_newest(const LoadRequest& request);

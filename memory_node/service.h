@@ -48,6 +48,10 @@ class Service final : public v1::MemoryNode::Service {
                              v1::AttachResponse* response) override;
   grpc::Status ListSegments(grpc::ServerContext*, const v1::ListSegmentsRequest* request,
                             v1::ListSegmentsResponse* response) override;
+  grpc::Status LoadCatalogue(grpc::ServerContext* context, const v1::LoadCatalogueRequest* request,
+                             v1::LoadSegmentResponse* response) override;
+  grpc::Status ListCollections(grpc::ServerContext*, const v1::ListCollectionsRequest*,
+                               v1::ListCollectionsResponse* response) override;
 
  private:
   bool may_publish(const grpc::ServerContext& context) const;
@@ -62,6 +66,8 @@ class Service final : public v1::MemoryNode::Service {
   /// Not ok when this caller may not load this directory now.
   grpc::Status check_load(const grpc::ServerContext& context, const std::string& index) const;
   grpc::Status check_segments() const;
+  grpc::Status load_part(const grpc::ServerContext& context, const Publisher::Part& part,
+                         v1::LoadSegmentResponse& response);
   grpc::Status offer(ReadPath& path, const LeaseId& lease, const grpc::ServerContext& context,
                      v1::AttachResponse& response);
 

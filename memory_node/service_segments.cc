@@ -14,6 +14,10 @@ layout::SegmentKey key_of(const v1::SegmentName& name) {
   return {name.collection(), name.number()};
 }
 
+HeldFile file_of(const v1::HeldFile& file) {
+  return {file.path(), file.bytes(), file.xxh3()};
+}
+
 }  // namespace
 
 grpc::Status Service::check_segments() const {
@@ -22,24 +26,47 @@ grpc::Status Service::check_segments() const {
                       "the memory node holds no segments: start it with --segment-bytes SIZE");
 }
 
-grpc::Status Service::LoadSegment(grpc::ServerContext* context,
-                                  const v1::LoadSegmentRequest* request,
-                                  v1::LoadSegmentResponse* response) {
-  state_.calls.fetch_add(1, kRelaxed);
+/// A segment, or a catalogue, whose path is checked like that of an index.
+grpc::Status Service::load_part(const grpc::ServerContext& context, const Publisher::Part& part,
+                                v1::LoadSegmentResponse& response) {
   if (auto status = check_segments(); !status.ok()) return status;
-  if (auto status = check_load(*context, request->index()); !status.ok()) return status;
+  const std::string& path = part.index.empty() ? part.file->path : part.index;
+  if (auto status = check_load(context, path); !status.ok()) return status;
   try {
-    const auto table = publisher_.publish_segment(key_of(request->name()), request->index(),
-                                                  [context] { return context->IsCancelled(); });
-    response->set_generation(table->generation);
-    response->set_region_bytes(table->total_bytes());
+    const auto table = publisher_.publish_part(part, [&context] { return context.IsCancelled(); });
+    response.set_generation(table->generation);
+    response.set_region_bytes(table->total_bytes());
     return grpc::Status::OK;
   } catch (const PublisherBusy& busy) {
     return {grpc::StatusCode::ABORTED, busy.what()};
   } catch (const std::exception& error) {
-    spdlog::warn("segment {} is not held: {}", request->name().number(), error.what());
+    spdlog::warn("'{}' is not held: {}", path, error.what());
     return load_failure();
   }
+}
+
+grpc::Status Service::LoadSegment(grpc::ServerContext* context,
+                                  const v1::LoadSegmentRequest* request,
+                                  v1::LoadSegmentResponse* response) {
+  state_.calls.fetch_add(1, kRelaxed);
+  Publisher::Part part{.key = key_of(request->name()), .index = request->index()};
+  if (part.key.number == layout::kCatalogueNumber || part.index.empty()) {
+    return rpc::to_grpc(StatusCode::invalid_argument, "a segment has a number and an index");
+  }
+  if (request->has_ids()) part.file = file_of(request->ids());
+  return load_part(*context, part, *response);
+}
+
+grpc::Status Service::LoadCatalogue(grpc::ServerContext* context,
+                                    const v1::LoadCatalogueRequest* request,
+                                    v1::LoadSegmentResponse* response) {
+  state_.calls.fetch_add(1, kRelaxed);
+  return load_part(*context,
+                   {.key = {request->collection(), layout::kCatalogueNumber},
+                    .file = file_of(request->file()),
+                    .name = request->name(),
+                    .revision = request->revision()},
+                   *response);
 }
 
 grpc::Status Service::DropSegment(grpc::ServerContext* context,
@@ -79,6 +106,21 @@ grpc::Status Service::ListSegments(grpc::ServerContext*, const v1::ListSegmentsR
     segment.set_number(number);
     segment.set_manifest_xxh3(layout::manifest_checksum(held->table->manifest_json));
     segment.set_region_bytes(held->table->total_bytes());
+    segment.set_ids_xxh3(held->table->file_checksum);
+  }
+  return grpc::Status::OK;
+}
+
+grpc::Status Service::ListCollections(grpc::ServerContext*, const v1::ListCollectionsRequest*,
+                                      v1::ListCollectionsResponse* response) {
+  state_.calls.fetch_add(1, kRelaxed);
+  if (auto status = check_segments(); !status.ok()) return status;
+  for (const auto& [number, held] : state_.publications.catalogues()) {
+    auto& collection = *response->add_collections();
+    collection.set_collection(number);
+    collection.set_name(held->name);
+    collection.set_revision(held->revision);
+    collection.set_file_xxh3(held->table->file_checksum);
   }
   return grpc::Status::OK;
 }

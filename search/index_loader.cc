@@ -28,7 +28,7 @@ SearchIndex fetch_search_index(const layout::Manifest& manifest, transport::Endp
   bytes -= manifest.region(layout::kRecordsRegion).file_bytes();  // which stay where they are
   const double seconds =
       options.deadline_seconds + static_cast<double>(bytes) / options.least_bytes_per_second;
-  const FetchBound bound{now_ticks() + us_to_ticks(seconds * 1e6), options.stop};
+  const FetchBound bound{now_ticks() + us_to_ticks(seconds * 1e6), options.stop, options.on_bytes};
   SearchIndex index = std::visit(
       [&](const auto& part) { return fetch_kind(manifest, part, endpoint, bound); }, manifest.part);
   if (manifest.placement) check_placement(*manifest.placement, index);

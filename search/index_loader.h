@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 
 #include "layout/region/index_directory.h"
 #include "search/search_index.h"
@@ -19,6 +20,8 @@ struct FetchOptions {
   double deadline_seconds = 60;             ///< for everything, and
   double least_bytes_per_second = 50e6;     ///< the time this gives for the bytes
   const std::atomic<bool>* stop = nullptr;  ///< ends it soon after it becomes true; may be null
+  /// Told of bytes that have come; may be empty. What it throws ends the fetch.
+  std::function<void(std::uint64_t bytes)> on_bytes = {};
 };
 
 /// Reads the same regions through an endpoint in large pieces, checking every

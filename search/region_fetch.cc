@@ -16,10 +16,11 @@ constexpr std::size_t kWindow = 16;
 /// Keeps a window of large reads in flight until the buffer is full.
 class Fetch {
  public:
-  Fetch(const layout::Manifest& manifest, std::uint32_t region, transport::Endpoint& endpoint,
-        HugeBuffer& buffer)
+  /// Without a placement the region lies in one piece.
+  Fetch(std::uint32_t region, const layout::RegionPlacement* placement,
+        transport::Endpoint& endpoint, HugeBuffer& buffer)
       : region_(region),
-        placement_(manifest.placement ? &manifest.placement->regions[region] : nullptr),
+        placement_(placement),
         endpoint_(endpoint),
         buffer_(buffer),
         piece_bytes_(std::min(kPieceBytes, endpoint.limits().max_read_bytes)),
@@ -31,7 +32,7 @@ class Fetch {
     while (arrived_ < buffer_.size()) {
       while (outstanding_ < window_ && next_ < buffer_.size() && post_one()) {
       }
-      collect();
+      collect(bound);
       require_time(bound);
     }
   }
@@ -67,7 +68,7 @@ class Fetch {
     return true;
   }
 
-  void collect() {
+  void collect(const FetchBound& bound) {
     transport::Completion completions[kWindow];
     const std::size_t count = endpoint_.poll(completions);
     for (std::size_t i = 0; i < count; ++i) {
@@ -76,6 +77,7 @@ class Fetch {
       if (done.bytes != piece_at(done.token)) fail({StatusCode::data_loss, "a read came short"});
       arrived_ += done.bytes;
       --outstanding_;
+      if (bound.on_bytes) bound.on_bytes(done.bytes);
     }
   }
 
@@ -109,6 +111,18 @@ void check_chunks(const layout::RegionEntry& entry, const HugeBuffer& buffer,
   }
 }
 
+HugeBuffer fetch(HugeBuffer buffer, std::uint32_t region, const layout::RegionPlacement* placement,
+                 transport::Endpoint& endpoint, const FetchBound& bound) {
+  endpoint.register_memory(buffer.span());
+  try {
+    Fetch(region, placement, endpoint, buffer).run(bound);
+  } catch (...) {
+    endpoint.close();
+    throw;
+  }
+  return buffer;
+}
+
 }  // namespace
 
 HugeBuffer fetch_region(const layout::Manifest& manifest, std::uint32_t region,
@@ -118,16 +132,19 @@ HugeBuffer fetch_region(const layout::Manifest& manifest, std::uint32_t region,
     throw Error("{} has {} bytes of region {}, but the manifest says {}", endpoint.description(),
                 endpoint.region_bytes(region), region, entry.file_bytes());
   }
-  HugeBuffer buffer(entry.file_bytes());
-  endpoint.register_memory(buffer.span());
-  try {
-    Fetch(manifest, region, endpoint, buffer).run(bound);
-  } catch (...) {
-    endpoint.close();
-    throw;
-  }
+  const auto* const placement = manifest.placement ? &manifest.placement->regions[region] : nullptr;
+  HugeBuffer buffer = fetch(HugeBuffer(entry.file_bytes()), region, placement, endpoint, bound);
   check_chunks(entry, buffer, endpoint.description());
   return buffer;
+}
+
+HugeBuffer fetch_bytes(std::uint32_t region, std::uint64_t bytes, transport::Endpoint& endpoint,
+                       const FetchBound& bound) {
+  if (endpoint.region_bytes(region) < bytes) {
+    throw Error("{} has {} bytes of region {}, where {} are to be read", endpoint.description(),
+                endpoint.region_bytes(region), region, bytes);
+  }
+  return fetch(HugeBuffer(bytes), region, nullptr, endpoint, bound);
 }
 
 }  // namespace farvec::search

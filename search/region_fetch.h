@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -15,6 +16,8 @@ namespace farvec::search {
 struct FetchBound {
   Ticks deadline = 0;
   const std::atomic<bool>* stop = nullptr;  ///< ends it soon after it becomes true; may be null
+  /// Told of bytes that have come; may be empty. What it throws ends the fetch.
+  std::function<void(std::uint64_t bytes)> on_bytes = {};
 };
 
 /// Reads region `region`, header included, and checks every chunk against the manifest. Spins on
@@ -24,5 +27,10 @@ struct FetchBound {
 /// closed then, because reads may be in flight.
 HugeBuffer fetch_region(const layout::Manifest& manifest, std::uint32_t region,
                         transport::Endpoint& endpoint, const FetchBound& bound);
+
+/// The same of the first `bytes` of a region that no manifest tells of, which nothing is compared
+/// with.
+HugeBuffer fetch_bytes(std::uint32_t region, std::uint64_t bytes, transport::Endpoint& endpoint,
+                       const FetchBound& bound);
 
 }  // namespace farvec::search

@@ -5,9 +5,26 @@
 #include <utility>
 
 #include "compute_node/collection/collection_session.h"
+#include "compute_node/collection/nodes_name.h"
 
 namespace farvec::compute_node {
 namespace {
+
+/// The catalogue on memory nodes is asked for by calls, one to each of them.
+constexpr double kNodesManifestUs = 100'000;
+
+std::shared_ptr<collection::CollectionFollower> follow(
+    const DaemonOptions& options, const collection::SegmentAccess& segments,
+    const std::shared_ptr<collection::LogNodes>& log_nodes) {
+  collection::FollowOptions follow{.link = true, .log_nodes = log_nodes};
+  const auto name = nodes_name(options.collection);
+  if (!name) {
+    return std::make_shared<collection::CollectionFollower>(options.collection, segments, follow);
+  }
+  follow.manifest_us = kNodesManifestUs;
+  return std::make_shared<collection::CollectionFollower>(
+      collection::nodes_collection(segments.nodes, *name), segments, follow);
+}
 
 Following tell(const collection::FollowState& state) {
   return {.stale_us = state.stale_us,
@@ -24,9 +41,7 @@ FollowingBackend::FollowingBackend(const DaemonOptions& options)
 std::unique_ptr<SearchSession> FollowingBackend::open(std::chrono::milliseconds,
                                                       const std::atomic<bool>&) {
   if (follower_ == nullptr) {
-    follower_ = std::make_shared<collection::CollectionFollower>(
-        options_.collection, segments_,
-        collection::FollowOptions{.link = true, .log_nodes = log_nodes_});
+    follower_ = follow(options_, segments_, log_nodes_);
     spdlog::info("collection '{}' is followed: {} vectors", options_.collection,
                  size_of(*follower_->view()).live);
   }

@@ -1,4 +1,4 @@
-// A collection on this machine, which another process changes and this one searches.
+// A collection that another process changes and this one searches.
 #pragma once
 
 #include <memory>

@@ -5,6 +5,7 @@
 #include "base/command_line.h"
 #include "base/quantity.h"
 #include "base/version.h"
+#include "compute_node/collection/nodes_name.h"
 #include "graph/beam_search.h"
 #include "layout/collection/change_record.h"
 #include "layout/region/index_directory.h"
@@ -34,6 +35,9 @@ constexpr const char* kExample =
     "  farvec-compute-node --collection /srv/set --listen 127.0.0.1:7711\n"
     "The same collection beside the process that changes it, for searches alone:\n"
     "  farvec-compute-node --collection /srv/set --follow --listen 127.0.0.1:7712\n"
+    "And on a machine that does not see its folder, from the memory nodes that have all of it:\n"
+    "  farvec-compute-node --collection nodes:set --follow --log-nodes m0:7700,m1:7700,m2:7700 \\\n"
+    "    --log-tier verbs --segment-nodes m0:7700,m1:7700,m2:7700 --segment-tier verbs\n"
     "SIGTERM refuses new queries, finishes what runs, and ends with status 0.";
 
 constexpr int kUsageError = 2;
@@ -47,12 +51,16 @@ void add_source_flags(Command& app, DaemonOptions& options) {
   memory_node.excludes(index);
   const Option collection =
       app.add_option("--collection", options.collection,
-                     "Open a collection for changes instead ('farvec collection create')");
+                     "Open a collection for changes instead ('farvec collection create'): its "
+                     "folder, or with --follow, --log-nodes and --segment-nodes nodes:NAME, which "
+                     "is found on these nodes alone; NAME is what its folder is called where it is "
+                     "changed, or its number on the nodes, and may be left out where they have one "
+                     "collection");
   memory_node.excludes(collection);
   index.excludes(collection);
   app.add_flag("--follow", options.follow,
-               "With --collection: another process of this machine changes it; what that does is "
-               "searched within milliseconds");
+               "With --collection: another process changes it; what that does is searched within "
+               "milliseconds");
   app.add_option("--log-nodes", options.log_nodes,
                  "With --collection: its log is on the memory nodes at these addresses, separated "
                  "by commas, which run with --log-bytes. A writer moves the log there from the "
@@ -237,6 +245,13 @@ void check_change_options(const Command& app, const DaemonOptions& options) {
     rules.push_back({option, !collection, "--index and --memory-node; this is --collection"});
   }
   rpc::refuse_unused(app, rules);
+  if (nodes_name(options.collection) &&
+      (!options.follow || !on_nodes || options.log_nodes.empty())) {
+    throw Error(
+        "--collection {}: a collection on memory nodes is followed (--follow, --log-nodes and "
+        "--segment-nodes); a writer names its folder",
+        options.collection);
+  }
   wal::LogOptions log;
   wal::parse_durability(options.changes.durability, log);
   if (collection && options.changes.bytes < layout::kMostChangeBytes) {

@@ -17,6 +17,8 @@ inline constexpr const char* kCollectionLogFolder = "log";
 inline constexpr const char* kCollectionSegmentsFolder = "segments";
 /// In a segment's folder, beside the files of its index.
 inline constexpr const char* kSegmentIdsFile = "ids.bin";
+/// Beside the manifest, where segments lie on memory nodes.
+inline constexpr const char* kCatalogueFile = "catalogue.bin";
 
 /// Names in the folder of segments: "000000000012", which is an index directory.
 std::string segment_folder_name(std::uint64_t number);

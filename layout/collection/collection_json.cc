@@ -70,6 +70,7 @@ Json fields_to_json(const CollectionManifest& m) {
             {"log_position", m.log_position},
             {"segments", segments_to_json(m.segments)},
             {"written_by", {{"version", m.farvec_version}, {"commit", m.farvec_commit}}}};
+  if (m.revision != 0) json["revision"] = m.revision;
   if (m.log_on_nodes != 0) json["log_on_nodes"] = hash_to_text(m.log_on_nodes);
   if (m.segments_on_nodes != 0) json["segments_on_nodes"] = hash_to_text(m.segments_on_nodes);
   return json;
@@ -207,6 +208,7 @@ CollectionManifest collection_from_json(std::string_view text, std::string_view 
   m.next_segment = fields.integer("next_segment", 0);
   m.last_version = fields.integer("last_version", 0);
   m.log_position = fields.integer("log_position", 0, kMaxLogPosition - 1);
+  if (json.contains("revision")) m.revision = fields.integer("revision", 1);
   if (json.contains("log_on_nodes")) m.log_on_nodes = fields.hash("log_on_nodes");
   if (json.contains("segments_on_nodes")) m.segments_on_nodes = fields.hash("segments_on_nodes");
   read_segments(fields, m);

@@ -72,6 +72,7 @@ struct CollectionManifest {
   std::uint32_t dimension = 0;
   CollectionOptions options;
 
+  std::uint64_t revision = 0;      ///< grows with every manifest that is written
   std::uint64_t next_segment = 0;  ///< above the number of every segment there ever was
   std::uint64_t last_version = 0;  ///< no change before this manifest had a higher one
   std::uint64_t log_position = 0;  ///< replay begins here

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "layout/collection/collection_format.h"
@@ -52,5 +53,12 @@ void write_segment_file(const std::filesystem::path& path, SegmentFileHeader hea
 /// Throws Error with the file and what is wrong.
 std::vector<std::uint64_t> read_segment_file(const std::filesystem::path& path,
                                              const SegmentFileHeader& expected);
+/// The same of a file's bytes, wherever they came from: `source` for messages.
+std::vector<std::uint64_t> decode_segment_file(std::span<const std::byte> bytes,
+                                               const SegmentFileHeader& expected,
+                                               std::string_view source);
+
+/// XXH3-64 of all bytes that write_segment_file() writes.
+std::uint64_t segment_file_checksum(SegmentFileHeader header, std::span<const std::uint64_t> words);
 
 }  // namespace farvec::layout

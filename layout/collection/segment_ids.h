@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "layout/collection/collection_manifest.h"
@@ -20,5 +21,14 @@ void write_segment_ids(const std::filesystem::path& path, const SegmentEntry& se
 /// memory of the ids, which it sorts.
 std::vector<std::uint64_t> read_segment_ids(const std::filesystem::path& path,
                                             const SegmentEntry& segment);
+
+/// The same of the file's bytes, which came from `source`. Throws as read_segment_ids().
+std::vector<std::uint64_t> decode_segment_ids(std::span<const std::byte> bytes,
+                                              const SegmentEntry& segment, std::string_view source);
+
+/// Of the file with these ids, as read_segment_ids() returned them: its length, and XXH3-64 of all
+/// of it.
+std::uint64_t segment_ids_bytes(const SegmentEntry& segment);
+std::uint64_t segment_ids_checksum(const SegmentEntry& segment, std::span<const std::uint64_t> ids);
 
 }  // namespace farvec::layout

@@ -216,6 +216,7 @@ struct FollowedE2e : CollectionE2e {
   std::unique_ptr<ChildProcess> follower;
   std::shared_ptr<grpc::Channel> sight;
   std::vector<std::string> follower_options;  ///< of the follower, besides
+  std::string followed;                       ///< by it; empty: the writer's folder
 
   void TearDown() override {
     follower.reset();
@@ -226,7 +227,7 @@ struct FollowedE2e : CollectionE2e {
   void start_follower() {
     std::vector<std::string> words{program("farvec-compute-node"),
                                    "--collection",
-                                   folder / "set",
+                                   followed.empty() ? (folder / "set").string() : followed,
                                    "--follow",
                                    "--listen",
                                    followers_address()};

@@ -25,45 +25,6 @@ namespace search_wire = compute_node::v1;
 
 class SegmentNodesE2e : public tests::NodesE2e {
  protected:
-  void start_nodes_and_writer(std::size_t count) {
-    node_options = {"--log-bytes", "32MiB", "--segment-bytes", "64MiB"};
-    const std::string addresses = start_nodes(count);
-    writer_options = {"--log-nodes",     addresses, "--log-tier",     GetParam(),
-                      "--segment-nodes", addresses, "--segment-tier", GetParam()};
-    follower_options = writer_options;
-    start();
-  }
-
-  /// Searches read each record by itself, which takes longer through a network's stack.
-  int calls(int shm) const { return GetParam() == "shm" ? shm : std::min(some(shm), shm / 4); }
-
-  wire::StatsResponse stats() const {
-    wire::StatsResponse response;
-    grpc::ClientContext context;
-    const grpc::Status status = wire::Collection::NewStub(channel)->Stats(&context, {}, &response);
-    EXPECT_TRUE(status.ok()) << status.error_message();
-    return response;
-  }
-  grpc::Status flush() const {
-    wire::FlushResponse response;
-    grpc::ClientContext context;
-    context.set_deadline(std::chrono::system_clock::now() + kPatience);
-    return wire::Collection::NewStub(channel)->Flush(&context, {}, &response);
-  }
-  /// Rows that are there, in segments.
-  void write_rows(Writer& writer, int acknowledged) {
-    write_until(writer, acknowledged, [&] { writer.stop = true; });
-    const grpc::Status status = flush();
-    EXPECT_TRUE(status.ok()) << status.error_message();
-    EXPECT_GT(stats().segments(), 0u);
-  }
-  static std::map<std::uint64_t, Row> rows_of(const Writer& writer) {
-    std::map<std::uint64_t, Row> rows;
-    for (const auto& [id, told] : writer.told) {
-      if (told) rows[id] = *told;
-    }
-    return rows;
-  }
   /// Whether the row of the id is found; a search that fails is not, but an answer is never wrong.
   static bool finds(const std::shared_ptr<grpc::Channel>& channel, std::uint64_t id,
                     const Row& row) {

@@ -19,10 +19,14 @@ void check_region(const v1::Region& region, std::uint32_t id, std::uint64_t expe
               region.id(), region.bytes(), id, expected);
 }
 
-void check_regions(const v1::AttachResponse& response, const layout::Manifest& manifest) {
-  if (static_cast<std::size_t>(response.regions_size()) != manifest.regions.size()) {
-    throw Error("the memory node serves {} regions and its manifest has {}",
-                response.regions_size(), manifest.regions.size());
+/// Returns the bytes of the file behind them, which only segments and catalogues have.
+std::uint64_t check_regions(const v1::AttachResponse& response, const layout::Manifest& manifest,
+                            bool may_have_file) {
+  const std::size_t regions = manifest.regions.size();
+  const auto served = static_cast<std::size_t>(response.regions_size());
+  const bool file = may_have_file && served == regions + 1;
+  if (!file && served != regions) {
+    throw Error("the memory node serves {} regions and its manifest has {}", served, regions);
   }
   if (response.node() >= manifest.memory_nodes()) {
     throw Error("the memory node says that it is node {}, and its manifest places the index on {}",
@@ -32,15 +36,27 @@ void check_regions(const v1::AttachResponse& response, const layout::Manifest& m
     check_region(response.regions(static_cast<int>(id)), id,
                  manifest.node_bytes(response.node(), id));
   }
+  if (!file) return 0;
+  const v1::Region& last = response.regions(static_cast<int>(regions));
+  if (last.id() == regions && last.bytes() > 0) return last.bytes();
+  throw Error("the memory node serves region {} with {} bytes where a file is due", last.id(),
+              last.bytes());
+}
+
+/// A catalogue has no index.
+layout::Manifest manifest_of(const v1::AttachResponse& response, const AttachOptions& options) {
+  if (options.segment && options.segment->number == layout::kCatalogueNumber) return {};
+  return layout::manifest_from_json(response.manifest_json(), "the memory node's manifest");
 }
 
 std::shared_ptr<const transport::RegionSet> map_regions(const NodeLease& held,
                                                         const layout::Manifest& manifest) {
   auto regions = std::make_shared<transport::RegionSet>();
-  for (std::uint32_t id = 0; id < manifest.regions.size(); ++id) {
+  for (std::uint32_t id = 0; id < held.regions.size(); ++id) {
     const v1::Region& region = held.response.regions(static_cast<int>(id));
     regions->push_back(transport::MappedRegion::map_fd(
         held.regions[id].get(), region.bytes(), transport::Access::read_only, region.offset()));
+    if (id == manifest.regions.size()) break;  // a file
     layout::decode_region_header(regions->back().bytes(), fmt::format("attached region {}", id));
   }
   return regions;
@@ -77,11 +93,11 @@ std::unique_ptr<Attachment> Attachment::attach(const AttachOptions& options) {
   attachment->liveness_ = std::make_shared<Liveness>();
   // First: what fails from here on gives the lease back.
   attachment->keeper_ = std::make_unique<LeaseKeeper>(std::move(held.lease), attachment->liveness_);
-  attachment->manifest_ =
-      layout::manifest_from_json(held.response.manifest_json(), "the memory node's manifest");
+  attachment->manifest_ = manifest_of(held.response, options);
   attachment->node_ = held.response.node();
   attachment->generation_ = held.response.generation();
-  check_regions(held.response, attachment->manifest_);
+  attachment->file_bytes_ =
+      check_regions(held.response, attachment->manifest_, options.segment.has_value());
   if (options.reads.kind != ReadPathKind::mapped) {
     attachment->open_endpoint_ =
         remote_endpoints(held.response, {options.reads, lease_bytes(held.response, options),

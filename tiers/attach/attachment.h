@@ -33,7 +33,11 @@ class Attachment {
   /// Ends it: alive() is false from here on, for every endpoint of it too.
   void give_up() const;
 
+  /// Without regions where a collection's catalogue is attached.
   const layout::Manifest& manifest() const { return manifest_; }
+  /// Of the file that the node holds beside a segment's index, or as a catalogue; 0: none. It is
+  /// the region behind the manifest's.
+  std::uint64_t file_bytes() const { return file_bytes_; }
   /// Which node of the manifest's placement it is; 0 without one.
   std::uint32_t node() const { return node_; }
   /// Differs between two publications of the node.
@@ -52,6 +56,7 @@ class Attachment {
   layout::Manifest manifest_;
   std::uint32_t node_ = 0;
   std::uint64_t generation_ = 0;
+  std::uint64_t file_bytes_ = 0;
   std::shared_ptr<const transport::RegionSet> regions_;
   EndpointMaker open_endpoint_;
   std::shared_ptr<Liveness> liveness_;

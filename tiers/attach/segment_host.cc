@@ -76,29 +76,63 @@ SegmentHost::Held SegmentHost::list(std::uint64_t collection) {
   require(status, "asking for the segments of");
   Held held;
   for (const auto& segment : response.segments()) {
-    held[segment.number()] = segment.manifest_xxh3();
+    held[segment.number()] = {segment.manifest_xxh3(), segment.ids_xxh3()};
   }
   return held;
 }
 
-void SegmentHost::load(const layout::SegmentKey& key, const std::filesystem::path& index,
-                       std::uint64_t index_bytes) {
-  v1::LoadSegmentRequest request;
-  *request.mutable_name() = name_of(key);
-  request.set_index(std::filesystem::absolute(index));
-  v1::LoadSegmentResponse response;
+std::vector<SegmentHost::HeldCatalogue> SegmentHost::catalogues() {
+  v1::ListCollectionsResponse response;
+  const grpc::Status status = perform(
+      [&](auto& stub, auto& context) { return stub.ListCollections(&context, {}, &response); },
+      Clock::now() + options_.call_timeout);
+  require(status, "asking for the collections of");
+  std::vector<HeldCatalogue> held;
+  for (const auto& at : response.collections()) {
+    held.push_back({at.collection(), at.name(), at.revision(), at.file_xxh3()});
+  }
+  return held;
+}
+
+/// Until the node has no other load to end first.
+void SegmentHost::perform_load(const Call& call, std::uint64_t bytes, const char* what) {
   const auto end =
-      Clock::now() + kLoadPatience + std::chrono::milliseconds(index_bytes / kLeastBytesPerMs);
+      Clock::now() + kLoadPatience + std::chrono::milliseconds(bytes / kLeastBytesPerMs);
   for (;;) {
-    const grpc::Status status = perform(
-        [&](auto& stub, auto& context) { return stub.LoadSegment(&context, request, &response); },
-        end);
+    const grpc::Status status = perform(call, end);
     const bool busy = status.error_code() == grpc::StatusCode::ABORTED;
     if (!busy || Clock::now() + kBusyPause > end || stopped_.load(std::memory_order_relaxed)) {
-      return require(status, "loading a segment into");
+      return require(status, what);
     }
     std::this_thread::sleep_for(kBusyPause);
   }
+}
+
+void SegmentHost::load(const layout::SegmentKey& key, const SegmentFiles& files) {
+  v1::LoadSegmentRequest request;
+  *request.mutable_name() = name_of(key);
+  request.set_index(std::filesystem::absolute(files.index));
+  request.mutable_ids()->set_path(std::filesystem::absolute(files.ids));
+  request.mutable_ids()->set_bytes(files.ids_bytes);
+  request.mutable_ids()->set_xxh3(files.contents.ids);
+  v1::LoadSegmentResponse response;
+  perform_load(
+      [&](auto& stub, auto& context) { return stub.LoadSegment(&context, request, &response); },
+      files.index_bytes + files.ids_bytes, "loading a segment into");
+}
+
+void SegmentHost::load_catalogue(std::uint64_t collection, const CatalogueFile& file) {
+  v1::LoadCatalogueRequest request;
+  request.set_collection(collection);
+  request.set_name(file.name);
+  request.set_revision(file.revision);
+  request.mutable_file()->set_path(std::filesystem::absolute(file.path));
+  request.mutable_file()->set_bytes(file.bytes);
+  request.mutable_file()->set_xxh3(file.checksum);
+  v1::LoadSegmentResponse response;
+  perform_load(
+      [&](auto& stub, auto& context) { return stub.LoadCatalogue(&context, request, &response); },
+      file.bytes, "loading the catalogue into");
 }
 
 void SegmentHost::drop(const layout::SegmentKey& key) {

@@ -1,4 +1,5 @@
-// What a collection's writer asks of one memory node that is to hold its segments.
+// What a collection's processes ask of one memory node that holds its segments: the writer to have
+// them there, readers what there is.
 #pragma once
 
 #include <atomic>
@@ -9,6 +10,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <vector>
 
 #include "layout/collection/segment_key.h"
 #include "rpc/memory_node.grpc.pb.h"
@@ -20,17 +23,51 @@ namespace farvec::tiers {
 /// away, has no room, or must not be asked by this process. One thread at a time, but for stop().
 class SegmentHost {
  public:
-  /// Of a segment that the node holds, layout::manifest_checksum() by number.
-  using Held = std::map<std::uint64_t, std::uint64_t>;
+  /// By which a segment's bytes are told from others.
+  struct Contents {
+    std::uint64_t index = 0;  ///< layout::manifest_checksum()
+    std::uint64_t ids = 0;    ///< XXH3-64 of the file
+
+    bool operator==(const Contents&) const = default;
+  };
+  /// What the node holds, by number.
+  using Held = std::map<std::uint64_t, Contents>;
+
+  /// A segment in files, which the node sees under the same path.
+  struct SegmentFiles {
+    std::filesystem::path index;  ///< directory
+    std::uint64_t index_bytes = 0;
+    std::filesystem::path ids;
+    std::uint64_t ids_bytes = 0;
+    Contents contents;
+
+    bool operator==(const SegmentFiles&) const = default;
+  };
+  /// A catalogue in a file, as above.
+  struct CatalogueFile {
+    std::string name;  ///< of the collection
+    std::uint64_t revision = 0;
+    std::filesystem::path path;
+    std::uint64_t bytes = 0;
+    std::uint64_t checksum = 0;  ///< XXH3-64
+  };
+  /// A catalogue that the node holds.
+  struct HeldCatalogue {
+    std::uint64_t collection = 0;
+    std::string name;
+    std::uint64_t revision = 0;
+    std::uint64_t checksum = 0;
+  };
 
   /// Connects with the first call. Of the options the address, the wait for it, TLS.
   explicit SegmentHost(AttachOptions options);
 
   Held list(std::uint64_t collection);
-  /// The node holds the index of this directory, which it sees under the same path, when this
-  /// returns. Waits for loads that others have asked for.
-  void load(const layout::SegmentKey& key, const std::filesystem::path& index,
-            std::uint64_t index_bytes);
+  std::vector<HeldCatalogue> catalogues();
+  /// The node holds these bytes when this returns. Both wait for loads that others have asked for.
+  void load(const layout::SegmentKey& key, const SegmentFiles& files);
+  /// In place of the one before.
+  void load_catalogue(std::uint64_t collection, const CatalogueFile& file);
   void drop(const layout::SegmentKey& key);
 
   /// From now on calls fail at once, and so does the one that is under way. Any thread.
@@ -42,6 +79,7 @@ class SegmentHost {
   using Clock = std::chrono::steady_clock;
 
   grpc::Status perform(const Call& call, Clock::time_point end);
+  void perform_load(const Call& call, std::uint64_t bytes, const char* what);
   void require(const grpc::Status& status, const char* what) const;
 
   AttachOptions options_;

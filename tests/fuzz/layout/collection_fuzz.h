@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/memory.h"
+#include "layout/collection/catalogue.h"
 #include "layout/collection/change_record.h"
 #include "layout/collection/collection_manifest.h"
 #include "layout/collection/segment_file.h"
@@ -45,6 +46,20 @@ inline std::vector<std::byte> segment_file_of(std::span<const std::byte> input) 
       XXH3_64bits(&header, offsetof(layout::SegmentFileHeader, header_checksum));
   store_unaligned(file.data(), header);
   return file;
+}
+
+/// layout_catalogue_fuzz: as above, of a catalogue.
+inline std::vector<std::byte> catalogue_of(std::span<const std::byte> input) {
+  std::vector<std::byte> bytes(input.begin() + 1, input.end());
+  if ((std::to_integer<std::uint8_t>(input[0]) & kSealSegmentFile) == 0 ||
+      bytes.size() < sizeof(layout::CatalogueHeader)) {
+    return bytes;
+  }
+  auto header = load_unaligned<layout::CatalogueHeader>(bytes.data());
+  header.body_checksum = XXH3_64bits(bytes.data() + sizeof(header), bytes.size() - sizeof(header));
+  header.header_checksum = XXH3_64bits(&header, offsetof(layout::CatalogueHeader, header_checksum));
+  store_unaligned(bytes.data(), header);
+  return bytes;
 }
 
 /// What lies behind the header of a file that was accepted.

@@ -79,6 +79,13 @@ inline void write_collection_seeds(const std::filesystem::path& folder) {
     write_seed(seed_path(folder, "layout_collection_manifest_fuzz", std::to_string(text.size())),
                std::as_bytes(std::span(text)));
   }
+  const layout::Catalogue catalogue{
+      manifest, {{11, 12, {}}, {13, 14, RowSet().with(std::array<NodeId, 3>{0, 64, 69})}}};
+  for (const std::uint8_t flags : {std::uint8_t{0}, kSealSegmentFile}) {
+    std::vector<std::byte> input{std::byte{flags}};
+    append_bytes(input, layout::encode_catalogue(catalogue));
+    write_seed(seed_path(folder, "layout_catalogue_fuzz", std::to_string(flags)), input);
+  }
 }
 
 }  // namespace farvec::fuzz

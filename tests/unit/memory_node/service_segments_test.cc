@@ -2,9 +2,11 @@
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 
 #include "memory_node/service.h"
 #include "rpc/channel.h"
@@ -90,6 +92,14 @@ class ServiceSegmentsTest : public testing::Test {
     std::vector<std::uint64_t> found;
     for (const auto& segment : listed_.segments()) found.push_back(segment.number());
     return found;
+  }
+  v1::HeldFile write_file(const std::string& name, const std::string& bytes) const {
+    v1::HeldFile file;
+    file.set_path(folder_.path() / name);
+    std::ofstream(file.path(), std::ios::binary) << bytes;
+    file.set_bytes(bytes.size());
+    file.set_xxh3(XXH3_64bits(bytes.data(), bytes.size()));
+    return file;
   }
   v1::Segments held() {
     v1::StatsResponse response;
@@ -225,6 +235,104 @@ TEST_F(ServiceSegmentsTest, SaysWhatItDoesNotHoldOrCannotLoad) {
     EXPECT_EQ(status.error_code(), StatusCode::FAILED_PRECONDITION);
     EXPECT_THAT(status.error_message(), HasSubstr("--segment-bytes"));
   }
+}
+
+TEST_F(ServiceSegmentsTest, HoldsIdsBesideTheIndex) {
+  start();
+  const v1::HeldFile ids = write_file("ids", std::string(1000, 'i'));
+  const auto load_with = [&](const v1::HeldFile& file) {
+    auto request = named<v1::LoadSegmentRequest>({7, 1});
+    request.set_index(small_);
+    *request.mutable_ids() = file;
+    grpc::ClientContext context;
+    return stub_->LoadSegment(&context, request, &loaded_);
+  };
+  ASSERT_TRUE(load_with(ids).ok());
+  EXPECT_EQ(loaded_.region_bytes(), small_bytes_ + 1000);
+  const std::uint64_t generation = loaded_.generation();
+  EXPECT_THAT(numbers(7), ElementsAre(1));
+  EXPECT_EQ(listed_.segments(0).ids_xxh3(), ids.xxh3());
+  ASSERT_TRUE(attach({7, 1}).ok());
+  ASSERT_EQ(attached_.regions_size(), 4);
+  EXPECT_EQ(attached_.regions(3).id(), 3u);
+  EXPECT_EQ(attached_.regions(3).kind(), "ids");
+  EXPECT_EQ(attached_.regions(3).bytes(), 1000u);
+  detach(attached_);
+  ASSERT_TRUE(load_with(ids).ok());
+  EXPECT_EQ(loaded_.generation(), generation) << "it is there already";
+
+  v1::HeldFile wrong = ids;
+  wrong.set_xxh3(ids.xxh3() + 1);
+  const grpc::Status damaged = load_with(wrong);
+  EXPECT_EQ(damaged.error_code(), StatusCode::FAILED_PRECONDITION);
+  EXPECT_THAT(damaged.error_message(), HasSubstr(ids.path()));
+  wrong.set_bytes(999);
+  EXPECT_THAT(load_with(wrong).error_message(), HasSubstr("has 1000 bytes"));
+  EXPECT_EQ(held().bytes(), small_bytes_ + 1000);
+
+  ASSERT_TRUE(load_with(write_file("others", std::string(1000, 'o'))).ok());
+  EXPECT_NE(loaded_.generation(), generation) << "other ids are another segment";
+  publisher_->collect();
+  EXPECT_EQ(held().bytes(), small_bytes_ + 1000);
+}
+
+TEST_F(ServiceSegmentsTest, HoldsTheNewestCatalogueOfEachCollection) {
+  start();
+  const auto load_catalogue = [&](std::uint64_t collection, std::uint64_t revision,
+                                  const v1::HeldFile& file) {
+    v1::LoadCatalogueRequest request;
+    request.set_collection(collection);
+    request.set_name("set" + std::to_string(collection));
+    request.set_revision(revision);
+    *request.mutable_file() = file;
+    grpc::ClientContext context;
+    return stub_->LoadCatalogue(&context, request, &loaded_);
+  };
+  const auto list = [&] {
+    v1::ListCollectionsResponse response;
+    grpc::ClientContext context;
+    EXPECT_TRUE(stub_->ListCollections(&context, {}, &response).ok());
+    return response;
+  };
+  EXPECT_EQ(list().collections_size(), 0);
+  const v1::HeldFile first = write_file("first", "one");
+  ASSERT_TRUE(load_catalogue(7, 3, first).ok());
+  ASSERT_TRUE(load_catalogue(8, 1, first).ok());
+  const layout::SegmentKey key{7, layout::kCatalogueNumber};
+  ASSERT_TRUE(attach(key).ok());
+  EXPECT_EQ(attached_.manifest_json(), "");
+  ASSERT_EQ(attached_.regions_size(), 1);
+  EXPECT_EQ(attached_.regions(0).bytes(), 3u);
+  const v1::HeldFile second = write_file("second", "two and");
+  ASSERT_TRUE(load_catalogue(7, 4, second).ok());
+  const auto listed = list();
+  ASSERT_EQ(listed.collections_size(), 2);
+  EXPECT_EQ(listed.collections(0).collection(), 7u);
+  EXPECT_EQ(listed.collections(0).name(), "set7");
+  EXPECT_EQ(listed.collections(0).revision(), 4u);
+  EXPECT_EQ(listed.collections(0).file_xxh3(), second.xxh3());
+  EXPECT_EQ(listed.collections(1).revision(), 1u);
+  EXPECT_THAT(numbers(7), ElementsAre()) << "it is no segment";
+  EXPECT_EQ(held().bytes(), 3u + 3 + 7) << "the first is read still";
+  detach(attached_);
+  EXPECT_EQ(held().bytes(), 3u + 7);
+
+  EXPECT_EQ(load_catalogue(7, 5, write_file("third", "")).error_code(),
+            StatusCode::FAILED_PRECONDITION);
+  EXPECT_EQ(load({7, layout::kCatalogueNumber}, small_).error_code(), StatusCode::INVALID_ARGUMENT);
+  ASSERT_TRUE(drop(key).ok());
+  EXPECT_EQ(list().collections_size(), 1);
+}
+
+TEST_F(ServiceSegmentsTest, AFullNodeTakesACatalogue) {
+  start();
+  ASSERT_TRUE(load({7, 1}, large_).ok());
+  ASSERT_TRUE(load({7, 2}, small_).ok());
+  v1::LoadCatalogueRequest request;
+  request.set_collection(7);
+  *request.mutable_file() = write_file("catalogue", "bytes");
+  grpc::ClientContext context;
+  EXPECT_TRUE(stub_->LoadCatalogue(&context, request, &loaded_).ok());
 }
 
 }  // namespace

@@ -12,124 +12,14 @@
 
 #include "collection/collection_follower.h"
 #include "collection/collection_reader.h"
-#include "memory_node/daemon.h"
-#include "rpc/channel.h"
-#include "rpc/memory_node.grpc.pb.h"
-#include "tests/unit/collection/changing_collection.h"
-#include "tests/unit/collection/comes.h"
+#include "tests/unit/collection/nodes_fixture.h"
 #include "tests/unit/message_of.h"
 
 namespace farvec::collection {
 namespace {
 
-using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 using tests::message_of;
-namespace node_wire = memory_node::v1;
-
-constexpr std::size_t kNodes = 3;
-constexpr std::uint64_t kPlenty = 64 << 20;
-
-/// A memory node on threads of this process, until it ends.
-class Node {
- public:
-  Node(const std::string& address, const std::string& tier, std::uint64_t bytes) {
-    options_.listen = rpc::parse_address(address);
-    options_.segment_bytes = bytes;
-    options_.quiet = true;
-    options_.threads = 1;
-    options_.drain = 0ms;
-    options_.lease = 20s;
-    if (tier == "fabric:tcp") {
-      options_.lease = 4s;  // by which a death is noticed: nothing hangs up
-      options_.fabric = "tcp:127.0.0.1";
-    }
-    thread_ = std::thread([this] { memory_node::run_daemon(options_, stop_); });
-    const auto channel = rpc::connect(options_.listen, {.wait = 60s, .tls = {}});
-    EXPECT_TRUE(comes([&] { return rpc::is_serving(channel, 1s); }));
-    stub_ = node_wire::MemoryNode::NewStub(channel);
-  }
-  ~Node() {
-    stop_ = true;
-    thread_.join();
-  }
-  Node(const Node&) = delete;
-  Node& operator=(const Node&) = delete;
-
-  std::uint64_t segment_bytes() const {
-    node_wire::StatsResponse response;
-    grpc::ClientContext context;
-    EXPECT_TRUE(stub_->Stats(&context, {}, &response).ok());
-    return response.segments().bytes();
-  }
-
- private:
-  memory_node::DaemonOptions options_;
-  std::atomic<bool> stop_{false};
-  std::unique_ptr<node_wire::MemoryNode::Stub> stub_;
-  std::thread thread_;
-};
-
-class SegmentsOnNodes : public ChangingCollection {
- protected:
-  ~SegmentsOnNodes() override { collection_.reset(); }
-
-  std::string address(std::size_t node) const {
-    return "unix:" + folder_.file("node" + std::to_string(node));
-  }
-  void start(std::size_t node, std::uint64_t bytes = kPlenty) {
-    nodes_[node] = std::make_unique<Node>(address(node), tier_, bytes);
-  }
-  SegmentAccess segments_on(std::size_t count) const {
-    SegmentNodesOptions options;
-    for (std::size_t i = 0; i < count; ++i) {
-      options.nodes.push_back(rpc::parse_address(address(i)));
-    }
-    const auto tier = tiers::parse_node_tier(tier_);
-    options.attach.reads = tier->read_path();
-    options.attach.connect_timeout = 1s;
-    options.attach.call_timeout = 60s;  // nodes, writer and readers share two processors
-    SegmentAccess segments = small_segments();
-    segments.tier = tier;
-    segments.nodes = std::make_shared<const SegmentNodes>(std::move(options));
-    return segments;
-  }
-  void open_on(std::size_t count) {
-    CollectionAccess access = small_access();
-    access.segments = segments_on(count);
-    access.link = true;
-    open(access);
-    for (const View::Bulk& bulk : collection_->view()->segments) bulk.segment->load();
-  }
-
-  std::set<std::uint64_t> held_by(std::size_t node) const {
-    tiers::AttachOptions options;
-    options.memory_node = rpc::parse_address(address(node));
-    std::set<std::uint64_t> numbers;
-    for (const auto& [number, sum] :
-         tiers::SegmentHost(options).list(collection_->shape().segments_on_nodes)) {
-      numbers.insert(number);
-    }
-    return numbers;
-  }
-  /// Every segment of the view on as many nodes as `copies`, and nothing else.
-  bool is_spread(std::size_t nodes, std::size_t copies) const {
-    std::multiset<std::uint64_t> held;
-    for (std::size_t i = 0; i < nodes; ++i) held.merge(std::multiset(held_of(i)));
-    std::multiset<std::uint64_t> wanted;
-    for (const View::Bulk& bulk : collection_->view()->segments) {
-      for (std::size_t i = 0; i < copies; ++i) wanted.insert(bulk.segment->number());
-    }
-    return held == wanted;
-  }
-  std::multiset<std::uint64_t> held_of(std::size_t node) const {
-    const auto numbers = held_by(node);
-    return {numbers.begin(), numbers.end()};
-  }
-
-  std::string tier_ = "shm";
-  std::array<std::unique_ptr<Node>, kNodes> nodes_;
-};
 
 class SegmentsOnTier : public SegmentsOnNodes, public ::testing::WithParamInterface<std::string> {
  protected:
@@ -141,21 +31,6 @@ class SegmentsOnTier : public SegmentsOnNodes, public ::testing::WithParamInterf
     SegmentsOnNodes::SetUp();
   }
 };
-
-/// Of one search, which may fail.
-Status status_of_search(const ViewPointer& view) {
-  std::array<std::uint64_t, 1> ids{};
-  std::array<float, 1> distances{};
-  const std::vector<float> query(kSmallDimension, 0.5F);
-  search::TaskListFeed feed(1, kPatienceUs);
-  search::SearchTask& task = feed.tasks().front();
-  task.query = reinterpret_cast<const std::byte*>(query.data());
-  task.parameters = search::SearchParameters::make(1, search::GraphChoice{.list = kAll}).value();
-  task.user_ids = ids.data();
-  task.distances = distances.data();
-  make_collection_core([&] { return view; }, 3)->run(feed);
-  return task.status;
-}
 
 TEST_P(SegmentsOnTier, HaveEveryChangeAndNothingElse) {
   for (std::size_t i = 0; i < kNodes; ++i) start(i);
@@ -232,8 +107,9 @@ TEST_P(SegmentsOnTier, OneNodeMayGoAndComeBack) {
   insert_ids(0, 200);
   collection_->flush();
   collection_->settle();
-  ASSERT_TRUE(comes([&] { return is_spread(2, 2); }));
+  ASSERT_TRUE(comes([&] { return is_spread(2, 2) && is_attached(1); }));
   nodes_[0].reset();
+  EXPECT_TRUE(comes([&] { return searches_go_on(collection_->view()); }));
   expect_same();
   insert_ids(150, 300);
   collection_->flush();
@@ -243,10 +119,10 @@ TEST_P(SegmentsOnTier, OneNodeMayGoAndComeBack) {
   EXPECT_THAT(collection_->state().failure, HasSubstr("is on 1 of 2 memory nodes"));
   EXPECT_THAT(collection_->state().failure, HasSubstr(address(0)));
   start(0);
-  EXPECT_TRUE(comes([&] { return is_spread(2, 2); }));
+  EXPECT_TRUE(comes([&] { return is_spread(2, 2) && is_attached(0); }));
   EXPECT_TRUE(comes([&] { return collection_->state().failure.empty(); }));
   nodes_[1].reset();
-  EXPECT_TRUE(comes([&] { return status_of_search(collection_->view()).ok(); }));
+  EXPECT_TRUE(comes([&] { return searches_go_on(collection_->view()); }));
   expect_same();
 }
 
@@ -257,7 +133,8 @@ TEST_F(SegmentsOnNodes, WithoutAnyNodeNothingIsLost) {
   collection_->flush();
   nodes_[0].reset();
   insert_ids(120, 140);
-  EXPECT_EQ(status_of_search(collection_->view()).code(), StatusCode::unavailable);
+  EXPECT_TRUE(comes(
+      [&] { return status_of_search(collection_->view()).code() == StatusCode::unavailable; }));
   EXPECT_THAT(message_of([&] { collection_->flush(); }), HasSubstr("memory node"));
   EXPECT_GT(size_of(*collection_->view()).fresh, 0u) << "the memtable stays";
   EXPECT_EQ(size_of(*collection_->view()).live, rows_.size());
@@ -301,16 +178,23 @@ TEST_F(SegmentsOnNodes, WhatAKilledWriterLeftIsReplacedOrDropped) {
   open_on(2);  // the manifest has a number by now
   const std::uint64_t collection = collection_->shape().segments_on_nodes;
   ASSERT_NE(collection, 0u);
-  const std::filesystem::path other = collection_->view()->segments[0].segment->directory().path();
+  const Segment& segment = *collection_->view()->segments[0].segment;
+  const std::filesystem::path folder = segment.directory().path();
+  const tiers::SegmentHost::SegmentFiles other{
+      .index = folder,
+      .index_bytes = 1,
+      .ids = folder / layout::kSegmentIdsFile,
+      .ids_bytes = std::filesystem::file_size(folder / layout::kSegmentIdsFile),
+      .contents = segment.contents()};
   const std::uint64_t next = layout::read_collection(path()).next_segment;
   collection_.reset();
   // As if it had published two segments, of which no manifest knows.
   tiers::AttachOptions options;
   options.memory_node = rpc::parse_address(address(1));
   tiers::SegmentHost host(options);
-  host.load({collection, next}, other, 1);
-  host.load({collection, next + 7}, other, 1);
-  host.load({collection + 1, next}, other, 1);  // another's
+  host.load({collection, next}, other);
+  host.load({collection, next + 7}, other);
+  host.load({collection + 1, next}, other);  // another's
   open_on(2);
   insert_ids(60, 110);
   collection_->flush();
@@ -334,8 +218,11 @@ TEST_F(SegmentsOnNodes, GoWithTheirLastReader) {
   ViewPointer old = reader->view();
   EXPECT_EQ(size_of(*old).live, before.size());
   expect_holds(old, before, random_);
+  const Segment& merged = *collection_->view()->segments[0].segment;
   const std::uint64_t one =
-      collection_->view()->segments[0].segment->directory().manifest().node_bytes(0);
+      merged.manifest().node_bytes(0) +
+      std::filesystem::file_size(merged.directory().path() / layout::kSegmentIdsFile) +
+      std::filesystem::file_size(path() / layout::kCatalogueFile);
   EXPECT_GT(both, one);
   reader.reset();
   old.reset();

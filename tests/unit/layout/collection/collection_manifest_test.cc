@@ -119,6 +119,13 @@ TEST(CollectionManifest, TellsALogOnNodesAndIsAsBeforeWithoutOne) {
               HasSubstr("checksum"));
 }
 
+TEST(CollectionManifest, TellsItsRevision) {
+  CollectionManifest later = some_collection();
+  later.revision = kMost;
+  EXPECT_EQ(collection_from_json(collection_to_json(later), "c.json"), later);
+  EXPECT_FALSE(good_json().contains("revision"));
+}
+
 TEST(CollectionManifest, TellsByWhatNumberMemoryNodesHaveItsSegments) {
   CollectionManifest numbered = some_collection();
   numbered.segments_on_nodes = 0xfedcba9876543210;

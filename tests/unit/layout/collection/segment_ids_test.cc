@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <xxhash.h>
 
 #include <cstring>
 #include <limits>
@@ -30,6 +31,10 @@ TEST(SegmentIds, ComeBack) {
     write_segment_ids(path, segment, ids);
     EXPECT_EQ(read_segment_ids(path, segment), ids);
     EXPECT_EQ(std::filesystem::file_size(path), 64 + 8 * count);
+    EXPECT_EQ(segment_ids_bytes(segment), 64 + 8 * count);
+    const std::string bytes = file_bytes(path);
+    EXPECT_EQ(segment_ids_checksum(segment, ids), XXH3_64bits(bytes.data(), bytes.size()));
+    EXPECT_EQ(decode_segment_ids(std::as_bytes(std::span(bytes)), segment, "a node"), ids);
   }
 }
 
@@ -48,6 +53,17 @@ TEST(SegmentIds, EveryFaultIsFound) {
   const SegmentEntry segment{.number = 7, .rows = 5};
   write_segment_ids(path, segment, random_ids(5));
   expect_faults_refused(path, [&] { (void)read_segment_ids(path, segment); });
+  std::string bytes = file_bytes(path);
+  const auto error = [&](std::size_t size) {
+    return message_of([&] {
+      (void)decode_segment_ids(std::as_bytes(std::span(bytes)).first(size), segment, "a node");
+    });
+  };
+  EXPECT_EQ(error(bytes.size()), "");
+  EXPECT_THAT(error(40), HasSubstr("'a node' is truncated"));
+  EXPECT_THAT(error(bytes.size() - 8), HasSubstr("'a node' has 96 bytes"));
+  bytes.back() = static_cast<char>(bytes.back() ^ 1);
+  EXPECT_THAT(error(bytes.size()), HasSubstr("'a node' is damaged"));
 }
 
 TEST(SegmentIds, OfAnotherSegmentAreRefused) {

@@ -1,0 +1,181 @@
+#include "layout/collection/catalogue.h"
+
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "base/check.h"
+#include "base/error.h"
+#include "base/memory.h"
+
+namespace farvec::layout {
+namespace {
+
+constexpr std::size_t kAlignment = 8;
+constexpr std::size_t kBlockWords = RowSet::kBlockRows / RowSet::kWordBits;
+
+std::uint64_t checksum_of(const CatalogueHeader& header) {
+  return XXH3_64bits(&header, offsetof(CatalogueHeader, header_checksum));
+}
+
+void append(std::vector<std::byte>& bytes, const void* data, std::size_t count) {
+  const std::size_t at = bytes.size();
+  bytes.resize(at + count);
+  if (count > 0) std::memcpy(bytes.data() + at, data, count);
+}
+
+/// Returns how many blocks there are.
+std::uint64_t append_blocks(std::vector<std::byte>& bytes, const RowSet& out, std::uint64_t rows) {
+  const std::vector<std::uint64_t> words = out.to_words(rows);
+  std::uint64_t blocks = 0;
+  for (std::size_t begin = 0; begin < words.size(); begin += kBlockWords) {
+    const auto part = std::span(words).subspan(begin, std::min(kBlockWords, words.size() - begin));
+    if (std::ranges::all_of(part, [](std::uint64_t word) { return word == 0; })) continue;
+    CatalogueBlock block{.number = begin / kBlockWords};
+    std::ranges::copy(part, block.words.begin());
+    append(bytes, &block, sizeof(block));
+    ++blocks;
+  }
+  return blocks;
+}
+
+/// Takes a catalogue apart from its beginning on.
+class Parts {
+ public:
+  Parts(std::span<const std::byte> bytes, std::string_view source)
+      : bytes_(bytes), source_(source) {}
+
+  std::span<const std::byte> take(std::uint64_t bytes, const char* what) {
+    if (bytes > bytes_.size()) {
+      throw Error("{} is truncated: {} bytes of {} are not there", source_, bytes - bytes_.size(),
+                  what);
+    }
+    const auto taken = bytes_.first(bytes);
+    bytes_ = bytes_.subspan(bytes);
+    return taken;
+  }
+  template <typename T>
+  T take(const char* what) {
+    return load_unaligned<T>(take(sizeof(T), what).data());
+  }
+  std::span<const std::byte> rest() const { return bytes_; }
+  std::string_view source() const { return source_; }
+
+ private:
+  std::span<const std::byte> bytes_;
+  const std::string_view source_;
+};
+
+CatalogueHeader take_header(Parts& parts) {
+  const auto header = parts.take<CatalogueHeader>("its header");
+  if (header.magic != CatalogueHeader::kMagic) {
+    throw Error("{} is no catalogue of a collection: it begins with {:#018x}", parts.source(),
+                header.magic);
+  }
+  require_collection_version(header.format_version, parts.source());
+  if (header.header_checksum != checksum_of(header)) {
+    throw Error("{} is damaged: the checksum of its header does not match", parts.source());
+  }
+  const auto body = parts.rest();
+  if (XXH3_64bits(body.data(), body.size()) != header.body_checksum) {
+    throw Error("{} is damaged: the checksum of its {} bytes behind the header does not match",
+                parts.source(), body.size());
+  }
+  return header;
+}
+
+CollectionManifest take_manifest(Parts& parts, const CatalogueHeader& header) {
+  const auto text = parts.take(header.manifest_bytes, "its manifest");
+  (void)parts.take(round_up(text.size(), kAlignment) - text.size(), "its manifest");
+  CollectionManifest manifest = collection_from_json(
+      {reinterpret_cast<const char*>(text.data()), text.size()}, parts.source());
+  if (manifest.segments.size() == header.segments) return manifest;
+  throw Error("{} has {} segments, and its manifest {}", parts.source(), header.segments,
+              manifest.segments.size());
+}
+
+RowSet take_out(Parts& parts, std::uint64_t blocks, const SegmentEntry& segment) {
+  if (blocks == 0 && segment.out_count == 0) return {};
+  std::vector<std::uint64_t> words((segment.rows + RowSet::kWordBits - 1) / RowSet::kWordBits);
+  const std::uint64_t behind = segment.rows % RowSet::kWordBits;
+  std::uint64_t least = 0;
+  for (std::uint64_t i = 0; i < blocks; ++i) {
+    const auto block = parts.take<CatalogueBlock>("rows that are out");
+    if (block.number < least || block.number * kBlockWords >= words.size()) {
+      throw Error("{}: block {} of rows that are out of segment {} is not one of {} rows",
+                  parts.source(), block.number, segment.number, segment.rows);
+    }
+    least = block.number + 1;
+    const auto here = std::span(words).subspan(block.number * kBlockWords);
+    const std::size_t count = std::min(here.size(), kBlockWords);
+    std::copy_n(block.words.begin(), count, here.begin());
+    if (std::any_of(block.words.begin() + static_cast<std::ptrdiff_t>(count), block.words.end(),
+                    [](std::uint64_t word) { return word != 0; })) {
+      throw Error("{}: rows behind the last of segment {} are out", parts.source(), segment.number);
+    }
+  }
+  if (behind != 0 && words.back() >> behind != 0) {
+    throw Error("{}: rows behind the last of segment {} are out", parts.source(), segment.number);
+  }
+  RowSet out = RowSet::from_words(words);
+  if (out.count() == segment.out_count) return out;
+  throw Error("{}: {} rows of segment {} are out, and its manifest says {}", parts.source(),
+              out.count(), segment.number, segment.out_count);
+}
+
+}  // namespace
+
+std::vector<std::byte> encode_catalogue(const Catalogue& catalogue) {
+  const auto& entries = catalogue.manifest.segments;
+  FARVEC_CHECK(entries.size() == catalogue.segments.size());
+  const std::string manifest = collection_to_json(catalogue.manifest);
+  std::vector<std::byte> body;
+  append(body, manifest.data(), manifest.size());
+  body.resize(round_up(body.size(), kAlignment));
+  std::vector<std::byte> blocks;
+  CatalogueHeader header{.segments = static_cast<std::uint32_t>(entries.size()),
+                         .manifest_bytes = manifest.size()};
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const CatalogueSegment& segment = catalogue.segments[i];
+    FARVEC_CHECK(segment.out.count() == entries[i].out_count);
+    CatalogueEntry entry{segment.index_checksum, segment.ids_checksum, 0};
+    entry.out_blocks = append_blocks(blocks, segment.out, entries[i].rows);
+    header.blocks += entry.out_blocks;
+    append(body, &entry, sizeof(entry));
+  }
+  append(body, blocks.data(), blocks.size());
+  header.body_checksum = XXH3_64bits(body.data(), body.size());
+  header.header_checksum = checksum_of(header);
+  std::vector<std::byte> bytes;
+  append(bytes, &header, sizeof(header));
+  append(bytes, body.data(), body.size());
+  return bytes;
+}
+
+Catalogue decode_catalogue(std::span<const std::byte> bytes, std::string_view source) {
+  Parts parts(bytes, source);
+  const CatalogueHeader header = take_header(parts);
+  Catalogue catalogue;
+  catalogue.manifest = take_manifest(parts, header);
+  std::vector<CatalogueEntry> entries;
+  std::uint64_t blocks = 0;
+  for (std::uint32_t i = 0; i < header.segments; ++i) {
+    entries.push_back(parts.take<CatalogueEntry>("its segments"));
+    blocks += entries.back().out_blocks;
+  }
+  if (blocks != header.blocks || parts.rest().size() != header.blocks * sizeof(CatalogueBlock)) {
+    throw Error("{} has {} bytes of rows that are out, where {} blocks and its header's {} are due",
+                source, parts.rest().size(), blocks, header.blocks);
+  }
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    catalogue.segments.push_back(
+        {entries[i].index_checksum, entries[i].ids_checksum,
+         take_out(parts, entries[i].out_blocks, catalogue.manifest.segments[i])});
+  }
+  return catalogue;
+}
+
+}  // namespace farvec::layout

@@ -1,0 +1,68 @@
+// What memory nodes hold of a collection beside its segments, for readers that do not see its
+// folder: the manifest, what tells each segment's bytes, and the rows that are out.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/row_set.h"
+#include "layout/collection/collection_manifest.h"
+
+namespace farvec::layout {
+
+/// Begins a catalogue, little-endian; see docs/format.md. Behind it lie the manifest, the segments'
+/// CatalogueEntry, and of each segment the blocks of rows of which some are out.
+struct CatalogueHeader {
+  static constexpr std::uint64_t kMagic = 0x5441434356524146;  // "FARVCCAT"
+
+  std::uint64_t magic = kMagic;
+  std::uint32_t format_version = kCollectionVersion;
+  std::uint32_t segments = 0;
+  std::uint64_t manifest_bytes = 0;   ///< zeros follow up to a multiple of 8
+  std::uint64_t blocks = 0;           ///< of all segments
+  std::uint64_t reserved[2] = {};     ///< 0
+  std::uint64_t body_checksum = 0;    ///< XXH3-64 of all behind the header
+  std::uint64_t header_checksum = 0;  ///< XXH3-64 of the 56 bytes before it
+};
+static_assert(sizeof(CatalogueHeader) == 64);
+static_assert(offsetof(CatalogueHeader, segments) == 12);
+static_assert(offsetof(CatalogueHeader, body_checksum) == 48);
+
+/// Of the manifest's segment of the same place.
+struct CatalogueEntry {
+  std::uint64_t index_checksum = 0;
+  std::uint64_t ids_checksum = 0;
+  std::uint64_t out_blocks = 0;
+};
+static_assert(sizeof(CatalogueEntry) == 24);
+
+/// Of the rows that are out of a segment: only blocks with some are there.
+struct CatalogueBlock {
+  std::uint64_t number = 0;  ///< has the rows from number * RowSet::kBlockRows on
+  RowSet::Block words{};
+};
+static_assert(sizeof(CatalogueBlock) == 8 + RowSet::kBlockRows / 8);
+
+struct CatalogueSegment {
+  std::uint64_t index_checksum = 0;  ///< layout::manifest_checksum() of its index
+  std::uint64_t ids_checksum = 0;    ///< layout::segment_ids_checksum()
+  RowSet out;                        ///< as of the manifest's out_version
+};
+
+struct Catalogue {
+  CollectionManifest manifest;
+  std::vector<CatalogueSegment> segments;  ///< by place in the manifest
+};
+
+/// A segment for each of the manifest's, with as many rows that are out as that says.
+std::vector<std::byte> encode_catalogue(const Catalogue& catalogue);
+
+/// Throws Error, naming `source` and what is wrong, when the bytes are truncated, damaged, of
+/// another format or version, contradict themselves or the manifest in them, and as
+/// collection_from_json().
+Catalogue decode_catalogue(std::span<const std::byte> bytes, std::string_view source);
+
+}  // namespace farvec::layout

@@ -1,0 +1,126 @@
+// A collection that is followed from memory nodes alone: no follower is told of the writer's
+// folder.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/e2e/collection_nodes_fixture.h"
+
+namespace farvec {
+namespace {
+
+using testing::HasSubstr;
+using tests::ChildProcess;
+using tests::kPatience;
+using tests::program;
+using tests::Writer;
+
+class OnNodesE2e : public tests::NodesE2e {
+ protected:
+  void SetUp() override {
+    NodesE2e::SetUp();
+    followed = "nodes:set";
+  }
+};
+
+TEST_P(OnNodesE2e, FollowersSeeEverythingAlsoWhenTheWriterIsDead) {
+  start_nodes_and_writer(slow() ? 1 : 3);
+  if (HasFailure()) return;
+  Writer first(channel, 1);
+  write_rows(first, calls(24));
+  follow();
+  if (HasFailure()) return;
+  expect_seen(first);
+  Writer second(channel, 2);
+  write_until(second, calls(24), [&] { kill_writer(); });
+  expect_seen(second);
+  EXPECT_EQ(describe().follow_failure(), "");
+  // With what the nodes have, and nobody who changes it.
+  kill_follower();
+  follow();
+  if (HasFailure()) return;
+  expect_seen(first);
+  expect_seen(second);
+  start();
+  if (HasFailure()) return;
+  expect_kept(first);
+  expect_kept(second);
+  Writer third(channel, 3);
+  write_rows(third, calls(12));
+  expect_seen(third);
+  EXPECT_TRUE(comes([&] { return describe().follow_failure().empty(); }));
+}
+
+TEST_P(OnNodesE2e, NothingIsMissedByKills) {
+  const int count = kills(4, 0);
+  if (count == 0) GTEST_SKIP() << "scripts/test.sh --long kills over this tier";
+  start_nodes_and_writer(slow() ? 1 : 3);
+  if (HasFailure()) return;
+  Random random(11);
+  std::vector<std::unique_ptr<Writer>> writers;
+  for (int n = 0; n < count; ++n) {
+    if (n % 3 == 2) {  // while it opens the collection
+      start_follower();
+      std::this_thread::sleep_for(std::chrono::milliseconds(random.below(300)));
+      kill_follower();
+    }
+    if (n % 2 == 0) follow();
+    if (HasFailure()) return;
+    writers.push_back(std::make_unique<Writer>(channel, static_cast<std::uint64_t>(n + 1)));
+    write_until(*writers.back(), 1 + calls(static_cast<int>(random.below(60))), [&] {
+      if (n % 2 == 1) kill_follower();
+      kill_writer();
+    });
+    if (nodes.size() > 1) {  // one that is started again has nothing, until the writer comes
+      kill_node(static_cast<std::size_t>(n % 3));
+      start_node(static_cast<std::size_t>(n % 3));
+    }
+    start();
+    if (HasFailure()) return;
+    // The log is in as many copies as it is to be: another node may go.
+    EXPECT_TRUE(comes([&] { return stats().failure().empty(); })) << stats().failure();
+  }
+  if (count % 2 == 0) follow();
+  if (HasFailure()) return;
+  for (const auto& writer : writers) {
+    expect_kept(*writer);
+    expect_seen(*writer);
+  }
+}
+
+/// Of what is the same on every tier.
+class MappedOnNodesE2e : public OnNodesE2e {};
+
+TEST_P(MappedOnNodesE2e, WhatIsNotThereIsSaid) {
+  start_nodes_and_writer(1);
+  if (HasFailure()) return;
+  Writer writer(channel, 1);
+  write_rows(writer, 20);
+  const auto refused = [&](const std::string& collection, std::vector<std::string> options) {
+    std::vector<std::string> words{
+        program("farvec-compute-node"),          "--collection",     collection, "--listen",
+        "unix:" + (folder / "refused").string(), "--attach-seconds", "1"};
+    words.insert(words.end(), options.begin(), options.end());
+    ChildProcess process(words);
+    EXPECT_NE(process.wait(kPatience), 0);
+    return process.output();
+  };
+  std::vector<std::string> follow = follower_options;
+  follow.push_back("--follow");
+  EXPECT_THAT(refused("nodes:other", follow), HasSubstr("they have set"));
+  EXPECT_THAT(refused("nodes:set", follower_options), HasSubstr("a writer names its folder"));
+  EXPECT_THAT(refused("nodes:set", {"--follow"}), HasSubstr("--segment-nodes"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Tiers, MappedOnNodesE2e, testing::Values("shm"));
+INSTANTIATE_TEST_SUITE_P(Tiers, OnNodesE2e, testing::Values("shm", "fabric:tcp", "verbs"),
+                         [](const auto& tier) {
+                           return tier.param == "fabric:tcp" ? "fabric" : tier.param;
+                         });
+
+}  // namespace
+}  // namespace farvec

@@ -1,0 +1,172 @@
+// A collection whose segments, and log, lie on memory nodes of the test's own process.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "memory_node/daemon.h"
+#include "rpc/channel.h"
+#include "rpc/memory_node.grpc.pb.h"
+#include "tests/unit/collection/changing_collection.h"
+#include "tests/unit/collection/comes.h"
+#include "tiers/attach/segment_host.h"
+
+namespace farvec::collection {
+
+inline constexpr std::size_t kNodes = 3;
+inline constexpr std::uint64_t kPlenty = 64 << 20;
+
+/// A memory node on threads of this process, until it ends.
+class NodeThread {
+ public:
+  NodeThread(const std::string& address, const std::string& tier, std::uint64_t bytes,
+             std::uint64_t log_bytes) {
+    options_.listen = rpc::parse_address(address);
+    options_.segment_bytes = bytes;
+    options_.log_bytes = log_bytes;
+    options_.quiet = true;
+    options_.threads = 1;
+    options_.drain = std::chrono::milliseconds(0);
+    options_.lease = std::chrono::seconds(20);
+    if (tier == "fabric:tcp") {
+      options_.lease = std::chrono::seconds(4);  // by which a death is noticed: nothing hangs up
+      options_.fabric = "tcp:127.0.0.1";
+    }
+    thread_ = std::thread([this] { memory_node::run_daemon(options_, stop_); });
+    const auto channel =
+        rpc::connect(options_.listen, {.wait = std::chrono::seconds(60), .tls = {}});
+    EXPECT_TRUE(comes([&] { return rpc::is_serving(channel, std::chrono::seconds(1)); }));
+    stub_ = memory_node::v1::MemoryNode::NewStub(channel);
+  }
+  ~NodeThread() {
+    stop_ = true;
+    thread_.join();
+  }
+  NodeThread(const NodeThread&) = delete;
+  NodeThread& operator=(const NodeThread&) = delete;
+
+  std::uint64_t segment_bytes() const { return stats().segments().bytes(); }
+  std::uint64_t leases() const { return stats().leases(); }
+
+ private:
+  memory_node::v1::StatsResponse stats() const {
+    memory_node::v1::StatsResponse response;
+    grpc::ClientContext context;
+    EXPECT_TRUE(stub_->Stats(&context, {}, &response).ok());
+    return response;
+  }
+
+  memory_node::DaemonOptions options_;
+  std::atomic<bool> stop_{false};
+  std::unique_ptr<memory_node::v1::MemoryNode::Stub> stub_;
+  std::thread thread_;
+};
+
+/// Of one search, which may fail.
+inline Status status_of_search(const ViewPointer& view) {
+  std::array<std::uint64_t, 1> ids{};
+  std::array<float, 1> distances{};
+  const std::vector<float> query(kSmallDimension, 0.5F);
+  search::TaskListFeed feed(1, kPatienceUs);
+  search::SearchTask& task = feed.tasks().front();
+  task.query = reinterpret_cast<const std::byte*>(query.data());
+  task.parameters = search::SearchParameters::make(1, search::GraphChoice{.list = kAll}).value();
+  task.user_ids = ids.data();
+  task.distances = distances.data();
+  make_collection_core([&] { return view; }, 3)->run(feed);
+  return task.status;
+}
+
+/// Searches that begin in the moment in which a node's death is not noticed yet may fail, each with
+/// a core of its own; whether they do no more.
+inline bool searches_go_on(const ViewPointer& view) {
+  for (int i = 0; i < 50; ++i) {
+    if (!status_of_search(view).ok()) return false;
+  }
+  return true;
+}
+
+class SegmentsOnNodes : public ChangingCollection {
+ protected:
+  ~SegmentsOnNodes() override { collection_.reset(); }
+
+  std::string address(std::size_t node) const {
+    return "unix:" + folder_.file("node" + std::to_string(node));
+  }
+  void start(std::size_t node, std::uint64_t bytes = kPlenty) {
+    nodes_[node] = std::make_unique<NodeThread>(address(node), tier_, bytes, log_bytes_);
+  }
+  std::vector<rpc::Address> addresses(std::size_t count) const {
+    std::vector<rpc::Address> addresses;
+    for (std::size_t i = 0; i < count; ++i) addresses.push_back(rpc::parse_address(address(i)));
+    return addresses;
+  }
+  tiers::AttachOptions attach_options() const {
+    tiers::AttachOptions attach;
+    attach.reads = tiers::parse_node_tier(tier_)->read_path();
+    attach.connect_timeout = std::chrono::seconds(1);
+    // Nodes, writer and readers share two processors.
+    attach.call_timeout = std::chrono::seconds(60);
+    return attach;
+  }
+  SegmentAccess segments_on(std::size_t count) const {
+    const auto tier = tiers::parse_node_tier(tier_);
+    SegmentNodesOptions options;
+    options.nodes = addresses(count);
+    options.attach = attach_options();
+    SegmentAccess segments = small_segments();
+    segments.tier = tier;
+    segments.nodes = std::make_shared<const SegmentNodes>(std::move(options));
+    return segments;
+  }
+  void open_on(std::size_t count) {
+    CollectionAccess access = small_access();
+    access.segments = segments_on(count);
+    access.link = true;
+    open(access);
+    for (const View::Bulk& bulk : collection_->view()->segments) bulk.segment->load();
+  }
+
+  std::set<std::uint64_t> held_by(std::size_t node) const {
+    tiers::AttachOptions options;
+    options.memory_node = rpc::parse_address(address(node));
+    std::set<std::uint64_t> numbers;
+    for (const auto& [number, sum] :
+         tiers::SegmentHost(options).list(collection_->shape().segments_on_nodes)) {
+      numbers.insert(number);
+    }
+    return numbers;
+  }
+  /// Every segment of the view on as many nodes as `copies`, and nothing else.
+  bool is_spread(std::size_t nodes, std::size_t copies) const {
+    std::multiset<std::uint64_t> held;
+    for (std::size_t i = 0; i < nodes; ++i) held.merge(std::multiset(held_of(i)));
+    std::multiset<std::uint64_t> wanted;
+    for (const View::Bulk& bulk : collection_->view()->segments) {
+      for (std::size_t i = 0; i < copies; ++i) wanted.insert(bulk.segment->number());
+    }
+    return held == wanted;
+  }
+  /// The writer can read each segment there: it attaches a moment after it has had it loaded.
+  bool is_attached(std::size_t node) const {
+    return nodes_[node]->leases() >= collection_->view()->segments.size();
+  }
+  std::multiset<std::uint64_t> held_of(std::size_t node) const {
+    const auto numbers = held_by(node);
+    return {numbers.begin(), numbers.end()};
+  }
+
+  std::string tier_ = "shm";
+  std::uint64_t log_bytes_ = 0;  ///< of every node
+  std::array<std::unique_ptr<NodeThread>, kNodes> nodes_;
+};
+
+}  // namespace farvec::collection

@@ -1,0 +1,36 @@
+#include "tiers/attach/held_file.h"
+
+#include <utility>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "search/region_fetch.h"
+#include "tiers/attach/attachment.h"
+
+namespace farvec::tiers {
+namespace {
+
+/// For the whole, besides what the bytes take at the slowest rate.
+constexpr double kPatienceUs = 20e6;
+constexpr double kLeastBytesPerUs = 20;
+
+}  // namespace
+
+HeldFile fetch_held_file(const AttachOptions& options, const HeldFileRequest& request) {
+  const std::unique_ptr<Attachment> attachment = Attachment::attach(options);
+  const std::uint64_t held = attachment->file_bytes();
+  if (held == 0 || held != request.bytes.value_or(held)) {
+    throw Error("the memory node at {} holds a file of {} bytes where {} are due",
+                rpc::to_string(options.memory_node), held, request.bytes.value_or(1));
+  }
+  const auto endpoint = attachment->make_endpoint();
+  const auto region = static_cast<std::uint32_t>(attachment->manifest().regions.size());
+  const double patience = kPatienceUs + static_cast<double>(held) / kLeastBytesPerUs;
+  HugeBuffer read =
+      search::fetch_bytes(region, held, *endpoint,
+                          {now_ticks() + us_to_ticks(patience), options.stop, request.on_bytes});
+  endpoint->close();
+  return {attachment->manifest(), std::move(read)};
+}
+
+}  // namespace farvec::tiers

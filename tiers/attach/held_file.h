@@ -1,0 +1,31 @@
+// Reads what a memory node holds beside the index of a segment, or as a collection's catalogue.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "base/memory.h"
+#include "layout/region/manifest.h"
+#include "tiers/attach/attach_options.h"
+
+namespace farvec::tiers {
+
+struct HeldFile {
+  layout::Manifest manifest;  ///< of the segment's index; of a catalogue empty
+  HugeBuffer bytes;           ///< which nothing was compared with
+};
+
+/// What to read.
+struct HeldFileRequest {
+  std::optional<std::uint64_t> bytes = {};  ///< as long it has to be; none: as long as it is
+  /// Told of bytes that have come; may be empty. What it throws ends the reading.
+  std::function<void(std::uint64_t bytes)> on_bytes = {};
+};
+
+/// Attaches to options.segment, whose number may be layout::kCatalogueNumber, reads the file and
+/// gives the lease back. Throws UnreachableError saying why the node cannot be read now, Error when
+/// it holds no file there or one of another length.
+HeldFile fetch_held_file(const AttachOptions& options, const HeldFileRequest& request = {});
+
+}  // namespace farvec::tiers
