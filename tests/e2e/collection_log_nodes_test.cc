@@ -136,6 +136,7 @@ TEST_P(LogNodesE2e, NothingIsLostByKills) {
     expect_kept(*writer);
     expect_seen(*writer);
   }
+  tell("writers of the log", count, openings);
 }
 
 TEST_P(LogNodesE2e, NothingIsMissedByAFollowersKills) {
@@ -163,6 +164,7 @@ TEST_P(LogNodesE2e, NothingIsMissedByAFollowersKills) {
     before = std::move(writer);
   }
   expect_seen(*before);
+  tell("followers of the log", count, followings);
 }
 
 TEST_P(LogNodesE2e, NothingIsLostByNodesKills) {
@@ -190,6 +192,7 @@ TEST_P(LogNodesE2e, NothingIsLostByNodesKills) {
     if (HasFailure()) return;
     expect_kept(writer);
   }
+  tell("nodes of the log and then the writer", count, openings);
 }
 
 INSTANTIATE_TEST_SUITE_P(Tiers, LogNodesE2e, testing::Values("shm", "fabric:tcp", "verbs"),

@@ -225,6 +225,7 @@ TEST_P(SegmentNodesE2e, NothingIsLostByKills) {
     expect_kept(*writer);
     expect_seen(*writer);
   }
+  tell("writers, and half as many of nodes with log and segments", count, openings);
 }
 
 INSTANTIATE_TEST_SUITE_P(Tiers, MappedSegmentNodesE2e, testing::Values("shm"));
