@@ -8,6 +8,7 @@
 #include "base/parallel.h"
 #include "collection/log_place.h"
 #include "collection/segment_files.h"
+#include "search/unreachable_error.h"
 
 namespace farvec::collection {
 namespace {
@@ -20,7 +21,7 @@ SegmentAccess access_to(const SegmentAccess& access, const layout::CollectionMan
   SegmentAccess segments = access;
   segments.collection = manifest.segments_on_nodes;
   if (access.nodes != nullptr && segments.collection == 0) {
-    throw Error(
+    throw search::UnreachableError(
         "the segments of '{}' are on no memory nodes: a writer with --segment-nodes brings them "
         "there",
         folder.string());
