@@ -90,6 +90,11 @@ void SegmentPublisher::require_node() const {
   if (!answered_) throw search::UnreachableError("none of the segments' memory nodes answers");
 }
 
+std::uint64_t SegmentPublisher::missing_copies() const {
+  const std::lock_guard lock(mutex_);
+  return missing_;
+}
+
 std::string SegmentPublisher::failure() const {
   const std::lock_guard lock(mutex_);
   return failure_;
@@ -127,16 +132,18 @@ SegmentPublisher::WantedSegments SegmentPublisher::wanted() const {
 void SegmentPublisher::look() {
   const std::size_t copies = nodes_->options().copies;
   std::string failure;
+  std::uint64_t missing = 0;
   for (const auto& [number, segment] : look_at_all()) {
     if (is_stopping()) return;
     const std::lock_guard work(work_);
     if (!is_wanted(number)) continue;
     const std::size_t holders = spread(number, segment);
     if (holders >= copies) continue;
+    missing += copies - holders;
     failure = fmt::format("segment {} is on {} of {} memory nodes{}", number, holders, copies,
                           why_not(number));
   }
-  tell(failure);
+  tell(failure, missing);
 }
 
 /// What is on the nodes and not wanted goes, for room. What is wanted is asked for under the lock:
@@ -164,8 +171,9 @@ std::string SegmentPublisher::why_not(std::uint64_t number) const {
   return why;
 }
 
-void SegmentPublisher::tell(const std::string& failure) {
+void SegmentPublisher::tell(const std::string& failure, std::uint64_t missing) {
   const std::lock_guard lock(mutex_);
+  missing_ = missing;
   if (failure == failure_) return;
   failure_ = failure;
   if (!failure.empty()) spdlog::warn("segments of the collection: {}", failure);

@@ -132,12 +132,15 @@ struct CollectionE2e : testing::Test {
     std::filesystem::remove_all(folder);
   }
 
-  void start() {
+  void start_process() {
     std::vector<std::string> words{program("farvec-compute-node"), "--collection", folder / "set",
                                    "--listen", address};
     words.insert(words.end(), writer_options.begin(), writer_options.end());
-    const auto begin = std::chrono::steady_clock::now();
     node = std::make_unique<ChildProcess>(words);
+  }
+  void start() {
+    const auto begin = std::chrono::steady_clock::now();
+    start_process();
     channel = connect(*node, address);
     openings.push_back(
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());

@@ -76,6 +76,16 @@ class NodesE2e : public FollowedE2e, public testing::WithParamInterface<std::str
     then();
     thread.join();
   }
+  wire::StatsResponse stats() const {
+    wire::StatsResponse response;
+    grpc::ClientContext context;
+    const grpc::Status status = wire::Collection::NewStub(channel)->Stats(&context, {}, &response);
+    EXPECT_TRUE(status.ok()) << status.error_message();
+    return response;
+  }
+  bool has_copies_of_log(std::uint32_t count) const {
+    return comes([&] { return stats().log_copies() == count; });
+  }
   void kill_follower() const {
     follower->signal(SIGKILL);
     EXPECT_EQ(follower->wait(), 128 + SIGKILL);

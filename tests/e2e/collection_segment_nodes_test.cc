@@ -37,13 +37,6 @@ class SegmentNodesE2e : public tests::NodesE2e {
   /// Searches read each record by itself, which takes longer through a network's stack.
   int calls(int shm) const { return GetParam() == "shm" ? shm : std::min(some(shm), shm / 4); }
 
-  wire::StatsResponse stats() const {
-    wire::StatsResponse response;
-    grpc::ClientContext context;
-    const grpc::Status status = wire::Collection::NewStub(channel)->Stats(&context, {}, &response);
-    EXPECT_TRUE(status.ok()) << status.error_message();
-    return response;
-  }
   grpc::Status flush() const {
     wire::FlushResponse response;
     grpc::ClientContext context;
@@ -164,10 +157,13 @@ TEST_P(SegmentNodesE2e, ANodeMayDieWhileSearchesRun) {
     for (std::size_t i = 0; i < deaths; ++i) {
       kill_node(i);
       EXPECT_TRUE(more()) << node->output();
+      EXPECT_TRUE(has_copies_of_log(2)) << node->output();
       start_node(i);
       EXPECT_TRUE(more());
       // Everything is on two nodes again before the next one dies.
       ASSERT_TRUE(comes([&] { return stats().failure().empty(); })) << stats().failure();
+      EXPECT_TRUE(comes([&] { return stats().segment_copies_missing() == 0; }));
+      EXPECT_TRUE(has_copies_of_log(3)) << node->output();
     }
     EXPECT_TRUE(more());
   }
@@ -196,7 +192,9 @@ TEST_P(MappedSegmentNodesE2e, WithoutNodesSearchesSayItAndNothingIsLost) {
   EXPECT_TRUE(insert(1).ok());
   EXPECT_TRUE(comes([&] { return !stats().failure().empty(); }));
   EXPECT_THAT(stats().failure(), HasSubstr(node_address(0)));
+  EXPECT_EQ(stats().segment_copies_missing(), stats().segments());
   start_node(0);
+  EXPECT_TRUE(comes([&] { return stats().segment_copies_missing() == 0; }));
   for (const auto& [other, its] : rows) {
     ASSERT_TRUE(comes([&, other = other] { return finds(channel, other, rows.at(other)); }))
         << node->output();
