@@ -53,6 +53,9 @@ nlohmann::ordered_json state_json(const wire::StatsResponse& state) {
                               {"out_rows", state.rows_out()},
                               {"segment_bytes", state.segment_bytes()},
                               {"log_bytes", state.log_bytes()},
+                              {"log_nodes", state.log_nodes()},
+                              {"log_copies", state.log_copies()},
+                              {"segment_copies_missing", state.segment_copies_missing()},
                               {"segments_built", state.segments_built()},
                               {"segments_merged", state.segments_merged()}};
   if (!state.failure().empty()) json["failure"] = state.failure();

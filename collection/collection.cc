@@ -347,6 +347,8 @@ WriterState Collection::state() const {
   const std::string unpublished = publisher != nullptr ? publisher->failure() : "";
   const std::lock_guard lock(mutex_);
   return {.log_bytes = log_->disk_bytes(),
+          .log_copies = log_->copies(),
+          .segment_copies_missing = publisher != nullptr ? publisher->missing_copies() : 0,
           .built = built_,
           .merged = merged_,
           .written_bytes = segment_bytes_ + log_->end() - opened_at_,

@@ -78,8 +78,10 @@ struct FoundRows {
 /// What a writer has besides its view.
 struct WriterState {
   std::uint64_t log_bytes = 0;
-  std::uint64_t built = 0;          ///< segments, since it was opened
-  std::uint64_t merged = 0;         ///< segments that took others' place
+  wal::LogCopies log_copies;                 ///< on memory nodes
+  std::uint64_t segment_copies_missing = 0;  ///< on memory nodes, by the last look at them
+  std::uint64_t built = 0;                   ///< segments, since it was opened
+  std::uint64_t merged = 0;                  ///< segments that took others' place
   std::uint64_t written_bytes = 0;  ///< since it was opened: the log's records, whole segments
   std::uint64_t failures = 0;       ///< of the background, since it was opened
   BuildProgress merge;              ///< of the merge that is under way

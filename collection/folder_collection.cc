@@ -1,10 +1,10 @@
 // A collection in its folder, as readers find it.
 #include <utility>
 
-#include "base/error.h"
 #include "collection/collection_source.h"
 #include "collection/log_place.h"
 #include "collection/segment_files.h"
+#include "search/unreachable_error.h"
 
 namespace farvec::collection {
 namespace {
@@ -23,7 +23,7 @@ class FolderCollection final : public CollectionSource {
     SegmentAccess segments = access;
     segments.collection = manifest_.segments_on_nodes;
     if (access.nodes != nullptr && segments.collection == 0) {
-      throw Error(
+      throw search::UnreachableError(
           "the segments of '{}' are on no memory nodes: a writer with --segment-nodes brings them "
           "there",
           name_);

@@ -44,6 +44,23 @@ class NodeMemory final : public wal::LogMemory {
   tiers::LogBytes bytes_;
 };
 
+struct AttachedNode {
+  std::shared_ptr<wal::LogMemory> memory;
+  std::uint64_t epoch = 0;
+};
+
+AttachedNode attach_to_write(const tiers::AttachOptions& attach, const std::string& name,
+                             const tiers::LogWriting& writing) {
+  const std::shared_ptr<LogAttachment> writes = LogAttachment::for_writing(attach, writing);
+  const std::shared_ptr<LogAttachment> reads = LogAttachment::for_reading(attach);
+  return {std::make_shared<NodeMemory>(name, reads, writes), writes->epoch()};
+}
+
+/// The smallest that a node may give where others have `epoch` or less.
+std::uint64_t below(std::uint64_t epoch) {
+  return epoch == 0 ? 0 : epoch - 1;
+}
+
 std::uint16_t copies_of(const LogNodesOptions& options) {
   if (options.copies == 0) return static_cast<std::uint16_t>(options.nodes.size() / 2 + 1);
   if (options.copies <= options.nodes.size()) return options.copies;
@@ -69,6 +86,16 @@ std::string LogNodes::name_of(std::size_t node) const {
   return fmt::format("the memory node at {}", rpc::to_string(options_.nodes[node]));
 }
 
+wal::LogReach LogNodes::reach(std::uint64_t epoch) const {
+  return [this, epoch](std::size_t node, const std::atomic<bool>& stop) {
+    tiers::AttachOptions attach = attach_options(node);
+    attach.wait = kReaderWait;
+    attach.await_listener = false;
+    attach.stop = &stop;
+    return attach_to_write(attach, name_of(node), {.epoch_above = below(epoch)}).memory;
+  };
+}
+
 tiers::AttachOptions LogNodes::attach_options(std::size_t node) const {
   tiers::AttachOptions attach = options_.attach;
   attach.memory_node = options_.nodes[node];
@@ -88,13 +115,12 @@ wal::RegionWriters LogNodes::attach_writer() const {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
     attach.wait = std::max(left, kReaderWait);
     tiers::LogWriting writing;
-    writing.epoch_above = epoch == 0 ? 0 : epoch - 1;
+    writing.epoch_above = below(epoch);
     writing.writer_wait = attach.wait;
     try {
-      const std::shared_ptr<LogAttachment> writes = LogAttachment::for_writing(attach, writing);
-      const std::shared_ptr<LogAttachment> reads = LogAttachment::for_reading(attach);
-      epoch = std::max(epoch, writes->epoch());
-      writers.copies[i] = std::make_shared<NodeMemory>(name_of(i), reads, writes);
+      AttachedNode attached = attach_to_write(attach, name_of(i), writing);
+      epoch = std::max(epoch, attached.epoch);
+      writers.copies[i] = std::move(attached.memory);
       ++there;
     } catch (const search::UnreachableError& error) {
       spdlog::warn("a memory node of the log: {}", error.what());
@@ -109,6 +135,7 @@ wal::RegionWriters LogNodes::attach_writer() const {
   }
   if (epoch >= kMostEpoch) throw Error("the log's epoch {} is too large", epoch);
   writers.epoch = static_cast<std::uint32_t>(epoch);
+  writers.reach = reach(epoch);
   return writers;
 }
 

@@ -30,7 +30,8 @@ class LogNodes {
 
   /// For the log's one writer. Waits up to attach.wait for nodes and for the end of an earlier
   /// writer's lease. Throws search::UnreachableError when another writer has one of them, or fewer
-  /// are there than must answer and must have copies.
+  /// are there than must answer and must have copies. Those that are away are reached when they
+  /// come back, through these LogNodes.
   wal::RegionWriters attach_writer() const;
 
   /// For readers: attaches, without waiting long, to nodes that came or came again since the last
@@ -46,6 +47,7 @@ class LogNodes {
 
   tiers::AttachOptions attach_options(std::size_t node) const;
   std::string name_of(std::size_t node) const;
+  wal::LogReach reach(std::uint64_t epoch) const;
 
   const LogNodesOptions options_;
   mutable std::mutex mutex_;

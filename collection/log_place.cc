@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <optional>
@@ -9,6 +10,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "search/unreachable_error.h"
 #include "wal/log_reader.h"
 #include "wal/region_source.h"
 #include "wal/segment_list.h"
@@ -94,6 +96,25 @@ void move_log(const std::filesystem::path& folder, layout::CollectionManifest& m
   }
 }
 
+bool are_all_there(const wal::RegionWriters& writers) {
+  return std::all_of(writers.copies.begin(), writers.copies.end(),
+                     [](const auto& copy) { return copy != nullptr; });
+}
+
+/// Moves the log there first where it lies in the folder.
+std::unique_ptr<WrittenLog> open_on_nodes(const std::filesystem::path& folder,
+                                          layout::CollectionManifest& manifest,
+                                          wal::RegionWriters writers) {
+  const bool all = are_all_there(writers);
+  try {
+    if (manifest.log_on_nodes == 0) move_log(folder, manifest, writers);
+    return std::make_unique<NodesLog>(std::move(writers), manifest.log_on_nodes);
+  } catch (const Error& error) {
+    if (all) throw;
+    throw search::UnreachableError("{}", error.what());  // right when the others are there, perhaps
+  }
+}
+
 }  // namespace
 
 std::shared_ptr<wal::LogSource> log_source(const std::filesystem::path& folder,
@@ -101,7 +122,7 @@ std::shared_ptr<wal::LogSource> log_source(const std::filesystem::path& folder,
                                            const LogNodes* nodes) {
   if (manifest.log_on_nodes == 0) {
     if (nodes == nullptr) return wal::folder_source(log_folder(folder));
-    throw Error(
+    throw search::UnreachableError(
         "the log of '{}' lies in its folder: a writer with --log-nodes moves it to memory "
         "nodes",
         folder.string());
@@ -121,9 +142,7 @@ OpenedLog open_log(const std::filesystem::path& folder, const LogNodes* nodes) {
     opened.log = std::make_unique<FolderLog>(log_folder(folder));
     return opened;
   }
-  wal::RegionWriters writers = nodes->attach_writer();
-  if (opened.manifest.log_on_nodes == 0) move_log(folder, opened.manifest, writers);
-  opened.log = std::make_unique<NodesLog>(std::move(writers), opened.manifest.log_on_nodes);
+  opened.log = open_on_nodes(folder, opened.manifest, nodes->attach_writer());
   return opened;
 }
 

@@ -12,8 +12,8 @@
 
 namespace farvec::collection {
 
-/// What readers see of the collection's log. Throws Error when `nodes` are missing, or given for a
-/// log that lies in the folder.
+/// What readers see of the collection's log. Throws Error when `nodes` are missing,
+/// search::UnreachableError where they are given for a log that no writer has moved there yet.
 std::shared_ptr<wal::LogSource> log_source(const std::filesystem::path& folder,
                                            const layout::CollectionManifest& manifest,
                                            const LogNodes* nodes);
@@ -35,7 +35,8 @@ struct OpenedLog {
 
 /// Of the collection in a folder that nobody else changes. With `nodes` the log of a folder moves
 /// there first: the manifest says so from then on. Throws as log_source(), and what
-/// LogNodes::attach_writer() and wal::recover_region_log() throw.
+/// LogNodes::attach_writer() and wal::recover_region_log() throw; search::UnreachableError while
+/// some of the nodes are away.
 OpenedLog open_log(const std::filesystem::path& folder, const LogNodes* nodes);
 
 }  // namespace farvec::collection

@@ -122,6 +122,11 @@ void SegmentPublisher::require_node() const {
   if (!answered_) throw search::UnreachableError("none of the segments' memory nodes answers");
 }
 
+std::uint64_t SegmentPublisher::missing_copies() const {
+  const std::lock_guard lock(mutex_);
+  return missing_;
+}
+
 std::string SegmentPublisher::failure() const {
   const std::lock_guard lock(mutex_);
   return failure_;
@@ -158,6 +163,7 @@ SegmentPublisher::WantedSegments SegmentPublisher::wanted() const {
 /// One round over all nodes and segments; publish() may come between two segments.
 void SegmentPublisher::look() {
   const std::size_t copies = nodes_->options().copies;
+  std::uint64_t missing = 0;
   std::string failure = look_at_all();
   for (const auto& [number, segment] : wanted()) {
     if (is_stopping()) return;
@@ -165,10 +171,11 @@ void SegmentPublisher::look() {
     if (!is_wanted(number)) continue;
     const std::size_t holders = spread(number, segment);
     if (holders >= copies) continue;
+    missing += copies - holders;
     failure = fmt::format("segment {} is on {} of {} memory nodes{}", number, holders, copies,
                           why_not(nodes_->homes(number)));
   }
-  tell(failure);
+  tell(failure, missing);
 }
 
 /// What is on the nodes and not wanted goes, for room, when the node has a catalogue that does not
@@ -206,8 +213,9 @@ std::string SegmentPublisher::why_not(const std::vector<std::size_t>& nodes) con
   return why;
 }
 
-void SegmentPublisher::tell(const std::string& failure) {
+void SegmentPublisher::tell(const std::string& failure, std::uint64_t missing) {
   const std::lock_guard lock(mutex_);
+  missing_ = missing;
   if (failure == failure_) return;
   failure_ = failure;
   if (!failure.empty()) spdlog::warn("segments of the collection: {}", failure);

@@ -48,6 +48,8 @@ class SegmentPublisher {
 
   /// What is not as it is to be; empty: every segment is on as many nodes as it is to be.
   std::string failure() const;
+  /// Of all segments that are to be on the nodes, by the last look at them, which may be 1 s old.
+  std::uint64_t missing_copies() const;
   /// Calls that are under way fail, and so do all later ones. For the end of the process's work.
   void stop();
 
@@ -73,7 +75,7 @@ class SegmentPublisher {
   bool is_wanted(std::uint64_t number) const;
   bool is_stopping() const;
   std::string why_not(const std::vector<std::size_t>& nodes) const;
-  void tell(const std::string& failure);
+  void tell(const std::string& failure, std::uint64_t missing);
 
   const std::shared_ptr<const SegmentNodes> nodes_;
   const std::uint64_t collection_;
@@ -86,8 +88,9 @@ class SegmentPublisher {
   WantedSegments wanted_;
   std::optional<tiers::SegmentHost::CatalogueFile> catalogue_;  ///< none: not told yet
   std::string failure_;
-  bool answered_ = true;  ///< a node, the last time
-  bool changed_ = false;  ///< since the last look
+  std::uint64_t missing_ = 0;  ///< copies
+  bool answered_ = true;       ///< a node, the last time
+  bool changed_ = false;       ///< since the last look
   bool stop_ = false;
   std::thread thread_;
 };

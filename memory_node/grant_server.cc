@@ -150,6 +150,7 @@ bool GrantServer::answer(Connection& connection) {
   }
   try {
     if (code == StatusCode::ok) {
+      leases_.extend(request.lease, Clock::now());
       send_grant(socket, *reads->table, *kind);
       connection.granted = true;
       return true;

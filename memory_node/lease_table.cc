@@ -35,6 +35,18 @@ LeaseTable::Outcome LeaseTable::give_back(const LeaseId& id, const std::string& 
   return Outcome::done;
 }
 
+void LeaseTable::end_by(const LeaseId& id, Clock::time_point end) {
+  std::lock_guard lock(mutex_);
+  const auto found = leases_.find(id);
+  if (found != leases_.end()) found->second.end = std::min(found->second.end, end);
+}
+
+void LeaseTable::extend(const LeaseId& id, Clock::time_point now) {
+  std::lock_guard lock(mutex_);
+  const auto found = leases_.find(id);
+  if (found != leases_.end() && found->second.end > now) found->second.end = now + duration_;
+}
+
 void LeaseTable::revoke(const LeaseId& id) {
   std::lock_guard lock(mutex_);
   leases_.erase(id);

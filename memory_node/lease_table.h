@@ -41,6 +41,11 @@ class LeaseTable {
   /// An expired lease is not held.
   Outcome renew(const LeaseId& id, const std::string& owner, Clock::time_point now);
   Outcome give_back(const LeaseId& id, const std::string& owner);
+  /// It ends then, or with its usual time if that comes first, unless it is renewed. Nothing when
+  /// it is not held.
+  void end_by(const LeaseId& id, Clock::time_point end);
+  /// As renew(), whoever owns it: for who shows the lease instead of a name.
+  void extend(const LeaseId& id, Clock::time_point now);
   /// Takes it back, whoever owns it.
   void revoke(const LeaseId& id);
   /// False also when the lease is of another kind.

@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <optional>
@@ -16,6 +17,9 @@
 
 namespace farvec::memory_node {
 namespace {
+
+/// A client that died before it showed its lease for the descriptors holds it no longer than this.
+constexpr std::chrono::seconds kGrantPatience{5};
 
 std::optional<LeaseId> to_lease_id(const std::string& bytes) {
   LeaseId id;
@@ -50,7 +54,12 @@ grpc::Status Service::offer(ReadPath& path, const LeaseId& lease,
     state_.leases.revoke(lease);
     return rpc::to_grpc(StatusCode::internal, error.what());
   }
-  if (!context.IsCancelled()) return grpc::Status::OK;
+  if (!context.IsCancelled()) {
+    if (path.transport() == v1::TRANSPORT_MAPPED) {
+      state_.leases.end_by(lease, LeaseTable::Clock::now() + kGrantPatience);
+    }
+    return grpc::Status::OK;
+  }
   state_.leases.revoke(lease);
   path.revoke(lease);
   return rpc::to_grpc(StatusCode::cancelled, "the client stopped waiting for its grant");

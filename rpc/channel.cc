@@ -21,8 +21,12 @@ grpc::ChannelArguments channel_arguments(const ConnectOptions& options) {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);  // nodes are not reached through a web proxy
   arguments.SetMaxReceiveMessageSize(options.max_message_bytes);
+  // Channels to one address would share a connection. Where one of them is idle when the peer dies,
+  // the others' attempts to reach the next peer are looked after every few seconds only.
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
-  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 100);
+  // How long an attempt may take, too: a peer on a busy machine answers late.
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 1000);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
   return arguments;
 }

@@ -31,9 +31,10 @@ struct ConnectOptions {
 };
 
 /// The only place where farvec makes a channel. It goes straight to the peer, whatever http_proxy
-/// and its like say. Tries again (with gRPC's back-off, at most a second apart) until the peer
-/// answers or the wait is over. Throws Error naming the address and the time waited, or, before the
-/// wait is over, why the two ends do not agree on TLS, or NobodyListens.
+/// and its like say, by a connection of its own. Tries again (with gRPC's back-off, at most a
+/// second apart) until the peer answers or the wait is over. Throws Error naming the address and
+/// the time waited, or, before the wait is over, why the two ends do not agree on TLS, or
+/// NobodyListens.
 std::shared_ptr<grpc::Channel> connect(const Address& address, const ConnectOptions& options = {});
 
 /// The standard health service's answer for the whole server: true when SERVING. False also when

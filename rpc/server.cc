@@ -1,7 +1,6 @@
 #include "rpc/server.h"
 
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
-#include <grpcpp/health_check_service_interface.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,10 +20,7 @@ constexpr std::size_t kMaxMemoryBytes = std::size_t{4} << 30;
 
 void enable_plugins() {
   static std::once_flag once;
-  std::call_once(once, [] {
-    grpc::EnableDefaultHealthCheckService(true);
-    grpc::reflection::InitProtoReflectionServerBuilderPlugin();
-  });
+  std::call_once(once, [] { grpc::reflection::InitProtoReflectionServerBuilderPlugin(); });
 }
 
 /// New files of this process are for their owner only while it lives.
@@ -80,6 +76,7 @@ Server::Server(ServerOptions options)
   } else {
     builder.AddListeningPort(to_string(address_), credentials, &port);
   }
+  builder.RegisterService(&health_);
   for (grpc::Service* service : options.services) builder.RegisterService(service);
   if (options.configure) options.configure(builder);
   server_ = address_.is_unix() ? start_on_unix_socket(builder, address_.unix_path)
@@ -88,7 +85,6 @@ Server::Server(ServerOptions options)
     throw Error("cannot listen on {}: gRPC could not bind it", to_string(address_));
   }
   if (!address_.is_unix()) address_.port = static_cast<std::uint16_t>(port);
-  set_serving(false);
   if (acceptor_ != nullptr) acceptor_->start(std::move(taker));
 }
 
@@ -97,12 +93,13 @@ Server::~Server() {
 }
 
 void Server::set_serving(bool serving) {
-  server_->GetHealthCheckService()->SetServingStatus(serving);
+  health_.set_serving(serving);
 }
 
 void Server::shutdown(std::chrono::milliseconds grace) {
   if (server_ == nullptr) return;
   if (acceptor_ != nullptr) acceptor_->stop();
+  health_.end();
   server_->Shutdown(std::chrono::system_clock::now() + grace);
   server_->Wait();
   server_.reset();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "rpc/address.h"
+#include "rpc/health_service.h"
 #include "rpc/socket_lock.h"
 #include "rpc/tls.h"
 #include "rpc/tls_acceptor.h"
@@ -40,7 +41,7 @@ class Server {
   /// With the port that the kernel chose when 0 was asked for.
   const Address& address() const { return address_; }
 
-  /// The standard health service's answer, for "" and for every service's full name.
+  /// The standard health service's answer, for "".
   void set_serving(bool serving);
 
   /// Accepts no new calls, gives running ones `grace`, then cancels them. Idempotent. A Unix socket
@@ -50,6 +51,7 @@ class Server {
  private:
   Address address_;
   SocketLock lock_;  ///< of a Unix address
+  HealthService health_;
   std::unique_ptr<grpc::Server> server_;
   std::unique_ptr<TlsAcceptor> acceptor_;  ///< with TLS; gRPC listens itself otherwise
 };

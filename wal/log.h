@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/status.h"
+#include "wal/log_memory.h"
 
 namespace farvec::wal {
 
@@ -85,6 +86,8 @@ class Log {
   virtual void cut(Position position) = 0;
   /// Of all segments.
   virtual std::uint64_t disk_bytes() const = 0;
+  /// In memories elsewhere. Never waits.
+  virtual LogCopies copies() const { return {}; }
   /// The oldest position that is still there.
   virtual Position begin() const = 0;
 };

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "layout/region/directory_lock.h"
+#include "wal/log_memory.h"
 #include "wal/log_source.h"
 
 namespace farvec::wal {
@@ -40,6 +41,8 @@ class LogFolder {
   virtual void remove_unnamed();
   /// Of the writer; goes into the headers of its segments.
   virtual std::uint32_t epoch() const { return 0; }
+  /// In memories elsewhere. Never waits.
+  virtual LogCopies copies() const { return {}; }
   /// A new file of zeros in place of any of that name, its bytes allocated on the disk. What throws
   /// leaves no file.
   virtual std::unique_ptr<LogFile> create(const std::string& name, std::uint64_t bytes) = 0;

@@ -1,8 +1,10 @@
 // Memory elsewhere that holds a copy of a log: the seam to memory nodes.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -26,5 +28,19 @@ class LogMemory {
 
 /// Of all memories that a log lies on, null where one cannot be reached.
 using LogMemories = std::vector<std::shared_ptr<LogMemory>>;
+
+/// The memory of that number, reached anew for reading and writing. Throws Error when it cannot be
+/// yet; ends early when `stop` becomes true.
+using LogReach =
+    std::function<std::shared_ptr<LogMemory>(std::size_t copy, const std::atomic<bool>& stop)>;
+
+/// Memories that a log is to lie on, and those that have all of it now. 0 and 0: it lies in a
+/// folder.
+struct LogCopies {
+  std::uint32_t wanted = 0;
+  std::uint32_t there = 0;
+
+  bool operator==(const LogCopies&) const = default;
+};
 
 }  // namespace farvec::wal

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "wal/returning_copies.h"
 
 namespace farvec::wal {
 namespace {
@@ -48,27 +49,41 @@ class RegionFolder::File final : public LogFile {
   const std::uint64_t begin_;
 };
 
-RegionFolder::RegionFolder(LogMemories copies, const layout::LogRegionHeader& header)
+RegionFolder::RegionFolder(LogMemories copies, const layout::LogRegionHeader& header,
+                           LogReach reach)
     : copies_(std::move(copies)), header_(header) {
   const auto source = RegionSource::make(copies_, header.log_id, RegionSource::Quorum::none);
   path_ = source->name();
   const std::lock_guard lock(mutex_);
+  count_copies();
   require_copies();
   write_header();
   const std::vector<Segment> segments = source->segments();
   for (std::size_t i = 0; i < segments.size(); ++i) {
     slots_[segment_name(segments[i].header.number)] = source->slots()[i];
   }
+  if (reach) returning_ = std::make_unique<ReturningCopies>(*this, std::move(reach));
 }
+
+RegionFolder::~RegionFolder() = default;
 
 std::shared_ptr<LogSource> RegionFolder::source() const {
   const std::lock_guard lock(mutex_);
   return RegionSource::make(copies_, header_.log_id, RegionSource::Quorum::none);
 }
 
+void RegionFolder::count_copies() {
+  const auto there = std::count_if(copies_.begin(), copies_.end(),
+                                   [](const auto& copy) { return copy != nullptr; });
+  there_.store(static_cast<std::uint32_t>(there), std::memory_order_relaxed);
+}
+
+LogCopies RegionFolder::copies() const {
+  return {header_.copies, there_.load(std::memory_order_relaxed)};
+}
+
 void RegionFolder::require_copies() const {
-  const auto left = std::count_if(copies_.begin(), copies_.end(),
-                                  [](const auto& copy) { return copy != nullptr; });
+  const std::uint32_t left = copies().there;
   if (left >= header_.needed) return;
   throw SystemError(EIO, "{} of {} memory nodes are left that have the log, {} are needed", left,
                     copies_.size(), header_.needed);
@@ -78,8 +93,20 @@ void RegionFolder::require_copies() const {
 void RegionFolder::drop(std::size_t copy, const std::string& why) {
   spdlog::error("the log goes on without one of its memory nodes: {}", why);
   copies_[copy] = nullptr;
+  count_copies();
   require_copies();
   note_change();
+}
+
+template <class Action>
+void RegionFolder::on_joining(const Action& action) {
+  if (joining_ == nullptr) return;
+  try {
+    action(*joining_);
+  } catch (const Error& error) {
+    spdlog::warn("a memory node of the log came back and failed again: {}", error.what());
+    joining_ = nullptr;
+  }
 }
 
 template <class Action>
@@ -97,10 +124,12 @@ void RegionFolder::on_copies(const Action& action) {
 
 void RegionFolder::write(std::uint64_t offset, std::span<const std::byte> bytes) {
   on_copies([&](LogMemory& copy) { copy.write(offset, bytes); });
+  if (offset > 0) on_joining([&](LogMemory& copy) { copy.write(offset, bytes); });
 }
 
 void RegionFolder::flush() {
   on_copies([](LogMemory& copy) { copy.flush(); });
+  on_joining([](LogMemory& copy) { copy.flush(); });
 }
 
 void RegionFolder::write_header() {
@@ -119,12 +148,15 @@ void RegionFolder::clear(std::uint32_t slot) {
   flush();
 }
 
+bool RegionFolder::is_named(std::uint32_t slot) const {
+  return std::any_of(slots_.begin(), slots_.end(),
+                     [&](const auto& entry) { return entry.second == slot; });
+}
+
 void RegionFolder::remove_unnamed() {
   const std::lock_guard lock(mutex_);
   for (std::uint32_t slot = 0; slot < header_.slots; ++slot) {
-    const bool named = std::any_of(slots_.begin(), slots_.end(),
-                                   [&](const auto& entry) { return entry.second == slot; });
-    if (!named) clear(slot);
+    if (!is_named(slot)) clear(slot);
   }
 }
 

@@ -150,13 +150,6 @@ std::string describe(const std::vector<Copy>& copies) {
   return text;
 }
 
-void require_room(const LogMemory& memory, const layout::LogRegionHeader& header) {
-  const std::uint64_t needed = layout::log_slot_offset(header, header.slots);
-  if (header.slots > 0 && memory.bytes() >= needed) return;
-  throw Error("{} has {} bytes for a log: use at least {} (--log-bytes)", memory.name(),
-              memory.bytes(), std::max<std::uint64_t>(needed, (std::uint64_t{17} << 20)));
-}
-
 }  // namespace
 
 LogOptions region_options(const LogOptions& options, const layout::LogRegionHeader& header) {
@@ -172,19 +165,14 @@ std::unique_ptr<Log> create_region_log(const RegionWriters& writers, std::uint64
   for (const auto& copy : writers.copies) {
     if (copy == nullptr) throw Error("a log begins when all of its memory nodes are there");
     bytes = std::min(bytes, copy->bytes());
-    const auto there = read_region_header(*copy);
-    if (there && there->log_id != log_id) {
-      throw Error("{} holds the log of another collection: start it anew, or use another one",
-                  copy->name());
-    }
   }
   layout::LogRegionHeader header = layout::divide_log_region(bytes);
   header.log_id = log_id;
   header.epoch = writers.epoch;
   header.copies = static_cast<std::uint16_t>(writers.copies.size());
   header.needed = writers.needed;
+  for (const auto& copy : writers.copies) require_memory_for(header, *copy);
   for (const auto& copy : writers.copies) {
-    require_room(*copy, header);
     for (std::uint32_t slot = 0; slot < header.slots; ++slot) {
       clear_slot(*copy, layout::log_slot_offset(header, slot));
     }
@@ -223,7 +211,7 @@ layout::LogRegionHeader recover_region_log(const RegionWriters& writers, std::ui
   for (std::size_t i = 0; i < copies.size(); ++i) {
     if (writers.copies[i] == nullptr || i == best) continue;
     if (!copies[i].sound()) spdlog::warn("a copy of the log is made anew: {}", copies[i].failure);
-    require_room(*writers.copies[i], header);
+    require_memory_for(header, *writers.copies[i]);
     bring_up(copies[best], *writers.copies[best], *writers.copies[i]);
   }
   header.changes = changes + 1;
@@ -236,7 +224,7 @@ std::unique_ptr<Log> open_region_log(const RegionWriters& writers,
                                      const layout::LogRegionHeader& header,
                                      const LogOptions& options) {
   return open_log(region_options(options, header),
-                  std::make_unique<RegionFolder>(writers.copies, header));
+                  std::make_unique<RegionFolder>(writers.copies, header, writers.reach));
 }
 
 }  // namespace farvec::wal

@@ -15,7 +15,8 @@ struct RegionWriters {
   LogMemories copies;
   /// Those that have to have what is acknowledged; as many fewer may be lost.
   std::uint16_t needed = 1;
-  std::uint32_t epoch = 0;  ///< above those of all writers before, as far as the memories know
+  std::uint32_t epoch = 0;   ///< above those of all writers before, as far as the memories know
+  LogReach reach = nullptr;  ///< of those that come back; null: they are left out until an opening
 };
 
 /// Copies that must answer, so that one of them has all that was acknowledged.

@@ -45,6 +45,18 @@ std::optional<layout::LogRegionHeader> read_region_header(LogMemory& memory) {
   return std::nullopt;
 }
 
+void require_memory_for(const layout::LogRegionHeader& header, LogMemory& memory) {
+  const auto there = read_region_header(memory);
+  if (there && there->log_id != header.log_id) {
+    throw Error("{} holds the log of another collection: start it anew, or use another one",
+                memory.name());
+  }
+  const std::uint64_t needed = layout::log_slot_offset(header, header.slots);
+  if (header.slots > 0 && memory.bytes() >= needed) return;
+  throw Error("{} has {} bytes for a log: use at least {} (--log-bytes)", memory.name(),
+              memory.bytes(), std::max<std::uint64_t>(needed, (std::uint64_t{17} << 20)));
+}
+
 /// Of the copy that the source reads just then.
 class RegionSource::Bytes final : public SegmentBytes {
  public:

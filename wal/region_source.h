@@ -17,6 +17,9 @@ namespace farvec::wal {
 /// again, a few times.
 std::optional<layout::LogRegionHeader> read_region_header(LogMemory& memory);
 
+/// Throws Error when the memory holds another log, or has no room for this one.
+void require_memory_for(const layout::LogRegionHeader& header, LogMemory& memory);
+
 /// Reads one copy, which no other is ahead of, and another one when that fails or is damaged.
 class RegionSource final : public LogSource, public std::enable_shared_from_this<RegionSource> {
  public:

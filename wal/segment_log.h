@@ -50,6 +50,7 @@ class SegmentLog final : public Log {
   void cut(Position position) override;
   std::uint64_t disk_bytes() const override { return files_->disk_bytes(); }
   Position begin() const override { return files_->begin(); }
+  LogCopies copies() const override { return files_->folder().copies(); }
 
  private:
   using Lock = std::unique_lock<std::mutex>;

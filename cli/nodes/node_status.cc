@@ -111,9 +111,28 @@ void add_nodes(std::string& text, const compute_v1::StatsResponse& stats) {
   }
 }
 
+Json copies_facts(const collection::v1::StatsResponse& state) {
+  return {{"log_nodes", state.log_nodes()},
+          {"log_copies", state.log_copies()},
+          {"segment_copies_missing", state.segment_copies_missing()},
+          {"failure", state.failure()}};
+}
+
+void add_copies(std::string& text, const collection::v1::StatsResponse& state) {
+  if (state.log_nodes() > 0) {
+    add_line(text, "log",
+             fmt::format("on {} of {} memory nodes", state.log_copies(), state.log_nodes()));
+  }
+  if (state.segment_copies_missing() > 0) {
+    add_line(text, "segments",
+             fmt::format("copies missing on memory nodes: {}", state.segment_copies_missing()));
+  }
+  if (!state.failure().empty()) add_line(text, "failure", state.failure());
+}
+
 std::string text_of(const std::string& address, const ComputeNodeAnswers& answers,
                     const Json& facts) {
-  const auto& [describe, stats] = answers;
+  const auto& [describe, stats, collection] = answers;
   const bool serving = describe.attached();
   std::string text = fmt::format("compute node {} ({}): {}", address, describe.version(),
                                  serving ? "serving" : "waiting for " + describe.memory_node());
@@ -137,6 +156,7 @@ std::string text_of(const std::string& address, const ComputeNodeAnswers& answer
                        stats.queries_deadline_exceeded(), stats.queries_unavailable(),
                        stats.queries_failed()));
   add_nodes(text, stats);
+  if (collection) add_copies(text, *collection);
   return text;
 }
 
@@ -210,7 +230,7 @@ std::string text_of(const std::string& address, const MemoryNodeAnswers& answers
 }  // namespace
 
 NodeStatus status_of(const std::string& address, const ComputeNodeAnswers& answers) {
-  const auto& [describe, stats] = answers;
+  const auto& [describe, stats, collection] = answers;
   NodeStatus status;
   status.serving = describe.attached();
   Json& facts = status.facts;
@@ -236,6 +256,7 @@ NodeStatus status_of(const std::string& address, const ComputeNodeAnswers& answe
     facts["generation"] = describe.generation();
     facts["index"] = index_facts(describe);
   }
+  if (collection) facts["collection"] = copies_facts(*collection);
   status.text = text_of(address, answers, facts);
   return status;
 }

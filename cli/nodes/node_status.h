@@ -2,8 +2,10 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
+#include "rpc/collection.pb.h"
 #include "rpc/compute_node.grpc.pb.h"
 #include "rpc/memory_node.grpc.pb.h"
 
@@ -12,6 +14,8 @@ namespace farvec::cli {
 struct ComputeNodeAnswers {
   compute_node::v1::DescribeResponse describe;
   compute_node::v1::StatsResponse stats;
+  /// Of a collection that the node changes.
+  std::optional<collection::v1::StatsResponse> collection;
 };
 
 struct MemoryNodeAnswers {

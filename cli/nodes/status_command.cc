@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/nodes/node_status.h"
 #include "rpc/channel.h"
+#include "rpc/collection.grpc.pb.h"
 #include "rpc/status.h"
 #include "rpc/tls_flags.h"
 
@@ -71,7 +72,7 @@ constexpr int kMostAsked = 5;
 
 /// Whether the counters are of the index that is described.
 bool agree(const ComputeNodeAnswers& answers) {
-  const auto& [describe, stats] = answers;
+  const auto& [describe, stats, collection] = answers;
   return describe.attached() == stats.attached() && describe.generation() == stats.generation();
 }
 
@@ -84,6 +85,10 @@ bool ask_compute(const Node& node, ComputeNodeAnswers& answers) {
     if (!node.ask(&Compute::Stats, compute, answers.stats)) return false;
     if (agree(answers)) break;
   }
+  using Collection = collection::v1::Collection::Stub;
+  Collection collection(node.channel());
+  collection::v1::StatsResponse state;
+  if (node.ask(&Collection::Stats, collection, state)) answers.collection = std::move(state);
   return true;
 }
 

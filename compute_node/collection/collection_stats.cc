@@ -33,6 +33,9 @@ void tell_view(const collection::View& view, wire::StatsResponse& out) {
 
 void tell_state(const collection::WriterState& state, wire::StatsResponse& out) {
   out.set_log_bytes(state.log_bytes);
+  out.set_log_nodes(state.log_copies.wanted);
+  out.set_log_copies(state.log_copies.there);
+  out.set_segment_copies_missing(state.segment_copies_missing);
   out.set_segments_built(state.built);
   out.set_segments_merged(state.merged);
   out.set_failures(state.failures);

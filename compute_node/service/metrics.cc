@@ -138,6 +138,11 @@ void add_collection(Families& families, const collection::v1::StatsResponse& now
   gauge("collection_memtable_rows", "Live rows that no segment holds", now.memtable_rows());
   gauge("collection_memtable_bytes", "Memory set aside for them", now.memtable_bytes());
   gauge("collection_log_bytes", "Of the log's files", now.log_bytes());
+  gauge("collection_log_nodes", "Memory nodes that the log is to lie on; 0: it lies in the folder",
+        now.log_nodes());
+  gauge("collection_log_copies", "Of them, those that have all of it", now.log_copies());
+  gauge("collection_segment_copies_missing", "Copies of segments that memory nodes are to hold yet",
+        now.segment_copies_missing());
   gauge("collection_calls_in_flight", "Inserts and deletes under way or waiting",
         now.calls_in_flight());
   gauge("collection_bytes_in_flight", "Of them", now.bytes_in_flight());

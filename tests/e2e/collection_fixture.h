@@ -114,6 +114,7 @@ struct CollectionE2e : testing::Test {
   std::vector<std::string> writer_options;  ///< of the node, besides
   std::unique_ptr<ChildProcess> node;
   std::shared_ptr<grpc::Channel> channel;
+  std::vector<double> openings;  ///< how long each start() took until the node served, in seconds
 
   void SetUp() override {
     folder = std::filesystem::temp_directory_path() /
@@ -131,12 +132,18 @@ struct CollectionE2e : testing::Test {
     std::filesystem::remove_all(folder);
   }
 
-  void start() {
+  void start_process() {
     std::vector<std::string> words{program("farvec-compute-node"), "--collection", folder / "set",
                                    "--listen", address};
     words.insert(words.end(), writer_options.begin(), writer_options.end());
     node = std::make_unique<ChildProcess>(words);
+  }
+  void start() {
+    const auto begin = std::chrono::steady_clock::now();
+    start_process();
     channel = connect(*node, address);
+    openings.push_back(
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   }
 
   /// Once the node at the address serves.
@@ -217,6 +224,7 @@ struct FollowedE2e : CollectionE2e {
   std::shared_ptr<grpc::Channel> sight;
   std::vector<std::string> follower_options;  ///< of the follower, besides
   std::string followed;                       ///< by it; empty: the writer's folder
+  std::vector<double> followings;             ///< as openings, of follow()
 
   void TearDown() override {
     follower.reset();
@@ -235,8 +243,11 @@ struct FollowedE2e : CollectionE2e {
     follower = std::make_unique<ChildProcess>(words);
   }
   void follow() {
+    const auto begin = std::chrono::steady_clock::now();
     start_follower();
     sight = connect(*follower, followers_address());
+    followings.push_back(
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   }
 
   bool sees(std::uint64_t id, const Row& row) const {

@@ -1,6 +1,8 @@
 // A collection whose log, segments or both lie on memory nodes, which come and go.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
@@ -115,6 +117,9 @@ class NodesE2e : public FollowedE2e, public testing::WithParamInterface<std::str
     }
     return rows;
   }
+  bool has_copies_of_log(std::uint32_t count) const {
+    return comes([&] { return stats().log_copies() == count; });
+  }
   void kill_follower() const {
     follower->signal(SIGKILL);
     EXPECT_EQ(follower->wait(), 128 + SIGKILL);
@@ -128,6 +133,12 @@ class NodesE2e : public FollowedE2e, public testing::WithParamInterface<std::str
   void kill_writer() const {
     node->signal(SIGKILL);
     EXPECT_EQ(node->wait(), 128 + SIGKILL);
+  }
+  /// For the record of a long run.
+  void tell(const char* what, int count, std::vector<double> openings_s) const {
+    std::sort(openings_s.begin(), openings_s.end());
+    fmt::print("{}: {} kills of {}; open again after {:.3f} s (median), {:.3f} s at most\n",
+               GetParam(), count, what, openings_s[openings_s.size() / 2], openings_s.back());
   }
   void expect_seen(const Writer& writer) const {
     for (const auto& [id, told] : writer.told) {

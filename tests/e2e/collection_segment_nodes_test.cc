@@ -125,10 +125,13 @@ TEST_P(SegmentNodesE2e, ANodeMayDieWhileSearchesRun) {
     for (std::size_t i = 0; i < deaths; ++i) {
       kill_node(i);
       EXPECT_TRUE(more()) << node->output();
+      EXPECT_TRUE(has_copies_of_log(2)) << node->output();
       start_node(i);
       EXPECT_TRUE(more());
       // Everything is on two nodes again before the next one dies.
       ASSERT_TRUE(comes([&] { return stats().failure().empty(); })) << stats().failure();
+      EXPECT_TRUE(comes([&] { return stats().segment_copies_missing() == 0; }));
+      EXPECT_TRUE(has_copies_of_log(3)) << node->output();
     }
     EXPECT_TRUE(more());
   }
@@ -157,7 +160,9 @@ TEST_P(MappedSegmentNodesE2e, WithoutNodesSearchesSayItAndNothingIsLost) {
   EXPECT_TRUE(insert(1).ok());
   EXPECT_TRUE(comes([&] { return !stats().failure().empty(); }));
   EXPECT_THAT(stats().failure(), HasSubstr(node_address(0)));
+  EXPECT_EQ(stats().segment_copies_missing(), stats().segments());
   start_node(0);
+  EXPECT_TRUE(comes([&] { return stats().segment_copies_missing() == 0; }));
   for (const auto& [other, its] : rows) {
     ASSERT_TRUE(comes([&, other = other] { return finds(channel, other, rows.at(other)); }))
         << node->output();
@@ -186,6 +191,7 @@ TEST_P(SegmentNodesE2e, NothingIsLostByKills) {
     expect_kept(*writer);
     expect_seen(*writer);
   }
+  tell("writers, and half as many of nodes with log and segments", count, openings);
 }
 
 INSTANTIATE_TEST_SUITE_P(Tiers, MappedSegmentNodesE2e, testing::Values("shm"));

@@ -31,21 +31,27 @@ def why_not():
     return None
 
 
+def isolate(test, network=NETWORK):
+    """A namespace for each node of the test's file, and certificates; the tool's options for these."""
+    test.tables["local"] = {"bridge": BRIDGE, "bridge_address": f"{network}.254/24"}
+    for place, node in enumerate(test.tables["[node]"], start=1):
+        node |= {"host": f"{network}.{place}", "netns": True}
+    certificates = test.folder / "certs"
+    hosts = [word for node in test.tables["[node]"] for word in ("--host", node["host"])]
+    subprocess.run([ROOT / "scripts/tls/make-certs.sh", certificates, *hosts], check=True,
+                   capture_output=True, timeout=60)
+    test.tables["tls"] = {"directory": str(certificates)}
+    return ["--tls-cert", certificates / "client.crt", "--tls-key", certificates / "client.key",
+            "--tls-ca", certificates / "ca.crt"]
+
+
 class Namespaces(LaunchTest):
     def setUp(self):
         reason = why_not()
         if reason:
             self.skipTest(reason)
         super().setUp()
-        self.tables[""]["name"] = "test"
-        self.tables["local"] = {"bridge": BRIDGE, "bridge_address": f"{NETWORK}.254/24"}
-        for place, node in enumerate(self.tables["[node]"], start=1):
-            node |= {"host": f"{NETWORK}.{place}", "netns": True}
-        certificates = self.folder / "certs"
-        hosts = [word for node in self.tables["[node]"] for word in ("--host", node["host"])]
-        subprocess.run([ROOT / "scripts/tls/make-certs.sh", certificates, *hosts], check=True,
-                       capture_output=True, timeout=60)
-        self.tables["tls"] = {"directory": str(certificates)}
+        isolate(self)
 
     def test_up_sweep_down(self):
         self.up_sweep_down()

@@ -1,17 +1,22 @@
 """`farvec collection ... --connect`: a collection that a compute node serves, as numpy has it."""
 import json
 import subprocess
+import time
 import unittest
 
 import numpy as np
 
-from farvec_tool import BIN, DaemonTest, farvec, read_neighbours, write_vectors
+from daemons_test import scrape
+from farvec_tool import (BIN, TIMEOUT_S, DaemonTest, farvec, free_port, read_neighbours,
+                         write_vectors)
 from hnsw_tool import nearest, write_neighbours
 
 DIMENSION, ROWS, QUERIES, K = 9, 700, 20, 5
 
 
-class Connected(DaemonTest):
+class ServiceTest(DaemonTest):
+    """A collection that a compute node serves."""
+
     # What segments are, what the node allows, and what a search that finds all asks for.
     SHAPE = ["--degree", 12, "--list", 24]
     NODE = []
@@ -40,6 +45,8 @@ class Connected(DaemonTest):
         result = farvec("collection", command, "--connect", self.address, *options)
         return json.loads(self.must_pass(result).stdout)
 
+
+class Connected(ServiceTest):
     def assert_found(self, live):
         """That a search of the node finds the nearest of rows `live`, whose ids are their own."""
         places, distances = nearest(self.data[live], self.asked, k=K)
@@ -121,6 +128,50 @@ class Connected(DaemonTest):
         self.must_refuse(farvec("collection", "compact", "--connect",
                                 f"unix:{self.folder}/nobody"), "nobody")
         self.assertEqual(self.change("inspect", "--json")["vectors"], 0)
+
+
+class OnMemoryNodes(ServiceTest):
+    """Log and segments of a collection on three memory nodes, two of which die."""
+
+    def start_memory_node(self, number):
+        return self.start("farvec-memory-node", "--log-bytes", "32MiB", "--segment-bytes", "64MiB",
+                          "--listen", f"unix:{self.folder}/m{number}")
+
+    def start_others(self):
+        self.memory = [self.start_memory_node(number) for number in range(3)]
+        nodes = ",".join(f"unix:{self.folder}/m{number}" for number in range(3))
+        self.metrics = free_port()
+        self.NODE = ["--log-nodes", nodes, "--segment-nodes", nodes, "--metrics",
+                     f"127.0.0.1:{self.metrics}"]
+
+    def copies(self):
+        """(nodes of the log, copies of it, copies of segments that are missing) as everything tells
+        them; None when it changes meanwhile."""
+        keys = ("log_nodes", "log_copies", "segment_copies_missing")
+        status, facts = self.await_status(self.address), self.change("inspect", "--json")
+        metrics = scrape(self.metrics)
+        told = {tuple(status["collection"][key] for key in keys), tuple(facts[key] for key in keys),
+                tuple(metrics[f"farvec_compute_collection_{key}"] for key in keys)}
+        return told.pop() if len(told) == 1 else None
+
+    def await_copies(self, *wanted):
+        end = time.monotonic() + TIMEOUT_S
+        while (told := self.copies()) != wanted:
+            self.assertLess(time.monotonic(), end, told)
+            time.sleep(0.05)
+
+    def test_missing_copies_are_told(self):
+        self.change("insert", "--data", self.base, "--quiet", "--json")
+        self.change("compact", "--json")
+        self.await_copies(3, 3, 0)
+        for dead in self.memory[:2]:
+            dead.kill()
+        self.await_copies(3, 1, 1)  # of the one segment
+        told = self.must_pass(farvec("status", self.address)).stdout
+        self.assertIn("on 1 of 3 memory nodes", told)
+        self.assertIn("copies missing on memory nodes: 1", told)
+        self.start_memory_node(0)
+        self.await_copies(3, 1, 0)  # too few are left for the log to go on
 
 
 if __name__ == "__main__":

@@ -101,11 +101,11 @@ def check_machines(config, facts):
         if f"program {PROGRAMS[daemon.role]}" not in lines:
             raise LaunchError(f"{config.file}: bin_dir: node {daemon.node.name} has no program "
                               f"{config.bin_dir}/{PROGRAMS[daemon.role]}; install farvec there")
-        if daemon.role == "memory" and sum_here not in lines:
+        if daemon.role == "memory" and sum_here and sum_here not in lines:
             raise LaunchError(f"{config.file}: placement.target: node {daemon.node.name} has "
                               f"another index in {config.placement.target}, or none; run "
                               "`launch.sh load`")
-        if config.collection and "collection" not in lines:
+        if opens_collection(config, daemon) and "collection" not in lines:
             raise LaunchError(f"{config.file}: collection.path: node {daemon.node.name} has no "
                               f"collection in {config.collection.path}; make it there with "
                               "`farvec collection create`")
@@ -114,6 +114,13 @@ def check_machines(config, facts):
             raise LaunchError(f"{config.file}: tls.directory: node {daemon.node.name} cannot read "
                               f"{', '.join(lacks)}; make them with scripts/tls/make-certs.sh, and "
                               "copy them with `launch.sh load` where file systems are not shared")
+
+
+def opens_collection(config, daemon):
+    """Whether it reads the collection's folder: all but nodes that hold its log alone."""
+    if not config.collection:
+        return False
+    return daemon.role == "compute" or daemon.node.name in config.collection.segments.nodes
 
 
 def checksum(path):

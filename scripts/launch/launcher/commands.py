@@ -19,33 +19,70 @@ def namespace(config, node):
 
 
 def memory_options(config, daemon):
-    names = config.placement.memory_nodes
-    options = ["--index", config.placement.target, "--backing", config.memory["backing"],
+    held = collection_bytes if config.collection else index_options
+    options = [*held(config, daemon), "--backing", config.memory["backing"],
                "--grant", f"{config.run_dir}/{daemon.name}.grant", "--quiet"]
-    if len(names) > 1:
-        options += ["--node", str(names.index(daemon.node.name))]
     if config.memory["backing"] == "shm":
         options += ["--backing-path", f"{config.name}-{daemon.node.name}"]
     elif config.memory["path"]:
         options += ["--backing-path", config.memory["path"]]
-    if config.tier == "verbs":
-        options += ["--rdma", daemon.node.data_address]
-    elif config.tier != "shm":
-        options += ["--fabric", f"{config.tier.partition(':')[2]}:{daemon.node.data_address}"]
+    for tier in tiers_of(config, daemon):
+        if tier == "verbs":
+            options += ["--rdma", daemon.node.data_address]
+        elif tier != "shm":
+            options += ["--fabric", f"{tier.partition(':')[2]}:{daemon.node.data_address}"]
     return options
+
+
+def index_options(config, daemon):
+    names = config.placement.memory_nodes
+    node = ["--node", str(names.index(daemon.node.name))] if len(names) > 1 else []
+    return ["--index", config.placement.target, *node]
+
+
+def collection_bytes(config, daemon):
+    """A memory node's share of a collection, which the other daemons' certificate may write."""
+    options = []
+    for what, held in (("log", config.collection.log), ("segment", config.collection.segments)):
+        if daemon.node.name in held.nodes:
+            options += [f"--{what}-bytes", held.bytes]
+    return options + ([] if config.insecure else ["--publisher", "node"])
+
+
+def tiers_of(config, daemon):
+    """How the memory node is read, each way once."""
+    if not config.collection:
+        return [config.tier]
+    held = (config.collection.log, config.collection.segments)
+    return sorted({one.tier for one in held if daemon.node.name in one.nodes})
 
 
 def compute_options(config, daemon):
     options = ["--threads", str(config.compute["threads"]),
                "--slots", str(config.compute["slots"])]
     if config.collection:
-        follow = [] if daemon.node.name == config.collection.writer else ["--follow"]
-        return [*options, "--collection", config.collection.path, *follow]
+        return options + collection_options(config, daemon)
     addresses = ",".join(node.address for node in config.daemons("memory"))
     options += ["--memory-node", addresses, "--tier", config.tier,
                 "--attach-seconds", str(config.limits["start_seconds"])]
     if config.compute["partial"]:
         options.append("--partial")
+    return options
+
+
+def collection_options(config, daemon):
+    """The writer decides how many copies there are."""
+    follows = daemon.node.name != config.collection.writer
+    options = ["--collection", config.collection.path, *(["--follow"] if follows else [])]
+    memory = {memory.node.name: memory.address for memory in config.daemons("memory")}
+    for what, held in (("log", config.collection.log), ("segment", config.collection.segments)):
+        if held.nodes:
+            options += [f"--{what}-nodes", ",".join(memory[name] for name in held.nodes),
+                        f"--{what}-tier", held.tier]
+        if held.copies and not follows:
+            options += [f"--{what}-copies", str(held.copies)]
+    if memory:
+        options += ["--attach-seconds", str(config.limits["start_seconds"])]
     return options
 
 

@@ -5,7 +5,7 @@ import re
 import tomllib
 
 from .errors import LaunchError
-from .model import Collection, Config, Daemon, Node, Placement
+from .model import Collection, Config, Daemon, Held, Node, Placement
 from .tables import Table
 
 LAUNCHERS = ("ssh", "local", "systemd", "slurm")
@@ -14,6 +14,7 @@ NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?")
 HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.:_-]*[A-Za-z0-9])?")
 TIER = re.compile(r"shm|verbs|fabric:[a-z0-9;_]+")
 SIZE = re.compile(r"[1-9][0-9]*(KB|MB|GB)?")
+MEMORY = re.compile(r"[1-9][0-9]*(KB|MB|GB|TB|KiB|MiB|GiB|TiB)?")
 
 
 def read_config(file):
@@ -83,27 +84,84 @@ def sees(launcher):
 
 
 def read_collection(top, nodes, launcher):
-    """A collection, which compute nodes of one machine open."""
-    for table in ("placement", "transport", "memory"):
+    """A collection, which compute nodes open that share its folder. Its log and its segments may
+    lie on memory nodes."""
+    for table in ("placement", "transport"):
         if table in top.values:
             top.fail(table, "is of an index on memory nodes; a [collection] has none: leave it out")
     if top.values.get("compute", {}).get("partial"):
         top.fail("compute.partial", "is of an index on memory nodes; leave it out")
-    for node in nodes:
-        if node.roles != ("compute",):
-            top.fail(f"node '{node.name}'", "a [collection] is on no memory node; give the node "
-                     "roles = [\"compute\"]")
-        if launcher != "local" and node.reach != nodes[0].reach:
-            top.fail(f"node '{node.name}'", f"is on {node.reach}, node '{nodes[0].name}' on "
-                     f"{nodes[0].reach}: all that open a collection run on its machine")
+    backing = top.values.get("memory", {}).get("backing")
+    if backing in STORED:
+        top.fail("memory.backing", f"'{backing}' holds an index; memory nodes of a [collection] "
+                 "have \"dram\" or \"shm\"")
+    require_roles(top, nodes, ("compute",))
     table = top.table("collection")
-    writer = table.take("writer", str, nodes[0].name)
-    if writer not in [node.name for node in nodes]:
-        table.fail("writer", f"there is no node '{writer}'; there are "
-                   + ", ".join(node.name for node in nodes))
-    collection = Collection(path=absolute(table, "path"), writer=writer)
+    compute = [node for node in nodes if "compute" in node.roles]
+    writer = table.take("writer", str, compute[0].name)
+    if writer not in [node.name for node in compute]:
+        table.fail("writer", f"there is no node '{writer}' with the role 'compute'; there are "
+                   + ", ".join(node.name for node in compute))
+    collection = Collection(path=absolute(table, "path"), writer=writer,
+                            log=read_held(table, "log", nodes),
+                            segments=read_held(table, "segment", nodes))
     table.end()
+    check_holders(top, collection, nodes)
+    require_one_machine(top, collection, nodes, launcher)
     return {"tier": "", "placement": None, "collection": collection, "shared": sees(launcher)}
+
+
+def read_held(table, what, nodes):
+    """Of memory nodes: WHAT_nodes and what goes with them, which is refused without."""
+    memory = [node.name for node in nodes if "memory" in node.roles]
+    names = table.strings(f"{what}_nodes", [])
+    for name in names:
+        if name not in memory:
+            table.fail(f"{what}_nodes", f"'{name}' is no node with the role 'memory'; there "
+                       f"{'are ' + ', '.join(memory) if memory else 'is none'}")
+        if names.count(name) > 1:
+            table.fail(f"{what}_nodes", f"'{name}' is there twice; name each node once")
+    if not names:
+        for key in ("tier", "copies", "bytes"):
+            if f"{what}_{key}" in table.values:
+                table.fail(f"{what}_{key}", f"is of memory nodes; name them in {what}_nodes, or "
+                           "leave it out")
+    held = Held(nodes=tuple(names), tier=table.take(f"{what}_tier", str, "shm"),
+                copies=table.number(f"{what}_copies", 0, 0, len(names)),
+                bytes=table.take(f"{what}_bytes", str, "1GiB"))
+    if not TIER.fullmatch(held.tier):
+        table.fail(f"{what}_tier", f"'{held.tier}' is none of verbs, fabric:PROVIDER (fabric:tcp), "
+                   "shm")
+    if not MEMORY.fullmatch(held.bytes):
+        table.fail(f"{what}_bytes", f"'{held.bytes}' is no size; write \"64GiB\"")
+    return held
+
+
+def check_holders(top, collection, nodes):
+    """Every memory node holds something, and can be read in one way of each device."""
+    held = (collection.log, collection.segments)
+    for node in nodes:
+        ways = {one.tier for one in held if node.name in one.nodes}
+        if "memory" in node.roles and not ways:
+            top.fail(f"node '{node.name}'", "holds nothing of the [collection]; name it in "
+                     "log_nodes or segment_nodes, or take the role 'memory' away")
+        if len([way for way in ways if way.startswith("fabric:")]) > 1:
+            top.fail(f"node '{node.name}'", f"has one libfabric provider, not {', '.join(ways)}; "
+                     "give log_tier and segment_tier the same")
+
+
+def require_one_machine(top, collection, nodes, launcher):
+    """Who opens the collection, or loads its segments, sees its folder; shm is of one machine."""
+    if launcher == "local":
+        return
+    log = collection.log.nodes if collection.log.tier == "shm" else ()
+    here = [node for node in nodes if "compute" in node.roles]
+    here += [node for node in nodes if node.name in (*log, *collection.segments.nodes)]
+    for node in here:
+        if node.reach != here[0].reach:
+            top.fail(f"node '{node.name}'", f"is on {node.reach}, node '{here[0].name}' on "
+                     f"{here[0].reach}: all that open a collection, and memory nodes that load its "
+                     "segments, run on its machine; only log_nodes may be elsewhere")
 
 
 def read_ports(table):

@@ -39,9 +39,20 @@ class Placement:
 
 
 @dataclasses.dataclass(frozen=True)
+class Held:
+    """What memory nodes hold of a collection: its log, or its segments."""
+    nodes: tuple        # in the order in which all daemons name them; empty: the folder has it
+    tier: str
+    copies: int         # 0: what the daemons take by default
+    bytes: str          # of each memory node
+
+
+@dataclasses.dataclass(frozen=True)
 class Collection:
     path: str
     writer: str         # node that changes it; the others follow
+    log: Held
+    segments: Held
 
 
 @dataclasses.dataclass(frozen=True)

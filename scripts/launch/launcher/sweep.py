@@ -61,11 +61,14 @@ class Sweep:
 
     def collection_facts(self):
         """As its writer tells them."""
-        writer = next(d for d in self.nodes if d.node.name == self.config.collection.writer)
+        collection = self.config.collection
+        writer = next(d for d in self.nodes if d.node.name == collection.writer)
         index = json.loads(self.ask("status", writer.address, "--json"))["index"]
-        return {"dataset": pathlib.Path(self.config.collection.path).name,
+        return {"dataset": pathlib.Path(collection.path).name,
                 "metric": index["metric"], "layout": index["layout"], "tier": index["tier"],
-                "memory_nodes": 0, "replicas": 1, "index_bytes": index["index_bytes"]}
+                "memory_nodes": len(collection.segments.nodes),
+                "replicas": collection.segments.copies or min(2, len(collection.segments.nodes)),
+                "index_bytes": index["index_bytes"]}
 
     def point(self, length, width):
         """One combination: medians over the passes."""

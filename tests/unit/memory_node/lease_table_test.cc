@@ -33,6 +33,25 @@ TEST(LeaseTable, EndsUnlessRenewed) {
   EXPECT_EQ(leases.size(), 1u);
 }
 
+TEST(LeaseTable, EndsSoonerUntilItIsShown) {
+  LeaseTable leases(3, 10ms);
+  const auto dead = *leases.grant(kOwner, kStart);
+  const auto shown = *leases.grant(kOwner, kStart);
+  const auto renewed = *leases.grant(kOwner, kStart);
+  for (const LeaseId& lease : {dead, shown, renewed}) {
+    leases.end_by(lease, kStart + 4ms);
+    leases.end_by(lease, kStart + 40ms);  // never later than by itself
+  }
+  leases.extend(shown, kStart + 3ms);
+  EXPECT_EQ(leases.renew(renewed, kOwner, kStart + 3ms), Outcome::done);
+  EXPECT_FALSE(leases.holds(dead, kStart + 4ms));
+  EXPECT_TRUE(leases.holds(shown, kStart + 12ms));
+  EXPECT_TRUE(leases.holds(renewed, kStart + 12ms));
+  leases.extend(dead, kStart + 5ms);  // it has ended
+  EXPECT_FALSE(leases.holds(dead, kStart + 6ms));
+  EXPECT_FALSE(leases.holds(shown, kStart + 13ms));
+}
+
 TEST(LeaseTable, ObeysItsOwnerOnly) {
   LeaseTable leases(1, 10ms);
   const auto lease = *leases.grant(kOwner, kStart);

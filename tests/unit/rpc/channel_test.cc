@@ -9,10 +9,13 @@
 #include <atomic>
 #include <cstdlib>
 #include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 #include <thread>
 
 #include "base/check.h"
+#include "rpc/memory_node.grpc.pb.h"
 #include "rpc/server.h"
 #include "rpc/unix_socket.h"
 #include "tests/unit/message_of.h"
@@ -142,6 +145,34 @@ TEST(Channel, GoesPastAWebProxy) {
   EXPECT_EQ(message_of([&] { channel = connect(server.address()); }), "");
   EXPECT_TRUE(channel != nullptr && is_serving(channel, 20s));
   EXPECT_EQ(proxy.asked(), 0);
+}
+
+/// Remembers who called.
+class Callers : public memory_node::v1::MemoryNode::Service {
+ public:
+  grpc::Status Describe(grpc::ServerContext* context, const memory_node::v1::DescribeRequest*,
+                        memory_node::v1::DescribeResponse*) override {
+    peers.insert(context->peer());
+    return grpc::Status::OK;
+  }
+  std::set<std::string> peers;
+};
+
+/// A process that lost its peer and comes back to it does not wait for what it had before.
+TEST(Channel, SharesNoConnectionWithAnotherToTheSameAddress) {
+  Callers callers;
+  ServerOptions options;
+  options.address = parse_address("127.0.0.1:0");
+  options.services = {&callers};
+  Server server(std::move(options));
+  const std::array channels{connect(server.address()), connect(server.address())};
+  for (const auto& channel : channels) {
+    grpc::ClientContext context;
+    memory_node::v1::DescribeResponse response;
+    const auto stub = memory_node::v1::MemoryNode::NewStub(channel);
+    EXPECT_TRUE(stub->Describe(&context, {}, &response).ok());
+  }
+  EXPECT_EQ(callers.peers.size(), channels.size());
 }
 
 }  // namespace

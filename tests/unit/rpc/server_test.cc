@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "rpc/channel.h"
+#include "rpc/health.grpc.pb.h"
 #include "rpc/memory_node.grpc.pb.h"
 #include "tests/unit/message_of.h"
 #include "tests/unit/temporary_folder.h"
@@ -111,6 +112,35 @@ TEST(Server, HealthFollowsSetServing) {
   server.shutdown(0ms);
   EXPECT_FALSE(is_serving(channel, 5s));
   EXPECT_FALSE(std::filesystem::exists(folder.file("s")));
+}
+
+TEST(Server, HealthIsWatchedFromNotServingOn) {
+  namespace health = grpc::health::v1;
+  DescribeOnly service;
+  Server server(options_for("127.0.0.1:0", service));
+  const auto stub = health::Health::NewStub(connect(server.address()));
+  grpc::ClientContext context, other_context, unknown_context;
+  health::HealthCheckRequest request;
+  health::HealthCheckResponse response;
+  const auto watch = stub->Watch(&context, request);
+  for (const bool serving : {false, true, false}) {
+    server.set_serving(serving);
+    server.set_serving(serving);  // told once
+    ASSERT_TRUE(watch->Read(&response));
+    EXPECT_EQ(response.status(), serving ? health::HealthCheckResponse::SERVING
+                                         : health::HealthCheckResponse::NOT_SERVING);
+  }
+  request.set_service("nobody");
+  EXPECT_EQ(stub->Check(&unknown_context, request, &response).error_code(),
+            grpc::StatusCode::NOT_FOUND);
+  const auto other = stub->Watch(&other_context, request);
+  ASSERT_TRUE(other->Read(&response));
+  EXPECT_EQ(response.status(), health::HealthCheckResponse::SERVICE_UNKNOWN);
+  other_context.TryCancel();
+  EXPECT_EQ(other->Finish().error_code(), grpc::StatusCode::CANCELLED);
+  server.shutdown(1h);  // watches do not keep it
+  EXPECT_FALSE(watch->Read(&response));
+  EXPECT_EQ(watch->Finish().error_code(), grpc::StatusCode::UNAVAILABLE);
 }
 
 TEST(Server, AUnixSocketIsForItsOwnerOnly) {

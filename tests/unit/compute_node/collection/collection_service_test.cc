@@ -115,6 +115,10 @@ TEST_F(CollectionServiceTest, MetricsSayWhatStatsSay) {
   EXPECT_EQ(told.at("farvec_compute_collection_memtable_rows"), 0);
   EXPECT_GT(told.at("farvec_compute_collection_segments_built_total"), 0);
   EXPECT_GT(told.at("farvec_compute_collection_log_bytes"), 0);
+  // In the folder, all of it.
+  EXPECT_EQ(told.at("farvec_compute_collection_log_nodes"), 0);
+  EXPECT_EQ(told.at("farvec_compute_collection_log_copies"), 0);
+  EXPECT_EQ(told.at("farvec_compute_collection_segment_copies_missing"), 0);
   EXPECT_EQ(told.at("farvec_compute_vectors"), 97);
 }
 
