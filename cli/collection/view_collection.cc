@@ -38,7 +38,7 @@ nlohmann::ordered_json segment_json(const View::Bulk& bulk) {
   return {{"segment", bulk.segment->number()},
           {"rows", bulk.segment->rows()},
           {"out", bulk.out->count()},
-          {"layout", bulk.segment->directory().manifest().layout_name()},
+          {"layout", bulk.segment->manifest().layout_name()},
           {"bytes", bulk.segment->file_bytes()}};
 }
 

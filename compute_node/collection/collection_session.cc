@@ -25,7 +25,7 @@ constexpr std::uint32_t kMostClusters = std::numeric_limits<std::uint32_t>::max(
 std::uint32_t clusters_of(const collection::View& view) {
   std::uint64_t clusters = 0;
   for (const collection::View::Bulk& bulk : view.segments) {
-    clusters += bulk.segment->directory().manifest().cluster().geometry.clusters;
+    clusters += bulk.segment->manifest().cluster().geometry.clusters;
   }
   return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(clusters, 1, kMostClusters));
 }

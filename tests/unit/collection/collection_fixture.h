@@ -73,7 +73,7 @@ struct Answer {
 /// With such a list, or so many clusters where the segments are of these.
 inline search::SearchChoice choice_for(const View& view, std::uint32_t size) {
   const bool clusters =
-      !view.segments.empty() && view.segments.front().segment->directory().manifest().is_cluster();
+      !view.segments.empty() && view.segments.front().segment->manifest().is_cluster();
   if (clusters) return search::ProbeChoice{.clusters = size};
   return search::GraphChoice{.list = size};
 }
