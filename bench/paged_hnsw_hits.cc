@@ -41,16 +41,11 @@ struct Arguments {
   HnswInMemory hnsw;
 };
 
-/// Of all layers.
-ssd_baseline::FetchCounts pages_of(const ssd_baseline::HnswCounts& counts) {
-  ssd_baseline::FetchCounts sum = counts.selection;
-  for (const auto& layer : counts.layers) sum += layer.pages;
+/// Of all layers, and of inserts what their selections compare.
+ssd_baseline::FetchCounts all_pages(const ssd_baseline::HnswCounts& counts) {
+  ssd_baseline::FetchCounts sum = pages_of(counts);
+  sum += counts.selection;
   return sum;
-}
-
-double hit_ratio(const ssd_baseline::FetchCounts& counts) {
-  return counts.asked == 0 ? 0
-                           : static_cast<double>(counts.hits) / static_cast<double>(counts.asked);
 }
 
 class Bench {
@@ -127,7 +122,7 @@ class Bench {
                                         {data_.view().row(i), built_.row_bytes()}, kForever);
         if (!done.ok()) throw Error("row {}: {}", i, done.status().message());
       }
-      counts = pages_of(writer.counts());
+      counts = all_pages(writer.counts());
       placed = policy.counts();
     });
     return counts;
@@ -144,7 +139,7 @@ class Bench {
             {{queries_.view().row(q), built_.row_bytes()}, arguments_.hnsw.ef_search, kForever});
         if (!status.ok()) throw Error("query {}: {}", q, status.message());
       }
-      counts = pages_of(searcher.counts());
+      counts = all_pages(searcher.counts());
     });
     return counts;
   }
