@@ -76,17 +76,18 @@ class BadInput(HnswTest):
                                  "farvec build hnsw")
 
     def test_only_one_process_works_on_a_graph(self):
+        many = write_vectors(self.folder / "many", self.rows(30_000, DIMENSION, np.float32))
         process = subprocess.Popen(
-            [str(BIN / "farvec"), "insert", "--index", str(self.graph), "--data", str(self.base),
-             "--range", "200:600", "--slots", "1"], stderr=subprocess.PIPE, text=True, bufsize=1,
-            stdout=subprocess.DEVNULL)
+            [str(BIN / "farvec"), "insert", "--index", str(self.graph), "--data", str(many),
+             "--range", "200:30000", "--slots", "1", "--durability", "none", "--buffer", "64MiB"],
+            stderr=subprocess.PIPE, text=True, stdout=subprocess.DEVNULL)
         try:
-            self.assertTrue(process.stderr.read(1))  # progress: it is at work
-            if process.poll() is None:
-                result = farvec("vacuum", "--index", self.graph)
-                if process.poll() is None:
-                    self.must_refuse(result, str(self.graph), "another process")
+            self.assertIn("%", process.stderr.readline())  # it is at work, for long
+            self.must_refuse(farvec("vacuum", "--index", self.graph), str(self.graph),
+                             "another process")
+            self.assertIsNone(process.poll())
         finally:
+            process.send_signal(signal.SIGINT)
             process.communicate(timeout=TIMEOUT_S)
         self.verified()
 
