@@ -248,8 +248,8 @@ TEST_F(Commands, TheUnknownOneIsNamed) {
 }
 
 TEST_F(Commands, AChoiceIsOneOption) {
-  EXPECT_GT(parse(line_, {"second"}).status, 100);
-  EXPECT_GT(parse(line_, {"second", "--a", "--b"}).status, 100);
+  EXPECT_EQ(parse(line_, {"second"}).status, 2);
+  EXPECT_EQ(parse(line_, {"second", "--a", "--b"}).status, 2);
 }
 
 TEST_F(Commands, FailuresOfACommandPass) {
