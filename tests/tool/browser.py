@@ -4,6 +4,7 @@ import json
 import os
 import select
 import shutil
+import signal
 import subprocess
 import time
 
@@ -23,7 +24,8 @@ class Browser:
             ["bash", "-c", ends, "chromium", PROGRAM, "--headless", "--no-sandbox", "--disable-gpu",
              "--disable-dev-shm-usage", "--remote-debugging-pipe", f"--user-data-dir={profile}",
              "about:blank"], pass_fds=(command_read, answer_write),
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            start_new_session=True)
         os.close(command_read)
         os.close(answer_write)
         self.buffer, self.number, self.session, self.complaints, self.requests = b"", 0, None, [], []
@@ -33,10 +35,21 @@ class Browser:
             self.call(f"{domain}.enable")
 
     def close(self):
-        self.process.kill()
+        """Returns when none of its processes writes to the profile any more."""
+        os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
+        end = time.monotonic() + PATIENCE_S
+        while self._lives() and time.monotonic() < end:
+            time.sleep(0.02)
         os.close(self.command)
         os.close(self.answers)
+
+    def _lives(self):
+        try:
+            os.killpg(self.process.pid, 0)
+        except ProcessLookupError:
+            return False
+        return True
 
     def call(self, method, **parameters):
         self.number += 1
