@@ -36,7 +36,7 @@ constexpr std::size_t kRegionBytes = (std::size_t{17} << 20) + 5;  // 8 slots
 struct Region {
   std::mutex mutex;
   std::vector<std::byte> bytes = std::vector<std::byte>(kRegionBytes);
-  bool dead = false;
+  std::atomic<bool> dead = false;
 };
 
 /// What one process may still do.
