@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <mutex>
 
 #include "base/descriptor.h"
 #include "base/error.h"
@@ -30,12 +31,24 @@ struct Owned {
 };
 using Source = Owned<pmem2_source, pmem2_source_delete>;
 using Config = Owned<pmem2_config, pmem2_config_delete>;
-using Map = Owned<pmem2_map, pmem2_map_delete>;
+/// libpmem2 unmaps first and forgets the range later: meanwhile another thread may be given the
+/// range, and is refused (EEXIST) as what was there is still known.
+std::mutex mapping;
+int unmap(pmem2_map** map) {
+  const std::lock_guard lock(mapping);
+  return pmem2_map_delete(map);
+}
+using Map = Owned<pmem2_map, unmap>;
 using BadBlocks = Owned<pmem2_badblock_context, pmem2_badblock_context_delete>;
 
-/// Throws when a call of libpmem2 failed; its message says why.
+/// Throws when a call of libpmem2 failed. Its message may be that of an earlier call, the result is
+/// not: an errno, or one of the library's own numbers.
 void require(int result, const std::string& path, const char* what) {
-  if (result < 0) throw Error("{} {}: {}", what, path, pmem2_errormsg());
+  if (result >= 0) return;
+  if (result > PMEM2_E_UNKNOWN) {
+    throw SystemError(-result, "{} {}: {}", what, path, pmem2_errormsg());
+  }
+  throw Error("{} {}: {} (libpmem2: {})", what, path, pmem2_errormsg(), result);
 }
 
 Descriptor open_plain(const std::string& path, MemoryAccess access) {
@@ -144,6 +157,7 @@ class PmemMemory final : public PersistentMemory {
     require(pmem2_config_set_required_store_granularity(config.pointer, PMEM2_GRANULARITY_PAGE),
             path_, "mapping");
     require(pmem2_config_set_protection(config.pointer, protection), path_, "mapping");
+    const std::lock_guard lock(mapping);
     require(pmem2_map_new(&map_.pointer, config.pointer, source_.pointer), path_, "mapping");
   }
 

@@ -3,7 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <filesystem>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include "base/error.h"
 #include "device/pmem_memory.h"
@@ -192,6 +196,26 @@ TEST(Pmem, BytesArePersistedToTheFile) {
   EXPECT_TRUE(std::equal(bytes.begin(), bytes.end(), memory->bytes().begin() + 12'345));
   EXPECT_EQ(memory->bytes()[12'344], std::byte{0});
   EXPECT_EQ(memory->unsafe_shutdowns(), 0u);
+}
+
+TEST(Pmem, IsMappedAndUnmappedByManyThreadsAtOnce) {
+  const tests::TemporaryFolder folder;
+  std::atomic<int> mapped{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&, path = folder.file(std::to_string(i))] {
+      create_pmem_file(path, kDeviceUnitBytes);
+      for (int turn = 0; turn < 500; ++turn) {
+        try {
+          if (!open_pmem(path, {})->bytes().empty()) ++mapped;
+        } catch (const Error& error) {
+          ADD_FAILURE() << error.what();
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(mapped, 2000);
 }
 
 }  // namespace
