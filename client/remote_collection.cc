@@ -19,7 +19,7 @@ using Clock = std::chrono::system_clock;
 
 constexpr std::chrono::milliseconds kLook{100};  // between two looks at an interruption
 
-bool change_may_pass(grpc::StatusCode code) {
+bool is_worth_another(grpc::StatusCode code) {
   return code == grpc::StatusCode::RESOURCE_EXHAUSTED || code == grpc::StatusCode::UNAVAILABLE ||
          code == grpc::StatusCode::DEADLINE_EXCEEDED;
 }
@@ -88,29 +88,38 @@ grpc::Status RemoteCollection::call(Prepare prepare, const Request& request, con
   return status;
 }
 
+/// What the last of the attempts came to. An interruption cancels the one under way only where
+/// `cancelled` says so.
 template <typename Prepare, typename Request, typename Response>
-void RemoteCollection::change(Prepare prepare, const Request& request, const Attempts& attempts,
-                              Response& response) const {
+grpc::Status RemoteCollection::attempt(Prepare prepare, const Request& request,
+                                       const Attempts& attempts, const Interruption& cancelled,
+                                       Response& response) const {
   Random random(std::random_device{}());
   Backoff backoff(attempts.retries, random);
   for (;;) {
     std::chrono::milliseconds node_asks{0};
-    const grpc::Status status = call(
-        prepare, request, {.deadline = attempts.deadline, .retry_after = &node_asks}, response);
-    const bool again = change_may_pass(status.error_code()) && !is_over(attempts.interrupted);
+    const grpc::Status status =
+        call(prepare, request,
+             {.deadline = attempts.deadline, .cancelled = cancelled, .retry_after = &node_asks},
+             response);
+    const bool again = is_worth_another(status.error_code()) && !is_over(attempts.interrupted);
     const auto pause = again ? backoff.next(node_asks) : std::nullopt;
-    if (!pause) return require_ok(status);
+    if (!pause) return status;
     std::this_thread::sleep_for(*pause);
   }
+}
+
+template <typename Prepare, typename Request, typename Response>
+void RemoteCollection::ask(Prepare prepare, const Request& request, const Attempts& attempts,
+                           Response& response) const {
+  require_ok(attempt(prepare, request, attempts, {}, response));
 }
 
 template <typename Prepare, typename Request, typename Response>
 void RemoteCollection::await_work(Prepare prepare, const Request& request, const Attempts& attempts,
                                   Response& response) const {
   for (;;) {
-    const grpc::Status status =
-        call(prepare, request, {.deadline = attempts.deadline, .cancelled = attempts.interrupted},
-             response);
+    const grpc::Status status = attempt(prepare, request, attempts, attempts.interrupted, response);
     if (status.ok()) return;
     if (is_over(attempts.interrupted)) throw WorkInterrupted();
     if (status.error_code() != grpc::StatusCode::DEADLINE_EXCEEDED) return require_ok(status);
@@ -146,7 +155,7 @@ RemoteCollection::RemoteCollection(NodeAccess access, const Attempts& attempts)
 
 wire::StatsResponse RemoteCollection::stats(const Attempts& attempts) const {
   wire::StatsResponse response;
-  change(&Stub::PrepareAsyncStats, wire::StatsRequest(), attempts, response);
+  ask(&Stub::PrepareAsyncStats, wire::StatsRequest(), attempts, response);
   return response;
 }
 
@@ -167,21 +176,21 @@ ChangeReceipt RemoteCollection::insert(const VectorView& rows, std::span<const s
     request.mutable_rows()->append(reinterpret_cast<const char*>(rows.row(i)), row_bytes);
   }
   wire::InsertResponse response;
-  change(&Stub::PrepareAsyncInsert, request, attempts, response);
+  ask(&Stub::PrepareAsyncInsert, request, attempts, response);
   return {.version = response.version(), .done = response.done(), .replaced = response.replaced()};
 }
 
 ChangeReceipt RemoteCollection::erase(std::span<const std::uint64_t> ids,
                                       const Attempts& attempts) {
   wire::DeleteResponse response;
-  change(&Stub::PrepareAsyncDelete, request_of<wire::DeleteRequest>(ids), attempts, response);
+  ask(&Stub::PrepareAsyncDelete, request_of<wire::DeleteRequest>(ids), attempts, response);
   return {.version = response.version(), .done = response.done(), .missing = response.missing()};
 }
 
 RemoteRows RemoteCollection::get(std::span<const std::uint64_t> ids,
                                  const Attempts& attempts) const {
   wire::GetResponse response;
-  change(&Stub::PrepareAsyncGet, request_of<wire::GetRequest>(ids), attempts, response);
+  ask(&Stub::PrepareAsyncGet, request_of<wire::GetRequest>(ids), attempts, response);
   const auto& found = response.found();
   const auto rows = static_cast<std::size_t>(std::count(found.begin(), found.end(), true));
   if (static_cast<std::size_t>(found.size()) != ids.size() ||

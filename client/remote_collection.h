@@ -73,8 +73,11 @@ class RemoteCollection {
   grpc::Status call(Prepare prepare, const Request& request, const Wait& wait,
                     Response& response) const;
   template <typename Prepare, typename Request, typename Response>
-  void change(Prepare prepare, const Request& request, const Attempts& attempts,
-              Response& response) const;
+  grpc::Status attempt(Prepare prepare, const Request& request, const Attempts& attempts,
+                       const Interruption& cancelled, Response& response) const;
+  template <typename Prepare, typename Request, typename Response>
+  void ask(Prepare prepare, const Request& request, const Attempts& attempts,
+           Response& response) const;
   template <typename Prepare, typename Request, typename Response>
   void await_work(Prepare prepare, const Request& request, const Attempts& attempts,
                   Response& response) const;
