@@ -34,6 +34,38 @@ struct Arguments {
   double drain_seconds = 10;
 };
 
+/// How clients read, besides loads where they can map the regions.
+void add_transport_flags(CommandLine& app, DaemonOptions& daemon) {
+  app.add_option("--rdma", daemon.rdma,
+                 "Address of an RDMA device (see `rdma link`): clients may read over RDMA");
+  app.add_option("--rdma-port", daemon.rdma_port,
+                 "0: the system's choice. A log has this one, and the index the one after it;\n"
+                 "every further table, and every segment, the next one that is free")
+      .show_default();
+  app.add_option("--fabric", daemon.fabric,
+                 "libfabric's PROVIDER:HOST (tcp, verbs;ofi_rxm; HOST: the address of one of this\n"
+                 "machine's interfaces) or PROVIDER where it has no such addresses (shm, efa):\n"
+                 "clients may read through it");
+}
+
+void add_lease_flags(CommandLine& app, Arguments& arguments) {
+  DaemonOptions& daemon = arguments.daemon;
+  app.add_option("--max-leases", daemon.max_leases, "Clients at one time")
+      .range(1, 100'000)
+      .show_default();
+  app.add_option("--connections-per-lease", daemon.connections_per_lease,
+                 "RDMA connections that one client may have, which needs one per core; so at most\n"
+                 "--max-leases times as many in all. Default: twice this machine's processors, at\n"
+                 "least 64")
+      .range(1, 10'000);
+  app.add_option("--lease-seconds", arguments.lease_seconds, "A silent client is dropped after")
+      .range(0.1, 3600.0)
+      .show_default();
+  app.add_option("--drain-seconds", arguments.drain_seconds, "Bound on waiting for clients")
+      .range(0.0, 3600.0)
+      .show_default();
+}
+
 void declare(CommandLine& app, Arguments& arguments) {
   DaemonOptions& daemon = arguments.daemon;
   app.footer(kFooter);
@@ -69,16 +101,7 @@ void declare(CommandLine& app, Arguments& arguments) {
       .size();
   app.add_option("--grant", daemon.grant_path,
                  "Unix socket that hands out descriptors (default: beside --listen)");
-  app.add_option("--rdma", daemon.rdma,
-                 "Address of an RDMA device (see `rdma link`): clients may read over RDMA");
-  app.add_option("--rdma-port", daemon.rdma_port,
-                 "0: the system's choice. A log has this one, and the index the one after it;\n"
-                 "every further table, and every segment, the next one that is free")
-      .show_default();
-  app.add_option("--fabric", daemon.fabric,
-                 "libfabric's PROVIDER:HOST (tcp, verbs;ofi_rxm; HOST: the address of one of this\n"
-                 "machine's interfaces) or PROVIDER where it has no such addresses (shm, efa):\n"
-                 "clients may read through it");
+  add_transport_flags(app, daemon);
   app.add_option("--metrics", daemon.metrics, "Prometheus on HOST:PORT, or off").show_default();
   app.add_flag("--insecure", daemon.insecure,
                "Listen without certificates where other machines can reach the node");
@@ -88,20 +111,7 @@ void declare(CommandLine& app, Arguments& arguments) {
       "Name in a certificate that may publish another index ('farvec publish') and write the\n"
       "log over TLS; may be given again. Callers of this machine without certificate always may");
   app.add_option("--threads", daemon.threads, "Loading threads; 0 is one per processor");
-  app.add_option("--max-leases", daemon.max_leases, "Clients at one time")
-      .range(1, 100'000)
-      .show_default();
-  app.add_option("--connections-per-lease", daemon.connections_per_lease,
-                 "RDMA connections that one client may have, which needs one per core; so at most\n"
-                 "--max-leases times as many in all. Default: twice this machine's processors, at\n"
-                 "least 64")
-      .range(1, 10'000);
-  app.add_option("--lease-seconds", arguments.lease_seconds, "A silent client is dropped after")
-      .range(0.1, 3600.0)
-      .show_default();
-  app.add_option("--drain-seconds", arguments.drain_seconds, "Bound on waiting for clients")
-      .range(0.0, 3600.0)
-      .show_default();
+  add_lease_flags(app, arguments);
   app.add_option("--log-level", arguments.log_level, "trace, debug, info, warn or error")
       .one_of({"trace", "debug", "info", "warn", "error"});
   app.add_flag("--quiet", daemon.quiet, "No progress line");

@@ -198,11 +198,12 @@ grpc::Status Service::check_publisher(const grpc::ServerContext& context) const 
 }
 
 grpc::Status Service::check_load(const grpc::ServerContext& context,
-                                 const std::string& index) const {
+                                 std::initializer_list<std::string_view> paths) const {
   if (auto status = check_publisher(context); !status.ok()) return status;
-  if (!std::filesystem::path(index).is_absolute()) {
+  for (const std::string_view path : paths) {
+    if (std::filesystem::path(path).is_absolute()) continue;
     return rpc::to_grpc(StatusCode::invalid_argument,
-                        fmt::format("index: '{}' is not an absolute path", index));
+                        fmt::format("'{}' is not an absolute path", path));
   }
   if (state_.state.load(kRelaxed) != v1::STATE_SERVING) {
     return rpc::to_grpc(StatusCode::unavailable, "the memory node is not serving");
@@ -214,7 +215,7 @@ grpc::Status Service::Load(grpc::ServerContext* context, const v1::LoadRequest* 
                            v1::LoadResponse* response) {
   state_.calls.fetch_add(1, kRelaxed);
   const std::string caller = rpc::peer_identity(*context->auth_context());
-  if (auto status = check_load(*context, request->index()); !status.ok()) return status;
+  if (auto status = check_load(*context, {request->index()}); !status.ok()) return status;
   try {
     const auto table =
         publisher_.publish(request->index(), [context] { return context->IsCancelled(); });

@@ -1,7 +1,9 @@
 // The control plane: answers from what the node knows; moves no index bytes.
 #pragma once
 
+#include <initializer_list>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "memory_node/lease_table.h"
@@ -63,8 +65,9 @@ class Service final : public v1::MemoryNode::Service {
   grpc::Status lease(const std::shared_ptr<const Publication>& publication,
                      const v1::AttachRequest& request, const grpc::ServerContext& context,
                      v1::AttachResponse& response);
-  /// Not ok when this caller may not load this directory now.
-  grpc::Status check_load(const grpc::ServerContext& context, const std::string& index) const;
+  /// Not ok when this caller may not load what lies there now.
+  grpc::Status check_load(const grpc::ServerContext& context,
+                          std::initializer_list<std::string_view> paths) const;
   grpc::Status check_segments() const;
   grpc::Status load_part(const grpc::ServerContext& context, const Publisher::Part& part,
                          v1::LoadSegmentResponse& response);

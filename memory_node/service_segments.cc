@@ -26,12 +26,13 @@ grpc::Status Service::check_segments() const {
                       "the memory node holds no segments: start it with --segment-bytes SIZE");
 }
 
-/// A segment, or a catalogue, whose path is checked like that of an index.
+/// A segment, or a catalogue; their paths are checked like that of an index.
 grpc::Status Service::load_part(const grpc::ServerContext& context, const Publisher::Part& part,
                                 v1::LoadSegmentResponse& response) {
   if (auto status = check_segments(); !status.ok()) return status;
   const std::string& path = part.index.empty() ? part.file->path : part.index;
-  if (auto status = check_load(context, path); !status.ok()) return status;
+  const std::string& beside = part.file ? part.file->path : path;
+  if (auto status = check_load(context, {path, beside}); !status.ok()) return status;
   try {
     const auto table = publisher_.publish_part(part, [&context] { return context.IsCancelled(); });
     response.set_generation(table->generation);

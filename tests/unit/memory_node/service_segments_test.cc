@@ -268,6 +268,8 @@ TEST_F(ServiceSegmentsTest, HoldsIdsBesideTheIndex) {
   EXPECT_THAT(damaged.error_message(), HasSubstr(ids.path()));
   wrong.set_bytes(999);
   EXPECT_THAT(load_with(wrong).error_message(), HasSubstr("has 1000 bytes"));
+  wrong.set_path("ids");
+  EXPECT_EQ(load_with(wrong).error_code(), StatusCode::INVALID_ARGUMENT);
   EXPECT_EQ(held().bytes(), small_bytes_ + 1000);
 
   ASSERT_TRUE(load_with(write_file("others", std::string(1000, 'o'))).ok());
