@@ -45,7 +45,10 @@ def parse_arguments():
     add("--package", default=str(ROOT / "build/release/python"),
         help="folder of the Python package farvec")
     add("--out", help="file for a JSON object per database")
-    return parser.parse_args()
+    options = parser.parse_args()
+    # The benchmark runs elsewhere, where its logs go.
+    options.package = str(pathlib.Path(options.package).resolve())
+    return options
 
 
 def enter_environment(others):
@@ -92,7 +95,7 @@ def run_benchmark(options, command, folder, dimension):
     results = folder / "results" / command[0]
     environment = dict(os.environ, RESULTS_LOCAL_DIR=str(results), PYTHONPATH=options.package)
     done = subprocess.run([VENV / "bin" / "vectordbbench", *command,
-                           *case(options, folder, dimension)], env=environment, check=False,
+                           *case(options, folder, dimension)], env=environment, cwd=folder, check=False,
                           timeout=RUN_S, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     files = sorted(results.rglob("result_*.json"))
     if done.returncode != 0 or not files:
