@@ -53,6 +53,10 @@ struct VectorView {
 
   std::size_t row_bytes() const { return dimension * element_bytes(type); }
   const std::byte* row(std::size_t i) const { return data + i * stride_bytes; }
+  /// `rows` of them from row `first` on.
+  VectorView part(std::size_t first, std::size_t rows) const {
+    return {row(first), rows, dimension, type, stride_bytes};
+  }
 };
 
 /// A packed view: rows without gaps.

@@ -121,12 +121,7 @@ class Study {
     return std::make_unique<Collection>(folder, access);
   }
 
-  VectorView part(NodeId begin, NodeId end) const {
-    VectorView view = rows_.view();
-    view.data = view.row(begin);
-    view.count = end - begin;
-    return view;
-  }
+  VectorView part(NodeId begin, NodeId end) const { return rows_.view().part(begin, end - begin); }
   static std::vector<std::uint64_t> numbered(NodeId begin, std::size_t count) {
     std::vector<std::uint64_t> ids(count);
     std::iota(ids.begin(), ids.end(), std::uint64_t{begin});

@@ -93,9 +93,7 @@ std::vector<Event> insert_paced(Collection& set, const dataset::VectorSet& rows,
     const std::uint64_t count = std::min<std::uint64_t>(arguments.batch, rows.count() - next);
     std::vector<std::uint64_t> ids(count);
     std::iota(ids.begin(), ids.end(), next);
-    VectorView part = rows.view();
-    part.data = part.row(next);
-    part.count = count;
+    const VectorView part = rows.view().part(next, count);
     collection::Receipt receipt;
     begun.push_back({0, now_ticks()});
     const Status status = set.insert(part, ids, now_ticks() + us_to_ticks(kPatienceUs), receipt);

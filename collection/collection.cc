@@ -265,9 +265,8 @@ Status Collection::insert(const VectorView& rows, std::span<const std::uint64_t>
                           Ticks deadline, Receipt& receipt) {
   wal::Position end = 0;
   while (receipt.done < rows.count) {
-    VectorView part = rows;
-    part.data = rows.row(receipt.done);
-    part.count = std::min(rows.count - receipt.done, batch_rows());
+    const VectorView part =
+        rows.part(receipt.done, std::min(rows.count - receipt.done, batch_rows()));
     const dataset::VectorSet stored = indexing::stored_copy(part, shape_.metric, 1);
     const auto part_ids = ids.subspan(receipt.done, part.count);
     Lock lock(mutex_);

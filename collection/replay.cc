@@ -13,9 +13,8 @@ void insert(const layout::RowChanges& changes, wal::Position begin, Contents& co
   const std::span<const std::uint64_t> ids(changes.ids);
   for (std::size_t next = 0; next < ids.size();) {
     if (contents.room() == 0) contents.rotate(begin);
-    VectorView part = changes.rows;
-    part.data = part.row(next);
-    part.count = std::min<std::size_t>(ids.size() - next, contents.room());
+    const VectorView part =
+        changes.rows.part(next, std::min<std::size_t>(ids.size() - next, contents.room()));
     contents.insert(part, ids.subspan(next, part.count), changes.last_version());
     next += part.count;
   }

@@ -34,10 +34,7 @@ namespace {
 constexpr std::size_t kEncodeRun = 65'536;
 
 VectorView rows_from(const VectorView& rows, std::size_t begin, std::size_t most) {
-  VectorView part = rows;
-  part.data = rows.row(begin);
-  part.count = std::min(most, rows.count - begin);
-  return part;
+  return rows.part(begin, std::min(most, rows.count - begin));
 }
 
 /// With room for the codes.

@@ -53,13 +53,6 @@ class Changing : public Searcher {
   virtual void compact(const Interruption& interrupted) = 0;
 
  protected:
-  /// Rows of a batch.
-  static VectorView some_of(const VectorView& rows, std::size_t first, std::size_t count) {
-    VectorView some = rows;
-    some.data = rows.row(first);
-    some.count = count;
-    return some;
-  }
   static void add(const collection::Receipt& some, collection::Receipt& all) {
     all.version = std::max(all.version, some.version);
     all.done += some.done;

@@ -83,7 +83,7 @@ void OpenCollection::insert(const VectorView& rows, std::span<const std::uint64_
              [&](std::size_t first, std::size_t count) {
                Receipt some;
                const Status status = collection_.insert(
-                   some_of(rows, first, count), ids.subspan(first, count), patience.until, some);
+                   rows.part(first, count), ids.subspan(first, count), patience.until, some);
                add(some, receipt);
                require_done(status);
              });

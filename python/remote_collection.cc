@@ -47,8 +47,8 @@ void RemoteCollection::insert(const VectorView& rows, std::span<const std::uint6
   require_once(ids);
   in_batches(rows.count, changes_.batch_rows(), patience.interrupted,
              [&](std::size_t first, std::size_t count) {
-               add(to_receipt(changes_.insert(some_of(rows, first, count),
-                                              ids.subspan(first, count), attempts_until(patience))),
+               add(to_receipt(changes_.insert(rows.part(first, count), ids.subspan(first, count),
+                                              attempts_until(patience))),
                    receipt);
              });
 }

@@ -138,12 +138,7 @@ class Advisor {
     return queries;
   }
 
-  VectorView queries() const {
-    VectorView rows = queries_.view();
-    rows.data = rows.row(range_.begin);
-    rows.count = range_.end - range_.begin;
-    return rows;
-  }
+  VectorView queries() const { return rows_in(queries_.view(), range_); }
 
   VectorView some_queries() const { return thin_out(queries(), options_.most_queries); }
 

@@ -45,11 +45,8 @@ SlottedTrial::SlottedTrial(const std::filesystem::path& directory, double memory
     : options_(options),
       memory_percent_(memory_percent),
       pages_(directory),
-      warm_(queries),
-      counted_(queries) {
-  warm_.count = queries.count / 2;
-  counted_.data = queries.row(warm_.count);
-  counted_.count = queries.count - warm_.count;
+      warm_(queries.part(0, queries.count / 2)),
+      counted_(queries.part(warm_.count, queries.count - warm_.count)) {
   slots_ = affordable_slots();
 }
 

@@ -201,9 +201,7 @@ class MemoryTrial final : public Trial {
     dataset::GroundTruth results;
     double seconds = 0;
     for (std::size_t begin = 0; begin < queries.count; begin += kTurn) {
-      VectorView some = queries;
-      some.data = queries.row(begin);
-      some.count = std::min(kTurn, queries.count - begin);
+      const VectorView some = queries.part(begin, std::min(kTurn, queries.count - begin));
       seconds += search::run_batch(cores[turn++ % cores.size()], some, searches, results)
                      .processor_seconds;
     }

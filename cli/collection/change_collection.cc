@@ -43,9 +43,7 @@ Receipt insert_rows(ChangedCollection& collection, const VectorView& rows,
   Receipt all;
   const std::size_t most = collection.batch_rows();
   for (std::size_t next = 0; next < rows.count && !interrupted(); next += most) {
-    VectorView part = rows;
-    part.data = rows.row(next);
-    part.count = std::min(most, rows.count - next);
+    const VectorView part = rows.part(next, std::min(most, rows.count - next));
     count_change(all, [&](Receipt& receipt) {
       collection.insert(part, ids.subspan(next, part.count), receipt);
     });

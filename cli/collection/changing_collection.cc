@@ -69,9 +69,7 @@ void ChangingCollection::insert(const VectorView& rows, std::span<const NodeId> 
   const std::vector<std::uint64_t> wide(ids.begin(), ids.end());
   collection_->check(rows, wide);
   for (std::size_t next = 0; next < rows.count && !interrupted(); next += kStepRows) {
-    VectorView part = rows;
-    part.data = rows.row(next);
-    part.count = std::min(kStepRows, rows.count - next);
+    const VectorView part = rows.part(next, std::min(kStepRows, rows.count - next));
     collection::Receipt receipt;
     require_ok(collection_->insert(part, std::span(wide).subspan(next, part.count),
                                    now_ticks() + us_to_ticks(kStepUs), receipt));

@@ -48,10 +48,7 @@ std::vector<SweepPoint> SweepAxes::points() const {
 }
 
 VectorView rows_in(const VectorView& rows, const RowRange& range) {
-  VectorView part = rows;
-  part.data = rows.row(range.begin);
-  part.count = range.end - range.begin;
-  return part;
+  return rows.part(range.begin, range.end - range.begin);
 }
 
 RowRange parse_range(const std::string& text, std::size_t count, const char* option) {

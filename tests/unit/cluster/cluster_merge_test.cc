@@ -36,11 +36,6 @@ ClusteringOptions quiet(std::size_t rows, std::uint32_t replicas = 4) {
   return options;
 }
 
-VectorView first(VectorView rows, std::size_t count) {
-  rows.count = count;
-  return rows;
-}
-
 /// An index's clusters, and what a merge of them needs to know.
 struct Built {
   Clustering clusters;
@@ -153,7 +148,7 @@ TEST(ClusterMerge, RowsComeAndGo) {
       now = packed_view(kept.data(), kept.size() / kSmallDimension, kSmallDimension,
                         ElementType::f32);
       ClusterMergeStats stats;
-      const Built merged = merge(build(first(rows.view(), base), quiet(base)), RowSet().with(out),
+      const Built merged = merge(build(rows.view().part(0, base), quiet(base)), RowSet().with(out),
                                  now, quiet(now.count), &stats);
       expect_sound(merged, now.count);
       EXPECT_EQ(merged.clusters.count(), quiet(now.count).clusters) << base << " " << every;
@@ -166,16 +161,14 @@ TEST(ClusterMerge, ClustersGoWithTheirRows) {
   const Built former = build(rows.view(), quiet(3000));
   std::vector<NodeId> out(2400);
   std::iota(out.begin(), out.end(), NodeId{0});
-  VectorView rest = rows.view();
-  rest.data = rest.row(2400);
-  rest.count = 600;
+  const VectorView rest = rows.view().part(2400, 600);
   ClusterMergeStats stats;
   const Built merged =
       merge(build(rows.view(), quiet(3000)), RowSet().with(out), rest, quiet(600), &stats);
   expect_sound(merged, 600);
   EXPECT_EQ(merged.clusters.count(), quiet(600).clusters);
   EXPECT_GT(stats.dissolved, 0u);
-  EXPECT_GE(find(merged.clusters, rest, first(rest, 50), 8).recall, 0.9);
+  EXPECT_GE(find(merged.clusters, rest, rest.part(0, 50), 8).recall, 0.9);
 }
 
 TEST(ClusterMerge, DoesNotDependOnTheThreads) {
@@ -184,7 +177,8 @@ TEST(ClusterMerge, DoesNotDependOnTheThreads) {
   for (const unsigned threads : {1u, 3u}) {
     ClusteringOptions options = quiet(3000);
     options.threads = threads;
-    merged.push_back(merge(build(first(rows.view(), 2000), quiet(2000)), {}, rows.view(), options));
+    merged.push_back(
+        merge(build(rows.view().part(0, 2000), quiet(2000)), {}, rows.view(), options));
   }
   EXPECT_EQ(merged[0].clusters.centroids, merged[1].clusters.centroids);
   EXPECT_EQ(merged[0].clusters.clusters, merged[1].clusters.clusters);
@@ -198,7 +192,7 @@ TEST(ClusterMerge, RowsThatAreAllEqualAreDividedTooOrNot) {
   const Rows rows(std::vector<float>(2000 * kSmallDimension, 1.5f), kSmallDimension,
                   ElementType::f32);
   const Built merged =
-      merge(build(first(rows.view(), 500), quiet(500)), {}, rows.view(), quiet(2000));
+      merge(build(rows.view().part(0, 500), quiet(500)), {}, rows.view(), quiet(2000));
   expect_sound(merged, 2000);
 }
 
@@ -206,7 +200,7 @@ TEST(ClusterMerge, TakesLongerRowsUnderInnerProduct) {
   std::vector<float> values = clouds(2000, kSmallDimension, 5);
   for (std::size_t i = 1500 * kSmallDimension; i < values.size(); ++i) values[i] *= 1.5f;
   const Rows rows(values, kSmallDimension, ElementType::f32);
-  const Built merged = merge(build(first(rows.view(), 1500), quiet(1500), Metric::inner_product),
+  const Built merged = merge(build(rows.view().part(0, 1500), quiet(1500), Metric::inner_product),
                              {}, rows.view(), quiet(2000), nullptr, Metric::inner_product);
   expect_sound(merged, 2000);
   EXPECT_EQ(merged.clusters.space_dimension, kSmallDimension + 1);
@@ -216,14 +210,14 @@ TEST(ClusterMerge, EndsWhenItIsInterrupted) {
   const Rows rows = testing::cloud_rows(2000, kSmallDimension, 6);
   ClusteringOptions options = quiet(2000);
   options.interrupted = [] { return true; };
-  EXPECT_THROW((void)merge(build(first(rows.view(), 1000), quiet(1000)), {}, rows.view(), options),
+  EXPECT_THROW((void)merge(build(rows.view().part(0, 1000), quiet(1000)), {}, rows.view(), options),
                WorkInterrupted);
 }
 
 /// Distances of a merge of so many new rows into so many.
 double cost(const Rows& rows, std::size_t base, std::size_t more) {
   ClusterMergeStats stats;
-  (void)merge(build(first(rows.view(), base), quiet(base)), {}, first(rows.view(), base + more),
+  (void)merge(build(rows.view().part(0, base), quiet(base)), {}, rows.view().part(0, base + more),
               quiet(base + more), &stats);
   return static_cast<double>(stats.distances + stats.estimates / 2 + stats.centroid_distances);
 }
@@ -245,10 +239,10 @@ TEST(ClusterMerge, CostsWhatTheSmallerPartAsksFor) {
 /// A quarter is built and the rest comes, at once or in pieces.
 Built merged_in_pieces(const VectorView& rows, std::size_t merges) {
   const std::size_t base = rows.count / 4;
-  Built merged = build(first(rows, base), quiet(base, 8));
+  Built merged = build(rows.part(0, base), quiet(base, 8));
   for (std::size_t i = 1; i <= merges; ++i) {
     const std::size_t now = base + (rows.count - base) * i / merges;
-    merged = merge(std::move(merged), {}, first(rows, now), quiet(now, 8));
+    merged = merge(std::move(merged), {}, rows.part(0, now), quiet(now, 8));
   }
   return merged;
 }
@@ -261,9 +255,8 @@ TEST(ClusterMerge, FindsAsMuchAfterManyAsClustersThatAreBuiltFromNothing) {
   const dataset::VectorSet base = dataset::load((folder / "base.fbin").string());
   const dataset::VectorSet queries = dataset::load((folder / "query.fbin").string());
   const Built fresh = build(base.view(), quiet(base.count(), 8));
-  const VectorView tuning = first(queries.view(), 200);
-  VectorView told = tuning;
-  told.data = queries.view().row(queries.count() / 2);
+  const VectorView tuning = queries.view().part(0, 200);
+  const VectorView told = queries.view().part(queries.count() / 2, tuning.count);
   std::size_t probes = 1;
   while (find(fresh.clusters, base.view(), tuning, probes).recall < 0.95) ++probes;
   const Found anew = find(fresh.clusters, base.view(), told, probes);

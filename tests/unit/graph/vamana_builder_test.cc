@@ -24,11 +24,8 @@ using testing::search;
 
 TEST(Vamana, FindsTrueNeighboursForEveryMetric) {
   const testing::Cloud cloud(3050, 12, 1);
-  VectorView data = cloud.view();
-  VectorView queries = data;
-  data.count = 3000;
-  queries.data = data.row(3000);
-  queries.count = 50;
+  const VectorView data = cloud.view().part(0, 3000);
+  const VectorView queries = cloud.view().part(3000, 50);
   for (Metric metric : {Metric::l2, Metric::inner_product}) {
     const Graph graph = build_vamana(data, metric, quiet_options());
     expect_sound(graph, 16);

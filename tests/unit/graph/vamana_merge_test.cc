@@ -24,18 +24,12 @@ using testing::quiet_options;
 
 constexpr std::uint32_t kMergeDimension = 10;
 
-VectorView part_of(VectorView rows, std::size_t first, std::size_t end) {
-  rows.data = rows.row(first);
-  rows.count = end - first;
-  return rows;
-}
-
 /// A graph over the first rows of some, rows that go, and all others after those that stay.
 class Merging {
  public:
   Merging(const VectorView& all, std::size_t base, std::vector<NodeId> out)
       : out_(RowSet().with(out)) {
-    const VectorView rows = part_of(all, 0, base);
+    const VectorView rows = all.part(0, base);
     former_rows_ = rows;
     for (std::size_t i = 0; i < all.count; ++i) {
       if (i < base && out_.contains(static_cast<NodeId>(i))) continue;
@@ -93,8 +87,8 @@ TEST(VamanaMerge, FindsTrueNeighboursAsAGraphFromNothingDoes) {
   const testing::Surface surface(3060, kMergeDimension, 1);
   const testing::Cloud cloud(3060, kMergeDimension, 1);
   for (const VectorView& all : {surface.view(), cloud.view()}) {
-    const VectorView queries = part_of(all, 3000, 3060);
-    const Merging merging(part_of(all, 0, 3000), 2400, some_of(2400, 8, 2));
+    const VectorView queries = all.part(3000, 60);
+    const Merging merging(all.part(0, 3000), 2400, some_of(2400, 8, 2));
     for (const Metric metric : {Metric::l2, Metric::inner_product}) {
       const Graph merged = merging.merge(metric, quiet_options());
       const Graph built = build_vamana(merging.rows(), metric, quiet_options());
@@ -108,7 +102,7 @@ TEST(VamanaMerge, FindsTrueNeighboursAsAGraphFromNothingDoes) {
 
 TEST(VamanaMerge, ManyRoundsDoNotWearAGraphOut) {
   const testing::Surface surface(4050, kMergeDimension, 3);
-  const VectorView queries = part_of(surface.view(), 4000, 4050);
+  const VectorView queries = surface.view().part(4000, 50);
   std::vector<float> values(surface.values.begin(),
                             surface.values.begin() + 1000 * kMergeDimension);
   const auto rows = [&] {
@@ -180,11 +174,11 @@ TEST(VamanaMerge, NothingOfTheFormerGraphIsABuild) {
   expect_same(built, Merging(surface.view(), 0, {}).merge(Metric::l2, quiet_options()));
 
   const Merging replaced(surface.view(), 300, all_of(300));
-  expect_same(build_vamana(part_of(surface.view(), 300, 600), Metric::l2, quiet_options()),
+  expect_same(build_vamana(surface.view().part(300, 300), Metric::l2, quiet_options()),
               replaced.merge(Metric::l2, quiet_options()));
 
   const Graph none =
-      Merging(part_of(surface.view(), 0, 300), 300, all_of(300)).merge(Metric::l2, quiet_options());
+      Merging(surface.view().part(0, 300), 300, all_of(300)).merge(Metric::l2, quiet_options());
   EXPECT_EQ(none.count(), 0u);
   EXPECT_EQ(none.entry, kInvalidNode);
 }
@@ -193,7 +187,7 @@ TEST(VamanaMerge, SmallAndDegenerateSets) {
   const testing::Cloud cloud(40, 3, 9);
   for (const std::size_t base : {0u, 1u, 2u, 17u}) {
     for (const std::size_t more : {0u, 1u, 2u, 17u}) {
-      const VectorView rows = part_of(cloud.view(), 0, base + more);
+      const VectorView rows = cloud.view().part(0, base + more);
       Merging(rows, base, {}).merge(Metric::l2, quiet_options());
       if (base > 0) Merging(rows, base, {0}).merge(Metric::inner_product, quiet_options());
       if (base > 1) Merging(rows, base, some_of(base, 2, 1)).merge(Metric::l2, quiet_options());
@@ -220,16 +214,16 @@ TEST(VamanaMerge, TakesAnyDegreeForAnother) {
 
 TEST(VamanaMerge, MoreRowsThanBeforeAreInsertedAsWell) {
   const testing::Surface surface(3050, kMergeDimension, 8);
-  const VectorView queries = part_of(surface.view(), 3000, 3050);
-  const Merging merging(part_of(surface.view(), 0, 3000), 100, some_of(100, 2, 1));
+  const VectorView queries = surface.view().part(3000, 50);
+  const Merging merging(surface.view().part(0, 3000), 100, some_of(100, 2, 1));
   const Graph merged = merging.merge(Metric::l2, quiet_options());
   EXPECT_GE(testing::recall(merged, merging.rows(), Metric::l2, queries), 0.95);
 }
 
 TEST(VamanaMerge, MostOrAllOfARegionMayGo) {
   const testing::Cloud cloud(3050, kMergeDimension, 12);
-  const VectorView queries = part_of(cloud.view(), 3000, 3050);
-  const VectorView all = part_of(cloud.view(), 0, 3000);
+  const VectorView queries = cloud.view().part(3000, 50);
+  const VectorView all = cloud.view().part(0, 3000);
   for (const std::uint64_t kept_one_in : {2u, 4u, 20u}) {
     std::vector<NodeId> out = all_of(3000);
     std::erase_if(out, [&](NodeId id) { return id % kept_one_in == 0; });

@@ -37,8 +37,7 @@ class ClusterMergeRecipeTest : public RecipeTest {
     return options;
   }
   void write_base(std::uint32_t clusters) const {
-    VectorView base = rows();
-    base.count = kBase;
+    const VectorView base = rows().part(0, kBase);
     const Source source{describe_source({"small.u8bin", "small"}, base, Metric::l2), base};
     write_clusters(path("base"), indexing::build_clusters(source, options(clusters)), {}, kWrite);
   }

@@ -23,8 +23,7 @@ constexpr std::size_t kBase = 1600;
 class MergeRecipeTest : public GraphTest {
  protected:
   MergeRecipeTest() {
-    VectorView base = rows();
-    base.count = kBase;
+    const VectorView base = rows().part(0, kBase);
     const Source source{describe_source({"small.u8bin", "small"}, base, Metric::l2), base};
     write_graph(path("base"), build_graph(source, options()), {}, kWrite);
     for (NodeId row = 0; row < kBase; row += 9) out_.push_back(row);

@@ -30,12 +30,6 @@ struct Found {
   double reads = 0;
 };
 
-VectorView part_of(VectorView rows, std::size_t begin, std::size_t end) {
-  rows.data = rows.row(begin);
-  rows.count = end - begin;
-  return rows;
-}
-
 /// The set's rows, in segments that end at these rows.
 class Segments {
  public:
@@ -52,7 +46,7 @@ class Segments {
     for (const std::size_t end : ends) {
       std::vector<std::uint64_t> ids(end - begin);
       std::iota(ids.begin(), ids.end(), begin);
-      (void)collection_->import(part_of(rows, begin, end), ids);
+      (void)collection_->import(rows.part(begin, end - begin), ids);
       begin = end;
     }
     cores_.push_back(make_collection_core([this] { return collection_->view(); }, 3));
@@ -95,9 +89,9 @@ TEST(CollectionClusterRecall, OfSegmentsIsThatOfOneIndex) {
   Segments four(base.view(), {n / 2, n * 3 / 4, n * 7 / 8, n});
   for (const double wanted : {0.9, 0.95, 0.99}) {
     std::uint32_t probe = 1;
-    const VectorView tuning = part_of(queries.view(), 0, half);
+    const VectorView tuning = queries.view().part(0, half);
     while (one.search(tuning, truth, 0, probe).recall < wanted) ++probe;
-    const VectorView told = part_of(queries.view(), half, queries.count());
+    const VectorView told = queries.view().part(half, queries.count() - half);
     const Found alone = one.search(told, truth, half, probe);
     const Found parts = four.search(told, truth, half, probe);
     fmt::print(
