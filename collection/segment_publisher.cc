@@ -29,10 +29,9 @@ bool holds(const std::optional<tiers::SegmentHost::Held>& held, std::uint64_t nu
 SegmentPublisher::SegmentPublisher(std::shared_ptr<const SegmentNodes> nodes,
                                    std::uint64_t collection)
     : nodes_(std::move(nodes)), collection_(collection) {
-  for (const rpc::Address& address : nodes_->options().nodes) {
-    tiers::AttachOptions options = nodes_->options().attach;
-    options.memory_node = address;
-    hosts_.emplace_back().host = std::make_unique<tiers::SegmentHost>(std::move(options));
+  for (std::size_t i = 0; i < nodes_->options().nodes.size(); ++i) {
+    hosts_.emplace_back().host =
+        std::make_unique<tiers::SegmentHost>(nodes_->attach_options(i, {}));
   }
 }
 

@@ -40,27 +40,8 @@ constexpr const char* kExample =
     "    --log-tier verbs --segment-nodes m0:7700,m1:7700,m2:7700 --segment-tier verbs\n"
     "SIGTERM refuses new queries, finishes what runs, and ends with status 0.";
 
-constexpr int kUsageError = 2;
-
-void add_source_flags(Command& app, DaemonOptions& options) {
-  Option memory_node =
-      app.add_option("--memory-node", options.memory_node,
-                     "Attach to the memory node at HOST:PORT or unix:PATH; to several with commas, "
-                     "when the index is placed over them ('farvec place')");
-  Option index = app.add_option("--index", options.index, "Open an index directory instead");
-  memory_node.excludes(index);
-  const Option collection =
-      app.add_option("--collection", options.collection,
-                     "Open a collection for changes instead ('farvec collection create'): its "
-                     "folder, or with --follow, --log-nodes and --segment-nodes nodes:NAME, which "
-                     "is found on these nodes alone; NAME is what its folder is called where it is "
-                     "changed, or its number on the nodes, and may be left out where they have one "
-                     "collection");
-  memory_node.excludes(collection);
-  index.excludes(collection);
-  app.add_flag("--follow", options.follow,
-               "With --collection: another process changes it; what that does is searched within "
-               "milliseconds");
+/// Memory nodes that a collection's log and segments are on.
+void add_collection_node_flags(Command& app, DaemonOptions& options) {
   app.add_option("--log-nodes", options.log_nodes,
                  "With --collection: its log is on the memory nodes at these addresses, separated "
                  "by commas, which run with --log-bytes. A writer moves the log there from the "
@@ -84,6 +65,28 @@ void add_source_flags(Command& app, DaemonOptions& options) {
                  "Memory nodes that each segment is to lie on (default: 2, or 1 where there is no "
                  "other); searches go on while one of them is left")
       .range(std::uint16_t{1}, std::uint16_t{4});
+}
+
+void add_source_flags(Command& app, DaemonOptions& options) {
+  Option memory_node =
+      app.add_option("--memory-node", options.memory_node,
+                     "Attach to the memory node at HOST:PORT or unix:PATH; to several with commas, "
+                     "when the index is placed over them ('farvec place')");
+  Option index = app.add_option("--index", options.index, "Open an index directory instead");
+  memory_node.excludes(index);
+  const Option collection =
+      app.add_option("--collection", options.collection,
+                     "Open a collection for changes instead ('farvec collection create'): its "
+                     "folder, or with --follow, --log-nodes and --segment-nodes nodes:NAME, which "
+                     "is found on these nodes alone; NAME is what its folder is called where it is "
+                     "changed, or its number on the nodes, and may be left out where they have one "
+                     "collection");
+  memory_node.excludes(collection);
+  index.excludes(collection);
+  app.add_flag("--follow", options.follow,
+               "With --collection: another process changes it; what that does is searched within "
+               "milliseconds");
+  add_collection_node_flags(app, options);
   app.add_option(
       "--tier", options.tier,
       fmt::format("How records are read. With --memory-node [shm]; the node runs with --rdma for\n"
@@ -305,7 +308,7 @@ bool parse_command_line(int argc, char** argv, DaemonOptions& options, int& exit
         "--memory-node ADDRESS, --index DIRECTORY or --collection DIRECTORY is required");
   });
   if (const auto status = app.parse(argc, argv)) {
-    exit_code = *status == 0 ? 0 : kUsageError;
+    exit_code = *status;
     return false;
   }
   check_options(app, options);

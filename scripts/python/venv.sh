@@ -26,7 +26,7 @@ if ! grep -qxF "$*" "$STAMP" 2>/dev/null; then
   [ -x "$FOLDER/bin/python" ] || "$PYTHON" -m venv "$FOLDER" >"$log" 2>&1 ||
     die "no virtual environment $FOLDER (is python3-venv installed?): $(reason "$log")"
   timeout --foreground 1200 "$FOLDER/bin/python" -m pip install --quiet --disable-pip-version-check \
-    "$@" >"$log" 2>&1 || 
+    "$@" >"$log" 2>&1 ||
     die "pip cannot install $* from PyPI into $FOLDER: $(reason "$log")"
   echo "$*" >>"$STAMP"
 fi

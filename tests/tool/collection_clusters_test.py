@@ -61,14 +61,8 @@ class Clusters(CollectionTest):
                          "--list", "graphs")
 
     def test_steps_of_a_runbook(self):
-        book = self.folder / "book.yaml"
-        book.write_text("tiny:\n  max_pts: 600\n"
-                        "  1: {operation: insert, start: 0, end: 600}\n"
-                        "  2: {operation: search}\n"
-                        "  3: {operation: delete, start: 50, end: 250}\n"
-                        "  4: {operation: search}\n")
         out = self.folder / "run.jsonl"
-        run = ["runbook", book, "--kind", "collection", "--segments", "cluster", "--probe", ALL,
+        run = ["runbook", self.book(), "--kind", "collection", "--segments", "cluster", "--probe", ALL,
                "--cluster-bytes", 144, "--data", self.base, "--queries", self.queries, "--metric",
                "l2", "--index", self.set, "--k", K, "--memtable-rows", 128, "--json", out]
         self.must_pass(farvec(*run))

@@ -58,6 +58,16 @@ class CollectionTest(ToolTest):
                                        self.truth(), "--k", K, "--json", out, *options))
         return [json.loads(line) for line in out.read_text().splitlines()]
 
+    def book(self):
+        """File of a runbook that leaves 400 of 600 rows."""
+        path = self.folder / "book.yaml"
+        path.write_text("tiny:\n  max_pts: 600\n"
+                        "  1: {operation: insert, start: 0, end: 600}\n"
+                        "  2: {operation: search}\n"
+                        "  3: {operation: delete, start: 50, end: 250}\n"
+                        "  4: {operation: search}\n")
+        return path
+
     def assert_found(self, *options):
         row, = self.searched("--list", 500, *options)
         self.assertEqual(row["recall"], 1)
@@ -226,14 +236,8 @@ class Refusals(CollectionTest):
 
 class Runbook(CollectionTest):
     def test_steps_on_a_collection(self):
-        book = self.folder / "book.yaml"
-        book.write_text("tiny:\n  max_pts: 600\n"
-                        "  1: {operation: insert, start: 0, end: 600}\n"
-                        "  2: {operation: search}\n"
-                        "  3: {operation: delete, start: 50, end: 250}\n"
-                        "  4: {operation: search}\n")
         out = self.folder / "run.jsonl"
-        run = ["runbook", book, "--kind", "collection", "--data", self.base, "--queries",
+        run = ["runbook", self.book(), "--kind", "collection", "--data", self.base, "--queries",
                self.queries, "--metric", "l2", "--index", self.set, "--k", K, "--list", 500,
                "--memtable-rows", 128, "--merge-fanout", 2, "--degree", 12, "--json", out]
         self.must_pass(farvec(*run))

@@ -24,12 +24,6 @@ using tests::message_of;
 class SegmentsOnTier : public SegmentsOnNodes, public ::testing::WithParamInterface<std::string> {
  protected:
   SegmentsOnTier() { tier_ = GetParam(); }
-  void SetUp() override {
-#ifdef __SANITIZE_THREAD__
-    if (tier_ != "shm") GTEST_SKIP() << "leases end before slow threads have renewed them";
-#endif
-    SegmentsOnNodes::SetUp();
-  }
 };
 
 TEST_P(SegmentsOnTier, HaveEveryChangeAndNothingElse) {
