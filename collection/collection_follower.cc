@@ -138,7 +138,9 @@ void CollectionFollower::lose(const std::exception& error) {
 void CollectionFollower::follow_segments() {
   yield_to_searches();
   bool failed = false;
-  while (sleep(failed ? options_.retry_us : options_.manifest_us)) {
+  const double interval_us =
+      options_.manifest_us.value_or(static_cast<double>(source_->interval().count()) * 1e3);
+  while (sleep(failed ? options_.retry_us : interval_us)) {
     try {
       if (is_superseded()) open_anew();
       failed = false;

@@ -25,9 +25,10 @@ namespace farvec::collection {
 inline constexpr std::size_t kMostFollowedMemtables = 8;
 
 struct FollowOptions {
-  double poll_us = 2'000;       ///< the end of the log is looked at so often
-  double manifest_us = 20'000;  ///< and for other segments so often
-  double retry_us = 500'000;    ///< after a failure
+  double poll_us = 2'000;  ///< the end of the log is looked at so often
+  /// And for other segments so often; none: as the source has it.
+  std::optional<double> manifest_us = {};
+  double retry_us = 500'000;  ///< after a failure
   Reading::Records records = Reading::Records::load;
   bool link = false;  ///< memtables are linked in the background: for processes that search
   /// Where the log lies; null: in the folder.

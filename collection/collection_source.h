@@ -32,6 +32,8 @@ class CollectionSource {
   virtual std::shared_ptr<wal::LogSource> log(const LogNodes* nodes) = 0;
   /// How long manifest() may still return what a writer has replaced.
   virtual std::chrono::milliseconds delay() const { return {}; }
+  /// From one call of manifest() to the next, for who follows: what calls cost.
+  virtual std::chrono::milliseconds interval() const { return std::chrono::milliseconds{20}; }
 };
 
 std::shared_ptr<CollectionSource> folder_collection(const std::filesystem::path& folder);

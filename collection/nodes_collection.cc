@@ -55,6 +55,8 @@ class NodesCollection final : public CollectionSource {
     return log_source(name_, catalogue_->manifest, nodes);
   }
   std::chrono::milliseconds delay() const override { return kDelay; }
+  /// It asks every node.
+  std::chrono::milliseconds interval() const override { return std::chrono::milliseconds{100}; }
 
  private:
   bool is_wanted(const tiers::SegmentHost::HeldCatalogue& held) const;

@@ -36,7 +36,7 @@ MAY_INCLUDE = {
     "tiers": {"base", "layout", "coroutines", "disk", "device", "transport", "rpc", "ssd_baseline",
               "search"},
     "collection": {"base", "dataset", "distance", "quantization", "layout", "wal", "coroutines", "graph",
-                   "cluster", "indexing", "search", "tiers"},
+                   "cluster", "indexing", "rpc", "search", "tiers"},
     "client": {"base", "dataset", "layout", "rpc", "search"},
     "compute_node": {"base", "dataset", "distance", "quantization", "layout", "disk", "wal", "transport",
                      "rpc", "graph", "ssd_baseline", "search", "tiers", "collection"},

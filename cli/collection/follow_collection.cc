@@ -11,15 +11,18 @@
 #include "base/clock.h"
 #include "cli/collection/collection_commands.h"
 #include "cli/collection/collection_options.h"
+#include "cli/collection/collection_place.h"
 #include "cli/interrupt.h"
 #include "cli/report/table.h"
 #include "collection/collection_follower.h"
+#include "rpc/tls_flags.h"
 
 namespace farvec::cli {
 namespace {
 
 struct FollowArguments {
-  std::string folder;
+  CollectionPlace place;
+  rpc::TlsFiles tls;
   double every_s = 1;
   double seconds = 0;
   double poll_ms = 2;
@@ -60,11 +63,13 @@ bool wait_until(Ticks time) {
   return !interrupted();
 }
 
-void follow(const FollowArguments& arguments) {
+void follow(const Command& command, const FollowArguments& arguments) {
   const InterruptGuard guard;
-  const collection::CollectionFollower follower(
-      arguments.folder, collection::SegmentAccess::on("dram"),
-      {.poll_us = arguments.poll_ms * 1e3, .records = collection::Reading::Records::leave});
+  const OpenedPlace place = open_place(command, arguments.place, arguments.tls);
+  const collection::CollectionFollower follower(place.source, place.access,
+                                                {.poll_us = arguments.poll_ms * 1e3,
+                                                 .records = collection::Reading::Records::leave,
+                                                 .log_nodes = place.log_nodes});
   const Ticks begin = now_ticks();
   const Ticks every = us_to_ticks(arguments.every_s * 1e6);
   const Ticks span = us_to_ticks(arguments.seconds * 1e6);
@@ -87,7 +92,7 @@ void register_collection_follow(Command& collection) {
   auto arguments = std::make_shared<FollowArguments>();
   Command command = collection.add_command(
       "follow", "Watch a collection, as a reader sees it, while another process changes it");
-  command.add_option("--collection", arguments->folder, "Folder of the collection").required();
+  add_place_options(command, arguments->place).required();
   command.add_option("--every", arguments->every_s, "Seconds from one line to the next")
       .range(0.01, 3600.0)
       .show_default();
@@ -98,12 +103,13 @@ void register_collection_follow(Command& collection) {
       .range(0.1, 10e3)
       .show_default();
   command.add_flag("--json", arguments->json, "A JSON object for each line");
+  rpc::add_tls_flags(command, arguments->tls);
   command.footer(
       "stale ms: all that was in the log so long ago is in what is seen. Segments are opened "
       "beside\n"
       "those that are there before; switches counts how often. Example:\n"
       "  farvec collection follow --collection set --every 0.5");
-  command.callback([arguments] { follow(*arguments); });
+  command.callback([arguments, command] { follow(command, *arguments); });
 }
 
 }  // namespace farvec::cli

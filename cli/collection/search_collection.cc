@@ -5,12 +5,14 @@
 #include <array>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "base/parallel.h"
 #include "cli/collection/collection_commands.h"
 #include "cli/collection/collection_options.h"
+#include "cli/collection/collection_place.h"
 #include "cli/report/machine.h"
 #include "cli/report/measurement.h"
 #include "cli/report/statistics.h"
@@ -23,6 +25,7 @@
 #include "indexing/source.h"
 #include "layout/collection/collection_manifest.h"
 #include "rpc/option_rules.h"
+#include "rpc/tls_flags.h"
 #include "search/batch_search.h"
 #include "search/search_shape.h"
 #include "tiers/tier_spec.h"
@@ -33,7 +36,8 @@ namespace {
 using collection::CollectionReader;
 
 struct SearchArguments {
-  std::string folder;
+  CollectionPlace place;
+  rpc::TlsFiles tls;
   std::string queries;
   std::string groundtruth;
   std::string lists = "64";
@@ -82,8 +86,11 @@ std::vector<search::SearchChoice> choices_of(const SearchArguments& arguments,
 /// Queries in stored form, and what they are searched in.
 class Measurement {
  public:
-  Measurement(const SearchArguments& arguments, const CollectionReader& reader)
-      : arguments_(arguments), reader_(reader), queries_(load(arguments, reader.shape())) {
+  Measurement(const SearchArguments& arguments, const CollectionReader& reader, std::string tier)
+      : arguments_(arguments),
+        reader_(reader),
+        tier_(std::move(tier)),
+        queries_(load(arguments, reader.shape())) {
     if (!arguments.groundtruth.empty()) truth_ = dataset::read_groundtruth(arguments.groundtruth);
     for (std::uint32_t c = 0; c < arguments.threads; ++c) {
       cores_.push_back(
@@ -122,7 +129,7 @@ class Measurement {
     const Summary summary(rates);
     const auto queries = static_cast<double>(queries_.count());
     const auto& totals = outcome.totals;
-    nlohmann::ordered_json row{{"tier", arguments_.tier}, {"k", arguments_.k}};
+    nlohmann::ordered_json row{{"tier", tier_}, {"k", arguments_.k}};
     const bool graph = search::kind_of(choice) == layout::IndexKind::graph;
     row[graph ? "list" : "probe"] = search::size_of(choice);
     if (graph) row["width"] = arguments_.width;
@@ -149,6 +156,7 @@ class Measurement {
 
   const SearchArguments& arguments_;
   const CollectionReader& reader_;
+  const std::string tier_;  ///< of the segments' records
   const dataset::VectorSet queries_;
   dataset::GroundTruth truth_;
   std::vector<std::unique_ptr<search::SearchCore>> cores_;
@@ -167,7 +175,9 @@ void print(const nlohmann::ordered_json& row, layout::IndexKind kind) {
 }
 
 void search(const Command& command, const SearchArguments& arguments) {
-  const layout::IndexKind kind = layout::read_collection(arguments.folder).options.kind;
+  OpenedPlace place =
+      open_place(command, arguments.place, arguments.tls, arguments.tier, arguments.threads);
+  const layout::IndexKind kind = place.source->manifest().options.kind;
   const bool graph = kind == layout::IndexKind::graph;
   rpc::refuse_unused(command,
                      std::vector<rpc::OptionRule>{{"--list", graph, "collections of graphs"},
@@ -175,7 +185,7 @@ void search(const Command& command, const SearchArguments& arguments) {
                                                   {"--probe", !graph, "collections of clusters"}});
   const std::vector<search::SearchChoice> choices = choices_of(arguments, kind);
   JsonLines lines(arguments.json);
-  collection::SegmentAccess access = collection::SegmentAccess::on(arguments.tier);
+  collection::SegmentAccess& access = place.access;
   access.shape.cores = arguments.threads;
   access.shape.slots = arguments.slots;
   access.shape.k = arguments.k;
@@ -184,10 +194,10 @@ void search(const Command& command, const SearchArguments& arguments) {
       *std::max_element(choices.begin(), choices.end(), [](const auto& a, const auto& b) {
         return search::size_of(a) < search::size_of(b);
       }));
-  CollectionReader reader(arguments.folder, access);
+  CollectionReader reader(*place.source, access, {.log_nodes = place.log_nodes});
   tell_recovery(reader.recovery(), false);
   reader.link(0);
-  Measurement measurement(arguments, reader);
+  Measurement measurement(arguments, reader, access.tier->name());
   const auto view = collection::view_json(*reader.view());
   fmt::print("{} vectors, {} of them fresh, in {} segments; {}\n",
              view.at("vectors").get<std::uint64_t>(),
@@ -210,7 +220,7 @@ void register_collection_search(Command& collection) {
   auto arguments = std::make_shared<SearchArguments>();
   SearchArguments& a = *arguments;
   Command command = collection.add_command("search", "Find the nearest vectors of every query");
-  command.add_option("--collection", a.folder, "Folder of the collection").required();
+  add_place_options(command, a.place).required();
   command.add_option("--queries", a.queries, "Vector file").required();
   command.add_option("--groundtruth", a.groundtruth,
                      "True neighbours by their ids, for recall (.ibin, .gt100)");
@@ -233,12 +243,15 @@ void register_collection_search(Command& collection) {
       .range(1u, 1000u)
       .show_default();
   command.add_option("--json", a.json, "File for a JSON object per row");
+  rpc::add_tls_flags(command, a.tls);
   command.footer(
-      "Searches the collection as its files have it when the command begins, also beside a "
-      "process\n"
-      "that changes it.\n"
+      "Searches the collection as its files or its memory nodes have it when the command begins,\n"
+      "also beside a process that changes it.\n"
       "Example:\n  farvec collection search --collection set --queries query.fbin \\\n"
-      "    --groundtruth gt.ibin --list 20,40,80 --tier emulated:rdma");
+      "    --groundtruth gt.ibin --list 20,40,80 --tier emulated:rdma\n"
+      "  farvec collection search --collection nodes:set --queries query.fbin --log-nodes m0:7700 "
+      "\\\n"
+      "    --log-tier verbs --segment-nodes m0:7700 --segment-tier verbs");
   command.callback([arguments, command] { search(command, *arguments); });
 }
 

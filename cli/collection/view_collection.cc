@@ -11,8 +11,10 @@
 #include "cli/collection/changed_collection.h"
 #include "cli/collection/collection_commands.h"
 #include "cli/collection/collection_options.h"
+#include "cli/collection/collection_place.h"
 #include "cli/report/table.h"
 #include "collection/collection_reader.h"
+#include "rpc/option_rules.h"
 #include "rpc/tls_flags.h"
 
 namespace farvec::cli {
@@ -22,16 +24,17 @@ using collection::CollectionReader;
 using collection::View;
 
 struct ViewArguments {
-  std::string folder;
+  CollectionPlace place;
   RemoteCollectionOptions remote;
   bool quiet = false;
   bool json = false;
 };
 
 /// Without the records of its segments.
-CollectionReader open_without_records(const ViewArguments& arguments) {
-  return CollectionReader(arguments.folder, collection::SegmentAccess::on("dram"),
-                          {.records = collection::Reading::Records::leave});
+CollectionReader open_without_records(const OpenedPlace& place) {
+  return CollectionReader(
+      *place.source, place.access,
+      {.records = collection::Reading::Records::leave, .log_nodes = place.log_nodes});
 }
 
 nlohmann::ordered_json segment_json(const View::Bulk& bulk) {
@@ -67,14 +70,20 @@ void inspect_remote(const ViewArguments& arguments) {
   }
 }
 
-void inspect(const ViewArguments& arguments) {
-  if (arguments.folder.empty() == arguments.remote.node.address.empty()) {
+void inspect(const Command& command, const ViewArguments& arguments) {
+  if (arguments.place.collection.empty() == arguments.remote.node.address.empty()) {
     throw Error("give one of --collection and --connect");
   }
-  if (arguments.folder.empty()) return inspect_remote(arguments);
-  const CollectionReader reader = open_without_records(arguments);
+  if (arguments.place.collection.empty()) {
+    const std::string where = "--collection; this is --connect";
+    rpc::refuse_unused(command, std::vector<rpc::OptionRule>{{"--log-nodes", false, where},
+                                                             {"--segment-nodes", false, where}});
+    return inspect_remote(arguments);
+  }
+  const CollectionReader reader =
+      open_without_records(open_place(command, arguments.place, arguments.remote.node.tls));
   const View& view = *reader.view();
-  nlohmann::ordered_json facts{{"collection", arguments.folder}};
+  nlohmann::ordered_json facts{{"collection", arguments.place.collection}};
   facts.update(collection::shape_json(reader.shape()));
   facts.update(collection::view_json(view));
   facts["log"] = collection::recovery_json(reader.recovery());
@@ -115,7 +124,7 @@ bool check_segments(const ViewArguments& arguments, const CollectionReader& read
     try {
       bulk.segment->directory().verify({.quiet = true});
     } catch (const Error&) {
-      if (layout::read_collection(arguments.folder) != reader.shape()) return false;
+      if (layout::read_collection(arguments.place.collection) != reader.shape()) return false;
       throw;
     }
     progress.advance(1);
@@ -127,24 +136,24 @@ void report_sound(const ViewArguments& arguments, const CollectionReader& reader
   const View& view = *reader.view();
   const std::uint64_t live = check_ids(view);
   if (arguments.json) {
-    nlohmann::ordered_json facts{{"collection", arguments.folder}, {"sound", true}};
+    nlohmann::ordered_json facts{{"collection", arguments.place.collection}, {"sound", true}};
     facts.update(collection::view_json(view));
     facts["log"] = collection::recovery_json(reader.recovery());
     fmt::print("{}\n", facts.dump());
   } else {
     fmt::print("{}: {} vectors in {} segments and {} changes of the log, all sound\n",
-               arguments.folder, live, view.segments.size(), reader.recovery().changes);
+               arguments.place.collection, live, view.segments.size(), reader.recovery().changes);
   }
 }
 
-void verify(const ViewArguments& arguments) {
+void verify(const Command& command, const ViewArguments& arguments) {
   constexpr int kAttempts = 20;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    const CollectionReader reader = open_without_records(arguments);
+    const CollectionReader reader = open_without_records(open_place(command, arguments.place, {}));
     if (check_segments(arguments, reader)) return report_sound(arguments, reader);
   }
   throw Error("'{}' changes faster than it is read: verify it when nobody changes it",
-              arguments.folder);
+              arguments.place.collection);
 }
 
 void add_common(Command& command, ViewArguments& a) {
@@ -156,7 +165,7 @@ void add_common(Command& command, ViewArguments& a) {
 void register_collection_inspect(Command& collection) {
   auto arguments = std::make_shared<ViewArguments>();
   Command command = collection.add_command("inspect", "Say what a collection holds");
-  command.add_option("--collection", arguments->folder, "Folder of the collection");
+  add_place_options(command, arguments->place);
   command.add_option("--connect", arguments->remote.node.address,
                      "Compute node that serves the collection: HOST:PORT or unix:/path");
   add_common(command, *arguments);
@@ -164,24 +173,22 @@ void register_collection_inspect(Command& collection) {
   command.footer(
       "Example:\n"
       "  farvec collection inspect --collection set\n"
-      "  farvec collection inspect --connect 127.0.0.1:7711");
-  command.callback([arguments, command] {
-    if (!arguments->folder.empty()) {
-      rpc::refuse_tls_flags(command, "compute nodes; this is --collection");
-    }
-    inspect(*arguments);
-  });
+      "  farvec collection inspect --connect 127.0.0.1:7711\n"
+      "  farvec collection inspect --collection nodes:set --log-nodes unix:/tmp/m0 \\\n"
+      "    --segment-nodes unix:/tmp/m0");
+  command.callback([arguments, command] { inspect(command, *arguments); });
 }
 
 void register_collection_verify(Command& collection) {
   auto arguments = std::make_shared<ViewArguments>();
   Command command = collection.add_command(
       "verify", "Read everything, compare every checksum, look for ids that are there twice");
-  command.add_option("--collection", arguments->folder, "Folder of the collection").required();
+  command.add_option("--collection", arguments->place.collection, "Folder of the collection")
+      .required();
   add_common(command, *arguments);
   command.add_flag("--quiet", arguments->quiet, "No progress");
   command.footer("Example:\n  farvec collection verify --collection set");
-  command.callback([arguments] { verify(*arguments); });
+  command.callback([arguments, command] { verify(command, *arguments); });
 }
 
 }  // namespace farvec::cli

@@ -73,27 +73,23 @@ void CollectionSession::run_core(unsigned, search::TaskFeed& feed) {
 
 namespace {
 
-/// Of nodes that hold parts of a collection, at a tier.
-tiers::AttachOptions node_options(const DaemonOptions& options, const std::string& tier) {
+/// Of nodes that hold parts of a collection.
+tiers::AttachOptions node_options(const DaemonOptions& options) {
   tiers::AttachOptions attach;
   attach.client = fmt::format("farvec-compute-node/{}", getpid());
   attach.wait = std::min(options.attach_bound, kOneAttempt);
-  attach.reads = tiers::parse_node_tier(tier)->read_path();
   attach.tls = rpc::load_tls(options.tls);
   return attach;
 }
 
 collection::SegmentAccess segments_on_nodes(const DaemonOptions& options) {
   collection::SegmentNodesOptions nodes;
-  nodes.nodes = rpc::parse_addresses(options.segment_nodes);
-  nodes.attach = node_options(options, options.segment_tier);
+  nodes.attach = node_options(options);
   nodes.attach.connect_timeout = kOneAttempt;  // other copies are read meanwhile
   nodes.attach.cores = options.threads;
   nodes.placed.node_timeout = options.node_timeout;
-  nodes.copies = options.segment_copies;
-  collection::SegmentAccess segments;
-  segments.tier = tiers::parse_node_tier(options.segment_tier);
-  segments.nodes = std::make_shared<const collection::SegmentNodes>(std::move(nodes));
+  collection::SegmentAccess segments =
+      collection::segments_on_nodes(options.nodes, std::move(nodes));
   segments.shape = search_shape(options);
   return segments;
 }
@@ -101,7 +97,7 @@ collection::SegmentAccess segments_on_nodes(const DaemonOptions& options) {
 }  // namespace
 
 collection::SegmentAccess segments_on(const DaemonOptions& options) {
-  if (!options.segment_nodes.empty()) return segments_on_nodes(options);
+  if (!options.nodes.segments.empty()) return segments_on_nodes(options);
   const std::string tier = options.tier.empty() ? "dram" : options.tier;
   collection::SegmentAccess segments = collection::SegmentAccess::on(tier);
   const bool named = tier.find(':') != std::string::npos && !tier.starts_with("emulated:") &&
@@ -117,12 +113,7 @@ collection::SegmentAccess segments_on(const DaemonOptions& options) {
 }
 
 std::shared_ptr<collection::LogNodes> log_nodes_of(const DaemonOptions& options) {
-  if (options.log_nodes.empty()) return nullptr;
-  collection::LogNodesOptions nodes;
-  nodes.nodes = rpc::parse_addresses(options.log_nodes);
-  nodes.copies = options.log_copies;
-  nodes.attach = node_options(options, options.log_tier);
-  return std::make_shared<collection::LogNodes>(std::move(nodes));
+  return collection::log_nodes_of(options.nodes, node_options(options));
 }
 
 }  // namespace farvec::compute_node

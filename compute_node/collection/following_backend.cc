@@ -4,26 +4,18 @@
 
 #include <utility>
 
+#include "collection/node_arguments.h"
 #include "compute_node/collection/collection_session.h"
-#include "compute_node/collection/nodes_name.h"
 
 namespace farvec::compute_node {
 namespace {
 
-/// The catalogue on memory nodes is asked for by calls, one to each of them.
-constexpr double kNodesManifestUs = 100'000;
-
 std::shared_ptr<collection::CollectionFollower> follow(
     const DaemonOptions& options, const collection::SegmentAccess& segments,
     const std::shared_ptr<collection::LogNodes>& log_nodes) {
-  collection::FollowOptions follow{.link = true, .log_nodes = log_nodes};
-  const auto name = nodes_name(options.collection);
-  if (!name) {
-    return std::make_shared<collection::CollectionFollower>(options.collection, segments, follow);
-  }
-  follow.manifest_us = kNodesManifestUs;
   return std::make_shared<collection::CollectionFollower>(
-      collection::nodes_collection(segments.nodes, *name), segments, follow);
+      collection::collection_source(options.collection, segments), segments,
+      collection::FollowOptions{.link = true, .log_nodes = log_nodes});
 }
 
 Following tell(const collection::FollowState& state) {

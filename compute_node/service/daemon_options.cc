@@ -5,7 +5,7 @@
 #include "base/command_line.h"
 #include "base/quantity.h"
 #include "base/version.h"
-#include "compute_node/collection/nodes_name.h"
+#include "collection/node_arguments.h"
 #include "graph/beam_search.h"
 #include "layout/collection/change_record.h"
 #include "layout/region/index_directory.h"
@@ -40,33 +40,6 @@ constexpr const char* kExample =
     "    --log-tier verbs --segment-nodes m0:7700,m1:7700,m2:7700 --segment-tier verbs\n"
     "SIGTERM refuses new queries, finishes what runs, and ends with status 0.";
 
-/// Memory nodes that a collection's log and segments are on.
-void add_collection_node_flags(Command& app, DaemonOptions& options) {
-  app.add_option("--log-nodes", options.log_nodes,
-                 "With --collection: its log is on the memory nodes at these addresses, separated "
-                 "by commas, which run with --log-bytes. A writer moves the log there from the "
-                 "collection's folder, for good; with --follow what a writer anywhere acknowledges "
-                 "is read from there");
-  app.add_option("--log-tier", options.log_tier,
-                 "How: shm (nodes of this machine), fabric:PROVIDER, verbs")
-      .show_default();
-  app.add_option("--log-copies", options.log_copies,
-                 "Memory nodes that have a change when it is acknowledged; writing goes on while "
-                 "so many are left, and the collection opens when all but this number less one are "
-                 "there (default: more than half)")
-      .range(std::uint16_t{1}, std::uint16_t{64});
-  app.add_option("--segment-nodes", options.segment_nodes,
-                 "With --collection: its segments are searched on the memory nodes at these "
-                 "addresses, separated by commas and in the same order for every node, which run "
-                 "with --segment-bytes. The writer brings them there, from the collection's folder "
-                 "under the same path on the nodes' machines");
-  app.add_option("--segment-tier", options.segment_tier, "How, as --log-tier").show_default();
-  app.add_option("--segment-copies", options.segment_copies,
-                 "Memory nodes that each segment is to lie on (default: 2, or 1 where there is no "
-                 "other); searches go on while one of them is left")
-      .range(std::uint16_t{1}, std::uint16_t{4});
-}
-
 void add_source_flags(Command& app, DaemonOptions& options) {
   Option memory_node =
       app.add_option("--memory-node", options.memory_node,
@@ -86,7 +59,8 @@ void add_source_flags(Command& app, DaemonOptions& options) {
   app.add_flag("--follow", options.follow,
                "With --collection: another process changes it; what that does is searched within "
                "milliseconds");
-  add_collection_node_flags(app, options);
+  collection::add_node_options(app, options.nodes, "With --collection: ");
+  collection::add_copies_options(app, options.nodes);
   app.add_option(
       "--tier", options.tier,
       fmt::format("How records are read. With --memory-node [shm]; the node runs with --rdma for\n"
@@ -235,12 +209,10 @@ void check_change_options(const Command& app, const DaemonOptions& options) {
   }
   rules.push_back({"--follow", collection, "--collection"});
   rules.push_back({"--log-nodes", collection, "--collection"});
-  rules.push_back({"--log-tier", !options.log_nodes.empty(), "--log-nodes"});
-  rules.push_back({"--log-copies", !options.log_nodes.empty() && !options.follow,
+  rules.push_back({"--log-copies", !options.nodes.log.empty() && !options.follow,
                    "--log-nodes without --follow"});
-  const bool on_nodes = !options.segment_nodes.empty();
+  const bool on_nodes = !options.nodes.segments.empty();
   rules.push_back({"--segment-nodes", collection, "--collection"});
-  rules.push_back({"--segment-tier", on_nodes, "--segment-nodes"});
   rules.push_back(
       {"--segment-copies", on_nodes && !options.follow, "--segment-nodes without --follow"});
   rules.push_back({"--tier", !on_nodes, "sources other than --segment-nodes (--segment-tier)"});
@@ -248,8 +220,9 @@ void check_change_options(const Command& app, const DaemonOptions& options) {
     rules.push_back({option, !collection, "--index and --memory-node; this is --collection"});
   }
   rpc::refuse_unused(app, rules);
-  if (nodes_name(options.collection) &&
-      (!options.follow || !on_nodes || options.log_nodes.empty())) {
+  collection::refuse_unused_node_options(app, options.nodes);
+  if (collection::nodes_name(options.collection) &&
+      (!options.follow || !on_nodes || options.nodes.log.empty())) {
     throw Error(
         "--collection {}: a collection on memory nodes is followed (--follow, --log-nodes and "
         "--segment-nodes); a writer names its folder",
@@ -267,7 +240,7 @@ void check_change_options(const Command& app, const DaemonOptions& options) {
 void check_options(const Command& app, DaemonOptions& options) {
   const tiers::TierSpecPointer tier = tier_of(options);
   const tiers::TierTraits traits = tier->traits();
-  const bool nodes = !options.memory_node.empty() || !options.segment_nodes.empty();
+  const bool nodes = !options.memory_node.empty() || !options.nodes.segments.empty();
   const bool collection = !options.collection.empty();
   check_change_options(app, options);
   rpc::refuse_unused(

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "collection/node_arguments.h"
 #include "compute_node/collection/change_options.h"
 #include "compute_node/service/query_service.h"
 #include "rpc/tls.h"
@@ -18,13 +19,8 @@ struct DaemonOptions {
   std::string index;        ///< directory
   std::string collection;   ///< folder of a collection
   bool follow = false;      ///< the collection is another process's; else it is opened for changes
-  std::string log_nodes;    ///< of the collection's log, separated by commas; empty: its folder
-  std::string log_tier = "shm";      ///< as tiers::parse_node_tier() takes it
-  std::uint16_t log_copies = 0;      ///< nodes that have what is acknowledged; 0: more than half
-  std::string segment_nodes;         ///< of the collection's segments, as log_nodes; empty: `tier`
-  std::string segment_tier = "shm";  ///< as log_tier
-  std::uint16_t segment_copies = 0;  ///< nodes that a segment is to lie on; 0: two, or one
-  std::string tier;                  ///< as tiers::parse_tier() takes it; empty: the source's own
+  collection::NodeArguments nodes;  ///< of the collection's log and segments
+  std::string tier;                 ///< as tiers::parse_tier() takes it; empty: the source's own
   std::string listen = "127.0.0.1:7711";
   bool insecure = false;
   rpc::TlsFiles tls;  ///< towards clients and the memory node, over TCP

@@ -1,0 +1,66 @@
+#include "cli/collection/collection_place.h"
+
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "rpc/option_rules.h"
+#include "rpc/tls_flags.h"
+
+namespace farvec::cli {
+namespace {
+
+/// Of each node; of several, others are read meanwhile.
+constexpr std::chrono::milliseconds kPatience{2'000};
+
+void check(const Command& command, const CollectionPlace& place) {
+  const bool records_on_nodes = !place.nodes.segments.empty();
+  const bool on_nodes = records_on_nodes || !place.nodes.log.empty();
+  rpc::refuse_unused(command,
+                     std::vector<rpc::OptionRule>{{"--tier", !records_on_nodes, "--segment-tier"}});
+  collection::refuse_unused_node_options(command, place.nodes);
+  if (!on_nodes) rpc::refuse_tls_flags(command, "nodes; this is a folder");
+  const bool whole = records_on_nodes && !place.nodes.log.empty();
+  if (collection::nodes_name(place.collection) && !whole) {
+    throw Error("--collection {}: name its memory nodes, by --log-nodes and --segment-nodes",
+                place.collection);
+  }
+}
+
+}  // namespace
+
+Option add_place_options(Command& command, CollectionPlace& place) {
+  const Option collection =
+      command.add_option("--collection", place.collection,
+                         "Folder of the collection; or nodes:NAME, which is found on the nodes of "
+                         "--log-nodes and --segment-nodes alone: NAME is what its folder is called "
+                         "where it is changed, or its number on the nodes, and may be left out "
+                         "where they have one collection");
+  collection::add_node_options(command, place.nodes, "");
+  return collection;
+}
+
+OpenedPlace open_place(const Command& command, const CollectionPlace& place,
+                       const rpc::TlsFiles& tls, const std::string& tier, unsigned threads) {
+  check(command, place);
+  tiers::AttachOptions attach;
+  attach.wait = kPatience;
+  attach.connect_timeout = kPatience;
+  attach.tls = rpc::load_tls(tls);
+  attach.cores = threads;
+  OpenedPlace opened;
+  opened.log_nodes = collection::log_nodes_of(place.nodes, attach);
+  if (opened.log_nodes != nullptr) (void)opened.log_nodes->refresh();
+  if (place.nodes.segments.empty()) {
+    opened.access = collection::SegmentAccess::on(tier);
+  } else {
+    collection::SegmentNodesOptions nodes;
+    nodes.attach = std::move(attach);
+    opened.access = collection::segments_on_nodes(place.nodes, std::move(nodes));
+  }
+  opened.source = collection::collection_source(place.collection, opened.access);
+  return opened;
+}
+
+}  // namespace farvec::cli

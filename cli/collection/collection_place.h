@@ -1,0 +1,39 @@
+// A collection that a command reads: a folder, or memory nodes that hold parts or all of it.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/command_line.h"
+#include "collection/collection_source.h"
+#include "collection/log_nodes.h"
+#include "collection/node_arguments.h"
+#include "collection/segment.h"
+#include "rpc/tls.h"
+
+namespace farvec::cli {
+
+/// As given.
+struct CollectionPlace {
+  std::string collection;  ///< folder, or nodes:NAME
+  collection::NodeArguments nodes;
+};
+
+/// --collection and the options of nodes; who also takes TLS flags declares those.
+Option add_place_options(Command& command, CollectionPlace& place);
+
+/// What readers and followers are made of.
+struct OpenedPlace {
+  std::shared_ptr<collection::CollectionSource> source;
+  collection::SegmentAccess access;
+  std::shared_ptr<collection::LogNodes> log_nodes;  ///< null: the log is in the folder
+};
+
+/// For so many threads that read records, of `tier` where no nodes have the segments. Nothing is
+/// read yet. Throws Error for options that would be ignored, and for a collection on nodes whose
+/// nodes are not named.
+OpenedPlace open_place(const Command& command, const CollectionPlace& place,
+                       const rpc::TlsFiles& tls, const std::string& tier = "dram",
+                       unsigned threads = 1);
+
+}  // namespace farvec::cli
