@@ -11,8 +11,11 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "dataset/groundtruth.h"
+#include "dataset/vector_file.h"
 #include "tests/e2e/collection_fixture.h"
 
 namespace farvec::tests {
@@ -146,6 +149,33 @@ class NodesE2e : public FollowedE2e, public testing::WithParamInterface<std::str
       ASSERT_TRUE(comes([&, id = id] { return sees(id, *writer.told.at(id)); }))
           << "id " << id << follower->output();
     }
+  }
+  /// Options of a search for each of the rows, which is to find itself. Ids are below 2^32.
+  std::vector<std::string> write_own_queries(const std::map<std::uint64_t, Row>& rows) const {
+    const std::string queries = folder / "queries.fbin", truth = folder / "truth.ibin";
+    dataset::GroundTruth own;
+    own.queries = rows.size();
+    own.k = 1;
+    const auto file = dataset::create_vectors(queries, {rows.size(), kDimension, ElementType::f32});
+    for (const auto& [id, row] : rows) {
+      file->append(reinterpret_cast<const std::byte*>(row.data()), 1);
+      own.ids.push_back(static_cast<NodeId>(id));
+      own.distances.push_back(0);
+    }
+    file->finish();
+    dataset::write_groundtruth(truth, own);
+    return {"--queries", queries, "--groundtruth", truth,
+            "--k",       "1",     "--list",        std::to_string(kList)};
+  }
+  /// Status and output of `farvec collection`.
+  static std::pair<int, std::string> collection_command(const std::string& command,
+                                                        const std::string& collection,
+                                                        std::vector<std::string> options) {
+    options.insert(options.begin(),
+                   {program("farvec"), "collection", command, "--collection", collection});
+    ChildProcess process(options);
+    const auto status = process.wait(kPatience);
+    return {status.value_or(-1), process.output()};
   }
   /// Of one insert.
   grpc::Status insert(std::uint64_t id) const {

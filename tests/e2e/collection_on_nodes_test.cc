@@ -7,11 +7,8 @@
 #include <memory>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
-#include "dataset/groundtruth.h"
-#include "dataset/vector_file.h"
 #include "tests/e2e/collection_nodes_fixture.h"
 
 namespace farvec {
@@ -128,46 +125,24 @@ TEST_P(MappedOnNodesE2e, CommandsReadItFromThere) {
   kill_writer();
   std::filesystem::rename(folder / "set", folder / "elsewhere");
   const auto rows = rows_of(writer);
-  const std::filesystem::path queries = folder / "queries.fbin", truth = folder / "truth.ibin";
-  dataset::GroundTruth own;
-  own.queries = rows.size();
-  own.k = 1;
-  const auto file =
-      dataset::create_vectors(queries, {rows.size(), tests::kDimension, ElementType::f32});
-  for (const auto& [id, row] : rows) {
-    file->append(reinterpret_cast<const std::byte*>(row.data()), 1);
-    own.ids.push_back(static_cast<NodeId>(id));
-    own.distances.push_back(0);
-  }
-  file->finish();
-  dataset::write_groundtruth(truth, own);
-  const auto ended = [&](const std::string& command, const std::string& collection,
-                         std::vector<std::string> options) {
-    options.insert(options.begin(),
-                   {program("farvec"), "collection", command, "--collection", collection});
-    ChildProcess process(options);
-    const auto status = process.wait(kPatience);
-    EXPECT_TRUE(status);
-    return std::pair(status.value_or(-1), process.output());
-  };
+  const std::vector<std::string> asked = write_own_queries(rows);
   const auto on_nodes = [&](std::vector<std::string> options) {
     options.insert(options.end(), follower_options.begin(), follower_options.end());
     return options;
   };
   const std::string vectors = fmt::format("\"vectors\":{},", rows.size());
-  const auto inspected = ended("inspect", "nodes:set", on_nodes({"--json"}));
+  const auto inspected = collection_command("inspect", "nodes:set", on_nodes({"--json"}));
   EXPECT_EQ(inspected.first, 0);
   EXPECT_THAT(inspected.second, HasSubstr(vectors));
-  const auto watched = ended("follow", "nodes:", on_nodes({"--json", "--seconds", "0.1"}));
+  const auto watched =
+      collection_command("follow", "nodes:", on_nodes({"--json", "--seconds", "0.1"}));
   EXPECT_EQ(watched.first, 0);
   EXPECT_THAT(watched.second, HasSubstr(vectors));
-  const auto searched = ended("search", "nodes:set",
-                              on_nodes({"--queries", queries, "--groundtruth", truth, "--k", "1",
-                                        "--list", std::to_string(tests::kList)}));
+  const auto searched = collection_command("search", "nodes:set", on_nodes(asked));
   EXPECT_EQ(searched.first, 0);
   EXPECT_THAT(searched.second, HasSubstr("1.0000")) << "each row finds itself";
   const auto refused = [&](const std::string& collection, std::vector<std::string> options) {
-    const auto [status, said] = ended("inspect", collection, std::move(options));
+    const auto [status, said] = collection_command("inspect", collection, std::move(options));
     EXPECT_EQ(status, 1) << said;
     return said;
   };

@@ -5,6 +5,7 @@
 #include "search/unreachable_error.h"
 #include "transport/fabric/fabric_endpoint.h"
 #include "transport/fabric/fabric_writer.h"
+#include "transport/fabric/library.h"
 #include "transport/verbs/verbs_endpoint.h"
 #include "transport/verbs/verbs_writer.h"
 
@@ -48,6 +49,7 @@ transport::VerbsOptions verbs_options(const v1::VerbsGrant& grant, const RemoteR
 /// Of an endpoint, or of a writer.
 template <typename Options>
 Options fabric_options(const v1::FabricGrant& grant, const RemoteReads& reads) {
+  transport::wake_fabric();  // now, and not when the first search connects
   Options fabric;
   fabric.provider = reads.path.provider;
   fabric.grant = grant.grant();

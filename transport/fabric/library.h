@@ -27,6 +27,10 @@ struct FabricLibrary {
 /// Stays loaded until the process ends. Throws Error when it cannot be loaded. Any thread.
 const FabricLibrary& fabric_library();
 
+/// Has the providers initialise themselves, where nothing has: the first question to libfabric in a
+/// process takes a quarter of a second. Any thread.
+void wake_fabric();
+
 /// libfabric's words for its error, positive or negative.
 std::string fabric_error(long error);
 

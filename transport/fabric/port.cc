@@ -79,6 +79,14 @@ std::string provider_for(const std::string& name) {
   return has_net ? "net" : name;
 }
 
+void wake_fabric() {
+  static const bool woken = [] {
+    (void)find_fabric({});
+    return true;
+  }();
+  (void)woken;
+}
+
 std::string fabric_providers() {
   std::string text;
   for (const std::string& name : provider_names()) text += (text.empty() ? "" : ", ") + name;

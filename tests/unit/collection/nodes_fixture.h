@@ -96,6 +96,8 @@ inline bool searches_go_on(const ViewPointer& view) {
 
 class SegmentsOnNodes : public ChangingCollection {
  protected:
+  explicit SegmentsOnNodes(const layout::CollectionManifest& shape = small_shape())
+      : ChangingCollection(shape) {}
   ~SegmentsOnNodes() override { collection_.reset(); }
   void SetUp() override {
 #ifdef __SANITIZE_THREAD__

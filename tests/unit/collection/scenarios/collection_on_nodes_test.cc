@@ -25,7 +25,10 @@ using tests::message_of;
 
 class CollectionOnNodes : public SegmentsOnNodes {
  protected:
-  CollectionOnNodes() { log_bytes_ = std::uint64_t{32} << 20; }
+  explicit CollectionOnNodes(const layout::CollectionManifest& shape = small_shape())
+      : SegmentsOnNodes(shape) {
+    log_bytes_ = std::uint64_t{32} << 20;
+  }
 
   void start_all(std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) start(i);
@@ -73,6 +76,28 @@ class CollectionOnNodes : public SegmentsOnNodes {
     ASSERT_TRUE(comes([&] { return follower.view()->version >= version; }))
         << follower.view()->version << " of " << version << " " << follower.state().failure;
     expect_holds(follower.view(), rows_, random_);
+  }
+  /// By one that begins with nothing and one that begins later.
+  void expect_every_change_followed(std::size_t nodes, int changes) {
+    start_all(nodes);
+    open_on_nodes(access());
+    const auto first = follow();
+    std::unique_ptr<CollectionFollower> second;
+    for (int i = 0; i < changes; ++i) {
+      change_somehow(access());
+      if (i == 8) second = follow();
+      if (i % 5 == 4) expect_follows(*first);
+      if (i % 8 == 7 && second != nullptr) expect_follows(*second);
+    }
+    settle();
+    expect_follows(*first);
+    expect_follows(*second);
+    expect_holds(read(), rows_, random_);
+    EXPECT_TRUE(comes([&] { return first->state().switches > 0; }));
+    EXPECT_TRUE(comes([&] { return first->state().failure.empty(); })) << first->state().failure;
+    collection_->compact();
+    EXPECT_TRUE(comes([&] { return first->view()->segments.size() == 1; }));
+    expect_follows(*first);
   }
   /// Everything in segments, each on two nodes.
   void settle() {
@@ -138,25 +163,20 @@ class CollectionOnTier : public CollectionOnNodes,
 };
 
 TEST_P(CollectionOnTier, FollowersHaveEveryChange) {
-  start_all(tier_ == "shm" ? 3 : 1);
-  open_on_nodes(access());
-  const auto first = follow();
-  std::unique_ptr<CollectionFollower> second;
-  for (int i = 0; i < (tier_ == "shm" ? 40 : 12); ++i) {
-    change_somehow(access());
-    if (i == 8) second = follow();
-    if (i % 5 == 4) expect_follows(*first);
-    if (i % 8 == 7 && second != nullptr) expect_follows(*second);
-  }
-  settle();
-  expect_follows(*first);
-  expect_follows(*second);
-  expect_holds(read(), rows_, random_);
-  EXPECT_TRUE(comes([&] { return first->state().switches > 0; }));
-  EXPECT_TRUE(comes([&] { return first->state().failure.empty(); })) << first->state().failure;
-  collection_->compact();
-  EXPECT_TRUE(comes([&] { return first->view()->segments.size() == 1; }));
-  expect_follows(*first);
+  const bool mapped = tier_ == "shm";
+  expect_every_change_followed(mapped ? 3 : 1, mapped ? 40 : 12);
+}
+
+/// Segments that are clusters.
+class ClustersOnNodes : public CollectionOnNodes {
+ protected:
+  ClustersOnNodes() : CollectionOnNodes(small_cluster_shape()) {}
+};
+
+TEST_F(ClustersOnNodes, FollowersHaveEveryChange) {
+  expect_every_change_followed(3, 40);
+  for (const View::Bulk& bulk : read()->segments)
+    EXPECT_TRUE(bulk.segment->manifest().is_cluster());
 }
 
 TEST_P(CollectionOnTier, AnswersAndCountsAreThoseOfTheFolder) {
