@@ -195,7 +195,7 @@ void bind_opening(nb::class_<CollectionHandle>& type) {
                options, code_bits);
       },
       "path"_a, "dimension"_a, nb::kw_only(), "type"_a = "f32", "metric"_a = "l2",
-      "memtable_rows"_a = 1 << 16, "merge_fanout"_a = 4, "layout"_a = "csr", "degree"_a = 32,
+      "memtable_rows"_a = 1 << 16, "merge_fanout"_a = 2, "layout"_a = "csr", "degree"_a = 32,
       "list"_a = 100, "alpha"_a = 1.2, "code_bits"_a = nb::none(),
       R"(Make an empty collection, which is then opened.
 

@@ -52,7 +52,7 @@ struct CollectionOptions {
   static constexpr std::uint32_t kMostMemtableRows = 1u << 30;
 
   std::uint32_t memtable_rows = 1u << 16;  ///< a memtable with so many becomes a segment
-  std::uint32_t merge_fanout = 4;          ///< segments of one size that are merged; 2 to 64
+  std::uint32_t merge_fanout = 2;          ///< segments of one size that are merged; 2 to 64
   LayoutKind layout = LayoutKind::csr;     ///< csr, inlined or packed
   std::uint32_t degree = 32;               ///< as graph::VamanaOptions has it; 1 to 1024
   std::uint32_t list = 100;                ///< 1 to 10000
