@@ -38,6 +38,7 @@ void register_runbook_command(Command& tool);
 void register_search_command(Command& tool);
 void register_status_command(Command& tool);
 void register_sweep_command(Command& tool);
+void register_top_command(Command& tool);
 void register_vacuum_command(Command& tool);
 
 }  // namespace farvec::cli

@@ -2,6 +2,8 @@
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
+#include <thread>
 
 #include "base/error.h"
 
@@ -39,6 +41,12 @@ InterruptGuard::~InterruptGuard() {
 
 bool interrupted() {
   return caught.load(std::memory_order_relaxed);
+}
+
+bool sleep_until(Ticks time) {
+  constexpr auto kLook = std::chrono::milliseconds(5);
+  while (now_ticks() < time && !interrupted()) std::this_thread::sleep_for(kLook);
+  return !interrupted();
 }
 
 }  // namespace farvec::cli

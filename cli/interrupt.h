@@ -3,6 +3,8 @@
 
 #include <csignal>
 
+#include "base/clock.h"
+
 namespace farvec::cli {
 
 /// While one lives, the first SIGINT or SIGTERM makes interrupted() true instead of ending the
@@ -22,6 +24,9 @@ class InterruptGuard {
 
 /// From any thread.
 bool interrupted();
+
+/// False as soon as interrupted() is true.
+bool sleep_until(Ticks time);
 
 /// Thrown when the work has stopped at an interrupt and said what there is; the program then ends
 /// with status 130. No std::exception, so that nobody takes it for a failure.

@@ -39,6 +39,7 @@ void register_commands(farvec::CommandLine& tool) {
   farvec::cli::register_search_command(tool);
   farvec::cli::register_status_command(tool);
   farvec::cli::register_sweep_command(tool);
+  farvec::cli::register_top_command(tool);
   farvec::cli::register_vacuum_command(tool);
 }
 

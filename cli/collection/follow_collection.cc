@@ -2,11 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <string>
-#include <thread>
 
 #include "base/clock.h"
 #include "cli/collection/collection_commands.h"
@@ -56,13 +54,6 @@ nlohmann::ordered_json sight_json(const collection::View& view,
   return json;
 }
 
-/// False when somebody wants it to end.
-bool wait_until(Ticks time) {
-  constexpr auto kLook = std::chrono::milliseconds(5);
-  while (now_ticks() < time && !interrupted()) std::this_thread::sleep_for(kLook);
-  return !interrupted();
-}
-
 void follow(const Command& command, const FollowArguments& arguments) {
   const InterruptGuard guard;
   const OpenedPlace place = open_place(command, arguments.place, arguments.tls);
@@ -75,7 +66,7 @@ void follow(const Command& command, const FollowArguments& arguments) {
   const Ticks span = us_to_ticks(arguments.seconds * 1e6);
   if (!arguments.json) print_header(kFollowColumns);
   for (Ticks due = begin; span == 0 || due <= begin + span; due += every) {
-    if (!wait_until(due)) return;
+    if (!sleep_until(due)) return;
     const collection::ViewPointer view = follower.view();
     if (arguments.json) {
       fmt::print("{}\n", sight_json(*view, follower.state()).dump());

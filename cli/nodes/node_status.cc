@@ -160,19 +160,6 @@ std::string text_of(const std::string& address, const ComputeNodeAnswers& answer
   return text;
 }
 
-const char* state_word(memory_v1::State state) {
-  switch (state) {
-    case memory_v1::STATE_LOADING:
-      return "loading";
-    case memory_v1::STATE_SERVING:
-      return "serving";
-    case memory_v1::STATE_DRAINING:
-      return "draining";
-    default:
-      return "unknown";
-  }
-}
-
 std::string log_text(const memory_v1::Log& log) {
   const std::string writer =
       log.has_writer() ? fmt::format("a writer, whose lease runs for {} ms", log.writer_lease_ms())
@@ -228,6 +215,19 @@ std::string text_of(const std::string& address, const MemoryNodeAnswers& answers
 }
 
 }  // namespace
+
+const char* state_word(memory_v1::State state) {
+  switch (state) {
+    case memory_v1::STATE_LOADING:
+      return "loading";
+    case memory_v1::STATE_SERVING:
+      return "serving";
+    case memory_v1::STATE_DRAINING:
+      return "draining";
+    default:
+      return "unknown";
+  }
+}
 
 NodeStatus status_of(const std::string& address, const ComputeNodeAnswers& answers) {
   const auto& [describe, stats, collection] = answers;

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "rpc/collection.pb.h"
+#include "rpc/collection.grpc.pb.h"
 #include "rpc/compute_node.grpc.pb.h"
 #include "rpc/memory_node.grpc.pb.h"
 
@@ -28,6 +28,9 @@ struct NodeStatus {
   nlohmann::ordered_json facts;
   std::string text;  ///< lines, without the last line feed
 };
+
+/// "serving".
+const char* state_word(memory_node::v1::State state);
 
 NodeStatus status_of(const std::string& address, const ComputeNodeAnswers& answers);
 /// Throws Error when the node's manifest is none.

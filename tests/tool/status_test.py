@@ -11,7 +11,7 @@ import time
 import unittest
 from unittest import mock
 
-from farvec_tool import TIMEOUT_S, DaemonTest, farvec, free_port, write_vectors
+from farvec_tool import BIN, TIMEOUT_S, DaemonTest, farvec, free_port, write_vectors
 
 try:
     import grpc
@@ -151,6 +151,60 @@ class Status(DaemonTest):
                 server.stop(None).wait()
             self.assertEqual(sorted(answered), [0, 0, 1, 1])
             self.assertEqual((facts["switches"], facts["index"]["layout"]), (1, "newer"))
+
+
+class Top(DaemonTest):
+    def setUp(self):
+        super().setUp()
+        base = write_vectors(self.folder / "base", self.rows(300))
+        self.must_pass(self.build(base))
+        self.memory, self.compute = f"unix:{self.folder}/m", f"unix:{self.folder}/c"
+        self.start("farvec-memory-node", "--index", self.folder / "index", "--listen", self.memory)
+        self.start("farvec-compute-node", "--memory-node", self.memory, "--listen", self.compute)
+        self.await_status(self.compute)
+        self.absent = f"unix:{self.folder}/absent"
+
+    def watch(self, *options):
+        return subprocess.Popen([BIN / "farvec", "top", self.compute, self.memory, self.absent,
+                                 *map(str, options)], stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True)
+
+    def test_rates_of_what_is_done(self):
+        queries = write_vectors(self.folder / "queries", self.rows(QUERIES))
+        every, rounds = 0.2, 15
+        watch = self.watch("--every", every, "--rounds", rounds, "--json")
+        lines = [json.loads(next(watch.stdout)) for _ in range(3)]  # it has looked twice
+        self.must_pass(farvec("search", "--connect", self.compute, "--queries", queries,
+                              "--list", LIST))
+        lines += [json.loads(line) for line in watch.communicate(timeout=TIMEOUT_S)[0].splitlines()]
+        self.assertEqual(watch.returncode, 0)
+        self.assertEqual(len(lines), 3 * rounds)
+        compute, memory, absent = lines[::3], lines[1::3], lines[2::3]
+        self.assertEqual({facts["address"] for facts in compute}, {self.compute})
+        self.assertEqual({(facts["node"], facts["state"]) for facts in compute},
+                         {("compute", "serving")})
+        done = sum(facts["queries_per_s"] * facts["seconds"] for facts in compute)
+        self.assertAlmostEqual(done, QUERIES, places=3)
+        reads = sum(facts["reads_per_s"] * facts["seconds"] for facts in compute)
+        self.assertGreater(reads, QUERIES * LIST / 2)
+        self.assertEqual({(facts["state"], facts["leases"]) for facts in memory}, {("serving", 1)})
+        self.assertEqual({facts["state"] for facts in absent}, {"silent"})
+        self.assertIn("absent", absent[0]["failure"])
+
+    def test_people_see_a_table_and_end_it(self):
+        watch = self.watch("--every", 0.1)
+        head, *rows = [next(watch.stdout) for _ in range(4)]
+        watch.send_signal(signal.SIGINT)
+        _, error = watch.communicate(timeout=TIMEOUT_S)
+        self.assertEqual(watch.returncode, 0, error)
+        self.assertEqual(head.split()[:3], ["node", "state", "queries/s"])
+        for row, state in zip(rows, ("serving", "serving", "silent")):
+            self.assertIn(state, row)
+
+    def test_what_is_no_address_is_refused(self):
+        result = farvec("top", "nonsense")
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("nonsense", result.stderr)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,217 @@
+// farvec top: nodes at work, a line each, every second.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include "base/clock.h"
+#include "cli/commands.h"
+#include "cli/interrupt.h"
+#include "cli/nodes/asked_node.h"
+#include "cli/report/table.h"
+#include "rpc/address.h"
+#include "rpc/tls_flags.h"
+
+namespace farvec::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct TopArguments {
+  std::vector<std::string> addresses;
+  rpc::TlsFiles tls;
+  double every_s = 1;
+  double timeout_s = 2;
+  std::uint32_t rounds = 0;
+  bool json = false;
+};
+
+/// A node at one moment.
+struct Sight {
+  Ticks at = 0;
+  std::optional<NodeAnswers> answers;
+  std::string failure;  ///< why there are none
+};
+
+constexpr std::array<Column, 11> kColumns{{{"node", 26},
+                                           {"state", 10},
+                                           {"queries/s", 10},
+                                           {"p99 us", 9},
+                                           {"refused/s", 10},
+                                           {"running", 8},
+                                           {"waiting", 8},
+                                           {"reads/s", 11},
+                                           {"changes/s", 10},
+                                           {"stale ms", 9},
+                                           {"leases", 7}}};
+
+/// A second, of what has grown from `before` on; nothing where there is nothing before, or where
+/// the node was started anew.
+Json rate(std::uint64_t now, std::optional<std::uint64_t> before, double seconds) {
+  if (!before || *before > now || seconds <= 0) return nullptr;
+  return static_cast<double>(now - *before) / seconds;
+}
+
+template <typename Answers>
+const Answers* former(const Sight& before) {
+  return before.answers ? std::get_if<Answers>(&*before.answers) : nullptr;
+}
+
+std::uint64_t refused(const compute_node::v1::StatsResponse& stats) {
+  return stats.refused_queue_full() + stats.refused_too_late() + stats.expired_in_queue();
+}
+
+Json facts_of(const ComputeNodeAnswers& now, const ComputeNodeAnswers* before, double seconds) {
+  const auto of = [&](const auto& count) {
+    return rate(count(now), before != nullptr ? std::optional(count(*before)) : std::nullopt,
+                seconds);
+  };
+  Json facts{{"node", "compute"},
+             {"state", now.describe.attached() ? "serving" : "waiting"},
+             {"vectors", now.describe.count()},
+             {"queries_per_s", of([](const auto& node) { return node.stats.queries_ok(); })},
+             {"p99_us", now.stats.latency_p99_us()},
+             {"refused_per_s", of([](const auto& node) { return refused(node.stats); })},
+             {"running", now.stats.queries_in_flight()},
+             {"waiting", now.stats.queries_queued()},
+             {"reads_per_s", of([](const auto& node) { return node.stats.totals().reads(); })},
+             {"reads_in_flight", now.stats.reads_in_flight()}};
+  if (now.collection) {
+    facts["changes_per_s"] = of([](const ComputeNodeAnswers& node) -> std::uint64_t {
+      return node.collection ? node.collection->inserted() + node.collection->deleted() : 0;
+    });
+    if (!now.collection->failure().empty()) facts["failure"] = now.collection->failure();
+  }
+  if (now.describe.has_freshness_ms()) facts["stale_ms"] = now.describe.freshness_ms();
+  if (!now.describe.follow_failure().empty()) facts["failure"] = now.describe.follow_failure();
+  return facts;
+}
+
+Json facts_of(const MemoryNodeAnswers& now, const MemoryNodeAnswers*, double) {
+  return {{"node", "memory"},
+          {"state", state_word(now.describe.state())},
+          {"leases", now.stats.leases()},
+          {"table_bytes", now.stats.table_bytes()}};
+}
+
+Json facts_of(const std::string& address, const Sight& now, const Sight& before) {
+  Json facts{{"address", address}};
+  if (!now.answers) {
+    facts.update(Json{{"node", nullptr}, {"state", "silent"}, {"failure", now.failure}});
+    return facts;
+  }
+  const double seconds = ticks_to_us(now.at - before.at) * 1e-6;
+  facts["seconds"] = seconds;  // that rates are of
+  facts.update(std::visit(
+      [&]<typename Answers>(const Answers& answers) {
+        return facts_of(answers, former<Answers>(before), seconds);
+      },
+      *now.answers));
+  return facts;
+}
+
+/// Asks all of them at once, so that one that is silent does not hold up the others.
+std::vector<Sight> look(const TopArguments& arguments) {
+  const std::chrono::milliseconds patience(static_cast<std::int64_t>(arguments.timeout_s * 1e3));
+  std::vector<Sight> sights(arguments.addresses.size());
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 0; i < sights.size(); ++i) {
+      threads.emplace_back([&, i] {
+        try {
+          sights[i].answers = ask_node(arguments.addresses[i], arguments.tls, patience);
+        } catch (const std::exception& error) {
+          sights[i].failure = error.what();
+        }
+        sights[i].at = now_ticks();
+      });
+    }
+  }
+  return sights;
+}
+
+void print_line(const Json& facts) {
+  const auto cell = [&](const char* name) -> std::string {
+    const auto found = facts.find(name);
+    if (found == facts.end() || found->is_null()) return "-";
+    return fmt::format("{:.0f}", found->get<double>());
+  };
+  const std::string stale = facts.contains("stale_ms")
+                                ? fmt::format("{:.1f}", facts["stale_ms"].get<double>())
+                                : std::string("-");
+  print_row(kColumns,
+            {facts["address"].get<std::string>(), facts["state"].get<std::string>(),
+             cell("queries_per_s"), cell("p99_us"), cell("refused_per_s"), cell("running"),
+             cell("waiting"), cell("reads_per_s"), cell("changes_per_s"), stale, cell("leases")},
+            facts.contains("failure") ? "  " + facts["failure"].get<std::string>() : "");
+}
+
+void show(const TopArguments& arguments, const std::vector<Sight>& now,
+          const std::vector<Sight>& before) {
+  if (!arguments.json) {
+    if (isatty(STDOUT_FILENO) == 1) fmt::print("\x1b[H\x1b[2J");  // from the corner, on nothing
+    print_header(kColumns);
+  }
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    const Json facts = facts_of(arguments.addresses[i], now[i], before[i]);
+    if (arguments.json) {
+      fmt::print("{}\n", facts.dump());
+    } else {
+      print_line(facts);
+    }
+  }
+  std::fflush(stdout);
+}
+
+void top(const TopArguments& arguments) {
+  for (const std::string& address : arguments.addresses) (void)rpc::parse_address(address);
+  (void)rpc::load_tls(arguments.tls);
+  const InterruptGuard guard;
+  const Ticks every = us_to_ticks(arguments.every_s * 1e6);
+  std::vector<Sight> before = look(arguments);
+  Ticks due = now_ticks() + every;
+  for (std::uint32_t round = 0; arguments.rounds == 0 || round < arguments.rounds; ++round) {
+    if (!sleep_until(due)) return;
+    std::vector<Sight> now = look(arguments);
+    show(arguments, now, before);
+    before = std::move(now);
+    due = std::max(due + every, now_ticks());
+  }
+}
+
+}  // namespace
+
+void register_top_command(Command& tool) {
+  auto arguments = std::make_shared<TopArguments>();
+  Command command = tool.add_command("top", "Watch compute nodes and memory nodes at work");
+  command.add_option("addresses", arguments->addresses, "HOST:PORT or unix:/path of each")
+      .required();
+  command.add_option("--every", arguments->every_s, "Seconds from one look to the next")
+      .range(0.1, 3600.0)
+      .show_default();
+  command.add_option("--rounds", arguments->rounds, "End after so many; 0: with Ctrl-C")
+      .show_default();
+  command.add_option("--timeout-seconds", arguments->timeout_s, "For one node's answer")
+      .range(0.001, 3600.0)
+      .show_default();
+  command.add_flag("--json", arguments->json, "A JSON object for each node and look");
+  rpc::add_tls_flags(command, arguments->tls);
+  command.footer(
+      "Rates are of the time since the last look, p99 of all queries since the node's start.\n"
+      "stale ms: followers of a collection search what was there so long ago. leases: clients of\n"
+      "a memory node. A node that does not answer is silent, and asked again.\n"
+      "Example:\n"
+      "  farvec top 127.0.0.1:7711 unix:/run/farvec-memory.sock --every 2");
+  command.callback([arguments] { top(*arguments); });
+}
+
+}  // namespace farvec::cli
