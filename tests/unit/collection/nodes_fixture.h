@@ -139,7 +139,8 @@ class SegmentsOnNodes : public ChangingCollection {
     access.segments = segments_on(count);
     access.link = true;
     open(access);
-    for (const View::Bulk& bulk : collection_->view()->segments) bulk.segment->load();
+    const ViewPointer view = collection_->view();
+    for (const View::Bulk& bulk : view->segments) bulk.segment->load();
   }
 
   std::set<std::uint64_t> held_by(std::size_t node) const {
@@ -157,7 +158,8 @@ class SegmentsOnNodes : public ChangingCollection {
     std::multiset<std::uint64_t> held;
     for (std::size_t i = 0; i < nodes; ++i) held.merge(std::multiset(held_of(i)));
     std::multiset<std::uint64_t> wanted;
-    for (const View::Bulk& bulk : collection_->view()->segments) {
+    const ViewPointer view = collection_->view();
+    for (const View::Bulk& bulk : view->segments) {
       for (std::size_t i = 0; i < copies; ++i) wanted.insert(bulk.segment->number());
     }
     return held == wanted;

@@ -108,7 +108,8 @@ class CollectionOnNodes : public SegmentsOnNodes {
   /// Nobody repairs anything from here on.
   void end_writer() {
     number_ = collection_->shape().segments_on_nodes;
-    for (const View::Bulk& bulk : collection_->view()->segments) {
+    const ViewPointer view = collection_->view();
+    for (const View::Bulk& bulk : view->segments) {
       const std::filesystem::path folder = bulk.segment->directory().path();
       files_[bulk.segment->number()] = {
           .index = folder,
@@ -175,8 +176,8 @@ class ClustersOnNodes : public CollectionOnNodes {
 
 TEST_F(ClustersOnNodes, FollowersHaveEveryChange) {
   expect_every_change_followed(3, 40);
-  for (const View::Bulk& bulk : read()->segments)
-    EXPECT_TRUE(bulk.segment->manifest().is_cluster());
+  const ViewPointer view = read();
+  for (const View::Bulk& bulk : view->segments) EXPECT_TRUE(bulk.segment->manifest().is_cluster());
 }
 
 TEST_P(CollectionOnTier, AnswersAndCountsAreThoseOfTheFolder) {

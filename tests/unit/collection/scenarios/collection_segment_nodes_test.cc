@@ -35,7 +35,8 @@ TEST_P(SegmentsOnTier, HaveEveryChangeAndNothingElse) {
   for (int i = 0; i < (tier_ == "shm" ? 40 : 20); ++i) {
     change_somehow(access);
     if (i % 4 == 0) {
-      for (const View::Bulk& bulk : collection_->view()->segments) bulk.segment->load();
+      const ViewPointer view = collection_->view();
+      for (const View::Bulk& bulk : view->segments) bulk.segment->load();
       expect_same();
     }
   }
