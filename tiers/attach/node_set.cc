@@ -194,6 +194,7 @@ void NodeSet::watch(Keeper& keeper) {
   keeper.attachment = nullptr;
   keeper.handed_out = false;
   keeper.last_error = "it was lost";
+  changed_.notify_all();  // who waits for an endpoint of it
   const bool may_come_back = !ready_.load(kRelaxed) || options_.copies_of != nullptr;
   if (!may_come_back && !any_attached()) lost_.store(true, kRelaxed);
 }
@@ -315,7 +316,9 @@ std::unique_ptr<transport::Endpoint> NodeSet::make_copies_endpoint() {
       if (keeper->attachment != nullptr) keeper->asked.push_back(inbox);
     }
     changed_.notify_all();
-    changed_.wait_for(lock, options_.placed.node_timeout, [&] { return inbox->has_any(); });
+    // Connecting through a device may take longer than a read; a node that fails to is given up.
+    const auto bound = std::max(options_.placed.node_timeout, options_.attach.connect_timeout);
+    changed_.wait_for(lock, bound, [&] { return inbox->has_any() || !any_attached(); });
   }
   if (!inbox->has_any()) throw search::UnreachableError("none of the memory nodes can be read");
   return std::make_unique<PlacedEndpoint>(*manifest_->placement, std::move(inbox), options_.placed);
