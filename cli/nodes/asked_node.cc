@@ -1,5 +1,6 @@
 #include "cli/nodes/asked_node.h"
 
+#include <chrono>
 #include <memory>
 #include <utility>
 
@@ -15,12 +16,13 @@ using Clock = std::chrono::system_clock;
 /// A node that is asked, with one deadline for everything.
 class Node {
  public:
-  Node(const std::string& address, const rpc::TlsFiles& tls, std::chrono::milliseconds patience)
+  Node(const std::string& address, const std::shared_ptr<const rpc::Tls>& tls,
+       std::chrono::milliseconds patience)
       : name_(address), end_(Clock::now() + patience) {
     rpc::ConnectOptions connect;
     connect.wait = patience;
     connect.await_listener = false;
-    connect.tls = rpc::load_tls(tls);
+    connect.tls = tls;
     channel_ = rpc::connect(rpc::parse_address(name_), connect);
   }
 
@@ -72,9 +74,10 @@ bool ask_compute(const Node& node, ComputeNodeAnswers& answers) {
 
 }  // namespace
 
-NodeAnswers ask_node(const std::string& address, const rpc::TlsFiles& tls,
-                     std::chrono::milliseconds patience) {
-  const Node node(address, tls, patience);
+NodeAnswers ask_node(const std::string& address, const std::shared_ptr<const rpc::Tls>& tls,
+                     double patience_s) {
+  const Node node(address, tls,
+                  std::chrono::milliseconds(static_cast<std::int64_t>(1e3 * patience_s)));
   using Memory = memory_node::v1::MemoryNode::Stub;
   ComputeNodeAnswers of_compute;
   if (ask_compute(node, of_compute)) return of_compute;

@@ -1,7 +1,7 @@
 // Asking a node what it is and does.
 #pragma once
 
-#include <chrono>
+#include <memory>
 #include <string>
 #include <variant>
 
@@ -12,9 +12,10 @@ namespace farvec::cli {
 
 using NodeAnswers = std::variant<ComputeNodeAnswers, MemoryNodeAnswers>;
 
-/// Of a compute node or a memory node, within `patience` for everything; where nobody listens, at
-/// once. Throws Error naming the address when it does not answer, or is neither.
-NodeAnswers ask_node(const std::string& address, const rpc::TlsFiles& tls,
-                     std::chrono::milliseconds patience);
+/// Of a compute node or a memory node, within so many seconds for everything; where nobody listens,
+/// at once. `tls` may be null. Throws Error naming the address when it does not answer, or is
+/// neither.
+NodeAnswers ask_node(const std::string& address, const std::shared_ptr<const rpc::Tls>& tls,
+                     double patience_s);
 
 }  // namespace farvec::cli

@@ -1,7 +1,6 @@
 // farvec status: whether a compute node or a memory node serves, what, and since when.
 #include <fmt/format.h>
 
-#include <chrono>
 #include <memory>
 #include <string>
 #include <variant>
@@ -25,11 +24,9 @@ struct StatusArguments {
 };
 
 void print_status(const StatusArguments& arguments) {
-  const std::chrono::milliseconds patience(
-      static_cast<std::int64_t>(1e3 * arguments.timeout_seconds));
-  const NodeStatus status =
-      std::visit([&](const auto& answers) { return status_of(arguments.address, answers); },
-                 ask_node(arguments.address, arguments.tls, patience));
+  const NodeStatus status = std::visit(
+      [&](const auto& answers) { return status_of(arguments.address, answers); },
+      ask_node(arguments.address, rpc::load_tls(arguments.tls), arguments.timeout_seconds));
   fmt::print("{}\n", arguments.json ? status.facts.dump() : status.text);
   std::fflush(stdout);
   if (!status.serving) throw ExitStatus{kDoesNotServe};

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -120,15 +119,14 @@ Json facts_of(const std::string& address, const Sight& now, const Sight& before)
 }
 
 /// Asks all of them at once, so that one that is silent does not hold up the others.
-std::vector<Sight> look(const TopArguments& arguments) {
-  const std::chrono::milliseconds patience(static_cast<std::int64_t>(arguments.timeout_s * 1e3));
+std::vector<Sight> look(const TopArguments& arguments, const std::shared_ptr<const rpc::Tls>& tls) {
   std::vector<Sight> sights(arguments.addresses.size());
   {
     std::vector<std::jthread> threads;
     for (std::size_t i = 0; i < sights.size(); ++i) {
       threads.emplace_back([&, i] {
         try {
-          sights[i].answers = ask_node(arguments.addresses[i], arguments.tls, patience);
+          sights[i].answers = ask_node(arguments.addresses[i], tls, arguments.timeout_s);
         } catch (const std::exception& error) {
           sights[i].failure = error.what();
         }
@@ -140,18 +138,16 @@ std::vector<Sight> look(const TopArguments& arguments) {
 }
 
 void print_line(const Json& facts) {
-  const auto cell = [&](const char* name) -> std::string {
+  const auto cell = [&](const char* name, int digits = 0) -> std::string {
     const auto found = facts.find(name);
     if (found == facts.end() || found->is_null()) return "-";
-    return fmt::format("{:.0f}", found->get<double>());
+    return fmt::format("{:.{}f}", found->get<double>(), digits);
   };
-  const std::string stale = facts.contains("stale_ms")
-                                ? fmt::format("{:.1f}", facts["stale_ms"].get<double>())
-                                : std::string("-");
   print_row(kColumns,
             {facts["address"].get<std::string>(), facts["state"].get<std::string>(),
              cell("queries_per_s"), cell("p99_us"), cell("refused_per_s"), cell("running"),
-             cell("waiting"), cell("reads_per_s"), cell("changes_per_s"), stale, cell("leases")},
+             cell("waiting"), cell("reads_per_s"), cell("changes_per_s"), cell("stale_ms", 1),
+             cell("leases")},
             facts.contains("failure") ? "  " + facts["failure"].get<std::string>() : "");
 }
 
@@ -174,14 +170,14 @@ void show(const TopArguments& arguments, const std::vector<Sight>& now,
 
 void top(const TopArguments& arguments) {
   for (const std::string& address : arguments.addresses) (void)rpc::parse_address(address);
-  (void)rpc::load_tls(arguments.tls);
+  const auto tls = rpc::load_tls(arguments.tls);
   const InterruptGuard guard;
   const Ticks every = us_to_ticks(arguments.every_s * 1e6);
-  std::vector<Sight> before = look(arguments);
+  std::vector<Sight> before = look(arguments, tls);
   Ticks due = now_ticks() + every;
   for (std::uint32_t round = 0; arguments.rounds == 0 || round < arguments.rounds; ++round) {
     if (!sleep_until(due)) return;
-    std::vector<Sight> now = look(arguments);
+    std::vector<Sight> now = look(arguments, tls);
     show(arguments, now, before);
     before = std::move(now);
     due = std::max(due + every, now_ticks());

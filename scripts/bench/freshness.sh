@@ -20,14 +20,7 @@ while [ $# -gt 0 ]; do
   esac
 done
 
-FOLDER="$(mktemp -d)"
-PIDS=()
-stop() {
-  [ ${#PIDS[@]} = 0 ] || kill "${PIDS[@]}" 2>/dev/null || true
-  wait
-  PIDS=()
-}
-trap 'stop; rm -rf "$FOLDER"' EXIT
+source "$ROOT/scripts/memory_node.sh"
 
 # The nodes' addresses, separated by commas, in ADDRESSES.
 start() {
@@ -37,15 +30,19 @@ start() {
     flags=(--fabric tcp:127.0.0.1)
     [ -z "${FARVEC_LAB_SELF:-}" ] ||
       flags+=(--rdma "$FARVEC_LAB_SELF" --rdma-port $((18600 + 50 * i)))
-    "$BIN/farvec-memory-node" --listen "unix:$FOLDER/n$i" --log-bytes 256MiB --quiet "${flags[@]}" \
-      >"$FOLDER/n$i.log" 2>&1 &
+    rm -f "n$i.log"
+    "$BIN/farvec-memory-node" --listen "unix:$FOLDER/n$i" --log-bytes 256MiB "${flags[@]}" \
+      >"n$i.log" 2>&1 &
     PIDS+=($!)
     ADDRESSES+="${ADDRESSES:+,}unix:$FOLDER/n$i"
   done
-  for ((i = 0; i < NODES; i++)); do
-    timeout 60 sh -c "until [ -S '$FOLDER/n$i' ]; do sleep 0.1; done" ||
-      die "node $i does not listen: $(tail -n 1 "$FOLDER/n$i.log")"
-  done
+  for ((i = 0; i < NODES; i++)); do await_line "serving" "n$i.log"; done
+}
+
+stop() {
+  kill "${PIDS[@]}"
+  wait
+  PIDS=()
 }
 
 TIERS=(shm fabric:tcp)
@@ -53,9 +50,9 @@ TIERS=(shm fabric:tcp)
 for tier in "${TIERS[@]}"; do
   start
   printf '{"tier":"%s","nodes":%d,"measured":' "$tier" "$NODES"
-  "$BIN/collection_freshness" --data "$DATA" --folder "$FOLDER/set" --log-nodes "$ADDRESSES" \
+  "$BIN/collection_freshness" --data "$DATA" --folder set --log-nodes "$ADDRESSES" \
     --log-tier "$tier" "$@" | tr -d '\n'
   printf '}\n'
   stop
-  rm -rf "$FOLDER/set"
+  rm -rf set
 done

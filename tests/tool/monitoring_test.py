@@ -21,9 +21,10 @@ def dashboard_expressions():
             yield panel["title"], target["expr"]
 
 
-def promtool(*arguments):
-    return subprocess.run([FOLDER / "promtool.sh", *map(str, arguments)], stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, timeout=TIMEOUT_S, check=False)
+def promtool(*arguments, text=None):
+    return subprocess.run([FOLDER / "promtool.sh", *map(str, arguments)], input=text,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          timeout=TIMEOUT_S, check=False)
 
 
 class Metrics(DaemonTest):
@@ -86,18 +87,14 @@ class Alerts(unittest.TestCase):
 
     def test_a_rule_that_asks_wrongly_is_refused(self):
         wrong = (FOLDER / "alerts.yml").read_text().replace("increase(", "increse(")
-        result = subprocess.run([FOLDER / "promtool.sh", "check", "rules", "/dev/stdin"], input=wrong,
-                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                timeout=TIMEOUT_S, check=False)
+        result = promtool("check", "rules", "/dev/stdin", text=wrong)
         self.assertNotEqual(result.returncode, 0)
 
     def test_dashboard_expressions_are_sound(self):
         rules = [{"record": f"panel:{number}", "expr": expression.replace("$__rate_interval", "1m")}
                  for number, (_, expression) in enumerate(dashboard_expressions())]
         text = json.dumps({"groups": [{"name": "dashboard", "rules": rules}]})
-        result = subprocess.run([FOLDER / "promtool.sh", "check", "rules", "--lint=none",
-                                 "/dev/stdin"], input=text, stdout=subprocess.PIPE,
-                                stderr=subprocess.STDOUT, text=True, timeout=TIMEOUT_S, check=False)
+        result = promtool("check", "rules", "--lint=none", "/dev/stdin", text=text)
         self.assertEqual(result.returncode, 0, result.stdout)
         self.assertIn(f"{len(rules)} rules found", result.stdout)
 

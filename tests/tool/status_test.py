@@ -23,7 +23,9 @@ PROTOCOLS = pathlib.Path(__file__).resolve().parents[2] / "rpc"
 QUERIES, LIST = 7, 20
 
 
-class Status(DaemonTest):
+class Nodes(DaemonTest):
+    """An index on a memory node, and a compute node that reads it."""
+
     def setUp(self):
         super().setUp()
         self.base = write_vectors(self.folder / "base", self.rows(300))
@@ -42,14 +44,10 @@ class Status(DaemonTest):
 
     def facts(self, address, serves=True):
         """What it says when it serves, or does not; waits until it is so."""
-        end = time.monotonic() + TIMEOUT_S
-        while True:
-            result = farvec("status", address, "--json")
-            if result.returncode == (0 if serves else 3):
-                return json.loads(result.stdout)
-            self.assertLess(time.monotonic(), end, result.stdout + result.stderr)
-            time.sleep(0.05)
+        return self.await_status(address, 0 if serves else 3)
 
+
+class Status(Nodes):
     def test_a_memory_node(self):
         self.start_memory()
         facts = self.facts(self.memory)
@@ -153,15 +151,11 @@ class Status(DaemonTest):
             self.assertEqual((facts["switches"], facts["index"]["layout"]), (1, "newer"))
 
 
-class Top(DaemonTest):
+class Top(Nodes):
     def setUp(self):
         super().setUp()
-        base = write_vectors(self.folder / "base", self.rows(300))
-        self.must_pass(self.build(base))
-        self.memory, self.compute = f"unix:{self.folder}/m", f"unix:{self.folder}/c"
-        self.start("farvec-memory-node", "--index", self.folder / "index", "--listen", self.memory)
-        self.start("farvec-compute-node", "--memory-node", self.memory, "--listen", self.compute)
-        self.await_status(self.compute)
+        self.start_both()
+        self.facts(self.compute)
         self.absent = f"unix:{self.folder}/absent"
 
     def watch(self, *options):

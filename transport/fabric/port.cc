@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <set>
 
 #include "base/error.h"
@@ -80,11 +81,8 @@ std::string provider_for(const std::string& name) {
 }
 
 void wake_fabric() {
-  static const bool woken = [] {
-    (void)find_fabric({});
-    return true;
-  }();
-  (void)woken;
+  static std::once_flag once;
+  std::call_once(once, [] { (void)find_fabric({}); });
 }
 
 std::string fabric_providers() {
