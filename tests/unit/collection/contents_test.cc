@@ -27,6 +27,7 @@ void try_without_memory(const std::function<void()>& change, const std::function
 }
 
 TEST(Contents, AnInsertWithoutMemoryLeavesNothing) {
+  if (!tests::kRefusesMemory) GTEST_SKIP() << tests::kNoRefusals;
   Contents contents(memtable_options(small_shape()));
   contents.rotate(0);
   Random random(3);
@@ -52,6 +53,7 @@ TEST(Contents, AnInsertWithoutMemoryLeavesNothing) {
 }
 
 TEST(Contents, ARotationWithoutMemoryLeavesNothing) {
+  if (!tests::kRefusesMemory) GTEST_SKIP() << tests::kNoRefusals;
   Contents contents(memtable_options(small_shape()));
   Random random(3);
   for (std::uint64_t id = 0; id < 3; ++id) {

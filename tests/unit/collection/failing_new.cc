@@ -12,7 +12,7 @@ thread_local std::uint64_t allocations_made = 0;
 thread_local std::uint64_t allocation_to_fail = kNever;
 thread_local bool allocation_failed = false;
 
-void* allocate(std::size_t bytes) {
+[[maybe_unused]] void* allocate(std::size_t bytes) {
   if (allocations_made++ == allocation_to_fail) {
     allocation_failed = true;
     throw std::bad_alloc();
@@ -40,6 +40,8 @@ std::uint64_t allocations() {
 
 }  // namespace farvec::tests
 
+#ifndef __SANITIZE_THREAD__
+
 // Not inlined: or compilers warn of free() for what `new` has returned.
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
   return farvec::tests::allocate(bytes);
@@ -54,3 +56,5 @@ std::uint64_t allocations() {
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
   std::free(memory);
 }
+
+#endif

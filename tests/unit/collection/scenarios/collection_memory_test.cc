@@ -21,6 +21,9 @@ namespace {
 
 class RefusedMemory : public ChangingCollection {
  protected:
+  void SetUp() override {
+    if (!tests::kRefusesMemory) GTEST_SKIP() << tests::kNoRefusals;
+  }
   /// Each of its last allocations is refused once; threads are begun at the end.
   static void refuse_at_the_end(const std::function<void()>& open) {
     constexpr std::uint64_t kLast = 8;
@@ -112,6 +115,7 @@ void fill(Memtable& memtable, std::uint32_t count) {
 }
 
 TEST(MemtableWithoutMemory, RowsAreLinkedLater) {
+  if (!tests::kRefusesMemory) GTEST_SKIP() << tests::kNoRefusals;
   constexpr std::uint32_t kRows = 400;
   Memtable memtable(rows_of_seven(kRows));
   fill(memtable, kRows);
