@@ -96,6 +96,8 @@ template Option Command::add_option(const std::string&, float&, const std::strin
 template Option Command::add_option(const std::string&, double&, const std::string&);
 template Option Command::add_option(const std::string&, std::optional<std::uint32_t>&,
                                     const std::string&);
+template Option Command::add_option(const std::string&, std::optional<std::uint64_t>&,
+                                    const std::string&);
 template Option Command::add_option(const std::string&, std::vector<std::string>&,
                                     const std::string&);
 template Option Command::add_option(const std::string&, std::vector<std::uint32_t>&,

@@ -24,9 +24,10 @@ concept IsAnyOf = (std::same_as<T, Types> || ...);
 
 /// What an option is read into. A vector takes several words, or the option several times.
 template <typename T>
-concept OptionValue = IsAnyOf<T, std::string, std::uint16_t, std::uint32_t, std::uint64_t, float,
-                              double, std::optional<std::uint32_t>, std::vector<std::string>,
-                              std::vector<std::uint32_t>, std::vector<float>, std::vector<double>>;
+concept OptionValue =
+    IsAnyOf<T, std::string, std::uint16_t, std::uint32_t, std::uint64_t, float, double,
+            std::optional<std::uint32_t>, std::optional<std::uint64_t>, std::vector<std::string>,
+            std::vector<std::uint32_t>, std::vector<float>, std::vector<double>>;
 
 /// An option that a command has, as long as the CommandLine lives. Every function gives the option
 /// back, for the next one.

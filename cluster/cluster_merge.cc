@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "base/check.h"
@@ -36,6 +37,7 @@ ClusterMerger::ClusterMerger(ClusterMerge& merge, Metric metric, const Clusterin
       former_graph_(copy_of(merge.centroids)),
       neighborhood_(merge.former, std::move(merge.centroids), threads_),
       centroids_(std::move(merge.former.centroids)),
+      origins_(former_),
       postings_(merge.rows.count, former_),
       kept_(postings_.take(merge.former.membership(), merge.out)),
       alive_(former_, true),
@@ -48,6 +50,7 @@ ClusterMerger::ClusterMerger(ClusterMerge& merge, Metric metric, const Clusterin
       row_(dimension_),
       seen_(merge.rows.count, 0) {
   merge.former = {};
+  std::iota(origins_.begin(), origins_.end(), ClusterId{0});
 }
 
 MergedClusters ClusterMerger::run(ClusterMergeStats& stats) {
@@ -56,7 +59,7 @@ MergedClusters ClusterMerger::run(ClusterMergeStats& stats) {
   for (ClusterId c = 0; c < alive_.size(); ++c) {
     if (alive_[c] && postings_.members(c).empty()) remove(c);
   }
-  MergedClusters merged{finished(), graph::Graph(0, 1)};
+  MergedClusters merged = finished();
   merged.centroids = finished_graph(merged.clusters);
   stats_.distances += scratch_.work.distances;
   stats_.estimates += scratch_.work.estimates;
@@ -150,15 +153,17 @@ bool ClusterMerger::dissolve_smallest() {
   return false;
 }
 
-/// Those that are alive, in their order.
-Clustering ClusterMerger::finished() const {
+/// Those that are alive, in their order; without their graph.
+MergedClusters ClusterMerger::finished() const {
   std::vector<ClusterId> numbers(alive_.size(), kGone);
-  Clustering result;
+  MergedClusters merged;
+  Clustering& result = merged.clusters;
   result.space_dimension = dimension_;
   ClusterId next = 0;
   for (ClusterId c = 0; c < alive_.size(); ++c) {
     if (!alive_[c]) continue;
     numbers[c] = next++;
+    merged.origins.push_back(origins_[c]);
     const auto begin =
         centroids_.begin() + static_cast<std::ptrdiff_t>(c * std::size_t{dimension_});
     result.centroids.insert(result.centroids.end(), begin, begin + dimension_);
@@ -170,7 +175,7 @@ Clustering ClusterMerger::finished() const {
     for (const ClusterId c : postings_.of(row)) result.clusters.push_back(numbers[c]);
     result.begins.push_back(result.clusters.size());
   }
-  return result;
+  return merged;
 }
 
 graph::Graph ClusterMerger::finished_graph(const Clustering& clusters) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "base/row_set.h"
 #include "base/types.h"
@@ -28,6 +29,8 @@ struct ClusterMerge {
 struct MergedClusters {
   Clustering clusters;
   graph::Graph centroids{0, 1};  ///< over them
+  /// Of each of them: which of former's it is, or was a part of.
+  std::vector<ClusterId> origins;
 };
 
 /// Distances between vectors, centroids or both; estimates are half a distance each or less.

@@ -81,7 +81,7 @@ class ClusterMerger {
   double mean_own() const {
     return static_cast<double>(space_.count()) / static_cast<double>(clusters_);
   }
-  Clustering finished() const;
+  MergedClusters finished() const;
   graph::Graph finished_graph(const Clustering& clusters);
 
   const ClusteringOptions options_;
@@ -92,6 +92,7 @@ class ClusterMerger {
   graph::Graph former_graph_;
   Neighborhood neighborhood_;
   std::vector<float> centroids_;
+  std::vector<ClusterId> origins_;  ///< by cluster: which of former's it is a part of
   Postings postings_;
   const std::size_t kept_;     ///< rows of former; new ones follow
   std::vector<bool> alive_;    ///< by cluster

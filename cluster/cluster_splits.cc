@@ -61,6 +61,7 @@ ClusterId ClusterMerger::add_half(ClusterId whole, const Split& halves) {
   centroids_.insert(centroids_.end(), second, halves.centers.end());
   std::copy(halves.centers.begin(), second, centroid(whole));
   neighborhood_.add(whole, part);
+  origins_.push_back(origins_[whole]);
   alive_.push_back(true);
   touched_.push_back(false);
   settled_.push_back(false);

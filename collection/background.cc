@@ -152,6 +152,7 @@ SegmentRecipe Collection::recipe_of(std::uint64_t number, BuildWatch& watch,
           .name = folder_.filename().string(),
           .manifest = &shape_,
           .access = access_.segments,
+          .followers = access_.followers,
           .threads = threads,
           .watch = &watch};
 }

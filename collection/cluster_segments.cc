@@ -1,7 +1,9 @@
 #include "collection/cluster_segments.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "cluster/clustering.h"
 #include "dataset/vector_set.h"
@@ -39,6 +41,22 @@ std::shared_ptr<Segment> write_clusters(const indexing::BuiltClusters& built,
       ids, recipe);
 }
 
+/// Of the segment, by this process and by those that follow.
+std::vector<std::uint64_t> probes_of(const Segment& segment, const SegmentRecipe& recipe) {
+  search::ProbeTally probes = segment.probes().value();
+  if (recipe.followers != nullptr) {
+    recipe.followers->add_probes(segment.number(), probes,
+                                 [&recipe] { return recipe.watch->interrupted(); });
+  }
+  return std::move(probes.counts);
+}
+
+/// What was counted before is worth half as much as what will be.
+std::vector<std::uint64_t> halved(std::vector<std::uint64_t> probes) {
+  for (std::uint64_t& count : probes) count /= 2;
+  return probes;
+}
+
 indexing::StoredClusters read_cluster_segment(const Segment& segment, const SegmentRecipe& recipe) {
   return indexing::read_clusters(segment.directory(), load_options(recipe));
 }
@@ -61,12 +79,16 @@ std::shared_ptr<Segment> merge_cluster_segments(std::span<const View::Bulk* cons
   };
   indexing::IndexChanges changes{*largest.out, rows_of_all(segments.subspan(1), recipe, read_rows)};
   indexing::StoredClusters stored = read_cluster_segment(*largest.segment, recipe);
+  stored.probes = probes_of(*largest.segment, recipe);
   recipe.watch->enter(BuildPhase::linking);
   const cluster::ClusteringOptions options = clustering_options(ids.size(), recipe);
   indexing::StoredClusters merged =
       indexing::merge_clusters(std::move(stored), std::move(changes), options);
   recipe.watch->linked(ids.size());
-  return write_clusters(std::move(merged).built(recipe.threads), ids, recipe);
+  const std::vector<std::uint64_t> probes = halved(merged.probes);
+  auto segment = write_clusters(std::move(merged).built(recipe.threads), ids, recipe);
+  segment->take_probes(probes);
+  return segment;
 }
 
 }  // namespace farvec::collection

@@ -41,6 +41,9 @@ struct CollectionAccess {
   SegmentAccess segments;
   /// Where the log lies, or moves to; null: in the folder.
   std::shared_ptr<const LogNodes> log_nodes = nullptr;
+  /// Compute nodes that follow the collection: when segments of clusters are merged, groups go by
+  /// what they have probed as well. Null: by what this process has probed.
+  std::shared_ptr<const Followers> followers = nullptr;
   wal::Durability durability = wal::Durability::commit;
   double interval_us = 10'000;
   unsigned build_threads = 1;  ///< of segments, in the background; 0: one per processor

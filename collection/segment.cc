@@ -57,7 +57,7 @@ struct Segment::Searchable {
         tier(tiers::Tier::open(
             *access.tier,
             {.memory = records.get(), .index = &index, .nodes = nodes, .device = access.device})),
-        cores(tier->prepare(index, access.shape)) {}
+        cores(tier->prepare(index, segment.counting_shape())) {}
 
   search::SearchIndex fetch_index(const OnChunk& on_bytes) const {
     nodes->wait_ready(access.nodes->options().attach.wait);
@@ -86,7 +86,7 @@ Segment::Segment(const std::filesystem::path& folder, const layout::SegmentEntry
     throw Error("'{}' has {} vectors where the collection has {}: it is another index",
                 folder.string(), manifest().count, entry.rows);
   }
-  sort_ids();
+  finish_opening();
   if (access_.publisher == nullptr) return;
   const std::string json = layout::manifest_to_json(manifest());
   files_ = {
@@ -105,7 +105,7 @@ Segment::Segment(const layout::SegmentEntry& entry, const layout::CatalogueSegme
   for (const std::size_t node : access_.nodes->homes(number_)) {
     try {
       ids_ = fetch(node, entry, contents, on_bytes);
-      sort_ids();
+      finish_opening();
       return;
     } catch (const Error& error) {
       failures += fmt::format("; {}", error.what());
@@ -139,10 +139,27 @@ std::vector<std::uint64_t> Segment::fetch(std::size_t node, const layout::Segmen
   return layout::decode_segment_ids(held.bytes.span(), entry, source);
 }
 
-void Segment::sort_ids() {
+/// What both ways of opening end with.
+void Segment::finish_opening() {
   by_id_.resize(ids_.size());
   std::iota(by_id_.begin(), by_id_.end(), NodeId{0});
   std::sort(by_id_.begin(), by_id_.end(), [this](NodeId a, NodeId b) { return ids_[a] < ids_[b]; });
+  if (manifest().is_cluster()) probes_ = std::make_shared<search::ProbeCounts>(manifest());
+}
+
+search::SearchShape Segment::counting_shape() const {
+  search::SearchShape shape = access_.shape;
+  shape.probe_counts = probes_;
+  return shape;
+}
+
+std::optional<search::ProbeTally> Segment::probes() const {
+  if (probes_ == nullptr) return std::nullopt;
+  return probes_->tally();
+}
+
+void Segment::take_probes(const std::vector<std::uint64_t>& counts) const {
+  if (probes_ != nullptr && !counts.empty()) probes_->add(counts);
 }
 
 const layout::IndexDirectory& Segment::directory() const {

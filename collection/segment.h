@@ -21,6 +21,7 @@
 #include "layout/collection/collection_manifest.h"
 #include "layout/region/index_directory.h"
 #include "search/core_part.h"
+#include "search/probe_counts.h"
 #include "search/search_index.h"
 #include "search/search_shape.h"
 #include "tiers/attach/segment_host.h"
@@ -90,6 +91,13 @@ class Segment {
   /// without waiting, when no memory node can be read.
   std::unique_ptr<search::CorePart> make_part(coroutines::Scheduler& scheduler) const;
 
+  /// How often each of its clusters was probed by this process, and what take_probes() was told.
+  /// None of a graph. Any thread.
+  std::optional<search::ProbeTally> probes() const;
+  /// Of what it is made of: counts of a segment whose clusters these were, or are parts of. As many
+  /// as it has clusters, or none.
+  void take_probes(const std::vector<std::uint64_t>& counts) const;
+
   /// The folder is not needed any more, or not yet: no manifest names it.
   void drop() { dropped_.store(true, std::memory_order_relaxed); }
   /// A manifest is about to name it.
@@ -102,10 +110,11 @@ class Segment {
 
  private:
   struct Searchable;
-  void sort_ids();
+  void finish_opening();
   std::vector<std::uint64_t> fetch(std::size_t node, const layout::SegmentEntry& entry,
                                    const layout::CatalogueSegment& contents,
                                    const OnChunk& on_bytes);
+  search::SearchShape counting_shape() const;
   const Searchable& searchable(const OnChunk& on_chunk) const;
 
   const std::uint64_t number_;
@@ -115,9 +124,10 @@ class Segment {
   std::vector<std::uint64_t> ids_;
   std::vector<NodeId> by_id_;  ///< rows in the order of their ids
   std::uint64_t file_bytes_ = 0;
-  tiers::SegmentHost::SegmentFiles files_;  ///< for the publisher
-  std::optional<SegmentRows> stored_rows_;  ///< with a directory
-  mutable std::mutex loading_;              ///< of what follows
+  tiers::SegmentHost::SegmentFiles files_;       ///< for the publisher
+  std::optional<SegmentRows> stored_rows_;       ///< with a directory
+  std::shared_ptr<search::ProbeCounts> probes_;  ///< null: it is a graph
+  mutable std::mutex loading_;                   ///< of what follows
   mutable std::unique_ptr<const Searchable> searchable_;
   std::atomic<bool> dropped_{false};
 };

@@ -8,6 +8,7 @@
 
 #include "collection/build_watch.h"
 #include "collection/contents.h"
+#include "collection/followers.h"
 #include "collection/segment.h"
 #include "collection/view.h"
 #include "layout/collection/collection_manifest.h"
@@ -21,6 +22,8 @@ struct SegmentRecipe {
   std::string name;                            ///< of the collection, for the index's manifest
   const layout::CollectionManifest* manifest;  ///< types and options; not null
   SegmentAccess access;
+  /// Whose probes count too when clusters are merged; null: there are none.
+  std::shared_ptr<const Followers> followers;
   unsigned threads = 1;
   /// Ends the work with WorkInterrupted, says how fast it may read and write, and is told
   /// how far it is; not null.

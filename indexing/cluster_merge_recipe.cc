@@ -18,6 +18,16 @@ bool is_worth_keeping(const StoredClusters& former, const IndexChanges& changes)
   return former.clusters.count() >= kLeastClusters && changes.more.count() < kMostGrowth * kept;
 }
 
+/// Of each merged cluster what was counted of the former one that it is, or was a part of.
+std::vector<std::uint64_t> inherited(const std::vector<std::uint64_t>& probes,
+                                     const std::vector<ClusterId>& origins) {
+  std::vector<std::uint64_t> of_merged;
+  if (probes.empty()) return of_merged;
+  of_merged.reserve(origins.size());
+  for (const ClusterId origin : origins) of_merged.push_back(probes.at(origin));
+  return of_merged;
+}
+
 StoredClusters built_anew(StoredClusters joined, const cluster::ClusteringOptions& options) {
   BuiltClusters built = build_clusters({std::move(joined.manifest), joined.rows.view()}, options);
   joined.manifest = std::move(built.source.manifest);
@@ -53,6 +63,7 @@ StoredClusters merge_clusters(StoredClusters former, IndexChanges changes,
                               metric, options, stats);
   merged.clusters = std::move(clusters.clusters);
   merged.centroids = std::move(clusters.centroids);
+  merged.probes = inherited(former.probes, clusters.origins);
   return merged;
 }
 

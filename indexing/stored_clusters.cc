@@ -1,18 +1,32 @@
 #include "indexing/stored_clusters.h"
 
 #include <cstring>
+#include <numeric>
 #include <utility>
 
 #include "base/error.h"
+#include "cluster/grouping.h"
 #include "graph/listed_graph.h"
 #include "indexing/source.h"
 #include "layout/cluster/cluster_decoder.h"
 
 namespace farvec::indexing {
+namespace {
+
+/// Fewer probes say too little of which clusters are probed most.
+bool say_enough(const std::vector<std::uint64_t>& probes) {
+  return !probes.empty() &&
+         std::accumulate(probes.begin(), probes.end(), std::uint64_t{0}) >= probes.size();
+}
+
+}  // namespace
+
 BuiltClusters StoredClusters::built(unsigned threads) && {
   BuiltClusters built;
   built.source = {std::move(manifest), rows.view()};
-  built.homes = expected_homes(clusters, threads);
+  built.homes = say_enough(probes)
+                    ? cluster::group_by_frequency(clusters.membership(), probes, threads)
+                    : expected_homes(clusters, threads);
   built.clusters = std::move(clusters);
   built.centroids = std::move(centroids);
   return built;

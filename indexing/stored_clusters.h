@@ -1,6 +1,9 @@
 // The clusters and the vectors of an index that is there already.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "cluster/clustering.h"
 #include "dataset/vector_set.h"
 #include "graph/graph.h"
@@ -16,8 +19,11 @@ struct StoredClusters {
   /// Of every vector first the cluster that it is at home in, then the others, ascending.
   cluster::Clustering clusters;
   graph::Graph centroids{0, 1};  ///< over the centroids
+  /// How often each cluster was probed, as far as somebody has counted; empty: nobody has.
+  std::vector<std::uint64_t> probes = {};
 
-  /// For write_clusters(), with homes as build_clusters() gives them. Borrows the rows.
+  /// For write_clusters(): each vector with that of its clusters which is probed most, where there
+  /// are as many probes as clusters, or else as build_clusters() does. Borrows the rows.
   BuiltClusters built(unsigned threads) &&;
 };
 

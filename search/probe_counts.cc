@@ -31,12 +31,28 @@ ProbeCounts::ProbeCounts(const layout::Manifest& manifest)
       centroids_xxh3_(clustering_of(manifest)),
       counts_(manifest.cluster().geometry.clusters) {}
 
+void ProbeCounts::add(const std::vector<std::uint64_t>& counts) {
+  if (counts.size() != counts_.size()) {
+    throw Error("counts of {} clusters, where there are {}", counts.size(), counts_.size());
+  }
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    counts_[i].fetch_add(counts[i], std::memory_order_relaxed);
+  }
+}
+
 ProbeTally ProbeCounts::tally() const {
   ProbeTally tally{dataset_, centroids_xxh3_, std::vector<std::uint64_t>(counts_.size())};
   for (std::size_t i = 0; i < counts_.size(); ++i) {
     tally.counts[i] = counts_[i].load(std::memory_order_relaxed);
   }
   return tally;
+}
+
+void add_probes(const ProbeTally& more, const std::string& whose, ProbeTally& sum) {
+  if (more.centroids_xxh3 != sum.centroids_xxh3 || more.counts.size() != sum.counts.size()) {
+    throw Error("compute node {} serves other clusters than the ones before it", whose);
+  }
+  for (std::size_t i = 0; i < sum.counts.size(); ++i) sum.counts[i] += more.counts[i];
 }
 
 void write_probe_counts(const std::string& path, const ProbeTally& tally) {

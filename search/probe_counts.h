@@ -29,6 +29,9 @@ class ProbeCounts {
     // relaxed: a counter on its own.
     counts_[cluster].fetch_add(1, std::memory_order_relaxed);
   }
+  /// As if they had been counted here. Any thread. Throws Error when there are not as many as
+  /// clusters.
+  void add(const std::vector<std::uint64_t>& counts);
   /// Any thread.
   ProbeTally tally() const;
 
@@ -37,6 +40,10 @@ class ProbeCounts {
   const std::uint64_t centroids_xxh3_;
   std::vector<std::atomic<std::uint64_t>> counts_;
 };
+
+/// Adds what compute node `whose` has counted. Throws Error, naming it, when these are other
+/// clusters.
+void add_probes(const ProbeTally& more, const std::string& whose, ProbeTally& sum);
 
 /// A JSON object with the counts and which clustering they belong to. The file is replaced when it
 /// is complete. Throws Error.

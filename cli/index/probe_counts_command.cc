@@ -2,69 +2,49 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/command_line.h"
 #include "base/error.h"
 #include "cli/commands.h"
-#include "rpc/channel.h"
-#include "rpc/compute_node.grpc.pb.h"
-#include "rpc/status.h"
+#include "rpc/probe_counts.h"
 #include "rpc/tls_flags.h"
 #include "search/probe_counts.h"
 
 namespace farvec::cli {
 namespace {
 
-namespace v1 = compute_node::v1;
 using search::ProbeTally;
 
-/// Room for the counts of a hundred million clusters.
-constexpr int kMaxMessageBytes = 1 << 30;
 constexpr std::chrono::seconds kCallTimeout{60};
 
 struct ProbeCountsArguments {
   std::string connect;
   std::string out;
+  std::optional<std::uint64_t> segment;
   rpc::TlsFiles tls;
   bool json = false;
 };
 
-ProbeTally ask(const rpc::Address& address, const std::shared_ptr<const rpc::Tls>& tls) {
-  rpc::ConnectOptions connect;
-  connect.max_message_bytes = kMaxMessageBytes;
-  connect.tls = tls;
-  connect.await_listener = false;
-  const auto stub = v1::ComputeNode::NewStub(rpc::connect(address, connect));
-  grpc::ClientContext context;
-  context.set_deadline(std::chrono::system_clock::now() + kCallTimeout);
-  v1::ProbeCountsResponse response;
-  const grpc::Status status = stub->ProbeCounts(&context, {}, &response);
-  if (!status.ok()) {
-    throw Error("compute node {}: {}", rpc::to_string(address), rpc::describe(status));
-  }
+ProbeTally ask(const rpc::Address& address, const rpc::ProbeCountsCall& call) {
+  const auto response = rpc::ask_probe_counts(address, call);
   return {response.dataset(),
           response.centroids_xxh3(),
           {response.counts().begin(), response.counts().end()}};
 }
 
-void add(const ProbeTally& more, const std::string& whose, ProbeTally& sum) {
-  if (more.centroids_xxh3 != sum.centroids_xxh3 || more.counts.size() != sum.counts.size()) {
-    throw Error("compute node {} serves other clusters than the ones before it", whose);
-  }
-  for (std::size_t i = 0; i < sum.counts.size(); ++i) sum.counts[i] += more.counts[i];
-}
-
 void write_counts(const ProbeCountsArguments& arguments) {
   const std::vector<rpc::Address> addresses = rpc::parse_addresses(arguments.connect);
-  const auto tls = rpc::load_tls(arguments.tls);
-  ProbeTally sum = ask(addresses.front(), tls);
+  const rpc::ProbeCountsCall call{arguments.segment, kCallTimeout, rpc::load_tls(arguments.tls)};
+  ProbeTally sum = ask(addresses.front(), call);
   for (std::size_t i = 1; i < addresses.size(); ++i) {
-    add(ask(addresses[i], tls), rpc::to_string(addresses[i]), sum);
+    search::add_probes(ask(addresses[i], call), rpc::to_string(addresses[i]), sum);
   }
   search::write_probe_counts(arguments.out, sum);
   const std::uint64_t probes =
@@ -95,6 +75,9 @@ void register_probe_counts_command(Command& tool) {
           "the same clusters are added up")
       .required();
   command.add_option("--out", arguments->out, "File for `farvec regroup --frequencies`").required();
+  command.add_option(
+      "--segment", arguments->segment,
+      "Of a collection of clusters: the segment's number, as `farvec collection inspect` says it");
   command.add_flag("--json", arguments->json, "Report as one JSON object");
   rpc::add_tls_flags(command, arguments->tls);
   command.footer(

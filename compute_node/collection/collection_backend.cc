@@ -24,10 +24,19 @@ void load_segments(const collection::View& view, const std::atomic<bool>& stop) 
   }
 }
 
+std::shared_ptr<const collection::Followers> followers_of(const DaemonOptions& options) {
+  if (options.changes.followers.empty()) return nullptr;
+  return std::make_shared<const collection::Followers>(
+      rpc::parse_addresses(options.changes.followers), rpc::load_tls(options.tls));
+}
+
 }  // namespace
 
 CollectionBackend::CollectionBackend(const DaemonOptions& options)
-    : options_(options), segments_(segments_on(options)), log_nodes_(log_nodes_of(options)) {}
+    : options_(options),
+      segments_(segments_on(options)),
+      log_nodes_(log_nodes_of(options)),
+      followers_(followers_of(options)) {}
 
 collection::CollectionAccess CollectionBackend::access() const {
   wal::LogOptions log;
@@ -35,6 +44,7 @@ collection::CollectionAccess CollectionBackend::access() const {
   collection::CollectionAccess access;
   access.segments = segments_;
   access.log_nodes = log_nodes_;
+  access.followers = followers_;
   access.durability = log.durability;
   access.interval_us = log.interval_us;
   access.build_threads = options_.changes.build_threads;

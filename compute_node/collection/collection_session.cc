@@ -65,6 +65,14 @@ ServedIndex CollectionSession::present() const {
   return now;
 }
 
+std::optional<search::ProbeTally> CollectionSession::segment_probes(std::uint64_t number) const {
+  const collection::ViewPointer view = served_.view();
+  for (const collection::View::Bulk& bulk : view->segments) {
+    if (bulk.segment->number() == number) return bulk.segment->probes();
+  }
+  return std::nullopt;
+}
+
 void CollectionSession::run_core(unsigned, search::TaskFeed& feed) {
   const auto core = collection::make_collection_core(served_.view, slots_);
   SampledFeed sampled(feed, *core, *this);

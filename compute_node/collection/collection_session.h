@@ -33,6 +33,7 @@ class CollectionSession final : public SearchSession {
   void run_core(unsigned core, search::TaskFeed& feed) override;
   bool alive() const override { return true; }
   TierCounters& counters() override { return counters_; }
+  std::optional<search::ProbeTally> segment_probes(std::uint64_t number) const override;
 
  private:
   const ServedCollection served_;

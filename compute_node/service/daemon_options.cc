@@ -114,6 +114,10 @@ void add_change_flags(Command& app, ChangeOptions& changes) {
                  "Threads that merge segments, beside those; 0: one per processor")
       .range(0u, 1024u)
       .show_default();
+  app.add_option("--followers", changes.followers,
+                 "Compute nodes that follow the collection, separated by commas: when segments of "
+                 "clusters are merged, vectors are grouped by what these nodes have probed, and by "
+                 "what this one has. One that does not answer is left out");
   app.add_option("--merge-bytes-per-second", changes.merge_bytes_per_s,
                  "Of the disk, that merges read and write together; 0: as many as they can")
       .size()
@@ -203,8 +207,9 @@ void check_kind_options(const Command& app, const std::string& index) {
 void check_change_options(const Command& app, const DaemonOptions& options) {
   const bool collection = !options.collection.empty();
   std::vector<rpc::OptionRule> rules;
-  for (const char* option : {"--durability", "--change-threads", "--change-queue", "--change-bytes",
-                             "--build-threads", "--merge-threads", "--merge-bytes-per-second"}) {
+  for (const char* option :
+       {"--durability", "--change-threads", "--change-queue", "--change-bytes", "--build-threads",
+        "--merge-threads", "--followers", "--merge-bytes-per-second"}) {
     rules.push_back({option, collection && !options.follow, "--collection without --follow"});
   }
   rules.push_back({"--follow", collection, "--collection"});

@@ -60,6 +60,9 @@ class Engine {
   ServedIndex present() const { return session_->present(); }
   TierCounters& counters() const { return session_->counters(); }
   std::optional<search::ProbeTally> probes() const { return session_->probes(); }
+  std::optional<search::ProbeTally> segment_probes(std::uint64_t segment) const {
+    return session_->segment_probes(segment);
+  }
   std::vector<tiers::NodeSet::Member> memory_nodes() const { return session_->memory_nodes(); }
   const EngineOptions& options() const { return options_; }
   std::uint32_t queued() const { return budget_.taken(); }

@@ -267,17 +267,36 @@ grpc::ServerUnaryReactor* QueryService::Stats(grpc::CallbackServerContext* conte
   return finish_now(*context, grpc::Status::OK);
 }
 
+namespace {
+
+/// Why there are no counts.
+grpc::Status no_probes(const Engine& engine, const v1::ProbeCountsRequest& request) {
+  const bool collection = engine.index().user_ids;
+  if (collection != request.has_segment()) {
+    return rpc::to_grpc(StatusCode::failed_precondition,
+                        collection ? "probes of a collection are counted by segment: say which"
+                                   : "segments are those of a collection, and this node serves an "
+                                     "index");
+  }
+  if (engine.index().kind != layout::IndexKind::cluster) {
+    return rpc::to_grpc(StatusCode::failed_precondition,
+                        fmt::format("probes are counted in clusters, and this node serves {}",
+                                    collection ? "a collection of graphs" : "a graph"));
+  }
+  return rpc::to_grpc(StatusCode::not_found,
+                      fmt::format("the collection has no segment {} now", request.segment()));
+}
+
+}  // namespace
+
 grpc::ServerUnaryReactor* QueryService::ProbeCounts(grpc::CallbackServerContext* context,
-                                                    const v1::ProbeCountsRequest*,
+                                                    const v1::ProbeCountsRequest* request,
                                                     v1::ProbeCountsResponse* response) {
   const std::shared_ptr<Engine> engine = supervisor_.engine();
   if (engine == nullptr) return finish_now(*context, no_index(supervisor_));
-  const std::optional<search::ProbeTally> probes = engine->probes();
-  if (!probes) {
-    return finish_now(*context, rpc::to_grpc(StatusCode::failed_precondition,
-                                             "probes are counted in cluster indexes, and this "
-                                             "node serves a graph"));
-  }
+  const std::optional<search::ProbeTally> probes =
+      request->has_segment() ? engine->segment_probes(request->segment()) : engine->probes();
+  if (!probes) return finish_now(*context, no_probes(*engine, *request));
   response->set_dataset(probes->dataset);
   response->set_centroids_xxh3(probes->centroids_xxh3);
   response->mutable_counts()->Add(probes->counts.begin(), probes->counts.end());

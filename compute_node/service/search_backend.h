@@ -83,6 +83,10 @@ class SearchSession {
   virtual TierCounters& counters() = 0;
   /// Any thread. None of a graph.
   virtual std::optional<search::ProbeTally> probes() const { return std::nullopt; }
+  /// Of a collection's segment. None when there is no such segment, or it is a graph. Any thread.
+  virtual std::optional<search::ProbeTally> segment_probes(std::uint64_t) const {
+    return std::nullopt;
+  }
   /// Any thread. None where the index lies in this process.
   virtual std::vector<tiers::NodeSet::Member> memory_nodes() const { return {}; }
 };

@@ -36,7 +36,10 @@ class Collections(LaunchTest):
         self.addCleanup(self.launch, "down")
         self.must_launch("load")
         self.assertIn("3 daemons serve", self.must_launch("up").stdout)
-        writer = f"127.0.0.1:{self.tables['[node]'][1]['compute_port']}"
+        first, writer, third = (f"127.0.0.1:{node['compute_port']}"
+                                for node in self.tables["[node]"])
+        asks, = processes_with(f"--followers {first},{third}")
+        self.assertIn(f"--listen {writer}", asks)
         self.must_pass(farvec("collection", "insert", "--connect", writer, "--data", self.base,
                               "--quiet"))
         for node in self.tables["[node]"]:

@@ -4,7 +4,7 @@ import unittest
 
 import numpy as np
 
-from collection_service_test import Connected
+from collection_service_test import QUERIES, Connected, ServiceTest
 from collection_test import DIMENSION, K, CollectionTest
 from farvec_tool import farvec
 
@@ -85,7 +85,58 @@ class ClustersOnMemoryNodes(ServedClusters):
         self.NODE = [*ServedClusters.NODE, "--segment-nodes", node]
 
 
-del CollectionTest, Connected
+class ClustersThatAreFollowed(ServiceTest):
+    SHAPE = CLUSTERS
+
+    def start_others(self):
+        self.follower = f"unix:{self.folder}/f"
+        gone = f"unix:{self.folder}/gone"
+        self.NODE = ["--followers", f"{self.follower},{gone}"]
+
+    def segment(self):
+        facts = farvec("collection", "inspect", "--collection", self.set, "--json")
+        part, = json.loads(self.must_pass(facts).stdout)["parts"]
+        return part["segment"]
+
+    def probes(self, address, segment):
+        """How often each cluster of the segment was probed by the node."""
+        out = self.folder / "probes.json"
+        self.must_pass(farvec("probe-counts", "--connect", address, "--segment", segment, "--out",
+                              out))
+        return np.asarray(json.loads(out.read_text())["counts"])
+
+    def test_their_probes_group_what_is_merged(self):
+        self.change("insert", "--data", self.base, "--range", "0:600", "--quiet", "--json")
+        self.change("compact", "--json")
+        self.start("farvec-compute-node", "--collection", self.set, "--follow", "--listen",
+                   self.follower)
+        self.await_status(self.follower)
+        probe, times = 8, 3
+        for _ in range(times):
+            self.must_pass(farvec("search", "--connect", self.follower, "--queries", self.queries,
+                                  "--k", K, "--probe", probe))
+        first = self.segment()
+        counts = self.probes(self.follower, first)
+        self.assertEqual(counts.sum(), QUERIES * probe * times)
+        self.assertEqual(self.probes(self.address, first).sum(), 0)
+        self.change("insert", "--data", self.base, "--range", "600:640", "--quiet", "--json")
+        self.change("compact", "--json")
+        merged = self.probes(self.address, self.segment())
+        self.assertGreater(len(merged), len(counts))
+        # Half of what was counted; those that were split have it twice.
+        self.assertTrue(set(merged) <= set(counts // 2))
+        self.assertGreaterEqual(merged.sum(), (counts // 2).sum() * 0.9)
+
+    def test_what_there_are_no_counts_of(self):
+        def refused(*options, words):
+            self.must_refuse(farvec("probe-counts", "--connect", self.address, "--out",
+                                    self.folder / "no.json", *options), *words)
+
+        refused(words=("by segment",))
+        refused("--segment", 999, words=("no segment 999",))
+
+
+del CollectionTest, Connected, ServiceTest
 
 if __name__ == "__main__":
     unittest.main()

@@ -83,6 +83,9 @@ def collection_options(config, daemon):
             options += [f"--{what}-copies", str(held.copies)]
     if memory:
         options += ["--attach-seconds", str(config.limits["start_seconds"])]
+    followers = [other.address for other in config.daemons("compute") if other != daemon]
+    if followers and not follows:
+        options += ["--followers", ",".join(followers)]
     return options
 
 

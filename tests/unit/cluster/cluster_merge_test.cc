@@ -42,6 +42,7 @@ struct Built {
   graph::Graph centroids{0, 1};
   float closure_ratio = 1;
   Space::Reach reach;
+  std::vector<ClusterId> origins = {};  ///< of a merge
 };
 
 Built build(const VectorView& rows, const ClusteringOptions& options, Metric metric = Metric::l2) {
@@ -63,7 +64,7 @@ Built merge(Built former, const RowSet& out, const VectorView& rows, ClusteringO
       {std::move(former.clusters), std::move(former.centroids), out, former.reach, rows}, metric,
       options, stats);
   return {std::move(merged.clusters), std::move(merged.centroids), former.closure_ratio,
-          former.reach};
+          former.reach, std::move(merged.origins)};
 }
 
 void expect_sound(const Built& built, std::size_t rows, std::uint32_t replicas = 4) {
@@ -169,6 +170,39 @@ TEST(ClusterMerge, ClustersGoWithTheirRows) {
   EXPECT_EQ(merged.clusters.count(), quiet(600).clusters);
   EXPECT_GT(stats.dissolved, 0u);
   EXPECT_GE(find(merged.clusters, rest, rest.part(0, 50), 8).recall, 0.9);
+}
+
+/// A cluster that stayed is told by its centroid; halves lie around that of the whole.
+TEST(ClusterMerge, SaysWhichClusterEachWas) {
+  const Rows rows = testing::cloud_rows(3000, kSmallDimension, 5);
+  const ClusteringOptions options = quiet(1500);
+  const Built former = build(rows.view().part(0, 1500), options);
+  std::vector<NodeId> out(150);
+  std::iota(out.begin(), out.end(), NodeId{0});
+  ClusterMergeStats stats;
+  const Built merged = merge(build(rows.view().part(0, 1500), options), RowSet().with(out),
+                             rows.view().part(150, 2850), quiet(2850), &stats);
+  EXPECT_GT(stats.splits, 0u);
+  ASSERT_EQ(merged.origins.size(), merged.clusters.count());
+  const auto pair = distance::pair_kernel(Metric::l2, ElementType::f32, kSmallDimension);
+  const auto centroid = [](const Built& of, ClusterId c) {
+    return &of.clusters.centroids[c * std::size_t{kSmallDimension}];
+  };
+  std::size_t stayed = 0;
+  std::size_t close = 0;
+  for (ClusterId c = 0; c < merged.clusters.count(); ++c) {
+    const ClusterId origin = merged.origins[c];
+    ASSERT_LT(origin, former.clusters.count());
+    const float to_origin = pair(centroid(merged, c), centroid(former, origin), kSmallDimension);
+    std::size_t nearer = 0;
+    for (ClusterId f = 0; f < former.clusters.count(); ++f) {
+      nearer += pair(centroid(merged, c), centroid(former, f), kSmallDimension) < to_origin;
+    }
+    stayed += to_origin == 0;
+    close += nearer <= 2;
+  }
+  EXPECT_GT(stayed, 0u);
+  EXPECT_GE(close, merged.clusters.count() * 9 / 10);
 }
 
 TEST(ClusterMerge, DoesNotDependOnTheThreads) {

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -125,6 +127,56 @@ TEST_F(ClusterSegments, AMergeKeepsTheLargestAndTakesTheRestIn) {
   expect_same();
   const CollectionReader reader(path(), small_segments());
   expect_holds(reader.view(), rows_, random_);
+}
+
+/// The same collection twice, of which one has been asked the same thing again and again.
+class ProbedClusters : public ClusterSegments {
+ protected:
+  ProbedClusters() { access_.merge = false; }
+
+  void fill() {
+    random_ = Random(7);
+    rows_.clear();
+    open(access_);
+    const Batch many = new_rows(0, 400);
+    (void)collection_->import(many.rows(), many.ids());
+    insert_ids(400, 440);
+    collection_->flush();
+  }
+  std::uint64_t probe(const std::vector<float>& query, int times) {
+    std::uint64_t clusters = 0;
+    for (int i = 0; i < times; ++i) {
+      clusters += search_view(collection_->view(), query, 10, 12).counts.clusters;
+    }
+    return clusters;
+  }
+  static std::uint64_t sum(const Segment& segment) {
+    const std::vector<std::uint64_t> counts = segment.probes().value().counts;
+    return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+  }
+
+  CollectionAccess access_ = small_access();
+};
+
+TEST_F(ProbedClusters, AreGroupedByItWhenTheyAreMerged) {
+  const std::vector<float> query(kSmallDimension, 0.4F);
+  fill();
+  collection_->compact();
+  const std::uint64_t unprobed = search_view(collection_->view(), query, 10, 12).counts.reads;
+  collection_.reset();
+  std::filesystem::remove_all(path());
+  Collection::create(path(), small_cluster_shape());
+  fill();
+  const std::uint64_t clusters = probe(query, 100);
+  const ViewPointer before = collection_->view();
+  std::uint64_t counted = 0;
+  for (const View::Bulk& bulk : before->segments) counted += sum(*bulk.segment);
+  EXPECT_EQ(counted, clusters);
+  collection_->compact();
+  EXPECT_GT(sum(*only().segment), 0u) << "what was counted is not forgotten";
+  const Answer answer = search_view(collection_->view(), query, 10, 12);
+  EXPECT_LT(answer.counts.reads, unprobed);
+  expect_same();
 }
 
 TEST_F(ClusterSegments, AreGoneWithTheirLastRow) {

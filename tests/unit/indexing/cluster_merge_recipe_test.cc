@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -99,6 +100,54 @@ TEST_F(ClusterMergeRecipeTest, TheManifestSaysWhatIsStillTrue) {
   EXPECT_FLOAT_EQ(static_cast<float>(merged.manifest.cluster().build.closure_ratio),
                   static_cast<float>(ratio));
   EXPECT_EQ(merged.manifest.cluster().build.replicas, 4u);
+}
+
+/// Those whose centroid stayed, found by it, have their former's count; and homes go by the counts.
+TEST_F(ClusterMergeRecipeTest, GroupsGoByWhatWasProbed) {
+  write_base(80);
+  StoredClusters base = read_clusters(open("base"), kLoad);
+  std::map<std::vector<float>, std::uint64_t> probes_of;  // by centroid
+  const auto centroid = [](const StoredClusters& of, ClusterId c) {
+    const auto at = of.clusters.centroids.begin() +
+                    static_cast<std::ptrdiff_t>(c * std::size_t{of.clusters.space_dimension});
+    return std::vector<float>(at, at + of.clusters.space_dimension);
+  };
+  for (ClusterId c = 0; c < base.clusters.count(); ++c) {
+    base.probes.push_back(1 + c * 37 % 101);
+    probes_of[centroid(base, c)] = base.probes.back();
+  }
+  StoredClusters merged =
+      merge_clusters(std::move(base), {RowSet().with(out_), more()}, options(91));
+  ASSERT_EQ(merged.probes.size(), merged.clusters.count());
+  std::size_t known = 0;
+  for (ClusterId c = 0; c < merged.clusters.count(); ++c) {
+    const auto found = probes_of.find(centroid(merged, c));
+    if (found == probes_of.end()) continue;
+    EXPECT_EQ(merged.probes[c], found->second) << c;
+    ++known;
+  }
+  EXPECT_GE(known, 40u);
+  const std::vector<std::uint64_t> probes = merged.probes;
+  const BuiltClusters built = std::move(merged).built(2);
+  std::size_t moved = 0;
+  const std::vector<ClusterId> expected = expected_homes(built.clusters, 1);
+  for (std::size_t v = 0; v < built.homes.size(); ++v) {
+    for (const ClusterId c : built.clusters.membership().of(v)) {
+      ASSERT_LE(probes[c], probes[built.homes[v]]) << v;
+    }
+    moved += built.homes[v] != expected[v];
+  }
+  EXPECT_GT(moved, 0u);
+}
+
+/// A few probes say nothing.
+TEST_F(ClusterMergeRecipeTest, FewProbesDoNotGroup) {
+  write_base(80);
+  StoredClusters stored = read_clusters(open("base"), kLoad);
+  stored.probes.assign(stored.clusters.count(), 0);
+  stored.probes.back() = stored.clusters.count() - 1;
+  const BuiltClusters built = std::move(stored).built(1);
+  EXPECT_EQ(built.homes, expected_homes(built.clusters, 1));
 }
 
 TEST_F(ClusterMergeRecipeTest, FewClustersAreBuiltAnew) {
