@@ -22,11 +22,16 @@ bool say_enough(const std::vector<std::uint64_t>& probes) {
 }  // namespace
 
 BuiltClusters StoredClusters::built(unsigned threads) && {
+  std::vector<ClusterId> homes =
+      say_enough(probes) ? cluster::group_by_frequency(clusters.membership(), probes, threads)
+                         : expected_homes(clusters, threads);
+  return std::move(*this).grouped(std::move(homes));
+}
+
+BuiltClusters StoredClusters::grouped(std::vector<ClusterId> homes) && {
   BuiltClusters built;
   built.source = {std::move(manifest), rows.view()};
-  built.homes = say_enough(probes)
-                    ? cluster::group_by_frequency(clusters.membership(), probes, threads)
-                    : expected_homes(clusters, threads);
+  built.homes = std::move(homes);
   built.clusters = std::move(clusters);
   built.centroids = std::move(centroids);
   return built;

@@ -25,6 +25,8 @@ struct StoredClusters {
   /// For write_clusters(): each vector with that of its clusters which is probed most, where there
   /// are as many probes as clusters, or else as build_clusters() does. Borrows the rows.
   BuiltClusters built(unsigned threads) &&;
+  /// The same with a home for each vector, one of its clusters.
+  BuiltClusters grouped(std::vector<ClusterId> homes) &&;
 };
 
 /// Reads everything, checking every checksum. Memory: the records, the vectors and 12 bytes a

@@ -39,7 +39,7 @@ MAY_INCLUDE = {
                    "cluster", "indexing", "rpc", "search", "tiers"},
     "client": {"base", "dataset", "layout", "rpc", "search"},
     "compute_node": {"base", "dataset", "distance", "quantization", "layout", "disk", "wal", "transport",
-                     "rpc", "graph", "ssd_baseline", "search", "tiers", "collection"},
+                     "rpc", "graph", "ssd_baseline", "indexing", "search", "tiers", "collection"},
     "python": {"base", "dataset", "distance", "layout", "wal", "rpc", "graph", "cluster",
                "quantization", "ssd_baseline", "indexing", "search", "tiers", "collection", "client"},
 }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 
 #include "base/command_line.h"
 #include "base/error.h"
@@ -11,11 +12,10 @@
 #include "base/parallel.h"
 #include "base/version.h"
 #include "cli/commands.h"
-#include "cluster/grouping.h"
-#include "layout/cluster/cluster_decoder.h"
-#include "layout/cluster/cluster_writer.h"
+#include "indexing/cluster_recipe.h"
+#include "indexing/regroup_recipe.h"
+#include "indexing/stored_clusters.h"
 #include "layout/region/index_directory.h"
-#include "search/index_loader.h"
 #include "search/probe_counts.h"
 
 namespace farvec::cli {
@@ -32,18 +32,8 @@ struct RegroupArguments {
   bool json = false;
 };
 
-struct RegroupOutcome {
-  std::uint64_t requests_before = 0;  ///< of the counted probes, without what a query saves
-  std::uint64_t requests_after = 0;
-  std::size_t moved = 0;  ///< vectors with another home
-};
-
 void report(const RegroupArguments& arguments, const layout::Manifest& manifest,
-            const RegroupOutcome& outcome) {
-  const double cut = outcome.requests_before == 0
-                         ? 0
-                         : 1 - static_cast<double>(outcome.requests_after) /
-                                   static_cast<double>(outcome.requests_before);
+            const indexing::Regrouping& outcome) {
   if (arguments.json) {
     const nlohmann::ordered_json facts{{"index", arguments.out},
                                        {"layout", manifest.layout_name()},
@@ -51,7 +41,7 @@ void report(const RegroupArguments& arguments, const layout::Manifest& manifest,
                                        {"moved", outcome.moved},
                                        {"requests_before", outcome.requests_before},
                                        {"requests_after", outcome.requests_after},
-                                       {"request_cut", cut},
+                                       {"request_cut", outcome.cut()},
                                        {"peak_memory_bytes", peak_resident_bytes()},
                                        {"commit", commit()}};
     fmt::print("{}\n", facts.dump());
@@ -62,42 +52,27 @@ void report(const RegroupArguments& arguments, const layout::Manifest& manifest,
       "the counted probes need {} requests instead of {} ({:.1f}% fewer), before what one query\n"
       "saves by reading nothing twice\n",
       arguments.out, outcome.moved, manifest.count, outcome.requests_after, outcome.requests_before,
-      100 * cut);
+      100 * outcome.cut());
 }
 
 void regroup(const RegroupArguments& arguments) {
   const auto index = layout::IndexDirectory::open(arguments.index);
-  layout::Manifest manifest = index.manifest();
+  const layout::Manifest& manifest = index.manifest();
   const auto counts = search::read_probe_counts(arguments.frequencies, manifest);
   layout::check_destination(arguments.out, arguments.overwrite,
                             manifest.region(layout::kRecordsRegion).file_bytes());
   const unsigned threads = resolve_threads(arguments.threads);
-  const layout::LoadOptions load{.threads = threads, .quiet = arguments.quiet};
-  const layout::ClusterLocator locator = index.load_cluster_locator(load);
-  const layout::DecodedClusters clusters =
-      layout::decode_clusters(locator, index.load_region(layout::kRecordsRegion, load).span());
-  const layout::Centroids centroids = index.load_centroids(load);
-  const graph::Graph graph = search::centroid_graph(centroids);
-
-  const auto homes = cluster::group_by_frequency(clusters.membership(), counts, threads);
-  RegroupOutcome outcome;
-  outcome.requests_before = cluster::count_requests(clusters.membership(), counts, clusters.homes);
-  outcome.requests_after = cluster::count_requests(clusters.membership(), counts, homes);
-  for (std::size_t v = 0; v < homes.size(); ++v) outcome.moved += homes[v] != clusters.homes[v];
-
-  if (!arguments.layout.empty()) {
-    manifest.cluster().geometry.kind = layout::parse_cluster_layout(arguments.layout);
-  }
-  manifest.placement.reset();
-  const VectorView rows = packed_view(clusters.vectors.data(), manifest.count, manifest.dimension,
-                                      manifest.stored_type);
-  manifest = layout::write_cluster_index(
-      arguments.out, manifest,
-      {clusters.membership(), homes, rows, manifest.cluster().geometry.clusters,
-       manifest.cluster().geometry.record_checksum},
-      {centroids.centroids, centroids.header.space_dimension, graph.view()},
+  indexing::StoredClusters stored =
+      indexing::read_clusters(index, {.threads = threads, .quiet = arguments.quiet});
+  indexing::Regrouping regrouping = indexing::regroup(stored, counts, threads);
+  const layout::ClusterGeometry& geometry = manifest.cluster().geometry;
+  const indexing::ClusterRecipe recipe{
+      arguments.layout.empty() ? geometry.kind : layout::parse_cluster_layout(arguments.layout),
+      geometry.record_checksum};
+  const layout::Manifest written = indexing::write_clusters(
+      arguments.out, std::move(stored).grouped(std::move(regrouping.homes)), recipe,
       {arguments.overwrite, threads, arguments.quiet});
-  report(arguments, manifest, outcome);
+  report(arguments, written, regrouping);
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -15,8 +14,8 @@
 #include "base/version.h"
 #include "cli/commands.h"
 #include "rpc/channel.h"
+#include "rpc/load_index.h"
 #include "rpc/memory_node.grpc.pb.h"
-#include "rpc/status.h"
 #include "rpc/tls_flags.h"
 
 namespace farvec::cli {
@@ -76,17 +75,10 @@ node_v1::LoadResponse load(const rpc::Address& address, const PublishArguments& 
   const auto stub = node_v1::MemoryNode::NewStub(rpc::connect(address, connect));
   std::optional<LoadWatch> watch;
   if (!arguments.quiet) watch.emplace(*stub, "loading at " + name);
-  node_v1::LoadRequest request;
-  request.set_index(std::filesystem::absolute(arguments.index).string());
-  node_v1::LoadResponse response;
   grpc::ClientContext context;
-  context.set_deadline(
-      std::chrono::system_clock::now() +
-      std::chrono::milliseconds(static_cast<std::int64_t>(1000 * arguments.timeout_seconds)));
-  const grpc::Status status = stub->Load(&context, request, &response);
-  watch.reset();
-  if (!status.ok()) throw Error("memory node {}: {}", name, rpc::describe(status));
-  return response;
+  const auto timeout =
+      std::chrono::milliseconds(static_cast<std::int64_t>(1000 * arguments.timeout_seconds));
+  return rpc::load_index(*stub, context, {name, arguments.index, timeout});
 }
 
 void publish(const PublishArguments& arguments) {

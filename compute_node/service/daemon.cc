@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "compute_node/collection/collection_service.h"
 #include "compute_node/service/metrics.h"
+#include "compute_node/service/regrouper.h"
 #include "rpc/server.h"
 
 namespace farvec::compute_node {
@@ -34,7 +35,8 @@ class Daemon {
   Supervisor supervisor_;
   QueryService service_;
   std::unique_ptr<CollectionService>
-      changes_;  ///< of a collection that this process changes; else null
+      changes_;                           ///< of a collection that this process changes; else null
+  std::unique_ptr<Regrouper> regrouper_;  ///< null: groups stay as they are
   std::shared_ptr<ServiceMetrics> metrics_;
   std::unique_ptr<prometheus::Exposer> exposer_;
   rpc::Server server_;
@@ -52,6 +54,13 @@ std::unique_ptr<CollectionService> change_service(const DaemonOptions& options,
   if (options.collection.empty() || options.follow) return nullptr;
   return std::make_unique<CollectionService>([&backend] { return backend.collection(); },
                                              options.changes, options.default_deadline);
+}
+
+std::unique_ptr<Regrouper> make_regrouper(const DaemonOptions& options,
+                                          const Supervisor& supervisor) {
+  if (options.regroup.index.empty()) return nullptr;
+  return std::make_unique<Regrouper>(supervisor, options.regroup, options.memory_node,
+                                     rpc::load_tls(options.tls));
 }
 
 rpc::ServerOptions server_options(const DaemonOptions& options,
@@ -84,7 +93,9 @@ Daemon::Daemon(const DaemonOptions& options, SearchBackend& backend)
       service_(supervisor_, statistics_,
                {options.limits, options.default_deadline, options.slots, options.threads}),
       changes_(change_service(options, backend)),
-      metrics_(std::make_shared<ServiceMetrics>(statistics_, supervisor_, changes_.get())),
+      regrouper_(make_regrouper(options, supervisor_)),
+      metrics_(std::make_shared<ServiceMetrics>(statistics_, supervisor_, changes_.get(),
+                                                regrouper_.get())),
       exposer_(open_metrics(options)),
       server_(server_options(options, {&service_, changes_.get()})) {
   if (exposer_) exposer_->RegisterCollectable(metrics_);

@@ -124,6 +124,24 @@ void add_change_flags(Command& app, ChangeOptions& changes) {
       .show_default();
 }
 
+void add_regroup_flags(Command& app, RegroupOptions& regroup) {
+  app.add_option("--regroup", regroup.index,
+                 "With one --memory-node that serves clusters: the directory of the index, as this "
+                 "process and the memory node see it. Where other groups would save enough of the "
+                 "requests that were counted, the index is written again beside it, as "
+                 "DIRECTORY.regrouped-N, and published: every compute node goes over to it");
+  app.add_option("--regroup-gain", regroup.least_gain,
+                 "With --regroup: the share of requests that is enough")
+      .range(0.001, 1.0)
+      .show_default();
+  app.add_option("--regroup-seconds", regroup.every_seconds, "With --regroup: between two looks")
+      .range(0.01, 1e6)
+      .show_default();
+  app.add_option("--regroup-with", regroup.beside,
+                 "With --regroup: other compute nodes that serve the index, separated by commas, "
+                 "whose probes count too. One node of all regroups");
+}
+
 void add_core_flags(Command& app, DaemonOptions& options) {
   app.add_option("--threads", options.threads, "Cores that search").range(1, 1024).show_default();
   app.add_option("--slots", options.slots, "Searches in flight on each core; 1 is synchronous")
@@ -241,6 +259,25 @@ void check_change_options(const Command& app, const DaemonOptions& options) {
   }
 }
 
+void check_regroup_options(const Command& app, const DaemonOptions& options) {
+  rpc::refuse_unused(app, std::vector<rpc::OptionRule>{
+                              {"--regroup", !options.memory_node.empty(), "--memory-node"},
+                              {"--regroup-gain", !options.regroup.index.empty(), "--regroup"},
+                              {"--regroup-seconds", !options.regroup.index.empty(), "--regroup"},
+                              {"--regroup-with", !options.regroup.index.empty(), "--regroup"}});
+  if (options.regroup.index.empty()) return;
+  if (rpc::parse_addresses(options.memory_node).size() > 1) {
+    throw Error(
+        "--regroup: an index that is placed over several memory nodes is not written "
+        "again; use `farvec regroup`, `farvec place` and `farvec publish`");
+  }
+  const layout::Manifest manifest = layout::IndexDirectory::open(options.regroup.index).manifest();
+  if (!manifest.is_cluster()) {
+    throw Error("--regroup {}: clusters are grouped, and this is {}", options.regroup.index,
+                in_words(manifest.kind()));
+  }
+}
+
 /// Throws Error for options that would be ignored.
 void check_options(const Command& app, DaemonOptions& options) {
   const tiers::TierSpecPointer tier = tier_of(options);
@@ -248,6 +285,7 @@ void check_options(const Command& app, DaemonOptions& options) {
   const bool nodes = !options.memory_node.empty() || !options.nodes.segments.empty();
   const bool collection = !options.collection.empty();
   check_change_options(app, options);
+  check_regroup_options(app, options);
   rpc::refuse_unused(
       app, std::vector<rpc::OptionRule>{
                {"--node-timeout-ms", nodes, "--memory-node and --segment-nodes"},
@@ -277,6 +315,7 @@ bool parse_command_line(int argc, char** argv, DaemonOptions& options, int& exit
   app.version(fmt::format("farvec-compute-node {} ({})", version(), commit()));
   add_source_flags(app, options);
   add_change_flags(app, options.changes);
+  add_regroup_flags(app, options.regroup);
   add_core_flags(app, options);
   add_service_flags(app, options);
   app.callback([&options] {

@@ -8,6 +8,7 @@
 #include "collection/node_arguments.h"
 #include "compute_node/collection/change_options.h"
 #include "compute_node/service/query_service.h"
+#include "compute_node/service/regroup_options.h"
 #include "rpc/tls.h"
 #include "search/disk_options.h"
 
@@ -31,6 +32,7 @@ struct DaemonOptions {
   search::DiskArguments disk;     ///< of tier ssd
   RequestLimits limits;           ///< max_queries is the queue
   ChangeOptions changes;          ///< of a collection
+  RegroupOptions regroup;         ///< of clusters on a memory node
   std::chrono::milliseconds default_deadline{1'000};
   /// A memory node of several that owes reads for so long is given up.
   std::chrono::milliseconds node_timeout{250};

@@ -35,6 +35,7 @@ ServedIndex describe(const search::SearchIndex& index, const layout::Manifest& m
   served.tier = options.tier;
   served.page_search = options.page_search;
   served.generation = options.generation;
+  served.manifest_xxh3 = layout::manifest_checksum(layout::manifest_to_json(manifest));
   served.index_bytes = search::index_bytes(manifest);
   served.offset_bytes = index.location_bytes();
   served.code_bytes = index.dram_bytes() - served.offset_bytes;

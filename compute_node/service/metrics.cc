@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "compute_node/collection/collection_service.h"
+#include "compute_node/service/regrouper.h"
 
 namespace farvec::compute_node {
 namespace {
@@ -228,6 +229,11 @@ Families ServiceMetrics::Collect() const {
               supervisor_.reopened());
   add_counter(families, "switches_total", "Times a newer index took over", supervisor_.switched());
   add_refused_switches(families, supervisor_.refused());
+  if (regrouper_ != nullptr) {
+    add_counter(families, "regroupings_total",
+                "Times that the index was grouped by its probes again and published",
+                regrouper_->published());
+  }
   if (engine != nullptr) {
     add_engine(families, *engine);
     if (const auto following = engine->present().following) add_following(families, *following);

@@ -10,14 +10,18 @@
 namespace farvec::compute_node {
 
 class CollectionService;
+class Regrouper;
 
 /// Reads a snapshot at each scrape; nothing is kept twice. What it reads from must outlive it.
 class ServiceMetrics final : public prometheus::Collectable {
  public:
-  /// `changes` is null unless a collection is served.
+  /// `changes` is null unless a collection is served, `regrouper` unless groups follow queries.
   ServiceMetrics(const ServiceStatistics& statistics, const Supervisor& supervisor,
-                 const CollectionService* changes = nullptr)
-      : statistics_(statistics), supervisor_(supervisor), changes_(changes) {}
+                 const CollectionService* changes = nullptr, const Regrouper* regrouper = nullptr)
+      : statistics_(statistics),
+        supervisor_(supervisor),
+        changes_(changes),
+        regrouper_(regrouper) {}
 
   std::vector<prometheus::MetricFamily> Collect() const override;
 
@@ -25,6 +29,7 @@ class ServiceMetrics final : public prometheus::Collectable {
   const ServiceStatistics& statistics_;
   const Supervisor& supervisor_;
   const CollectionService* const changes_;
+  const Regrouper* const regrouper_;
 };
 
 }  // namespace farvec::compute_node

@@ -48,10 +48,11 @@ struct ServedIndex {
   std::string tier;                    ///< with its model when it has one
   std::string page_search;             ///< of slotted pages: how they are searched
   std::uint64_t generation = 0;
-  std::uint64_t index_bytes = 0;   ///< on the tier
-  std::uint64_t code_bytes = 0;    ///< in this process: a graph's codes, or the centroids
-  std::uint64_t offset_bytes = 0;  ///< in this process: offsets, or the table of clusters
-  std::uint64_t cache_bytes = 0;   ///< record caches of all cores, or the pool that they share
+  std::uint64_t manifest_xxh3 = 0;  ///< layout::manifest_checksum(); 0 of a collection
+  std::uint64_t index_bytes = 0;    ///< on the tier
+  std::uint64_t code_bytes = 0;     ///< in this process: a graph's codes, or the centroids
+  std::uint64_t offset_bytes = 0;   ///< in this process: offsets, or the table of clusters
+  std::uint64_t cache_bytes = 0;    ///< record caches of all cores, or the pool that they share
   // Where memory is planned (tier ssd):
   std::uint64_t search_bytes = 0;   ///< buffers and searches in flight, at most
   std::uint64_t memory_budget = 0;  ///< for all of the above; 0: none

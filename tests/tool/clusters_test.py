@@ -1,11 +1,13 @@
 """Cluster indexes: built, inspected, searched, regrouped, served, placed, and refused."""
 import json
+import subprocess
 import time
 import unittest
 
 import numpy as np
 
-from farvec_tool import (TIMEOUT_S, DaemonTest, ToolTest, farvec, read_neighbours, write_vectors)
+from farvec_tool import (BIN, TIMEOUT_S, DaemonTest, ToolTest, farvec, read_neighbours,
+                         write_vectors)
 
 LAYOUTS = ("coupled", "decoupled", "grouped", "grouped-inline")
 COUNT, QUERIES, DIMENSION, K, PROBE = 1500, 25, 24, 10, 6
@@ -226,7 +228,7 @@ class Served(ClusterTest, DaemonTest):
                     raise
                 time.sleep(0.1)
 
-    def serve(self, index, tier, nodes=1):
+    def serve(self, index, tier, nodes=1, options=()):
         addresses = ",".join(f"unix:{self.folder}/m{node}" for node in range(nodes))
         fabric = ("--fabric", "tcp:127.0.0.1") if tier.startswith("fabric") else ()
         for node in range(nodes):
@@ -234,7 +236,7 @@ class Served(ClusterTest, DaemonTest):
             self.start("farvec-memory-node", "--index", index, "--quiet", "--listen",
                        f"unix:{self.folder}/m{node}", *number, *fabric)
         self.start("farvec-compute-node", "--memory-node", addresses, "--listen",
-                   f"unix:{self.folder}/c", "--tier", tier)
+                   f"unix:{self.folder}/c", "--tier", tier, *options)
         return f"unix:{self.folder}/c"
 
     def test_answers_through_a_memory_node_are_those_of_the_directory(self):
@@ -273,6 +275,59 @@ class Served(ClusterTest, DaemonTest):
         _, answers = self.search("--index", self.folder / "regrouped", "--probe", PROBE)
         _, before = self.search("--index", indexes / "grouped", "--probe", PROBE)
         np.testing.assert_array_equal(answers[0], before[0])
+
+    def await_regrouped(self, address, index, number):
+        """Searches until the node has gone over to the index's regrouping of that number."""
+        end = time.monotonic() + TIMEOUT_S
+        made = index.with_name(f"{index.name}.regrouped-{number}")
+        while json.loads(self.must_pass(farvec("status", address, "--json")).stdout)[
+                "switches"] < number:
+            self.assertLess(time.monotonic(), end, f"{made} is not served")
+            self.search("--connect", address, "--probe", PROBE)
+        return made
+
+    def requests(self, index):
+        """Of one pass over the queries, by the probes of this process."""
+        counts, again = self.folder / "counts.json", self.folder / "again"
+        self.search("--index", index, "--probe", PROBE, "--probe-counts", counts)
+        report = self.must_pass(farvec("regroup", "--index", index, "--frequencies", counts,
+                                       "--overwrite", "--quiet", "--json", "--out", again))
+        return json.loads(report.stdout)["requests_before"]
+
+    def test_a_node_groups_by_its_probes_itself(self):
+        index = self.cluster_all() / "grouped"
+        address = self.serve(index, "fabric:tcp", options=(
+            "--regroup", index, "--regroup-gain", 0.02, "--regroup-seconds", 0.1))
+        _, answers = self.wait_for(address)
+        made = self.await_regrouped(address, index, 1)
+        self.must_pass(farvec("inspect", made, "--verify"))
+        _, found = self.search("--connect", address, "--probe", PROBE)
+        np.testing.assert_array_equal(found[0], answers[0])
+        self.assertLess(self.requests(made), self.requests(index))
+        # What is asked for changes, and comes back.
+        kept = self.queries
+        for number in (2, 3):
+            self.queries = write_vectors(self.folder / f"queries{number}", np.repeat(
+                self.rows(1, DIMENSION), QUERIES, axis=0)) if number == 2 else kept
+            self.await_regrouped(address, index, number)
+        left = sorted(path.name for path in index.parent.glob("grouped.regrouped-*"))
+        self.assertEqual(left, ["grouped.regrouped-2", "grouped.regrouped-3"])
+
+    def test_what_cannot_be_regrouped_is_said(self):
+        index = self.cluster_all() / "grouped"
+
+        def refused(*options, words):
+            self.must_refuse(subprocess.run(
+                [str(BIN / "farvec-compute-node"), "--listen", f"unix:{self.folder}/no",
+                 *map(str, options)], capture_output=True, text=True, timeout=TIMEOUT_S,
+                check=False), *words)
+
+        refused("--index", index, "--regroup", index, words=("--regroup", "--memory-node"))
+        refused("--memory-node", "unix:/no", "--regroup-gain", 0.3, words=("--regroup-gain",))
+        refused("--memory-node", "unix:/a,unix:/b", "--regroup", index, words=("farvec place",))
+        self.must_pass(self.build(self.base))
+        refused("--memory-node", "unix:/no", "--regroup", self.folder / "index",
+                words=("clusters", "graph"))
 
     def test_probes_of_several_nodes_are_added_up(self):
         indexes = self.cluster_all()

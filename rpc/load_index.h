@@ -1,0 +1,22 @@
+// A memory node is asked to load another index beside the one that it serves.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "rpc/memory_node.grpc.pb.h"
+
+namespace farvec::rpc {
+
+struct LoadIndexCall {
+  std::string node;   ///< its address, for messages
+  std::string index;  ///< directory, on the node's machine
+  std::chrono::milliseconds timeout{3'600'000};
+};
+
+/// Returns when the node serves the index. `context` is fresh; cancelling it ends the load. Throws
+/// Error naming the node; then it serves what it served.
+memory_node::v1::LoadResponse load_index(memory_node::v1::MemoryNode::Stub& stub,
+                                         grpc::ClientContext& context, const LoadIndexCall& call);
+
+}  // namespace farvec::rpc
