@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
+#include "base/options_file.h"
 #include "base/quantity.h"
 
 namespace farvec {
@@ -18,6 +20,33 @@ void name_unknown_command(const CLI::App& app, const CLI::ParseError& error) {
   if (unread.empty()) return;
   fmt::print(stderr, "{}: error: there is no command or argument '{}'\n", app.get_name(),
              unread.front());
+}
+
+const std::string kConfig = "--config";
+
+/// Whether the words give the option, as "--name value" or "--name=value".
+bool gives(const std::vector<std::string>& words, const std::string& option) {
+  return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+    return word == option || word.starts_with(option + "=");
+  });
+}
+
+/// The file that the words name last; empty for none.
+std::string config_of(const std::vector<std::string>& words) {
+  std::string path;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i].starts_with(kConfig + "=")) path = words[i].substr(kConfig.size() + 1);
+    if (words[i] == kConfig && i + 1 < words.size()) path = words[i + 1];
+  }
+  return path;
+}
+
+std::vector<OptionLine> config_lines(const std::string& path) {
+  try {
+    return read_options_file(path);
+  } catch (const Error& error) {
+    throw UsageError("{}: {}", kConfig, error.what());
+  }
 }
 
 }  // namespace
@@ -152,9 +181,38 @@ void CommandLine::version(const std::string& text) {
   owned_->set_version_flag("--version", text);
 }
 
+void CommandLine::takes_config() {
+  takes_config_ = true;
+  add_option(
+      kConfig, config_,
+      "File of options: lines NAME = VALUE, the name without its dashes, the value one word\n"
+      "or between double quotes, of a flag true or false; # begins a comment. What the\n"
+      "command line gives goes before it");
+}
+
+/// The words, and after the program those of the file that they do not give themselves.
+std::vector<std::string> CommandLine::with_config(const std::vector<std::string>& words) const {
+  const std::string path = takes_config_ ? config_of(words) : "";
+  if (path.empty()) return words;
+  std::vector<std::string> all{words.front()};
+  for (const OptionLine& line : config_lines(path)) {
+    const std::string option = "--" + line.name;
+    if (option == kConfig || std::as_const(*owned_).get_option_no_throw(option) == nullptr) {
+      throw UsageError("{}:{}: there is no option '{}'", path, line.line, line.name);
+    }
+    if (!gives(words, option)) all.push_back(option + "=" + line.value);
+  }
+  all.insert(all.end(), words.begin() + 1, words.end());
+  return all;
+}
+
 std::optional<int> CommandLine::parse(int argc, char** argv) {
   try {
-    owned_->parse(argc, argv);
+    const std::vector<std::string> words = with_config({argv, argv + argc});
+    std::vector<const char*> all;
+    all.reserve(words.size());
+    for (const std::string& word : words) all.push_back(word.c_str());
+    owned_->parse(static_cast<int>(all.size()), all.data());
     return std::nullopt;
   } catch (const CLI::ParseError& error) {
     name_unknown_command(*owned_, error);

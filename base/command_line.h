@@ -102,6 +102,10 @@ class CommandLine : public Command {
 
   void version(const std::string& text);  ///< of --version
 
+  /// Adds `--config FILE`, whose lines (base/options_file.h) are options by their long names; a
+  /// flag is true or false. What the command line gives goes before what the file says.
+  void takes_config();
+
   /// Sets the variables and calls the callbacks, whose exceptions pass. None: the program goes on.
   /// Else all has been said, and it ends with this status: 0 after --help and --version, 2 after a
   /// message about a wrong command line.
@@ -109,8 +113,11 @@ class CommandLine : public Command {
 
  private:
   explicit CommandLine(std::unique_ptr<CLI::App> app);
+  std::vector<std::string> with_config(const std::vector<std::string>& words) const;
 
   std::unique_ptr<CLI::App> owned_;
+  bool takes_config_ = false;
+  std::string config_;
 };
 
 }  // namespace farvec

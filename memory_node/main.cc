@@ -70,6 +70,7 @@ void declare(CommandLine& app, Arguments& arguments) {
   DaemonOptions& daemon = arguments.daemon;
   app.footer(kFooter);
   app.version(fmt::format("farvec-memory-node {} ({})", version(), commit()));
+  app.takes_config();
   app.add_option(
       "--index", daemon.index,
       "Index directory to load, verify and serve; --backing devdax and pmem: without it\n"

@@ -313,6 +313,7 @@ bool parse_command_line(int argc, char** argv, DaemonOptions& options, int& exit
   CommandLine app(kDescription, "farvec-compute-node");
   app.footer(kExample);
   app.version(fmt::format("farvec-compute-node {} ({})", version(), commit()));
+  app.takes_config();
   add_source_flags(app, options);
   add_change_flags(app, options.changes);
   add_regroup_flags(app, options.regroup);

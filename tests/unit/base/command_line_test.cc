@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
 namespace farvec {
 namespace {
 
@@ -202,6 +205,82 @@ TEST(CommandLine, KnowsWhatWasGiven) {
   EXPECT_TRUE(line.was_given("--given"));
   EXPECT_FALSE(line.was_given("--left-out"));
   EXPECT_FALSE(line.was_given("--unknown"));
+}
+
+/// A program that takes a file of options, beside its command line.
+class ConfiguredLine : public testing::Test {
+ protected:
+  ConfiguredLine() {
+    line_.add_option("--listen", listen_).one_of({"here", "there"});
+    line_.add_option("--bytes", bytes_).size();
+    line_.add_option("--names", names_).one_at_a_time();
+    line_.add_flag("--quiet", quiet_, "");
+    line_.takes_config();
+  }
+  ~ConfiguredLine() override { std::filesystem::remove(path_); }
+
+  Outcome configured(const std::string& text, std::vector<std::string> words = {}) {
+    std::ofstream(path_) << text;
+    words.insert(words.end(), {"--config", path_});
+    return parse(line_, words);
+  }
+
+  const std::string path_ = std::filesystem::path(testing::TempDir()) / "command_line_test.conf";
+  CommandLine line_{"tests", "program"};
+  std::string listen_ = "nowhere";
+  std::string bytes_;
+  std::vector<std::string> names_;
+  bool quiet_ = false;
+};
+
+TEST_F(ConfiguredLine, ReadsTheFile) {
+  const Outcome outcome = configured(
+      "# a comment\nlisten = \"here\"\nbytes = 1KiB\nnames = a,b\nnames = \"c d\"\nquiet = true\n");
+  EXPECT_EQ(outcome.status, std::nullopt) << outcome.err;
+  EXPECT_EQ(listen_, "here");
+  EXPECT_EQ(bytes_, "1024");
+  EXPECT_THAT(names_, ElementsAre("a,b", "c d"));
+  EXPECT_TRUE(quiet_);
+  EXPECT_TRUE(line_.was_given("--bytes"));
+}
+
+TEST_F(ConfiguredLine, LeavesWhatTheFileDoesNotSay) {
+  EXPECT_EQ(configured("quiet = false").status, std::nullopt);
+  EXPECT_EQ(listen_, "nowhere");
+  EXPECT_FALSE(quiet_);
+  EXPECT_FALSE(line_.was_given("--listen"));
+}
+
+TEST_F(ConfiguredLine, TheCommandLineGoesBeforeIt) {
+  EXPECT_EQ(configured("listen = here\nnames = a", {"--listen=there", "--names", "b"}).status,
+            std::nullopt);
+  EXPECT_EQ(listen_, "there");
+  EXPECT_THAT(names_, ElementsAre("b"));
+  EXPECT_EQ(parse(line_, {"--config=" + path_}).status, std::nullopt);
+}
+
+TEST_F(ConfiguredLine, SaysWhatIsWrongWithIt) {
+  const auto refused = [&](const std::string& text, const std::string& words) {
+    const Outcome outcome = configured(text);
+    EXPECT_EQ(outcome.status, 2) << text;
+    EXPECT_THAT(outcome.err, HasSubstr(words));
+  };
+  refused("quiet = true\nlisen = here", path_ + ":2: there is no option 'lisen'");
+  refused("config = x", path_ + ":1: there is no option 'config'");
+  refused("listen", path_ + ":1: a line is");
+  refused("listen = elsewhere", "--listen");
+  refused("listen = here\nlisten = there", "--listen");
+  refused("quiet = perhaps", "perhaps");
+  std::filesystem::remove(path_);
+  const Outcome outcome = parse(line_, {"--config", path_});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.err, HasSubstr(path_));
+  EXPECT_EQ(parse(line_, {"--config"}).status, 2);
+}
+
+TEST(CommandLine, TakesNoConfigUnasked) {
+  CommandLine line("tests", "program");
+  EXPECT_EQ(parse(line, {"--config", "/nonexistent"}).status, 2);
 }
 
 /// program (first [--x N] | second (--a | --b)).
