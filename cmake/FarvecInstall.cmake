@@ -1,25 +1,32 @@
 # Headers, static libraries, binaries and farvecConfig.cmake.
-#   cmake --install build/release --prefix DIR
+#   cmake --install build/release --prefix DIR [--component tool|memory_node|compute_node|dev]
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(farvec_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/farvec)
 get_property(rooms GLOBAL PROPERTY FARVEC_ROOMS)
 
-install(TARGETS ${rooms} EXPORT farvecTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(EXPORT farvecTargets NAMESPACE farvec:: DESTINATION ${farvec_cmake_dir})
+# Which component a program and what comes with it belong to.
+set(farvec_component_farvec tool)
+set(farvec_component_farvec-memory-node memory_node)
+set(farvec_component_farvec-compute-node compute_node)
+
+install(TARGETS ${rooms} EXPORT farvecTargets
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
+install(EXPORT farvecTargets NAMESPACE farvec:: DESTINATION ${farvec_cmake_dir} COMPONENT dev)
 
 # Below include/farvec, so that an installed room is included as inside the project.
 foreach(room ${rooms})
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${room} DESTINATION include/farvec
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${room} DESTINATION include/farvec COMPONENT dev
           FILES_MATCHING PATTERN "*.h")
 endforeach()
-install(DIRECTORY ${PROJECT_BINARY_DIR}/rpc/generated/rpc DESTINATION include/farvec
+install(DIRECTORY ${PROJECT_BINARY_DIR}/rpc/generated/rpc DESTINATION include/farvec COMPONENT dev
         FILES_MATCHING PATTERN "*.pb.h")
 
 foreach(program farvec farvec-memory-node farvec-compute-node)
   if(TARGET ${program})
-    install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
+            COMPONENT ${farvec_component_${program}})
   endif()
 endforeach()
 
@@ -30,4 +37,4 @@ write_basic_package_version_file(
   ${PROJECT_BINARY_DIR}/farvecConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/farvecConfig.cmake
               ${PROJECT_BINARY_DIR}/farvecConfigVersion.cmake
-        DESTINATION ${farvec_cmake_dir})
+        DESTINATION ${farvec_cmake_dir} COMPONENT dev)

@@ -43,6 +43,8 @@ TESTS=(
   rdma-core ibverbs-providers ibverbs-utils rdmacm-utils perftest
   # launching: copies of indexes, and a Slurm that a test starts
   openssh-client rsync slurmctld slurmd slurm-client munge
+  # Debian packages: made, checked, and installed in a root of their own
+  dpkg-dev adduser
 )
 
 # The browser that tests of pages want; Ubuntu has it as a snap alone, and they skip there.

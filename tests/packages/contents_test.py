@@ -1,0 +1,143 @@
+"""What is in the Debian packages, and what they say of themselves."""
+import pathlib
+import re
+import shutil
+import tempfile
+import unittest
+
+from farvec_tool import BIN
+from packages_tool import (DAEMONS, NAMES, ROOT, made, needs_dpkg, option_lines, output,
+                           project_version, run)
+
+# What has to be in each, besides the documents that all have.
+HELD = {
+    "farvec": ("usr/bin/farvec", "usr/share/bash-completion/completions/farvec",
+               "usr/share/zsh/site-functions/_farvec",
+               "usr/share/fish/vendor_completions.d/farvec.fish", "usr/share/man/man1/farvec.1.gz",
+               "usr/share/man/man1/farvec-build-graph.1.gz",
+               "usr/share/doc/farvec/examples/launch.toml",
+               "usr/share/doc/farvec/chart.js.copyright"),
+    **{name: (f"usr/bin/{name}", f"lib/systemd/system/{name}.service",
+              f"etc/farvec/{name.removeprefix('farvec-')}.conf",
+              f"usr/share/bash-completion/completions/{name}",
+              f"usr/share/fish/vendor_completions.d/{name}.fish",
+              f"usr/share/man/man1/{name}.1.gz") for name in DAEMONS},
+    "libfarvec-dev": ("usr/lib/libfarvec_base.a", "usr/lib/cmake/farvec/farvecConfig.cmake",
+                      "usr/include/farvec/graph/node_source.h",
+                      "usr/include/farvec/rpc/compute_node.pb.h"),
+}
+LIBRARY = {"farvec": "libhdf5", "farvec-memory-node": "libpmem2", "farvec-compute-node": "libgrpc++",
+           "libfarvec-dev": "libgrpc++-dev"}
+
+
+def files_of(name):
+    """{path: (mode, owner)} of what is no folder."""
+    lines = [line.split(None, 5) for line in output("dpkg-deb", "--contents", made(name)).splitlines()]
+    return {line[5].partition(" -> ")[0].removeprefix("./"): (line[0], line[1])
+            for line in lines if not line[0].startswith("d")}
+
+
+def field(name, key):
+    return output("dpkg-deb", "--field", made(name), key).strip()
+
+
+class Contents(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        needs_dpkg()
+        folder = tempfile.TemporaryDirectory(prefix="farvec-packages-")
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = pathlib.Path(folder.name)
+        for name in NAMES:
+            output("dpkg-deb", "--raw-extract", made(name), cls.folder / name)
+
+    def test_fields(self):
+        for name in NAMES:
+            with self.subTest(name):
+                self.assertEqual(field(name, "Package"), name)
+                self.assertEqual(field(name, "Version"), project_version())
+                self.assertRegex(field(name, "Maintainer"), r"^[^<]+ <[^@]+@[^>]+>$")
+                self.assertGreater(int(field(name, "Installed-Size")), 100)
+                summary, _, more = field(name, "Description").partition("\n")
+                self.assertLess(len(summary), 80)
+                self.assertGreater(len(more), 80)
+                self.assertIn(LIBRARY[name], field(name, "Depends"))
+        for name in DAEMONS:
+            for needed in ("adduser", "libfabric1"):
+                self.assertIn(needed, field(name, "Depends"))
+
+    def test_files(self):
+        for name in NAMES:
+            with self.subTest(name):
+                held = files_of(name)
+                documents = [f"usr/share/doc/{name}/{file}" for file in ("copyright", "changelog.gz")]
+                for path in (*HELD[name], *documents):
+                    self.assertIn(path, held)
+                for path, (mode, owner) in held.items():
+                    self.assertEqual(owner, "root/root", path)
+                    self.assertRegex(mode, "^-rwxr-xr-x$" if "/bin/" in path else "^-rw-r--r--$", path)
+                    self.assertRegex(path, "^(usr/(bin|include/farvec|lib|share)|lib/systemd|etc/farvec)/")
+
+    def test_no_file_is_in_two(self):
+        paths = [path for name in NAMES for path in files_of(name)]
+        self.assertEqual(len(paths), len(set(paths)))
+
+    def test_every_command_has_its_page(self):
+        pages = {path.name for path in (BIN.parent / "shell/man1").iterdir()}
+        held = {pathlib.Path(path).name for name in NAMES for path in files_of(name)}
+        self.assertEqual({f"{page}.gz" for page in pages}, {one for one in held if one.endswith(".1.gz")})
+
+    def test_what_is_compiled_is_stripped_and_knows_no_build_tree(self):
+        for name in ("farvec", *DAEMONS):
+            sections = output("readelf", "--sections", "--dynamic", self.folder / name / "usr/bin" / name)
+            self.assertNotIn(".debug_", sections)
+            self.assertNotRegex(sections, "RPATH|RUNPATH")
+        library = self.folder / "libfarvec-dev/usr/lib/libfarvec_base.a"
+        self.assertNotIn(".debug_", output("readelf", "--sections", library))
+        for path in (self.folder / "libfarvec-dev/usr/lib/cmake").rglob("*.cmake"):
+            self.assertNotIn(str(ROOT), path.read_text(), path)
+
+    def test_checksums(self):
+        for name in NAMES:
+            folder = self.folder / name
+            output("md5sum", "--check", "--quiet", "DEBIAN/md5sums", cwd=folder)
+
+    def test_control_files(self):
+        for name in NAMES:
+            control = {path.name: path for path in (self.folder / name / "DEBIAN").iterdir()}
+            scripts = {"postinst", "prerm", "postrm"} if name in DAEMONS else set()
+            self.assertEqual(set(control), {"control", "md5sums"} | scripts
+                             | ({"conffiles"} if scripts else set()))
+            for script in scripts:
+                self.assertEqual(control[script].stat().st_mode & 0o777, 0o755)
+                self.assertNotIn("@", control[script].read_text())
+                output("sh", "-n", control[script])
+            if scripts:
+                config = f"/etc/farvec/{name.removeprefix('farvec-')}.conf"
+                self.assertEqual(control["conffiles"].read_text(), f"{config}\n")
+
+    def test_the_configuration_has_every_option(self):
+        """Given or behind a #, and explained by a comment before it."""
+        for name in DAEMONS:
+            text = (self.folder / name / HELD[name][2]).read_text()
+            asked = output(BIN / name, "--help")
+            options = set(re.findall(r"^  (?:-h,)?--([a-z-]+)", asked, re.MULTILINE))
+            given, shown = option_lines(text), option_lines(text, commented=True)
+            self.assertEqual(set(given) | set(shown), options - {"help", "version", "config"})
+            self.assertFalse(set(given) & set(shown))
+            for block in text.split("\n\n"):
+                if option_lines(block) or option_lines(block, commented=True):
+                    said = [line for line in block.splitlines() if line.startswith("# ")
+                            and not option_lines(line, commented=True)]
+                    self.assertNotEqual(said, [], block)
+
+    def test_lintian_is_content(self):
+        if not shutil.which("lintian"):
+            self.skipTest("lintian is not here")
+        files = [made(name) for name in NAMES]
+        done = run("lintian", "--fail-on", "error,warning", "--allow-root", *files)
+        self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
