@@ -25,11 +25,13 @@ ROWS = 300
 class RootTest(unittest.TestCase):
     """A root for each test, with the packages in /tmp/given."""
 
+    BOOT = False
+
     def setUp(self):
         needs_dpkg()
         folder = tempfile.TemporaryDirectory(prefix="farvec-packages-")
         self.addCleanup(folder.cleanup)
-        self.root = private_root(self, folder.name)
+        self.root = private_root(self, folder.name, self.BOOT)
         self.given = self.root.folder / "given"
         for name in NAMES:
             shutil.copy(made(name), self.given / f"{name}.deb")
@@ -39,7 +41,9 @@ class RootTest(unittest.TestCase):
         return self.root.output("dpkg", *options, action, *words)
 
 
-class Life(RootTest):
+class WithoutSystemd(RootTest):
+    """As in a container: the test starts what the units say."""
+
     def setUp(self):
         super().setUp()
         self.runs = runs_in(self.root)
@@ -185,6 +189,12 @@ class Life(RootTest):
             self.assertFalse(self.root.path(f"usr/bin/{name}").exists())
         self.assertTrue(self.root.path(CONFIG).exists())
         self.assertTrue(self.root.path(f"var/lib/{MEMORY}/index").is_dir())
+
+
+class WithSystemd(WithoutSystemd):
+    """By a systemd of the test's own, so with all that the units forbid."""
+
+    BOOT = True
 
 
 class Library(RootTest):
