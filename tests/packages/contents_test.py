@@ -131,6 +131,17 @@ class Contents(unittest.TestCase):
                             and not option_lines(line, commented=True)]
                     self.assertNotEqual(said, [], block)
 
+    def test_every_line_can_be_given(self):
+        """A value that the daemon does not take is told before the option that does not exist."""
+        config = self.folder / "one.conf"
+        for name in DAEMONS:
+            text = (self.folder / name / HELD[name][2]).read_text()
+            for option, value in (option_lines(text) | option_lines(text, commented=True)).items():
+                config.write_text(f'{option} = "{value}"\n')
+                done = run(BIN / name, "--config", config, "--nonsense")
+                self.assertEqual(done.returncode, 2)
+                self.assertIn("--nonsense", done.stderr, f"{name}: {option} = {value}")
+
     def test_lintian_is_content(self):
         if not shutil.which("lintian"):
             self.skipTest("lintian is not here")
