@@ -1,13 +1,12 @@
 """What is in the Debian packages, and what they say of themselves."""
 import pathlib
-import re
 import shutil
 import tempfile
 import unittest
 
 from farvec_tool import BIN
-from packages_tool import (DAEMONS, NAMES, ROOT, made, needs_dpkg, option_lines, output,
-                           project_version, run)
+from packages_tool import (DAEMONS, NAMES, ROOT, made, needs_dpkg, output, project_version,
+                           run)
 
 # What has to be in each, besides the documents that all have.
 HELD = {
@@ -116,31 +115,12 @@ class Contents(unittest.TestCase):
                 config = f"/etc/farvec/{name.removeprefix('farvec-')}.conf"
                 self.assertEqual(control["conffiles"].read_text(), f"{config}\n")
 
-    def test_the_configuration_has_every_option(self):
-        """Given or behind a #, and explained by a comment before it."""
+    def test_the_configuration_is_the_one_that_is_tested(self):
+        """tests/tool/config_files_test.py holds it against the daemons."""
         for name in DAEMONS:
-            text = (self.folder / name / HELD[name][2]).read_text()
-            asked = output(BIN / name, "--help")
-            options = set(re.findall(r"^  (?:-h,)?--([a-z-]+)", asked, re.MULTILINE))
-            given, shown = option_lines(text), option_lines(text, commented=True)
-            self.assertEqual(set(given) | set(shown), options - {"help", "version", "config"})
-            self.assertFalse(set(given) & set(shown))
-            for block in text.split("\n\n"):
-                if option_lines(block) or option_lines(block, commented=True):
-                    said = [line for line in block.splitlines() if line.startswith("# ")
-                            and not option_lines(line, commented=True)]
-                    self.assertNotEqual(said, [], block)
-
-    def test_every_line_can_be_given(self):
-        """A value that the daemon does not take is told before the option that does not exist."""
-        config = self.folder / "one.conf"
-        for name in DAEMONS:
-            text = (self.folder / name / HELD[name][2]).read_text()
-            for option, value in (option_lines(text) | option_lines(text, commented=True)).items():
-                config.write_text(f'{option} = "{value}"\n')
-                done = run(BIN / name, "--config", config, "--nonsense")
-                self.assertEqual(done.returncode, 2)
-                self.assertIn("--nonsense", done.stderr, f"{name}: {option} = {value}")
+            config = pathlib.Path(HELD[name][2])
+            self.assertEqual((self.folder / name / config).read_bytes(),
+                             (ROOT / "scripts/packages" / config.name).read_bytes())
 
     def test_lintian_is_content(self):
         if not shutil.which("lintian"):

@@ -43,14 +43,3 @@ def made(name):
     """The package file of that name."""
     architecture = output("dpkg", "--print-architecture").strip()
     return MADE / f"{name}_{project_version()}_{architecture}.deb"
-
-
-def option_lines(text, commented=False):
-    """{name: value} of a file of options; with `commented` those behind a # instead."""
-    found = {}
-    for line in text.splitlines():
-        is_comment = line.startswith("# ")
-        name, equals, value = line.removeprefix("# ").partition(" = ")
-        if equals and is_comment == commented and " " not in name and name.islower():
-            found[name] = value.strip('"')
-    return found

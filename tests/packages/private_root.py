@@ -111,7 +111,7 @@ class PrivateRoot:
     def close(self):
         self.outside.kill()  # takes the namespaces with it
         self.outside.wait(timeout=SECONDS)
-        end = time.monotonic() + SECONDS
+        end = time.monotonic() + 10  # until the processes have left the control group
         while time.monotonic() < end:
             gone = subprocess.run(["unshare", "--mount", "sh", "-c", REMOVE.format(name=self.name)],
                                   capture_output=True, timeout=SECONDS, check=False)
