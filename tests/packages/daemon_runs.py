@@ -1,4 +1,4 @@
-"""The installed daemons in a private root: as systemd runs them, or as their units say without it."""
+"""The installed daemons in a private root: as systemd runs them, or without it as units say."""
 import subprocess
 import time
 
@@ -18,14 +18,15 @@ class Booted:
         self.root.output("systemctl", "stop", name)
 
     def show(self, name, key):
-        return self.root.output("systemctl", "show", "--value", "-p", key, f"{name}.service").strip()
+        return self.root.output("systemctl", "show", "--value", "-p", key, name).strip()
 
     def pid(self, name):
         """In the root; 0 when it does not run."""
         return int(self.show(name, "MainPID"))
 
     def ended_well(self, name):
-        return (self.show(name, "ActiveState"), self.show(name, "Result")) == ("inactive", "success")
+        states = self.show(name, "ActiveState"), self.show(name, "Result")
+        return states == ("inactive", "success")
 
     def log(self):
         return self.root.output("cat", "/tmp/log")
