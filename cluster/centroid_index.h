@@ -75,6 +75,11 @@ class CentroidIndex {
   Metric metric() const { return parts_.metric; }
   ElementType type() const { return parts_.type; }
 
+  /// The first dimension() coordinates of a centroid: the mean of a cluster's own vectors.
+  const float* centroid(ClusterId cluster) const {
+    return parts_.centroids.data() + std::size_t{cluster} * parts_.space_dimension;
+  }
+
   /// scratch.found = the nearest `probe` clusters (all when there are fewer; `probe` >= 1), nearly
   /// always: the search is approximate when there are more than a few hundred clusters. `query` is
   /// a row of the stored type at any alignment. For inner_product the query is first scaled to the

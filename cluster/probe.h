@@ -128,6 +128,58 @@ class BlockScorer {
   bool corrupt_ = false;
 };
 
+/// Which clusters a search probes, round by round.
+class ProbeRounds {
+ public:
+  /// Borrows all of it. Empties the scratch's results and counts.
+  ProbeRounds(const CentroidIndex& centroids, const void* query, const ProbeParameters& parameters,
+              ProbeScratch& scratch)
+      : centroids_(centroids),
+        query_(query),
+        parameters_(parameters),
+        scratch_(scratch),
+        most_(std::min(std::max(parameters.clusters, parameters.most_clusters),
+                       parameters.cluster_count)),
+        wanted_(std::min(parameters.clusters, most_)) {
+    scratch.counts = {};
+    scratch.results.reset(parameters.k);
+  }
+
+  /// Puts the clusters of the next round, which none before had, into scratch.clusters: first the
+  /// wanted ones, then so many that there are twice as many each time. False when the clusters that
+  /// may be probed have been.
+  bool next() {
+    if (probed_ >= wanted_) return false;
+    centroids_.search(query_, wanted_, scratch_.centroids);
+    const std::vector<NearCluster>& near = scratch_.centroids.found;
+    auto end = static_cast<std::uint32_t>(std::min<std::size_t>(near.size(), wanted_));
+    if (end <= probed_) return false;
+    const float bound = near[0].distance * parameters_.prune_ratio * parameters_.prune_ratio;
+    while (probed_ == 0 && end > 1 && near[end - 1].distance > bound) --end;
+    scratch_.clusters.clear();
+    for (std::uint32_t i = probed_; i < end; ++i) scratch_.clusters.push_back(near[i].cluster);
+    scratch_.counts.clusters = probed_ = end;
+    wanted_ = std::min(std::max(wanted_, probed_) * 2, most_);
+    return true;
+  }
+
+  /// As many results as there can be have been found.
+  bool complete() const {
+    return scratch_.results.size() >=
+           std::min<std::uint64_t>(parameters_.k,
+                                   rows_left(parameters_.vector_count, parameters_.out));
+  }
+
+ private:
+  const CentroidIndex& centroids_;
+  const void* query_;
+  const ProbeParameters& parameters_;
+  ProbeScratch& scratch_;
+  const std::uint32_t most_;
+  std::uint32_t wanted_;
+  std::uint32_t probed_ = 0;
+};
+
 /// Probes the nearest clusters of `centroids` in one round; in further ones, of twice as many, only
 /// while fewer than k vectors, and not all that are not out, have been found. scratch.results then
 /// holds fewer than k when the clusters that may be probed have no more. Suspends where the source
@@ -135,34 +187,15 @@ class BlockScorer {
 template <PostingSource Source, RowScorer Scorer>
 Status probe(Source& source, const Scorer& scorer, const CentroidIndex& centroids,
              const void* query, const ProbeParameters& parameters, ProbeScratch& scratch) {
-  scratch.counts = {};
-  scratch.results.reset(parameters.k);
+  ProbeRounds rounds(centroids, query, parameters, scratch);
   if (!source.distinct()) scratch.seen.reset(2 * parameters.expected_members);
   BlockScorer<Scorer> visit(scorer, scratch, source.distinct(), parameters);
-  const std::uint64_t enough =
-      std::min<std::uint64_t>(parameters.k, rows_left(parameters.vector_count, parameters.out));
-  const std::uint32_t most =
-      std::min(std::max(parameters.clusters, parameters.most_clusters), parameters.cluster_count);
-  std::uint32_t wanted = std::min(parameters.clusters, most);
-  std::uint32_t probed = 0;
-  while (probed < wanted) {
-    centroids.search(query, wanted, scratch.centroids);
-    const std::vector<NearCluster>& near = scratch.centroids.found;
-    auto end = static_cast<std::uint32_t>(std::min<std::size_t>(near.size(), wanted));
-    if (end <= probed) break;
-    const float ratio = parameters.prune_ratio;
-    const float bound = near[0].distance * ratio * ratio;
-    while (probed == 0 && end > 1 && near[end - 1].distance > bound) --end;
-    scratch.clusters.clear();
-    for (std::uint32_t i = probed; i < end; ++i) scratch.clusters.push_back(near[i].cluster);
+  while (rounds.next()) {
     if (Status status = source.probe(scratch.clusters, visit); !status.ok()) return status;
     if (visit.corrupt()) {
       return {StatusCode::data_loss, "a record names a vector that does not exist"};
     }
-    scratch.counts.clusters += end - probed;
-    probed = end;
-    if (scratch.results.size() >= enough) break;
-    wanted = std::min(std::max(wanted, probed) * 2, most);
+    if (rounds.complete()) break;
   }
   return {};
 }

@@ -35,10 +35,14 @@ std::vector<ClusterId> expected_homes(const cluster::Clustering& clusters, unsig
 /// Throws Error as cluster::build_clusters() does. The rows may be a mapped file.
 BuiltClusters build_clusters(Source source, const cluster::ClusteringOptions& options);
 
+/// Bits per dimension of the codes of members, unless somebody asks for others.
+inline constexpr std::uint32_t kMemberCodeBits = 2;
+
 /// What becomes of built clusters.
 struct ClusterRecipe {
   layout::ClusterLayoutKind layout = layout::ClusterLayoutKind::grouped;
   bool record_checksum = false;
+  std::uint32_t code_bits = kMemberCodeBits;  ///< per dimension, of the coded layout; 1 to 4
 };
 
 /// Returns the manifest as written. Throws Error as layout::write_index() does; then nothing is

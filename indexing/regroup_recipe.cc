@@ -28,4 +28,10 @@ Regrouping regroup(const StoredClusters& stored, std::span<const std::uint64_t> 
   return regrouping;
 }
 
+ClusterRecipe recipe_of(const layout::ClusterGeometry& geometry) {
+  ClusterRecipe recipe{geometry.kind, geometry.record_checksum};
+  if (geometry.has_codes()) recipe.code_bits = geometry.code_bits;
+  return recipe;
+}
+
 }  // namespace farvec::indexing

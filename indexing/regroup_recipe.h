@@ -30,4 +30,7 @@ struct Regrouping {
 Regrouping regroup(const StoredClusters& stored, std::span<const std::uint64_t> probes,
                    unsigned threads);
 
+/// By which an index of that geometry was written.
+ClusterRecipe recipe_of(const layout::ClusterGeometry& geometry);
+
 }  // namespace farvec::indexing

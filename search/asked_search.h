@@ -24,8 +24,11 @@ struct AskedSearch {
     switch (kind) {
       case layout::IndexKind::graph:
         return graph;
-      case layout::IndexKind::cluster:
-        return probing;
+      case layout::IndexKind::cluster: {
+        ProbeChoice choice = probing;
+        choice.list = list;
+        return choice;
+      }
     }
     return graph;
   }

@@ -4,11 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "base/types.h"
 #include "cluster/centroid_index.h"
 #include "distance/distance.h"
 #include "layout/cluster/cluster_layout.h"
+#include "quantization/neighbor_codes.h"
 
 namespace farvec::search {
 
@@ -21,6 +23,7 @@ class ClusterIndex {
     std::uint32_t dimension = 0;
     layout::ClusterLocator locator;
     cluster::CentroidIndex centroids;
+    std::optional<quantization::NeighborCodes> codes = {};  ///< of the coded layout
   };
   /// Throws Error when the parts do not fit together.
   explicit ClusterIndex(Parts parts);
@@ -33,6 +36,12 @@ class ClusterIndex {
   const layout::ClusterLocator& locator() const { return parts_.locator; }
   const cluster::CentroidIndex& centroids() const { return parts_.centroids; }
   distance::ManyKernel kernel() const { return kernel_; }
+  /// What estimates need of a coded index; else null.
+  const quantization::NeighborCodes* codes() const {
+    return parts_.codes ? &*parts_.codes : nullptr;
+  }
+  /// Of the index's metric, between a query and a centroid as floats.
+  distance::PairKernel centroid_kernel() const { return centroid_kernel_; }
 
   std::uint64_t region_bytes() const { return parts_.locator.region_bytes(); }
   std::size_t location_bytes() const { return parts_.locator.dram_bytes(); }
@@ -41,6 +50,7 @@ class ClusterIndex {
  private:
   Parts parts_;
   distance::ManyKernel kernel_;
+  distance::PairKernel centroid_kernel_;
 };
 
 }  // namespace farvec::search

@@ -9,18 +9,24 @@
 #include "coroutines/stack_pool.h"
 #include "disk/disk_engine.h"
 #include "search/cluster_searcher.h"
+#include "search/coded_searcher.h"
+#include "search/endpoint_coded_source.h"
 #include "search/endpoint_part.h"
 #include "search/endpoint_posting_source.h"
 #include "search/index_kinds.h"
 #include "search/index_loader.h"
+#include "search/mapped_coded_source.h"
 #include "search/mapped_posting_source.h"
 #include "ssd_baseline/search/search_memory.h"
+#include "ssd_baseline/split_codes.h"
 
 namespace farvec::search {
 namespace {
 
 using ClustersByLoad = ClusterSearcher<MappedPostingSource>;
 using ClustersByRead = ClusterSearcher<EndpointPostingSource>;
+using CodedByLoad = CodedSearcher<MappedCodedSource>;
+using CodedByRead = CodedSearcher<EndpointCodedSource>;
 
 /// Lists of a search that hardly grow: nearest centroids, results, reads of a round.
 constexpr std::size_t kProbeBytes = 256 * 1024;
@@ -30,34 +36,35 @@ constexpr std::size_t kBytesPerMember = 64;
 /// Strays that share a read may bring so much together.
 constexpr std::uint64_t kStrayBytes = 64u << 10;
 
-class ClusterReadPart final : public EndpointPart<ClustersByRead> {
+template <typename Searcher, typename Source>
+class ClusterReadPart final : public EndpointPart<Searcher> {
  public:
   ClusterReadPart(const ClusterIndex& index, std::unique_ptr<transport::Endpoint> endpoint,
                   const SearchCoreOptions& options, coroutines::Scheduler& scheduler)
-      : EndpointPart(able(std::move(endpoint), index.locator()),
-                     EndpointPostingSource::dispatcher_options(index.locator(), options.slots),
-                     scheduler) {
+      : EndpointPart<Searcher>(able(std::move(endpoint), index.locator()),
+                               EndpointReads::dispatcher_options(index.locator(), options.slots),
+                               scheduler) {
     for (std::uint32_t s = 0; s < options.slots; ++s) {
-      add_slot(std::make_unique<ClustersByRead>(index, options,
-                                                EndpointPostingSource(index, dispatcher(), s)));
+      this->add_slot(
+          std::make_unique<Searcher>(index, options, Source(index, this->dispatcher(), s)));
     }
   }
 };
 
-class ClusterLoadPart final : public SearcherPart<ClustersByLoad> {
+template <typename Searcher, typename Source>
+class ClusterLoadPart final : public SearcherPart<Searcher> {
  public:
   ClusterLoadPart(const ClusterIndex& index, std::span<const std::byte> region,
                   const SearchCoreOptions& options, coroutines::Scheduler& scheduler)
       : reader_(options.device) {
     FARVEC_CHECK(region.size() >= index.locator().region_bytes());
     if (options.device != nullptr) {
-      require_readable(index.locator(), {MappedPostingSource::kMostReadBytes,
+      require_readable(index.locator(), {MappedReads::kMostReadBytes,
                                          transport::to_string(options.device->model())});
     }
     for (std::uint32_t s = 0; s < options.slots; ++s) {
-      add_slot(std::make_unique<ClustersByLoad>(
-          index, options,
-          MappedPostingSource(index, region.data(), scheduler, options.device.get())));
+      this->add_slot(std::make_unique<Searcher>(
+          index, options, Source(index, region.data(), scheduler, options.device.get())));
     }
   }
 
@@ -76,8 +83,14 @@ cluster::CentroidIndex make_centroids(const layout::Manifest& manifest,
 
 ClusterIndex assemble(const layout::Manifest& manifest, layout::ClusterLocator locator,
                       layout::Centroids centroids) {
+  std::optional<quantization::NeighborCodes> codes;
+  if (locator.geometry().has_codes()) {
+    codes.emplace(
+        ssd_baseline::code_parameters(centroids.codes, std::move(centroids.code_centroid)));
+  }
   return ClusterIndex({manifest.metric, manifest.stored_type, manifest.dimension,
-                       std::move(locator), make_centroids(manifest, std::move(centroids))});
+                       std::move(locator), make_centroids(manifest, std::move(centroids)),
+                       std::move(codes)});
 }
 
 std::size_t search_bytes(const ClusterIndex& index, const SearchShape& shape) {
@@ -109,14 +122,24 @@ std::unique_ptr<CorePart> make_load_part(const ClusterIndex& index,
                                          std::span<const std::byte> region,
                                          const SearchCoreOptions& options,
                                          coroutines::Scheduler& scheduler) {
-  return std::make_unique<ClusterLoadPart>(index, region, options, scheduler);
+  if (index.codes() != nullptr) {
+    return std::make_unique<ClusterLoadPart<CodedByLoad, MappedCodedSource>>(index, region, options,
+                                                                             scheduler);
+  }
+  return std::make_unique<ClusterLoadPart<ClustersByLoad, MappedPostingSource>>(index, region,
+                                                                                options, scheduler);
 }
 
 std::unique_ptr<CorePart> make_read_part(const ClusterIndex& index,
                                          std::unique_ptr<transport::Endpoint> endpoint,
                                          const SearchCoreOptions& options,
                                          coroutines::Scheduler& scheduler) {
-  return std::make_unique<ClusterReadPart>(index, std::move(endpoint), options, scheduler);
+  if (index.codes() != nullptr) {
+    return std::make_unique<ClusterReadPart<CodedByRead, EndpointCodedSource>>(
+        index, std::move(endpoint), options, scheduler);
+  }
+  return std::make_unique<ClusterReadPart<ClustersByRead, EndpointPostingSource>>(
+      index, std::move(endpoint), options, scheduler);
 }
 
 std::uint64_t longest_read(const ClusterIndex& index) {
@@ -139,7 +162,7 @@ void set_own_largest(SearchShape& shape, const ProbeChoice& choice) {
 }
 
 CoreNeeds core_needs(const ClusterIndex& index, const SearchShape& shape) {
-  return {.lanes = EndpointPostingSource::dispatcher_options(index.locator(), shape.slots),
+  return {.lanes = EndpointReads::dispatcher_options(index.locator(), shape.slots),
           .search_bytes = search_bytes(index, shape),
           .cache_bytes = 0};
 }

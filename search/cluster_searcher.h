@@ -28,47 +28,19 @@ struct VectorScorer {
   }
 };
 
-/// Source is a cluster::PostingSource with begin(task, options) and coverage().
-template <typename Source>
-class ClusterSearcher {
+/// What searches of clusters have in common, whatever a probe reads.
+class ClusterFrame {
  public:
-  ClusterSearcher(const ClusterIndex& index, const SearchCoreOptions& options, Source source)
+  ClusterFrame(const ClusterIndex& index, const SearchCoreOptions& options)
       : index_(index),
         bounds_{.kind = layout::IndexKind::cluster,
                 .vectors = index.count(),
                 .clusters = options.max_probe},
         merge_gap_bytes_(options.merge_gap_bytes),
-        probe_counts_(options.probe_counts),
-        source_(std::move(source)) {}
+        probe_counts_(options.probe_counts) {}
 
-  Status search(SearchTask& task) {
-    if (Status status = task.parameters.check(bounds_); !status.ok()) return status;
-    source_.begin(task, {task.parameters.probing().dedup, merge_gap_bytes_});
-    const VectorScorer scorer{index_, task.query};
-    const Status status = cluster::probe(source_, scorer, index_.centroids(), task.query,
-                                         probe_parameters(task), scratch_);
-    task.counts.clusters = scratch_.counts.clusters;
-    task.counts.distances = scratch_.counts.distances;
-    if (task.counts.lost > 0) task.coverage = source_.coverage();
-    if (probe_counts_ != nullptr) count_probes();
-    if (status.ok()) copy_results(scratch_.results, task);
-    return status;
-  }
-
-  std::size_t dram_bytes() const { return scratch_.dram_bytes() + source_.dram_bytes(); }
-
- private:
-  /// So many times more clusters are probed, or this many, while k vectors have not been found.
-  static constexpr std::uint32_t kMoreTimes = 8;
-  static constexpr std::uint32_t kMoreClusters = 64;
-
-  /// Counts the clusters that were probed in all rounds of the search.
-  void count_probes() const {
-    const std::vector<cluster::NearCluster>& near = scratch_.centroids.found;
-    for (std::uint32_t i = 0; i < scratch_.counts.clusters; ++i) {
-      probe_counts_->add(near[i].cluster);
-    }
-  }
+  Status check(const SearchTask& task) const { return task.parameters.check(bounds_); }
+  std::optional<std::uint32_t> merge_gap_bytes() const { return merge_gap_bytes_; }
 
   cluster::ProbeParameters probe_parameters(const SearchTask& task) const {
     const ProbeChoice& choice = task.parameters.probing();
@@ -90,10 +62,56 @@ class ClusterSearcher {
     return parameters;
   }
 
+  /// Notes what a search has cost, and its answer.
+  void finish(const Status& status, const cluster::ProbeScratch& scratch, SearchTask& task) const {
+    task.counts.clusters = scratch.counts.clusters;
+    task.counts.distances = scratch.counts.distances;
+    if (probe_counts_ != nullptr) count_probes(scratch);
+    if (status.ok()) copy_results(scratch.results, task);
+  }
+
+ private:
+  /// So many times more clusters are probed, or this many, while k vectors have not been found.
+  static constexpr std::uint32_t kMoreTimes = 8;
+  static constexpr std::uint32_t kMoreClusters = 64;
+
+  /// Counts the clusters that were probed in all rounds of the search.
+  void count_probes(const cluster::ProbeScratch& scratch) const {
+    const std::vector<cluster::NearCluster>& near = scratch.centroids.found;
+    for (std::uint32_t i = 0; i < scratch.counts.clusters; ++i) {
+      probe_counts_->add(near[i].cluster);
+    }
+  }
+
   const ClusterIndex& index_;
   const SearchBounds bounds_;
   const std::optional<std::uint32_t> merge_gap_bytes_;
   const std::shared_ptr<ProbeCounts> probe_counts_;
+};
+
+/// Source is a cluster::PostingSource with begin(task, options) and coverage().
+template <typename Source>
+class ClusterSearcher {
+ public:
+  ClusterSearcher(const ClusterIndex& index, const SearchCoreOptions& options, Source source)
+      : index_(index), frame_(index, options), source_(std::move(source)) {}
+
+  Status search(SearchTask& task) {
+    if (Status status = frame_.check(task); !status.ok()) return status;
+    source_.begin(task, {task.parameters.probing().dedup, frame_.merge_gap_bytes()});
+    const VectorScorer scorer{index_, task.query};
+    const Status status = cluster::probe(source_, scorer, index_.centroids(), task.query,
+                                         frame_.probe_parameters(task), scratch_);
+    if (task.counts.lost > 0) task.coverage = source_.coverage();
+    frame_.finish(status, scratch_, task);
+    return status;
+  }
+
+  std::size_t dram_bytes() const { return scratch_.dram_bytes() + source_.dram_bytes(); }
+
+ private:
+  const ClusterIndex& index_;
+  const ClusterFrame frame_;
   Source source_;
   cluster::ProbeScratch scratch_;
 };

@@ -2,19 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <numeric>
 #include <span>
 #include <vector>
 
-#include "base/clock.h"
-#include "base/posting_block.h"
-#include "base/status.h"
-#include "coroutines/scheduler.h"
-#include "search/cluster_index.h"
-#include "search/posting_plan.h"
-#include "search/search_core.h"
-#include "transport/emulated/device.h"
+#include "search/mapped_reads.h"
 
 namespace farvec::search {
 
@@ -23,16 +15,11 @@ namespace farvec::search {
 /// brought them.
 class MappedPostingSource {
  public:
-  /// Most bytes that a modelled device is asked for at once.
-  static constexpr std::uint32_t kMostReadBytes = std::numeric_limits<std::uint32_t>::max();
-
   MappedPostingSource(const ClusterIndex& index, const std::byte* region,
                       coroutines::Scheduler& scheduler, transport::Device* device)
       : index_(index),
         locator_(index.locator()),
-        region_(region),
-        scheduler_(scheduler),
-        device_(device),
+        reads_(index, region, scheduler, device),
         plan_(index.locator()),
         iota_(index.locator().max_members()) {
     std::iota(iota_.begin(), iota_.end(), 0u);
@@ -40,7 +27,7 @@ class MappedPostingSource {
 
   /// Before each search. The task must live until the next call.
   void begin(SearchTask& task, const PostingPlanOptions& options) {
-    task_ = &task;
+    reads_.begin(task);
     dedup_ = options.dedup;
     plan_.begin(options);
   }
@@ -57,118 +44,46 @@ class MappedPostingSource {
     for (const ClusterId cluster : clusters) {
       const layout::ByteRange list = locator_.list(cluster);
       if (list.bytes == 0) continue;
-      if (Status status = plan_.take_list(cluster, bytes(list)); !status.ok()) return status;
+      Status status = plan_.take_list(cluster, reads_.bytes(list));
+      if (!status.ok()) return status;
     }
-    plan_.close({.read_bytes = kMostReadBytes});
-    if (Status status = fetch_strays(); !status.ok()) return status;
+    plan_.close({.read_bytes = MappedReads::kMostReadBytes});
+    if (Status status = reads_.fetch(plan_); !status.ok()) return status;
     for (const ClusterId cluster : clusters) {
       const layout::ByteRange group = locator_.group(cluster);
       const auto records = locator_.entry(cluster).group_records;
       if (records == 0) continue;
-      if (Status status = hand_out(bytes(group), std::span(iota_).first(records), visit);
-          !status.ok()) {
-        return status;
-      }
+      Status status = hand_out(index_, reads_.bytes(group), std::span(iota_).first(records), visit);
+      if (!status.ok()) return status;
     }
-    if (plan_.strays().empty()) return {};
-    const layout::ByteRange all{locator_.offset_of(0),
-                                locator_.region_bytes() - locator_.offset_of(0)};
-    return hand_out(bytes(all), plan_.strays(), visit);
+    return reads_.hand_out_fetched(plan_, visit);
   }
 
  private:
-  static constexpr std::size_t kPrefetchedBytes = 512;  ///< the hardware's prefetcher does the rest
-  static constexpr std::size_t kRequests = 64;
-
-  std::span<const std::byte> bytes(const layout::ByteRange& range) const {
-    return {region_ + range.offset, range.bytes};
-  }
-
-  template <typename Visit>
-  Status hand_out(std::span<const std::byte> records, std::span<const std::uint32_t> picks,
-                  Visit& visit) {
-    const VectorView rows = locator_.rows(records, index_.dimension(), index_.type());
-    if (!locator_.intact(rows, picks)) [[unlikely]] {
-      return {StatusCode::data_loss, "a record does not match its checksum"};
-    }
-    visit(PostingBlock{rows, picks});
-    return {};
-  }
-
   Status fetch_clusters(std::span<const ClusterId> clusters) {
-    ready_ = 0;
-    QueryCounts& counts = task_->counts;
+    QueryCounts& counts = reads_.counts();
     for (const ClusterId cluster : clusters) {
       const layout::ByteRange whole = locator_.whole(cluster);
       const layout::ByteRange list = locator_.list(cluster);
       const layout::ByteRange group = locator_.group(cluster);
       counts.group_reads += group.bytes > 0 ? 1 : 0;
       if (whole.bytes > 0) {
-        request(whole);
+        reads_.request(whole);
         continue;
       }
       counts.list_reads += list.bytes > 0 ? 1 : 0;
-      if (list.bytes > 0) request(list);
-      if (group.bytes > 0) request(group);
+      if (list.bytes > 0) reads_.request(list);
+      if (group.bytes > 0) reads_.request(group);
     }
-    return come_back();
-  }
-
-  Status fetch_strays() {
-    task_->counts.stray_reads += plan_.runs().size();
-    // The kernel prefetches the rows ahead of their use: nothing to wait for without a device.
-    const std::uint32_t record = locator_.geometry().record_bytes();
-    ready_ = 0;
-    for (const PostingPlan::Run& run : plan_.runs()) {
-      count(std::uint64_t{run.records} * record);
-    }
-    return device_ != nullptr ? come_back() : Status();
-  }
-
-  void request(const layout::ByteRange& range) {
-    prefetch_range(region_ + range.offset, std::min<std::size_t>(range.bytes, kPrefetchedBytes));
-    count(range.bytes);
-  }
-
-  void count(std::uint64_t bytes) {
-    ++task_->counts.reads;
-    task_->counts.bytes += bytes;
-    if (device_ == nullptr) return;
-    requested_[requests_++] = static_cast<std::uint32_t>(bytes);
-    if (requests_ == kRequests) reserve();
-  }
-
-  void reserve() {
-    if (requests_ == 0) return;
-    Ticks ready[kRequests];
-    device_->reserve({requested_, requests_}, {ready, requests_});
-    ready_ = ready[requests_ - 1];
-    requests_ = 0;
-  }
-
-  /// Lets other fibers run until what was requested is there.
-  Status come_back() {
-    if (device_ != nullptr) reserve();
-    if (ready_ > task_->deadline || now_ticks() > task_->deadline) {
-      return {StatusCode::deadline_exceeded, "the deadline passed during the search"};
-    }
-    scheduler_.yield();
-    while (device_ != nullptr && now_ticks() < ready_) scheduler_.yield();
-    return {};
+    return reads_.come_back();
   }
 
   const ClusterIndex& index_;
   const layout::ClusterLocator& locator_;
-  const std::byte* const region_;
-  coroutines::Scheduler& scheduler_;
-  transport::Device* const device_;
+  MappedReads reads_;
   PostingPlan plan_;
   std::vector<std::uint32_t> iota_;  ///< 0, 1, 2...
-  SearchTask* task_ = nullptr;
   bool dedup_ = true;
-  std::uint32_t requested_[kRequests];
-  std::size_t requests_ = 0;
-  Ticks ready_ = 0;
 };
 
 }  // namespace farvec::search

@@ -45,6 +45,10 @@ class PostingPlan {
   void open(std::span<const ClusterId> clusters);
   /// Adds a cluster's addresses. data_loss when the list is damaged.
   Status take_list(ClusterId cluster, std::span<const std::byte> bytes);
+  /// Adds addresses, in any order, each below the locator's address_limit().
+  void take(std::span<const layout::Address> addresses) {
+    strays_.insert(strays_.end(), addresses.begin(), addresses.end());
+  }
   /// The round's strays: afterwards runs() and picks() are the reads and what is wanted of them.
   /// Where there is no room for what lies between strays, nearer ones alone share a read; for the
   /// strays themselves there must be.

@@ -30,6 +30,9 @@ struct ProbeChoice {
   /// Clusters that are this many times as far as the nearest are left out; at least 1.
   float prune_ratio = std::numeric_limits<float>::infinity();
   bool dedup = true;  ///< read no vector twice in one query
+  /// L, of coded clusters: vectors that are read, of those whose codes say that they are near; k
+  /// where that is more.
+  std::uint32_t list = 64;
 
   std::uint32_t size() const { return clusters; }
 };

@@ -1,5 +1,7 @@
 #include "ssd_baseline/split_codes.h"
 
+#include <utility>
+
 namespace farvec::ssd_baseline {
 
 void describe_extension(const quantization::SplitRabitq& split, layout::CodesHeader& header) {
@@ -11,8 +13,12 @@ void describe_extension(const quantization::SplitRabitq& split, layout::CodesHea
 }
 
 quantization::RabitqParameters code_parameters(const layout::Codes& codes) {
-  const layout::CodesHeader& h = codes.header;
-  return {h.dimension, h.bits,    h.metric,      h.type,        h.seed,     codes.centroid,
+  return code_parameters(codes.header, codes.centroid);
+}
+
+quantization::RabitqParameters code_parameters(const layout::CodesHeader& h,
+                                               std::vector<float> centroid) {
+  return {h.dimension, h.bits,    h.metric,      h.type,        h.seed,     std::move(centroid),
           h.add_min,   h.add_max, h.rescale_min, h.rescale_max, h.error_max};
 }
 

@@ -1,6 +1,8 @@
 // Between the codes region of an index and the quantiser's parameters.
 #pragma once
 
+#include <vector>
+
 #include "layout/graph/codes_region.h"
 #include "quantization/rabitq.h"
 #include "quantization/split_rabitq.h"
@@ -12,6 +14,9 @@ void describe_extension(const quantization::SplitRabitq& split, layout::CodesHea
 
 /// The parameters of the codes in DRAM: of whole codes, or of the part of 1 bit.
 quantization::RabitqParameters code_parameters(const layout::Codes& codes);
+/// The same of a header that stands elsewhere, with its centroid.
+quantization::RabitqParameters code_parameters(const layout::CodesHeader& header,
+                                               std::vector<float> centroid);
 
 /// The parameters of codes with an extension. SplitRabitq's constructor throws Error when they make
 /// no sense.

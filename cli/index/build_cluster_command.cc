@@ -19,6 +19,7 @@
 #include "dataset/mapped_vectors.h"
 #include "indexing/cluster_recipe.h"
 #include "indexing/source.h"
+#include "quantization/neighbor_codes.h"
 
 namespace farvec::cli {
 namespace {
@@ -29,6 +30,7 @@ struct ClusterArguments {
   std::string layout = "grouped";
   cluster::ClusteringOptions clustering;
   std::uint64_t cluster_bytes = 0;
+  std::uint32_t code_bits = indexing::kMemberCodeBits;
   bool record_checksum = false;
   bool map = false;
   bool overwrite = false;
@@ -114,7 +116,8 @@ void build_from(const ClusterArguments& arguments, indexing::Source source) {
   const indexing::BuiltClusters built = indexing::build_clusters(std::move(source), options);
   for (const Output& output : outputs(arguments)) {
     const layout::Manifest written = indexing::write_clusters(
-        output.directory, built, {output.layout, arguments.record_checksum}, write);
+        output.directory, built, {output.layout, arguments.record_checksum, arguments.code_bits},
+        write);
     report(arguments, output, written, built.stats);
   }
 }
@@ -172,7 +175,14 @@ void add_options(Command& command, ClusterArguments& arguments) {
       .show_default();
   command
       .add_option("--layout,--layouts", arguments.layout,
-                  "coupled, decoupled, grouped, grouped-inline; all: one index of each below --out")
+                  "coupled, decoupled, grouped, grouped-inline, coded; all: one index of each\n"
+                  "below --out")
+      .show_default();
+  command
+      .add_option("--code-bits", arguments.code_bits,
+                  "Layout coded: bits per dimension of the codes, 1 to 4. More read more of every\n"
+                  "cluster, and fewer vectors for the same recall")
+      .range(1u, std::uint32_t{quantization::NeighborCodes::kMostBits})
       .show_default();
   command.add_option("--sample", clustering.sample, "Rows that k-means sees [64 per cluster]");
   command.add_option("--threads", clustering.threads, "0: one per processor").show_default();
@@ -197,7 +207,9 @@ void register_build_cluster_command(Command& build_command) {
   add_options(command, *arguments);
   command.footer(
       "Every vector is in up to R clusters. coupled stores it as often, the others once, in\n"
-      "grouped and grouped-inline next to the other vectors of one of its clusters.\n"
+      "grouped, grouped-inline and coded next to the other vectors of one of its clusters. In\n"
+      "coded every cluster has besides the codes of its vectors, by which a search chooses the\n"
+      "vectors that it reads.\n"
       "Memory needed: the vectors (with --map only a sample of them), 8 bytes per member, 16 per\n"
       "vector, and the centroids. The same data, options and seed give the same bytes.\n"
       "Example:\n  farvec build cluster --data base.u8bin --metric l2 --cluster-bytes 12800 \\\n"

@@ -65,10 +65,8 @@ void regroup(const RegroupArguments& arguments) {
   indexing::StoredClusters stored =
       indexing::read_clusters(index, {.threads = threads, .quiet = arguments.quiet});
   indexing::Regrouping regrouping = indexing::regroup(stored, counts, threads);
-  const layout::ClusterGeometry& geometry = manifest.cluster().geometry;
-  const indexing::ClusterRecipe recipe{
-      arguments.layout.empty() ? geometry.kind : layout::parse_cluster_layout(arguments.layout),
-      geometry.record_checksum};
+  indexing::ClusterRecipe recipe = indexing::recipe_of(manifest.cluster().geometry);
+  if (!arguments.layout.empty()) recipe.layout = layout::parse_cluster_layout(arguments.layout);
   const layout::Manifest written = indexing::write_clusters(
       arguments.out, std::move(stored).grouped(std::move(regrouping.homes)), recipe,
       {arguments.overwrite, threads, arguments.quiet});

@@ -203,7 +203,10 @@ void register_search_command(Command& tool) {
       .show_default();
   command.add_option("--queries", a.queries, "Vector file").required();
   command.add_option("--k", a.parameters.k, "Neighbours wanted").show_default();
-  command.add_option("--list", a.parameters.list, "L: candidates kept, at least k").show_default();
+  command
+      .add_option("--list", a.parameters.list,
+                  "L: candidates kept, at least k; of coded clusters, vectors that are read")
+      .show_default();
   command.add_option("--width", a.parameters.width, "W: records fetched per hop").show_default();
   command
       .add_option("--probe", a.parameters.probing.clusters,

@@ -46,11 +46,11 @@ std::vector<OptionRule> index_rules(const SearchTarget& target) {
   const bool slotted = target.manifest.is_slotted();
   const std::string is =
       fmt::format("; '{}' is {}{}", target.index, in_words(target.manifest.kind()),
-                  graph ? fmt::format(" ({})", target.manifest.layout_name()) : "");
+                  fmt::format(" ({})", target.manifest.layout_name()));
   std::vector<OptionRule> rules;
-  for (const char* option : {"--list", "--width"}) {
-    rules.push_back({option, graph, "graph indexes" + is});
-  }
+  rules.push_back({"--width", graph, "graph indexes" + is});
+  rules.push_back({"--list", graph || target.manifest.has_member_codes(),
+                   "graph indexes and coded clusters" + is});
   for (const char* option :
        {"--probe", "--prune-ratio", "--dedup", "--merge-gap", "--probe-counts"}) {
     rules.push_back({option, clusters, "cluster indexes" + is});

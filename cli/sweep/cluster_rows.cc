@@ -8,19 +8,21 @@ namespace farvec::cli {
 namespace {
 
 constexpr Column kClusterColumns[] = {
-    {"tier", 22},  {"probe", 5}, {"dedup", 5},         {"slots", 5},  {"thr", 3},
-    {"recall", 7}, {"QPS", 9},   {"QPS min..max", 15}, {"p50 us", 8}, {"p99 us", 8},
-    {"groups", 7}, {"lists", 7}, {"strays", 7},        {"reads", 7},  {"KB", 8},
-    {"dist.", 8},  {"bound", 9}, {"compute", 9}};
+    {"tier", 22},  {"probe", 5},  {"L", 5},     {"dedup", 5},         {"slots", 5},
+    {"thr", 3},    {"recall", 7}, {"QPS", 9},   {"QPS min..max", 15}, {"p50 us", 8},
+    {"p99 us", 8}, {"groups", 7}, {"lists", 7}, {"strays", 7},        {"reads", 7},
+    {"KB", 8},     {"est.", 7},   {"dist.", 8}, {"bound", 9},         {"compute", 9}};
 
 class ClusterRows final : public KindRows {
  public:
   std::span<const Column> columns() const override { return kClusterColumns; }
 
   std::vector<std::string> choice_cells(const SweepPoint& point, const std::string& tier,
-                                        const SweepSamples&) const override {
+                                        const SweepSamples& samples) const override {
     const auto& probing = std::get<search::ProbeChoice>(point.choice);
-    return {tier_cell(point, tier), fmt::to_string(probing.clusters), on_off(probing.dedup)};
+    const bool coded = samples.totals.estimates > 0;
+    return {tier_cell(point, tier), fmt::to_string(probing.clusters),
+            coded ? fmt::to_string(probing.list) : "-", on_off(probing.dedup)};
   }
 
   void add_counts(const SweepSamples& samples, std::vector<std::string>& cells) const override {
@@ -29,7 +31,9 @@ class ClusterRows final : public KindRows {
       cells.push_back(one_decimal(per_query(reads, samples)));
     }
     cells.push_back(one_decimal(per_query(totals.bytes, samples) / 1000));
-    cells.push_back(fmt::format("{:.0f}", per_query(totals.distances, samples)));
+    for (const auto work : {totals.estimates, totals.distances}) {
+      cells.push_back(fmt::format("{:.0f}", per_query(work, samples)));
+    }
     cells.push_back(bound_cell(samples));
     cells.push_back(compute_cell(samples));
   }
@@ -39,6 +43,7 @@ class ClusterRows final : public KindRows {
     const auto& probing = std::get<search::ProbeChoice>(point.choice);
     const float ratio = probing.prune_ratio;
     row["probe"] = probing.clusters;
+    if (context.manifest.has_member_codes()) row["list"] = probing.list;
     row["dedup"] = probing.dedup;
     row["prune_ratio"] = or_null(std::isfinite(ratio), ratio);
     row["merge_gap"] = or_null(context.merge_gap.has_value(), context.merge_gap.value_or(0));
@@ -49,6 +54,7 @@ class ClusterRows final : public KindRows {
     const auto& totals = samples.totals;
     row["clusters"] = manifest.cluster().geometry.clusters;
     row["replicas"] = manifest.cluster().build.replicas;
+    if (manifest.has_member_codes()) row["code_bits"] = manifest.cluster().geometry.code_bits;
     row["clusters_probed"] = per_query(totals.clusters, samples);
     row["group_reads_per_query"] = per_query(totals.group_reads, samples);
     row["list_reads_per_query"] = per_query(totals.list_reads, samples);

@@ -39,24 +39,29 @@ std::vector<search::SearchChoice> graph_choices(const SweepArguments& arguments)
   return choices;
 }
 
-std::vector<search::SearchChoice> probe_choices(const SweepArguments& arguments) {
+std::vector<search::SearchChoice> probe_choices(const SweepArguments& arguments, bool coded) {
   std::vector<search::SearchChoice> choices;
   const auto dedups = split_switches(arguments.dedup, "--dedup");
+  std::vector<std::uint32_t> lists = split_numbers(arguments.lists, "--list");
+  if (!coded) lists.resize(1);
   for (const auto clusters : split_numbers(arguments.probes, "--probe")) {
-    for (const bool dedup : dedups) {
-      choices.push_back(search::ProbeChoice{clusters, arguments.prune_ratio, dedup});
+    for (const std::uint32_t list : lists) {
+      for (const bool dedup : dedups) {
+        choices.push_back(search::ProbeChoice{clusters, arguments.prune_ratio, dedup, list});
+      }
     }
   }
   return choices;
 }
 
 /// Every search that the options ask for of an index of that kind.
-std::vector<search::SearchChoice> choices(const SweepArguments& arguments, layout::IndexKind kind) {
-  switch (kind) {
+std::vector<search::SearchChoice> choices(const SweepArguments& arguments,
+                                          const layout::Manifest& manifest) {
+  switch (manifest.kind()) {
     case layout::IndexKind::graph:
       return graph_choices(arguments);
     case layout::IndexKind::cluster:
-      return probe_choices(arguments);
+      return probe_choices(arguments, manifest.has_member_codes());
   }
   return {};
 }
@@ -160,7 +165,7 @@ class Sweep {
     if (std::any_of(tiers_.begin(), tiers_.end(), [](const auto& t) { return is_disk(*t); })) {
       axes.disks = disk_choices(arguments_.disk, directory_.manifest());
     }
-    axes.choices = choices(arguments_, directory_.manifest().kind());
+    axes.choices = choices(arguments_, directory_.manifest());
     return axes;
   }
 

@@ -11,7 +11,10 @@ void add_search_options(Command& command, SweepArguments& a) {
   command.add_option("--queries", a.queries, "Vector file").required();
   command.add_option("--groundtruth", a.groundtruth, "True neighbours (.ibin, .ivecs)").required();
   command.add_option("--k", a.k, "Neighbours wanted").show_default();
-  command.add_option("--list", a.lists, "L, comma-separated").show_default();
+  command
+      .add_option("--list", a.lists,
+                  "L, comma-separated: candidates kept; of coded clusters, vectors that are read")
+      .show_default();
   command.add_option("--width", a.widths, "W, records fetched per hop").show_default();
 }
 

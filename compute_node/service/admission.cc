@@ -40,6 +40,8 @@ search::GraphChoice graph_choice(const v1::SearchRequest& request, const Request
 search::ProbeChoice probe_choice(const v1::SearchRequest& request, const RequestLimits& limits) {
   search::ProbeChoice choice;
   choice.clusters = request.has_probe() ? request.probe() : limits.default_probe;
+  choice.list =
+      std::min(request.has_list() ? request.list() : limits.default_list, limits.max_list);
   if (request.has_prune_ratio()) choice.prune_ratio = request.prune_ratio();
   return choice;
 }

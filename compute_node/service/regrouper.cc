@@ -100,11 +100,10 @@ void Regrouper::look() {
   spdlog::info("other groups would save {:.1f}% of the requests ({:.1f}% are worth it)",
                100 * regrouping.cut(), 100 * options_.least_gain);
   if (regrouping.cut() < options_.least_gain) return;
-  const layout::ClusterGeometry geometry = stored.manifest.cluster().geometry;
+  const indexing::ClusterRecipe recipe = indexing::recipe_of(stored.manifest.cluster().geometry);
   const std::filesystem::path path = next_path();
   indexing::write_clusters(
-      path, std::move(stored).grouped(std::move(regrouping.homes)),
-      {geometry.kind, geometry.record_checksum},
+      path, std::move(stored).grouped(std::move(regrouping.homes)), recipe,
       {.threads = 1, .quiet = true, .interrupted = [this] { return stopping(); }});
   publish(path);
   left_ = engine->index().generation;

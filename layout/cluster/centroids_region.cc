@@ -16,6 +16,10 @@ void require(bool good, std::string_view source, const char* what) {
   if (!good) throw Error("{}: {}; rebuild the index", source, what);
 }
 
+std::uint64_t codes_bytes(std::uint32_t dimension) {
+  return sizeof(CodesHeader) + dimension * sizeof(float);
+}
+
 void require_header(const CentroidsHeader& header, const Manifest& manifest,
                     std::string_view source) {
   const std::uint32_t space =
@@ -26,6 +30,19 @@ void require_header(const CentroidsHeader& header, const Manifest& manifest,
   require(header.max_degree <= header.clusters && header.entry < header.clusters &&
               header.edges <= std::uint64_t{header.clusters} * header.max_degree,
           source, "the graph over the centroids is impossible");
+  const bool coded = manifest.cluster().geometry.has_codes();
+  require(header.codes_bytes == (coded ? codes_bytes(manifest.dimension) : 0), source,
+          "the centroids have other codes than the manifest says");
+}
+
+void require_codes(const CodesHeader& codes, const Manifest& manifest, std::string_view source) {
+  const ClusterGeometry& geometry = manifest.cluster().geometry;
+  require(codes.dimension == manifest.dimension && codes.count == geometry.members &&
+              codes.record_bytes == geometry.code_block_bytes,
+          source, "the codes are of another shape than the manifest says");
+  require(codes.metric == manifest.metric && codes.type == manifest.stored_type &&
+              codes.bits == geometry.code_bits && codes.extension_bits == 0,
+          source, "the codes are of another kind than the manifest says");
 }
 
 template <typename T>
@@ -34,6 +51,17 @@ std::vector<T> take(std::span<const std::byte> payload, std::uint64_t offset, st
   // A graph over one centroid has no edges, and memcpy() takes no null.
   if (count > 0) std::memcpy(values.data(), payload.data() + offset, count * sizeof(T));
   return values;
+}
+
+void take_codes(std::span<const std::byte> payload, const Manifest& manifest,
+                std::string_view source, Centroids& result) {
+  const std::uint64_t begin = result.header.codes_offset();
+  std::memcpy(&result.codes, payload.data() + begin, sizeof(CodesHeader));
+  require_codes(result.codes, manifest, source);
+  result.code_centroid = take<float>(payload, begin + sizeof(CodesHeader), result.codes.dimension);
+  require(std::all_of(result.code_centroid.begin(), result.code_centroid.end(),
+                      [](float x) { return std::isfinite(x); }),
+          source, "the centroid of the codes is not finite");
 }
 
 }  // namespace
@@ -47,6 +75,8 @@ std::vector<std::byte> encode_centroids(const CentroidsView& view) {
   header.entry = graph.entry;
   header.edges = std::accumulate(graph.degrees, graph.degrees + graph.count, std::uint64_t{0});
   FARVEC_CHECK(view.centroids.size() == graph.count * view.space_dimension);
+  const bool coded = view.codes.header.dimension > 0;
+  if (coded) header.codes_bytes = codes_bytes(view.codes.header.dimension);
   std::vector<std::byte> bytes(header.payload_bytes());
   std::memcpy(bytes.data(), &header, sizeof(header));
   std::memcpy(bytes.data() + CentroidsHeader::centroids_offset(), view.centroids.data(),
@@ -58,6 +88,12 @@ std::vector<std::byte> encode_centroids(const CentroidsView& view) {
     if (graph.degrees[c] == 0) continue;
     std::memcpy(cursor, graph.row(c), graph.degrees[c] * sizeof(ClusterId));
     cursor += graph.degrees[c] * sizeof(ClusterId);
+  }
+  if (coded) {
+    FARVEC_CHECK(view.codes.centroid.size() == view.codes.header.dimension);
+    std::memcpy(cursor, &view.codes.header, sizeof(CodesHeader));
+    std::memcpy(cursor + sizeof(CodesHeader), view.codes.centroid.data(),
+                view.codes.centroid.size_bytes());
   }
   return bytes;
 }
@@ -88,6 +124,7 @@ Centroids parse_centroids(std::span<const std::byte> region, const Manifest& man
   require(std::all_of(result.centroids.begin(), result.centroids.end(),
                       [](float x) { return std::isfinite(x); }),
           source, "a centroid is not finite");
+  if (header.codes_bytes > 0) take_codes(payload, manifest, source, result);
   return result;
 }
 

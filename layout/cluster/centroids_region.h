@@ -10,21 +10,21 @@
 #include "base/memory.h"
 #include "base/node_record.h"
 #include "base/types.h"
+#include "layout/graph/codes_region.h"
 
 namespace farvec::layout {
 
-struct Manifest;
-
 /// First bytes of the payload. From centroids_offset() on follow the centroids, `space_dimension`
-/// floats each, then the degrees of the graph over them, then its edges. Little-endian; see
-/// docs/format.md.
+/// floats each, then the degrees of the graph over them, then its edges, then, of the coded layout,
+/// what estimates need beside the codes. Little-endian; see docs/format.md.
 struct CentroidsHeader {
   std::uint32_t clusters = 0;
   std::uint32_t space_dimension = 0;  ///< one more than the vectors' for inner product
   std::uint32_t max_degree = 0;       ///< of the graph over the centroids
   std::uint32_t entry = 0;
   std::uint64_t edges = 0;
-  std::uint64_t spare[5] = {};
+  std::uint64_t codes_bytes = 0;  ///< of a CodesHeader and its centroid; 0: there are no codes
+  std::uint64_t spare[4] = {};
 
   static constexpr std::uint64_t centroids_offset() { return 4096; }
   std::uint64_t degrees_offset() const {
@@ -33,7 +33,8 @@ struct CentroidsHeader {
   std::uint64_t edges_offset() const {
     return degrees_offset() + std::uint64_t{clusters} * sizeof(std::uint32_t);
   }
-  std::uint64_t payload_bytes() const { return edges_offset() + edges * sizeof(ClusterId); }
+  std::uint64_t codes_offset() const { return edges_offset() + edges * sizeof(ClusterId); }
+  std::uint64_t payload_bytes() const { return codes_offset() + codes_bytes; }
 };
 static_assert(sizeof(CentroidsHeader) == 64);
 static_assert(offsetof(CentroidsHeader, edges) == 16);
@@ -43,6 +44,7 @@ struct CentroidsView {
   std::span<const float> centroids;
   std::uint32_t space_dimension = 0;
   AdjacencyView graph;
+  CodesView codes = {};  ///< without records; of dimension 0 where there are no codes
 };
 
 /// What a reader keeps.
@@ -51,6 +53,8 @@ struct Centroids {
   std::vector<float> centroids;
   std::vector<std::uint32_t> degrees;
   std::vector<ClusterId> neighbors;  ///< of all clusters, one after another
+  CodesHeader codes;                 ///< of the coded layout: record_bytes are a block's, and
+  std::vector<float> code_centroid;  ///< count the members
 };
 
 /// The whole payload.

@@ -35,6 +35,10 @@ ClusterEncoder::ClusterEncoder(ClusterLayoutKind kind, const ClusterContents& co
   geometry_.clusters = contents.clusters;
   geometry_.count = contents.vectors.count;
   geometry_.members = contents.membership.clusters.size();
+  if (geometry_.has_codes()) {
+    geometry_.code_bits = contents.codes.bits;
+    geometry_.code_block_bytes = contents.codes.block_bytes;
+  }
   geometry_.validate();
   invert(contents.membership);
   table_.resize(geometry_.clusters);
@@ -134,11 +138,12 @@ void ClusterEncoder::place() {
       return place_decoupled();
     case ClusterLayoutKind::grouped:
     case ClusterLayoutKind::grouped_inline:
+    case ClusterLayoutKind::coded:
       if (grouped != geometry_.count) {
         throw Error("{} of {} vectors are at home in none of their clusters",
                     geometry_.count - grouped, geometry_.count);
       }
-      geometry_.kind == ClusterLayoutKind::grouped ? place_grouped() : place_inline();
+      geometry_.lists_apart() ? place_grouped() : place_inline();
   }
 }
 
@@ -152,11 +157,14 @@ void ClusterEncoder::place_coupled() {
   region_bytes_ = round_up(cursor, geometry_.block_bytes);
 }
 
+/// Codes begin on cache lines.
 std::uint64_t ClusterEncoder::place_lists(std::uint64_t begin) {
-  lists_begin_ = begin;
+  const std::uint64_t alignment = geometry_.has_codes() ? kCacheLineBytes : 1;
+  lists_begin_ = round_up(begin, alignment);
+  begin = lists_begin_;
   for (ClusterEntry& entry : table_) {
     entry.list_offset = begin;
-    begin += geometry_.list_bytes(entry.list_addresses);
+    begin = round_up(begin + geometry_.list_bytes(entry), alignment);
   }
   return begin;
 }
@@ -187,15 +195,14 @@ void ClusterEncoder::place_inline() {
   const std::uint64_t record = geometry_.record_bytes();
   std::uint64_t units = 0;
   for (const ClusterEntry& entry : table_) {
-    units +=
-        round_up(geometry_.list_bytes(entry.list_addresses), record) / record + entry.group_records;
+    units += round_up(geometry_.list_bytes(entry), record) / record + entry.group_records;
   }
   choose_address_bytes(units);
   addresses_.resize(geometry_.count);
   std::uint64_t cursor = kRegionHeaderBytes;
   for (ClusterId c = 0; c < geometry_.clusters; ++c) {
     ClusterEntry& entry = table_[c];
-    const std::uint64_t list = geometry_.list_bytes(entry.list_addresses);
+    const std::uint64_t list = geometry_.list_bytes(entry);
     // Right before the group, so that one read brings both and no more.
     entry.group_offset = cursor + round_up(list, record);
     entry.list_offset = entry.group_offset - list;
@@ -213,10 +220,9 @@ std::uint64_t ClusterEncoder::begin_of_cluster(std::size_t cluster) const {
   if (cluster < table_.size()) {
     const ClusterEntry& entry = table_[cluster];
     if (geometry_.kind != ClusterLayoutKind::grouped_inline) return entry.group_offset;
-    return entry.group_offset -
-           round_up(geometry_.list_bytes(entry.list_addresses), geometry_.record_bytes());
+    return entry.group_offset - round_up(geometry_.list_bytes(entry), geometry_.record_bytes());
   }
-  return geometry_.kind == ClusterLayoutKind::grouped ? lists_begin_ : region_bytes_;
+  return geometry_.lists_apart() ? lists_begin_ : region_bytes_;
 }
 
 std::uint64_t ClusterEncoder::begin_of_list(std::size_t cluster) const {
@@ -241,8 +247,7 @@ void ClusterEncoder::encode_cluster(std::size_t cluster, std::span<std::byte> ou
   const std::uint64_t begin = begin_of_cluster(cluster);
   std::memset(out.data(), 0, out.size());
   if (geometry_.kind == ClusterLayoutKind::grouped_inline) {
-    const std::uint64_t list = geometry_.list_bytes(entry.list_addresses);
-    encode_list(cluster, out.subspan(entry.list_offset - begin, list));
+    encode_list(cluster, out.subspan(entry.list_offset - begin, list_bytes(number)));
   }
   std::byte* cursor = out.data() + (entry.group_offset - begin);
   for (const NodeId id : group(number)) {
@@ -251,21 +256,35 @@ void ClusterEncoder::encode_cluster(std::size_t cluster, std::span<std::byte> ou
   }
 }
 
-void ClusterEncoder::encode_list(std::size_t cluster, std::span<std::byte> out) const {
-  if (out.empty()) return;
-  const auto number = static_cast<ClusterId>(cluster);
-  std::vector<Address> strays;
-  for (const NodeId id : members(number)) {
-    if (!in_group(number, id)) strays.push_back(addresses_[id]);
+std::vector<NodeId> ClusterEncoder::strays(ClusterId cluster) const {
+  std::vector<NodeId> ids;
+  for (const NodeId id : members(cluster)) {
+    if (!in_group(cluster, id)) ids.push_back(id);
   }
-  std::sort(strays.begin(), strays.end());
-  std::byte* cursor = out.data();
-  for (const Address address : strays) {
-    std::memcpy(cursor, &address, geometry_.address_bytes);
+  std::sort(ids.begin(), ids.end(),
+            [this](NodeId a, NodeId b) { return addresses_[a] < addresses_[b]; });
+  return ids;
+}
+
+void ClusterEncoder::encode_list(std::size_t cluster, std::span<std::byte> out) const {
+  const auto number = static_cast<ClusterId>(cluster);
+  std::memset(out.data(), 0, out.size());
+  out = out.first(list_bytes(number));
+  if (out.empty()) return;
+  const std::vector<NodeId> strays = this->strays(number);
+  const std::size_t begin = geometry_.code_bytes(table_[cluster]);
+  if (begin > 0) {
+    std::vector<NodeId> coded = group(number);
+    coded.insert(coded.end(), strays.begin(), strays.end());
+    contents_.codes.write(number, coded, out.first(begin));
+  }
+  std::byte* cursor = out.data() + begin;
+  for (const NodeId id : strays) {
+    std::memcpy(cursor, &addresses_[id], geometry_.address_bytes);
     cursor += geometry_.address_bytes;
   }
-  const std::size_t packed = strays.size() * geometry_.address_bytes;
-  store_unaligned(out.data() + packed, list_checksum(out.first(packed), number));
+  const std::size_t covered = geometry_.record_checksum ? 0 : begin;
+  store_unaligned(cursor, list_checksum({out.data() + covered, cursor}, number));
 }
 
 std::vector<ClusterEncoder::Phase> ClusterEncoder::phases() const {
@@ -277,6 +296,7 @@ std::vector<ClusterEncoder::Phase> ClusterEncoder::phases() const {
       return {{geometry_.count, &ClusterEncoder::begin_of_vector, &ClusterEncoder::encode_vector},
               lists};
     case ClusterLayoutKind::grouped:
+    case ClusterLayoutKind::coded:
       return {clusters, lists};
     default:
       return {clusters};

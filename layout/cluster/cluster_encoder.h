@@ -13,6 +13,18 @@
 
 namespace farvec::layout {
 
+/// Writes the codes of these members of a cluster, in this order, to `out`: whole blocks. Called by
+/// any thread.
+using MemberCodeWriter =
+    std::function<void(ClusterId, std::span<const NodeId>, std::span<std::byte> out)>;
+
+/// Of the coded layout alone.
+struct MemberCodes {
+  std::uint32_t bits = 0;         ///< per dimension
+  std::uint32_t block_bytes = 0;  ///< of kCodeBlock members
+  MemberCodeWriter write = {};
+};
+
 /// A clustering and the vectors it is of; borrowed.
 struct ClusterContents {
   MembershipView membership;
@@ -20,6 +32,7 @@ struct ClusterContents {
   VectorView vectors;                ///< stored type; may be a mapped file larger than memory
   std::uint32_t clusters = 0;
   bool record_checksum = false;
+  MemberCodes codes = {};
 };
 
 /// Fixes the place of everything at construction; the bytes themselves are made as they are asked
@@ -55,9 +68,14 @@ class ClusterEncoder {
   void choose_address_bytes(std::uint64_t limit);
   std::uint32_t group_of(ClusterId cluster) const;
   std::uint64_t place_lists(std::uint64_t begin);
+  std::uint64_t list_bytes(ClusterId cluster) const {
+    return geometry_.list_bytes(table_[cluster]);
+  }
   /// The vectors of a cluster's group in their order: those that another cluster has too lie
   /// together, so that it reads them together.
   std::vector<NodeId> group(ClusterId cluster) const;
+  /// The other members of a cluster, in the order of their addresses.
+  std::vector<NodeId> strays(ClusterId cluster) const;
   void number_group(ClusterId cluster);
   std::vector<Phase> phases() const;
   void stream_phase(const Phase& phase, unsigned threads,

@@ -12,6 +12,7 @@ namespace farvec::layout {
 namespace {
 
 constexpr std::uint32_t kMaxClusters = 1u << 31;
+constexpr std::uint32_t kMaxCodeBits = 8;
 /// The last number names no address (search/posting_plan.h).
 constexpr std::uint64_t kMaxAddresses = std::numeric_limits<Address>::max();
 
@@ -27,6 +28,8 @@ std::string_view to_string(ClusterLayoutKind kind) {
       return "grouped";
     case ClusterLayoutKind::grouped_inline:
       return "grouped-inline";
+    case ClusterLayoutKind::coded:
+      return "coded";
   }
   return "unknown";
 }
@@ -35,8 +38,9 @@ ClusterLayoutKind parse_cluster_layout(std::string_view text) {
   for (const ClusterLayoutKind kind : kClusterLayouts) {
     if (text == to_string(kind)) return kind;
   }
-  throw Error("'{}' is no layout of clusters: use coupled, decoupled, grouped or grouped-inline",
-              text);
+  throw Error(
+      "'{}' is no layout of clusters: use coupled, decoupled, grouped, grouped-inline or coded",
+      text);
 }
 
 void ClusterGeometry::validate() const {
@@ -56,6 +60,12 @@ void ClusterGeometry::validate() const {
   if (block_bytes < 512 || block_bytes > kRegionHeaderBytes ||
       (block_bytes & (block_bytes - 1)) != 0) {
     throw Error("blocks of {} bytes are not possible", block_bytes);
+  }
+  const bool coded = code_bits >= 1 && code_bits <= kMaxCodeBits && code_block_bytes > 0 &&
+                     code_block_bytes <= kCodeBlock * (kMaxDimension * sizeof(float) + 8);
+  if (has_codes() ? !coded : code_bits != 0 || code_block_bytes != 0) {
+    throw Error("codes of {} bits, {} bytes for {} members, are not possible in layout {}",
+                code_bits, code_block_bytes, kCodeBlock, to_string(kind));
   }
 }
 
@@ -101,9 +111,7 @@ void ClusterLocator::check() const {
     members += list_and_group(c);
     grouped += entries_[c].group_records;
   }
-  const bool groups = geometry_.kind == ClusterLayoutKind::grouped ||
-                      geometry_.kind == ClusterLayoutKind::grouped_inline;
-  if (members != geometry_.members || (groups && grouped != geometry_.count)) {
+  if (members != geometry_.members || (geometry_.groups() && grouped != geometry_.count)) {
     throw Error(
         "the table has {} members, {} of them in groups, for {} members of {} vectors: it does not "
         "belong to this index; rebuild it",
@@ -137,6 +145,8 @@ bool ClusterLocator::has_right_parts(ClusterId cluster) const {
       return entry.group_records == 0;
     case ClusterLayoutKind::grouped:
       return aligned;
+    case ClusterLayoutKind::coded:
+      return aligned && (list(cluster).bytes == 0 || entry.list_offset % kCacheLineBytes == 0);
     case ClusterLayoutKind::grouped_inline:
       return aligned && (entry.list_addresses == 0 ||
                          entry.list_offset + list(cluster).bytes == entry.group_offset);
@@ -149,7 +159,7 @@ ClusterLocator::Ends ClusterLocator::first_ends() const {
   Ends ends{kRegionHeaderBytes, kRegionHeaderBytes};
   if (geometry_.kind == ClusterLayoutKind::decoupled) {
     ends.lists += geometry_.count * record_bytes_;
-  } else if (geometry_.kind == ClusterLayoutKind::grouped) {
+  } else if (geometry_.lists_apart()) {
     for (ClusterId c = 0; c < geometry_.clusters; ++c) {
       ends.lists = std::max(ends.lists, group(c).offset + group(c).bytes);
     }
@@ -161,8 +171,7 @@ ClusterLocator::Ends ClusterLocator::first_ends() const {
 /// with their groups lie behind all records. Of entries that are inside the region.
 bool ClusterLocator::follows(ClusterId cluster, Ends& ends) const {
   const bool has_groups = geometry_.kind != ClusterLayoutKind::decoupled;
-  const bool has_lists = geometry_.kind == ClusterLayoutKind::decoupled ||
-                         geometry_.kind == ClusterLayoutKind::grouped;
+  const bool has_lists = geometry_.lists_apart();
   const ByteRange whole = this->whole(cluster);
   const ByteRange group = whole.bytes > 0 ? whole : this->group(cluster);
   const ByteRange list = this->list(cluster);
@@ -175,17 +184,20 @@ bool ClusterLocator::follows(ClusterId cluster, Ends& ends) const {
 
 Status ClusterLocator::read_list(ClusterId cluster, std::span<const std::byte> bytes,
                                  Address* out) const {
-  const std::uint32_t count = entries_[cluster].list_addresses;
-  if (bytes.size() != geometry_.list_bytes(count)) {
+  const ClusterEntry& entry = entries_[cluster];
+  const std::uint32_t count = entry.list_addresses;
+  if (bytes.size() != geometry_.list_bytes(entry)) {
     return {StatusCode::data_loss, "a cluster's addresses came back shorter than they are"};
   }
-  if (count == 0) return {};
-  const std::size_t packed = std::size_t{count} * geometry_.address_bytes;
-  if (list_checksum(bytes.first(packed), cluster) !=
-      load_unaligned<std::uint32_t>(bytes.data() + packed)) {
+  if (bytes.empty()) return {};
+  const std::size_t end = bytes.size() - sizeof(std::uint32_t);
+  const std::size_t begin = geometry_.code_bytes(entry);
+  const std::size_t covered = geometry_.record_checksum ? 0 : begin;
+  if (list_checksum(bytes.subspan(covered, end - covered), cluster) !=
+      load_unaligned<std::uint32_t>(bytes.data() + end)) {
     return {StatusCode::data_loss, "a cluster's addresses do not match their checksum"};
   }
-  const std::byte* from = bytes.data();
+  const std::byte* from = bytes.data() + begin;
   // Four bytes are there from every address on: the checksum follows the last.
   const std::uint32_t mask = geometry_.address_bytes == 3 ? 0xffffffu : 0xffffffffu;
   const std::uint64_t limit = address_limit();

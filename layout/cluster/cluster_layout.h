@@ -19,11 +19,13 @@ namespace farvec::layout {
 /// grouped: every vector once, in the group of its home cluster; a cluster holds the addresses of
 /// those of its members that are at home elsewhere, its strays.
 /// grouped_inline: grouped, each cluster's addresses just before its group.
+/// coded: grouped, each cluster's addresses behind the codes of all its members, strays too.
 enum class ClusterLayoutKind : std::uint8_t {
   coupled = 0,
   decoupled = 1,
   grouped = 2,
-  grouped_inline = 3
+  grouped_inline = 3,
+  coded = 4
 };
 
 /// Most clusters that one vector is in.
@@ -31,35 +33,15 @@ inline constexpr std::uint32_t kMaxReplicas = 8;
 
 inline constexpr ClusterLayoutKind kClusterLayouts[] = {
     ClusterLayoutKind::coupled, ClusterLayoutKind::decoupled, ClusterLayoutKind::grouped,
-    ClusterLayoutKind::grouped_inline};
+    ClusterLayoutKind::grouped_inline, ClusterLayoutKind::coded};
 
-/// "coupled", "decoupled", "grouped", "grouped-inline".
+/// Members of a cluster whose codes make one block.
+inline constexpr std::uint32_t kCodeBlock = 32;
+
+/// "coupled", "decoupled", "grouped", "grouped-inline", "coded".
 std::string_view to_string(ClusterLayoutKind kind);
 /// Throws Error naming the accepted words.
 ClusterLayoutKind parse_cluster_layout(std::string_view text);
-
-/// All that fixes the shape of a cluster index's records region.
-struct ClusterGeometry {
-  ClusterLayoutKind kind = ClusterLayoutKind::grouped;
-  /// A record ends with 4 bytes of checksum over its bytes.
-  bool record_checksum = false;
-  std::uint32_t vector_bytes = 0;
-  std::uint32_t clusters = 0;
-  std::uint32_t block_bytes = 4096;  ///< of the coupled layout
-  std::uint32_t address_bytes = 4;   ///< 3 or 4; of the others
-  std::uint64_t count = 0;           ///< vectors
-  std::uint64_t members = 0;         ///< of all clusters together; replicas count
-
-  /// A record: the vector, its id, and a checksum if there are any.
-  std::uint32_t record_bytes() const { return vector_bytes + 4u + (record_checksum ? 4u : 0u); }
-  bool decouples() const { return kind != ClusterLayoutKind::coupled; }
-  /// Bytes of a list of so many addresses, with the checksum that ends it; 0 for no addresses.
-  std::uint64_t list_bytes(std::uint64_t addresses) const {
-    return addresses == 0 ? 0 : addresses * address_bytes + sizeof(std::uint32_t);
-  }
-  /// Throws Error saying which field is out of range.
-  void validate() const;
-};
 
 /// One line of the cluster table: what of a cluster lies where. Offsets count from the start of the
 /// records region. On disk and in a backing; little-endian; see docs/format.md.
@@ -74,6 +56,45 @@ struct ClusterEntry {
 static_assert(sizeof(ClusterEntry) == 24);
 static_assert(offsetof(ClusterEntry, group_records) == 16);
 
+/// All that fixes the shape of a cluster index's records region.
+struct ClusterGeometry {
+  ClusterLayoutKind kind = ClusterLayoutKind::grouped;
+  /// A record ends with 4 bytes of checksum over its bytes.
+  bool record_checksum = false;
+  std::uint32_t vector_bytes = 0;
+  std::uint32_t clusters = 0;
+  std::uint32_t block_bytes = 4096;  ///< of the coupled layout
+  std::uint32_t address_bytes = 4;   ///< 3 or 4; of the others
+  std::uint64_t count = 0;           ///< vectors
+  std::uint64_t members = 0;         ///< of all clusters together; replicas count
+  // Of the coded layout, else 0. The layout does not know what a block holds.
+  std::uint32_t code_bits = 0;         ///< per dimension
+  std::uint32_t code_block_bytes = 0;  ///< of the codes of kCodeBlock members
+
+  /// A record: the vector, its id, and a checksum if there are any.
+  std::uint32_t record_bytes() const { return vector_bytes + 4u + (record_checksum ? 4u : 0u); }
+  bool decouples() const { return kind != ClusterLayoutKind::coupled; }
+  bool has_codes() const { return kind == ClusterLayoutKind::coded; }
+  /// Every vector is in the group of one of its clusters.
+  bool groups() const { return decouples() && kind != ClusterLayoutKind::decoupled; }
+  /// Lists lie behind all records.
+  bool lists_apart() const { return decouples() && kind != ClusterLayoutKind::grouped_inline; }
+  /// Of the codes of a cluster's members, whole blocks: where in its list the addresses begin.
+  std::uint64_t code_bytes(const ClusterEntry& entry) const {
+    const std::uint64_t coded = std::uint64_t{entry.group_records} + entry.list_addresses;
+    return (coded + kCodeBlock - 1) / kCodeBlock * code_block_bytes;
+  }
+  /// Bytes of a cluster's list: codes if there are any, addresses, and the checksum that ends it; 0
+  /// where there are neither.
+  std::uint64_t list_bytes(const ClusterEntry& entry) const {
+    const std::uint64_t bytes =
+        code_bytes(entry) + std::uint64_t{entry.list_addresses} * address_bytes;
+    return bytes == 0 ? 0 : bytes + sizeof(std::uint32_t);
+  }
+  /// Throws Error saying which field is out of range.
+  void validate() const;
+};
+
 struct ByteRange {
   std::uint64_t offset = 0;  ///< from the start of the region
   std::uint64_t bytes = 0;
@@ -82,7 +103,8 @@ struct ByteRange {
 /// A vector's place: the region's payload in units of records.
 using Address = std::uint32_t;
 
-/// Low 32 bits of XXH3-64 over a list's addresses, seeded with the cluster: ends every list.
+/// Low 32 bits of XXH3-64 over a list's addresses, and over codes before them where records have
+/// checksums, seeded with the cluster: ends every list.
 std::uint32_t list_checksum(std::span<const std::byte> addresses, ClusterId cluster);
 
 /// Low 32 bits of XXH3-64 over a record's vector and id.
@@ -104,7 +126,7 @@ class ClusterLocator {
   const ClusterEntry& entry(ClusterId cluster) const { return entries_[cluster]; }
   ByteRange list(ClusterId cluster) const {
     const ClusterEntry& entry = entries_[cluster];
-    return {entry.list_offset, geometry_.list_bytes(entry.list_addresses)};
+    return {entry.list_offset, geometry_.list_bytes(entry)};
   }
   ByteRange group(ClusterId cluster) const {
     const ClusterEntry& entry = entries_[cluster];
@@ -127,6 +149,10 @@ class ClusterLocator {
   /// them, in ascending order. data_loss when the length is not the list's, its checksum does not
   /// match, or an address is beyond the region.
   Status read_list(ClusterId cluster, std::span<const std::byte> bytes, Address* out) const;
+
+  /// The codes with which the list of a coded cluster begins: first of its group's records in their
+  /// order, then of its strays in the order of their addresses.
+  static const std::byte* codes(std::span<const std::byte> list) { return list.data(); }
 
   std::uint64_t offset_of(Address address) const {
     return kRegionHeaderBytes + std::uint64_t{address} * record_bytes_;

@@ -10,10 +10,16 @@ using Json = nlohmann::ordered_json;
 
 Json cluster_to_json(const ClusterPart& part) {
   const ClusterGeometry& geometry = part.geometry;
-  return {{"layout", to_string(geometry.kind)},      {"record_checksum", geometry.record_checksum},
-          {"clusters", geometry.clusters},           {"members", geometry.members},
-          {"address_bytes", geometry.address_bytes}, {"block_bytes", geometry.block_bytes},
-          {"replication", part.replication}};
+  Json json{
+      {"layout", to_string(geometry.kind)},      {"record_checksum", geometry.record_checksum},
+      {"clusters", geometry.clusters},           {"members", geometry.members},
+      {"address_bytes", geometry.address_bytes}, {"block_bytes", geometry.block_bytes},
+      {"replication", part.replication}};
+  if (geometry.has_codes()) {
+    json["code_bits"] = geometry.code_bits;
+    json["code_block_bytes"] = geometry.code_block_bytes;
+  }
+  return json;
 }
 
 Json cluster_build_to_json(const ClusterBuildParameters& build) {
@@ -52,6 +58,10 @@ ClusterGeometry read_cluster_geometry(const JsonFields& fields, const Manifest& 
   geometry.members = fields.integer("members", m.count, m.count * kMaxReplicas);
   geometry.address_bytes = fields.integer32("address_bytes", 3, 4);
   geometry.block_bytes = fields.integer32("block_bytes", 512, kRegionHeaderBytes);
+  if (geometry.has_codes()) {
+    geometry.code_bits = fields.integer32("code_bits", 1, 8);
+    geometry.code_block_bytes = fields.integer32("code_block_bytes", 1);
+  }
   geometry.count = m.count;
   geometry.vector_bytes = m.vector_bytes();
   return geometry;

@@ -47,9 +47,8 @@ std::uint64_t CutPoints::begin_of_cluster(ClusterId cluster) const {
 
 std::uint64_t CutPoints::cluster_cut(std::uint64_t offset) const {
   const ClusterGeometry& geometry = clusters_->geometry();
-  const bool apart =
-      geometry.kind == ClusterLayoutKind::decoupled || geometry.kind == ClusterLayoutKind::grouped;
-  const std::uint64_t lists = apart ? clusters_->entry(0).list_offset : region_bytes();
+  const std::uint64_t lists =
+      geometry.lists_apart() ? clusters_->entry(0).list_offset : region_bytes();
   if (offset > lists) {
     const std::size_t cluster = first_at(geometry.clusters, offset, [this](std::size_t c) {
       return clusters_->entry(static_cast<ClusterId>(c)).list_offset;

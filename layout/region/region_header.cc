@@ -54,6 +54,8 @@ std::string_view to_string(RegionKind kind) {
       return "records.inline";
     case RegionKind::records_packed:
       return "records.packed";
+    case RegionKind::records_coded:
+      return "records.coded";
   }
   return "unknown";
 }
@@ -101,9 +103,11 @@ RegionKind records_kind(ClusterLayoutKind layout) {
     case ClusterLayoutKind::grouped:
       return RegionKind::records_grouped;
     case ClusterLayoutKind::grouped_inline:
+      return RegionKind::records_grouped_inline;
+    case ClusterLayoutKind::coded:
       break;
   }
-  return RegionKind::records_grouped_inline;
+  return RegionKind::records_coded;
 }
 
 void require_format_version(std::uint64_t version, std::string_view source) {

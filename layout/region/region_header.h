@@ -31,9 +31,10 @@ enum class RegionKind : std::uint32_t {
   vectors = 13,
   entries = 14,
   records_inline = 15,
-  records_packed = 16
+  records_packed = 16,
+  records_coded = 17
 };
-inline constexpr std::uint32_t kRegionKinds = 16;
+inline constexpr std::uint32_t kRegionKinds = 17;
 
 /// Numbers under which a memory node serves the regions of an index: what searches read, then what
 /// a compute node keeps in its own DRAM: a graph's codes and offsets, or the centroids and the

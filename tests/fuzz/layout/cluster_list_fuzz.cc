@@ -31,7 +31,7 @@ ClusterLocator locator_of(std::uint32_t addresses, std::uint32_t address_bytes) 
   const std::uint64_t begin = kRegionHeaderBytes + kCount * geometry.record_bytes();
   const ClusterEntry entry{kRegionHeaderBytes, begin, 0, addresses};
   std::memcpy(table.data(), &entry, sizeof(entry));
-  return {geometry, std::move(table), 0, begin + geometry.list_bytes(addresses)};
+  return {geometry, std::move(table), 0, begin + geometry.list_bytes(entry)};
 }
 
 void read_list(const ClusterLocator& locator, std::span<const std::byte> bytes) {

@@ -87,6 +87,8 @@ inline const SmallClusters& small_clusters() {
   return clusters;
 }
 
+/// Coded clusters are searched with a list that holds all their members, so that they give the
+/// answer of every other layout.
 class Feed : public TaskListFeed {
  public:
   Feed(const SmallClusters& clusters, std::size_t count, ProbeChoice probing,
@@ -94,6 +96,7 @@ class Feed : public TaskListFeed {
       : TaskListFeed(count, deadline_us) {
     for (std::size_t i = 0; i < count; ++i) {
       tasks()[i].query = clusters.row(i * 7);
+      probing.list = kCount;
       tasks()[i].parameters = SearchParameters::make(10, probing).value();
     }
   }

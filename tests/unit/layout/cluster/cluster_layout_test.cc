@@ -72,8 +72,7 @@ TEST_P(ClusterLayout, DecodesToWhatWasEncoded) {
       decode_clusters(index.load_cluster_locator(kOneThread), region.span());
   const VectorView vectors = clusters.vectors();
   EXPECT_EQ(std::memcmp(decoded.vectors.data(), vectors.data, decoded.vectors.size()), 0);
-  const bool groups =
-      GetParam() == ClusterLayoutKind::grouped || GetParam() == ClusterLayoutKind::grouped_inline;
+  const bool groups = index.manifest().cluster().geometry.groups();
   for (std::size_t v = 0; v < vectors.count; ++v) {
     const auto found = decoded.membership().of(v);
     const auto wanted = clusters.membership().of(v);
@@ -265,6 +264,81 @@ TEST_F(ClusterBytes, RefuseATornList) {
   EXPECT_EQ(locator.read_list(3, bytes, addresses.data()).code(), StatusCode::data_loss);
 }
 
+TEST_F(ClusterBytes, OfCodesAreThoseOfTheGroupAndThenOfTheStrays) {
+  for (const bool checksums : {false, true}) {
+    clusters_.write(path_, ClusterLayoutKind::coded, checksums);
+    const auto index = IndexDirectory::open(path_);
+    const ClusterLocator locator = index.load_cluster_locator(kOneThread);
+    const HugeBuffer region = index.load_region(kRecordsRegion, kOneThread);
+    std::vector<Address> addresses(locator.max_members());
+    for (ClusterId c = 0; c < clusters_.clusters(); ++c) {
+      const ClusterEntry& entry = locator.entry(c);
+      EXPECT_EQ(entry.list_offset % kCacheLineBytes, 0u);
+      const ByteRange range = locator.list(c);
+      EXPECT_EQ(range.bytes == 0, entry.members() == 0);
+      const auto list = region.span().subspan(range.offset, range.bytes);
+      ASSERT_TRUE(locator.read_list(c, list, addresses.data()).ok());
+      const std::byte* const codes = ClusterLocator::codes(list);
+      for (std::uint32_t i = 0; i < entry.members(); ++i) {
+        const Address address = i < entry.group_records ? locator.first_of_group(c) + i
+                                                        : addresses[i - entry.group_records];
+        const auto id = load_unaligned<NodeId>(region.data() + locator.offset_of(address) +
+                                               locator.geometry().vector_bytes);
+        ASSERT_EQ(codes[i / kCodeBlock * RandomClusters::kCodeBlockBytes + i % kCodeBlock],
+                  RandomClusters::code_of(c, id));
+      }
+    }
+  }
+}
+
+TEST_F(ClusterBytes, OfCodesHaveTheRecordsChecksums) {
+  for (const bool checksums : {false, true}) {
+    clusters_.write(path_, ClusterLayoutKind::coded, checksums);
+    const auto index = IndexDirectory::open(path_);
+    const ClusterLocator locator = index.load_cluster_locator(kOneThread);
+    HugeBuffer region = index.load_region(kRecordsRegion, kOneThread);
+    std::vector<Address> addresses(locator.max_members());
+    const ByteRange range = locator.list(3);
+    const auto list = region.span().subspan(range.offset, range.bytes);
+    list[1] ^= std::byte{4};
+    EXPECT_EQ(locator.read_list(3, list, addresses.data()).ok(), !checksums);
+    list[1] ^= std::byte{4};
+    list[locator.geometry().code_bytes(locator.entry(3))] ^= std::byte{4};
+    EXPECT_FALSE(locator.read_list(3, list, addresses.data()).ok()) << "an address";
+  }
+}
+
+TEST_F(ClusterBytes, RefuseParametersOfCodesThatLie) {
+  const Manifest manifest = clusters_.write(path_, ClusterLayoutKind::coded);
+  const auto index = IndexDirectory::open(path_);
+  HugeBuffer region = index.load_region(kCentroidsRegion, kOneThread);
+  const auto parse = [&](const Manifest& of) {
+    return parse_centroids(region.span(), of, "c.bin");
+  };
+  const Centroids centroids = parse(manifest);
+  EXPECT_EQ(centroids.codes.bits, RandomClusters::codes().bits);
+  EXPECT_EQ(centroids.code_centroid.size(), RandomClusters::kDimension);
+  std::byte* const at = region.data() + kRegionHeaderBytes + centroids.header.codes_offset();
+  const CodesHeader good = centroids.codes;
+  for (const auto change :
+       {+[](CodesHeader& h) { h.bits += 1; }, +[](CodesHeader& h) { h.dimension += 1; },
+        +[](CodesHeader& h) { h.record_bytes += 1; }, +[](CodesHeader& h) { h.count += 1; },
+        +[](CodesHeader& h) { h.extension_bits = 1; },
+        +[](CodesHeader& h) { h.metric = Metric::cosine; },
+        +[](CodesHeader& h) { h.type = ElementType::f16; }}) {
+    CodesHeader bad = good;
+    change(bad);
+    std::memcpy(at, &bad, sizeof(bad));
+    EXPECT_THROW(parse(manifest), Error);
+  }
+  std::memcpy(at, &good, sizeof(good));
+  store_unaligned(at + sizeof(good), std::numeric_limits<float>::quiet_NaN());
+  EXPECT_THROW(parse(manifest), Error);
+  Manifest without = manifest;
+  without.cluster().geometry.kind = ClusterLayoutKind::grouped;
+  EXPECT_THROW(parse(without), Error) << "codes that nobody speaks of";
+}
+
 TEST_F(ClusterBytes, RefuseAnAddressBeyondTheRegion) {
   const auto index = IndexDirectory::open(path_);
   const ClusterLocator locator = index.load_cluster_locator(kOneThread);
@@ -318,6 +392,11 @@ TEST(CentroidsRegion, MayHaveOneCentroid) {
 }
 
 TEST_F(ClusterBytes, SurviveTheManifest) {
+  const Manifest coded = clusters_.write(path_, ClusterLayoutKind::coded);
+  const ClusterGeometry geometry =
+      manifest_from_json(manifest_to_json(coded), "m.json").cluster().geometry;
+  EXPECT_EQ(geometry.code_bits, RandomClusters::codes().bits);
+  EXPECT_EQ(geometry.code_block_bytes, RandomClusters::kCodeBlockBytes);
   const Manifest written = clusters_.write(path_, ClusterLayoutKind::grouped_inline);
   const Manifest read = manifest_from_json(manifest_to_json(written), "m.json");
   EXPECT_EQ(read.kind(), IndexKind::cluster);
@@ -355,6 +434,16 @@ TEST(ClusterEncoder, RefusesShapesThatDoNotFit) {
   contents.homes = homes;
   EXPECT_THROW(ClusterEncoder(ClusterLayoutKind::grouped, contents), Error)
       << "at home where they are not";
+}
+
+TEST(ClusterEncoder, RefusesCodesThatCannotBe) {
+  const RandomClusters clusters;
+  ClusterContents contents = clusters.contents();
+  contents.codes.bits = 9;
+  EXPECT_THROW(ClusterEncoder(ClusterLayoutKind::coded, contents), Error);
+  contents.codes = {};
+  EXPECT_THROW(ClusterEncoder(ClusterLayoutKind::coded, contents), Error) << "there are none";
+  EXPECT_NO_THROW(ClusterEncoder(ClusterLayoutKind::grouped, contents));
 }
 
 TEST(ClusterEncoder, GivesTheSameBytesForAnyNumberOfThreads) {

@@ -55,11 +55,36 @@ class RandomClusters {
   VectorView vectors() const {
     return packed_view(rows_.data(), homes_.size(), kDimension, ElementType::u8);
   }
+  static constexpr std::uint32_t kCodeBlockBytes = 128;
+  /// What stands for the code of a member.
+  static std::byte code_of(ClusterId cluster, NodeId id) {
+    return static_cast<std::byte>(cluster * 31 + id * 7 + 1);
+  }
+  /// The first bytes of a block are the codes of its members.
+  static MemberCodes codes() {
+    return {2, kCodeBlockBytes,
+            [](ClusterId cluster, std::span<const NodeId> ids, std::span<std::byte> out) {
+              for (std::size_t i = 0; i < ids.size(); ++i) {
+                out[i / kCodeBlock * kCodeBlockBytes + i % kCodeBlock] = code_of(cluster, ids[i]);
+              }
+            }};
+  }
   ClusterContents contents(bool record_checksum = false) const {
-    return {membership(), homes_, vectors(), clusters_, record_checksum};
+    return {membership(), homes_, vectors(), clusters_, record_checksum, codes()};
   }
   CentroidsView centroids() const {
     return {centroids_, kDimension, {neighbors_.data(), degrees_.data(), clusters_, 1, 0}};
+  }
+  /// The same with what stands for the parameters of codes.
+  CentroidsView coded_centroids() const {
+    CentroidsView view = centroids();
+    view.codes.header.bits = codes().bits;
+    view.codes.header.dimension = kDimension;
+    view.codes.header.record_bytes = kCodeBlockBytes;
+    view.codes.header.type = ElementType::u8;
+    view.codes.header.count = members_.size();
+    view.codes.centroid = std::span(centroids_).first(kDimension);
+    return view;
   }
   /// Ascending.
   std::vector<NodeId> members_of(ClusterId cluster) const {
@@ -85,7 +110,9 @@ class RandomClusters {
                         fingerprint(vectors())};
     manifest.farvec_version = "0.0.0";
     manifest.farvec_commit = "unknown";
-    return write_cluster_index(directory, manifest, contents(record_checksum), centroids(),
+    const bool coded = kind == ClusterLayoutKind::coded;
+    return write_cluster_index(directory, manifest, contents(record_checksum),
+                               coded ? coded_centroids() : centroids(),
                                {.overwrite = true, .threads = 2, .quiet = true});
   }
 

@@ -1,0 +1,116 @@
+// The search of coded clusters over any CodedSource: codes of the nearest clusters, then the
+// vectors of the members that they say are near.
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstdint>
+#include <vector>
+
+#include "cluster/coded_source.h"
+#include "cluster/probe.h"
+#include "cluster/shortlist.h"
+#include "quantization/neighbor_codes.h"
+
+namespace farvec::cluster {
+
+/// Estimates of one query: distance() is that of a cluster's centroid, on which those of its
+/// members build; estimate() is NeighborCodes::estimate().
+template <typename Estimator>
+concept MemberEstimator = requires(const Estimator& estimator, ClusterId cluster,
+                                   const quantization::NeighborCodes::Block& block, float* out) {
+  { estimator.distance(cluster) } -> std::same_as<float>;
+  { estimator.estimate(block, out) } -> std::same_as<std::uint32_t>;
+};
+
+struct CodedParameters {
+  ProbeParameters probe;
+  std::uint32_t list = 100;  ///< L: vectors that are read
+  bool replicated = true;    ///< some vectors are in several clusters
+};
+
+/// One search's working memory, reused between searches.
+struct CodedScratch {
+  ProbeScratch probe;
+  Shortlist list;
+  std::vector<ClusterId> clusters;  ///< of all rounds
+  std::uint64_t estimates = 0;
+
+  std::size_t dram_bytes() const {
+    return probe.dram_bytes() + list.dram_bytes() + clusters.capacity() * sizeof(ClusterId);
+  }
+};
+
+/// Estimates members as they come and keeps the lowest.
+template <MemberEstimator Estimator>
+class MemberScan {
+ public:
+  MemberScan(const Estimator& estimator, bool replicated, std::uint32_t list, CodedScratch& scratch)
+      : estimator_(estimator), scratch_(scratch), replicated_(replicated) {
+    scratch.list.reset(list);
+    if (replicated) scratch.probe.seen.reset(kSeenPerKept * list);
+  }
+
+  void operator()(const CodedMembers& members) {
+    const float distance = estimator_.distance(members.cluster);
+    for_each_near(
+        members.size(),
+        [&](std::uint32_t block, float* out) {
+          return estimator_.estimate({members.codes, block, distance, scratch_.list.bound()}, out);
+        },
+        [&](std::uint32_t member, float estimate) { keep(estimate, members.address(member)); });
+    scratch_.estimates += members.size();
+    scanned_ += members.size();
+  }
+
+  std::uint64_t scanned() const { return scanned_; }
+
+ private:
+  /// Of a vector that is in several clusters the estimate from the nearest one counts: it comes
+  /// first, and its code is that of the shortest residual.
+  void keep(float estimate, std::uint32_t address) {
+    if (!(estimate < scratch_.list.bound())) return;
+    if (replicated_ && !scratch_.probe.seen.insert(address)) return;
+    scratch_.list.offer(estimate, address);
+  }
+
+  /// What passes the bound while it sinks, over what is kept in the end.
+  static constexpr std::uint32_t kSeenPerKept = 8;
+
+  const Estimator& estimator_;
+  CodedScratch& scratch_;
+  const bool replicated_;
+  std::uint64_t scanned_ = 0;
+};
+
+/// Scans the codes of the clusters that `rounds` name, reads the vectors of the `list` lowest
+/// estimates and keeps the k nearest of them, in one round; in further ones, of twice as many
+/// clusters and a list twice as long, only while fewer than k vectors, and not all that are not
+/// out, have been found. scratch.probe.results then holds fewer than k when the clusters that may
+/// be probed have no more. Suspends where the source does. Returns its error, or data_loss for a
+/// record of a vector that does not exist.
+template <CodedSource Source, MemberEstimator Estimator, RowScorer Scorer>
+Status coded_probe(Source& source, const Estimator& estimator, const Scorer& scorer,
+                   ProbeRounds& rounds, const CodedParameters& parameters, CodedScratch& scratch) {
+  ProbeScratch& probe = scratch.probe;
+  scratch.clusters.clear();
+  scratch.estimates = 0;
+  BlockScorer<Scorer> visit(scorer, probe, true, parameters.probe);
+  std::uint32_t list = std::max(parameters.list, parameters.probe.k);
+  for (;;) {
+    const bool more = rounds.next();
+    if (more) {
+      scratch.clusters.insert(scratch.clusters.end(), probe.clusters.begin(), probe.clusters.end());
+    }
+    MemberScan<Estimator> scan(estimator, parameters.replicated, list, scratch);
+    if (Status status = source.scan(scratch.clusters, scan); !status.ok()) return status;
+    if (Status status = source.fetch(scratch.list.take(), visit); !status.ok()) return status;
+    if (visit.corrupt()) {
+      return {StatusCode::data_loss, "a record names a vector that does not exist"};
+    }
+    if (rounds.complete() || (!more && scan.scanned() <= list)) return {};
+    list = 2 * std::min(list, parameters.probe.vector_count);
+  }
+}
+
+}  // namespace farvec::cluster

@@ -1,0 +1,52 @@
+// From clusters and their vectors to the codes of every cluster's members: NeighborCodes in which
+// the vertex is the cluster's centroid.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/membership.h"
+#include "base/types.h"
+#include "quantization/neighbor_codes.h"
+#include "quantization/neighbor_encoder.h"
+#include "quantization/rotation.h"
+
+namespace farvec::quantization {
+
+/// The clusters that are encoded, and whose vectors. Borrowed.
+struct MemberSet {
+  VectorView rows;  ///< stored type; may be a mapped file larger than memory
+  MembershipView membership;
+  /// Row c holds cluster c's centroid, f32 of the rows' dimension; its stride may be longer.
+  VectorView centroids;
+};
+
+/// Keeps the centroids rotated, 4 bytes per cluster and dimension. encode() is for any thread.
+class MemberEncoder {
+ public:
+  /// Finds the factor ranges over all members of all clusters. Throws Error as NeighborEncoder
+  /// does.
+  MemberEncoder(const MemberSet& members, const NeighborTraining& training);
+
+  const NeighborCodes& codes() const { return codes_; }
+
+  /// Encodes these members of a cluster, in this order, to `out`, codes().bytes(ids.size()) long.
+  /// Deterministic.
+  void encode(ClusterId cluster, std::span<const NodeId> ids, std::byte* out) const;
+
+ private:
+  const float* centroid_of(ClusterId cluster) const {
+    return rotated_.data() + std::size_t{cluster} * members_.rows.dimension;
+  }
+  RabitqParameters train(const NeighborTraining& training);
+
+  MemberSet members_;
+  std::vector<float> rotated_;   ///< of each cluster's centroid less that of all
+  std::vector<float> centroid_;  ///< of all, rotated
+  NeighborCodes codes_;
+  Rotation rotation_;
+};
+
+}  // namespace farvec::quantization
