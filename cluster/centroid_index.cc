@@ -18,6 +18,8 @@ constexpr std::uint32_t kCodeBits = 8;
 constexpr std::uint64_t kRotationSeed = 1;
 /// Up to here, comparing with every centroid is as fast as the graph.
 constexpr std::size_t kExhaustive = 256;
+/// For each cluster that is probed, as long as a step over the graph takes to scan.
+constexpr std::size_t kScannedPerProbe = 512;
 constexpr std::size_t kEntries = 16;
 
 /// Candidates kept for `probe` results. The codes are fine, so that a few more than asked for
@@ -84,7 +86,7 @@ std::size_t CentroidScratch::dram_bytes() const {
          (query.capacity() + distances.capacity() + prepared.scratch.capacity()) * sizeof(float) +
          (prepared.coarse.capacity() + prepared.fine.capacity()) *
              sizeof(quantization::RabitqQuery::Block) +
-         beam.dram_bytes();
+         scan.dram_bytes() + beam.dram_bytes();
 }
 
 namespace {
@@ -126,6 +128,7 @@ CentroidIndex::CentroidIndex(CentroidParts parts, unsigned threads)
     : parts_(checked(std::move(parts))),
       count_(view_of(parts_).count),
       entries_(graph::spread_entries(parts_.graph.entry, count_, kEntries)),
+      scan_(view_of(parts_), threads),
       quantizer_(quantization::Rabitq::train(view_of(parts_), Metric::l2, kCodeBits, kRotationSeed,
                                              threads)),
       codes_(count_ * quantizer_.record_bytes()),
@@ -154,7 +157,9 @@ void CentroidIndex::search(const void* query, std::uint32_t probe, CentroidScrat
   probe = static_cast<std::uint32_t>(std::min<std::size_t>(probe, count_));
   to_space(query, scratch.query);
   if (list_for(probe) >= count_ || count_ <= kExhaustive) {
-    search_all(probe, scratch);
+    rank(all_, probe, scratch);
+  } else if (count_ <= kScannedPerProbe * list_for(probe)) {
+    rank(scan_.near(scratch.query.data(), list_for(probe), scratch.scan), probe, scratch);
   } else {
     search_graph(probe, scratch);
   }
@@ -165,12 +170,13 @@ void CentroidIndex::search(const void* query, std::uint32_t probe, CentroidScrat
   }
 }
 
-void CentroidIndex::search_all(std::uint32_t probe, CentroidScratch& scratch) const {
-  scratch.distances.resize(count_);
-  many_(scratch.query.data(), view_of(parts_), all_, scratch.distances.data());
+void CentroidIndex::rank(std::span<const ClusterId> centroids, std::uint32_t probe,
+                         CentroidScratch& scratch) const {
+  scratch.distances.resize(centroids.size());
+  many_(scratch.query.data(), view_of(parts_), centroids, scratch.distances.data());
   scratch.beam.results.reset(probe);
-  for (std::size_t i = 0; i < count_; ++i) {
-    scratch.beam.results.insert(scratch.distances[i], static_cast<NodeId>(i));
+  for (std::size_t i = 0; i < centroids.size(); ++i) {
+    scratch.beam.results.insert(scratch.distances[i], centroids[i]);
   }
 }
 
@@ -196,7 +202,7 @@ float CentroidIndex::comparable(float distance) const {
 }
 
 std::size_t CentroidIndex::dram_bytes() const {
-  return parts_.centroids.capacity() * sizeof(float) + codes_.size() +
+  return parts_.centroids.capacity() * sizeof(float) + codes_.size() + scan_.dram_bytes() +
          count_ * (parts_.graph.row_capacity() + 2) * sizeof(NodeId);
 }
 

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/row_set.h"
 #include "base/types.h"
+#include "cluster/centroid_scan.h"
 #include "distance/distance.h"
 #include "graph/beam_search.h"
 #include "graph/graph.h"
@@ -29,6 +30,7 @@ struct CentroidScratch {
   // The rest is CentroidIndex's.
   std::vector<float> query;
   std::vector<float> distances;
+  CentroidScanScratch scan;
   quantization::RabitqQuery prepared;
   graph::BeamScratch beam;
 
@@ -63,8 +65,10 @@ struct CentroidParts {
   graph::Graph graph{0, 1};      ///< of build_centroid_graph()
 };
 
-/// Immutable after construction and shared by all cores. Neighbours are estimated from 8-bit
-/// RaBitQ codes, which are made at construction; results are exact distances.
+/// Immutable after construction and shared by all cores. Few centroids are all compared with a
+/// query; of more all codes are scanned; of so many that a walk over the graph takes less,
+/// neighbours are estimated from 8-bit RaBitQ codes. Codes are made at construction; results are
+/// exact distances.
 class CentroidIndex {
  public:
   /// Throws Error when the parts do not fit together.
@@ -98,14 +102,17 @@ class CentroidIndex {
 
  private:
   void to_space(const void* query, std::vector<float>& out) const;
-  void search_all(std::uint32_t probe, CentroidScratch& scratch) const;
   void search_graph(std::uint32_t probe, CentroidScratch& scratch) const;
+  /// Keeps the nearest of some centroids.
+  void rank(std::span<const ClusterId> centroids, std::uint32_t probe,
+            CentroidScratch& scratch) const;
 
   CentroidParts parts_;
   std::size_t count_;
   float query_norm_ = 0;  ///< inner_product: to which queries are scaled
   std::vector<NodeId> entries_;
   std::vector<NodeId> all_;  ///< 0, 1, 2...
+  CentroidScan scan_;
   quantization::Rabitq quantizer_;
   HugeBuffer codes_;
   distance::PairKernel pair_;
