@@ -128,12 +128,12 @@ CentroidIndex::CentroidIndex(CentroidParts parts, unsigned threads)
     : parts_(checked(std::move(parts))),
       count_(view_of(parts_).count),
       entries_(graph::spread_entries(parts_.graph.entry, count_, kEntries)),
-      scan_(view_of(parts_), threads),
       quantizer_(quantization::Rabitq::train(view_of(parts_), Metric::l2, kCodeBits, kRotationSeed,
                                              threads)),
       codes_(count_ * quantizer_.record_bytes()),
       pair_(distance::pair_kernel(Metric::l2, ElementType::f32, parts_.space_dimension)),
       many_(distance::many_kernel(Metric::l2, ElementType::f32, parts_.space_dimension)) {
+  if (parts_.scans && count_ > kExhaustive) scan_.emplace(view_of(parts_), threads);
   if (parts_.metric == Metric::inner_product) query_norm_ = root_mean_square_norm(view_of(parts_));
   quantizer_.encode(view_of(parts_), codes_.data(), threads);
   all_.resize(count_);
@@ -158,8 +158,8 @@ void CentroidIndex::search(const void* query, std::uint32_t probe, CentroidScrat
   to_space(query, scratch.query);
   if (list_for(probe) >= count_ || count_ <= kExhaustive) {
     rank(all_, probe, scratch);
-  } else if (count_ <= kScannedPerProbe * list_for(probe)) {
-    rank(scan_.near(scratch.query.data(), list_for(probe), scratch.scan), probe, scratch);
+  } else if (scan_ && count_ <= kScannedPerProbe * list_for(probe)) {
+    rank(scan_->near(scratch.query.data(), list_for(probe), scratch.scan), probe, scratch);
   } else {
     search_graph(probe, scratch);
   }
@@ -202,7 +202,8 @@ float CentroidIndex::comparable(float distance) const {
 }
 
 std::size_t CentroidIndex::dram_bytes() const {
-  return parts_.centroids.capacity() * sizeof(float) + codes_.size() + scan_.dram_bytes() +
+  return parts_.centroids.capacity() * sizeof(float) + codes_.size() +
+         (scan_ ? scan_->dram_bytes() : 0) +
          count_ * (parts_.graph.row_capacity() + 2) * sizeof(NodeId);
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -63,12 +64,13 @@ struct CentroidParts {
   std::uint32_t space_dimension = 0;
   std::vector<float> centroids;  ///< clusters x space_dimension
   graph::Graph graph{0, 1};      ///< of build_centroid_graph()
+  /// For queries: all centroids are looked at by their codes, where that is faster than the graph.
+  bool scans = false;
 };
 
 /// Immutable after construction and shared by all cores. Few centroids are all compared with a
-/// query; of more all codes are scanned; of so many that a walk over the graph takes less,
-/// neighbours are estimated from 8-bit RaBitQ codes. Codes are made at construction; results are
-/// exact distances.
+/// query. Of more, neighbours are estimated from 8-bit RaBitQ codes, or all codes of a scan are
+/// looked at. Codes are made at construction; results are exact distances.
 class CentroidIndex {
  public:
   /// Throws Error when the parts do not fit together.
@@ -112,7 +114,7 @@ class CentroidIndex {
   float query_norm_ = 0;  ///< inner_product: to which queries are scaled
   std::vector<NodeId> entries_;
   std::vector<NodeId> all_;  ///< 0, 1, 2...
-  CentroidScan scan_;
+  std::optional<CentroidScan> scan_;
   quantization::Rabitq quantizer_;
   HugeBuffer codes_;
   distance::PairKernel pair_;

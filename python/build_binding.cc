@@ -83,7 +83,7 @@ Args:
     rng_factor: 1: further clusters only when their centroid is nearer to the vector than to the
         centroids before it; more keeps more replicas.
     balance: Most vectors that have one cluster as their own, over the mean; 1 or more.
-    layout: ``grouped``, ``grouped-inline``, ``coupled`` or ``decoupled``.
+    layout: ``grouped``, ``grouped-inline``, ``coupled``, ``decoupled`` or ``coded``.
     sample: Rows that k-means sees; 0: 64 for each cluster.
 
 Returns:

@@ -35,8 +35,9 @@ Args:
     queries: ``(dimension,)`` or ``(queries, dimension)``, of the element type that the index was
         built from, C-contiguous (else copied, with a warning), finite.
     k: Neighbours wanted, 1 to the number of vectors.
-    list: Graphs only: candidates kept (L), k to the ``max_list`` of :func:`open`; None: 64, or k
-        when that is more. More find more and take longer.
+    list: Candidates kept (L), k to the ``max_list`` of :func:`open`; of clusters of layout
+        ``coded``, vectors that are read, others do not heed it; None: 64, or k when that is more.
+        More find more and take longer.
     width: Graphs only: records fetched per hop, 1 to ``max_width``.
     probe: Clusters only: most clusters to search, 1 to ``max_probe``.
     prune_ratio: Clusters only: leave out a cluster whose centroid is more than so many times as

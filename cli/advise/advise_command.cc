@@ -177,7 +177,7 @@ void add_setting_options(Command& command, AdviseArguments& arguments) {
       .show_default();
   command
       .add_option("--layout", arguments.layouts,
-                  "Layouts of clusters to try: all, or some of the four")
+                  "Layouts of clusters to try: all, or some of the five")
       .show_default();
   command
       .add_option(

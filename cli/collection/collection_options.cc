@@ -91,7 +91,7 @@ void add_shape_options(Command& command, CollectionShape& shape) {
   command.add_option(
       "--layout", shape.layout,
       "Of the segments: csr, packed or inline [csr]; of clusters coupled, decoupled,\n"
-      "grouped or grouped-inline [grouped]");
+      "grouped, grouped-inline or coded [grouped]");
   add_cluster_segment_options(command, options.clusters, "cluster: ");
 }
 

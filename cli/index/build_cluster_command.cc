@@ -132,10 +132,17 @@ void build_mapped(ClusterArguments arguments, Metric metric) {
   build_from(arguments, {describe(arguments, source.view(), metric), source.view()});
 }
 
-void build(ClusterArguments arguments) {
+void check_code_bits(const Command& command, const ClusterArguments& arguments) {
+  if (!command.was_given("--code-bits") || arguments.layout == "all") return;
+  if (layout::parse_cluster_layout(arguments.layout) == layout::ClusterLayoutKind::coded) return;
+  throw Error("--code-bits: layout {} has no codes; --layout coded has", arguments.layout);
+}
+
+void build(const Command& command, ClusterArguments arguments) {
   if ((arguments.clustering.clusters == 0) == (arguments.cluster_bytes == 0)) {
     throw Error("give one of --clusters and --cluster-bytes");
   }
+  check_code_bits(command, arguments);
   outputs(arguments);  // refuses a word that is no layout before anything is read
   const Metric metric = parse_metric(arguments.input.metric);
   if (arguments.map) return build_mapped(arguments, metric);
@@ -214,7 +221,7 @@ void register_build_cluster_command(Command& build_command) {
       "vector, and the centroids. The same data, options and seed give the same bytes.\n"
       "Example:\n  farvec build cluster --data base.u8bin --metric l2 --cluster-bytes 12800 \\\n"
       "    --replicas 8 --layout grouped --out sift1m.clusters");
-  command.callback([arguments] { build(*arguments); });
+  command.callback([arguments, command] { build(command, *arguments); });
 }
 
 }  // namespace farvec::cli

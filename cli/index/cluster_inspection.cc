@@ -51,9 +51,11 @@ class ClusterInspection final : public Inspection {
     const layout::ClusterPart& part = manifest_.cluster();
     const layout::ClusterBuildParameters& build = part.build;
     return fmt::format(
-        "{} clusters, replicas {}, closure ratio {:g}, balance {:g}, sample {}, seed {}",
+        "{} clusters, replicas {}, closure ratio {:g}, balance {:g}, sample {}, seed {}{}",
         grouped(part.geometry.clusters), build.replicas, build.closure_ratio, build.balance,
-        grouped(build.sample), build.seed);
+        grouped(build.sample), build.seed,
+        part.geometry.has_codes() ? fmt::format(", codes of {} bits", part.geometry.code_bits)
+                                  : "");
   }
   void print() const override { print_clusters(manifest_, report_); }
   void add_json(nlohmann::ordered_json& json) const override {

@@ -16,6 +16,7 @@
 #include "indexing/regroup_recipe.h"
 #include "indexing/stored_clusters.h"
 #include "layout/region/index_directory.h"
+#include "quantization/neighbor_codes.h"
 #include "search/probe_counts.h"
 
 namespace farvec::cli {
@@ -26,6 +27,7 @@ struct RegroupArguments {
   std::string frequencies;
   std::string out;
   std::string layout;
+  std::uint32_t code_bits = 0;
   unsigned threads = 0;
   bool overwrite = false;
   bool quiet = false;
@@ -55,6 +57,20 @@ void report(const RegroupArguments& arguments, const layout::Manifest& manifest,
       100 * outcome.cut());
 }
 
+/// What the index is now, but for what the arguments say.
+indexing::ClusterRecipe recipe_for(const RegroupArguments& arguments,
+                                   const layout::ClusterGeometry& geometry) {
+  indexing::ClusterRecipe recipe = indexing::recipe_of(geometry);
+  if (!arguments.layout.empty()) recipe.layout = layout::parse_cluster_layout(arguments.layout);
+  if (arguments.code_bits == 0) return recipe;
+  if (recipe.layout != layout::ClusterLayoutKind::coded) {
+    throw Error("--code-bits: layout {} has no codes; --layout coded has",
+                to_string(recipe.layout));
+  }
+  recipe.code_bits = arguments.code_bits;
+  return recipe;
+}
+
 void regroup(const RegroupArguments& arguments) {
   const auto index = layout::IndexDirectory::open(arguments.index);
   const layout::Manifest& manifest = index.manifest();
@@ -65,8 +81,7 @@ void regroup(const RegroupArguments& arguments) {
   indexing::StoredClusters stored =
       indexing::read_clusters(index, {.threads = threads, .quiet = arguments.quiet});
   indexing::Regrouping regrouping = indexing::regroup(stored, counts, threads);
-  indexing::ClusterRecipe recipe = indexing::recipe_of(manifest.cluster().geometry);
-  if (!arguments.layout.empty()) recipe.layout = layout::parse_cluster_layout(arguments.layout);
+  const indexing::ClusterRecipe recipe = recipe_for(arguments, manifest.cluster().geometry);
   const layout::Manifest written = indexing::write_clusters(
       arguments.out, std::move(stored).grouped(std::move(regrouping.homes)), recipe,
       {arguments.overwrite, threads, arguments.quiet});
@@ -87,6 +102,10 @@ void register_regroup_command(Command& tool) {
       .required();
   command.add_option("--out", arguments->out, "Index directory to make").required();
   command.add_option("--layout", arguments->layout, "Another layout [the same]");
+  command
+      .add_option("--code-bits", arguments->code_bits,
+                  "Layout coded: bits per dimension of the codes, 1 to 4 [the same, or 2]")
+      .range(1u, std::uint32_t{quantization::NeighborCodes::kMostBits});
   command.add_option("--threads", arguments->threads, "0: one per processor");
   command.add_flag("--overwrite", arguments->overwrite, "Replace an index that is already there");
   command.add_flag("--quiet", arguments->quiet, "No progress");

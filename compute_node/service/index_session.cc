@@ -19,6 +19,7 @@ void describe_part(const layout::GraphPart& graph, ServedIndex& served) {
 
 void describe_part(const layout::ClusterPart& clusters, ServedIndex& served) {
   served.clusters = clusters.geometry.clusters;
+  served.code_bits = clusters.geometry.code_bits;
 }
 
 ServedIndex describe(const search::SearchIndex& index, const layout::Manifest& manifest,

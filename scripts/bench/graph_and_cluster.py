@@ -3,7 +3,9 @@
 
 Builds graphs of several degrees and clusters with several replications, chooses on the first half
 of the queries each one's list or number of clusters for a recall, and measures the second half in
-rounds in which every index takes its turn. Prints tables in Markdown, and with --figure draws the
+rounds in which every index takes its turn. Coded clusters have both: the clusters are SLACK times
+those that reach the recall with a list of which nothing is left out, the list is the least that
+reaches it with them. Prints tables in Markdown, and with --figure draws the
 throughput against the size, a row per data set and a column per tier (the study of second-tier
 memory, Figure 13 and Table 5). The tier ssd is the disk that the indexes of --work lie on. Run it on a quiet machine; indexes that are in --work are used again.
 
@@ -14,6 +16,7 @@ Example:
 """
 import argparse
 import json
+import math
 import pathlib
 import statistics
 import sys
@@ -33,8 +36,13 @@ WIDTH = 3
 SLOTS = {"graph": 8, "cluster": 2}
 SLOTS_OF_TIERS = {"emulated:ssd": 64, "ssd": 16}
 # Okabe and Ito's palette.
-COLOURS = {"graph": "#0072B2", "cluster, grouped": "#D55E00", "cluster, coupled": "#009E73"}
-MARKERS = {"graph": "o", "cluster, grouped": "s", "cluster, coupled": "^"}
+COLOURS = {"graph": "#0072B2", "cluster, grouped": "#D55E00", "cluster, coupled": "#009E73",
+           "cluster, coded": "#CC79A7"}
+MARKERS = {"graph": "o", "cluster, grouped": "s", "cluster, coupled": "^", "cluster, coded": "D"}
+LAYOUTS = ("grouped", "coupled", "coded")
+# Clusters of a coded index over those that it would need if it read every vector.
+SLACK = 1.15
+LONGEST = 4096
 
 
 class DataSet:
@@ -64,13 +72,13 @@ def build(arguments, data):
         indexes.append(("graph", f"graph, degree {degree}", out))
     for replicas in arguments.replicas:
         out = arguments.work / data.name / f"r{replicas}"
-        if not (out / "grouped" / "manifest.json").exists():
+        if not all((out / layout / "manifest.json").exists() for layout in arguments.layouts):
             print(f"building {out}", file=sys.stderr)
             ratio = ["--closure-ratio", data.closure_ratio] if data.closure_ratio else []
             run([arguments.farvec, "build", "cluster", "--data", data.base, "--metric", "l2",
                  "--clusters", data.clusters, "--replicas", replicas, "--layout", "all", "--out",
-                 out, "--overwrite", "--quiet", *ratio])
-        for layout in ("grouped", "coupled"):
+                 out, "--code-bits", arguments.code_bits, "--overwrite", "--quiet", *ratio])
+        for layout in arguments.layouts:
             indexes.append((f"cluster, {layout}", f"{layout}, R = {replicas}", out / layout))
     return indexes
 
@@ -78,6 +86,9 @@ def build(arguments, data):
 def parameter(kind, number):
     if kind == "graph":
         return ["--list", number, "--width", WIDTH]
+    if kind == "cluster, coded":
+        probe, length = number
+        return ["--probe", probe, "--list", length]
     return ["--probe", number]
 
 
@@ -91,8 +102,14 @@ def tiers_by_slots(tiers, kind):
 
 def choose(sweeps, kind, index, recall):
     """The least list or number of clusters that reaches the recall on the first half."""
-    low = 9 if kind == "graph" else 0
     reach = lambda number: sweeps.reaches(index, recall, parameter(kind, number))
+    if kind == "cluster, coded":
+        clusters = least(lambda probe: reach((probe, LONGEST)), 0, 1, most=4096)
+        if clusters is None:
+            return None
+        probe = math.ceil(SLACK * clusters)
+        return probe, least(lambda length: reach((probe, length)), 9, 10, most=LONGEST)
+    low = 9 if kind == "graph" else 0
     return least(reach, low, low + 1, most=4096)
 
 
@@ -128,6 +145,11 @@ def grouped_by(rows, *names):
     return groups
 
 
+def words(parameter):
+    """3, or 3 / 40 of coded clusters."""
+    return " / ".join(map(str, parameter if isinstance(parameter, (list, tuple)) else [parameter]))
+
+
 def size(row):
     return row["index_bytes"] / row["dataset_bytes"]
 
@@ -136,7 +158,7 @@ def print_tables(rows):
     for (name, recall), group in grouped_by(rows, "set", "wanted").items():
         tiers = list(dict.fromkeys(row["tier"] for row in group))
         print(f"\n### {name}, recall@10 {recall}\n")
-        print("| index | L or probes | recall | size | compute DRAM | requests | KB read "
+        print("| index | L or probes (and L) | recall | size | compute DRAM | requests | KB read "
               "| distances | estimates | operations per byte | "
               + " | ".join(f"QPS, `{tier}`" for tier in tiers) + " |")
         print("|---" * (10 + len(tiers)) + "|")
@@ -144,7 +166,7 @@ def print_tables(rows):
             row = mine[0]
             work = row["distances_per_query"] + row["estimates_per_query"]
             rates = [spread([r["qps"] for r in mine if r["tier"] == tier]) for tier in tiers]
-            print(f"| {index} | {row['parameter']} | {row['recall']:.4f} | {size(row):.2f} "
+            print(f"| {index} | {words(row['parameter'])} | {row['recall']:.4f} | {size(row):.2f} "
                   f"| {row['compute_dram_bytes'] / row['dataset_bytes']:.2f} "
                   f"| {row['reads_per_query']:,.1f} | {row['bytes_per_query'] / 1000:,.1f} "
                   f"| {row['distances_per_query']:,.0f} | {row['estimates_per_query']:,.0f} "
@@ -203,6 +225,8 @@ def parse_arguments():
     parser.add_argument("--recalls", type=comma(float), default=(0.90, 0.95))
     parser.add_argument("--degrees", type=comma(int), default=DEGREES)
     parser.add_argument("--replicas", type=comma(int), default=REPLICAS)
+    parser.add_argument("--layouts", type=comma(str), default=LAYOUTS, help="of clusters")
+    parser.add_argument("--code-bits", type=int, default=2, help="of coded clusters")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--passes", type=int, default=2, help="of one round")
     parser.add_argument("--pass-ms", type=int, default=100)

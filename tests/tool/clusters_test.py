@@ -9,7 +9,9 @@ import numpy as np
 from farvec_tool import (BIN, TIMEOUT_S, DaemonTest, ToolTest, farvec, read_neighbours,
                          write_vectors)
 
-LAYOUTS = ("coupled", "decoupled", "grouped", "grouped-inline")
+LAYOUTS = ("coupled", "decoupled", "grouped", "grouped-inline", "coded")
+# Whatever a coded index reads at most: its answers are then those of the others.
+ALL_VECTORS = ("--list", 1500)
 COUNT, QUERIES, DIMENSION, K, PROBE = 1500, 25, 24, 10, 6
 
 
@@ -33,6 +35,9 @@ class ClusterTest(ToolTest):
     def cluster_all(self, *options):
         self.must_pass(self.cluster("--clusters", 30, "--replicas", 5, "--layout", "all", *options))
         return self.folder / "clusters"
+
+    def all_vectors(self, layout):
+        return ALL_VECTORS if layout == "coded" else ()
 
     def search(self, *options):
         out = self.folder / "found.ibin"
@@ -61,7 +66,7 @@ class Clusters(ClusterTest):
         for layout in LAYOUTS:
             for tier in ("dram", "shm", "emulated:rdma", "emulated:cxl"):
                 report, found = self.search("--index", indexes / layout, "--probe", PROBE,
-                                            "--tier", tier)
+                                            "--tier", tier, *self.all_vectors(layout))
                 self.assertEqual(report["incomplete"], 0)
                 reference = reference or found
                 np.testing.assert_array_equal(found[0], reference[0])
@@ -71,14 +76,16 @@ class Clusters(ClusterTest):
         indexes = self.cluster_all()
         truth = read_neighbours(self.groundtruth())
         for layout in LAYOUTS:
-            _, found = self.search("--index", indexes / layout, "--probe", 30)
+            _, found = self.search("--index", indexes / layout, "--probe", 30,
+                                   *self.all_vectors(layout))
             np.testing.assert_array_equal(found[1], truth[1])
 
     def test_a_sweep_tells_what_was_read(self):
         indexes = self.cluster_all()
         truth = self.groundtruth()
         rows = {layout: self.sweep(indexes / layout, truth, "--probe", "2,6", "--dedup", "on,off",
-                                   "--tier", "dram,emulated:rdma") for layout in LAYOUTS}
+                                   "--tier", "dram,emulated:rdma", *self.all_vectors(layout))
+                for layout in LAYOUTS}
         for layout, table in rows.items():
             self.assertEqual(len(table), 8)
             for row in table:
@@ -99,6 +106,38 @@ class Clusters(ClusterTest):
         self.assertEqual(by["grouped-inline", 6, True, tier]["list_reads_per_query"], 0)
         self.assertLess(by["grouped", 6, True, tier]["amplification"], 1.6)
         self.assertGreater(by["coupled", 6, True, tier]["amplification"], 2.0)
+
+    def test_codes_choose_the_vectors_that_are_read(self):
+        self.cluster_all("--code-bits", 1)
+        one = self.folder / "clusters" / "coded"
+        counts = self.folder / "probes.json"
+        self.search("--index", one, "--probe", PROBE, "--probe-counts", counts)
+        four = self.folder / "four"
+        self.must_pass(farvec("regroup", "--index", one, "--frequencies", counts, "--code-bits", 4,
+                              "--quiet", "--out", four))
+        truth = self.groundtruth()
+        rows = {bits: self.sweep(index, truth, "--probe", 30, "--list", "20,100", "--tier",
+                                 "dram,emulated:rdma")
+                for bits, index in ((1, one), (4, four))}
+        for bits, table in rows.items():
+            self.assertEqual(len(table), 4)
+            for row in table:
+                self.assertEqual(row["code_bits"], bits)
+                self.assertEqual(row["distances_per_query"], row["list"])
+                self.assertLessEqual(row["stray_reads_per_query"], row["list"])
+                self.assertGreater(row["estimates_per_query"], COUNT - 1)
+                self.assertEqual(row["group_reads_per_query"], 0)
+            self.assertGreater(table[-1]["recall"], table[0]["recall"] - 1e-9)
+        self.assertGreater(rows[4][0]["recall"], rows[1][0]["recall"])
+        self.assertGreater(rows[4][0]["bytes_per_query"], rows[1][0]["bytes_per_query"])
+
+    def test_options_of_codes_are_refused_without_them(self):
+        self.must_refuse(self.cluster("--clusters", 5, "--code-bits", 2), "--code-bits", "coded")
+        self.must_refuse(self.cluster("--clusters", 5, "--code-bits", 5, "--layout", "coded"),
+                         "--code-bits")
+        self.must_pass(self.cluster("--clusters", 5))
+        self.must_refuse(farvec("search", "--index", self.folder / "clusters", "--queries",
+                                self.queries, "--list", 20), "--list", "coded")
 
     def test_inspect_adds_up(self):
         indexes = self.cluster_all()

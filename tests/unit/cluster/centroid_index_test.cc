@@ -18,10 +18,13 @@ using ::testing::HasSubstr;
 using testing::Rows;
 
 CentroidIndex make_index(const std::vector<float>& centroids, std::uint32_t dimension,
-                         ElementType type = ElementType::f32, Metric metric = Metric::l2) {
+                         ElementType type = ElementType::f32, Metric metric = Metric::l2,
+                         bool scans = false) {
   const std::uint32_t space = dimension + (metric == Metric::inner_product ? 1 : 0);
   return CentroidIndex(
-      {metric, type, dimension, space, centroids, build_centroid_graph(centroids, space, 1, 2)}, 2);
+      {metric, type, dimension, space, centroids, build_centroid_graph(centroids, space, 1, 2),
+       scans},
+      2);
 }
 
 std::vector<NearCluster> nearest(const std::vector<float>& centroids, const float* query,
@@ -50,10 +53,13 @@ double overlap(const std::vector<NearCluster>& found, const std::vector<NearClus
   return static_cast<double>(hits) / static_cast<double>(truth.size());
 }
 
-TEST(CentroidIndex, FindsTheNearestClusters) {
+class CentroidSearch : public ::testing::TestWithParam<bool> {};
+
+TEST_P(CentroidSearch, FindsTheNearestClusters) {
   constexpr std::uint32_t kDimension = 32;
   const std::vector<float> centroids = clouds(4000, kDimension, 1, 40);
-  const CentroidIndex index = make_index(centroids, kDimension);
+  const CentroidIndex index =
+      make_index(centroids, kDimension, ElementType::f32, Metric::l2, GetParam());
   const std::vector<float> queries = clouds(200, kDimension, 1, 40);
   CentroidScratch scratch;
   for (const std::uint32_t probe : {1u, 8u, 64u, 512u}) {
@@ -71,9 +77,9 @@ TEST(CentroidIndex, FindsTheNearestClusters) {
   }
 }
 
-TEST(CentroidIndex, DistancesAreExact) {
+TEST_P(CentroidSearch, DistancesAreExact) {
   const std::vector<float> centroids = clouds(1000, 13, 2);
-  const CentroidIndex index = make_index(centroids, 13);
+  const CentroidIndex index = make_index(centroids, 13, ElementType::f32, Metric::l2, GetParam());
   CentroidScratch scratch;
   index.search(centroids.data(), 20, scratch);
   for (const NearCluster& near : scratch.found) {
@@ -82,6 +88,8 @@ TEST(CentroidIndex, DistancesAreExact) {
     EXPECT_NEAR(static_cast<double>(near.distance), d, 1e-4 * d + 1e-6);
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(ByGraphAndByScan, CentroidSearch, ::testing::Bool());
 
 TEST(CentroidIndex, FewClustersAreAllCompared) {
   for (const std::size_t count : {1u, 2u, 7u, 100u}) {

@@ -82,7 +82,8 @@ TEST_F(ClusterRecipeTest, ASearchOfAllClustersFindsTheNearest) {
     const search::SearchIndex index = search::load_search_index(directory, kLoad);
     const HugeBuffer region = directory.load_region(layout::kRecordsRegion, kLoad);
     search::TaskListFeed feed = queries();
-    const search::ProbeChoice all{.clusters = kClusters};
+    const search::ProbeChoice all{.clusters = kClusters,
+                                  .list = static_cast<std::uint32_t>(directory.manifest().count)};
     for (auto& task : feed.tasks()) {
       task.parameters = search::SearchParameters::make(10, all).value();
     }
