@@ -11,8 +11,9 @@
 
 namespace farvec::search {
 
-/// One fiber's cluster::CodedSource. Lists are prefetched, then, after other fibers have had their
-/// turn, read in place; vectors as well. With a modelled device, not before that would have brought
+/// One fiber's cluster::CodedSource. The beginnings of lists are prefetched, then, after other
+/// fibers have had their turn, lists are read in place, each while the next one comes; vectors as
+/// well. With a modelled device, not before that would have brought
 /// them.
 class MappedCodedSource {
  public:
@@ -37,10 +38,11 @@ class MappedCodedSource {
       reads_.request(list);
     }
     if (Status status = reads_.come_back(); !status.ok()) return status;
-    for (const ClusterId cluster : clusters) {
-      const layout::ByteRange list = locator_.list(cluster);
+    for (std::size_t i = 0; i < clusters.size(); ++i) {
+      if (i + 1 < clusters.size()) reads_.prefetch(locator_.list(clusters[i + 1]));
+      const layout::ByteRange list = locator_.list(clusters[i]);
       if (list.bytes == 0) continue;
-      Status status = list_.read(locator_, cluster, reads_.bytes(list));
+      Status status = list_.read(locator_, clusters[i], reads_.bytes(list));
       if (!status.ok()) return status;
       visit(list_.members());
     }

@@ -40,6 +40,11 @@ class MappedReads {
     return {region_ + range.offset, range.bytes};
   }
 
+  /// Starts loading what was requested, all of it.
+  void prefetch(const layout::ByteRange& range) const {
+    prefetch_range(region_ + range.offset, range.bytes);
+  }
+
   void request(const layout::ByteRange& range) {
     prefetch_range(region_ + range.offset, std::min<std::size_t>(range.bytes, kPrefetchedBytes));
     count(range.bytes);

@@ -123,7 +123,9 @@ class Clusters(ClusterTest):
             self.assertEqual(len(table), 4)
             for row in table:
                 self.assertEqual(row["code_bits"], bits)
-                self.assertEqual(row["distances_per_query"], row["list"])
+                # What was estimated in two clusters may have taken two places.
+                self.assertLessEqual(row["distances_per_query"], row["list"])
+                self.assertGreater(row["distances_per_query"], 0.9 * row["list"])
                 self.assertLessEqual(row["stray_reads_per_query"], row["list"])
                 self.assertGreater(row["estimates_per_query"], COUNT - 1)
                 self.assertEqual(row["group_reads_per_query"], 0)
@@ -280,9 +282,10 @@ class Served(ClusterTest, DaemonTest):
 
     def test_answers_through_a_memory_node_are_those_of_the_directory(self):
         indexes = self.cluster_all()
-        _, expected = self.search("--index", indexes / "grouped", "--probe", PROBE)
         for layout, tier in (("grouped", "shm"), ("grouped-inline", "fabric:tcp"),
-                             ("coupled", "emulated:rdma"), ("decoupled", "fabric:tcp")):
+                             ("coupled", "emulated:rdma"), ("decoupled", "fabric:tcp"),
+                             ("coded", "fabric:tcp"), ("coded", "shm")):
+            _, expected = self.search("--index", indexes / layout, "--probe", PROBE)
             address = self.serve(indexes / layout, tier)
             _, found = self.wait_for(address)
             np.testing.assert_array_equal(found[0], expected[0])
@@ -398,8 +401,8 @@ class Served(ClusterTest, DaemonTest):
 
     def test_answers_from_several_memory_nodes(self):
         indexes = self.cluster_all()
-        _, expected = self.search("--index", indexes / "grouped", "--probe", PROBE)
-        for layout in ("grouped", "coupled"):
+        for layout in ("grouped", "coupled", "coded"):
+            _, expected = self.search("--index", indexes / layout, "--probe", PROBE)
             self.must_pass(farvec("place", "--index", indexes / layout, "--nodes", 3, "--replicas",
                                   2, "--extent-bytes", 12288))
             address = self.serve(indexes / layout, "fabric:tcp", nodes=3)

@@ -21,10 +21,9 @@ CentroidIndex make_index(const std::vector<float>& centroids, std::uint32_t dime
                          ElementType type = ElementType::f32, Metric metric = Metric::l2,
                          bool scans = false) {
   const std::uint32_t space = dimension + (metric == Metric::inner_product ? 1 : 0);
-  return CentroidIndex(
-      {metric, type, dimension, space, centroids, build_centroid_graph(centroids, space, 1, 2),
-       scans},
-      2);
+  return CentroidIndex({metric, type, dimension, space, centroids,
+                        build_centroid_graph(centroids, space, 1, 2), scans},
+                       2);
 }
 
 std::vector<NearCluster> nearest(const std::vector<float>& centroids, const float* query,
