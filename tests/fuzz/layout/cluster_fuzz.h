@@ -27,6 +27,8 @@ struct ClusterInput {
 };
 static_assert(sizeof(ClusterInput) == 8);
 
+inline constexpr std::uint32_t kCodeBlockBytes = 64;
+
 inline layout::ClusterGeometry geometry_of(const ClusterInput& input) {
   layout::ClusterGeometry geometry;
   geometry.kind = layout::kClusterLayouts[input.kind % std::size(layout::kClusterLayouts)];
@@ -37,6 +39,10 @@ inline layout::ClusterGeometry geometry_of(const ClusterInput& input) {
   geometry.address_bytes = input.address_bytes;
   geometry.count = input.count;
   geometry.members = input.members;
+  if (geometry.has_codes()) {
+    geometry.code_bits = 1;
+    geometry.code_block_bytes = kCodeBlockBytes;
+  }
   return geometry;
 }
 

@@ -44,7 +44,11 @@ struct SmallClusters {
             homes,
             packed_view(rows.data(), kCount, fuzz::kVectorBytes, ElementType::u8),
             fuzz::kClusters,
-            checksums};
+            checksums,
+            {1, fuzz::kCodeBlockBytes,
+             [](ClusterId, std::span<const NodeId>, std::span<std::byte> out) {
+               std::fill(out.begin(), out.end(), std::byte{7});
+             }}};
   }
 
   std::vector<std::uint64_t> begins{0};
