@@ -1,9 +1,11 @@
 // Writes small valid clusters and graphs in every layout, a list, centroids, and what a page store
 // and a collection keep.
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
