@@ -1,15 +1,21 @@
 // What a clustering costs a search, without the rest of the system: recall against clusters probed,
-// vectors scanned and requests, by brute force over the memberships.
+// vectors scanned, and requests with and without grouping and deduplication, by brute force over
+// the memberships. Clusters to probe are chosen on the first half of the queries; all else is of
+// the second.
 //   build/release/bin/cluster_recall --data base.u8bin --queries query.u8bin --truth gt.ibin
-//     --clusters 8000 --replicas 1,2,4,8
+//     --clusters 160000 --heads vectors --closure sptag --replicas 1,2,4,8 --json rows.jsonl
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/command_line.h"
+#include "base/output_file.h"
 #include "base/parallel.h"
 #include "bench/run_bench.h"
 #include "cluster/centroid_index.h"
@@ -24,30 +30,58 @@ namespace {
 constexpr std::uint32_t kK = 10;
 
 struct Arguments {
-  std::string data, queries, truth;
-  std::size_t first_query = 0, query_count = 0;
+  std::string data, queries, truth, json;
   std::vector<std::uint32_t> clusters{8000}, replicas{1, 8};
+  std::vector<std::string> heads{"means"}, closures{"fitted"};
   std::vector<float> ratios{cluster::ClusteringOptions{}.closure_ratio};
   std::vector<float> factors{cluster::ClusteringOptions{}.rng_factor};
   std::vector<float> balances{cluster::ClusteringOptions{}.balance};
   std::vector<double> targets{0.90, 0.95};
   std::vector<std::uint32_t> refinements{cluster::ClusteringOptions{}.refinements};
   std::size_t sample = 0;
-  std::uint32_t max_probe = 512;
+  std::uint32_t max_probe = 1024;
 };
 
-/// Means over all queries after probing p clusters, at [p].
-struct Curves {
-  explicit Curves(std::uint32_t max_probe)
-      : recall(max_probe + 2, 0),
-        scanned(max_probe + 2, 0),
-        distinct(max_probe + 2, 0),
-        strays(max_probe + 2, 0) {}
+struct Inputs {
+  dataset::VectorSet data, queries;
+  dataset::GroundTruth truth;
+};
 
-  std::vector<double> recall;    ///< share of the k nearest
-  std::vector<double> scanned;   ///< members of the probed clusters, replicas counted each time
-  std::vector<double> distinct;  ///< different vectors among them
-  std::vector<double> strays;    ///< of these, whose home is not probed
+/// Queries of one half.
+struct Half {
+  std::size_t begin = 0, end = 0;
+};
+
+/// How vectors are given homes, each with its columns.
+enum Grouping : std::uint8_t {
+  by_members,  ///< before anybody has probed
+  by_sample,   ///< by what the first half probes
+  by_itself,   ///< by what the second half probes, which is what is counted: no workload has it
+  kGroupings
+};
+constexpr const char* kGroupingNames[] = {"members", "sample", "itself"};
+
+/// Means over all queries after probing p clusters, at [p]; while they are added to, differences
+/// from p - 1.
+struct Curves {
+  using Column = std::vector<double>;
+  explicit Curves(std::uint32_t max_probe = 0) {
+    for (Column* column : columns()) column->assign(max_probe + 2, 0);
+  }
+  std::vector<Column*> columns() {
+    std::vector<Column*> all{&recall, &scanned, &distinct};
+    for (std::size_t g = 0; g < kGroupings; ++g) {
+      all.insert(all.end(), {&pieces[g], &alone[g], &strays[g]});
+    }
+    return all;
+  }
+
+  Column recall;              ///< share of the k nearest
+  Column scanned;             ///< members of the probed clusters, replicas counted each time
+  Column distinct;            ///< different vectors among them
+  Column pieces[kGroupings];  ///< groups, and lists of those clusters that have strays
+  Column alone[kGroupings];   ///< of the scanned, those whose home is another than their cluster
+  Column strays[kGroupings];  ///< of the distinct, those whose home is not probed
 };
 
 /// Which vectors every cluster holds.
@@ -61,22 +95,23 @@ struct Postings {
   std::vector<std::vector<NodeId>> lists;
 };
 
-/// Adds one query's counts to the curves as differences between p - 1 and p.
+using Homes = std::vector<std::vector<ClusterId>>;  ///< [grouping][vector]
+
+/// Adds one query's counts to the curves.
 class QueryCounter {
  public:
-  QueryCounter(const cluster::Clustering& clustering, const Postings& postings,
-               const std::vector<ClusterId>& homes, std::uint32_t max_probe)
+  QueryCounter(const cluster::Clustering& clustering, const Postings& postings, const Homes& homes,
+               std::uint32_t max_probe)
       : membership_(clustering.membership()),
         postings_(postings),
         homes_(homes),
         max_probe_(max_probe),
-        rank_(clustering.count()),
+        rank_(clustering.count(), max_probe + 1),
         seen_(membership_.count(), 0) {}
 
   void add(const std::vector<cluster::NearCluster>& order, std::span<const NodeId> nearest,
            Curves& out) {
     ++query_;
-    std::fill(rank_.begin(), rank_.end(), max_probe_ + 1);
     for (std::uint32_t i = 0; i < order.size(); ++i) rank_[order[i].cluster] = i + 1;
     std::vector<std::uint32_t> found;
     for (const NodeId v : nearest) {
@@ -87,34 +122,39 @@ class QueryCounter {
     std::sort(found.begin(), found.end());  // ties with the k-th may stand for each other
     for (std::uint32_t i = 0; i < kK; ++i) out.recall[found[i]] += 1.0 / kK;
     for (std::uint32_t i = 0; i < order.size(); ++i) count_members(order[i].cluster, i + 1, out);
+    for (const cluster::NearCluster& near : order) rank_[near.cluster] = max_probe_ + 1;
   }
 
  private:
   void count_members(ClusterId cluster, std::uint32_t rank, Curves& out) {
-    out.scanned[rank] += static_cast<double>(postings_.lists[cluster].size());
+    const auto members = static_cast<double>(postings_.lists[cluster].size());
+    out.scanned[rank] += members;
+    std::uint32_t at_home[kGroupings] = {};
     for (const NodeId v : postings_.lists[cluster]) {
-      if (std::exchange(seen_[v], query_) == query_) continue;
-      out.distinct[rank] += 1;
-      const std::uint32_t home = rank_[homes_[v]];
-      if (home <= rank) continue;
-      out.strays[rank] += 1;
-      out.strays[home] -= 1;
+      const bool is_new = std::exchange(seen_[v], query_) != query_;
+      out.distinct[rank] += is_new ? 1 : 0;
+      for (std::size_t g = 0; g < homes_.size(); ++g) {
+        at_home[g] += homes_[g][v] == cluster ? 1 : 0;
+        const std::uint32_t home = rank_[homes_[g][v]];
+        if (!is_new || home <= rank) continue;
+        out.strays[g][rank] += 1;
+        out.strays[g][home] -= 1;
+      }
+    }
+    for (std::size_t g = 0; g < homes_.size(); ++g) {
+      out.alone[g][rank] += members - at_home[g];
+      out.pieces[g][rank] += (at_home[g] > 0 ? 1 : 0) + (members > at_home[g] ? 1 : 0);
     }
   }
 
   const MembershipView membership_;
   const Postings& postings_;
-  const std::vector<ClusterId>& homes_;
+  const Homes& homes_;
   const std::uint32_t max_probe_;
   std::vector<std::uint32_t> rank_;
   std::vector<std::uint32_t> seen_;
   std::uint32_t query_ = 0;
 };
-
-void sum_up(std::vector<double>& differences, double queries) {
-  double sum = 0;
-  for (double& value : differences) value = sum += value / queries;
-}
 
 /// The true k nearest and all that tie with the last of them.
 std::span<const NodeId> nearest_of(const dataset::GroundTruth& truth, std::size_t query) {
@@ -124,110 +164,228 @@ std::span<const NodeId> nearest_of(const dataset::GroundTruth& truth, std::size_
   return truth.ids_of(query).first(count);
 }
 
-Curves measure(const Arguments& arguments, const cluster::Clustering& clustering,
-               const VectorView& queries, const dataset::GroundTruth& truth) {
-  const auto probe =
-      static_cast<std::uint32_t>(std::min<std::size_t>(arguments.max_probe, clustering.count()));
-  const Postings postings(clustering);
-  const std::vector<ClusterId> homes =
-      cluster::group_by_frequency(clustering.membership(), {}, resolve_threads(0));
-  cluster::CentroidIndex index(
-      {Metric::l2, queries.type, queries.dimension, clustering.space_dimension,
-       clustering.centroids,
-       cluster::build_centroid_graph(clustering.centroids, clustering.space_dimension, 1, 0)},
-      resolve_threads(0));
-  const unsigned threads = resolve_threads(0);
-  std::vector<QueryCounter> counters(threads, QueryCounter(clustering, postings, homes, probe));
-  std::vector<cluster::CentroidScratch> scratch(threads);
-  std::vector<Curves> curves(threads, Curves(probe));
-  parallel_for(queries.count, 16, threads, [&](std::size_t begin, std::size_t end, unsigned w) {
-    for (std::size_t q = begin; q < end; ++q) {
-      index.search(queries.row(q), probe, scratch[w]);
-      counters[w].add(scratch[w].found, nearest_of(truth, arguments.first_query + q), curves[w]);
+/// One clustering under examination.
+class Examination {
+ public:
+  /// All are kept by reference; the index is of the clustering's centroids.
+  Examination(const Inputs& inputs, const cluster::Clustering& clustering,
+              const cluster::CentroidIndex& index, std::uint32_t max_probe)
+      : inputs_(inputs),
+        clustering_(clustering),
+        max_probe_(
+            static_cast<std::uint32_t>(std::min<std::size_t>(max_probe, clustering.count()))),
+        index_(index) {}
+
+  /// Every cluster's probes when each query of the half probes so many.
+  std::vector<std::uint64_t> frequencies(Half half, std::uint32_t probe) const {
+    std::vector<std::uint64_t> counts(clustering_.count(), 0);
+    cluster::CentroidScratch scratch;
+    for (std::size_t q = half.begin; q < half.end; ++q) {
+      index_.search(inputs_.queries.view().row(q), probe, scratch);
+      for (const auto& near : scratch.found) ++counts[near.cluster];
     }
-  });
-  auto merge = [&](std::vector<double> Curves::*member) {
-    for (unsigned w = 1; w < threads; ++w) {
-      for (std::size_t p = 0; p < (curves[0].*member).size(); ++p) {
-        (curves[0].*member)[p] += (curves[w].*member)[p];
+    return counts;
+  }
+
+  Curves curves(Half half, const Homes& homes) const {
+    const Postings postings(clustering_);
+    const unsigned threads = resolve_threads(0);
+    std::vector<QueryCounter> counters(threads,
+                                       QueryCounter(clustering_, postings, homes, max_probe_));
+    std::vector<cluster::CentroidScratch> scratch(threads);
+    std::vector<Curves> parts(threads, Curves(max_probe_));
+    parallel_for(half.end - half.begin, 16, threads,
+                 [&](std::size_t begin, std::size_t end, unsigned w) {
+                   for (std::size_t q = half.begin + begin; q < half.begin + end; ++q) {
+                     index_.search(inputs_.queries.view().row(q), max_probe_, scratch[w]);
+                     counters[w].add(scratch[w].found, nearest_of(inputs_.truth, q), parts[w]);
+                   }
+                 });
+    return sum_of(std::move(parts), static_cast<double>(half.end - half.begin));
+  }
+
+  /// Means of what it takes to find the nearest clusters.
+  nlohmann::ordered_json centroid_search(Half half, std::uint32_t probe) const {
+    cluster::CentroidScratch scratch;
+    double distances = 0, estimates = 0;
+    for (std::size_t q = half.begin; q < half.end; ++q) {
+      index_.search(inputs_.queries.view().row(q), probe, scratch);
+      distances += scratch.counts.distances;
+      estimates += scratch.counts.estimates;
+    }
+    const auto queries = static_cast<double>(half.end - half.begin);
+    return {{"centroid_distances", distances / queries},
+            {"centroid_estimates", estimates / queries}};
+  }
+
+  std::uint32_t max_probe() const { return max_probe_; }
+  const cluster::Clustering& clustering() const { return clustering_; }
+  std::size_t dram_bytes() const { return index_.dram_bytes(); }
+
+ private:
+  static Curves sum_of(std::vector<Curves> parts, double queries) {
+    const auto columns = parts[0].columns();
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      double sum = 0;
+      for (std::size_t p = 0; p < columns[c]->size(); ++p) {
+        for (Curves& part : parts) sum += (*part.columns()[c])[p] / queries;
+        (*columns[c])[p] = sum;
       }
     }
-    sum_up(curves[0].*member, static_cast<double>(queries.count));
-  };
-  merge(&Curves::recall);
-  merge(&Curves::scanned);
-  merge(&Curves::distinct);
-  merge(&Curves::strays);
-  return curves[0];
+    return parts[0];
+  }
+
+  const Inputs& inputs_;
+  const cluster::Clustering& clustering_;
+  const std::uint32_t max_probe_;
+  const cluster::CentroidIndex& index_;
+};
+
+std::vector<ClusterId> homes_of(const cluster::Clustering& clustering,
+                                const std::vector<std::uint64_t>& frequencies) {
+  return cluster::group_by_frequency(clustering.membership(), frequencies, resolve_threads(0));
 }
 
-void print(const Arguments& arguments, const cluster::ClusteringOptions& options,
-           const cluster::ClusteringStats& stats, const Curves& curves, std::size_t rows) {
-  fmt::print(
-      "clusters={} R={} ratio={:.3f} rng={} balance={}: {:.2f} copies, own <= {}, all <= {}, "
-      "displaced {:.1f}%, refilled {}, {:.1f} + {:.1f} s\n",
-      options.clusters, options.replicas, stats.closure_ratio, options.rng_factor, options.balance,
-      static_cast<double>(stats.memberships) / static_cast<double>(rows), stats.largest_own,
-      stats.largest_cluster,
-      100.0 * static_cast<double>(stats.displaced) / static_cast<double>(rows), stats.refilled,
-      stats.training_seconds, stats.assignment_seconds);
+nlohmann::ordered_json facts_of(const cluster::ClusteringOptions& options,
+                                const cluster::ClusteringStats& stats,
+                                const cluster::Clustering& clustering) {
+  const Postings postings(clustering);
+  std::size_t largest = 0;
+  for (const auto& list : postings.lists) largest = std::max(largest, list.size());
+  const std::size_t rows = clustering.membership().count();
+  return {{"clusters", clustering.count()},
+          {"heads", to_string(options.heads)},
+          {"closure", to_string(options.closure)},
+          {"replicas", options.replicas},
+          {"closure_ratio", stats.closure_ratio},
+          {"rng_factor", stats.rng_factor},
+          {"balance", options.balance},
+          {"refinements", options.refinements},
+          {"copies", static_cast<double>(clustering.clusters.size()) / static_cast<double>(rows)},
+          {"largest_own", stats.largest_own},
+          {"largest", largest},
+          {"displaced", stats.displaced},
+          {"refilled", stats.refilled},
+          {"seconds", stats.training_seconds + stats.assignment_seconds}};
+}
+
+/// The figures of one recall, of the second half.
+nlohmann::ordered_json figures(const Examination& examined, const Curves& curves, Half half,
+                               std::uint32_t probe) {
+  const auto lists = static_cast<double>(probe);
+  nlohmann::ordered_json row{{"probe", probe},
+                             {"recall", curves.recall[probe]},
+                             {"scanned", curves.scanned[probe]},
+                             {"distinct", curves.distinct[probe]},
+                             {"plain", lists + curves.scanned[probe]},
+                             {"dedup", lists + curves.distinct[probe]}};
+  for (std::size_t g = 0; g < kGroupings; ++g) {
+    const double pieces = curves.pieces[g][probe];
+    row[fmt::format("grouped_{}", kGroupingNames[g])] = pieces + curves.alone[g][probe];
+    row[fmt::format("both_{}", kGroupingNames[g])] = pieces + curves.strays[g][probe];
+  }
+  row.update(examined.centroid_search(half, probe));
+  row["centroid_dram_bytes"] = examined.dram_bytes();
+  return row;
+}
+
+void examine(const Arguments& arguments, const Examination& examined, std::size_t queries,
+             nlohmann::ordered_json facts, OutputFile* out) {
+  const cluster::Clustering& clustering = examined.clustering();
+  const Half first{0, queries / 2}, second{queries / 2, queries};
+  const Curves chosen = examined.curves(first, {});
   for (const double target : arguments.targets) {
-    std::size_t p = 1;
-    while (p + 1 < curves.recall.size() && curves.recall[p] < target) ++p;
-    if (p + 1 == curves.recall.size()) {
-      fmt::print("  recall {:.3f} needs more than {} clusters\n", target, p - 1);
+    std::uint32_t probe = 1;
+    while (probe < examined.max_probe() && chosen.recall[probe] < target) ++probe;
+    if (chosen.recall[probe] < target) {
+      fmt::print("recall {} needs more than {} clusters\n", target, probe);
       continue;
     }
-    fmt::print(
-        "  recall {:.3f}: probe {:4} scanned {:7.0f} distinct {:7.0f} strays {:7.0f} "
-        "requests {:7.0f} ({:.1f}% fewer than addresses)\n",
-        curves.recall[p], p, curves.scanned[p], curves.distinct[p], curves.strays[p],
-        curves.strays[p] + static_cast<double>(p),
-        100.0 * (1 - (curves.strays[p] + static_cast<double>(p)) / curves.scanned[p]));
+    const Homes homes{homes_of(clustering, {}),
+                      homes_of(clustering, examined.frequencies(first, probe)),
+                      homes_of(clustering, examined.frequencies(second, probe))};
+    facts["wanted"] = target;
+    facts.update(figures(examined, examined.curves(second, homes), second, probe));
+    fmt::print("{}\n", facts.dump());
+    if (out != nullptr) {
+      const std::string line = facts.dump() + "\n";
+      out->append(line.data(), line.size());
+    }
   }
   std::fflush(stdout);
 }
 
-/// Every combination of the lists. With one replica neither ratio nor factor has an effect.
+/// The first clusters of every vector, at most so many: what a build with that R has, where the
+/// closure does not depend on R.
+cluster::Clustering cut(const cluster::Clustering& from, std::uint32_t replicas) {
+  cluster::Clustering few{from.space_dimension, from.centroids, {0}, {}};
+  for (std::size_t v = 0; v < from.membership().count(); ++v) {
+    const auto of = from.membership().of(v);
+    const auto kept = of.first(std::min<std::size_t>(of.size(), replicas));
+    few.clusters.insert(few.clusters.end(), kept.begin(), kept.end());
+    few.begins.push_back(few.clusters.size());
+  }
+  return few;
+}
+
+/// Every combination of the lists but that of replicas.
 std::vector<cluster::ClusteringOptions> combinations(const Arguments& arguments) {
-  std::vector<cluster::ClusteringOptions> all(1);
+  using Options = cluster::ClusteringOptions;
+  std::vector<Options> all(1);
   all[0].quiet = true;
   all[0].sample = arguments.sample;
-  auto multiply = [&](const auto& values, auto member, bool replicas_only) {
-    std::vector<cluster::ClusteringOptions> next;
-    for (cluster::ClusteringOptions options : all) {
+  auto multiply = [&](const auto& values, auto set) {
+    std::vector<Options> next;
+    for (Options options : all) {
       for (const auto& value : values) {
-        options.*member = value;
+        set(options, value);
         next.push_back(options);
-        if (replicas_only && options.replicas == 1) break;
       }
     }
     all = std::move(next);
   };
-  using Options = cluster::ClusteringOptions;
-  multiply(arguments.clusters, &Options::clusters, false);
-  multiply(arguments.refinements, &Options::refinements, false);
-  multiply(arguments.balances, &Options::balance, false);
-  multiply(arguments.replicas, &Options::replicas, false);
-  multiply(arguments.ratios, &Options::closure_ratio, true);
-  multiply(arguments.factors, &Options::rng_factor, true);
+  multiply(arguments.clusters, [](Options& o, auto value) { o.clusters = value; });
+  multiply(arguments.heads, [](Options& o, const auto& word) { o.heads = parse_heads(word); });
+  multiply(arguments.closures,
+           [](Options& o, const auto& word) { o.closure = parse_closure(word); });
+  multiply(arguments.refinements, [](Options& o, auto value) { o.refinements = value; });
+  multiply(arguments.balances, [](Options& o, auto value) { o.balance = value; });
+  multiply(arguments.ratios, [](Options& o, auto value) { o.closure_ratio = value; });
+  multiply(arguments.factors, [](Options& o, auto value) { o.rng_factor = value; });
   return all;
 }
 
+cluster::CentroidIndex make_index(const VectorView& queries,
+                                  const cluster::Clustering& clustering) {
+  return cluster::CentroidIndex(
+      {Metric::l2, queries.type, queries.dimension, clustering.space_dimension,
+       clustering.centroids,
+       cluster::build_centroid_graph(clustering.centroids, clustering.space_dimension, 1, 0)},
+      resolve_threads(0));
+}
+
 void run(const Arguments& arguments) {
-  const dataset::VectorSet data = dataset::load(arguments.data);
-  dataset::LoadOptions some;
-  some.first_row = arguments.first_query;
-  if (arguments.query_count > 0) some.max_rows = arguments.query_count;
-  const dataset::VectorSet queries = dataset::load(arguments.queries, some);
-  const dataset::GroundTruth truth = dataset::read_groundtruth(arguments.truth);
-  for (const cluster::ClusteringOptions& options : combinations(arguments)) {
+  const Inputs inputs{dataset::load(arguments.data), dataset::load(arguments.queries),
+                      dataset::read_groundtruth(arguments.truth)};
+  std::optional<OutputFile> out;
+  if (!arguments.json.empty()) out.emplace(arguments.json, std::uint64_t{1} << 20);
+  for (cluster::ClusteringOptions options : combinations(arguments)) {
+    const bool depends = options.closure == ClosureRule::fitted && options.closure_ratio == 0;
     cluster::ClusteringStats stats;
-    const cluster::Clustering clustering =
-        cluster::build_clusters(data.view(), Metric::l2, options, &stats);
-    const Curves curves = measure(arguments, clustering, queries.view(), truth);
-    print(arguments, options, stats, curves, data.count());
+    cluster::Clustering most;
+    std::optional<cluster::CentroidIndex> index;
+    for (auto r = arguments.replicas.rbegin(); r != arguments.replicas.rend(); ++r) {
+      options.replicas = *r;
+      if (depends || most.clusters.empty()) {
+        most = cluster::build_clusters(inputs.data.view(), Metric::l2, options, &stats);
+        index.emplace(make_index(inputs.queries.view(), most));
+      }
+      const cluster::Clustering few = cut(most, *r);
+      examine(arguments, Examination(inputs, few, *index, arguments.max_probe),
+              inputs.queries.count(), facts_of(options, stats, few), out ? &*out : nullptr);
+    }
   }
+  if (out) out->commit();
 }
 
 }  // namespace
@@ -239,16 +397,17 @@ int main(int argc, char** argv) {
   app.add_option("--data", arguments.data).required();
   app.add_option("--queries", arguments.queries).required();
   app.add_option("--truth", arguments.truth, "k >= 10, with distances").required();
-  app.add_option("--first-query", arguments.first_query);
-  app.add_option("--query-count", arguments.query_count, "0: all");
   app.add_option("--clusters", arguments.clusters).comma_separated();
-  app.add_option("--replicas", arguments.replicas).comma_separated();
-  app.add_option("--ratio", arguments.ratios).comma_separated();
-  app.add_option("--rng", arguments.factors).comma_separated();
+  app.add_option("--replicas", arguments.replicas, "ascending").comma_separated();
+  app.add_option("--heads", arguments.heads, "means, vectors").comma_separated();
+  app.add_option("--closure", arguments.closures, "fitted, spann, sptag").comma_separated();
+  app.add_option("--ratio", arguments.ratios, "0: of the closure").comma_separated();
+  app.add_option("--rng", arguments.factors, "0: of the closure").comma_separated();
   app.add_option("--balance", arguments.balances).comma_separated();
   app.add_option("--refinements", arguments.refinements).comma_separated();
   app.add_option("--recall", arguments.targets).comma_separated();
   app.add_option("--sample", arguments.sample);
   app.add_option("--max-probe", arguments.max_probe);
+  app.add_option("--json", arguments.json, "File for the rows, one object a line");
   return farvec::run_bench(app, argc, argv, [&] { farvec::run(arguments); });
 }

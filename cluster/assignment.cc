@@ -17,6 +17,8 @@ constexpr std::size_t kRowChunk = 256;
 /// Rows from which the closure ratio is chosen.
 constexpr std::size_t kRatioRows = 10000;
 constexpr float kLargestRatio = 100;
+/// 1 + epsilon_1 of the publication, which sets it to 10.
+constexpr float kPublishedRatio = 11;
 
 CentroidIndex make_index(const std::vector<float>& centroids, std::uint32_t dimension,
                          const ClusteringOptions& options, unsigned threads) {
@@ -54,7 +56,7 @@ Assignment::Assignment(const Space& space, std::vector<float>& centroids,
 }
 
 void Assignment::run(Clustering& result, ClusteringStats& stats) {
-  if (closure_ratio_ == 0) closure_ratio_ = choose_ratio();
+  if (closure_ratio_ == 0) closure_ratio_ = ratio_of_closure();
   result.begins.assign(1, 0);
   result.begins.reserve(space_.count() + 1);
   result.clusters.clear();
@@ -66,8 +68,21 @@ void Assignment::run(Clustering& result, ClusteringStats& stats) {
   }
   refill_empty(result);
   stats.closure_ratio = closure_ratio_;
+  stats.rng_factor = rng_factor_of(options_);
   stats.displaced += displaced_;
   stats.refilled += refilled_;
+}
+
+float Assignment::ratio_of_closure() {
+  switch (options_.closure) {
+    case ClosureRule::spann:
+      return kPublishedRatio;
+    case ClosureRule::sptag:
+      return kLargestRatio;
+    case ClosureRule::fitted:
+      break;
+  }
+  return choose_ratio();
 }
 
 /// From evenly spaced rows. A row is in one cluster more for each of its next R - 1 centroids that
@@ -150,7 +165,8 @@ NearCluster Assignment::nearest_open(std::size_t row) {
 
 void Assignment::choose_replicas(NearCluster own, Candidates& candidates, ClusterId* out) const {
   const ReplicaRule rule(centroids_, space_.dimension(),
-                         {options_.replicas, closure_ratio_, options_.rng_factor});
+                         {options_.replicas, closure_ratio_, rng_factor_of(options_),
+                          options_.closure == ClosureRule::spann});
   candidates.chosen = rule.choose(own.cluster, {candidates.near, candidates.count}, out).clusters;
 }
 

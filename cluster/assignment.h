@@ -39,6 +39,7 @@ class Assignment {
     NearCluster near[kCandidates];
   };
 
+  float ratio_of_closure();
   float choose_ratio();
   void search(std::size_t row, Worker& worker, Candidates& out) const;
   NearCluster take_place(std::size_t row, const Candidates& candidates);

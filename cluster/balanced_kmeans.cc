@@ -1,6 +1,7 @@
 #include "cluster/balanced_kmeans.h"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <numeric>
 
@@ -185,6 +186,15 @@ void write_mean(const VectorView& rows, std::span<const NodeId> points, float* m
   for (std::uint32_t d = 0; d < rows.dimension; ++d) {
     mean[d] = static_cast<float>(sum[d] / static_cast<double>(points.size()));
   }
+}
+
+void write_nearest_to_mean(const VectorView& rows, std::span<const NodeId> points, float* nearest) {
+  std::vector<float> mean(rows.dimension), distances(points.size());
+  write_mean(rows, points, mean.data());
+  distance::many_kernel(Metric::l2, ElementType::f32, rows.dimension)(mean.data(), rows, points,
+                                                                      distances.data());
+  const auto least = std::min_element(distances.begin(), distances.end()) - distances.begin();
+  std::memcpy(nearest, rows.row(points[static_cast<std::size_t>(least)]), rows.row_bytes());
 }
 
 }  // namespace farvec::cluster

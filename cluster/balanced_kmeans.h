@@ -67,4 +67,7 @@ class BalancedKmeans {
 /// The mean of some rows (f32, at least one), summed in their order: `dimension` floats.
 void write_mean(const VectorView& rows, std::span<const NodeId> points, float* mean);
 
+/// That of these rows which is nearest to their mean, the first of equals: `dimension` floats.
+void write_nearest_to_mean(const VectorView& rows, std::span<const NodeId> points, float* nearest);
+
 }  // namespace farvec::cluster

@@ -68,11 +68,27 @@ struct CentroidScorer {
   const std::byte* codes;
   distance::PairKernel pair;
   const float* query;
-  const VectorView& rows;
+  const VectorView rows;
 
   void prefetch(NodeId id) const { quantizer.prefetch_record(codes, id); }
   void estimate(const NodeId* ids, std::size_t count, float* out) const {
     quantizer.estimate(prepared, codes, ids, count, out);
+  }
+  float exact(NodeId id, const NodeRecord&) const {
+    return pair(query, rows.row(id), rows.dimension);
+  }
+};
+
+/// Compares bytes with bytes.
+struct ByteScorer {
+  const VectorView rows;
+  const void* query;
+  distance::PairKernel pair;
+  distance::ManyKernel many;
+
+  void prefetch(NodeId id) const { __builtin_prefetch(rows.row(id)); }
+  void estimate(const NodeId* ids, std::size_t count, float* out) const {
+    many(query, rows, {ids, count}, out);
   }
   float exact(NodeId id, const NodeRecord&) const {
     return pair(query, rows.row(id), rows.dimension);
@@ -128,16 +144,41 @@ CentroidIndex::CentroidIndex(CentroidParts parts, unsigned threads)
     : parts_(checked(std::move(parts))),
       count_(view_of(parts_).count),
       entries_(graph::spread_entries(parts_.graph.entry, count_, kEntries)),
-      quantizer_(quantization::Rabitq::train(view_of(parts_), Metric::l2, kCodeBits, kRotationSeed,
-                                             threads)),
-      codes_(count_ * quantizer_.record_bytes()),
-      pair_(distance::pair_kernel(Metric::l2, ElementType::f32, parts_.space_dimension)),
-      many_(distance::many_kernel(Metric::l2, ElementType::f32, parts_.space_dimension)) {
-  if (parts_.scans && count_ > kExhaustive) scan_.emplace(view_of(parts_), threads);
-  if (parts_.metric == Metric::inner_product) query_norm_ = root_mean_square_norm(view_of(parts_));
-  quantizer_.encode(view_of(parts_), codes_.data(), threads);
-  all_.resize(count_);
+      all_(count_) {
   std::iota(all_.begin(), all_.end(), NodeId{0});
+  if (parts_.metric == Metric::inner_product) query_norm_ = root_mean_square_norm(view_of(parts_));
+  if (parts_.metric == Metric::l2 && element_bytes(parts_.type) == 1) take_byte_rows();
+  if (!has_byte_rows()) make_codes(threads);
+  pair_ = distance::pair_kernel(Metric::l2, rows().type, parts_.space_dimension);
+  many_ = distance::many_kernel(Metric::l2, rows().type, parts_.space_dimension);
+}
+
+VectorView CentroidIndex::rows() const {
+  if (!has_byte_rows()) return view_of(parts_);
+  return packed_view(byte_rows_.data(), count_, parts_.space_dimension, parts_.type);
+}
+
+/// Unless a centroid is something else than bytes.
+void CentroidIndex::take_byte_rows() {
+  const std::uint32_t dimension = parts_.space_dimension;
+  std::vector<std::byte> bytes(count_ * dimension);
+  std::vector<float> back(dimension);
+  for (std::size_t i = 0; i < count_; ++i) {
+    const float* const centroid = &parts_.centroids[i * dimension];
+    distance::narrow(centroid, parts_.type, dimension, &bytes[i * dimension]);
+    distance::widen(&bytes[i * dimension], parts_.type, dimension, back.data());
+    if (!std::equal(back.begin(), back.end(), centroid)) return;
+  }
+  byte_rows_ = std::move(bytes);
+  parts_.centroids = {};
+}
+
+void CentroidIndex::make_codes(unsigned threads) {
+  quantizer_.emplace(
+      quantization::Rabitq::train(view_of(parts_), Metric::l2, kCodeBits, kRotationSeed, threads));
+  codes_.emplace(count_ * quantizer_->record_bytes());
+  quantizer_->encode(view_of(parts_), codes_->data(), threads);
+  if (parts_.scans && count_ > kExhaustive) scan_.emplace(view_of(parts_), threads);
 }
 
 void CentroidIndex::to_space(const void* query, std::vector<float>& out) const {
@@ -155,13 +196,24 @@ void CentroidIndex::to_space(const void* query, std::vector<float>& out) const {
 void CentroidIndex::search(const void* query, std::uint32_t probe, CentroidScratch& scratch) const {
   FARVEC_CHECK(probe > 0);
   probe = static_cast<std::uint32_t>(std::min<std::size_t>(probe, count_));
-  to_space(query, scratch.query);
+  if (!has_byte_rows()) to_space(query, scratch.query);
+  const void* const point = has_byte_rows() ? query : scratch.query.data();
   if (list_for(probe) >= count_ || count_ <= kExhaustive) {
-    rank(all_, probe, scratch);
+    rank(all_, point, probe, scratch);
+    scratch.counts = {static_cast<std::uint32_t>(count_), 0};
+  } else if (has_byte_rows()) {
+    search_graph(ByteScorer{rows(), point, pair_, many_}, probe, scratch);
+    scratch.counts = {scratch.counts.distances + scratch.counts.estimates, 0};
   } else if (scan_ && count_ <= kScannedPerProbe * list_for(probe)) {
-    rank(scan_->near(scratch.query.data(), list_for(probe), scratch.scan), probe, scratch);
+    const std::span<const ClusterId> near =
+        scan_->near(scratch.query.data(), list_for(probe), scratch.scan);
+    rank(near, point, probe, scratch);
+    scratch.counts = {static_cast<std::uint32_t>(near.size()), static_cast<std::uint32_t>(count_)};
   } else {
-    search_graph(probe, scratch);
+    quantizer_->prepare(scratch.query.data(), scratch.prepared);
+    const CentroidScorer scorer{*quantizer_, scratch.prepared,     codes_->data(),
+                                pair_,       scratch.query.data(), rows()};
+    search_graph(scorer, probe, scratch);
   }
   scratch.found.resize(std::min(probe, scratch.beam.results.size()));
   for (std::uint32_t i = 0; i < scratch.found.size(); ++i) {
@@ -170,29 +222,28 @@ void CentroidIndex::search(const void* query, std::uint32_t probe, CentroidScrat
   }
 }
 
-void CentroidIndex::rank(std::span<const ClusterId> centroids, std::uint32_t probe,
-                         CentroidScratch& scratch) const {
+void CentroidIndex::rank(std::span<const ClusterId> centroids, const void* query,
+                         std::uint32_t probe, CentroidScratch& scratch) const {
   scratch.distances.resize(centroids.size());
-  many_(scratch.query.data(), view_of(parts_), centroids, scratch.distances.data());
+  many_(query, rows(), centroids, scratch.distances.data());
   scratch.beam.results.reset(probe);
   for (std::size_t i = 0; i < centroids.size(); ++i) {
     scratch.beam.results.insert(scratch.distances[i], centroids[i]);
   }
 }
 
-void CentroidIndex::search_graph(std::uint32_t probe, CentroidScratch& scratch) const {
-  quantizer_.prepare(scratch.query.data(), scratch.prepared);
+template <typename Scorer>
+void CentroidIndex::search_graph(const Scorer& scorer, std::uint32_t probe,
+                                 CentroidScratch& scratch) const {
   graph::BeamParameters parameters;
   parameters.k = probe;
   parameters.list = list_for(probe);
   parameters.max_degree = parts_.graph.row_capacity();
   parameters.node_count = static_cast<std::uint32_t>(count_);
-  const VectorView rows = view_of(parts_);
-  const CentroidScorer scorer{quantizer_, scratch.prepared,     codes_.data(),
-                              pair_,      scratch.query.data(), rows};
   graph::AdjacencySource source{parts_.graph};
   const Status status = graph::beam_search(source, scorer, entries_, parameters, scratch.beam);
   FARVEC_CHECK(status.ok(), "{}", status.message());
+  scratch.counts = {scratch.beam.counts.distances, scratch.beam.counts.estimates};
 }
 
 /// A query of norm r = query_norm_ has |q - c|^2 = r^2 + |c|^2 - 2 q.c, and |c| is about r.
@@ -202,8 +253,8 @@ float CentroidIndex::comparable(float distance) const {
 }
 
 std::size_t CentroidIndex::dram_bytes() const {
-  return parts_.centroids.capacity() * sizeof(float) + codes_.size() +
-         (scan_ ? scan_->dram_bytes() : 0) +
+  return parts_.centroids.capacity() * sizeof(float) + byte_rows_.capacity() +
+         (codes_ ? codes_->size() : 0) + (scan_ ? scan_->dram_bytes() : 0) +
          count_ * (parts_.graph.row_capacity() + 2) * sizeof(NodeId);
 }
 

@@ -24,9 +24,16 @@ struct NearCluster {
   bool operator==(const NearCluster&) const = default;
 };
 
+/// Distances from a query to centroids.
+struct CentroidCounts {
+  std::uint32_t distances = 0;  ///< exact
+  std::uint32_t estimates = 0;  ///< from codes
+};
+
 /// One search's working memory and its result; reused between searches, one per fiber or thread.
 struct CentroidScratch {
   std::vector<NearCluster> found;  ///< ascending by (distance, cluster)
+  CentroidCounts counts;           ///< of this search
 
   // The rest is CentroidIndex's.
   std::vector<float> query;
@@ -70,7 +77,10 @@ struct CentroidParts {
 
 /// Immutable after construction and shared by all cores. Few centroids are all compared with a
 /// query. Of more, neighbours are estimated from 8-bit RaBitQ codes, or all codes of a scan are
-/// looked at. Codes are made at construction; results are exact distances.
+/// looked at. Codes are made at construction; results are exact distances. Under l2, centroids that
+/// are bytes, as heads of a data set of bytes are, are kept as these, without codes: then all
+/// distances are exact, and a centroid takes its dimension and 136 bytes instead of five times its
+/// dimension and 150.
 class CentroidIndex {
  public:
   /// Throws Error when the parts do not fit together.
@@ -101,22 +111,30 @@ class CentroidIndex {
 
   /// Centroids, graph and codes.
   std::size_t dram_bytes() const;
+  /// Whether centroids are kept as bytes.
+  bool has_byte_rows() const { return !byte_rows_.empty(); }
 
  private:
+  VectorView rows() const;
+  void take_byte_rows();
+  void make_codes(unsigned threads);
   void to_space(const void* query, std::vector<float>& out) const;
-  void search_graph(std::uint32_t probe, CentroidScratch& scratch) const;
   /// Keeps the nearest of some centroids.
-  void rank(std::span<const ClusterId> centroids, std::uint32_t probe,
+  void rank(std::span<const ClusterId> centroids, const void* query, std::uint32_t probe,
             CentroidScratch& scratch) const;
+  template <typename Scorer>
+  void search_graph(const Scorer& scorer, std::uint32_t probe, CentroidScratch& scratch) const;
 
   CentroidParts parts_;
   std::size_t count_;
-  float query_norm_ = 0;  ///< inner_product: to which queries are scaled
+  std::vector<std::byte> byte_rows_;  ///< in place of parts_.centroids
+  float query_norm_ = 0;              ///< inner_product: to which queries are scaled
   std::vector<NodeId> entries_;
   std::vector<NodeId> all_;  ///< 0, 1, 2...
+  // Neither of these beside bytes.
   std::optional<CentroidScan> scan_;
-  quantization::Rabitq quantizer_;
-  HugeBuffer codes_;
+  std::optional<quantization::Rabitq> quantizer_;
+  std::optional<HugeBuffer> codes_;
   distance::PairKernel pair_;
   distance::ManyKernel many_;
 };

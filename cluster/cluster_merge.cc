@@ -19,13 +19,6 @@ namespace {
 constexpr std::size_t kNewRowRun = 256;
 constexpr ClusterId kGone = std::numeric_limits<ClusterId>::max();
 
-graph::Graph copy_of(const graph::Graph& graph) {
-  graph::Graph copy(graph.count(), graph.row_capacity());
-  for (std::size_t v = 0; v < graph.count(); ++v) copy.set_neighbors(v, graph.neighbors(v));
-  copy.entry = graph.entry;
-  return copy;
-}
-
 }  // namespace
 
 ClusterMerger::ClusterMerger(ClusterMerge& merge, Metric metric, const ClusteringOptions& options)
@@ -34,7 +27,7 @@ ClusterMerger::ClusterMerger(ClusterMerge& merge, Metric metric, const Clusterin
       space_(merge.rows, metric, merge.reach),
       dimension_(space_.dimension()),
       former_(merge.former.count()),
-      former_graph_(copy_of(merge.centroids)),
+      former_graph_(graph::copy_of(merge.centroids)),
       neighborhood_(merge.former, std::move(merge.centroids), threads_),
       centroids_(std::move(merge.former.centroids)),
       origins_(former_),
@@ -44,7 +37,9 @@ ClusterMerger::ClusterMerger(ClusterMerge& merge, Metric metric, const Clusterin
       touched_(former_, false),
       settled_(former_, false),
       clusters_(former_),
-      rule_(centroids_, dimension_, {options.replicas, options.closure_ratio, options.rng_factor}),
+      rule_(centroids_, dimension_,
+            {options.replicas, options.closure_ratio, rng_factor_of(options),
+             options.closure == ClosureRule::spann}),
       pair_(distance::pair_kernel(Metric::l2, ElementType::f32, dimension_)),
       many_(distance::many_kernel(Metric::l2, ElementType::f32, dimension_)),
       row_(dimension_),

@@ -19,6 +19,17 @@ constexpr double kHalfBalance = 1.3;
 constexpr double kLeastHalf = 0.125;
 constexpr ClusterId kNone = std::numeric_limits<ClusterId>::max();
 
+/// Each centre gives way to the nearest of its points.
+void put_heads(const VectorView& points, Split& split) {
+  std::vector<std::vector<NodeId>> parts(split.sizes.size());
+  for (std::size_t i = 0; i < split.part_of.size(); ++i) {
+    parts[split.part_of[i]].push_back(static_cast<NodeId>(i));
+  }
+  for (std::size_t part = 0; part < parts.size(); ++part) {
+    write_nearest_to_mean(points, parts[part], &split.centers[part * points.dimension]);
+  }
+}
+
 }  // namespace
 
 /// Members to which no other of their clusters is nearer.
@@ -49,9 +60,10 @@ Split ClusterMerger::halves_of(ClusterId cluster, const std::vector<NodeId>& own
   options.seed = options_.seed + cluster;
   options.threads = 1;
   stats_.distances += own.size() * options.parts * options.iterations;  // at most
-  return BalancedKmeans(packed_view(rows.data(), own.size(), dimension_, ElementType::f32), all,
-                        options)
-      .run();
+  const VectorView points = packed_view(rows.data(), own.size(), dimension_, ElementType::f32);
+  Split halves = BalancedKmeans(points, all, options).run();
+  if (options_.heads == HeadKind::vectors) put_heads(points, halves);
+  return halves;
 }
 
 /// The halves' centroids take their places. Returns the number of the second half.

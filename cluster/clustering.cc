@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::size_t kSamplePerCluster = 64;
 constexpr std::size_t kSampleChunk = 4096;
+constexpr float kFittedFactor = 2;
 
 using Clock = std::chrono::steady_clock;
 
@@ -48,8 +49,8 @@ void check_options(const VectorView& data, const ClusteringOptions& options) {
     throw Error("closure ratio {} is out of range: use 1 to 100, or 0 for a suitable one",
                 options.closure_ratio);
   }
-  if (!(options.rng_factor > 0.0f && options.rng_factor <= 1e6f)) {
-    throw Error("neighbourhood factor {} is out of range: use a number above 0, at most 1e6",
+  if (!(options.rng_factor >= 0.0f && options.rng_factor <= 1e6f)) {
+    throw Error("neighbourhood factor {} is out of range: use 0 (the closure's) to 1e6",
                 options.rng_factor);
   }
   if (!(options.balance >= 1.0f && options.balance <= 1e6f)) {
@@ -87,9 +88,13 @@ HugeBuffer take_sample(const Space& space, std::size_t size, const ClusteringOpt
   return sample;
 }
 
-/// Moves every centroid to the mean of the rows whose own cluster it is.
-void refine(VectorView rows, ClusteringOptions options, std::vector<float>& centroids) {
+using WriteCenter = void (*)(const VectorView&, std::span<const NodeId>, float*);
+
+/// Moves every centroid to the centre of the rows whose own cluster it is.
+void refine(VectorView rows, ClusteringOptions options, WriteCenter write,
+            std::vector<float>& centroids) {
   options.replicas = 1;
+  options.closure_ratio = 1;
   const Space space(rows, Metric::l2, 1);
   Clustering clustering;
   ClusteringStats stats;
@@ -102,7 +107,7 @@ void refine(VectorView rows, ClusteringOptions options, std::vector<float>& cent
   parallel_for(clusters, 64, resolve_threads(options.threads),
                [&](std::size_t begin, std::size_t end, unsigned) {
                  for (std::size_t c = begin; c < end; ++c) {
-                   write_mean(rows, members[c], &centroids[c * rows.dimension]);
+                   write(rows, members[c], &centroids[c * rows.dimension]);
                  }
                });
 }
@@ -121,7 +126,10 @@ std::vector<float> train(const Space& space, const ClusteringOptions& options,
   const VectorView rows =
       packed_view(sample.data(), stats.sample, space.dimension(), ElementType::f32);
   std::vector<float> centroids = train_centroids(rows, tree);
-  for (std::uint32_t i = 0; i < options.refinements; ++i) refine(rows, options, centroids);
+  for (std::uint32_t i = 0; i < options.refinements; ++i) {
+    refine(rows, options, write_mean, centroids);
+  }
+  if (options.heads == HeadKind::vectors) refine(rows, options, write_nearest_to_mean, centroids);
   return centroids;
 }
 
@@ -138,6 +146,11 @@ void count_sizes(const Clustering& clustering, ClusteringStats& stats) {
 }
 
 }  // namespace
+
+float rng_factor_of(const ClusteringOptions& options) {
+  if (options.rng_factor > 0) return options.rng_factor;
+  return options.closure == ClosureRule::fitted ? kFittedFactor : 1;
+}
 
 Clustering build_clusters(VectorView data, Metric metric, const ClusteringOptions& options,
                           ClusteringStats* stats) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/cluster_words.h"
 #include "base/membership.h"
 #include "base/progress.h"
 #include "base/types.h"
@@ -19,13 +20,17 @@ inline constexpr std::uint32_t kMaxReplicas = 8;
 struct ClusteringOptions {
   std::uint32_t clusters = 0;  ///< exactly this many come out; 1 to the number of vectors
   std::uint32_t replicas = 8;  ///< R: most clusters per vector, 1 to kMaxReplicas
+  HeadKind heads = HeadKind::means;
+  ClosureRule closure = ClosureRule::fitted;
   /// A replica's centroid is at most this many times as far from the vector as the nearest one.
-  /// 0: such that vectors are in about (R + 1) / 2 clusters on average, before the next rule.
+  /// 0: of the closure; of `fitted` such that vectors are in about (R + 1) / 2 clusters on average,
+  /// before the next rule.
   float closure_ratio = 0;
   /// A vector goes to a further cluster only when that centroid is nearer to the vector than this
-  /// many times its distance from the centroid of each of the vector's clusters before it. 1 is
-  /// the relative-neighbourhood rule; more keeps more replicas.
-  float rng_factor = 2.0f;
+  /// many times its distance from the centroid of each of the vector's clusters before it, or, for
+  /// `spann`, of the candidate before it. 1 is the relative-neighbourhood rule; more keeps more
+  /// replicas. 0: of the closure.
+  float rng_factor = 0;
   /// Largest number of vectors that have one cluster as their own, over the mean; >= 1.
   float balance = 2.0f;
   /// Rows that the k-means sees. 0: 64 for every cluster, as far as a quarter of memory holds them.
@@ -40,10 +45,14 @@ struct ClusteringOptions {
   std::size_t chunk_rows = 65536;
 };
 
+/// rng_factor, or what the closure has when that is 0.
+float rng_factor_of(const ClusteringOptions& options);
+
 struct ClusteringStats {
   double training_seconds = 0;
   double assignment_seconds = 0;
   float closure_ratio = 0;        ///< as given, or as chosen
+  float rng_factor = 0;           ///< as given, or of the closure
   std::size_t sample = 0;         ///< rows that the k-means saw
   std::uint64_t displaced = 0;    ///< vectors whose nearest cluster had no room
   std::uint64_t refilled = 0;     ///< clusters that were nearest to no vector and were given one
@@ -71,7 +80,8 @@ struct Clustering {
 /// inner_product's largest norm).
 ///
 /// The k-means splits a sample into up to 32 parts, and each part again, until there are exactly
-/// `clusters` of them; no part of a split may exceed its share. Then every row, in the order of
+/// `clusters` of them; no part of a split may exceed its share. Heads that are vectors are rows of
+/// the sample, the nearest to the mean of each part. Then every row, in the order of
 /// ids, becomes the own vector of the nearest cluster that has room, and a replica in further ones
 /// by closure_ratio and rng_factor. Nearest is among the 64 that a search of the centroid graph
 /// finds (16 for one replica); when none of these has room, among all. No cluster is without a

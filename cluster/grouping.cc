@@ -1,6 +1,7 @@
 #include "cluster/grouping.h"
 
 #include <algorithm>
+#include <tuple>
 #include <vector>
 
 #include "base/error.h"
@@ -11,11 +12,23 @@ namespace {
 
 constexpr std::size_t kHomesChunk = 65536;
 
-ClusterId most_frequent(std::span<const ClusterId> clusters,
-                        std::span<const std::uint64_t> frequency) {
-  return *std::max_element(clusters.begin(), clusters.end(), [&](ClusterId a, ClusterId b) {
-    return frequency[a] < frequency[b];  // the first of equals stays
-  });
+std::vector<std::uint64_t> count_members(MembershipView membership) {
+  std::vector<std::uint64_t> members;
+  for (const ClusterId cluster : membership.clusters) {
+    if (cluster >= members.size()) members.resize(cluster + std::size_t{1});
+    ++members[cluster];
+  }
+  return members;
+}
+
+void check_frequencies(MembershipView membership, std::size_t frequencies) {
+  for (std::size_t v = 0; v < membership.count(); ++v) {
+    for (const ClusterId cluster : membership.of(v)) {
+      if (cluster < frequencies) continue;
+      throw Error("vector {} is in cluster {}, but there are frequencies of {} only", v, cluster,
+                  frequencies);
+    }
+  }
 }
 
 }  // namespace
@@ -23,18 +36,16 @@ ClusterId most_frequent(std::span<const ClusterId> clusters,
 std::vector<ClusterId> group_by_frequency(MembershipView membership,
                                           std::span<const std::uint64_t> frequency,
                                           unsigned threads) {
+  if (!frequency.empty()) check_frequencies(membership, frequency.size());
+  const std::vector<std::uint64_t> members = count_members(membership);
+  const auto worth = [&](ClusterId c) {
+    return std::tuple(frequency.empty() ? 0 : frequency[c], members[c], ~c);
+  };
   std::vector<ClusterId> homes(membership.count());
   parallel_for(homes.size(), kHomesChunk, resolve_threads(threads),
                [&](std::size_t begin, std::size_t end, unsigned) {
                  for (std::size_t v = begin; v < end; ++v) {
-                   const auto clusters = membership.of(v);
-                   const ClusterId largest = *std::max_element(clusters.begin(), clusters.end());
-                   if (!frequency.empty() && largest >= frequency.size()) {
-                     throw Error("vector {} is in cluster {}, but there are frequencies of {} only",
-                                 v, largest, frequency.size());
-                   }
-                   homes[v] =
-                       frequency.empty() ? clusters.front() : most_frequent(clusters, frequency);
+                   homes[v] = std::ranges::max(membership.of(v), {}, worth);
                  }
                });
   return homes;

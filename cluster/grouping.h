@@ -11,8 +11,10 @@
 
 namespace farvec::cluster {
 
-/// The home of each vector: the most frequently accessed of its clusters; among equals the first
-/// in membership.of(v). `frequency` has one access count per cluster, or is empty for equal counts.
+/// The home of each vector: the most frequently accessed of its clusters; of equals the one with
+/// most members, which is the one to expect more accesses of; of these the first by number, so that
+/// the order in membership.of(v) does not matter. `frequency` has one access count per cluster, or
+/// is empty where nobody has counted.
 ///
 /// This minimises sum over clusters j of frequency[j] * (1 + members of j whose home is not j), the
 /// requests of a workload that reads the group of j with one request and each stray with another:

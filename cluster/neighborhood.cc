@@ -19,12 +19,9 @@ Neighborhood::Neighborhood(const Clustering& former, graph::Graph centroids, uns
 }
 
 void Neighborhood::find_former(const float* place, std::uint32_t wanted, Scratch& scratch) const {
-  scratch.search.beam.counts = {};
   index_.search(place, wanted, scratch.search);
-  const graph::BeamCounts& counts = scratch.search.beam.counts;
-  const bool all = counts.hops == 0;
-  scratch.work.distances += all ? index_.count() : counts.distances;
-  scratch.work.estimates += counts.estimates;
+  scratch.work.distances += scratch.search.counts.distances;
+  scratch.work.estimates += scratch.search.counts.estimates;
 }
 
 std::vector<ClusterId> Neighborhood::find(const float* place, std::uint32_t wanted,

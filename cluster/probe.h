@@ -45,6 +45,7 @@ struct ProbeParameters {
 struct ProbeCounts {
   std::uint32_t clusters = 0;   ///< probed
   std::uint32_t distances = 0;  ///< exact, to members
+  CentroidCounts centroids;     ///< of all rounds
 };
 
 /// One search's working memory, reused between searches.
@@ -151,6 +152,8 @@ class ProbeRounds {
   bool next() {
     if (probed_ >= wanted_) return false;
     centroids_.search(query_, wanted_, scratch_.centroids);
+    scratch_.counts.centroids.distances += scratch_.centroids.counts.distances;
+    scratch_.counts.centroids.estimates += scratch_.centroids.counts.estimates;
     const std::vector<NearCluster>& near = scratch_.centroids.found;
     auto end = static_cast<std::uint32_t>(std::min<std::size_t>(near.size(), wanted_));
     if (end <= probed_) return false;

@@ -1,5 +1,7 @@
 #include "cluster/replica_rule.h"
 
+#include <algorithm>
+
 namespace farvec::cluster {
 
 ReplicaRule::ReplicaRule(const std::vector<float>& centroids, std::uint32_t dimension,
@@ -9,6 +11,12 @@ ReplicaRule::ReplicaRule(const std::vector<float>& centroids, std::uint32_t dime
       bounds_(bounds),
       pair_(distance::pair_kernel(Metric::l2, ElementType::f32, dimension)) {}
 
+bool ReplicaRule::is_covered(const NearCluster& candidate, ClusterId by, Chosen& chosen) const {
+  ++chosen.distances;
+  const float between = pair_(centroid(candidate.cluster), centroid(by), dimension_);
+  return candidate.distance >= bounds_.rng_factor * bounds_.rng_factor * between;
+}
+
 /// By the relative-neighbourhood rule no chosen centroid is much nearer to another one than the
 /// vector is.
 ReplicaRule::Chosen ReplicaRule::choose(ClusterId own, std::span<const NearCluster> near,
@@ -16,17 +24,14 @@ ReplicaRule::Chosen ReplicaRule::choose(ClusterId own, std::span<const NearClust
   Chosen chosen{1, 0};
   out[0] = own;
   const float limit = near[0].distance * bounds_.closure_ratio * bounds_.closure_ratio;
-  const float factor = bounds_.rng_factor * bounds_.rng_factor;
-  for (const NearCluster& candidate : near) {
-    if (chosen.clusters == bounds_.replicas || candidate.distance > limit) break;
-    if (candidate.cluster == own) continue;
-    bool is_new_direction = true;
-    for (std::uint32_t i = 0; i < chosen.clusters && is_new_direction; ++i) {
-      ++chosen.distances;
-      is_new_direction = candidate.distance <
-                         factor * pair_(centroid(candidate.cluster), centroid(out[i]), dimension_);
-    }
-    if (is_new_direction) out[chosen.clusters++] = candidate.cluster;
+  for (std::size_t i = 0; i < near.size(); ++i) {
+    if (chosen.clusters == bounds_.replicas || near[i].distance > limit) break;
+    if (near[i].cluster == own) continue;
+    const auto covers = [&](ClusterId by) { return is_covered(near[i], by, chosen); };
+    const bool is_old_direction = bounds_.only_before
+                                      ? i > 0 && covers(near[i - 1].cluster)
+                                      : std::any_of(out, out + chosen.clusters, covers);
+    if (!is_old_direction) out[chosen.clusters++] = near[i].cluster;
   }
   return chosen;
 }

@@ -11,14 +11,16 @@
 
 namespace farvec::cluster {
 
-/// closure_ratio, rng_factor and replicas of ClusteringOptions. Keeps a reference to the centroids,
-/// rows of `dimension` floats, which may become more.
+/// closure, closure_ratio, rng_factor and replicas of ClusteringOptions. Keeps a reference to the
+/// centroids, rows of `dimension` floats, which may become more.
 class ReplicaRule {
  public:
   struct Bounds {
     std::uint32_t replicas = 1;
     float closure_ratio = 1;
     float rng_factor = 1;
+    /// The rule compares with the candidate before alone, whether it was chosen or not.
+    bool only_before = false;
   };
   ReplicaRule(const std::vector<float>& centroids, std::uint32_t dimension, const Bounds& bounds);
 
@@ -31,6 +33,7 @@ class ReplicaRule {
   Chosen choose(ClusterId own, std::span<const NearCluster> near, ClusterId* out) const;
 
  private:
+  bool is_covered(const NearCluster& candidate, ClusterId by, Chosen& chosen) const;
   const float* centroid(ClusterId c) const { return &centroids_[c * std::size_t{dimension_}]; }
 
   const std::vector<float>& centroids_;

@@ -53,4 +53,12 @@ class Graph {
   std::uint32_t row_capacity_;
 };
 
+/// Graphs are large: a copy is made where one is asked for by name.
+inline Graph copy_of(const Graph& graph) {
+  Graph copy(graph.count(), graph.row_capacity());
+  for (std::size_t v = 0; v < graph.count(); ++v) copy.set_neighbors(v, graph.neighbors(v));
+  copy.entry = graph.entry;
+  return copy;
+}
+
 }  // namespace farvec::graph

@@ -55,6 +55,9 @@ StoredClusters merge_clusters(StoredClusters former, IndexChanges changes,
   if (options.closure_ratio == 0) {
     options.closure_ratio = std::max(static_cast<float>(build.closure_ratio), 1.0f);
   }
+  options.heads = build.heads;
+  options.closure = build.closure;
+  options.rng_factor = static_cast<float>(build.rng_factor);
   build.closure_ratio = static_cast<double>(options.closure_ratio);
   build.replicas = options.replicas;
   cluster::MergedClusters clusters =

@@ -1,10 +1,12 @@
 #include "indexing/cluster_recipe.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <span>
 #include <utility>
 
+#include "base/error.h"
 #include "base/parallel.h"
 #include "cluster/centroid_index.h"
 #include "cluster/grouping.h"
@@ -15,18 +17,40 @@
 namespace farvec::indexing {
 namespace {
 
-/// How often each cluster will be probed, before anybody has counted: a query comes from where
-/// there are many vectors.
-std::vector<std::uint64_t> expected_frequencies(const cluster::Clustering& clusters) {
-  std::vector<std::uint64_t> frequencies(clusters.count());
-  for (const ClusterId cluster : clusters.clusters) ++frequencies[cluster];
+void check_sample(const QuerySample& sample, const VectorView& rows) {
+  const VectorView& queries = sample.queries;
+  if (queries.count == 0) throw Error("a sample of no queries says nothing of what is probed");
+  if (sample.probe == 0) throw Error("queries of the sample probe at least one cluster");
+  if (queries.dimension != rows.dimension || queries.type != rows.type) {
+    throw Error("queries of {} x {} do not fit vectors of {} x {}", queries.dimension,
+                to_string(queries.type), rows.dimension, to_string(rows.type));
+  }
+}
+
+/// How often the sample probes each cluster.
+std::vector<std::uint64_t> sampled_frequencies(const BuiltClusters& built,
+                                               const QuerySample& sample, unsigned threads) {
+  const VectorView& rows = built.source.rows;
+  const cluster::CentroidIndex index(
+      {built.source.manifest.metric, rows.type, rows.dimension, built.clusters.space_dimension,
+       built.clusters.centroids, graph::copy_of(built.centroids)},
+      threads);
+  std::vector<std::uint64_t> frequencies(built.clusters.count());
+  cluster::CentroidScratch scratch;
+  for (std::size_t i = 0; i < sample.queries.count; ++i) {
+    index.search(sample.queries.row(i), sample.probe, scratch);
+    for (const cluster::NearCluster& near : scratch.found) ++frequencies[near.cluster];
+  }
   return frequencies;
 }
 
 layout::ClusterBuildParameters describe_build(const cluster::ClusteringOptions& options,
                                               const cluster::ClusteringStats& stats) {
   return {.replicas = options.replicas,
+          .heads = options.heads,
+          .closure = options.closure,
           .closure_ratio = static_cast<double>(stats.closure_ratio),
+          .rng_factor = static_cast<double>(stats.rng_factor),
           .balance = static_cast<double>(options.balance),
           .sample = stats.sample,
           .seed = options.seed};
@@ -38,12 +62,28 @@ std::uint32_t cluster_count(std::size_t rows, std::uint64_t rows_per_cluster) {
   return static_cast<std::uint32_t>((rows + rows_per_cluster - 1) / rows_per_cluster);
 }
 
-std::vector<ClusterId> expected_homes(const cluster::Clustering& clusters, unsigned threads) {
-  return cluster::group_by_frequency(clusters.membership(), expected_frequencies(clusters),
-                                     resolve_threads(threads));
+bool ClusterNumber::is_said_once() const {
+  return (clusters > 0 ? 1 : 0) + (bytes > 0 ? 1 : 0) + (head_ratio != 0 ? 1 : 0) == 1;
 }
 
-BuiltClusters build_clusters(Source source, const cluster::ClusteringOptions& options) {
+std::uint32_t ClusterNumber::of(const VectorView& rows) const {
+  if (bytes > 0) {
+    return cluster_count(rows.count, std::max<std::uint64_t>(bytes / rows.row_bytes(), 1));
+  }
+  if (head_ratio == 0) return clusters;
+  if (!(head_ratio > 0 && head_ratio <= 1)) {
+    throw Error("head ratio {} is out of range: use a number above 0, at most 1", head_ratio);
+  }
+  return static_cast<std::uint32_t>(std::ceil(head_ratio * static_cast<double>(rows.count)));
+}
+
+std::vector<ClusterId> expected_homes(const cluster::Clustering& clusters, unsigned threads) {
+  return cluster::group_by_frequency(clusters.membership(), {}, threads);
+}
+
+BuiltClusters build_clusters(Source source, const cluster::ClusteringOptions& options,
+                             const std::optional<QuerySample>& sample) {
+  if (sample) check_sample(*sample, source.rows);
   const unsigned threads = resolve_threads(options.threads);
   BuiltClusters built;
   built.source = std::move(source);
@@ -53,7 +93,10 @@ BuiltClusters build_clusters(Source source, const cluster::ClusteringOptions& op
   part.build = describe_build(options, built.stats);
   built.centroids = cluster::build_centroid_graph(
       built.clusters.centroids, built.clusters.space_dimension, options.seed, threads);
-  built.homes = expected_homes(built.clusters, threads);
+  built.homes =
+      sample ? cluster::group_by_frequency(built.clusters.membership(),
+                                           sampled_frequencies(built, *sample, threads), threads)
+             : expected_homes(built.clusters, threads);
   return built;
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <vector>
 
 #include "base/types.h"
@@ -19,6 +20,23 @@ namespace farvec::indexing {
 /// How many clusters of so many vectors each (without replicas) the rows make.
 std::uint32_t cluster_count(std::size_t rows, std::uint64_t rows_per_cluster);
 
+/// How many clusters, said in one of three ways; the others are 0.
+struct ClusterNumber {
+  std::uint32_t clusters = 0;
+  std::uint64_t bytes = 0;  ///< of the vectors that have one cluster as their own, on average
+  double head_ratio = 0;    ///< clusters over vectors, at most 1
+
+  bool is_said_once() const;
+  /// Throws Error for a ratio out of range.
+  std::uint32_t of(const VectorView& rows) const;
+};
+
+/// A sample of queries, by whose probes vectors are grouped.
+struct QuerySample {
+  VectorView queries;        ///< stored type
+  std::uint32_t probe = 32;  ///< clusters that each of them probes
+};
+
 /// Finished clusters of the rows of a source, to be written in one layout or in several.
 struct BuiltClusters {
   Source source;  ///< its manifest says how the clusters were built
@@ -31,9 +49,12 @@ struct BuiltClusters {
 /// The home of every vector, as if queries came from where there are many vectors.
 std::vector<ClusterId> expected_homes(const cluster::Clustering& clusters, unsigned threads);
 
-/// Clusters, and gives each vector a home as if queries came from where there are many vectors.
-/// Throws Error as cluster::build_clusters() does. The rows may be a mapped file.
-BuiltClusters build_clusters(Source source, const cluster::ClusteringOptions& options);
+/// Clusters, and gives each vector a home: of its clusters the one that the sample probes most and,
+/// of equals and without a sample, has most members, as if queries came from where there are many
+/// vectors. Throws Error as cluster::build_clusters() does, and for a sample of no queries, of no
+/// probes, or of another type or dimension. The rows may be a mapped file.
+BuiltClusters build_clusters(Source source, const cluster::ClusteringOptions& options,
+                             const std::optional<QuerySample>& sample = std::nullopt);
 
 /// Bits per dimension of the codes of members, unless somebody asks for others.
 inline constexpr std::uint32_t kMemberCodeBits = 2;

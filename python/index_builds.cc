@@ -65,11 +65,16 @@ layout::WriteOptions write_options(const CommonBuild& build, unsigned threads,
           .interrupted = interrupted};
 }
 
-/// How many clusters, when they were given by their bytes.
-std::uint32_t wanted_clusters(const ClusterBuild& build, const VectorView& rows) {
-  if (build.cluster_bytes == 0) return build.clustering.clusters;
-  return indexing::cluster_count(
-      rows.count, std::max<std::uint64_t>(build.cluster_bytes / rows.row_bytes(), 1));
+/// Queries of the sample, in stored form.
+std::optional<dataset::VectorSet> sample_of(ClusterBuild& build, const indexing::Source& source,
+                                            unsigned threads) {
+  if (!build.sample_queries) return std::nullopt;
+  const VectorView& queries = build.sample_queries->load();
+  if (queries.type != source.manifest.source_type) {
+    throw_invalid("sample_queries: rows of {} beside data of {}", to_string(queries.type),
+                  to_string(source.manifest.source_type));
+  }
+  return indexing::stored_copy(queries, build.common.metric, threads);
 }
 
 }  // namespace
@@ -117,16 +122,19 @@ nlohmann::ordered_json build_slotted(SourceRows& rows, SlottedBuild build) {
 }
 
 nlohmann::ordered_json build_clusters(SourceRows& rows, ClusterBuild build) {
-  if ((build.clustering.clusters == 0) == (build.cluster_bytes == 0)) {
-    throw_invalid("give one of clusters and cluster_bytes");
+  if (!build.number.is_said_once()) {
+    throw_invalid("give one of clusters, cluster_bytes and head_ratio");
   }
   const unsigned threads = resolve_threads(build.clustering.threads);
   nlohmann::ordered_json facts;
   run_job([&](const Interruption& interrupted) {
     const Prepared prepared(rows, build.common, threads);
     build.clustering.interrupted = interrupted;
-    build.clustering.clusters = wanted_clusters(build, rows.load());
-    const auto built = indexing::build_clusters(prepared.source(), build.clustering);
+    build.clustering.clusters = build.number.of(rows.load());
+    const std::optional<dataset::VectorSet> queries = sample_of(build, prepared.source(), threads);
+    std::optional<indexing::QuerySample> sample;
+    if (queries) sample = {queries->view(), build.sample_probe};
+    const auto built = indexing::build_clusters(prepared.source(), build.clustering, sample);
     const layout::Manifest manifest =
         indexing::write_clusters(build.common.out, built, {build.layout, build.record_checksum},
                                  write_options(build.common, threads, interrupted));

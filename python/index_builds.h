@@ -8,6 +8,7 @@
 
 #include "cluster/clustering.h"
 #include "graph/vamana_builder.h"
+#include "indexing/cluster_recipe.h"
 #include "indexing/hnsw_recipe.h"
 #include "indexing/slotted_recipe.h"
 #include "layout/cluster/cluster_layout.h"
@@ -45,7 +46,9 @@ struct ClusterBuild {
   CommonBuild common;
   layout::ClusterLayoutKind layout = layout::ClusterLayoutKind::grouped;
   cluster::ClusteringOptions clustering;
-  std::uint64_t cluster_bytes = 0;  ///< instead of their number; 0: by that
+  indexing::ClusterNumber number;
+  std::optional<SourceRows> sample_queries;
+  std::uint32_t sample_probe = indexing::QuerySample{}.probe;
   bool record_checksum = false;
 };
 

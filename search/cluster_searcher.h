@@ -66,6 +66,8 @@ class ClusterFrame {
   void finish(const Status& status, const cluster::ProbeScratch& scratch, SearchTask& task) const {
     task.counts.clusters = scratch.counts.clusters;
     task.counts.distances = scratch.counts.distances;
+    task.counts.centroid_distances = scratch.counts.centroids.distances;
+    task.counts.centroid_estimates = scratch.counts.centroids.estimates;
     if (probe_counts_ != nullptr) count_probes(scratch);
     if (status.ok()) copy_results(scratch.results, task);
   }

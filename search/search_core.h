@@ -56,10 +56,12 @@ struct QueryCounts {
   std::uint64_t pool_misses = 0;   ///< records that were not in the pool when they were asked for
   std::uint64_t rerank_reads = 0;  ///< of `reads`: of vectors, to rank results again
   // Cluster indexes only. Group, list and stray reads make up `reads`.
-  std::uint64_t clusters = 0;     ///< probed
-  std::uint64_t group_reads = 0;  ///< that bring a cluster's group, with or without its list
-  std::uint64_t list_reads = 0;   ///< that bring a list alone
-  std::uint64_t stray_reads = 0;  ///< that bring one stray or a few near each other
+  std::uint64_t clusters = 0;            ///< probed
+  std::uint64_t centroid_distances = 0;  ///< exact ones
+  std::uint64_t centroid_estimates = 0;  ///< from centroids' codes
+  std::uint64_t group_reads = 0;         ///< that bring a cluster's group, with or without its list
+  std::uint64_t list_reads = 0;          ///< that bring a list alone
+  std::uint64_t stray_reads = 0;         ///< that bring one stray or a few near each other
   LineCounts lines;  ///< when SearchTask::count_lines; not of slotted pages or clusters
 
   QueryCounts& operator+=(const QueryCounts& other) {
@@ -73,6 +75,8 @@ struct QueryCounts {
     pool_misses += other.pool_misses;
     rerank_reads += other.rerank_reads;
     clusters += other.clusters;
+    centroid_distances += other.centroid_distances;
+    centroid_estimates += other.centroid_estimates;
     group_reads += other.group_reads;
     list_reads += other.list_reads;
     stray_reads += other.stray_reads;

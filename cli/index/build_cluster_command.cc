@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@
 #include "indexing/cluster_recipe.h"
 #include "indexing/source.h"
 #include "quantization/neighbor_codes.h"
+#include "search/queries.h"
 
 namespace farvec::cli {
 namespace {
@@ -28,8 +30,12 @@ struct ClusterArguments {
   BuildInput input;
   std::string out;
   std::string layout = "grouped";
+  std::string heads{to_string(cluster::ClusteringOptions{}.heads)};
+  std::string closure{to_string(cluster::ClusteringOptions{}.closure)};
   cluster::ClusteringOptions clustering;
-  std::uint64_t cluster_bytes = 0;
+  indexing::ClusterNumber number;
+  std::string sample_queries;
+  std::uint32_t sample_probe = indexing::QuerySample{}.probe;
   std::uint32_t code_bits = indexing::kMemberCodeBits;
   bool record_checksum = false;
   bool map = false;
@@ -52,13 +58,6 @@ std::vector<Output> outputs(const ClusterArguments& arguments) {
     all.push_back({kind, (std::filesystem::path(arguments.out) / to_string(kind)).string()});
   }
   return all;
-}
-
-/// How many clusters, when they were given by their bytes.
-std::uint32_t wanted_clusters(const ClusterArguments& arguments, const VectorView& rows) {
-  if (arguments.clustering.clusters > 0) return arguments.clustering.clusters;
-  return indexing::cluster_count(
-      rows.count, std::max<std::uint64_t>(arguments.cluster_bytes / rows.row_bytes(), 1));
 }
 
 layout::Manifest describe(const ClusterArguments& arguments, const VectorView& source,
@@ -113,7 +112,14 @@ void build_from(const ClusterArguments& arguments, indexing::Source source) {
   const cluster::ClusteringOptions& options = arguments.clustering;
   const layout::WriteOptions write{arguments.overwrite, resolve_threads(options.threads),
                                    options.quiet};
-  const indexing::BuiltClusters built = indexing::build_clusters(std::move(source), options);
+  std::optional<dataset::VectorSet> queries;
+  std::optional<indexing::QuerySample> sample;
+  if (!arguments.sample_queries.empty()) {
+    queries = search::load_queries(arguments.sample_queries, source.manifest);
+    sample = {queries->view(), arguments.sample_probe};
+  }
+  const indexing::BuiltClusters built =
+      indexing::build_clusters(std::move(source), options, sample);
   for (const Output& output : outputs(arguments)) {
     const layout::Manifest written = indexing::write_clusters(
         output.directory, built, {output.layout, arguments.record_checksum, arguments.code_bits},
@@ -128,7 +134,7 @@ void build_mapped(ClusterArguments arguments, Metric metric) {
   }
   const dataset::MappedVectors source(arguments.input.data);
   prepare_outputs(arguments, source.view());
-  arguments.clustering.clusters = wanted_clusters(arguments, source.view());
+  arguments.clustering.clusters = arguments.number.of(source.view());
   build_from(arguments, {describe(arguments, source.view(), metric), source.view()});
 }
 
@@ -139,16 +145,18 @@ void check_code_bits(const Command& command, const ClusterArguments& arguments) 
 }
 
 void build(const Command& command, ClusterArguments arguments) {
-  if ((arguments.clustering.clusters == 0) == (arguments.cluster_bytes == 0)) {
-    throw Error("give one of --clusters and --cluster-bytes");
+  if (!arguments.number.is_said_once()) {
+    throw Error("give one of --clusters, --cluster-bytes and --head-ratio");
   }
   check_code_bits(command, arguments);
+  arguments.clustering.heads = parse_heads(arguments.heads);
+  arguments.clustering.closure = parse_closure(arguments.closure);
   outputs(arguments);  // refuses a word that is no layout before anything is read
   const Metric metric = parse_metric(arguments.input.metric);
   if (arguments.map) return build_mapped(arguments, metric);
   dataset::VectorSet source = load_source(arguments.input);
   prepare_outputs(arguments, source.view());
-  arguments.clustering.clusters = wanted_clusters(arguments, source.view());
+  arguments.clustering.clusters = arguments.number.of(source.view());
   layout::Manifest manifest = describe(arguments, source.view(), metric);
   const dataset::VectorSet stored = indexing::stored_rows(
       std::move(source), metric, resolve_threads(arguments.clustering.threads));
@@ -159,23 +167,39 @@ void add_options(Command& command, ClusterArguments& arguments) {
   cluster::ClusteringOptions& clustering = arguments.clustering;
   add_input_options(command, arguments.input);
   command.add_option("--out", arguments.out, "Index directory to make").required();
-  command.add_option("--clusters", clustering.clusters, "How many clusters");
+  command.add_option("--clusters", arguments.number.clusters, "How many clusters");
   command
-      .add_option("--cluster-bytes", arguments.cluster_bytes,
+      .add_option("--cluster-bytes", arguments.number.bytes,
                   "Or: bytes (12800, 12.5KiB) of the vectors that have one cluster as their own,\n"
                   "on average")
       .size();
+  command.add_option("--head-ratio", arguments.number.head_ratio,
+                     "Or: clusters over vectors, above 0 to 1; SPANN has 0.16 with heads that are\n"
+                     "vectors");
+  command
+      .add_option(
+          "--heads", arguments.heads,
+          "means: a cluster's centroid is the mean of its vectors; vectors: the one of its\n"
+          "vectors that is nearest to the mean, as in SPANN")
+      .show_default();
+  command
+      .add_option("--closure", arguments.closure,
+                  "Which near clusters a vector is also put into. sptag: those nearer to it than\n"
+                  "to each of its clusters before (SPANN's code); spann: those nearer to it than\n"
+                  "to the candidate before (the publication); fitted: all within a ratio that\n"
+                  "makes (R + 1) / 2 per vector, but for near doubles")
+      .show_default();
   command.add_option("--replicas", clustering.replicas, "R: most clusters per vector, 1 to 8")
       .show_default();
   command.add_option("--closure-ratio", clustering.closure_ratio,
                      "A vector is put into a cluster only when that centroid is at most this many\n"
-                     "times as far away as its nearest one [chosen so that a vector is in\n"
-                     "(R + 1) / 2 clusters on average]");
-  command
-      .add_option("--rng-factor", clustering.rng_factor,
-                  "1: a vector is put into a further cluster only when that centroid is nearer to\n"
-                  "the vector than to the centroids before it; more keeps more replicas")
-      .show_default();
+                     "times as far away as its nearest one [of the closure: fitted chooses it,\n"
+                     "spann has 11, sptag none]");
+  command.add_option(
+      "--rng-factor", clustering.rng_factor,
+      "1: a vector is put into a further cluster only when that centroid is nearer to\n"
+      "the vector than to the centroids before it; more keeps more replicas [of the\n"
+      "closure: fitted 2, spann and sptag 1]");
   command
       .add_option("--balance", clustering.balance,
                   "Most vectors that have one cluster as their own, over the mean")
@@ -190,6 +214,13 @@ void add_options(Command& command, ClusterArguments& arguments) {
                   "Layout coded: bits per dimension of the codes, 1 to 4. More read more of every\n"
                   "cluster, and fewer vectors for the same recall")
       .range(1u, std::uint32_t{quantization::NeighborCodes::kMostBits})
+      .show_default();
+  command.add_option("--sample-queries", arguments.sample_queries,
+                     "Queries like those to come: a vector is stored with that of its clusters\n"
+                     "which they probe most [with the one that has most members]");
+  command
+      .add_option("--sample-probe", arguments.sample_probe,
+                  "Clusters that each query of the sample probes")
       .show_default();
   command.add_option("--sample", clustering.sample, "Rows that k-means sees [64 per cluster]");
   command.add_option("--threads", clustering.threads, "0: one per processor").show_default();

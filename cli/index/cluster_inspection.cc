@@ -51,8 +51,10 @@ class ClusterInspection final : public Inspection {
     const layout::ClusterPart& part = manifest_.cluster();
     const layout::ClusterBuildParameters& build = part.build;
     return fmt::format(
-        "{} clusters, replicas {}, closure ratio {:g}, balance {:g}, sample {}, seed {}{}",
-        grouped(part.geometry.clusters), build.replicas, build.closure_ratio, build.balance,
+        "{} clusters, heads {}, replicas {}, closure {} (ratio {:g}, factor {:g}), balance {:g}, "
+        "sample {}, seed {}{}",
+        grouped(part.geometry.clusters), to_string(build.heads), build.replicas,
+        to_string(build.closure), build.closure_ratio, build.rng_factor, build.balance,
         grouped(build.sample), build.seed,
         part.geometry.has_codes() ? fmt::format(", codes of {} bits", part.geometry.code_bits)
                                   : "");

@@ -56,6 +56,8 @@ class ClusterRows final : public KindRows {
     row["replicas"] = manifest.cluster().build.replicas;
     if (manifest.has_member_codes()) row["code_bits"] = manifest.cluster().geometry.code_bits;
     row["clusters_probed"] = per_query(totals.clusters, samples);
+    row["centroid_distances_per_query"] = per_query(totals.centroid_distances, samples);
+    row["centroid_estimates_per_query"] = per_query(totals.centroid_estimates, samples);
     row["group_reads_per_query"] = per_query(totals.group_reads, samples);
     row["list_reads_per_query"] = per_query(totals.list_reads, samples);
     row["stray_reads_per_query"] = per_query(totals.stray_reads, samples);

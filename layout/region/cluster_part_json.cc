@@ -24,7 +24,10 @@ Json cluster_to_json(const ClusterPart& part) {
 
 Json cluster_build_to_json(const ClusterBuildParameters& build) {
   return {{"replicas", build.replicas},
+          {"heads", to_string(build.heads)},
+          {"closure", to_string(build.closure)},
           {"closure_ratio", build.closure_ratio},
+          {"rng_factor", build.rng_factor},
           {"balance", build.balance},
           {"sample", build.sample},
           {"seed", build.seed}};
@@ -79,7 +82,11 @@ void read_cluster(const JsonFields& fields, const Manifest& m, ClusterPart& part
 
 void read_cluster_build(const JsonFields& fields, ClusterBuildParameters& build) {
   build.replicas = fields.integer32("replicas", 1, kMaxReplicas);
+  // Not there in indexes from before there was a choice.
+  if (fields.has("heads")) build.heads = fields.word("heads", parse_heads);
+  if (fields.has("closure")) build.closure = fields.word("closure", parse_closure);
   build.closure_ratio = fields.number("closure_ratio", 0, 1e6);
+  if (fields.has("rng_factor")) build.rng_factor = fields.number("rng_factor", 0, 1e6);
   build.balance = fields.number("balance", 0, 1e6);
   build.sample = fields.integer("sample", 0);
   build.seed = fields.integer("seed", 0);

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <variant>
 
+#include "base/cluster_words.h"
 #include "base/types.h"
 #include "layout/cluster/cluster_layout.h"
 #include "layout/graph/graph_layout.h"
@@ -44,7 +45,10 @@ struct BuildParameters {
 /// The same for a cluster index.
 struct ClusterBuildParameters {
   std::uint32_t replicas = 0;  ///< R: most clusters per vector
+  HeadKind heads = HeadKind::means;
+  ClosureRule closure = ClosureRule::fitted;
   double closure_ratio = 0;
+  double rng_factor = 2;
   double balance = 0;
   std::uint64_t sample = 0;  ///< rows that k-means saw
   std::uint64_t seed = 0;

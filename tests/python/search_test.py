@@ -135,6 +135,24 @@ def test_clusters(tmp_path, rows, queries):
     assert farvec.recall(found.ids, neighbours("l2", queries, rows, 10).astype(np.uint32)) > 0.9
 
 
+def test_heads_closures_and_a_sample_of_queries(tmp_path, rows, queries):
+    facts = farvec.build_clusters(rows, tmp_path / "index", head_ratio=0.1, heads="vectors",
+                                  closure="sptag", sample_queries=queries, sample_probe=5,
+                                  progress=False)
+    assert facts["clusters"] == -(-ROWS // 10)
+    with farvec.open(tmp_path / "index") as index:
+        found = index.search(queries, probe=25)
+    assert farvec.recall(found.ids, neighbours("l2", queries, rows, 10).astype(np.uint32)) > 0.9
+    for arguments, word in (({"heads": "medoids"}, "means or vectors"),
+                            ({"closure": "open"}, "spann"), ({"head_ratio": 0.1}, "one of"),
+                            ({"sample_queries": queries[:, :3].copy()}, "queries"),
+                            ({"sample_queries": queries.astype(np.float16)}, "sample_queries"),
+                            ({"sample_queries": queries, "sample_probe": 0}, "one cluster")):
+        with pytest.raises(farvec.Error, match=word):
+            farvec.build_clusters(rows, tmp_path / "other", clusters=50, progress=False,
+                                  **arguments)
+
+
 @pytest.mark.parametrize("metric", ["l2", "ip", "cosine"])
 def test_the_names_of_faiss(tmp_path, metric):
     data, wanted = vectors(300, seed=3), vectors(10, seed=4)

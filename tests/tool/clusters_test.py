@@ -1,5 +1,6 @@
 """Cluster indexes: built, inspected, searched, regrouped, served, placed, and refused."""
 import json
+import math
 import subprocess
 import time
 import unittest
@@ -194,6 +195,50 @@ class Clusters(ClusterTest):
                         "--k", 10, "--probe", 3)
         self.must_refuse(result, "--k")
 
+    def test_heads_and_closures(self):
+        truth = self.groundtruth()
+        copies = {}
+        for heads in ("means", "vectors"):
+            for closure in ("fitted", "spann", "sptag"):
+                out = f"{heads}-{closure}"
+                report = self.must_pass(self.cluster("--head-ratio", 0.05, "--heads", heads,
+                                                     "--closure", closure, "--json", out=out))
+                facts = json.loads(report.stdout)
+                self.assertEqual(facts["clusters"], math.ceil(0.05 * COUNT))
+                copies[out] = facts["clusters_per_vector"]
+                manifest = json.loads((self.folder / out / "manifest.json").read_text())
+                self.assertEqual((manifest["build"]["heads"], manifest["build"]["closure"]),
+                                 (heads, closure))
+                inspected = self.must_pass(farvec("inspect", self.folder / out))
+                self.assertIn(f"heads {heads}", inspected.stdout)
+                rows = self.sweep(self.folder / out, truth, "--probe", facts["clusters"])
+                self.assertEqual(rows[0]["recall"], 1)
+        # The candidate before is one of many that may cover.
+        self.assertGreaterEqual(copies["vectors-spann"], copies["vectors-sptag"])
+
+    def test_a_sample_of_queries(self):
+        """Grouping by what the queries probe is the same in one step and in three."""
+        grouping = ("--clusters", 30, "--replicas", 5, "--layout", "grouped")
+        self.must_pass(self.cluster(*grouping, "--sample-queries", self.queries, "--sample-probe",
+                                    PROBE, out="sampled"))
+        self.must_pass(self.cluster(*grouping, out="plain"))
+        counts = self.folder / "probes.json"
+        self.search("--index", self.folder / "plain", "--probe", PROBE, "--probe-counts", counts)
+        self.must_pass(farvec("regroup", "--index", self.folder / "plain", "--frequencies", counts,
+                              "--out", self.folder / "regrouped", "--quiet"))
+        truth = self.groundtruth()
+        plain, sampled, regrouped = (
+            self.sweep(self.folder / index, truth, "--probe", PROBE, "--dedup", "off")[0]
+            for index in ("plain", "sampled", "regrouped"))
+        self.assertLess(sampled["stray_reads_per_query"], plain["stray_reads_per_query"])
+        self.assertEqual(sampled["stray_reads_per_query"], regrouped["stray_reads_per_query"])
+        self.assertEqual(sampled["recall"], plain["recall"])
+
+    def test_centroids_are_counted(self):
+        rows = self.sweep(self.cluster_all() / "grouped", self.groundtruth(), "--probe", PROBE)
+        self.assertEqual(rows[0]["centroid_distances_per_query"], 30)  # few: all are compared
+        self.assertEqual(rows[0]["estimates_per_query"], 0)
+
     def test_equal_vectors(self):
         same = write_vectors(self.folder / "same", np.full((300, DIMENSION), 9, np.uint8))
         self.must_pass(self.cluster("--clusters", 5, "--layout", "all", data=same))
@@ -219,8 +264,17 @@ class Clusters(ClusterTest):
 
 class Refusals(ClusterTest):
     def test_builds_that_make_no_sense(self):
-        cases = (((), "one of --clusters and --cluster-bytes"),
-                 (("--clusters", 5, "--cluster-bytes", 100), "one of --clusters and"),
+        cases = (((), "one of --clusters, --cluster-bytes and --head-ratio"),
+                 (("--clusters", 5, "--cluster-bytes", 100), "one of --clusters, "),
+                 (("--head-ratio", 0.1, "--cluster-bytes", 100), "one of --clusters, "),
+                 (("--head-ratio", 1.5), "head ratio 1.5"),
+                 (("--head-ratio", -0.5), "head ratio -0.5"),
+                 (("--clusters", 5, "--heads", "medoids"), "means or vectors"),
+                 (("--clusters", 5, "--closure", "open"), "fitted, spann or sptag"),
+                 (("--clusters", 5, "--rng-factor", -1), "neighbourhood factor -1"),
+                 (("--clusters", 5, "--sample-queries", "nowhere.u8bin"), "nowhere.u8bin"),
+                 (("--clusters", 5, "--sample-queries", self.queries, "--sample-probe", 0),
+                  "at least one cluster"),
                  (("--clusters", COUNT + 1), "clusters"),
                  (("--clusters", 5, "--replicas", 9), "replicas"),
                  (("--clusters", 5, "--replicas", 0), "replicas"),

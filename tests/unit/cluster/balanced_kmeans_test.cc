@@ -127,5 +127,25 @@ TEST(BalancedKmeans, TakesAnySubset) {
   EXPECT_LE(*std::max_element(result.sizes.begin(), result.sizes.end()), 60u);
 }
 
+TEST(NearestToMean, IsTheFirstOfTheNearest) {
+  const Rows rows = cloud_rows(90, 5, 6);
+  for (const std::size_t count : {1u, 2u, 3u, 90u}) {
+    const std::vector<NodeId> points = all_points(count);
+    std::vector<float> mean(5), nearest(5);
+    write_mean(rows.view(), points, mean.data());
+    write_nearest_to_mean(rows.view(), points, nearest.data());
+    const auto* best =
+        std::min_element(points.data(), points.data() + count, [&](NodeId a, NodeId b) {
+          const auto distance = [&](NodeId point) {
+            return distance::reference::squared_l2(mean.data(), rows.view().row(point),
+                                                   ElementType::f32, 5);
+          };
+          return distance(a) < distance(b) - 1e-3;
+        });
+    const auto* row = reinterpret_cast<const float*>(rows.view().row(*best));
+    EXPECT_EQ(nearest, std::vector<float>(row, row + 5)) << count;
+  }
+}
+
 }  // namespace
 }  // namespace farvec::cluster

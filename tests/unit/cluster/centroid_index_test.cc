@@ -76,6 +76,60 @@ TEST_P(CentroidSearch, FindsTheNearestClusters) {
   }
 }
 
+TEST(CentroidIndex, CountsItsDistances) {
+  const std::vector<float> centroids = clouds(4000, 8, 3);
+  CentroidScratch scratch;
+  const CentroidIndex graph = make_index(centroids, 8);
+  graph.search(centroids.data(), 10, scratch);
+  EXPECT_GE(scratch.counts.distances, 10u);
+  EXPECT_GT(scratch.counts.estimates, scratch.counts.distances);
+  EXPECT_LT(scratch.counts.estimates, 4000u);
+  const CentroidIndex all = make_index(std::vector<float>(&centroids[0], &centroids[800]), 8);
+  all.search(centroids.data(), 10, scratch);
+  EXPECT_EQ(scratch.counts.distances, 100u);
+  EXPECT_EQ(scratch.counts.estimates, 0u);
+}
+
+/// Heads of a set of bytes.
+TEST(CentroidIndex, BytesStayBytes) {
+  for (const ElementType type : {ElementType::u8, ElementType::i8}) {
+    for (const std::uint32_t dimension : {1u, 13u, 32u}) {
+      const Rows heads = testing::cloud_rows(1500, dimension, 7, type);
+      std::vector<float> centroids(1500 * std::size_t{dimension});
+      for (std::size_t i = 0; i < 1500; ++i) {
+        distance::widen(heads.view().row(i), type, dimension, &centroids[i * dimension]);
+      }
+      const CentroidIndex index = make_index(centroids, dimension, type);
+      EXPECT_TRUE(index.has_byte_rows());
+      const Rows queries = testing::cloud_rows(50, dimension, 7, type);
+      CentroidScratch scratch;
+      double recall = 0;
+      for (std::size_t q = 0; q < 50; ++q) {
+        std::vector<float> query(dimension);
+        distance::widen(queries.view().row(q), type, dimension, query.data());
+        index.search(queries.view().row(q), 20, scratch);
+        const auto truth = nearest(centroids, query.data(), dimension, 20);
+        std::size_t hits = 0;
+        for (const NearCluster& near : scratch.found) {
+          const double d = distance::reference::squared_l2(
+              query.data(), &centroids[near.cluster * std::size_t{dimension}], ElementType::f32,
+              dimension);
+          EXPECT_EQ(near.distance, static_cast<float>(d));
+          hits += near.distance <= truth.back().distance ? 1 : 0;
+        }
+        recall += static_cast<double>(hits) / 20 / 50;
+        EXPECT_EQ(scratch.counts.estimates, 0u);
+        EXPECT_GT(scratch.counts.distances, 20u);
+      }
+      EXPECT_GE(recall, dimension == 1 ? 0.5 : 0.97) << dimension;
+      centroids[1000] += 0.5f;
+      const CentroidIndex means = make_index(centroids, dimension, type);
+      EXPECT_FALSE(means.has_byte_rows());
+      EXPECT_LT(index.dram_bytes(), means.dram_bytes());
+    }
+  }
+}
+
 TEST_P(CentroidSearch, DistancesAreExact) {
   const std::vector<float> centroids = clouds(1000, 13, 2);
   const CentroidIndex index = make_index(centroids, 13, ElementType::f32, Metric::l2, GetParam());

@@ -157,6 +157,28 @@ TEST(ClusterMerge, RowsComeAndGo) {
   }
 }
 
+TEST(ClusterMerge, HeadsOfSplitClustersAreVectors) {
+  const Rows rows = testing::cloud_rows(3000, kSmallDimension, 12);
+  ClusteringOptions options = quiet(1000);
+  options.heads = HeadKind::vectors;
+  options.closure = ClosureRule::sptag;
+  Built former = build(rows.view().part(0, 1000), options);
+  options.clusters = quiet(3000).clusters;
+  ClusterMergeStats stats;
+  const Built merged = merge(std::move(former), {}, rows.view(), options, &stats);
+  EXPECT_GT(stats.splits, 0u);
+  expect_sound(merged, 3000);
+  std::set<std::vector<float>> all;
+  for (std::size_t v = 0; v < 3000; ++v) {
+    const auto* row = reinterpret_cast<const float*>(rows.view().row(v));
+    all.emplace(row, row + kSmallDimension);
+  }
+  for (std::size_t c = 0; c < merged.clusters.count(); ++c) {
+    const float* const head = &merged.clusters.centroids[c * kSmallDimension];
+    EXPECT_EQ(all.count(std::vector<float>(head, head + kSmallDimension)), 1u) << c;
+  }
+}
+
 TEST(ClusterMerge, ClustersGoWithTheirRows) {
   const Rows rows = testing::cloud_rows(3000, kSmallDimension, 3);
   const Built former = build(rows.view(), quiet(3000));

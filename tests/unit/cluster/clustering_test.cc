@@ -99,35 +99,117 @@ TEST(Clustering, EveryVectorIsInItsNearestClusterWithRoom) {
   }
 }
 
-TEST(Clustering, ReplicasFollowTheRules) {
+struct NaiveRule {
+  double ratio = 1, factor = 1;
+  bool only_before = false;
+};
+
+/// The clusters of a vector when all have room: over all centroids in the order of their distance.
+std::vector<ClusterId> naive_clusters(const Clustering& clustering, const VectorView& rows,
+                                      std::size_t v, const NaiveRule& rule) {
+  const std::uint32_t dimension = rows.dimension;
+  std::vector<std::pair<double, ClusterId>> order;
+  for (ClusterId c = 0; c < clustering.count(); ++c) {
+    order.push_back({distance_to(clustering, rows, v, c), c});
+  }
+  std::sort(order.begin(), order.end());
+  std::vector<ClusterId> chosen;
+  for (std::size_t i = 0; i < order.size() && chosen.size() < 5; ++i) {
+    const auto [d, c] = order[i];
+    if (d > order.front().first * rule.ratio * rule.ratio) break;
+    const auto covers = [&, d = d, c = c](ClusterId e) {
+      return d >= rule.factor * rule.factor *
+                      distance::reference::squared_l2(&clustering.centroids[c * dimension],
+                                                      &clustering.centroids[e * dimension],
+                                                      ElementType::f32, dimension);
+    };
+    const bool covered = rule.only_before ? i > 0 && covers(order[i - 1].second)
+                                          : std::any_of(chosen.begin(), chosen.end(), covers);
+    if (!covered) chosen.push_back(c);
+  }
+  return chosen;
+}
+
+void expect_rule(ClusteringOptions options, const NaiveRule& rule) {
   const Rows rows = cloud_rows(1500, 4, 2);
+  options.balance = 100;
+  ClusteringStats stats;
+  const Clustering clustering = build_clusters(rows.view(), Metric::l2, options, &stats);
+  const MembershipView membership = clustering.membership();
+  for (std::size_t v = 0; v < 1500; ++v) {
+    const auto of = membership.of(v);
+    EXPECT_EQ(std::vector<ClusterId>(of.begin(), of.end()),
+              naive_clusters(clustering, rows.view(), v, rule))
+        << v;
+  }
+  EXPECT_FLOAT_EQ(stats.closure_ratio, static_cast<float>(rule.ratio));
+  EXPECT_FLOAT_EQ(stats.rng_factor, static_cast<float>(rule.factor));
+}
+
+TEST(Clustering, ReplicasFollowTheRules) {
   ClusteringOptions options = quiet(50, 5);
   options.closure_ratio = 1.4f;
   options.rng_factor = 1.2f;
-  options.balance = 100;
-  const Clustering clustering = build_clusters(rows.view(), Metric::l2, options);
-  const MembershipView membership = clustering.membership();
-  for (std::size_t v = 0; v < 1500; ++v) {
-    // The naive rule, over all centroids in the order of their distance.
-    std::vector<std::pair<double, ClusterId>> order;
-    for (ClusterId c = 0; c < 50; ++c) {
-      order.push_back({distance_to(clustering, rows.view(), v, c), c});
-    }
-    std::sort(order.begin(), order.end());
-    std::vector<ClusterId> expected;
-    for (const auto& [d, c] : order) {
-      if (expected.size() == 5 || d > order.front().first * 1.4 * 1.4) break;
-      const bool hidden = std::any_of(expected.begin(), expected.end(), [&, d = d, c = c](auto e) {
-        return d >= 1.2 * 1.2 *
-                        distance::reference::squared_l2(&clustering.centroids[c * 4],
-                                                        &clustering.centroids[e * 4],
-                                                        ElementType::f32, 4);
-      });
-      if (!hidden) expected.push_back(c);
-    }
-    const auto of = membership.of(v);
-    EXPECT_EQ(std::vector<ClusterId>(of.begin(), of.end()), expected) << v;
+  for (const HeadKind heads : {HeadKind::means, HeadKind::vectors}) {
+    options.heads = heads;
+    expect_rule(options, {1.4, 1.2, false});
   }
+}
+
+TEST(Clustering, ClosuresHaveTheirOwnRules) {
+  ClusteringOptions options = quiet(50, 5);
+  options.heads = HeadKind::vectors;
+  options.closure = ClosureRule::spann;
+  expect_rule(options, {11, 1, true});
+  options.closure = ClosureRule::sptag;
+  expect_rule(options, {100, 1, false});
+  options.rng_factor = 1.5f;
+  options.closure_ratio = 2;
+  expect_rule(options, {2, 1.5, false});
+}
+
+/// Every centroid equals a row, and where rows differ no two are of the same.
+void expect_heads(const Clustering& clustering, const VectorView& rows) {
+  std::set<std::vector<float>> all, heads;
+  const std::uint32_t dimension = clustering.space_dimension;
+  for (std::size_t v = 0; v < rows.count; ++v) {
+    std::vector<float> row(dimension);
+    distance::widen(rows.row(v), rows.type, dimension, row.data());
+    all.insert(row);
+  }
+  for (std::size_t c = 0; c < clustering.count(); ++c) {
+    const float* const head = &clustering.centroids[c * dimension];
+    heads.insert(std::vector<float>(head, head + dimension));
+    EXPECT_EQ(all.count(std::vector<float>(head, head + dimension)), 1u) << c;
+  }
+  if (all.size() == rows.count) {
+    EXPECT_EQ(heads.size(), clustering.count());
+  }
+}
+
+TEST(Clustering, HeadsAreVectorsOfTheSet) {
+  const Rows rows = cloud_rows(2000, 7, 14, ElementType::u8);
+  for (const std::uint32_t clusters : {1u, 2u, 40u, 320u, 2000u}) {
+    for (const std::uint32_t refinements : {0u, 2u}) {
+      ClusteringOptions options = quiet(clusters);
+      options.heads = HeadKind::vectors;
+      options.closure = ClosureRule::sptag;
+      options.refinements = refinements;
+      const Clustering clustering = build_clusters(rows.view(), Metric::l2, options);
+      expect_sound(clustering, 2000, options);
+      expect_heads(clustering, rows.view());
+    }
+  }
+}
+
+TEST(Clustering, HeadsOfEqualVectors) {
+  const Rows rows(std::vector<float>(300 * 3, 7.0f), 3, ElementType::u8);
+  ClusteringOptions options = quiet(100);
+  options.heads = HeadKind::vectors;
+  options.closure = ClosureRule::sptag;
+  const Clustering clustering = build_clusters(rows.view(), Metric::l2, options);
+  expect_sound(clustering, 300, options);
+  expect_heads(clustering, rows.view());
 }
 
 TEST(Clustering, OneReplicaMeansOneCluster) {
@@ -299,7 +381,7 @@ TEST(Clustering, RefusesWhatMakesNoSense) {
   EXPECT_THAT(message([](auto& o) { o.replicas = 9; }), HasSubstr("9 replicas"));
   EXPECT_THAT(message([](auto& o) { o.closure_ratio = 0.9f; }), HasSubstr("closure ratio 0.9"));
   EXPECT_THAT(message([](auto& o) { o.closure_ratio = std::nanf(""); }), HasSubstr("closure"));
-  EXPECT_THAT(message([](auto& o) { o.rng_factor = 0; }), HasSubstr("neighbourhood factor 0"));
+  EXPECT_THAT(message([](auto& o) { o.rng_factor = -1; }), HasSubstr("neighbourhood factor -1"));
   EXPECT_THAT(message([](auto& o) { o.balance = 0.99f; }), HasSubstr("balance 0.99"));
   EXPECT_THAT(message([](auto& o) { o.sample = 4; }), HasSubstr("a sample of 4 rows"));
   EXPECT_THAT(message([](auto& o) { o.chunk_rows = 0; }), HasSubstr("chunks"));

@@ -54,15 +54,23 @@ TEST(Grouping, TakesTheMostFrequentCluster) {
   EXPECT_THAT(group_by_frequency(memberships.view(), frequency, 2), ElementsAre(1, 2, 1));
 }
 
-TEST(Grouping, TiesAndEqualFrequenciesKeepTheFirst) {
+TEST(Grouping, OfEqualsTheLargestAndThenTheFirstNumber) {
   Memberships memberships;
   memberships.add({2, 1, 0});
   memberships.add({0, 2});
-  EXPECT_THAT(group_by_frequency(memberships.view(), {}, 1), ElementsAre(2, 0));
-  const std::vector<std::uint64_t> frequency{4, 9, 9};
-  EXPECT_THAT(group_by_frequency(memberships.view(), frequency, 1), ElementsAre(2, 2));
-  const std::vector<std::uint64_t> never{0, 0, 0};
-  EXPECT_THAT(group_by_frequency(memberships.view(), never, 1), ElementsAre(2, 0));
+  memberships.add({1, 0});
+  memberships.add({2});
+  memberships.add({2, 3});
+  // Members: 3, 2, 4, 1.
+  EXPECT_THAT(group_by_frequency(memberships.view(), {}, 1), ElementsAre(2, 2, 0, 2, 2));
+  const std::vector<std::uint64_t> frequency{4, 9, 9, 9};
+  EXPECT_THAT(group_by_frequency(memberships.view(), frequency, 1), ElementsAre(2, 2, 1, 2, 2));
+  const std::vector<std::uint64_t> never(4, 0);
+  EXPECT_THAT(group_by_frequency(memberships.view(), never, 1), ElementsAre(2, 2, 0, 2, 2));
+  Memberships equal;
+  equal.add({1, 0});
+  equal.add({0, 1});
+  EXPECT_THAT(group_by_frequency(equal.view(), {}, 1), ElementsAre(0, 0));
 }
 
 TEST(Grouping, NoVectors) {

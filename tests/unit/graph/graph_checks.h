@@ -72,13 +72,6 @@ inline double recall(const Graph& graph, VectorView data, Metric metric, VectorV
   return hits / 10 / static_cast<double>(queries.count);
 }
 
-inline Graph copy_of(const Graph& graph) {
-  Graph copy(graph.count(), graph.row_capacity());
-  for (std::size_t v = 0; v < graph.count(); ++v) copy.set_neighbors(v, graph.neighbors(v));
-  copy.entry = graph.entry;
-  return copy;
-}
-
 inline void expect_same(const Graph& a, const Graph& b) {
   ASSERT_EQ(a.count(), b.count());
   EXPECT_EQ(a.entry, b.entry);

@@ -91,14 +91,17 @@ TEST_F(ClusterMergeRecipeTest, IsWrittenAndReadInEveryLayout) {
 
 TEST_F(ClusterMergeRecipeTest, TheManifestSaysWhatIsStillTrue) {
   write_base(80);
-  const double ratio = open("base").manifest().cluster().build.closure_ratio;
+  const layout::ClusterBuildParameters base = open("base").manifest().cluster().build;
   const StoredClusters merged = merge(91);
   EXPECT_EQ(merged.manifest.count, merged.rows.count());
   EXPECT_EQ(merged.manifest.dataset.name, "small");
   EXPECT_EQ(merged.manifest.dataset.file, "");
   EXPECT_EQ(merged.manifest.dataset.rows_hashed, 0u);
   EXPECT_FLOAT_EQ(static_cast<float>(merged.manifest.cluster().build.closure_ratio),
-                  static_cast<float>(ratio));
+                  static_cast<float>(base.closure_ratio));
+  EXPECT_EQ(merged.manifest.cluster().build.heads, base.heads);
+  EXPECT_EQ(merged.manifest.cluster().build.closure, base.closure);
+  EXPECT_EQ(merged.manifest.cluster().build.rng_factor, base.rng_factor);
   EXPECT_EQ(merged.manifest.cluster().build.replicas, 4u);
 }
 

@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -20,14 +23,15 @@ constexpr std::uint32_t kClusters = 40;
 
 class ClusterRecipeTest : public RecipeTest {
  protected:
-  BuiltClusters build(unsigned threads = 2) const {
+  BuiltClusters build(unsigned threads = 2,
+                      const std::optional<QuerySample>& sample = std::nullopt) const {
     cluster::ClusteringOptions options;
     options.clusters = kClusters;
     options.replicas = 4;
     options.seed = 5;
     options.threads = threads;
     options.quiet = true;
-    return indexing::build_clusters(source(), options);
+    return indexing::build_clusters(source(), options, sample);
   }
   static std::set<ClusterId> clusters_of(const MembershipView& membership, std::size_t v) {
     const auto clusters = membership.of(v);
@@ -73,6 +77,53 @@ TEST_F(ClusterRecipeTest, AVectorIsAtHomeInTheLargestOfItsClusters) {
   }
 }
 
+/// What each cluster has of the probes of these rows, which are queries here.
+std::vector<std::size_t> probes_of(const cluster::Clustering& clusters, const VectorView& rows,
+                                   std::uint32_t probe) {
+  std::vector<std::size_t> counts(clusters.count());
+  const auto kernel = distance::pair_kernel(Metric::l2, ElementType::f32, rows.dimension);
+  std::vector<float> query(rows.dimension);
+  for (std::size_t q = 0; q < rows.count; ++q) {
+    distance::widen(rows.row(q), rows.type, rows.dimension, query.data());
+    std::vector<std::pair<float, ClusterId>> order;
+    for (ClusterId c = 0; c < clusters.count(); ++c) {
+      order.push_back({kernel(query.data(), &clusters.centroids[c * std::size_t{rows.dimension}],
+                              rows.dimension),
+                       c});
+    }
+    std::sort(order.begin(), order.end());
+    for (std::uint32_t i = 0; i < probe && i < order.size(); ++i) ++counts[order[i].second];
+  }
+  return counts;
+}
+
+TEST_F(ClusterRecipeTest, AVectorIsAtHomeWhereASampleProbesMost) {
+  for (const std::uint32_t probe : {1u, 3u, 2 * kClusters}) {
+    const VectorView sample = rows().part(0, 30);
+    const BuiltClusters built = build(2, QuerySample{sample, probe});
+    std::vector<std::size_t> members(kClusters);
+    for (const ClusterId cluster : built.clusters.clusters) ++members[cluster];
+    const std::vector<std::size_t> probes = probes_of(built.clusters, sample, probe);
+    const auto worth = [&](ClusterId c) { return std::pair(probes[c], members[c]); };
+    for (std::size_t v = 0; v < kCount; ++v) {
+      const auto own = built.clusters.membership().of(v);
+      ASSERT_TRUE(std::find(own.begin(), own.end(), built.homes[v]) != own.end()) << v;
+      for (const ClusterId cluster : own) ASSERT_GE(worth(built.homes[v]), worth(cluster)) << v;
+    }
+  }
+}
+
+TEST_F(ClusterRecipeTest, SamplesThatSayNothingAreRefused) {
+  EXPECT_THROW(build(1, QuerySample{rows().part(0, 0), 3}), Error);
+  EXPECT_THROW(build(1, QuerySample{rows().part(0, 5), 0}), Error);
+  VectorView narrow = rows();
+  narrow.dimension -= 1;
+  EXPECT_THROW(build(1, QuerySample{narrow, 3}), Error);
+  VectorView other = rows();
+  other.type = ElementType::i8;
+  EXPECT_THROW(build(1, QuerySample{other, 3}), Error);
+}
+
 TEST_F(ClusterRecipeTest, ASearchOfAllClustersFindsTheNearest) {
   const BuiltClusters built = build();
   for (const ClusterLayoutKind kind : layout::kClusterLayouts) {
@@ -105,6 +156,9 @@ TEST_F(ClusterRecipeTest, TheManifestSaysHowTheyWereBuilt) {
   EXPECT_EQ(written.cluster().build.seed, 5u);
   EXPECT_EQ(written.cluster().build.sample, built.stats.sample);
   EXPECT_GT(written.cluster().build.closure_ratio, 1);  // chosen, where none is given
+  EXPECT_EQ(written.cluster().build.heads, cluster::ClusteringOptions{}.heads);
+  EXPECT_EQ(written.cluster().build.closure, cluster::ClusteringOptions{}.closure);
+  EXPECT_EQ(written.cluster().build.rng_factor, double{built.stats.rng_factor});
   EXPECT_EQ(written.cluster().geometry.members, built.stats.memberships);
   EXPECT_EQ(written.dataset.name, "small");
 }
@@ -122,6 +176,23 @@ TEST_F(ClusterRecipeTest, MoreClustersThanVectorsAreRefused) {
   options.clusters = kCount + 1;
   options.quiet = true;
   EXPECT_THROW(indexing::build_clusters(source(), options), Error);
+}
+
+TEST(ClusterRecipe, TheNumberOfClustersIsSaidInOneWay) {
+  const std::vector<std::byte> bytes(1001 * 8);
+  const VectorView rows = packed_view(bytes.data(), 1001, 8, ElementType::u8);
+  EXPECT_FALSE(ClusterNumber{}.is_said_once());
+  EXPECT_FALSE((ClusterNumber{5, 100, 0}).is_said_once());
+  EXPECT_TRUE((ClusterNumber{5, 0, 0}).is_said_once());
+  EXPECT_EQ((ClusterNumber{5, 0, 0}).of(rows), 5u);
+  EXPECT_EQ((ClusterNumber{0, 80, 0}).of(rows), 101u);
+  EXPECT_EQ((ClusterNumber{0, 1, 0}).of(rows), 1001u);
+  EXPECT_EQ((ClusterNumber{0, 0, 0.16}).of(rows), 161u);
+  EXPECT_EQ((ClusterNumber{0, 0, 1}).of(rows), 1001u);
+  EXPECT_EQ((ClusterNumber{0, 0, 1e-9}).of(rows), 1u);
+  for (const double wrong : {-0.1, 1.01, std::nan("")}) {
+    EXPECT_THROW((void)(ClusterNumber{0, 0, wrong}).of(rows), Error) << wrong;
+  }
 }
 
 TEST(ClusterRecipe, RowsThatDoNotFillAClusterHaveOneToo) {

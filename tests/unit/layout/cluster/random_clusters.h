@@ -105,7 +105,7 @@ class RandomClusters {
     manifest.source_type = ElementType::u8;
     auto& part = manifest.part.emplace<ClusterPart>();
     part.geometry.kind = kind;
-    part.build = {5, 1.25, 1.5, 100, 7};
+    part.build = {.replicas = 5, .closure_ratio = 1.25, .balance = 1.5, .sample = 100, .seed = 7};
     manifest.dataset = {"random", "random.u8bin", kDimension, homes_.size(),
                         fingerprint(vectors())};
     manifest.farvec_version = "0.0.0";

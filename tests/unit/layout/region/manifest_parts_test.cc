@@ -123,11 +123,39 @@ TEST(ManifestParts, HaveTheirSectionsInTheOrderOfTheFormat) {
               ElementsAre("layout", "record_checksum", "clusters", "members", "address_bytes",
                           "block_bytes", "replication"));
   EXPECT_THAT(names_in(clusters["build"]),
-              ElementsAre("replicas", "closure_ratio", "balance", "sample", "seed"));
+              ElementsAre("replicas", "heads", "closure", "closure_ratio", "rng_factor", "balance",
+                          "sample", "seed"));
+}
+
+/// Of indexes from before there was a choice they are not there.
+constexpr const char* kOptionalOfClusters[] = {"heads", "closure", "rng_factor"};
+
+TEST(ManifestParts, OfClustersSayWhatTheyAreMadeOf) {
+  Manifest manifest = cluster_manifest(ClusterLayoutKind::grouped);
+  manifest.cluster().build.heads = HeadKind::vectors;
+  manifest.cluster().build.closure = ClosureRule::sptag;
+  manifest.cluster().build.rng_factor = 1.25;
+  json written = json::parse(manifest_to_json(manifest));
+  const ClusterBuildParameters read = manifest_from_json(written.dump(), "m.json").cluster().build;
+  EXPECT_EQ(read.heads, HeadKind::vectors);
+  EXPECT_EQ(read.closure, ClosureRule::sptag);
+  EXPECT_EQ(read.rng_factor, 1.25);
+  for (const char* field : kOptionalOfClusters) {
+    json wrong = written;
+    wrong["build"][field] = json::array();
+    EXPECT_THAT(error_of([&] { (void)manifest_from_json(wrong.dump(), "m.json"); }),
+                HasSubstr(field));
+  }
+  for (const char* field : kOptionalOfClusters) written["build"].erase(field);
+  const ClusterBuildParameters old = manifest_from_json(written.dump(), "m.json").cluster().build;
+  EXPECT_EQ(old.heads, HeadKind::means);
+  EXPECT_EQ(old.closure, ClosureRule::fitted);
+  EXPECT_EQ(old.rng_factor, 2);
 }
 
 TEST(ManifestParts, RefuseEveryMissingFieldOfClusters) {
-  const json good = json::parse(manifest_to_json(cluster_manifest(ClusterLayoutKind::grouped)));
+  json good = json::parse(manifest_to_json(cluster_manifest(ClusterLayoutKind::grouped)));
+  for (const char* field : kOptionalOfClusters) good["build"].erase(field);
   for (const char* section : {"cluster", "build"}) {
     for (const auto& [name, value] : good[section].items()) {
       const std::string field = name;
