@@ -170,7 +170,7 @@ void CentroidIndex::take_byte_rows() {
     if (!std::equal(back.begin(), back.end(), centroid)) return;
   }
   byte_rows_ = std::move(bytes);
-  parts_.centroids = {};
+  parts_.centroids = std::vector<float>();  // not {}, which would keep its memory
 }
 
 void CentroidIndex::make_codes(unsigned threads) {

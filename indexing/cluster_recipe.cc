@@ -62,19 +62,28 @@ std::uint32_t cluster_count(std::size_t rows, std::uint64_t rows_per_cluster) {
   return static_cast<std::uint32_t>((rows + rows_per_cluster - 1) / rows_per_cluster);
 }
 
-bool ClusterNumber::is_said_once() const {
-  return (clusters > 0 ? 1 : 0) + (bytes > 0 ? 1 : 0) + (head_ratio != 0 ? 1 : 0) == 1;
+bool ClusterNumber::is_said_once_at_most() const {
+  return (clusters > 0 ? 1 : 0) + (bytes > 0 ? 1 : 0) + (head_ratio != 0 ? 1 : 0) <= 1;
+}
+
+HeadKind ClusterNumber::heads() const {
+  return clusters > 0 || bytes > 0 ? HeadKind::means : HeadKind::vectors;
+}
+
+ClosureRule ClusterNumber::closure() const {
+  return clusters > 0 || bytes > 0 ? ClosureRule::fitted : ClosureRule::sptag;
 }
 
 std::uint32_t ClusterNumber::of(const VectorView& rows) const {
   if (bytes > 0) {
     return cluster_count(rows.count, std::max<std::uint64_t>(bytes / rows.row_bytes(), 1));
   }
-  if (head_ratio == 0) return clusters;
-  if (!(head_ratio > 0 && head_ratio <= 1)) {
-    throw Error("head ratio {} is out of range: use a number above 0, at most 1", head_ratio);
+  if (clusters > 0) return clusters;
+  const double ratio = head_ratio != 0 ? head_ratio : kHeadRatio;
+  if (!(ratio > 0 && ratio <= 1)) {
+    throw Error("head ratio {} is out of range: use a number above 0, at most 1", ratio);
   }
-  return static_cast<std::uint32_t>(std::ceil(head_ratio * static_cast<double>(rows.count)));
+  return static_cast<std::uint32_t>(std::ceil(ratio * static_cast<double>(rows.count)));
 }
 
 std::vector<ClusterId> expected_homes(const cluster::Clustering& clusters, unsigned threads) {

@@ -20,13 +20,20 @@ namespace farvec::indexing {
 /// How many clusters of so many vectors each (without replicas) the rows make.
 std::uint32_t cluster_count(std::size_t rows, std::uint64_t rows_per_cluster);
 
-/// How many clusters, said in one of three ways; the others are 0.
+/// Clusters over vectors where nobody says how many; SPANN's.
+inline constexpr double kHeadRatio = 0.16;
+
+/// How many clusters, said in at most one of three ways; the others are 0. Without any, kHeadRatio.
 struct ClusterNumber {
   std::uint32_t clusters = 0;
   std::uint64_t bytes = 0;  ///< of the vectors that have one cluster as their own, on average
   double head_ratio = 0;    ///< clusters over vectors, at most 1
 
-  bool is_said_once() const;
+  bool is_said_once_at_most() const;
+  /// Where nobody says them: `vectors` and `sptag` for many small clusters, by a ratio or by none;
+  /// `means` and `fitted` for the fewer and larger that are asked for by number or bytes.
+  HeadKind heads() const;
+  ClosureRule closure() const;
   /// Throws Error for a ratio out of range.
   std::uint32_t of(const VectorView& rows) const;
 };

@@ -21,6 +21,7 @@ std::string dataset_name(const std::string& path) {
 layout::Manifest describe_source(const DatasetFile& file, const VectorView& source, Metric metric) {
   layout::Manifest manifest;
   manifest.metric = metric;
+  manifest.dimension = source.dimension;
   manifest.source_type = source.type;
   manifest.stored_type = distance::stored_type(metric, source.type);
   manifest.normalised = metric == Metric::cosine;

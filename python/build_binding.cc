@@ -77,12 +77,13 @@ Args:
         record_checksum: As :func:`build_graph` has them.
     clusters: How many, 1 to the number of rows.
     cluster_bytes: Or: bytes of the vectors that have one cluster as their own, on average.
-    head_ratio: Or: clusters over vectors, above 0 to 1; SPANN has 0.16, with vectors as heads.
+    head_ratio: Or: clusters over vectors, above 0 to 1. Without any of these: 0.16, as in SPANN.
     heads: ``means``: a centroid is the mean of the cluster's vectors; ``vectors``: that of them
-        which is nearest to the mean.
+        which is nearest to the mean. None: means with clusters or cluster_bytes, else vectors.
     closure: Which near clusters a vector is also put into: ``sptag``, those nearer to it than to
         each of its clusters before; ``spann``, those nearer to it than to the candidate before;
         ``fitted``, all within a ratio that makes (R + 1) / 2 per vector, but for near doubles.
+        None: fitted with clusters or cluster_bytes, else sptag.
     replicas: R: most clusters of a vector, 1 to 8.
     closure_ratio: A vector is put into a cluster only when that centroid is at most so many times
         as far away as its nearest one; 0: of the closure.
@@ -205,11 +206,11 @@ void bind_clusters(nb::module_& module) {
       "build_clusters",
       [](FileOrArray data, const std::filesystem::path& out, const std::string& metric,
          std::int64_t clusters, std::uint64_t cluster_bytes, double head_ratio,
-         const std::string& heads, const std::string& closure, std::int64_t replicas,
-         float closure_ratio, float rng_factor, float balance, const std::string& layout,
-         std::uint64_t sample, std::optional<FileOrArray> sample_queries, std::int64_t sample_probe,
-         bool record_checksum, unsigned threads, std::uint64_t seed, std::string name,
-         bool overwrite, bool allow_nonfinite, bool progress) {
+         const std::optional<std::string>& heads, const std::optional<std::string>& closure,
+         std::int64_t replicas, float closure_ratio, float rng_factor, float balance,
+         const std::string& layout, std::uint64_t sample, std::optional<FileOrArray> sample_queries,
+         std::int64_t sample_probe, bool record_checksum, unsigned threads, std::uint64_t seed,
+         std::string name, bool overwrite, bool allow_nonfinite, bool progress) {
         ClusterBuild build{.common = common_build(out, metric, std::move(name)),
                            .layout = layout::parse_cluster_layout(layout),
                            .clustering = {},
@@ -221,8 +222,8 @@ void bind_clusters(nb::module_& module) {
         build.common.allow_nonfinite = allow_nonfinite;
         build.common.quiet = build.clustering.quiet = !progress;
         cluster::ClusteringOptions& clustering = build.clustering;
-        clustering.heads = parse_heads(heads);
-        clustering.closure = parse_closure(closure);
+        clustering.heads = heads ? parse_heads(*heads) : build.number.heads();
+        clustering.closure = closure ? parse_closure(*closure) : build.number.closure();
         clustering.replicas = to_count(replicas, "replicas");
         clustering.closure_ratio = closure_ratio;
         clustering.rng_factor = rng_factor;
@@ -237,15 +238,16 @@ void bind_clusters(nb::module_& module) {
         return to_dict(build_clusters(rows, std::move(build)));
       },
       "data"_a, "out"_a, nb::kw_only(), "metric"_a = "l2", "clusters"_a = 0, "cluster_bytes"_a = 0,
-      "head_ratio"_a = 0.0, "heads"_a = "means", "closure"_a = "fitted", "replicas"_a = 8,
+      "head_ratio"_a = 0.0, "heads"_a = nb::none(), "closure"_a = nb::none(), "replicas"_a = 8,
       "closure_ratio"_a = 0.0f, "rng_factor"_a = 0.0f, "balance"_a = 2.0f, "layout"_a = "grouped",
       "sample"_a = 0, "sample_queries"_a.none() = nb::none(), "sample_probe"_a = 32,
       "record_checksum"_a = false, "threads"_a = 0, "seed"_a = 1, "name"_a = "",
       "overwrite"_a = false, "allow_nonfinite"_a = false, "progress"_a = true,
       nb::sig("def build_clusters(data: numpy.typing.ArrayLike | str | os.PathLike, out: str | "
               "os.PathLike, *, metric: str = 'l2', clusters: int = 0, cluster_bytes: int = 0, "
-              "head_ratio: float = 0.0, heads: str = 'means', closure: str = 'fitted', replicas: "
-              "int = 8, closure_ratio: float = 0.0, rng_factor: float = 0.0, balance: float = 2.0, "
+              "head_ratio: float = 0.0, heads: str | None = None, closure: str | None = None, "
+              "replicas: int = 8, closure_ratio: float = 0.0, rng_factor: float = 0.0, balance: "
+              "float = 2.0, "
               "layout: str = 'grouped', sample: int = 0, sample_queries: numpy.typing.ArrayLike | "
               "str | os.PathLike | None = None, sample_probe: int = 32, record_checksum: bool = "
               "False, threads: int = 0, seed: int = 1, name: str = '', overwrite: bool = False, "

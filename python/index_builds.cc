@@ -122,8 +122,8 @@ nlohmann::ordered_json build_slotted(SourceRows& rows, SlottedBuild build) {
 }
 
 nlohmann::ordered_json build_clusters(SourceRows& rows, ClusterBuild build) {
-  if (!build.number.is_said_once()) {
-    throw_invalid("give one of clusters, cluster_bytes and head_ratio");
+  if (!build.number.is_said_once_at_most()) {
+    throw_invalid("give one of clusters, cluster_bytes and head_ratio, or none");
   }
   const unsigned threads = resolve_threads(build.clustering.threads);
   nlohmann::ordered_json facts;

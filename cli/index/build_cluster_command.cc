@@ -30,8 +30,7 @@ struct ClusterArguments {
   BuildInput input;
   std::string out;
   std::string layout = "grouped";
-  std::string heads{to_string(cluster::ClusteringOptions{}.heads)};
-  std::string closure{to_string(cluster::ClusteringOptions{}.closure)};
+  std::string heads, closure;  ///< empty: of the number
   cluster::ClusteringOptions clustering;
   indexing::ClusterNumber number;
   std::string sample_queries;
@@ -145,12 +144,14 @@ void check_code_bits(const Command& command, const ClusterArguments& arguments) 
 }
 
 void build(const Command& command, ClusterArguments arguments) {
-  if (!arguments.number.is_said_once()) {
-    throw Error("give one of --clusters, --cluster-bytes and --head-ratio");
+  if (!arguments.number.is_said_once_at_most()) {
+    throw Error("give one of --clusters, --cluster-bytes and --head-ratio, or none");
   }
   check_code_bits(command, arguments);
-  arguments.clustering.heads = parse_heads(arguments.heads);
-  arguments.clustering.closure = parse_closure(arguments.closure);
+  arguments.clustering.heads =
+      arguments.heads.empty() ? arguments.number.heads() : parse_heads(arguments.heads);
+  arguments.clustering.closure =
+      arguments.closure.empty() ? arguments.number.closure() : parse_closure(arguments.closure);
   outputs(arguments);  // refuses a word that is no layout before anything is read
   const Metric metric = parse_metric(arguments.input.metric);
   if (arguments.map) return build_mapped(arguments, metric);
@@ -174,21 +175,19 @@ void add_options(Command& command, ClusterArguments& arguments) {
                   "on average")
       .size();
   command.add_option("--head-ratio", arguments.number.head_ratio,
-                     "Or: clusters over vectors, above 0 to 1; SPANN has 0.16 with heads that are\n"
-                     "vectors");
-  command
-      .add_option(
-          "--heads", arguments.heads,
-          "means: a cluster's centroid is the mean of its vectors; vectors: the one of its\n"
-          "vectors that is nearest to the mean, as in SPANN")
-      .show_default();
-  command
-      .add_option("--closure", arguments.closure,
-                  "Which near clusters a vector is also put into. sptag: those nearer to it than\n"
-                  "to each of its clusters before (SPANN's code); spann: those nearer to it than\n"
-                  "to the candidate before (the publication); fitted: all within a ratio that\n"
-                  "makes (R + 1) / 2 per vector, but for near doubles")
-      .show_default();
+                     "Or: clusters over vectors, above 0 to 1; a cluster has one head in compute\n"
+                     "DRAM [0.16, as in SPANN]");
+  command.add_option("--heads", arguments.heads,
+                     "vectors: a cluster's centroid is the one of its vectors that is nearest to\n"
+                     "their mean, as in SPANN; means: the mean [vectors; with --clusters or\n"
+                     "--cluster-bytes means]");
+  command.add_option(
+      "--closure", arguments.closure,
+      "Which near clusters a vector is also put into. sptag: those nearer to it than\n"
+      "to each of its clusters before (SPANN's code); spann: those nearer to it than\n"
+      "to the candidate before (the publication); fitted: all within a ratio that\n"
+      "makes (R + 1) / 2 per vector, but for near doubles [sptag; with --clusters or\n"
+      "--cluster-bytes fitted]");
   command.add_option("--replicas", clustering.replicas, "R: most clusters per vector, 1 to 8")
       .show_default();
   command.add_option("--closure-ratio", clustering.closure_ratio,

@@ -29,7 +29,8 @@ def build(arguments, replicas):
         print(f"building {out}", file=sys.stderr)
         extra = ["--closure-ratio", arguments.closure_ratio] if arguments.closure_ratio else []
         run([arguments.farvec, "build", "cluster", "--data", arguments.data, "--metric",
-             arguments.metric, "--clusters", arguments.clusters, "--replicas", replicas, "--layout",
+             arguments.metric, "--heads", arguments.heads, "--closure", arguments.closure,
+             "--clusters", arguments.clusters, "--replicas", replicas, "--layout",
              "all", "--out", out, "--overwrite", "--quiet", *extra], stderr=subprocess.DEVNULL)
     return out
 
@@ -167,6 +168,8 @@ def main():
     parser.add_argument("--groundtruth", required=True)
     parser.add_argument("--metric", default="l2")
     parser.add_argument("--clusters", type=int, required=True)
+    parser.add_argument("--heads", default="means")
+    parser.add_argument("--closure", default="fitted")
     parser.add_argument("--closure-ratio", type=float, help="of R = 8 and R = 1 alike")
     parser.add_argument("--out", type=pathlib.Path, required=True, help="folder of the indexes")
     parser.add_argument("--tiers", default="emulated:rdma,emulated:cxl,emulated:nvm")

@@ -76,8 +76,9 @@ def build(arguments, data):
             print(f"building {out}", file=sys.stderr)
             ratio = ["--closure-ratio", data.closure_ratio] if data.closure_ratio else []
             run([arguments.farvec, "build", "cluster", "--data", data.base, "--metric", "l2",
-                 "--clusters", data.clusters, "--replicas", replicas, "--layout", "all", "--out",
-                 out, "--code-bits", arguments.code_bits, "--overwrite", "--quiet", *ratio])
+                 "--heads", arguments.heads, "--closure", arguments.closure, "--clusters",
+                 data.clusters, "--replicas", replicas, "--layout", "all", "--out", out,
+                 "--code-bits", arguments.code_bits, "--overwrite", "--quiet", *ratio])
         for layout in arguments.layouts:
             indexes.append((f"cluster, {layout}", f"{layout}, R = {replicas}", out / layout))
     return indexes
@@ -227,6 +228,8 @@ def parse_arguments():
     parser.add_argument("--replicas", type=comma(int), default=REPLICAS)
     parser.add_argument("--layouts", type=comma(str), default=LAYOUTS, help="of clusters")
     parser.add_argument("--code-bits", type=int, default=2, help="of coded clusters")
+    parser.add_argument("--heads", default="means", help="of clusters: means, vectors")
+    parser.add_argument("--closure", default="fitted", help="of clusters: fitted, spann, sptag")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--passes", type=int, default=2, help="of one round")
     parser.add_argument("--pass-ms", type=int, default=100)

@@ -216,6 +216,14 @@ class Clusters(ClusterTest):
         # The candidate before is one of many that may cover.
         self.assertGreaterEqual(copies["vectors-spann"], copies["vectors-sptag"])
 
+    def test_a_number_of_clusters_need_not_be_said(self):
+        facts = json.loads(self.must_pass(self.cluster("--json")).stdout)
+        self.assertEqual(facts["clusters"], math.ceil(0.16 * COUNT))
+        self.must_pass(self.cluster("--clusters", 30, out="few"))
+        for index, words in (("clusters", ("vectors", "sptag")), ("few", ("means", "fitted"))):
+            manifest = json.loads((self.folder / index / "manifest.json").read_text())
+            self.assertEqual((manifest["build"]["heads"], manifest["build"]["closure"]), words)
+
     def test_a_sample_of_queries(self):
         """Grouping by what the queries probe is the same in one step and in three."""
         grouping = ("--clusters", 30, "--replicas", 5, "--layout", "grouped")
@@ -264,8 +272,7 @@ class Clusters(ClusterTest):
 
 class Refusals(ClusterTest):
     def test_builds_that_make_no_sense(self):
-        cases = (((), "one of --clusters, --cluster-bytes and --head-ratio"),
-                 (("--clusters", 5, "--cluster-bytes", 100), "one of --clusters, "),
+        cases = ((("--clusters", 5, "--cluster-bytes", 100), "one of --clusters, "),
                  (("--head-ratio", 0.1, "--cluster-bytes", 100), "one of --clusters, "),
                  (("--head-ratio", 1.5), "head ratio 1.5"),
                  (("--head-ratio", -0.5), "head ratio -0.5"),

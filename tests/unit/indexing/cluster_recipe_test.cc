@@ -181,9 +181,19 @@ TEST_F(ClusterRecipeTest, MoreClustersThanVectorsAreRefused) {
 TEST(ClusterRecipe, TheNumberOfClustersIsSaidInOneWay) {
   const std::vector<std::byte> bytes(1001 * 8);
   const VectorView rows = packed_view(bytes.data(), 1001, 8, ElementType::u8);
-  EXPECT_FALSE(ClusterNumber{}.is_said_once());
-  EXPECT_FALSE((ClusterNumber{5, 100, 0}).is_said_once());
-  EXPECT_TRUE((ClusterNumber{5, 0, 0}).is_said_once());
+  EXPECT_TRUE(ClusterNumber{}.is_said_once_at_most());
+  EXPECT_FALSE((ClusterNumber{5, 100, 0}).is_said_once_at_most());
+  EXPECT_FALSE((ClusterNumber{5, 0, 0.5}).is_said_once_at_most());
+  EXPECT_TRUE((ClusterNumber{5, 0, 0}).is_said_once_at_most());
+  EXPECT_EQ(ClusterNumber{}.of(rows), 161u);
+  for (const ClusterNumber& many : {ClusterNumber{}, ClusterNumber{0, 0, 0.01}}) {
+    EXPECT_EQ(many.heads(), HeadKind::vectors);
+    EXPECT_EQ(many.closure(), ClosureRule::sptag);
+  }
+  for (const ClusterNumber& few : {ClusterNumber{5, 0, 0}, ClusterNumber{0, 80, 0}}) {
+    EXPECT_EQ(few.heads(), HeadKind::means);
+    EXPECT_EQ(few.closure(), ClosureRule::fitted);
+  }
   EXPECT_EQ((ClusterNumber{5, 0, 0}).of(rows), 5u);
   EXPECT_EQ((ClusterNumber{0, 80, 0}).of(rows), 101u);
   EXPECT_EQ((ClusterNumber{0, 1, 0}).of(rows), 1001u);
