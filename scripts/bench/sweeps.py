@@ -6,11 +6,14 @@ import subprocess
 import tempfile
 
 
-def run(command, cpu=None, stderr=None):
-    """Runs it to its end, on processor `cpu` if there is one; what it prints is dropped."""
+def run(command, cpu=None, stderr=None, timeout_s=None):
+    """Runs it to its end, on processor `cpu` if there is one; what it prints is dropped.
+
+    After `timeout_s` it is killed, and subprocess.TimeoutExpired thrown.
+    """
     prefix = [] if cpu is None else ["taskset", "-c", str(cpu)]
     subprocess.run([*prefix, *map(str, command)], check=True, stdout=subprocess.DEVNULL,
-                   stderr=stderr)
+                   stderr=stderr, timeout=timeout_s)
 
 
 def read_rows(path):
@@ -44,6 +47,8 @@ class Sweeps:
     Numbers are chosen on `first_half` of the queries and measured on `second_half`.
     """
 
+    timeout_s = None  # of one run
+
     def __init__(self, farvec, queries, groundtruth, cpu=None, stderr=None):
         self.farvec, self.queries, self.groundtruth = farvec, queries, groundtruth
         self.cpu, self.stderr = cpu, stderr
@@ -57,7 +62,7 @@ class Sweeps:
             out = pathlib.Path(folder) / "rows.jsonl"
             run([self.farvec, "sweep", "--index", index, "--queries", self.queries, "--groundtruth",
                  self.groundtruth, "--queries-range", f"{half[0]}:{half[1]}", "--threads",
-                 threads, "--json", out, *options], self.cpu, self.stderr)
+                 threads, "--json", out, *options], self.cpu, self.stderr, self.timeout_s)
             rows = read_rows(out)
         for row in rows:
             if "error" in row:

@@ -1,0 +1,96 @@
+"""docs/study/: a page per paper, a section per item, and the table of all in README.md.
+
+Sections stand between markers, so that a run of some items leaves those of the others as they are.
+"""
+import re
+
+from .items import REGISTRY
+from .verdict import AGREE, DIFFER, sentence
+
+MARK = re.compile(r"<!-- item (\S+) -->\n(.*?)<!-- end of \1 -->\n", re.DOTALL)
+MEANING = {AGREE: "yes", DIFFER: "**no**"}
+
+
+def markdown_table(header, lines):
+    rows = [header, ["---"] * len(header), *lines]
+    return "".join("| " + " | ".join(map(str, row)) + " |\n" for row in rows)
+
+
+def section(item, figure, claims, more):
+    """Markdown of one item. `more`: measured table, figure's file or None, and where it was measured."""
+    parts = [f"## {figure.label}: {item.title}\n", f"**{sentence(claims)}**\n"]
+    if more["picture"]:
+        parts.append(f"![{figure.label} measured here: {item.title}]({more['picture']})\n")
+    if claims:
+        lines = [[claim.number.what, claim.number.text(), claim.number.section, claim.ours_text(),
+                  MEANING.get(claim.status(), "not seen")] for claim in claims]
+        parts.append(markdown_table(["what", "paper", "where it says so", "here",
+                                     "agrees"], lines))
+    if figure.missing:
+        parts.append(figure.missing + "\n")
+    if item.how:
+        parts.append(item.how + "\n")
+    header, lines = more["table"]
+    if lines:
+        parts.append("<details><summary>What was measured</summary>\n\n"
+                     + markdown_table(header, lines) + "\n</details>\n")
+    parts.append(f"*{more['where']}*\n")
+    return "\n".join(parts)
+
+
+def read_sections(path):
+    return dict(MARK.findall(path.read_text())) if path.exists() else {}
+
+
+def write_page(folder, name, paper, sections):
+    """The page of a paper, with these sections in the place of those that it had."""
+    path = folder / f"{name}.md"
+    kept = {**read_sections(path), **sections}
+    order = [item for item in REGISTRY if item.split("-")[0] == name and item in kept]
+    text = [f"# {paper.short}\n", f"*{paper.title}*, beside what `scripts/study/run.sh` measures. "
+            "The paper's figures are images: its numbers are those that its text and tables give "
+            "([papers.json](papers.json)). A number agrees when the median of what was measured lies "
+            "in the paper's range, widened by a tenth. [All items](README.md).\n"]
+    text += [f"<!-- item {item} -->\n{kept[item]}<!-- end of {item} -->\n" for item in order]
+    write(path, "\n".join(text))
+
+
+def verdict_of(text):
+    """The bold sentence of a section."""
+    return re.search(r"\*\*(.*?)\*\*\n", text, re.DOTALL).group(1)
+
+
+def write_summary(folder, papers):
+    """README.md: every item's sentence."""
+    lines = []
+    for name, paper in papers.items():
+        sections = read_sections(folder / f"{name}.md")
+        for item in (item for item in REGISTRY.values() if item.paper == name):
+            label = paper.figures[item.name.split("-")[1]].label
+            if item.name in sections:
+                heading = re.search(r"^## (.*)$", sections[item.name], re.MULTILINE).group(1)
+                lines.append([name, f"[{label}]({name}.md#{anchor(heading)})", item.title,
+                              verdict_of(sections[item.name])])
+            else:
+                lines.append([name, label, item.title, "Not measured yet."])
+    write(folder / "README.md", SUMMARY + markdown_table(
+        ["paper", "item", "what", "beside the paper"], lines))
+
+
+def anchor(heading):
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def write(path, text):
+    part = path.with_suffix(".part")
+    part.write_text(text)
+    part.replace(path)
+
+
+SUMMARY = """# The papers' figures, redrawn
+
+`scripts/study/run.sh` wrote these pages: every figure and table of the papers that farvec comes from, measured with farvec's own programs, beside the numbers that the papers' text gives. [How to run it](../measuring.md#the-papers-figures).
+
+The sentences are made from the measured numbers by one rule: a number agrees when the median of what was measured (over sets, degrees and memories; smallest and largest in brackets) lies in the paper's range, widened by a tenth at each end. Tiers named *modelled* are models of a device ([020](../results/020-models-against-the-paper.md)), those named *real* are this machine's own.
+
+"""

@@ -1,0 +1,63 @@
+"""The papers' numbers, from docs/study/papers.json: what their text and tables say, and where."""
+import dataclasses
+import json
+
+from . import ROOT, StudyError
+
+PATH = ROOT / "docs" / "study" / "papers.json"
+
+
+@dataclasses.dataclass(frozen=True)
+class Number:
+    """A number of a paper: a value, or the ends of a range."""
+    name: str
+    what: str
+    low: float
+    high: float
+    unit: str
+    section: str
+    quote: str
+
+    def text(self):
+        low, high = (f"{value:g}" for value in (self.low, self.high))
+        return (low if low == high else f"{low} to {high}") + (f" {self.unit}" if self.unit else "")
+
+
+@dataclasses.dataclass(frozen=True)
+class Figure:
+    """A figure or table of a paper, with the numbers that the text gives of it."""
+    label: str
+    numbers: dict
+    missing: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Paper:
+    title: str
+    short: str
+    file: str
+    figures: dict
+
+
+def number_of(name, entry):
+    value = entry["value"]
+    low, high = value if isinstance(value, list) else (value, value)
+    return Number(name, entry["what"], low, high, entry.get("unit", ""), entry["section"],
+                  entry["quote"])
+
+
+def figure_of(entry):
+    numbers = {name: number_of(name, number) for name, number in entry["numbers"].items()}
+    return Figure(entry["label"], numbers, entry.get("missing", ""))
+
+
+def load(path=PATH):
+    """{paper: Paper}. StudyError names the file when it is not as it should be."""
+    try:
+        raw = json.loads(path.read_text())
+        return {paper: Paper(entry["title"], entry["short"], entry["file"],
+                             {name: figure_of(figure)
+                              for name, figure in entry["figures"].items()})
+                for paper, entry in raw.items()}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise StudyError(f"{path}: no file of the papers' numbers: {error!r}") from error

@@ -1,0 +1,163 @@
+"""The study of the papers: its numbers stand in the papers' text, its sentences follow from what was
+measured, and a tiny run writes a page and goes on where it was ended."""
+import json
+import pathlib
+import subprocess
+import sys
+import unittest
+
+from farvec_tool import BIN, ToolTest, write_vectors
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TEXTS = ROOT.parent / "shared" / "papers"
+sys.path.insert(0, str(ROOT / "scripts"))
+from study import papers, registry, verdict  # noqa: E402  (found once the path is there)
+
+
+def plain(text):
+    return " ".join(text.split())
+
+
+def number(low, high=None, unit="times"):
+    return papers.Number("a", "the rate", low, low if high is None else high, unit, "Evaluation", "")
+
+
+class PapersNumbers(unittest.TestCase):
+    def setUp(self):
+        self.papers = papers.load()
+
+    def test_every_item_has_its_figure(self):
+        for item in registry.chosen([]):
+            paper = self.papers[item.paper]
+            self.assertIn(item.name.split("-")[1], paper.figures, item.name)
+        named = {item.name for item in registry.chosen([])}
+        for name, paper in self.papers.items():
+            self.assertEqual({f"{name}-{figure}" for figure in paper.figures} - named, set())
+
+    def test_every_number_is_whole(self):
+        for paper in self.papers.values():
+            for figure in paper.figures.values():
+                self.assertTrue(figure.label.startswith(("Figure", "Table", "Section")), figure.label)
+                for some in figure.numbers.values():
+                    self.assertLessEqual(some.low, some.high, some)
+                    self.assertTrue(some.what and some.section and some.quote, some)
+
+    @unittest.skipUnless(TEXTS.exists(), f"no data: {TEXTS} is not there")
+    def test_the_quotes_stand_in_the_papers_text(self):
+        for paper in self.papers.values():
+            text = plain((TEXTS / paper.file).read_text())
+            for figure in paper.figures.values():
+                for some in figure.numbers.values():
+                    self.assertIn(plain(some.quote), text, some.name)
+                    self.assertIn(some.section, text, some.name)
+
+    def test_a_broken_file_is_named(self):
+        with self.assertRaisesRegex(Exception, "none.json"):
+            papers.load(pathlib.Path("none.json"))
+
+
+class Verdicts(unittest.TestCase):
+    def test_the_rule(self):
+        for ours, low, high, tolerance, status in (
+                (1.3, 1.2, 1.6, 0.1, "agree"), (1.09, 1.2, 1.6, 0.1, "agree"),
+                (1.07, 1.2, 1.6, 0.1, "differ"), (1.77, 1.2, 1.6, 0.1, "differ"),
+                ((0.1, 1.3, 9.0), 1.2, 1.6, 0.0, "agree"), ((1.3, 9.0, 9.0), 1.2, 1.6, 0.1, "differ"),
+                (-5.2, -5, -5, 0.05, "agree"), (0.0, 0, 0, 0.1, "agree"),
+                (verdict.Unseen("no disk"), 1, 1, 0.1, "unseen")):
+            claim = verdict.Claim(number(low, high), ours, tolerance)
+            self.assertEqual(claim.status(), status, (ours, low, high))
+
+    def test_the_sentence_says_which_and_why(self):
+        good = verdict.Claim(number(2), 2.1)
+        bad, worse = verdict.Claim(number(2), 1.5), verdict.Claim(number(2), 0.5)
+        unseen = verdict.Claim(number(2), verdict.Unseen("no disk"))
+        self.assertTrue(verdict.sentence([good]).startswith("Agree: the rate is 2.1 where"))
+        self.assertIn("(same direction)", verdict.sentence([bad]))
+        self.assertIn("(other direction)", verdict.sentence([worse]))
+        self.assertTrue(verdict.sentence([good, worse, unseen]).startswith("Agree in part: "))
+        self.assertEqual(verdict.sentence([unseen]),
+                         "Cannot be seen here: the rate (no disk).")
+        self.assertEqual(verdict.sentence([]),
+                         "Cannot be seen here: the text gives no number of it.")
+        self.assertEqual(verdict.all_of([]).why, "nothing was measured for it")
+
+
+class TinyRun(ToolTest):
+    """Figure 9 of a few hundred vectors of an odd dimension, some of them twice."""
+
+    def setUp(self):
+        super().setUp()
+        rows = self.rows(400, 9)
+        rows[1] = rows[0]
+        for name in ("tiny", "other"):
+            (self.folder / "data" / name).mkdir(parents=True)
+            write_vectors(self.folder / "data" / name / "base", rows)
+            write_vectors(self.folder / "data" / name / "query", self.rows(20, 9))
+
+    def study(self, *options, sets="tiny"):
+        return subprocess.run(
+            [str(ROOT / "scripts" / "study" / "run.sh"), "--bin", str(BIN), "--data",
+             str(self.folder / "data"), "--work", str(self.folder / "work"), "--out",
+             str(self.folder / "out"), "--json", str(self.folder / "items.jsonl"), "--sets", sets,
+             "--degrees", "4,8", "--cpu", "0", *options],
+            text=True, capture_output=True, timeout=120, check=False)
+
+    def measured(self):
+        return (self.folder / "work" / "rows.jsonl").read_bytes()
+
+    def test_it_writes_a_page_and_goes_on(self):
+        done = self.must_pass(self.study("--only", "004-F9"))
+        page = (self.folder / "out" / "004.md").read_text()
+        self.assertIn(done.stdout.strip(), page)
+        self.assertIn("rdma (modelled)", page)
+        self.assertTrue((self.folder / "out" / "004-f9.png").exists())
+        self.assertIn("(004.md#figure-9", (self.folder / "out" / "README.md").read_text())
+        (item,) = map(json.loads, (self.folder / "items.jsonl").read_text().splitlines())
+        self.assertEqual(item["item"], "004-F9")
+        self.assertEqual({row["degree"] for row in item["rows"]}, {4, 8})
+        self.recomputes(item)
+        before = self.measured()
+        again = self.must_pass(self.study("--only", "F9"))
+        self.assertEqual((again.stdout, self.measured()), (done.stdout, before))
+        # A line that was cut off is measured again, and that alone.
+        (self.folder / "work" / "rows.jsonl").write_bytes(before[:-20])
+        self.must_pass(self.study("--only", "F9"))
+        self.assertEqual(len(self.measured().splitlines()), len(before.splitlines()))
+        self.assertTrue(self.measured().startswith(before[:before.rfind(b"\n", 0, -1) + 1]))
+
+    def recomputes(self, item):
+        """The share of the lower bound, from the rows."""
+        shares = sorted(row["qps"] / min(row["device_bound_qps"], row["compute_bound_qps"])
+                        for row in item["rows"] if row["tier"] in (
+                            "emulated:rdma", "emulated:cxl", "emulated:nvm"))
+        middle = (shares[2] + shares[3]) / 2  # of two degrees on three tiers
+        (found,) = (some for some in item["numbers"] if some["name"] == "of_lower_bound")
+        self.assertAlmostEqual(float(found["ours"].split()[0]), middle, delta=0.006 * middle)
+        self.assertEqual(found["status"], "agree" if 0.9 <= middle <= 1.1 else "differ")
+
+    def test_sections_of_other_items_stay(self):
+        self.must_pass(self.study("--only", "F9"))
+        page = self.folder / "out" / "004.md"
+        page.write_text(page.read_text().replace("## Figure 9: ", "## Figure 9: the old "))
+        self.must_pass(self.study("--only", "F13"))
+        self.assertIn("the old graphs", page.read_text())
+        self.assertIn("## Figure 13", page.read_text())
+
+    def test_errors_say_what_to_do(self):
+        for options, words in ((["--only", "F99"], "--list names"), (["--bin", "/none"], "--bin"),
+                               (["--only", "F9", "--data", "/none"], "no set tiny")):
+            done = self.study(*options)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn(words, done.stderr)
+        self.assertEqual(self.study("--quick", "--full").returncode, 2)
+
+    def test_no_minutes_measure_nothing(self):
+        done = self.must_pass(self.study("--only", "F9", "--minutes", "0.000001"))
+        self.assertIn("time is up: not measured: 004-F9", done.stderr)
+
+    def test_the_list(self):
+        self.assertIn("004-F9", self.must_pass(self.study("--list")).stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
