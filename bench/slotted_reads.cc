@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -37,6 +39,7 @@ struct Arguments {
   std::uint32_t rerank = 0;
   std::vector<std::string> against;
   std::size_t first_query = 0;
+  std::string trace;
 };
 
 /// What is read of an index once.
@@ -146,6 +149,8 @@ class CountingSource {
   template <typename Visit>
   Status expand(std::span<const NodeId> frontier, Visit&& visit) {
     for (const NodeId id : frontier) {
+      trace.push_back(query_);
+      trace.push_back(id);
       const std::uint32_t number = index_.map.page_of(id);
       const auto page = layout::SlottedPage::parse(index_.geometry, number, index_.page(number));
       if (!page.ok()) return page.status();
@@ -161,6 +166,8 @@ class CountingSource {
   }
 
   std::uint64_t records = 0, colored_reads = 0;
+  std::vector<std::uint32_t>
+      trace;  ///< the number of a search and a record that it expands, in pairs
 
  private:
   void count(const layout::SlottedPage& page, const layout::PageSlot& slot) {
@@ -210,7 +217,21 @@ std::uint32_t hits(std::vector<graph::Neighbor> found, const dataset::GroundTrut
   return dataset::hits_at_k({ids.data(), distances.data(), 1, kK}, 0, truth, query, kK);
 }
 
+/// An .ibin file of two columns.
+void write_trace(const std::string& path, const std::vector<std::uint32_t>& trace) {
+  const std::array<std::uint32_t, 2> head{static_cast<std::uint32_t>(trace.size() / 2), 2};
+  std::ofstream out(path, std::ios::binary);
+  out.write(reinterpret_cast<const char*>(head.data()), sizeof head);
+  out.write(reinterpret_cast<const char*>(trace.data()),
+            static_cast<std::streamsize>(trace.size() * sizeof trace[0]));
+  out.close();
+  if (!out) throw Error("{}: cannot be written", path);
+}
+
 void run(const Arguments& arguments, const std::string& base_path) {
+  if (!arguments.trace.empty() && arguments.lists.size() != 1) {
+    throw Error("--trace is of one --list");
+  }
   const Index index(arguments.index);
   const dataset::VectorSet base = dataset::load(base_path, {});
   const dataset::VectorSet queries = dataset::load(arguments.queries, {});
@@ -251,6 +272,7 @@ void run(const Arguments& arguments, const std::string& base_path) {
       fmt::print(" {:>14.2f}", static_cast<double>(counter.touched) / count);
     }
     fmt::print("\n");
+    if (!arguments.trace.empty()) write_trace(arguments.trace, source.trace);
   }
 }
 
@@ -269,6 +291,10 @@ int main(int argc, char** argv) {
   app.add_option("--list", arguments.lists).comma_separated();
   app.add_option("--width", arguments.width);
   app.add_option("--against", arguments.against, "Other placements: bnf,id").comma_separated();
+  app.add_option(
+      "--trace", arguments.trace,
+      "File (.ibin) for a row of two numbers, the search and the record, for each that is "
+      "expanded, in order; with one --list");
   app.add_option("--rerank", arguments.rerank, "Results that the last column ranks again");
   return farvec::run_bench(app, argc, argv, [&] { farvec::run(arguments, base); });
 }

@@ -5,7 +5,7 @@
 #   scripts/test.sh --quick    lint and the release tests only
 #   scripts/test.sh --long     also the tests with guests of their own, every room under both sanitizers,
 #                              the daemons of several memory nodes under the thread sanitizer,
-#                              clang-tidy, a minute of each fuzz target
+#                              clang-tidy, a minute of each fuzz target, the papers' figures in small
 # Environment: FARVEC_DATA  folder with data sets (tests that want it skip without it)
 #              FARVEC_JOBS  parallel jobs (default: the number of cores)
 set -uo pipefail
@@ -190,6 +190,13 @@ run_fuzz() {
     xargs -r -P "$JOBS" -I{} bash -c 'fuzz_one {}'
 }
 
+# The papers' figures, small: ends within 20 minutes; pages and rows are in build/study.
+run_study() {
+  rm -rf build/study
+  mkdir -p build/study
+  timeout --foreground 1500 scripts/study/run.sh --quick --data "$FARVEC_DATA" --out build/study/pages
+}
+
 run_tidy() { timeout --foreground 5400 scripts/tidy.sh; }
 
 print_summary() {
@@ -218,6 +225,7 @@ fi
 if [ "$MODE" = long ]; then
   step "build tsan daemons" build_tsan_daemons && step "tests tsan daemons" test_tsan_daemons
   step "clang-tidy" run_tidy
+  [ -z "$FARVEC_DATA" ] || step "study of the papers" run_study
 fi
 print_summary
 [ "$FAILED" -eq 0 ]

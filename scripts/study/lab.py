@@ -2,13 +2,15 @@
 import contextlib
 import dataclasses
 import json
+import os
 import pathlib
+import signal
 import statistics
 import subprocess
 import time
 
 from graph_and_cluster import choose, parameter
-from sweeps import Sweeps, read_rows, run
+from sweeps import Sweeps, read_rows
 
 from . import StudyError
 from .variants import DRAM, slots_of
@@ -110,8 +112,19 @@ class Lab:
             raise StudyError(f"{what}: {error}" + "".join("\n  " + line for line in words)) from error
 
     def run(self, command, what, most_s=MEASURE_S):
+        """The program to its end; with it ends what it started. Returns what it printed."""
         with self.watched(what, most_s) as (seconds, log):
-            run(command, stderr=log, timeout_s=seconds)
+            process = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=log,
+                                       text=True, start_new_session=True)
+            try:
+                printed, _ = process.communicate(timeout=seconds)
+            except BaseException:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+                raise
+            if process.returncode != 0:
+                raise subprocess.CalledProcessError(process.returncode, command)
+            return printed
 
     def json_rows(self, name, command):
         """Rows of a program that writes --json FILE; measured once."""
@@ -156,6 +169,26 @@ class Lab:
         if wanted == rows and not self.effort.queries and (source / "gt100.ibin").exists():
             return DataSet(name, base, queries, source / "gt100.ibin", rows, dimension)
         return self._subset(DataSet(name, base, queries, None, wanted, dimension))
+
+    def whole(self, name):
+        """The set as it is, whatever the effort: for programs that take rows of it themselves."""
+        effort, self.effort = self.effort, dataclasses.replace(self.effort, rows=0, queries=0)
+        try:
+            return self.data(name)
+        finally:
+            self.effort = effort
+
+    def part(self, data, rows):
+        """A file of the first rows."""
+        if rows >= data.rows:
+            return data.base
+        folder = self.work / "data" / f"{data.name}-{rows}-rows"
+        return self.made(folder, [[self.farvec, "dataset", "sample", "--quiet", "--first", rows, data.base,
+                                   folder / data.base.name]], f"a part of {data.name}") / data.base.name
+
+    @staticmethod
+    def clock():
+        return time.monotonic()
 
     def _subset(self, data):
         queries = min(shape(data.queries)[0], self.effort.queries or shape(data.queries)[0])

@@ -4,7 +4,7 @@ Sections stand between markers, so that a run of some items leaves those of the 
 """
 import re
 
-from .items import REGISTRY
+from .registry import ordered
 from .verdict import AGREE, DIFFER, sentence
 
 MARK = re.compile(r"<!-- item (\S+) -->\n(.*?)<!-- end of \1 -->\n", re.DOTALL)
@@ -46,7 +46,7 @@ def write_page(folder, name, paper, sections):
     """The page of a paper, with these sections in the place of those that it had."""
     path = folder / f"{name}.md"
     kept = {**read_sections(path), **sections}
-    order = [item for item in REGISTRY if item.split("-")[0] == name and item in kept]
+    order = [item for item in ordered() if item.split("-")[0] == name and item in kept]
     text = [f"# {paper.short}\n", f"*{paper.title}*, beside what `scripts/study/run.sh` measures. "
             "The paper's figures are images: its numbers are those that its text and tables give "
             "([papers.json](papers.json)). A number agrees when the median of what was measured lies "
@@ -65,7 +65,7 @@ def write_summary(folder, papers):
     lines = []
     for name, paper in papers.items():
         sections = read_sections(folder / f"{name}.md")
-        for item in (item for item in REGISTRY.values() if item.paper == name):
+        for item in (item for item in ordered().values() if item.paper == name):
             label = paper.figures[item.name.split("-")[1]].label
             if item.name in sections:
                 heading = re.search(r"^## (.*)$", sections[item.name], re.MULTILINE).group(1)

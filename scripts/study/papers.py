@@ -1,6 +1,7 @@
 """The papers' numbers, from docs/study/papers.json: what their text and tables say, and where."""
 import dataclasses
 import json
+import math
 
 from . import ROOT, StudyError
 
@@ -9,7 +10,7 @@ PATH = ROOT / "docs" / "study" / "papers.json"
 
 @dataclasses.dataclass(frozen=True)
 class Number:
-    """A number of a paper: a value, or the ends of a range."""
+    """A number of a paper: a value, or the ends of a range, of which one may be infinite."""
     name: str
     what: str
     low: float
@@ -19,8 +20,13 @@ class Number:
     quote: str
 
     def text(self):
-        low, high = (f"{value:g}" for value in (self.low, self.high))
-        return (low if low == high else f"{low} to {high}") + (f" {self.unit}" if self.unit else "")
+        low, high = (f"{value:,g}" for value in (self.low, self.high))
+        number = low if low == high else f"{low} to {high}"
+        if math.isinf(self.high):
+            number = f"at least {low}"
+        if math.isinf(self.low):
+            number = f"at most {high}"
+        return number + (f" {self.unit}" if self.unit else "")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,6 +48,7 @@ class Paper:
 def number_of(name, entry):
     value = entry["value"]
     low, high = value if isinstance(value, list) else (value, value)
+    low, high = (-math.inf if low is None else low, math.inf if high is None else high)
     return Number(name, entry["what"], low, high, entry.get("unit", ""), entry["section"],
                   entry["quote"])
 

@@ -1,7 +1,9 @@
-"""Second-tier memory (004), graphs beside clusters: Figures 10, 12 and 13, Table 5."""
-from .items import Item, distinct, item, panels, save, select
-from .second_tier_graphs import RECALL, draw_bounds, facts, graph_rows
-from .variants import CLUSTERS, DRAM, FAR, SSD, TIERS, tier_label
+"""Second-tier memory (004), clusters, and graphs beside them: Figures 10, 12 and 13, Table 5."""
+from graph_and_cluster import parameter
+
+from .items import Item, distinct, item, one, panels, save, select
+from .second_tier_graphs import RECALL, bounds, draw_bounds, facts, graph_rows
+from .variants import CLUSTERS, DRAM, FAR, LIKE_SPACEV, RDMA, SSD, TIERS, tier_label
 from .verdict import all_of
 
 
@@ -50,7 +52,7 @@ class GraphsAndClusters(Item):
     def ours(self, rows):
         ours = {}
         for name in distinct(rows, "set"):
-            spacev = name.startswith("text")
+            spacev = name.startswith(LIKE_SPACEV)
             for tier in FAR:
                 ratio = self.ratio(rows, name, tier)
                 key = ("cluster_over_graph_" if spacev else "graph_over_cluster_") + tier.split(":")[1]
@@ -95,3 +97,150 @@ class GraphsAndClusters(Item):
         for axes in grid[-1]:
             axes.set_xlabel("index size / data size")
         return save(figure, path, grid[0][0])
+
+
+@item
+class Grouping(Item):
+    name = "004-F10"
+    title = "grouping and the decoupled layout, by R"
+    how = ("Clusters of each R at recall@10 0.9 on modelled RDMA. Plain is `decoupled` that reads every "
+           "address of every probed cluster (`--dedup off`); grouping alone is `grouped` without "
+           "deduplication. Requests are counted, rates are measured.")
+    seconds = 60
+    WAYS = (("coupled", "on"), ("decoupled", "off"), ("decoupled", "on"), ("grouped", "off"),
+            ("grouped", "on"))
+    NAMES = {("coupled", "on"): "coupled", ("decoupled", "off"): "plain decoupled",
+             ("decoupled", "on"): "dedup alone", ("grouped", "off"): "grouping alone",
+             ("grouped", "on"): "grouping and dedup"}
+    COLOURS = ("#009E73", "#999999", "#56B4E9", "#E69F00", "#D55E00")
+
+    def measure(self, lab):
+        rows = []
+        for data in lab.sets():
+            for replicas in lab.effort.replicas:
+                folder = lab.clusters(data, replicas, CLUSTERS[0]).parent
+                probe = lab.chosen(data, "cluster", folder / CLUSTERS[0].layout, RECALL)
+                for layout, dedup in self.WAYS:
+                    row = lab.on_tiers(data, "cluster", folder / layout, [
+                        *parameter("cluster", probe), "--dedup", dedup], (RDMA,))[RDMA]
+                    rows.append(facts(row, set=data.label, replicas=replicas, probe=probe,
+                                      way=self.NAMES[layout, dedup],
+                                      strays=row["stray_reads_per_query"]))
+        return rows
+
+    def pairs(self, rows, way, other, name="qps"):
+        """`way` over `other`, at the largest R of each set."""
+        most = max(row["replicas"] for row in rows)
+        return [row[name] / one(rows, set=row["set"], replicas=most, way=other)[name]
+                for row in select(rows, way=way, replicas=most)]
+
+    def ours(self, rows):
+        least, most = (end(row["replicas"] for row in rows) for end in (min, max))
+        plain = select(rows, way="plain decoupled", replicas=most)
+        alone = self.pairs(rows, "grouping alone", "plain decoupled", "reads_per_query")
+        drop = [100 * (1 - row["qps"] / one(rows, set=row["set"], way=row["way"],
+                                            replicas=least)["qps"]) for row in plain]
+        return {"grouping_gain": all_of(self.pairs(rows, "grouping alone", "plain decoupled")),
+                "grouped_over_coupled": all_of(self.pairs(rows, "grouping and dedup", "coupled")),
+                "fewer_requests": all_of(100 * (1 - share) for share in alone),
+                "decoupled_drop": all_of(drop),
+                "small_reads": all_of(100 * row["strays"] / row["reads_per_query"] for row in plain),
+                "requests_per_cluster": all_of(row["reads_per_query"] / row["probe"] for row in plain),
+                "smaller": all_of(100 * (1 - share) for share in
+                                  self.pairs(rows, "plain decoupled", "coupled", "size"))}
+
+    def table(self, rows):
+        header = ["set", "R", "way", "probed", "size", "QPS, rdma (modelled)", "requests", "strays",
+                  "KB read"]
+        return header, [[row["set"], row["replicas"], row["way"], row["probe"], f"{row['size']:.2f}",
+                         f"{row['qps']:,.0f}", f"{row['reads_per_query']:,.1f}",
+                         f"{row['strays']:,.1f}", f"{row['bytes_per_query'] / 1000:,.1f}"]
+                        for row in rows]
+
+    def draw(self, rows, path):
+        sets = distinct(rows, "set")
+        figure, grid = panels(len(sets), 3, size=(3, 2.3))
+        what = (("queries per second, rdma (modelled)", "qps"), ("requests", "reads_per_query"),
+                ("index size / data size", "size"))
+        for line, name in zip(grid, sets):
+            for axes, (label, number) in zip(line, what):
+                for way, colour in zip(self.NAMES.values(), self.COLOURS):
+                    mine = select(rows, set=name, way=way)
+                    axes.plot([row["replicas"] for row in mine], [row[number] for row in mine],
+                              marker="o", markersize=3, color=colour, label=way)
+                axes.set(title=name, ylabel=label, xlabel="R", ylim=0)
+        return save(figure, path, grid[0][0])
+
+
+@item
+class ClustersOnEachTier(Item):
+    name = "004-F12"
+    title = "clusters end to end, with the bounds of computing and of the device"
+    how = ("Clusters of each R at recall@10 0.9, one thread. The bound of computing is the rate in DRAM "
+           "in the same passes, that of the device what its model can bring. The index on SSD is the "
+           "coupled one of the best R there.")
+    seconds = 10
+
+    def measure(self, lab):
+        return cluster_rows(lab)
+
+    def against_ssd(self, rows, number):
+        """Of the best grouped clusters on each memory over the best coupled ones on the SSD."""
+        return [best(rows, set=name, tier=tier, series=CLUSTERS[0].name)[number]
+                / best(rows, set=name, tier=SSD, series="coupled")[number]
+                for name in distinct(rows, "set") for tier in FAR]
+
+    def ours(self, rows):
+        return {"size_of_ssd": all_of(100 * share for share in self.against_ssd(rows, "size")),
+                "over_ssd": all_of(self.against_ssd(rows, "qps")),
+                **{f"megabytes_{'spacev' if name.startswith(LIKE_SPACEV) else 'bigann'}":
+                   best(rows, set=name, tier=RDMA, series=CLUSTERS[0].name)["bytes_per_query"] / 1e6
+                   for name in distinct(rows, "set")}}
+
+    def table(self, rows):
+        header = ["set", "series", "R", "probed", "size", "tier", "QPS", "bound of computing",
+                  "bound of the device", "of the lower bound", "KB read"]
+        return header, [[row["set"], row["series"], row["replicas"], row["probe"],
+                         f"{row['size']:.2f}", tier_label(row["tier"]), f"{row['qps']:,.0f}",
+                         *bounds(row), f"{row['bytes_per_query'] / 1000:,.1f}"] for row in rows]
+
+    def draw(self, rows, path):
+        return draw_bounds(rows, path, [({"series": series.name}, series.name, series.marker,
+                                         series.colour) for series in CLUSTERS])
+
+
+@item
+class Intensity(Item):
+    name = "004-T5"
+    title = "operations per byte and bytes read"
+    how = ("At recall@10 0.9 on modelled RDMA, the fastest graph and the fastest grouped clusters. "
+           "Operations are the dimensions of all distances and estimates, those of the search for "
+           "the centroids included; the paper does not say what it counts.")
+    seconds = 5
+
+    def measure(self, lab):
+        rows = both_kinds(lab)
+        return [best(rows, set=name, tier=RDMA, series=series)
+                for name in distinct(rows, "set") for series in ("graph", CLUSTERS[0].name)]
+
+    def intensity(self, row):
+        work = row["distances_per_query"] + row["estimates_per_query"]
+        return work * row["dimension"] / row["bytes_per_query"]
+
+    def ours(self, rows):
+        ours = {}
+        for row in rows:
+            kind = "graph" if row["series"] == "graph" else "cluster"
+            kind += "_spacev" if row["set"].startswith(LIKE_SPACEV) else "_bigann"
+            ours[f"intensity_{kind}"] = self.intensity(row)
+            ours[f"kilobytes_{kind}"] = row["bytes_per_query"] / 1000
+        fewer = [100 * (1 - graph["bytes_per_query"] / clusters["bytes_per_query"])
+                 for graph, clusters in zip(rows[::2], rows[1::2])]
+        return {**ours, "fewer_bytes": all_of(fewer)}
+
+    def table(self, rows):
+        header = ["set", "index", "degree or R", "operations per byte", "KB read", "distances",
+                  "estimates"]
+        return header, [[row["set"], row["series"], row["parameter"], f"{self.intensity(row):.1f}",
+                         f"{row['bytes_per_query'] / 1000:,.1f}", f"{row['distances_per_query']:,.0f}",
+                         f"{row['estimates_per_query']:,.0f}"] for row in rows]

@@ -32,6 +32,16 @@ def graph_rows(lab, degrees=None, tiers=TIERS):
     return rows
 
 
+def layout_rows(lab, data, degree, series, tiers, slots=None):
+    """A row per tier of a graph in a layout, with the list that reaches the recall in csr."""
+    csr = lab.graph(data, degree)
+    options = parameter("graph", lab.chosen(data, "graph", csr, RECALL))
+    index = lab.graph(data, degree, series.layout, series.options)
+    return [facts(row, set=data.label, degree=degree, layout=series.name,
+                  slots=slots or slots_of("graph", tier))
+            for tier, row in lab.on_tiers(data, "graph", index, options, tiers, slots).items()]
+
+
 @item
 class PipelineAndLayout(Item):
     name = "004-F8"
@@ -46,19 +56,9 @@ class PipelineAndLayout(Item):
         for data in lab.sets():
             for degree in lab.effort.degrees:
                 for series in GRAPHS:
-                    rows += self._layout(lab, data, degree, series)
-        return rows
-
-    def _layout(self, lab, data, degree, series):
-        csr = lab.graph(data, degree)
-        options = parameter("graph", lab.chosen(data, "graph", csr, RECALL))
-        index = lab.graph(data, degree, series.layout, series.options)
-        rows = []
-        for slots in (1, None) if series.layout == "csr" else (None,):
-            tiers = FAR if slots == 1 else (*FAR, SSD)
-            for tier, row in lab.on_tiers(data, "graph", index, options, tiers, slots).items():
-                rows.append(facts(row, set=data.label, degree=degree, layout=series.name,
-                                  slots=slots or slots_of("graph", tier)))
+                    rows += layout_rows(lab, data, degree, series, (*FAR, SSD))
+                    if series.layout == "csr":
+                        rows += layout_rows(lab, data, degree, series, FAR, slots=1)
         return rows
 
     def gains(self, rows, tier):

@@ -28,6 +28,8 @@ GRAPHS = (
     Series("CSR", "csr", colour="#0072B2", marker="o"),
     Series("padded", "padded", colour="#999999", marker="x"),
 )
+# Sets whose text's numbers are of SPACEV; of the others they are of BIGANN and DEEP.
+LIKE_SPACEV = ("text300k",)
 # The first one is what graphs are compared with (Figures 10, 12 and 13, Table 5).
 CLUSTERS = (
     Series("grouped", "grouped", colour="#D55E00", marker="s"),

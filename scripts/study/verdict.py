@@ -33,8 +33,8 @@ class Claim:
     def status(self):
         if isinstance(self.ours, Unseen):
             return UNSEEN
-        low, high = (end + sign * self.tolerance * abs(end)
-                     for sign, end in ((-1, self.number.low), (1, self.number.high)))
+        low = self.number.low - self.tolerance * abs(self.number.low)
+        high = self.number.high + self.tolerance * abs(self.number.high)
         return AGREE if low <= self.median() <= high else DIFFER
 
     def ours_text(self):

@@ -1,0 +1,191 @@
+"""The paged HNSW's paper (000), inserts: Figures 6, 7, 9, 10 and 11, Table 5, by bench/hnsw/study.py."""
+import json
+
+from .items import Absent, Item, item, one, panels, save
+from .paged_hnsw import ROWS, SETS, PagedItem, short, studied
+from .verdict import Unseen, all_of
+
+
+def inserted(points):
+    """A row for each point whose `found` is the report of an insert."""
+    kept = ("done", "per_second", "hit_ratio", "written_bytes", "read_bytes")
+    rows = []
+    for point in points:
+        found = point["found"]
+        seconds = found.get("order_seconds", 0) + found["seconds"] + found["write_back_seconds"]
+        rows.append({**point["point"], "seconds": seconds, "order_seconds": found.get("order_seconds", 0),
+                     **{name: found[name] for name in kept}})
+    return rows
+
+
+class InsertItem(PagedItem):
+    seconds = 60
+
+    def bars(self, rows, path, name_of):
+        figure, (line,) = panels(1, 2, size=(3.6, 0.25 * len(rows) + 1.2))
+        names = [name_of(row) for row in rows]
+        line[0].barh(names, [row["seconds"] for row in rows])
+        line[0].set(xlabel="seconds, ssd (real)")
+        line[1].barh(names, [100 * row["hit_ratio"] for row in rows], color="#D55E00")
+        line[1].set(xlabel="hits, %")
+        line[1].set_yticklabels([])
+        for axes in line:
+            axes.invert_yaxis()
+        return save(figure, path)
+
+
+@item
+class InsertReads(InsertItem):
+    name = "000-F4d"
+    title = "inserts by the way of reading"
+    seconds = 40
+
+    def measure(self, lab):
+        return inserted(studied(lab, "inserts"))
+
+    def ours(self, rows):
+        return {"insert_time": 100 * (1 - one(rows, search="pipelined")["seconds"]
+                                      / one(rows, search="sync")["seconds"])}
+
+    def draw(self, rows, path):
+        return self.bars(rows, path, lambda row: row["search"])
+
+
+class OrderItem(InsertItem):
+    ORDERS = ("none", "pca", "kmeans")
+
+    def measure(self, lab):
+        orders = ",".join(self.ORDERS)
+        where = ("slots=1", f"order={orders}", "reordered=incremental")
+        return inserted(studied(lab, "orders", *where))
+
+    def draw(self, rows, path):
+        return self.bars(rows, path, lambda row: f"{row['order']}, {row['search']}")
+
+    def at(self, rows, order, search):
+        return one(rows, order=order, search=search)
+
+
+@item
+class Orders(OrderItem):
+    name = "000-F6"
+    title = "orders of inserts: hits and seconds of the order itself"
+
+    def ours(self, rows):
+        hits = {order: 100 * self.at(rows, order, "pipelined")["hit_ratio"] for order in self.ORDERS}
+        return {"hits_none": hits["none"], "kmeans_best": hits["kmeans"] / hits["pca"],
+                "pca_faster": all_of([self.at(rows, "kmeans", "pipelined")["order_seconds"]
+                                      / max(1e-9, self.at(rows, "pca", "pipelined")["order_seconds"])])}
+
+
+@item
+class OrderedInserts(OrderItem):
+    name = "000-F7"
+    title = "orders of inserts: time, hits, bytes written"
+
+    def ours(self, rows):
+        base = self.at(rows, "none", "sync")
+        saved = lambda order, search="sync": 100 * (1 - self.at(rows, order, search)["seconds"]
+                                                    / base["seconds"])
+        hits = lambda order: 100 * self.at(rows, order, "sync")["hit_ratio"]
+        written = min(self.at(rows, order, "sync")["written_bytes"] for order in ("pca", "kmeans"))
+        whole = Unseen("the whole set in a new order takes minutes: docs/results/021 has it")
+        return {"hits_none": hits("none"), "hits_pca": hits("pca"), "hits_kmeans": hits("kmeans"),
+                "saved_pca": saved("pca"), "saved_kmeans": saved("kmeans"),
+                "written": 100 * (1 - written / base["written_bytes"]),
+                "saved_pca_full": whole, "saved_with_reads": whole,
+                "five_in_flight": Unseen("five inserts in flight: docs/results/021 has them")}
+
+
+@item
+class InsertPages(InsertItem):
+    name = "000-F9"
+    title = "insert pages of partitions"
+
+    def measure(self, lab):
+        return [{**point["point"], "pages": point["found"]["inserts"]["graph"]["pages"],
+                 "per_second": point["found"]["inserts"]["per_second"],
+                 "hit_ratio": point["found"]["searches"]["hit_ratio"],
+                 "insert_hits": point["found"]["inserts"]["hit_ratio"]}
+                for point in studied(lab, "shares", "share=0%,90%")]
+
+    def ours(self, rows):
+        none, most = (one(rows, share=share) for share in ("0%", "90%"))
+        return {"more_pages": 100 * (most["pages"] / none["pages"] - 1),
+                "insert_rate": most["per_second"] / none["per_second"],
+                "hits_gain": Unseen("nine tenths inserted take an hour: docs/results/023 has them")}
+
+    def draw(self, rows, path):
+        figure, (line,) = panels(1, 3, size=(2.2, 2))
+        for axes, number in zip(line, ("pages", "per_second", "hit_ratio")):
+            axes.bar([row["share"] for row in rows], [row[number] for row in rows])
+            axes.set(xlabel="partitions with insert pages", ylabel=number)
+        return save(figure, path)
+
+
+@item
+class AllTogether(InsertItem):
+    name = "000-F10"
+    title = "order, partitions and pipelined reads together"
+
+    def measure(self, lab):
+        plain = studied(lab, "together", "search=sync", "order=none", "nodes=1")
+        return inserted(plain + studied(lab, "together", "search=pipelined", "order=pca+kmeans", "nodes=64"))
+
+    def ours(self, rows):
+        plain, whole = rows
+        return {"rate": plain["seconds"] / whole["seconds"], "hits_before": 100 * plain["hit_ratio"],
+                "hits_after": 100 * whole["hit_ratio"]}
+
+    def draw(self, rows, path):
+        return self.bars(rows, path, lambda row: f"{row['order']}, {row['nodes']}, {row['search']}")
+
+
+@item
+class BesideDiskann(Absent):
+    name = "000-F11"
+    title = "beside DiskANN"
+    why = ("bench/peers measures DiskANN, which has to be installed for it: docs/results/023 has its rates "
+           "beside the paged HNSW's")
+
+
+@item
+class Builds(Item):
+    name = "000-T5"
+    title = "seconds of a build from nothing"
+    how = (f"`farvec build hnsw` of {SETS[0]} with 95% of the rows in memory and the rest inserted on pages: "
+           "plain (one page after the other, the set's order), and with PCA order, pipelined reads, partitions "
+           "and insert pages.")
+    seconds = 40
+    WAYS = {"plain": ("--search", "sync", "--order", "none", "--slots", 1),
+            "ours": ("--search", "pipelined", "--order", "pca", "--slots", 1, "--partition-nodes", 64,
+                     "--insert-share", "90%")}
+
+    def measure(self, lab):
+        data, rows = lab.whole(SETS[0]), ROWS[lab.effort.name]
+        part = lab.part(data, rows)
+        return [{"way": way, **self._built(lab, part, rows, options)} for way, options in self.WAYS.items()]
+
+    @staticmethod
+    def _built(lab, base, rows, options):
+        out = lab.work / "build-hnsw"
+        command = [lab.farvec, "build", "hnsw", "--data", base, "--metric", "l2", "--memory-rows",
+                   rows * 95 // 100, "--buffer", "25%", *options, "--out", out, "--overwrite", "--quiet", "--json"]
+        def measure():
+            started = lab.clock()
+            report = json.loads(lab.run(command, "build hnsw"))
+            return [{"seconds": lab.clock() - started, "pages": report["pages"]}]
+        return lab.store.get({"measure": "build hnsw", "command": lab.words(command)}, measure)[0]
+
+    def ours(self, rows):
+        return {"faster": one(rows, way="plain")["seconds"] / one(rows, way="ours")["seconds"],
+                "diskann": Unseen("DiskANN's build is not among what this measures: docs/results/023 has it")}
+
+    def table(self, rows):
+        return ["way", "seconds", "pages"], [[row["way"], short(row["seconds"]), row["pages"]] for row in rows]
+
+    def draw(self, rows, path):
+        figure, ((axes,),) = panels(1, 1, size=(3, 1.8))
+        axes.barh([row["way"] for row in rows], [row["seconds"] for row in rows])
+        axes.set(xlabel="seconds")
+        return save(figure, path)
