@@ -34,40 +34,37 @@ class Set:
 @item
 class Recovery(Item):
     name = "003-S44"
-    title = "opening again after a kill"
-    how = ("A collection of the first set with so many rows in a segment and so many fresh ones in the "
-           "log alone (memtables larger than that). The time of a delete of nothing, which opens the "
-           "collection, reads the log and links the fresh rows again, less that of the same without "
-           "fresh rows, scaled to 100,000 of them.")
+    title = "opening again after an end without warning"
+    how = ("A collection of the first set with so many rows in a segment and so many fresh ones in the log "
+           "alone. `farvec collection inspect` opens it three times; the shortest time that the log took to "
+           "read back, scaled to 100,000 rows. It is the paper's second half: segments need no recovery, "
+           "and there is no table whose status pages could differ.")
     seconds = 40
 
     def measure(self, lab):
-        data, fresh = lab.sets()[0], FRESH[lab.effort.name]
+        data, fresh = lab.sets()[0], min(FRESH[lab.effort.name], lab.sets()[0].rows // 2)
         what = {"measure": "recovery", "set": data.name, "rows": data.rows, "fresh": fresh}
         return lab.store.get(what, lambda: [self._measured(lab, data, fresh)])
 
     @staticmethod
     def _measured(lab, data, fresh):
-        some = Set(lab, data, "recovery")
+        some, old = Set(lab, data, "recovery"), data.rows - fresh
         some.create("--memtable-rows", 2 * fresh)
-        some.run("insert", "--data", data.base, "--range", f":{data.rows - fresh}", "--import", "--quiet")
-        empty = some.seconds("delete", "--range", "0:1", "--quiet")
-        some.run("insert", "--data", data.base, "--range", f"{data.rows - fresh}:{data.rows}",
-                 "--durability", "none", "--quiet")
-        opened = some.seconds("delete", "--range", "1:2", "--quiet")
-        return {"set": data.label, "segment_rows": data.rows - fresh, "fresh": fresh,
-                "empty_ms": 1000 * empty, "opened_ms": 1000 * opened}
+        some.run("insert", "--data", data.base, "--range", f":{old}", "--import", "--quiet")
+        some.run("insert", "--data", data.base, "--range", f"{old}:{data.rows}", "--durability", "none",
+                 "--quiet")
+        opened = [json.loads(some.run("inspect", "--json")) for _ in range(3)]
+        return {"set": data.label, "segment_rows": old, "fresh": opened[0]["memtable_vectors"],
+                "log_ms": 1000 * min(report["log"]["seconds"] for report in opened)}
 
     def ours(self, rows):
         (row,) = rows
-        return {"recovery_ms": (row["opened_ms"] - row["empty_ms"]) * 100_000 / row["fresh"],
-                "kills": Unseen("the tests kill writers, collection_test and compute_node_e2e_test: "
-                                "docs/results/024 has 1,000 and none lost anything")}
+        return {"recovery_ms": row["log_ms"] * 100_000 / row["fresh"],
+                "kills": Unseen("kills are the tests': docs/results/024 has 1,000 and nothing was lost")}
 
     def table(self, rows):
-        return ["set", "rows in a segment", "fresh rows", "opening without, ms", "opening with, ms"], [
-            [row["set"], row["segment_rows"], row["fresh"], f"{row['empty_ms']:.0f}",
-             f"{row['opened_ms']:.0f}"] for row in rows]
+        return ["set", "rows in a segment", "fresh rows", "reading the log back, ms"], [
+            [row["set"], row["segment_rows"], row["fresh"], f"{row['log_ms']:.1f}"] for row in rows]
 
 
 @item

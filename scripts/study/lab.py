@@ -4,6 +4,7 @@ import dataclasses
 import json
 import os
 import pathlib
+import shlex
 import signal
 import statistics
 import subprocess
@@ -108,8 +109,8 @@ class Lab:
                 raise TimeUp from error
             raise StudyError(f"{what} took more than {most_s} s") from error
         except (subprocess.CalledProcessError, OSError, RuntimeError) as error:
-            words = log.read_text(errors="replace").strip().splitlines()[-3:]
-            raise StudyError(f"{what}: {error}" + "".join("\n  " + line for line in words)) from error
+            lines = log.read_text(errors="replace").strip().splitlines()[-3:]
+            raise StudyError("\n  ".join([f"{what}: {failure(error)}", *lines])) from error
 
     def run(self, command, what, most_s=MEASURE_S):
         """The program to its end; with it ends what it started. Returns what it printed."""
@@ -252,6 +253,13 @@ class Lab:
         """{tier: row} with the list or the number of clusters that reaches the recall."""
         number = self.chosen(data, kind, index, recall)
         return self.on_tiers(data, kind, index, parameter(kind, number), tiers)
+
+
+def failure(error):
+    """Of a program that ended with an error: its command, as a shell takes it."""
+    if isinstance(error, subprocess.CalledProcessError):
+        return f"exit status {error.returncode} of {shlex.join(map(str, error.cmd))}"
+    return str(error)
 
 
 def median_row(rows):

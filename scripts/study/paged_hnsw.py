@@ -8,7 +8,7 @@ from .items import Absent, Item, distinct, item, one, panels, save, select
 from .verdict import Unseen
 
 SETS = ("deep20k",)
-ROWS = {"quick": 5000, "full": 20_000}
+ROWS = {"quick": 10_000, "full": 20_000}
 QUERIES = {"quick": ("--warm", 60, "--measured", 30, "--passes", 1), "full": ("--warm", 1800, "--measured",
                                                                             200, "--passes", 3)}
 WAYS = ("sync", "parallel", "pipelined")

@@ -170,7 +170,7 @@ class Builds(Item):
     def _built(lab, base, rows, options):
         out = lab.work / "build-hnsw"
         command = [lab.farvec, "build", "hnsw", "--data", base, "--metric", "l2", "--memory-rows",
-                   rows * 95 // 100, "--buffer", "25%", *options, "--out", out, "--overwrite", "--quiet", "--json"]
+                   rows * 95 // 100, "--buffer", "50%", *options, "--out", out, "--overwrite", "--quiet", "--json"]
         def measure():
             started = lab.clock()
             report = json.loads(lab.run(command, "build hnsw"))

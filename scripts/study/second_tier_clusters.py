@@ -17,7 +17,8 @@ def cluster_rows(lab, tiers=TIERS):
                 for row in lab.at_recall(data, "cluster", index, tiers, RECALL).values():
                     rows.append(facts(row, set=data.label, series=series.name, replicas=replicas,
                                       probe=row["probe"], dimension=data.dimension,
-                                      strays=row["stray_reads_per_query"]))
+                                      strays=row["stray_reads_per_query"],
+                                      centroids=row["centroid_distances_per_query"]))
     return rows
 
 
@@ -224,7 +225,7 @@ class Intensity(Item):
                 for name in distinct(rows, "set") for series in ("graph", CLUSTERS[0].name)]
 
     def intensity(self, row):
-        work = row["distances_per_query"] + row["estimates_per_query"]
+        work = row["distances_per_query"] + row["estimates_per_query"] + row.get("centroids", 0)
         return work * row["dimension"] / row["bytes_per_query"]
 
     def ours(self, rows):
@@ -240,7 +241,8 @@ class Intensity(Item):
 
     def table(self, rows):
         header = ["set", "index", "degree or R", "operations per byte", "KB read", "distances",
-                  "estimates"]
+                  "estimates", "of centroids"]
         return header, [[row["set"], row["series"], row["parameter"], f"{self.intensity(row):.1f}",
                          f"{row['bytes_per_query'] / 1000:,.1f}", f"{row['distances_per_query']:,.0f}",
-                         f"{row['estimates_per_query']:,.0f}"] for row in rows]
+                         f"{row['estimates_per_query']:,.0f}",
+                         f"{row.get('centroids', 0):,.0f}"] for row in rows]

@@ -92,6 +92,8 @@ class Clusters(ClusterTest):
             for row in table:
                 self.assertEqual(row["layout"], layout)
                 self.assertEqual(row["clusters_probed"], row["probe"])
+                # So few are all compared.
+                self.assertEqual(row["centroid_distances_per_query"], row["clusters"])
                 reads = (row["group_reads_per_query"] + row["list_reads_per_query"] +
                          row["stray_reads_per_query"])
                 self.assertAlmostEqual(reads, row["reads_per_query"], places=6)

@@ -6,12 +6,14 @@ import subprocess
 import sys
 import unittest
 
+import numpy as np
+
 from farvec_tool import BIN, ToolTest, write_vectors
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TEXTS = ROOT.parent / "shared" / "papers"
 sys.path.insert(0, str(ROOT / "scripts"))
-from study import papers, registry, verdict  # noqa: E402  (found once the path is there)
+from study import papers, pool_policies, registry, store, verdict  # noqa: E402  (found once the path is there)
 
 
 def plain(text):
@@ -80,6 +82,64 @@ class Verdicts(unittest.TestCase):
         self.assertEqual(verdict.sentence([]),
                          "Cannot be seen here: the text gives no number of it.")
         self.assertEqual(verdict.all_of([]).why, "nothing was measured for it")
+
+
+def naive(things, capacity, drop):
+    """Hits of a pool that keeps a list, oldest first; drop(kept, hit) says what a hit does to it."""
+    kept, hits = [], []
+    for thing in things:
+        hits.append(thing in kept)
+        if hits[-1]:
+            drop(kept, thing)
+            continue
+        if len(kept) == capacity:
+            kept.pop(0)
+        kept.append(thing)
+    return hits
+
+
+class Policies(unittest.TestCase):
+    def setUp(self):
+        self.things = np.random.default_rng(3).zipf(1.3, 3000).clip(max=200).tolist()
+
+    def hits(self, policy, capacity):
+        pool = pool_policies.POLICIES[policy](capacity)
+        return [pool.touch(thing) for thing in self.things]
+
+    def test_lru_and_fifo_as_a_list_does_it(self):
+        def to_the_end(kept, thing):
+            kept.remove(thing)
+            kept.append(thing)
+        for capacity in (1, 2, 17, 500):
+            self.assertEqual(self.hits("LRU", capacity), naive(self.things, capacity, to_the_end))
+            self.assertEqual(self.hits("FIFO", capacity),
+                             naive(self.things, capacity, lambda kept, thing: None))
+
+    def test_the_clock_gives_a_second_chance(self):
+        pool = pool_policies.POLICIES["clock"](2)
+        self.assertEqual([pool.touch(thing) for thing in "abacab"],
+                         [False, False, True, False, True, False])
+        self.assertEqual([pool.touch("b")], [True])
+
+    def test_all_of_it_in_the_pool_is_all_hits(self):
+        for policy in pool_policies.POLICIES:
+            hits = self.hits(policy, 500)
+            self.assertEqual(hits.count(False), len(set(self.things)), policy)
+            self.assertEqual(self.hits(policy, 7), self.hits(policy, 7), policy)
+            self.assertEqual(pool_policies.hit_ratio(policy, [], 3), 0)
+            self.assertEqual(pool_policies.hit_ratio(policy, [4, 4], 0), 1)
+
+
+class Rows(ToolTest):
+    def test_the_store_keeps_by_what_machine_and_commit(self):
+        path = self.folder / "rows.jsonl"
+        first = store.Store(path, "a", "1")
+        self.assertEqual(first.get({"x": 1}, lambda: [5]), [5])
+        self.assertEqual(first.get({"x": 1}, self.fail), [5])
+        self.assertEqual(store.Store(path, "a", "1").get({"x": 1}, self.fail), [5])
+        for machine, commit in (("b", "1"), ("a", "2")):
+            self.assertEqual(store.Store(path, machine, commit).get({"x": 1}, lambda: [6]), [6])
+        self.assertEqual(len(path.read_text().splitlines()), 3)
 
 
 class TinyRun(ToolTest):
