@@ -128,7 +128,8 @@ class Run:
         picture = f"{item.name.lower()}.png"
         drawn = bool(rows) and item.draw(rows, self.options.out / picture)
         text = section(item, figure, claims, {
-            "picture": picture if drawn else None, "table": item.table(rows), "where": self.where()})
+            "picture": picture if drawn else None, "table": item.table(rows) if rows else ([], []),
+            "where": self.where()})
         write_page(self.options.out, item.paper, paper, {item.name: text})
         print(f"  {sentence(claims)}", flush=True)
         if self.options.json:

@@ -43,7 +43,7 @@ class Recovery(Item):
 
     def measure(self, lab):
         data, fresh = lab.sets()[0], min(FRESH[lab.effort.name], lab.sets()[0].rows // 2)
-        what = {"measure": "recovery", "set": data.name, "rows": data.rows, "fresh": fresh}
+        what = {"measure": "log read back", "set": data.name, "rows": data.rows, "fresh": fresh}
         return lab.store.get(what, lambda: [self._measured(lab, data, fresh)])
 
     @staticmethod

@@ -28,6 +28,7 @@ class Item:
     name = ""      # like 004-F8
     title = ""
     how = ""       # what was measured, in a sentence or two, for the page
+    why = "nothing was measured"  # of a run without rows: why its numbers cannot be seen
     seconds = 30   # about how long it takes with --quick, for the time that is left
 
     @property
@@ -54,6 +55,8 @@ class Item:
         return False
 
     def claims(self, rows, numbers):
+        if not rows:
+            return [Claim(number, Unseen(self.why)) for number in numbers.values()]
         ours = self.ours(rows)
         unknown = set(ours) - set(numbers)
         assert not unknown, f"{self.name}: docs/study/papers.json has no {sorted(unknown)}"
@@ -63,18 +66,11 @@ class Item:
 
 
 class Absent(Item):
-    """An item that cannot be measured here, with the reason."""
-    why = ""
+    """An item that cannot be measured here, with the reason in `why`."""
     seconds = 0
 
     def measure(self, lab):
         return []
-
-    def claims(self, rows, numbers):
-        return [Claim(number, Unseen(self.why)) for number in numbers.values()]
-
-    def table(self, rows):
-        return [], []
 
 
 def panels(lines, columns, size=(2.7, 2.3), **options):

@@ -179,14 +179,6 @@ class Lab:
         finally:
             self.effort = effort
 
-    def part(self, data, rows):
-        """A file of the first rows."""
-        if rows >= data.rows:
-            return data.base
-        folder = self.work / "data" / f"{data.name}-{rows}-rows"
-        return self.made(folder, [[self.farvec, "dataset", "sample", "--quiet", "--first", rows, data.base,
-                                   folder / data.base.name]], f"a part of {data.name}") / data.base.name
-
     @staticmethod
     def clock():
         return time.monotonic()

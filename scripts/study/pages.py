@@ -28,7 +28,7 @@ def section(item, figure, claims, more):
                                      "agrees"], lines))
     if figure.missing:
         parts.append(figure.missing + "\n")
-    if item.how:
+    if item.how and more["table"][1]:
         parts.append(item.how + "\n")
     header, lines = more["table"]
     if lines:
