@@ -9,7 +9,7 @@ from . import StudyError
 from .items import Item, distinct, item, one, panels, save, select
 from .lab import StoredSweeps
 from .second_tier_graphs import facts
-from .variants import DRAM
+from .variants import DRAM, tier_label
 from .verdict import Unseen, all_of
 
 RECALL = 0.95
@@ -24,9 +24,10 @@ class Disk:
 
     def __init__(self, lab, data):
         self.lab, self.data, self.sweeps = lab, data, StoredSweeps(lab, data)
-        self.steps = types.SimpleNamespace(index=built(lab, data, "slotted", "--payload", "vector", "--code-bits", "4"),
-                                           padded=built(lab, data, "padded", "--code-bits", "4"), tier="ssd",
-                                           padded_tier="ssd", slots=SLOTS)
+        codes = ("--code-bits", "4")
+        self.steps = types.SimpleNamespace(
+            index=built(lab, data, "slotted", "--payload", "vector", *codes), tier="ssd",
+            padded=built(lab, data, "padded", *codes), padded_tier="ssd", slots=SLOTS)
 
     def lists(self):
         """{step: the least list with the recall}"""
@@ -97,8 +98,8 @@ def disks(lab):
 
 
 class DiskItem(Item):
-    """Rows of Disk.row(); `x` is what varies."""
-    x = "width"
+    """Rows of Disk.row(); `x` is what varies, `varies` how the figure names it."""
+    x, varies = "width", "width"
     seconds = 15
     how = (f"Slotted pages of degree {DEGREE} with vectors in the records and 4-bit codes, on the disk "
            f"of the work folder through io_uring (real), recall@10 {RECALL}, cache-aware search of width "
@@ -121,9 +122,9 @@ class DiskItem(Item):
                 mine = select(rows, set=name, step=step)
                 for axes, number in zip(line, ("qps", "mean_us")):
                     axes.plot([str(row[self.x]) for row in mine], [row[number] for row in mine],
-                              marker="o", label=f"{name}, {step}, ssd (real)")
-        line[0].set(ylabel="queries per second", xlabel=self.x, ylim=0)
-        line[1].set(ylabel="mean latency, us", xlabel=self.x, ylim=0)
+                              marker="o", label=f"{name}, {step}, {tier_label(mine[0]['tier'])}")
+        line[0].set(ylabel="queries per second", xlabel=self.varies, ylim=0)
+        line[1].set(ylabel="mean latency, us", xlabel=self.varies, ylim=0)
         return save(figure, path, line[0])
 
 
@@ -131,7 +132,7 @@ class DiskItem(Item):
 class BesideBaselines(DiskItem):
     name = "002-F8"
     title = "beside DiskANN's way to search"
-    x = "step"
+    x = varies = "step"
 
     def measure(self, lab):
         return [disk.row(step) for disk in disks(lab) for step in (OURS, DISKANN)]
@@ -150,7 +151,7 @@ class BesideBaselines(DiskItem):
 class InFlight(DiskItem):
     name = "002-F9"
     title = "searches in flight"
-    x = "slots"
+    x, varies = "slots", "searches in flight"
 
     def measure(self, lab):
         return [disk.row(OURS, slots=slots) for disk in disks(lab) for slots in (1, 2, 4, 8, 16, 32)]
@@ -189,7 +190,7 @@ class Widths(DiskItem):
 class Threads(DiskItem):
     name = "002-F11"
     title = "threads"
-    x = "threads"
+    x = varies = "threads"
 
     def measure(self, lab):
         return [disk.row(step, threads=threads) for disk in disks(lab)
@@ -207,7 +208,7 @@ class Threads(DiskItem):
 class Budgets(DiskItem):
     name = "002-F12"
     title = "share of the index in memory, beside the graph in memory"
-    x = "budget"
+    x, varies = "budget", "pool, share of the records"
     SHARES = ("10%", "20%", "30%", "50%")
 
     def measure(self, lab):
@@ -240,7 +241,7 @@ class Budgets(DiskItem):
 class Breakdown(DiskItem):
     name = "002-F14"
     title = "what each part of the search is worth"
-    x = "step"
+    x = varies = "step"
     STEPS = ("synchronous", "+ coroutines", "+ record pool", "+ prefetch", "+ cache-aware",
              "+ page search", DISKANN)
 

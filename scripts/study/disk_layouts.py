@@ -98,7 +98,7 @@ class Sizes(LayoutItem):
 class RecordsOrPages(DiskItem):
     name = "002-F13"
     title = "what a pool keeps: records, or whole pages"
-    x = "pool"
+    x, varies = "pool", "what the pool keeps"
 
     def measure(self, lab):
         return [disk.row(OURS, pool=pool) for disk in disks(lab) for pool in ("record", "page", "none")]

@@ -40,10 +40,11 @@ def skewed(trace):
 
 class TraceItem(Item):
     seconds = 20
-    how = (f"Records that searches of all queries expand (`slotted_reads --trace`, best-first, degree {DEGREE}), "
-           "put on DiskANN's pages of 4 KiB with nodes of floats in the order of their numbers. Hits are of the "
-           "second half of the searches. Skewed: 10,000 draws of the queries with weight 1 / rank. The paper "
-           "has Sift1M with 10,000 queries: fewer vertices or queries change what is untouched.")
+    how = (f"Records that searches of all queries expand (`slotted_reads --trace`, best-first, degree "
+           f"{DEGREE}), put on DiskANN's pages of 4 KiB with nodes of floats in the order of their numbers. "
+           "Hits are of the second half of the searches. Skewed: 10,000 draws of the queries with weight "
+           "1 / rank. The paper has Sift1M with 10,000 queries: fewer vertices or queries change what is "
+           "untouched.")
 
 
 @item
@@ -85,7 +86,7 @@ class PagePolicies(TraceItem):
                 mine = select(rows, set=name, queries=queries, keeps=keeps, policy=policy)
                 axes.plot([row["share"] for row in mine], [row["hits"] for row in mine],
                           marker=marker, markersize=4, label=policy)
-            axes.set(title=f"{name}, {queries}, {keeps}", xlabel="pool, %", ylim=0)
+            axes.set(title=f"{name}, {queries}, {keeps}", xlabel="pool, %", ylim=(0, 100))
         line[0].set_ylabel("hits, % (counted)")
         return save(figure, path, line[0])
 
@@ -116,7 +117,8 @@ class Skew(TraceItem):
         return {"pages_untouched": 9}  # a tenth of a tenth of a percent is nothing: up to 1%
 
     def table(self, rows):
-        header = ["set", "of", "how many", "never accessed", "accesses of the hottest", "by the hottest fifth"]
+        header = ["set", "of", "how many", "never accessed", "accesses of the hottest",
+                  "by the hottest fifth"]
         return header, [[row["set"], row["kind"], f"{row['count']:,}", f"{row['untouched']:.1f}%",
                          row["most"], f"{row['by_the_hottest_fifth']:.1f}%"] for row in rows]
 
@@ -125,6 +127,7 @@ class Skew(TraceItem):
         for axes, name in zip(line, distinct(rows, "set")):
             for row in select(rows, set=name):
                 axes.plot(range(100), row["curve"], label=row["kind"])
-            axes.set(title=name, xlabel="% of them, hottest first", ylabel="accesses (counted)", yscale="symlog")
+            axes.set(title=name, xlabel="% of them, hottest first", ylabel="accesses (counted)",
+                     yscale="symlog")
             axes.legend()
         return save(figure, path)

@@ -106,7 +106,8 @@ class Disks(Item):
         return {"parallel_ratio": one(rows, depth=64)["MB/s"] / one(rows, depth=1)["MB/s"]}
 
     def table(self, rows):
-        return ["reads in flight", "MB/s, ssd (real)"], [[row["depth"], f"{row['MB/s']:,.0f}"] for row in rows]
+        return ["reads in flight", "MB/s, ssd (real)"], [[row["depth"], f"{row['MB/s']:,.0f}"]
+                                                         for row in rows]
 
     def draw(self, rows, path):
         figure, ((axes,),) = panels(1, 1, size=(3, 2))
@@ -161,7 +162,8 @@ class Overlap(PagedItem):
     def draw(self, rows, path):
         figure, ((axes,),) = panels(1, 1, size=(3.6, 2.4))
         axes.plot([row["distance"] for row in rows], [row["overlap"] for row in rows], marker="o")
-        axes.set(xlabel="mean distance of the pairs (squared)", ylabel="share of the path in common", ylim=0)
+        axes.set(xlabel="mean distance of the pairs (squared)", ylabel="share of the path in common",
+                 ylim=0)
         return save(figure, path)
 
 

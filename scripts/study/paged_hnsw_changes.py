@@ -154,7 +154,8 @@ class AllTogether(InsertItem):
         if lab.effort.name == "quick":
             return []
         plain = studied(lab, "together", "search=sync", "order=none", "nodes=1")
-        return inserted(plain + studied(lab, "together", "search=pipelined", "order=pca+kmeans", "nodes=64"))
+        return inserted(plain + studied(lab, "together", "search=pipelined", "order=pca+kmeans",
+                                        "nodes=64"))
 
     def ours(self, rows):
         plain, whole = rows
@@ -196,7 +197,8 @@ class Builds(Item):
     def _built(lab, base, memory, options):
         out = lab.work / "build-hnsw"
         command = [lab.farvec, "build", "hnsw", "--data", base, "--metric", "l2", "--memory-rows",
-                   memory, "--buffer", "25%", *options, "--out", out, "--overwrite", "--quiet", "--json"]
+                   memory, "--buffer", "25%", *options, "--out", out, "--overwrite", "--quiet",
+                   "--json"]
         def measure():
             started = lab.clock()
             report = json.loads(lab.run(command, "build hnsw"))
@@ -205,10 +207,11 @@ class Builds(Item):
 
     def ours(self, rows):
         return {"faster": one(rows, way="plain")["seconds"] / one(rows, way="ours")["seconds"],
-                "diskann": Unseen("DiskANN's build is not among what this measures: docs/results/023 has it")}
+                "diskann": Unseen("DiskANN is not built here: docs/results/023 has it")}
 
     def table(self, rows):
-        return ["way", "seconds", "pages"], [[row["way"], short(row["seconds"]), row["pages"]] for row in rows]
+        return ["way", "seconds", "pages"], [[row["way"], short(row["seconds"]), row["pages"]]
+                                             for row in rows]
 
     def draw(self, rows, path):
         figure, ((axes,),) = panels(1, 1, size=(3, 1.8))

@@ -1,6 +1,7 @@
 """All items: importing a paper's file adds its items."""
 from . import (collections_study, disk_graphs, disk_layouts, disk_pools,  # noqa: F401
-               paged_hnsw, paged_hnsw_changes, second_tier_clusters, second_tier_devices, second_tier_graphs)
+               paged_hnsw, paged_hnsw_changes, second_tier_clusters, second_tier_devices,
+               second_tier_graphs)
 from . import StudyError
 from .items import REGISTRY
 from .papers import load

@@ -103,7 +103,8 @@ class PipelineAndLayout(Item):
                     mine = [row for row in points if way(row)]
                     line[0].plot([row["degree"] for row in mine], [row["qps"] for row in mine], style,
                                  color=TIER_COLOURS[tier], marker="o", markersize=3,
-                                 label=tier_label(tier) + (", pipelined" if style == "-" else ", one at a time"))
+                                 label=tier_label(tier)
+                                 + (", pipelined" if style == "-" else ", one at a time"))
             for series in GRAPHS:
                 mine = select(rows, set=name, tier=FAR[0], layout=series.name)
                 mine = [row for row in mine if row["slots"] > 1]

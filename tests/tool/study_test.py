@@ -8,7 +8,7 @@ import unittest
 
 import numpy as np
 
-from farvec_tool import BIN, ToolTest, write_vectors
+from farvec_tool import BIN, ToolTest, farvec, write_vectors
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TEXTS = ROOT.parent / "shared" / "papers"
@@ -140,6 +140,33 @@ class Rows(ToolTest):
         for machine, commit in (("b", "1"), ("a", "2")):
             self.assertEqual(store.Store(path, machine, commit).get({"x": 1}, lambda: [6]), [6])
         self.assertEqual(len(path.read_text().splitlines()), 3)
+
+
+class Trace(ToolTest):
+    def test_slotted_reads_write_what_they_expand(self):
+        base = write_vectors(self.folder / "base", self.rows(300, 9, np.float32))
+        queries = write_vectors(self.folder / "query", self.rows(5, 9, np.float32))
+        truth, trace = self.folder / "gt.ibin", self.folder / "trace.ibin"
+        self.must_pass(farvec("dataset", "groundtruth", "--data", base, "--queries", queries, "--metric",
+                              "l2", "--k", 10, "--quiet", "--out", truth))
+        self.must_pass(self.build(base, "--layout", "slotted"))
+        command = [BIN / "slotted_reads", "--index", self.folder / "index", "--data", base, "--queries",
+                   queries, "--groundtruth", truth, "--trace", trace, "--list"]
+        done = self.must_pass(subprocess.run([*command, "12"], text=True, capture_output=True,
+                                             timeout=60, check=False))
+        count, width = np.fromfile(trace, np.uint32, count=2)
+        pairs = np.fromfile(trace, np.uint32, offset=8).reshape(count, width)
+        self.assertAlmostEqual(count / 5, float(done.stdout.splitlines()[-1].split()[3]), delta=0.01)
+        self.assertEqual(pairs[:, 0].tolist(), sorted(pairs[:, 0]))
+        self.assertEqual(set(pairs[:, 0]), {1, 2, 3, 4, 5})
+        self.assertLess(pairs[:, 1].max(), 300)
+        for search in range(1, 6):
+            records = pairs[pairs[:, 0] == search, 1]
+            self.assertEqual(len(set(records)), len(records))
+        refused = subprocess.run([*command, "12,20"], text=True, capture_output=True, timeout=60,
+                                 check=False)
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("--trace is of one --list", refused.stderr)
 
 
 class TinyRun(ToolTest):
