@@ -32,7 +32,8 @@ def arguments():
         "  scripts/study/run.sh --list")
     effort = parser.add_mutually_exclusive_group()
     effort.add_argument("--quick", action="store_true", help="the first 50,000 rows of each set, few "
-                        f"points, short passes; ends after {QUICK_MINUTES} minutes with what it has [default]")
+                        f"points, short passes; ends after {QUICK_MINUTES} minutes with what it has "
+                        "[default]")
     effort.add_argument("--full", action="store_true", help="the whole sets, three rounds: hours, on a "
                         "machine with nothing else to do")
     parser.add_argument("--only", type=words, default=[], metavar="ITEMS", help="items, papers or figures, "

@@ -26,7 +26,8 @@ class Number:
             number = f"at least {low}"
         if math.isinf(self.low):
             number = f"at most {high}"
-        return number + (f" {self.unit}" if self.unit else "")
+        space = "" if self.unit in ("", "%") else " "
+        return number + space + self.unit
 
 
 @dataclasses.dataclass(frozen=True)
