@@ -35,20 +35,11 @@ class InsertItem(PagedItem):
 
 
 @item
-class InsertReads(InsertItem):
+class InsertReads(Absent):
     name = "000-F4d"
     title = "inserts by the way of reading"
-    seconds = 40
-
-    def measure(self, lab):
-        return inserted(studied(lab, "inserts"))
-
-    def ours(self, rows):
-        return {"insert_time": 100 * (1 - one(rows, search="pipelined")["seconds"]
-                                      / one(rows, search="sync")["seconds"])}
-
-    def draw(self, rows, path):
-        return self.bars(rows, path, lambda row: row["search"])
+    why = (f"a tenth of the pages of {SETS[0]} is too small a buffer for inserts that read in parallel: "
+           "docs/results/023 has it on hog576")
 
 
 class OrderItem(InsertItem):
