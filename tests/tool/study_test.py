@@ -204,11 +204,11 @@ class TinyRun(ToolTest):
         self.assertEqual({row["degree"] for row in item["rows"]}, {4, 8})
         self.recomputes(item)
         before = self.measured()
-        again = self.must_pass(self.study("--only", "F9"))
+        again = self.must_pass(self.study("--only", "004-F9"))
         self.assertEqual((again.stdout, self.measured()), (done.stdout, before))
         # A line that was cut off is measured again, and that alone.
         (self.folder / "work" / "rows.jsonl").write_bytes(before[:-20])
-        self.must_pass(self.study("--only", "F9"))
+        self.must_pass(self.study("--only", "004-F9"))
         self.assertEqual(len(self.measured().splitlines()), len(before.splitlines()))
         self.assertTrue(self.measured().startswith(before[:before.rfind(b"\n", 0, -1) + 1]))
 
@@ -223,23 +223,23 @@ class TinyRun(ToolTest):
         self.assertEqual(found["status"], "agree" if 0.9 <= middle <= 1.1 else "differ")
 
     def test_sections_of_other_items_stay(self):
-        self.must_pass(self.study("--only", "F9"))
+        self.must_pass(self.study("--only", "004-F9"))
         page = self.folder / "out" / "004.md"
         page.write_text(page.read_text().replace("## Figure 9: ", "## Figure 9: the old "))
-        self.must_pass(self.study("--only", "F13"))
+        self.must_pass(self.study("--only", "004-F13"))
         self.assertIn("the old graphs", page.read_text())
         self.assertIn("## Figure 13", page.read_text())
 
     def test_errors_say_what_to_do(self):
         for options, words in ((["--only", "F99"], "--list names"), (["--bin", "/none"], "--bin"),
-                               (["--only", "F9", "--data", "/none"], "no set tiny")):
+                               (["--only", "004-F9", "--data", "/none"], "no set tiny")):
             done = self.study(*options)
             self.assertEqual(done.returncode, 1, done.stderr)
             self.assertIn(words, done.stderr)
         self.assertEqual(self.study("--quick", "--full").returncode, 2)
 
     def test_no_minutes_measure_nothing(self):
-        done = self.must_pass(self.study("--only", "F9", "--minutes", "0.000001"))
+        done = self.must_pass(self.study("--only", "004-F9", "--minutes", "0.000001"))
         self.assertIn("time is up: not measured: 004-F9", done.stderr)
 
     def test_the_list(self):
