@@ -50,10 +50,8 @@ class Claim:
         return (middle > 1 and self.number.low >= 1) or (middle < 1 and self.number.high <= 1)
 
     def phrase(self):
-        """What the sentence says of it."""
+        """What the sentence says of it, when it was seen."""
         status = self.status()
-        if status == UNSEEN:
-            return f"{self.number.what} ({self.ours.why})"
         phrase = f"{self.number.what} is {self.ours_text()} where the paper has {self.number.text()}"
         if status == DIFFER and self.number.unit == "times":
             phrase += " (same direction)" if self.same_direction() else " (other direction)"
@@ -76,12 +74,21 @@ def word(claims):
             frozenset([DIFFER]): "Differ"}.get(frozenset(seen), "Agree in part")
 
 
+def unseen(claims):
+    """A phrase for each reason, with all that it is the reason of."""
+    by_reason = {}
+    for claim in claims:
+        by_reason.setdefault(claim.ours.why, []).append(claim.number.what)
+    return [f"{', '.join(names)} ({why})" for why, names in by_reason.items()]
+
+
 def sentence(claims):
     """One sentence from the measured numbers."""
     parts = []
     for status, opening in ((AGREE, "what agrees is that "), (DIFFER, "what differs is that "),
                             (UNSEEN, "what cannot be seen here: ")):
-        phrases = [claim.phrase() for claim in claims if claim.status() == status]
+        mine = [claim for claim in claims if claim.status() == status]
+        phrases = unseen(mine) if status == UNSEEN else [claim.phrase() for claim in mine]
         if phrases:
             parts.append((opening, ", ".join(phrases)))
     if not parts:

@@ -79,6 +79,8 @@ class Verdicts(unittest.TestCase):
         self.assertTrue(verdict.sentence([good, worse, unseen]).startswith("Agree in part: "))
         self.assertEqual(verdict.sentence([unseen]),
                          "Cannot be seen here: the rate (no disk).")
+        self.assertEqual(verdict.sentence([unseen, unseen]),
+                         "Cannot be seen here: the rate, the rate (no disk).")
         self.assertEqual(verdict.sentence([]),
                          "Cannot be seen here: the text gives no number of it.")
         self.assertEqual(verdict.all_of([]).why, "nothing was measured for it")
