@@ -18,7 +18,8 @@ def cluster_rows(lab, tiers=TIERS):
                     rows.append(facts(row, set=data.label, series=series.name, replicas=replicas,
                                       probe=row["probe"], dimension=data.dimension,
                                       strays=row["stray_reads_per_query"],
-                                      centroids=row["centroid_distances_per_query"]))
+                                      centroids=row["centroid_distances_per_query"] +
+                                      row["centroid_estimates_per_query"]))
     return rows
 
 
