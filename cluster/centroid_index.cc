@@ -18,8 +18,9 @@ constexpr std::uint32_t kCodeBits = 8;
 constexpr std::uint64_t kRotationSeed = 1;
 /// Up to here, comparing with every centroid is as fast as the graph.
 constexpr std::size_t kExhaustive = 256;
-/// For each cluster that is probed, as long as a step over the graph takes to scan.
-constexpr std::size_t kScannedPerProbe = 512;
+/// So many centroids are scanned in the time that the graph takes for one candidate
+/// (bench/cluster_bench.cc).
+constexpr std::size_t kScannedPerCandidate = 192;
 constexpr std::size_t kEntries = 16;
 
 /// Candidates kept for `probe` results. The codes are fine, so that a few more than asked for
@@ -204,7 +205,7 @@ void CentroidIndex::search(const void* query, std::uint32_t probe, CentroidScrat
   } else if (has_byte_rows()) {
     search_graph(ByteScorer{rows(), point, pair_, many_}, probe, scratch);
     scratch.counts = {scratch.counts.distances + scratch.counts.estimates, 0};
-  } else if (scan_ && count_ <= kScannedPerProbe * list_for(probe)) {
+  } else if (scan_ && count_ <= kScannedPerCandidate * list_for(probe)) {
     const std::span<const ClusterId> near =
         scan_->near(scratch.query.data(), list_for(probe), scratch.scan);
     rank(near, point, probe, scratch);

@@ -467,7 +467,7 @@ class Served(ClusterTest, DaemonTest):
         for layout in ("grouped", "coupled", "coded"):
             _, expected = self.search("--index", indexes / layout, "--probe", PROBE)
             self.must_pass(farvec("place", "--index", indexes / layout, "--nodes", 3, "--replicas",
-                                  2, "--extent-bytes", 12288))
+                                  2, "--extent-bytes", 16384))
             address = self.serve(indexes / layout, "fabric:tcp", nodes=3)
             _, found = self.wait_for(address)
             np.testing.assert_array_equal(found[0], expected[0])

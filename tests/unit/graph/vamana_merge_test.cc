@@ -17,7 +17,6 @@
 namespace farvec::graph {
 namespace {
 
-using testing::copy_of;
 using testing::expect_same;
 using testing::expect_sound;
 using testing::quiet_options;
