@@ -1,5 +1,7 @@
 #include "cluster/centroid_scan.h"
 
+#include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "distance/distance.h"
@@ -11,6 +13,7 @@ namespace {
 
 constexpr std::uint32_t kBits = 4;
 constexpr std::uint64_t kRotationSeed = 1;
+constexpr std::uint32_t kSampleStep = 8;
 
 }  // namespace
 
@@ -40,17 +43,30 @@ std::span<const ClusterId> CentroidScan::near(const float* query, std::uint32_t 
   const float distance = distance::pair_kernel(Metric::l2, ElementType::f32, dimension)(
       query, mean_.data(), dimension);
   quantizer_.prepare(query, scratch.prepared);
-  scratch.list.reset(list);
-  for_each_near(
-      count_,
-      [&](std::uint32_t block, float* out) {
-        return quantizer_.estimate(scratch.prepared,
-                                   {codes_.data(), block, distance, scratch.list.bound()}, out);
-      },
-      [&](std::uint32_t centroid, float estimate) {
-        if (estimate < scratch.list.bound()) scratch.list.offer(estimate, centroid);
-      });
-  return scratch.list.take();
+  // The `most` nearest of `size` centroids below a bound, every step-th block of all.
+  const auto scan = [&](std::uint32_t size, std::uint32_t step, std::uint32_t most, float bound) {
+    Shortlist& kept = scratch.list;
+    kept.reset(most);
+    for_each_near(
+        size,
+        [&](std::uint32_t block, float* out) {
+          return quantizer_.estimate(
+              scratch.prepared,
+              {codes_.data(), block * step, distance, std::min(bound, kept.bound())}, out);
+        },
+        [&](std::uint32_t centroid, float estimate) {
+          if (estimate < kept.bound()) kept.offer(estimate, centroid);
+        });
+    return kept.take();
+  };
+  constexpr float kNone = std::numeric_limits<float>::infinity();
+  // A sample tells about where the list will end, so that little is kept that goes again.
+  const std::uint32_t sampled = count_ / (quantization::kScanBlock * kSampleStep);
+  scan(sampled * quantization::kScanBlock, kSampleStep, 8 + list * 3 / (2 * kSampleStep), kNone);
+  const float bound = scratch.list.bound();
+  auto found = scan(count_, 1, list, bound);
+  if (found.size() < std::min(list, count_)) found = scan(count_, 1, list, kNone);
+  return found;
 }
 
 }  // namespace farvec::cluster
