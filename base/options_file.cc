@@ -8,7 +8,7 @@
 namespace farvec {
 namespace {
 
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t kMostFileBytes = std::uint64_t{1} << 20;
 constexpr std::string_view kBlank = " \t\r";
 
 std::string_view trimmed(std::string_view text) {
@@ -69,7 +69,7 @@ std::vector<OptionLine> parse_options(std::string_view text, const std::string& 
 }
 
 std::vector<OptionLine> read_options_file(const std::string& path) {
-  return parse_options(read_text(path, kMostBytes, "a file of options"), path);
+  return parse_options(read_text(path, kMostFileBytes, "a file of options"), path);
 }
 
 }  // namespace farvec

@@ -10,7 +10,7 @@
 namespace farvec::quantization {
 namespace {
 
-constexpr std::size_t kRowChunk = 256;
+constexpr std::size_t kMemberChunk = 256;
 
 EdgeSpace space_of(const RabitqParameters& parameters, const std::vector<float>& centroid) {
   return {parameters.metric, parameters.bits, parameters.dimension, centroid.data()};
@@ -44,7 +44,7 @@ RabitqParameters MemberEncoder::train(const NeighborTraining& training) {
   centroid_ = parameters.centroid;
   rotation.apply(centroid_.data());
   std::vector<NeighborRanges> ranges(threads);
-  parallel_for(members_.rows.count, kRowChunk, threads,
+  parallel_for(members_.rows.count, kMemberChunk, threads,
                [&](std::size_t begin, std::size_t end, unsigned worker) {
                  EdgeEncoder encoder(space_of(parameters, centroid_));
                  std::vector<float> row(parameters.dimension);

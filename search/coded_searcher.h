@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -34,7 +35,7 @@ class CodedSearcher {
 
   Status search(SearchTask& task) {
     if (Status status = frame_.check(task); !status.ok()) return status;
-    source_.begin(task, {.dedup = true, .merge_gap_bytes = frame_.merge_gap_bytes()});
+    source_.begin(task, reading(task));
     prepare(task.query);
     const cluster::CodedParameters parameters = coded_parameters(task);
     cluster::ProbeRounds rounds(index_.centroids(), task.query, parameters.probe, scratch_.probe);
@@ -56,6 +57,13 @@ class CodedSearcher {
     index_.codes()->prepare(query, prepared_);
     query_.resize(index_.dimension());
     distance::widen(query, index_.type(), index_.dimension(), query_.data());
+  }
+
+  /// No vector is read twice; without dedup each by itself.
+  PostingPlanOptions reading(const SearchTask& task) const {
+    PostingPlanOptions options{.dedup = true, .merge_gap_bytes = std::nullopt};
+    if (task.parameters.probing().dedup) options.merge_gap_bytes = frame_.merge_gap_bytes();
+    return options;
   }
 
   /// No list is longer than what the clusters can have that may be probed.

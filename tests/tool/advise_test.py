@@ -45,10 +45,10 @@ class Advise(ToolTest):
 
     def test_says_what_to_take(self):
         advice, text = self.advice(*self.files(), "--degree", 8)
-        self.assertEqual(len(advice["settings"]), 4 + 2 * 4)
+        self.assertEqual(len(advice["settings"]), 4 + 2 * 5)
         self.assertEqual({setting["layout"] for setting in advice["settings"]},
                          {"csr", "packed", "padded", "inline", "coupled", "decoupled", "grouped",
-                          "grouped-inline"})
+                          "grouped-inline", "coded"})
         self.assertEqual(advice["device_kind"], "model")
         self.assertGreater(advice["core_share"], 0)
         self.assertLessEqual(advice["core_share"], 1)
