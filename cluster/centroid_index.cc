@@ -148,7 +148,8 @@ CentroidIndex::CentroidIndex(CentroidParts parts, unsigned threads)
       all_(count_) {
   std::iota(all_.begin(), all_.end(), NodeId{0});
   if (parts_.metric == Metric::inner_product) query_norm_ = root_mean_square_norm(view_of(parts_));
-  if (parts_.metric == Metric::l2 && element_bytes(parts_.type) == 1) take_byte_rows();
+  const bool bytes = parts_.metric == Metric::l2 && element_bytes(parts_.type) == 1;
+  if (bytes && !parts_.as_floats) take_byte_rows();
   if (!has_byte_rows()) make_codes(threads);
   pair_ = distance::pair_kernel(Metric::l2, rows().type, parts_.space_dimension);
   many_ = distance::many_kernel(Metric::l2, rows().type, parts_.space_dimension);

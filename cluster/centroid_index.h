@@ -73,14 +73,16 @@ struct CentroidParts {
   graph::Graph graph{0, 1};      ///< of build_centroid_graph()
   /// For queries: all centroids are looked at by their codes, where that is faster than the graph.
   bool scans = false;
+  /// CentroidIndex::centroid() will be asked for, as floats.
+  bool as_floats = false;
 };
 
 /// Immutable after construction and shared by all cores. Few centroids are all compared with a
 /// query. Of more, neighbours are estimated from 8-bit RaBitQ codes, or all codes of a scan are
 /// looked at. Codes are made at construction; results are exact distances. Under l2, centroids that
-/// are bytes, as heads of a data set of bytes are, are kept as these, without codes: then all
-/// distances are exact, and a centroid takes its dimension and 172 bytes instead of five times its
-/// dimension and 176.
+/// are bytes, as heads of a data set of bytes are, are kept as these, without codes, unless they
+/// are asked for as floats: then all distances are exact, and a centroid takes its dimension and
+/// 172 bytes instead of five times its dimension and 176.
 class CentroidIndex {
  public:
   /// Throws Error when the parts do not fit together.
@@ -91,7 +93,7 @@ class CentroidIndex {
   Metric metric() const { return parts_.metric; }
   ElementType type() const { return parts_.type; }
 
-  /// The first dimension() coordinates of a centroid: the mean of a cluster's own vectors.
+  /// The first dimension() coordinates of a centroid, which is not kept as bytes.
   const float* centroid(ClusterId cluster) const {
     return parts_.centroids.data() + std::size_t{cluster} * parts_.space_dimension;
   }

@@ -12,7 +12,7 @@ namespace farvec::cluster {
 namespace {
 
 constexpr std::uint32_t kBits = 4;
-constexpr std::uint64_t kRotationSeed = 1;
+constexpr std::uint64_t kScanRotationSeed = 1;
 constexpr std::uint32_t kSampleStep = 8;
 
 }  // namespace
@@ -29,7 +29,7 @@ CentroidScan::CentroidScan(const VectorView& centroids, unsigned threads)
             {centroids,
              {begins, clusters},
              packed_view(mean_.data(), 1, centroids.dimension, ElementType::f32)},
-            {Metric::l2, kBits, kRotationSeed, threads});
+            {Metric::l2, kBits, kScanRotationSeed, threads});
         std::vector<NodeId> all(count_);
         std::iota(all.begin(), all.end(), NodeId{0});
         codes_ = HugeBuffer(encoder.codes().bytes(count_));

@@ -77,7 +77,7 @@ cluster::CentroidIndex make_centroids(const layout::Manifest& manifest,
   graph::Graph graph = centroid_graph(centroids);
   return cluster::CentroidIndex(
       {manifest.metric, manifest.stored_type, manifest.dimension, centroids.header.space_dimension,
-       std::move(centroids.centroids), std::move(graph), true},
+       std::move(centroids.centroids), std::move(graph), true, manifest.has_member_codes()},
       resolve_threads(0));
 }
 

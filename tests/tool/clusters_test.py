@@ -249,6 +249,14 @@ class Clusters(ClusterTest):
         self.assertEqual(rows[0]["centroid_distances_per_query"], 30)  # few: all are compared
         self.assertEqual(rows[0]["estimates_per_query"], 0)
 
+    def test_heads_that_are_vectors_give_the_same_answers_in_all_layouts(self):
+        indexes = self.cluster_all("--heads", "vectors", "--closure", "sptag")
+        _, expected = self.search("--index", indexes / "decoupled", "--probe", 30)
+        for layout in LAYOUTS:
+            _, found = self.search("--index", indexes / layout, "--probe", 30,
+                                   *(("--list", COUNT) if layout == "coded" else ()))
+            np.testing.assert_array_equal(found[1], expected[1])
+
     def test_equal_vectors(self):
         same = write_vectors(self.folder / "same", np.full((300, DIMENSION), 9, np.uint8))
         self.must_pass(self.cluster("--clusters", 5, "--layout", "all", data=same))

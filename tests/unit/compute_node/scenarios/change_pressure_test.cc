@@ -33,7 +33,7 @@ struct ChangePressure : CollectionServiceTest {
 TEST_F(ChangePressure, NoRoomBeforeTheDeadlineIsSaidInTime) {
   start();
   fill_memtables();
-  expect_refused(insert(insert_request(random_rows(0, 10)), 300), "no_room");
+  expect_refused(insert(insert_request(random_rows(0, 10)), 1'500), "no_room");
   EXPECT_EQ(stats().refused_no_room(), 1u);
   EXPECT_NE(stats().failure(), "");
   EXPECT_GT(stats().failures(), 0u);
