@@ -61,6 +61,7 @@ RabitqParameters MemberEncoder::train(const NeighborTraining& training) {
 }
 
 void MemberEncoder::encode(ClusterId cluster, std::span<const NodeId> ids, std::byte* out) const {
+  if (ids.empty()) return;
   const RabitqParameters& parameters = codes_.parameters();
   std::memset(out, 0, codes_.bytes(static_cast<std::uint32_t>(ids.size())));
   EdgeEncoder encoder(space_of(parameters, centroid_));

@@ -22,7 +22,7 @@ CentroidIndex make_index(const std::vector<float>& centroids, std::uint32_t dime
                          bool scans = false) {
   const std::uint32_t space = dimension + (metric == Metric::inner_product ? 1 : 0);
   return CentroidIndex({metric, type, dimension, space, centroids,
-                        build_centroid_graph(centroids, space, 1, 2), scans},
+                        build_centroid_graph(centroids, space, 1, 2), scans, false},
                        2);
 }
 
