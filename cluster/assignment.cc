@@ -24,9 +24,9 @@ CentroidIndex make_index(const std::vector<float>& centroids, std::uint32_t dime
                          const ClusteringOptions& options, unsigned threads) {
   graph::Graph graph =
       build_centroid_graph(centroids, dimension, options.seed, threads, options.quiet);
-  return CentroidIndex(
-      {Metric::l2, ElementType::f32, dimension, dimension, centroids, std::move(graph), false, false},
-      threads);
+  return CentroidIndex({Metric::l2, ElementType::f32, dimension, dimension, centroids,
+                        std::move(graph), false, false},
+                       threads);
 }
 
 std::uint64_t capacity_of(std::size_t rows, std::uint32_t clusters, float balance) {

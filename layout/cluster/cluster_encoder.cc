@@ -268,7 +268,7 @@ std::vector<NodeId> ClusterEncoder::strays(ClusterId cluster) const {
 
 void ClusterEncoder::encode_list(std::size_t cluster, std::span<std::byte> out) const {
   const auto number = static_cast<ClusterId>(cluster);
-  std::memset(out.data(), 0, out.size());
+  std::fill(out.begin(), out.end(), std::byte{0});
   out = out.first(list_bytes(number));
   if (out.empty()) return;
   const std::vector<NodeId> strays = this->strays(number);
