@@ -43,7 +43,7 @@ struct CollectionAccess {
   std::shared_ptr<const LogNodes> log_nodes = nullptr;
   /// Compute nodes that follow the collection: when segments of clusters are merged, groups go by
   /// what they have probed as well. Null: by what this process has probed.
-  std::shared_ptr<const Followers> followers = nullptr;
+  std::shared_ptr<const ProbingNodes> followers = nullptr;
   wal::Durability durability = wal::Durability::commit;
   double interval_us = 10'000;
   unsigned build_threads = 1;  ///< of segments, in the background; 0: one per processor

@@ -8,7 +8,7 @@
 
 #include "collection/build_watch.h"
 #include "collection/contents.h"
-#include "collection/followers.h"
+#include "collection/probing_nodes.h"
 #include "collection/segment.h"
 #include "collection/view.h"
 #include "layout/collection/collection_manifest.h"
@@ -23,7 +23,7 @@ struct SegmentRecipe {
   const layout::CollectionManifest* manifest;  ///< types and options; not null
   SegmentAccess access;
   /// Whose probes count too when clusters are merged; null: there are none.
-  std::shared_ptr<const Followers> followers;
+  std::shared_ptr<const ProbingNodes> followers;
   unsigned threads = 1;
   /// Ends the work with WorkInterrupted, says how fast it may read and write, and is told
   /// how far it is; not null.

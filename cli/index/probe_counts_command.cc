@@ -13,7 +13,7 @@
 #include "base/command_line.h"
 #include "base/error.h"
 #include "cli/commands.h"
-#include "rpc/probe_counts.h"
+#include "collection/probing_nodes.h"
 #include "rpc/tls_flags.h"
 #include "search/probe_counts.h"
 
@@ -32,19 +32,13 @@ struct ProbeCountsArguments {
   bool json = false;
 };
 
-ProbeTally ask(const rpc::Address& address, const rpc::ProbeCountsCall& call) {
-  const auto response = rpc::ask_probe_counts(address, call);
-  return {response.dataset(),
-          response.centroids_xxh3(),
-          {response.counts().begin(), response.counts().end()}};
-}
-
 void write_counts(const ProbeCountsArguments& arguments) {
   const std::vector<rpc::Address> addresses = rpc::parse_addresses(arguments.connect);
   const rpc::ProbeCountsCall call{arguments.segment, kCallTimeout, rpc::load_tls(arguments.tls)};
-  ProbeTally sum = ask(addresses.front(), call);
+  ProbeTally sum = collection::ask_probes(addresses.front(), call);
   for (std::size_t i = 1; i < addresses.size(); ++i) {
-    search::add_probes(ask(addresses[i], call), rpc::to_string(addresses[i]), sum);
+    search::add_probes(collection::ask_probes(addresses[i], call), rpc::to_string(addresses[i]),
+                       sum);
   }
   search::write_probe_counts(arguments.out, sum);
   const std::uint64_t probes =

@@ -24,10 +24,14 @@ void load_segments(const collection::View& view, const std::atomic<bool>& stop) 
   }
 }
 
-std::shared_ptr<const collection::Followers> followers_of(const DaemonOptions& options) {
+/// A merge waits for each of them.
+constexpr std::chrono::milliseconds kFollowerPatience{1'000};
+
+std::shared_ptr<const collection::ProbingNodes> followers_of(const DaemonOptions& options) {
   if (options.changes.followers.empty()) return nullptr;
-  return std::make_shared<const collection::Followers>(
-      rpc::parse_addresses(options.changes.followers), rpc::load_tls(options.tls));
+  return std::make_shared<const collection::ProbingNodes>(
+      rpc::parse_addresses(options.changes.followers), kFollowerPatience,
+      rpc::load_tls(options.tls));
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ class CollectionBackend final : public SearchBackend {
   const DaemonOptions options_;
   const collection::SegmentAccess segments_;
   const std::shared_ptr<collection::LogNodes> log_nodes_;
-  const std::shared_ptr<const collection::Followers> followers_;
+  const std::shared_ptr<const collection::ProbingNodes> followers_;
   mutable std::mutex mutex_;
   std::shared_ptr<collection::Collection> collection_;
   /// Whose segments are not all at the tier yet; of open()'s thread.

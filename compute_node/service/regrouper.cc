@@ -13,7 +13,6 @@
 #include "base/progress.h"
 #include "indexing/regroup_recipe.h"
 #include "rpc/channel.h"
-#include "rpc/probe_counts.h"
 
 namespace farvec::compute_node {
 namespace {
@@ -55,7 +54,7 @@ Regrouper::Regrouper(const Supervisor& supervisor, RegroupOptions options,
       options_(std::move(options)),
       index_(std::filesystem::absolute(options_.index).lexically_normal()),
       memory_node_(rpc::parse_address(memory_node)),
-      beside_(addresses_of(options_.beside)),
+      beside_(addresses_of(options_.beside), kAnswerTime, tls),
       tls_(std::move(tls)),
       thread_([this] { run(); }) {}
 
@@ -113,17 +112,7 @@ void Regrouper::look() {
 std::optional<search::ProbeTally> Regrouper::enough_probes(const Engine& engine) {
   std::optional<search::ProbeTally> probes = engine.probes();
   if (!probes) return std::nullopt;
-  for (const rpc::Address& node : beside_) {
-    try {
-      const auto theirs = rpc::ask_probe_counts(node, {.wait = kAnswerTime, .tls = tls_});
-      search::add_probes({theirs.dataset(),
-                          theirs.centroids_xxh3(),
-                          {theirs.counts().begin(), theirs.counts().end()}},
-                         rpc::to_string(node), *probes);
-    } catch (const Error& error) {
-      spdlog::warn("the index is grouped without the probes of another node: {}", error.what());
-    }
-  }
+  beside_.add_probes(std::nullopt, *probes, [this] { return stopping(); });
   const auto& counts = probes->counts;
   const std::uint64_t sum = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
   const std::uint64_t generation = engine.index().generation;

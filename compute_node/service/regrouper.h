@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "collection/probing_nodes.h"
 #include "compute_node/service/regroup_options.h"
 #include "compute_node/service/supervisor.h"
 #include "layout/region/index_directory.h"
@@ -60,7 +61,7 @@ class Regrouper {
   const RegroupOptions options_;
   const std::filesystem::path index_;
   const rpc::Address memory_node_;
-  const std::vector<rpc::Address> beside_;
+  const collection::ProbingNodes beside_;
   const std::shared_ptr<const rpc::Tls> tls_;
   std::uint64_t left_ = 0;  ///< the generation that was served when the last one was published
   std::uint64_t judged_generation_ = 0;
