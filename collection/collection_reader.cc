@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/parallel.h"
 
 namespace farvec::collection {
 namespace {
@@ -64,13 +63,7 @@ CollectionReader::CollectionReader(CollectionSource& source, const SegmentAccess
 
 void CollectionReader::link(unsigned threads) {
   for (const auto& memtable : contents_->memtables()) {
-    if (!memtable->worth_linking()) continue;
-    const unsigned workers = resolve_threads(threads);
-    parallel_for(workers, 1, workers, [&](std::size_t, std::size_t, unsigned) {
-      LinkScratch scratch;
-      while (memtable->link_next(scratch)) {
-      }
-    });
+    if (memtable->worth_linking()) link_rest(*memtable, threads);
   }
 }
 

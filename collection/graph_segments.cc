@@ -1,10 +1,7 @@
 #include "collection/graph_segments.h"
 
-#include <chrono>
-#include <thread>
 #include <utility>
 
-#include "base/parallel.h"
 #include "dataset/vector_set.h"
 #include "indexing/graph_recipe.h"
 #include "indexing/merge_recipe.h"
@@ -26,9 +23,6 @@ graph::VamanaOptions vamana_options(const SegmentRecipe& recipe) {
   return vamana;
 }
 
-/// Until others have linked the rows that they are at.
-constexpr auto kLinkLook = std::chrono::microseconds(100);
-
 std::shared_ptr<Segment> write_graph(const indexing::BuiltGraph& built,
                                      std::span<const std::uint64_t> ids,
                                      const SegmentRecipe& recipe) {
@@ -41,18 +35,6 @@ std::shared_ptr<Segment> write_graph(const indexing::BuiltGraph& built,
             write);
       },
       ids, recipe);
-}
-
-/// Beside others that link.
-void link_rest(Memtable& memtable, const SegmentRecipe& recipe) {
-  const unsigned workers = resolve_threads(recipe.threads);
-  parallel_for(workers, 1, workers, [&](std::size_t, std::size_t, unsigned) {
-    LinkScratch scratch;
-    while (memtable.unlinked() > 0) {
-      if (recipe.watch->interrupted()) throw WorkInterrupted();
-      if (!memtable.link_next(scratch)) std::this_thread::sleep_for(kLinkLook);
-    }
-  });
 }
 
 indexing::StoredGraph read_graph_segment(const Segment& segment, const SegmentRecipe& recipe) {
@@ -69,7 +51,7 @@ std::shared_ptr<Segment> build_graph_segment(indexing::Source source,
 
 std::shared_ptr<Segment> adopt_memtable(indexing::Source source, const FrozenRows& frozen,
                                         const SegmentRecipe& recipe) {
-  link_rest(frozen.memtable, recipe);
+  link_rest(frozen.memtable, recipe.threads, [&] { return recipe.watch->interrupted(); });
   return write_graph(indexing::adopt_graph(std::move(source), {frozen.memtable.graph(), frozen.out},
                                            vamana_options(recipe)),
                      frozen.ids, recipe);

@@ -1,10 +1,14 @@
 #include "collection/memtable.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 #include "base/check.h"
 #include "base/error.h"
+#include "base/parallel.h"
+#include "base/progress.h"
 
 namespace farvec::collection {
 namespace {
@@ -12,6 +16,9 @@ namespace {
 /// Rows whose distances a scan computes before it looks at them: the ids and distances stay in the
 /// first-level cache.
 constexpr std::uint32_t kScanRows = 512;
+
+/// Until others have linked the rows that they are at.
+constexpr auto kLinkLook = std::chrono::microseconds(100);
 
 const MemtableOptions& checked(const MemtableOptions& options) {
   if (options.capacity == 0) throw Error("a memtable for 0 rows: it takes at least 1");
@@ -105,6 +112,17 @@ void Memtable::scan(const MemtableQuery& query, NodeId first, MemtableScratch& s
     }
     begin = end;
   }
+}
+
+void link_rest(Memtable& memtable, unsigned threads, const std::function<bool()>& interrupted) {
+  const unsigned workers = resolve_threads(threads);
+  parallel_for(workers, 1, workers, [&](std::size_t, std::size_t, unsigned) {
+    LinkScratch scratch;
+    while (memtable.unlinked() > 0) {
+      if (interrupted && interrupted()) throw WorkInterrupted();
+      if (!memtable.link_next(scratch)) std::this_thread::sleep_for(kLinkLook);
+    }
+  });
 }
 
 }  // namespace farvec::collection

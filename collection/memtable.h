@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "base/memory.h"
@@ -67,7 +68,7 @@ class Memtable {
   graph::Graph graph() const;
 
   /// Makes one more row a vertex of the graph. False when there is none to link: because all are,
-  /// or because other threads are at as many rows as there are vertices. Any threads at the same
+  /// or because other threads are at rows that must be vertices first. Any threads at the same
   /// time, each with its own scratch; a row takes about 0.1 ms.
   bool link_next(LinkScratch& scratch) { return graph_.link_next(size(), scratch); }
 
@@ -92,5 +93,10 @@ class Memtable {
   MemtableGraph graph_;
   std::atomic<std::uint32_t> size_{0};
 };
+
+/// Links all rows by so many threads (0: one per processor), beside others that link; nobody
+/// appends meanwhile. `interrupted` may be empty; it is asked before each row, and true ends this
+/// with WorkInterrupted.
+void link_rest(Memtable& memtable, unsigned threads, const std::function<bool()>& interrupted = {});
 
 }  // namespace farvec::collection

@@ -177,18 +177,17 @@ bool MemtableGraph::link_next(std::uint32_t appended, LinkScratch& scratch) {
   return true;
 }
 
-/// No more rows at a time than there are vertices: so they see each other, and of the children's
-/// places of all vertices, at least two each, some are always left.
+/// Of the first `linked_` vertices each has at least two places for children. No row from twice as
+/// many on is claimed, however long one before it takes: so those that are or will be children are
+/// fewer than the places, and some are always left.
 NodeId MemtableGraph::claim(std::uint32_t appended) {
   const std::lock_guard guard(claims_);
   // Relaxed: stored under the same lock.
-  const std::uint32_t most = std::max(linked_.load(std::memory_order_relaxed), 1u);
+  const std::uint32_t linked_now = linked_.load(std::memory_order_relaxed);
   for (Claim& again : under_way_) {
     if (!std::exchange(again.held, true)) return again.row;
   }
-  if (next_ >= appended || under_way_.size() >= most) {
-    return kInvalidNode;
-  }
+  if (next_ >= appended || next_ - linked_now >= std::max(linked_now, 1u)) return kInvalidNode;
   under_way_.push_back({next_});
   return next_++;
 }
@@ -245,15 +244,20 @@ void MemtableGraph::link_back(NodeId row, NodeId parent, LinkScratch& scratch) {
 }
 
 /// The nearest vertex with a place for a child. Where none of those that were found has one, and
-/// where none was found because no distance is a number, any other: see claim().
+/// where none was found because no distance is a number, any other: see claim(). While more rows
+/// become vertices, others may take what places the earlier ones have; at most until all rows
+/// before this one are.
 NodeId MemtableGraph::find_parent(NodeId row, LinkScratch& scratch) {
   const Link link{.row = row, .child = true};
   for (const graph::Candidate& near : scratch.search.met) {
     const auto vertex = static_cast<NodeId>(near.handle);
     if (add(vertex, link, scratch)) return vertex;
   }
-  for (NodeId vertex = linked(); vertex-- > 0;) {
-    if (add(vertex, link, scratch)) return vertex;
+  for (NodeId vertices = 0; vertices < linked();) {
+    vertices = linked();
+    for (NodeId vertex = vertices; vertex-- > 0;) {
+      if (add(vertex, link, scratch)) return vertex;
+    }
   }
   FARVEC_CHECK(false, "no vertex has a place for row {}", row);
 }

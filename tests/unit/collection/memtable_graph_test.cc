@@ -181,5 +181,26 @@ TEST(MemtableGraph, SeveralThreadsLinkEveryRowOnce) {
   }
 }
 
+/// More threads than processors, so that now and then one waits in the middle of a row while the
+/// others go on: they must leave a parent for it.
+TEST(MemtableGraph, AThreadThatWaitsStillFindsAParent) {
+  StoredRows rows(Metric::l2, ElementType::u8, 2);
+  rows.fill(200, 8);
+  for (int repeat = 0; repeat < 300; ++repeat) {
+    MemtableGraph graph(rows.view(), Metric::l2, {.degree = 4, .link_list = 1});
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 6; ++t) {
+      threads.emplace_back([&] {
+        LinkScratch scratch;
+        while (graph.linked() < 200) {
+          if (!graph.link_next(200, scratch)) std::this_thread::yield();
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    ASSERT_EQ(graph.linked(), 200u);
+  }
+}
+
 }  // namespace
 }  // namespace farvec::collection
