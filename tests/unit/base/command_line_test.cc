@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/unit/temporary_folder.h"
+
 namespace farvec {
 namespace {
 
@@ -217,7 +219,6 @@ class ConfiguredLine : public testing::Test {
     line_.add_flag("--quiet", quiet_, "");
     line_.takes_config();
   }
-  ~ConfiguredLine() override { std::filesystem::remove(path_); }
 
   Outcome configured(const std::string& text, std::vector<std::string> words = {}) {
     std::ofstream(path_) << text;
@@ -225,7 +226,8 @@ class ConfiguredLine : public testing::Test {
     return parse(line_, words);
   }
 
-  const std::string path_ = std::filesystem::path(testing::TempDir()) / "command_line_test.conf";
+  const tests::TemporaryFolder folder_;
+  const std::string path_ = folder_.file("program.conf");
   CommandLine line_{"tests", "program"};
   std::string listen_ = "nowhere";
   std::string bytes_;

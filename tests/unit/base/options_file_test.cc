@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "tests/unit/temporary_folder.h"
 
 namespace farvec {
 namespace {
@@ -66,7 +67,8 @@ TEST(OptionsFile, SaysInWhichLineSomethingIsWrong) {
 }
 
 TEST(OptionsFile, IsRead) {
-  const std::string path = std::filesystem::path(testing::TempDir()) / "options_file_test.conf";
+  const tests::TemporaryFolder folder;
+  const std::string path = folder.file("program.conf");
   std::ofstream(path) << "index = /srv/a\n";
   ASSERT_EQ(read_options_file(path).size(), 1u);
   EXPECT_EQ(read_options_file(path)[0].value, "/srv/a");
