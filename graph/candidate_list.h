@@ -61,12 +61,12 @@ class CandidateList {
     return true;
   }
 
-  /// Gives a fresh entry a lower distance than the one under which it was inserted, or inserts it
-  /// when it has fallen out meanwhile. False when it is too far.
+  /// Gives a fresh entry a lower distance than the one under which it was inserted; where there is
+  /// none, as insert_once(). False when it is too far.
   bool improve(float from, float to, NodeId id) {
     const std::uint64_t old_key = make_key(from, id);
     const std::uint32_t old = lower_bound(old_key);
-    if (old == size_ || keys_[old] != old_key) return insert(to, id);
+    if (old == size_ || keys_[old] != old_key) return insert_once(to, id);
     const std::uint64_t key = make_key(to, id);
     const std::uint32_t at = lower_bound(key);
     std::memmove(&keys_[at + 1], &keys_[at], (old - at) * sizeof(std::uint64_t));
@@ -74,6 +74,19 @@ class CandidateList {
     if (size_ == capacity_) bound_ = distance_of(keys_[size_ - 1]);
     if (at < cursor_) cursor_ = at;
     return true;
+  }
+
+  /// insert() of an id that may be an entry already, under whichever distance: then it is improved
+  /// where it is fresh and that distance is greater, and stays what it is elsewhere.
+  bool insert_once(float distance, NodeId id) {
+    if (!(distance < bound_)) return false;
+    const auto wanted = static_cast<std::uint32_t>(id << 1) | 1u;
+    for (std::uint32_t at = 0; at < size_; ++at) {
+      if ((static_cast<std::uint32_t>(keys_[at]) | 1u) != wanted) continue;
+      if ((keys_[at] & 1u) != 0 || keys_[at] <= make_key(distance, id)) return false;
+      return improve(distance_of(keys_[at]), distance, id);
+    }
+    return insert(distance, id);
   }
 
   /// Takes up to `out.size()` nearest fresh entries, marks them expanded, returns how many.

@@ -17,6 +17,8 @@ namespace farvec::graph {
 class EstimateTable {
  public:
   static constexpr float kUnknown = std::numeric_limits<float>::infinity();
+  /// Unknown too, but of an id that may have been known before another one took its place.
+  static constexpr float kForgotten = std::numeric_limits<float>::max();
   static constexpr float kSettled = -std::numeric_limits<float>::infinity();
 
   /// Sizes the table for about `expected` ids and forgets everything. Allocates only to grow.
@@ -28,11 +30,12 @@ class EstimateTable {
     std::fill_n(table_.begin(), slots, Slot{});
   }
 
-  /// Returns the lowest estimate of `id` so far, kUnknown for none, and keeps the lower of it and
-  /// `estimate`.
+  /// Returns the lowest estimate of `id` so far, kUnknown or kForgotten for none, and keeps the
+  /// lower of it and `estimate`, which is lower than both.
   float lower(NodeId id, float estimate) {
     Slot& slot = slot_of(id);
-    const float known = slot.id == id ? slot.estimate : kUnknown;
+    const float missing = slot.id == kInvalidNode ? kUnknown : kForgotten;
+    const float known = slot.id == id ? slot.estimate : missing;
     if (!(known <= estimate)) slot = {id, estimate};
     return known;
   }

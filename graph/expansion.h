@@ -120,9 +120,14 @@ class Expansion {
     }
     const float known = scratch_.estimated.lower(id, estimate);
     if (known <= estimate) return;
-    const bool entered = known == EstimateTable::kUnknown
-                             ? scratch_.candidates.insert(estimate, id)
-                             : scratch_.candidates.improve(known, estimate, id);
+    bool entered = false;
+    if (known == EstimateTable::kUnknown) {
+      entered = scratch_.candidates.insert(estimate, id);
+    } else if (known == EstimateTable::kForgotten) {
+      entered = scratch_.candidates.insert_once(estimate, id);
+    } else {
+      entered = scratch_.candidates.improve(known, estimate, id);
+    }
     if (entered) source_.expect(id);
   }
 

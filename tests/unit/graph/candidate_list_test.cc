@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -124,6 +125,42 @@ TEST(CandidateList, AnImprovedEntryIsTakenWhereItIsNow) {
   ASSERT_EQ(list.take_fresh(taken), 2u);
   EXPECT_EQ(taken[0], 3u);
   EXPECT_EQ(taken[1], 9u);
+}
+
+TEST(CandidateList, HasNoIdTwice) {
+  Random random(7);
+  std::size_t entered = 0, left = 0;
+  for (const std::uint32_t capacity : {1u, 3u, 16u}) {
+    CandidateList list;
+    list.reset(capacity);
+    for (int i = 0; i < 4000; ++i) {
+      NodeId taken = kInvalidNode;
+      if (random.below(30) == 0) (void)list.take_fresh({&taken, 1});
+      const auto id = static_cast<NodeId>(random.below(40));
+      const auto distance = static_cast<float>(1000 - i / 8 + static_cast<int>(random.below(99)));
+      std::map<NodeId, float> before;
+      for (std::uint32_t at = 0; at < list.size(); ++at) {
+        before[list[at].id] = list[at].distance;
+      }
+      const bool was_there = before.count(id) > 0;
+      const bool is_in = random.below(2) == 0 ? list.insert_once(distance, id)
+                                              : list.improve(5000.0f, distance, id);
+      std::map<NodeId, float> after;
+      for (std::uint32_t at = 0; at < list.size(); ++at) {
+        EXPECT_TRUE(after.emplace(list[at].id, list[at].distance).second) << "twice: " << id;
+      }
+      if (is_in) {
+        EXPECT_EQ(after.at(id), distance);
+        EXPECT_TRUE(!was_there || distance < before.at(id));
+      } else {
+        EXPECT_EQ(after, before);
+      }
+      entered += is_in ? 1 : 0;
+      left += !is_in && was_there ? 1 : 0;
+    }
+  }
+  EXPECT_GT(entered, 500u);
+  EXPECT_GT(left, 500u);
 }
 
 TEST(CandidateList, TakesFreshEntriesNearestFirstAndOnce) {

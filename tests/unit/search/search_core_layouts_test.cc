@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -150,6 +151,23 @@ TEST(SearchCoreInline, KeepsNothingInDramButTheVectorsOfTheEntries) {
   for (std::size_t i = 0; i < graph.entries().size(); ++i) {
     EXPECT_EQ(std::memcmp(graph.entry_vector(i), small.query(graph.entries()[i]), kGraphDimension),
               0);
+  }
+}
+
+/// Several estimates of a vertex, forgotten between them, take places in a list of as many entries
+/// as are wanted.
+TEST(SearchCoreInline, AShortListFindsAllThatAreWanted) {
+  const SmallGraph small(indexing::GraphRecipe{layout::LayoutKind::inlined, 1, false});
+  GraphFeed feed(small, kGraphCount);
+  for (auto& task : feed.tasks()) {
+    task.parameters = SearchParameters::make(10, GraphChoice{.list = 10, .width = 1}).value();
+  }
+  make_core(small.index(), small.region(), graph_core_options(4))->run(feed);
+  for (std::size_t i = 0; i < kGraphCount; ++i) {
+    const GraphFeed::Task& task = feed.tasks()[i];
+    ASSERT_TRUE(task.status.ok());
+    EXPECT_EQ(task.found, 10u) << i;
+    EXPECT_EQ(std::set<NodeId>(task.ids, task.ids + task.found).size(), task.found) << i;
   }
 }
 
