@@ -5,7 +5,15 @@
 namespace farvec {
 
 std::string_view to_string(HeadKind heads) {
-  return heads == HeadKind::means ? "means" : "vectors";
+  switch (heads) {
+    case HeadKind::means:
+      return "means";
+    case HeadKind::vectors:
+      return "vectors";
+    case HeadKind::rounded:
+      return "rounded";
+  }
+  return "?";
 }
 
 std::string_view to_string(ClosureRule closure) {
@@ -21,10 +29,10 @@ std::string_view to_string(ClosureRule closure) {
 }
 
 HeadKind parse_heads(std::string_view text) {
-  for (auto heads : {HeadKind::means, HeadKind::vectors}) {
+  for (auto heads : {HeadKind::means, HeadKind::vectors, HeadKind::rounded}) {
     if (text == to_string(heads)) return heads;
   }
-  throw Error("unknown heads '{}': use means or vectors", text);
+  throw Error("unknown heads '{}': use means, vectors or rounded", text);
 }
 
 ClosureRule parse_closure(std::string_view text) {

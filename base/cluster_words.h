@@ -6,9 +6,9 @@
 
 namespace farvec {
 
-/// What the centroid of a cluster is: the mean of its vectors, or the one of them that is nearest
-/// to the mean (a head, as SPANN has it).
-enum class HeadKind : std::uint8_t { means, vectors };
+/// What the centroid of a cluster is: the mean of its vectors, the one of them that is nearest to
+/// the mean (a head, as SPANN has it), or the mean rounded to the elements of the data.
+enum class HeadKind : std::uint8_t { means, vectors, rounded };
 
 /// Which of the nearest clusters a vector is also put into, besides its own.
 enum class ClosureRule : std::uint8_t {
@@ -18,7 +18,7 @@ enum class ClosureRule : std::uint8_t {
   sptag,   ///< as SPANN's code does it: nearer than each cluster of the vector is to this one
 };
 
-/// "means", "vectors".
+/// "means", "vectors", "rounded".
 std::string_view to_string(HeadKind heads);
 /// "fitted", "spann", "sptag".
 std::string_view to_string(ClosureRule closure);

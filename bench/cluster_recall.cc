@@ -295,7 +295,7 @@ int main(int argc, char** argv) {
   app.add_option("--truth", arguments.truth, "k >= 10, with distances").required();
   app.add_option("--clusters", arguments.clusters).comma_separated();
   app.add_option("--replicas", arguments.replicas, "ascending").comma_separated();
-  app.add_option("--heads", arguments.heads, "means, vectors").comma_separated();
+  app.add_option("--heads", arguments.heads, "means, vectors, rounded").comma_separated();
   app.add_option("--closure", arguments.closures, "fitted, spann, sptag").comma_separated();
   app.add_option("--ratio", arguments.ratios, "0: of the closure").comma_separated();
   app.add_option("--rng", arguments.factors, "0: of the closure").comma_separated();

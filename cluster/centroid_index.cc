@@ -20,13 +20,18 @@ constexpr std::uint64_t kRotationSeed = 1;
 constexpr std::size_t kExhaustive = 256;
 /// So many centroids are scanned in the time that the graph takes for one candidate
 /// (bench/cluster_bench.cc).
-constexpr std::size_t kScannedPerCandidate = 192;
+constexpr std::size_t kScannedPerCandidate = 240;
 constexpr std::size_t kEntries = 16;
 
 /// Candidates kept for `probe` results. The codes are fine, so that a few more than asked for
 /// suffice; the least is for the greedy search not to stop in a corner.
 std::uint32_t list_for(std::uint32_t probe) {
   return probe + probe / 4 + 32;
+}
+
+/// The same of a scan, whose codes are coarser.
+std::uint32_t scan_list_for(std::uint32_t probe) {
+  return probe + probe * 3 / 4 + 48;
 }
 
 VectorView view_of(const CentroidParts& parts) {
@@ -208,7 +213,7 @@ void CentroidIndex::search(const void* query, std::uint32_t probe, CentroidScrat
     scratch.counts = {scratch.counts.distances + scratch.counts.estimates, 0};
   } else if (scan_ && count_ <= kScannedPerCandidate * list_for(probe)) {
     const std::span<const ClusterId> near =
-        scan_->near(scratch.query.data(), list_for(probe), scratch.scan);
+        scan_->near(scratch.query.data(), scan_list_for(probe), scratch.scan);
     rank(near, point, probe, scratch);
     scratch.counts = {static_cast<std::uint32_t>(near.size()), static_cast<std::uint32_t>(count_)};
   } else {

@@ -11,7 +11,7 @@
 namespace farvec::cluster {
 namespace {
 
-constexpr std::uint32_t kBits = 4;
+constexpr std::uint32_t kBits = 2;
 constexpr std::uint64_t kScanRotationSeed = 1;
 constexpr std::uint32_t kSampleStep = 8;
 

@@ -25,7 +25,7 @@ struct CentroidScanScratch {
   }
 };
 
-/// Codes of 4 bits per dimension, relative to the mean of the centroids, in blocks that are
+/// Codes of 2 bits per dimension, relative to the mean of the centroids, in blocks that are
 /// estimated at once: to look at all of some ten thousand takes less time than to walk to some
 /// hundred by a graph. Immutable after construction.
 class CentroidScan {

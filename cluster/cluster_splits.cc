@@ -63,6 +63,7 @@ Split ClusterMerger::halves_of(ClusterId cluster, const std::vector<NodeId>& own
   const VectorView points = packed_view(rows.data(), own.size(), dimension_, ElementType::f32);
   Split halves = BalancedKmeans(points, all, options).run();
   if (options_.heads == HeadKind::vectors) put_heads(points, halves);
+  if (options_.heads == HeadKind::rounded) space_.round(halves.centers);
   return halves;
 }
 

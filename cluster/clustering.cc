@@ -130,6 +130,7 @@ std::vector<float> train(const Space& space, const ClusteringOptions& options,
     refine(rows, options, write_mean, centroids);
   }
   if (options.heads == HeadKind::vectors) refine(rows, options, write_nearest_to_mean, centroids);
+  if (options.heads == HeadKind::rounded) space.round(centroids);
   return centroids;
 }
 

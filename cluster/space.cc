@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <vector>
 
 #include "base/error.h"
@@ -55,6 +56,14 @@ void Space::row(std::size_t i, float* out) const {
   if (dimension_ == data_.dimension) return;
   const double rest = largest_norm2_ - squared_norm(out, data_.dimension);
   out[data_.dimension] = static_cast<float>(std::sqrt(std::max(rest, 0.0)));
+}
+
+void Space::round(std::span<float> points) const {
+  std::vector<std::byte> element(data_.row_bytes());
+  for (std::size_t at = 0; at + dimension_ <= points.size(); at += dimension_) {
+    distance::narrow(&points[at], data_.type, data_.dimension, element.data());
+    distance::widen(element.data(), data_.type, data_.dimension, &points[at]);
+  }
 }
 
 }  // namespace farvec::cluster

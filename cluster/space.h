@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "base/types.h"
 
@@ -29,6 +30,10 @@ class Space {
 
   /// Writes the `dimension()` coordinates of a row.
   void row(std::size_t i, float* out) const;
+
+  /// Rounds the coordinates of points, one after the other, to what elements of the data can be;
+  /// for inner_product all but the last.
+  void round(std::span<float> points) const;
 
  private:
   VectorView data_;

@@ -62,6 +62,7 @@ class DataSet:
 def build(arguments, data):
     """[(kind, name, folder)]"""
     indexes = []
+    (arguments.work / data.name).mkdir(parents=True, exist_ok=True)
     for degree in arguments.degrees:
         out = arguments.work / data.name / f"graph-{degree}"
         if not (out / "manifest.json").exists():
@@ -228,7 +229,7 @@ def parse_arguments():
     parser.add_argument("--replicas", type=comma(int), default=REPLICAS)
     parser.add_argument("--layouts", type=comma(str), default=LAYOUTS, help="of clusters")
     parser.add_argument("--code-bits", type=int, default=2, help="of coded clusters")
-    parser.add_argument("--heads", default="means", help="of clusters: means, vectors")
+    parser.add_argument("--heads", default="means", help="of clusters: means, vectors, rounded")
     parser.add_argument("--closure", default="fitted", help="of clusters: fitted, spann, sptag")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--passes", type=int, default=2, help="of one round")

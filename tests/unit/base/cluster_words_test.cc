@@ -8,7 +8,7 @@ namespace farvec {
 namespace {
 
 TEST(ClusterWords, NamesParseBack) {
-  for (const auto heads : {HeadKind::means, HeadKind::vectors}) {
+  for (const auto heads : {HeadKind::means, HeadKind::vectors, HeadKind::rounded}) {
     EXPECT_EQ(parse_heads(to_string(heads)), heads);
   }
   for (const auto closure : {ClosureRule::fitted, ClosureRule::spann, ClosureRule::sptag}) {

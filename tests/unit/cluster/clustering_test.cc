@@ -150,7 +150,7 @@ TEST(Clustering, ReplicasFollowTheRules) {
   ClusteringOptions options = quiet(50, 5);
   options.closure_ratio = 1.4f;
   options.rng_factor = 1.2f;
-  for (const HeadKind heads : {HeadKind::means, HeadKind::vectors}) {
+  for (const HeadKind heads : {HeadKind::means, HeadKind::vectors, HeadKind::rounded}) {
     options.heads = heads;
     expect_rule(options, {1.4, 1.2, false});
   }
@@ -198,6 +198,21 @@ TEST(Clustering, HeadsAreVectorsOfTheSet) {
       const Clustering clustering = build_clusters(rows.view(), Metric::l2, options);
       expect_sound(clustering, 2000, options);
       expect_heads(clustering, rows.view());
+    }
+  }
+}
+
+TEST(Clustering, RoundedMeansAreElements) {
+  for (const ElementType type : {ElementType::u8, ElementType::i8, ElementType::f32}) {
+    const Rows rows = cloud_rows(2000, 7, 14, type);
+    ClusteringOptions options = quiet(40, 1);
+    const Clustering means = build_clusters(rows.view(), Metric::l2, options);
+    options.heads = HeadKind::rounded;
+    const Clustering rounded = build_clusters(rows.view(), Metric::l2, options);
+    expect_sound(rounded, 2000, options);
+    for (std::size_t i = 0; i < means.centroids.size(); ++i) {
+      const float mean = means.centroids[i];
+      EXPECT_EQ(rounded.centroids[i], type == ElementType::f32 ? mean : std::nearbyint(mean)) << i;
     }
   }
 }
