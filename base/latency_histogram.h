@@ -59,6 +59,14 @@ class LatencyHistogram {
     return std::accumulate(buckets_.begin(), end, std::uint64_t{0});
   }
 
+  /// visit(middle of the bucket in ticks, how many) of every bucket that has some, by size.
+  template <typename Visit>
+  void for_each(const Visit& visit) const {
+    for (std::size_t i = 0; i < kBuckets; ++i) {
+      if (buckets_[i] > 0) visit(middle_of(i), buckets_[i]);
+    }
+  }
+
  private:
   static constexpr unsigned kExactBits = 6;  ///< durations below 2^7 have buckets of their own
   static constexpr std::size_t kBuckets = (64 - kExactBits + 1) << kExactBits;

@@ -13,18 +13,12 @@ namespace {
 
 using Clock = std::chrono::system_clock;
 
-/// A node that is asked, with one deadline for everything.
-class Node {
+/// Questions with one deadline for all of them.
+class Questions {
  public:
-  Node(const std::string& address, const std::shared_ptr<const rpc::Tls>& tls,
-       std::chrono::milliseconds patience)
-      : name_(address), end_(Clock::now() + patience) {
-    rpc::ConnectOptions connect;
-    connect.wait = patience;
-    connect.await_listener = false;
-    connect.tls = tls;
-    channel_ = rpc::connect(rpc::parse_address(name_), connect);
-  }
+  Questions(const std::string& address, std::shared_ptr<grpc::Channel> channel,
+            Clock::time_point end)
+      : name_(address), end_(end), channel_(std::move(channel)) {}
 
   /// False when the node has no such service. Throws Error when it does not answer.
   template <typename Stub, typename Request, typename Response>
@@ -39,12 +33,11 @@ class Node {
   }
 
   const std::shared_ptr<grpc::Channel>& channel() const { return channel_; }
-  const std::string& name() const { return name_; }
 
  private:
-  const std::string name_;
+  const std::string& name_;
   const Clock::time_point end_;
-  std::shared_ptr<grpc::Channel> channel_;
+  const std::shared_ptr<grpc::Channel> channel_;
 };
 
 /// How often a node is asked whose answers are of two indexes, as they are around a switch.
@@ -57,7 +50,7 @@ bool agree(const ComputeNodeAnswers& answers) {
 }
 
 /// False when the node has no such service.
-bool ask_compute(const Node& node, ComputeNodeAnswers& answers) {
+bool ask_compute(const Questions& node, ComputeNodeAnswers& answers) {
   using Compute = compute_node::v1::ComputeNode::Stub;
   Compute compute(node.channel());
   for (int asked = 0; asked < kMostAsked; ++asked) {
@@ -72,22 +65,43 @@ bool ask_compute(const Node& node, ComputeNodeAnswers& answers) {
   return true;
 }
 
+/// False when the node has no such service.
+bool ask_memory(const Questions& node, MemoryNodeAnswers& answers) {
+  using Memory = memory_node::v1::MemoryNode::Stub;
+  Memory memory(node.channel());
+  return node.ask(&Memory::Describe, memory, answers.describe) &&
+         node.ask(&Memory::Stats, memory, answers.stats);
+}
+
 }  // namespace
 
-NodeAnswers ask_node(const std::string& address, const std::shared_ptr<const rpc::Tls>& tls,
-                     double patience_s) {
-  const Node node(address, tls,
-                  std::chrono::milliseconds(static_cast<std::int64_t>(1e3 * patience_s)));
-  using Memory = memory_node::v1::MemoryNode::Stub;
+AskedNode::AskedNode(std::string address, std::shared_ptr<const rpc::Tls> tls)
+    : address_(std::move(address)), tls_(std::move(tls)) {}
+
+NodeAnswers AskedNode::ask(double patience_s) {
+  const std::chrono::milliseconds patience(static_cast<std::int64_t>(1e3 * patience_s));
+  const Clock::time_point end = Clock::now() + patience;
+  // Of a node that fails now the connection is not kept.
+  std::shared_ptr<grpc::Channel> channel = std::exchange(channel_, nullptr);
+  if (channel == nullptr) {
+    rpc::ConnectOptions connect;
+    connect.wait = patience;
+    connect.await_listener = false;
+    connect.tls = tls_;
+    channel = rpc::connect(rpc::parse_address(address_), connect);
+  }
+  const Questions node(address_, channel, end);
   ComputeNodeAnswers of_compute;
-  if (ask_compute(node, of_compute)) return of_compute;
-  Memory memory(node.channel());
+  if (ask_compute(node, of_compute)) {
+    channel_ = std::move(channel);
+    return of_compute;
+  }
   MemoryNodeAnswers of_memory;
-  if (node.ask(&Memory::Describe, memory, of_memory.describe) &&
-      node.ask(&Memory::Stats, memory, of_memory.stats)) {
+  if (ask_memory(node, of_memory)) {
+    channel_ = std::move(channel);
     return of_memory;
   }
-  throw Error("{}: it answers, and is neither a compute node nor a memory node", node.name());
+  throw Error("{}: it answers, and is neither a compute node nor a memory node", address_);
 }
 
 }  // namespace farvec::cli

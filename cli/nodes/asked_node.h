@@ -1,6 +1,8 @@
 // Asking a node what it is and does.
 #pragma once
 
+#include <grpcpp/channel.h>
+
 #include <memory>
 #include <string>
 #include <variant>
@@ -12,10 +14,22 @@ namespace farvec::cli {
 
 using NodeAnswers = std::variant<ComputeNodeAnswers, MemoryNodeAnswers>;
 
-/// Of a compute node or a memory node, within so many seconds for everything; where nobody listens,
-/// at once. `tls` may be null. Throws Error naming the address when it does not answer, or is
-/// neither.
-NodeAnswers ask_node(const std::string& address, const std::shared_ptr<const rpc::Tls>& tls,
-                     double patience_s);
+/// A compute node or a memory node, with one connection for as long as it answers.
+class AskedNode {
+ public:
+  /// `tls` may be null. Connects when it is asked.
+  AskedNode(std::string address, std::shared_ptr<const rpc::Tls> tls);
+
+  /// Within so many seconds for everything; where nobody listens, at once. Throws Error naming the
+  /// address when it does not answer, or is neither; the next call connects anew.
+  NodeAnswers ask(double patience_s);
+
+  const std::string& address() const { return address_; }
+
+ private:
+  std::string address_;
+  std::shared_ptr<const rpc::Tls> tls_;
+  std::shared_ptr<grpc::Channel> channel_;
+};
 
 }  // namespace farvec::cli

@@ -26,7 +26,7 @@ struct StatusArguments {
 void print_status(const StatusArguments& arguments) {
   const NodeStatus status = std::visit(
       [&](const auto& answers) { return status_of(arguments.address, answers); },
-      ask_node(arguments.address, rpc::load_tls(arguments.tls), arguments.timeout_seconds));
+      AskedNode(arguments.address, rpc::load_tls(arguments.tls)).ask(arguments.timeout_seconds));
   fmt::print("{}\n", arguments.json ? status.facts.dump() : status.text);
   std::fflush(stdout);
   if (!status.serving) throw ExitStatus{kDoesNotServe};

@@ -16,6 +16,7 @@
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/nodes/asked_node.h"
+#include "cli/nodes/recent_latency.h"
 #include "cli/report/table.h"
 #include "rpc/address.h"
 #include "rpc/tls_flags.h"
@@ -69,6 +70,13 @@ std::uint64_t refused(const compute_node::v1::StatsResponse& stats) {
   return stats.refused_queue_full() + stats.refused_too_late() + stats.expired_in_queue();
 }
 
+/// Of the queries since the last look; nothing where none ended well.
+Json p99(const compute_node::v1::StatsResponse& now, const ComputeNodeAnswers* before) {
+  if (before == nullptr) return nullptr;
+  const auto us = latency_between(before->stats, now, 0.99);
+  return us ? Json(*us) : Json(nullptr);
+}
+
 Json facts_of(const ComputeNodeAnswers& now, const ComputeNodeAnswers* before, double seconds) {
   const auto of = [&](const auto& count) {
     return rate(count(now), before != nullptr ? std::optional(count(*before)) : std::nullopt,
@@ -78,7 +86,7 @@ Json facts_of(const ComputeNodeAnswers& now, const ComputeNodeAnswers* before, d
              {"state", now.describe.attached() ? "serving" : "waiting"},
              {"vectors", now.describe.count()},
              {"queries_per_s", of([](const auto& node) { return node.stats.queries_ok(); })},
-             {"p99_us", now.stats.latency_p99_us()},
+             {"p99_us", p99(now.stats, before)},
              {"refused_per_s", of([](const auto& node) { return refused(node.stats); })},
              {"running", now.stats.queries_in_flight()},
              {"waiting", now.stats.queries_queued()},
@@ -119,14 +127,14 @@ Json facts_of(const std::string& address, const Sight& now, const Sight& before)
 }
 
 /// Asks all of them at once, so that one that is silent does not hold up the others.
-std::vector<Sight> look(const TopArguments& arguments, const std::shared_ptr<const rpc::Tls>& tls) {
-  std::vector<Sight> sights(arguments.addresses.size());
+std::vector<Sight> look(std::vector<AskedNode>& nodes, double patience_s) {
+  std::vector<Sight> sights(nodes.size());
   {
     std::vector<std::jthread> threads;
     for (std::size_t i = 0; i < sights.size(); ++i) {
       threads.emplace_back([&, i] {
         try {
-          sights[i].answers = ask_node(arguments.addresses[i], tls, arguments.timeout_s);
+          sights[i].answers = nodes[i].ask(patience_s);
         } catch (const std::exception& error) {
           sights[i].failure = error.what();
         }
@@ -171,13 +179,15 @@ void show(const TopArguments& arguments, const std::vector<Sight>& now,
 void top(const TopArguments& arguments) {
   for (const std::string& address : arguments.addresses) (void)rpc::parse_address(address);
   const auto tls = rpc::load_tls(arguments.tls);
+  std::vector<AskedNode> nodes;
+  for (const std::string& address : arguments.addresses) nodes.emplace_back(address, tls);
   const InterruptGuard guard;
   const Ticks every = us_to_ticks(arguments.every_s * 1e6);
-  std::vector<Sight> before = look(arguments, tls);
+  std::vector<Sight> before = look(nodes, arguments.timeout_s);
   Ticks due = now_ticks() + every;
   for (std::uint32_t round = 0; arguments.rounds == 0 || round < arguments.rounds; ++round) {
     if (!sleep_until(due)) return;
-    std::vector<Sight> now = look(arguments, tls);
+    std::vector<Sight> now = look(nodes, arguments.timeout_s);
     show(arguments, now, before);
     before = std::move(now);
     due = std::max(due + every, now_ticks());
@@ -202,7 +212,7 @@ void register_top_command(Command& tool) {
   command.add_flag("--json", arguments->json, "A JSON object for each node and look");
   rpc::add_tls_flags(command, arguments->tls);
   command.footer(
-      "Rates are of the time since the last look, p99 of all queries since the node's start.\n"
+      "Rates and p99 are of the time since the last look.\n"
       "stale ms: followers of a collection search what was there so long ago. leases: clients of\n"
       "a memory node. A node that does not answer is silent, and asked again.\n"
       "Example:\n"

@@ -74,6 +74,11 @@ void fill_stats(const StatisticsSnapshot& now, v1::StatsResponse& out) {
   out.set_latency_p50_us(now.latency.percentile(0.50) / ticks_per_us());
   out.set_latency_p99_us(now.latency.percentile(0.99) / ticks_per_us());
   out.set_latency_max_us(ticks_to_us(now.latency.max()));
+  now.latency.for_each([&](double ticks, std::uint64_t count) {
+    v1::LatencyBucket& bucket = *out.add_latencies();
+    bucket.set_us(ticks / ticks_per_us());
+    bucket.set_count(count);
+  });
 }
 
 void fill_engine_stats(const Engine& engine, v1::StatsResponse& out) {

@@ -179,6 +179,12 @@ class Top(Nodes):
                          {("compute", "serving")})
         done = sum(facts["queries_per_s"] * facts["seconds"] for facts in compute)
         self.assertAlmostEqual(done, QUERIES, places=3)
+        # Of the queries of each look alone: a look without any has none.
+        for facts in compute:
+            self.assertEqual(facts["p99_us"] is None, facts["queries_per_s"] == 0)
+        all_of_them = self.facts(self.compute)["latency_p99_us"]
+        took = [facts["p99_us"] for facts in compute if facts["p99_us"] is not None]
+        self.assertAlmostEqual(max(took) / all_of_them, 1, delta=1 / 32)
         reads = sum(facts["reads_per_s"] * facts["seconds"] for facts in compute)
         self.assertGreater(reads, QUERIES * LIST / 2)
         self.assertEqual({(facts["state"], facts["leases"]) for facts in memory}, {("serving", 1)})
