@@ -12,7 +12,6 @@
 #include "indexing/codes.h"
 #include "layout/pages/slotted_writer.h"
 #include "quantization/split_rabitq.h"
-#include "ssd_baseline/packing/affinity_threshold.h"
 
 namespace farvec::indexing {
 namespace {
@@ -67,8 +66,8 @@ graph::AffinityOptions affinity_options(const SlottedRecipe& recipe, const Sourc
   // A set is bound by what a page holds; a neighbour takes two bytes and some bits.
   const std::uint32_t record_bytes =
       geometry.least_record_bytes() + layout::SlottedGeometry::kSlotBytes + graph.degree * 9 / 4;
-  return {ssd_baseline::affinity_threshold(source.rows, source.manifest.metric, graph.seed,
-                                           graph.threads),
+  return {ssd_baseline::affinity_threshold(source.rows, source.manifest.metric,
+                                           recipe.affinity_percentile, graph.seed, graph.threads),
           std::max(geometry.page_capacity() / record_bytes, 1u)};
 }
 
@@ -110,6 +109,11 @@ void check_slotted(const SlottedRecipe& recipe) {
   const std::uint32_t page = recipe.page_bytes;
   if (page != 4096 && page != 8192 && page != 16384) {
     refuse("bytes of a page", page, "4096, 8192 or 16384");
+  }
+  if (!(recipe.affinity_percentile >= 0 && recipe.affinity_percentile <= 100)) {
+    throw StatusError(StatusCode::invalid_argument,
+                      "percentile of affine distances: {} is out of range: use 0 to 100",
+                      recipe.affinity_percentile);
   }
   if (recipe.entry_vertices > layout::EntryGraphShape::kMostVertices) {
     refuse("vertices of the graph of entries", recipe.entry_vertices,

@@ -43,9 +43,10 @@ void add_disk_options(Command& command, DiskArguments& arguments, bool lists) {
                               list))
       .show_default();
   command
-      .add_option(
-          "--pool", arguments.pool,
-          fmt::format("Slotted pages only: what memory keeps: record, page or none{}", list))
+      .add_option("--pool", arguments.pool,
+                  fmt::format("Slotted pages only: what memory keeps: record (with affine ones),\n"
+                              "single, page or none{}",
+                              list))
       .show_default();
   command
       .add_option("--prefetch", arguments.prefetch,

@@ -43,6 +43,11 @@ void add_slotted_options(Command& command, SlottedOptions& options) {
           "in the graph), id")
       .show_default();
   command
+      .add_option("--affinity-percentile", options.affinity_percentile,
+                  "slotted: records are affine that are at most as far from each other as this\n"
+                  "percentile of the vectors of a cluster is from its centroid")
+      .show_default();
+  command
       .add_option("--rerank", options.rerank,
                   "slotted, --payload code: on stores the vectors too, so that searches can rank\n"
                   "their results by exact distance; auto: on")
@@ -54,8 +59,8 @@ void add_slotted_options(Command& command, SlottedOptions& options) {
 
 void refuse_unused_slotted(const Command& command, const SlottedOptions* options) {
   std::vector<rpc::OptionRule> rules;
-  for (const char* option :
-       {"--payload", "--bits", "--page-bytes", "--placement", "--rerank", "--entry-vertices"}) {
+  for (const char* option : {"--payload", "--bits", "--page-bytes", "--placement",
+                             "--affinity-percentile", "--rerank", "--entry-vertices"}) {
     rules.push_back({option, options != nullptr, "--layout slotted"});
   }
   if (options != nullptr) {
@@ -80,6 +85,7 @@ indexing::SlottedRecipe slotted_recipe(const SlottedOptions& options, std::uint3
   recipe.extension_bits = options.extension_bits;
   recipe.page_bytes = options.page_bytes;
   recipe.packing = ssd_baseline::parse_packing_kind(options.placement);
+  recipe.affinity_percentile = options.affinity_percentile;
   if (options.rerank != "auto") recipe.rerank = options.rerank == "on";
   recipe.entry_vertices = options.entry_vertices;
   return recipe;

@@ -13,7 +13,6 @@ namespace farvec::ssd_baseline {
 namespace {
 
 constexpr std::size_t kRowsPerCluster = 64;
-constexpr double kPercentile = 0.05;
 
 /// Every n-th row, about `count` of them.
 VectorView sample_of(const VectorView& data, std::size_t count) {
@@ -49,8 +48,8 @@ std::vector<std::vector<float>> distances_to_centroids(const VectorView& sample,
 
 }  // namespace
 
-float affinity_threshold(const VectorView& data, Metric metric, std::uint64_t seed,
-                         unsigned threads) {
+float affinity_threshold(const VectorView& data, Metric metric, double percentile,
+                         std::uint64_t seed, unsigned threads) {
   if (data.count < 2) return 0;
   threads = resolve_threads(threads);
   const auto clusters = static_cast<std::uint32_t>(std::sqrt(static_cast<double>(data.count)));
@@ -67,8 +66,9 @@ float affinity_threshold(const VectorView& data, Metric metric, std::uint64_t se
   for (auto& distances : distances_to_centroids(sample, metric, clustering, threads)) {
     if (distances.empty()) continue;
     std::sort(distances.begin(), distances.end());
-    const auto at = static_cast<std::size_t>(kPercentile * static_cast<double>(distances.size()));
-    sum += static_cast<double>(distances[at]);
+    const auto at =
+        static_cast<std::size_t>(percentile / 100 * static_cast<double>(distances.size()));
+    sum += static_cast<double>(distances[std::min(at, distances.size() - 1)]);
     ++used;
   }
   const double tau = used == 0 ? 0 : sum / static_cast<double>(used);

@@ -31,6 +31,7 @@ class RecordPool {
   struct Options {
     std::size_t slots = 0;
     std::uint32_t max_record_bytes = 0;
+    bool along = true;  ///< others of a page that was read may stay with the one it was read for
   };
   /// `map` holds the page of every record, below 2^31, and must outlive the pool, which owns it
   /// until then. Throws SystemError without memory.
@@ -39,6 +40,7 @@ class RecordPool {
         map_(map),
         slots_(options.slots),
         max_record_bytes_(options.max_record_bytes),
+        along_(options.along),
         stride_(slot_bytes(options.max_record_bytes)),
         memory_(options.slots * stride_) {
     FARVEC_CHECK(options.slots < kResidentBit);
@@ -116,6 +118,7 @@ class RecordPool {
                                                      const typename Codec::Page& page) {
     std::uint32_t kept = 0;
     std::uint32_t evicted = 0;
+    if (!along_) return {kept, evicted};
     const auto take = [&](NodeId other, std::span<const std::byte> record) {
       if (other >= map_.size() || record.size() > max_record_bytes_) return;
       if (place(other).state != RecordPlace::State::absent) return;
@@ -192,6 +195,7 @@ class RecordPool {
   const std::span<std::uint32_t> map_;
   const std::size_t slots_;
   const std::uint32_t max_record_bytes_;
+  const bool along_;
   const std::size_t stride_;
   HugeBuffer memory_;
   alignas(kCacheLineBytes) std::atomic<std::uint64_t> hand_{0};

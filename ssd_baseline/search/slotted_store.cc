@@ -1,8 +1,11 @@
 #include "ssd_baseline/search/slotted_store.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "base/error.h"
@@ -16,8 +19,11 @@ constexpr std::array<std::pair<std::string_view, SearchKind>, 3> kSearches{
     {{"best-first", SearchKind::best_first},
      {"beam", SearchKind::beam},
      {"cache-aware", SearchKind::cache_aware}}};
-constexpr std::array<std::pair<std::string_view, PoolKind>, 3> kPools{
-    {{"none", PoolKind::none}, {"record", PoolKind::record}, {"page", PoolKind::page}}};
+constexpr std::array<std::pair<std::string_view, PoolKind>, 4> kPools{
+    {{"none", PoolKind::none},
+     {"record", PoolKind::record},
+     {"page", PoolKind::page},
+     {"single", PoolKind::single}}};
 
 constexpr std::uint32_t kMostBuffers = 256;
 /// As many as keep a disk busy.
@@ -37,8 +43,11 @@ Kind parse(const std::array<std::pair<std::string_view, Kind>, count>& words, st
   for (const auto& [word, kind] : words) {
     if (text == word) return kind;
   }
-  throw Error("unknown {} '{}': use {}, {} or {}", what, text, words[0].first, words[1].first,
-              words[2].first);
+  std::string known(words[0].first);
+  for (std::size_t i = 1; i < count; ++i) {
+    known += fmt::format("{}{}", i + 1 < count ? ", " : " or ", words[i].first);
+  }
+  throw Error("unknown {} '{}': use {}", what, text, known);
 }
 
 /// What one search in flight needs.
@@ -157,7 +166,8 @@ SlottedStore::SlottedStore(const SlottedIndex& index, layout::PageMap map,
   } else {
     pool_ = std::make_unique<Pool>(
         std::in_place_type<SlottedRecordPool>, codec, map_.entries(),
-        SlottedRecordPool::Options{memory_.slots, geometry.max_record_bytes()});
+        SlottedRecordPool::Options{memory_.slots, geometry.max_record_bytes(),
+                                   options.pool != PoolKind::single});
   }
 }
 

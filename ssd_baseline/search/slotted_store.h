@@ -20,10 +20,11 @@ namespace farvec::ssd_baseline {
 /// best_first: one record a hop. beam: as DiskANN, `width` records a hop. cache_aware: one record a
 /// hop, chosen among the `width` nearest (VeloANN).
 enum class SearchKind : std::uint8_t { best_first = 0, beam = 1, cache_aware = 2 };
-/// none: every record is read for its search alone.
-enum class PoolKind : std::uint8_t { none = 0, record = 1, page = 2 };
+/// none: every record is read for its search alone. record: what was asked for, and with it the
+/// affine records of its page (VeloANN). single: what was asked for alone.
+enum class PoolKind : std::uint8_t { none = 0, record = 1, page = 2, single = 3 };
 
-/// "best-first", "beam", "cache-aware"; "none", "record", "page".
+/// "best-first", "beam", "cache-aware"; "none", "record", "page", "single".
 std::string_view to_string(SearchKind kind);
 std::string_view to_string(PoolKind kind);
 /// Throw Error naming the accepted words.

@@ -8,7 +8,8 @@ namespace {
 TEST_F(SlottedSearchTest, EverySearchOverEveryPoolFindsTheNeighbours) {
   for (const SearchKind search :
        {SearchKind::best_first, SearchKind::beam, SearchKind::cache_aware}) {
-    for (const PoolKind pool : {PoolKind::none, PoolKind::record, PoolKind::page}) {
+    for (const PoolKind pool :
+         {PoolKind::none, PoolKind::record, PoolKind::page, PoolKind::single}) {
       for (const bool prefetch : {false, true}) {
         SlottedSearchOptions options = this->options(pool);
         options.search = search;

@@ -140,6 +140,16 @@ TEST_F(RecordPoolTest, KeepsWholePagesUntilEverySlotWasUsed) {
   EXPECT_TRUE(resident(6)) << "it was asked for";
 }
 
+TEST_F(RecordPoolTest, ASinglePoolTakesNothingAlong) {
+  RecordPool<FakeCodec> single(
+      {}, map_, {.slots = 4, .max_record_bytes = testing::kRecordBytes, .along = false});
+  const SlotClaim claim = single.claim(4, 1, kSteps);
+  single.fill(claim.slot, 4, page(1));
+  EXPECT_EQ(single.take_along(4, 1, page(1)), std::pair(0u, 0u));
+  EXPECT_EQ(single.place(4).state, State::resident);
+  for (const NodeId other : {5u, 6u, 7u}) EXPECT_EQ(single.place(other).state, State::absent);
+}
+
 TEST_F(RecordPoolTest, APoolWithoutSlotsHasNone) {
   RecordPool<FakeCodec> none({}, map_, {.slots = 0, .max_record_bytes = 10});
   EXPECT_EQ(none.claim(1, 0, kSteps).outcome, Outcome::none);
