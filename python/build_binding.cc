@@ -17,6 +17,11 @@ namespace {
 namespace nb = nanobind;
 using namespace nb::literals;
 
+std::optional<std::uint32_t> given(std::optional<std::int64_t> value, std::string_view name) {
+  if (!value) return std::nullopt;
+  return to_count(*value, name);
+}
+
 constexpr const char* kGraphDoc =
     R"(Build a Vamana graph for tiers of memory, and write it as a folder.
 
@@ -60,6 +65,8 @@ Args:
     extension_bits: Payload code: bits per dimension in the record, 1 to 7.
     page_bytes: 4096, 8192 or 16384.
     placement: Which records share a page: ``bnf``, ``affinity`` or ``id``.
+    affinity_percentile: Records are affine that are at most as far from each other as this
+        percentile, 0 to 100, of the vectors of a cluster is from its centroid.
     rerank: Store the vectors too, to rank results again; None: beside codes.
     entry_vertices: Of the graph in DRAM that finds where searches start; 0: as many as pay.
 
@@ -79,7 +86,8 @@ Args:
     cluster_bytes: Or: bytes of the vectors that have one cluster as their own, on average.
     head_ratio: Or: clusters over vectors, above 0 to 1. Without any of these: 0.16, as in SPANN.
     heads: ``means``: a centroid is the mean of the cluster's vectors; ``vectors``: that of them
-        which is nearest to the mean. None: means with clusters or cluster_bytes, else vectors.
+        which is nearest to the mean; ``rounded``: the mean, of the data's elements, which takes
+        as little DRAM. None: means with clusters or cluster_bytes, else vectors.
     closure: Which near clusters a vector is also put into: ``sptag``, those nearer to it than to
         each of its clusters before; ``spann``, those nearer to it than to the candidate before;
         ``fitted``, all within a ratio that makes (R + 1) / 2 per vector, but for near doubles.
@@ -91,6 +99,7 @@ Args:
         centroids before it; more keeps more replicas; 0: of the closure.
     balance: Most vectors that have one cluster as their own, over the mean; 1 or more.
     layout: ``grouped``, ``grouped-inline``, ``coupled``, ``decoupled`` or ``coded``.
+    code_bits: Layout coded: bits per dimension of the codes, 1 to 4; None: 2.
     sample: Rows that k-means sees; 0: 64 for each cluster.
     sample_queries: Queries like those to come, rows or a file: a vector is stored with that of its
         clusters which they probe most; None: with the one that has most members.
@@ -140,7 +149,7 @@ void bind_graph(nb::module_& module) {
         build.common.quiet = build.graph.quiet = !progress;
         build.graph.threads = threads;
         build.graph.seed = seed;
-        if (code_bits) build.code_bits = to_count(*code_bits, "code_bits");
+        build.code_bits = given(code_bits, "code_bits");
         SourceRows rows(std::move(data), "data");
         return to_dict(build_graph(rows, std::move(build)));
       },
@@ -163,9 +172,10 @@ void bind_slotted(nb::module_& module) {
       [](FileOrArray data, const std::filesystem::path& out, const std::string& metric,
          std::int64_t degree, std::int64_t list, float alpha, std::int64_t passes,
          const std::string& payload, std::int64_t code_bits, std::int64_t extension_bits,
-         std::int64_t page_bytes, const std::string& placement, std::optional<bool> rerank,
-         std::int64_t entry_vertices, unsigned threads, std::uint64_t seed, std::string name,
-         bool overwrite, bool allow_nonfinite, bool progress) {
+         std::int64_t page_bytes, const std::string& placement, double affinity_percentile,
+         std::optional<bool> rerank, std::int64_t entry_vertices, unsigned threads,
+         std::uint64_t seed, std::string name, bool overwrite, bool allow_nonfinite,
+         bool progress) {
         SlottedBuild build{.common = common_build(out, metric, std::move(name)),
                            .graph = vamana(degree, list, alpha, passes),
                            .recipe = {}};
@@ -181,6 +191,7 @@ void bind_slotted(nb::module_& module) {
         recipe.extension_bits = to_count(extension_bits, "extension_bits");
         recipe.page_bytes = to_count(page_bytes, "page_bytes");
         recipe.packing = ssd_baseline::parse_packing_kind(placement);
+        recipe.affinity_percentile = affinity_percentile;
         recipe.rerank = rerank;
         recipe.entry_vertices = to_count(entry_vertices, "entry_vertices");
         SourceRows rows(std::move(data), "data");
@@ -188,13 +199,15 @@ void bind_slotted(nb::module_& module) {
       },
       "data"_a, "out"_a, nb::kw_only(), "metric"_a = "l2", "degree"_a = 32, "list"_a = 100,
       "alpha"_a = 1.2f, "passes"_a = 1, "payload"_a = "auto", "code_bits"_a = 4,
-      "extension_bits"_a = 4, "page_bytes"_a = 4096, "placement"_a = "bnf", "rerank"_a = nb::none(),
+      "extension_bits"_a = 4, "page_bytes"_a = 4096, "placement"_a = "bnf",
+      "affinity_percentile"_a = ssd_baseline::kAffinityPercentile, "rerank"_a = nb::none(),
       "entry_vertices"_a = 0, "threads"_a = 0, "seed"_a = 1, "name"_a = "", "overwrite"_a = false,
       "allow_nonfinite"_a = false, "progress"_a = true,
       nb::sig("def build_slotted(data: numpy.typing.ArrayLike | str | os.PathLike, out: str | "
               "os.PathLike, *, metric: str = 'l2', degree: int = 32, list: int = 100, alpha: float "
               "= 1.2, passes: int = 1, payload: str = 'auto', code_bits: int = 4, "
-              "extension_bits: int = 4, page_bytes: int = 4096, placement: str = 'bnf', rerank: "
+              "extension_bits: int = 4, page_bytes: int = 4096, placement: str = 'bnf', "
+              "affinity_percentile: float = 5.0, rerank: "
               "bool | None = None, entry_vertices: int = 0, threads: int = 0, seed: int = 1, name: "
               "str = '', overwrite: bool = False, allow_nonfinite: bool = False, progress: bool = "
               "True) -> dict[str, typing.Any]"),
@@ -208,11 +221,13 @@ void bind_clusters(nb::module_& module) {
          std::int64_t clusters, std::uint64_t cluster_bytes, double head_ratio,
          const std::optional<std::string>& heads, const std::optional<std::string>& closure,
          std::int64_t replicas, float closure_ratio, float rng_factor, float balance,
-         const std::string& layout, std::uint64_t sample, std::optional<FileOrArray> sample_queries,
-         std::int64_t sample_probe, bool record_checksum, unsigned threads, std::uint64_t seed,
-         std::string name, bool overwrite, bool allow_nonfinite, bool progress) {
+         const std::string& layout, std::optional<std::int64_t> code_bits, std::uint64_t sample,
+         std::optional<FileOrArray> sample_queries, std::int64_t sample_probe, bool record_checksum,
+         unsigned threads, std::uint64_t seed, std::string name, bool overwrite,
+         bool allow_nonfinite, bool progress) {
         ClusterBuild build{.common = common_build(out, metric, std::move(name)),
                            .layout = layout::parse_cluster_layout(layout),
+                           .code_bits = {},
                            .clustering = {},
                            .number = {to_count(clusters, "clusters"), cluster_bytes, head_ratio},
                            .sample_queries = {},
@@ -221,6 +236,8 @@ void bind_clusters(nb::module_& module) {
         build.common.overwrite = overwrite;
         build.common.allow_nonfinite = allow_nonfinite;
         build.common.quiet = build.clustering.quiet = !progress;
+        build.code_bits =
+            indexing::code_bits_of(build.layout, given(code_bits, "code_bits"), "code_bits");
         cluster::ClusteringOptions& clustering = build.clustering;
         clustering.heads = heads ? parse_heads(*heads) : build.number.heads();
         clustering.closure = closure ? parse_closure(*closure) : build.number.closure();
@@ -240,15 +257,16 @@ void bind_clusters(nb::module_& module) {
       "data"_a, "out"_a, nb::kw_only(), "metric"_a = "l2", "clusters"_a = 0, "cluster_bytes"_a = 0,
       "head_ratio"_a = 0.0, "heads"_a = nb::none(), "closure"_a = nb::none(), "replicas"_a = 8,
       "closure_ratio"_a = 0.0f, "rng_factor"_a = 0.0f, "balance"_a = 2.0f, "layout"_a = "grouped",
-      "sample"_a = 0, "sample_queries"_a.none() = nb::none(), "sample_probe"_a = 32,
-      "record_checksum"_a = false, "threads"_a = 0, "seed"_a = 1, "name"_a = "",
-      "overwrite"_a = false, "allow_nonfinite"_a = false, "progress"_a = true,
+      "code_bits"_a = nb::none(), "sample"_a = 0, "sample_queries"_a.none() = nb::none(),
+      "sample_probe"_a = 32, "record_checksum"_a = false, "threads"_a = 0, "seed"_a = 1,
+      "name"_a = "", "overwrite"_a = false, "allow_nonfinite"_a = false, "progress"_a = true,
       nb::sig("def build_clusters(data: numpy.typing.ArrayLike | str | os.PathLike, out: str | "
               "os.PathLike, *, metric: str = 'l2', clusters: int = 0, cluster_bytes: int = 0, "
               "head_ratio: float = 0.0, heads: str | None = None, closure: str | None = None, "
               "replicas: int = 8, closure_ratio: float = 0.0, rng_factor: float = 0.0, balance: "
               "float = 2.0, "
-              "layout: str = 'grouped', sample: int = 0, sample_queries: numpy.typing.ArrayLike | "
+              "layout: str = 'grouped', code_bits: int | None = None, sample: int = 0, "
+              "sample_queries: numpy.typing.ArrayLike | "
               "str | os.PathLike | None = None, sample_probe: int = 32, record_checksum: bool = "
               "False, threads: int = 0, seed: int = 1, name: str = '', overwrite: bool = False, "
               "allow_nonfinite: bool = False, progress: bool = True) -> dict[str, typing.Any]"),

@@ -39,7 +39,7 @@ One process changes a collection: this one, or a compute node that changes it fo
 
 Args:
     path: Folder that :meth:`create` or ``farvec collection create`` has made; or
-        ``grpc://HOST:PORT`` or ``grpc://unix:/path`` of a compute node, which has the next seven for
+        ``grpc://HOST:PORT`` or ``grpc://unix:/path`` of a compute node, which has the next eight for
         itself.
     tier: Where the records of segments are read from, as :func:`farvec.open` has it.
     durability: ``commit`` (a change is on the disk when the call returns), ``interval:TIME``, or
@@ -47,7 +47,7 @@ Args:
     build_threads: That build segments in the background; 0: one per processor.
     slots: Searches in flight on each thread, 1 to 64.
     concurrency: Searches of Python's threads at once; 0: one per processor.
-    max_list, max_width: The largest search that there is room for.
+    max_list, max_width, max_probe: The largest search that there is room for.
     retries: Of a compute node: times that a call is tried again when the node is too busy.
     tls_ca, tls_certificate, tls_key: Files for nodes that want TLS.
 
@@ -67,8 +67,8 @@ std::shared_ptr<Changing> open_changing(const std::string& path, const Collectio
   if (!address) return std::make_shared<OpenCollection>(path, opening);
   if (opening != CollectionOpening{}) {
     throw_invalid(
-        "tier, durability, build_threads, slots, concurrency, max_list and max_width are for a "
-        "collection of this machine; {} has its own",
+        "tier, durability, build_threads, slots, concurrency, max_list, max_width and max_probe "
+        "are for a collection of this machine; {} has its own",
         path);
   }
   return std::make_shared<RemoteCollection>(
@@ -134,12 +134,54 @@ nb::tuple get(const CollectionHandle& handle, const IdArray& ids, double deadlin
                         to_numpy(view, owner));
 }
 
-void create(const std::filesystem::path& path, const collection::RowShape& rows,
-            layout::CollectionOptions options, std::optional<std::int64_t> code_bits) {
+/// What segments of one kind alone are built with; without a value nothing was said.
+struct GraphSegments {
+  std::optional<std::int64_t> degree;
+  std::optional<std::int64_t> list;
+  std::optional<double> alpha;
+  std::optional<std::int64_t> code_bits;
+};
+struct ClusterSegments {
+  std::optional<std::uint64_t> cluster_bytes;
+  std::optional<std::int64_t> replicas;
+  std::optional<double> closure_ratio;
+  std::optional<double> balance;
+};
+
+/// `value` into `option` where there is one. Throws unless segments are of that kind.
+template <typename Value, typename Option, typename Convert>
+void take(const std::optional<Value>& value, std::string_view name, bool of_this_kind,
+          std::string_view kind, Option& option, const Convert& convert) {
+  if (!value) return;
+  if (!of_this_kind) throw_invalid("{} is for kind='{}'", name, kind);
+  option = convert(*value, name);
+}
+
+/// For take(), of what needs no check of its own.
+constexpr auto kAsItIs = [](auto value, std::string_view) { return value; };
+
+void take_graph(const GraphSegments& said, const std::string& layout,
+                layout::CollectionOptions& options) {
+  const bool graph = options.kind == layout::IndexKind::graph;
+  take(said.degree, "degree", graph, "graph", options.degree, to_count);
+  take(said.list, "list", graph, "graph", options.list, to_count);
+  take(said.alpha, "alpha", graph, "graph", options.alpha, kAsItIs);
   std::optional<std::uint32_t> bits;
-  if (code_bits) bits = to_count(*code_bits, "code_bits");
+  take(said.code_bits, "code_bits", graph, "graph", bits, to_count);
+  if (!graph) return;
+  if (!layout.empty()) options.layout = layout::parse_layout_kind(layout);
   options.code_bits = indexing::code_bits_of(options.layout, bits, "code_bits");
-  collection::Collection::create(path, collection::empty_manifest(rows, options));
+}
+
+void take_clusters(const ClusterSegments& said, const std::string& layout,
+                   layout::CollectionOptions& options) {
+  const bool cluster = options.kind == layout::IndexKind::cluster;
+  layout::ClusterSegmentOptions& clusters = options.clusters;
+  take(said.cluster_bytes, "cluster_bytes", cluster, "cluster", clusters.cluster_bytes, kAsItIs);
+  take(said.replicas, "replicas", cluster, "cluster", clusters.replicas, to_count);
+  take(said.closure_ratio, "closure_ratio", cluster, "cluster", clusters.closure_ratio, kAsItIs);
+  take(said.balance, "balance", cluster, "cluster", clusters.balance, kAsItIs);
+  if (cluster && !layout.empty()) clusters.layout = layout::parse_cluster_layout(layout);
 }
 
 void bind_receipt(nb::module_& module) {
@@ -157,8 +199,9 @@ void bind_receipt(nb::module_& module) {
 void bind_opening(nb::class_<CollectionHandle>& type) {
   type.def(nb::new_([](const std::filesystem::path& path, std::string tier, std::string durability,
                        std::int64_t build_threads, std::int64_t slots, std::int64_t concurrency,
-                       std::int64_t max_list, std::int64_t max_width, std::int64_t retries,
-                       std::string tls_ca, std::string tls_certificate, std::string tls_key) {
+                       std::int64_t max_list, std::int64_t max_width, std::int64_t max_probe,
+                       std::int64_t retries, std::string tls_ca, std::string tls_certificate,
+                       std::string tls_key) {
              CollectionOpening opening;
              opening.tier = std::move(tier);
              opening.durability = std::move(durability);
@@ -167,6 +210,7 @@ void bind_opening(nb::class_<CollectionHandle>& type) {
              opening.concurrency = within(concurrency, "concurrency", 0, kMostThreads);
              opening.max_list = within(max_list, "max_list", 1, kMostList);
              opening.max_width = within(max_width, "max_width", 1, graph::kMaxWidth);
+             opening.max_probe = within(max_probe, "max_probe", 1, kMostList);
              return open_collection(
                  path.string(), opening,
                  {within(retries, "retries", 0, 1000),
@@ -174,29 +218,35 @@ void bind_opening(nb::class_<CollectionHandle>& type) {
            }),
            "path"_a, nb::kw_only(), "tier"_a = "dram", "durability"_a = "commit",
            "build_threads"_a = 1, "slots"_a = 16, "concurrency"_a = 0, "max_list"_a = 1024,
-           "max_width"_a = 8, "retries"_a = 0, "tls_ca"_a = "", "tls_certificate"_a = "",
-           "tls_key"_a = "");
+           "max_width"_a = 8, "max_probe"_a = 1024, "retries"_a = 0, "tls_ca"_a = "",
+           "tls_certificate"_a = "", "tls_key"_a = "");
+}
+
+void bind_create(nb::class_<CollectionHandle>& type) {
   type.def_static(
       "create",
       [](const std::filesystem::path& path, std::int64_t dimension, const std::string& element,
          const std::string& metric, std::int64_t memtable_rows, std::int64_t merge_fanout,
-         const std::string& layout, std::int64_t degree, std::int64_t list, double alpha,
-         std::optional<std::int64_t> code_bits) {
+         const std::string& kind, const std::string& layout, std::optional<std::int64_t> degree,
+         std::optional<std::int64_t> list, std::optional<double> alpha,
+         std::optional<std::int64_t> code_bits, std::optional<std::uint64_t> cluster_bytes,
+         std::optional<std::int64_t> replicas, std::optional<double> closure_ratio,
+         std::optional<double> balance) {
         layout::CollectionOptions options;
         options.memtable_rows = to_count(memtable_rows, "memtable_rows");
         options.merge_fanout = to_count(merge_fanout, "merge_fanout");
-        options.layout = layout::parse_layout_kind(layout);
-        options.degree = to_count(degree, "degree");
-        options.list = to_count(list, "list");
-        options.alpha = alpha;
-        create(path,
-               {parse_metric(metric), parse_element_type(element),
-                within(dimension, "dimension", 1, kMaxDimension)},
-               options, code_bits);
+        options.kind = layout::parse_segment_kind(kind);
+        take_graph({degree, list, alpha, code_bits}, layout, options);
+        take_clusters({cluster_bytes, replicas, closure_ratio, balance}, layout, options);
+        const collection::RowShape rows{parse_metric(metric), parse_element_type(element),
+                                        within(dimension, "dimension", 1, kMaxDimension)};
+        collection::Collection::create(path, collection::empty_manifest(rows, options));
       },
       "path"_a, "dimension"_a, nb::kw_only(), "type"_a = "f32", "metric"_a = "l2",
-      "memtable_rows"_a = 1 << 16, "merge_fanout"_a = 2, "layout"_a = "csr", "degree"_a = 32,
-      "list"_a = 100, "alpha"_a = 1.2, "code_bits"_a = nb::none(),
+      "memtable_rows"_a = 1 << 16, "merge_fanout"_a = 2, "kind"_a = "graph", "layout"_a = "",
+      "degree"_a = nb::none(), "list"_a = nb::none(), "alpha"_a = nb::none(),
+      "code_bits"_a = nb::none(), "cluster_bytes"_a = nb::none(), "replicas"_a = nb::none(),
+      "closure_ratio"_a = nb::none(), "balance"_a = nb::none(),
       R"(Make an empty collection, which is then opened.
 
 Args:
@@ -206,9 +256,16 @@ Args:
     metric: ``l2``, ``ip`` or ``cosine``.
     memtable_rows: Rows that are searched in the writer's memory before they become a segment.
     merge_fanout: Segments of one size that are merged into one, 2 to 64.
-    layout, degree, list, alpha, code_bits: Of the segments, as :func:`farvec.build_graph`.
+    kind: Of the segments: ``graph`` or ``cluster``.
+    layout: Of graphs ``csr``, ``packed`` or ``inline``; of clusters ``grouped``,
+        ``grouped-inline``, ``coupled``, ``decoupled`` or ``coded``; empty: the first of them.
+    degree, list, alpha, code_bits: Of graphs, as :func:`farvec.build_graph`; None: its own.
+    cluster_bytes: Of clusters: bytes of the vectors that have one as their own, on average; None:
+        8192.
+    replicas, closure_ratio, balance: Of clusters, as :func:`farvec.build_clusters`; None: its own.
 
 Raises:
+    InvalidArgument: A value that cannot be, or one of the other kind.
     Error: The folder is there and not empty; then nothing is changed.)");
 }
 
@@ -255,13 +312,18 @@ void bind_reads(nb::class_<CollectionHandle>& type) {
   type.def(
           "search",
           [](const CollectionHandle& handle, AnyArray queries, std::int64_t k,
-             std::optional<std::int64_t> list, std::int64_t width, double deadline) {
-            return run_search(
-                *handle.get(), std::move(queries),
-                {.k = k, .list = list, .width = width, .prune_ratio = {}, .deadline = deadline});
+             std::optional<std::int64_t> list, std::int64_t width, std::int64_t probe,
+             std::optional<float> prune_ratio, double deadline) {
+            return run_search(*handle.get(), std::move(queries),
+                              {.k = k,
+                               .list = list,
+                               .width = width,
+                               .probe = probe,
+                               .prune_ratio = prune_ratio,
+                               .deadline = deadline});
           },
           "queries"_a, "k"_a = 10, nb::kw_only(), "list"_a = nb::none(), "width"_a = 1,
-          "deadline"_a = 10.0,
+          "probe"_a = 16, "prune_ratio"_a = nb::none(), "deadline"_a = 10.0,
           "Find the nearest live vectors; as Index.search(), with ids of the user's (uint64, the "
           "largest number for none), and k may be more than there are vectors.")
       .def(
@@ -296,6 +358,7 @@ void bind_collection(nb::module_& module) {
   bind_receipt(module);
   nb::class_<CollectionHandle> type(module, "Collection", kClassDoc);
   bind_opening(type);
+  bind_create(type);
   bind_changes(type);
   bind_reads(type);
 }

@@ -135,9 +135,9 @@ nlohmann::ordered_json build_clusters(SourceRows& rows, ClusterBuild build) {
     std::optional<indexing::QuerySample> sample;
     if (queries) sample = {queries->view(), build.sample_probe};
     const auto built = indexing::build_clusters(prepared.source(), build.clustering, sample);
-    const layout::Manifest manifest =
-        indexing::write_clusters(build.common.out, built, {build.layout, build.record_checksum},
-                                 write_options(build.common, threads, interrupted));
+    const layout::Manifest manifest = indexing::write_clusters(
+        build.common.out, built, {build.layout, build.record_checksum, build.code_bits},
+        write_options(build.common, threads, interrupted));
     facts = facts_of(build.common, manifest);
     facts["clusters"] = manifest.cluster().geometry.clusters;
     facts["replicas"] = manifest.cluster().build.replicas;

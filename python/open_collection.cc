@@ -35,6 +35,7 @@ collection::CollectionAccess access_of(const CollectionOpening& opening) {
   shape.slots = opening.slots;
   shape.k = shape.list = opening.max_list;
   shape.width = opening.max_width;
+  shape.probe = opening.max_probe;
   access.segments.threads = opening.build_threads;
   access.durability = log.durability;
   access.interval_us = log.interval_us;
@@ -63,11 +64,13 @@ OpenCollection::OpenCollection(const std::string& folder, const CollectionOpenin
           opening_.concurrency) {}
 
 Answer OpenCollection::search(const VectorView& queries, const Call& call) {
-  const search::SearchParameters parameters = search::check_limits(
-      call.asked,
-      {.kind = layout::IndexKind::graph, .list = opening_.max_list, .width = opening_.max_width},
-      kArgumentNames);
   const layout::CollectionManifest& shape = collection_.shape();
+  const search::SearchParameters parameters = search::check_limits(call.asked,
+                                                                   {.kind = shape.options.kind,
+                                                                    .list = opening_.max_list,
+                                                                    .width = opening_.max_width,
+                                                                    .clusters = opening_.max_probe},
+                                                                   kArgumentNames);
   const std::vector<std::byte> stored = search::normalised_queries(queries, shape.metric);
   VectorView rows = queries;
   if (!stored.empty()) {

@@ -20,6 +20,7 @@ struct CollectionOpening {
   std::uint32_t concurrency = 0;  ///< searches of Python's threads at once; 0: one per processor
   std::uint32_t max_list = 1024;
   std::uint32_t max_width = 8;
+  std::uint32_t max_probe = 1024;
 
   bool operator==(const CollectionOpening&) const = default;
 };

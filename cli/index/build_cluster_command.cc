@@ -17,8 +17,10 @@
 #include "base/version.h"
 #include "cli/commands.h"
 #include "cli/index/build_input.h"
+#include "cli/index/code_bits_option.h"
 #include "dataset/mapped_vectors.h"
 #include "indexing/cluster_recipe.h"
+#include "indexing/code_bits.h"
 #include "indexing/source.h"
 #include "quantization/neighbor_codes.h"
 #include "search/queries.h"
@@ -35,7 +37,7 @@ struct ClusterArguments {
   indexing::ClusterNumber number;
   std::string sample_queries;
   std::uint32_t sample_probe = indexing::QuerySample{}.probe;
-  std::uint32_t code_bits = indexing::kMemberCodeBits;
+  std::optional<std::uint32_t> code_bits;  ///< of the coded layout
   bool record_checksum = false;
   bool map = false;
   bool overwrite = false;
@@ -121,7 +123,7 @@ void build_from(const ClusterArguments& arguments, indexing::Source source) {
       indexing::build_clusters(std::move(source), options, sample);
   for (const Output& output : outputs(arguments)) {
     const layout::Manifest written = indexing::write_clusters(
-        output.directory, built, {output.layout, arguments.record_checksum, arguments.code_bits},
+        output.directory, built, {output.layout, arguments.record_checksum, *arguments.code_bits},
         write);
     report(arguments, output, written, built.stats);
   }
@@ -137,22 +139,19 @@ void build_mapped(ClusterArguments arguments, Metric metric) {
   build_from(arguments, {describe(arguments, source.view(), metric), source.view()});
 }
 
-void check_code_bits(const Command& command, const ClusterArguments& arguments) {
-  if (!command.was_given("--code-bits") || arguments.layout == "all") return;
-  if (layout::parse_cluster_layout(arguments.layout) == layout::ClusterLayoutKind::coded) return;
-  throw Error("--code-bits: layout {} has no codes; --layout coded has", arguments.layout);
-}
-
-void build(const Command& command, ClusterArguments arguments) {
+void build(ClusterArguments arguments) {
   if (!arguments.number.is_said_once_at_most()) {
     throw Error("give one of --clusters, --cluster-bytes and --head-ratio, or none");
   }
-  check_code_bits(command, arguments);
+  // Refuses a word that is no layout before anything is read.
+  const auto with_codes = arguments.layout == "all"
+                              ? layout::ClusterLayoutKind::coded
+                              : layout::parse_cluster_layout(arguments.layout);
+  arguments.code_bits = indexing::code_bits_of(with_codes, arguments.code_bits, kCodeBitsOption);
   arguments.clustering.heads =
       arguments.heads.empty() ? arguments.number.heads() : parse_heads(arguments.heads);
   arguments.clustering.closure =
       arguments.closure.empty() ? arguments.number.closure() : parse_closure(arguments.closure);
-  outputs(arguments);  // refuses a word that is no layout before anything is read
   const Metric metric = parse_metric(arguments.input.metric);
   if (arguments.map) return build_mapped(arguments, metric);
   dataset::VectorSet source = load_source(arguments.input);
@@ -179,8 +178,9 @@ void add_options(Command& command, ClusterArguments& arguments) {
                      "DRAM [0.16, as in SPANN]");
   command.add_option("--heads", arguments.heads,
                      "vectors: a cluster's centroid is the one of its vectors that is nearest to\n"
-                     "their mean, as in SPANN; means: the mean [vectors; with --clusters or\n"
-                     "--cluster-bytes means]");
+                     "their mean, as in SPANN; means: the mean; rounded: the mean, rounded to\n"
+                     "elements of the data, which takes as little DRAM as a vector [vectors; with\n"
+                     "--clusters or --cluster-bytes means]");
   command.add_option(
       "--closure", arguments.closure,
       "Which near clusters a vector is also put into. sptag: those nearer to it than\n"
@@ -209,11 +209,10 @@ void add_options(Command& command, ClusterArguments& arguments) {
                   "below --out")
       .show_default();
   command
-      .add_option("--code-bits", arguments.code_bits,
-                  "Layout coded: bits per dimension of the codes, 1 to 4. More read more of every\n"
-                  "cluster, and fewer vectors for the same recall")
-      .range(1u, std::uint32_t{quantization::NeighborCodes::kMostBits})
-      .show_default();
+      .add_option(kCodeBitsOption, arguments.code_bits,
+                  "Layout coded: bits per dimension of the codes, 1 to 4 [2]. More read more of\n"
+                  "every cluster, and fewer vectors for the same recall")
+      .range(1u, std::uint32_t{quantization::NeighborCodes::kMostBits});
   command.add_option("--sample-queries", arguments.sample_queries,
                      "Queries like those to come: a vector is stored with that of its clusters\n"
                      "which they probe most [with the one that has most members]");
@@ -251,7 +250,7 @@ void register_build_cluster_command(Command& build_command) {
       "vector, and the centroids. The same data, options and seed give the same bytes.\n"
       "Example:\n  farvec build cluster --data base.u8bin --metric l2 --cluster-bytes 12800 \\\n"
       "    --replicas 8 --layout grouped --out sift1m.clusters");
-  command.callback([arguments, command] { build(command, *arguments); });
+  command.callback([arguments] { build(*arguments); });
 }
 
 }  // namespace farvec::cli

@@ -36,6 +36,35 @@ def test_the_bytes_are_the_tools(tmp_path, layout):
         assert regions(tmp_path / name) == regions(tmp_path / "tool")
 
 
+@pytest.mark.parametrize("bits", [None, 1, 4])
+def test_coded_clusters_are_the_tools(tmp_path, bits):
+    data = vectors(600)
+    farvec.write_vectors(tmp_path / "base.fbin", data)
+    codes = ["--code-bits", str(bits)] if bits else []
+    subprocess.run([BIN / "farvec", "build", "cluster", "--data", tmp_path / "base.fbin",
+                    "--metric", "l2", "--clusters", "20", "--layout", "coded", "--out",
+                    tmp_path / "tool", "--quiet", *codes],
+                   check=True, capture_output=True, timeout=120)
+    farvec.build_clusters(data, tmp_path / "here", clusters=20, layout="coded", code_bits=bits,
+                          progress=False)
+    assert regions(tmp_path / "here") == regions(tmp_path / "tool")
+    with farvec.open(tmp_path / "here") as index:
+        found = index.search(data[:50], k=1, list=40, probe=20).ids[:, 0]
+        assert found.tolist() == list(range(50))
+
+
+@pytest.mark.parametrize("arguments, word", [
+    (dict(layout="coded", code_bits=5), "code_bits 5"), (dict(code_bits=2), "grouped has no codes"),
+    (dict(layout="coded", code_bits=-1), "code_bits"), (dict(clusters=0, head_ratio=2.0), "ratio"),
+])
+def test_clusters_that_cannot_be(tmp_path, arguments, word):
+    with pytest.raises(farvec.InvalidArgument if "code_bits" in arguments else farvec.Error,
+                       match=word):
+        farvec.build_clusters(vectors(50), tmp_path / "index", progress=False,
+                              **{"clusters": 4, **arguments})
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_folder_is_replaced_only_when_asked(tmp_path):
     data = vectors(50)
     farvec.build_graph(data, tmp_path / "index", progress=False)

@@ -111,7 +111,41 @@ def test_changes_that_cannot_be(path, ids, rows, word):
         collection.delete(np.array([1], np.uint64))
 
 
+@pytest.mark.parametrize("layout", ["", "coded"])
+def test_segments_of_clusters(tmp_path, layout):
+    """All clusters probed: the exact neighbours, through changes and a merge."""
+    farvec.Collection.create(tmp_path / "set", DIMENSION, memtable_rows=200, kind="cluster",
+                             layout=layout, cluster_bytes=1024, replicas=3)
+    rows = vectors(900)
+    model = dict(enumerate(rows))
+    with farvec.Collection(tmp_path / "set", durability="none", max_probe=500) as collection:
+        collection.insert(np.arange(900, dtype=np.uint64), rows)
+        for gone in range(0, 900, 7):
+            del model[gone]
+        collection.delete(np.arange(0, 900, 7, dtype=np.uint64))
+        for _ in range(2):
+            for query in vectors(5, seed=9):
+                found = collection.search(query, k=10, probe=500, list=300)
+                assert found.ids.tolist() == nearest(model, query, 10).tolist()
+                assert collection.search(query, k=1, probe=1).counts.distances < \
+                    found.counts.distances
+            collection.compact()
+        facts = collection.describe()
+        assert facts["segments"] == 1 and facts["kind"] == "cluster"
+        with pytest.raises(farvec.InvalidArgument, match="probe.*500"):
+            collection.search(rows[0], probe=501)
+        with pytest.raises(farvec.InvalidArgument, match="prune_ratio"):
+            collection.search(rows[0], prune_ratio=0.5)
+
+
 @pytest.mark.parametrize("arguments, word", [
+    (dict(dimension=3, kind="cluster", degree=8), "degree is for kind='graph'"),
+    (dict(dimension=3, replicas=2), "replicas is for kind='cluster'"),
+    (dict(dimension=3, kind="tree"), "tree"),
+    (dict(dimension=3, kind="cluster", layout="csr"), "csr"),
+    (dict(dimension=3, kind="cluster", replicas=9), "replicas"),
+    (dict(dimension=3, kind="cluster", cluster_bytes=0), "cluster_bytes"),
+    (dict(dimension=3, kind="cluster", balance=0.5), "balance"),
     (dict(dimension=0), "dimension"), (dict(dimension=3, type="f64"), "f64"),
     (dict(dimension=3, metric="x"), "x"), (dict(dimension=3, layout="padded"), "layout"),
     (dict(dimension=3, merge_fanout=1), "fanout"),

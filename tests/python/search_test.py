@@ -143,7 +143,7 @@ def test_heads_closures_and_a_sample_of_queries(tmp_path, rows, queries):
     with farvec.open(tmp_path / "index") as index:
         found = index.search(queries, probe=25)
     assert farvec.recall(found.ids, neighbours("l2", queries, rows, 10).astype(np.uint32)) > 0.9
-    for arguments, word in (({"heads": "medoids"}, "means or vectors"),
+    for arguments, word in (({"heads": "medoids"}, "means, vectors or rounded"),
                             ({"closure": "open"}, "spann"), ({"head_ratio": 0.1}, "one of"),
                             ({"sample_queries": queries[:, :3].copy()}, "queries"),
                             ({"sample_queries": queries.astype(np.float16)}, "sample_queries"),

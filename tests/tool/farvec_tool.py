@@ -30,10 +30,18 @@ def farvec(*arguments, **options):
                           capture_output=True, timeout=TIMEOUT_S, check=False, **options)
 
 
+GIVEN_PORTS = set()
+
+
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """One that nobody listens at; no two calls of a test get the same."""
+    while True:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        if port not in GIVEN_PORTS:
+            GIVEN_PORTS.add(port)
+            return port
 
 
 def write_vectors(stem, rows, count=None, dimension=None):
