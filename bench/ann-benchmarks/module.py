@@ -9,6 +9,7 @@ import farvec
 from ..base.module import BaseANN
 
 METRICS = {"angular": "cosine", "euclidean": "l2"}
+MISSING = 2**32 - 1  # in place of a neighbour that was not found; the benchmark wants what was alone
 
 
 class Farvec(BaseANN):
@@ -24,7 +25,8 @@ class Farvec(BaseANN):
         self._index = None
         self._folder = None
         self._results = None
-        self._counts = None
+        self._counts = []
+        self._searched = 0
         self.name = f"farvec({self._build})"
 
     def fit(self, X):
@@ -36,30 +38,35 @@ class Farvec(BaseANN):
 
     def set_query_arguments(self, size):
         self._list = int(size)
+        self._counts, self._searched = [], 0
         self.name = f"farvec({self._build}, list={size})"
 
     def _search(self, queries, n):
         queries = numpy.ascontiguousarray(queries, dtype=numpy.float32)
         result = self._index.search(queries, k=n, list=max(self._list, n))
-        self._counts = (result.counts, len(numpy.atleast_2d(queries)))
+        self._counts.append(result.counts)
+        self._searched += 1 if queries.ndim == 1 else len(queries)
         return result.ids
 
     def query(self, q, n):
-        return self._search(q, n)
+        ids = self._search(q, n)
+        return ids if ids[-1] != MISSING else ids[ids != MISSING]
 
     def batch_query(self, X, n):
         self._results = self._search(X, n)
 
     def get_batch_results(self):
-        return self._results
+        return [ids[ids != MISSING] for ids in self._results]
 
     def get_additional(self):
-        """Of the last call, per query."""
-        if self._counts is None:
+        """Of the searches since set_query_arguments(): their `dist_comps` in sum, which the benchmark
+        divides by runs and queries; the rest per query."""
+        if not self._counts:
             return {}
-        counts, queries = self._counts
-        return {"dist_comps": counts.distances / queries, "reads": counts.reads / queries,
-                "bytes": counts.bytes / queries}
+        distances, reads, size = (sum(getattr(counts, name) for counts in self._counts)
+                                  for name in ("distances", "reads", "bytes"))
+        return {"dist_comps": distances, "reads": reads / self._searched,
+                "bytes": size / self._searched}
 
     def done(self):
         if self._index is not None:

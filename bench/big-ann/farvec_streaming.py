@@ -26,8 +26,11 @@ class FarvecStreaming(BaseStreamingANN):
                       if name in self._build}
         self._list, self._width = 64, 1
         self._folder = self._collection = self.res = None
-        self._totals = {"queries": 0, "reads": 0, "bytes": 0, "distances": 0}
+        self._forget()
         self.name = f"farvec({build})"
+
+    def _forget(self):
+        self._totals = dict.fromkeys(("searches", "queries", "reads", "bytes", "distances"), 0)
 
     def setup(self, dtype, max_pts, ndims):
         if str(dtype) not in TYPES:
@@ -52,12 +55,14 @@ class FarvecStreaming(BaseStreamingANN):
         """`list` and `width` of a search."""
         self._list = int(query_args["list"])
         self._width = int(query_args.get("width", 1))
+        self._forget()
         self.name = f"farvec({self._build}, list={self._list}, width={self._width})"
 
     def query(self, X, k):
         result = self._collection.search(numpy.ascontiguousarray(X), k=k,
                                          list=max(self._list, k), width=self._width)
         self.res = result.ids.astype(numpy.uint32)
+        self._totals["searches"] += 1
         self._totals["queries"] += len(X)
         for name in ("reads", "bytes", "distances"):
             self._totals[name] += getattr(result.counts, name)
@@ -66,11 +71,12 @@ class FarvecStreaming(BaseStreamingANN):
         return self.res
 
     def get_additional(self):
-        """Means per query, over all searches."""
-        queries = max(1, self._totals["queries"])
+        """Of the searches since set_query_arguments(): means per query, but `dist_comps` per search,
+        which the benchmark divides by the queries."""
+        searches, queries = max(1, self._totals["searches"]), max(1, self._totals["queries"])
         return {"mean_ios": self._totals["reads"] / queries,
                 "mean_bytes": self._totals["bytes"] / queries,
-                "dist_comps": self._totals["distances"] / queries}
+                "dist_comps": self._totals["distances"] / searches}
 
     def __str__(self):
         return self.name
