@@ -1,5 +1,5 @@
 """Kills of `farvec insert`, `delete` and `vacuum` at any moment: the graph holds together, has
-everything that was acknowledged, and goes on. FARVEC_KILLS=1000 kills so often [20]."""
+everything that was acknowledged, and goes on. FARVEC_KILLS=1000 kills so often [12]."""
 import json
 import os
 import re
@@ -12,7 +12,7 @@ import numpy as np
 from farvec_tool import BIN, TIMEOUT_S, farvec, write_vectors
 from hnsw_tool import DIMENSION, HnswTest
 
-KILLS = int(os.environ.get("FARVEC_KILLS", 20))
+KILLS = int(os.environ.get("FARVEC_KILLS", 12))
 ROWS, FIRST = 1500, 300
 LONGEST_S = 0.6  # before a kill
 RECOVERY = re.compile(r"was not closed; (\d+) records .*, (\d+) pages changed, .* in ([\d.]+) s")

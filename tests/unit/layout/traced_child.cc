@@ -100,6 +100,13 @@ void TracedChild::wait() {
 }
 
 bool TracedChild::next() {
+  do {
+    if (!next_call()) return false;
+  } while (number_ == SYS_write && file_of_descriptor().rfind("pipe:", 0) == 0);
+  return true;
+}
+
+bool TracedChild::next_call() {
   if (pid_ < 0) return false;
   if (ptrace(PTRACE_CONT, pid_, nullptr, nullptr) != 0) throw SystemError(errno, "a child's way");
   wait();

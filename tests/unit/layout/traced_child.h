@@ -26,7 +26,8 @@ class TracedChild {
   TracedChild(const TracedChild&) = delete;
   TracedChild& operator=(const TracedChild&) = delete;
 
-  /// Goes on to just before the next such call; false when the child has ended.
+  /// Goes on to just before the next such call; false when the child has ended. Writes to pipes are
+  /// none: sanitizers look by them whether memory is there.
   bool next();
   /// The number of the system call that it stands before.
   long number() const { return number_; }
@@ -38,6 +39,7 @@ class TracedChild {
   void kill();
 
  private:
+  bool next_call();
   void wait();
 
   pid_t pid_ = -1;
