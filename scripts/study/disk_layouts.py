@@ -1,7 +1,22 @@
 """VeloANN (002), bytes and pages: Figure 6 and Table 3, and what the pools keep: Figure 13."""
-from .disk_graphs import BUDGET, OURS, DiskItem, built, disks, inspected
+import functools
+
+import ssd_steps
+
+from .disk_graphs import BUDGET, OURS, VECTORS, Disk, DiskItem, built, disks, inspected
 from .items import Item, distinct, item, one, panels, save, select
 from .verdict import Unseen, all_of
+
+
+class Affine(Disk):
+    """Records that are affine up to a percentile share pages."""
+
+    def __init__(self, lab, data, percentile):
+        super().__init__(lab, data, (*VECTORS, "--placement", "affinity", "--affinity-percentile",
+                                     str(percentile)))
+
+    def lists(self):
+        return {OURS: self.chosen(functools.partial(ssd_steps.choose_list, step=OURS))}
 
 
 def wasted(record_bytes, block=4096):
@@ -98,21 +113,31 @@ class Sizes(LayoutItem):
 class RecordsOrPages(DiskItem):
     name = "002-F13"
     title = "what a pool keeps: records, or whole pages"
-    x, varies = "pool", "what the pool keeps"
+    x, varies = "what", "what the pool keeps"
+    seconds = 60
+
+    # Distance below which records are affine, as a percentile of a cluster's; what the pool keeps.
+    POINTS = ((5, "page"), (0, "single"), (5, "single"), (2, "record"), (5, "record"), (10, "record"),
+              (20, "record"))
+    how = DiskItem.how + (" Records that are affine share pages (--placement affinity), and come into the "
+                          "pool together; `single`: a record that was read comes alone, which is the paper's "
+                          "threshold of 0%.")
 
     def measure(self, lab):
-        return [disk.row(OURS, pool=pool) for disk in disks(lab) for pool in ("record", "page", "none")]
+        return [{**Affine(lab, disk.data, percentile).row(OURS, pool=pool), "percentile": percentile,
+                 "what": f"{pool}, {percentile}%"}
+                for disk in disks(lab) for percentile, pool in self.POINTS]
 
     def ours(self, rows):
-        pages = all_of(one(rows, set=name, pool="page")["io_reads_per_query"]
-                       / one(rows, set=name, pool="record")["io_reads_per_query"]
-                       for name in distinct(rows, "set"))
-        return {"page_pool_reads": pages,
-                "threshold": Unseen("the threshold of affinity is no option of the build yet: it is the "
-                                    "paper's 5% always")}
+        def over(percentile, pool):
+            return all_of(one(rows, set=name, percentile=percentile, pool=pool)["io_reads_per_query"]
+                          / one(rows, set=name, percentile=5, pool="record")["io_reads_per_query"]
+                          for name in distinct(rows, "set"))
+        return {"page_pool_reads": over(5, "page"), "threshold": over(0, "single")}
 
     def table(self, rows):
-        return ["set", "pool of", "share", "QPS", "mean us", "reads", "hits"], [
-            [row["set"], row["pool"], BUDGET, f"{row['qps']:,.0f}", f"{row['mean_us']:,.0f}",
-             f"{row['io_reads_per_query']:.1f}", f"{100 * row.get('pool_hit_rate', 0):.0f}%"]
-            for row in select(rows, step=OURS)]
+        return ["set", "pool of", "affine up to the percentile", "share", "QPS", "mean us", "reads",
+                "hits"], [
+            [row["set"], row["pool"], row["percentile"], BUDGET, f"{row['qps']:,.0f}",
+             f"{row['mean_us']:,.0f}", f"{row['io_reads_per_query']:.1f}",
+             f"{100 * row.get('pool_hit_rate', 0):.0f}%"] for row in rows]

@@ -4,7 +4,7 @@ import re
 import sys
 
 from . import ROOT
-from .items import Absent, Item, distinct, item, one, panels, save, select
+from .items import Item, distinct, item, one, panels, save, select
 from .verdict import Unseen
 
 SETS = ("deep20k",)
@@ -136,10 +136,33 @@ class HalfInTheBuffer(WaysToRead):
 
 
 @item
-class Layers(Absent):
+class Layers(PagedItem):
     name = "000-T3"
     title = "visits and hits by layer"
-    why = "the programs count the pages of all layers together"
+    how = PagedItem.how + " One search at a time, half of the pages in the buffer, a page after the other."
+    seconds = 5
+
+    def measure(self, lab):
+        points = studied(lab, "reads", "slots=1", "nodes=1")
+        found = one([found for point in points for found in point["found"]], search="sync",
+                    buffer="50%")
+        queries = sum(layer["visited"] for layer in found["layers"]) / found["visited_per_query"]
+        return [{"layer": layer["layer"], "visits per query": layer["visited"] / queries,
+                 "pages per query": layer["pages_asked"] / queries, "hits": 100 * layer["hit_ratio"]}
+                for layer in reversed(found["layers"])]
+
+    def ours(self, rows):
+        *_, lowest = rows
+        return {"layer_0": lowest["visits per query"], "hits_0": lowest["hits"],
+                "hits_3": rows[0]["hits"]}
+
+    def draw(self, rows, path):
+        figure, (line,) = panels(1, 2, size=(2.6, 2))
+        names = [str(row["layer"]) for row in rows]
+        for axes, number in zip(line, ("visits per query", "hits")):
+            axes.bar(names, [row[number] for row in rows])
+            axes.set(xlabel="layer", ylabel=number + (", %" if number == "hits" else ""))
+        return save(figure, path)
 
 
 @item

@@ -3,7 +3,7 @@ from graph_and_cluster import parameter
 
 from .items import Item, distinct, item, one, panels, save, select
 from .second_tier_graphs import RECALL, bounds, draw_bounds, facts, graph_rows
-from .variants import CLUSTERS, DRAM, FAR, LIKE_SPACEV, RDMA, SSD, TIERS, tier_label
+from .variants import CLUSTERS, DRAM, FAR, RDMA, SSD, TIERS, kind_of, tier_label
 from .verdict import all_of
 
 
@@ -53,8 +53,8 @@ class GraphsAndClusters(Item):
 
     def ours(self, rows):
         ours = {}
-        for name in distinct(rows, "set"):
-            spacev = name.startswith(LIKE_SPACEV)
+        for name in filter(kind_of, distinct(rows, "set")):
+            spacev = kind_of(name) == "spacev"
             for tier in FAR:
                 ratio = self.ratio(rows, name, tier)
                 key = ("cluster_over_graph_" if spacev else "graph_over_cluster_") + tier.split(":")[1]
@@ -195,9 +195,9 @@ class ClustersOnEachTier(Item):
     def ours(self, rows):
         return {"size_of_ssd": all_of(100 * share for share in self.against_ssd(rows, "size")),
                 "over_ssd": all_of(self.against_ssd(rows, "qps")),
-                **{f"megabytes_{'spacev' if name.startswith(LIKE_SPACEV) else 'bigann'}":
+                **{f"megabytes_{kind_of(name)}":
                    best(rows, set=name, tier=RDMA, series=CLUSTERS[0].name)["bytes_per_query"] / 1e6
-                   for name in distinct(rows, "set")}}
+                   for name in filter(kind_of, distinct(rows, "set"))}}
 
     def table(self, rows):
         header = ["set", "series", "R", "probed", "size", "tier", "QPS", "bound of computing",
@@ -232,8 +232,9 @@ class Intensity(Item):
     def ours(self, rows):
         ours = {}
         for row in rows:
-            kind = "graph" if row["series"] == "graph" else "cluster"
-            kind += "_spacev" if row["set"].startswith(LIKE_SPACEV) else "_bigann"
+            if kind_of(row["set"]) is None:
+                continue
+            kind = ("graph_" if row["series"] == "graph" else "cluster_") + kind_of(row["set"])
             ours[f"intensity_{kind}"] = self.intensity(row)
             ours[f"kilobytes_{kind}"] = row["bytes_per_query"] / 1000
         fewer = [100 * (1 - graph["bytes_per_query"] / clusters["bytes_per_query"])

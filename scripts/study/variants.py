@@ -28,13 +28,18 @@ GRAPHS = (
     Series("CSR", "csr", colour="#0072B2", marker="o"),
     Series("padded", "padded", colour="#999999", marker="x"),
 )
-# Sets whose text's numbers are of SPACEV; of the others they are of BIGANN and DEEP.
-LIKE_SPACEV = ("text300k",)
+# Which of the second-tier study's sets a set is like: BIGANN, whose numbers are DEEP's too, or SPACEV.
+KINDS = {"sift1m": "bigann", "text300k": "spacev"}
 # The first one is what graphs are compared with (Figures 10, 12 and 13, Table 5).
 CLUSTERS = (
     Series("grouped", "grouped", colour="#D55E00", marker="s"),
     Series("coupled", "coupled", colour="#009E73", marker="^"),
 )
+
+
+def kind_of(label):
+    """Of a set, or a part of one; None: its numbers stand for none of the study's."""
+    return KINDS.get(label.split("/")[0])
 
 
 def tier_label(tier):

@@ -1,0 +1,46 @@
+"""Other libraries on the study's sets, by bench/peers: each in a process of its own, on the same core."""
+import json
+import shutil
+import sys
+
+from . import ROOT, StudyError
+
+# With --quick those that build and install within seconds; none named are all that bench/peers has in
+# memory.
+OF = {"quick": ("hnswlib", "faiss-hnsw"), "full": ()}
+DISKANN = "diskann-48"
+INSTALL_AND_RUN_S = 4 * 3600
+
+
+def measured(lab, data, recall, names, options=()):
+    """A row for each peer of `names`: label, recall, qps, p99_us, build_s and bytes, or why there is none.
+    The store keeps them, so that an environment is made once."""
+    what = {"measure": "peers", "set": data.name, "rows": data.rows, "names": list(names),
+            "recall": recall, "options": lab.words(options), "passes": lab.effort.passes}
+    return lab.store.get(what, lambda: _measure(lab, data, recall, names, options))
+
+
+def _measure(lab, data, recall, names, options):
+    out = lab.work / "peers"
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir(parents=True)
+    named = ["--peers", ",".join(names)] if names else []
+    lab.run([sys.executable, "-B", ROOT / "bench" / "peers" / "run.py", "--data", data.base,
+             "--queries", data.queries, "--groundtruth", data.truth, "--metric", "l2", *named,
+             "--recalls", recall, "--passes", lab.effort.passes, "--core", lab.cpu, "--farvec",
+             lab.farvec, *options, "--out", out / "rows"],
+            f"bench/peers of {data.label}", INSTALL_AND_RUN_S)
+    rows = json.loads((out / "rows.json").read_text())["rows"]
+    if not rows:
+        raise StudyError(f"bench/peers measured nothing of {', '.join(names) or 'all'}")
+    return [row_of(data, row) for row in rows]
+
+
+def row_of(data, row):
+    """What a line of a table needs; rows without a rate say why."""
+    if row.get("qps") is None:
+        why = row.get("failure") or f"recall {row['target']} is not reached"
+        return {"set": data.label, "label": row["label"], "failure": why}
+    return {"set": data.label, "label": row["label"], "recall": row["recall"], "qps": row["qps"],
+            "p99_us": row["p99_us"], "build_s": row["build_seconds"],
+            "bytes": row["bytes_per_vector"] * data.rows}
