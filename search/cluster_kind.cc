@@ -1,6 +1,7 @@
 // How a cluster index is loaded and searched.
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/check.h"
@@ -55,8 +56,8 @@ template <typename Searcher, typename Source>
 class ClusterLoadPart final : public SearcherPart<Searcher> {
  public:
   ClusterLoadPart(const ClusterIndex& index, std::span<const std::byte> region,
-                  const SearchCoreOptions& options, coroutines::Scheduler& scheduler)
-      : reader_(options.device) {
+                  const SearchCoreOptions& options, coroutines::Scheduler& scheduler) {
+    if (options.device != nullptr) reader_.emplace(options.device);
     FARVEC_CHECK(region.size() >= index.locator().region_bytes());
     if (options.device != nullptr) {
       require_readable(index.locator(), {MappedReads::kMostReadBytes,
@@ -64,12 +65,12 @@ class ClusterLoadPart final : public SearcherPart<Searcher> {
     }
     for (std::uint32_t s = 0; s < options.slots; ++s) {
       this->add_slot(std::make_unique<Searcher>(
-          index, options, Source(index, region.data(), scheduler, options.device.get())));
+          index, options, Source(index, region.data(), scheduler, reader_ ? &*reader_ : nullptr)));
     }
   }
 
  private:
-  const transport::DeviceReader reader_;
+  std::optional<transport::DeviceReader> reader_;
 };
 
 cluster::CentroidIndex make_centroids(const layout::Manifest& manifest,

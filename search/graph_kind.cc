@@ -1,5 +1,6 @@
 // How a graph whose records are read one by one is loaded and searched.
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/check.h"
@@ -48,18 +49,19 @@ class GraphLoadPart final : public SearcherPart<GraphSearcher<MappedNodeSource, 
 
  public:
   GraphLoadPart(const GraphIndex& index, std::span<const std::byte> region,
-                const SearchCoreOptions& options, coroutines::Scheduler& scheduler)
-      : reader_(options.device) {
+                const SearchCoreOptions& options, coroutines::Scheduler& scheduler) {
+    if (options.device != nullptr) reader_.emplace(options.device);
     FARVEC_CHECK(region.size() >= index.locator().region_bytes());
     for (std::uint32_t s = 0; s < options.slots; ++s) {
-      this->add_slot(std::make_unique<Searcher>(
-          index, options.max_list,
-          MappedNodeSource(index.locator(), region.data(), scheduler, options.device.get())));
+      this->add_slot(
+          std::make_unique<Searcher>(index, options.max_list,
+                                     MappedNodeSource(index.locator(), region.data(), scheduler,
+                                                      reader_ ? &*reader_ : nullptr)));
     }
   }
 
  private:
-  const transport::DeviceReader reader_;
+  std::optional<transport::DeviceReader> reader_;
 };
 
 /// The part whose scorer fits the index's codes.

@@ -18,7 +18,7 @@ namespace farvec::search {
 class MappedCodedSource {
  public:
   MappedCodedSource(const ClusterIndex& index, const std::byte* region,
-                    coroutines::Scheduler& scheduler, transport::Device* device)
+                    coroutines::Scheduler& scheduler, transport::DeviceReader* device)
       : locator_(index.locator()), reads_(index, region, scheduler, device), plan_(locator_) {}
 
   /// Before each search. The task must live until the next call.

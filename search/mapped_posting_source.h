@@ -16,7 +16,7 @@ namespace farvec::search {
 class MappedPostingSource {
  public:
   MappedPostingSource(const ClusterIndex& index, const std::byte* region,
-                      coroutines::Scheduler& scheduler, transport::Device* device)
+                      coroutines::Scheduler& scheduler, transport::DeviceReader* device)
       : index_(index),
         locator_(index.locator()),
         reads_(index, region, scheduler, device),

@@ -25,7 +25,7 @@ class MappedReads {
   static constexpr std::uint32_t kMostReadBytes = std::numeric_limits<std::uint32_t>::max();
 
   MappedReads(const ClusterIndex& index, const std::byte* region, coroutines::Scheduler& scheduler,
-              transport::Device* device)
+              transport::DeviceReader* device)
       : index_(index),
         locator_(index.locator()),
         region_(region),
@@ -105,7 +105,7 @@ class MappedReads {
   const layout::ClusterLocator& locator_;
   const std::byte* const region_;
   coroutines::Scheduler& scheduler_;
-  transport::Device* const device_;
+  transport::DeviceReader* const device_;
   SearchTask* task_ = nullptr;
   std::uint32_t requested_[kRequests];
   std::size_t requests_ = 0;

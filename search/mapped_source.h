@@ -21,7 +21,7 @@ namespace farvec::search {
 class MappedNodeSource {
  public:
   MappedNodeSource(const layout::GraphLocator& locator, const std::byte* region,
-                   coroutines::Scheduler& scheduler, transport::Device* device)
+                   coroutines::Scheduler& scheduler, transport::DeviceReader* device)
       : locator_(locator),
         region_(region),
         scheduler_(scheduler),
@@ -76,7 +76,7 @@ class MappedNodeSource {
   const layout::GraphLocator& locator_;
   const std::byte* const region_;
   coroutines::Scheduler& scheduler_;
-  transport::Device* const device_;
+  transport::DeviceReader* const device_;
   Ticks deadline_ = 0;
   QueryCounts* counts_ = nullptr;
   layout::Extent extents_[graph::kMaxWidth];

@@ -25,7 +25,7 @@ ReadDispatcher::ReadDispatcher(std::unique_ptr<transport::Endpoint> endpoint,
   FARVEC_CHECK(options.lanes > 0 && options.lanes < (1u << 16));
   FARVEC_CHECK(options.max_reads <= kMostReads && max_outstanding_ > 0);
   for (Lane& lane : lanes_) {
-    lane.group = std::make_unique<coroutines::WaitGroup>(scheduler_);
+    lane.group.emplace(scheduler_);
     lane.buffer = make_buffer();
     lane.arrived.resize(options.max_reads);
   }

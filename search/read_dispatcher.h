@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -92,7 +93,7 @@ class ReadDispatcher {
 
   struct Lane {
     HugeBuffer buffer;  ///< none while what it gave up has not come back and there is no spare
-    std::unique_ptr<coroutines::WaitGroup> group;
+    std::optional<coroutines::WaitGroup> group;  ///< always; here, so that a line less is touched
     std::uint32_t generation = 0;
     StatusCode error = StatusCode::ok;
     bool short_read = false;

@@ -14,6 +14,11 @@ double fine_per_us(double fine_per_tick) {
   return ticks_per_us() * fine_per_tick;
 }
 
+/// By the one thread that stores it: without a locked instruction.
+void increase(std::atomic<std::uint64_t>& counter, std::uint64_t by) {
+  counter.store(counter.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
+}
+
 }  // namespace
 
 Device::Device(DeviceModel model)
@@ -31,15 +36,14 @@ Device::Device(DeviceModel model)
       latency_(static_cast<Fine>(std::ceil(fine_per_us(kFinePerTick) * model_.latency_us))),
       fine_per_interruption_(fine_per_us(kFinePerTick) * model_.interruption_us) {}
 
-Device::Fine Device::transfer_time(std::uint32_t bytes) const {
-  const std::uint64_t rounded = std::uint64_t{bytes} + model_.block_bytes - 1;
-  const std::uint64_t blocks =
-      block_shift_ != kNoShift ? rounded >> block_shift_ : rounded / model_.block_bytes;
-  return static_cast<Fine>(fine_per_header_ + static_cast<double>(blocks) * fine_per_block_) + 1;
+void Device::Counts::add(const Counts& other) {
+  increase(occupied, other.occupied.load(std::memory_order_relaxed));
+  increase(short_reads, other.short_reads.load(std::memory_order_relaxed));
+  increase(long_reads, other.long_reads.load(std::memory_order_relaxed));
 }
 
 /// Of reads by others or by each other. Every read makes a pair with one that waits, or waits.
-std::uint64_t Device::interruptions(std::span<const std::uint32_t> bytes) {
+std::uint64_t Device::interruptions(std::span<const std::uint32_t> bytes, Counts& counts) {
   if (fine_per_interruption_ == 0) return 0;
   std::int64_t shorts = 0;
   std::int64_t longs = 0;
@@ -47,9 +51,13 @@ std::uint64_t Device::interruptions(std::span<const std::uint32_t> bytes) {
     shorts += length <= kMostShortBytes ? 1 : 0;
     longs += length >= kLeastLongBytes ? 1 : 0;
   }
-  if (shorts > 0) short_reads_.fetch_add(shorts, std::memory_order_relaxed);
-  if (longs > 0) long_reads_.fetch_add(longs, std::memory_order_relaxed);
-  const std::int64_t before = unpaired_.fetch_add(longs - shorts, std::memory_order_relaxed);
+  increase(counts.short_reads, static_cast<std::uint64_t>(shorts));
+  increase(counts.long_reads, static_cast<std::uint64_t>(longs));
+  std::int64_t before = unpaired_.load(std::memory_order_relaxed);
+  // Searches that read one kind alone find as many of it waiting as are remembered: no change.
+  if (longs == 0 && before <= -kRemembered) return 0;
+  if (shorts == 0 && before >= kRemembered) return 0;
+  before = unpaired_.fetch_add(longs - shorts, std::memory_order_relaxed);
   std::int64_t after = before + longs - shorts;
   if (std::abs(after) > kRemembered) {
     // Where another core comes between, that core does it.
@@ -59,9 +67,9 @@ std::uint64_t Device::interruptions(std::span<const std::uint32_t> bytes) {
   return (std::abs(before) + shorts + longs - std::abs(before + longs - shorts)) / 2;
 }
 
-void Device::reserve(std::span<const std::uint32_t> bytes, std::span<Ticks> ready) {
+void Device::reserve(std::span<const std::uint32_t> bytes, std::span<Ticks> ready, Counts& counts) {
   const double slowdown = model_.slowdown(readers_.load(std::memory_order_relaxed));
-  const auto interrupted = static_cast<Fine>(static_cast<double>(interruptions(bytes)) *
+  const auto interrupted = static_cast<Fine>(static_cast<double>(interruptions(bytes, counts)) *
                                              fine_per_interruption_ * slowdown);
   Fine occupied = interrupted;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
@@ -77,15 +85,19 @@ void Device::reserve(std::span<const std::uint32_t> bytes, std::span<Ticks> read
   while (!link_free_.compare_exchange_weak(free, start + occupied, std::memory_order_relaxed)) {
     start = std::max(now, free);
   }
-  occupied_.fetch_add(occupied - interrupted, std::memory_order_relaxed);
+  increase(counts.occupied, occupied - interrupted);
   for (Ticks& time : ready) time = origin_ + (start + latency_ + time) / kFinePerTick + 1;
 }
 
 DeviceUse Device::use() const {
-  return {static_cast<double>(occupied_.load(std::memory_order_relaxed)) /
-              fine_per_us(kFinePerTick) / 1e6,
-          short_reads_.load(std::memory_order_relaxed),
-          long_reads_.load(std::memory_order_relaxed)};
+  Counts all;
+  {
+    const std::lock_guard lock(counting_);
+    all.add(gone_);
+    for (const Counts* counts : counts_) all.add(*counts);
+  }
+  return {static_cast<double>(all.occupied) / fine_per_us(kFinePerTick) / 1e6, all.short_reads,
+          all.long_reads};
 }
 
 double Device::seconds_since(const DeviceUse& before) const {
@@ -98,11 +110,16 @@ double Device::seconds_since(const DeviceUse& before) const {
 }
 
 DeviceReader::DeviceReader(std::shared_ptr<Device> device) : device_(std::move(device)) {
-  if (device_ != nullptr) device_->readers_.fetch_add(1, std::memory_order_relaxed);
+  device_->readers_.fetch_add(1, std::memory_order_relaxed);
+  const std::lock_guard lock(device_->counting_);
+  device_->counts_.push_back(&counts_);
 }
 
 DeviceReader::~DeviceReader() {
-  if (device_ != nullptr) device_->readers_.fetch_sub(1, std::memory_order_relaxed);
+  device_->readers_.fetch_sub(1, std::memory_order_relaxed);
+  const std::lock_guard lock(device_->counting_);
+  device_->gone_.add(counts_);
+  std::erase(device_->counts_, &counts_);
 }
 
 IdleReaders::IdleReaders(std::shared_ptr<Device> device, std::uint32_t count)

@@ -4,7 +4,9 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
+#include <vector>
 
 #include "base/clock.h"
 #include "transport/emulated/device_model.h"
@@ -18,7 +20,7 @@ struct DeviceUse {
   std::uint64_t long_reads = 0;   ///< the same of those that may be interrupted
 };
 
-/// When each read posted to the device is ready. Thread-safe.
+/// When each read posted to the device is ready, which its readers ask for. Thread-safe.
 ///
 /// Which short read interrupts which long one depends on who comes when; how many do does not, but
 /// for those that come too far apart: kRemembered reads.
@@ -28,11 +30,7 @@ class Device {
 
   const DeviceModel& model() const { return model_; }
 
-  /// Queues reads of so many bytes each on the link behind what other cores have queued. `ready`
-  /// gets, for each, the time from which on its bytes are there; never descending. Both spans are
-  /// equally long.
-  void reserve(std::span<const std::uint32_t> bytes, std::span<Ticks> ready);
-
+  /// By all readers, also those that are gone.
   DeviceUse use() const;
   /// For how long the reads since then occupy it, interruptions included: exact, in whatever order
   /// they came. For as many readers as there are now.
@@ -50,8 +48,23 @@ class Device {
   /// flight. Those before them were over.
   static constexpr std::int64_t kRemembered = 1024;
 
-  Fine transfer_time(std::uint32_t bytes) const;
-  std::uint64_t interruptions(std::span<const std::uint32_t> bytes);
+  /// Of one reader, which alone stores them. Relaxed: nothing else depends on them.
+  struct alignas(64) Counts {
+    std::atomic<Fine> occupied{0};
+    std::atomic<std::uint64_t> short_reads{0};
+    std::atomic<std::uint64_t> long_reads{0};
+
+    void add(const Counts& other);
+  };
+
+  Fine transfer_time(std::uint32_t bytes) const {
+    const std::uint64_t rounded = std::uint64_t{bytes} + model_.block_bytes - 1;
+    const std::uint64_t blocks =
+        block_shift_ != kNoShift ? rounded >> block_shift_ : rounded / model_.block_bytes;
+    return static_cast<Fine>(fine_per_header_ + static_cast<double>(blocks) * fine_per_block_) + 1;
+  }
+  std::uint64_t interruptions(std::span<const std::uint32_t> bytes, Counts& counts);
+  void reserve(std::span<const std::uint32_t> bytes, std::span<Ticks> ready, Counts& counts);
 
   const DeviceModel model_;
   const Ticks origin_;
@@ -63,28 +76,35 @@ class Device {
   const double fine_per_interruption_;
   /// Relaxed: the value itself is all that cores share through it.
   alignas(64) std::atomic<Fine> link_free_{0};
-  std::atomic<Fine> occupied_{0};
-  std::atomic<std::uint64_t> short_reads_{0};
-  std::atomic<std::uint64_t> long_reads_{0};
   /// Long reads that no short one has interrupted yet, or minus the short ones that have
   /// interrupted none.
   std::atomic<std::int64_t> unpaired_{0};
   std::atomic<std::uint32_t> readers_{0};
+  mutable std::mutex counting_;  ///< guards what follows
+  std::vector<const Counts*> counts_;
+  Counts gone_;  ///< of readers that are
 };
 
-/// A core that reads from a device, for as long as this lives.
+/// A core that reads from a device, for as long as this lives. Used by one thread.
 class DeviceReader {
  public:
-  /// Null: none.
   explicit DeviceReader(std::shared_ptr<Device> device);
   ~DeviceReader();
   DeviceReader(const DeviceReader&) = delete;
   DeviceReader& operator=(const DeviceReader&) = delete;
 
-  Device* operator->() const { return device_.get(); }
+  const DeviceModel& model() const { return device_->model(); }
+
+  /// Queues reads of so many bytes each on the link behind what other cores have queued. `ready`
+  /// gets, for each, the time from which on its bytes are there; never descending. Both spans are
+  /// equally long.
+  void reserve(std::span<const std::uint32_t> bytes, std::span<Ticks> ready) {
+    device_->reserve(bytes, ready, counts_);
+  }
 
  private:
   const std::shared_ptr<Device> device_;
+  Device::Counts counts_;
 };
 
 /// So many of a device's readers do not read, for as long as this lives.

@@ -19,7 +19,7 @@ Status EmulatedEndpoint::post(std::span<const ReadRequest> reads) {
   }
   if (Status status = below().post(reads); !status.ok() || reads.empty()) return status;
   for (std::size_t i = 0; i < reads.size(); ++i) bytes_[i] = reads[i].bytes;
-  device_->reserve({bytes_.data(), reads.size()}, {ready_.data(), reads.size()});
+  device_.reserve({bytes_.data(), reads.size()}, {ready_.data(), reads.size()});
   for (std::size_t i = 0; i < reads.size(); ++i) due_.push(ready_[i]);
   outstanding_ += reads.size();
   return {};
@@ -38,7 +38,7 @@ std::size_t EmulatedEndpoint::poll(std::span<Completion> completions) {
 }
 
 std::string EmulatedEndpoint::description() const {
-  return "emulated(" + to_string(device_->model()) + ")";
+  return "emulated(" + to_string(device_.model()) + ")";
 }
 
 void EmulatedEndpoint::close() {

@@ -27,7 +27,7 @@ class EmulatedEndpoint final : public ForwardingEndpoint {
   void close() override;
 
  private:
-  const DeviceReader device_;
+  DeviceReader device_;
   const EndpointLimits limits_;
   Ring<Ticks> due_;  ///< of reads that the device has not brought yet, never descending
   std::vector<std::uint32_t> bytes_;  ///< scratch of post(), as ready_

@@ -27,13 +27,13 @@ Status MappedEndpoint::post(std::span<const ReadRequest> reads) {
     return {StatusCode::resource_exhausted, "too many reads outstanding"};
   }
   for (const ReadRequest& read : reads) {
-    const Status status = check_read(read, region_bytes(read.region), limits_);
+    const Status status = check_read(read, bytes_of(read.region), limits_);
     if (!status.ok()) return status;
   }
   for (const ReadRequest& read : reads) {
-    prefetch_range((*regions_)[read.region].bytes().data() + read.offset,
-                   std::min(read.bytes, kPrefetchedBytes));
-    outstanding_.push(read);
+    const std::byte* const data = (*regions_)[read.region].bytes().data() + read.offset;
+    prefetch_range(data, std::min(read.bytes, kPrefetchedBytes));
+    outstanding_.push({read.token, data, by_reference_ ? nullptr : read.destination, read.bytes});
   }
   return {};
 }
@@ -41,21 +41,12 @@ Status MappedEndpoint::post(std::span<const ReadRequest> reads) {
 std::size_t MappedEndpoint::poll(std::span<Completion> completions) {
   const std::size_t count = std::min(completions.size(), outstanding_.size());
   for (std::size_t i = 0; i < count; ++i) {
-    const ReadRequest& read = outstanding_.front();
-    const std::byte* const data = (*regions_)[read.region].bytes().data() + read.offset;
-    completions[i] = {.token = read.token, .status = StatusCode::ok, .bytes = read.bytes};
-    if (by_reference_) {
-      completions[i].data = data;
-    } else if (read.bytes > 0) {
-      std::memcpy(read.destination, data, read.bytes);
-    }
+    const Outstanding& read = outstanding_.front();
+    completions[i] = {read.token, StatusCode::ok, read.bytes, by_reference_ ? read.data : nullptr};
+    if (!by_reference_ && read.bytes > 0) std::memcpy(read.destination, read.data, read.bytes);
     outstanding_.pop();
   }
   return count;
-}
-
-std::uint64_t MappedEndpoint::region_bytes(RegionId region) const {
-  return region < regions_->size() ? (*regions_)[region].size() : 0;
 }
 
 void MappedEndpoint::close() {

@@ -30,16 +30,27 @@ class MappedEndpoint final : public Endpoint {
   Status post(std::span<const ReadRequest> reads) override;
   std::size_t poll(std::span<Completion> completions) override;
   EndpointLimits limits() const override { return limits_; }
-  std::uint64_t region_bytes(RegionId region) const override;
+  std::uint64_t region_bytes(RegionId region) const override { return bytes_of(region); }
   std::string description() const override { return name_; }
   void close() override;
 
  private:
-  std::shared_ptr<const RegionSet> regions_;
+  struct Outstanding {
+    std::uint64_t token = 0;
+    const std::byte* data = nullptr;
+    std::byte* destination = nullptr;  ///< none where completions say where the bytes lie
+    std::uint32_t bytes = 0;
+  };
+
+  std::uint64_t bytes_of(RegionId region) const {
+    return region < regions_->size() ? (*regions_)[region].size() : 0;
+  }
+
+  const std::shared_ptr<const RegionSet> regions_;
   const EndpointLimits limits_;
   const std::string name_;
   const bool by_reference_;
-  Ring<ReadRequest> outstanding_;
+  Ring<Outstanding> outstanding_;
   bool closed_ = false;
 };
 

@@ -87,7 +87,7 @@ TEST_F(EmulatedTest, SaysWhatItModels) {
 // The oracle: one queue with exact arithmetic, and a read waits for all before it.
 TEST(Device, KeepsOneQueue) {
   const DeviceModel model{"oracle", 100, 2, 4, 64, 0, 30};
-  Device device(model);
+  DeviceReader device(std::make_shared<Device>(model));
   Random random(5);
   std::vector<std::uint32_t> bytes(200);
   for (std::uint32_t& length : bytes) length = static_cast<std::uint32_t>(random.below(3000));
@@ -106,7 +106,7 @@ TEST(Device, KeepsOneQueue) {
 }
 
 /// Ticks between the arrivals of `count` reads of one block each, which are posted together.
-std::vector<Ticks> gaps(Device& device, std::size_t count) {
+std::vector<Ticks> gaps(DeviceReader& device, std::size_t count) {
   const std::vector<std::uint32_t> bytes(count, 64);
   std::vector<Ticks> ready(count);
   device.reserve(bytes, ready);
@@ -121,32 +121,33 @@ TEST(Device, EveryReaderBringsItsPart) {
   // Alone a read takes it 0.5 us, by its rate.
   for (const double expected_us : {6.0, 3.0, 2.0, 1.5}) {
     readers.push_back(std::make_unique<DeviceReader>(device));
-    for (const Ticks gap : gaps(*device, 20)) {
+    for (const Ticks gap : gaps(*readers.back(), 20)) {
       EXPECT_NEAR(ticks_to_us(gap), expected_us, 0.01) << readers.size() << " readers";
     }
   }
   while (readers.size() > 1) readers.pop_back();
-  EXPECT_NEAR(ticks_to_us(gaps(*device, 2)[0]), 6.0, 0.01) << "a reader that is gone has none";
+  EXPECT_NEAR(ticks_to_us(gaps(*readers.back(), 2)[0]), 6.0, 0.01)
+      << "a reader that is gone has none";
   const DeviceUse before = device->use();
-  gaps(*device, 100);
+  gaps(*readers.back(), 100);
   EXPECT_NEAR(device->seconds_since(before), 100 * 6e-6, 1e-8);
 }
 
 TEST(Device, IdleReadersHaveNoPart) {
   const auto device = std::make_shared<Device>(DeviceModel{"part", 1, 1, 2, 64, 12});
-  const DeviceReader first(device), second(device), third(device);
+  DeviceReader first(device), second(device), third(device);
   {
     const IdleReaders idle(device, 2);
-    for (const Ticks gap : gaps(*device, 20)) EXPECT_NEAR(ticks_to_us(gap), 6.0, 0.01);
+    for (const Ticks gap : gaps(first, 20)) EXPECT_NEAR(ticks_to_us(gap), 6.0, 0.01);
   }
-  for (const Ticks gap : gaps(*device, 20)) EXPECT_NEAR(ticks_to_us(gap), 2.0, 0.01);
+  for (const Ticks gap : gaps(first, 20)) EXPECT_NEAR(ticks_to_us(gap), 2.0, 0.01);
   const IdleReaders none(nullptr, 1);
 }
 
 TEST(Device, ManyReadersHaveNoMoreThanAllOfIt) {
   const auto device = std::make_shared<Device>(DeviceModel{"part", 1, 1, 2, 64, 2});
-  const DeviceReader first(device), second(device), third(device);
-  for (const Ticks gap : gaps(*device, 20)) EXPECT_NEAR(ticks_to_us(gap), 0.5, 0.01);
+  DeviceReader first(device), second(device), third(device);
+  for (const Ticks gap : gaps(first, 20)) EXPECT_NEAR(ticks_to_us(gap), 0.5, 0.01);
 }
 
 /// What a device is asked for by chains of reads, each of so many short and so many long ones.
@@ -155,7 +156,7 @@ struct Chain {
   std::uint32_t longs = 0;
 };
 
-std::vector<Ticks> post(Device& device, const Chain& chain) {
+std::vector<Ticks> post(DeviceReader& device, const Chain& chain) {
   std::vector<std::uint32_t> bytes(chain.shorts, kMostShortBytes);
   bytes.resize(chain.shorts + chain.longs, kLeastLongBytes);
   std::vector<Ticks> ready(bytes.size());
@@ -170,29 +171,30 @@ TEST(Device, ShortReadsInterruptLongOnesInWhateverOrder) {
   const std::vector<std::vector<Chain>> orders = {
       {{3, 0}, {0, 5}}, {{0, 5}, {3, 0}}, {{3, 5}}, {{1, 2}, {0, 0}, {2, 3}}, {{0, 1}, {3, 4}}};
   for (const auto& chains : orders) {
-    Device device(kInterrupted);
-    const DeviceUse before = device.use();
+    const auto device = std::make_shared<Device>(kInterrupted);
+    DeviceReader reader(device);
+    const DeviceUse before = device->use();
     const Ticks start = now_ticks();
     Ticks last = 0;
     for (const Chain& chain : chains) {
-      const auto ready = post(device, chain);
+      const auto ready = post(reader, chain);
       if (!ready.empty()) last = ready.back();
     }
-    EXPECT_NEAR(device.seconds_since(before), 3e-6, 1e-7);
+    EXPECT_NEAR(device->seconds_since(before), 3e-6, 1e-7);
     EXPECT_GE(ticks_to_us(last - start), 1 + 3);
   }
 }
 
 TEST(Device, ReadsOfOneKindOrInBetweenInterruptNothing) {
-  Device device(kInterrupted);
-  const DeviceUse before = device.use();
+  const auto device = std::make_shared<Device>(kInterrupted);
+  const DeviceUse before = device->use();
   std::vector<std::uint32_t> bytes(100, kMostShortBytes);
   bytes.resize(200, kMostShortBytes + 1);
   bytes.resize(300, kLeastLongBytes - 1);
   std::vector<Ticks> ready(bytes.size());
-  device.reserve(bytes, ready);
-  EXPECT_LT(device.seconds_since(before), 1e-6);
-  const DeviceUse later = device.use();
+  DeviceReader(device).reserve(bytes, ready);
+  EXPECT_LT(device->seconds_since(before), 1e-6);
+  const DeviceUse later = device->use();
   EXPECT_EQ(later.short_reads, 100u);
   EXPECT_EQ(later.long_reads, 0u);
 }
@@ -200,7 +202,7 @@ TEST(Device, ReadsOfOneKindOrInBetweenInterruptNothing) {
 TEST(Device, WhatWasLongAgoInterruptsNothing) {
   DeviceModel model = kInterrupted;
   model.interruption_us = 1e6;  // so that the device is never free
-  Device device(model);
+  DeviceReader device(std::make_shared<Device>(model));
   for (int i = 0; i < 1000; ++i) post(device, {100, 0});
   const Ticks start = now_ticks();
   const auto interrupted = post(device, {0, 2000});
@@ -215,14 +217,14 @@ TEST(Device, CoresHaveTheirPartOfInterruptions) {
   DeviceModel model = kInterrupted;
   model.cores = 10;
   const auto device = std::make_shared<Device>(model);
-  const DeviceReader reader(device);
+  DeviceReader reader(device);
   const DeviceUse before = device->use();
-  post(*device, {2, 2});
+  post(reader, {2, 2});
   EXPECT_NEAR(device->seconds_since(before), 20e-6, 1e-6);
 }
 
 TEST(Device, CoresShareTheLink) {
-  Device device({"shared", 1, 1, 1, 64});  // 1 us a read
+  const auto device = std::make_shared<Device>(DeviceModel{"shared", 1, 1, 1, 64});  // 1 us a read
   constexpr int kCores = 4;
   constexpr int kReads = 2000;
   std::vector<std::vector<Ticks>> ready(kCores, std::vector<Ticks>(kReads));
@@ -231,7 +233,8 @@ TEST(Device, CoresShareTheLink) {
   for (auto& own : ready) {
     cores.emplace_back([&device, &own] {
       const std::uint32_t bytes = 64;
-      for (Ticks& time : own) device.reserve({&bytes, 1}, {&time, 1});
+      DeviceReader reader(device);
+      for (Ticks& time : own) reader.reserve({&bytes, 1}, {&time, 1});
     });
   }
   for (auto& core : cores) core.join();
