@@ -3,6 +3,7 @@
 `workload.memory_bytes` is the budget: what the library may keep of the index while it searches.
 """
 import atexit
+import math
 import os
 import pathlib
 
@@ -59,6 +60,43 @@ class DiskAnnLikeHnsw(DiskAnn):
 
     label = "DiskANN (disk index, R=48, L=200)"
     degree, complexity = 48, 200
+
+
+class Laser(Peer):
+    """AlayaLite's LASER: a graph whose records have codes of the neighbours, read with O_DIRECT (libaio);
+    the budget is for cached records. It wants floats of at least 128 dimensions."""
+
+    label = "AlayaLite LASER (disk index, R=64, L=200)"
+    degree, beam_width = 64, 16
+
+    @property
+    def prefix(self):
+        return str(self.folder / "laser")
+
+    @property
+    def main_dimension(self):
+        """Of the codes; the rest is a residue. 64 of 128 and 256 of 768, as its guide has them."""
+        return 2 ** int(math.log2(self.dimension / 2))
+
+    def build(self):
+        from alayalite.laser import BuildParams, Index
+        Index.fit(self.workload.base, str(self.folder), name="laser", num_threads=BUILD_THREADS,
+                  build_params=BuildParams(main_dim=self.main_dimension, R=self.degree),
+                  dram_budget_gb=8, auto_load=False)
+        # What only the build needs: the vectors, twice more, and the graph.
+        for name in ("raw.fbin", "pca_base.fbin", "vamana_graph.index"):
+            pathlib.Path(f"{self.prefix}_{name}").unlink()
+
+    def load(self):
+        from alayalite.laser import RawIndex
+        self.index = RawIndex(index_type="QG", metric="l2", num_elements=self.workload.rows,
+                              main_dimension=self.main_dimension, dimension=self.dimension,
+                              degree_bound=self.degree, rotator_seed=0, rotator_dump_path="")
+        self.index.load(self.prefix, self.workload.memory_bytes / GIB)
+
+    def search(self, queries, k, effort):
+        self.index.set_params(ef_search=max(effort, k), num_threads=1, beam_width=self.beam_width)
+        return self.index.batch_search(queries, k).astype(np.int64)
 
 
 def own_group(version_1):
@@ -119,4 +157,5 @@ class FaissOnDisk(FaissIvf):
         self.index = faiss.read_index(self.path, faiss.IO_FLAG_ONDISK_SAME_DIR)
 
 
-PEERS = {"diskann": DiskAnn, "diskann-48": DiskAnnLikeHnsw, "faiss-ondisk": FaissOnDisk}
+PEERS = {"diskann": DiskAnn, "diskann-48": DiskAnnLikeHnsw, "laser": Laser,
+         "faiss-ondisk": FaissOnDisk}

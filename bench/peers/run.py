@@ -34,8 +34,9 @@ PACKAGES = {"hnswlib": "hnswlib", "faiss-hnsw": "faiss-cpu", "faiss-ivf": "faiss
             "vsag": "pyvsag", "alayalite": "alayalite"}
 DEFAULT_BUILD_LIST = 200
 BUILD_TIMEOUT_S = 4 * 3600
-# What searches from disk; diskannpy wants an older numpy, so these have an environment of their own.
-DISK_PACKAGES = {"diskann": "diskannpy", "diskann-48": "diskannpy",
+# What searches from disk; diskannpy wants an older numpy, so these have an environment of their own,
+# and AlayaLite, which wants newer packages, another.
+DISK_PACKAGES = {"diskann": "diskannpy", "diskann-48": "diskannpy", "laser": "alayalite[laser]",
                  "faiss-ondisk": "faiss-cpu<1.9"}
 
 
@@ -111,7 +112,8 @@ def enter_environment(arguments):
         raise SystemExit(f"error: {', '.join(sorted(on_disk))}: a peer that searches from disk is "
                          "measured alone, with --memory-budget BYTES")
     packages = DISK_PACKAGES if on_disk else PACKAGES
-    venv = BUILD / ("peers-venv-disk" if on_disk else "peers-venv")
+    venv = BUILD / ("peers-venv-laser" if "laser" in on_disk else
+                    "peers-venv-disk" if on_disk else "peers-venv")
     failures = install(venv, {name: packages[name] for name in names})
     python = str(venv / "bin" / "python")
     os.environ.update(OMP_NUM_THREADS="1", OMP_WAIT_POLICY="passive",

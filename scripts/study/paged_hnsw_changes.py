@@ -158,8 +158,9 @@ class AllTogether(InsertItem):
         return self.bars(rows, path, lambda row: f"{row['order']}, {row['nodes']}, {row['search']}")
 
 
-def diskann(lab, data):
-    """Rows of DiskANN and of the paged HNSW, of the same degree, list and memory; none with --quick."""
+def on_disk(lab, data):
+    """Rows of DiskANN and of the paged HNSW, of the same degree, list and memory, and of AlayaLite's
+    LASER with as much memory; none with --quick."""
     if lab.effort.name == "quick":
         return []
     folder = lab.work / "hnsw-beside"
@@ -168,13 +169,18 @@ def diskann(lab, data):
          "--partition-nodes", 64, "--out", folder / "index", "--overwrite", "--quiet"]],
         "paged HNSW beside DiskANN") / "index"
     pages = sum(file.stat().st_size for file in hnsw.glob("pages*"))
-    rows = peers.measured(lab, data, 0.95, [peers.DISKANN], [
-        "--hnsw", hnsw, "--hnsw-slots", "1", "--memory-budget", pages // 10, "--build-list", 200])
-    return rows
+    memory = ["--memory-budget", pages // 10]
+    return [*peers.measured(lab, data, 0.95, [peers.DISKANN], [
+        "--hnsw", hnsw, "--hnsw-slots", "1", *memory, "--build-list", 200]),
+            *peers.measured(lab, data, 0.95, [peers.LASER], memory)]
 
 
 def is_diskann(row):
     return "DiskANN" in row["label"]
+
+
+def is_laser(row):
+    return "LASER" in row["label"]
 
 
 @item
@@ -183,12 +189,13 @@ class BesideDiskann(PagedItem):
     title = "beside DiskANN"
     why = "--quick does not build DiskANN: --full measures it"
     how = (f"{SETS[0]} in the paged HNSW (m 24, ef_construction 200, partitions of 64, pipelined reads) and in "
-           "diskannpy's disk index (R 48, L 200), each with memory of a tenth of the paged HNSW's pages, "
+           "diskannpy's disk index (R 48, L 200), and AlayaLite's LASER (R 64, L 200), which the paper has "
+           "not, each with memory of a tenth of the paged HNSW's pages, "
            "recall@10 0.95, one search at a time, by bench/peers, on the disk of the work folder (real).")
     seconds = 1
 
     def measure(self, lab):
-        return diskann(lab, lab.whole(SETS[0]))
+        return on_disk(lab, lab.whole(SETS[0]))
 
     def ours(self, rows):
         why = Unseen(self.why)
@@ -201,11 +208,12 @@ class BesideDiskann(PagedItem):
     @staticmethod
     def gap(rows):
         (peer,) = [row for row in rows if is_diskann(row)]
-        (own,) = [row for row in rows if not is_diskann(row)]
+        (own,) = [row for row in rows if not is_diskann(row) and not is_laser(row)]
         return peer["qps"] / own["qps"]
 
     def table(self, rows):
         return ["index", "recall", "QPS, ssd (real)", "p99, us", "build, s"], [
+            [row["label"], row["failure"], "", "", ""] if "failure" in row else
             [row["label"], f"{row['recall']:.4f}", f"{row['qps']:,.0f}", f"{row['p99_us'] or 0:,.0f}",
              short(row["build_s"] or 0.0)] for row in rows]
 
@@ -232,7 +240,7 @@ class Builds(Item):
         rows = [{"way": way, **self._built(lab, data.base, memory, options)}
                 for way, options in self.WAYS.items()]
         return rows + [{"way": "DiskANN, R 48, L 200", "seconds": row["build_s"], "pages": 0}
-                       for row in diskann(lab, data) if is_diskann(row)]
+                       for row in on_disk(lab, data) if is_diskann(row)]
 
     @staticmethod
     def _built(lab, base, memory, options):

@@ -8,7 +8,7 @@ from . import ROOT, StudyError
 # With --quick those that build and install within seconds; none named are all that bench/peers has in
 # memory.
 OF = {"quick": ("hnswlib", "faiss-hnsw"), "full": ()}
-DISKANN = "diskann-48"
+DISKANN, LASER = "diskann-48", "laser"
 INSTALL_AND_RUN_S = 4 * 3600
 
 
