@@ -44,9 +44,13 @@ void check_limits_of_node(v1::ComputeNode::Stub& stub, const NodeAccess& access,
   if (node.attached()) (void)search::check_limits(parameters, limits_of(node));
 }
 
+bool serves_collection(const v1::DescribeResponse& node) {
+  return node.layout() == "collection";
+}
+
 search::SearchBounds limits_of(const v1::DescribeResponse& node) {
   return {.kind = node.clusters() > 0 ? layout::IndexKind::cluster : layout::IndexKind::graph,
-          .vectors = node.count(),
+          .vectors = serves_collection(node) ? search::SearchBounds{}.vectors : node.count(),
           .k = node.max_k(),
           .list = node.max_list(),
           .clusters = node.max_probe()};

@@ -34,7 +34,11 @@ compute_node::v1::DescribeResponse describe_node(compute_node::v1::ComputeNode::
 void check_limits_of_node(compute_node::v1::ComputeNode::Stub& stub, const NodeAccess& access,
                           const search::AskedSearch& parameters);
 
-/// What a node that describes itself so allows a search to ask for.
+/// Whether a node that describes itself so serves a collection.
+bool serves_collection(const compute_node::v1::DescribeResponse& node);
+
+/// What a node that describes itself so allows a search to ask for. Of a collection, whose number
+/// of vectors changes, k may be more than it has.
 search::SearchBounds limits_of(const compute_node::v1::DescribeResponse& node);
 
 /// A request for these parameters, without queries. `probing.clusters` of 0 leaves their number to

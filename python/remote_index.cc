@@ -12,9 +12,6 @@ namespace {
 
 namespace v1 = compute_node::v1;
 
-/// What layout() says of a collection.
-constexpr const char* kCollection = "collection";
-
 /// The wire's numbers are the library's, one up.
 ElementType element_type(v1::ElementType type) {
   return static_cast<ElementType>(static_cast<int>(type) - 1);
@@ -44,10 +41,7 @@ ElementType RemoteIndex::type() const {
 Answer RemoteIndex::search(const VectorView& queries, const Call& call) {
   search::SearchNames names = kArgumentNames;
   names.bound = search::kOptionNames.bound;
-  const bool collection = served_.layout() == kCollection;
-  search::SearchBounds bounds = client::limits_of(served_);
-  if (collection) bounds.vectors = search::SearchBounds{}.vectors;
-  (void)search::check_limits(call.asked, bounds, names);
+  (void)search::check_limits(call.asked, client::limits_of(served_), names);
   client::RemoteSearchOptions options;
   options.node = node_;
   options.parameters = call.asked;
@@ -55,11 +49,11 @@ Answer RemoteIndex::search(const VectorView& queries, const Call& call) {
       std::chrono::milliseconds(static_cast<std::int64_t>(call.deadline_seconds * 1e3) + 1);
   options.retries = retries_;
   options.interrupted = call.interrupted;
-  options.wide_ids = collection;
+  options.wide_ids = client::serves_collection(served_);
   dataset::ViewReader rows(queries, "queries");
   client::RemoteResults found = client::search_node(*stub_, options, rows);
   return {.neighbors = std::move(found.neighbors),
-          .has_user_ids = collection,
+          .has_user_ids = options.wide_ids,
           .user_ids = std::move(found.user_ids),
           .totals = found.totals,
           .coverage = found.coverage};
@@ -67,28 +61,28 @@ Answer RemoteIndex::search(const VectorView& queries, const Call& call) {
 
 nlohmann::ordered_json RemoteIndex::describe() const {
   const v1::DescribeResponse now = client::describe_node(*stub_, node_);
-  return {
-      {"index", "grpc://" + node_.address},
-      {"kind", now.layout() == kCollection ? kCollection : to_string(client::limits_of(now).kind)},
-      {"layout", now.layout()},
-      {"metric", to_string(static_cast<Metric>(static_cast<int>(now.metric()) - 1))},
-      {"type", to_string(element_type(now.type()))},
-      {"stored_type", to_string(element_type(now.stored_type()))},
-      {"dimension", now.dimension()},
-      {"count", now.count()},
-      {"degree", now.degree()},
-      {"clusters", now.clusters()},
-      {"code_bits", now.code_bits()},
-      {"tier", now.tier()},
-      {"slots", now.slots_per_core()},
-      {"threads", now.cores()},
-      {"index_bytes", now.index_bytes()},
-      {"dram_bytes", now.compute_dram_bytes()},
-      {"memory_node", now.memory_node()},
-      {"generation", now.generation()},
-      {"max_k", now.max_k()},
-      {"max_list", now.max_list()},
-      {"version", now.version()}};
+  return {{"index", "grpc://" + node_.address},
+          {"kind",
+           client::serves_collection(now) ? "collection" : to_string(client::limits_of(now).kind)},
+          {"layout", now.layout()},
+          {"metric", to_string(static_cast<Metric>(static_cast<int>(now.metric()) - 1))},
+          {"type", to_string(element_type(now.type()))},
+          {"stored_type", to_string(element_type(now.stored_type()))},
+          {"dimension", now.dimension()},
+          {"count", now.count()},
+          {"degree", now.degree()},
+          {"clusters", now.clusters()},
+          {"code_bits", now.code_bits()},
+          {"tier", now.tier()},
+          {"slots", now.slots_per_core()},
+          {"threads", now.cores()},
+          {"index_bytes", now.index_bytes()},
+          {"dram_bytes", now.compute_dram_bytes()},
+          {"memory_node", now.memory_node()},
+          {"generation", now.generation()},
+          {"max_k", now.max_k()},
+          {"max_list", now.max_list()},
+          {"version", now.version()}};
 }
 
 }  // namespace farvec::python

@@ -57,6 +57,14 @@ class Connected(ServiceTest):
         self.assertEqual(json.loads(self.must_pass(result).stdout)["recall"], 1)
         self.assertTrue(set(read_neighbours(self.folder / "found.ibin")[0].ravel()) <= set(live))
 
+    def test_k_may_be_more_than_there_are(self):
+        found = farvec("search", "--connect", self.address, "--queries", self.queries, "--k", K,
+                       *self.SEARCH, "--json")
+        self.assertEqual(json.loads(self.must_pass(found).stdout)["queries"], QUERIES)
+        load = farvec("bench", "service", "--connect", self.address, "--queries", self.queries,
+                      "--k", K, *self.SEARCH, "--clients", 1, "--seconds", 0.2)
+        self.must_pass(load)
+
     def test_changes_are_found(self):
         report = self.change("insert", "--data", self.base, "--range", "0:600", "--quiet", "--json")
         self.assertEqual((report["inserted"], report["replaced"]), (600, 0))
