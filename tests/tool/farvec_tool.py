@@ -129,7 +129,8 @@ class BenchTest(ToolTest):
 
 
 class DaemonTest(ToolTest):
-    """Processes of one test, ended with it; what NAME prints is in NAME.log."""
+    """Processes of one test, ended with it: programs of the build, or others by their whole path; what
+    NAME prints is in NAME.log."""
 
     def setUp(self):
         super().setUp()
@@ -137,7 +138,7 @@ class DaemonTest(ToolTest):
         self.addCleanup(self.processes.close)
 
     def start(self, name, *options):
-        log = self.processes.enter_context(open(self.folder / f"{name}.log", "w"))
+        log = self.processes.enter_context(open(self.folder / f"{pathlib.Path(name).name}.log", "w"))
         process = subprocess.Popen([str(BIN / name), *map(str, options)], stdout=log, stderr=log)
         self.processes.callback(process.wait, timeout=TIMEOUT_S)
         self.processes.callback(process.kill)

@@ -3,6 +3,7 @@ import json
 import pathlib
 import re
 import subprocess
+import sys
 import unittest
 
 import numpy as np
@@ -22,9 +23,16 @@ def dashboard_expressions():
 
 
 def promtool(*arguments, text=None):
-    return subprocess.run([FOLDER / "promtool.sh", *map(str, arguments)], input=text,
+    return subprocess.run([FOLDER / "prometheus.sh", "promtool", *map(str, arguments)], input=text,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           timeout=TIMEOUT_S, check=False)
+
+
+def skip_without(program):
+    version = subprocess.run([FOLDER / "prometheus.sh", program, "--version"], text=True,
+                             capture_output=True, timeout=TIMEOUT_S, check=False)
+    if "cannot fetch" in version.stderr:
+        raise unittest.SkipTest(f"no {program}: {version.stderr.strip()}")
 
 
 class Metrics(DaemonTest):
@@ -72,11 +80,70 @@ class Metrics(DaemonTest):
         self.assertEqual(len(numbers), len(set(numbers)))
 
 
+class Preview(DaemonTest):
+    """The dashboard's own queries, asked of a Prometheus that watches daemons under a load."""
+
+    K, LIST, SECONDS = 5, 20, 6
+
+    def setUp(self):
+        super().setUp()
+        skip_without("prometheus")
+        base = write_vectors(self.folder / "base", self.rows(400, 8, np.float32))
+        self.queries = write_vectors(self.folder / "queries", self.rows(100, 8, np.float32))
+        self.must_pass(self.build(base))
+        memory, self.compute = (f"unix:{self.folder}/{name}" for name in "mc")
+        ports = []
+        for name, address, options in (
+                ("farvec-memory-node", memory, ("--index", self.folder / "index")),
+                ("farvec-compute-node", self.compute, ("--memory-node", memory))):
+            ports.append(free_port())
+            self.start(name, "--listen", address, "--metrics", f"127.0.0.1:{ports[-1]}", *options)
+            self.await_status(address)
+        self.port = ports[-1]
+        targets = [f"127.0.0.1:{port}" for port in ports]
+        configuration = self.folder / "prometheus.yml"
+        configuration.write_text(json.dumps({
+            "global": {"scrape_interval": "1s"},
+            "scrape_configs": [{"job_name": "farvec", "static_configs": [{"targets": targets}]}]}))
+        self.prometheus = f"127.0.0.1:{free_port()}"
+        self.folders_of_daemons.append(self.folder / "series")
+        self.start(FOLDER / "prometheus.sh", "prometheus", f"--config.file={configuration}",
+                   f"--storage.tsdb.path={self.folder / 'series'}",
+                   f"--web.listen-address={self.prometheus}")
+
+    def preview(self, *options):
+        return subprocess.run([sys.executable, FOLDER / "preview.py", f"http://{self.prometheus}", "--out",
+                               self.folder / "page.png", "--minutes", "1", "--interval", "40s",
+                               *options], text=True, capture_output=True, timeout=TIMEOUT_S,
+                              check=False)
+
+    def test_panels_have_what_daemons_do(self):
+        refused = self.preview()
+        if refused.returncode != 0:  # it may listen already
+            self.assertIn("does not answer", refused.stderr)
+            self.assertFalse((self.folder / "page.png").exists())
+        asked = ("--connect", self.compute, "--queries", self.queries, "--k", self.K, "--list",
+                 self.LIST)
+        self.must_pass(farvec("bench", "service", *asked, "--rate", 50, "--seconds", self.SECONDS))
+        result = self.preview("--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        panels = {line["panel"]: line["last"] for line in map(json.loads, result.stdout.splitlines())}
+        ((status, rate),) = panels["Queries a second, by status"].items()
+        self.assertTrue(status.endswith("OK") and rate > 0, (status, rate))
+        (reads,) = panels["Reads a query"].values()
+        own = scrape(self.port)
+        expected = own["farvec_compute_reads_total"] / own['farvec_compute_queries_total{status="OK"}']
+        self.assertAlmostEqual(reads, expected, delta=0.1 * expected)
+        (attached, nodes) = panels["Attached"].values()
+        self.assertEqual((attached, nodes), (1, 1))
+        self.assertIn(1, panels["Leases"].values())
+        self.assertEqual(panels["Segments"], {})
+        self.assertEqual((self.folder / "page.png").read_bytes()[1:4], b"PNG")
+
+
 class Alerts(unittest.TestCase):
     def setUp(self):
-        version = promtool("--version")
-        if "cannot fetch" in version.stdout:
-            self.skipTest(f"no promtool: {version.stdout.strip()}")
+        skip_without("promtool")
 
     def test_rules_are_sound_and_fire(self):
         for words in (("check", "rules", FOLDER / "alerts.yml"),
