@@ -161,22 +161,26 @@ TEST(MemtableGraph, FindsTheNearestOfRealVectors) {
   EXPECT_GT(recall, 0.99);
 }
 
+void link_by(std::size_t threads, MemtableGraph& graph, std::uint32_t count) {
+  std::vector<std::thread> linking;
+  for (std::size_t t = 0; t < threads; ++t) {
+    linking.emplace_back([&] {
+      LinkScratch scratch;
+      while (graph.linked() < count) {
+        if (!graph.link_next(count, scratch)) std::this_thread::yield();
+      }
+    });
+  }
+  for (std::thread& thread : linking) thread.join();
+  ASSERT_EQ(graph.linked(), count);
+}
+
 TEST(MemtableGraph, SeveralThreadsLinkEveryRowOnce) {
   for (const std::size_t repeat : {0u, 1u}) {
     StoredRows rows(Metric::l2, ElementType::f32, 6);
     rows.fill(3000, 8, repeat);
     MemtableGraph graph(rows.view(), Metric::l2, small());
-    std::vector<std::thread> threads;
-    for (int t = 0; t < 4; ++t) {
-      threads.emplace_back([&] {
-        LinkScratch scratch;
-        while (graph.linked() < 3000) {
-          if (!graph.link_next(3000, scratch)) std::this_thread::yield();
-        }
-      });
-    }
-    for (std::thread& thread : threads) thread.join();
-    EXPECT_EQ(graph.linked(), 3000u);
+    link_by(4, graph, 3000);
     EXPECT_EQ(reachable(graph, rows.view()).size(), 3000u);
   }
 }
@@ -188,17 +192,7 @@ TEST(MemtableGraph, AThreadThatWaitsStillFindsAParent) {
   rows.fill(200, 8);
   for (int repeat = 0; repeat < 300; ++repeat) {
     MemtableGraph graph(rows.view(), Metric::l2, {.degree = 4, .link_list = 1});
-    std::vector<std::thread> threads;
-    for (int t = 0; t < 6; ++t) {
-      threads.emplace_back([&] {
-        LinkScratch scratch;
-        while (graph.linked() < 200) {
-          if (!graph.link_next(200, scratch)) std::this_thread::yield();
-        }
-      });
-    }
-    for (std::thread& thread : threads) thread.join();
-    ASSERT_EQ(graph.linked(), 200u);
+    link_by(6, graph, 200);
   }
 }
 
