@@ -10,7 +10,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -204,7 +203,7 @@ class RegionWriterTest : public testing::Test {
     node_ = std::make_unique<Node>(memory_);
   }
   bool holds(std::size_t offset, std::span<const std::byte> bytes) {
-    return std::memcmp(memory_.log().data() + offset, bytes.data(), bytes.size()) == 0;
+    return std::equal(bytes.begin(), bytes.end(), memory_.log().data() + offset);
   }
   /// What ends a writer that goes on writing; ok when nothing does.
   static Status end_of(RegionWriter& writer) {
