@@ -19,12 +19,13 @@ endfunction()
 # Rooms that a search runs through. GCC inlines less in a large file: compiled folder by folder they
 # searched 4% (DRAM) and 8% (modelled RDMA) slower, so an optimised build has their files alone.
 set(FARVEC_HOT_ROOMS base distance quantization layout coroutines disk transport graph cluster
-                     ssd_baseline search collection)
+                     ssd_baseline search)
 
 # farvec_room(NAME DEPENDS ...): one library target from all sources below the current folder.
-# A room without sources is an interface target. What lies in `exclude` folders is not taken.
+# A room without sources is an interface target. What lies in `exclude` folders is not taken. Of a
+# room with `hot` files only these are compiled alone, as the files of hot rooms are.
 function(farvec_room name)
-  cmake_parse_arguments(ARG "" "" "DEPENDS;EXCLUDE" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "DEPENDS;EXCLUDE;HOT" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   foreach(excluded ${ARG_EXCLUDE})
     list(REMOVE_ITEM sources ${CMAKE_CURRENT_SOURCE_DIR}/${excluded})
@@ -34,7 +35,12 @@ function(farvec_room name)
     set(scope PUBLIC)
     set_target_properties(${name} PROPERTIES OUTPUT_NAME farvec_${name})
     if(FARVEC_SANITIZE OR NOT name IN_LIST FARVEC_HOT_ROOMS)
-      farvec_unity(${name} ${sources})
+      set(together ${sources})
+      if(NOT FARVEC_SANITIZE)
+        list(TRANSFORM ARG_HOT PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+        list(REMOVE_ITEM together ${ARG_HOT})
+      endif()
+      farvec_unity(${name} ${together})
     endif()
   else()
     add_library(${name} INTERFACE)
