@@ -9,7 +9,7 @@ set(FARVEC_SANITIZE "" CACHE STRING "Sanitizer to build with: address, thread, o
 string(COMPARE NOTEQUAL "${FARVEC_SANITIZE}" "" sanitized)
 option(FARVEC_TESTS "Build tests and benches (need GoogleTest and Google Benchmark)" ON)
 option(FARVEC_FUZZ "Build the libFuzzer targets (needs clang)" OFF)
-option(FARVEC_UNITY "Compile the files of a folder together: for builds that are made from nothing"
+option(FARVEC_UNITY "Compile the files of a folder together, and headers of rooms once: for builds that are made from nothing"
        ${sanitized})
 option(FARVEC_PYTHON "Build the Python package's extension module (needs nanobind)" OFF)
 option(FARVEC_CCACHE "Use ccache when it is installed" ON)
@@ -56,7 +56,7 @@ endif()
 if(FARVEC_CCACHE)
   find_program(CCACHE_PROGRAM ccache)
   if(CCACHE_PROGRAM)
-    # Without this ccache keeps nothing that is compiled with the tests' precompiled headers.
+    # Without this ccache keeps nothing that is compiled with precompiled headers.
     set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE_PROGRAM})
     set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
   endif()
