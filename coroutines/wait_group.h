@@ -25,9 +25,14 @@ class WaitGroup {
 
   /// Ends one operation. The first status that is not ok is kept for wait().
   void done(Status status = {}) {
-    FARVEC_CHECK(pending_ > 0, "done() without add()");
     if (!status.ok() && status_.ok()) status_ = status;
-    if (--pending_ == 0 && waiter_ != nullptr) scheduler_.wake(waiter_);
+    done_well(1);
+  }
+  /// Ends so many without a failure.
+  void done_well(std::uint32_t operations) {
+    FARVEC_CHECK(pending_ >= operations, "done() without add()");
+    pending_ -= operations;
+    if (pending_ == 0 && waiter_ != nullptr) scheduler_.wake(waiter_);
   }
 
   /// From inside a fiber. deadline_exceeded when the deadline comes while operations are pending;

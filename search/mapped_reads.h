@@ -95,9 +95,7 @@ class MappedReads {
 
   void reserve() {
     if (requests_ == 0) return;
-    Ticks ready[kRequests];
-    device_->reserve({requested_, requests_}, {ready, requests_});
-    ready_ = ready[requests_ - 1];
+    ready_ = device_->reserve({requested_, requests_});
     requests_ = 0;
   }
 

@@ -69,8 +69,7 @@ class MappedNodeSource {
   /// From when on all reads of the hop are there.
   Ticks queue(std::size_t reads) {
     for (std::size_t i = 0; i < reads; ++i) bytes_[i] = extents_[i].bytes;
-    device_->reserve({bytes_, reads}, {ready_, reads});
-    return ready_[reads - 1];
+    return device_->reserve({bytes_, reads});
   }
 
   const layout::GraphLocator& locator_;
@@ -81,7 +80,6 @@ class MappedNodeSource {
   QueryCounts* counts_ = nullptr;
   layout::Extent extents_[graph::kMaxWidth];
   std::uint32_t bytes_[graph::kMaxWidth] = {};
-  Ticks ready_[graph::kMaxWidth] = {};
   std::vector<NodeId> scratch_;  ///< neighbours of the record that is visited
 };
 

@@ -21,13 +21,14 @@ ReadDispatcher::ReadDispatcher(std::unique_ptr<transport::Endpoint> endpoint,
       options_(options),
       max_outstanding_(endpoint_->limits().max_outstanding),
       lanes_(options.lanes),
-      requests_(options.max_reads) {
+      requests_(options.max_reads),
+      completions_(std::min(max_outstanding_, kPolledAtOnce)) {
   FARVEC_CHECK(options.lanes > 0 && options.lanes < (1u << 16));
   FARVEC_CHECK(options.max_reads <= kMostReads && max_outstanding_ > 0);
   for (Lane& lane : lanes_) {
     lane.group.emplace(scheduler_);
     lane.buffer = make_buffer();
-    lane.arrived.resize(options.max_reads);
+    lane.lost.resize(options.max_reads);
   }
   // Both never grow: there are no other buffers.
   retired_.reserve(options.lanes + spare_buffers(options));
@@ -42,8 +43,7 @@ std::uint32_t ReadDispatcher::spare_buffers(const DispatcherOptions& options) {
 
 std::size_t ReadDispatcher::memory_bytes(const DispatcherOptions& options) {
   const std::size_t buffers = std::size_t{options.lanes} + spare_buffers(options);
-  const std::size_t spans = std::size_t{options.lanes} * options.max_reads;
-  return buffers * options.lane_bytes + spans * sizeof(std::span<const std::byte>) +
+  return buffers * options.lane_bytes + std::size_t{options.lanes} * options.max_reads +
          options.max_reads * sizeof(transport::ReadRequest);
 }
 
@@ -72,10 +72,8 @@ Status ReadDispatcher::post_some(std::uint32_t lane_index, std::span<const LaneR
     if (reads[i].at > options_.lane_bytes || reads[i].bytes > options_.lane_bytes - reads[i].at) {
       return {StatusCode::internal, "a read does not fit the buffer of its search"};
     }
-    std::byte* const destination = lane.buffer.data() + reads[i].at;
     requests_[i] = {make_token(lane.generation, lane_index, first + i), kRecordsRegion,
-                    reads[i].bytes, reads[i].offset, destination};
-    lane.arrived[first + i] = {destination, reads[i].bytes};
+                    reads[i].bytes, reads[i].offset, lane.buffer.data() + reads[i].at};
   }
   if (Status status = endpoint_->post({requests_.data(), count}); !status.ok()) return status;
   lane.group->add(count);
@@ -89,6 +87,8 @@ Status ReadDispatcher::post(std::uint32_t lane_index, std::span<const LaneRead> 
   Lane& lane = lanes_[lane_index];
   lane.error = StatusCode::ok;
   lane.short_read = false;
+  lane.has_lost = false;
+  lane.reads = reads;
   if (lane.buffer.size() < options_.lane_bytes) {
     if (Status status = wait_for_buffer(lane, deadline); !status.ok()) return status;
   }
@@ -96,8 +96,7 @@ Status ReadDispatcher::post(std::uint32_t lane_index, std::span<const LaneRead> 
   const Status status = post_all(lane_index, reads, deadline, posted);
   if (status.ok()) return {};
   // Nothing brings the rest, and where it was to lie is what earlier reads have left.
-  const auto arrived = std::span(lane.arrived).first(reads.size()).subspan(posted);
-  std::fill(arrived.begin(), arrived.end(), std::span<const std::byte>());
+  note_lost(lane, posted, reads.size() - posted);
   if (posted == 0 || status.code() == StatusCode::deadline_exceeded) return status;
   // What is out already comes back first: wait() then tells.
   note_error(lane, status.code());
@@ -173,14 +172,17 @@ void ReadDispatcher::give_up_if_stuck() {
   if (now - stuck_since_ > us_to_ticks(kStuckUs)) close();
 }
 
-void ReadDispatcher::release_late(std::uint32_t lane, std::uint32_t generation) {
-  ++late_;
-  --late_in_flight_;
+void ReadDispatcher::release_late(std::uint32_t lane, std::uint32_t generation,
+                                  std::uint32_t reads) {
+  late_ += reads;
+  late_in_flight_ -= reads;
   const auto found = std::find_if(retired_.begin(), retired_.end(), [&](const Retired& retired) {
     return retired.lane == lane && retired.generation == generation;
   });
-  FARVEC_CHECK(found != retired_.end(), "a completion of a read that was never posted");
-  if (--found->pending > 0) return;
+  FARVEC_CHECK(found != retired_.end() && found->pending >= reads,
+               "a completion of a read that was never posted");
+  found->pending -= reads;
+  if (found->pending > 0) return;
   in_vain_ = 0;
   spares_.push_back(std::move(found->buffer));
   std::swap(*found, retired_.back());
@@ -206,34 +208,39 @@ bool ReadDispatcher::poll() {
     const auto lane_index = static_cast<std::uint32_t>((completion.token >> 16) & 0xffff);
     const auto generation = static_cast<std::uint32_t>(completion.token >> 32);
     Lane& lane = lanes_[lane_index];
-    --in_flight_;  // a late one too: until now the endpoint counted it against its limit
+    // Late ones too: until now the endpoint counted them against its limit.
+    in_flight_ -= completion.reads;
     if (lane.generation != generation) {
-      release_late(lane_index, generation);
+      release_late(lane_index, generation, completion.reads);
       continue;
     }
     note(lane, completion);
-    lane.group->done();
+    lane.group->done_well(completion.reads);
   }
   return count > 0;
 }
 
 void ReadDispatcher::note(Lane& lane, const transport::Completion& completion) {
-  std::span<const std::byte>& arrived = lane.arrived[completion.token & 0xffff];
+  const std::size_t read = completion.token & 0xffff;
   if (completion.status == StatusCode::ok) {
-    lane.short_read |= completion.bytes != arrived.size();
-    if (completion.data != nullptr) {
-      arrived = {completion.data, arrived.size()};
-      by_reference_ = true;
-    }
+    const bool as_asked = completion.bytes == transport::Completion::kAsAsked;
+    lane.short_read |= !as_asked && completion.bytes != lane.reads[read].bytes;
+    if (completion.region != nullptr) region_ = completion.region;
     return;
   }
   note_error(lane, completion.status);
-  arrived = {};
+  note_lost(lane, read, completion.reads);
 }
 
 /// What a partial search tolerates hides nothing worse.
 void ReadDispatcher::note_error(Lane& lane, StatusCode code) {
   if (code != StatusCode::unavailable || lane.error == StatusCode::ok) lane.error = code;
+}
+
+void ReadDispatcher::note_lost(Lane& lane, std::size_t first, std::size_t count) {
+  if (!lane.has_lost) std::fill(lane.lost.begin(), lane.lost.end(), std::uint8_t{0});
+  lane.has_lost = true;
+  std::fill_n(lane.lost.begin() + static_cast<long>(first), count, std::uint8_t{1});
 }
 
 }  // namespace farvec::search

@@ -56,8 +56,8 @@ class ReadDispatcher {
   /// Posts the reads, at most max_reads, with one doorbell; with several, and suspending in
   /// between, only while the endpoint's limit of outstanding reads leaves too little room. Suspends
   /// too while the lane has no buffer. The lane's reads before must be done; what they brought
-  /// stays where these do not write. A read that would write beyond the lane's buffer is refused
-  /// (`internal`), and those behind it.
+  /// stays where these do not write. `reads` must stay until the lane's next post(). A read that
+  /// would write beyond the lane's buffer is refused (`internal`), and those behind it.
   Status post(std::uint32_t lane, std::span<const LaneRead> reads, Ticks deadline);
 
   /// Suspends until the lane's reads are done. Checks every status and length. On success
@@ -66,12 +66,15 @@ class ReadDispatcher {
   /// are no error; their bytes are empty.
   Status wait(std::uint32_t lane, Ticks deadline, bool partial);
 
-  /// Whether what came lies elsewhere than in the lane's buffer (Completion::data); known after the
-  /// first read.
-  bool by_reference() const { return by_reference_; }
+  /// Whether what came lies in the region itself and not in the lane's buffer (Completion::region);
+  /// known after the first read.
+  bool by_reference() const { return region_ != nullptr; }
 
-  std::span<const std::byte> bytes(std::uint32_t lane, std::uint32_t i) const {
-    return lanes_[lane].arrived[i];
+  std::span<const std::byte> bytes(std::uint32_t lane_index, std::uint32_t i) const {
+    const Lane& lane = lanes_[lane_index];
+    if (lane.has_lost && lane.lost[i] != 0) return {};
+    const LaneRead& read = lane.reads[i];
+    return {region_ != nullptr ? region_ + read.offset : lane.buffer.data() + read.at, read.bytes};
   }
 
   /// Moves completions to their lanes; the scheduler's poller. True when there were any.
@@ -90,6 +93,7 @@ class ReadDispatcher {
   static constexpr std::size_t kSpareBytes = std::size_t{16} << 20;
   static constexpr std::uint32_t kMostInVain = 64;
   static constexpr double kStuckUs = 1e6;
+  static constexpr std::uint32_t kPolledAtOnce = 1024;
 
   struct Lane {
     HugeBuffer buffer;  ///< none while what it gave up has not come back and there is no spare
@@ -97,7 +101,9 @@ class ReadDispatcher {
     std::uint32_t generation = 0;
     StatusCode error = StatusCode::ok;
     bool short_read = false;
-    std::vector<std::span<const std::byte>> arrived;  ///< by read of the last post()
+    bool has_lost = false;
+    std::span<const LaneRead> reads;  ///< of the last post(), the caller's
+    std::vector<std::uint8_t> lost;   ///< by read, when it has lost any
   };
 
   /// What a lane gave up.
@@ -111,6 +117,7 @@ class ReadDispatcher {
   HugeBuffer make_buffer() const;
   void note(Lane& lane, const transport::Completion& completion);
   static void note_error(Lane& lane, StatusCode code);
+  static void note_lost(Lane& lane, std::size_t first, std::size_t count);
   Status post_all(std::uint32_t lane, std::span<const LaneRead> reads, Ticks deadline,
                   std::uint32_t& posted);
   Status post_some(std::uint32_t lane, std::span<const LaneRead> reads, std::uint32_t first);
@@ -119,7 +126,7 @@ class ReadDispatcher {
   bool take_spare(Lane& lane);
   Status wait_for_buffer(Lane& lane, Ticks deadline);
   void give_up_if_stuck();
-  void release_late(std::uint32_t lane, std::uint32_t generation);
+  void release_late(std::uint32_t lane, std::uint32_t generation, std::uint32_t reads);
   void close();
 
   std::unique_ptr<transport::Endpoint> endpoint_;
@@ -133,11 +140,11 @@ class ReadDispatcher {
   std::uint32_t late_in_flight_ = 0;  ///< reads of retired buffers
   // Scratch of post() and poll(), which never suspend while they use it.
   std::vector<transport::ReadRequest> requests_;
-  transport::Completion completions_[64];
+  std::vector<transport::Completion> completions_;
   std::uint32_t in_flight_ = 0;
   Ticks stuck_since_ = 0;  ///< when too many reads were late; 0: they are not
   bool closed_ = false;
-  bool by_reference_ = false;
+  const std::byte* region_ = nullptr;  ///< its first byte, when what comes lies there
   std::uint64_t stalls_ = 0;
   std::uint64_t late_ = 0;
 };

@@ -12,6 +12,9 @@ namespace farvec::transport {
 
 using RegionId = std::uint32_t;
 
+/// Between the tokens of reads that are to complete one by one.
+inline constexpr std::uint64_t kTokensApart = 2;
+
 /// A read of [offset, offset + bytes) of a region into `destination`.
 /// The destination belongs to the endpoint from post() until its completion has been polled (or
 /// close() has returned), even when the caller has given up waiting (docs/buffers.md). A read of 0
@@ -24,13 +27,20 @@ struct ReadRequest {
   std::byte* destination = nullptr;
 };
 
+/// Of one read, or of several of one post() whose tokens ascend by one from `token`: an endpoint
+/// may say with one completion that all of them are over. A caller that wants one for each read has
+/// tokens that are multiples of kTokensApart.
 struct Completion {
+  /// Stands for the bytes of several reads, each of which has brought what was asked for.
+  static constexpr std::uint32_t kAsAsked = ~std::uint32_t{0};
+
   std::uint64_t token = 0;
   StatusCode status = StatusCode::ok;
   std::uint32_t bytes = 0;  ///< what arrived; a caller checks it against what it asked for
-  /// Where the bytes lie when that is not the destination; theirs to read until the endpoint is
-  /// closed.
-  const std::byte* data = nullptr;
+  std::uint32_t reads = 1;
+  /// Where the bytes lie when that is not the destination: the first byte of the whole region,
+  /// theirs to read until the endpoint is closed.
+  const std::byte* region = nullptr;
 };
 
 struct EndpointLimits {
@@ -65,7 +75,8 @@ class Endpoint {
   virtual Status post(std::span<const ReadRequest> reads) = 0;
 
   /// Moves up to completions.size() finished reads out, in any order; never blocks. Returns how
-  /// many. After the peer has died every outstanding read completes with `unavailable`.
+  /// many completions say so. After the peer has died every outstanding read completes with
+  /// `unavailable`.
   virtual std::size_t poll(std::span<Completion> completions) = 0;
 
   virtual EndpointLimits limits() const = 0;

@@ -17,6 +17,7 @@ class Ring {
   bool empty() const { return head_ == tail_; }
   std::size_t size() const { return tail_ - head_; }
   const T& front() const { return items_[head_ & mask_]; }
+  T& front() { return items_[head_ & mask_]; }
   void pop() { ++head_; }
   void push(const T& item) { items_[tail_++ & mask_] = item; }
   void clear() { head_ = tail_; }

@@ -65,7 +65,7 @@ void LogBytes::read_part(std::uint64_t offset, std::span<std::byte> to) {
     throw search::UnreachableError("reading {}: {}, {} of {} bytes", name_,
                                    farvec::to_string(done.status), done.bytes, to.size());
   }
-  std::memcpy(to.data(), done.data != nullptr ? done.data : room_.data(), to.size());
+  std::memcpy(to.data(), done.region != nullptr ? done.region + offset : room_.data(), to.size());
 }
 
 void LogBytes::write(std::uint64_t offset, std::span<const std::byte> bytes) {

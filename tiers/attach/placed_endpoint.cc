@@ -12,6 +12,7 @@
 namespace farvec::tiers {
 
 using transport::Completion;
+using transport::kTokensApart;
 using transport::ReadRequest;
 
 PlacedEndpoint::PlacedEndpoint(const layout::Placement& placement,
@@ -111,7 +112,7 @@ Status PlacedEndpoint::post(std::span<const ReadRequest> reads) {
   for (std::size_t i = 0; i < reads.size(); ++i) {
     const std::uint32_t number = free_.back();
     free_.pop_back();
-    flights_[number] = {reads[i], extents_[i], 0, 0, true};
+    flights_[number] = {reads[i], 0, extents_[i], 0, 0, true};
     send(number);
   }
   send_batches();
@@ -128,8 +129,8 @@ void PlacedEndpoint::send(std::uint32_t number) {
     if (node.endpoint == nullptr || !again) continue;
     flight.node = copy.node;
     ReadRequest below = flight.read;
-    below.token = number;
-    below.offset = copy.offset + (flight.read.offset - extent.begin);
+    below.token = kTokensApart * number;
+    below.offset = flight.offset = copy.offset + (flight.read.offset - extent.begin);
     node.batch.push_back(below);
     return;
   }
@@ -195,13 +196,13 @@ std::size_t PlacedEndpoint::poll_node(std::uint32_t n, std::span<Completion> com
 }
 
 Completion PlacedEndpoint::finish(const Completion& below) {
-  const auto number = static_cast<std::uint32_t>(below.token);
+  const auto number = static_cast<std::uint32_t>(below.token / kTokensApart);
   Flight& flight = flights_[number];
   flight.used = false;
   free_.push_back(number);
   // Where a node's bytes lie says nothing of where the whole region's would.
-  if (below.data != nullptr && below.bytes > 0) {
-    std::memcpy(flight.read.destination, below.data, below.bytes);
+  if (below.region != nullptr && below.bytes > 0) {
+    std::memcpy(flight.read.destination, below.region + flight.offset, below.bytes);
   }
   return {flight.read.token, below.status, below.bytes};
 }
@@ -220,7 +221,7 @@ void PlacedEndpoint::refresh_coverage() {
 std::size_t PlacedEndpoint::deliver_failed(std::span<Completion> completions) {
   const std::size_t count = std::min(completions.size(), failed_.size());
   for (std::size_t i = 0; i < count; ++i) {
-    completions[i] = finish({failed_.back(), StatusCode::unavailable, 0});
+    completions[i] = finish({kTokensApart * failed_.back(), StatusCode::unavailable, 0});
     failed_.pop_back();
   }
   return count;

@@ -53,9 +53,10 @@ class PlacedEndpoint final : public transport::Endpoint {
     std::vector<transport::ReadRequest> batch;  ///< to be posted
   };
 
-  /// A read on its way. Its number is the token below.
+  /// A read on its way. Its number times kTokensApart is the token below.
   struct Flight {
     transport::ReadRequest read;  ///< as it came
+    std::uint64_t offset = 0;     ///< in the node's region
     std::uint32_t extent = 0;
     std::uint32_t node = 0;
     std::uint32_t attempts = 0;

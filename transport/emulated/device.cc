@@ -67,14 +67,15 @@ std::uint64_t Device::interruptions(std::span<const std::uint32_t> bytes, Counts
   return (std::abs(before) + shorts + longs - std::abs(before + longs - shorts)) / 2;
 }
 
-void Device::reserve(std::span<const std::uint32_t> bytes, std::span<Ticks> ready, Counts& counts) {
+Ticks Device::reserve(std::span<const std::uint32_t> bytes, Counts& counts) {
   const double slowdown = model_.slowdown(readers_.load(std::memory_order_relaxed));
   const auto interrupted = static_cast<Fine>(static_cast<double>(interruptions(bytes, counts)) *
                                              fine_per_interruption_ * slowdown);
   Fine occupied = interrupted;
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    const Fine transfer = transfer_time(bytes[i]);
-    ready[i] = occupied + transfer;  // after the start of this chain of reads
+  Fine there = 0;  // the last of them, after the start of this chain of reads
+  for (const std::uint32_t length : bytes) {
+    const Fine transfer = transfer_time(length);
+    there = occupied + transfer;
     const Fine alone = std::max(transfer, fine_per_request_);
     occupied += slowdown > 1 ? static_cast<Fine>(static_cast<double>(alone) * slowdown) : alone;
   }
@@ -86,7 +87,7 @@ void Device::reserve(std::span<const std::uint32_t> bytes, std::span<Ticks> read
     start = std::max(now, free);
   }
   increase(counts.occupied, occupied - interrupted);
-  for (Ticks& time : ready) time = origin_ + (start + latency_ + time) / kFinePerTick + 1;
+  return origin_ + (start + latency_ + there) / kFinePerTick + 1;
 }
 
 DeviceUse Device::use() const {

@@ -20,7 +20,7 @@ struct DeviceUse {
   std::uint64_t long_reads = 0;   ///< the same of those that may be interrupted
 };
 
-/// When each read posted to the device is ready, which its readers ask for. Thread-safe.
+/// When the reads posted to the device are there, which its readers ask for. Thread-safe.
 ///
 /// Which short read interrupts which long one depends on who comes when; how many do does not, but
 /// for those that come too far apart: kRemembered reads.
@@ -64,7 +64,7 @@ class Device {
     return static_cast<Fine>(fine_per_header_ + static_cast<double>(blocks) * fine_per_block_) + 1;
   }
   std::uint64_t interruptions(std::span<const std::uint32_t> bytes, Counts& counts);
-  void reserve(std::span<const std::uint32_t> bytes, std::span<Ticks> ready, Counts& counts);
+  Ticks reserve(std::span<const std::uint32_t> bytes, Counts& counts);
 
   const DeviceModel model_;
   const Ticks origin_;
@@ -95,12 +95,9 @@ class DeviceReader {
 
   const DeviceModel& model() const { return device_->model(); }
 
-  /// Queues reads of so many bytes each on the link behind what other cores have queued. `ready`
-  /// gets, for each, the time from which on its bytes are there; never descending. Both spans are
-  /// equally long.
-  void reserve(std::span<const std::uint32_t> bytes, std::span<Ticks> ready) {
-    device_->reserve(bytes, ready, counts_);
-  }
+  /// Queues reads of so many bytes each, at least one, on the link behind what other cores have
+  /// queued. Returns the time from which on all their bytes are there; never descending.
+  Ticks reserve(std::span<const std::uint32_t> bytes) { return device_->reserve(bytes, counts_); }
 
  private:
   const std::shared_ptr<Device> device_;

@@ -9,9 +9,8 @@ EmulatedEndpoint::EmulatedEndpoint(std::unique_ptr<Endpoint> below, std::shared_
     : ForwardingEndpoint(std::move(below)),
       device_(std::move(device)),
       limits_(this->below().limits()),
-      due_(limits_.max_outstanding),
-      bytes_(limits_.max_outstanding),
-      ready_(limits_.max_outstanding) {}
+      chains_(limits_.max_outstanding),
+      bytes_(limits_.max_outstanding) {}
 
 Status EmulatedEndpoint::post(std::span<const ReadRequest> reads) {
   if (reads.size() > limits_.max_outstanding - outstanding_) {
@@ -19,21 +18,24 @@ Status EmulatedEndpoint::post(std::span<const ReadRequest> reads) {
   }
   if (Status status = below().post(reads); !status.ok() || reads.empty()) return status;
   for (std::size_t i = 0; i < reads.size(); ++i) bytes_[i] = reads[i].bytes;
-  device_.reserve({bytes_.data(), reads.size()}, {ready_.data(), reads.size()});
-  for (std::size_t i = 0; i < reads.size(); ++i) due_.push(ready_[i]);
+  chains_.push({device_.reserve({bytes_.data(), reads.size()}), reads.size()});
   outstanding_ += reads.size();
   return {};
 }
 
 std::size_t EmulatedEndpoint::poll(std::span<Completion> completions) {
-  if (!due_.empty()) {
+  if (!chains_.empty()) {
     const Ticks now = now_ticks();
-    for (; !due_.empty() && due_.front() <= now; due_.pop()) ++allowed_;
+    for (; !chains_.empty() && chains_.front().due <= now; chains_.pop()) {
+      allowed_ += chains_.front().reads;
+    }
   }
   if (allowed_ == 0) return 0;
   const std::size_t count = below().poll(completions.first(std::min(allowed_, completions.size())));
-  allowed_ -= count;
-  outstanding_ -= count;
+  for (const Completion& completion : completions.first(count)) {
+    allowed_ -= completion.reads;
+    outstanding_ -= completion.reads;
+  }
   return count;
 }
 
@@ -42,7 +44,7 @@ std::string EmulatedEndpoint::description() const {
 }
 
 void EmulatedEndpoint::close() {
-  due_.clear();
+  chains_.clear();
   allowed_ = 0;
   outstanding_ = 0;
   below().close();

@@ -11,9 +11,10 @@
 namespace farvec::transport {
 
 /// Posts reads below at once (which starts the prefetch of mapped bytes, so that the copy at
-/// completion does not pay for local memory on top of the model) and lets as many completions
-/// through as the device would have brought by now. Everything but time is the endpoint's below;
-/// when that completes out of order, so does this.
+/// completion does not pay for local memory on top of the model) and lets the completions of as
+/// many reads through as the device would have brought by now, those of one post() when the last of
+/// them is there. Everything but time is the endpoint's below; when that completes out of order, so
+/// does this.
 class EmulatedEndpoint final : public ForwardingEndpoint {
  public:
   /// `device` is shared by the endpoints of all cores: they compete for one link.
@@ -27,12 +28,17 @@ class EmulatedEndpoint final : public ForwardingEndpoint {
   void close() override;
 
  private:
+  /// The reads of one post(), which are there together.
+  struct Chain {
+    Ticks due = 0;
+    std::size_t reads = 0;
+  };
+
   DeviceReader device_;
   const EndpointLimits limits_;
-  Ring<Ticks> due_;  ///< of reads that the device has not brought yet, never descending
-  std::vector<std::uint32_t> bytes_;  ///< scratch of post(), as ready_
-  std::vector<Ticks> ready_;
-  std::size_t allowed_ = 0;  ///< reads that are due and have not been polled
+  Ring<Chain> chains_;  ///< that the device has not brought yet; due times never descend
+  std::vector<std::uint32_t> bytes_;  ///< scratch of post()
+  std::size_t allowed_ = 0;           ///< reads that are due and have not been polled
   std::size_t outstanding_ = 0;
 };
 

@@ -42,7 +42,7 @@ Status FaultyEndpoint::post(std::span<const ReadRequest> reads) {
     order_.push_back(free);
     if (slots_[free].fault == Fault::drop) continue;
     forwarded_.push_back(read);
-    forwarded_.back().token = free;
+    forwarded_.back().token = kTokensApart * free;
   }
   const Status posted = below().post(forwarded_);
   if (!posted.ok()) {
@@ -85,7 +85,7 @@ void FaultyEndpoint::fetch_from_below() {
   // Bounded: below delivers each of at most max_outstanding reads once.
   while ((count = below().poll(some)) > 0) {
     for (std::size_t i = 0; i < count; ++i) {
-      Slot& slot = slots_[some[i].token];
+      Slot& slot = slots_[some[i].token / kTokensApart];
       slot.arrived = some[i];
       slot.has_arrived = true;
     }
@@ -98,8 +98,8 @@ Completion FaultyEndpoint::finish(Slot& slot) {
   Completion completion{read.token, slot.arrived.status, slot.arrived.bytes};
   if (dead_) return {read.token, StatusCode::unavailable, 0};
   // Faults are in the destination: what lies elsewhere is brought there first.
-  if (slot.arrived.data != nullptr && completion.status == StatusCode::ok) {
-    std::copy_n(slot.arrived.data, completion.bytes, read.destination);
+  if (slot.arrived.region != nullptr && completion.status == StatusCode::ok) {
+    std::copy_n(slot.arrived.region + read.offset, completion.bytes, read.destination);
   }
   if (completion.status != StatusCode::ok || slot.fault == Fault::none) return completion;
   if (slot.fault == Fault::error) return {read.token, options_.error, 0};

@@ -132,7 +132,7 @@ void ReadLoad::post_batches(std::size_t least) {
     }
     outstanding_ += static_cast<std::uint32_t>(count);
     const Ticks now = now_ticks();
-    for (const ReadRequest& read : batch_) slots_[read.token].posted = now;
+    for (const ReadRequest& read : batch_) slots_[read.token / kTokensApart].posted = now;
     if (const Status status = endpoint_.post(batch_); !status.ok()) {
       throw Error("posting {} reads to {}: {} ({})", count, endpoint_.description(),
                   status.message(), to_string(status.code()));
@@ -147,7 +147,7 @@ ReadRequest ReadLoad::draw(std::uint32_t number) {
   const std::uint64_t places = (region_bytes_ - slot.bytes) / options_.shape.alignment + 1;
   slot.offset = random_.below(places) * options_.shape.alignment;
   slot.outstanding = true;
-  return {.token = number,
+  return {.token = kTokensApart * number,
           .region = options_.region,
           .bytes = slot.bytes,
           .offset = slot.offset,
@@ -170,10 +170,11 @@ Ticks ReadLoad::await(LoadCounts& counts) {
 }
 
 void ReadLoad::take(const Completion& completion, Ticks now, LoadCounts& counts) {
-  if (completion.token >= slots_.size() || !slots_[completion.token].outstanding) {
+  const std::uint64_t number = completion.token / kTokensApart;
+  if (number >= slots_.size() || !slots_[number].outstanding) {
     throw Error("{}: a completion of a read that is not outstanding", endpoint_.description());
   }
-  Slot& slot = slots_[completion.token];
+  Slot& slot = slots_[number];
   if (completion.status != StatusCode::ok) {
     throw Error("{}: a read of {} bytes at offset {} failed: {}", endpoint_.description(),
                 slot.bytes, slot.offset, to_string(completion.status));
@@ -184,7 +185,7 @@ void ReadLoad::take(const Completion& completion, Ticks now, LoadCounts& counts)
   }
   slot.outstanding = false;
   --outstanding_;
-  release(static_cast<std::uint32_t>(completion.token));
+  release(static_cast<std::uint32_t>(number));
   ++counts.reads;
   counts.bytes += slot.bytes;
   counts.latency.add(now - slot.posted);

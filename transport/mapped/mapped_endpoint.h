@@ -17,12 +17,13 @@ struct MappedOptions {
   std::string name = "shm";  ///< for description()
   std::uint32_t max_outstanding = 1024;
   std::uint32_t max_read_bytes = 1u << 30;
-  /// Completions say where the bytes lie instead of copying them. For what stands before a modelled
-  /// device: a real one writes into memory without the processor.
+  /// Completions say where the bytes lie instead of copying them, and one is for all reads of a
+  /// post() with ascending tokens. For what stands before a modelled device: a real one writes into
+  /// memory without the processor, and signals the last of a chain.
   bool by_reference = false;
 };
 
-/// post() prefetches the first lines of a read; the next poll() copies and completes it, in order.
+/// post() prefetches the first lines of each read; poll() copies and completes them in order.
 class MappedEndpoint final : public Endpoint {
  public:
   explicit MappedEndpoint(std::shared_ptr<const RegionSet> regions, MappedOptions options = {});
@@ -35,11 +36,14 @@ class MappedEndpoint final : public Endpoint {
   void close() override;
 
  private:
+  /// One read, or by reference several with ascending tokens.
   struct Outstanding {
     std::uint64_t token = 0;
+    const std::byte* region = nullptr;
     const std::byte* data = nullptr;
-    std::byte* destination = nullptr;  ///< none where completions say where the bytes lie
+    std::byte* destination = nullptr;
     std::uint32_t bytes = 0;
+    std::uint32_t reads = 1;
   };
 
   std::uint64_t bytes_of(RegionId region) const {
@@ -51,6 +55,7 @@ class MappedEndpoint final : public Endpoint {
   const std::string name_;
   const bool by_reference_;
   Ring<Outstanding> outstanding_;
+  std::size_t outstanding_reads_ = 0;
   bool closed_ = false;
 };
 

@@ -34,6 +34,12 @@ class ReadDispatcherTest : public testing::Test {
     return made;
   }
 
+  /// As reads(), until the next call.
+  std::span<const LaneRead> kept(std::uint64_t from) {
+    kept_ = reads(from);
+    return kept_;
+  }
+
   bool brought(std::uint32_t read, std::uint64_t offset) const {
     const auto bytes = dispatcher_.bytes(0, read);
     return bytes.size() == kReadBytes &&
@@ -49,25 +55,86 @@ class ReadDispatcherTest : public testing::Test {
 
   static Ticks soon() { return now_ticks() + us_to_ticks(5e6); }
 
+  explicit ReadDispatcherTest(bool by_reference = false)
+      : dispatcher_(std::make_unique<ScriptedEndpoint>(
+                        std::make_unique<transport::MappedEndpoint>(
+                            regions_, transport::MappedOptions{.max_outstanding = kReads / 2,
+                                                               .by_reference = by_reference}),
+                        script_),
+                    scheduler_,
+                    {.lanes = 1, .lane_bytes = kReads * kReadBytes, .max_reads = kReads}) {}
+
   Script script_;
   std::shared_ptr<const transport::RegionSet> regions_ = transport::random_regions();
   coroutines::Scheduler scheduler_;
-  ReadDispatcher dispatcher_{
-      std::make_unique<ScriptedEndpoint>(
-          std::make_unique<transport::MappedEndpoint>(
-              regions_, transport::MappedOptions{.max_outstanding = kReads / 2}),
-          script_),
-      scheduler_,
-      {.lanes = 1, .lane_bytes = kReads * kReadBytes, .max_reads = kReads}};
+  ReadDispatcher dispatcher_;
+  std::vector<LaneRead> kept_;
 };
+
+/// One completion is for all reads of a piece, which lie in the region.
+class ReadDispatcherByReferenceTest : public ReadDispatcherTest {
+ protected:
+  ReadDispatcherByReferenceTest() : ReadDispatcherTest(true) {}
+};
+
+TEST_F(ReadDispatcherByReferenceTest, BytesLieInTheRegion) {
+  run([this] {
+    for (std::uint64_t from = 0; from < 300; from += 100) {
+      const auto some = reads(from);
+      ASSERT_TRUE(dispatcher_.post(0, some, soon()).ok());
+      ASSERT_TRUE(dispatcher_.wait(0, soon(), false).ok());
+      EXPECT_TRUE(dispatcher_.by_reference());
+      for (std::uint32_t i = 0; i < kReads; ++i) {
+        ASSERT_TRUE(brought(i, from + i * 4096));
+        EXPECT_EQ(dispatcher_.bytes(0, i).data(), (*regions_)[0].bytes().data() + from + i * 4096);
+      }
+    }
+  });
+  EXPECT_EQ(dispatcher_.in_flight(), 0u);
+}
+
+TEST_F(ReadDispatcherByReferenceTest, OfAPieceThatIsLostNothingIsThere) {
+  run([this] {
+    const auto some = reads(0);
+    script_.absent = [](std::size_t post) { return post == 1; };
+    ASSERT_TRUE(dispatcher_.post(0, some, soon()).ok());
+    ASSERT_TRUE(dispatcher_.wait(0, soon(), true).ok());
+    for (std::uint32_t i = 0; i < kReads; ++i) {
+      EXPECT_EQ(dispatcher_.bytes(0, i).empty(), i >= kReads / 2) << i;
+    }
+    script_.ends = StatusCode::unavailable;
+    ASSERT_TRUE(dispatcher_.post(0, some, soon()).ok());
+    ASSERT_TRUE(dispatcher_.wait(0, soon(), true).ok());
+    for (std::uint32_t i = 0; i < kReads; ++i) EXPECT_TRUE(dispatcher_.bytes(0, i).empty()) << i;
+    script_.ends = StatusCode::ok;
+    ASSERT_TRUE(dispatcher_.post(0, some, soon()).ok());
+    ASSERT_TRUE(dispatcher_.wait(0, soon(), true).ok());
+    for (std::uint32_t i = 0; i < kReads; ++i) EXPECT_TRUE(brought(i, i * 4096)) << i;
+  });
+}
+
+TEST_F(ReadDispatcherByReferenceTest, LateRunsGiveTheirBufferBack) {
+  run([this] {
+    const auto some = reads(0);
+    script_.silent = true;
+    const std::span<const LaneRead> piece = std::span(some).first(kReads / 2);
+    ASSERT_TRUE(dispatcher_.post(0, piece, soon()).ok());
+    ASSERT_EQ(dispatcher_.wait(0, now_ticks(), false).code(), StatusCode::deadline_exceeded);
+    script_.silent = false;
+    ASSERT_TRUE(dispatcher_.post(0, some, soon()).ok());
+    ASSERT_TRUE(dispatcher_.wait(0, soon(), false).ok());
+    for (std::uint32_t i = 0; i < kReads; ++i) EXPECT_TRUE(brought(i, i * 4096)) << i;
+  });
+  EXPECT_EQ(dispatcher_.late_completions(), kReads / 2);
+}
 
 TEST_F(ReadDispatcherTest, APieceThatNobodyTookBringsNothing) {
   run([this] {
-    ASSERT_TRUE(dispatcher_.post(0, reads(0), soon()).ok());
+    ASSERT_TRUE(dispatcher_.post(0, kept(0), soon()).ok());
     ASSERT_TRUE(dispatcher_.wait(0, soon(), true).ok());
     for (std::uint32_t i = 0; i < kReads; ++i) ASSERT_TRUE(brought(i, i * 4096));
     script_.absent = [second = script_.posts + 1](std::size_t post) { return post == second; };
-    ASSERT_TRUE(dispatcher_.post(0, reads(100), soon()).ok()) << "the first piece is out";
+    ASSERT_TRUE(dispatcher_.post(0, kept(100), soon()).ok()) << "the first piece is out";
     ASSERT_TRUE(dispatcher_.wait(0, soon(), true).ok());
     for (std::uint32_t i = 0; i < kReads / 2; ++i) EXPECT_TRUE(brought(i, 100 + i * 4096));
     for (std::uint32_t i = kReads / 2; i < kReads; ++i) {
@@ -79,7 +146,7 @@ TEST_F(ReadDispatcherTest, APieceThatNobodyTookBringsNothing) {
 TEST_F(ReadDispatcherTest, APieceThatNobodyTookEndsASearchThatIsNotPartial) {
   run([this] {
     script_.absent = [](std::size_t post) { return post == 1; };
-    ASSERT_TRUE(dispatcher_.post(0, reads(0), soon()).ok());
+    ASSERT_TRUE(dispatcher_.post(0, kept(0), soon()).ok());
     EXPECT_EQ(dispatcher_.wait(0, soon(), false).code(), StatusCode::unavailable);
   });
 }
@@ -88,7 +155,7 @@ TEST_F(ReadDispatcherTest, AnAbsenceHidesNothingWorse) {
   run([this] {
     script_.ends = StatusCode::internal;
     script_.absent = [](std::size_t post) { return post == 1; };
-    ASSERT_TRUE(dispatcher_.post(0, reads(0), soon()).ok());
+    ASSERT_TRUE(dispatcher_.post(0, kept(0), soon()).ok());
     EXPECT_EQ(dispatcher_.wait(0, soon(), true).code(), StatusCode::internal);
   });
 }
@@ -118,10 +185,10 @@ TEST_F(ReadDispatcherTest, NoBufferIsMadeWhileSearchesRun) {
       script_.silent = true;
       give_up_a_read();
       give_up_a_read();
-      EXPECT_EQ(dispatcher_.post(0, reads(0), now_ticks()).code(), StatusCode::deadline_exceeded)
+      EXPECT_EQ(dispatcher_.post(0, kept(0), now_ticks()).code(), StatusCode::deadline_exceeded)
           << "both buffers are out";
       script_.silent = false;
-      ASSERT_TRUE(dispatcher_.post(0, reads(50), soon()).ok()) << "one comes back";
+      ASSERT_TRUE(dispatcher_.post(0, kept(50), soon()).ok()) << "one comes back";
       ASSERT_TRUE(dispatcher_.wait(0, soon(), false).ok());
       for (std::uint32_t i = 0; i < kReads; ++i) EXPECT_TRUE(brought(i, 50 + i * 4096));
     }
@@ -139,11 +206,11 @@ TEST_F(ReadDispatcherTest, GivesUpWhenNoBufferComesBack) {
     give_up_a_read();
     int posts = 0;
     while (!dispatcher_.closed() && posts < 1000) {
-      EXPECT_EQ(dispatcher_.post(0, reads(0), now_ticks()).code(), StatusCode::deadline_exceeded);
+      EXPECT_EQ(dispatcher_.post(0, kept(0), now_ticks()).code(), StatusCode::deadline_exceeded);
       ++posts;
     }
     EXPECT_EQ(posts, 64);
-    EXPECT_EQ(dispatcher_.post(0, reads(0), soon()).code(), StatusCode::unavailable);
+    EXPECT_EQ(dispatcher_.post(0, kept(0), soon()).code(), StatusCode::unavailable);
   });
 }
 

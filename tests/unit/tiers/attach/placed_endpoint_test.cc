@@ -340,7 +340,7 @@ TEST_F(PlacedEndpointTest, WhatANodeHasElsewhereIsBroughtToTheDestination) {
   ASSERT_TRUE(endpoint.post(reads(18)).ok());
   const auto found = transport::collect(endpoint, 18);
   EXPECT_EQ(count_of(outcome(found), StatusCode::ok), 18u);
-  for (const Completion& done : found) EXPECT_EQ(done.data, nullptr);
+  for (const Completion& done : found) EXPECT_EQ(done.region, nullptr);
 }
 
 TEST_F(PlacedEndpointTest, AfterTheLossOfAllNothingIsCovered) {

@@ -87,31 +87,33 @@ TEST_F(EmulatedTest, SaysWhatItModels) {
 // The oracle: one queue with exact arithmetic, and a read waits for all before it.
 TEST(Device, KeepsOneQueue) {
   const DeviceModel model{"oracle", 100, 2, 4, 64, 0, 30};
-  DeviceReader device(std::make_shared<Device>(model));
   Random random(5);
   std::vector<std::uint32_t> bytes(200);
   for (std::uint32_t& length : bytes) length = static_cast<std::uint32_t>(random.below(3000));
-  std::vector<Ticks> ready(bytes.size());
-  const Ticks before = now_ticks();
-  device.reserve(bytes, ready);
-  const Ticks after = now_ticks();
   double link_us = 0;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     const double transfer_us = (30 + (bytes[i] + 63) / 64 * 64) / 2000.0;
     const double expected_us = link_us + transfer_us + 100;
     link_us += std::max(transfer_us, 0.25);
-    EXPECT_GE(ready[i], before + us_to_ticks(expected_us));
-    EXPECT_LE(ready[i], after + us_to_ticks(expected_us + 0.1));
+    DeviceReader device(std::make_shared<Device>(model));
+    const Ticks before = now_ticks();
+    const Ticks there = device.reserve(std::span(bytes).first(i + 1));
+    const Ticks after = now_ticks();
+    EXPECT_GE(there, before + us_to_ticks(expected_us));
+    EXPECT_LE(there, after + us_to_ticks(expected_us + 0.1));
   }
 }
 
-/// Ticks between the arrivals of `count` reads of one block each, which are posted together.
+/// Ticks between the arrivals of `count` reads of one block each, each posted behind the others.
 std::vector<Ticks> gaps(DeviceReader& device, std::size_t count) {
-  const std::vector<std::uint32_t> bytes(count, 64);
-  std::vector<Ticks> ready(count);
-  device.reserve(bytes, ready);
+  const std::uint32_t bytes = 64;
   std::vector<Ticks> result;
-  for (std::size_t i = 1; i < count; ++i) result.push_back(ready[i] - ready[i - 1]);
+  Ticks previous = device.reserve({&bytes, 1});
+  while (result.size() + 1 < count) {
+    const Ticks next = device.reserve({&bytes, 1});
+    result.push_back(next - previous);
+    previous = next;
+  }
   return result;
 }
 
@@ -156,12 +158,11 @@ struct Chain {
   std::uint32_t longs = 0;
 };
 
-std::vector<Ticks> post(DeviceReader& device, const Chain& chain) {
+/// When the last of them is there; 0 when there is none.
+Ticks post(DeviceReader& device, const Chain& chain) {
   std::vector<std::uint32_t> bytes(chain.shorts, kMostShortBytes);
   bytes.resize(chain.shorts + chain.longs, kLeastLongBytes);
-  std::vector<Ticks> ready(bytes.size());
-  if (!bytes.empty()) device.reserve(bytes, ready);
-  return ready;
+  return bytes.empty() ? 0 : device.reserve(bytes);
 }
 
 // Much for an interruption, next to nothing for what a read occupies.
@@ -176,10 +177,7 @@ TEST(Device, ShortReadsInterruptLongOnesInWhateverOrder) {
     const DeviceUse before = device->use();
     const Ticks start = now_ticks();
     Ticks last = 0;
-    for (const Chain& chain : chains) {
-      const auto ready = post(reader, chain);
-      if (!ready.empty()) last = ready.back();
-    }
+    for (const Chain& chain : chains) last = std::max(last, post(reader, chain));
     EXPECT_NEAR(device->seconds_since(before), 3e-6, 1e-7);
     EXPECT_GE(ticks_to_us(last - start), 1 + 3);
   }
@@ -191,8 +189,7 @@ TEST(Device, ReadsOfOneKindOrInBetweenInterruptNothing) {
   std::vector<std::uint32_t> bytes(100, kMostShortBytes);
   bytes.resize(200, kMostShortBytes + 1);
   bytes.resize(300, kLeastLongBytes - 1);
-  std::vector<Ticks> ready(bytes.size());
-  DeviceReader(device).reserve(bytes, ready);
+  DeviceReader(device).reserve(bytes);
   EXPECT_LT(device->seconds_since(before), 1e-6);
   const DeviceUse later = device->use();
   EXPECT_EQ(later.short_reads, 100u);
@@ -205,12 +202,11 @@ TEST(Device, WhatWasLongAgoInterruptsNothing) {
   DeviceReader device(std::make_shared<Device>(model));
   for (int i = 0; i < 1000; ++i) post(device, {100, 0});
   const Ticks start = now_ticks();
-  const auto interrupted = post(device, {0, 2000});
-  const double seconds = ticks_to_us(interrupted.back() - start) / 1e6;
+  const Ticks interrupted = post(device, {0, 2000});
+  const double seconds = ticks_to_us(interrupted - start) / 1e6;
   EXPECT_GE(seconds, 1024) << "by the last of the short ones";
   EXPECT_LT(seconds, 1100);
-  const auto next = post(device, {0, 1});
-  EXPECT_LT(ticks_to_us(next.back() - interrupted.back()), 1e6);
+  EXPECT_LT(ticks_to_us(post(device, {0, 1}) - interrupted), 1e6);
 }
 
 TEST(Device, CoresHaveTheirPartOfInterruptions) {
@@ -234,7 +230,7 @@ TEST(Device, CoresShareTheLink) {
     cores.emplace_back([&device, &own] {
       const std::uint32_t bytes = 64;
       DeviceReader reader(device);
-      for (Ticks& time : own) reader.reserve({&bytes, 1}, {&time, 1});
+      for (Ticks& time : own) time = reader.reserve({&bytes, 1});
     });
   }
   for (auto& core : cores) core.join();

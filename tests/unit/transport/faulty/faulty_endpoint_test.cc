@@ -75,7 +75,7 @@ TEST_F(FaultyTest, BringsWhatLiesElsewhereToTheDestination) {
   ASSERT_TRUE(post_one(endpoint, 3).ok());
   const auto found = collect(endpoint, 1);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].data, nullptr);
+  EXPECT_EQ(found[0].region, nullptr);
   EXPECT_EQ(wrong_bits(3), 0);
 }
 

@@ -117,7 +117,8 @@ TEST_F(ReadLoadTest, ReadsThatGoTogetherAreFollowedWhenAllHaveCome) {
   // Those of one chain stay together for good.
   for (std::size_t i = 0; i < endpoint.reads.size(); i += 4) {
     for (std::size_t j = i; j < i + 4; ++j) {
-      EXPECT_EQ(endpoint.reads[j].token / 4, endpoint.reads[i].token / 4);
+      EXPECT_EQ(endpoint.reads[j].token / (kTokensApart * 4),
+                endpoint.reads[i].token / (kTokensApart * 4));
     }
   }
 }
@@ -135,7 +136,7 @@ TEST_F(ReadLoadTest, OfReadsThatGoTogetherNoMoreAreOutThanMay) {
   EXPECT_EQ(endpoint.chains[1], 8u);
   EXPECT_EQ(endpoint.chains[2], 6u);
   for (const std::size_t chain : endpoint.chains) EXPECT_LE(chain, 8u);
-  for (std::size_t i = 0; i < 32; ++i) EXPECT_EQ(endpoint.reads[i].token, i);
+  for (std::size_t i = 0; i < 32; ++i) EXPECT_EQ(endpoint.reads[i].token, kTokensApart * i);
   shape.most_outstanding = 4;  // fewer than go together
   NotingEndpoint narrow(slow());
   (void)run(narrow, shape);
