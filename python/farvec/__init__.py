@@ -8,6 +8,7 @@
 docs/python.md has the whole story.
 """
 
+from farvec import _farvec
 from farvec._faiss import FaissLike, faiss_like
 from farvec._farvec import (
     Collection,
@@ -17,7 +18,6 @@ from farvec._farvec import (
     Receipt,
     Result,
     __commit__,
-    __version__,
     build_clusters,
     build_graph,
     build_hnsw,
@@ -42,6 +42,8 @@ from farvec.errors import (
     ResourceExhausted,
     Unavailable,
 )
+
+__version__: str = getattr(_farvec, "__version__")  # which the stub generator leaves out
 
 __all__ = [
     "Collection",

@@ -10,7 +10,7 @@ source "$(dirname "$0")/../common.sh"
 [ $# -ne 1 ] || { sed -n '2,6s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 [ $# -gt 1 ] ||
   set -- "$ROOT/build/python-venv" nanobind==3.1.0 numpy==2.4.6 pytest==9.2.0 hypothesis==6.170.17 \
-    faiss-cpu==1.15.1 mkdocs==1.6.1 pymdown-extensions==12.3
+    faiss-cpu==1.15.1 mkdocs==1.6.1 pymdown-extensions==12.3 mypy==2.4.1
 FOLDER="$1"
 shift
 STAMP="$FOLDER/packages"

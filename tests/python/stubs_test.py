@@ -2,7 +2,10 @@
 
 import ast
 import inspect
+import os
 import pathlib
+import subprocess
+import sys
 
 import pytest
 
@@ -38,6 +41,53 @@ def test_every_argument_and_answer_has_a_type():
         for argument in arguments.args[name.count("."):] + arguments.kwonlyargs:
             if argument.arg != "self":
                 assert argument.annotation is not None, f"{name}: {argument.arg}"
+
+
+USED_RIGHTLY = """
+import numpy as np
+import farvec
+
+rows = np.zeros((10, 4), np.float32)
+built: dict[str, object] = farvec.build_graph(rows, "x", metric="l2", degree=8)
+with farvec.open("x", tier="dram", slots="auto") as index:
+    ids, distances, counts = index.search(rows, k=3, list=10)
+    reads: int = index.search(rows).counts.reads
+    near, those = farvec.faiss_like(index, list=50).search(rows, 3)
+share: float = farvec.recall(ids, farvec.ground_truth(rows, rows, k=3)[0])
+version: str = farvec.__version__
+
+async def search(index: farvec.Index) -> farvec.Result:
+    return await index.search_async(rows, k=3)
+
+with farvec.Collection("s") as things:
+    done: int = things.insert(np.arange(3, dtype=np.uint64), rows[:3]).done
+"""
+USED_WRONGLY = """
+import farvec
+
+farvec.open("x").search([[1.0]], k="three")
+farvec.open("x", slot=3)
+farvec.Collection("s").insert()
+"""
+
+
+def checked(tmp_path, *arguments):
+    """What a type checker says. nanobind leaves out the arguments of os.PathLike and NDArray."""
+    return subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--disable-error-code", "type-arg", "--cache-dir",
+         tmp_path / "cache", *arguments], text=True, capture_output=True, check=False, cwd=tmp_path,
+        env=dict(os.environ, MYPYPATH=str(STUB.parents[1])))
+
+
+def test_a_type_checker_agrees(tmp_path):
+    package = checked(tmp_path, "-p", "farvec")
+    assert package.returncode == 0, package.stdout + package.stderr
+    (tmp_path / "right.py").write_text(USED_RIGHTLY)
+    right = checked(tmp_path, "right.py")
+    assert right.returncode == 0, right.stdout + right.stderr
+    (tmp_path / "wrong.py").write_text(USED_WRONGLY)
+    wrong = checked(tmp_path, "wrong.py").stdout
+    assert {line.split(":")[1] for line in wrong.splitlines() if ": error:" in line} == {"4", "5", "6"}, wrong
 
 
 @pytest.mark.parametrize("name", farvec.__all__)
