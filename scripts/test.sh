@@ -5,7 +5,8 @@
 #   scripts/test.sh --quick    lint and the release tests only
 #   scripts/test.sh --long     also the tests with guests of their own, every room under both sanitizers,
 #                              the daemons of several memory nodes under the thread sanitizer,
-#                              clang-tidy, a minute of each fuzz target, the papers' figures in small
+#                              clang-tidy, a minute of each fuzz target, the papers' figures in small,
+#                              a wheel of the Python package, tried in a new virtual environment
 # Environment: FARVEC_DATA  folder with data sets (tests that want it skip without it)
 #              FARVEC_JOBS  parallel jobs (default: the number of cores)
 set -uo pipefail
@@ -19,7 +20,7 @@ ROOM_TURNS=("base dataset distance quantization layout coroutines disk wal devic
 FUZZ_SECONDS=4
 MODE=default
 
-usage() { sed -n '2,11s/^# \{0,1\}//p' "$0"; }
+usage() { sed -n '2,12s/^# \{0,1\}//p' "$0"; }
 
 for argument in "$@"; do
   case "$argument" in
@@ -197,6 +198,9 @@ run_study() {
   timeout --foreground 1500 scripts/study/run.sh --quick --data "$FARVEC_DATA" --out build/study/pages
 }
 
+# Compiles with pip what the package needs; the wheel is in build/wheels.
+run_wheel() { timeout --foreground 5400 scripts/python/wheel.sh; }
+
 run_tidy() { timeout --foreground 5400 scripts/tidy.sh; }
 
 print_summary() {
@@ -224,6 +228,7 @@ if has_sanitizer tsan; then
 fi
 if [ "$MODE" = long ]; then
   step "build tsan daemons" build_tsan_daemons && step "tests tsan daemons" test_tsan_daemons
+  step "python wheel" run_wheel
   step "clang-tidy" run_tidy
   [ -z "$FARVEC_DATA" ] || step "study of the papers" run_study
 fi
