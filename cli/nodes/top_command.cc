@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <array>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -17,7 +16,7 @@
 #include "cli/interrupt.h"
 #include "cli/nodes/asked_node.h"
 #include "cli/nodes/recent_latency.h"
-#include "cli/report/table.h"
+#include "cli/nodes/top_view.h"
 #include "rpc/address.h"
 #include "rpc/tls_flags.h"
 
@@ -41,18 +40,6 @@ struct Sight {
   std::optional<NodeAnswers> answers;
   std::string failure;  ///< why there are none
 };
-
-constexpr std::array<Column, 11> kColumns{{{"node", 26},
-                                           {"state", 10},
-                                           {"queries/s", 10},
-                                           {"p99 us", 9},
-                                           {"refused/s", 10},
-                                           {"running", 8},
-                                           {"waiting", 8},
-                                           {"reads/s", 11},
-                                           {"changes/s", 10},
-                                           {"stale ms", 9},
-                                           {"leases", 7}}};
 
 /// A second, of what has grown from `before` on; nothing where there is nothing before, or where
 /// the node was started anew.
@@ -145,33 +132,12 @@ std::vector<Sight> look(std::vector<AskedNode>& nodes, double patience_s) {
   return sights;
 }
 
-void print_line(const Json& facts) {
-  const auto cell = [&](const char* name, int digits = 0) -> std::string {
-    const auto found = facts.find(name);
-    if (found == facts.end() || found->is_null()) return "-";
-    return fmt::format("{:.{}f}", found->get<double>(), digits);
-  };
-  print_row(kColumns,
-            {facts["address"].get<std::string>(), facts["state"].get<std::string>(),
-             cell("queries_per_s"), cell("p99_us"), cell("refused_per_s"), cell("running"),
-             cell("waiting"), cell("reads_per_s"), cell("changes_per_s"), cell("stale_ms", 1),
-             cell("leases")},
-            facts.contains("failure") ? "  " + facts["failure"].get<std::string>() : "");
-}
-
-void show(const TopArguments& arguments, const std::vector<Sight>& now,
-          const std::vector<Sight>& before) {
-  if (!arguments.json) {
+void show(const TopArguments& arguments, const std::vector<Json>& nodes) {
+  if (arguments.json) {
+    for (const Json& node : nodes) fmt::print("{}\n", node.dump());
+  } else {
     if (isatty(STDOUT_FILENO) == 1) fmt::print("\x1b[H\x1b[2J");  // from the corner, on nothing
-    print_header(kColumns);
-  }
-  for (std::size_t i = 0; i < now.size(); ++i) {
-    const Json facts = facts_of(arguments.addresses[i], now[i], before[i]);
-    if (arguments.json) {
-      fmt::print("{}\n", facts.dump());
-    } else {
-      print_line(facts);
-    }
+    fmt::print("{}", top_view(nodes, terminal_columns()));
   }
   std::fflush(stdout);
 }
@@ -188,7 +154,11 @@ void top(const TopArguments& arguments) {
   for (std::uint32_t round = 0; arguments.rounds == 0 || round < arguments.rounds; ++round) {
     if (!sleep_until(due)) return;
     std::vector<Sight> now = look(nodes, arguments.timeout_s);
-    show(arguments, now, before);
+    std::vector<Json> facts;
+    for (std::size_t i = 0; i < now.size(); ++i) {
+      facts.push_back(facts_of(arguments.addresses[i], now[i], before[i]));
+    }
+    show(arguments, facts);
     before = std::move(now);
     due = std::max(due + every, now_ticks());
   }
@@ -212,7 +182,8 @@ void register_top_command(Command& tool) {
   command.add_flag("--json", arguments->json, "A JSON object for each node and look");
   rpc::add_tls_flags(command, arguments->tls);
   command.footer(
-      "Rates and p99 are of the time since the last look.\n"
+      "Rates and p99 are of the time since the last look. running, waiting: queries; in flight:\n"
+      "reads. Where the terminal is narrower than the table, each node has a few lines.\n"
       "stale ms: followers of a collection search what was there so long ago. leases: clients of\n"
       "a memory node. A node that does not answer is silent, and asked again.\n"
       "Example:\n"

@@ -1,12 +1,17 @@
 """`farvec status`: what both daemons tell, and what is said of one that does not answer."""
 import concurrent.futures
+import fcntl
 import importlib
 import json
+import os
 import pathlib
+import pty
 import signal
 import socket
+import struct
 import subprocess
 import sys
+import termios
 import time
 import unittest
 from unittest import mock
@@ -200,6 +205,24 @@ class Top(Nodes):
         self.assertEqual(head.split()[:3], ["node", "state", "queries/s"])
         for row, state in zip(rows, ("serving", "serving", "silent")):
             self.assertIn(state, row)
+
+    def test_a_narrow_terminal_has_lines_that_fit(self):
+        columns = 50
+        ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+        with subprocess.Popen([BIN / "farvec", "top", self.compute, self.memory, "--every", "0.1",
+                               "--rounds", "1"], stdout=theirs) as watch:
+            self.assertEqual(watch.wait(TIMEOUT_S), 0)
+        os.close(theirs)
+        shown = os.read(ours, 1 << 16).decode().rpartition("\033[2J")[2].splitlines()
+        os.close(ours)
+        self.assertEqual(shown[0], f"{self.compute} serving")
+        self.assertIn(f"{self.memory} serving", shown)
+        facts = [line for line in shown if line.startswith(" ")]
+        self.assertGreater(len(facts), 3)
+        self.assertLessEqual(max(map(len, facts)), columns)
+        for title in ("queries/s", "in flight", "leases"):
+            self.assertIn(title, "\n".join(facts))
 
     def test_what_is_no_address_is_refused(self):
         result = farvec("top", "nonsense")
