@@ -49,6 +49,16 @@ void Progress::advance(std::uint64_t amount) {
   if (terminal_ || done < total_) print(done, false);
 }
 
+void Progress::clear() {
+  // relaxed: as in advance(). Nothing has been printed before the first line was due.
+  if (quiet_ || !terminal_ || next_print_ns_.load(std::memory_order_relaxed) == kShortWorkNs) {
+    return;
+  }
+  std::lock_guard lock(mutex_);
+  fmt::print(stderr, "\r\033[K");
+  std::fflush(stderr);
+}
+
 void Progress::print(std::uint64_t done, bool last) {
   if (quiet_) return;
   std::lock_guard lock(mutex_);

@@ -35,6 +35,8 @@ class Progress {
 
   /// Throws WorkInterrupted.
   void advance(std::uint64_t amount);
+  /// Takes the line off a terminal, before something else is printed there.
+  void clear();
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -49,6 +51,20 @@ class Progress {
   std::atomic<std::uint64_t> done_{0};
   std::atomic<std::int64_t> next_print_ns_;
   std::mutex mutex_;
+};
+
+/// How a long loop over rows runs: on how many threads, as in resolve_threads(), and who counts the
+/// rows that are done, if anybody does.
+struct RowWork {
+  RowWork(unsigned workers, Progress* counter = nullptr) : threads(workers), progress(counter) {}
+
+  /// From any thread of the loop. Throws WorkInterrupted.
+  void done(std::uint64_t rows) const {
+    if (progress != nullptr) progress->advance(rows);
+  }
+
+  unsigned threads;
+  Progress* progress;  ///< borrowed
 };
 
 }  // namespace farvec

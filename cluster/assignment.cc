@@ -64,8 +64,7 @@ void Assignment::run(Clustering& result, ClusteringStats& stats) {
   Progress progress(label_, space_.count(), options_.quiet, options_.interrupted);
   for (std::size_t begin = 0; begin < space_.count(); begin += options_.chunk_rows) {
     const std::size_t end = std::min(begin + options_.chunk_rows, space_.count());
-    assign_chunk(begin, end, result);
-    progress.advance(end - begin);
+    assign_chunk(begin, end, result, progress);
   }
   refill_empty(result);
   stats.closure_ratio = closure_ratio_;
@@ -111,13 +110,15 @@ float Assignment::choose_ratio() {
   return std::clamp(*middle, 1.0f, kLargestRatio);
 }
 
-void Assignment::assign_chunk(std::size_t begin, std::size_t end, Clustering& result) {
+void Assignment::assign_chunk(std::size_t begin, std::size_t end, Clustering& result,
+                              Progress& progress) {
   const std::size_t rows = end - begin;
   candidates_.resize(rows);
   places_.resize(rows);
   chosen_.resize(rows * options_.replicas);
   parallel_for(rows, kRowChunk, threads_, [&](std::size_t from, std::size_t to, unsigned w) {
     for (std::size_t i = from; i < to; ++i) search(begin + i, workers_[w], candidates_[i]);
+    progress.advance(to - from);  // nearly all of the work
   });
   for (std::size_t i = 0; i < rows; ++i) places_[i] = take_place(begin + i, candidates_[i]);
   parallel_for(rows, kRowChunk, threads_, [&](std::size_t from, std::size_t to, unsigned) {

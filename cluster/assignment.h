@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/progress.h"
 #include "cluster/centroid_index.h"
 #include "cluster/clustering.h"
 #include "cluster/space.h"
@@ -45,7 +46,7 @@ class Assignment {
   NearCluster take_place(std::size_t row, const Candidates& candidates);
   NearCluster nearest_open(std::size_t row);
   void choose_replicas(NearCluster own, Candidates& candidates, ClusterId* out) const;
-  void assign_chunk(std::size_t begin, std::size_t end, Clustering& result);
+  void assign_chunk(std::size_t begin, std::size_t end, Clustering& result, Progress& progress);
   void refill_empty(Clustering& result);
   void give(NodeId row, ClusterId cluster, Clustering& result);
   const float* centroid(ClusterId c) const {

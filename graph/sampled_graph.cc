@@ -25,7 +25,7 @@ Graph build(const VectorView& rows, const std::vector<NodeId>& ids, Metric metri
   build.list = 2 * options.degree;
   build.seed = options.seed;
   build.threads = options.threads;
-  build.quiet = true;
+  build.quiet = options.quiet;
   build.interrupted = options.interrupted;
   return build_vamana(sample, metric, build);
 }

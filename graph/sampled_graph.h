@@ -22,6 +22,7 @@ struct SampleOptions {
   unsigned threads = 0;  ///< 0: all processors
   /// As VamanaOptions::interrupted.
   Interruption interrupted = [] { return false; };
+  bool quiet = true;  ///< no progress line
 };
 
 /// Vertices evenly spread over the rows, and a Vamana graph over them (Wang et al., Starling,

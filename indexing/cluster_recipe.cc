@@ -132,13 +132,14 @@ VectorView centroid_rows(const cluster::Clustering& clusters, std::uint32_t dime
 }
 
 std::unique_ptr<const EncodedMembers> encode_members(const BuiltClusters& built, std::uint32_t bits,
-                                                     unsigned threads) {
+                                                     const layout::WriteOptions& options) {
   const cluster::Clustering& clusters = built.clusters;
   const VectorView& rows = built.source.rows;
   const layout::Manifest& manifest = built.source.manifest;
+  Progress progress("codes", rows.count, options.quiet, options.interrupted);
   quantization::MemberEncoder encoder(
       {rows, clusters.membership(), centroid_rows(clusters, rows.dimension)},
-      {manifest.metric, bits, manifest.cluster().build.seed, threads});
+      {manifest.metric, bits, manifest.cluster().build.seed, options.threads, &progress});
   layout::CodesHeader header = codes_header(encoder.codes().parameters(), clusters.clusters.size());
   header.record_bytes = encoder.codes().bytes(layout::kCodeBlock);
   return std::make_unique<const EncodedMembers>(std::move(encoder), header);
@@ -158,7 +159,7 @@ layout::Manifest write_clusters(const std::filesystem::path& directory, const Bu
                                   built.centroids.view()};
   std::unique_ptr<const EncodedMembers> encoded;
   if (recipe.layout == layout::ClusterLayoutKind::coded) {
-    encoded = encode_members(built, recipe.code_bits, options.threads);
+    encoded = encode_members(built, recipe.code_bits, options);
     contents.codes = encoded->writer();
     centroids.codes = encoded->view();
   }

@@ -1,6 +1,5 @@
 #include "indexing/codes.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "base/progress.h"
@@ -30,13 +29,6 @@ layout::CodesHeader codes_header(const quantization::RabitqParameters& parameter
 
 namespace {
 
-/// Between two questions whether it is interrupted: below a second of one thread.
-constexpr std::size_t kEncodeRun = 65'536;
-
-VectorView rows_from(const VectorView& rows, std::size_t begin, std::size_t most) {
-  return rows.part(begin, std::min(most, rows.count - begin));
-}
-
 /// With room for the codes.
 EncodedRows without_codes(const quantization::Rabitq& quantizer, std::size_t count) {
   EncodedRows encoded;
@@ -49,25 +41,25 @@ EncodedRows without_codes(const quantization::Rabitq& quantizer, std::size_t cou
 }  // namespace
 
 EncodedRows encode_whole(const VectorView& rows, Metric metric, const CodeTraining& training) {
+  Progress progress("codes", 2 * rows.count, training.quiet, training.interrupted);
+  const RowWork work{training.threads, &progress};
   const quantization::Rabitq quantizer(
-      quantization::Rabitq::train(rows, metric, training.bits, training.seed, training.threads));
+      quantization::Rabitq::train(rows, metric, training.bits, training.seed, work));
   EncodedRows encoded = without_codes(quantizer, rows.count);
-  for (std::size_t begin = 0; begin < rows.count; begin += kEncodeRun) {
-    if (training.interrupted && training.interrupted()) throw WorkInterrupted();
-    quantizer.encode(rows_from(rows, begin, kEncodeRun),
-                     encoded.codes.data() + begin * quantizer.record_bytes(), training.threads);
-  }
+  quantizer.encode(rows, encoded.codes.data(), work);
   return encoded;
 }
 
-EncodedRows encode_split(const VectorView& rows, Metric metric,
-                         const quantization::SplitTraining& training) {
-  const quantization::SplitRabitq split(quantization::SplitRabitq::train(rows, metric, training));
+EncodedRows encode_split(const VectorView& rows, Metric metric, const CodeTraining& training) {
+  Progress progress("codes", 4 * rows.count, training.quiet, training.interrupted);
+  const RowWork work{training.threads, &progress};
+  const quantization::SplitRabitq split(quantization::SplitRabitq::train(
+      rows, metric, {training.bits, training.seed, training.threads, &progress}));
   EncodedRows encoded = without_codes(split.code(), rows.count);
-  split.code().encode(rows, encoded.codes.data(), training.threads);
+  split.code().encode(rows, encoded.codes.data(), work);
   ssd_baseline::describe_extension(split, encoded.header);
   encoded.extensions = HugeBuffer(rows.count * split.extension_bytes());
-  split.encode_extensions(rows, encoded.extensions.data(), training.threads);
+  split.encode_extensions(rows, encoded.extensions.data(), work);
   return encoded;
 }
 

@@ -19,11 +19,12 @@ layout::CodesHeader codes_header(const quantization::RabitqParameters& parameter
                                  std::uint64_t count);
 
 struct CodeTraining {
-  std::uint32_t bits = 2;  ///< per dimension, 1 to 8
+  std::uint32_t bits = 2;  ///< per dimension, 1 to 8; of encode_split(), those in the record
   std::uint64_t seed = 1;  ///< of the rotation
   unsigned threads = 0;    ///< as in resolve_threads(); the codes do not depend on it
   /// Asked between runs of rows: true ends it with WorkInterrupted.
   Interruption interrupted = {};
+  bool quiet = true;  ///< no progress line
 };
 
 /// Codes for DRAM and what the records hold of them.
@@ -41,8 +42,7 @@ struct EncodedRows {
 EncodedRows encode_whole(const VectorView& rows, Metric metric, const CodeTraining& training);
 
 /// The same in two parts: one bit per dimension in DRAM, the rest with the record.
-EncodedRows encode_split(const VectorView& rows, Metric metric,
-                         const quantization::SplitTraining& training);
+EncodedRows encode_split(const VectorView& rows, Metric metric, const CodeTraining& training);
 
 /// The header and the centroid of codes that lie in records, and the vectors where searches start.
 EncodedRows describe_neighbor_codes(const VectorView& rows, NodeId entry,

@@ -1,6 +1,7 @@
 #include "indexing/graph_recipe.h"
 
 #include <cstring>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -73,15 +74,21 @@ struct CodeOptions {
 
 CodeTraining training_of(const layout::Manifest& manifest, const CodeOptions& options) {
   return {options.code_bits, manifest.graph().build.seed, options.write.threads,
-          options.write.interrupted};
+          options.write.interrupted, options.write.quiet};
 }
 
 layout::Manifest write_inlined(const std::filesystem::path& directory, layout::Manifest manifest,
                                const BuiltGraph& built, const CodeOptions& options) {
   const quantization::EdgeSet edges{built.source.rows, built.graph.view()};
   layout::GraphPart& part = manifest.graph();
-  const quantization::NeighborEncoder encoder(
-      edges, {manifest.metric, options.code_bits, part.build.seed, options.write.threads});
+  const quantization::NeighborEncoder encoder = [&] {
+    const std::uint64_t count = std::accumulate(
+        edges.graph.degrees, edges.graph.degrees + edges.graph.count, std::uint64_t{0});
+    Progress progress("codes", count, options.write.quiet, options.write.interrupted);
+    return quantization::NeighborEncoder(
+        edges,
+        {manifest.metric, options.code_bits, part.build.seed, options.write.threads, &progress});
+  }();
   part.neighbor_code_bytes = encoder.codes().bytes(part.max_degree);
   const EncodedRows encoded =
       describe_neighbor_codes(edges.rows, edges.graph.entry, encoder.codes());

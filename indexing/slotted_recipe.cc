@@ -20,12 +20,13 @@ using layout::PayloadKind;
 using quantization::SplitRabitq;
 
 EncodedRows encode_rows(const layout::Manifest& manifest, const VectorView& rows,
-                        const SlottedRecipe& recipe, unsigned threads) {
-  const std::uint64_t seed = manifest.graph().build.seed;
-  if (recipe.payload == PayloadKind::code) {
-    return encode_split(rows, manifest.metric, {recipe.extension_bits, seed, threads});
-  }
-  return encode_whole(rows, manifest.metric, {recipe.code_bits, seed, threads});
+                        const SlottedRecipe& recipe, const layout::WriteOptions& options) {
+  const bool split = recipe.payload == PayloadKind::code;
+  const CodeTraining training{split ? recipe.extension_bits : recipe.code_bits,
+                              manifest.graph().build.seed, options.threads, options.interrupted,
+                              options.quiet};
+  return split ? encode_split(rows, manifest.metric, training)
+               : encode_whole(rows, manifest.metric, training);
 }
 
 /// `recipe` is resolved.
@@ -86,12 +87,16 @@ layout::PagePlan pack(layout::Manifest& manifest, const BuiltGraph& built,
 
 /// Finds where searches start.
 graph::SampledGraph sample_entries(const layout::Manifest& manifest, const VectorView& rows,
-                                   const SlottedRecipe& recipe, unsigned threads) {
+                                   const SlottedRecipe& recipe,
+                                   const layout::WriteOptions& options) {
+  const Interruption go_on = [] { return false; };
   return {rows, manifest.metric,
           graph::SampleOptions{.vertices = entry_vertices(recipe, rows.count),
                                .degree = std::min(kEntryDegree, manifest.graph().max_degree),
                                .seed = manifest.graph().build.seed,
-                               .threads = threads}};
+                               .threads = options.threads,
+                               .interrupted = options.interrupted ? options.interrupted : go_on,
+                               .quiet = options.quiet}};
 }
 
 }  // namespace
@@ -146,8 +151,8 @@ layout::Manifest write_slotted(const std::filesystem::path& directory, const Bui
   const layout::RecordCosts costs =
       layout::record_costs(manifest.slotted_geometry(), graph, options.threads);
   const layout::PagePlan plan = pack(manifest, built, costs, options.threads);
-  const graph::SampledGraph entries = sample_entries(manifest, rows, recipe, options.threads);
-  const EncodedRows encoded = encode_rows(manifest, rows, recipe, options.threads);
+  const graph::SampledGraph entries = sample_entries(manifest, rows, recipe, options);
+  const EncodedRows encoded = encode_rows(manifest, rows, recipe, options);
   const layout::PayloadView payloads =
       recipe.payload == PayloadKind::code
           ? layout::PayloadView{encoded.extensions.data(), manifest.slotted().payload_bytes}

@@ -44,6 +44,7 @@ RabitqParameters MemberEncoder::train(const NeighborTraining& training) {
   centroid_ = parameters.centroid;
   rotation.apply(centroid_.data());
   std::vector<NeighborRanges> ranges(threads);
+  const RowWork work{threads, training.progress};
   parallel_for(members_.rows.count, kMemberChunk, threads,
                [&](std::size_t begin, std::size_t end, unsigned worker) {
                  EdgeEncoder encoder(space_of(parameters, centroid_));
@@ -54,6 +55,7 @@ RabitqParameters MemberEncoder::train(const NeighborTraining& training) {
                      ranges[worker].include(encoder.fit(centroid_of(cluster), row.data()));
                    }
                  }
+                 work.done(end - begin);
                });
   for (const NeighborRanges& range : ranges) ranges[0].include(range);
   ranges[0].set(parameters);

@@ -27,7 +27,7 @@ struct MemberSet {
 class MemberEncoder {
  public:
   /// Finds the factor ranges over all members of all clusters. Throws Error as NeighborEncoder
-  /// does.
+  /// does, of which rows that are done are counted.
   MemberEncoder(const MemberSet& members, const NeighborTraining& training);
 
   const NeighborCodes& codes() const { return codes_; }

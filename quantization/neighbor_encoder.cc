@@ -21,17 +21,21 @@ struct RotatedRows {
   const float* row(NodeId v) const { return rows + std::size_t{v} * space.dimension; }
 };
 
-NeighborRanges ranges_of(const AdjacencyView& graph, const RotatedRows& rotated, unsigned threads) {
-  std::vector<NeighborRanges> ranges(threads);
-  parallel_for(graph.count, kVertexChunk, threads,
+NeighborRanges ranges_of(const AdjacencyView& graph, const RotatedRows& rotated,
+                         const RowWork& work) {
+  std::vector<NeighborRanges> ranges(work.threads);
+  parallel_for(graph.count, kVertexChunk, work.threads,
                [&](std::size_t begin, std::size_t end, unsigned worker) {
                  EdgeEncoder encoder(rotated.space);
+                 std::uint64_t edges = 0;
                  for (std::size_t v = begin; v < end; ++v) {
                    const float* const vertex = rotated.row(static_cast<NodeId>(v));
                    for (std::uint32_t i = 0; i < graph.degrees[v]; ++i) {
                      ranges[worker].include(encoder.fit(vertex, rotated.row(graph.row(v)[i])));
                    }
+                   edges += graph.degrees[v];
                  }
+                 work.done(edges);
                });
   for (const NeighborRanges& range : ranges) ranges[0].include(range);
   return ranges[0];
@@ -67,7 +71,9 @@ NeighborEncoder::NeighborEncoder(const EdgeSet& edges, const NeighborTraining& t
         rotated_ = rotate_rows(edges.rows, parameters, threads);
         centroid_ = parameters.centroid;
         Rotation(parameters.dimension, parameters.seed).apply(centroid_.data());
-        ranges_of(edges.graph, view_of(rotated_, parameters, centroid_), threads).set(parameters);
+        ranges_of(edges.graph, view_of(rotated_, parameters, centroid_),
+                  {threads, training.progress})
+            .set(parameters);
         return NeighborCodes(std::move(parameters));
       }()) {}
 

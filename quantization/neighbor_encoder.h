@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "base/node_record.h"
+#include "base/progress.h"
 #include "base/types.h"
 #include "quantization/neighbor_codes.h"
 #include "quantization/rabitq.h"
@@ -25,13 +26,15 @@ struct NeighborTraining {
   std::uint32_t bits = 1;  ///< per dimension, 1 to NeighborCodes::kMostBits
   std::uint64_t seed = 1;  ///< of the rotation
   unsigned threads = 0;    ///< as in resolve_threads(); the codes do not depend on it
+  /// Borrowed. Counts, of a NeighborEncoder, every edge, and of a MemberEncoder every row.
+  Progress* progress = nullptr;
 };
 
 /// Keeps every row rotated, as floats: an edge is then one subtraction. encode() is for any thread.
 class NeighborEncoder {
  public:
   /// Rotates all rows around their mean and finds the factor ranges over all edges. Throws Error on
-  /// no rows, or a dimension or bits out of range.
+  /// no rows, or a dimension or bits out of range, and WorkInterrupted.
   NeighborEncoder(const EdgeSet& edges, const NeighborTraining& training);
 
   const NeighborCodes& codes() const { return codes_; }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/memory.h"
+#include "base/progress.h"
 #include "base/types.h"
 #include "quantization/code_shape.h"
 #include "quantization/factors.h"
@@ -62,10 +63,10 @@ class Rabitq {
   static constexpr double kBoundRate = 0.94;
 
   /// Centroid and factor ranges from all of `data` (stored type, so unit vectors for cosine).
-  /// Throws Error on no rows, or a dimension or bits out of range. `threads` as in
-  /// resolve_threads(); the result does not depend on it.
+  /// Throws Error on no rows, or a dimension or bits out of range, and WorkInterrupted. The result
+  /// does not depend on the threads. Counts every row once.
   static RabitqParameters train(VectorView data, Metric metric, std::uint32_t bits,
-                                std::uint64_t seed, unsigned threads);
+                                std::uint64_t seed, RowWork work);
   /// Throws Error when the parameters contradict themselves.
   explicit Rabitq(RabitqParameters parameters);
 
@@ -77,8 +78,9 @@ class Rabitq {
   }
 
   /// Encodes every row into records[i * record_bytes()]. Deterministic. Rows that were not in the
-  /// training data have their factors clamped to the trained ranges.
-  void encode(VectorView data, std::byte* records, unsigned threads) const;
+  /// training data have their factors clamped to the trained ranges. Counts every row once; throws
+  /// WorkInterrupted.
+  void encode(VectorView data, std::byte* records, RowWork work) const;
 
   /// `query` is one row of parameters().type in stored form, at any alignment.
   void prepare(const void* query, RabitqQuery& out) const;
@@ -116,8 +118,7 @@ class Rabitq {
   void set_scales(const QueryTerms& terms, double step, RabitqQuery& out) const;
   /// The lowest bits of every code in planes of `shape`, and the factors of the whole code: rows of
   /// shape.code_bytes + 4 bytes without padding.
-  void encode_lowest(VectorView data, const CodeShape& shape, std::byte* out,
-                     unsigned threads) const;
+  void encode_lowest(VectorView data, const CodeShape& shape, std::byte* out, RowWork work) const;
   /// visit(i, product, factor word) for each id.
   template <typename Visit>
   void for_each_estimate(const RabitqQuery& query, const Batch& batch, const Visit& visit) const;

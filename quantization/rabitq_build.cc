@@ -77,26 +77,27 @@ struct FactorRanges {
   }
 };
 
-/// Encodes all rows on `threads` workers; visit(worker, row number, factors, encoder).
+/// Encodes all rows; visit(worker, row number, factors, encoder).
 template <typename Visit>
-void for_each_row(VectorView data, const RabitqParameters& parameters, unsigned threads,
+void for_each_row(VectorView data, const RabitqParameters& parameters, const RowWork& work,
                   const Visit& visit) {
   const Rotation rotation(parameters.dimension, parameters.seed);
-  parallel_for(data.count, kEncodeChunk, threads,
+  parallel_for(data.count, kEncodeChunk, resolve_threads(work.threads),
                [&](std::size_t begin, std::size_t end, unsigned worker) {
                  RowEncoder encoder(parameters, rotation);
                  for (std::size_t i = begin; i < end; ++i) {
                    visit(worker, i, encoder.fit(data.row(i)), encoder);
                  }
+                 work.done(end - begin);
                });
 }
 
 }  // namespace
 
 RabitqParameters Rabitq::train(VectorView data, Metric metric, std::uint32_t bits,
-                               std::uint64_t seed, unsigned threads) {
+                               std::uint64_t seed, RowWork work) {
   if (data.count == 0) throw Error("RaBitQ needs at least one vector to train on");
-  threads = resolve_threads(threads);
+  work.threads = resolve_threads(work.threads);
   RabitqParameters result;
   result.dimension = data.dimension;
   result.bits = bits;
@@ -105,10 +106,10 @@ RabitqParameters Rabitq::train(VectorView data, Metric metric, std::uint32_t bit
   result.seed = seed;
   result.centroid.resize(data.dimension);
   check_parameters(result);
-  result.centroid = mean_row(data, threads);
+  result.centroid = mean_row(data, work.threads);
 
-  std::vector<FactorRanges> ranges(threads);
-  for_each_row(data, result, threads,
+  std::vector<FactorRanges> ranges(work.threads);
+  for_each_row(data, result, work,
                [&](unsigned worker, std::size_t, const Factors& factors, const RowEncoder&) {
                  ranges[worker].include(factors, factors);
                });
@@ -128,9 +129,9 @@ void Rabitq::check_data(const VectorView& data) const {
   }
 }
 
-void Rabitq::encode(VectorView data, std::byte* records, unsigned threads) const {
+void Rabitq::encode(VectorView data, std::byte* records, RowWork work) const {
   check_data(data);
-  for_each_row(data, parameters_, resolve_threads(threads),
+  for_each_row(data, parameters_, work,
                [&](unsigned, std::size_t i, const Factors& factors, const RowEncoder& encoder) {
                  std::byte* record = records + i * record_bytes();
                  encoder.pack(shape_, record);
@@ -140,10 +141,10 @@ void Rabitq::encode(VectorView data, std::byte* records, unsigned threads) const
 }
 
 void Rabitq::encode_lowest(VectorView data, const CodeShape& shape, std::byte* out,
-                           unsigned threads) const {
+                           RowWork work) const {
   check_data(data);
   const std::size_t bytes = shape.code_bytes + sizeof(std::uint32_t);
-  for_each_row(data, parameters_, resolve_threads(threads),
+  for_each_row(data, parameters_, work,
                [&](unsigned, std::size_t i, const Factors& factors, const RowEncoder& encoder) {
                  encoder.pack(shape, out + i * bytes);
                  store_unaligned(out + i * bytes + shape.code_bytes, codec_.encode(factors));

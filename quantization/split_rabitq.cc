@@ -31,9 +31,9 @@ SplitParameters checked(SplitParameters parameters) {
 
 SplitParameters SplitRabitq::train(VectorView data, Metric metric, const SplitTraining& training) {
   check_extension_bits(training.extension_bits);
-  return {
-      Rabitq::train(data, metric, 1, training.seed, training.threads),
-      Rabitq::train(data, metric, 1 + training.extension_bits, training.seed, training.threads)};
+  const RowWork work{training.threads, training.progress};
+  return {Rabitq::train(data, metric, 1, training.seed, work),
+          Rabitq::train(data, metric, 1 + training.extension_bits, training.seed, work)};
 }
 
 SplitRabitq::SplitRabitq(SplitParameters parameters)
@@ -42,8 +42,8 @@ SplitRabitq::SplitRabitq(SplitParameters parameters)
       extension_(code_.parameters().dimension, whole_.parameters().bits - 1),
       kernel_(select_single_dot(distance::active_isa())) {}
 
-void SplitRabitq::encode_extensions(VectorView data, std::byte* out, unsigned threads) const {
-  whole_.encode_lowest(data, extension_, out, threads);
+void SplitRabitq::encode_extensions(VectorView data, std::byte* out, RowWork work) const {
+  whole_.encode_lowest(data, extension_, out, work);
 }
 
 void SplitRabitq::prepare(const void* query, SplitQuery& out) const {

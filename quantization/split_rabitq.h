@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/progress.h"
 #include "base/types.h"
 #include "quantization/code_shape.h"
 #include "quantization/kernels/single.h"
@@ -16,6 +17,7 @@ struct SplitTraining {
   std::uint32_t extension_bits = 4;  ///< per dimension, 1 to SplitRabitq::kMostExtensionBits
   std::uint64_t seed = 1;            ///< of the rotation
   unsigned threads = 0;              ///< as in resolve_threads()
+  Progress* progress = nullptr;      ///< borrowed; counts every row twice
 };
 
 /// Two sets of factor ranges for one centroid and one rotation.
@@ -38,7 +40,7 @@ class SplitRabitq {
   static constexpr std::uint32_t kMostExtensionBits = 7;
 
   /// Throws Error on no rows, or a dimension or bits out of range. The result does not depend on
-  /// the threads.
+  /// the threads. Throws WorkInterrupted.
   static SplitParameters train(VectorView data, Metric metric, const SplitTraining& training);
   /// Throws Error when the parameters contradict themselves or each other.
   explicit SplitRabitq(SplitParameters parameters);
@@ -52,8 +54,9 @@ class SplitRabitq {
     return CodeShape(dimension, extension_bits).code_bytes + kFactorBytes;
   }
 
-  /// Writes the extension of row i to out + i * extension_bytes(). Deterministic.
-  void encode_extensions(VectorView data, std::byte* out, unsigned threads) const;
+  /// Writes the extension of row i to out + i * extension_bytes(). Deterministic. Counts every row
+  /// once; throws WorkInterrupted.
+  void encode_extensions(VectorView data, std::byte* out, RowWork work) const;
 
   /// `query` is one row of the stored type, at any alignment.
   void prepare(const void* query, SplitQuery& out) const;

@@ -3,9 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <string>
+#include <thread>
 #include <vector>
 
+#include "base/progress.h"
 #include "base/random.h"
 #include "distance/distance.h"
 #include "ssd_baseline/split_codes.h"
@@ -94,6 +98,48 @@ TEST(Codes, DoNotDependOnTheThreads) {
   EXPECT_EQ(one.centroid, three.centroid);
   EXPECT_TRUE(std::ranges::equal(one.codes.span(), three.codes.span()));
   EXPECT_TRUE(std::ranges::equal(one.extensions.span(), three.extensions.span()));
+}
+
+/// Counts how often it is asked.
+Interruption asked(int& questions) {
+  return [&questions] {
+    ++questions;
+    return false;
+  };
+}
+
+TEST(Codes, EveryPassOverTheRowsCanBeEnded) {
+  int whole = 0;
+  int split = 0;
+  (void)encode_whole(normal_rows(), Metric::l2, {2, 3, 1, asked(whole)});
+  (void)encode_split(normal_rows(), Metric::l2, {2, 3, 1, asked(split)});
+  EXPECT_EQ(whole % 2, 0);  // ranges, codes
+  EXPECT_EQ(split, 2 * whole);
+  for (int last = 0; last < split; ++last) {
+    int questions = 0;
+    const CodeTraining training{2, 3, 1, [&] { return questions++ == last; }};
+    EXPECT_THROW((void)encode_split(normal_rows(), Metric::l2, training), WorkInterrupted) << last;
+    EXPECT_EQ(questions, last + 1);
+  }
+}
+
+TEST(Codes, ThatTakeLongSayHowFarTheyAre) {
+  bool first = true;
+  CodeTraining training{2, 3, 1, [&] {
+                          // Nothing is said of work that takes less than a second.
+                          if (first) std::this_thread::sleep_for(std::chrono::milliseconds(1050));
+                          first = false;
+                          return false;
+                        }};
+  for (const bool quiet : {false, true}) {
+    first = true;
+    training.quiet = quiet;
+    testing::internal::CaptureStderr();
+    (void)encode_whole(normal_rows(), Metric::l2, training);
+    const std::string said = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(said.find("codes: 800 in ") != std::string::npos, !quiet) << said;
+    EXPECT_EQ(said.find("/800 ") != std::string::npos, !quiet) << said;
+  }
 }
 
 }  // namespace
