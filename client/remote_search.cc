@@ -171,6 +171,7 @@ RemoteResults search_node(v1::ComputeNode::Stub& stub, const RemoteSearchOptions
     for (std::size_t i = 0; i < count; ++i) {
       copy_result(response.results(static_cast<int>(i)), begin + i, results);
     }
+    if (options.answered) options.answered(count);
   }
   return results;
 }

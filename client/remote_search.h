@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "base/progress.h"
@@ -22,7 +23,9 @@ struct RemoteSearchOptions {
   /// RESOURCE_EXHAUSTED or UNAVAILABLE.
   std::uint32_t retries = 0;
   Interruption interrupted = {};  ///< asked before every call
-  bool wide_ids = false;          ///< fill in user_ids; else an id of more than 32 bits is an error
+  /// Told after every call how many queries it has answered.
+  std::function<void(std::size_t queries)> answered = {};
+  bool wide_ids = false;  ///< fill in user_ids; else an id of more than 32 bits is an error
 };
 
 struct RemoteResults {

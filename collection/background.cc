@@ -163,6 +163,7 @@ void Collection::build(Lock& lock) {
   ViewPointer part = oldest_memtable(*contents_.current());
   std::shared_ptr<Memtable> memtable = contents_.memtables().front();
   lock.unlock();
+  const WatchedBuild watched(build_watch_, 1, part->live());
   Replacement replacement = build_segment(part, *memtable, recipe);
   part.reset();
   memtable.reset();

@@ -48,10 +48,14 @@ bool Collection::wait_until(Lock& lock, Workers workers, const std::function<boo
 Receipt Collection::import(const VectorView& rows, std::span<const std::uint64_t> ids) {
   if (rows.count == 0) return {};
   Lock lock(mutex_);
-  const SegmentRecipe recipe = recipe_of(next_segment_++, build_watch_, access_.build_threads);
+  const SegmentRecipe recipe = recipe_of(next_segment_++, import_watch_, access_.build_threads);
   lock.unlock();
-  std::shared_ptr<Segment> segment = build_segment(rows, ids, recipe);
-  load(segment.get(), build_watch_);
+  std::shared_ptr<Segment> segment;
+  {
+    const WatchedBuild watched(import_watch_, 1, rows.count);
+    segment = build_segment(rows, ids, recipe);
+    load(segment.get(), import_watch_);
+  }
   lock.lock();
   wait_until(lock, {&builder_}, [this] { return !importing_; });
   Receipt receipt;

@@ -115,6 +115,7 @@ Collection::Collection(const std::filesystem::path& folder, const CollectionAcce
       contents_(memtable_options(shape_)),
       next_segment_(shape_.next_segment),
       build_watch_(stop_, 0),
+      import_watch_(stop_, 0),
       merge_watch_(stop_, access_.merge_bytes_per_s) {
   files_.remove_strays();
   contents_.begin(files_.open(access_.segments), shape_.last_version);
@@ -353,6 +354,8 @@ WriterState Collection::state() const {
           .written_bytes = segment_bytes_ + log_->end() - opened_at_,
           .failures = failures_,
           .merge = merge_watch_.progress(),
+          .build = build_watch_.progress(),
+          .import = import_watch_.progress(),
           .failure = !log.ok()                      ? log.message()
                      : background_failure().empty() ? unpublished
                                                     : background_failure()};

@@ -88,6 +88,8 @@ struct WriterState {
   std::uint64_t written_bytes = 0;  ///< since it was opened: the log's records, whole segments
   std::uint64_t failures = 0;       ///< of the background, since it was opened
   BuildProgress merge;              ///< of the merge that is under way
+  BuildProgress build;              ///< of the memtable that becomes a segment
+  BuildProgress import;             ///< of rows that become one at once; of several the last
   /// Why the log takes no more changes, or else why a segment that is to be built, merged or saved
   /// could not be, or which is on fewer memory nodes than it is to be; empty: nothing fails.
   std::string failure;
@@ -228,6 +230,7 @@ class Collection {
   std::uint64_t failures_ = 0;
   std::atomic<bool> stop_{false};
   BuildWatch build_watch_;
+  BuildWatch import_watch_;
   BuildWatch merge_watch_;
   ReplacedSegments replaced_;
   std::optional<MemtableLinker> linker_;

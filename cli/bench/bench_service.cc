@@ -1,6 +1,8 @@
 // farvec bench service: what a compute node answers in time under a load.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -8,6 +10,7 @@
 
 #include "base/command_line.h"
 #include "base/error.h"
+#include "base/progress.h"
 #include "cli/bench/service_load/closed_loop.h"
 #include "cli/bench/service_load/open_loop.h"
 #include "cli/bench/service_load/report.h"
@@ -15,6 +18,7 @@
 #include "cli/interrupt.h"
 #include "cli/report/machine.h"
 #include "cli/report/measurement.h"
+#include "cli/ticker.h"
 #include "rpc/tls_flags.h"
 
 namespace farvec::cli {
@@ -29,6 +33,35 @@ struct ServiceArguments {
   search::AskedSearch parameters;
   LoadPlan plan;
   std::string json;
+  bool quiet = false;
+};
+
+/// How much of the time of all loads is over.
+class LoadProgress {
+ public:
+  LoadProgress(double seconds, bool quiet)
+      : total_(static_cast<std::uint64_t>(seconds * 1000)),
+        progress_("milliseconds of load", total_, quiet),
+        ticker_([this] { show(); }) {}
+
+  void clear() { progress_.clear(); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void show() {
+    const auto passed =
+        std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start_);
+    const std::uint64_t now = std::min(total_, static_cast<std::uint64_t>(passed.count()));
+    progress_.advance(now - shown_);
+    shown_ = now;
+  }
+
+  const std::uint64_t total_;
+  const Clock::time_point start_ = Clock::now();
+  std::uint64_t shown_ = 0;
+  Progress progress_;
+  Ticker ticker_;
 };
 
 std::vector<LoadPoint> load_points(const ServiceArguments& arguments) {
@@ -53,15 +86,20 @@ void bench_service(ServiceArguments arguments) {
   const LoadFacts facts{host_description(), arguments.node.address, arguments.queries,
                         arguments.parameters, arguments.plan};
   const InterruptGuard interrupt;
-  fmt::print(stderr, "{} loads of {:g} s each: about {:.0f} s\n", points.size(),
-             arguments.plan.seconds, static_cast<double>(points.size()) * arguments.plan.seconds);
+  const double seconds = static_cast<double>(points.size()) * arguments.plan.seconds;
+  if (!arguments.quiet) {
+    fmt::print(stderr, "{} loads of {:g} s each: about {:.0f} s\n", points.size(),
+               arguments.plan.seconds, seconds);
+  }
   print_load_header();
   std::fflush(stdout);
+  LoadProgress progress(seconds, arguments.quiet);
   for (const LoadPoint& point : points) {
     if (interrupted()) break;
     const LoadCounts counts = point.clients > 0
                                   ? run_closed_loop(*stub, queries, arguments.plan, point.clients)
                                   : run_open_loop(*stub, queries, arguments.plan, point.rate);
+    progress.clear();
     print_load_row(point, counts);
     std::fflush(stdout);
     if (!counts.first_failure.empty()) {
@@ -122,6 +160,7 @@ void register_bench_service_command(Command& bench) {
       .required();
   add_load_options(command, a);
   add_search_options(command, a.parameters);
+  command.add_flag("--quiet", a.quiet, "No progress");
   command.add_option("--json", a.json, "File for one JSON object per load and line");
   rpc::add_tls_flags(command, a.node.tls);
   command.footer(

@@ -4,6 +4,7 @@
 #include <memory>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -39,7 +40,8 @@ std::vector<std::uint64_t> numbered(std::uint64_t first, std::size_t count) {
 }
 
 Receipt insert_rows(ChangedCollection& collection, const VectorView& rows,
-                    std::span<const std::uint64_t> ids, Progress& progress) {
+                    std::span<const std::uint64_t> ids, bool quiet) {
+  Progress progress("inserts", rows.count, quiet);
   Receipt all;
   const std::size_t most = collection.batch_rows();
   for (std::size_t next = 0; next < rows.count && !interrupted(); next += most) {
@@ -65,11 +67,13 @@ void insert(const InsertArguments& arguments) {
       numbered(arguments.first_id + range.begin, range.end - range.begin);
   Change change(arguments);
   change.collection().check(rows, ids);
+  Receipt receipt;
   if (arguments.import) {
-    return change.report("inserted", change.collection().import(rows, ids));
+    change.watched([&] { receipt = change.collection().import(rows, ids); });
+  } else {
+    receipt = insert_rows(change.collection(), rows, ids, arguments.quiet);
   }
-  Progress progress("inserts", rows.count, arguments.quiet);
-  change.report("inserted", insert_rows(change.collection(), rows, ids, progress));
+  change.report("inserted", receipt);
 }
 
 /// Ids that are to be deleted: of a file, or a range, which may be longer than memory.
@@ -105,12 +109,8 @@ class IdsToDelete {
   dataset::GroundTruth file_;
 };
 
-void erase(const DeleteArguments& arguments) {
-  const InterruptGuard watch;
-  IdsToDelete ids(arguments);
-  Change change(arguments);
-  ChangedCollection& collection = change.collection();
-  Progress progress("deletes", ids.count(), arguments.quiet);
+Receipt erase_ids(ChangedCollection& collection, IdsToDelete ids, bool quiet) {
+  Progress progress("deletes", ids.count(), quiet);
   Receipt all;
   while (!interrupted()) {
     const std::vector<std::uint64_t> part = ids.take(collection.batch_ids());
@@ -118,13 +118,20 @@ void erase(const DeleteArguments& arguments) {
     count_change(all, [&](Receipt& receipt) { collection.erase(part, receipt); });
     progress.advance(part.size());
   }
-  change.report("deleted", all);
+  return all;
+}
+
+void erase(const DeleteArguments& arguments) {
+  const InterruptGuard watch;
+  IdsToDelete ids(arguments);
+  Change change(arguments);
+  change.report("deleted", erase_ids(change.collection(), std::move(ids), arguments.quiet));
 }
 
 void compact(const ChangeArguments& arguments) {
   const InterruptGuard watch;
   Change change(arguments);
-  change.collection().compact();
+  change.watched([&] { change.collection().compact(); });
   Receipt receipt;
   receipt.done = change.collection().now().at("vectors").get<std::uint64_t>();
   change.report("compacted", receipt);

@@ -12,6 +12,7 @@
 #include "base/types.h"
 #include "cli/collection/collection_options.h"
 #include "client/remote_node.h"
+#include "collection/build_watch.h"
 #include "collection/collection.h"
 
 namespace farvec::cli {
@@ -39,6 +40,9 @@ class ChangedCollection {
   /// Returns when the background has done what changes asked of it, where it ends with this
   /// process.
   virtual void settle() {}
+  /// The segment that is being made, of several any; no rows: none is, or it cannot be seen. From
+  /// any thread; throws nothing.
+  virtual collection::BuildProgress making() const noexcept = 0;
   /// As state_json().
   virtual nlohmann::ordered_json now() const = 0;
 };

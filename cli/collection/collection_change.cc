@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "cli/collection/background_watch.h"
 #include "cli/interrupt.h"
 #include "rpc/option_rules.h"
 #include "rpc/tls_flags.h"
@@ -96,9 +97,14 @@ void count_change(Receipt& all, const std::function<void(Receipt&)>& change) {
 Change::Change(const ChangeArguments& arguments)
     : arguments_(arguments), collection_(open(arguments)) {}
 
+void Change::watched(const std::function<void()>& work) {
+  const BackgroundWatch watch([this] { return collection_->making(); }, arguments_.quiet);
+  work();
+}
+
 void Change::report(const char* what, const Receipt& receipt) {
   const auto changed = Clock::now();
-  if (!interrupted()) collection_->settle();
+  if (!interrupted()) watched([this] { collection_->settle(); });
   const nlohmann::ordered_json now = collection_->now();
   const double seconds = std::chrono::duration<double>(changed - start_).count();
   const double settle = std::chrono::duration<double>(Clock::now() - changed).count();

@@ -38,6 +38,8 @@ class Change {
 
   ChangedCollection& collection() { return *collection_; }
 
+  /// Does work that makes segments, and shows how far it is.
+  void watched(const std::function<void()>& work);
   /// Once the background has done what the change asked of it. Throws Interrupted behind the report
   /// of a command that was.
   void report(const char* what, const collection::Receipt& receipt);

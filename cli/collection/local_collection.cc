@@ -49,6 +49,13 @@ class LocalCollection final : public ChangedCollection {
     collection_.compact([] { return interrupted(); });
   }
   void settle() override { collection_.settle(); }
+  collection::BuildProgress making() const noexcept override {
+    const collection::WriterState state = collection_.state();
+    for (const auto& made : {state.import, state.merge}) {
+      if (made.rows > 0) return made;
+    }
+    return state.build;
+  }
   nlohmann::ordered_json now() const override {
     return collection::state_json(*collection_.view(), collection_.state());
   }

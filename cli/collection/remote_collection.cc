@@ -1,6 +1,8 @@
 // A collection that a compute node serves, changed by calls of its service.
 #include "client/remote_collection.h"
 
+#include <chrono>
+#include <exception>
 #include <utility>
 
 #include "base/error.h"
@@ -42,6 +44,7 @@ class RemoteCollection final : public ChangedCollection {
     throw Error("--import makes a segment beside the collection: --collection, not --connect");
   }
   void compact() override;
+  collection::BuildProgress making() const noexcept override;
   nlohmann::ordered_json now() const override;
 
  private:
@@ -63,6 +66,17 @@ void RemoteCollection::compact() {
     node_.compact(attempts_);
   } catch (const WorkInterrupted&) {
     // The node goes on; the command says that it was interrupted.
+  }
+}
+
+collection::BuildProgress RemoteCollection::making() const noexcept {
+  try {
+    const auto state = node_.stats({.deadline = std::chrono::seconds(1)});
+    return {.segments = state.merge_segments(),
+            .rows = state.merge_rows(),
+            .linked = state.merge_rows_linked()};
+  } catch (const std::exception&) {
+    return {};  // who waits for the node finds out what is wrong
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/progress.h"
 #include "cli/collection/collection_commands.h"
 #include "cli/collection/collection_options.h"
 #include "cli/collection/collection_place.h"
@@ -49,6 +50,7 @@ struct SearchArguments {
   std::uint32_t slots = 16;
   std::uint32_t threads = 1;
   std::uint32_t passes = 1;
+  bool quiet = false;
 };
 
 /// The first one is of what the kind of the segments is searched with.
@@ -86,11 +88,14 @@ std::vector<search::SearchChoice> choices_of(const SearchArguments& arguments,
 /// Queries in stored form, and what they are searched in.
 class Measurement {
  public:
-  Measurement(const SearchArguments& arguments, const CollectionReader& reader, std::string tier)
+  /// Of so many choices.
+  Measurement(const SearchArguments& arguments, const CollectionReader& reader, std::string tier,
+              std::size_t choices)
       : arguments_(arguments),
         reader_(reader),
         tier_(std::move(tier)),
-        queries_(load(arguments, reader.shape())) {
+        queries_(load(arguments, reader.shape())),
+        progress_("queries", choices * arguments.passes * queries_.count(), arguments.quiet) {
     if (!arguments.groundtruth.empty()) truth_ = dataset::read_groundtruth(arguments.groundtruth);
     for (std::uint32_t c = 0; c < arguments.threads; ++c) {
       cores_.push_back(
@@ -100,7 +105,11 @@ class Measurement {
 
   nlohmann::ordered_json measure(const search::SearchChoice& choice) {
     const search::BatchParameters batch{
-        .search = search::searchable(search::SearchParameters::make(arguments_.k, choice))};
+        .search = search::searchable(search::SearchParameters::make(arguments_.k, choice)),
+        .stop = [this] {
+          progress_.advance(1);
+          return false;
+        }};
     std::vector<double> rates;
     search::BatchOutcome outcome;
     dataset::GroundTruth found;
@@ -108,6 +117,7 @@ class Measurement {
       outcome = search::run_batch(cores_, queries_.view(), batch, found);
       rates.push_back(static_cast<double>(queries_.count()) / outcome.seconds);
     }
+    progress_.clear();  // for the row
     return row(choice, rates, outcome, found);
   }
 
@@ -160,6 +170,7 @@ class Measurement {
   const dataset::VectorSet queries_;
   dataset::GroundTruth truth_;
   std::vector<std::unique_ptr<search::SearchCore>> cores_;
+  Progress progress_;
 };
 
 void print(const nlohmann::ordered_json& row, layout::IndexKind kind) {
@@ -197,7 +208,7 @@ void search(const Command& command, const SearchArguments& arguments) {
   CollectionReader reader(*place.source, access, {.log_nodes = place.log_nodes});
   tell_recovery(reader.recovery(), false);
   reader.link(0);
-  Measurement measurement(arguments, reader, access.tier->name());
+  Measurement measurement(arguments, reader, access.tier->name(), choices.size());
   const auto view = collection::view_json(*reader.view());
   fmt::print("{} vectors, {} of them fresh, in {} segments; {}\n",
              view.at("vectors").get<std::uint64_t>(),
@@ -242,6 +253,7 @@ void register_collection_search(Command& collection) {
   command.add_option("--passes", a.passes, "Times that all queries are searched; the median counts")
       .range(1u, 1000u)
       .show_default();
+  command.add_flag("--quiet", a.quiet, "No progress");
   command.add_option("--json", a.json, "File for a JSON object per row");
   rpc::add_tls_flags(command, a.tls);
   command.footer(

@@ -24,6 +24,7 @@ struct InspectArguments {
   unsigned threads = 0;
   bool json = false;
   bool verify = false;
+  bool quiet = false;
 };
 
 /// The manifest as it is on disk, without its long list of checksums.
@@ -105,7 +106,7 @@ void inspect(const InspectArguments& arguments) {
     return inspect_hnsw(arguments.directory, {arguments.json, arguments.verify});
   }
   const auto index = layout::IndexDirectory::open(arguments.directory);
-  if (arguments.verify) index.verify({.threads = arguments.threads});
+  if (arguments.verify) index.verify({.threads = arguments.threads, .quiet = arguments.quiet});
   const std::unique_ptr<Inspection> own =
       std::visit([&](const auto& part) { return inspect_part(index, part, arguments.threads); },
                  index.manifest().part);
@@ -123,6 +124,7 @@ void register_inspect_command(Command& tool) {
   command.add_flag("--json", arguments->json, "One JSON object");
   command.add_flag("--verify", arguments->verify, "Read everything and compare every checksum");
   command.add_option("--threads", arguments->threads, "Threads that verify; 0: one per processor");
+  command.add_flag("--quiet", arguments->quiet, "No progress of --verify");
   command.footer(
       "Amplification is the bytes of the records, which lie on the memory node, over the bytes of\n"
       "the data set's vectors; \"total\" adds codes and offsets. csr and padded are shown of a\n"

@@ -6,13 +6,13 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-#include <thread>
 
 #include "base/command_line.h"
 #include "base/error.h"
 #include "base/progress.h"
 #include "base/version.h"
 #include "cli/commands.h"
+#include "cli/ticker.h"
 #include "rpc/channel.h"
 #include "rpc/load_index.h"
 #include "rpc/memory_node.grpc.pb.h"
@@ -22,8 +22,6 @@ namespace farvec::cli {
 namespace {
 
 namespace node_v1 = memory_node::v1;
-
-constexpr std::chrono::milliseconds kLook{200};
 
 struct PublishArguments {
   std::string memory_nodes;
@@ -38,12 +36,7 @@ struct PublishArguments {
 class LoadWatch {
  public:
   LoadWatch(node_v1::MemoryNode::Stub& stub, std::string label)
-      : stub_(stub), label_(std::move(label)), thread_([this](const std::stop_token& ended) {
-          while (!ended.stop_requested()) {
-            std::this_thread::sleep_for(kLook);
-            look();
-          }
-        }) {}
+      : stub_(stub), label_(std::move(label)), ticker_([this] { look(); }) {}
 
  private:
   void look() {
@@ -63,7 +56,7 @@ class LoadWatch {
   const std::string label_;
   std::uint64_t shown_ = 0;
   std::optional<Progress> progress_;
-  std::jthread thread_;
+  Ticker ticker_;
 };
 
 node_v1::LoadResponse load(const rpc::Address& address, const PublishArguments& arguments,

@@ -46,7 +46,6 @@ struct RunbookArguments {
   std::uint32_t k = 10;
   std::uint32_t rebuild_every = 0;
   bool keep = false;
-  bool quiet = false;
 };
 
 constexpr std::array<Column, 9> kStepColumns{{{"step", 5},

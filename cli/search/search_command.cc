@@ -140,6 +140,8 @@ double search_connected(const SearchArguments& arguments, dataset::GroundTruth& 
   options.deadline = std::chrono::milliseconds(arguments.deadline_ms);
   options.retries = arguments.retries;
   const auto queries = dataset::open_vectors(arguments.queries);
+  Progress progress("queries", queries->info().count, arguments.quiet);
+  options.answered = [&progress](std::size_t answered) { progress.advance(answered); };
   const auto start = std::chrono::steady_clock::now();
   client::RemoteResults found = client::search_remote(options, *queries);
   const auto end = std::chrono::steady_clock::now();
@@ -231,6 +233,7 @@ void register_search_command(Command& tool) {
   command.add_option("--slots", a.slots, "Searches in flight per core; auto: as in `farvec sweep`")
       .show_default();
   command.add_option("--threads", a.threads, "0: one per processor").show_default();
+  command.add_flag("--quiet", a.quiet, "No progress");
   command.add_flag("--json", a.json, "Report as one JSON object");
   rpc::add_tls_flags(command, a.tls);
   command.footer(

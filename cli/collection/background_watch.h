@@ -1,0 +1,30 @@
+// How far the background of a collection is, for commands that wait for it.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "base/progress.h"
+#include "cli/ticker.h"
+#include "collection/build_watch.h"
+
+namespace farvec::cli {
+
+/// Shows the segment that is being made, one after the other, as long as this lives.
+class BackgroundWatch {
+ public:
+  /// `look` is called by another thread; no rows: nothing is made. It throws nothing.
+  BackgroundWatch(std::function<collection::BuildProgress()> look, bool quiet);
+
+ private:
+  void show();
+
+  const std::function<collection::BuildProgress()> look_;
+  const bool quiet_;
+  std::uint64_t rows_ = 0;   ///< of the segment that is shown
+  std::uint64_t shown_ = 0;  ///< of these
+  std::optional<Progress> progress_;
+  Ticker ticker_;
+};
+
+}  // namespace farvec::cli
