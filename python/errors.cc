@@ -1,6 +1,7 @@
 #include "python/errors.h"
 
 #include "rpc/channel.h"
+#include "search/unreachable_error.h"
 
 namespace farvec::python {
 namespace {
@@ -43,6 +44,8 @@ void translate(const std::exception_ptr& thrown, void*) {
   } catch (const StatusError& error) {
     raise(class_of(error.code), error.what());
   } catch (const rpc::NobodyListens& error) {
+    raise("Unavailable", error.what());
+  } catch (const search::UnreachableError& error) {  // memory nodes
     raise("Unavailable", error.what());
   } catch (const Error& error) {
     raise("Error", error.what());

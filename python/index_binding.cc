@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -70,8 +71,8 @@ Args:
     concurrency: Calls of Python's threads that search at once; others wait. 0: as many as the
         processors have room for.
     cache_bytes: Of the record cache of each thread, for tiers that are not read in place.
-    memory_budget: Tier ssd: bytes ("512MiB") or a share of the index ("20%") that it may keep in
-        memory.
+    memory_budget: Tier ssd: bytes (a number, or "512MiB") or a share of the index ("20%") that it
+        may keep in memory; None: the tool's default.
     max_list, max_width, max_probe: The largest search that there is room for.
     search, pool, prefetch, page_search, rerank: Slotted pages: as ``farvec search`` has them.
     retries: Of a compute node: times that a call is tried again when the node is too busy.
@@ -93,6 +94,14 @@ void close_index(IndexHandle& index) {
 }
 
 using Slots = std::variant<std::int64_t, std::string>;
+using Budget = std::optional<std::variant<std::int64_t, std::string>>;
+
+/// As the tool's option has it.
+std::string to_budget(const Budget& budget) {
+  if (!budget) return "";
+  const auto* const bytes = std::get_if<std::int64_t>(&*budget);
+  return bytes != nullptr ? std::to_string(*bytes) : std::get<std::string>(*budget);
+}
 
 std::uint32_t to_slots(const Slots& slots) {
   constexpr std::uint32_t kUsual = 16;
@@ -217,7 +226,7 @@ void bind_open(nb::module_& module) {
       "open",
       [](const std::variant<std::string, std::filesystem::path>& path, std::string tier,
          const Slots& slots, std::int64_t threads, std::int64_t concurrency,
-         std::size_t cache_bytes, std::string memory_budget, std::int64_t max_list,
+         std::size_t cache_bytes, const Budget& memory_budget, std::int64_t max_list,
          std::int64_t max_width, std::int64_t max_probe, std::string search, std::string pool,
          bool prefetch, bool page_search, std::optional<std::uint32_t> rerank, std::int64_t retries,
          std::string tls_ca, std::string tls_certificate, std::string tls_key) {
@@ -230,7 +239,7 @@ void bind_open(nb::module_& module) {
         options.max_list = within(max_list, "max_list", 1, kMostList);
         options.max_width = within(max_width, "max_width", 1, graph::kMaxWidth);
         options.max_probe = within(max_probe, "max_probe", 1, kMostList);
-        options.disk = {.memory_budget = std::move(memory_budget),
+        options.disk = {.memory_budget = to_budget(memory_budget),
                         .search = std::move(search),
                         .pool = std::move(pool),
                         .prefetch = on_or_off(prefetch),
@@ -242,7 +251,7 @@ void bind_open(nb::module_& module) {
                           within(retries, "retries", 0, 1000));
       },
       "path"_a, "tier"_a = "dram", nb::kw_only(), "slots"_a = "auto", "threads"_a = 1,
-      "concurrency"_a = 0, "cache_bytes"_a = 0, "memory_budget"_a = "", "max_list"_a = 1024,
+      "concurrency"_a = 0, "cache_bytes"_a = 0, "memory_budget"_a = nb::none(), "max_list"_a = 1024,
       "max_width"_a = 8, "max_probe"_a = 1024, "search"_a = "cache-aware", "pool"_a = "record",
       "prefetch"_a = true, "page_search"_a = true, "rerank"_a = nb::none(), "retries"_a = 0,
       "tls_ca"_a = "", "tls_certificate"_a = "", "tls_key"_a = "", kOpenDoc);

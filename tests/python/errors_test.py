@@ -77,7 +77,9 @@ def test_an_index_that_is_none(tmp_path, folder):
         farvec.open(copy)
 
 
-def test_nobody_listens(tmp_path):
+def test_nobody_listens(tmp_path, folder):
+    with pytest.raises(farvec.Unavailable, match="nobody.sock"):
+        farvec.open(folder, tier=f"fabric:tcp:unix:{tmp_path}/nobody.sock")
     with pytest.raises(farvec.Unavailable, match="nobody.sock"):
         farvec.open(f"grpc://unix:{tmp_path}/nobody.sock")
     with pytest.raises(farvec.InvalidArgument, match="tier"):

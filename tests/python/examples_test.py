@@ -36,6 +36,12 @@ def test_text_search_over_real_embeddings():
     assert len(found) == 5 and found[-1] > 0.95
 
 
+def test_far_records():
+    printed = run("rdma.py", "127.0.0.1", "--transport", "fabric:tcp")
+    near, far = recalls(printed)
+    assert near == far > 0.9 and printed.endswith("the same neighbours\n")
+
+
 def test_a_collection_goes_on_where_it_was(tmp_path):
     first, second = (run("collection.py", tmp_path / "things") for _ in range(2))
     assert "round 4: 1250 rows" in first and "round 9: 2500 rows" in second

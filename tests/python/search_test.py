@@ -117,6 +117,9 @@ def test_slotted_pages(tmp_path, rows, queries):
     with farvec.open(tmp_path / "index", tier="ssd", memory_budget="64MiB", slots=4) as index:
         found = index.search(queries, list=100)
     assert farvec.recall(found.ids, neighbours("l2", queries, rows, 10).astype(np.uint32)) > 0.9
+    for budget in (64 << 20, None):
+        with farvec.open(tmp_path / "index", tier="ssd", memory_budget=budget, slots=4) as index:
+            assert index.search(queries, k=10, list=100).ids.shape == (QUERIES, 10)
     with pytest.raises(farvec.Error, match="budget"):
         farvec.open(tmp_path / "index", tier="ssd", memory_budget="1KiB")
 
