@@ -211,11 +211,12 @@ class Lab:
     def clusters(self, data, replicas, series):
         """The folder of clusters in a layout; all layouts of the same options are of one build."""
         name = "-".join([f"r{replicas}", *(str(word).strip("-") for word in series.options)])
+        number = ("--clusters", data.clusters) if series.counted else ()
         folder = self.work / "indexes" / f"{data.name}-{data.rows}" / f"clusters-{name}"
         return self.made(folder, [
-            [self.farvec, "build", "cluster", "--data", data.base, "--metric", "l2", "--clusters",
-             data.clusters, "--replicas", replicas, "--layout", "all", *series.options, "--out",
-             folder, "--overwrite", "--quiet"]], f"clusters, R = {replicas}") / series.layout
+            [self.farvec, "build", "cluster", "--data", data.base, "--metric", "l2", *number,
+             "--replicas", replicas, "--layout", "all", *series.options, "--out", folder,
+             "--overwrite", "--quiet"]], f"clusters, R = {replicas}") / series.layout
 
     def chosen(self, data, kind, index, recall):
         """The least list or number of clusters with the recall on the first half of the queries."""

@@ -14,7 +14,7 @@ def cluster_rows(lab, tiers=TIERS):
         for series in CLUSTERS:
             for replicas in lab.effort.replicas:
                 index = lab.clusters(data, replicas, series)
-                for row in lab.at_recall(data, "cluster", index, tiers, RECALL).values():
+                for row in lab.at_recall(data, series.kind, index, tiers, RECALL).values():
                     rows.append(facts(row, set=data.label, series=series.name, replicas=replicas,
                                       probe=row["probe"], dimension=data.dimension,
                                       strays=row["stray_reads_per_query"],

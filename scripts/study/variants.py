@@ -21,6 +21,12 @@ class Series:
     options: tuple = ()  # of `farvec build` beside the ones that every build has
     colour: str = "#0072B2"
     marker: str = "o"
+    counted: bool = True  # its clusters are the set's number of them; else the options say how many
+
+    @property
+    def kind(self):
+        """Of clusters, as graph_and_cluster.py chooses parameters for them."""
+        return "cluster, coded" if self.layout == "coded" else "cluster"
 
 
 # Beside `csr`: a layout added here is drawn where graphs' layouts are compared (Figure 8).
@@ -34,6 +40,10 @@ KINDS = {"sift1m": "bigann", "text300k": "spacev"}
 CLUSTERS = (
     Series("grouped", "grouped", colour="#D55E00", marker="s"),
     Series("coupled", "coupled", colour="#009E73", marker="^"),
+    Series("coded", "coded", colour="#CC79A7", marker="D"),
+    # As SPANN has them: a sixth of the vectors are heads.
+    Series("grouped, many heads", "grouped", ("--heads", "vectors", "--closure", "sptag", "--head-ratio",
+                                              0.16), colour="#E69F00", marker="v", counted=False),
 )
 
 
@@ -51,4 +61,4 @@ def tier_label(tier):
 
 def slots_of(kind, tier):
     """Searches in flight that hide the tier's latency."""
-    return SLOTS_OF_TIERS.get(tier, SLOTS[kind])
+    return SLOTS_OF_TIERS.get(tier, SLOTS[kind.split(",")[0]])
