@@ -9,7 +9,7 @@ set(FARVEC_SANITIZE "" CACHE STRING "Sanitizer to build with: address, thread, o
 string(COMPARE NOTEQUAL "${FARVEC_SANITIZE}" "" sanitized)
 option(FARVEC_TESTS "Build tests and benches (need GoogleTest and Google Benchmark)" ON)
 option(FARVEC_FUZZ "Build the libFuzzer targets (needs clang)" OFF)
-option(FARVEC_UNITY "Compile the files of a folder together, and headers of rooms once: for builds that are made from nothing"
+option(FARVEC_UNITY "Compile the files of a folder together: for builds that are made from nothing"
        ${sanitized})
 option(FARVEC_PYTHON "Build the Python package's extension module (needs nanobind)" OFF)
 option(FARVEC_CCACHE "Use ccache when it is installed" ON)
