@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds and tests everything: the one command before a commit, and what CI runs.
 #   scripts/test.sh            lint, release tests, and by the commit either the address sanitizer with
-#                              short fuzzing or the thread sanitizer, for a third of the rooms
+#                              short fuzzing or the thread sanitizer, for a sixth of the rooms
 #   scripts/test.sh --quick    lint and the release tests only
 #   scripts/test.sh --long     also the tests with guests of their own, every room under both sanitizers,
 #                              the daemons of several memory nodes under the thread sanitizer,
@@ -14,9 +14,9 @@ source "$(dirname "$0")/common.sh"
 cd "$ROOT" || exit 1
 
 # Rooms that a run of a sanitizer has, by turns of the commits; --long has all of them at once.
-ROOM_TURNS=("base dataset distance quantization layout coroutines disk wal device"
-            "graph cluster indexing ssd_baseline search transport"
-            "rpc client memory_node tiers collection compute_node")
+ROOM_TURNS=("base dataset distance quantization layout" "coroutines disk wal device"
+            "graph cluster indexing ssd_baseline" "search transport"
+            "rpc client memory_node tiers" "collection compute_node")
 FUZZ_SECONDS=4
 MODE=default
 
