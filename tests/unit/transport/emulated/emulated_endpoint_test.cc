@@ -104,8 +104,11 @@ TEST(Device, KeepsOneQueue) {
   }
 }
 
-/// Ticks between the arrivals of `count` reads of one block each, each posted behind the others.
+/// Ticks between the arrivals of `count` reads of one block each, each posted behind the others, of
+/// a device of 1 GB/s: behind a read of a second, so that it is never free meanwhile.
 std::vector<Ticks> gaps(DeviceReader& device, std::size_t count) {
+  const std::uint32_t long_read = 1'000'000'000;
+  device.reserve({&long_read, 1});
   const std::uint32_t bytes = 64;
   std::vector<Ticks> result;
   Ticks previous = device.reserve({&bytes, 1});
@@ -131,7 +134,7 @@ TEST(Device, EveryReaderBringsItsPart) {
   EXPECT_NEAR(ticks_to_us(gaps(*readers.back(), 2)[0]), 6.0, 0.01)
       << "a reader that is gone has none";
   const DeviceUse before = device->use();
-  gaps(*readers.back(), 100);
+  readers.back()->reserve(std::vector<std::uint32_t>(100, 64));
   EXPECT_NEAR(device->seconds_since(before), 100 * 6e-6, 1e-8);
 }
 
