@@ -1,20 +1,14 @@
 #include "ssd_baseline/hnsw/hnsw_searcher.h"
 
+#include <algorithm>
+
 namespace farvec::ssd_baseline {
-namespace {
-
-/// A vacuum may take away where a search begins, or the one vertex with which it begins a layer; so
-/// often in a row it does not.
-constexpr int kEntryAttempts = 8;
-
-}  // namespace
-
 HnswSearcher::HnswSearcher(PagedHnsw& hnsw, PageFetcher& fetcher, const HnswReadOptions& options)
     : hnsw_(hnsw), fetcher_(fetcher), source_(hnsw, fetcher, options, counts_) {}
 
 Status enter_hnsw(const EntryPoint& at, PageSource& source, graph::LayerScratch& scratch,
                   layout::HnswState& state) {
-  for (int attempt = 0; attempt < kEntryAttempts; ++attempt) {
+  for (int attempt = 0; attempt < kWalkAttempts; ++attempt) {
     const auto now = at.hnsw.state(source.reader().fetcher(), at.deadline, at.counts);
     if (!now.ok()) return now.status();
     state = now.value();
@@ -31,17 +25,17 @@ Status HnswSearcher::search(const Query& query) {
     return {StatusCode::invalid_argument, "the query is not of the graph's dimension and type"};
   }
   if (query.list == 0) return {StatusCode::invalid_argument, "a search needs a list of at least 1"};
-  source_.begin(query.vector.data(), query.deadline);
   Result<bool> again = true;
-  for (int attempt = 0; attempt < kEntryAttempts && again.ok() && again.value(); ++attempt) {
+  for (int attempt = 0; attempt < kWalkAttempts && again.ok() && again.value(); ++attempt) {
     again = walk(query);
   }
   counts_.cut_short += cut_short() ? 1 : 0;
   return again.status();
 }
 
-/// Whether nothing was found although there is something.
+/// Whether it has to go again: nothing was found although there is something, or little.
 Result<bool> HnswSearcher::walk(const Query& query) {
+  source_.begin(query.vector.data(), query.deadline);
   layout::HnswState state;
   Status status = enter_hnsw({hnsw_, query.deadline, counts_.meta}, source_, scratch_, state);
   if (!status.ok()) return status;
@@ -52,7 +46,9 @@ Result<bool> HnswSearcher::walk(const Query& query) {
   status = graph::descend(source_, state.entry_level, 0, scratch_);
   if (status.ok()) status = graph::layer_search(source_, {0, query.list}, scratch_);
   if (!status.ok()) return status;
-  return found().empty() && !cut_short();
+  if (cut_short()) return false;
+  const auto wanted = std::min<std::uint64_t>(query.list, state.vertices);
+  return found().empty() || source_.starved(found().size(), wanted);
 }
 
 }  // namespace farvec::ssd_baseline

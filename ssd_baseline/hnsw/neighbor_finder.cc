@@ -5,11 +5,21 @@
 namespace farvec::ssd_baseline {
 
 Status NeighborFinder::find(const Goal& goal) {
+  Result<bool> again = true;
+  for (int attempt = 0; attempt < kWalkAttempts && again.ok() && again.value(); ++attempt) {
+    again = walk(goal);
+  }
+  return again.status();
+}
+
+/// Whether it has to go again: a vacuum has kept it from most of layer 0.
+Result<bool> NeighborFinder::walk(const Goal& goal) {
   for (auto& chosen : chosen_) chosen.clear();
   vectors_.clear();
   source_.begin(goal.vector, goal.deadline, graph::tie_salt(goal.id));
   Status status = enter_hnsw({hnsw_, goal.deadline, counts_.meta}, source_, scratch_, state_);
-  if (!status.ok() || state_.vertices == 0) return status;
+  if (!status.ok()) return status;
+  if (state_.vertices == 0) return false;
   const std::uint32_t top = std::min<std::uint32_t>(goal.level, state_.entry_level);
   status = graph::descend(source_, state_.entry_level, top, scratch_);
   for (std::uint32_t layer = top + 1; layer-- > 0 && status.ok();) {
@@ -18,7 +28,9 @@ Status NeighborFinder::find(const Goal& goal) {
     status = graph::layer_search(source_, wanted, scratch_);
     if (status.ok()) status = choose(goal, layer);
   }
-  return status;
+  if (!status.ok()) return status;
+  const auto wanted = std::min<std::uint64_t>(hnsw_.config().ef_construction, state_.vertices);
+  return !scratch_.cut_short() && source_.starved(scratch_.found().size(), wanted);
 }
 
 Status NeighborFinder::choose(const Goal& goal, std::uint32_t layer) {

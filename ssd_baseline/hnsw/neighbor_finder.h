@@ -48,6 +48,7 @@ class NeighborFinder {
   }
 
  private:
+  Result<bool> walk(const Goal& goal);
   Status choose(const Goal& goal, std::uint32_t layer);
   void make_pool(const Goal& goal, std::uint32_t layer);
 

@@ -3,6 +3,18 @@
 #include <algorithm>
 
 namespace farvec::ssd_baseline {
+namespace {
+
+/// Whether a vacuum has emptied its lists: it is about to erase the vertex.
+bool is_detached(const layout::HnswShape& shape, const layout::HnswVertex& vertex) {
+  if (!vertex.marked()) return false;
+  for (std::uint32_t i = 0; i < shape.degree(0); ++i) {
+    if (!vertex.neighbor(shape, 0, i).empty()) return false;
+  }
+  return true;
+}
+
+}  // namespace
 
 VertexReader::VertexReader(PagedHnsw& hnsw, PageFetcher& fetcher, const HnswReadOptions& options)
     : hnsw_(hnsw), fetcher_(fetcher), options_(options), batch_(fetcher, kBatchPages) {
@@ -40,6 +52,7 @@ Status PageSource::neighbors(graph::Handle vertex, std::uint32_t layer,
   const layout::HnswShape& shape = reader_.hnsw().shape();
   const Status status =
       reader_.read_one(vertex, deadline_, counts.pages, [&](const layout::HnswVertex& v) -> Status {
+        lost_ = lost_ || v.level() < layer || is_detached(shape, v);
         if (v.level() < layer) return {};
         for (std::uint32_t i = 0; i < shape.degree(layer); ++i) {
           const layout::HnswPlace place = v.neighbor(shape, layer, i);
@@ -47,8 +60,9 @@ Status PageSource::neighbors(graph::Handle vertex, std::uint32_t layer,
         }
         return {};
       });
-  // A vacuum took it away since it was scored.
-  return status.code() == StatusCode::not_found ? Status() : status;
+  if (status.code() != StatusCode::not_found) return status;
+  lost_ = true;
+  return {};
 }
 
 }  // namespace farvec::ssd_baseline

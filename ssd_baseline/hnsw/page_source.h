@@ -81,6 +81,15 @@ class PageSource {
     query_ = query;
     deadline_ = deadline;
     salt_ = salt;
+    lost_ = false;
+  }
+
+  /// Whether a search since begin() that found so many vertices where it wanted others too may owe
+  /// that to a vacuum: it met a vertex that was taken away between its score and its neighbours,
+  /// and has not half of what it wanted. What lies behind such a vertex is reached again from the
+  /// entry.
+  bool starved(std::size_t found, std::uint64_t wanted) const {
+    return lost_ && 2 * found < wanted;
   }
 
   Status neighbors(graph::Handle vertex, std::uint32_t layer, std::vector<graph::Handle>& out);
@@ -96,7 +105,12 @@ class PageSource {
   const std::byte* query_ = nullptr;
   Ticks deadline_ = 0;
   NodeId salt_ = 0;
+  bool lost_ = false;
 };
+
+/// A vacuum may take away where a search begins, or the vertices that it begins a layer with; so
+/// often in a row it does not.
+inline constexpr int kWalkAttempts = 8;
 
 /// What a search begins with.
 struct EntryPoint {
