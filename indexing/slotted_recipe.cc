@@ -68,17 +68,22 @@ graph::AffinityOptions affinity_options(const SlottedRecipe& recipe, const Sourc
   const std::uint32_t record_bytes =
       geometry.least_record_bytes() + layout::SlottedGeometry::kSlotBytes + graph.degree * 9 / 4;
   return {ssd_baseline::affinity_threshold(source.rows, source.manifest.metric,
-                                           recipe.affinity_percentile, graph.seed, graph.threads),
+                                           {.percentile = recipe.affinity_percentile,
+                                            .seed = graph.seed,
+                                            .threads = graph.threads,
+                                            .quiet = graph.quiet,
+                                            .interrupted = graph.interrupted}),
           std::max(geometry.page_capacity() / record_bytes, 1u)};
 }
 
 /// Which page each record is in; the manifest says what came of it.
 layout::PagePlan pack(layout::Manifest& manifest, const BuiltGraph& built,
-                      const layout::RecordCosts& costs, unsigned threads) {
+                      const layout::RecordCosts& costs, const layout::WriteOptions& options) {
   const graph::AffineSets& affine = built.stats.affine;
-  layout::PagePlan plan = ssd_baseline::pack_records(
-      ssd_baseline::parse_packing_kind(manifest.slotted().placement),
-      {built.graph.view(), costs, affine, manifest.graph().build.seed, threads});
+  layout::PagePlan plan =
+      ssd_baseline::pack_records(ssd_baseline::parse_packing_kind(manifest.slotted().placement),
+                                 {built.graph.view(), costs, affine, manifest.graph().build.seed,
+                                  options.threads, options.quiet, options.interrupted});
   const auto pairs = ssd_baseline::count_affine_pairs(affine, plan);
   manifest.slotted().affine_pairs = pairs.all;
   manifest.slotted().affine_pairs_together = pairs.together;
@@ -150,7 +155,7 @@ layout::Manifest write_slotted(const std::filesystem::path& directory, const Bui
   const AdjacencyView graph = built.graph.view();
   const layout::RecordCosts costs =
       layout::record_costs(manifest.slotted_geometry(), graph, options.threads);
-  const layout::PagePlan plan = pack(manifest, built, costs, options.threads);
+  const layout::PagePlan plan = pack(manifest, built, costs, options);
   const graph::SampledGraph entries = sample_entries(manifest, rows, recipe, options);
   const EncodedRows encoded = encode_rows(manifest, rows, recipe, options);
   const layout::PayloadView payloads =

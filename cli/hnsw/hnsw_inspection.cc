@@ -69,7 +69,7 @@ void inspect_hnsw(const std::string& path, const HnswInspectionOptions& options)
   const auto hnsw = open_hnsw(path, {});
   const HnswDescription description = hnsw->describe();
   std::optional<HnswCheckReport> report;
-  if (options.verify) report = ssd_baseline::check_hnsw(*hnsw);
+  if (options.verify) report = ssd_baseline::check_hnsw(*hnsw, options.quiet);
   if (options.json) {
     Json json{{"path", path}};
     json.update(hnsw_json(description));

@@ -8,6 +8,7 @@ namespace farvec::cli {
 struct HnswInspectionOptions {
   bool json = false;
   bool verify = false;
+  bool quiet = false;  ///< no progress of `verify`
 };
 
 /// Prints. Throws Error when the graph does not hold together, after it has said what is wrong.

@@ -103,7 +103,7 @@ void print_json(const layout::IndexDirectory& index, const Inspection& own, bool
 
 void inspect(const InspectArguments& arguments) {
   if (is_hnsw(arguments.directory)) {
-    return inspect_hnsw(arguments.directory, {arguments.json, arguments.verify});
+    return inspect_hnsw(arguments.directory, {arguments.json, arguments.verify, arguments.quiet});
   }
   const auto index = layout::IndexDirectory::open(arguments.directory);
   if (arguments.verify) index.verify({.threads = arguments.threads, .quiet = arguments.quiet});

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/progress.h"
 #include "graph/hnsw/handle_set.h"
 #include "layout/hnsw/hnsw_vertex.h"
 #include "layout/hnsw/id_map.h"
@@ -17,8 +18,12 @@ constexpr double kCheckLimitUs = 600e6;  ///< of one page
 
 class Checker {
  public:
-  Checker(PagedHnsw& hnsw, PageFetcher& fetcher, HnswCheckReport& report)
-      : hnsw_(hnsw), fetcher_(fetcher), report_(report), map_{hnsw.shape().page_bytes} {}
+  Checker(PagedHnsw& hnsw, PageFetcher& fetcher, HnswCheckReport& report, bool quiet)
+      : hnsw_(hnsw),
+        fetcher_(fetcher),
+        report_(report),
+        map_{hnsw.shape().page_bytes},
+        progress_("verifying pages", std::uint64_t{2} * hnsw.store().pages(), quiet) {}
 
   void run() {
     read_state();
@@ -64,6 +69,7 @@ class Checker {
   void each_page(Look&& look) {
     for (PageNumber page = 0; page < hnsw_.store().pages(); ++page) {
       look_at(page, [&](std::span<const std::byte> bytes) { look(page, bytes); });
+      progress_.advance(1);
     }
   }
 
@@ -88,6 +94,7 @@ class Checker {
   PageFetcher& fetcher_;
   HnswCheckReport& report_;
   const layout::IdMapShape map_;
+  Progress progress_;
   layout::HnswState state_;
   std::vector<Vertex> vertices_;  ///< by handle: pages and slots are looked at in their order
   std::vector<NodeId> ids_;       ///< of those that are not marked
@@ -272,9 +279,10 @@ void Checker::check_free_list() {
 
 }  // namespace
 
-HnswCheckReport check_hnsw(PagedHnsw& hnsw) {
+HnswCheckReport check_hnsw(PagedHnsw& hnsw, bool quiet) {
   HnswCheckReport report;
-  run_on_pages(hnsw.store(), [&](PageFetcher& fetcher) { Checker(hnsw, fetcher, report).run(); });
+  run_on_pages(hnsw.store(),
+               [&](PageFetcher& fetcher) { Checker(hnsw, fetcher, report, quiet).run(); });
   return report;
 }
 

@@ -31,6 +31,7 @@ struct HnswCheckReport {
 /// is one, entry and counts are right. Takes 16 bytes of DRAM per vertex. Nobody else may change
 /// the graph meanwhile. Blocks the thread; not from inside a fiber. Throws Error when a page cannot
 /// be read for another reason than its bytes.
-HnswCheckReport check_hnsw(PagedHnsw& hnsw);
+/// Shows progress by pages, each of which is looked at twice, unless `quiet`.
+HnswCheckReport check_hnsw(PagedHnsw& hnsw, bool quiet = true);
 
 }  // namespace farvec::ssd_baseline

@@ -15,7 +15,8 @@ class Filler {
   explicit Filler(const PackingInput& input)
       : input_(input),
         affine_(input.affine.count(), [&](std::size_t v) { return input.affine.of(v); }),
-        placed_(input.costs.count()) {
+        placed_(input.costs.count()),
+        progress_("packing", input.costs.count(), input.quiet, input.interrupted) {
     FARVEC_CHECK(affine_.count() == input.costs.count(), "{} affine sets", affine_.count());
     plan_.ids.reserve(input.costs.count());
     plan_.colors.reserve(input.costs.count());
@@ -48,7 +49,10 @@ class Filler {
   }
 
   void close_page() {
-    if (plan_.ids.size() > plan_.begins.back()) plan_.begins.push_back(plan_.ids.size());
+    if (plan_.ids.size() > plan_.begins.back()) {
+      progress_.advance(plan_.ids.size() - plan_.begins.back());
+      plan_.begins.push_back(plan_.ids.size());
+    }
     used_ = 0;
     next_member_ = plan_.ids.size();
     next_neighbors_of_ = plan_.ids.size();
@@ -143,6 +147,7 @@ class Filler {
   const PackingInput& input_;
   const AdjacencyLists affine_;
   std::vector<bool> placed_;
+  Progress progress_;
   layout::PagePlan plan_;
   std::vector<NodeId> set_;
   std::uint32_t used_ = 0;             ///< bytes of the open page

@@ -48,26 +48,27 @@ std::vector<std::vector<float>> distances_to_centroids(const VectorView& sample,
 
 }  // namespace
 
-float affinity_threshold(const VectorView& data, Metric metric, double percentile,
-                         std::uint64_t seed, unsigned threads) {
+float affinity_threshold(const VectorView& data, Metric metric,
+                         const AffinityThresholdOptions& options) {
   if (data.count < 2) return 0;
-  threads = resolve_threads(threads);
+  const unsigned threads = resolve_threads(options.threads);
   const auto clusters = static_cast<std::uint32_t>(std::sqrt(static_cast<double>(data.count)));
   const VectorView sample = sample_of(data, kRowsPerCluster * clusters);
-  cluster::ClusteringOptions options;
-  options.clusters = clusters;
-  options.replicas = 1;
-  options.seed = seed;
-  options.threads = threads;
-  options.quiet = true;
-  const cluster::Clustering clustering = cluster::build_clusters(sample, metric, options);
+  cluster::ClusteringOptions sampled;
+  sampled.clusters = clusters;
+  sampled.replicas = 1;
+  sampled.seed = options.seed;
+  sampled.threads = threads;
+  sampled.quiet = options.quiet;
+  sampled.interrupted = options.interrupted;
+  const cluster::Clustering clustering = cluster::build_clusters(sample, metric, sampled);
   double sum = 0;
   std::size_t used = 0;
   for (auto& distances : distances_to_centroids(sample, metric, clustering, threads)) {
     if (distances.empty()) continue;
     std::sort(distances.begin(), distances.end());
     const auto at =
-        static_cast<std::size_t>(percentile / 100 * static_cast<double>(distances.size()));
+        static_cast<std::size_t>(options.percentile / 100 * static_cast<double>(distances.size()));
     sum += static_cast<double>(distances[std::min(at, distances.size() - 1)]);
     ++used;
   }

@@ -1,5 +1,7 @@
 #include "ssd_baseline/packing/bnf_packing.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -54,7 +56,7 @@ class Shuffler {
       for (std::size_t i = order_.size(); i > 1; --i) {
         std::swap(order_[i - 1], order_[random.below(i)]);
       }
-      shuffle();
+      shuffle(round);
       layout::PagePlan plan = plan_of_pages();
       const double overlap = page_overlap(plan, input_.graph);
       const bool gained = overlap > best_overlap * (1 + kLeastGain);
@@ -94,7 +96,9 @@ class Shuffler {
   }
 
   /// One round over all vertices.
-  void shuffle() {
+  void shuffle(int round) {
+    Progress progress(fmt::format("packing, round {}", round + 1), order_.size(), input_.quiet,
+                      input_.interrupted);
     used_.assign(page_count_, 0);
     roomy_ = 0;
     std::vector<Choices> choices(kBatch);
@@ -104,6 +108,7 @@ class Shuffler {
         for (std::size_t i = first; i < last; ++i) choices[i] = choices_of(order_[begin + i]);
       });
       for (std::size_t i = 0; i < size; ++i) assign(order_[begin + i], choices[i]);
+      progress.advance(size);
     }
   }
 

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/node_record.h"
+#include "base/progress.h"
 #include "graph/affine_sets.h"
 #include "layout/pages/page_plan.h"
 
@@ -26,9 +27,12 @@ struct PackingInput {
   const graph::AffineSets& affine;  ///< may be empty but for affinity; the others color by it
   std::uint64_t seed = 1;
   unsigned threads = 0;  ///< as in resolve_threads(); the plan does not depend on it
+  bool quiet = true;     ///< no progress
+  Interruption interrupted = {};
 };
 
-/// The plan of every vertex of the graph. Affine records of one page have one color.
+/// The plan of every vertex of the graph. Affine records of one page have one color. Throws
+/// WorkInterrupted.
 layout::PagePlan pack_records(PackingKind kind, const PackingInput& input);
 
 /// Pairs of affine vertices, each counted once whether it stands at one vertex or at both.

@@ -43,7 +43,7 @@ class Built {
     options.list = 30;
     options.threads = 2;
     options.quiet = true;
-    options.affinity = {affinity_threshold(view(), Metric::l2, kAffinityPercentile, 1, 2), limit};
+    options.affinity = {affinity_threshold(view(), Metric::l2, {.threads = 2}), limit};
     graph_ =
         std::make_unique<graph::Graph>(graph::build_vamana(view(), Metric::l2, options, &stats_));
     layout::SlottedGeometry geometry;
@@ -159,6 +159,17 @@ TEST(Packing, WithoutAffineVerticesFollowsTheNeighbours) {
             page_overlap(built.plan(PackingKind::id), input.graph));
 }
 
+TEST(Packing, EndsWhenItIsInterrupted) {
+  const Built built(2000);
+  for (const PackingKind kind : {PackingKind::affinity, PackingKind::bnf}) {
+    PackingInput input = built.input(2);
+    int asked = 0;
+    input.interrupted = [&] { return ++asked == 1; };
+    EXPECT_THROW(pack_records(kind, input), WorkInterrupted) << to_string(kind);
+    EXPECT_EQ(asked, 1) << to_string(kind);
+  }
+}
+
 TEST(Packing, AllVectorsEqual) {
   const std::vector<float> rows(600 * 4, 1.0f);
   const VectorView view = packed_view(rows.data(), 600, 4, ElementType::f32);
@@ -166,7 +177,7 @@ TEST(Packing, AllVectorsEqual) {
   options.degree = 8;
   options.list = 20;
   options.quiet = true;
-  options.affinity = {affinity_threshold(view, Metric::l2, kAffinityPercentile, 1, 1), 5};
+  options.affinity = {affinity_threshold(view, Metric::l2, {.threads = 1}), 5};
   graph::VamanaStats stats;
   const graph::Graph graph = graph::build_vamana(view, Metric::l2, options, &stats);
   layout::SlottedGeometry geometry{layout::PayloadKind::vector, 0, 16, 4096, 8, 0, 600};
@@ -207,13 +218,13 @@ TEST(Packing, ParsesItsOwnWords) {
 TEST(AffinityThreshold, DoesNotDependOnTheThreads) {
   const std::vector<float> rows = grouped_rows(4000, 8, 8);
   const VectorView view = packed_view(rows.data(), 4000, 8, ElementType::f32);
-  const float threshold = affinity_threshold(view, Metric::l2, kAffinityPercentile, 1, 2);
+  const float threshold = affinity_threshold(view, Metric::l2, {.threads = 2});
   EXPECT_GT(threshold, 0);
-  EXPECT_EQ(affinity_threshold(view, Metric::l2, kAffinityPercentile, 1, 1), threshold);
+  EXPECT_EQ(affinity_threshold(view, Metric::l2, {.threads = 1}), threshold);
   EXPECT_EQ(affinity_threshold(packed_view(rows.data(), 1, 8, ElementType::f32), Metric::l2,
-                               kAffinityPercentile, 1, 1),
+                               {.threads = 1}),
             0);
-  EXPECT_GT(affinity_threshold(view, Metric::inner_product, kAffinityPercentile, 1, 2), 0);
+  EXPECT_GT(affinity_threshold(view, Metric::inner_product, {.threads = 2}), 0);
 }
 
 TEST(AffinityThreshold, GrowsWithThePercentile) {
@@ -221,10 +232,18 @@ TEST(AffinityThreshold, GrowsWithThePercentile) {
   const VectorView view = packed_view(rows.data(), 4000, 8, ElementType::f32);
   float before = -1;
   for (const double percentile : {0.0, 5.0, 50.0, 100.0}) {
-    const float threshold = affinity_threshold(view, Metric::l2, percentile, 1, 2);
+    const float threshold =
+        affinity_threshold(view, Metric::l2, {.percentile = percentile, .threads = 2});
     EXPECT_GT(threshold, before) << percentile;
     before = threshold;
   }
+}
+
+TEST(AffinityThreshold, EndsWhenItIsInterrupted) {
+  const std::vector<float> rows = grouped_rows(4000, 8, 8);
+  const VectorView view = packed_view(rows.data(), 4000, 8, ElementType::f32);
+  EXPECT_THROW(affinity_threshold(view, Metric::l2, {.interrupted = [] { return true; }}),
+               WorkInterrupted);
 }
 
 TEST(AdjacencyLists, KnowBothDirections) {
