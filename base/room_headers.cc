@@ -1,1 +1,1 @@
-// The source of the target that compiles the headers of all rooms: base/CMakeLists.txt names them.
+// The source of the target that compiles the headers of hot rooms: base/CMakeLists.txt names them.

@@ -22,7 +22,7 @@ ReadDispatcher::ReadDispatcher(std::unique_ptr<transport::Endpoint> endpoint,
       max_outstanding_(endpoint_->limits().max_outstanding),
       lanes_(options.lanes),
       requests_(options.max_reads),
-      completions_(std::min(max_outstanding_, kPolledAtOnce)) {
+      completions_(kPolledAtOnce) {
   FARVEC_CHECK(options.lanes > 0 && options.lanes < (1u << 16));
   FARVEC_CHECK(options.max_reads <= kMostReads && max_outstanding_ > 0);
   for (Lane& lane : lanes_) {
@@ -44,7 +44,8 @@ std::uint32_t ReadDispatcher::spare_buffers(const DispatcherOptions& options) {
 std::size_t ReadDispatcher::memory_bytes(const DispatcherOptions& options) {
   const std::size_t buffers = std::size_t{options.lanes} + spare_buffers(options);
   return buffers * options.lane_bytes + std::size_t{options.lanes} * options.max_reads +
-         options.max_reads * sizeof(transport::ReadRequest);
+         options.max_reads * sizeof(transport::ReadRequest) +
+         kPolledAtOnce * sizeof(transport::Completion);
 }
 
 HugeBuffer ReadDispatcher::make_buffer() const {
