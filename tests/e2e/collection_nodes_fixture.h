@@ -109,7 +109,11 @@ class NodesE2e : public FollowedE2e, public testing::WithParamInterface<std::str
   /// Rows that are there, in segments.
   void write_rows(Writer& writer, int acknowledged) {
     write_until(writer, acknowledged, [&] { writer.stop = true; });
-    const grpc::Status status = flush();
+    grpc::Status status;  // a node that is asked for the first time may not have answered yet
+    EXPECT_TRUE(comes([&] {
+      status = flush();
+      return status.error_code() != grpc::StatusCode::UNAVAILABLE;
+    }));
     EXPECT_TRUE(status.ok()) << status.error_message();
     EXPECT_GT(stats().segments(), 0u);
   }

@@ -143,9 +143,9 @@ TEST_F(MemoryNodeE2e, DrainIsBoundedWhenAClientStays) {
 }
 
 TEST_F(MemoryNodeE2e, SilentLeaseExpires) {
-  tests::ChildProcess node(command({"--lease-seconds", "0.2"}));
+  tests::ChildProcess node(command({"--lease-seconds", "1.5"}));
   const auto kept = attach();
-  std::this_thread::sleep_for(600ms);
+  std::this_thread::sleep_for(2500ms);
   EXPECT_TRUE(kept->alive());  // renewed meanwhile
   node.signal(SIGSTOP);
   EXPECT_TRUE(dies(*kept));  // a frozen node renews nothing
