@@ -16,6 +16,25 @@ function(farvec_unity target)
     $<$<AND:$<CXX_COMPILER_ID:GNU>,$<COMPILE_LANGUAGE:CXX>>:-Wno-subobject-linkage>)
 endfunction()
 
+# farvec_unity_group(TARGET FOLDER...): the files of these folders below the current one are compiled as
+# one, where farvec_unity() would have one of each folder: what their headers and templates cost is paid
+# once. `.` is the current folder. A name in an unnamed namespace must be the only one of all.
+function(farvec_unity_group target)
+  get_target_property(sources ${target} SOURCES)
+  list(GET ARGN 0 group)
+  string(MAKE_C_IDENTIFIER "${target}_${group}" group)
+  foreach(folder ${ARGN})
+    cmake_path(ABSOLUTE_PATH folder NORMALIZE)
+    string(REGEX REPLACE "/$" "" folder ${folder})
+    foreach(file ${sources})
+      get_filename_component(parent ${file} DIRECTORY)
+      if(parent STREQUAL folder)
+        set_source_files_properties(${file} PROPERTIES UNITY_GROUP ${group})
+      endif()
+    endforeach()
+  endforeach()
+endfunction()
+
 # farvec_precompile(TARGET ARGUMENT...): as target_precompile_headers(), in builds that are made from
 # nothing. Most of the time that a small file takes goes into headers. -fpch-preprocess is for ccache.
 function(farvec_precompile target)
@@ -72,12 +91,16 @@ function(farvec_isa_flags file)
                               SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
 
-# farvec_test_flags(TARGET): tests run for seconds and are compiled often: -O1. The code under test
-# keeps its own flags. -fpch-preprocess is for ccache.
+# farvec_test_flags(TARGET): tests run for seconds and are compiled often: not optimised, but where a
+# sanitizer makes them slow. The code under test keeps its own flags. -fpch-preprocess is for ccache.
 function(farvec_test_flags target)
+  set(flags -O0 -g0)
+  if(FARVEC_SANITIZE)
+    set(flags -O1)
+  endif()
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${target} PRIVATE GTest::gmock)
-  target_compile_options(${target} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O1>
+  target_compile_options(${target} PRIVATE "$<$<CONFIG:RelWithDebInfo>:${flags}>"
                          $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
 endfunction()
 
@@ -87,6 +110,18 @@ function(farvec_test_program target)
   farvec_test_flags(${target})
   target_link_libraries(${target} PRIVATE GTest::gtest_main)
   target_precompile_headers(${target} REUSE_FROM test_headers)
+endfunction()
+
+# farvec_slow_tests(TEST...): of these a default run of scripts/test.sh has half, when its turn comes.
+# They are the tests of the current folder; halves are made in the order in which they are named.
+function(farvec_slow_tests)
+  foreach(test ${ARGN})
+    get_property(before GLOBAL PROPERTY FARVEC_SLOW_TESTS)
+    list(LENGTH before half)
+    math(EXPR half "${half} % 2")
+    set_property(GLOBAL APPEND PROPERTY FARVEC_SLOW_TESTS ${test})
+    set_property(TEST ${test} APPEND PROPERTY LABELS slow-${half})
+  endforeach()
 endfunction()
 
 # farvec_unit_tests(ROOM [DEPENDS ...]): one GoogleTest program from all of tests/unit/ROOM.

@@ -25,6 +25,8 @@ PROGRAMS=(
 )
 TESTS=(
   libgtest-dev libgmock-dev libbenchmark-dev
+  # a linker that is six times as fast
+  lld
   # sanitizers' reports, fuzzing, lint
   clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev
   # peers, and the example of a client in Python

@@ -1,26 +1,30 @@
 #!/usr/bin/env bash
 # Builds and tests everything: the one command before a commit, and what CI runs.
-#   scripts/test.sh            lint, release tests, and by the commit either the address sanitizer with
-#                              short fuzzing or the thread sanitizer, for a sixth of the rooms
-#   scripts/test.sh --quick    lint and the release tests only
-#   scripts/test.sh --long     also the tests with guests of their own, every room under both sanitizers,
-#                              the daemons of several memory nodes under the thread sanitizer,
+#   scripts/test.sh            lint, release tests, and by the commit one of: either half of the slow
+#                              tests, the address or the thread sanitizer for a sixth of the rooms,
+#                              short fuzzing
+#   scripts/test.sh --quick    lint and the release tests that are not slow
+#   scripts/test.sh --long     every slow test, those with guests of their own, every room under both
+#                              sanitizers, the daemons of several memory nodes under the thread sanitizer,
 #                              clang-tidy, a minute of each fuzz target, the papers' figures in small,
 #                              a wheel of the Python package, tried in a new virtual environment
 # Environment: FARVEC_DATA  folder with data sets (tests that want it skip without it)
 #              FARVEC_JOBS  parallel jobs (default: the number of cores)
+#              FARVEC_TURN  slow-0, slow-1, asan, tsan or fuzz: not what the commit says
 set -uo pipefail
 source "$(dirname "$0")/common.sh"
 cd "$ROOT" || exit 1
 
-# Rooms that a run of a sanitizer has, by turns of the commits; --long has all of them at once.
+# What a default run has besides, by turns of the commits; --long has all of it.
+TURNS=(slow-0 slow-1 asan tsan fuzz)
+# Rooms that a run of a sanitizer has, by turns too.
 ROOM_TURNS=("base dataset distance quantization layout" "coroutines disk wal device"
             "graph cluster indexing ssd_baseline" "search transport"
             "rpc client memory_node tiers" "collection compute_node")
 FUZZ_SECONDS=4
 MODE=default
 
-usage() { sed -n '2,12s/^# \{0,1\}//p' "$0"; }
+usage() { sed -n '2,15s/^# \{0,1\}//p' "$0"; }
 
 for argument in "$@"; do
   case "$argument" in
@@ -83,27 +87,12 @@ tests_of_rooms() {
   echo "^($*)\\."
 }
 
-# What the release build has besides: the Python package.
+# What the release build has besides: the Python package, and with --long the benches.
 PYTHON_OPTIONS=()
 prepare_python() {
   local interpreter
   interpreter="$(scripts/python/venv.sh)" || return 1
   PYTHON_OPTIONS=(-DFARVEC_PYTHON=ON "-DPython_EXECUTABLE=$interpreter")
-}
-
-build_release() {
-  CONFIGURE_OPTIONS=("${PYTHON_OPTIONS[@]}")
-  build_preset release
-  local status=$?
-  CONFIGURE_OPTIONS=()
-  return "$status"
-}
-test_release() {
-  if [ "$MODE" = long ]; then
-    run_ctest release/tests 1800
-  else
-    run_ctest release/tests 1200 -LE long
-  fi
 }
 
 # What decides whose turn it is: the commit's hash as a number; 0 outside of git.
@@ -115,6 +104,31 @@ turn() {
   shift
   local groups=("$@")
   echo "${groups[number % $#]}"
+}
+
+TURN="${FARVEC_TURN:-$(turn "$COMMIT" "${TURNS[@]}")}"
+[[ " ${TURNS[*]} " = *" $TURN "* ]] || die "FARVEC_TURN: '$TURN' is none of ${TURNS[*]}"
+has_turn() { [ "$MODE" = long ] || { [ "$MODE" = default ] && [ "$TURN" = "$1" ]; }; }
+SANITIZED=$(turn $((COMMIT / ${#TURNS[@]})) "${ROOM_TURNS[@]}")
+[ "$TURN" != tsan ] || SANITIZED="${SANITIZED/distance quantization layout/}" # these start no threads
+read -r -d '' -a SANITIZED_ROOMS <<<"$SANITIZED" || true
+
+build_release() {
+  local benches=OFF
+  [ "$MODE" != long ] || benches=ON
+  CONFIGURE_OPTIONS=("${PYTHON_OPTIONS[@]}" "-DFARVEC_BENCHES=$benches")
+  build_preset release
+  local status=$?
+  CONFIGURE_OPTIONS=()
+  return "$status"
+}
+test_release() {
+  case "$MODE:$TURN" in
+    long:*) run_ctest release/tests 3600 ;;
+    default:slow-0) run_ctest release/tests 1200 -LE 'long|slow-1' ;;
+    default:slow-1) run_ctest release/tests 1200 -LE 'long|slow-0' ;;
+    *) run_ctest release/tests 1200 -LE 'long|slow' ;;
+  esac
 }
 
 # build_sanitized PRESET
@@ -136,12 +150,6 @@ test_sanitized() {
     run_ctest "$preset/tests" 1200 -L unit -R "$(tests_of_rooms "${SANITIZED_ROOMS[@]}")"
   fi
 }
-
-read -r -d '' -a SANITIZED_ROOMS <<<"$(turn $((COMMIT / 2)) "${ROOM_TURNS[@]}")" || true
-
-# Both together take as long as everything else.
-SANITIZER=$(turn "$COMMIT" asan tsan)
-has_sanitizer() { [ "$MODE" = long ] || { [ "$MODE" = default ] && [ "$SANITIZER" = "$1" ]; }; }
 
 build_asan() { build_sanitized asan; }
 test_asan() { test_sanitized asan; }
@@ -207,9 +215,12 @@ print_summary() {
   say "Summary"
   printf '%s\n' "${SUMMARY[@]}"
   printf '%-41s %5d s\n' "total" "$SECONDS"
-  if [ "$MODE" = default ]; then
-    printf 'under %s: %s\n' "$SANITIZER" "${SANITIZED_ROOMS[*]}"
-  fi
+  case "$MODE:$TURN" in
+    default:?san) printf 'under %s: %s; not run: slow tests, fuzzing\n' "$TURN" "${SANITIZED_ROOMS[*]}" ;;
+    default:fuzz) echo "fuzzed; not run: slow tests, sanitizers" ;;
+    default:slow-*) echo "slow tests: half of them; not run: the other half, sanitizers, fuzzing" ;;
+    quick:*) echo "not run: slow tests, sanitizers, fuzzing" ;;
+  esac
   "$PYTHON" scripts/test_report.py --failed-steps "$FAILED" "${REPORTS[@]}"
 }
 
@@ -219,11 +230,13 @@ step "layers" timeout --foreground 60 "$PYTHON" scripts/check_layers.py
 step "format" check_format
 step "python packages" prepare_python
 step "build release" build_release && step "tests release" test_release
-if has_sanitizer asan; then
+if has_turn asan; then
   step "build asan" build_asan && step "tests asan" test_asan
+fi
+if has_turn fuzz; then
   step "build fuzz" build_fuzz && step "fuzz" run_fuzz
 fi
-if has_sanitizer tsan; then
+if has_turn tsan; then
   step "build tsan" build_tsan && step "tests tsan" test_tsan
 fi
 if [ "$MODE" = long ]; then
