@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds and tests everything: the one command before a commit, and what CI runs.
-#   scripts/test.sh            lint, release tests, and by the commit one of: either half of the slow
+#   scripts/test.sh            lint, release tests, and by the commit one of: a third of the slow
 #                              tests, the address or the thread sanitizer for a sixth of the rooms,
 #                              short fuzzing
 #   scripts/test.sh --quick    lint and the release tests that are not slow
@@ -10,13 +10,13 @@
 #                              a wheel of the Python package, tried in a new virtual environment
 # Environment: FARVEC_DATA  folder with data sets (tests that want it skip without it)
 #              FARVEC_JOBS  parallel jobs (default: the number of cores)
-#              FARVEC_TURN  slow-0, slow-1, asan, tsan or fuzz: not what the commit says
+#              FARVEC_TURN  slow-0 to slow-2, asan, tsan or fuzz: not what the commit says
 set -uo pipefail
 source "$(dirname "$0")/common.sh"
 cd "$ROOT" || exit 1
 
 # What a default run has besides, by turns of the commits; --long has all of it.
-TURNS=(slow-0 slow-1 asan tsan fuzz)
+TURNS=(slow-0 slow-1 slow-2 asan tsan fuzz)
 # Rooms that a run of a sanitizer has, by turns too.
 ROOM_TURNS=("base dataset distance quantization layout" "coroutines disk wal device"
             "graph cluster indexing ssd_baseline" "search transport"
@@ -74,7 +74,7 @@ check_format() {
 }
 
 # run_ctest PRESET/REPORT SECONDS [CTEST ARGUMENT...]: one test more than there are jobs, as many wait
-# for leases and deadlines: 12 minutes of processors in 14 minutes.
+# for leases and deadlines.
 run_ctest() {
   local report="build/$1.xml"
   shift
@@ -125,8 +125,7 @@ build_release() {
 test_release() {
   case "$MODE:$TURN" in
     long:*) run_ctest release/tests 3600 ;;
-    default:slow-0) run_ctest release/tests 1200 -LE 'long|slow-1' ;;
-    default:slow-1) run_ctest release/tests 1200 -LE 'long|slow-0' ;;
+    default:slow-*) run_ctest release/tests 1200 -LE "long|slow-[^${TURN#slow-}]" ;;
     *) run_ctest release/tests 1200 -LE 'long|slow' ;;
   esac
 }
@@ -218,7 +217,7 @@ print_summary() {
   case "$MODE:$TURN" in
     default:?san) printf 'under %s: %s; not run: slow tests, fuzzing\n' "$TURN" "${SANITIZED_ROOMS[*]}" ;;
     default:fuzz) echo "fuzzed; not run: slow tests, sanitizers" ;;
-    default:slow-*) echo "slow tests: half of them; not run: the other half, sanitizers, fuzzing" ;;
+    default:slow-*) echo "slow tests: a third of them; not run: the others, sanitizers, fuzzing" ;;
     quick:*) echo "not run: slow tests, sanitizers, fuzzing" ;;
   esac
   "$PYTHON" scripts/test_report.py --failed-steps "$FAILED" "${REPORTS[@]}"
