@@ -87,7 +87,8 @@ tests_of_rooms() {
   echo "^($*)\\."
 }
 
-# What the release build has besides: the Python package, and with --long the benches.
+# What the release build has besides: the Python package; of what it has by its preset
+# the benches are left to --long.
 PYTHON_OPTIONS=()
 prepare_python() {
   local interpreter
@@ -114,9 +115,8 @@ SANITIZED=$(turn $((COMMIT / ${#TURNS[@]})) "${ROOM_TURNS[@]}")
 read -r -d '' -a SANITIZED_ROOMS <<<"$SANITIZED" || true
 
 build_release() {
-  local benches=OFF
-  [ "$MODE" != long ] || benches=ON
-  CONFIGURE_OPTIONS=("${PYTHON_OPTIONS[@]}" "-DFARVEC_BENCHES=$benches")
+  CONFIGURE_OPTIONS=("${PYTHON_OPTIONS[@]}")
+  [ "$MODE" = long ] || CONFIGURE_OPTIONS+=(-DFARVEC_BENCHES=OFF)
   build_preset release
   local status=$?
   CONFIGURE_OPTIONS=()
