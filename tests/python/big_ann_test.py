@@ -27,7 +27,8 @@ def module(tmp_path, monkeypatch):
     streaming = tmp_path / "neurips23" / "streaming"
     (streaming / "farvec").mkdir(parents=True)
     (streaming / "base.py").write_text(BASE)
-    shutil.copy(FOLDER / "farvec_streaming.py", streaming / "farvec")
+    for file in FOLDER.glob("*.py"):
+        shutil.copy(file, streaming / "farvec")
     monkeypatch.syspath_prepend(tmp_path)
     yield importlib.import_module("neurips23.streaming.farvec.farvec_streaming")
     for name in [name for name in sys.modules if name.split(".")[0] == "neurips23"]:
@@ -79,3 +80,69 @@ def test_the_configuration_names_what_there_is(module):
     constructors = set(re.findall(r"constructor: (\w+)", text))
     assert constructors and all(hasattr(module, name) for name in constructors)
     assert set(re.findall(r"module: (\S+)", text)) == {module.__name__}
+
+
+@pytest.fixture()
+def peer(module):
+    """faiss beside farvec, where it is installed."""
+    pytest.importorskip("faiss")
+    return importlib.import_module("neurips23.streaming.farvec.faiss_streaming")
+
+
+@pytest.mark.parametrize("metric, ours", [("euclidean", "l2"), ("ip", "ip")])
+def test_a_runbook_of_faiss(peer, metric, ours):
+    data, queries = vectors(ROWS, dimension=16, seed=8), vectors(50, dimension=16, seed=9)
+    algorithm = peer.FaissStreaming(metric, {"nlist": 16, "threads": 1})
+    algorithm.setup("float32", ROWS, 16)
+    assert algorithm.track() == "stream"
+    for probes, wanted in ((8, 0.7), (16, 0.999)):  # the runbook again on the same index; all lists
+        algorithm.set_query_arguments({"nprobe": probes})
+        assert f"nprobe={probes}" in str(algorithm)
+        for begin in range(0, ROWS, 2500):
+            ids = np.arange(begin, begin + 2500, dtype=np.uint32)
+            algorithm.insert(data[ids, :], ids)
+        live = np.arange(ROWS, dtype=np.uint32)
+        assert found_share(algorithm, ours, queries, data, live) > wanted
+        algorithm.delete(np.arange(1000, 6000, dtype=np.uint32))
+        algorithm.delete(np.arange(1000, 1100, dtype=np.uint32))  # gone already
+        live = live[(live < 1000) | (live >= 6000)]
+        assert found_share(algorithm, ours, queries, data, live) > wanted
+        data[:500] = vectors(500, dimension=16, seed=10 + probes)
+        algorithm.replace(data[:500], np.arange(500, dtype=np.uint32))
+        assert found_share(algorithm, ours, queries, data, live) > wanted
+    every = 16 + (10_000 + 5000 + 5000) / 3  # centres, and rows of the three searches
+    assert algorithm.get_additional()["dist_comps"] / len(queries) == pytest.approx(every)
+    algorithm.done()
+
+
+def test_faiss_finds_no_rows_that_are_not_there(peer):
+    data = vectors(5, dimension=16)
+    algorithm = peer.FaissStreaming("euclidean", {"nlist": 16})
+    algorithm.setup("float32", 5, 16)
+    algorithm.set_query_arguments({"nprobe": 16})
+    algorithm.query(data, 10)
+    assert (algorithm.get_results() == -1).all()
+    algorithm.insert(data, np.arange(20, 25, dtype=np.uint32))
+    algorithm.delete(np.array([22], np.uint32))
+    algorithm.query(data, 10)
+    ids = algorithm.get_results()
+    assert ids.shape == (5, 10) and (ids[:, 4:] == -1).all()
+    assert (np.sort(ids[:, :4]) == [20, 21, 23, 24]).all()
+
+
+def test_what_faiss_has_not(peer):
+    with pytest.raises(NotImplementedError):
+        peer.FaissStreaming("angular", {})
+    with pytest.raises(NotImplementedError):
+        peer.FaissStreaming("ip", {}).setup("bits", 10, 4)
+    with pytest.raises(ValueError):
+        peer.FaissStreaming("ip", {"nlist": 0})
+    with pytest.raises(ValueError):
+        peer.FaissStreaming("ip", {}).set_query_arguments({"nprobe": 0})
+
+
+def test_the_configuration_of_faiss_names_what_there_is(peer):
+    text = (FOLDER / "faiss.yaml").read_text()
+    constructors = set(re.findall(r"constructor: (\w+)", text))
+    assert constructors and all(hasattr(peer, name) for name in constructors)
+    assert set(re.findall(r"module: (\S+)", text)) == {peer.__name__}
