@@ -46,7 +46,7 @@ void search_centroids(benchmark::State& state) {
   constexpr std::size_t kQueries = 500;
   const std::vector<float> centroids = random_rows(8000, kDimension);
   const CentroidIndex index({Metric::l2, ElementType::f32, kDimension, kDimension, centroids,
-                             build_centroid_graph(centroids, kDimension, 1, 0),
+                             build_centroid_graph(centroids, kDimension, {1, 0}),
                              state.range(1) == 1});
   const std::vector<float> queries = random_rows(kQueries, kDimension);
   CentroidScratch scratch;

@@ -22,8 +22,8 @@ constexpr float kPublishedRatio = 11;
 
 CentroidIndex make_index(const std::vector<float>& centroids, std::uint32_t dimension,
                          const ClusteringOptions& options, unsigned threads) {
-  graph::Graph graph =
-      build_centroid_graph(centroids, dimension, options.seed, threads, options.quiet);
+  graph::Graph graph = build_centroid_graph(
+      centroids, dimension, {options.seed, threads, options.quiet, options.interrupted});
   return CentroidIndex({Metric::l2, ElementType::f32, dimension, dimension, centroids,
                         std::move(graph), false, false},
                        threads);

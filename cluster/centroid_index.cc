@@ -113,13 +113,14 @@ std::size_t CentroidScratch::dram_bytes() const {
 
 namespace {
 
-graph::VamanaOptions graph_options(std::uint64_t seed, unsigned threads, bool quiet) {
+graph::VamanaOptions graph_options(const CentroidGraphOptions& of_centroids) {
   graph::VamanaOptions options;
   options.degree = 32;
   options.list = 64;
-  options.seed = seed;
-  options.threads = threads;
-  options.quiet = quiet;
+  options.seed = of_centroids.seed;
+  options.threads = of_centroids.threads;
+  options.quiet = of_centroids.quiet;
+  if (of_centroids.interrupted) options.interrupted = of_centroids.interrupted;
   return options;
 }
 
@@ -131,9 +132,9 @@ VectorView rows_of(std::span<const float> centroids, std::uint32_t space_dimensi
 }  // namespace
 
 graph::Graph build_centroid_graph(std::span<const float> centroids, std::uint32_t space_dimension,
-                                  std::uint64_t seed, unsigned threads, bool quiet) {
+                                  const CentroidGraphOptions& options) {
   return graph::build_vamana(rows_of(centroids, space_dimension), Metric::l2,
-                             graph_options(seed, threads, quiet));
+                             graph_options(options));
 }
 
 graph::Graph merge_centroid_graph(CentroidGraphMerge merge, std::uint64_t& distances) {
@@ -141,7 +142,7 @@ graph::Graph merge_centroid_graph(CentroidGraphMerge merge, std::uint64_t& dista
   graph::Graph graph =
       graph::merge_vamana({std::move(merge.former), std::move(merge.out),
                            rows_of(merge.centroids, merge.space_dimension)},
-                          Metric::l2, graph_options(merge.seed, merge.threads, true), &stats);
+                          Metric::l2, graph_options({merge.seed, merge.threads}), &stats);
   distances += stats.distances;
   return graph;
 }

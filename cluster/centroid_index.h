@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/memory.h"
+#include "base/progress.h"
 #include "base/row_set.h"
 #include "base/types.h"
 #include "cluster/centroid_scan.h"
@@ -45,10 +46,17 @@ struct CentroidScratch {
   std::size_t dram_bytes() const;
 };
 
+struct CentroidGraphOptions {
+  std::uint64_t seed = 1;
+  unsigned threads = 1;  ///< 0: all processors
+  bool quiet = true;     ///< no progress lines
+  Interruption interrupted = {};
+};
+
 /// The graph in which centroids are searched; built over all `centroids` (rows of space_dimension
-/// floats). Deterministic as graph::build_vamana() is.
+/// floats). Deterministic as graph::build_vamana() is. Throws WorkInterrupted.
 graph::Graph build_centroid_graph(std::span<const float> centroids, std::uint32_t space_dimension,
-                                  std::uint64_t seed, unsigned threads, bool quiet = true);
+                                  const CentroidGraphOptions& options);
 
 /// That graph when `out` of its centroids have gone, others have moved a little, and new ones have
 /// come behind them.

@@ -29,7 +29,8 @@ void check_sample(const QuerySample& sample, const VectorView& rows) {
 
 /// How often the sample probes each cluster.
 std::vector<std::uint64_t> sampled_frequencies(const BuiltClusters& built,
-                                               const QuerySample& sample, unsigned threads) {
+                                               const QuerySample& sample, unsigned threads,
+                                               Progress& progress) {
   const VectorView& rows = built.source.rows;
   const cluster::CentroidIndex index(
       {built.source.manifest.metric, rows.type, rows.dimension, built.clusters.space_dimension,
@@ -40,6 +41,7 @@ std::vector<std::uint64_t> sampled_frequencies(const BuiltClusters& built,
   for (std::size_t i = 0; i < sample.queries.count; ++i) {
     index.search(sample.queries.row(i), sample.probe, scratch);
     for (const cluster::NearCluster& near : scratch.found) ++frequencies[near.cluster];
+    progress.advance(1);
   }
   return frequencies;
 }
@@ -101,11 +103,16 @@ BuiltClusters build_clusters(Source source, const cluster::ClusteringOptions& op
   auto& part = built.source.manifest.part.emplace<layout::ClusterPart>();
   part.build = describe_build(options, built.stats);
   built.centroids = cluster::build_centroid_graph(
-      built.clusters.centroids, built.clusters.space_dimension, options.seed, threads);
-  built.homes =
-      sample ? cluster::group_by_frequency(built.clusters.membership(),
-                                           sampled_frequencies(built, *sample, threads), threads)
-             : expected_homes(built.clusters, threads);
+      built.clusters.centroids, built.clusters.space_dimension,
+      {options.seed, threads, options.quiet, options.interrupted});
+  if (!sample) {
+    built.homes = expected_homes(built.clusters, threads);
+    return built;
+  }
+  Progress progress("queries of the sample", sample->queries.count, options.quiet,
+                    options.interrupted);
+  built.homes = cluster::group_by_frequency(
+      built.clusters.membership(), sampled_frequencies(built, *sample, threads, progress), threads);
   return built;
 }
 

@@ -22,7 +22,7 @@ CentroidIndex make_index(const std::vector<float>& centroids, std::uint32_t dime
                          bool scans = false) {
   const std::uint32_t space = dimension + (metric == Metric::inner_product ? 1 : 0);
   return CentroidIndex({metric, type, dimension, space, centroids,
-                        build_centroid_graph(centroids, space, 1, 2), scans, false},
+                        build_centroid_graph(centroids, space, {1, 2}), scans, false},
                        2);
 }
 
@@ -228,7 +228,7 @@ TEST(CentroidIndex, RefusesPartsThatDoNotFit) {
   const std::vector<float> centroids = clouds(10, 4, 1);
   auto parts = [&] {
     return CentroidParts{Metric::l2, ElementType::f32, 4,
-                         4,          centroids,        build_centroid_graph(centroids, 4, 1, 1)};
+                         4,          centroids,        build_centroid_graph(centroids, 4, {})};
   };
   auto message = [](CentroidParts p) -> std::string {
     try {

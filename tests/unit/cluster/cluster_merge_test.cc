@@ -50,7 +50,7 @@ Built build(const VectorView& rows, const ClusteringOptions& options, Metric met
   ClusteringStats stats;
   built.clusters = build_clusters(rows, metric, options, &stats);
   built.centroids = build_centroid_graph(built.clusters.centroids, built.clusters.space_dimension,
-                                         options.seed, options.threads);
+                                         {options.seed, options.threads});
   built.closure_ratio = stats.closure_ratio;
   built.reach = Space(rows, metric, 1).reach();
   return built;

@@ -24,8 +24,10 @@ constexpr std::uint32_t kClusters = 40;
 class ClusterRecipeTest : public RecipeTest {
  protected:
   BuiltClusters build(unsigned threads = 2,
-                      const std::optional<QuerySample>& sample = std::nullopt) const {
+                      const std::optional<QuerySample>& sample = std::nullopt,
+                      const Interruption& interrupted = {}) const {
     cluster::ClusteringOptions options;
+    options.interrupted = interrupted;
     options.clusters = kClusters;
     options.replicas = 4;
     options.seed = 5;
@@ -63,6 +65,22 @@ TEST_F(ClusterRecipeTest, TheSameClustersAreReadBackFromEveryLayout) {
       }
     }
     EXPECT_EQ(directory.load_centroids(kLoad).centroids, built.clusters.centroids);
+  }
+}
+
+/// Also at the first query of a sample, behind all that a build without one asks.
+TEST_F(ClusterRecipeTest, EndsWhereverItIsInterrupted) {
+  const QuerySample sample{rows().part(0, 20), 5};
+  int asked = 0;
+  (void)build(1, std::nullopt, [&] { return ++asked < 0; });
+  const int before_sample = asked;
+  asked = 0;
+  (void)build(1, sample, [&] { return ++asked < 0; });
+  EXPECT_EQ(asked, before_sample + 20);
+  for (int after = asked; after > 0; after -= after > before_sample ? 7 : asked / 9 + 1) {
+    int times = 0;
+    EXPECT_THROW((void)build(1, sample, [&] { return ++times >= after; }), WorkInterrupted)
+        << after << " of " << before_sample;
   }
 }
 

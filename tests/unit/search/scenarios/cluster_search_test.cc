@@ -307,7 +307,7 @@ SearchIndex hugest_cluster() {
   std::memcpy(table.data(), &entry, sizeof(entry));
   layout::ClusterLocator locator(geometry, std::move(table), 0, entry.list_offset);
   std::vector<float> centroids(kWide);
-  graph::Graph graph = cluster::build_centroid_graph(centroids, kWide, 1, 1);
+  graph::Graph graph = cluster::build_centroid_graph(centroids, kWide, {});
   cluster::CentroidIndex index(
       {Metric::l2, ElementType::f32, kWide, kWide, std::move(centroids), std::move(graph)});
   return SearchIndex(
