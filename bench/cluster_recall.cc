@@ -255,8 +255,8 @@ cluster::CentroidIndex make_index(const VectorView& queries,
   return cluster::CentroidIndex(
       {Metric::l2, queries.type, queries.dimension, clustering.space_dimension,
        clustering.centroids,
-       cluster::build_centroid_graph(clustering.centroids, clustering.space_dimension, {1, 0}), false,
-       false},
+       cluster::build_centroid_graph(clustering.centroids, clustering.space_dimension, {1, 0}),
+       false, false},
       resolve_threads(0));
 }
 

@@ -3,14 +3,17 @@
 
 #include <cstddef>
 
+#include "base/memory.h"
+
 namespace farvec::coroutines {
 
 /// The stack of a fiber that searches, in bytes, without the guard page below it. Accounts of
 /// memory count it for each search in flight.
 inline constexpr std::size_t kStackBytes = 64 * 1024;
 
-/// Reserves address space for `count` stacks; pages are backed when a fiber first touches them and
-/// then stay. Throws SystemError when the kernel refuses (usually RLIMIT_AS or vm.max_map_count).
+/// Reserves address space for `count` stacks, of which each loses less than a page at its top;
+/// pages are backed when a fiber first touches them and then stay. Throws SystemError when the
+/// kernel refuses (usually RLIMIT_AS or vm.max_map_count).
 class StackPool {
  public:
   /// `stack_bytes` is rounded up to whole pages; the guard page comes on top.
@@ -21,9 +24,19 @@ class StackPool {
 
   std::size_t stack_bytes() const { return stack_bytes_; }
   std::byte* lowest(std::size_t index) const { return base_ + index * slot_bytes_ + page_bytes_; }
-  std::byte* top(std::size_t index) const { return lowest(index) + stack_bytes_; }
+  /// Less than a page below the stack's end, for each stack elsewhere in its page.
+  std::byte* top(std::size_t index) const { return lowest(index) + stack_bytes_ - colour(index); }
 
  private:
+  /// The frames of all fibers would share the few sets of the nearest cache that one place in a
+  /// page belongs to, and drive each other out of it. Steps of about the golden ratio of a page
+  /// spread any number of stacks evenly.
+  std::size_t colour(std::size_t index) const {
+    const std::size_t lines = page_bytes_ / kCacheLineBytes;
+    const std::size_t step = (lines * 39 / 64) | 1u;  // odd: all lines have their turn
+    return index * step % lines * kCacheLineBytes;
+  }
+
   std::size_t page_bytes_;
   std::size_t stack_bytes_;
   std::size_t slot_bytes_;

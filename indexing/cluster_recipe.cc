@@ -102,9 +102,9 @@ BuiltClusters build_clusters(Source source, const cluster::ClusteringOptions& op
                                            &built.stats);
   auto& part = built.source.manifest.part.emplace<layout::ClusterPart>();
   part.build = describe_build(options, built.stats);
-  built.centroids = cluster::build_centroid_graph(
-      built.clusters.centroids, built.clusters.space_dimension,
-      {options.seed, threads, options.quiet, options.interrupted});
+  built.centroids =
+      cluster::build_centroid_graph(built.clusters.centroids, built.clusters.space_dimension,
+                                    {options.seed, threads, options.quiet, options.interrupted});
   if (!sample) {
     built.homes = expected_homes(built.clusters, threads);
     return built;

@@ -1,30 +1,49 @@
 // A first-in first-out queue of fixed capacity.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 namespace farvec::transport {
 
-/// Allocates once. The caller keeps within the capacity it asked for.
+/// Allocates once. The caller keeps within the capacity it asked for. Goes round in as few places
+/// as it has needed so far: a deep queue that few wait in stays in the nearest cache.
 template <typename T>
 class Ring {
  public:
   explicit Ring(std::size_t capacity)
-      : items_(std::bit_ceil(capacity + 1)), mask_(items_.size() - 1) {}
+      : items_(std::bit_ceil(capacity + 1)), mask_(std::min(items_.size(), kFirstPlaces) - 1) {}
 
   bool empty() const { return head_ == tail_; }
   std::size_t size() const { return tail_ - head_; }
   const T& front() const { return items_[head_ & mask_]; }
   T& front() { return items_[head_ & mask_]; }
   void pop() { ++head_; }
-  void push(const T& item) { items_[tail_++ & mask_] = item; }
+  void push(const T& item) {
+    if (size() > mask_) [[unlikely]] {
+      widen();
+    }
+    items_[tail_++ & mask_] = item;
+  }
   void clear() { head_ = tail_; }
 
  private:
+  static constexpr std::size_t kFirstPlaces = 16;
+
+  /// Each item keeps its place or moves into the half that is new.
+  void widen() {
+    const std::size_t wider = 2 * mask_ + 1;
+    for (std::size_t i = head_; i != tail_; ++i) {
+      if ((i & wider) != (i & mask_)) items_[i & wider] = std::move(items_[i & mask_]);
+    }
+    mask_ = wider;
+  }
+
   std::vector<T> items_;
-  std::size_t mask_;
+  std::size_t mask_;  ///< of the places that are in use
   std::size_t head_ = 0;
   std::size_t tail_ = 0;
 };

@@ -24,10 +24,8 @@ void increase(std::atomic<std::uint64_t>& counter, std::uint64_t by) {
 Device::Device(DeviceModel model)
     : model_(std::move(model)),
       origin_(now_ticks()),
-      fine_per_block_(fine_per_us(kFinePerTick) * model_.block_bytes /
-                      (model_.bandwidth_gbps * 1e3)),
-      fine_per_header_(fine_per_us(kFinePerTick) * model_.header_bytes /
-                       (model_.bandwidth_gbps * 1e3)),
+      parts_per_block_(parts(model_.block_bytes)),
+      parts_per_header_(parts(model_.header_bytes)),
       block_shift_(std::has_single_bit(model_.block_bytes)
                        ? static_cast<std::uint32_t>(std::countr_zero(model_.block_bytes))
                        : kNoShift),
@@ -35,6 +33,11 @@ Device::Device(DeviceModel model)
           static_cast<Fine>(std::ceil(fine_per_us(kFinePerTick) / model_.requests_per_us))),
       latency_(static_cast<Fine>(std::ceil(fine_per_us(kFinePerTick) * model_.latency_us))),
       fine_per_interruption_(fine_per_us(kFinePerTick) * model_.interruption_us) {}
+
+std::uint64_t Device::parts(std::uint32_t bytes) const {
+  const double fine = fine_per_us(kFinePerTick) * bytes / (model_.bandwidth_gbps * 1e3);
+  return static_cast<std::uint64_t>(std::llround(fine * (1u << kPartShift)));
+}
 
 void Device::Counts::add(const Counts& other) {
   increase(occupied, other.occupied.load(std::memory_order_relaxed));
@@ -44,7 +47,6 @@ void Device::Counts::add(const Counts& other) {
 
 /// Of reads by others or by each other. Every read makes a pair with one that waits, or waits.
 std::uint64_t Device::interruptions(std::span<const std::uint32_t> bytes, Counts& counts) {
-  if (fine_per_interruption_ == 0) return 0;
   std::int64_t shorts = 0;
   std::int64_t longs = 0;
   for (const std::uint32_t length : bytes) {
@@ -67,25 +69,43 @@ std::uint64_t Device::interruptions(std::span<const std::uint32_t> bytes, Counts
   return (std::abs(before) + shorts + longs - std::abs(before + longs - shorts)) / 2;
 }
 
+Device::Fine Device::interrupted_time(std::span<const std::uint32_t> bytes, double slowdown,
+                                      Counts& counts) {
+  if (fine_per_interruption_ == 0) return 0;
+  const std::uint64_t times = interruptions(bytes, counts);
+  return times == 0 ? 0 : to_fine(static_cast<double>(times) * fine_per_interruption_ * slowdown);
+}
+
+/// Returns from when on the link is this chain's.
+Device::Fine Device::take_link(Fine occupied, bool shared) {
+  const Fine now = (now_ticks() - origin_) * kFinePerTick;
+  Fine free = link_free_.load(std::memory_order_relaxed);
+  Fine start = std::max(now, free);
+  if (!shared) {
+    // A locked instruction would wait for all that the search has stored before it.
+    link_free_.store(start + occupied, std::memory_order_relaxed);
+    return start;
+  }
+  // Lock-free: a core that fails here has seen another one succeed.
+  while (!link_free_.compare_exchange_weak(free, start + occupied, std::memory_order_relaxed)) {
+    start = std::max(now, free);
+  }
+  return start;
+}
+
 Ticks Device::reserve(std::span<const std::uint32_t> bytes, Counts& counts) {
-  const double slowdown = model_.slowdown(readers_.load(std::memory_order_relaxed));
-  const auto interrupted = static_cast<Fine>(static_cast<double>(interruptions(bytes, counts)) *
-                                             fine_per_interruption_ * slowdown);
+  const std::uint32_t readers = readers_.load(std::memory_order_relaxed);
+  const double slowdown = model_.slowdown(readers);
+  const Fine interrupted = interrupted_time(bytes, slowdown, counts);
   Fine occupied = interrupted;
   Fine there = 0;  // the last of them, after the start of this chain of reads
   for (const std::uint32_t length : bytes) {
     const Fine transfer = transfer_time(length);
     there = occupied + transfer;
     const Fine alone = std::max(transfer, fine_per_request_);
-    occupied += slowdown > 1 ? static_cast<Fine>(static_cast<double>(alone) * slowdown) : alone;
+    occupied += slowdown > 1 ? to_fine(static_cast<double>(alone) * slowdown) : alone;
   }
-  const Fine now = (now_ticks() - origin_) * kFinePerTick;
-  Fine free = link_free_.load(std::memory_order_relaxed);
-  Fine start = std::max(now, free);
-  // Lock-free: a core that fails here has seen another one succeed.
-  while (!link_free_.compare_exchange_weak(free, start + occupied, std::memory_order_relaxed)) {
-    start = std::max(now, free);
-  }
+  const Fine start = take_link(occupied, readers > 1);
   increase(counts.occupied, occupied - interrupted);
   return origin_ + (start + latency_ + there) / kFinePerTick + 1;
 }

@@ -43,6 +43,8 @@ class Device {
   /// 1/64 of a tick since the device was made: ticks alone would round a 64 B transfer by 10%.
   using Fine = std::uint64_t;
   static constexpr Fine kFinePerTick = 64;
+  /// A 256th of that, for sums of blocks.
+  static constexpr std::uint32_t kPartShift = 8;
   static constexpr std::uint32_t kNoShift = 32;
   /// Most reads that wait for one to interrupt, or be interrupted by: as many as a device has in
   /// flight. Those before them were over.
@@ -57,19 +59,25 @@ class Device {
     void add(const Counts& other);
   };
 
+  /// Of the time that so many bytes take the link.
+  std::uint64_t parts(std::uint32_t bytes) const;
   Fine transfer_time(std::uint32_t bytes) const {
     const std::uint64_t rounded = std::uint64_t{bytes} + model_.block_bytes - 1;
     const std::uint64_t blocks =
         block_shift_ != kNoShift ? rounded >> block_shift_ : rounded / model_.block_bytes;
-    return static_cast<Fine>(fine_per_header_ + static_cast<double>(blocks) * fine_per_block_) + 1;
+    return ((parts_per_header_ + blocks * parts_per_block_) >> kPartShift) + 1;
   }
+  /// Signed in between: one instruction.
+  static Fine to_fine(double value) { return static_cast<Fine>(static_cast<std::int64_t>(value)); }
+  Fine interrupted_time(std::span<const std::uint32_t> bytes, double slowdown, Counts& counts);
   std::uint64_t interruptions(std::span<const std::uint32_t> bytes, Counts& counts);
   Ticks reserve(std::span<const std::uint32_t> bytes, Counts& counts);
+  Fine take_link(Fine occupied, bool shared);
 
   const DeviceModel model_;
   const Ticks origin_;
-  const double fine_per_block_;
-  const double fine_per_header_;
+  const std::uint64_t parts_per_block_;
+  const std::uint64_t parts_per_header_;
   const std::uint32_t block_shift_;  ///< of blocks of a power of two; else kNoShift
   const Fine fine_per_request_;
   const Fine latency_;

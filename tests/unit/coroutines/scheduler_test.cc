@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <csignal>
 #include <deque>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -256,6 +257,25 @@ TEST(Scheduler, LocalsOfDeepStacksSurviveSwitches) {
     expect_spawned(scheduler, [&, f] { EXPECT_EQ(dive(40, f * 1000), 41 * f * 1000 + 820); });
   }
   scheduler.run();
+}
+
+/// Else they would share the few sets of the nearest cache that belong to it.
+TEST(Scheduler, FramesOfFibersLieInDifferentPlacesOfTheirPages) {
+  constexpr std::size_t kFibers = 16;
+  Scheduler scheduler({.max_fibers = kFibers});
+  std::set<std::uintptr_t> lines;
+  std::vector<int> in_quarter(4, 0);
+  for (std::size_t f = 0; f < kFibers; ++f) {
+    expect_spawned(scheduler, [&] {
+      const volatile char local = 0;
+      const auto place = reinterpret_cast<std::uintptr_t>(&local) % 4096;
+      lines.insert(place / 64);
+      ++in_quarter[place / 1024];
+    });
+  }
+  scheduler.run();
+  EXPECT_EQ(lines.size(), kFibers);
+  EXPECT_GE(*std::min_element(in_quarter.begin(), in_quarter.end()), 3);
 }
 
 TEST(Scheduler, EachThreadHasItsOwn) {
