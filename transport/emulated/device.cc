@@ -82,7 +82,8 @@ Device::Fine Device::take_link(Fine occupied, bool shared) {
   Fine free = link_free_.load(std::memory_order_relaxed);
   Fine start = std::max(now, free);
   if (!shared) {
-    // A locked instruction would wait for all that the search has stored before it.
+    // A locked instruction would wait for all that the search has stored before it. A second reader
+    // that comes at this very moment has its first reads a few nanoseconds early.
     link_free_.store(start + occupied, std::memory_order_relaxed);
     return start;
   }

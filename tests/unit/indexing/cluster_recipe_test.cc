@@ -23,8 +23,7 @@ constexpr std::uint32_t kClusters = 40;
 
 class ClusterRecipeTest : public RecipeTest {
  protected:
-  BuiltClusters build(unsigned threads = 2,
-                      const std::optional<QuerySample>& sample = std::nullopt,
+  BuiltClusters build(unsigned threads = 2, const std::optional<QuerySample>& sample = std::nullopt,
                       const Interruption& interrupted = {}) const {
     cluster::ClusteringOptions options;
     options.interrupted = interrupted;
