@@ -29,15 +29,17 @@ void check_sample(const QuerySample& sample, const VectorView& rows) {
 
 /// How often the sample probes each cluster.
 std::vector<std::uint64_t> sampled_frequencies(const BuiltClusters& built,
-                                               const QuerySample& sample, unsigned threads,
-                                               Progress& progress) {
+                                               const QuerySample& sample,
+                                               const cluster::ClusteringOptions& options) {
   const VectorView& rows = built.source.rows;
   const cluster::CentroidIndex index(
       {built.source.manifest.metric, rows.type, rows.dimension, built.clusters.space_dimension,
        built.clusters.centroids, graph::copy_of(built.centroids)},
-      threads);
+      resolve_threads(options.threads));
   std::vector<std::uint64_t> frequencies(built.clusters.count());
   cluster::CentroidScratch scratch;
+  Progress progress("queries of the sample", sample.queries.count, options.quiet,
+                    options.interrupted);
   for (std::size_t i = 0; i < sample.queries.count; ++i) {
     index.search(sample.queries.row(i), sample.probe, scratch);
     for (const cluster::NearCluster& near : scratch.found) ++frequencies[near.cluster];
@@ -105,14 +107,10 @@ BuiltClusters build_clusters(Source source, const cluster::ClusteringOptions& op
   built.centroids =
       cluster::build_centroid_graph(built.clusters.centroids, built.clusters.space_dimension,
                                     {options.seed, threads, options.quiet, options.interrupted});
-  if (!sample) {
-    built.homes = expected_homes(built.clusters, threads);
-    return built;
-  }
-  Progress progress("queries of the sample", sample->queries.count, options.quiet,
-                    options.interrupted);
-  built.homes = cluster::group_by_frequency(
-      built.clusters.membership(), sampled_frequencies(built, *sample, threads, progress), threads);
+  built.homes =
+      sample ? cluster::group_by_frequency(built.clusters.membership(),
+                                           sampled_frequencies(built, *sample, options), threads)
+             : expected_homes(built.clusters, threads);
   return built;
 }
 
