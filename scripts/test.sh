@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds and tests everything: the one command before a commit, and what CI runs.
-#   scripts/test.sh            lint, release tests, and by the commit one of: a third of the slow
-#                              tests, the address or the thread sanitizer for a sixth of the rooms,
-#                              short fuzzing
+#   scripts/test.sh            lint and, by the commit, one of: the release tests with a quarter of the
+#                              slow ones; the rooms' tests in release, with a ninth of the rooms under
+#                              the address or the thread sanitizer; or these and short fuzzing
 #   scripts/test.sh --quick    lint and the release tests that are not slow
 #   scripts/test.sh --long     every slow test, those with guests of their own, every room under both
 #                              sanitizers, the daemons of several memory nodes under the thread sanitizer,
@@ -10,21 +10,22 @@
 #                              a wheel of the Python package, tried in a new virtual environment
 # Environment: FARVEC_DATA  folder with data sets (tests that want it skip without it)
 #              FARVEC_JOBS  parallel jobs (default: the number of cores)
-#              FARVEC_TURN  slow-0 to slow-2, asan, tsan or fuzz: not what the commit says
+#              FARVEC_TURN  slow-0 to slow-3, asan, tsan or fuzz: not what the commit says
+#              FARVEC_ROOMS the rooms that a sanitizer has, as "rpc client": not what the commit says
 set -uo pipefail
 source "$(dirname "$0")/common.sh"
 cd "$ROOT" || exit 1
 
 # What a default run has besides, by turns of the commits; --long has all of it.
-TURNS=(slow-0 slow-1 slow-2 asan tsan fuzz)
-# Rooms that a run of a sanitizer has, by turns too.
-ROOM_TURNS=("base dataset distance quantization layout" "coroutines disk wal device"
-            "graph cluster indexing ssd_baseline" "search transport"
-            "rpc client memory_node tiers" "collection compute_node")
+TURNS=(slow-0 slow-1 slow-2 slow-3 asan tsan fuzz)
+# The rooms below the tool. Each of these groups is what one run of a sanitizer has, by turns too.
+ROOM_TURNS=("base dataset distance quantization layout" "coroutines disk wal device" "graph cluster"
+            "ssd_baseline indexing" "search transport" "rpc client memory_node" "tiers"
+            "collection" "compute_node")
 FUZZ_SECONDS=4
 MODE=default
 
-usage() { sed -n '2,15s/^# \{0,1\}//p' "$0"; }
+usage() { sed -n '2,16s/^# \{0,1\}//p' "$0"; }
 
 for argument in "$@"; do
   case "$argument" in
@@ -87,8 +88,7 @@ tests_of_rooms() {
   echo "^($*)\\."
 }
 
-# What the release build has besides: the Python package; of what it has by its preset
-# the benches are left to --long.
+# What the release build has besides: the Python package.
 PYTHON_OPTIONS=()
 prepare_python() {
   local interpreter
@@ -110,24 +110,49 @@ turn() {
 TURN="${FARVEC_TURN:-$(turn "$COMMIT" "${TURNS[@]}")}"
 [[ " ${TURNS[*]} " = *" $TURN "* ]] || die "FARVEC_TURN: '$TURN' is none of ${TURNS[*]}"
 has_turn() { [ "$MODE" = long ] || { [ "$MODE" = default ] && [ "$TURN" = "$1" ]; }; }
-SANITIZED=$(turn $((COMMIT / ${#TURNS[@]})) "${ROOM_TURNS[@]}")
+SANITIZED="${FARVEC_ROOMS:-$(turn $((COMMIT / ${#TURNS[@]})) "${ROOM_TURNS[@]}")}"
+for room in $SANITIZED; do
+  [[ " ${ROOM_TURNS[*]} " = *" $room "* ]] || die "FARVEC_ROOMS: '$room' is none of ${ROOM_TURNS[*]}"
+done
 [ "$TURN" != tsan ] || SANITIZED="${SANITIZED/distance quantization layout/}" # these start no threads
 read -r -d '' -a SANITIZED_ROOMS <<<"$SANITIZED" || true
 
+# Whether the release run has the tool, the daemons, the Python package and what is tested through them.
+# A run that has a sanitizer's build or fuzzing besides has no time for them.
+has_tools() { [ "$MODE" != default ] || [[ "$TURN" = slow-* ]]; }
+
+# The rooms whose tests a release run without the tool has: all that no sanitizer has in this run, and
+# transport, whose program rdma.endpoint runs.
+rooms_in_release() {
+  local room sanitized=" "
+  [[ "$TURN" != ?san ]] || sanitized=" ${SANITIZED/transport/} "
+  for room in ${ROOM_TURNS[*]}; do
+    [[ "$sanitized" = *" $room "* ]] || echo "$room"
+  done
+}
+
 build_release() {
-  CONFIGURE_OPTIONS=("${PYTHON_OPTIONS[@]}")
+  local rooms=() status
+  CONFIGURE_OPTIONS=(-DFARVEC_PYTHON=OFF)
+  if has_tools; then CONFIGURE_OPTIONS=("${PYTHON_OPTIONS[@]}"); else mapfile -t rooms < <(rooms_in_release); fi
   [ "$MODE" = long ] || CONFIGURE_OPTIONS+=(-DFARVEC_BENCHES=OFF)
-  build_preset release
-  local status=$?
+  build_preset release "${rooms[@]/%/_test}"
+  status=$?
   CONFIGURE_OPTIONS=()
   return "$status"
 }
 test_release() {
-  case "$MODE:$TURN" in
-    long:*) run_ctest release/tests 3600 ;;
-    default:slow-*) run_ctest release/tests 1200 -LE "long|slow-[^${TURN#slow-}]" ;;
-    *) run_ctest release/tests 1200 -LE 'long|slow' ;;
-  esac
+  local rooms
+  if [ "$MODE" = long ]; then
+    run_ctest release/tests 3600
+  elif [ "$MODE" = quick ]; then
+    run_ctest release/tests 1200 -LE 'long|slow'
+  elif has_tools; then
+    run_ctest release/tests 1200 -LE "long|slow-[^${TURN#slow-}]"
+  else
+    mapfile -t rooms < <(rooms_in_release)
+    run_ctest release/tests 1200 -LE 'long|slow' -R "$(tests_of_rooms "${rooms[@]}" rdma)"
+  fi
 }
 
 # build_sanitized PRESET
@@ -215,9 +240,11 @@ print_summary() {
   printf '%s\n' "${SUMMARY[@]}"
   printf '%-41s %5d s\n' "total" "$SECONDS"
   case "$MODE:$TURN" in
-    default:?san) printf 'under %s: %s; not run: slow tests, fuzzing\n' "$TURN" "${SANITIZED_ROOMS[*]}" ;;
-    default:fuzz) echo "fuzzed; not run: slow tests, sanitizers" ;;
-    default:slow-*) echo "slow tests: a third of them; not run: the others, sanitizers, fuzzing" ;;
+    default:?san)
+      printf 'under %s: %s; not run: the tool, daemons, Python, slow tests, fuzzing\n' "$TURN" \
+        "${SANITIZED_ROOMS[*]}" ;;
+    default:fuzz) echo "fuzzed; not run: the tool, daemons, Python, slow tests, sanitizers" ;;
+    default:slow-*) echo "slow tests: a quarter of them; not run: the others, sanitizers, fuzzing" ;;
     quick:*) echo "not run: slow tests, sanitizers, fuzzing" ;;
   esac
   "$PYTHON" scripts/test_report.py --failed-steps "$FAILED" "${REPORTS[@]}"
@@ -227,7 +254,7 @@ ensure_deps || die "packages are missing and could not be installed"
 mkdir -p build
 step "layers" timeout --foreground 60 "$PYTHON" scripts/check_layers.py
 step "format" check_format
-step "python packages" prepare_python
+! has_tools || step "python packages" prepare_python
 step "build release" build_release && step "tests release" test_release
 if has_turn asan; then
   step "build asan" build_asan && step "tests asan" test_asan
