@@ -65,14 +65,6 @@ class Item:
                 for name, number in numbers.items()]
 
 
-class Absent(Item):
-    """An item that cannot be measured here, with the reason in `why`."""
-    seconds = 0
-
-    def measure(self, lab):
-        return []
-
-
 def panels(lines, columns, size=(2.7, 2.3), **options):
     """(figure, grid of axes) of so many panels, `size` inches each."""
     options = {"squeeze": False, "layout": "constrained", **options}

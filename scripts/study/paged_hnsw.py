@@ -13,15 +13,19 @@ QUERIES = {"quick": ("--warm", 60, "--measured", 30, "--passes", 1), "full": ("-
 WAYS = ("sync", "parallel", "pipelined")
 
 
-def studied(lab, study, *where):
-    """The points of a study of bench/hnsw, measured where they fit `where` (name=value,value)."""
-    data = lab.whole(SETS[0])
+def studied(lab, study, *where, rows_of=None):
+    """The points of a study of bench/hnsw, measured where they fit `where` (name=value,value): on the
+    items' set, or on `rows_of`, (the name of another, how many of its rows)."""
+    name, rows = rows_of or (SETS[0], None)
+    data = lab.whole(name)
     effort = lab.effort.name
     # Its own file holds every point, so that it goes on; a machine and a commit have one each.
-    folder = lab.work / "hnsw" / lab.store.key({"set": data.name, "effort": effort})
+    what = {"set": name, "effort": effort, **({"rows": rows} if rows else {})}
+    folder = lab.work / "hnsw" / lab.store.key(what)
     folder.mkdir(parents=True, exist_ok=True)
     lab.run([sys.executable, "-B", ROOT / "bench" / "hnsw" / "study.py", study, "--data", data.base,
              "--queries", data.queries, "--metric", "l2", *QUERIES[effort],
+             *(["--rows", rows] if rows else []),
              "--bin", lab.bin, "--out", folder, *(word for some in where for word in ("--where", some))],
             f"study '{study}' of bench/hnsw", 4 * 3600)
     lines = map(json.loads, (folder / "study.jsonl").read_text().splitlines())

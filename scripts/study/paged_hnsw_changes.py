@@ -1,8 +1,10 @@
-"""The paged HNSW's paper (000), inserts: Figures 6, 7, 9, 10 and 11, Table 5, by bench/hnsw/study.py."""
+"""The paged HNSW's paper (000), inserts: Figures 4d, 6, 7, 9, 10 and 11, Table 5, by bench/hnsw."""
 import json
+import sys
 
-from . import peers
-from .items import Absent, Item, item, one, panels, save
+from . import ROOT, peers
+from .items import Item, item, one, panels, save, select
+from .lab import BUILD_S
 from .paged_hnsw import SETS, PagedItem, short, studied
 from .verdict import Unseen, all_of
 
@@ -36,22 +38,39 @@ class InsertItem(PagedItem):
 
 
 @item
-class InsertReads(Absent):
+class InsertReads(InsertItem):
     name = "000-F4d"
     title = "inserts by the way of reading"
-    why = (f"a tenth of the pages of {SETS[0]} is too small a buffer for inserts that read in parallel: "
-           "docs/results/023 has it on hog576")
+    SET, ROWS = "text300k", 100_000  # a tenth of deep20k's pages is too few for reads in parallel
+    why = f"--quick has no time for a graph of {ROWS:,} rows: --full measures it"
+    how = (f"`bench/hnsw/study.py inserts` on the first {ROWS:,} rows of {SET}: the last hundredth goes in, "
+           "one after the other, m 24, ef_construction 200, pages of 8 KiB, a tenth of them in the buffer, on "
+           "the disk of the work folder with O_DIRECT (real).")
+
+    def measure(self, lab):
+        if lab.effort.name == "quick":
+            return []
+        return inserted(studied(lab, "inserts", rows_of=(self.SET, self.ROWS)))
+
+    def ours(self, rows):
+        seconds = lambda way: one(rows, search=way)["seconds"]
+        return {"insert_time": 100 * (1 - seconds("pipelined") / seconds("sync"))}
+
+    def draw(self, rows, path):
+        return self.bars(rows, path, lambda row: row["search"])
 
 
 class OrderItem(InsertItem):
     how = PagedItem.how + (" A twentieth of the rows goes in, one after the other; with --quick without "
-                           "k-means and by pipelined reads, where the paper reads one page at a time.")
+                           "k-means and by pipelined reads, where the paper reads one page at a time. "
+                           "Reordered \"full\" is the whole set in the order, of which the last "
+                           "twentieth goes in; slots are inserts in flight.")
 
     def measure(self, lab):
-        orders, ways = (("none,pca", "pipelined") if lab.effort.name == "quick"
-                        else ("none,pca,kmeans", "sync,pipelined"))
-        return inserted(studied(lab, "orders", "slots=1", "order=" + orders, "reordered=incremental",
-                                "search=" + ways))
+        if lab.effort.name == "quick":
+            return inserted(studied(lab, "orders", "slots=1", "order=none,pca", "reordered=incremental",
+                                    "search=pipelined"))
+        return inserted(studied(lab, "orders", "order=none,pca,kmeans"))
 
     @staticmethod
     def way(rows):
@@ -67,10 +86,12 @@ class OrderItem(InsertItem):
                 else number() for name, number in ours.items()}
 
     def draw(self, rows, path):
-        return self.bars(rows, path, lambda row: f"{row['order']}, {row['search']}")
+        return self.bars(rows, path, lambda row: ", ".join(
+            [row["order"], row["search"], *(["whole set"] if row["reordered"] == "full" else []),
+             *([f"{row['slots']} in flight"] if row["slots"] > 1 else [])]))
 
     def at(self, rows, order, search):
-        return one(rows, order=order, search=search)
+        return one(rows, order=order, search=search, slots=1, reordered="incremental")
 
 
 @item
@@ -96,15 +117,29 @@ class OrderedInserts(OrderItem):
         base = self.at(rows, "none", way)
         saved = lambda order: 100 * (1 - self.at(rows, order, way)["seconds"] / base["seconds"])
         hits = lambda order: 100 * self.at(rows, order, way)["hit_ratio"]
-        written = min(row["written_bytes"] for row in rows if row["search"] == way)
-        whole = Unseen("the whole set in a new order takes minutes: docs/results/021 has it")
+        written = min(row["written_bytes"]
+                      for row in select(rows, search=way, slots=1, reordered="incremental"))
         return {**self.without_kmeans(rows, {
             "hits_none": lambda: hits("none"), "hits_pca": lambda: hits("pca"),
             "hits_kmeans": lambda: hits("kmeans"), "saved_pca": lambda: saved("pca"),
             "saved_kmeans": lambda: saved("kmeans"),
             "written": lambda: 100 * (1 - written / base["written_bytes"])}),
-            "saved_pca_full": whole, "saved_with_reads": whole,
-            "five_in_flight": Unseen("five inserts in flight: docs/results/021 has them")}
+            **self.of_the_whole(rows)}
+
+    @staticmethod
+    def of_the_whole(rows):
+        """What the whole set in PCA's order saves, also with pipelined reads, and five at a time."""
+        if not select(rows, reordered="full"):
+            why = Unseen("--quick orders no whole set: --full does")
+            return {"saved_pca_full": why, "saved_with_reads": why, "five_in_flight": why}
+        seconds = lambda slots, search, order, reordered: one(
+            rows, slots=slots, search=search, order=order, reordered=reordered)["seconds"]
+        base = seconds(1, "sync", "none", "incremental")
+        # Of five in flight the plain ones are in flight too, as in the paper.
+        return {"saved_pca_full": 100 * (1 - seconds(1, "sync", "pca", "full") / base),
+                "saved_with_reads": 100 * (1 - seconds(1, "pipelined", "pca", "full") / base),
+                "five_in_flight": seconds(5, "sync", "none", "incremental") /
+                seconds(5, "pipelined", "pca", "full")}
 
 
 @item
@@ -112,27 +147,38 @@ class InsertPages(InsertItem):
     name = "000-F9"
     title = "insert pages of partitions"
     why = "--quick has no time for a tenth of the rows: --full measures it, docs/results/023 has it"
+    how = PagedItem.how + (" A tenth of the rows goes in, and nine tenths: one after the other by pipelined "
+                           "reads; hits are those of searches afterwards, a tenth of the pages in the buffer.")
 
     def measure(self, lab):
         if lab.effort.name == "quick":
             return []
-        return [{**point["point"], "pages": point["found"]["inserts"]["graph"]["pages"],
-                 "per_second": point["found"]["inserts"]["per_second"],
-                 "hit_ratio": point["found"]["searches"]["hit_ratio"],
-                 "insert_hits": point["found"]["inserts"]["hit_ratio"]}
-                for point in studied(lab, "shares", "share=0%,90%")]
+        tenth = [(point["point"], point["found"]) for point in studied(lab, "shares", "share=0%,90%")]
+        # Nine tenths go in by steps, of which the last says what became of the graph.
+        most = [(point["point"], point["found"][-1])
+                for point in studied(lab, "growth", "share=0%,90%")]
+        return [{"inserted": inserted, "nodes": point.get("nodes", 64), "share": point["share"],
+                 "pages": found["inserts"]["graph"]["pages"],
+                 "per_second": found["inserts"]["per_second"],
+                 "hit_ratio": found["searches"]["hit_ratio"],
+                 "insert_hits": found["inserts"]["hit_ratio"]}
+                for inserted, some in (("10%", tenth), ("90%", most)) for point, found in some]
 
     def ours(self, rows):
-        none, most = (one(rows, share=share) for share in ("0%", "90%"))
+        none, most = (one(rows, inserted="10%", share=share) for share in ("0%", "90%"))
+        plain = one(rows, inserted="90%", nodes=1)
+        placed = one(rows, inserted="90%", share="90%")
         return {"more_pages": 100 * (most["pages"] / none["pages"] - 1),
                 "insert_rate": most["per_second"] / none["per_second"],
-                "hits_gain": Unseen("nine tenths inserted take an hour: docs/results/023 has them")}
+                "hits_gain": placed["hit_ratio"] / plain["hit_ratio"]}
 
     def draw(self, rows, path):
-        figure, (line,) = panels(1, 3, size=(2.2, 2))
+        figure, (line,) = panels(1, 3, size=(2.8, 2))
         for axes, number in zip(line, ("pages", "per_second", "hit_ratio")):
-            axes.bar([row["share"] for row in rows], [row[number] for row in rows])
-            axes.set(xlabel="partitions with insert pages", ylabel=number)
+            axes.bar([f"{row['inserted']} in,\n{row['nodes']} nodes,\n{row['share']}" for row in rows],
+                     [row[number] for row in rows])
+            axes.set(xlabel="rows in, nodes in a partition,\npartitions with insert pages",
+                     ylabel=number)
         return save(figure, path)
 
 
@@ -158,29 +204,51 @@ class AllTogether(InsertItem):
         return self.bars(rows, path, lambda row: f"{row['order']}, {row['nodes']}, {row['search']}")
 
 
-def on_disk(lab, data):
-    """Rows of DiskANN and of the paged HNSW, of the same degree, list and memory, and of AlayaLite's
-    LASER with as much memory; none with --quick."""
-    if lab.effort.name == "quick":
-        return []
+def paged_beside(lab, data):
+    """The paged HNSW that others are measured beside."""
     folder = lab.work / "hnsw-beside"
-    hnsw = lab.made(folder, [
+    return lab.made(folder, [
         [lab.farvec, "build", "hnsw", "--data", data.base, "--metric", "l2",
          "--partition-nodes", 64, "--out", folder / "index", "--overwrite", "--quiet"]],
         "paged HNSW beside DiskANN") / "index"
-    pages = sum(file.stat().st_size for file in hnsw.glob("pages*"))
-    memory = ["--memory-budget", pages // 10]
+
+
+def paged_bytes(lab, data):
+    return sum(file.stat().st_size for file in paged_beside(lab, data).glob("pages*"))
+
+
+def on_disk(lab, data):
+    """Rows of DiskANN and of the paged HNSW, of the same degree, list and memory, and of AlayaLite's
+    LASER with as much memory."""
+    memory = ["--memory-budget", paged_bytes(lab, data) // 10]
     return [*peers.measured(lab, data, 0.95, [peers.DISKANN], [
-        "--hnsw", hnsw, "--hnsw-slots", "1", *memory, "--build-list", 200]),
+        "--hnsw", paged_beside(lab, data), "--hnsw-slots", "1", *memory, "--build-list", 200]),
             *peers.measured(lab, data, 0.95, [peers.LASER], memory)]
 
 
-def is_diskann(row):
-    return "DiskANN" in row["label"]
+def pgvector(lab, data, recall, buffer):
+    """A row of pgvector with one connection and a buffer of so many bytes, in the form of peers' rows."""
+    command = [sys.executable, "-B", ROOT / "bench" / "hnsw" / "pgvector.py", "--data", data.base,
+               "--queries", data.queries, "--groundtruth", data.truth, "--metric", "l2",
+               "--buffers", buffer, "--ef", "", "--recalls", recall, "--connections", 1,
+               "--passes", lab.effort.passes]
+    def measure():
+        out = lab.work / "pgvector"
+        lab.run([*command, "--out", out], "pgvector", BUILD_S)
+        facts = json.loads(out.with_suffix(".json").read_text())
+        label = f"pgvector {facts['pgvector']}"
+        if not facts["queries"]:
+            return [{"set": data.label, "label": label, "failure": f"recall {recall} is not reached"}]
+        (row,) = facts["queries"]
+        return [{"set": data.label, "label": label, "recall": row["recall"], "qps": row["qps"],
+                 "p99_us": row["p99_us"], "build_s": facts["build_seconds"],
+                 "bytes": facts["index_bytes"]}]
+    return lab.store.get({"measure": "pgvector", "command": lab.words(command)}, measure)
 
 
-def is_laser(row):
-    return "LASER" in row["label"]
+def kind_of(row):
+    """Whose row it is."""
+    return next((kind for kind in ("DiskANN", "LASER", "pgvector") if kind in row["label"]), "farvec")
 
 
 @item
@@ -188,28 +256,28 @@ class BesideDiskann(PagedItem):
     name = "000-F11"
     title = "beside DiskANN"
     why = "--quick does not build DiskANN: --full measures it"
-    how = (f"{SETS[0]} in the paged HNSW (m 24, ef_construction 200, partitions of 64, pipelined reads) and in "
-           "diskannpy's disk index (R 48, L 200), and AlayaLite's LASER (R 64, L 200), which the paper has "
-           "not, each with memory of a tenth of the paged HNSW's pages, "
-           "recall@10 0.95, one search at a time, by bench/peers, on the disk of the work folder (real).")
+    how = (f"{SETS[0]} in the paged HNSW (m 24, ef_construction 200, partitions of 64, pipelined reads), in "
+           "diskannpy's disk index (R 48, L 200), in AlayaLite's LASER (R 64, L 200), which the paper has "
+           "not, and in pgvector (m 24, ef_construction 200, O_DIRECT), each with memory of a tenth of the "
+           "paged HNSW's pages, recall@10 0.95, one search at a time, by bench/peers and "
+           "bench/hnsw/pgvector.py, on the disk of the work folder (real; pgvector's files are in build/).")
     seconds = 1
 
     def measure(self, lab):
-        return on_disk(lab, lab.whole(SETS[0]))
+        if lab.effort.name == "quick":
+            return []
+        data = lab.whole(SETS[0])
+        return [*on_disk(lab, data), *pgvector(lab, data, 0.95, paged_bytes(lab, data) // 10)]
 
     def ours(self, rows):
-        why = Unseen(self.why)
-        if not rows:
-            return {"speedup": why, "gap": why}
-        # The paper's gap is the plain one's; ours has partitions and pipelined reads.
-        return {"speedup": Unseen("bench/hnsw/pgvector.py measures pgvector beside it: docs/results/023"),
-                "gap": Unseen(f"of the whole, not of the plain one: {self.gap(rows):.1f} times")}
-
-    @staticmethod
-    def gap(rows):
-        (peer,) = [row for row in rows if is_diskann(row)]
-        (own,) = [row for row in rows if not is_diskann(row) and not is_laser(row)]
-        return peer["qps"] / own["qps"]
+        rates = {kind: [row["qps"] for row in rows if "failure" not in row and kind_of(row) == kind]
+                 for kind in ("DiskANN", "pgvector", "farvec")}
+        def ratio(kind, other):
+            for name in (kind, other):
+                if not rates[name]:
+                    return Unseen(f"{name} has no rate here: the table says why")
+            return rates[kind][0] / rates[other][0]
+        return {"speedup": ratio("farvec", "pgvector"), "gap": ratio("DiskANN", "pgvector")}
 
     def table(self, rows):
         return ["index", "recall", "QPS, ssd (real)", "p99, us", "build, s"], [
@@ -239,8 +307,9 @@ class Builds(Item):
         memory = data.rows * (99 if lab.effort.name == "quick" else 95) // 100
         rows = [{"way": way, **self._built(lab, data.base, memory, options)}
                 for way, options in self.WAYS.items()]
+        others = on_disk(lab, data) if lab.effort.name == "full" else []
         return rows + [{"way": "DiskANN, R 48, L 200", "seconds": row["build_s"], "pages": 0}
-                       for row in on_disk(lab, data) if is_diskann(row)]
+                       for row in others if kind_of(row) == "DiskANN" and "failure" not in row]
 
     @staticmethod
     def _built(lab, base, memory, options):

@@ -86,6 +86,58 @@ class Verdicts(unittest.TestCase):
         self.assertEqual(verdict.all_of([]).why, "nothing was measured for it")
 
 
+class InsertItems(unittest.TestCase):
+    """What the items of the paged HNSW's inserts make of rows that were measured."""
+
+    def ours(self, name, rows):
+        (item,) = registry.chosen([name])
+        return item.ours(rows)
+
+    def orders(self, *lines):
+        names = ("reordered", "order", "search", "slots", "seconds", "hit_ratio", "written_bytes")
+        return [dict(zip(names, line)) for line in lines]
+
+    def test_what_orders_save(self):
+        part, whole = "incremental", "full"
+        ours = self.ours("000-F7", self.orders(
+            (part, "none", "sync", 1, 100, 0.25, 1000), (part, "pca", "sync", 1, 90, 0.5, 800),
+            (part, "kmeans", "sync", 1, 80, 0.75, 700), (whole, "pca", "sync", 1, 40, 0.8, 500),
+            (part, "none", "pipelined", 1, 50, 0.25, 900), (part, "pca", "pipelined", 1, 45, 0.5, 1),
+            (whole, "pca", "pipelined", 1, 10, 0.8, 1), (part, "none", "sync", 5, 60, 0.2, 1),
+            (whole, "pca", "pipelined", 5, 6, 0.8, 1)))
+        for name, value in (("hits_none", 25), ("hits_kmeans", 75), ("saved_pca", 10),
+                            ("saved_kmeans", 20), ("written", 30), ("saved_pca_full", 60),
+                            ("saved_with_reads", 90), ("five_in_flight", 10)):
+            self.assertAlmostEqual(ours[name], value, msg=name)
+
+    def test_a_quick_run_says_what_it_leaves_out(self):
+        ours = self.ours("000-F7", self.orders(("incremental", "none", "pipelined", 1, 100, 0.25, 1000),
+                                               ("incremental", "pca", "pipelined", 1, 90, 0.5, 800)))
+        self.assertAlmostEqual(ours["written"], 20)
+        for name in ("hits_kmeans", "saved_pca_full", "saved_with_reads", "five_in_flight"):
+            self.assertIn("--quick", ours[name].why)
+
+    def test_insert_pages(self):
+        row = lambda inserted, nodes, share, pages, hits: {
+            "inserted": inserted, "nodes": nodes, "share": share, "pages": pages, "per_second": pages,
+            "hit_ratio": hits, "insert_hits": 0}
+        ours = self.ours("000-F9", [row("10%", 64, "0%", 100, 0.5), row("10%", 64, "90%", 110, 0.6),
+                                    row("90%", 1, "0%", 100, 0.2), row("90%", 64, "0%", 100, 0.3),
+                                    row("90%", 64, "90%", 120, 0.5)])
+        for name, value in (("more_pages", 10), ("insert_rate", 1.1), ("hits_gain", 2.5)):
+            self.assertAlmostEqual(ours[name], value, msg=name)
+
+    def test_beside_diskann_and_pgvector(self):
+        rates = [("paged HNSW, 1 in flight", 300), ("DiskANN 0.7.0, R 48", 600), ("pgvector 0.8.1", 50)]
+        rows = [{"label": label, "qps": rate} for label, rate in rates]
+        ours = self.ours("000-F11", [*rows, {"label": "LASER", "failure": "no processor for it"}])
+        self.assertAlmostEqual(ours["speedup"], 6)
+        self.assertAlmostEqual(ours["gap"], 12)
+        ours = self.ours("000-F11", [*rows[:2], {"label": "pgvector 0.8.1", "failure": "none"}])
+        self.assertIn("pgvector has no rate", ours["gap"].why)
+        self.assertIn("pgvector has no rate", ours["speedup"].why)
+
+
 def naive(things, capacity, drop):
     """Hits of a pool that keeps a list, oldest first; drop(kept, hit) says what a hit does to it."""
     kept, hits = [], []
