@@ -4,22 +4,42 @@
     python install.py [FOLDER]     FOLDER: of the package vectordb_bench [the one of this interpreter]
 
 Copies the client to backend/clients/farvec/ and names it where the benchmark names its databases, as
-its own guide for a new client has it. Again: nothing happens but the copy.
+its own guide for a new client has it; the same with the client "library", for hnswlib and faiss beside
+it, which the benchmark has not. Again: nothing happens but the copy.
 """
+import dataclasses
 import importlib.util
 import pathlib
 import shutil
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-CLIENT = ("config.py", "cli.py", "farvec.py")
-IMPORT = """        if self == DB.Farvec:
-            from .farvec.{file} import {name}
+IMPORT = """        if self == DB.{db}:
+            from .{folder}.{file} import {name}
 
             return {name}
 
 """
 UNKNOWN = '        msg = f"Unknown DB: {self.name}"\n'
+
+
+@dataclasses.dataclass(frozen=True)
+class Client:
+    source: pathlib.Path  # of config.py, cli.py and the client, named as its folder there
+    folder: str
+    db: str       # what the benchmark calls it, and its classes begin with
+    command: str  # the function in cli.py
+
+    @property
+    def files(self):
+        return ("config.py", "cli.py", f"{self.folder}.py")
+
+    def imported(self, file, name):
+        return IMPORT.format(db=self.db, folder=self.folder, file=file, name=name)
+
+
+CLIENTS = (Client(HERE, "farvec", "Farvec", "FarvecCollection"),
+           Client(HERE / "library", "library", "Library", "LibraryIndex"))
 
 
 def insert_before(text, anchor, new, path, times=1):
@@ -31,27 +51,28 @@ def insert_before(text, anchor, new, path, times=1):
     return text[:place] + new + text[place:]
 
 
-def name_client(path):
+def name_client(path, client):
     text = path.read_text()
-    if "DB.Farvec" in text:
+    if f"DB.{client.db}:" in text:
         return
-    text = insert_before(text, "\n    @property\n    def init_cls", '    Farvec = "Farvec"\n', path)
+    text = insert_before(text, "\n    @property\n    def init_cls",
+                         f'    {client.db} = "{client.db}"\n', path)
     head, tail = text.split("    def config_cls", 1)
-    head = insert_before(head, UNKNOWN, IMPORT.format(file="farvec", name="Farvec"), path)
-    tail = insert_before(tail, UNKNOWN, IMPORT.format(file="config", name="FarvecConfig"), path)
+    head = insert_before(head, UNKNOWN, client.imported(client.folder, client.db), path)
+    tail = insert_before(tail, UNKNOWN, client.imported("config", f"{client.db}Config"), path)
     tail = insert_before(tail, "        # DB.Pinecone, DB.Redis\n",
-                         IMPORT.format(file="config", name="FarvecIndexConfig"), path)
+                         client.imported("config", f"{client.db}IndexConfig"), path)
     path.write_text(head + "    def config_cls" + tail)
 
 
-def name_command(path):
+def name_command(path, client):
     text = path.read_text()
-    if "FarvecCollection" in text:
+    if client.command in text:
         return
     text = insert_before(text, "from .batch_cli import BatchCli\n",
-                         "from ..backend.clients.farvec.cli import FarvecCollection\n", path)
+                         f"from ..backend.clients.{client.folder}.cli import {client.command}\n", path)
     path.write_text(insert_before(text, "cli.add_command(Zvec)\n",
-                                  "cli.add_command(FarvecCollection)\n", path))
+                                  f"cli.add_command({client.command})\n", path))
 
 
 def package_folder(arguments):
@@ -70,12 +91,13 @@ def main(arguments):
     clients = package / "backend" / "clients"
     if not (clients / "__init__.py").exists():
         raise SystemExit(f"error: {package} is no vectordb_bench: it has no backend/clients")
-    name_client(clients / "__init__.py")
-    name_command(package / "cli" / "vectordbbench.py")
-    (clients / "farvec").mkdir(exist_ok=True)
-    for name in CLIENT:
-        shutil.copy(HERE / name, clients / "farvec" / name)
-    print(f"farvec's client is in {clients / 'farvec'}")
+    for client in CLIENTS:
+        name_client(clients / "__init__.py", client)
+        name_command(package / "cli" / "vectordbbench.py", client)
+        (clients / client.folder).mkdir(exist_ok=True)
+        for name in client.files:
+            shutil.copy(client.source / name, clients / client.folder / name)
+        print(f"the client {client.folder} is in {clients / client.folder}")
 
 
 if __name__ == "__main__":

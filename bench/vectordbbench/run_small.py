@@ -2,7 +2,7 @@
 """Runs VectorDBBench itself, from its command on, against a compute node with an empty collection.
 
     bench/vectordbbench/run_small.py --data base.fbin --queries query.fbin \\
-        --metric l2 --rows 10000 --also lancedb
+        --metric l2 --rows 10000 --also hnswlib,faiss,lancedb
 
 The benchmark and the databases of --also come from PyPI into build/vectordbbench-venv, made on first
 use. Its data set, "custom", is made of the first rows of --data; the true neighbours are computed here
@@ -22,7 +22,10 @@ ROOT = HERE.parents[1]
 VENV = ROOT / "build" / "vectordbbench-venv"
 BENCHMARK = "vectordb-bench==2.0.0"
 # Their packages, and what the benchmark's command for them wants besides.
-OTHERS = {"lancedb": (["lancedb"], ["lancedbivfhnswsq", "--uri", "{folder}/lancedb"])}
+OTHERS = {"lancedb": (["lancedb"], ["lancedbivfhnswsq", "--uri", "{folder}/lancedb"]),
+          **{name: ([package], ["library", "--library", name, "--folder", f"{{folder}}/{name}", "--ef",
+                                "{list}"])
+             for name, package in (("hnswlib", "hnswlib"), ("faiss", "faiss-cpu"))}}
 METRICS = {"l2": "L2", "ip": "IP", "cosine": "COSINE"}
 WAIT_S = 60
 RUN_S = 3600
@@ -37,7 +40,7 @@ def parse_arguments():
     add("--metric", choices=tuple(METRICS), default="l2")
     add("--rows", type=int, default=10_000, help="the first so many (%(default)s)")
     add("--k", type=int, default=10)
-    add("--list", type=int, default=40, help="of farvec (%(default)s)")
+    add("--list", type=int, default=40, help="of farvec, and ef of hnswlib and faiss (%(default)s)")
     add("--seconds", type=int, default=10, help="of concurrent searches (%(default)s)")
     add("--connections", default="1,2", help="that search at once (%(default)s)")
     add("--also", default="", help=f"databases beside it: {', '.join(OTHERS)}")
@@ -90,21 +93,21 @@ def case(options, folder, dimension):
             "--search-serial", "--search-concurrent"]
 
 
-def run_benchmark(options, command, folder, dimension):
+def run_benchmark(options, name, command, folder, dimension):
     """What it says of one database: the metrics in the file that it leaves."""
-    results = folder / "results" / command[0]
+    results = folder / "results" / name
     environment = dict(os.environ, RESULTS_LOCAL_DIR=str(results), PYTHONPATH=options.package)
     done = subprocess.run([VENV / "bin" / "vectordbbench", *command,
                            *case(options, folder, dimension)], env=environment, cwd=folder, check=False,
                           timeout=RUN_S, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     files = sorted(results.rglob("result_*.json"))
     if done.returncode != 0 or not files:
-        raise SystemExit(f"error: vectordbbench {command[0]} ended with {done.returncode}:\n"
+        raise SystemExit(f"error: vectordbbench {name} ended with {done.returncode}:\n"
                          f"{done.stdout[-3000:]}")
     found = json.loads(files[-1].read_text())["results"][0]
     if found["metrics"]["recall"] == 0:
-        raise SystemExit(f"error: vectordbbench {command[0]} found nothing:\n{done.stdout[-3000:]}")
-    return {"database": command[0], **{name: found["metrics"][name] for name in (
+        raise SystemExit(f"error: vectordbbench {name} found nothing:\n{done.stdout[-3000:]}")
+    return {"database": name, **{metric: found["metrics"][metric] for metric in (
         "load_duration", "recall", "ndcg", "qps", "serial_latency_p99", "conc_num_list",
         "conc_qps_list", "conc_latency_p99_list")}}
 
@@ -139,14 +142,14 @@ def main():
         dimension = make_data(options, folder)
         node, address = serve(options, folder, dimension)
         try:
-            found = [run_benchmark(options, ["farvec", "--address", address, "--list",
-                                             str(options.list)], folder, dimension)]
+            found = [run_benchmark(options, "farvec", ["farvec", "--address", address, "--list",
+                                                       str(options.list)], folder, dimension)]
         finally:
             node.terminate()
             node.wait(timeout=WAIT_S)
         for other in others:
-            command = [word.format(folder=folder) for word in OTHERS[other][1]]
-            found.append(run_benchmark(options, command, folder, dimension))
+            command = [word.format(folder=folder, list=options.list) for word in OTHERS[other][1]]
+            found.append(run_benchmark(options, other, command, folder, dimension))
     lines = "".join(json.dumps(row) + "\n" for row in found)
     print(lines, end="")
     if options.out:

@@ -69,7 +69,8 @@ def package(tmp_path, monkeypatch):
         (folder / name).write_text(text)
     for _ in range(2):  # again: nothing more
         subprocess.run([sys.executable, FOLDER / "install.py", folder], check=True)
-    assert (folder / "backend/clients/__init__.py").read_text().count("Farvec = ") == 1
+    for name in ("Farvec", "Library"):
+        assert (folder / "backend/clients/__init__.py").read_text().count(f"    {name} = ") == 1
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setitem(sys.modules, "pydantic", types.SimpleNamespace(BaseModel=FakeModel))
     yield importlib.import_module("a_vdb.backend.clients")
@@ -127,3 +128,44 @@ def test_a_version_that_is_not_known(tmp_path):
     done = subprocess.run([sys.executable, FOLDER / "install.py", tmp_path], check=False,
                           capture_output=True, text=True)
     assert done.returncode == 1 and "no vectordb_bench" in done.stderr
+
+
+def library_of(package, library, folder, metric, **options):
+    case = package.DB.Library.case_config_cls()(metric_type=metric, ef=120)
+    return package.DB.Library.init_cls(DIMENSION, {"library": library, "folder": str(folder)}, case,
+                                       **options)
+
+
+@pytest.mark.parametrize("metric", ["L2", "COSINE", "IP"])
+@pytest.mark.parametrize("library", ["hnswlib", "faiss"])
+def test_libraries_find_what_another_process_loaded(package, library, metric, tmp_path):
+    pytest.importorskip(library)
+    data, queries = vectors(3000, dimension=DIMENSION, seed=8), vectors(40, dimension=DIMENSION, seed=9)
+    loader = library_of(package, library, tmp_path / "set", metric, drop_old=True)
+    (tmp_path / "set").mkdir()
+    (tmp_path / "set" / "note").write_text("the user's own")
+    for round in range(2):  # what an earlier run left is gone, and nothing else
+        with loader.init():
+            for begin in range(0, 3000, 1500):
+                batch = data[begin:begin + 1500].tolist()
+                ids = list(range(7000 + begin, 7000 + begin + 1500))
+                assert loader.insert_embeddings(batch, ids) == (1500, None)
+            count, error = loader.insert_embeddings([[0.0] * 3], [1])
+            assert count == 0 and isinstance(error, ValueError)
+            loader.optimize(3000)
+        if round == 0:
+            loader = library_of(package, library, tmp_path / "set", metric, drop_old=True)
+    true = neighbours(metric.lower(), queries, data, 10) + 7000
+    searcher = library_of(package, library, tmp_path / "set", metric)
+    with searcher.init():
+        found = [searcher.search_embedding(query.tolist(), 10) for query in queries]
+    assert all(len(set(some)) == 10 for some in found)
+    assert sum(len(set(a) & set(b)) for a, b in zip(found, true.tolist())) / true.size > 0.95
+    assert (tmp_path / "set" / "note").read_text() == "the user's own"
+
+
+def test_a_library_that_is_not_known(package, tmp_path):
+    with pytest.raises(ValueError, match="no library 'annoy': hnswlib, faiss"):
+        library_of(package, "annoy", tmp_path, "L2")
+    with pytest.raises(ValueError, match="HAMMING"):
+        package.DB.Library.case_config_cls()(metric_type="HAMMING").metric()
