@@ -112,15 +112,11 @@ function(farvec_test_program target)
   target_precompile_headers(${target} REUSE_FROM test_headers)
 endfunction()
 
-# farvec_slow_tests(TEST...): of these a default run of scripts/test.sh has a quarter, when its turn comes.
-# They are the tests of the current folder; quarters are made in the order in which they are named.
+# farvec_slow_tests(TEST...): tests of the current folder that scripts/test.sh leaves to others
+# (docs/decisions/035-slow-tests-take-turns.md).
 function(farvec_slow_tests)
   foreach(test ${ARGN})
-    get_property(before GLOBAL PROPERTY FARVEC_SLOW_TESTS)
-    list(LENGTH before quarter)
-    math(EXPR quarter "${quarter} % 4")
-    set_property(GLOBAL APPEND PROPERTY FARVEC_SLOW_TESTS ${test})
-    set_property(TEST ${test} APPEND PROPERTY LABELS slow-${quarter})
+    set_property(TEST ${test} APPEND PROPERTY LABELS slow)
   endforeach()
 endfunction()
 

@@ -1,39 +1,52 @@
 #!/usr/bin/env bash
-# Builds and tests everything: the one command before a commit, and what CI runs.
-#   scripts/test.sh            lint and, by the commit, one of: the release tests with a quarter of the
-#                              slow ones; the rooms' tests in release, with a ninth of the rooms under
-#                              the address or the thread sanitizer; or these and short fuzzing
-#   scripts/test.sh --quick    lint and the release tests that are not slow
-#   scripts/test.sh --long     every slow test, those with guests of their own, every room under both
-#                              sanitizers, the daemons of several memory nodes under the thread sanitizer,
-#                              clang-tidy, a minute of each fuzz target, the papers' figures in small,
-#                              a wheel of the Python package, tried in a new virtual environment
+# Builds and tests: the command before a commit, and in turns what CI runs.
+#   scripts/test.sh                lint and the release tests that are not slow
+#   scripts/test.sh --turn TURN    lint and, of one build, one of
+#                                    part-0 to part-3  release: the rooms' tests, a quarter of all others
+#                                    asan-0 to asan-2  a third of the rooms under the address sanitizer
+#                                    tsan-0 to tsan-2  the same under the thread sanitizer
+#                                    fuzz              every fuzz target for some seconds
+#                                    commit            which of these the commit's hash says
+#   scripts/test.sh --long         every slow test, those with guests of their own, every room under
+#                                  both sanitizers, the daemons of several memory nodes under the thread
+#                                  sanitizer, clang-tidy, a minute of each fuzz target, the papers'
+#                                  figures in small, a wheel of the Python package, tried in a new
+#                                  virtual environment
 # Environment: FARVEC_DATA  folder with data sets (tests that want it skip without it)
 #              FARVEC_JOBS  parallel jobs (default: the number of cores)
-#              FARVEC_TURN  slow-0 to slow-3, asan, tsan or fuzz: not what the commit says
-#              FARVEC_ROOMS the rooms that a sanitizer has, as "rpc client": not what the commit says
 set -uo pipefail
 source "$(dirname "$0")/common.sh"
 cd "$ROOT" || exit 1
 
-# What a default run has besides, by turns of the commits; --long has all of it.
-TURNS=(slow-0 slow-1 slow-2 slow-3 asan tsan fuzz)
-# The rooms below the tool. Each of these groups is what one run of a sanitizer has, by turns too.
-ROOM_TURNS=("base dataset distance quantization layout" "coroutines disk wal device" "graph cluster"
-            "ssd_baseline indexing" "search transport" "rpc client memory_node" "tiers"
-            "collection" "compute_node")
+# By the commit: two of these a release build has for one of another, as users run it.
+TURNS=(part-0 part-1 part-2 part-3 asan-0 asan-1 asan-2 part-0 part-1 part-2 part-3 tsan-0 tsan-1 tsan-2 fuzz)
+PARTS=4
+# The rooms below the tool, in thirds that take about as long under a sanitizer.
+THIRDS=("base dataset distance quantization layout coroutines disk wal device graph cluster"
+        "ssd_baseline indexing search transport rpc client memory_node tiers"
+        "collection compute_node")
 FUZZ_SECONDS=4
 MODE=default
 
-usage() { sed -n '2,16s/^# \{0,1\}//p' "$0"; }
+usage() { sed -n '2,18s/^# \{0,1\}//p' "$0"; }
 
-for argument in "$@"; do
-  case "$argument" in
-    --quick) MODE=quick ;;
+# turn_of WORD: itself, or for "commit" the turn of the hash, the first outside of git.
+turn_of() {
+  if [ "$1" = commit ]; then
+    set -- "${TURNS[$((16#$(git rev-parse --short=7 HEAD 2>/dev/null || echo 0) % ${#TURNS[@]}))]}"
+  fi
+  [[ " ${TURNS[*]} " = *" $1 "* ]] || die "--turn: '$1' is neither commit nor one of ${TURNS[*]}"
+  echo "$1"
+}
+
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --turn) [ $# -gt 1 ] || die "--turn wants a name: --help has them"; MODE="$(turn_of "$2")" || exit 1; shift ;;
     --long) MODE=long; FUZZ_SECONDS=60 ;;
     -h | --help) usage; exit 0 ;;
-    *) usage >&2; die "unknown argument '$argument'" ;;
+    *) usage >&2; die "unknown argument '$1'" ;;
   esac
+  shift
 done
 
 if [ -z "${FARVEC_DATA:-}" ] && [ -d "$ROOT/../shared/data" ]; then
@@ -96,82 +109,49 @@ prepare_python() {
   PYTHON_OPTIONS=(-DFARVEC_PYTHON=ON "-DPython_EXECUTABLE=$interpreter")
 }
 
-# What decides whose turn it is: the commit's hash as a number; 0 outside of git.
-COMMIT=$((16#$(git rev-parse --short=7 HEAD 2>/dev/null || echo 0)))
-
-# turn NUMBER GROUP...: one of the groups by the number
-turn() {
-  local number="$1"
-  shift
-  local groups=("$@")
-  echo "${groups[number % $#]}"
+# has KIND: whether this run has release, asan, tsan or fuzz.
+has() {
+  case "$MODE:$1" in
+    long:* | default:release | part-?:release | "$1":* | "$1"-?:*) true ;;
+    *) false ;;
+  esac
 }
 
-TURN="${FARVEC_TURN:-$(turn "$COMMIT" "${TURNS[@]}")}"
-[[ " ${TURNS[*]} " = *" $TURN "* ]] || die "FARVEC_TURN: '$TURN' is none of ${TURNS[*]}"
-has_turn() { [ "$MODE" = long ] || { [ "$MODE" = default ] && [ "$TURN" = "$1" ]; }; }
-SANITIZED="${FARVEC_ROOMS:-$(turn $((COMMIT / ${#TURNS[@]})) "${ROOM_TURNS[@]}")}"
-for room in $SANITIZED; do
-  [[ " ${ROOM_TURNS[*]} " = *" $room "* ]] || die "FARVEC_ROOMS: '$room' is none of ${ROOM_TURNS[*]}"
-done
-[ "$TURN" != tsan ] || SANITIZED="${SANITIZED/distance quantization layout/}" # these start no threads
-read -r -d '' -a SANITIZED_ROOMS <<<"$SANITIZED" || true
-
-# Whether the release run has the tool, the daemons, the Python package and what is tested through them.
-# A run that has a sanitizer's build or fuzzing besides has no time for them.
-has_tools() { [ "$MODE" != default ] || [[ "$TURN" = slow-* ]]; }
-
-# The rooms whose tests a release run without the tool has: all that no sanitizer has in this run, and
-# transport, whose program rdma.endpoint runs.
-rooms_in_release() {
-  local room sanitized=" "
-  [[ "$TURN" != ?san ]] || sanitized=" ${SANITIZED/transport/} "
-  for room in ${ROOM_TURNS[*]}; do
-    [[ "$sanitized" = *" $room "* ]] || echo "$room"
-  done
-}
+# The rooms that a sanitizer has in this run.
+SANITIZED_ROOMS=()
+if [[ "$MODE" = ?san-? ]]; then read -r -d '' -a SANITIZED_ROOMS <<<"${THIRDS[${MODE#?san-}]}" || true; fi
 
 build_release() {
-  local rooms=() status
-  CONFIGURE_OPTIONS=(-DFARVEC_PYTHON=OFF)
-  if has_tools; then CONFIGURE_OPTIONS=("${PYTHON_OPTIONS[@]}"); else mapfile -t rooms < <(rooms_in_release); fi
+  CONFIGURE_OPTIONS=("${PYTHON_OPTIONS[@]}")
   [ "$MODE" = long ] || CONFIGURE_OPTIONS+=(-DFARVEC_BENCHES=OFF)
-  build_preset release "${rooms[@]/%/_test}"
-  status=$?
+  build_preset release
+  local status=$?
   CONFIGURE_OPTIONS=()
   return "$status"
 }
 test_release() {
-  local rooms
-  if [ "$MODE" = long ]; then
-    run_ctest release/tests 3600
-  elif [ "$MODE" = quick ]; then
-    run_ctest release/tests 1200 -LE 'long|slow'
-  elif has_tools; then
-    run_ctest release/tests 1200 -LE "long|slow-[^${TURN#slow-}]"
-  else
-    mapfile -t rooms < <(rooms_in_release)
-    run_ctest release/tests 1200 -LE 'long|slow' -R "$(tests_of_rooms "${rooms[@]}" rdma)"
-  fi
+  case "$MODE" in
+    long) run_ctest release/tests 3600 ;;
+    part-*) run_ctest release/tests 1200 --part "${MODE#part-}/$PARTS" ;;
+    *) run_ctest release/tests 1200 -LE 'long|slow' ;;
+  esac
 }
 
 # build_sanitized PRESET
 build_sanitized() {
-  local preset="$1"
   if [ "$MODE" = long ]; then
-    build_preset "$preset" unit_tests
+    build_preset "$1" unit_tests
   else
-    build_preset "$preset" "${SANITIZED_ROOMS[@]/%/_test}"
+    build_preset "$1" "${SANITIZED_ROOMS[@]/%/_test}"
   fi
 }
 
 # test_sanitized PRESET
 test_sanitized() {
-  local preset="$1"
   if [ "$MODE" = long ]; then
-    run_ctest "$preset/tests" 1800 -L unit
+    run_ctest "$1/tests" 1800 -L unit
   else
-    run_ctest "$preset/tests" 1200 -L unit -R "$(tests_of_rooms "${SANITIZED_ROOMS[@]}")"
+    run_ctest "$1/tests" 1200 -L unit -R "$(tests_of_rooms "${SANITIZED_ROOMS[@]}")"
   fi
 }
 
@@ -239,13 +219,11 @@ print_summary() {
   say "Summary"
   printf '%s\n' "${SUMMARY[@]}"
   printf '%-41s %5d s\n' "total" "$SECONDS"
-  case "$MODE:$TURN" in
-    default:?san)
-      printf 'under %s: %s; not run: the tool, daemons, Python, slow tests, fuzzing\n' "$TURN" \
-        "${SANITIZED_ROOMS[*]}" ;;
-    default:fuzz) echo "fuzzed; not run: the tool, daemons, Python, slow tests, sanitizers" ;;
-    default:slow-*) echo "slow tests: a quarter of them; not run: the others, sanitizers, fuzzing" ;;
-    quick:*) echo "not run: slow tests, sanitizers, fuzzing" ;;
+  case "$MODE" in
+    default) echo "not run: slow tests, sanitizers, fuzzing" ;;
+    part-?) echo "$MODE: the rooms' tests, a quarter of the others; not run: the other parts, sanitizers, fuzzing" ;;
+    ?san-?) echo "$MODE: ${SANITIZED_ROOMS[*]}; not run: other rooms, release, fuzzing" ;;
+    fuzz) echo "fuzz: no more" ;;
   esac
   "$PYTHON" scripts/test_report.py --failed-steps "$FAILED" "${REPORTS[@]}"
 }
@@ -254,15 +232,17 @@ ensure_deps || die "packages are missing and could not be installed"
 mkdir -p build
 step "layers" timeout --foreground 60 "$PYTHON" scripts/check_layers.py
 step "format" check_format
-! has_tools || step "python packages" prepare_python
-step "build release" build_release && step "tests release" test_release
-if has_turn asan; then
+if has release; then
+  step "python packages" prepare_python
+  step "build release" build_release && step "tests release" test_release
+fi
+if has asan; then
   step "build asan" build_asan && step "tests asan" test_asan
 fi
-if has_turn fuzz; then
+if has fuzz; then
   step "build fuzz" build_fuzz && step "fuzz" run_fuzz
 fi
-if has_turn tsan; then
+if has tsan; then
   step "build tsan" build_tsan && step "tests tsan" test_tsan
 fi
 if [ "$MODE" = long ]; then
