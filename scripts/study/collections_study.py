@@ -86,7 +86,7 @@ class OneTable(Item):
             for bits in (1, 2, 4):
                 what = {"measure": "one table", "set": data.name, "rows": data.rows, "bits": bits}
                 rows += lab.store.get(what, lambda: [self._measured(lab, data, bits)])
-            rows += peers.measured(lab, data, RECALL, peers.OF[lab.effort.name])
+            rows += peers.each(lab, data, RECALL)
         return rows
 
     @staticmethod

@@ -5,9 +5,9 @@ import sys
 
 from . import ROOT, StudyError
 
-# With --quick those that build and install within seconds; none named are all that bench/peers has in
-# memory.
-OF = {"quick": ("hnswlib", "faiss-hnsw"), "full": ()}
+# In memory; with --quick those that build and install within seconds.
+OF = {"quick": ("hnswlib", "faiss-hnsw"),
+      "full": ("hnswlib", "faiss-hnsw", "scann", "svs", "symphonyqg", "pyglass", "vsag")}
 DISKANN, LASER = "diskann-48", "laser"
 INSTALL_AND_RUN_S = 4 * 3600
 
@@ -20,19 +20,31 @@ def measured(lab, data, recall, names, options=()):
     return lab.store.get(what, lambda: _measure(lab, data, recall, names, options))
 
 
+def each(lab, data, recall):
+    """A row for every peer of the effort, one after the other: what was measured of one is not lost with
+    the next, and one that cannot run here is named with the reason."""
+    rows = []
+    for name in OF[lab.effort.name]:
+        try:
+            rows += measured(lab, data, recall, [name])
+        except StudyError as error:
+            reason = str(error).splitlines()[-1].strip()
+            rows.append({"set": data.label, "label": name, "failure": reason})
+    return rows
+
+
 def _measure(lab, data, recall, names, options):
     out = lab.work / "peers"
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
-    named = ["--peers", ",".join(names)] if names else []
     lab.run([sys.executable, "-B", ROOT / "bench" / "peers" / "run.py", "--data", data.base,
-             "--queries", data.queries, "--groundtruth", data.truth, "--metric", "l2", *named,
-             "--recalls", recall, "--passes", lab.effort.passes, "--core", lab.cpu, "--farvec",
-             lab.farvec, *options, "--out", out / "rows"],
+             "--queries", data.queries, "--groundtruth", data.truth, "--metric", "l2", "--peers",
+             ",".join(names), "--recalls", recall, "--passes", lab.effort.passes, "--core", lab.cpu,
+             "--farvec", lab.farvec, *options, "--out", out / "rows"],
             f"bench/peers of {data.label}", INSTALL_AND_RUN_S)
     rows = json.loads((out / "rows.json").read_text())["rows"]
     if not rows:
-        raise StudyError(f"bench/peers measured nothing of {', '.join(names) or 'all'}")
+        raise StudyError(f"bench/peers measured nothing of {', '.join(names)}")
     return [row_of(data, row) for row in rows]
 
 
