@@ -2,7 +2,7 @@
 # Builds and tests: the command before a commit, and in turns what CI runs.
 #   scripts/test.sh                lint and the release tests that are not slow
 #   scripts/test.sh --turn TURN    lint and, of one build, one of
-#                                    part-0 to part-3  release: the rooms' tests, a quarter of all others
+#                                    part-0 to part-7  release: the rooms' tests, an eighth of all others
 #                                    asan-0 to asan-2  a third of the rooms under the address sanitizer
 #                                    tsan-0 to tsan-2  the same under the thread sanitizer
 #                                    fuzz              every fuzz target for some seconds
@@ -18,9 +18,8 @@ set -uo pipefail
 source "$(dirname "$0")/common.sh"
 cd "$ROOT" || exit 1
 
-# By the commit: two of these a release build has for one of another, as users run it.
-TURNS=(part-0 part-1 part-2 part-3 asan-0 asan-1 asan-2 part-0 part-1 part-2 part-3 tsan-0 tsan-1 tsan-2 fuzz)
-PARTS=4
+PARTS=8
+TURNS=(part-0 part-1 part-2 part-3 part-4 part-5 part-6 part-7 asan-0 asan-1 asan-2 tsan-0 tsan-1 tsan-2 fuzz)
 # The rooms below the tool, in thirds that take about as long under a sanitizer.
 THIRDS=("base dataset distance quantization layout coroutines disk wal device graph cluster"
         "ssd_baseline indexing search transport rpc client memory_node tiers"
@@ -221,7 +220,7 @@ print_summary() {
   printf '%-41s %5d s\n' "total" "$SECONDS"
   case "$MODE" in
     default) echo "not run: slow tests, sanitizers, fuzzing" ;;
-    part-?) echo "$MODE: the rooms' tests, a quarter of the others; not run: the other parts, sanitizers, fuzzing" ;;
+    part-?) echo "$MODE: the rooms' tests, an eighth of the others; not run: the other parts, sanitizers, fuzzing" ;;
     ?san-?) echo "$MODE: ${SANITIZED_ROOMS[*]}; not run: other rooms, release, fuzzing" ;;
     fuzz) echo "fuzz: no more" ;;
   esac
