@@ -5,7 +5,8 @@
 #                                    part-0 to part-7  release: the rooms' tests, an eighth of all others
 #                                    asan-0 to asan-2  a third of the rooms under the address sanitizer
 #                                    tsan-0 to tsan-2  the same under the thread sanitizer
-#                                    fuzz              every fuzz target for some seconds
+#                                    fuzz              every fuzz target for some seconds, and the
+#                                                      tests of the lowest rooms in release
 #                                    commit            which of these the commit's hash says
 #   scripts/test.sh --long         every slow test, those with guests of their own, every room under
 #                                  both sanitizers, the daemons of several memory nodes under the thread
@@ -20,21 +21,21 @@ cd "$ROOT" || exit 1
 
 PARTS=8
 TURNS=(part-0 part-1 part-2 part-3 part-4 part-5 part-6 part-7 asan-0 asan-1 asan-2 tsan-0 tsan-1 tsan-2 fuzz)
-# The rooms below the tool, in thirds that take about as long under a sanitizer.
+# The rooms below the tool, in thirds that take about as long under a sanitizer, the lowest first.
 THIRDS=("base dataset distance quantization layout coroutines disk wal device graph cluster"
         "ssd_baseline indexing search transport rpc client memory_node tiers"
         "collection compute_node")
 FUZZ_SECONDS=4
 MODE=default
 
-usage() { sed -n '2,18s/^# \{0,1\}//p' "$0"; }
+usage() { sed -n '2,19s/^# \{0,1\}//p' "$0"; }
 
 # turn_of WORD: itself, or for "commit" the turn of the hash, the first outside of git.
 turn_of() {
   if [ "$1" = commit ]; then
     set -- "${TURNS[$((16#$(git rev-parse --short=7 HEAD 2>/dev/null || echo 0) % ${#TURNS[@]}))]}"
   fi
-  [[ " ${TURNS[*]} " = *" $1 "* ]] || die "--turn: '$1' is neither commit nor one of ${TURNS[*]}"
+  [[ "$1" != *" "* && " ${TURNS[*]} " = *" $1 "* ]] || die "--turn: '$1' is neither commit nor one of ${TURNS[*]}"
   echo "$1"
 }
 
@@ -116,9 +117,12 @@ has() {
   esac
 }
 
-# The rooms that a sanitizer has in this run.
-SANITIZED_ROOMS=()
-if [[ "$MODE" = ?san-? ]]; then read -r -d '' -a SANITIZED_ROOMS <<<"${THIRDS[${MODE#?san-}]}" || true; fi
+# The rooms whose tests this run has, where it has not those of all.
+ROOMS=()
+case "$MODE" in
+  ?san-?) read -r -a ROOMS <<<"${THIRDS[${MODE#?san-}]}" ;;
+  fuzz) read -r -a ROOMS <<<"${THIRDS[0]}" ;;
+esac
 
 build_release() {
   CONFIGURE_OPTIONS=("${PYTHON_OPTIONS[@]}")
@@ -136,28 +140,23 @@ test_release() {
   esac
 }
 
-# build_sanitized PRESET
-build_sanitized() {
+# build_rooms PRESET
+build_rooms() {
   if [ "$MODE" = long ]; then
     build_preset "$1" unit_tests
   else
-    build_preset "$1" "${SANITIZED_ROOMS[@]/%/_test}"
+    build_preset "$1" "${ROOMS[@]/%/_test}"
   fi
 }
 
-# test_sanitized PRESET
-test_sanitized() {
+# test_rooms PRESET
+test_rooms() {
   if [ "$MODE" = long ]; then
     run_ctest "$1/tests" 1800 -L unit
   else
-    run_ctest "$1/tests" 1200 -L unit -R "$(tests_of_rooms "${SANITIZED_ROOMS[@]}")"
+    run_ctest "$1/tests" 1200 -L unit -R "$(tests_of_rooms "${ROOMS[@]}")"
   fi
 }
-
-build_asan() { build_sanitized asan; }
-test_asan() { test_sanitized asan; }
-build_tsan() { build_sanitized tsan; }
-test_tsan() { test_sanitized tsan; }
 
 build_tsan_daemons() { build_preset tsan compute_node_e2e_test; }
 
@@ -220,9 +219,9 @@ print_summary() {
   printf '%-41s %5d s\n' "total" "$SECONDS"
   case "$MODE" in
     default) echo "not run: slow tests, sanitizers, fuzzing" ;;
-    part-?) echo "$MODE: the rooms' tests, an eighth of the others; not run: the other parts, sanitizers, fuzzing" ;;
-    ?san-?) echo "$MODE: ${SANITIZED_ROOMS[*]}; not run: other rooms, release, fuzzing" ;;
-    fuzz) echo "fuzz: no more" ;;
+    part-?) echo "$MODE: the rooms' tests, an eighth of the others; not run: other turns" ;;
+    long) ;;
+    *) echo "$MODE: ${ROOMS[*]}; not run: other rooms and turns" ;;
   esac
   "$PYTHON" scripts/test_report.py --failed-steps "$FAILED" "${REPORTS[@]}"
 }
@@ -235,14 +234,16 @@ if has release; then
   step "python packages" prepare_python
   step "build release" build_release && step "tests release" test_release
 fi
-if has asan; then
-  step "build asan" build_asan && step "tests asan" test_asan
-fi
+for sanitizer in asan tsan; do
+  if has "$sanitizer"; then
+    step "build $sanitizer" build_rooms "$sanitizer" && step "tests $sanitizer" test_rooms "$sanitizer"
+  fi
+done
 if has fuzz; then
   step "build fuzz" build_fuzz && step "fuzz" run_fuzz
 fi
-if has tsan; then
-  step "build tsan" build_tsan && step "tests tsan" test_tsan
+if [ "$MODE" = fuzz ]; then
+  step "build release" build_rooms release && step "tests release" test_rooms release
 fi
 if [ "$MODE" = long ]; then
   step "build tsan daemons" build_tsan_daemons && step "tests tsan daemons" test_tsan_daemons
