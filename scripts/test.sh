@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds and tests: the command before a commit, and in turns what CI runs.
 #   scripts/test.sh                lint and the release tests that are not slow
-#   scripts/test.sh --turn TURN    lint and, of one build, one of
+#   scripts/test.sh --turn TURN    layers, format and, of one build, one of
 #                                    part-0 to part-7  release: the rooms' tests, an eighth of all others
 #                                    asan-0 to asan-2  a third of the rooms under the address sanitizer
 #                                    tsan-0 to tsan-2  the same under the thread sanitizer

@@ -66,6 +66,7 @@ class Server:
         return self.run("postgres", "--version").stdout.decode().split()[2]
 
     def create(self):
+        self.end_earlier()
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(parents=True)
         self.own(self.folder)
@@ -79,7 +80,13 @@ class Server:
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                               **self.as_user).returncode
 
+    def end_earlier(self):
+        """A run that was killed has left its server, which serves this folder."""
+        if (self.folder / "postmaster.pid").exists():
+            self.control("stop", "--mode", "immediate")
+
     def start(self, settings):
+        self.end_earlier()
         self.sockets = pathlib.Path(tempfile.mkdtemp(prefix="farvec-pg-"))
         self.sockets.chmod(0o755)
         self.own(self.sockets)

@@ -90,9 +90,14 @@ def parse_arguments():
 def install(venv, packages):
     """Makes the virtual environment; answers the reasons of the packages that cannot be had."""
     failures = {}
+    make = ROOT / "scripts/python/venv.sh"
+    # By itself: this program wants it, also to say that a package cannot be had.
+    made = subprocess.run([make, venv, "numpy"], check=False, stdout=subprocess.DEVNULL)
+    if made.returncode != 0:
+        raise SystemExit(made.returncode)
     for name, package in packages.items():
-        done = subprocess.run([ROOT / "scripts/python/venv.sh", venv, "numpy", package],
-                              check=False, capture_output=True, text=True)
+        done = subprocess.run([make, venv, "numpy", package], check=False, capture_output=True,
+                              text=True)
         if done.returncode != 0:
             failures[name] = reason_of(done.stderr)
             print(f"warning: {name}: {failures[name]}", file=sys.stderr)

@@ -25,12 +25,17 @@ def each(lab, data, recall):
     the next, and one that cannot run here is named with the reason."""
     rows = []
     for name in OF[lab.effort.name]:
-        try:
-            rows += measured(lab, data, recall, [name])
-        except StudyError as error:
-            reason = str(error).splitlines()[-1].strip()
-            rows.append({"set": data.label, "label": name, "failure": reason})
+        rows += or_why(data, name, lambda: measured(lab, data, recall, [name]))
     return rows
+
+
+def or_why(data, name, measure):
+    """The rows that were measured, or one with the reason why there are none."""
+    try:
+        return measure()
+    except StudyError as error:
+        reason = str(error).splitlines()[-1].strip()
+        return [{"set": data.label, "label": name, "failure": reason}]
 
 
 def _measure(lab, data, recall, names, options):

@@ -1,5 +1,6 @@
 """hnswlib and faiss for VectorDBBench, which has no clients of libraries: an HNSW graph in the
 benchmark's own processes, each of which reads the index that the first one wrote."""
+import importlib
 import pathlib
 from contextlib import contextmanager
 
@@ -10,6 +11,8 @@ from .config import LibraryIndexConfig
 
 
 class Hnswlib:
+    package = "hnswlib"
+
     def __init__(self, dimension: int, metric: str, case: LibraryIndexConfig):
         import hnswlib
         self._index = hnswlib.Index(space=metric, dim=dimension)
@@ -31,6 +34,8 @@ class Hnswlib:
 
 
 class Faiss:
+    package = "faiss"
+
     def __init__(self, dimension: int, metric: str, case: LibraryIndexConfig):
         import faiss
         self._faiss, self._case = faiss, case
@@ -82,6 +87,11 @@ class Library(VectorDB):
         if drop_old:
             for name in FILES:
                 (self._folder / name).unlink(missing_ok=True)
+
+    def __setstate__(self, state):
+        """In a process that searches: the benchmark's clock does not run yet, as it does in init()."""
+        self.__dict__.update(state)
+        importlib.import_module(LIBRARIES[self._library].package)
 
     def _graph(self):
         return LIBRARIES[self._library](self._dimension, self._case.metric(), self._case)
