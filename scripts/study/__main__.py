@@ -44,6 +44,8 @@ def arguments():
                         f"and {LONG_VECTORS} where it is there]")
     parser.add_argument("--rows", type=int, help="rows of each set; 0: all [--quick: 50000]")
     parser.add_argument("--degrees", type=numbers, help="of graphs, like 16,32")
+    parser.add_argument("--peers", type=words, help="other libraries in 001's table, as bench/peers/run.py "
+                        f"names them [--quick: {','.join(QUICK.peers)}; --full: {','.join(FULL.peers)}]")
     parser.add_argument("--minutes", type=float, help="begin no measurement after so many, and end those "
                         f"that run [--quick: {QUICK_MINUTES}; --full: no limit]")
     parser.add_argument("--data", type=path, default=ROOT.parent / "shared" / "data",
@@ -73,7 +75,9 @@ def effort_of(options):
     sets = options.sets
     if not sets and (options.data / LONG_VECTORS).is_dir():
         sets = [*effort.sets, LONG_VECTORS]
-    changes = {"sets": sets and tuple(sets), "rows": options.rows, "degrees": options.degrees}
+    peers = None if options.peers is None else tuple(options.peers)
+    changes = {"sets": sets and tuple(sets), "rows": options.rows, "degrees": options.degrees,
+               "peers": peers}
     return dataclasses.replace(effort, **{name: value for name, value in changes.items()
                                           if value is not None})
 

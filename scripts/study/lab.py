@@ -38,10 +38,13 @@ class Effort:
     rounds: int
     passes: int
     pass_ms: int
+    peers: tuple         # other libraries in memory, as bench/peers names them
 
 
-QUICK = Effort("quick", ("sift1m", "text300k"), 50_000, 1000, (16, 32, 96), (1, 2, 8), 1, 3, 40)
-FULL = Effort("full", ("sift1m", "text300k"), 0, 0, (16, 32, 48, 64, 96), (1, 2, 4, 8), 3, 3, 300)
+QUICK = Effort("quick", ("sift1m", "text300k"), 50_000, 1000, (16, 32, 96), (1, 2, 8), 1, 3, 40,
+               ("hnswlib", "faiss-hnsw"))
+FULL = Effort("full", ("sift1m", "text300k"), 0, 0, (16, 32, 48, 64, 96), (1, 2, 4, 8), 3, 3, 300,
+              ("hnswlib", "faiss-hnsw", "scann", "svs", "symphonyqg", "pyglass", "vsag"))
 
 
 @dataclasses.dataclass(frozen=True)

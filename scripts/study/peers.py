@@ -5,9 +5,6 @@ import sys
 
 from . import ROOT, StudyError
 
-# In memory; with --quick those that build and install within seconds.
-OF = {"quick": ("hnswlib", "faiss-hnsw"),
-      "full": ("hnswlib", "faiss-hnsw", "scann", "svs", "symphonyqg", "pyglass", "vsag")}
 DISKANN, LASER = "diskann-48", "laser"
 INSTALL_AND_RUN_S = 4 * 3600
 
@@ -21,10 +18,10 @@ def measured(lab, data, recall, names, options=()):
 
 
 def each(lab, data, recall):
-    """A row for every peer of the effort, one after the other: what was measured of one is not lost with
+    """A row for every library of the effort, one after the other: what was measured of one is not lost with
     the next, and one that cannot run here is named with the reason."""
     rows = []
-    for name in OF[lab.effort.name]:
+    for name in lab.effort.peers:
         rows += or_why(data, name, lambda: measured(lab, data, recall, [name]))
     return rows
 
