@@ -1,5 +1,4 @@
 """The paged HNSW's paper (000), inserts: Figures 4d, 6, 7, 9, 10 and 11, Table 5, by bench/hnsw."""
-import functools
 import json
 import sys
 
@@ -238,7 +237,7 @@ def on_disk(lab, data):
     ours = ["--hnsw", paged_beside(lab, data), "--hnsw-slots", "1"]
     named = ((peers.DISKANN, [*ours, *memory, "--build-list", 200]), (peers.LASER, memory))
     return [row for name, options in named for row in peers.or_why(
-        data, name, functools.partial(peers.measured, lab, data, 0.95, [name], options))]
+        data, name, lambda: peers.measured(lab, data, 0.95, name, options))]
 
 
 def pgvector(lab, data, recall, buffer):

@@ -9,12 +9,12 @@ DISKANN, LASER = "diskann-48", "laser"
 INSTALL_AND_RUN_S = 4 * 3600
 
 
-def measured(lab, data, recall, names, options=()):
-    """A row for each peer of `names`: label, recall, qps, p99_us, build_s and bytes, or why there is none.
-    The store keeps them, so that an environment is made once."""
-    what = {"measure": "peers", "set": data.name, "rows": data.rows, "names": list(names),
+def measured(lab, data, recall, name, options=()):
+    """Rows of a peer, and of what `options` name beside it: label, recall, qps, p99_us, build_s and bytes,
+    or why there is none. The store keeps them, so that an environment is made once."""
+    what = {"measure": "peers", "set": data.name, "rows": data.rows, "name": name,
             "recall": recall, "options": lab.words(options), "passes": lab.effort.passes}
-    return lab.store.get(what, lambda: _measure(lab, data, recall, names, options))
+    return lab.store.get(what, lambda: _measure(lab, data, recall, name, options))
 
 
 def each(lab, data, recall):
@@ -22,7 +22,7 @@ def each(lab, data, recall):
     the next, and one that cannot run here is named with the reason."""
     rows = []
     for name in lab.effort.peers:
-        rows += or_why(data, name, lambda: measured(lab, data, recall, [name]))
+        rows += or_why(data, name, lambda: measured(lab, data, recall, name))
     return rows
 
 
@@ -35,18 +35,18 @@ def or_why(data, name, measure):
         return [{"set": data.label, "label": name, "failure": reason}]
 
 
-def _measure(lab, data, recall, names, options):
+def _measure(lab, data, recall, name, options):
     out = lab.work / "peers"
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
     lab.run([sys.executable, "-B", ROOT / "bench" / "peers" / "run.py", "--data", data.base,
-             "--queries", data.queries, "--groundtruth", data.truth, "--metric", "l2", "--peers",
-             ",".join(names), "--recalls", recall, "--passes", lab.effort.passes, "--core", lab.cpu,
-             "--farvec", lab.farvec, *options, "--out", out / "rows"],
+             "--queries", data.queries, "--groundtruth", data.truth, "--metric", "l2", "--peers", name,
+             "--recalls", recall, "--passes", lab.effort.passes, "--core", lab.cpu, "--farvec",
+             lab.farvec, *options, "--out", out / "rows"],
             f"bench/peers of {data.label}", INSTALL_AND_RUN_S)
     rows = json.loads((out / "rows.json").read_text())["rows"]
     if not rows:
-        raise StudyError(f"bench/peers measured nothing of {', '.join(names)}")
+        raise StudyError(f"bench/peers measured nothing of {name}")
     return [row_of(data, row) for row in rows]
 
 

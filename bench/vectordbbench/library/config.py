@@ -2,9 +2,7 @@
 from pydantic import BaseModel
 
 from ..api import DBCaseConfig, DBConfig, MetricType
-
-METRICS = {MetricType.L2: "l2", MetricType.COSINE: "cosine", MetricType.IP: "ip",
-           MetricType.DP: "ip"}
+from ..farvec.config import METRICS
 
 
 class LibraryConfig(DBConfig):
