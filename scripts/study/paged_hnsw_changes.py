@@ -170,12 +170,12 @@ class InsertPages(InsertItem):
         # Nine tenths go in by steps, of which the last says what became of the graph.
         most = [(point["point"], point["found"][-1])
                 for point in studied(lab, "growth", "share=0%,90%")]
-        return [{"inserted": inserted, "nodes": point.get("nodes", 64), "share": point["share"],
+        return [{"inserted": rows_in, "nodes": point.get("nodes", 64), "share": point["share"],
                  "pages": found["inserts"]["graph"]["pages"],
                  "per_second": found["inserts"]["per_second"],
                  "hit_ratio": found["searches"]["hit_ratio"],
                  "insert_hits": found["inserts"]["hit_ratio"]}
-                for inserted, some in (("10%", tenth), ("90%", most)) for point, found in some]
+                for rows_in, some in (("10%", tenth), ("90%", most)) for point, found in some]
 
     def ours(self, rows):
         none, most = (one(rows, inserted="10%", share=share) for share in ("0%", "90%"))
