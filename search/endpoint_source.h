@@ -49,25 +49,25 @@ class EndpointNodeSource {
 
   template <typename Visit>
   Status expand(std::span<const NodeId> frontier, Visit&& visit) {
-    Hop& hop = hop_;
-    split(frontier, hop);
-    for (std::uint32_t i = 0; i < hop.hits; ++i) {
-      Status status = visit_one(hop.hit_ids[i], hop.found[i], hop.cached[i], visit);
-      if (!status.ok()) return status;
-    }
-    if (hop.misses == 0) return {};
-    const std::span<const LaneRead> reads(hop.reads, hop.misses);
-    if (Status status = dispatcher_.post(lane_, reads, deadline_); !status.ok()) return status;
-    if (Status status = dispatcher_.wait(lane_, deadline_, partial_); !status.ok()) return status;
-    for (std::uint32_t i = 0; i < hop.misses; ++i) {
-      const auto bytes = dispatcher_.bytes(lane_, i);
+    split(frontier);
+    // One place that visits, first what the cache has and then what was read: the compiler takes
+    // all that a visit does into this loop, as it does where records are loads.
+    for (std::uint32_t i = 0; i < hits_ + misses_; ++i) {
+      const bool hit = i < hits_;
+      if (i == hits_) {
+        Status status = read();
+        if (!status.ok()) return status;
+      }
+      const Wanted& wanted = hit ? cached_[i] : missing_[i - hits_];
+      const auto bytes = hit ? found_[i] : dispatcher_.bytes(lane_, i - hits_);
       if (bytes.empty()) {
         ++counts_->lost;
         continue;
       }
-      Status status = visit_one(hop.miss_ids[i], hop.missing[i], bytes, visit);
-      if (!status.ok()) return status;
-      if (cache_.enabled()) cache_.insert(hop.miss_ids[i], bytes);
+      const Result<NodeRecord> record = locator_.parse(wanted.id, wanted.extent, bytes, scratch_);
+      if (!record.ok()) return record.status();
+      visit(wanted.id, record.value());
+      if (!hit && cache_.enabled()) cache_.insert(wanted.id, bytes);
     }
     return {};
   }
@@ -77,46 +77,34 @@ class EndpointNodeSource {
     return round_up(locator.geometry().max_record_bytes(), kCacheLineBytes);
   }
 
-  /// Kept between hops: clearing it anew each time would cost more than the copies.
-  struct Hop {
-    std::uint32_t hits = 0;
-    std::uint32_t misses = 0;
-    NodeId hit_ids[graph::kMaxWidth];
-    NodeId miss_ids[graph::kMaxWidth];
-    layout::Extent found[graph::kMaxWidth];
-    layout::Extent missing[graph::kMaxWidth];
-    LaneRead reads[graph::kMaxWidth];
-    std::span<const std::byte> cached[graph::kMaxWidth];
+  struct Wanted {
+    NodeId id = 0;
+    layout::Extent extent;
   };
 
-  void split(std::span<const NodeId> frontier, Hop& hop) {
-    hop.hits = 0;
-    hop.misses = 0;
-    for (NodeId id : frontier) {
+  /// Of a frontier, what the cache has and what is to be read.
+  void split(std::span<const NodeId> frontier) {
+    hits_ = 0;
+    misses_ = 0;
+    for (const NodeId id : frontier) {
       const layout::Extent extent = locator_.locate(id);
-      const auto cached = cache_.enabled() ? cache_.find(id) : std::span<const std::byte>();
-      if (!cached.empty()) {
-        hop.hit_ids[hop.hits] = id;
-        hop.found[hop.hits] = extent;
-        hop.cached[hop.hits++] = cached;
+      const auto found = cache_.enabled() ? cache_.find(id) : std::span<const std::byte>();
+      if (!found.empty()) {
+        cached_[hits_] = {id, extent};
+        found_[hits_++] = found;
       } else {
-        hop.miss_ids[hop.misses] = id;
-        hop.reads[hop.misses] = {extent.offset, extent.bytes, hop.misses * slot_bytes_};
-        hop.missing[hop.misses++] = extent;
+        reads_[misses_] = {extent.offset, extent.bytes, misses_ * slot_bytes_};
+        missing_[misses_++] = {id, extent};
         counts_->bytes += extent.bytes;
       }
     }
-    counts_->cache_hits += hop.hits;
-    counts_->reads += hop.misses;
+    counts_->cache_hits += hits_;
+    counts_->reads += misses_;
   }
 
-  template <typename Visit>
-  Status visit_one(NodeId id, const layout::Extent& extent, std::span<const std::byte> bytes,
-                   Visit& visit) {
-    const Result<NodeRecord> record = locator_.parse(id, extent, bytes, scratch_);
-    if (!record.ok()) return record.status();
-    visit(id, record.value());
-    return {};
+  Status read() {
+    Status status = dispatcher_.post(lane_, {reads_, misses_}, deadline_);
+    return status.ok() ? dispatcher_.wait(lane_, deadline_, partial_) : status;
   }
 
   const layout::GraphLocator& locator_;
@@ -127,7 +115,13 @@ class EndpointNodeSource {
   Ticks deadline_ = 0;
   bool partial_ = false;
   QueryCounts* counts_ = nullptr;
-  Hop hop_;
+  // Of a hop. Kept between hops: clearing it anew each time would cost more than the copies.
+  std::uint32_t hits_ = 0;
+  std::uint32_t misses_ = 0;
+  Wanted cached_[graph::kMaxWidth];
+  Wanted missing_[graph::kMaxWidth];
+  std::span<const std::byte> found_[graph::kMaxWidth];  ///< of the cached
+  LaneRead reads_[graph::kMaxWidth];                    ///< of the missing
   std::vector<NodeId> scratch_;  ///< neighbours of the record that is visited
 };
 
