@@ -67,6 +67,8 @@ struct SweepSamples {
   double device_bound_qps = 0;
   /// What the same search did on dram in the same passes; 0: that was not measured.
   double compute_bound_qps = 0;
+  /// Of `qps`, over those of dram, pass by pass; empty: that was not measured.
+  std::vector<double> compute_bound_shares;
   // Tier ssd only, except for `failure`.
   std::size_t memory_bytes = 0;  ///< everything that its budget bounds
   std::uint64_t io_reads = 0;    ///< of the disk, by the same searches

@@ -62,7 +62,13 @@ void add_measured(const ReportContext& context, const SweepSamples& samples,
   row["distances_per_query"] = per_query(totals.distances, samples);
   row["queries"] = samples.queries;
   if (samples.device_bound_qps > 0) row["device_bound_qps"] = samples.device_bound_qps;
-  if (samples.compute_bound_qps > 0) row["compute_bound_qps"] = samples.compute_bound_qps;
+  if (samples.compute_bound_qps > 0) {
+    const Summary shares(samples.compute_bound_shares);
+    row["compute_bound_qps"] = samples.compute_bound_qps;
+    row["compute_bound_share"] = shares.median;
+    row["compute_bound_share_min"] = shares.least;
+    row["compute_bound_share_max"] = shares.most;
+  }
   add_sizes(context, samples, row);
   rows_of(context.manifest).add_facts(context.manifest, samples, row);
 }

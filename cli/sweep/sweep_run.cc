@@ -103,7 +103,7 @@ void SweepRun::measure(Group group) {
     }
   }
   for (const auto& cell : group) cell->release();
-  bound_by_computation(group);
+  if (!interrupted()) bound_by_computation(group);  // else they differ in passes
 }
 
 /// By what the same search does on dram, where that is one of the tiers.
@@ -111,9 +111,14 @@ void SweepRun::bound_by_computation(Group group) {
   const auto dram = std::find_if(group.begin(), group.end(),
                                  [](const auto& cell) { return cell->tier().is_dram(); });
   if (dram == group.end() || !(*dram)->samples().failure.empty()) return;
-  const double qps = median((*dram)->samples().qps);
+  const std::vector<double>& bounds = (*dram)->samples().qps;
   for (const auto& cell : group) {
-    if (cell != *dram) cell->samples().compute_bound_qps = qps;
+    SweepSamples& samples = cell->samples();
+    if (cell == *dram || !samples.failure.empty()) continue;
+    samples.compute_bound_qps = median(bounds);
+    for (std::size_t pass = 0; pass < bounds.size(); ++pass) {
+      samples.compute_bound_shares.push_back(samples.qps[pass] / bounds[pass]);
+    }
   }
 }
 

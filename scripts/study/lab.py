@@ -43,7 +43,7 @@ class Effort:
 
 QUICK = Effort("quick", ("sift1m", "text300k"), 50_000, 1000, (16, 32, 96), (1, 2, 8), 1, 3, 40,
                ("hnswlib", "faiss-hnsw"))
-FULL = Effort("full", ("sift1m", "text300k"), 0, 0, (16, 32, 48, 64, 96), (1, 2, 4, 8), 3, 3, 300,
+FULL = Effort("full", ("sift1m", "text300k"), 0, 0, (16, 32, 48, 64, 96), (1, 2, 4, 8), 3, 9, 100,
               ("hnswlib", "faiss-hnsw", "scann", "svs", "symphonyqg", "pyglass", "vsag"))
 
 
@@ -260,7 +260,8 @@ def failure(error):
 
 def median_row(rows):
     """The first row with the medians of what time has a part in."""
-    timed = ("qps", "mean_us", "p50_us", "p99_us", "processor_us", "compute_bound_qps")
+    timed = ("qps", "mean_us", "p50_us", "p99_us", "processor_us", "compute_bound_qps",
+             "compute_bound_share")
     return {**rows[0], **{name: statistics.median(row[name] for row in rows)
                           for name in timed if name in rows[0]}}
 

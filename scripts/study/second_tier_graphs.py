@@ -16,7 +16,8 @@ def facts(row, **more):
     """What pages need of a sweep's row."""
     kept = ("tier", "tier_model", "recall", "qps", "qps_min", "qps_max", "reads_per_query",
             "bytes_per_query", "distances_per_query", "estimates_per_query", "hops_per_query",
-            "device_bound_qps", "compute_bound_qps", "memory_bound_qps", "host")
+            "device_bound_qps", "compute_bound_qps", "compute_bound_share", "memory_bound_qps",
+            "host")
     return {**{name: row[name] for name in kept if name in row}, "size": size(row), **more}
 
 
@@ -123,7 +124,8 @@ class GraphsOnEachTier(Item):
     name = "004-F9"
     title = "graphs end to end, with the bounds of computing and of the device"
     how = ("CSR graphs of each degree at recall@10 0.9, one thread. The bound of computing is the rate "
-           "in DRAM in the same passes, that of the device what its model can bring.")
+           "in DRAM in the same passes, of which a rate has the share that it has pass by pass; that of "
+           "the device is what its model can bring.")
     seconds = 90
 
     def measure(self, lab):
@@ -134,8 +136,7 @@ class GraphsOnEachTier(Item):
 
     def shares(self, rows):
         """Rate over the lower one of both bounds, of all modelled memories."""
-        return [row["qps"] / min(row["device_bound_qps"], row["compute_bound_qps"])
-                for tier in FAR for row in select(rows, tier=tier)]
+        return [share(row) for tier in FAR for row in select(rows, tier=tier)]
 
     def ours(self, rows):
         sets = distinct(rows, "set")
@@ -159,12 +160,18 @@ class GraphsOnEachTier(Item):
         return draw_bounds(rows, path, [({}, "graph", "o", "#0072B2")])
 
 
+def share(row):
+    """Of the rate in the lower one of both bounds; of that of computing pass by pass."""
+    if row["compute_bound_qps"] < row["device_bound_qps"]:
+        return row["compute_bound_share"]
+    return row["qps"] / row["device_bound_qps"]
+
+
 def bounds(row):
     if row["tier"] == DRAM:
         return ["–"] * 3
-    low = min(row["device_bound_qps"], row["compute_bound_qps"])
     return [f"{row['compute_bound_qps']:,.0f}", f"{row['device_bound_qps']:,.0f}",
-            f"{row['qps'] / low:.2f}"]
+            f"{share(row):.3f}"]
 
 
 def draw_bounds(rows, path, series):

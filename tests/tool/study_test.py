@@ -268,7 +268,9 @@ class TinyRun(ToolTest):
 
     def recomputes(self, item):
         """The share of the lower bound, from the rows."""
-        shares = sorted(row["qps"] / min(row["device_bound_qps"], row["compute_bound_qps"])
+        shares = sorted(row["compute_bound_share"]
+                        if row["compute_bound_qps"] < row["device_bound_qps"]
+                        else row["qps"] / row["device_bound_qps"]
                         for row in item["rows"] if row["tier"] in (
                             "emulated:rdma", "emulated:cxl", "emulated:nvm"))
         middle = (shares[2] + shares[3]) / 2  # of two degrees on three tiers

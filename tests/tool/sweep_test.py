@@ -157,6 +157,17 @@ class Files(SweepTest):
                 continue
             self.assertEqual(row["compute_bound_qps"], rates[row["list"], row["threads"]])
             self.assertAlmostEqual(float(cell), row["compute_bound_qps"], delta=0.51)
+            self.assertEqual(row["compute_bound_share"], row["qps"] / row["compute_bound_qps"])
+
+    def test_the_share_of_what_computation_allows_is_pass_by_pass(self):
+        self.must_pass(farvec(*self.command("--list", 10, "--tier", "dram,emulated:rdma", "--passes",
+                                            2, "--pass-ms", 5, "--json", self.out)))
+        dram, rdma = self.rows_of()
+        shares = [rdma[f"compute_bound_share_{which}"] for which in ("min", "max")]
+        self.assertAlmostEqual(rdma["compute_bound_share"], sum(shares) / 2)
+        # In whatever order the passes came.
+        self.assertAlmostEqual(shares[0] * shares[1], rdma["qps_min"] * rdma["qps_max"]
+                               / (dram["qps_min"] * dram["qps_max"]))
 
     def test_nothing_says_what_computation_allows_where_dram_is_not_measured(self):
         self.must_pass(self.sweep("--list", 10, "--tier", "emulated:rdma,shm", "--json", self.out))
