@@ -77,6 +77,9 @@ class Scheduler {
   /// their deadlines, at the next poll.
   bool suspend_until(Ticks deadline);
 
+  /// Whether a fiber waits for its turn.
+  bool any_ready() const { return ready_head_ != nullptr; }
+
   /// nullptr outside fibers.
   Fiber* running() const { return running_ == &main_ ? nullptr : running_; }
 

@@ -16,8 +16,8 @@
 namespace farvec::search {
 
 /// One fiber's NodeSource. expand() visits the records that are in the cache before anything can
-/// suspend (another fiber of the core may evict them then), posts the others with one doorbell,
-/// suspends once, and visits them in the lane's own buffer.
+/// suspend (another fiber of the core may evict them then), has the others posted with one
+/// doorbell, suspends once, and visits them in the lane's own buffer.
 class EndpointNodeSource {
  public:
   EndpointNodeSource(const layout::GraphLocator& locator, ReadDispatcher& dispatcher,
@@ -67,6 +67,7 @@ class EndpointNodeSource {
       const Result<NodeRecord> record = locator_.parse(wanted.id, wanted.extent, bytes, scratch_);
       if (!record.ok()) return record.status();
       visit(wanted.id, record.value());
+      work_between(i);
       if (!hit && cache_.enabled()) cache_.insert(wanted.id, bytes);
     }
     return {};
@@ -102,8 +103,15 @@ class EndpointNodeSource {
     counts_->reads += misses_;
   }
 
+  /// After a visit, which has asked for its neighbours' codes: while they come the core does what
+  /// other searches of it need.
+  void work_between(std::uint32_t visit) {
+    if (visit == 0) dispatcher_.post_held();
+    if (visit == 1 && !dispatcher_.scheduler().any_ready()) dispatcher_.poll();
+  }
+
   Status read() {
-    Status status = dispatcher_.post(lane_, {reads_, misses_}, deadline_);
+    Status status = dispatcher_.hold(lane_, {reads_, misses_}, deadline_);
     return status.ok() ? dispatcher_.wait(lane_, deadline_, partial_) : status;
   }
 

@@ -77,19 +77,53 @@ Status ReadDispatcher::post_some(std::uint32_t lane_index, std::span<const LaneR
                     reads[i].bytes, reads[i].offset, lane.buffer.data() + reads[i].at};
   }
   if (Status status = endpoint_->post({requests_.data(), count}); !status.ok()) return status;
-  lane.group->add(count);
   in_flight_ += count;
   return {};
 }
 
-Status ReadDispatcher::post(std::uint32_t lane_index, std::span<const LaneRead> reads,
-                            Ticks deadline) {
+ReadDispatcher::Lane& ReadDispatcher::begin(std::uint32_t lane_index,
+                                            std::span<const LaneRead> reads) {
   FARVEC_CHECK(reads.size() <= requests_.size(), "{} reads", reads.size());
   Lane& lane = lanes_[lane_index];
   lane.error = StatusCode::ok;
+  lane.refused = {};
   lane.short_read = false;
   lane.has_lost = false;
   lane.reads = reads;
+  return lane;
+}
+
+Status ReadDispatcher::hold(std::uint32_t lane_index, std::span<const LaneRead> reads,
+                            Ticks deadline) {
+  post_held();
+  const bool room = held_ == kNoLane && reads.size() <= max_outstanding_ - in_flight_;
+  if (closed_ || !room || reads.empty() || lanes_[lane_index].buffer.size() < options_.lane_bytes) {
+    return post(lane_index, reads, deadline);
+  }
+  begin(lane_index, reads).group->add(static_cast<std::uint32_t>(reads.size()));
+  held_ = lane_index;
+  return {};
+}
+
+/// They stay held back while the endpoint has no room.
+void ReadDispatcher::post_held_lane() {
+  Lane& lane = lanes_[held_];
+  const Status status = post_some(held_, lane.reads, 0);
+  if (status.code() == StatusCode::resource_exhausted) {
+    ++stalls_;
+    give_up_if_stuck();
+    return;
+  }
+  held_ = kNoLane;
+  if (status.ok()) return;
+  lane.refused = status;
+  lane.group->done_well(lane.group->pending());
+}
+
+Status ReadDispatcher::post(std::uint32_t lane_index, std::span<const LaneRead> reads,
+                            Ticks deadline) {
+  post_held();
+  Lane& lane = begin(lane_index, reads);
   if (lane.buffer.size() < options_.lane_bytes) {
     if (Status status = wait_for_buffer(lane, deadline); !status.ok()) return status;
   }
@@ -107,7 +141,7 @@ Status ReadDispatcher::post(std::uint32_t lane_index, std::span<const LaneRead> 
 /// Counts in `posted` what the endpoint has taken.
 Status ReadDispatcher::post_all(std::uint32_t lane_index, std::span<const LaneRead> reads,
                                 Ticks deadline, std::uint32_t& posted) {
-  const Lane& lane = lanes_[lane_index];
+  Lane& lane = lanes_[lane_index];
   while (posted < reads.size()) {
     Status status;
     if (closed_) {
@@ -115,6 +149,7 @@ Status ReadDispatcher::post_all(std::uint32_t lane_index, std::span<const LaneRe
     } else if (const std::uint32_t count = room_for(reads.size() - posted); count > 0) {
       status = post_some(lane_index, reads.subspan(posted, count), posted);
       if (status.ok()) {
+        lane.group->add(count);
         posted += count;
         continue;
       }
@@ -134,6 +169,11 @@ Status ReadDispatcher::post_all(std::uint32_t lane_index, std::span<const LaneRe
 void ReadDispatcher::retire(std::uint32_t lane_index) {
   Lane& lane = lanes_[lane_index];
   const std::uint32_t pending = lane.group->pending();
+  if (held_ == lane_index) {  // nobody writes to its buffer
+    held_ = kNoLane;
+    lane.group->done_well(pending);
+    return;
+  }
   retired_.push_back({std::move(lane.buffer), lane_index, lane.generation, pending});
   late_in_flight_ += pending;
   ++lane.generation;
@@ -194,6 +234,7 @@ void ReadDispatcher::close() {
   endpoint_->close();
   closed_ = true;
   retired_.clear();
+  held_ = kNoLane;
   in_flight_ = 0;
   late_in_flight_ = 0;
   for (Lane& lane : lanes_) {
@@ -203,6 +244,7 @@ void ReadDispatcher::close() {
 }
 
 bool ReadDispatcher::poll() {
+  post_held();
   const std::size_t count = closed_ ? 0 : endpoint_->poll(completions_);
   for (std::size_t i = 0; i < count; ++i) {
     const transport::Completion& completion = completions_[i];

@@ -60,10 +60,21 @@ class ReadDispatcher {
   /// would write beyond the lane's buffer is refused (`internal`), and those behind it.
   Status post(std::uint32_t lane, std::span<const LaneRead> reads, Ticks deadline);
 
+  /// As post(), for a caller that goes on to wait(): the reads of one lane may be held back until
+  /// post_held(), poll() or any lane's next reads. What keeps them from being posted then is told
+  /// by wait().
+  Status hold(std::uint32_t lane, std::span<const LaneRead> reads, Ticks deadline);
+
+  /// Posts what is held back. Never suspends: for a moment in which the core would wait for memory.
+  void post_held() {
+    if (held_ != kNoLane) post_held_lane();
+  }
+
   /// Suspends until the lane's reads are done. Checks every status and length. On success
   /// bytes(lane, i) is valid until the lane's next post(). With `partial`, reads that came back
   /// `unavailable`, or that the endpoint did not take for that reason behind others that it took,
-  /// are no error; their bytes are empty.
+  /// are no error; their bytes are empty. That
+  /// nothing was taken of what was held back is one.
   Status wait(std::uint32_t lane, Ticks deadline, bool partial);
 
   /// Whether what came lies in the region itself and not in the lane's buffer (Completion::region);
@@ -77,9 +88,11 @@ class ReadDispatcher {
     return {region_ != nullptr ? region_ + read.offset : lane.buffer.data() + read.at, read.bytes};
   }
 
-  /// Moves completions to their lanes; the scheduler's poller. True when there were any.
+  /// Posts what is held back and moves completions to their lanes; the scheduler's poller. True
+  /// when there were any completions.
   bool poll();
 
+  coroutines::Scheduler& scheduler() { return scheduler_; }
   const DispatcherOptions& options() const { return options_; }
   /// The endpoint was given up; it does not come back.
   bool closed() const { return closed_; }
@@ -90,6 +103,7 @@ class ReadDispatcher {
   const transport::Endpoint& endpoint() const { return *endpoint_; }
 
  private:
+  static constexpr std::uint32_t kNoLane = ~std::uint32_t{0};
   static constexpr std::size_t kSpareBytes = std::size_t{16} << 20;
   static constexpr std::uint32_t kMostInVain = 64;
   static constexpr double kStuckUs = 1e6;
@@ -102,7 +116,8 @@ class ReadDispatcher {
     StatusCode error = StatusCode::ok;
     bool short_read = false;
     bool has_lost = false;
-    std::span<const LaneRead> reads;  ///< of the last post(), the caller's
+    Status refused;                   ///< why nothing has been posted of what was held back
+    std::span<const LaneRead> reads;  ///< of the last post() or hold(), the caller's
     std::vector<std::uint8_t> lost;   ///< by read, when it has lost any
   };
 
@@ -115,6 +130,8 @@ class ReadDispatcher {
   };
 
   HugeBuffer make_buffer() const;
+  Lane& begin(std::uint32_t lane, std::span<const LaneRead> reads);
+  void post_held_lane();
   void note(Lane& lane, const transport::Completion& completion);
   static void note_error(Lane& lane, StatusCode code);
   static void note_lost(Lane& lane, std::size_t first, std::size_t count);
@@ -136,6 +153,7 @@ class ReadDispatcher {
   std::vector<Lane> lanes_;
   std::vector<Retired> retired_;
   std::vector<HugeBuffer> spares_;
+  std::uint32_t held_ = kNoLane;      ///< whose reads are held back
   std::uint32_t in_vain_ = 0;         ///< posts that found no buffer since one came back
   std::uint32_t late_in_flight_ = 0;  ///< reads of retired buffers
   // Scratch of post() and poll(), which never suspend while they use it.
@@ -157,6 +175,7 @@ inline Status ReadDispatcher::wait(std::uint32_t lane_index, Ticks deadline, boo
     retire(lane_index);
     return {StatusCode::deadline_exceeded, "the deadline passed before the records came"};
   }
+  if (!lane.refused.ok()) return lane.refused;
   const bool tolerated = partial && !closed_ && lane.error == StatusCode::unavailable;
   if (lane.error != StatusCode::ok && !tolerated)
     return {lane.error, "a read from the memory node failed"};

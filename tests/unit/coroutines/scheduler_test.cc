@@ -158,6 +158,20 @@ TEST(Scheduler, PollsWhenNobodyIsReadyAndAtLeastEveryInterval) {
   EXPECT_GE(polls, 20u);
 }
 
+TEST(Scheduler, KnowsWhetherAFiberWaitsForItsTurn) {
+  Scheduler scheduler;
+  EXPECT_FALSE(scheduler.any_ready());
+  expect_spawned(scheduler, [&] {
+    EXPECT_TRUE(scheduler.any_ready()) << "the second has not begun";
+    scheduler.yield();
+    EXPECT_FALSE(scheduler.any_ready()) << "it has ended";
+  });
+  expect_spawned(scheduler, [&] { EXPECT_TRUE(scheduler.any_ready()) << "the first has yielded"; });
+  EXPECT_TRUE(scheduler.any_ready());
+  scheduler.run();
+  EXPECT_FALSE(scheduler.any_ready());
+}
+
 TEST(Scheduler, RunOnceServesALoop) {
   Scheduler scheduler;
   int steps = 0;

@@ -55,14 +55,14 @@ class ReadDispatcherTest : public testing::Test {
 
   static Ticks soon() { return now_ticks() + us_to_ticks(5e6); }
 
-  explicit ReadDispatcherTest(bool by_reference = false)
+  explicit ReadDispatcherTest(bool by_reference = false, std::uint32_t lanes = 1)
       : dispatcher_(std::make_unique<ScriptedEndpoint>(
                         std::make_unique<transport::MappedEndpoint>(
                             regions_, transport::MappedOptions{.max_outstanding = kReads / 2,
                                                                .by_reference = by_reference}),
                         script_),
                     scheduler_,
-                    {.lanes = 1, .lane_bytes = kReads * kReadBytes, .max_reads = kReads}) {}
+                    {.lanes = lanes, .lane_bytes = kReads * kReadBytes, .max_reads = kReads}) {}
 
   Script script_;
   std::shared_ptr<const transport::RegionSet> regions_ = transport::random_regions();
@@ -211,6 +211,111 @@ TEST_F(ReadDispatcherTest, GivesUpWhenNoBufferComesBack) {
     }
     EXPECT_EQ(posts, 64);
     EXPECT_EQ(dispatcher_.post(0, kept(0), soon()).code(), StatusCode::unavailable);
+  });
+}
+
+/// Half of a lane's reads are as many as the endpoint takes.
+class HeldReadsTest : public ReadDispatcherTest {
+ protected:
+  HeldReadsTest() : ReadDispatcherTest(false, 2) {}
+
+  /// In lane 0, which must not wait for anything.
+  void hold(std::uint64_t from) {
+    ASSERT_TRUE(dispatcher_.hold(0, kept(from).first(kReads / 2), soon()).ok());
+  }
+  void expect_brought(std::uint64_t from) const {
+    for (std::uint32_t i = 0; i < kReads / 2; ++i) EXPECT_TRUE(brought(i, from + i * 4096)) << i;
+  }
+};
+
+TEST_F(HeldReadsTest, ArePostedWhenTheCorePolls) {
+  run([this] {
+    hold(100);
+    EXPECT_EQ(script_.posts, 0u);
+    EXPECT_EQ(dispatcher_.in_flight(), 0u);
+    ASSERT_TRUE(dispatcher_.wait(0, soon(), false).ok());
+    EXPECT_EQ(script_.posts, 1u);
+    expect_brought(100);
+  });
+  EXPECT_EQ(dispatcher_.in_flight(), 0u);
+}
+
+TEST_F(HeldReadsTest, ArePostedOnceWhenAskedTo) {
+  run([this] {
+    hold(0);
+    dispatcher_.post_held();
+    EXPECT_EQ(script_.posts, 1u);
+    EXPECT_EQ(dispatcher_.in_flight(), kReads / 2);
+    dispatcher_.post_held();
+    EXPECT_EQ(script_.posts, 1u);
+    ASSERT_TRUE(dispatcher_.wait(0, soon(), false).ok());
+    expect_brought(0);
+  });
+}
+
+TEST_F(HeldReadsTest, ArePostedBeforeThoseOfAnotherLane) {
+  run([this] {
+    hold(0);
+    const std::vector<LaneRead> others = reads(50);
+    ASSERT_TRUE(dispatcher_.hold(1, others, soon()).ok()) << "waits for the endpoint's room";
+    EXPECT_EQ(script_.posts, 3u);
+    ASSERT_TRUE(dispatcher_.wait(0, soon(), false).ok());
+    expect_brought(0);
+    ASSERT_TRUE(dispatcher_.wait(1, soon(), false).ok());
+    for (std::uint32_t i = 0; i < kReads; ++i) {
+      EXPECT_EQ(std::memcmp(dispatcher_.bytes(1, i).data(),
+                            (*regions_)[0].bytes().data() + 50 + i * 4096, kReadBytes),
+                0);
+    }
+  });
+}
+
+TEST_F(HeldReadsTest, AreForgottenWhenTheirDeadlinePasses) {
+  run([this] {
+    script_.full = true;
+    hold(0);
+    EXPECT_EQ(dispatcher_.wait(0, now_ticks(), false).code(), StatusCode::deadline_exceeded);
+    script_.full = false;
+    const std::size_t posts = script_.posts;
+    dispatcher_.post_held();
+    EXPECT_EQ(script_.posts, posts);
+    hold(200);
+    ASSERT_TRUE(dispatcher_.wait(0, soon(), false).ok());
+    EXPECT_EQ(script_.posts, posts + 1);
+    expect_brought(200);
+  });
+  EXPECT_EQ(dispatcher_.late_completions(), 0u);
+}
+
+TEST_F(HeldReadsTest, ThatNobodyTakesAreAnErrorAlsoOfAPartialSearch) {
+  run([this] {
+    script_.absent = [](std::size_t post) { return post == 0; };
+    hold(0);
+    const Status refused = dispatcher_.wait(0, soon(), true);
+    EXPECT_EQ(refused.code(), StatusCode::unavailable);
+    EXPECT_STREQ(refused.message(), "nobody is there");
+    hold(0);
+    ASSERT_TRUE(dispatcher_.wait(0, soon(), true).ok());
+    expect_brought(0);
+    const LaneRead beyond{0, kReadBytes, kReads * kReadBytes};
+    ASSERT_TRUE(dispatcher_.hold(0, {&beyond, 1}, soon()).ok());
+    EXPECT_EQ(dispatcher_.wait(0, soon(), true).code(), StatusCode::internal);
+  });
+}
+
+TEST_F(HeldReadsTest, WaitForRoom) {
+  run([this] {
+    script_.full = true;
+    hold(0);
+    dispatcher_.post_held();
+    EXPECT_EQ(dispatcher_.stalls(), 1u);
+    EXPECT_EQ(dispatcher_.in_flight(), 0u);
+    const LaneRead other{0, kReadBytes, 0};
+    EXPECT_EQ(dispatcher_.hold(1, {&other, 1}, now_ticks()).code(), StatusCode::deadline_exceeded)
+        << "one lane is held back at most";
+    script_.full = false;
+    ASSERT_TRUE(dispatcher_.wait(0, soon(), false).ok());
+    expect_brought(0);
   });
 }
 

@@ -14,6 +14,7 @@ namespace farvec::search {
 struct Script {
   std::size_t posts = 0;                         ///< so far, the refused ones too
   std::function<bool(std::size_t post)> absent;  ///< whether a post() ends with `unavailable`
+  bool full = false;                             ///< a post() ends with `resource_exhausted`
   StatusCode ends = StatusCode::ok;              ///< of every read
   bool silent = false;                           ///< takes reads and completes none
   std::size_t registered_bytes = 0;              ///< so far
@@ -32,6 +33,7 @@ class ScriptedEndpoint final : public transport::Endpoint {
     if (script_.absent && script_.absent(number)) {
       return {StatusCode::unavailable, "nobody is there"};
     }
+    if (script_.full) return {StatusCode::resource_exhausted, "no room"};
     return below_->post(reads);
   }
   std::size_t poll(std::span<transport::Completion> completions) override {
