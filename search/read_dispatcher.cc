@@ -69,12 +69,16 @@ Status ReadDispatcher::post_some(std::uint32_t lane_index, std::span<const LaneR
                                  std::uint32_t first) {
   Lane& lane = lanes_[lane_index];
   const auto count = static_cast<std::uint32_t>(reads.size());
-  for (std::uint32_t i = 0; i < count; ++i) {
-    if (reads[i].at > options_.lane_bytes || reads[i].bytes > options_.lane_bytes - reads[i].at) {
+  // Known to the compiler not to change in the loop.
+  const std::size_t lane_bytes = options_.lane_bytes;
+  std::byte* const buffer = lane.buffer.data();
+  transport::ReadRequest* request = requests_.data();
+  std::uint64_t token = make_token(lane.generation, lane_index, first);
+  for (const LaneRead& read : reads) {
+    if (read.at > lane_bytes || read.bytes > lane_bytes - read.at) {
       return {StatusCode::internal, "a read does not fit the buffer of its search"};
     }
-    requests_[i] = {make_token(lane.generation, lane_index, first + i), kRecordsRegion,
-                    reads[i].bytes, reads[i].offset, lane.buffer.data() + reads[i].at};
+    *request++ = {token++, kRecordsRegion, read.bytes, read.offset, buffer + read.at};
   }
   if (Status status = endpoint_->post({requests_.data(), count}); !status.ok()) return status;
   in_flight_ += count;

@@ -12,10 +12,17 @@ namespace {
 /// The processor's own prefetcher follows a longer read.
 constexpr std::uint32_t kPrefetchedBytes = 1024;
 
+std::vector<std::span<const std::byte>> views_of(const RegionSet& regions) {
+  std::vector<std::span<const std::byte>> views;
+  for (const MappedRegion& region : regions) views.push_back(region.bytes());
+  return views;
+}
+
 }  // namespace
 
 MappedEndpoint::MappedEndpoint(std::shared_ptr<const RegionSet> regions, MappedOptions options)
     : regions_(std::move(regions)),
+      views_(views_of(*regions_)),
       limits_{options.max_outstanding, options.max_read_bytes},
       name_(std::move(options.name)),
       by_reference_(options.by_reference),
@@ -27,26 +34,27 @@ Status MappedEndpoint::post(std::span<const ReadRequest> reads) {
     return {StatusCode::resource_exhausted, "too many reads outstanding"};
   }
   for (const ReadRequest& read : reads) {
-    const Status status = check_read(read, bytes_of(read.region), limits_);
-    if (!status.ok()) return status;
+    const std::span<const std::byte> region = region_of(read.region);
+    if (Status status = check_read(read, region.size(), limits_); !status.ok()) return status;
+    prefetch_range(region.data() + read.offset, std::min(read.bytes, kPrefetchedBytes));
   }
-  Outstanding run;
-  run.reads = 0;
-  for (const ReadRequest& read : reads) {
-    const std::byte* const region = (*regions_)[read.region].bytes().data();
-    const std::byte* const data = region + read.offset;
-    prefetch_range(data, std::min(read.bytes, kPrefetchedBytes));
-    if (by_reference_ && read.token == run.token + run.reads && region == run.region) {
-      run.bytes = Completion::kAsAsked;
-      ++run.reads;
-      continue;
-    }
-    if (run.reads > 0) outstanding_.push(run);
-    run = {read.token, region, data, read.destination, read.bytes, 1};
-  }
-  if (run.reads > 0) outstanding_.push(run);
+  for (std::size_t first = 0; first < reads.size();) first += push_run(reads.subspan(first));
   outstanding_reads_ += reads.size();
   return {};
+}
+
+/// Takes the first read and those that can complete with it. Returns how many.
+std::size_t MappedEndpoint::push_run(std::span<const ReadRequest> reads) {
+  const ReadRequest& first = reads.front();
+  std::uint32_t count = 1;
+  while (by_reference_ && count < reads.size() && reads[count].token == first.token + count &&
+         reads[count].region == first.region) {
+    ++count;
+  }
+  const std::byte* const region = region_of(first.region).data();
+  outstanding_.push({first.token, region, region + first.offset, first.destination,
+                     count == 1 ? first.bytes : Completion::kAsAsked, count});
+  return count;
 }
 
 std::size_t MappedEndpoint::poll(std::span<Completion> completions) {

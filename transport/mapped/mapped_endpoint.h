@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "transport/endpoint.h"
@@ -31,7 +33,7 @@ class MappedEndpoint final : public Endpoint {
   Status post(std::span<const ReadRequest> reads) override;
   std::size_t poll(std::span<Completion> completions) override;
   EndpointLimits limits() const override { return limits_; }
-  std::uint64_t region_bytes(RegionId region) const override { return bytes_of(region); }
+  std::uint64_t region_bytes(RegionId region) const override { return region_of(region).size(); }
   std::string description() const override { return name_; }
   void close() override;
 
@@ -46,11 +48,14 @@ class MappedEndpoint final : public Endpoint {
     std::uint32_t reads = 1;
   };
 
-  std::uint64_t bytes_of(RegionId region) const {
-    return region < regions_->size() ? (*regions_)[region].size() : 0;
+  /// Empty when there is no such region.
+  std::span<const std::byte> region_of(RegionId region) const {
+    return region < views_.size() ? views_[region] : std::span<const std::byte>();
   }
+  std::size_t push_run(std::span<const ReadRequest> reads);
 
   const std::shared_ptr<const RegionSet> regions_;
+  const std::vector<std::span<const std::byte>> views_;  ///< of them
   const EndpointLimits limits_;
   const std::string name_;
   const bool by_reference_;
