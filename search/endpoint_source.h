@@ -67,9 +67,9 @@ class EndpointNodeSource {
       const Result<NodeRecord> record = locator_.parse(wanted.id, wanted.extent, bytes, scratch_);
       if (!record.ok()) return record.status();
       visit(wanted.id, record.value());
-      work_between(i);
       if (!hit && cache_.enabled()) cache_.insert(wanted.id, bytes);
     }
+    serve_others();
     return {};
   }
 
@@ -103,11 +103,12 @@ class EndpointNodeSource {
     counts_->reads += misses_;
   }
 
-  /// After a visit, which has asked for its neighbours' codes: while they come the core does what
-  /// other searches of it need.
-  void work_between(std::uint32_t visit) {
-    if (visit == 0) dispatcher_.post_held();
-    if (visit == 1 && !dispatcher_.scheduler().any_ready()) dispatcher_.poll();
+  /// What was visited has asked for its neighbours' codes. While they come the core does what
+  /// searches need that made way for this one: their reads go out, behind those codes, and one
+  /// that has all it waits for is ready when this one makes way.
+  void serve_others() {
+    dispatcher_.post_held();
+    if (!dispatcher_.scheduler().any_ready()) dispatcher_.poll();
   }
 
   Status read() {
