@@ -73,8 +73,7 @@ class ReadDispatcher {
   /// Suspends until the lane's reads are done. Checks every status and length. On success
   /// bytes(lane, i) is valid until the lane's next post(). With `partial`, reads that came back
   /// `unavailable`, or that the endpoint did not take for that reason behind others that it took,
-  /// are no error; their bytes are empty. That
-  /// nothing was taken of what was held back is one.
+  /// are no error; their bytes are empty. That nothing was taken of what was held back is one.
   Status wait(std::uint32_t lane, Ticks deadline, bool partial);
 
   /// Whether what came lies in the region itself and not in the lane's buffer (Completion::region);

@@ -12,17 +12,10 @@ namespace {
 /// The processor's own prefetcher follows a longer read.
 constexpr std::uint32_t kPrefetchedBytes = 1024;
 
-std::vector<std::span<const std::byte>> views_of(const RegionSet& regions) {
-  std::vector<std::span<const std::byte>> views;
-  for (const MappedRegion& region : regions) views.push_back(region.bytes());
-  return views;
-}
-
 }  // namespace
 
 MappedEndpoint::MappedEndpoint(std::shared_ptr<const RegionSet> regions, MappedOptions options)
     : regions_(std::move(regions)),
-      views_(views_of(*regions_)),
       limits_{options.max_outstanding, options.max_read_bytes},
       name_(std::move(options.name)),
       by_reference_(options.by_reference),

@@ -50,12 +50,11 @@ class MappedEndpoint final : public Endpoint {
 
   /// Empty when there is no such region.
   std::span<const std::byte> region_of(RegionId region) const {
-    return region < views_.size() ? views_[region] : std::span<const std::byte>();
+    return region < regions_->size() ? (*regions_)[region].bytes() : std::span<const std::byte>();
   }
   std::size_t push_run(std::span<const ReadRequest> reads);
 
   const std::shared_ptr<const RegionSet> regions_;
-  const std::vector<std::span<const std::byte>> views_;  ///< of them
   const EndpointLimits limits_;
   const std::string name_;
   const bool by_reference_;
