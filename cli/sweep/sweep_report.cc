@@ -50,6 +50,7 @@ void add_measured(const ReportContext& context, const SweepSamples& samples,
   row["qps"] = qps.median;
   row["qps_min"] = qps.least;
   row["qps_max"] = qps.most;
+  row["qps_passes"] = samples.qps;
   row["processor_us"] = median(samples.processor_us);
   row["mean_us"] = median(samples.mean_us);
   row["p50_us"] = median(samples.p50_us);

@@ -163,11 +163,12 @@ class Files(SweepTest):
         self.must_pass(farvec(*self.command("--list", 10, "--tier", "dram,emulated:rdma", "--passes",
                                             2, "--pass-ms", 5, "--json", self.out)))
         dram, rdma = self.rows_of()
-        shares = [rdma[f"compute_bound_share_{which}"] for which in ("min", "max")]
+        for row in dram, rdma:
+            self.assertEqual(sorted(row["qps_passes"]), [row["qps_min"], row["qps_max"]])
+        shares = [mine / bound for mine, bound in zip(rdma["qps_passes"], dram["qps_passes"])]
         self.assertAlmostEqual(rdma["compute_bound_share"], sum(shares) / 2)
-        # In whatever order the passes came.
-        self.assertAlmostEqual(shares[0] * shares[1], rdma["qps_min"] * rdma["qps_max"]
-                               / (dram["qps_min"] * dram["qps_max"]))
+        self.assertEqual(sorted(shares), [rdma["compute_bound_share_min"],
+                                          rdma["compute_bound_share_max"]])
 
     def test_nothing_says_what_computation_allows_where_dram_is_not_measured(self):
         self.must_pass(self.sweep("--list", 10, "--tier", "emulated:rdma,shm", "--json", self.out))
