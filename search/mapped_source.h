@@ -48,7 +48,9 @@ class MappedNodeSource {
     if (counts_->reads % kReadsPerDeadlineCheck < frontier.size() && now_ticks() > deadline_) {
       return {StatusCode::deadline_exceeded, "the deadline passed during the search"};
     }
-    const Ticks ready = device_ != nullptr ? queue(frontier.size()) : 0;
+    const std::span<const layout::Extent> asked(extents_, frontier.size());
+    // From when on all reads of the hop are there.
+    const Ticks ready = device_ != nullptr ? device_->reserve(asked, &layout::Extent::bytes) : 0;
     if (ready > deadline_) {
       return {StatusCode::deadline_exceeded, "the device would bring the records too late"};
     }
@@ -66,12 +68,6 @@ class MappedNodeSource {
  private:
   static constexpr std::uint32_t kReadsPerDeadlineCheck = 16;
 
-  /// From when on all reads of the hop are there.
-  Ticks queue(std::size_t reads) {
-    for (std::size_t i = 0; i < reads; ++i) bytes_[i] = extents_[i].bytes;
-    return device_->reserve({bytes_, reads});
-  }
-
   const layout::GraphLocator& locator_;
   const std::byte* const region_;
   coroutines::Scheduler& scheduler_;
@@ -79,7 +75,6 @@ class MappedNodeSource {
   Ticks deadline_ = 0;
   QueryCounts* counts_ = nullptr;
   layout::Extent extents_[graph::kMaxWidth];
-  std::uint32_t bytes_[graph::kMaxWidth] = {};
   std::vector<NodeId> scratch_;  ///< neighbours of the record that is visited
 };
 

@@ -85,8 +85,8 @@ Status ReadDispatcher::post_some(std::uint32_t lane_index, std::span<const LaneR
   return {};
 }
 
-ReadDispatcher::Lane& ReadDispatcher::begin(std::uint32_t lane_index,
-                                            std::span<const LaneRead> reads) {
+inline ReadDispatcher::Lane& ReadDispatcher::begin(std::uint32_t lane_index,
+                                                   std::span<const LaneRead> reads) {
   FARVEC_CHECK(reads.size() <= requests_.size(), "{} reads", reads.size());
   Lane& lane = lanes_[lane_index];
   lane.error = StatusCode::ok;

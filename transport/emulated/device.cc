@@ -46,15 +46,9 @@ void Device::Counts::add(const Counts& other) {
 }
 
 /// Of reads by others or by each other. Every read makes a pair with one that waits, or waits.
-std::uint64_t Device::interruptions(std::span<const std::uint32_t> bytes, Counts& counts) {
-  std::int64_t shorts = 0;
-  std::int64_t longs = 0;
-  for (const std::uint32_t length : bytes) {
-    shorts += length <= kMostShortBytes ? 1 : 0;
-    longs += length >= kLeastLongBytes ? 1 : 0;
-  }
-  increase(counts.short_reads, static_cast<std::uint64_t>(shorts));
-  increase(counts.long_reads, static_cast<std::uint64_t>(longs));
+inline std::uint64_t Device::interruptions(const Chain& chain) {
+  const std::int64_t shorts = chain.shorts;
+  const std::int64_t longs = chain.longs;
   std::int64_t before = unpaired_.load(std::memory_order_relaxed);
   // Searches that read one kind alone find as many of it waiting as are remembered: no change.
   if (longs == 0 && before <= -kRemembered) return 0;
@@ -69,15 +63,8 @@ std::uint64_t Device::interruptions(std::span<const std::uint32_t> bytes, Counts
   return (std::abs(before) + shorts + longs - std::abs(before + longs - shorts)) / 2;
 }
 
-Device::Fine Device::interrupted_time(std::span<const std::uint32_t> bytes, double slowdown,
-                                      Counts& counts) {
-  if (fine_per_interruption_ == 0) return 0;
-  const std::uint64_t times = interruptions(bytes, counts);
-  return times == 0 ? 0 : to_fine(static_cast<double>(times) * fine_per_interruption_ * slowdown);
-}
-
 /// Returns from when on the link is this chain's.
-Device::Fine Device::take_link(Fine occupied, bool shared) {
+inline Device::Fine Device::take_link(Fine occupied, bool shared) {
   const Fine now = (now_ticks() - origin_) * kFinePerTick;
   Fine free = link_free_.load(std::memory_order_relaxed);
   Fine start = std::max(now, free);
@@ -94,21 +81,19 @@ Device::Fine Device::take_link(Fine occupied, bool shared) {
   return start;
 }
 
-Ticks Device::reserve(std::span<const std::uint32_t> bytes, Counts& counts) {
-  const std::uint32_t readers = readers_.load(std::memory_order_relaxed);
-  const double slowdown = model_.slowdown(readers);
-  const Fine interrupted = interrupted_time(bytes, slowdown, counts);
-  Fine occupied = interrupted;
-  Fine there = 0;  // the last of them, after the start of this chain of reads
-  for (const std::uint32_t length : bytes) {
-    const Fine transfer = transfer_time(length);
-    there = occupied + transfer;
-    const Fine alone = std::max(transfer, fine_per_request_);
-    occupied += slowdown > 1 ? to_fine(static_cast<double>(alone) * slowdown) : alone;
+Ticks Device::reserve(const Chain& chain, std::uint32_t readers, double slowdown, Counts& counts) {
+  Fine interrupted = 0;
+  if (fine_per_interruption_ > 0) {
+    increase(counts.short_reads, static_cast<std::uint64_t>(chain.shorts));
+    increase(counts.long_reads, static_cast<std::uint64_t>(chain.longs));
+    const std::uint64_t times = interruptions(chain);
+    if (times > 0) {
+      interrupted = to_fine(static_cast<double>(times) * fine_per_interruption_ * slowdown);
+    }
   }
-  const Fine start = take_link(occupied, readers > 1);
-  increase(counts.occupied, occupied - interrupted);
-  return origin_ + (start + latency_ + there) / kFinePerTick + 1;
+  const Fine start = take_link(interrupted + chain.occupied, readers > 1);
+  increase(counts.occupied, chain.occupied);
+  return origin_ + (start + latency_ + interrupted + chain.there) / kFinePerTick + 1;
 }
 
 DeviceUse Device::use() const {

@@ -1,8 +1,10 @@
 // The one link to a modelled device, shared by all cores of a run.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -69,9 +71,24 @@ class Device {
   }
   /// Signed in between: one instruction.
   static Fine to_fine(double value) { return static_cast<Fine>(static_cast<std::int64_t>(value)); }
-  Fine interrupted_time(std::span<const std::uint32_t> bytes, double slowdown, Counts& counts);
-  std::uint64_t interruptions(std::span<const std::uint32_t> bytes, Counts& counts);
-  Ticks reserve(std::span<const std::uint32_t> bytes, Counts& counts);
+  /// Reads that are posted together.
+  struct Chain {
+    Fine occupied = 0;  ///< of the link, interruptions apart
+    Fine there = 0;     ///< from its beginning until the last of them has come
+    std::int64_t shorts = 0;
+    std::int64_t longs = 0;
+  };
+
+  void append(Chain& chain, std::uint32_t bytes, double slowdown) const {
+    chain.shorts += bytes <= kMostShortBytes ? 1 : 0;
+    chain.longs += bytes >= kLeastLongBytes ? 1 : 0;
+    const Fine transfer = transfer_time(bytes);
+    chain.there = chain.occupied + transfer;
+    const Fine alone = std::max(transfer, fine_per_request_);
+    chain.occupied += slowdown > 1 ? to_fine(static_cast<double>(alone) * slowdown) : alone;
+  }
+  Ticks reserve(const Chain& chain, std::uint32_t readers, double slowdown, Counts& counts);
+  std::uint64_t interruptions(const Chain& chain);
   Fine take_link(Fine occupied, bool shared);
 
   const DeviceModel model_;
@@ -103,9 +120,20 @@ class DeviceReader {
 
   const DeviceModel& model() const { return device_->model(); }
 
-  /// Queues reads of so many bytes each, at least one, on the link behind what other cores have
-  /// queued. Returns the time from which on all their bytes are there; never descending.
-  Ticks reserve(std::span<const std::uint32_t> bytes) { return device_->reserve(bytes, counts_); }
+  /// Queues reads, at least one, on the link behind what other cores have queued; `bytes` says of
+  /// each how long it is. Returns the time from which on all their bytes are there; never
+  /// descending.
+  template <typename Read, typename Bytes>
+  Ticks reserve(std::span<const Read> reads, Bytes bytes) {
+    const std::uint32_t readers = device_->readers_.load(std::memory_order_relaxed);
+    const double slowdown = device_->model_.slowdown(readers);
+    Device::Chain chain;
+    for (const Read& read : reads) {
+      device_->append(chain, std::invoke(bytes, read), slowdown);
+    }
+    return device_->reserve(chain, readers, slowdown, counts_);
+  }
+  Ticks reserve(std::span<const std::uint32_t> bytes) { return reserve(bytes, std::identity()); }
 
  private:
   const std::shared_ptr<Device> device_;

@@ -9,16 +9,14 @@ EmulatedEndpoint::EmulatedEndpoint(std::unique_ptr<Endpoint> below, std::shared_
     : ForwardingEndpoint(std::move(below)),
       device_(std::move(device)),
       limits_(this->below().limits()),
-      chains_(limits_.max_outstanding),
-      bytes_(limits_.max_outstanding) {}
+      chains_(limits_.max_outstanding) {}
 
 Status EmulatedEndpoint::post(std::span<const ReadRequest> reads) {
   if (reads.size() > limits_.max_outstanding - outstanding_) {
     return {StatusCode::resource_exhausted, "too many reads outstanding"};
   }
   if (Status status = below().post(reads); !status.ok() || reads.empty()) return status;
-  for (std::size_t i = 0; i < reads.size(); ++i) bytes_[i] = reads[i].bytes;
-  chains_.push({device_.reserve({bytes_.data(), reads.size()}), reads.size()});
+  chains_.push({device_.reserve(reads, &ReadRequest::bytes), reads.size()});
   outstanding_ += reads.size();
   return {};
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <vector>
 
 #include "transport/emulated/device.h"
 #include "transport/forwarding_endpoint.h"
@@ -36,9 +35,8 @@ class EmulatedEndpoint final : public ForwardingEndpoint {
 
   DeviceReader device_;
   const EndpointLimits limits_;
-  Ring<Chain> chains_;  ///< that the device has not brought yet; due times never descend
-  std::vector<std::uint32_t> bytes_;  ///< scratch of post()
-  std::size_t allowed_ = 0;           ///< reads that are due and have not been polled
+  Ring<Chain> chains_;       ///< that the device has not brought yet; due times never descend
+  std::size_t allowed_ = 0;  ///< reads that are due and have not been polled
   std::size_t outstanding_ = 0;
 };
 

@@ -26,28 +26,30 @@ Status MappedEndpoint::post(std::span<const ReadRequest> reads) {
   if (reads.size() > limits_.max_outstanding - outstanding_reads_) {
     return {StatusCode::resource_exhausted, "too many reads outstanding"};
   }
+  if (reads.empty()) return {};
+  RegionId id = reads.front().region;
+  std::span<const std::byte> region = region_of(id);
+  std::uint64_t token = reads.front().token;
+  bool together = by_reference_ && reads.size() > 1;
   for (const ReadRequest& read : reads) {
-    const std::span<const std::byte> region = region_of(read.region);
+    if (read.region != id) [[unlikely]] {
+      id = read.region;
+      region = region_of(id);
+      together = false;
+    }
+    together &= read.token == token++;
     if (Status status = check_read(read, region.size(), limits_); !status.ok()) return status;
     prefetch_range(region.data() + read.offset, std::min(read.bytes, kPrefetchedBytes));
   }
-  for (std::size_t first = 0; first < reads.size();) first += push_run(reads.subspan(first));
+  const auto run = static_cast<std::uint32_t>(together ? reads.size() : 1);
+  for (std::size_t i = 0; i < reads.size(); i += run) {
+    const ReadRequest& first = reads[i];
+    const std::byte* const begin = region_of(first.region).data();
+    outstanding_.push({first.token, begin, begin + first.offset, first.destination,
+                       together ? Completion::kAsAsked : first.bytes, run});
+  }
   outstanding_reads_ += reads.size();
   return {};
-}
-
-/// Takes the first read and those that can complete with it. Returns how many.
-std::size_t MappedEndpoint::push_run(std::span<const ReadRequest> reads) {
-  const ReadRequest& first = reads.front();
-  std::uint32_t count = 1;
-  while (by_reference_ && count < reads.size() && reads[count].token == first.token + count &&
-         reads[count].region == first.region) {
-    ++count;
-  }
-  const std::byte* const region = region_of(first.region).data();
-  outstanding_.push({first.token, region, region + first.offset, first.destination,
-                     count == 1 ? first.bytes : Completion::kAsAsked, count});
-  return count;
 }
 
 std::size_t MappedEndpoint::poll(std::span<Completion> completions) {
@@ -61,9 +63,12 @@ std::size_t MappedEndpoint::poll(std::span<Completion> completions) {
     if (!by_reference_ && run.bytes > 0) std::memcpy(run.destination, run.data, run.bytes);
     room -= reads;
     outstanding_reads_ -= reads;
-    run.token += reads;
-    run.reads -= reads;
-    if (run.reads == 0) outstanding_.pop();
+    if (reads == run.reads) {
+      outstanding_.pop();
+    } else {
+      run.token += reads;
+      run.reads -= reads;
+    }
   }
   return count;
 }

@@ -19,9 +19,9 @@ struct MappedOptions {
   std::string name = "shm";  ///< for description()
   std::uint32_t max_outstanding = 1024;
   std::uint32_t max_read_bytes = 1u << 30;
-  /// Completions say where the bytes lie instead of copying them, and one is for all reads of a
-  /// post() with ascending tokens. For what stands before a modelled device: a real one writes into
-  /// memory without the processor, and signals the last of a chain.
+  /// Completions say where the bytes lie instead of copying them, and one is for a whole post() of
+  /// one region with ascending tokens. For what stands before a modelled device: a real one writes
+  /// into memory without the processor, and signals the last of a chain.
   bool by_reference = false;
 };
 
@@ -52,7 +52,6 @@ class MappedEndpoint final : public Endpoint {
   std::span<const std::byte> region_of(RegionId region) const {
     return region < regions_->size() ? (*regions_)[region].bytes() : std::span<const std::byte>();
   }
-  std::size_t push_run(std::span<const ReadRequest> reads);
 
   const std::shared_ptr<const RegionSet> regions_;
   const EndpointLimits limits_;
