@@ -13,7 +13,7 @@ from farvec_tool import BIN, ToolTest, farvec, write_vectors
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TEXTS = ROOT.parent / "shared" / "papers"
 sys.path.insert(0, str(ROOT / "scripts"))
-from study import papers, pool_policies, registry, store, verdict  # noqa: E402  (found once the path is there)
+from study import lab, papers, pool_policies, registry, store, verdict  # noqa: E402  (found once the path is there)
 
 
 def plain(text):
@@ -184,6 +184,29 @@ class Policies(unittest.TestCase):
             self.assertEqual(pool_policies.hit_ratio(policy, [4, 4], 0), 1)
 
 
+class Shares(unittest.TestCase):
+    def pairs(self, share, slowed):
+        """Rates of 1000 passes and of their bound; each is half as fast in some share of the passes."""
+        random = np.random.default_rng(1)
+        rates = np.where(random.random((1000, 2)) < slowed, 0.5, 1) * random.normal(1, 0.01, (1000, 2))
+        return rates * [share, 1]
+
+    def test_quiet_passes_are_those_in_which_neither_side_was_slowed(self):
+        for share in (0.9, 1, 1.1):
+            self.assertAlmostEqual(lab.quiet_share(self.pairs(share, 0.4)), share, delta=0.003 * share)
+        # The side that neighbours slow more often does not look slower for it.
+        self.assertAlmostEqual(lab.quiet_share(self.pairs(1, [0.2, 0.5])), 1, delta=0.003)
+
+    def test_few_pairs_have_one_that_is_quiet(self):
+        self.assertEqual(lab.quiet_share([(8, 10), (2, 10), (8, 4)]), 0.8)
+
+    def test_rounds_are_taken_together(self):
+        rounds = [{"qps": 1, "pairs": [(9, 10), (1, 10)]}, {"qps": 3, "pairs": [(2, 10), (10, 10)]}]
+        row = lab.median_row(rounds)
+        self.assertEqual((row["qps"], row["quiet_share"]), (2, 1))
+        self.assertNotIn("quiet_share", lab.median_row([{"qps": 1, "pairs": []}]))
+
+
 class Rows(ToolTest):
     def test_the_store_keeps_by_what_machine_and_commit(self):
         path = self.folder / "rows.jsonl"
@@ -257,6 +280,8 @@ class TinyRun(ToolTest):
         self.assertEqual(item["item"], "004-F9")
         self.assertEqual({row["degree"] for row in item["rows"]}, {4, 8})
         self.recomputes(item)
+        for row in item["rows"]:
+            self.assertEqual("quiet_share" in row, row["tier"] != "dram")
         before = self.measured()
         again = self.must_pass(self.study("--only", "004-F9"))
         self.assertEqual((again.stdout, self.measured()), (done.stdout, before))
