@@ -11,7 +11,8 @@ largest in brackets. With one read outstanding, the latency is the inverse of th
 import argparse
 import collections
 import json
-import statistics
+
+from sweeps import spread
 
 
 def parse():
@@ -40,10 +41,6 @@ def read_samples(bench, options):
         beside = options.latency if row["inflight"] == 1 else options.batch.format(**row)
         samples[row["payload"], beside, farvec_name(row)].append(row["reads_per_s"])
     return dict(sorted(samples.items(), key=lambda item: item[0][:2]))
-
-
-def spread(values, form):
-    return f"{statistics.median(values):{form}} ({min(values):{form}} to {max(values):{form}})"
 
 
 def print_table(rows):

@@ -14,10 +14,9 @@ Example:
 import argparse
 import json
 import pathlib
-import statistics
 import sys
 
-from sweeps import Sweeps
+from sweeps import Sweeps, spread
 
 DRAM = "dram"
 TIMEOUT_S = 300
@@ -25,10 +24,10 @@ PROBE = ("--tier", DRAM, "--passes", 10, "--pass-ms", 20)
 PASSES = ("--passes", 25, "--pass-ms", 20)  # short, so that a round is all quiet or all busy
 
 
-def is_quiet(rounds, probes, quiet):
-    """Of each round, between probes i and i + 1."""
+def is_quiet(probes, quiet):
+    """Of each round, which lies between two probes."""
     least = quiet * max(probes)
-    return [min(probes[i], probes[i + 1]) >= least for i in range(len(rounds))]
+    return [min(sides) >= least for sides in zip(probes, probes[1:])]
 
 
 def measure(sweeps, index, options, tiers, rounds, told):
@@ -48,17 +47,12 @@ def measure(sweeps, index, options, tiers, rounds, told):
     return shares, probes
 
 
-def spread(values):
-    if not values:
-        return "-"
-    return f"{statistics.median(values):.3f} ({min(values):.3f} to {max(values):.3f})"
-
-
 def table(name, tiers, shares, quiet):
     """A line of Markdown for each tier."""
     kinds = [[one for one, it in zip(shares, quiet) if it is kind] for kind in (True, False)]
     for tier in tiers:
-        cells = [cell for some in kinds for cell in (len(some), spread([one[tier] for one in some]))]
+        cells = [cell for some in kinds for cell in (
+            len(some), spread([one[tier] for one in some], ".3f") if some else "-")]
         yield f"| {' | '.join(map(str, [name, tier, *cells]))} |"
 
 
@@ -88,7 +82,7 @@ def main():
     search = ["--k", 10, "--list", options.list, "--width", options.width, "--slots", options.slots]
     shares, probes = measure(sweeps, options.index, search, tiers, options.rounds,
                              lambda line: print(line, file=sys.stderr))
-    quiet = is_quiet(shares, probes, options.quiet)
+    quiet = is_quiet(probes, options.quiet)
     if options.json:
         with options.json.open("a") as out:
             for i, share in enumerate(shares):

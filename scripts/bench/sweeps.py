@@ -21,9 +21,9 @@ def read_rows(path):
     return [json.loads(line) for line in pathlib.Path(path).read_text().splitlines()]
 
 
-def spread(values):
+def spread(values, form=",.0f"):
     """Median (least to most)."""
-    return f"{statistics.median(values):,.0f} ({min(values):,.0f} to {max(values):,.0f})"
+    return f"{statistics.median(values):{form}} ({min(values):{form}} to {max(values):{form}})"
 
 
 def least(reach, low, high, most=None):

@@ -35,7 +35,7 @@ class BoundShare(unittest.TestCase):
         self.assertEqual(probes, [100, 95, 89, 100, 91])
         self.assertEqual(len(told), 4)
         self.assertTrue(all(half == (1250, 2500) for _, half, _ in sweeps.asked))
-        quiet = bound_share.is_quiet(shares, probes, 0.9)
+        quiet = bound_share.is_quiet(probes, 0.9)
         self.assertEqual(quiet, [True, False, False, True])
         lines = list(bound_share.table("index", ["a", "b"], shares, quiet))
         self.assertEqual(lines[0], "| index | a | 2 | 0.850 (0.800 to 0.900) | 2 | 0.450 (0.400 to 0.500) |")
