@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
 
 #include "base/check.h"
 #include "base/status.h"
@@ -23,21 +22,15 @@ class WaitGroup {
 
   void add(std::uint32_t operations = 1) { pending_ += operations; }
 
-  /// Ends one operation. The first status that is not ok is kept for wait().
-  void done(Status status = {}) {
-    if (!status.ok() && status_.ok()) status_ = status;
-    done_well(1);
-  }
-  /// Ends so many without a failure.
-  void done_well(std::uint32_t operations) {
+  void done(std::uint32_t operations = 1) {
     FARVEC_CHECK(pending_ >= operations, "done() without add()");
     pending_ -= operations;
     if (pending_ == 0 && waiter_ != nullptr) scheduler_.wake(waiter_);
   }
 
   /// From inside a fiber. deadline_exceeded when the deadline comes while operations are pending;
-  /// wait again to drain them. Otherwise the first bad status since the group was last empty, which
-  /// is thereby forgotten, or ok. Does not suspend when nothing is pending.
+  /// wait again to drain them. Otherwise ok: how they ended is the caller's to know. Does not
+  /// suspend when nothing is pending.
   Status wait(Ticks deadline = kNoDeadline);
 
   std::uint32_t pending() const { return pending_; }
@@ -45,7 +38,6 @@ class WaitGroup {
  private:
   Scheduler& scheduler_;
   Fiber* waiter_ = nullptr;
-  Status status_;
   std::uint32_t pending_ = 0;
 };
 
@@ -57,7 +49,7 @@ inline Status WaitGroup::wait(Ticks deadline) {
   while (pending_ > 0 && in_time) in_time = scheduler_.suspend_until(deadline);
   waiter_ = nullptr;
   if (pending_ > 0) return {StatusCode::deadline_exceeded, "reads did not complete in time"};
-  return std::exchange(status_, {});
+  return {};
 }
 
 }  // namespace farvec::coroutines

@@ -34,6 +34,7 @@ class EndpointCodedSource {
   template <typename Visit>
   Status scan(std::span<const ClusterId> clusters, Visit& visit) {
     while (!clusters.empty()) {
+      if (Status status = reads_.open(); !status.ok()) return status;
       const std::size_t count = add_lists(clusters);
       if (Status status = reads_.post(); !status.ok()) return status;
       if (Status status = reads_.wait(); !status.ok()) return status;
@@ -53,7 +54,7 @@ class EndpointCodedSource {
   Status fetch(std::span<const std::uint32_t> addresses, Visit& visit) {
     while (!addresses.empty()) {
       const std::size_t count = std::min(addresses.size(), most_vectors());
-      reads_.clear();
+      if (Status status = reads_.open(); !status.ok()) return status;
       plan_.open({});
       plan_.take(addresses.first(count));
       plan_.close(reads_.room());
@@ -76,7 +77,6 @@ class EndpointCodedSource {
   /// Adds the lists of as many clusters as fit a round, at least one, and returns how many. Those
   /// that have a list are asked_.
   std::size_t add_lists(std::span<const ClusterId> clusters) {
-    reads_.clear();
     asked_.clear();
     std::size_t count = 0;
     for (const ClusterId cluster : clusters) {

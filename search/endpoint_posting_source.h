@@ -81,6 +81,7 @@ class EndpointPostingSource {
   template <typename Visit>
   Status round(std::span<const ClusterId> clusters, Visit& visit) {
     plan_.open(clusters);
+    if (Status status = reads_.open(); !status.ok()) return status;
     plan_cluster_reads(clusters);
     if (Status status = reads_.post(); !status.ok()) return status;
     if (Status status = reads_.wait(); !status.ok()) return status;
@@ -95,7 +96,6 @@ class EndpointPostingSource {
 
   void plan_cluster_reads(std::span<const ClusterId> clusters) {
     parts_.clear();
-    reads_.clear();
     QueryCounts& counts = reads_.counts();
     for (const ClusterId cluster : clusters) {
       const layout::ByteRange list = locator_.list(cluster);

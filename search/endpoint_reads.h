@@ -17,12 +17,15 @@
 
 namespace farvec::search {
 
-/// A round of reads after the other: add(), post(), wait(); or fetch() what a plan wants.
+/// A round of reads after the other: open(), add(), post(), wait(); or what a plan wants.
 class EndpointReads {
  public:
   /// The dispatcher has dispatcher_options().
   EndpointReads(const ClusterIndex& index, ReadDispatcher& dispatcher, std::uint32_t lane)
-      : index_(index), locator_(index.locator()), dispatcher_(dispatcher), lane_(lane) {}
+      : index_(index),
+        locator_(index.locator()),
+        dispatcher_(dispatcher),
+        lane_(dispatcher.lane(lane)) {}
 
   /// What the dispatcher must have for the searches of such an index. Throws Error when a list has
   /// more addresses than there can be reads.
@@ -46,38 +49,35 @@ class EndpointReads {
   /// After a search that had to do without some reads.
   double coverage() const { return dispatcher_.endpoint().coverage(); }
   const DispatcherOptions& limits() const { return dispatcher_.options(); }
-  std::size_t dram_bytes() const {
-    return reads_.capacity() * sizeof(LaneRead) + kept_.capacity() * sizeof(std::uint32_t);
-  }
+  std::size_t dram_bytes() const { return kept_.capacity() * sizeof(std::uint32_t); }
 
   /// Begins a round. What is added from now on lies from the start of the lane's buffer on.
-  void clear() {
-    reads_.clear();
+  Status open() {
     buffer_end_ = 0;
+    return lane_.begin(task_->deadline);
   }
 
   /// Returns the number of the read in its round.
   std::uint32_t add(const layout::ByteRange& range) {
+    const auto number = static_cast<std::uint32_t>(reads().size());
     const std::uint64_t at = buffer_end_;
-    reads_.push_back({range.offset, static_cast<std::uint32_t>(range.bytes), at});
+    ReadLane::Appender(lane_).add(range.offset, static_cast<std::uint32_t>(range.bytes), at);
     buffer_end_ = round_up(at + range.bytes, kCacheLineBytes);
-    return static_cast<std::uint32_t>(reads_.size() - 1);
+    return number;
   }
 
   Status post() {
-    counts().reads += reads_.size();
-    for (const LaneRead& read : reads_) counts().bytes += read.bytes;
-    return dispatcher_.post(lane_, reads_, task_->deadline);
+    counts().reads += reads().size();
+    for (const transport::ReadRequest& read : reads()) counts().bytes += read.bytes;
+    return lane_.post(task_->deadline);
   }
-  Status wait() { return dispatcher_.wait(lane_, task_->deadline, task_->partial); }
+  Status wait() { return lane_.wait(task_->deadline, task_->partial); }
 
-  std::span<const std::byte> bytes(std::uint32_t read) const {
-    return dispatcher_.bytes(lane_, read);
-  }
+  std::span<const std::byte> bytes(std::uint32_t read) const { return lane_.bytes(read); }
   /// False of what a partial search must do without.
   bool arrived(std::uint32_t read) const { return !bytes(read).empty(); }
   void count_lost() {
-    for (std::uint32_t i = 0; i < reads_.size(); ++i) counts().lost += arrived(i) ? 0 : 1;
+    for (std::uint32_t i = 0; i < reads().size(); ++i) counts().lost += arrived(i) ? 0 : 1;
   }
 
   /// What is left of the lane's buffer behind the round so far.
@@ -89,24 +89,17 @@ class EndpointReads {
   /// Posts a round of what the plan, closed with room(), wants: behind what the round before, which
   /// stays where it is, has brought.
   Status post_fetch(const PostingPlan& plan) {
-    reads_.clear();
-    const std::uint64_t record = locator_.geometry().record_bytes();
-    strays_at_ = buffer_end_;
-    std::uint64_t at = strays_at_;
-    for (const PostingPlan::Run& run : plan.runs()) {
-      reads_.push_back(
-          {locator_.offset_of(run.first), static_cast<std::uint32_t>(run.records * record), at});
-      at += run.records * record;
-    }
-    counts().stray_reads += reads_.size();
+    if (Status status = lane_.begin(task_->deadline); !status.ok()) return status;
+    add_runs(plan);
+    counts().stray_reads += reads().size();
     return post();
   }
 
   /// Hands out what post_fetch() has brought.
   template <typename Visit>
   Status hand_out_fetched(const PostingPlan& plan, Visit& visit) {
-    if (reads_.empty()) return {};
-    const bool in_place = dispatcher_.by_reference();
+    if (reads().empty()) return {};
+    const bool in_place = lane_.by_reference();
     const auto all = in_place ? plan.strays() : plan.picks();
     const auto picks = task_->partial ? leave_out_lost(plan, all) : all;
     if (picks.empty()) return {};
@@ -114,9 +107,7 @@ class EndpointReads {
     const std::uint64_t bytes =
         std::uint64_t{plan.run_records()} * locator_.geometry().record_bytes();
     // The reads lie one after another.
-    const std::byte* const first = this->bytes(first_arrived()).data();
-    return hand_out(index_, {first - (reads_[first_arrived()].at - strays_at_), bytes}, picks,
-                    visit);
+    return hand_out(index_, {reads().front().destination, bytes}, picks, visit);
   }
 
  private:
@@ -129,13 +120,27 @@ class EndpointReads {
     return std::max(kLaneBytes, round_up(one, kCacheLineBytes));
   }
 
+  std::span<const transport::ReadRequest> reads() const { return lane_.reads(); }
+
+  void add_runs(const PostingPlan& plan) {
+    ReadLane::Appender round(lane_);
+    const std::uint64_t record = locator_.geometry().record_bytes();
+    std::uint64_t at = buffer_end_;
+    for (const PostingPlan::Run& run : plan.runs()) {
+      const std::uint64_t bytes = run.records * record;
+      round.add(locator_.offset_of(run.first), static_cast<std::uint32_t>(bytes), at);
+      at += bytes;
+    }
+  }
+
   /// Reads by reference lie where the whole region lies.
   template <typename Visit>
   Status hand_out_in_place(std::span<const layout::Address> addresses, Visit& visit) {
     const std::byte* const first = bytes(first_arrived()).data();
     const std::uint64_t begin = locator_.offset_of(0);
     return hand_out(
-        index_, {first - (reads_[first_arrived()].offset - begin), locator_.region_bytes() - begin},
+        index_,
+        {first - (reads()[first_arrived()].offset - begin), locator_.region_bytes() - begin},
         addresses, visit);
   }
 
@@ -162,12 +167,10 @@ class EndpointReads {
   const ClusterIndex& index_;
   const layout::ClusterLocator& locator_;
   ReadDispatcher& dispatcher_;
-  const std::uint32_t lane_;
+  ReadLane& lane_;
   SearchTask* task_ = nullptr;
-  std::vector<LaneRead> reads_;
   std::vector<std::uint32_t> kept_;
   std::uint64_t buffer_end_ = 0;
-  std::uint64_t strays_at_ = 0;
 };
 
 }  // namespace farvec::search

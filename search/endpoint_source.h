@@ -24,15 +24,16 @@ class EndpointNodeSource {
                      std::uint32_t lane, RecordCache& cache)
       : locator_(locator),
         dispatcher_(dispatcher),
-        lane_(lane),
+        lane_(dispatcher.lane(lane)),
         cache_(cache),
-        slot_bytes_(slot_bytes(locator)),
+        has_cache_(cache.enabled()),
         scratch_(locator.geometry().scratch_ids()) {}
 
   /// What the dispatcher must have for a graph's searches.
   static DispatcherOptions dispatcher_options(const layout::GraphLocator& locator,
                                               std::uint32_t lanes) {
-    return {lanes, graph::kMaxWidth * slot_bytes(locator), graph::kMaxWidth};
+    const std::uint32_t slot = slot_bytes(locator);
+    return {lanes, std::size_t{graph::kMaxWidth} * slot, graph::kMaxWidth, slot};
   }
 
   /// Before each search. The task must live until the next call.
@@ -49,58 +50,91 @@ class EndpointNodeSource {
 
   template <typename Visit>
   Status expand(std::span<const NodeId> frontier, Visit&& visit) {
-    split(frontier);
+    std::span<const NodeId> here;
+    if (has_cache_) here = take_hits(frontier);
     // One place that visits, first what the cache has and then what was read: the compiler takes
     // all that a visit does into this loop, as it does where records are loads.
-    for (std::uint32_t i = 0; i < hits_ + misses_; ++i) {
-      const bool hit = i < hits_;
-      if (i == hits_) {
-        Status status = read();
-        if (!status.ok()) return status;
+    for (bool read = frontier.empty();; read = true) {
+      for (std::size_t i = 0; i < here.size(); ++i) {
+        const Found& found = found_[i];
+        if (found.data == nullptr) continue;
+        const layout::Extent extent{0, found.bytes, found.degree};
+        const Result<NodeRecord> record =
+            locator_.parse(here[i], extent, {found.data, found.bytes}, scratch_);
+        if (!record.ok()) return record.status();
+        visit(here[i], record.value());
       }
-      const Wanted& wanted = hit ? cached_[i] : missing_[i - hits_];
-      const auto bytes = hit ? found_[i] : dispatcher_.bytes(lane_, i - hits_);
-      if (bytes.empty()) {
-        ++counts_->lost;
-        continue;
-      }
-      const Result<NodeRecord> record = locator_.parse(wanted.id, wanted.extent, bytes, scratch_);
-      if (!record.ok()) return record.status();
-      visit(wanted.id, record.value());
-      if (!hit && cache_.enabled()) cache_.insert(wanted.id, bytes);
+      if (read) break;
+      if (Status status = ask(frontier); !status.ok()) return status;
+      if (Status status = lane_.wait(deadline_, partial_); !status.ok()) return status;
+      take_arrived(frontier);
+      here = frontier;
     }
     serve_others();
     return {};
   }
 
  private:
-  static std::size_t slot_bytes(const layout::GraphLocator& locator) {
-    return round_up(locator.geometry().max_record_bytes(), kCacheLineBytes);
+  static std::uint32_t slot_bytes(const layout::GraphLocator& locator) {
+    return round_up(locator.geometry().max_record_bytes(),
+                    static_cast<std::uint32_t>(kCacheLineBytes));
   }
 
-  struct Wanted {
-    NodeId id = 0;
-    layout::Extent extent;
+  /// A record that is here.
+  struct Found {
+    const std::byte* data = nullptr;  ///< null: lost
+    std::uint32_t bytes = 0;
+    std::uint32_t degree = 0;
   };
 
-  /// Of a frontier, what the cache has and what is to be read.
-  void split(std::span<const NodeId> frontier) {
-    hits_ = 0;
-    misses_ = 0;
+  /// Finds what the cache has and leaves in `frontier` what it has not.
+  std::span<const NodeId> take_hits(std::span<const NodeId>& frontier) {
+    std::size_t hits = 0;
+    std::size_t misses = 0;
     for (const NodeId id : frontier) {
-      const layout::Extent extent = locator_.locate(id);
-      const auto found = cache_.enabled() ? cache_.find(id) : std::span<const std::byte>();
-      if (!found.empty()) {
-        cached_[hits_] = {id, extent};
-        found_[hits_++] = found;
-      } else {
-        reads_[misses_] = {extent.offset, extent.bytes, misses_ * slot_bytes_};
-        missing_[misses_++] = {id, extent};
-        counts_->bytes += extent.bytes;
+      const std::span<const std::byte> bytes = cache_.find(id);
+      if (bytes.empty()) {
+        missing_[misses++] = id;
+        continue;
+      }
+      found_[hits] = {bytes.data(), static_cast<std::uint32_t>(bytes.size()),
+                      locator_.locate(id).degree};
+      cached_[hits++] = id;
+    }
+    frontier = {missing_, misses};
+    counts_->cache_hits += static_cast<std::uint32_t>(hits);
+    return {cached_, hits};
+  }
+
+  Status ask(std::span<const NodeId> ids) {
+    if (Status status = lane_.begin(deadline_); !status.ok()) return status;
+    std::uint64_t bytes = 0;
+    {
+      ReadLane::Appender round(lane_);
+      for (std::size_t i = 0; i < ids.size(); ++i) {
+        const layout::Extent extent = locator_.locate(ids[i]);
+        round.add(extent.offset, extent.bytes);
+        found_[i].degree = extent.degree;
+        bytes += extent.bytes;
       }
     }
-    counts_->cache_hits += hits_;
-    counts_->reads += misses_;
+    counts_->reads += static_cast<std::uint32_t>(ids.size());
+    counts_->bytes += bytes;
+    return lane_.hold(deadline_);
+  }
+
+  /// Finds what was asked for.
+  void take_arrived(std::span<const NodeId> ids) {
+    for (std::uint32_t i = 0; i < ids.size(); ++i) {
+      const std::span<const std::byte> bytes = lane_.bytes(i);
+      found_[i].data = bytes.data();
+      found_[i].bytes = static_cast<std::uint32_t>(bytes.size());
+      if (bytes.empty()) {
+        ++counts_->lost;
+      } else if (has_cache_) {
+        cache_.insert(ids[i], bytes);
+      }
+    }
   }
 
   /// What was visited has asked for its neighbours' codes. While they come the core does what
@@ -111,27 +145,19 @@ class EndpointNodeSource {
     if (!dispatcher_.scheduler().any_ready()) dispatcher_.poll();
   }
 
-  Status read() {
-    Status status = dispatcher_.hold(lane_, {reads_, misses_}, deadline_);
-    return status.ok() ? dispatcher_.wait(lane_, deadline_, partial_) : status;
-  }
-
   const layout::GraphLocator& locator_;
   ReadDispatcher& dispatcher_;
-  const std::uint32_t lane_;
+  ReadLane& lane_;
   RecordCache& cache_;
-  const std::size_t slot_bytes_;
-  Ticks deadline_ = 0;
+  const bool has_cache_;
   bool partial_ = false;
+  Ticks deadline_ = 0;
   QueryCounts* counts_ = nullptr;
-  // Of a hop. Kept between hops: clearing it anew each time would cost more than the copies.
-  std::uint32_t hits_ = 0;
-  std::uint32_t misses_ = 0;
-  Wanted cached_[graph::kMaxWidth];
-  Wanted missing_[graph::kMaxWidth];
-  std::span<const std::byte> found_[graph::kMaxWidth];  ///< of the cached
-  LaneRead reads_[graph::kMaxWidth];                    ///< of the missing
   std::vector<NodeId> scratch_;  ///< neighbours of the record that is visited
+  // Of a hop. Kept between hops: clearing it anew each time would cost more than the copies.
+  Found found_[graph::kMaxWidth];
+  NodeId cached_[graph::kMaxWidth] = {};
+  NodeId missing_[graph::kMaxWidth] = {};  ///< in the cache
 };
 
 }  // namespace farvec::search

@@ -5,12 +5,10 @@
 namespace farvec::search {
 namespace {
 
-constexpr transport::RegionId kRecordsRegion = 0;
-
 // A token is generation (32 bits), lane (16), read (16).
-std::uint64_t make_token(std::uint32_t generation, std::uint32_t lane, std::uint32_t read) {
-  return (std::uint64_t{generation} << 32) | (lane << 16) | read;
-}
+constexpr std::uint32_t kLaneShift = 16;
+constexpr std::uint64_t kNextGeneration = std::uint64_t{1} << 32;
+constexpr std::uint64_t kReadMask = (std::uint64_t{1} << kLaneShift) - 1;
 
 }  // namespace
 
@@ -18,17 +16,14 @@ ReadDispatcher::ReadDispatcher(std::unique_ptr<transport::Endpoint> endpoint,
                                coroutines::Scheduler& scheduler, DispatcherOptions options)
     : endpoint_(std::move(endpoint)),
       scheduler_(scheduler),
-      options_(options),
       max_outstanding_(endpoint_->limits().max_outstanding),
-      lanes_(options.lanes),
-      requests_(options.max_reads),
-      completions_(kPolledAtOnce) {
+      completions_(kPolledAtOnce),
+      options_(options) {
   FARVEC_CHECK(options.lanes > 0 && options.lanes < (1u << 16));
   FARVEC_CHECK(options.max_reads <= kMostReads && max_outstanding_ > 0);
-  for (Lane& lane : lanes_) {
-    lane.group.emplace(scheduler_);
-    lane.buffer = make_buffer();
-    lane.lost.resize(options.max_reads);
+  for (std::uint32_t i = 0; i < options.lanes; ++i) {
+    lanes_.push_back(std::make_unique<ReadLane>(*this, i));
+    lanes_.back()->take_buffer(make_buffer());
   }
   // Both never grow: there are no other buffers.
   retired_.reserve(options.lanes + spare_buffers(options));
@@ -41,11 +36,30 @@ std::uint32_t ReadDispatcher::spare_buffers(const DispatcherOptions& options) {
   return static_cast<std::uint32_t>(std::min<std::size_t>(options.lanes, fitting));
 }
 
+std::uint64_t ReadDispatcher::first_token(std::uint32_t lane) {
+  return std::uint64_t{lane} << kLaneShift;
+}
+
+std::uint64_t ReadDispatcher::next_generation(std::uint64_t token) {
+  return token + kNextGeneration;
+}
+
+std::uint32_t ReadDispatcher::first_reads(const DispatcherOptions& options) {
+  return std::min(options.max_reads, kFirstReads);
+}
+
 std::size_t ReadDispatcher::memory_bytes(const DispatcherOptions& options) {
   const std::size_t buffers = std::size_t{options.lanes} + spare_buffers(options);
-  return buffers * options.lane_bytes + std::size_t{options.lanes} * options.max_reads +
-         options.max_reads * sizeof(transport::ReadRequest) +
+  const std::size_t of_lane =
+      options.max_reads + first_reads(options) * sizeof(transport::ReadRequest);
+  return buffers * options.lane_bytes + options.lanes * of_lane +
          kPolledAtOnce * sizeof(transport::Completion);
+}
+
+std::size_t ReadDispatcher::dram_bytes() const {
+  std::size_t requests = 0;
+  for (const auto& lane : lanes_) requests += lane->room_ - first_reads(options_);
+  return memory_bytes(options_) + requests * sizeof(transport::ReadRequest);
 }
 
 HugeBuffer ReadDispatcher::make_buffer() const {
@@ -65,95 +79,64 @@ std::uint32_t ReadDispatcher::room_for(std::size_t reads) const {
   return room >= std::max(max_outstanding_ / 4, 1u) && reads > max_outstanding_ / 4 ? room : 0;
 }
 
-Status ReadDispatcher::post_some(std::uint32_t lane_index, std::span<const LaneRead> reads,
-                                 std::uint32_t first) {
-  Lane& lane = lanes_[lane_index];
-  const auto count = static_cast<std::uint32_t>(reads.size());
-  // Known to the compiler not to change in the loop.
-  const std::size_t lane_bytes = options_.lane_bytes;
-  std::byte* const buffer = lane.buffer.data();
-  transport::ReadRequest* request = requests_.data();
-  std::uint64_t token = make_token(lane.generation, lane_index, first);
-  for (const LaneRead& read : reads) {
-    if (read.at > lane_bytes || read.bytes > lane_bytes - read.at) {
-      return {StatusCode::internal, "a read does not fit the buffer of its search"};
-    }
-    *request++ = {token++, kRecordsRegion, read.bytes, read.offset, buffer + read.at};
-  }
-  if (Status status = endpoint_->post({requests_.data(), count}); !status.ok()) return status;
-  in_flight_ += count;
+Status ReadDispatcher::post_some(std::span<const transport::ReadRequest> reads) {
+  if (Status status = endpoint_->post(reads); !status.ok()) return status;
+  in_flight_ += static_cast<std::uint32_t>(reads.size());
   return {};
 }
 
-inline ReadDispatcher::Lane& ReadDispatcher::begin(std::uint32_t lane_index,
-                                                   std::span<const LaneRead> reads) {
-  FARVEC_CHECK(reads.size() <= requests_.size(), "{} reads", reads.size());
-  Lane& lane = lanes_[lane_index];
-  lane.error = StatusCode::ok;
-  lane.refused = {};
-  lane.short_read = false;
-  lane.has_lost = false;
-  lane.reads = reads;
-  return lane;
-}
-
-Status ReadDispatcher::hold(std::uint32_t lane_index, std::span<const LaneRead> reads,
-                            Ticks deadline) {
+Status ReadDispatcher::hold(ReadLane& lane, Ticks deadline) {
   post_held();
-  const bool room = held_ == kNoLane && reads.size() <= max_outstanding_ - in_flight_;
-  if (closed_ || !room || reads.empty() || lanes_[lane_index].buffer.size() < options_.lane_bytes) {
-    return post(lane_index, reads, deadline);
-  }
-  begin(lane_index, reads).group->add(static_cast<std::uint32_t>(reads.size()));
-  held_ = lane_index;
+  const bool room = held_ == nullptr && lane.reads_ <= max_outstanding_ - in_flight_;
+  if (closed_ || !room || lane.reads_ == 0 || lane.troubled_) return post(lane, deadline);
+  lane.group_.add(lane.reads_);
+  held_ = &lane;
   return {};
 }
 
-/// They stay held back while the endpoint has no room.
+/// It stays held back while the endpoint has no room.
 void ReadDispatcher::post_held_lane() {
-  Lane& lane = lanes_[held_];
-  const Status status = post_some(held_, lane.reads, 0);
+  ReadLane& lane = *held_;
+  const Status status = post_some(lane.reads());
   if (status.code() == StatusCode::resource_exhausted) {
     ++stalls_;
     give_up_if_stuck();
     return;
   }
-  held_ = kNoLane;
+  held_ = nullptr;
   if (status.ok()) return;
-  lane.refused = status;
-  lane.group->done_well(lane.group->pending());
+  lane.troubled_ = true;
+  lane.refused_ = status;
+  lane.group_.done(lane.group_.pending());
 }
 
-Status ReadDispatcher::post(std::uint32_t lane_index, std::span<const LaneRead> reads,
-                            Ticks deadline) {
+Status ReadDispatcher::post(ReadLane& lane, Ticks deadline) {
   post_held();
-  Lane& lane = begin(lane_index, reads);
-  if (lane.buffer.size() < options_.lane_bytes) {
-    if (Status status = wait_for_buffer(lane, deadline); !status.ok()) return status;
+  if (lane.beyond_) {
+    return {StatusCode::internal, "a read does not fit the buffer of its search"};
   }
   std::uint32_t posted = 0;
-  const Status status = post_all(lane_index, reads, deadline, posted);
+  const Status status = post_all(lane, deadline, posted);
   if (status.ok()) return {};
   // Nothing brings the rest, and where it was to lie is what earlier reads have left.
-  note_lost(lane, posted, reads.size() - posted);
+  lane.note_lost(posted, lane.reads_ - posted);
   if (posted == 0 || status.code() == StatusCode::deadline_exceeded) return status;
   // What is out already comes back first: wait() then tells.
-  note_error(lane, status.code());
+  lane.note_error(status.code());
   return {};
 }
 
 /// Counts in `posted` what the endpoint has taken.
-Status ReadDispatcher::post_all(std::uint32_t lane_index, std::span<const LaneRead> reads,
-                                Ticks deadline, std::uint32_t& posted) {
-  Lane& lane = lanes_[lane_index];
+Status ReadDispatcher::post_all(ReadLane& lane, Ticks deadline, std::uint32_t& posted) {
+  const std::span<const transport::ReadRequest> reads = lane.reads();
   while (posted < reads.size()) {
     Status status;
     if (closed_) {
       status = {StatusCode::unavailable, "the connection to the memory node was closed"};
     } else if (const std::uint32_t count = room_for(reads.size() - posted); count > 0) {
-      status = post_some(lane_index, reads.subspan(posted, count), posted);
+      status = post_some(reads.subspan(posted, count));
       if (status.ok()) {
-        lane.group->add(count);
+        lane.group_.add(count);
         posted += count;
         continue;
       }
@@ -162,7 +145,7 @@ Status ReadDispatcher::post_all(std::uint32_t lane_index, std::span<const LaneRe
     ++stalls_;
     give_up_if_stuck();
     if (now_ticks() > deadline) {
-      if (lane.group->pending() > 0) retire(lane_index);
+      if (lane.group_.pending() > 0) retire(lane);
       return {StatusCode::deadline_exceeded, "the deadline passed while waiting to read"};
     }
     scheduler_.yield();
@@ -170,30 +153,28 @@ Status ReadDispatcher::post_all(std::uint32_t lane_index, std::span<const LaneRe
   return {};
 }
 
-void ReadDispatcher::retire(std::uint32_t lane_index) {
-  Lane& lane = lanes_[lane_index];
-  const std::uint32_t pending = lane.group->pending();
-  if (held_ == lane_index) {  // nobody writes to its buffer
-    held_ = kNoLane;
-    lane.group->done_well(pending);
+void ReadDispatcher::retire(ReadLane& lane) {
+  const std::uint32_t pending = lane.group_.pending();
+  lane.group_.done(pending);  // nobody waits for them any more
+  if (held_ == &lane) {       // nobody writes to its buffer
+    held_ = nullptr;
     return;
   }
-  retired_.push_back({std::move(lane.buffer), lane_index, lane.generation, pending});
+  const std::uint64_t token = lane.token_;
+  retired_.push_back({lane.give_up_buffer(), token, pending});
   late_in_flight_ += pending;
-  ++lane.generation;
-  while (lane.group->pending() > 0) lane.group->done();  // nobody waits for them any more
-  (void)take_spare(lane);                                // else the next post() waits for one
+  (void)take_spare(lane);  // else the next begin() waits for one
   give_up_if_stuck();
 }
 
-bool ReadDispatcher::take_spare(Lane& lane) {
+bool ReadDispatcher::take_spare(ReadLane& lane) {
   if (spares_.empty()) return false;
-  lane.buffer = std::move(spares_.back());
+  lane.take_buffer(std::move(spares_.back()));
   spares_.pop_back();
   return true;
 }
 
-Status ReadDispatcher::wait_for_buffer(Lane& lane, Ticks deadline) {
+Status ReadDispatcher::wait_for_buffer(ReadLane& lane, Ticks deadline) {
   while (!closed_ && !take_spare(lane)) {
     give_up_if_stuck();
     if (now_ticks() > deadline) {
@@ -217,13 +198,12 @@ void ReadDispatcher::give_up_if_stuck() {
   if (now - stuck_since_ > us_to_ticks(kStuckUs)) close();
 }
 
-void ReadDispatcher::release_late(std::uint32_t lane, std::uint32_t generation,
-                                  std::uint32_t reads) {
+void ReadDispatcher::release_late(std::uint64_t token, std::uint32_t reads) {
   late_ += reads;
   late_in_flight_ -= reads;
-  const auto found = std::find_if(retired_.begin(), retired_.end(), [&](const Retired& retired) {
-    return retired.lane == lane && retired.generation == generation;
-  });
+  const auto found =
+      std::find_if(retired_.begin(), retired_.end(),
+                   [token](const Retired& retired) { return retired.token == token; });
   FARVEC_CHECK(found != retired_.end() && found->pending >= reads,
                "a completion of a read that was never posted");
   found->pending -= reads;
@@ -238,12 +218,14 @@ void ReadDispatcher::close() {
   endpoint_->close();
   closed_ = true;
   retired_.clear();
-  held_ = kNoLane;
+  held_ = nullptr;
   in_flight_ = 0;
   late_in_flight_ = 0;
-  for (Lane& lane : lanes_) {
-    if (lane.group->pending() > 0) lane.error = StatusCode::unavailable;
-    while (lane.group->pending() > 0) lane.group->done();
+  for (const auto& lane : lanes_) {
+    const std::uint32_t pending = lane->group_.pending();
+    if (pending == 0) continue;
+    lane->note_error(StatusCode::unavailable);
+    lane->group_.done(pending);
   }
 }
 
@@ -252,42 +234,18 @@ bool ReadDispatcher::poll() {
   const std::size_t count = closed_ ? 0 : endpoint_->poll(completions_);
   for (std::size_t i = 0; i < count; ++i) {
     const transport::Completion& completion = completions_[i];
-    const auto lane_index = static_cast<std::uint32_t>((completion.token >> 16) & 0xffff);
-    const auto generation = static_cast<std::uint32_t>(completion.token >> 32);
-    Lane& lane = lanes_[lane_index];
+    const std::uint64_t round = completion.token & ~kReadMask;
+    ReadLane& lane = *lanes_[(round >> kLaneShift) & kReadMask];
     // Late ones too: until now the endpoint counted them against its limit.
     in_flight_ -= completion.reads;
-    if (lane.generation != generation) {
-      release_late(lane_index, generation, completion.reads);
+    if (lane.token_ != round) {
+      release_late(round, completion.reads);
       continue;
     }
-    note(lane, completion);
-    lane.group->done_well(completion.reads);
+    lane.note(completion);
+    lane.group_.done(completion.reads);
   }
   return count > 0;
-}
-
-void ReadDispatcher::note(Lane& lane, const transport::Completion& completion) {
-  const std::size_t read = completion.token & 0xffff;
-  if (completion.status == StatusCode::ok) {
-    const bool as_asked = completion.bytes == transport::Completion::kAsAsked;
-    lane.short_read |= !as_asked && completion.bytes != lane.reads[read].bytes;
-    if (completion.region != nullptr) region_ = completion.region;
-    return;
-  }
-  note_error(lane, completion.status);
-  note_lost(lane, read, completion.reads);
-}
-
-/// What a partial search tolerates hides nothing worse.
-void ReadDispatcher::note_error(Lane& lane, StatusCode code) {
-  if (code != StatusCode::unavailable || lane.error == StatusCode::ok) lane.error = code;
-}
-
-void ReadDispatcher::note_lost(Lane& lane, std::size_t first, std::size_t count) {
-  if (!lane.has_lost) std::fill(lane.lost.begin(), lane.lost.end(), std::uint8_t{0});
-  lane.has_lost = true;
-  std::fill_n(lane.lost.begin() + static_cast<long>(first), count, std::uint8_t{1});
 }
 
 }  // namespace farvec::search

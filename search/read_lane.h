@@ -1,0 +1,152 @@
+// A fiber's rounds of reads through the dispatcher of its core.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "coroutines/wait_group.h"
+#include "transport/endpoint.h"
+
+namespace farvec::search {
+
+class ReadDispatcher;
+
+/// A lane of a ReadDispatcher, with a buffer for what comes. A round after the other: begin(), add
+/// reads by an Appender, post() or hold(), wait(), bytes().
+class alignas(kCacheLineBytes) ReadLane {
+ public:
+  ReadLane(ReadDispatcher& dispatcher, std::uint32_t index);
+  ReadLane(const ReadLane&) = delete;
+  ReadLane& operator=(const ReadLane&) = delete;
+
+  /// Begins a round. The reads before must be done; what they brought stays where the round does
+  /// not write. Suspends while the lane has no buffer.
+  Status begin(Ticks deadline) {
+    reads_ = 0;
+    return troubled_ ? settle(deadline) : Status();
+  }
+
+  class Appender;
+
+  /// Posts the round with one doorbell; with several, and suspending in between, only while the
+  /// endpoint's limit of outstanding reads leaves too little room. A round with a read that would
+  /// write beyond its place or the buffer is refused (`internal`).
+  Status post(Ticks deadline);
+
+  /// As post(), for a caller that goes on to wait(): the round of one lane may be held back until
+  /// ReadDispatcher::post_held(), poll() or any lane's next round. What keeps it from being posted
+  /// then is told by wait().
+  Status hold(Ticks deadline);
+
+  /// Suspends until the round's reads are done. Checks every status and length. On success bytes(i)
+  /// is valid until the next begin(). With `partial`, reads that came back `unavailable`, or that
+  /// the endpoint did not take for that reason behind others that it took, are no error; their
+  /// bytes are empty. That nothing was taken of what was held back is one.
+  Status wait(Ticks deadline, bool partial) {
+    const Status waited = group_.wait(deadline);
+    return troubled_ || !waited.ok() ? verdict(partial) : Status();
+  }
+
+  /// Whether what came lies in the region itself and not in the buffer (Completion::region); known
+  /// after the first read.
+  bool by_reference() const;
+
+  /// What read i of the round has brought; empty when it is lost.
+  std::span<const std::byte> bytes(std::uint32_t i) const;
+
+  /// Of the round.
+  std::span<const transport::ReadRequest> reads() const { return {requests_, reads_}; }
+
+ private:
+  friend class ReadDispatcher;
+
+  void make_requests(std::size_t count);
+  void grow();
+  Status settle(Ticks deadline);
+  void take_buffer(HugeBuffer buffer);
+  HugeBuffer give_up_buffer();
+  Status verdict(bool partial);
+  void note(const transport::Completion& completion);
+  void note_error(StatusCode code);
+  void note_lost(std::size_t first, std::size_t count);
+
+  // What a round without trouble needs lies in one line: it has left the nearest cache when a fiber
+  // has its next turn.
+  ReadDispatcher& dispatcher_;
+  coroutines::WaitGroup group_;
+  std::uint64_t token_;  ///< of the first read of a round: its generation, and the lane
+  /// The first of them are the round. All have their token, region and place.
+  transport::ReadRequest* requests_ = nullptr;
+  std::uint32_t reads_ = 0;  ///< of the round
+  std::uint32_t room_ = 0;   ///< requests
+  std::uint32_t place_bytes_;
+  bool troubled_ = true;  ///< else there is a buffer, and nothing of this has come to the round:
+  bool beyond_ = false;   ///< a read would write beyond its place or the buffer
+  bool short_read_ = false;
+  bool has_lost_ = false;
+
+  HugeBuffer buffer_;  ///< none while what it gave up has not come back and there is no spare
+  std::size_t lane_bytes_;
+  StatusCode error_ = StatusCode::ok;
+  Status refused_;                  ///< why what was held back was not posted
+  std::vector<std::uint8_t> lost_;  ///< by read, when it has lost any
+  std::vector<transport::ReadRequest> request_store_;
+};
+
+/// Adds reads, at most DispatcherOptions::max_reads in all, to a lane's round: each has the next
+/// number from 0 on.
+class ReadLane::Appender {
+ public:
+  explicit Appender(ReadLane& lane)
+      : lane_(lane), next_(lane.requests_ + lane.reads_), end_(lane.requests_ + lane.room_) {}
+  ~Appender() { lane_.reads_ = static_cast<std::uint32_t>(next_ - lane_.requests_); }
+  Appender(const Appender&) = delete;
+  Appender& operator=(const Appender&) = delete;
+
+  /// Of the records region, into the place that has the read's number.
+  void add(std::uint64_t offset, std::uint32_t bytes) {
+    if (next_ == end_) [[unlikely]] {
+      grow();
+    }
+    if (bytes > lane_.place_bytes_) [[unlikely]] {
+      lane_.troubled_ = lane_.beyond_ = true;
+    }
+    next_->bytes = bytes;
+    next_->offset = offset;
+    ++next_;
+  }
+
+  /// To lie `at` bytes into the lane's buffer.
+  void add(std::uint64_t offset, std::uint32_t bytes, std::uint64_t at) {
+    if (next_ == end_) [[unlikely]] {
+      grow();
+    }
+    if (at > lane_.lane_bytes_ || bytes > lane_.lane_bytes_ - at) [[unlikely]] {
+      lane_.troubled_ = lane_.beyond_ = true;
+      at = 0;
+    }
+    next_->bytes = bytes;
+    next_->offset = offset;
+    next_->destination = lane_.buffer_.data() + at;
+    ++next_;
+  }
+
+ private:
+  void grow() {
+    const auto reads = next_ - lane_.requests_;
+    lane_.grow();
+    next_ = lane_.requests_ + reads;
+    end_ = lane_.requests_ + lane_.room_;
+  }
+
+  ReadLane& lane_;
+  transport::ReadRequest* next_;
+  transport::ReadRequest* end_;
+};
+
+}  // namespace farvec::search
