@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "coroutines/stack_pool.h"
 #include "disk/disk_engine.h"
@@ -70,7 +71,7 @@ class ClusterLoadPart final : public SearcherPart<Searcher> {
   }
 
  private:
-  std::optional<transport::DeviceReader> reader_;
+  alignas(kCacheLineBytes) std::optional<transport::DeviceReader> reader_;
 };
 
 cluster::CentroidIndex make_centroids(const layout::Manifest& manifest,

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/memory.h"
 #include "search/endpoint_part.h"
 #include "search/endpoint_source.h"
 #include "search/graph_searcher.h"
@@ -61,7 +62,7 @@ class GraphLoadPart final : public SearcherPart<GraphSearcher<MappedNodeSource, 
   }
 
  private:
-  std::optional<transport::DeviceReader> reader_;
+  alignas(kCacheLineBytes) std::optional<transport::DeviceReader> reader_;
 };
 
 /// The part whose scorer fits the index's codes.

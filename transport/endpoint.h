@@ -19,7 +19,7 @@ inline constexpr std::uint64_t kTokensApart = 2;
 /// The destination belongs to the endpoint from post() until its completion has been polled (or
 /// close() has returned), even when the caller has given up waiting (docs/buffers.md). A read of 0
 /// bytes is allowed and completes.
-struct ReadRequest {
+struct alignas(32) ReadRequest {
   std::uint64_t token = 0;  ///< the caller's; comes back in the completion
   RegionId region = 0;
   std::uint32_t bytes = 0;

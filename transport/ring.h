@@ -31,7 +31,7 @@ class Ring {
   void clear() { head_ = tail_; }
 
  private:
-  static constexpr std::size_t kFirstPlaces = 16;
+  static constexpr std::size_t kFirstPlaces = 8;
 
   /// Each item keeps its place or moves into the half that is new.
   void widen() {

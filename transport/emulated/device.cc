@@ -26,13 +26,15 @@ Device::Device(DeviceModel model)
       origin_(now_ticks()),
       parts_per_block_(parts(model_.block_bytes)),
       parts_per_header_(parts(model_.header_bytes)),
-      block_shift_(std::has_single_bit(model_.block_bytes)
-                       ? static_cast<std::uint32_t>(std::countr_zero(model_.block_bytes))
-                       : kNoShift),
       fine_per_request_(
           static_cast<Fine>(std::ceil(fine_per_us(kFinePerTick) / model_.requests_per_us))),
       latency_(static_cast<Fine>(std::ceil(fine_per_us(kFinePerTick) * model_.latency_us))),
-      fine_per_interruption_(fine_per_us(kFinePerTick) * model_.interruption_us) {}
+      fine_per_interruption_(fine_per_us(kFinePerTick) * model_.interruption_us),
+      cores_(model_.cores),
+      block_bytes_(model_.block_bytes),
+      block_shift_(std::has_single_bit(model_.block_bytes)
+                       ? static_cast<std::uint32_t>(std::countr_zero(model_.block_bytes))
+                       : kNoShift) {}
 
 std::uint64_t Device::parts(std::uint32_t bytes) const {
   const double fine = fine_per_us(kFinePerTick) * bytes / (model_.bandwidth_gbps * 1e3);

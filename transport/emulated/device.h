@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "transport/emulated/device_model.h"
 
 namespace farvec::transport {
@@ -26,7 +27,7 @@ struct DeviceUse {
 ///
 /// Which short read interrupts which long one depends on who comes when; how many do does not, but
 /// for those that come too far apart: kRemembered reads.
-class Device {
+class alignas(kCacheLineBytes) Device {
  public:
   explicit Device(DeviceModel model);
 
@@ -53,7 +54,7 @@ class Device {
   static constexpr std::int64_t kRemembered = 1024;
 
   /// Of one reader, which alone stores them. Relaxed: nothing else depends on them.
-  struct alignas(64) Counts {
+  struct Counts {
     std::atomic<Fine> occupied{0};
     std::atomic<std::uint64_t> short_reads{0};
     std::atomic<std::uint64_t> long_reads{0};
@@ -64,9 +65,9 @@ class Device {
   /// Of the time that so many bytes take the link.
   std::uint64_t parts(std::uint32_t bytes) const;
   Fine transfer_time(std::uint32_t bytes) const {
-    const std::uint64_t rounded = std::uint64_t{bytes} + model_.block_bytes - 1;
+    const std::uint64_t rounded = std::uint64_t{bytes} + block_bytes_ - 1;
     const std::uint64_t blocks =
-        block_shift_ != kNoShift ? rounded >> block_shift_ : rounded / model_.block_bytes;
+        block_shift_ != kNoShift ? rounded >> block_shift_ : rounded / block_bytes_;
     return ((parts_per_header_ + blocks * parts_per_block_) >> kPartShift) + 1;
   }
   /// Signed in between: one instruction.
@@ -79,9 +80,12 @@ class Device {
     std::int64_t longs = 0;
   };
 
+  /// The chain's reads have been counted as short ones.
   void append(Chain& chain, std::uint32_t bytes, double slowdown) const {
-    chain.shorts += bytes <= kMostShortBytes ? 1 : 0;
-    chain.longs += bytes >= kLeastLongBytes ? 1 : 0;
+    if (bytes > kMostShortBytes) [[unlikely]] {
+      --chain.shorts;
+      chain.longs += bytes >= kLeastLongBytes ? 1 : 0;
+    }
     const Fine transfer = transfer_time(bytes);
     chain.there = chain.occupied + transfer;
     const Fine alone = std::max(transfer, fine_per_request_);
@@ -92,15 +96,18 @@ class Device {
   Fine take_link(Fine occupied, bool shared);
 
   const DeviceModel model_;
-  const Ticks origin_;
+  /// What a chain needs, in one line.
+  alignas(kCacheLineBytes) const Ticks origin_;
   const std::uint64_t parts_per_block_;
   const std::uint64_t parts_per_header_;
-  const std::uint32_t block_shift_;  ///< of blocks of a power of two; else kNoShift
   const Fine fine_per_request_;
   const Fine latency_;
   const double fine_per_interruption_;
+  const std::uint32_t cores_;  ///< the model's, as are the bytes of a block
+  const std::uint32_t block_bytes_;
+  const std::uint32_t block_shift_;  ///< of blocks of a power of two; else kNoShift
   /// Relaxed: the value itself is all that cores share through it.
-  alignas(64) std::atomic<Fine> link_free_{0};
+  alignas(kCacheLineBytes) std::atomic<Fine> link_free_{0};
   /// Long reads that no short one has interrupted yet, or minus the short ones that have
   /// interrupted none.
   std::atomic<std::int64_t> unpaired_{0};
@@ -110,7 +117,8 @@ class Device {
   Counts gone_;  ///< of readers that are
 };
 
-/// A core that reads from a device, for as long as this lives. Used by one thread.
+/// A core that reads from a device, for as long as this lives. Used by one thread, which stores to
+/// it with every chain: it shares no cache line with what others store to or read.
 class DeviceReader {
  public:
   explicit DeviceReader(std::shared_ptr<Device> device);
@@ -126,8 +134,8 @@ class DeviceReader {
   template <typename Read, typename Bytes>
   Ticks reserve(std::span<const Read> reads, Bytes bytes) {
     const std::uint32_t readers = device_->readers_.load(std::memory_order_relaxed);
-    const double slowdown = device_->model_.slowdown(readers);
-    Device::Chain chain;
+    const double slowdown = device_->cores_ > readers ? device_->model_.slowdown(readers) : 1.0;
+    Device::Chain chain{.shorts = static_cast<std::int64_t>(reads.size())};
     for (const Read& read : reads) {
       device_->append(chain, std::invoke(bytes, read), slowdown);
     }

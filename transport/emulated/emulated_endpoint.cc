@@ -8,16 +8,12 @@ namespace farvec::transport {
 EmulatedEndpoint::EmulatedEndpoint(std::unique_ptr<Endpoint> below, std::shared_ptr<Device> device)
     : ForwardingEndpoint(std::move(below)),
       device_(std::move(device)),
-      limits_(this->below().limits()),
-      chains_(limits_.max_outstanding) {}
+      chains_(this->below().limits().max_outstanding),
+      limits_(this->below().limits()) {}
 
 Status EmulatedEndpoint::post(std::span<const ReadRequest> reads) {
-  if (reads.size() > limits_.max_outstanding - outstanding_) {
-    return {StatusCode::resource_exhausted, "too many reads outstanding"};
-  }
   if (Status status = below().post(reads); !status.ok() || reads.empty()) return status;
   chains_.push({device_.reserve(reads, &ReadRequest::bytes), reads.size()});
-  outstanding_ += reads.size();
   return {};
 }
 
@@ -30,10 +26,7 @@ std::size_t EmulatedEndpoint::poll(std::span<Completion> completions) {
   }
   if (allowed_ == 0) return 0;
   const std::size_t count = below().poll(completions.first(std::min(allowed_, completions.size())));
-  for (const Completion& completion : completions.first(count)) {
-    allowed_ -= completion.reads;
-    outstanding_ -= completion.reads;
-  }
+  for (const Completion& completion : completions.first(count)) allowed_ -= completion.reads;
   return count;
 }
 
@@ -44,7 +37,6 @@ std::string EmulatedEndpoint::description() const {
 void EmulatedEndpoint::close() {
   chains_.clear();
   allowed_ = 0;
-  outstanding_ = 0;
   below().close();
 }
 

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "base/memory.h"
 #include "transport/emulated/device.h"
 #include "transport/forwarding_endpoint.h"
 #include "transport/ring.h"
@@ -14,7 +15,7 @@ namespace farvec::transport {
 /// many reads through as the device would have brought by now, those of one post() when the last of
 /// them is there. Everything but time is the endpoint's below; when that completes out of order, so
 /// does this.
-class EmulatedEndpoint final : public ForwardingEndpoint {
+class alignas(kCacheLineBytes) EmulatedEndpoint final : public ForwardingEndpoint {
  public:
   /// `device` is shared by the endpoints of all cores: they compete for one link.
   EmulatedEndpoint(std::unique_ptr<Endpoint> below, std::shared_ptr<Device> device);
@@ -34,10 +35,9 @@ class EmulatedEndpoint final : public ForwardingEndpoint {
   };
 
   DeviceReader device_;
-  const EndpointLimits limits_;
-  Ring<Chain> chains_;       ///< that the device has not brought yet; due times never descend
   std::size_t allowed_ = 0;  ///< reads that are due and have not been polled
-  std::size_t outstanding_ = 0;
+  Ring<Chain> chains_;       ///< that the device has not brought yet; due times never descend
+  const EndpointLimits limits_;
 };
 
 }  // namespace farvec::transport

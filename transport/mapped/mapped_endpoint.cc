@@ -15,11 +15,12 @@ constexpr std::uint32_t kPrefetchedBytes = 1024;
 }  // namespace
 
 MappedEndpoint::MappedEndpoint(std::shared_ptr<const RegionSet> regions, MappedOptions options)
-    : regions_(std::move(regions)),
-      limits_{options.max_outstanding, options.max_read_bytes},
-      name_(std::move(options.name)),
+    : limits_{options.max_outstanding, options.max_read_bytes},
       by_reference_(options.by_reference),
-      outstanding_(options.max_outstanding) {}
+      regions_(*regions),
+      outstanding_(options.max_outstanding),
+      owned_(std::move(regions)),
+      name_(std::move(options.name)) {}
 
 Status MappedEndpoint::post(std::span<const ReadRequest> reads) {
   if (closed_) return {StatusCode::unavailable, "the endpoint is closed"};

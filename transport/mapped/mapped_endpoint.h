@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/memory.h"
 #include "transport/endpoint.h"
 #include "transport/mapped/mapped_region.h"
 #include "transport/ring.h"
@@ -26,7 +27,7 @@ struct MappedOptions {
 };
 
 /// post() prefetches the first lines of each read; poll() copies and completes them in order.
-class MappedEndpoint final : public Endpoint {
+class alignas(kCacheLineBytes) MappedEndpoint final : public Endpoint {
  public:
   explicit MappedEndpoint(std::shared_ptr<const RegionSet> regions, MappedOptions options = {});
 
@@ -50,16 +51,17 @@ class MappedEndpoint final : public Endpoint {
 
   /// Empty when there is no such region.
   std::span<const std::byte> region_of(RegionId region) const {
-    return region < regions_->size() ? (*regions_)[region].bytes() : std::span<const std::byte>();
+    return region < regions_.size() ? regions_[region].bytes() : std::span<const std::byte>();
   }
 
-  const std::shared_ptr<const RegionSet> regions_;
   const EndpointLimits limits_;
-  const std::string name_;
-  const bool by_reference_;
-  Ring<Outstanding> outstanding_;
   std::size_t outstanding_reads_ = 0;
   bool closed_ = false;
+  const bool by_reference_;
+  const std::span<const MappedRegion> regions_;
+  Ring<Outstanding> outstanding_;
+  const std::shared_ptr<const RegionSet> owned_;  ///< the regions
+  const std::string name_;
 };
 
 }  // namespace farvec::transport
