@@ -63,11 +63,12 @@ class EndpointNodeSource {
             locator_.parse(here[i], extent, {found.data, found.bytes}, scratch_);
         if (!record.ok()) return record.status();
         visit(here[i], record.value());
+        if (has_cache_ && read) cache_.insert(here[i], {found.data, found.bytes});
       }
       if (read) break;
       if (Status status = ask(frontier); !status.ok()) return status;
       if (Status status = lane_.wait(deadline_, partial_); !status.ok()) return status;
-      take_arrived(frontier);
+      take_arrived(frontier.size());
       here = frontier;
     }
     serve_others();
@@ -123,17 +124,13 @@ class EndpointNodeSource {
     return lane_.hold(deadline_);
   }
 
-  /// Finds what was asked for.
-  void take_arrived(std::span<const NodeId> ids) {
-    for (std::uint32_t i = 0; i < ids.size(); ++i) {
+  /// Finds so many records that were asked for.
+  void take_arrived(std::size_t count) {
+    for (std::uint32_t i = 0; i < count; ++i) {
       const std::span<const std::byte> bytes = lane_.bytes(i);
       found_[i].data = bytes.data();
       found_[i].bytes = static_cast<std::uint32_t>(bytes.size());
-      if (bytes.empty()) {
-        ++counts_->lost;
-      } else if (has_cache_) {
-        cache_.insert(ids[i], bytes);
-      }
+      counts_->lost += bytes.empty() ? 1 : 0;
     }
   }
 

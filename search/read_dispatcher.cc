@@ -21,6 +21,7 @@ ReadDispatcher::ReadDispatcher(std::unique_ptr<transport::Endpoint> endpoint,
       options_(options) {
   FARVEC_CHECK(options.lanes > 0 && options.lanes < (1u << 16));
   FARVEC_CHECK(options.max_reads <= kMostReads && max_outstanding_ > 0);
+  FARVEC_CHECK(std::size_t{options.max_reads} * options.place_bytes <= options.lane_bytes);
   for (std::uint32_t i = 0; i < options.lanes; ++i) {
     lanes_.push_back(std::make_unique<ReadLane>(*this, i));
     lanes_.back()->take_buffer(make_buffer());
@@ -48,18 +49,21 @@ std::uint32_t ReadDispatcher::first_reads(const DispatcherOptions& options) {
   return std::min(options.max_reads, kFirstReads);
 }
 
-std::size_t ReadDispatcher::memory_bytes(const DispatcherOptions& options) {
+std::size_t ReadDispatcher::made_bytes(const DispatcherOptions& options) {
   const std::size_t buffers = std::size_t{options.lanes} + spare_buffers(options);
-  const std::size_t of_lane =
-      options.max_reads + first_reads(options) * sizeof(transport::ReadRequest);
-  return buffers * options.lane_bytes + options.lanes * of_lane +
+  return buffers * options.lane_bytes + std::size_t{options.lanes} * options.max_reads +
          kPolledAtOnce * sizeof(transport::Completion);
+}
+
+std::size_t ReadDispatcher::memory_bytes(const DispatcherOptions& options) {
+  const std::size_t first = std::size_t{options.lanes} * first_reads(options);
+  return made_bytes(options) + (first + options.max_reads) * sizeof(transport::ReadRequest);
 }
 
 std::size_t ReadDispatcher::dram_bytes() const {
   std::size_t requests = 0;
-  for (const auto& lane : lanes_) requests += lane->room_ - first_reads(options_);
-  return memory_bytes(options_) + requests * sizeof(transport::ReadRequest);
+  for (const auto& lane : lanes_) requests += lane->room_;
+  return made_bytes(options_) + requests * sizeof(transport::ReadRequest);
 }
 
 HugeBuffer ReadDispatcher::make_buffer() const {
@@ -224,7 +228,8 @@ void ReadDispatcher::close() {
   for (const auto& lane : lanes_) {
     const std::uint32_t pending = lane->group_.pending();
     if (pending == 0) continue;
-    lane->note_error(StatusCode::unavailable);
+    lane->troubled_ = true;
+    lane->error_ = StatusCode::unavailable;
     lane->group_.done(pending);
   }
 }

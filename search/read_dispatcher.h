@@ -27,9 +27,9 @@ struct DispatcherOptions {
 /// one and a new generation; completions of an old generation are counted and dropped, and after
 /// the last of them the buffer is a spare again. All buffers are made and registered with the
 /// dispatcher and none later: a lane that finds no spare waits for one before it reads on. When
-/// kMostInVain posts have waited in vain since the last buffer came back, or half of the endpoint's
-/// reads have been late for a second, the endpoint is taken for lost: it is closed, and every read
-/// that waits or comes later ends with `unavailable`.
+/// kMostInVain rounds have waited in vain since the last buffer came back, or half of the
+/// endpoint's reads have been late for a second, the endpoint is taken for lost: it is closed, and
+/// every read that waits or comes later ends with `unavailable`.
 class alignas(kCacheLineBytes) ReadDispatcher {
  public:
   static constexpr std::uint32_t kMostReads = (1u << 16) - 1;  ///< of a round
@@ -40,7 +40,8 @@ class alignas(kCacheLineBytes) ReadDispatcher {
   ReadDispatcher(const ReadDispatcher&) = delete;
   ReadDispatcher& operator=(const ReadDispatcher&) = delete;
 
-  /// Bytes of the dispatcher's own memory as it is made; rounds of many reads take more.
+  /// Bytes of the dispatcher's own memory, known before it is made: also of the requests of one
+  /// lane's longest round. Those of several such rounds at once are the searches' to count.
   static std::size_t memory_bytes(const DispatcherOptions& options);
   /// Buffers besides those of the lanes: as many again as fit kSpareBytes. A lane that is larger
   /// has none and waits for its own.
@@ -83,6 +84,7 @@ class alignas(kCacheLineBytes) ReadDispatcher {
     std::uint32_t pending = 0;
   };
 
+  static std::size_t made_bytes(const DispatcherOptions& options);
   static std::uint64_t first_token(std::uint32_t lane);
   static std::uint64_t next_generation(std::uint64_t token);
   static std::uint32_t first_reads(const DispatcherOptions& options);
@@ -112,7 +114,7 @@ class alignas(kCacheLineBytes) ReadDispatcher {
   std::vector<Retired> retired_;
   std::vector<HugeBuffer> spares_;
   const DispatcherOptions options_;
-  std::uint32_t in_vain_ = 0;         ///< posts that found no buffer since one came back
+  std::uint32_t in_vain_ = 0;         ///< rounds that found no buffer since one came back
   std::uint32_t late_in_flight_ = 0;  ///< reads of retired buffers
   Ticks stuck_since_ = 0;             ///< when too many reads were late; 0: they are not
   std::uint64_t stalls_ = 0;

@@ -22,6 +22,7 @@ ReadLane::ReadLane(ReadDispatcher& dispatcher, std::uint32_t index)
 
 /// What a read has that is not its own.
 void ReadLane::make_requests(std::size_t count) {
+  request_store_.reserve(count);  // no more than is counted
   request_store_.resize(count);
   requests_ = request_store_.data();
   room_ = static_cast<std::uint32_t>(count);

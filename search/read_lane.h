@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/check.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/status.h"
@@ -39,8 +40,8 @@ class alignas(kCacheLineBytes) ReadLane {
   Status post(Ticks deadline);
 
   /// As post(), for a caller that goes on to wait(): the round of one lane may be held back until
-  /// ReadDispatcher::post_held(), poll() or any lane's next round. What keeps it from being posted
-  /// then is told by wait().
+  /// ReadDispatcher::post_held(), poll() or any lane's next post() or hold(). What keeps it from
+  /// being posted then is told by wait().
   Status hold(Ticks deadline);
 
   /// Suspends until the round's reads are done. Checks every status and length. On success bytes(i)
@@ -99,7 +100,7 @@ class alignas(kCacheLineBytes) ReadLane {
 };
 
 /// Adds reads, at most DispatcherOptions::max_reads in all, to a lane's round: each has the next
-/// number from 0 on.
+/// number from 0 on. All of a dispatcher's reads have places, or none has.
 class ReadLane::Appender {
  public:
   explicit Appender(ReadLane& lane)
@@ -121,11 +122,12 @@ class ReadLane::Appender {
     ++next_;
   }
 
-  /// To lie `at` bytes into the lane's buffer.
+  /// To lie `at` bytes into the lane's buffer; without places.
   void add(std::uint64_t offset, std::uint32_t bytes, std::uint64_t at) {
     if (next_ == end_) [[unlikely]] {
       grow();
     }
+    FARVEC_CHECK(lane_.place_bytes_ == 0, "the reads of this lane have places");
     if (at > lane_.lane_bytes_ || bytes > lane_.lane_bytes_ - at) [[unlikely]] {
       lane_.troubled_ = lane_.beyond_ = true;
       at = 0;

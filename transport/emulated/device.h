@@ -118,7 +118,7 @@ class alignas(kCacheLineBytes) Device {
 };
 
 /// A core that reads from a device, for as long as this lives. Used by one thread, which stores to
-/// it with every chain: it shares no cache line with what others store to or read.
+/// it with every chain: its owner gives it a cache line that no other thread stores to or reads.
 class DeviceReader {
  public:
   explicit DeviceReader(std::shared_ptr<Device> device);

@@ -44,10 +44,10 @@ class ReadDispatcherTest : public testing::Test {
 
   /// A round of a lane.
   Status begin(std::uint32_t number, std::span<const Read> reads, Ticks deadline) {
-    Status status = lane(number).begin(deadline);
+    if (Status status = lane(number).begin(deadline); !status.ok()) return status;
     ReadLane::Appender round(lane(number));
     for (const Read& read : reads) round.add(read.offset, read.bytes, read.at);
-    return status;
+    return {};
   }
   Status post(std::span<const Read> reads, Ticks deadline) {
     const Status status = begin(0, reads, deadline);
@@ -79,10 +79,7 @@ class ReadDispatcherTest : public testing::Test {
                                                                .by_reference = by_reference}),
                         script_),
                     scheduler_,
-                    {.lanes = lanes,
-                     .lane_bytes = kReads * kReadBytes,
-                     .max_reads = kReads,
-                     .place_bytes = kReadBytes}) {}
+                    {.lanes = lanes, .lane_bytes = kReads * kReadBytes, .max_reads = kReads}) {}
 
   Script script_;
   std::shared_ptr<const transport::RegionSet> regions_ = transport::random_regions();
@@ -196,41 +193,6 @@ TEST_F(ReadDispatcherTest, RefusesWhatDoesNotFitTheBuffer) {
   });
 }
 
-/// Also when the buffer is another one.
-TEST_F(ReadDispatcherTest, AReadHasThePlaceOfItsNumber) {
-  run([this] {
-    for (int buffer = 0; buffer < 2; ++buffer) {
-      ASSERT_TRUE(lane().begin(soon()).ok());
-      {
-        ReadLane::Appender round(lane());
-        for (std::uint64_t i = 0; i < kReads; ++i) round.add(10 + i * 4096, kReadBytes - 1);
-      }
-      ASSERT_TRUE(lane().post(soon()).ok());
-      ASSERT_TRUE(lane().wait(soon(), false).ok());
-      for (std::uint32_t i = 0; i < kReads; ++i) {
-        const auto bytes = lane().bytes(i);
-        ASSERT_EQ(bytes.size(), kReadBytes - 1);
-        EXPECT_EQ(bytes.data(), lane().bytes(0).data() + i * kReadBytes);
-        EXPECT_EQ(
-            std::memcmp(bytes.data(), (*regions_)[0].bytes().data() + 10 + i * 4096, bytes.size()),
-            0);
-      }
-      script_.silent = true;
-      give_up_a_read();
-      script_.silent = false;
-    }
-  });
-}
-
-TEST_F(ReadDispatcherTest, RefusesWhatDoesNotFitItsPlace) {
-  run([this] {
-    ASSERT_TRUE(lane().begin(soon()).ok());
-    ReadLane::Appender(lane()).add(0, kReadBytes + 1);
-    EXPECT_EQ(lane().post(soon()).code(), StatusCode::internal);
-    EXPECT_EQ(script_.posts, 0u);
-  });
-}
-
 TEST_F(ReadDispatcherTest, ARoundGoesOnWhereItEnded) {
   run([this] {
     ASSERT_TRUE(lane().begin(soon()).ok());
@@ -242,56 +204,6 @@ TEST_F(ReadDispatcherTest, ARoundGoesOnWhereItEnded) {
     ASSERT_TRUE(lane().wait(soon(), false).ok());
     for (std::uint32_t i = 0; i < kReads; ++i) EXPECT_TRUE(brought(i, i * 4096));
   });
-}
-
-/// More than a lane has room for from the beginning.
-class LongRoundsTest : public testing::Test {
- protected:
-  static constexpr std::uint32_t kMost = 1000;
-
-  /// Of so many reads of ten bytes, one after the other.
-  void round(std::uint32_t reads) {
-    ASSERT_TRUE(lane_.begin(coroutines::kNoDeadline).ok());
-    ReadLane::Appender round(lane_);
-    for (std::uint32_t i = 0; i < reads; ++i) round.add(i * 7, 10, i * 10);
-  }
-  void expect_brought(std::uint32_t reads) {
-    ASSERT_EQ(lane_.reads().size(), reads);
-    for (std::uint32_t i = 0; i < reads; ++i) {
-      const auto bytes = lane_.bytes(i);
-      ASSERT_EQ(bytes.size(), 10u);
-      ASSERT_EQ(std::memcmp(bytes.data(), (*regions_)[0].bytes().data() + i * 7, 10), 0) << i;
-    }
-  }
-
-  std::shared_ptr<const transport::RegionSet> regions_ = transport::random_regions();
-  coroutines::Scheduler scheduler_;
-  ReadDispatcher dispatcher_{std::make_unique<transport::MappedEndpoint>(regions_),
-                             scheduler_,
-                             {.lanes = 1, .lane_bytes = kMost * 10, .max_reads = kMost}};
-  ReadLane& lane_ = dispatcher_.lane(0);
-};
-
-TEST_F(LongRoundsTest, TakeTheMemoryThatTheyNeed) {
-  scheduler_.set_poller([this] { return dispatcher_.poll(); });
-  const std::size_t before = dispatcher_.dram_bytes();
-  ASSERT_TRUE(scheduler_
-                  .spawn([&, this] {
-                    for (const std::uint32_t reads : {1u, 64u, 65u, kMost, 3u}) {
-                      round(reads);
-                      ASSERT_TRUE(lane_.post(coroutines::kNoDeadline).ok());
-                      ASSERT_TRUE(lane_.wait(coroutines::kNoDeadline, false).ok());
-                      expect_brought(reads);
-                      EXPECT_EQ(dispatcher_.dram_bytes() > before, reads != 1 && reads != 64);
-                    }
-                  })
-                  .ok());
-  scheduler_.run();
-  EXPECT_EQ(dispatcher_.dram_bytes() - before, (kMost - 64) * sizeof(transport::ReadRequest));
-}
-
-TEST_F(LongRoundsTest, HaveABound) {
-  EXPECT_DEATH(round(kMost + 1), "more than 1000 reads");
 }
 
 /// The one lane has two buffers: its own and a spare one.

@@ -122,6 +122,28 @@ TEST_P(SearchCoreLayouts, FlippedBitIsCaughtByTheRecordChecksum) {
   }
 }
 
+TEST_P(SearchCoreLayouts, TheCacheKeepsNoDamagedRecord) {
+  const SmallGraph small(GetParam(), true);
+  GraphFeed reference(small, 40);
+  make_core(small.index(), small.region(), graph_core_options(1))->run(reference);
+  transport::FaultOptions faults;
+  faults.flip_rate = 0.01;
+  SearchCoreOptions options = graph_core_options(4);
+  options.cache_bytes = std::size_t{64} << 20;  // for all records
+  const auto core =
+      make_core(small.index(),
+                std::make_unique<transport::FaultyEndpoint>(small.endpoint(), faults), options);
+  std::size_t damaged = 0;
+  for (int time = 0; time < 8; ++time) {
+    GraphFeed feed(small, 40);
+    core->run(feed);
+    damaged += feed.count_status(StatusCode::data_loss);
+    if (time < 7) continue;
+    for (std::size_t i = 0; i < 40; ++i) expect_same_search(feed.tasks()[i], reference.tasks()[i]);
+  }
+  EXPECT_GT(damaged, 0u);
+}
+
 TEST_P(SearchCoreLayouts, SearchesTakeNoMoreThanIsPlanned) {
   const SmallGraph small(GetParam());
   const SearchShape shape{.slots = 4, .list = 400};
