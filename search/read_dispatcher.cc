@@ -23,7 +23,7 @@ ReadDispatcher::ReadDispatcher(std::unique_ptr<transport::Endpoint> endpoint,
   FARVEC_CHECK(options.max_reads <= kMostReads && max_outstanding_ > 0);
   FARVEC_CHECK(std::size_t{options.max_reads} * options.place_bytes <= options.lane_bytes);
   for (std::uint32_t i = 0; i < options.lanes; ++i) {
-    lanes_.push_back(std::make_unique<ReadLane>(*this, i));
+    lanes_.push_back(std::make_unique<ReadLane>(*this, std::uint64_t{i} << kLaneShift));
     lanes_.back()->take_buffer(make_buffer());
   }
   // Both never grow: there are no other buffers.
@@ -35,14 +35,6 @@ ReadDispatcher::ReadDispatcher(std::unique_ptr<transport::Endpoint> endpoint,
 std::uint32_t ReadDispatcher::spare_buffers(const DispatcherOptions& options) {
   const std::size_t fitting = kSpareBytes / std::max<std::size_t>(options.lane_bytes, 1);
   return static_cast<std::uint32_t>(std::min<std::size_t>(options.lanes, fitting));
-}
-
-std::uint64_t ReadDispatcher::first_token(std::uint32_t lane) {
-  return std::uint64_t{lane} << kLaneShift;
-}
-
-std::uint64_t ReadDispatcher::next_generation(std::uint64_t token) {
-  return token + kNextGeneration;
 }
 
 std::uint32_t ReadDispatcher::first_reads(const DispatcherOptions& options) {
@@ -164,9 +156,10 @@ void ReadDispatcher::retire(ReadLane& lane) {
     held_ = nullptr;
     return;
   }
-  const std::uint64_t token = lane.token_;
-  retired_.push_back({lane.give_up_buffer(), token, pending});
+  retired_.push_back({std::move(lane.buffer_), lane.token_, pending});
   late_in_flight_ += pending;
+  lane.token_ += kNextGeneration;
+  lane.troubled_ = true;
   (void)take_spare(lane);  // else the next begin() waits for one
   give_up_if_stuck();
 }

@@ -85,8 +85,6 @@ class alignas(kCacheLineBytes) ReadDispatcher {
   };
 
   static std::size_t made_bytes(const DispatcherOptions& options);
-  static std::uint64_t first_token(std::uint32_t lane);
-  static std::uint64_t next_generation(std::uint64_t token);
   static std::uint32_t first_reads(const DispatcherOptions& options);
   HugeBuffer make_buffer() const;
   Status post(ReadLane& lane, Ticks deadline);

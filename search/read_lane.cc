@@ -12,10 +12,10 @@ constexpr transport::RegionId kRecordsRegion = 0;
 
 }  // namespace
 
-ReadLane::ReadLane(ReadDispatcher& dispatcher, std::uint32_t index)
+ReadLane::ReadLane(ReadDispatcher& dispatcher, std::uint64_t token)
     : dispatcher_(dispatcher),
       group_(dispatcher.scheduler()),
-      token_(ReadDispatcher::first_token(index)),
+      token_(token),
       place_bytes_(dispatcher.options().place_bytes),
       lane_bytes_(dispatcher.options().lane_bytes),
       lost_(dispatcher.options().max_reads) {}
@@ -43,13 +43,6 @@ void ReadLane::grow() {
 void ReadLane::take_buffer(HugeBuffer buffer) {
   buffer_ = std::move(buffer);
   make_requests(std::max(room_, ReadDispatcher::first_reads(dispatcher_.options())));
-}
-
-/// With a new generation: what comes late is not the lane's.
-HugeBuffer ReadLane::give_up_buffer() {
-  troubled_ = true;
-  token_ = ReadDispatcher::next_generation(token_);
-  return std::move(buffer_);
 }
 
 /// Forgets the trouble that there was in the round before.

@@ -21,7 +21,8 @@ class ReadDispatcher;
 /// reads by an Appender, post() or hold(), wait(), bytes().
 class alignas(kCacheLineBytes) ReadLane {
  public:
-  ReadLane(ReadDispatcher& dispatcher, std::uint32_t index);
+  /// `token` is that of the first read of its rounds.
+  ReadLane(ReadDispatcher& dispatcher, std::uint64_t token);
   ReadLane(const ReadLane&) = delete;
   ReadLane& operator=(const ReadLane&) = delete;
 
@@ -70,7 +71,6 @@ class alignas(kCacheLineBytes) ReadLane {
   void grow();
   Status settle(Ticks deadline);
   void take_buffer(HugeBuffer buffer);
-  HugeBuffer give_up_buffer();
   Status verdict(bool partial);
   void note(const transport::Completion& completion);
   void note_error(StatusCode code);
@@ -111,34 +111,31 @@ class ReadLane::Appender {
 
   /// Of the records region, into the place that has the read's number.
   void add(std::uint64_t offset, std::uint32_t bytes) {
-    if (next_ == end_) [[unlikely]] {
-      grow();
-    }
     if (bytes > lane_.place_bytes_) [[unlikely]] {
       lane_.troubled_ = lane_.beyond_ = true;
     }
-    next_->bytes = bytes;
-    next_->offset = offset;
-    ++next_;
+    (void)append(offset, bytes);
   }
 
   /// To lie `at` bytes into the lane's buffer; without places.
   void add(std::uint64_t offset, std::uint32_t bytes, std::uint64_t at) {
-    if (next_ == end_) [[unlikely]] {
-      grow();
-    }
     FARVEC_CHECK(lane_.place_bytes_ == 0, "the reads of this lane have places");
     if (at > lane_.lane_bytes_ || bytes > lane_.lane_bytes_ - at) [[unlikely]] {
       lane_.troubled_ = lane_.beyond_ = true;
       at = 0;
     }
-    next_->bytes = bytes;
-    next_->offset = offset;
-    next_->destination = lane_.buffer_.data() + at;
-    ++next_;
+    append(offset, bytes).destination = lane_.buffer_.data() + at;
   }
 
  private:
+  transport::ReadRequest& append(std::uint64_t offset, std::uint32_t bytes) {
+    if (next_ == end_) [[unlikely]] {
+      grow();
+    }
+    next_->bytes = bytes;
+    next_->offset = offset;
+    return *next_++;
+  }
   void grow() {
     const auto reads = next_ - lane_.requests_;
     lane_.grow();

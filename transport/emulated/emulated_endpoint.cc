@@ -8,8 +8,7 @@ namespace farvec::transport {
 EmulatedEndpoint::EmulatedEndpoint(std::unique_ptr<Endpoint> below, std::shared_ptr<Device> device)
     : ForwardingEndpoint(std::move(below)),
       device_(std::move(device)),
-      chains_(this->below().limits().max_outstanding),
-      limits_(this->below().limits()) {}
+      chains_(this->below().limits().max_outstanding) {}
 
 Status EmulatedEndpoint::post(std::span<const ReadRequest> reads) {
   if (Status status = below().post(reads); !status.ok() || reads.empty()) return status;

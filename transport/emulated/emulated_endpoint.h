@@ -22,7 +22,6 @@ class alignas(kCacheLineBytes) EmulatedEndpoint final : public ForwardingEndpoin
 
   Status post(std::span<const ReadRequest> reads) override;
   std::size_t poll(std::span<Completion> completions) override;
-  EndpointLimits limits() const override { return limits_; }
   /// "emulated(rdma: 2.8 us, 25 GB/s, 100 M reads/s, 64 B blocks)".
   std::string description() const override;
   void close() override;
@@ -37,7 +36,6 @@ class alignas(kCacheLineBytes) EmulatedEndpoint final : public ForwardingEndpoin
   DeviceReader device_;
   std::size_t allowed_ = 0;  ///< reads that are due and have not been polled
   Ring<Chain> chains_;       ///< that the device has not brought yet; due times never descend
-  const EndpointLimits limits_;
 };
 
 }  // namespace farvec::transport

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "tests/unit/search/run_in_fiber.h"
 #include "tests/unit/search/scripted_endpoint.h"
 #include "tests/unit/transport/test_regions.h"
 
@@ -19,11 +20,7 @@ constexpr std::uint32_t kReads = 8;
 class ReadDispatcherTest : public testing::Test {
  protected:
   /// Runs `body` in a fiber.
-  void run(const std::function<void()>& body) {
-    scheduler_.set_poller([this] { return dispatcher_.poll(); });
-    ASSERT_TRUE(scheduler_.spawn(body).ok());
-    scheduler_.run();
-  }
+  void run(const std::function<void()>& body) { run_in_fiber(scheduler_, dispatcher_, body); }
 
   struct Read {
     std::uint64_t offset = 0;
