@@ -138,17 +138,18 @@ class Run:
         drawn = bool(rows) and item.draw(rows, self.options.out / picture)
         text = section(item, figure, claims, {
             "picture": picture if drawn else None, "table": item.table(rows) if rows else ([], []),
-            "where": self.where()})
+            "where": self.where(item)})
         write_page(self.options.out, item.paper, paper, {item.name: text})
         print(f"  {sentence(claims)}", flush=True)
         if self.options.json:
             self.write_json(item, rows, claims)
 
-    def where(self):
+    def where(self, item):
         effort = self.lab.effort
         rows = f"the first {effort.rows:,} rows of each set" if effort.rows else "whole sets"
-        return (f"`scripts/study/run.sh --{effort.name}` on {self.store.machine}: {rows} "
-                f"({', '.join(effort.sets)}), {self.store.commit}.")
+        data = item.measured_on or f"{rows} ({', '.join(effort.sets)})"
+        return (f"`scripts/study/run.sh --{effort.name}` on {self.store.machine}: {data}, "
+                f"{self.store.commit}.")
 
     def write_json(self, item, rows, claims):
         line = {"item": item.name, "effort": self.lab.effort.name, "machine": self.store.machine,

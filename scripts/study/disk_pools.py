@@ -113,9 +113,6 @@ class Skew(TraceItem):
         first = {row["kind"]: row for row in select(rows, set=rows[0]["set"])}
         return {f"{kind}_untouched": row["untouched"] for kind, row in first.items()}
 
-    def tolerances(self):
-        return {"pages_untouched": 9}  # a tenth of a tenth of a percent is nothing: up to 1%
-
     def table(self, rows):
         header = ["set", "of", "how many", "never accessed", "accesses of the hottest",
                   "by the hottest fifth"]

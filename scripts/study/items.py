@@ -4,7 +4,7 @@ import matplotlib
 matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402  (the backend is chosen first)
 
-from .verdict import Claim, Unseen  # noqa: E402
+from .verdict import TOLERANCE, Claim, Unseen  # noqa: E402
 
 pyplot.rcParams.update({"axes.titlesize": 8, "axes.labelsize": 8, "xtick.labelsize": 7,
                         "ytick.labelsize": 7, "legend.fontsize": 6, "legend.frameon": False,
@@ -29,6 +29,8 @@ class Item:
     title = ""
     how = ""       # what was measured, in a sentence or two, for the page
     why = "nothing was measured"  # of a run without rows: why its numbers cannot be seen
+    fitted = ()    # names of the paper's numbers that the models measured here were fitted to
+    measured_on = ""  # the data, where it is not the sets of the run
     seconds = 30   # about how long it takes with --quick, for the time that is left
 
     @property
@@ -60,8 +62,9 @@ class Item:
         ours = self.ours(rows)
         unknown = set(ours) - set(numbers)
         assert not unknown, f"{self.name}: docs/study/papers.json has no {sorted(unknown)}"
-        options = {name: {"tolerance": value} for name, value in self.tolerances().items()}
-        return [Claim(number, ours.get(name, Unseen("not measured here")), **options.get(name, {}))
+        tolerances = self.tolerances()
+        return [Claim(number, ours.get(name, Unseen("not measured here")),
+                      tolerances.get(name, TOLERANCE), name in self.fitted)
                 for name, number in numbers.items()]
 
 

@@ -36,6 +36,7 @@ def studied(lab, study, *where, rows_of=None):
 
 
 class PagedItem(Item):
+    measured_on = f"{SETS[0]}, whole"
     how = (f"`bench/hnsw/study.py` on {SETS[0]} (20,000 x 96 floats, the kind of the paper's Deep), "
            "m 24, ef_construction 200, ef 40, pages of 8 KiB, on the disk "
            "of the work folder with O_DIRECT (real).")
@@ -96,6 +97,7 @@ class WaysToRead(PagedItem):
 @item
 class Disks(Item):
     name = "000-T1"
+    measured_on = "the disk of the work folder"
     title = "reads one after the other, and in parallel"
     how = "`farvec bench disk` in the work folder: 8 KiB, one read in flight and 64."
     seconds = 5

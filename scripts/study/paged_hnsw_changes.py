@@ -42,6 +42,7 @@ class InsertReads(InsertItem):
     name = "000-F4d"
     title = "inserts by the way of reading"
     SET, ROWS = "text300k", 100_000  # a tenth of deep20k's pages is too few for reads in parallel
+    measured_on = f"the first {ROWS:,} rows of {SET}"
     why = f"--quick has no time for a graph of {ROWS:,} rows: --full measures it"
     how = (f"`bench/hnsw/study.py inserts` on the first {ROWS:,} rows of {SET}: the last hundredth goes in, "
            "one after the other, m 24, ef_construction 200, pages of 8 KiB, a tenth of them in the buffer, on "
@@ -113,6 +114,7 @@ class OrderedInserts(OrderItem):
     title = "orders of inserts: time, hits, bytes written"
     # Five inserts that read in parallel pin more pages than a fifth of deep20k's.
     SET, ROWS = InsertReads.SET, InsertReads.ROWS
+    measured_on = f"{PagedItem.measured_on}; five inserts in flight: {InsertReads.measured_on}"
     how = OrderItem.how + (f" Five inserts in flight (slots 5): of the first {ROWS:,} rows of {SET}, the plain "
                            "ones beside those of the whole set in PCA's order by pipelined reads.")
 
@@ -309,6 +311,7 @@ class BesideDiskann(PagedItem):
 @item
 class Builds(Item):
     name = "000-T5"
+    measured_on = PagedItem.measured_on
     title = "seconds of a build from nothing"
     how = (f"`farvec build hnsw` of {SETS[0]} with 95% of the rows in memory (--quick: 99%) and the rest "
            "inserted on pages: "

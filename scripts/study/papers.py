@@ -13,6 +13,8 @@ class Number:
     """A number of a paper: a value, or the ends of a range, of which one may be infinite."""
     name: str
     what: str
+    here: str   # on what ours is measured, where that is another thing than the paper's
+    there: str  # on what the paper's is
     low: float
     high: float
     unit: str
@@ -35,6 +37,8 @@ class Figure:
     """A figure or table of a paper, with the numbers that the text gives of it."""
     label: str
     numbers: dict
+    columns: dict  # {number: its column}, where the text has the figure as a table without separators
+    table: dict    # its "columns" and the "row" that is taken, cell by cell
     missing: str
 
 
@@ -50,13 +54,15 @@ def number_of(name, entry):
     value = entry["value"]
     low, high = value if isinstance(value, list) else (value, value)
     low, high = (-math.inf if low is None else low, math.inf if high is None else high)
-    return Number(name, entry["what"], low, high, entry.get("unit", ""), entry["section"],
+    return Number(name, entry["what"], entry.get("here", ""), entry.get("there", ""), low, high, entry.get("unit", ""), entry["section"],
                   entry["quote"])
 
 
 def figure_of(entry):
     numbers = {name: number_of(name, number) for name, number in entry["numbers"].items()}
-    return Figure(entry["label"], numbers, entry.get("missing", ""))
+    columns = {name: number["column"] for name, number in entry["numbers"].items()
+               if "column" in number}
+    return Figure(entry["label"], numbers, columns, entry.get("table", {}), entry.get("missing", ""))
 
 
 def load(path=PATH):

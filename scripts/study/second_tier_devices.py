@@ -30,7 +30,9 @@ def mix_rows(lab):
 @item
 class Devices(Item):
     name = "004-T1"
+    measured_on = "devices alone, no data set"
     title = "bandwidth and latency of each kind of memory"
+    fitted = tuple(f"{what}_{name}" for what in ("bandwidth", "latency") for name in DEVICES)
     how = ("Modelled devices: one read of 64 bytes in flight for the latency, 1,024 of 16 KiB on a part of "
            "the device for the bandwidth. DRAM: `farvec bench memory`, one line in flight for the "
            "latency, lines in the order of addresses by all processors for the bandwidth. The disk: "
@@ -91,6 +93,7 @@ class Devices(Item):
 
 
 class DeviceItem(Item):
+    measured_on = "devices alone, no data set"
     seconds = 25
 
     def measure(self, lab):
@@ -107,6 +110,7 @@ class Payloads(DeviceItem):
     how = ("`farvec bench transport` on every modelled device, 1,024 reads of one size in flight on a "
            "part of it. Nine tenths of the bandwidth of Table 1 count as close to its limit.")
     LIMITS = {"rdma": 25, "cxl": 32, "nvm": 60, "ssd": 5.3}
+    fitted = tuple(f"saturates_{name}" for name in DEVICES)
 
     def ours(self, rows):
         measured = self.measured(rows)
@@ -145,8 +149,7 @@ class SmallReads(DeviceItem):
                 "lost_ssd_10": lost("ssd", 0.1), "lost_ssd_50": lost("ssd", 0.5),
                 "lost_ssd_90": lost("ssd", 0.9), "lost_cxl": lost("cxl", 0.9)}
 
-    def tolerances(self):
-        return {"lost_cxl": 1}
+    fitted = ("lost_rdma", "lost_nvm", "lost_ssd_10", "lost_ssd_50", "lost_ssd_90", "lost_cxl")
 
     def table(self, rows):
         measured = self.measured(rows)

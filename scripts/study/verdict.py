@@ -1,10 +1,13 @@
 """Whether what was measured agrees with a paper's number, by one rule for all items."""
 import dataclasses
+import math
 import statistics
 import typing
 
 TOLERANCE = 0.1
 AGREE, DIFFER, UNSEEN = "agree", "differ", "unseen"
+FITTED = "by construction"  # a model's number agrees with what the model was fitted to: no evidence
+NOISE = "not shown"         # a bound, or an equality, that noise alone can reach
 
 
 @dataclasses.dataclass(frozen=True)
@@ -18,11 +21,13 @@ class Claim:
     """A paper's number beside ours.
 
     `ours` is a number, several of them (a tuple), or Unseen. It agrees when the median of ours lies
-    in the paper's range, widened by `tolerance` of each end.
+    in the paper's range, widened by `tolerance` of each end, but of a ratio never past 1: what is
+    faster in the paper is not slower here. An open end at 1 or 0 has to be cleared by `tolerance`.
     """
     number: typing.Any
     ours: typing.Any
     tolerance: float = TOLERANCE
+    fitted: bool = False  # ours is of a model that was fitted to this number
 
     def values(self):
         return self.ours if isinstance(self.ours, tuple) else (self.ours,)
@@ -33,9 +38,33 @@ class Claim:
     def status(self):
         if isinstance(self.ours, Unseen):
             return UNSEEN
+        low, high = self.ends()
+        if not low <= self.median() <= high:
+            return DIFFER
+        if self.noise_alone():
+            return NOISE
+        return FITTED if self.fitted else AGREE
+
+    def ends(self):
+        """The paper's range, widened."""
         low = self.number.low - self.tolerance * abs(self.number.low)
         high = self.number.high + self.tolerance * abs(self.number.high)
-        return AGREE if low <= self.median() <= high else DIFFER
+        if self.number.unit == "times" and self.number.low != self.number.high:
+            if self.number.low >= 1:
+                low = max(low, 1)
+            if self.number.high <= 1:
+                high = min(high, 1)
+        return low, high
+
+    def noise_alone(self):
+        """Whether ours lies in the range, but within what noise makes of a measurement."""
+        low, high = self.number.low, self.number.high
+        if math.isinf(high) and low in (0, 1):
+            return self.median() < low + self.tolerance
+        if math.isinf(low) and high == 1:
+            return self.median() > high - self.tolerance
+        return (low == high == 1 and self.number.unit == "times"
+                and min(self.values()) < 1 - self.tolerance and max(self.values()) > 1 + self.tolerance)
 
     def ours_text(self):
         if isinstance(self.ours, Unseen):
@@ -52,10 +81,16 @@ class Claim:
     def phrase(self):
         """What the sentence says of it, when it was seen."""
         status = self.status()
-        phrase = f"{self.number.what} is {self.ours_text()} where the paper has {self.number.text()}"
+        number = self.number
+        phrase = (f"{number.what} is {self.ours_text()}{aside(number.here)} where the paper has "
+                  f"{number.text()}{aside(number.there)}")
         if status == DIFFER and self.number.unit == "times":
             phrase += " (same direction)" if self.same_direction() else " (other direction)"
         return phrase
+
+
+def aside(words):
+    return f" ({words})" if words else ""
 
 
 def short(value):
@@ -68,10 +103,13 @@ def all_of(values):
 
 
 def word(claims):
-    """Agree, Agree in part, Differ, or Cannot be seen here."""
-    seen = {claim.status() for claim in claims} - {UNSEEN}
-    return {frozenset(): "Cannot be seen here", frozenset([AGREE]): "Agree",
-            frozenset([DIFFER]): "Differ"}.get(frozenset(seen), "Agree in part")
+    """Agree (all of it), Agree in part, Differ, By construction, or Cannot be seen here."""
+    found = {claim.status() for claim in claims}
+    if AGREE in found:
+        return "Agree" if found == {AGREE} else "Agree in part"
+    if DIFFER in found:
+        return "Differ"
+    return "By construction" if FITTED in found else "Cannot be seen here"
 
 
 def unseen(claims):
@@ -86,6 +124,8 @@ def sentence(claims):
     """One sentence from the measured numbers."""
     parts = []
     for status, opening in ((AGREE, "what agrees is that "), (DIFFER, "what differs is that "),
+                            (FITTED, "by construction, as the model was fitted to it, "),
+                            (NOISE, "what noise alone could show is that "),
                             (UNSEEN, "what cannot be seen here: ")):
         mine = [claim for claim in claims if claim.status() == status]
         phrases = unseen(mine) if status == UNSEEN else [claim.phrase() for claim in mine]
