@@ -359,8 +359,8 @@ void register_runbook_command(Command& tool) {
   command
       .add_option(
           "--rebuild-every", a.rebuild_every,
-          "collection: at every so manieth search, outside of the times, one is also built\n"
-          "from nothing of what is live and searched alike; 0: at none")
+          "collection: after every N searches, outside of the times, one is also built from\n"
+          "nothing of what is live, and searched alike; 0: never")
       .show_default();
   command.add_flag("--keep", a.keep, "Leave the index behind");
   command.add_option("--json", a.json, "File for one JSON object per step, and one of all");

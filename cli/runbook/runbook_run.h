@@ -39,7 +39,7 @@ struct StepOutcome {
 
 struct RunOptions {
   std::function<void(const StepOutcome&)> told;
-  /// At every so manieth search the index is also rebuilt, where its kind can be; 0: at none.
+  /// After this number of searches the index is also rebuilt, where its kind can be; 0: after none.
   std::uint32_t rebuild_every = 0;
 };
 

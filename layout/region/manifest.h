@@ -63,9 +63,9 @@ struct Manifest {
   IndexKind kind() const;
   bool is_graph() const { return std::holds_alternative<GraphPart>(part); }
   bool is_cluster() const { return std::holds_alternative<ClusterPart>(part); }
-  /// A graph in slotted pages.
   /// Clusters whose lists have the codes of their members.
   bool has_member_codes() const { return is_cluster() && cluster().geometry.has_codes(); }
+  /// A graph in slotted pages.
   bool is_slotted() const { return is_graph() && graph().slotted.has_value(); }
   const GraphPart& graph() const;
   GraphPart& graph();
