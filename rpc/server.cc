@@ -1,10 +1,8 @@
 #include "rpc/server.h"
 
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <mutex>
 #include <utility>
 
@@ -23,32 +21,6 @@ void enable_plugins() {
   std::call_once(once, [] { grpc::reflection::InitProtoReflectionServerBuilderPlugin(); });
 }
 
-/// New files of this process are for their owner only while it lives.
-class OwnerOnlyFiles {
- public:
-  OwnerOnlyFiles() = default;
-  ~OwnerOnlyFiles() { umask(before_); }
-  OwnerOnlyFiles(const OwnerOnlyFiles&) = delete;
-  OwnerOnlyFiles& operator=(const OwnerOnlyFiles&) = delete;
-
- private:
-  mode_t before_ = umask(0177);
-};
-
-/// gRPC binds and listens in one step; the umask leaves no moment with wider rights between them.
-std::unique_ptr<grpc::Server> start_on_unix_socket(grpc::ServerBuilder& builder,
-                                                   const std::string& path) {
-  std::unique_ptr<grpc::Server> server;
-  {
-    const OwnerOnlyFiles narrowed;
-    server = builder.BuildAndStart();
-  }
-  if (server != nullptr && chmod(path.c_str(), S_IRUSR | S_IWUSR) != 0) {
-    throw SystemError(errno, "restricting unix:{} to its owner", path);
-  }
-  return server;
-}
-
 }  // namespace
 
 Server::Server(ServerOptions options)
@@ -65,11 +37,11 @@ Server::Server(ServerOptions options)
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxCallsPerConnection);
   builder.SetResourceQuota(grpc::ResourceQuota("farvec").Resize(kMaxMemoryBytes));
   const bool encrypted = options.tls != nullptr && !address_.is_unix();
+  if (encrypted) watch_tls();
   const auto credentials = server_credentials(options.tls.get(), address_);
-  TlsAcceptor::Taker taker;
-  if (encrypted) {
-    watch_tls();
-    acceptor_ = std::make_unique<TlsAcceptor>(address_);
+  Acceptor::Taker taker;
+  if (encrypted || address_.is_unix()) {
+    acceptor_ = std::make_unique<Acceptor>(address_);
     port = acceptor_->port();
     using Kind = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
     taker = builder.experimental().AddExternalConnectionAcceptor(Kind::FROM_FD, credentials);
@@ -79,8 +51,7 @@ Server::Server(ServerOptions options)
   builder.RegisterService(&health_);
   for (grpc::Service* service : options.services) builder.RegisterService(service);
   if (options.configure) options.configure(builder);
-  server_ = address_.is_unix() ? start_on_unix_socket(builder, address_.unix_path)
-                               : builder.BuildAndStart();
+  server_ = builder.BuildAndStart();
   if (server_ == nullptr) {
     throw Error("cannot listen on {}: gRPC could not bind it", to_string(address_));
   }

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "rpc/acceptor.h"
 #include "rpc/address.h"
 #include "rpc/health_service.h"
 #include "rpc/socket_lock.h"
 #include "rpc/tls.h"
-#include "rpc/tls_acceptor.h"
 
 namespace farvec::rpc {
 
@@ -31,8 +31,7 @@ struct ServerOptions {
 /// peer was refused and why. Thread-safe.
 class Server {
  public:
-  /// Throws Error: an unsafe binding, an address in use, or one that cannot be bound. Narrows the
-  /// process's umask for the moment in which it binds a Unix socket.
+  /// Throws Error: an unsafe binding, an address in use, or one that cannot be bound.
   explicit Server(ServerOptions options);
   ~Server();  ///< shutdown() with one second
   Server(const Server&) = delete;
@@ -53,7 +52,7 @@ class Server {
   SocketLock lock_;  ///< of a Unix address
   HealthService health_;
   std::unique_ptr<grpc::Server> server_;
-  std::unique_ptr<TlsAcceptor> acceptor_;  ///< with TLS; gRPC listens itself otherwise
+  std::unique_ptr<Acceptor> acceptor_;  ///< null: gRPC listens itself, on TCP without TLS
 };
 
 }  // namespace farvec::rpc

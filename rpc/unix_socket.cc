@@ -16,7 +16,7 @@
 namespace farvec::rpc {
 namespace {
 
-constexpr int kBacklog = 64;
+constexpr int kBacklog = 1024;
 
 Descriptor unix_stream_socket(int flags = 0) {
   Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0));

@@ -1,6 +1,7 @@
-#include "rpc/tls_acceptor.h"
+#include "rpc/acceptor.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -27,20 +28,33 @@ std::uint16_t port_of(const sockaddr_storage& address) {
                    : reinterpret_cast<const sockaddr_in&>(address).sin_port);
 }
 
-std::string host_of(const sockaddr_storage& address) {
+/// For the log.
+std::string name_of(const sockaddr_storage& address) {
   char text[INET6_ADDRSTRLEN] = {};
+  if (address.ss_family == AF_UNIX) return "a Unix socket";
   const bool v6 = address.ss_family == AF_INET6;
   const void* bytes =
       v6 ? static_cast<const void*>(&reinterpret_cast<const sockaddr_in6&>(address).sin6_addr)
          : &reinterpret_cast<const sockaddr_in&>(address).sin_addr;
-  return inet_ntop(address.ss_family, bytes, text, sizeof(text)) != nullptr ? text : "?";
+  Address peer;
+  peer.host = inet_ntop(address.ss_family, bytes, text, sizeof(text)) != nullptr ? text : "?";
+  peer.port = port_of(address);
+  return to_string(peer);
 }
 
 }  // namespace
 
-TlsAcceptor::TlsAcceptor(const Address& address)
-    : port_(address.port), wake_(eventfd(0, EFD_CLOEXEC)) {
+Acceptor::Acceptor(const Address& address) : port_(address.port), wake_(eventfd(0, EFD_CLOEXEC)) {
   if (!wake_.valid()) throw SystemError(errno, "making an eventfd");
+  if (address.is_unix()) {
+    listeners_.push_back(listen_unix(address.unix_path));
+    fcntl(listeners_.back().get(), F_SETFL, O_NONBLOCK);
+  } else {
+    listen_on_host(address);
+  }
+}
+
+void Acceptor::listen_on_host(const Address& address) {
   const AddressList list = resolve(address);
   for (const addrinfo* entry = list.get(); entry != nullptr; entry = entry->ai_next) {
     listen_on(*entry, address);
@@ -49,7 +63,7 @@ TlsAcceptor::TlsAcceptor(const Address& address)
 }
 
 /// Skips an address family that the machine does not have, and one address that is listed twice.
-void TlsAcceptor::listen_on(const addrinfo& entry, const Address& address) {
+void Acceptor::listen_on(const addrinfo& entry, const Address& address) {
   Descriptor socket(::socket(entry.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket.valid()) return;
   const int on = 1;
@@ -73,19 +87,19 @@ void TlsAcceptor::listen_on(const addrinfo& entry, const Address& address) {
   listeners_.push_back(std::move(socket));
 }
 
-void TlsAcceptor::start(Taker taker) {
+void Acceptor::start(Taker taker) {
   taker_ = std::move(taker);
   thread_ = std::thread([this] { run(); });
 }
 
-void TlsAcceptor::stop() {
+void Acceptor::stop() {
   if (!thread_.joinable()) return;
   (void)eventfd_write(wake_.get(), 1);
   thread_.join();
   listeners_.clear();
 }
 
-void TlsAcceptor::run() {
+void Acceptor::run() {
   std::vector<pollfd> polled{{wake_.get(), POLLIN, 0}};
   for (const Descriptor& listener : listeners_) polled.push_back({listener.get(), POLLIN, 0});
   for (;;) {
@@ -97,7 +111,7 @@ void TlsAcceptor::run() {
   }
 }
 
-void TlsAcceptor::accept_one(int listener) {
+void Acceptor::accept_one(int listener) {
   sockaddr_storage from{};
   socklen_t bytes = sizeof(from);
   Descriptor socket(
@@ -109,10 +123,7 @@ void TlsAcceptor::accept_one(int listener) {
     }
     return;
   }
-  Address peer;
-  peer.host = host_of(from);
-  peer.port = port_of(from);
-  const TlsPeer who{to_string(peer), refusals_};
+  const TlsPeer who{name_of(from), refusals_};
   const TlsPeerScope scope(who);
   grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
   connection.listener_fd = listener;

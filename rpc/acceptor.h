@@ -1,4 +1,5 @@
-// Accepts the TCP connections of a TLS server, so that who is refused has a name.
+// Accepts the connections of a TLS server, so that who is refused has a name, and those of a Unix
+// socket, which gRPC would bind with wider rights.
 #pragma once
 
 #include <grpcpp/server_builder.h>
@@ -15,15 +16,16 @@
 namespace farvec::rpc {
 
 /// Listens, accepts on a thread of its own, and hands each connection to gRPC in a TlsPeerScope.
-class TlsAcceptor {
+class Acceptor {
  public:
   using Taker = std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor>;
 
-  /// Listens on every address of the host. Throws Error or SystemError.
-  explicit TlsAcceptor(const Address& address);
-  ~TlsAcceptor() { stop(); }
-  TlsAcceptor(const TlsAcceptor&) = delete;
-  TlsAcceptor& operator=(const TlsAcceptor&) = delete;
+  /// Listens on every address of the host, or on a Unix socket, as listen_unix(). Throws Error or
+  /// SystemError.
+  explicit Acceptor(const Address& address);
+  ~Acceptor() { stop(); }
+  Acceptor(const Acceptor&) = delete;
+  Acceptor& operator=(const Acceptor&) = delete;
 
   /// That the kernel chose when 0 was asked for; the same on every address.
   std::uint16_t port() const { return port_; }
@@ -33,6 +35,7 @@ class TlsAcceptor {
   void stop();
 
  private:
+  void listen_on_host(const Address& address);
   void listen_on(const addrinfo& entry, const Address& address);
   void run();
   void accept_one(int listener);
