@@ -52,7 +52,7 @@ struct AttachedNode {
 AttachedNode attach_to_write(const tiers::AttachOptions& attach, const std::string& name,
                              const tiers::LogWriting& writing) {
   const std::shared_ptr<LogAttachment> writes = LogAttachment::for_writing(attach, writing);
-  const std::shared_ptr<LogAttachment> reads = LogAttachment::for_reading(attach);
+  const std::shared_ptr<LogAttachment> reads = LogAttachment::beside(*writes, attach);
   return {std::make_shared<NodeMemory>(name, reads, writes), writes->epoch()};
 }
 

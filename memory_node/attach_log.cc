@@ -16,24 +16,16 @@ using LogClock = LeaseTable::Clock;
 
 /// Why nobody got a lease on the log.
 grpc::Status no_log_lease(const LeaseTable& leases, bool writes) {
-  const auto now = LogClock::now();
-  const auto end = leases.writer_end(now);
-  if (!writes || !end) {
+  if (!writes) {
     return rpc::to_grpc(StatusCode::resource_exhausted, "every lease is taken (--max-leases)");
   }
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(*end - now);
+  const auto now = LogClock::now();
+  const auto end = leases.writer_end(now).value_or(now);
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - now);
   return rpc::to_grpc(StatusCode::resource_exhausted,
                       fmt::format("the log has a writer; its lease runs for another {} ms unless "
                                   "it is renewed, and there is one writer at a time",
                                   left.count()));
-}
-
-grpc::Status may_not_write(const std::string& caller) {
-  return rpc::to_grpc(
-      StatusCode::permission_denied,
-      fmt::format("{} may not write the log: that takes a caller of the memory node's machine, or "
-                  "a certificate that the node's --publisher names",
-                  caller));
 }
 
 }  // namespace
@@ -56,11 +48,7 @@ grpc::Status Service::check_log_request(const grpc::ServerContext& context,
   if (request.epoch_above() > LogStore::kMaxAskedEpoch) {
     return rpc::to_grpc(StatusCode::invalid_argument, "epoch_above: at most 2^62");
   }
-  if (request.access() == v1::LOG_WRITE && !may_publish(context)) {
-    const std::string caller = rpc::peer_identity(*context.auth_context());
-    spdlog::warn("'{}' may not write the log", caller);
-    return may_not_write(caller);
-  }
+  if (request.access() == v1::LOG_WRITE) return check_publisher(context, "write the log");
   return grpc::Status::OK;
 }
 
@@ -74,8 +62,8 @@ grpc::Status Service::AttachLog(grpc::ServerContext* context, const v1::AttachLo
   ReadPath* path = log->publication()->find_path(transport);
   if (path == nullptr) return no_such_path(transport);
   const std::string caller = rpc::peer_identity(*context->auth_context());
-  const auto holder =
-      writes ? log->grant_writer(caller, request->epoch_above()) : log->grant_reader(caller);
+  const auto holder = writes ? log->grant_writer(caller, request->epoch_above())
+                             : log->grant_reader(caller, to_lease_id(request->writer_lease()));
   if (!holder) return no_log_lease(state_.leases, writes);
   v1::AttachResponse& attached = *response->mutable_attached();
   if (auto status = offer(*path, holder->lease, *context, attached); !status.ok()) return status;

@@ -23,6 +23,7 @@ using Clock = LeaseTable::Clock;
 constexpr std::chrono::milliseconds kTick{50};
 constexpr std::chrono::milliseconds kCallGrace{1000};
 constexpr std::size_t kSpareConnections = 16;
+constexpr std::size_t kWriterLeases = 2;  // of the log's writer, beside max_leases
 
 /// Everything that listens. Members end in reverse order: first nobody new can come in.
 class Node {
@@ -47,7 +48,7 @@ class Node {
     server_.emplace(std::move(server));
     GrantServer::Options grants;
     grants.path = grant_path_;
-    grants.max_connections = options.max_leases + kSpareConnections;
+    grants.max_connections = options.max_leases + kWriterLeases + kSpareConnections;
     grants_.emplace(std::move(grants), state_.leases);
     if (options.metrics != "off") metrics_.emplace(options.metrics, options.insecure, state_);
   }

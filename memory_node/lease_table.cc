@@ -10,9 +10,27 @@ std::optional<LeaseId> LeaseTable::grant(const std::string& owner, Clock::time_p
   const LeaseId id = random_lease_id();
   std::lock_guard lock(mutex_);
   expire_locked(now);
-  if (leases_.size() >= max_leases_) return std::nullopt;
-  if (kind == LeaseKind::write && has_writer_locked()) return std::nullopt;
+  const bool full =
+      kind == LeaseKind::write ? has_writer_locked() : counted_locked() >= max_leases_;
+  if (full) return std::nullopt;
   leases_.emplace(id, Lease{owner, now + duration_, kind, std::move(reads)});
+  return id;
+}
+
+std::optional<LeaseId> LeaseTable::grant_beside(const LeaseId& writer, const std::string& owner,
+                                                Clock::time_point now) {
+  const LeaseId id = random_lease_id();
+  std::lock_guard lock(mutex_);
+  expire_locked(now);
+  const auto held = leases_.find(writer);
+  if (held == leases_.end() || held->second.kind != LeaseKind::write ||
+      held->second.owner != owner) {
+    return std::nullopt;
+  }
+  const bool taken = std::any_of(leases_.begin(), leases_.end(),
+                                 [&](const auto& entry) { return entry.second.writer == writer; });
+  if (taken) return std::nullopt;
+  leases_.emplace(id, Lease{owner, now + duration_, LeaseKind::read, held->second.reads, writer});
   return id;
 }
 
@@ -32,6 +50,7 @@ LeaseTable::Outcome LeaseTable::give_back(const LeaseId& id, const std::string& 
   if (found == leases_.end()) return Outcome::not_held;
   if (found->second.owner != owner) return Outcome::of_another;
   leases_.erase(found);
+  end_companions_locked();
   return Outcome::done;
 }
 
@@ -50,6 +69,7 @@ void LeaseTable::extend(const LeaseId& id, Clock::time_point now) {
 void LeaseTable::revoke(const LeaseId& id) {
   std::lock_guard lock(mutex_);
   leases_.erase(id);
+  end_companions_locked();
 }
 
 bool LeaseTable::holds(const LeaseId& id, Clock::time_point now, LeaseKind kind) const {
@@ -99,7 +119,23 @@ std::size_t LeaseTable::expire_locked(Clock::time_point now) {
     return true;
   });
   expirations_ += dropped;
+  if (dropped > 0) end_companions_locked();
   return dropped;
+}
+
+/// Of writers whose leases are not held any more.
+void LeaseTable::end_companions_locked() {
+  std::erase_if(leases_, [this](const auto& entry) {
+    return entry.second.writer && !leases_.contains(*entry.second.writer);
+  });
+}
+
+/// Of those that max_leases_ bounds.
+std::size_t LeaseTable::counted_locked() const {
+  return static_cast<std::size_t>(
+      std::count_if(leases_.begin(), leases_.end(), [](const auto& entry) {
+        return entry.second.kind == LeaseKind::read && !entry.second.writer;
+      }));
 }
 
 std::size_t LeaseTable::size() const {

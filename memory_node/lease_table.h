@@ -19,7 +19,8 @@ struct Publication;
 /// What a lease lets its holder do with the regions.
 enum class LeaseKind { read, write };
 
-/// A bounded set of leases that end unless renewed, at most one of them for writing. Thread-safe.
+/// A bounded set of leases that end unless renewed. The one lease for writing, and the one that its
+/// holder reads with, are beside the bound, so that readers never keep the writer out. Thread-safe.
 /// The caller says what time it is.
 class LeaseTable {
  public:
@@ -32,12 +33,16 @@ class LeaseTable {
 
   std::chrono::milliseconds duration() const { return duration_; }
 
-  /// Nothing when max_leases are held, or one for writing is and `kind` is another. Only `owner`
-  /// (rpc::peer_identity) may renew it or give it back. `reads` is kept while the lease is; it may
-  /// be null, and must not be the last reference to what it names.
+  /// Nothing when max_leases are held for reading, or one for writing is and `kind` is another.
+  /// Only `owner` (rpc::peer_identity) may renew it or give it back. `reads` is kept while the
+  /// lease is; it may be null, and must not be the last reference to what it names.
   std::optional<LeaseId> grant(const std::string& owner, Clock::time_point now,
                                LeaseKind kind = LeaseKind::read,
                                std::shared_ptr<const Publication> reads = nullptr);
+  /// For reading what the lease for writing opens; it ends with that one. Nothing when `owner` does
+  /// not hold `writer`, or this was granted before and is held still.
+  std::optional<LeaseId> grant_beside(const LeaseId& writer, const std::string& owner,
+                                      Clock::time_point now);
   /// An expired lease is not held.
   Outcome renew(const LeaseId& id, const std::string& owner, Clock::time_point now);
   Outcome give_back(const LeaseId& id, const std::string& owner);
@@ -72,9 +77,12 @@ class LeaseTable {
     Clock::time_point end;
     LeaseKind kind;
     std::shared_ptr<const Publication> reads;
+    std::optional<LeaseId> writer = {};  ///< of one that was granted beside it
   };
 
   std::size_t expire_locked(Clock::time_point now);
+  void end_companions_locked();
+  std::size_t counted_locked() const;
   bool has_writer_locked() const;
 
   const std::size_t max_leases_;

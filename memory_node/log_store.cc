@@ -61,9 +61,12 @@ std::optional<LogStore::Holder> LogStore::grant_writer(const std::string& owner,
   return Holder{*lease, epoch_};
 }
 
-std::optional<LogStore::Holder> LogStore::grant_reader(const std::string& owner) {
+std::optional<LogStore::Holder> LogStore::grant_reader(const std::string& owner,
+                                                       const std::optional<LeaseId>& writer) {
   const std::lock_guard lock(mutex_);
-  const auto lease = leases_.grant(owner, LeaseTable::Clock::now(), LeaseKind::read, publication_);
+  const auto now = LeaseTable::Clock::now();
+  std::optional<LeaseId> lease = writer ? leases_.grant_beside(*writer, owner, now) : std::nullopt;
+  if (!lease) lease = leases_.grant(owner, now, LeaseKind::read, publication_);
   if (!lease) return std::nullopt;
   return Holder{*lease, epoch_};
 }

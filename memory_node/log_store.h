@@ -40,11 +40,12 @@ class LogStore {
 
   /// A lease for writing, with an epoch above every one before it and above `epoch_above`, which is
   /// at most kMaxAskedEpoch. When this returns nothing of an earlier writer can write any more, but
-  /// for a mapping, which cannot be taken back. Nothing when another writer's lease runs, or every
-  /// lease is taken.
+  /// for a mapping, which cannot be taken back. Nothing when another writer's lease runs.
   std::optional<Holder> grant_writer(const std::string& owner, std::uint64_t epoch_above);
+  /// `writer` is the owner's lease for writing, if it has one: it reads beside the bound on leases.
   /// Nothing when every lease is taken.
-  std::optional<Holder> grant_reader(const std::string& owner);
+  std::optional<Holder> grant_reader(const std::string& owner,
+                                     const std::optional<LeaseId>& writer = {});
 
   /// Of the newest writer; 0 before the first.
   std::uint64_t epoch() const;

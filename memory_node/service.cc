@@ -2,16 +2,13 @@
 
 #include <spdlog/spdlog.h>
 
-#include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <filesystem>
-#include <optional>
 
 #include "base/error.h"
 #include "base/version.h"
 #include "memory_node/service_replies.h"
-#include "rpc/address.h"
+#include "rpc/entitled.h"
 #include "rpc/status.h"
 #include "rpc/tls.h"
 
@@ -20,13 +17,6 @@ namespace {
 
 /// A client that died before it showed its lease for the descriptors holds it no longer than this.
 constexpr std::chrono::seconds kGrantPatience{5};
-
-std::optional<LeaseId> to_lease_id(const std::string& bytes) {
-  LeaseId id;
-  if (bytes.size() != id.size()) return std::nullopt;
-  std::memcpy(id.data(), bytes.data(), id.size());
-  return id;
-}
 
 grpc::Status no_such_lease() {
   return rpc::to_grpc(StatusCode::not_found, "no such lease: it has expired or was given back");
@@ -178,23 +168,10 @@ grpc::Status Service::Stats(grpc::ServerContext*, const v1::StatsRequest*,
   return grpc::Status::OK;
 }
 
-bool Service::may_publish(const grpc::ServerContext& context) const {
-  const auto caller = context.auth_context();
-  if (!caller->IsPeerAuthenticated()) return rpc::is_local_peer(context.peer());
-  const std::vector<std::string> names = rpc::peer_names(*caller);
-  return std::any_of(names.begin(), names.end(), [this](const std::string& name) {
-    return std::count(options_.publishers.begin(), options_.publishers.end(), name) > 0;
-  });
-}
-
-grpc::Status Service::check_publisher(const grpc::ServerContext& context) const {
-  if (may_publish(context)) return grpc::Status::OK;
-  const std::string caller = rpc::peer_identity(*context.auth_context());
-  spdlog::warn("'{}' may not publish, and tried to", caller);
-  return rpc::to_grpc(StatusCode::permission_denied,
-                      fmt::format("{} may not publish: that takes a caller of the memory node's "
-                                  "machine, or a certificate that the node's --publisher names",
-                                  caller));
+grpc::Status Service::check_publisher(const grpc::ServerContext& context,
+                                      const std::string& act) const {
+  if (rpc::is_entitled(context, options_.publishers)) return grpc::Status::OK;
+  return rpc::not_entitled(context, act, "--publisher");
 }
 
 grpc::Status Service::check_load(const grpc::ServerContext& context,

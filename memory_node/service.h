@@ -56,8 +56,8 @@ class Service final : public v1::MemoryNode::Service {
                                v1::ListCollectionsResponse* response) override;
 
  private:
-  bool may_publish(const grpc::ServerContext& context) const;
-  grpc::Status check_publisher(const grpc::ServerContext& context) const;
+  grpc::Status check_publisher(const grpc::ServerContext& context,
+                               const std::string& act = "publish") const;
   /// Not ok when nobody like this caller can get a lease like that now.
   grpc::Status check_log_request(const grpc::ServerContext& context,
                                  const v1::AttachLogRequest& request) const;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cstring>
 
 #include "memory_node/publisher.h"
 #include "rpc/status.h"
@@ -13,6 +14,13 @@ namespace {
 constexpr std::size_t kMaxClientNameBytes = 200;
 
 }  // namespace
+
+std::optional<LeaseId> to_lease_id(const std::string& bytes) {
+  LeaseId id;
+  if (bytes.size() != id.size()) return std::nullopt;
+  std::memcpy(id.data(), bytes.data(), id.size());
+  return id;
+}
 
 void describe_lease(const LeaseId& lease, const LeaseTable& leases, v1::AttachResponse& response) {
   response.set_lease_id(lease.data(), lease.size());

@@ -3,6 +3,7 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <optional>
 #include <string>
 
 #include "memory_node/lease_table.h"
@@ -25,6 +26,9 @@ void describe_regions(const RegionTable& table, Response& response) {
   response.set_generation(table.generation);
   response.set_manifest_json(table.manifest_json);
 }
+
+/// Nothing when these bytes are no lease id.
+std::optional<LeaseId> to_lease_id(const std::string& bytes);
 
 /// Id and duration.
 void describe_lease(const LeaseId& lease, const LeaseTable& leases, v1::AttachResponse& response);

@@ -11,7 +11,10 @@
 #include <thread>
 #include <vector>
 
+#include "base/error.h"
 #include "tests/e2e/collection_nodes_fixture.h"
+#include "tiers/attach/log_attachment.h"
+#include "tiers/tier_spec.h"
 
 namespace farvec {
 namespace {
@@ -84,6 +87,25 @@ TEST_P(LogNodesE2e, ASecondWriterIsRefused) {
       {program("farvec"), "collection", "inspect", "--collection", folder / "set"});
   EXPECT_EQ(without.wait(kPatience), 1);
   EXPECT_THAT(without.output(), HasSubstr("lies on memory nodes"));
+}
+
+TEST_P(LogNodesE2e, ReadersWhoHaveEveryLeaseKeepTheNextWriterNotOut) {
+  start_logs(0);
+  node_options.insert(node_options.end(), {"--max-leases", "2"});
+  writer_options[1] = start_nodes(1);
+  start();
+  if (HasFailure()) return;
+  Writer writer(channel, 1);
+  write_until(writer, some(20), [&] { kill_writer(); });
+  tiers::AttachOptions attach;
+  attach.memory_node = rpc::parse_address(node_address(0));
+  attach.reads = tiers::parse_node_tier(GetParam())->read_path();
+  const auto first = tiers::LogAttachment::for_reading(attach);
+  const auto second = tiers::LogAttachment::for_reading(attach);
+  EXPECT_THROW((void)tiers::LogAttachment::for_reading(attach), Error);
+  start();
+  if (HasFailure()) return;
+  expect_kept(writer);
 }
 
 TEST_P(LogNodesE2e, OneOfThreeNodesMayDieAndTwoMayNot) {

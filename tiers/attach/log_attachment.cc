@@ -20,15 +20,18 @@ namespace {
 namespace v1 = memory_node::v1;
 
 /// AttachLog, as the call that take_lease() makes; the epoch goes to `epoch`.
-LeaseCall log_call(const LogWriting* writing, std::uint64_t& epoch) {
+LeaseCall log_call(const LogWriting* writing, const std::string& writer_lease,
+                   std::uint64_t& epoch) {
   LeaseCall call;
   if (writing != nullptr) call.taken_wait = writing->writer_wait;
-  call.attach = [writing, &epoch](v1::MemoryNode::Stub& stub, grpc::ClientContext& context,
-                                  const v1::AttachRequest& client, v1::AttachResponse& attached) {
+  call.attach = [writing, &writer_lease, &epoch](
+                    v1::MemoryNode::Stub& stub, grpc::ClientContext& context,
+                    const v1::AttachRequest& client, v1::AttachResponse& attached) {
     v1::AttachLogRequest request;
     *request.mutable_client() = client;
     request.set_access(writing != nullptr ? v1::LOG_WRITE : v1::LOG_READ);
     if (writing != nullptr) request.set_epoch_above(writing->epoch_above);
+    request.set_writer_lease(writer_lease);
     v1::AttachLogResponse response;
     const grpc::Status status = stub.AttachLog(&context, request, &response);
     attached.Swap(response.mutable_attached());
@@ -67,10 +70,17 @@ std::unique_ptr<LogAttachment> LogAttachment::for_writing(const AttachOptions& o
   return attach(options, &writing);
 }
 
+std::unique_ptr<LogAttachment> LogAttachment::beside(const LogAttachment& writer,
+                                                     const AttachOptions& options) {
+  return attach(options, nullptr, writer.lease_);
+}
+
 std::unique_ptr<LogAttachment> LogAttachment::attach(const AttachOptions& options,
-                                                     const LogWriting* writing) {
+                                                     const LogWriting* writing,
+                                                     const std::string& writer_lease) {
   std::unique_ptr<LogAttachment> made(new LogAttachment);
-  NodeLease held = take_lease(options, log_call(writing, made->epoch_));
+  NodeLease held = take_lease(options, log_call(writing, writer_lease, made->epoch_));
+  made->lease_ = held.lease.id;
   const bool mapped = options.reads.kind == ReadPathKind::mapped;
   if (mapped) made->node_ = duplicate(held.lease.grant_socket);
   made->liveness_ = std::make_shared<Liveness>();

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "base/descriptor.h"
 #include "tiers/attach/attach_options.h"
@@ -32,6 +33,10 @@ class LogAttachment {
   /// may not, or there is a writer, and how long its lease runs), Error when what it grants cannot
   /// be used.
   static std::unique_ptr<LogAttachment> for_reading(const AttachOptions& options);
+  /// What `writer` writes, for its own holder: a node whose leases are all taken grants it too.
+  /// Both end together.
+  static std::unique_ptr<LogAttachment> beside(const LogAttachment& writer,
+                                               const AttachOptions& options);
   static std::unique_ptr<LogAttachment> for_writing(const AttachOptions& options,
                                                     const LogWriting& writing = {});
   ~LogAttachment();
@@ -61,12 +66,14 @@ class LogAttachment {
  private:
   LogAttachment() = default;
   static std::unique_ptr<LogAttachment> attach(const AttachOptions& options,
-                                               const LogWriting* writing);
+                                               const LogWriting* writing,
+                                               const std::string& writer_lease = {});
   void open_mapped(Descriptor log, std::uint64_t offset, bool writes);
 
   std::uint64_t bytes_ = 0;
   std::uint64_t generation_ = 0;
   std::uint64_t epoch_ = 0;
+  std::string lease_;            ///< its id
   Descriptor node_;              ///< mapped: another descriptor of the grant's socket, for writers
   EndpointMaker open_endpoint_;  ///< for reading
   WriterMaker open_writer_;      ///< for writing

@@ -21,8 +21,8 @@ constexpr std::size_t kRoomBytes = std::size_t{256} << 10;
 LogBytes::LogBytes(std::string name, std::shared_ptr<LogAttachment> reads,
                    std::shared_ptr<LogAttachment> writes)
     : name_(std::move(name)),
-      reads_(std::move(reads)),
       writes_(std::move(writes)),
+      reads_(std::move(reads)),
       room_(kRoomBytes),
       endpoint_(reads_->make_endpoint()) {
   endpoint_->register_memory(room_);

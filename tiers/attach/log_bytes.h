@@ -38,8 +38,8 @@ class LogBytes {
   void read_part(std::uint64_t offset, std::span<std::byte> to);
 
   const std::string name_;
+  const std::shared_ptr<LogAttachment> writes_;  ///< ends after what reads beside it
   const std::shared_ptr<LogAttachment> reads_;
-  const std::shared_ptr<LogAttachment> writes_;
   std::vector<std::byte> room_;
   std::unique_ptr<transport::Endpoint> endpoint_;
   std::unique_ptr<transport::RegionWriter> writer_;

@@ -38,8 +38,10 @@ class AttachLogTest : public testing::Test {
   }
   void TearDown() override { server_.reset(); }
 
-  grpc::Status attach(v1::LogAccess access, std::uint64_t epoch_above = 0) {
+  grpc::Status attach(v1::LogAccess access, std::uint64_t epoch_above = 0,
+                      const std::string& writer_lease = {}) {
     v1::AttachLogRequest request;
+    request.set_writer_lease(writer_lease);
     request.set_access(access);
     request.set_epoch_above(epoch_above);
     grpc::ClientContext context;
@@ -116,6 +118,27 @@ TEST_F(AttachLogTest, ASilentWritersLeaseEnds) {
   EXPECT_EQ(stats.log().writer_leases_expired(), 1u);
 }
 
+TEST_F(AttachLogTest, ReadersKeepNoWriterOut) {
+  serve(true);
+  take_memory();
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(attach(v1::LOG_READ).ok());
+  for (int writer = 0; writer < 3; ++writer) {
+    ASSERT_TRUE(attach(v1::LOG_WRITE).ok());
+    const auto writes = response_;
+    ASSERT_TRUE(attach(v1::LOG_READ, 0, writes.attached().lease_id()).ok())
+        << "a writer reads back what is there";
+    EXPECT_EQ(attach(v1::LOG_READ, 0, writes.attached().lease_id()).error_code(),
+              grpc::StatusCode::RESOURCE_EXHAUSTED)
+        << "once";
+    response_ = writes;
+    ASSERT_TRUE(detach().ok());
+  }
+  EXPECT_EQ(attach(v1::LOG_READ).error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(attach(v1::LOG_READ, 0, response_.attached().lease_id()).error_code(),
+            grpc::StatusCode::RESOURCE_EXHAUSTED)
+      << "with a lease that has ended";
+}
+
 TEST_F(AttachLogTest, SaysWhyThereIsNoLease) {
   serve(false);
   EXPECT_EQ(attach(v1::LOG_READ).error_code(), grpc::StatusCode::FAILED_PRECONDITION);
@@ -127,7 +150,7 @@ TEST_F(AttachLogTest, SaysWhyThereIsNoLease) {
   EXPECT_EQ(attach(v1::LOG_WRITE, ~0ull).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
   EXPECT_EQ(attach(static_cast<v1::LogAccess>(7)).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
   for (int i = 0; i < 4; ++i) ASSERT_TRUE(attach(v1::LOG_READ).ok());
-  EXPECT_THAT(attach(v1::LOG_WRITE).error_message(), HasSubstr("every lease is taken"));
+  EXPECT_THAT(attach(v1::LOG_READ).error_message(), HasSubstr("every lease is taken"));
   v1::AttachResponse index;
   grpc::ClientContext context;
   const grpc::Status none = stub_->Attach(&context, {}, &index);

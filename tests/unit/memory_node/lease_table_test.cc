@@ -90,6 +90,32 @@ TEST(LeaseTable, AWriterFollowsAnother) {
   EXPECT_EQ(leases.writer_expirations(), 1u) << "the first one was given back";
 }
 
+TEST(LeaseTable, TheWriterAndItsReadingAreBesideTheBound) {
+  LeaseTable leases(1, 10ms);
+  const auto reader = *leases.grant("CN=other", kStart);
+  const auto writer = leases.grant(kOwner, kStart, LeaseKind::write);
+  ASSERT_TRUE(writer);
+  EXPECT_FALSE(leases.grant_beside(*writer, "CN=other", kStart));
+  EXPECT_FALSE(leases.grant_beside(reader, "CN=other", kStart)) << "it does not write";
+  const auto reads = leases.grant_beside(*writer, kOwner, kStart);
+  ASSERT_TRUE(reads);
+  EXPECT_TRUE(leases.holds(*reads, kStart, LeaseKind::read));
+  EXPECT_FALSE(leases.grant_beside(*writer, kOwner, kStart)) << "one is enough";
+  EXPECT_FALSE(leases.grant("CN=other", kStart));
+  EXPECT_EQ(leases.give_back(*writer, kOwner), Outcome::done);
+  EXPECT_FALSE(leases.holds(*reads, kStart)) << "it ends with the lease for writing";
+  EXPECT_EQ(leases.size(), 1u);
+}
+
+TEST(LeaseTable, TheWritersReadingEndsWhenItsLeaseExpires) {
+  LeaseTable leases(1, 10ms);
+  const auto writer = *leases.grant(kOwner, kStart, LeaseKind::write);
+  const auto reads = *leases.grant_beside(writer, kOwner, kStart);
+  EXPECT_EQ(leases.renew(reads, kOwner, kStart + 9ms), Outcome::done);
+  EXPECT_TRUE(leases.grant(kOwner, kStart + 10ms, LeaseKind::write)) << "the next writer";
+  EXPECT_FALSE(leases.holds(reads, kStart + 10ms));
+}
+
 TEST(LeaseTable, TellsUntilWhenThereIsAWriter) {
   LeaseTable leases(4, 10ms);
   const auto reader = *leases.grant(kOwner, kStart);
