@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace farvec::compute_node {
 
@@ -13,7 +14,10 @@ struct ChangeOptions {
   std::uint64_t bytes = 64ull << 20;  ///< of them
   std::uint32_t build_threads = 1;    ///< of segments, in the background
   std::uint32_t merge_threads = 1;    ///< beside them; 0: one per processor
-  std::string followers;              ///< compute nodes, by commas; see collection::ProbingNodes
+  /// Names in the certificates of those who may change the collection over TLS. Callers of this
+  /// machine without a certificate always may.
+  std::vector<std::string> changers;
+  std::string followers;  ///< compute nodes, by commas; see collection::ProbingNodes
   std::uint64_t merge_bytes_per_s = 256ull << 20;  ///< read and written by merges; 0: no bound
 };
 

@@ -7,6 +7,7 @@
 #include "compute_node/collection/change_request.h"
 #include "compute_node/service/call.h"
 #include "layout/collection/change_record.h"
+#include "rpc/entitled.h"
 #include "rpc/status.h"
 
 namespace farvec::compute_node {
@@ -66,6 +67,7 @@ CollectionService::CollectionService(CollectionSource source, const ChangeOption
                                      std::chrono::milliseconds default_deadline)
     : source_(std::move(source)),
       default_deadline_(default_deadline),
+      changers_(options.changers),
       changes_({options.threads, options.calls, options.bytes}),
       reads_(kReads),
       waits_(kWaits) {}
@@ -79,7 +81,10 @@ grpc::ServerUnaryReactor* CollectionService::run(grpc::CallbackServerContext& co
   auto* const call = new CollectionCall(context, answer_by(context, default_deadline_));
   unanswered_.fetch_add(1, std::memory_order_relaxed);
   const std::shared_ptr<Collection> collection = source_();
-  if (draining_.load(std::memory_order_relaxed)) {
+  const bool changes = &pool != &reads_;
+  if (changes && !rpc::is_entitled(context, changers_)) {
+    end(*call, {rpc::not_entitled(context, "change the collection", "--changer")}, pool);
+  } else if (draining_.load(std::memory_order_relaxed)) {
     end(*call, failed(StatusCode::unavailable, "the compute node is shutting down"), pool);
   } else if (collection == nullptr) {
     end(*call, failed(StatusCode::unavailable, "the collection is being opened: try again"), pool);

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "collection/collection.h"
 #include "compute_node/collection/call_pool.h"
@@ -65,6 +67,8 @@ class CollectionService final : public collection::v1::Collection::CallbackServi
     std::atomic<std::uint64_t> failed{0};
   };
 
+  /// Who may search may not always change: calls of other pools than that of reads are for
+  /// changers.
   grpc::ServerUnaryReactor* run(grpc::CallbackServerContext& context, CallPool& pool,
                                 std::uint64_t bytes, Work work);
   Outcome await(const CollectionCall& call,
@@ -76,6 +80,7 @@ class CollectionService final : public collection::v1::Collection::CallbackServi
 
   const CollectionSource source_;
   const std::chrono::milliseconds default_deadline_;
+  const std::vector<std::string> changers_;
   std::atomic<bool> draining_{false};         ///< relaxed: a flag that orders nothing
   std::atomic<std::uint32_t> unanswered_{0};  ///< relaxed: the drain looks at it from time to time
   Counters counters_;

@@ -114,6 +114,10 @@ void add_change_flags(Command& app, ChangeOptions& changes) {
                  "Threads that merge segments, beside those; 0: one per processor")
       .range(0u, 1024u)
       .show_default();
+  app.add_option("--changer", changes.changers,
+                 "Name in a certificate that may change the collection over TLS: insert, delete, "
+                 "flush and compact; may be given again. Callers of this machine without "
+                 "certificate always may; everybody else who connects may search and get");
   app.add_option("--followers", changes.followers,
                  "Compute nodes that follow the collection, separated by commas: when segments of "
                  "clusters are merged, vectors are grouped by what these nodes have probed, and by "
@@ -230,6 +234,8 @@ void check_change_options(const Command& app, const DaemonOptions& options) {
         "--merge-threads", "--followers", "--merge-bytes-per-second"}) {
     rules.push_back({option, collection && !options.follow, "--collection without --follow"});
   }
+  rules.push_back({"--changer", collection && !options.follow && !options.tls.certificate.empty(),
+                   "--collection without --follow, over TLS (--tls-cert)"});
   rules.push_back({"--follow", collection, "--collection"});
   rules.push_back({"--log-nodes", collection, "--collection"});
   rules.push_back({"--log-copies", !options.nodes.log.empty() && !options.follow,

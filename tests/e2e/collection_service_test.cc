@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/e2e/collection_fixture.h"
+#include "tests/unit/tls_certificates.h"
 
 namespace farvec {
 namespace {
@@ -120,6 +121,92 @@ TEST_F(CollectionE2e, TheNodeIsTheOneWriter) {
                        "unix:" + (folder / "second").string()});
   EXPECT_EQ(second.wait(kPatience), 1);
   EXPECT_NE(second.output().find("another process"), std::string::npos) << second.output();
+}
+
+/// Over TLS: who may search may not change.
+class ChangersE2e : public CollectionE2e {
+ protected:
+  void serve(const std::vector<std::string>& options) {
+    const rpc::TlsFiles files = certificates_.files("node");
+    address = "127.0.0.1:0";
+    writer_options = {"--tls-cert", files.certificate, "--tls-key",
+                      files.key,    "--tls-ca",        files.authority};
+    writer_options.insert(writer_options.end(), options.begin(), options.end());
+    start_process();
+    ASSERT_TRUE(node->wait_for_output("listening on ")) << node->output();
+    const std::string output = node->output();
+    const std::size_t at = output.find("127.0.0.1:");
+    where_ = rpc::parse_address(output.substr(at, output.find('\n', at) - at));
+  }
+  std::shared_ptr<grpc::Channel> as(const std::string& name) {
+    auto made = rpc::connect(where_, {.wait = kPatience, .tls = certificates_.load(name)});
+    EXPECT_TRUE(comes([&] { return rpc::is_serving(made, std::chrono::seconds(1)); }));
+    return made;
+  }
+  /// Of every call that changes: Insert, Delete, Flush and Compact.
+  static std::vector<grpc::Status> changes(const std::shared_ptr<grpc::Channel>& channel) {
+    const auto stub = wire::Collection::NewStub(channel);
+    wire::InsertRequest insert;
+    insert.set_type(wire::ELEMENT_TYPE_F32);
+    insert.set_dimension(kDimension);
+    insert.add_ids(7);
+    insert.set_rows(tests::bytes_of(Row(kDimension, 0.5F)));
+    wire::InsertResponse inserted;
+    wire::DeleteRequest erase;
+    erase.add_ids(8);
+    wire::DeleteResponse erased;
+    wire::FlushResponse flushed;
+    wire::CompactResponse compacted;
+    const auto ask = [](auto call) {
+      grpc::ClientContext context;
+      context.set_deadline(std::chrono::system_clock::now() + kPatience);
+      return call(&context);
+    };
+    return {ask([&](auto* context) { return stub->Insert(context, insert, &inserted); }),
+            ask([&](auto* context) { return stub->Delete(context, erase, &erased); }),
+            ask([&](auto* context) { return stub->Flush(context, {}, &flushed); }),
+            ask([&](auto* context) { return stub->Compact(context, {}, &compacted); })};
+  }
+
+  tests::TlsCertificates certificates_;
+  rpc::Address where_;
+};
+
+TEST_F(ChangersE2e, OnlyACertificateThatIsNamedChangesTheCollection) {
+  serve({"--changer", "nobody", "--changer", "client"});
+  if (HasFatalFailure()) return;
+  for (const grpc::Status& status : changes(as("other"))) {
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::PERMISSION_DENIED);
+    EXPECT_NE(status.error_message().find("CN=other"), std::string::npos);
+    EXPECT_NE(status.error_message().find("--changer"), std::string::npos);
+  }
+  for (const grpc::Status& status : changes(as("client"))) {
+    EXPECT_TRUE(status.ok()) << status.error_message();
+  }
+  channel = as("other");
+  EXPECT_EQ(get(7), Row(kDimension, 0.5F)) << "searching and getting are everybody's";
+  EXPECT_EQ(search(Row(kDimension, 0.5F), 1).results_size(), 1);
+}
+
+TEST_F(ChangersE2e, WithoutAnyNameNoCertificateDoes) {
+  serve({});
+  if (HasFatalFailure()) return;
+  for (const grpc::Status& status : changes(as("client"))) {
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::PERMISSION_DENIED);
+  }
+  const rpc::TlsFiles files = certificates_.files("client");
+  ChildProcess deletes({program("farvec"), "collection", "delete", "--range", "0:1", "--connect",
+                        rpc::to_string(where_), "--tls-cert", files.certificate, "--tls-key",
+                        files.key, "--tls-ca", files.authority});
+  EXPECT_EQ(deletes.wait(kPatience), 1);
+  EXPECT_NE(deletes.output().find("--changer"), std::string::npos) << deletes.output();
+}
+
+TEST_F(ChangersE2e, ANameThatMeansNothingIsRefused) {
+  writer_options = {"--changer", "client"};
+  start_process();
+  EXPECT_EQ(node->wait(kPatience), 1);
+  EXPECT_NE(node->output().find("--tls-cert"), std::string::npos) << node->output();
 }
 
 }  // namespace

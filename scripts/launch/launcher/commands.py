@@ -84,6 +84,9 @@ def collection_options(config, daemon):
     if memory:
         options += ["--attach-seconds", str(config.limits["start_seconds"])]
     followers = [other.address for other in config.daemons("compute") if other != daemon]
+    if not follows and not config.insecure:
+        for name in config.collection.changers:
+            options += ["--changer", name]
     if followers and not follows:
         options += ["--followers", ",".join(followers)]
     return options

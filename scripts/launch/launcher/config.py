@@ -104,11 +104,21 @@ def read_collection(top, nodes, launcher):
                    + ", ".join(node.name for node in compute))
     collection = Collection(path=absolute(table, "path"), writer=writer,
                             log=read_held(table, "log", nodes),
-                            segments=read_held(table, "segment", nodes))
+                            segments=read_held(table, "segment", nodes),
+                            changers=read_changers(top, table))
     table.end()
     check_holders(top, collection, nodes)
     require_one_machine(top, collection, nodes, launcher)
     return {"tier": "", "placement": None, "collection": collection, "shared": sees(launcher)}
+
+
+def read_changers(top, table):
+    """By default the certificate that is this machine's."""
+    tls = top.values.get("tls", {})
+    if not tls.get("directory") and "changers" in table.values:
+        table.fail("changers", "are names in certificates, and tls.directory names none; leave it "
+                   "out: callers of the writer's machine may change the collection")
+    return tuple(table.strings("changers", [tls.get("client", "client")]))
 
 
 def read_held(table, what, nodes):

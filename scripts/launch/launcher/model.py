@@ -53,6 +53,7 @@ class Collection:
     writer: str         # node that changes it; the others follow
     log: Held
     segments: Held
+    changers: tuple     # names in certificates that may change it
 
 
 @dataclasses.dataclass(frozen=True)
