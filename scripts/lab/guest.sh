@@ -15,7 +15,8 @@ kernel_package() {
   apt-cache depends linux-image-amd64 2>/dev/null | awk '/Depends:/ { print $2; exit }'
 }
 
-# fetch_kernel: the kernel that Debian's meta package stands for, below build/lab/kernel.
+# fetch_kernel: the kernel that Debian's meta package stands for, below build/lab/kernel. What comes
+# from standard output is a command's in the guest, and nothing of this.
 fetch_kernel() {
   local package
   [ ! -e "$LAB/kernel/vmlinux" ] || return 0
@@ -25,7 +26,7 @@ fetch_kernel() {
     package="$(kernel_package)"
   fi
   [ -n "$package" ] || die "apt knows no linux-image-amd64: run apt-get update as root"
-  say "Fetching $package for the lab's guests"
+  say "Fetching $package for the lab's guests" >&2
   rm -rf "$LAB/kernel"
   mkdir -p "$LAB/kernel"
   (cd "$LAB/kernel" && timeout 600 apt-get -o APT::Sandbox::User=root download "$package" >&2) ||

@@ -20,7 +20,7 @@ mkdir -p "$CLONE/scripts" "$CLONE/build/lab"
 cp "$ROOT/scripts/common.sh" "$CLONE/scripts/"
 cp -r "$ROOT/scripts/lab" "$CLONE/scripts/"
 # The kernel is fetched once for both.
-if [ -e "$ROOT/build/lab/kernel/done" ]; then
+if [ -e "$ROOT/build/lab/kernel/vmlinux" ]; then
   ln -s "$ROOT/build/lab/kernel" "$CLONE/build/lab/kernel"
 fi
 echo "seen by the guest" >"$CLONE/file"
