@@ -27,6 +27,8 @@ constexpr auto kHelpPause = std::chrono::microseconds(100);
 /// Rows that are not linked may take as long as a search of a graph with such a list.
 constexpr std::uint32_t kUnlinkedList = 16;
 
+constexpr std::uint64_t kEveryVersion = ~std::uint64_t{0};
+
 std::uint32_t fewest_unlinked(const CollectionAccess& access,
                               const layout::CollectionManifest& shape) {
   if (access.most_unlinked > 0) return access.most_unlinked;
@@ -121,9 +123,12 @@ Collection::Collection(const std::filesystem::path& folder, const CollectionAcce
   contents_.begin(files_.open(access_.segments), shape_.last_version);
   (void)files_.publish(*contents_.current(), shape_);
   if (access_.segments.publisher != nullptr) access_.segments.publisher->begin();
-  Replay log(shape_, opened_.log->source(), wal::LogTail::final);
+  // Nobody else writes the manifest: what the log lacks, it lacks for good.
+  Replay log(shape_, opened_.log->source(), wal::LogTail::final, kEveryVersion);
   log.run(contents_);
   recovery_ = log.recovery();
+  // Readers that find the manifest on nodes cannot know that until it says so.
+  if (recovery_.skipped > 0) ++segments_changed_;
   version_ = contents_.current()->version;
   saved_position_ = shape_.log_position;
   most_unlinked_ = std::max<std::uint64_t>(fewest_unlinked(access_, shape_), contents_.unlinked());

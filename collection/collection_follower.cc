@@ -83,6 +83,14 @@ bool CollectionFollower::sleep(double us) {
   return !stop_;
 }
 
+/// As sleep(), but not any longer once the log cannot be read on.
+bool CollectionFollower::sleep_until_lost(double us) {
+  Lock lock(mutex_);
+  wake_.wait_for(lock, std::chrono::duration<double, std::micro>(us),
+                 [this] { return stop_ || lost_; });
+  return !stop_;
+}
+
 void CollectionFollower::follow_log() {
   bool whole = true;
   do {
@@ -129,10 +137,11 @@ void CollectionFollower::publish(Ticks began, bool whole) {
 }
 
 void CollectionFollower::lose(const std::exception& error) {
-  // What the writer moved just then is no failure of the next reader.
+  // What the writer moved just then, or imported, is no failure of the next reader.
   spdlog::debug("collection '{}' is opened anew: {}", source_->name(), error.what());
   const std::lock_guard lock(mutex_);
   lost_ = next_ == nullptr;
+  wake_.notify_all();
 }
 
 void CollectionFollower::follow_segments() {
@@ -140,7 +149,7 @@ void CollectionFollower::follow_segments() {
   bool failed = false;
   const double interval_us =
       options_.manifest_us.value_or(static_cast<double>(source_->interval().count()) * 1e3);
-  while (sleep(failed ? options_.retry_us : interval_us)) {
+  while (failed ? sleep(options_.retry_us) : sleep_until_lost(interval_us)) {
     try {
       if (is_superseded()) open_anew();
       failed = false;

@@ -49,10 +49,11 @@ struct FollowState {
 /// after, at times before it is acknowledged; a batch is in it as a whole or not at all. A log that
 /// grows faster than it is read comes piece by piece, and the view is never behind an earlier one
 /// of the same log. Whoever was away for longer than the log is kept begins anew with the segments.
+/// Rows that were imported come with their segment, and what the log has after them not before it.
 ///
 /// What cannot be read is said, and tried again. Meanwhile the log is followed for as long as its
-/// rows fit kMostFollowedMemtables; then, or where it is the log that cannot be read, the view
-/// stays as it is and stale_us grows.
+/// rows fit kMostFollowedMemtables and nothing was imported; then, or where it is the log that
+/// cannot be read, the view stays as it is and stale_us grows.
 class CollectionFollower {
  public:
   /// Opens it as CollectionReader does, and throws as that.
@@ -92,6 +93,7 @@ class CollectionFollower {
   void note_failure(const std::exception& error);
 
   bool sleep(double us);
+  bool sleep_until_lost(double us);
   bool is_stopping() const;
   void stop();
   std::vector<std::shared_ptr<Memtable>> memtables() const;

@@ -1,5 +1,6 @@
 #include "collection/collection_reader.h"
 
+#include <algorithm>
 #include <chrono>
 #include <string>
 #include <thread>
@@ -37,11 +38,17 @@ class Attempts {
   std::chrono::steady_clock::time_point same_since_;
 };
 
+/// Read once more after the log: it is the newest that there was when the log went on.
+bool is_still_newest(CollectionSource& source, const layout::CollectionManifest& manifest) {
+  return source.delay() == std::chrono::milliseconds(0) && source.manifest() == manifest;
+}
+
 }  // namespace
 
 CollectionReader::CollectionReader(CollectionSource& source, const SegmentAccess& access,
                                    const Reading& reading) {
   Attempts attempts(source);
+  std::uint64_t accepted = 0;
   for (;;) {
     manifest_ = source.manifest();
     contents_ = std::make_unique<Contents>(memtable_options(manifest_));
@@ -53,8 +60,15 @@ CollectionReader::CollectionReader(CollectionSource& source, const SegmentAccess
         if (reading.records == Reading::Records::load) bulk.segment->load(reading.on_chunk);
       }
       contents_->begin(std::move(segments), manifest_.last_version);
-      log_.emplace(manifest_, source.log(reading.log_nodes.get()), reading.tail).run(*contents_);
+      log_.emplace(manifest_, source.log(reading.log_nodes.get()), reading.tail, accepted);
+      log_->run(*contents_);
       return;
+    } catch (const SkippedChanges& skipped) {
+      if (is_still_newest(source, manifest_)) {
+        accepted = std::max(accepted, skipped.next_version);
+      } else if (!attempts.may_retry(skipped, manifest_)) {
+        throw;
+      }
     } catch (const Error& error) {
       if (!attempts.may_retry(error, manifest_)) throw;
     }

@@ -35,7 +35,8 @@ struct Reading {
 class CollectionReader {
  public:
   /// Changes nothing in the folder. When a writer replaces segments meanwhile it begins anew, a few
-  /// times. Throws Error naming the file when something is damaged.
+  /// times. Throws Error naming the file when something is damaged, and SkippedChanges when the
+  /// manifest that was found is older than an import after which the log goes on.
   CollectionReader(const std::filesystem::path& folder, const SegmentAccess& access,
                    const Reading& reading = {})
       : CollectionReader(*folder_collection(folder), access, reading) {}
@@ -47,7 +48,8 @@ class CollectionReader {
   const Recovery& recovery() const { return log_->recovery(); }
   ViewPointer view() const { return contents_->current(); }
   /// With a tail that grows: what the log has gained is in the view then; false when it was not
-  /// read to its end because `until` had come. Throws as Replay::run(). One thread at a time.
+  /// read to its end because `until` had come. Throws as Replay::run(), SkippedChanges when rows
+  /// were imported since, which no log has: another reader has them. One thread at a time.
   bool read_on(Ticks until) { return log_->run_on(*contents_, until); }
   /// To link their rows. As read_on().
   std::vector<std::shared_ptr<Memtable>> memtables() const { return contents_->memtables(); }

@@ -31,11 +31,20 @@ MemtableOptions memtable_options(const layout::CollectionManifest& manifest) {
   return options;
 }
 
+SkippedChanges::SkippedChanges(std::string_view log, std::uint64_t reached, std::uint64_t next)
+    : Error(
+          "the log '{}' goes on with change {} and the segments that were found hold those up to "
+          "{}: rows were imported in between, which newer segments have",
+          log, next, reached),
+      next_version(next) {}
+
 Replay::Replay(const layout::CollectionManifest& manifest, std::shared_ptr<wal::LogSource> source,
-               wal::LogTail tail)
+               wal::LogTail tail, std::uint64_t accepted)
     : log_(source->name()),
       shape_{manifest.stored_type, manifest.dimension},
-      reader_(std::move(source), manifest.log_position, tail) {}
+      reader_(std::move(source), manifest.log_position, tail),
+      accepted_(accepted),
+      reached_(manifest.last_version) {}
 
 void Replay::run(Contents& contents) {
   const auto start = std::chrono::steady_clock::now();
@@ -60,14 +69,23 @@ bool Replay::next(Contents& contents) {
   return record.has_value();
 }
 
+/// Versions have no gaps. Older ones are of changes that the segments have too.
+void Replay::require_order(std::uint64_t first_version) {
+  if (first_version - 1 <= reached_) return;
+  if (first_version > accepted_) throw SkippedChanges(log_, reached_, first_version);
+  recovery_.skipped += first_version - 1 - reached_;
+}
+
 void Replay::apply(const wal::LogRecord& record, Contents& contents) {
   const layout::RowChanges changes = layout::decode_row_changes(
       record.bytes, shape_, fmt::format("the log '{}' at position {}", log_, record.begin));
+  require_order(changes.version);
   if (changes.kind == layout::RowChangeKind::insert) {
     insert(changes, record.begin, contents);
   } else {
     contents.erase(changes.ids, changes.last_version());
   }
+  reached_ = std::max(reached_, changes.last_version());
   ++recovery_.records;
   recovery_.changes += changes.ids.size();
 }

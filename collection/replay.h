@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "collection/contents.h"
 #include "collection/view.h"
 #include "layout/collection/change_record.h"
@@ -21,7 +23,18 @@ struct Recovery {
   std::uint64_t records = 0;
   std::uint64_t changes = 0;
   std::uint64_t torn_bytes = 0;  ///< of a record that was not written whole, and never acknowledged
+  std::uint64_t skipped = 0;     ///< changes that are missing between records
   double seconds = 0;
+};
+
+/// Changes are missing between two records of the log, or between the manifest and the first one.
+/// They are those of an import, which does not come through the log: the writer appends nothing
+/// before the manifest has them.
+class SkippedChanges : public Error {
+ public:
+  SkippedChanges(std::string_view log, std::uint64_t reached, std::uint64_t next);
+
+  std::uint64_t next_version;  ///< of the change that cannot be brought in
 };
 
 /// Of the memtables of such a collection.
@@ -32,13 +45,14 @@ MemtableOptions memtable_options(const layout::CollectionManifest& manifest);
 /// is there twice for a moment, and the older one is out.
 class Replay {
  public:
-  /// Of the log that `source` shows.
+  /// Of the log that `source` shows. What is missing before `accepted` is known to be in no
+  /// manifest: an import whose manifest could not be written.
   Replay(const layout::CollectionManifest& manifest, std::shared_ptr<wal::LogSource> source,
-         wal::LogTail tail);
+         wal::LogTail tail, std::uint64_t accepted);
 
   /// Brings in what the log had when this was made. With a tail that grows perhaps more, but it
   /// ends however fast somebody appends. Throws Error naming the log's file or the record when
-  /// something is damaged, and as wal::LogReader.
+  /// something is damaged, SkippedChanges, and as wal::LogReader.
   void run(Contents& contents);
   /// With a tail that grows: what the log has gained, record by record until its end, or, with
   /// false, until `until` has come. Throws as run().
@@ -50,10 +64,13 @@ class Replay {
  private:
   bool next(Contents& contents);
   void apply(const wal::LogRecord& record, Contents& contents);
+  void require_order(std::uint64_t first_version);
 
   const std::string log_;  ///< for messages
   const layout::RowShape shape_;
   wal::LogReader reader_;
+  const std::uint64_t accepted_;
+  std::uint64_t reached_;  ///< the highest version of all that is in
   Recovery recovery_;
 };
 

@@ -147,6 +147,26 @@ TEST_F(FollowedCollection, WhatTakesLongToReadIsSeenInPieces) {
   expect_follows(follower);
 }
 
+/// An import is in no log, and nobody looks for another manifest for a long time.
+TEST_F(FollowedCollection, WhatComesAfterAnImportIsNotSeenWithoutIt) {
+  CollectionAccess access = small_access();
+  access.durability = wal::Durability::commit;
+  open(access);
+  insert_ids(0, 30);
+  FollowOptions options = kQuick;
+  options.manifest_us = 1e12;
+  const CollectionFollower follower(path(), small_segments(), options);
+  for (std::uint64_t begin = 20; begin < 200; begin += 60) {
+    const Batch batch = new_rows(begin, begin + 50);
+    (void)collection_->import(batch.rows(), batch.ids());
+    if (begin == 80) erase_ids({5, begin});
+    insert_ids(begin + 40, begin + 55);
+    expect_follows(follower);
+  }
+  EXPECT_GE(follower.state().switches, 3u);
+  EXPECT_EQ(follower.state().failure, "");
+}
+
 /// The manifest cannot be read for a while, and says what it said when it can.
 TEST_F(FollowedCollection, AFailureThatHasPassedIsNotSaidAnyMore) {
   open();
