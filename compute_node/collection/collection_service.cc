@@ -89,7 +89,7 @@ grpc::ServerUnaryReactor* CollectionService::run(grpc::CallbackServerContext& co
   } else if (collection == nullptr) {
     end(*call, failed(StatusCode::unavailable, "the collection is being opened: try again"), pool);
   } else if (!pool.submit(bytes, [this, call, collection, &pool, work = std::move(work)] {
-               const Outcome outcome = perform(*call, *collection, work);
+               const Outcome outcome = perform(*call, *collection, pool, work);
                return [this, call, outcome, &pool] { end(*call, outcome, pool); };
              })) {
     end(*call,
@@ -101,9 +101,10 @@ grpc::ServerUnaryReactor* CollectionService::run(grpc::CallbackServerContext& co
 }
 
 Outcome CollectionService::perform(const CollectionCall& call, Collection& collection,
-                                   const Work& work) const {
+                                   const CallPool& pool, const Work& work) const {
   if (call.cancelled()) return failed(StatusCode::cancelled, "nobody waits for it");
-  if (now_ticks() >= call.answer_by()) {
+  // One that waits for the background has no turn to come: await() says when it is late.
+  if (&pool != &waits_ && now_ticks() >= call.answer_by()) {
     return refused(
         ChangeRefusal::too_late,
         "its turn did not come before the deadline: try again later, or allow more time");

@@ -74,7 +74,7 @@ class CollectionService final : public collection::v1::Collection::CallbackServi
   Outcome await(const CollectionCall& call,
                 const std::function<bool(const collection::GiveUp&)>& done) const;
   Outcome perform(const CollectionCall& call, collection::Collection& collection,
-                  const Work& work) const;
+                  const CallPool& pool, const Work& work) const;
   void end(CollectionCall& call, const Outcome& outcome, const CallPool& pool);
   void count(const Outcome& outcome);
 

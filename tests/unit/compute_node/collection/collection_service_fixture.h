@@ -4,10 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstring>
 #include <map>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "compute_node/collection/collection_backend.h"
@@ -43,6 +45,7 @@ struct CollectionServiceTest : testing::Test {
   Random random{5};
   /// Of the last call that was refused.
   std::string refusal, pushback;
+  std::atomic<int> arrival_ms{0};  ///< how long every call takes to arrive, of its deadline
 
   CollectionServiceTest() {
     options.collection = folder.file("set");
@@ -55,8 +58,12 @@ struct CollectionServiceTest : testing::Test {
     backend = std::make_unique<CollectionBackend>(options);
     supervisor = std::make_unique<Supervisor>(*backend, replier, SupervisorOptions{});
     queries = std::make_unique<QueryService>(*supervisor, statistics, QueryServiceOptions{});
-    service = std::make_unique<CollectionService>([this] { return backend->collection(); },
-                                                  options.changes, std::chrono::seconds(20));
+    const auto collection_of_call = [this] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(arrival_ms));
+      return backend->collection();
+    };
+    service = std::make_unique<CollectionService>(collection_of_call, options.changes,
+                                                  std::chrono::seconds(20));
     server = std::make_unique<rpc::Server>(
         rpc::ServerOptions{rpc::parse_address("unix:" + folder.file("node")),
                            false,

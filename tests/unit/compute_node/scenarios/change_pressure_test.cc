@@ -116,6 +116,20 @@ TEST_F(ChangePressure, FlushAndCompactEndAtTheDeadlineAndGoOn) {
   expect_rows(7'450, 7'550);
 }
 
+/// No turn is waited for: what is late is not refused, and begins.
+TEST_F(ChangePressure, AFlushThatComesTooLateIsOverTheDeadlineAndGoesOn) {
+  start();
+  insert_ids(0, 10);
+  // The answer is to go out 0.2 s before the deadline.
+  arrival_ms = 850;
+  const grpc::Status status = flush(1'000);
+  arrival_ms = 0;
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::DEADLINE_EXCEEDED) << status.error_message();
+  EXPECT_EQ(refusal, "");
+  EXPECT_TRUE(eventually([&] { return !collection().view()->segments.empty(); }));
+  EXPECT_EQ(stats().refused_too_late(), 0u);
+}
+
 TEST_F(ChangePressure, ManyClientsAtOnceLoseNothing) {
   options.changes.threads = 4;
   start();
