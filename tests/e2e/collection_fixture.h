@@ -136,6 +136,7 @@ struct CollectionE2e : testing::Test {
     std::vector<std::string> words{program("farvec-compute-node"), "--collection", folder / "set",
                                    "--listen", address};
     words.insert(words.end(), writer_options.begin(), writer_options.end());
+    node.reset();  // it listens there as long as it lives
     node = std::make_unique<ChildProcess>(words);
   }
   void start() {
@@ -232,7 +233,9 @@ struct FollowedE2e : CollectionE2e {
   }
 
   std::string followers_address() const { return "unix:" + (folder / "follower").string(); }
+  /// In place of the one before, which listens there as long as it lives.
   void start_follower() {
+    follower.reset();
     std::vector<std::string> words{program("farvec-compute-node"),
                                    "--collection",
                                    followed.empty() ? (folder / "set").string() : followed,

@@ -64,12 +64,13 @@ TEST_P(OnNodesE2e, NothingIsMissedByKills) {
   Random random(11);
   std::vector<std::unique_ptr<Writer>> writers;
   for (int n = 0; n < count; ++n) {
-    if (n % 3 == 2) {  // while it opens the collection
+    if (n % 3 == 2) {  // while it follows, or has been, and while the next one opens the collection
+      kill_follower();
       start_follower();
       std::this_thread::sleep_for(std::chrono::milliseconds(random.below(300)));
       kill_follower();
     }
-    if (n % 2 == 0) follow();
+    if (n % 2 == 0 || n % 3 == 2) follow();
     if (HasFailure()) return;
     writers.push_back(std::make_unique<Writer>(channel, static_cast<std::uint64_t>(n + 1)));
     write_until(*writers.back(), 1 + calls(static_cast<int>(random.below(60))), [&] {

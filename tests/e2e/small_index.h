@@ -85,6 +85,7 @@ struct SmallIndex : testing::Test {
   void start_compute(const std::string& memory_nodes, std::vector<std::string> more = {}) {
     more.insert(more.begin(), {program("farvec-compute-node"), "--memory-node", memory_nodes,
                                "--listen", compute_address});
+    compute.reset();  // it listens there as long as it lives
     compute = std::make_unique<ChildProcess>(more);
   }
   std::shared_ptr<grpc::Channel> channel() const {
