@@ -2,13 +2,13 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include <algorithm>
 #include <random>
 #include <thread>
 #include <utility>
 
 #include "base/status_error.h"
 #include "client/backoff.h"
+#include "client/node_answers.h"
 #include "rpc/status.h"
 
 namespace farvec::client {
@@ -29,9 +29,6 @@ bool is_over(const Interruption& interrupted) {
 }
 
 /// The wire's numbers are the library's, one up.
-ElementType element_type(wire::ElementType type) {
-  return static_cast<ElementType>(static_cast<int>(type) - 1);
-}
 wire::ElementType to_wire(ElementType type) {
   return static_cast<wire::ElementType>(static_cast<int>(type) + 1);
 }
@@ -138,14 +135,21 @@ void RemoteCollection::require_ok(const grpc::Status& status) const {
                     access_.address, rpc::describe(status));
 }
 
+/// Nothing is wrong with an answer when `fault` is empty.
+void RemoteCollection::require_sound(const std::string& fault) const {
+  if (fault.empty()) return;
+  throw StatusError(StatusCode::internal, "compute node {}: {}", access_.address, fault);
+}
+
 RemoteCollection::RemoteCollection(NodeAccess access, const Attempts& attempts)
     : access_(std::move(access)), stub_(wire::Collection::NewStub(channel_to_node(access_))) {
   const wire::StatsResponse served = stats(attempts);
-  if (served.max_rows() == 0 || served.max_ids() == 0) {
+  if (served.max_rows() == 0 && served.max_ids() == 0) {
     throw StatusError(StatusCode::unavailable,
                       "compute node {}: it takes batches of 0 rows: no collection is open there",
                       access_.address);
   }
+  require_sound(fault_of(served));
   type_ = element_type(served.type());
   stored_type_ = element_type(served.stored_type());
   dimension_ = served.dimension();
@@ -177,6 +181,7 @@ ChangeReceipt RemoteCollection::insert(const VectorView& rows, std::span<const s
   }
   wire::InsertResponse response;
   ask(&Stub::PrepareAsyncInsert, request, attempts, response);
+  require_sound(fault_of(response, rows.count));
   return {.version = response.version(), .done = response.done(), .replaced = response.replaced()};
 }
 
@@ -184,6 +189,7 @@ ChangeReceipt RemoteCollection::erase(std::span<const std::uint64_t> ids,
                                       const Attempts& attempts) {
   wire::DeleteResponse response;
   ask(&Stub::PrepareAsyncDelete, request_of<wire::DeleteRequest>(ids), attempts, response);
+  require_sound(fault_of(response, ids.size()));
   return {.version = response.version(), .done = response.done(), .missing = response.missing()};
 }
 
@@ -191,14 +197,8 @@ RemoteRows RemoteCollection::get(std::span<const std::uint64_t> ids,
                                  const Attempts& attempts) const {
   wire::GetResponse response;
   ask(&Stub::PrepareAsyncGet, request_of<wire::GetRequest>(ids), attempts, response);
+  require_sound(fault_of(response, {stored_type_, dimension_}, ids.size()));
   const auto& found = response.found();
-  const auto rows = static_cast<std::size_t>(std::count(found.begin(), found.end(), true));
-  if (static_cast<std::size_t>(found.size()) != ids.size() ||
-      response.rows().size() != rows * dimension_ * element_bytes(stored_type_)) {
-    throw StatusError(StatusCode::internal,
-                      "compute node {}: {} bytes of rows came for {} of {} ids, {} were asked for",
-                      access_.address, response.rows().size(), rows, found.size(), ids.size());
-  }
   const auto* const bytes = reinterpret_cast<const std::byte*>(response.rows().data());
   return {.found = {found.begin(), found.end()}, .rows = {bytes, bytes + response.rows().size()}};
 }

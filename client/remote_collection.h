@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/progress.h"
@@ -40,7 +41,8 @@ struct Attempts {
   Interruption interrupted = {};  ///< then there is no further one
 };
 
-/// Any thread may call everything. Calls throw StatusError naming the node and gRPC's status.
+/// Any thread may call everything. Calls throw StatusError naming the node and gRPC's status,
+/// or what the node says that cannot be.
 class RemoteCollection {
  public:
   /// Connects and asks what there is. Throws also when the node takes no changes.
@@ -82,6 +84,7 @@ class RemoteCollection {
   void await_work(Prepare prepare, const Request& request, const Attempts& attempts,
                   Response& response) const;
   void require_ok(const grpc::Status& status) const;
+  void require_sound(const std::string& fault) const;
 
   const NodeAccess access_;
   const std::unique_ptr<Stub> stub_;

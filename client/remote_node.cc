@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/status_error.h"
+#include "client/node_answers.h"
 #include "rpc/channel.h"
 #include "rpc/refusal.h"
 #include "rpc/status.h"
@@ -34,6 +35,10 @@ v1::DescribeResponse describe_node(v1::ComputeNode::Stub& stub, const NodeAccess
   if (!status.ok()) {
     throw StatusError(rpc::to_status_code(status.error_code()), "compute node {}: {}",
                       access.address, rpc::describe(status));
+  }
+  const std::string fault = node.attached() ? fault_of(node) : std::string();
+  if (!fault.empty()) {
+    throw StatusError(StatusCode::internal, "compute node {}: {}", access.address, fault);
   }
   return node;
 }

@@ -24,7 +24,8 @@ struct NodeAccess {
 std::shared_ptr<grpc::Channel> channel_to_node(const NodeAccess& access);
 std::unique_ptr<compute_node::v1::ComputeNode::Stub> connect_to_node(const NodeAccess& access);
 
-/// What the node serves. Throws StatusError when it does not answer.
+/// What the node serves. Throws StatusError when it does not answer, or says of an index what
+/// cannot be.
 compute_node::v1::DescribeResponse describe_node(compute_node::v1::ComputeNode::Stub& stub,
                                                  const NodeAccess& access);
 

@@ -1,9 +1,6 @@
 #include "client/remote_search.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <limits>
 #include <random>
 #include <string>
 #include <thread>
@@ -11,6 +8,7 @@
 
 #include "base/status_error.h"
 #include "client/backoff.h"
+#include "client/node_answers.h"
 #include "rpc/status.h"
 
 namespace farvec::client {
@@ -57,11 +55,9 @@ Attempt attempt(v1::ComputeNode::Stub& stub, const v1::SearchRequest& request,
     made.retry_after = retry_after(context);
     return made;
   }
-  if (made.response.results_size() != request.queries_size()) {
-    made.wrong = fmt::format("{} results came for {} queries", made.response.results_size(),
-                             request.queries_size());
-    return made;
-  }
+  made.wrong =
+      fault_of(made.response, {static_cast<std::size_t>(request.queries_size()), request.k()});
+  if (!made.wrong.empty()) return made;
   for (const v1::QueryResult& result : made.response.results()) {
     if (result.status() == 0) continue;
     const auto code = static_cast<grpc::StatusCode>(result.status());
@@ -88,67 +84,6 @@ v1::SearchResponse call(v1::ComputeNode::Stub& stub, const v1::SearchRequest& re
   }
 }
 
-search::QueryCounts counts_of(const v1::QueryCounts& counts) {
-  return {.hops = counts.hops(),
-          .reads = counts.reads(),
-          .cache_hits = counts.cache_hits(),
-          .estimates = counts.estimates(),
-          .distances = counts.distances(),
-          .bytes = counts.bytes(),
-          .lost = counts.lost(),
-          .pool_misses = counts.pool_misses(),
-          .rerank_reads = counts.rerank_reads(),
-          .clusters = counts.clusters(),
-          .group_reads = counts.group_reads(),
-          .list_reads = counts.list_reads(),
-          .stray_reads = counts.stray_reads(),
-          .lines = {}};
-}
-
-/// For results of so many queries, none of which has come.
-RemoteResults empty_results(const RemoteSearchOptions& options, std::size_t queries) {
-  RemoteResults results;
-  dataset::GroundTruth& out = results.neighbors;
-  out.queries = queries;
-  out.k = options.parameters.k;
-  out.ids.assign(out.queries * out.k, kInvalidNode);
-  out.distances.assign(out.queries * out.k, std::numeric_limits<float>::infinity());
-  if (options.wide_ids) results.user_ids.assign(out.queries * out.k, search::kNoUserId);
-  return results;
-}
-
-void copy_ids(const v1::QueryResult& result, std::size_t query, RemoteResults& results) {
-  const auto row = static_cast<std::ptrdiff_t>(query * results.neighbors.k);
-  std::copy(result.ids().begin(), result.ids().end(), results.neighbors.ids.begin() + row);
-  if (results.user_ids.empty()) {
-    if (result.ids_size() == result.distances_size()) return;
-    throw Error(
-        "query {}: there are ids of more than 32 of their 64 bits, which result files do "
-        "not hold: read user_ids of rpc/compute_node.proto",
-        query);
-  }
-  if (result.user_ids_size() > 0) {
-    std::copy(result.user_ids().begin(), result.user_ids().end(), results.user_ids.begin() + row);
-  } else {
-    std::copy(result.ids().begin(), result.ids().end(), results.user_ids.begin() + row);
-  }
-}
-
-void copy_result(const v1::QueryResult& result, std::size_t query, RemoteResults& results) {
-  dataset::GroundTruth& out = results.neighbors;
-  const int found = result.distances_size();
-  const bool wide = result.ids_size() == 0 && result.user_ids_size() == found;
-  if (found > static_cast<int>(out.k) || (!wide && result.ids_size() != found)) {
-    throw Error("query {}: the compute node sent {} ids and {} distances for k = {}", query,
-                result.ids_size(), found, out.k);
-  }
-  copy_ids(result, query, results);
-  std::copy(result.distances().begin(), result.distances().end(),
-            out.distances.begin() + static_cast<std::ptrdiff_t>(query * out.k));
-  results.totals += counts_of(result.counts());
-  results.coverage = std::min<double>(results.coverage, result.coverage());
-}
-
 }  // namespace
 
 RemoteResults search_remote(const RemoteSearchOptions& options, dataset::VectorReader& queries) {
@@ -161,16 +96,13 @@ RemoteResults search_node(v1::ComputeNode::Stub& stub, const RemoteSearchOptions
                           dataset::VectorReader& queries) {
   Random random(std::random_device{}());
   const std::size_t all = queries.info().count;
-  RemoteResults results = empty_results(options, all);
+  RemoteResults results = empty_results(all, options.parameters.k, options.wide_ids);
   const std::size_t step = std::max<std::size_t>(1, options.queries_per_call);
   for (std::size_t begin = 0; begin < all; begin += step) {
     if (options.interrupted && options.interrupted()) throw WorkInterrupted();
     const std::size_t count = std::min(step, all - begin);
     const auto request = make_request(options, queries, begin, count);
-    const auto response = call(stub, request, options, random);
-    for (std::size_t i = 0; i < count; ++i) {
-      copy_result(response.results(static_cast<int>(i)), begin + i, results);
-    }
+    add_results(call(stub, request, options, random), begin, results);
     if (options.answered) options.answered(count);
   }
   return results;

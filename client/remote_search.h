@@ -4,13 +4,11 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <vector>
 
 #include "base/progress.h"
 #include "client/remote_node.h"
-#include "dataset/groundtruth.h"
+#include "client/remote_results.h"
 #include "dataset/vector_file.h"
-#include "search/search_core.h"
 
 namespace farvec::client {
 
@@ -28,16 +26,9 @@ struct RemoteSearchOptions {
   bool wide_ids = false;  ///< fill in user_ids; else an id of more than 32 bits is an error
 };
 
-struct RemoteResults {
-  dataset::GroundTruth neighbors;       ///< an id of kInvalidNode: fewer than k were found
-  std::vector<std::uint64_t> user_ids;  ///< with wide_ids: of every neighbour, whatever its bits
-  search::QueryCounts totals;
-  double coverage = 1;  ///< least of all queries
-};
-
 /// Asks for every row of `queries`, call after call. Throws Error naming the option that does not
 /// fit the node's index before any query is sent, and StatusError naming the node and gRPC's status
-/// when a query fails.
+/// when a query fails, or what the node says that cannot be.
 RemoteResults search_remote(const RemoteSearchOptions& options, dataset::VectorReader& queries);
 
 /// The same of a node that is connected and whose limits the parameters are within. Any thread.

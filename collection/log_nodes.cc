@@ -52,6 +52,10 @@ struct AttachedNode {
 AttachedNode attach_to_write(const tiers::AttachOptions& attach, const std::string& name,
                              const tiers::LogWriting& writing) {
   const std::shared_ptr<LogAttachment> writes = LogAttachment::for_writing(attach, writing);
+  if (writes->epoch() >= kMostEpoch) {
+    throw search::UnreachableError("{} gave epoch {} where less than {} can be", name,
+                                   writes->epoch(), kMostEpoch);
+  }
   const std::shared_ptr<LogAttachment> reads = LogAttachment::beside(*writes, attach);
   return {std::make_shared<NodeMemory>(name, reads, writes), writes->epoch()};
 }
@@ -133,7 +137,6 @@ wal::RegionWriters LogNodes::attach_writer() const {
     throw search::UnreachableError("{} of {} memory nodes of the log can be written, {} must{}",
                                    there, options_.nodes.size(), must, failures);
   }
-  if (epoch >= kMostEpoch) throw Error("the log's epoch {} is too large", epoch);
   writers.epoch = static_cast<std::uint32_t>(epoch);
   writers.reach = reach(epoch);
   return writers;

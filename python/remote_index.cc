@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/status_error.h"
+#include "client/node_answers.h"
 #include "client/remote_search.h"
 #include "dataset/view_reader.h"
 
@@ -12,14 +13,9 @@ namespace {
 
 namespace v1 = compute_node::v1;
 
-/// The wire's numbers are the library's, one up.
-ElementType element_type(v1::ElementType type) {
-  return static_cast<ElementType>(static_cast<int>(type) - 1);
-}
-
 v1::DescribeResponse served_by(v1::ComputeNode::Stub& stub, const client::NodeAccess& node) {
   v1::DescribeResponse served = client::describe_node(stub, node);
-  if (!served.attached() || served.type() == v1::ELEMENT_TYPE_UNSPECIFIED) {
+  if (!served.attached()) {
     throw StatusError(StatusCode::unavailable, "compute node {} serves no index at the moment",
                       node.address);
   }
@@ -35,7 +31,7 @@ RemoteIndex::RemoteIndex(client::NodeAccess node, std::uint32_t retries)
       served_(served_by(*stub_, node_)) {}
 
 ElementType RemoteIndex::type() const {
-  return element_type(served_.type());
+  return client::element_type(served_.type());
 }
 
 Answer RemoteIndex::search(const VectorView& queries, const Call& call) {
@@ -60,14 +56,14 @@ Answer RemoteIndex::search(const VectorView& queries, const Call& call) {
 }
 
 nlohmann::ordered_json RemoteIndex::describe() const {
-  const v1::DescribeResponse now = client::describe_node(*stub_, node_);
+  const v1::DescribeResponse now = served_by(*stub_, node_);
   return {{"index", "grpc://" + node_.address},
           {"kind",
            client::serves_collection(now) ? "collection" : to_string(client::limits_of(now).kind)},
           {"layout", now.layout()},
-          {"metric", to_string(static_cast<Metric>(static_cast<int>(now.metric()) - 1))},
-          {"type", to_string(element_type(now.type()))},
-          {"stored_type", to_string(element_type(now.stored_type()))},
+          {"metric", to_string(client::metric(now.metric()))},
+          {"type", to_string(client::element_type(now.type()))},
+          {"stored_type", to_string(client::element_type(now.stored_type()))},
           {"dimension", now.dimension()},
           {"count", now.count()},
           {"degree", now.degree()},

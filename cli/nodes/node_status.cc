@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "layout/region/manifest.h"
@@ -15,7 +16,10 @@ namespace memory_v1 = memory_node::v1;
 
 /// "2 d 3 h", "4 min 5 s": the two largest units.
 std::string duration_text(double seconds) {
-  const auto whole = static_cast<std::uint64_t>(std::max(0.0, seconds));
+  // A node may say any number, or none.
+  constexpr double kMostSeconds = 1e12;
+  const double told = std::isnan(seconds) ? 0 : std::clamp(seconds, 0.0, kMostSeconds);
+  const auto whole = static_cast<std::uint64_t>(told);
   if (whole < 60) return fmt::format("{} s", whole);
   if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
   if (whole < 86'400) return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
@@ -56,10 +60,14 @@ std::string metric_word(compute_v1::Metric metric) {
 }
 
 std::string type_word(compute_v1::ElementType type) {
-  // The wire's numbers are the library's, one up.
-  return type == compute_v1::ELEMENT_TYPE_UNSPECIFIED
-             ? "unknown"
-             : std::string(to_string(static_cast<ElementType>(static_cast<int>(type) - 1)));
+  for (const ElementType known :
+       {ElementType::f32, ElementType::f16, ElementType::u8, ElementType::i8}) {
+    // The wire's numbers are the library's, one up.
+    if (static_cast<int>(known) + 1 == static_cast<int>(type)) {
+      return std::string(to_string(known));
+    }
+  }
+  return "unknown";
 }
 
 Json index_facts(const compute_v1::DescribeResponse& node) {

@@ -9,7 +9,10 @@ namespace farvec::cli {
 std::optional<double> latency_between(const compute_node::v1::StatsResponse& before,
                                       const compute_node::v1::StatsResponse& now, double share) {
   std::map<double, std::uint64_t> grown;
-  for (const auto& bucket : now.latencies()) grown[bucket.us()] += bucket.count();
+  for (const auto& bucket : now.latencies()) {
+    if (std::isnan(bucket.us())) return std::nullopt;  // what has no order has no ranks
+    grown[bucket.us()] += bucket.count();
+  }
   for (const auto& bucket : before.latencies()) {
     const auto found = grown.find(bucket.us());
     if (found == grown.end() || found->second < bucket.count()) return std::nullopt;

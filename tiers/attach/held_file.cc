@@ -1,5 +1,8 @@
 #include "tiers/attach/held_file.h"
 
+#include <fmt/format.h>
+
+#include <string>
 #include <utility>
 
 #include "base/clock.h"
@@ -13,15 +16,20 @@ namespace {
 /// For the whole, besides what the bytes take at the slowest rate.
 constexpr double kPatienceUs = 20e6;
 constexpr double kLeastBytesPerUs = 20;
+/// Of a file whose length only the node knows: a catalogue, which tells of a billion rows in less.
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
 
 }  // namespace
 
 HeldFile fetch_held_file(const AttachOptions& options, const HeldFileRequest& request) {
   const std::unique_ptr<Attachment> attachment = Attachment::attach(options);
   const std::uint64_t held = attachment->file_bytes();
-  if (held == 0 || held != request.bytes.value_or(held)) {
-    throw Error("the memory node at {} holds a file of {} bytes where {} are due",
-                rpc::to_string(options.memory_node), held, request.bytes.value_or(1));
+  const std::uint64_t most = request.bytes.value_or(kMostBytes);
+  if (held == 0 || held > most || held != request.bytes.value_or(held)) {
+    throw Error(
+        "the memory node at {} holds a file of {} bytes where {} are due",
+        rpc::to_string(options.memory_node), held,
+        request.bytes ? std::to_string(*request.bytes) : fmt::format("1 to {}", kMostBytes));
   }
   const auto endpoint = attachment->make_endpoint();
   const auto region = static_cast<std::uint32_t>(attachment->manifest().regions.size());

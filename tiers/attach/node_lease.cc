@@ -12,6 +12,7 @@
 #include "rpc/status.h"
 #include "rpc/unix_socket.h"
 #include "search/unreachable_error.h"
+#include "tiers/attach/attach_answer.h"
 
 namespace farvec::tiers {
 namespace {
@@ -120,6 +121,9 @@ NodeLease take_lease(const AttachOptions& options, const LeaseCall& call) {
     held.lease.stub = v1::MemoryNode::NewStub(rpc::connect(options.memory_node, connect));
     request_lease(held, options, call, {end, LeaseClock::now() + call.taken_wait});
     held.lease.id = held.response.lease_id();
+    if (const std::string fault = fault_of(held.response); !fault.empty()) {
+      throw Error("the memory node at {}: {}", rpc::to_string(options.memory_node), fault);
+    }
     held.lease.duration = std::chrono::milliseconds(held.response.lease_ms());
     held.lease.call_timeout = options.call_timeout;
     if (options.reads.kind == ReadPathKind::mapped) request_grant(held, options);

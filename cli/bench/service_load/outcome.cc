@@ -1,7 +1,9 @@
 #include "cli/bench/service_load/outcome.h"
 
+#include <limits>
 #include <numeric>
 
+#include "client/node_answers.h"
 #include "client/remote_node.h"
 #include "rpc/refusal.h"
 #include "rpc/status.h"
@@ -9,11 +11,20 @@
 namespace farvec::cli {
 namespace {
 
+/// Of the answer to one query.
+std::string fault_of_answer(const compute_node::v1::SearchResponse& response) {
+  constexpr std::size_t kAnyK = std::numeric_limits<std::size_t>::max();
+  const std::string fault = client::fault_of(response, {1, kAnyK});
+  if (!fault.empty() || response.results(0).status() == 0) return fault;
+  const auto code = static_cast<grpc::StatusCode>(response.results(0).status());
+  return rpc::describe({code, response.results(0).message()});
+}
+
 Outcome classify(const grpc::Status& status, const grpc::ClientContext& context,
                  const compute_node::v1::SearchResponse& response) {
   switch (status.error_code()) {
     case grpc::StatusCode::OK:
-      if (response.results_size() != 1 || response.results(0).status() != 0) return Outcome::failed;
+      if (!fault_of_answer(response).empty()) return Outcome::failed;
       return Outcome::in_time;
     case grpc::StatusCode::DEADLINE_EXCEEDED:
       return Outcome::late;
@@ -42,7 +53,7 @@ Outcome LoadRecorder::ended(const grpc::Status& status, const grpc::ClientContex
     counts_.latency.add(us_to_ticks(std::chrono::duration<double, std::micro>(latency).count()));
   }
   if (outcome == Outcome::failed && counts_.first_failure.empty()) {
-    counts_.first_failure = status.ok() ? "an answer without a result" : rpc::describe(status);
+    counts_.first_failure = status.ok() ? fault_of_answer(response) : rpc::describe(status);
   }
   return outcome;
 }

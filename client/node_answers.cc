@@ -1,0 +1,168 @@
+#include "client/node_answers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string_view>
+
+#include "layout/cluster/cluster_layout.h"
+#include "layout/graph/graph_layout.h"
+
+namespace farvec::client {
+namespace {
+
+namespace v1 = compute_node::v1;
+namespace changes = collection::v1;
+
+/// The largest that a node can be started with.
+constexpr std::uint32_t kMostOfALimit = 1u << 20;
+constexpr std::string_view kCollection = "collection";
+
+// The wire's numbers are the library's, one up, in both of its files.
+constexpr int kFirst = 1;
+constexpr int kTypes = 4;
+constexpr int kMetrics = 3;
+
+bool is_type(int type) {
+  return type >= kFirst && type < kFirst + kTypes;
+}
+
+bool is_layout(std::string_view word) {
+  const auto is = [word](auto kind) { return layout::to_string(kind) == word; };
+  return word == kCollection || std::ranges::any_of(layout::kGraphLayouts, is) ||
+         std::ranges::any_of(layout::kClusterLayouts, is);
+}
+
+std::string unknown(const char* field, int value) {
+  return fmt::format("it says {} {}, which is none that farvec knows", field, value);
+}
+
+/// Of a number that is to be within 1 and `most`; empty when it is.
+std::string range_fault(const char* field, std::uint64_t value, std::uint64_t most) {
+  if (value >= 1 && value <= most) return {};
+  return fmt::format("it says {} {}, where 1 to {} can be", field, value, most);
+}
+
+std::string first_of(std::initializer_list<std::string> faults) {
+  for (const std::string& fault : faults) {
+    if (!fault.empty()) return fault;
+  }
+  return {};
+}
+
+/// Of both services.
+template <typename Answer>
+std::string shape_fault(const Answer& answer) {
+  if (!is_type(answer.type())) return unknown("type", answer.type());
+  if (!is_type(answer.stored_type())) return unknown("stored_type", answer.stored_type());
+  return range_fault("dimension", answer.dimension(), kMaxDimension);
+}
+
+std::string limits_fault(const v1::DescribeResponse& node) {
+  return first_of(
+      {range_fault("max_k", node.max_k(), kMostOfALimit),
+       range_fault("max_list", node.max_list(), kMostOfALimit),
+       range_fault("max_width", node.max_width(), kMostOfALimit),
+       range_fault("max_queries_per_call", node.max_queries_per_call(), ~0u),
+       node.clusters() == 0 ? std::string() : range_fault("max_probe", node.max_probe(), ~0u)});
+}
+
+std::string result_fault(const v1::QueryResult& result, std::size_t k) {
+  const auto found = static_cast<std::size_t>(result.distances_size());
+  const auto ids = static_cast<std::size_t>(result.ids_size());
+  const auto user_ids = static_cast<std::size_t>(result.user_ids_size());
+  // Ids that have more than 32 bits come as user_ids alone, and those of an index as ids alone.
+  const bool sound = found <= k && (ids == found || (ids == 0 && user_ids == found)) &&
+                     (user_ids == found || user_ids == 0);
+  if (!sound) {
+    return fmt::format("it sent {} ids, {} user_ids and {} distances for k = {}", ids, user_ids,
+                       found, k);
+  }
+  const auto& distances = result.distances();
+  if (std::ranges::any_of(distances, [](float distance) { return std::isnan(distance); })) {
+    return "it sent a distance that is no number";
+  }
+  if (result.coverage() >= 0 && result.coverage() <= 1) return {};
+  return fmt::format("it sent a coverage of {}, where 0 to 1 can be", result.coverage());
+}
+
+}  // namespace
+
+std::string fault_of(const v1::DescribeResponse& node) {
+  if (std::string fault = shape_fault(node); !fault.empty()) return fault;
+  if (node.metric() < kFirst || node.metric() >= kFirst + kMetrics) {
+    return unknown("metric", node.metric());
+  }
+  if (!is_layout(node.layout())) {
+    return fmt::format("it says layout '{}', which is none that farvec knows", node.layout());
+  }
+  if (node.layout() != kCollection) {
+    const std::string fault = range_fault("count", node.count(), kInvalidNode);
+    if (!fault.empty()) return fault;
+  }
+  return limits_fault(node);
+}
+
+std::string fault_of(const v1::SearchResponse& response, const AskedQueries& asked) {
+  const auto came = static_cast<std::size_t>(response.results_size());
+  if (came != asked.queries)
+    return fmt::format("{} results came for {} queries", came, asked.queries);
+  for (std::size_t i = 0; i < came; ++i) {
+    const v1::QueryResult& result = response.results(static_cast<int>(i));
+    if (result.status() != 0) continue;
+    const std::string fault = result_fault(result, asked.k);
+    if (!fault.empty()) return fmt::format("query {} of the call: {}", i, fault);
+  }
+  return {};
+}
+
+std::string fault_of(const changes::StatsResponse& state) {
+  return first_of({shape_fault(state), range_fault("max_rows", state.max_rows(), ~0u),
+                   range_fault("max_ids", state.max_ids(), ~0u)});
+}
+
+std::string fault_of(const changes::GetResponse& rows, const RowShape& shape, std::size_t ids) {
+  const auto& found = rows.found();
+  const auto came = static_cast<std::size_t>(found.size());
+  const auto there = static_cast<std::size_t>(std::ranges::count(found, true));
+  const std::size_t bytes = there * shape.dimension * element_bytes(shape.type);
+  if (came != ids || rows.rows().size() != bytes) {
+    return fmt::format("{} bytes of rows came for {} of {} ids, where {} were asked for",
+                       rows.rows().size(), there, came, ids);
+  }
+  if (is_type(rows.type()) && element_type(rows.type()) == shape.type &&
+      rows.dimension() == shape.dimension) {
+    return {};
+  }
+  return fmt::format("it sent rows of type {} with {} dimensions, where it said type {} with {}",
+                     static_cast<int>(rows.type()), rows.dimension(),
+                     static_cast<int>(shape.type) + kFirst, shape.dimension);
+}
+
+std::string fault_of(const changes::InsertResponse& receipt, std::size_t rows) {
+  if (receipt.done() == rows && receipt.replaced() <= rows) return {};
+  return fmt::format("it says that {} of {} rows are in, {} of them in the place of others",
+                     receipt.done(), rows, receipt.replaced());
+}
+
+std::string fault_of(const changes::DeleteResponse& receipt, std::size_t ids) {
+  if (receipt.done() <= ids && receipt.missing() == ids - receipt.done()) return {};
+  return fmt::format("it says that {} of {} ids were there and {} were not", receipt.done(), ids,
+                     receipt.missing());
+}
+
+ElementType element_type(v1::ElementType type) {
+  return static_cast<ElementType>(static_cast<int>(type) - kFirst);
+}
+
+ElementType element_type(changes::ElementType type) {
+  return static_cast<ElementType>(static_cast<int>(type) - kFirst);
+}
+
+Metric metric(v1::Metric metric) {
+  return static_cast<Metric>(static_cast<int>(metric) - kFirst);
+}
+
+}  // namespace farvec::client

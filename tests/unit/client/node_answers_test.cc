@@ -1,0 +1,181 @@
+#include "client/node_answers.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace farvec::client {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+namespace v1 = compute_node::v1;
+namespace changes = collection::v1;
+
+v1::DescribeResponse described() {
+  v1::DescribeResponse node;
+  node.set_attached(true);
+  node.set_type(v1::ELEMENT_TYPE_U8);
+  node.set_stored_type(v1::ELEMENT_TYPE_U8);
+  node.set_metric(v1::METRIC_L2);
+  node.set_dimension(16);
+  node.set_count(1000);
+  node.set_layout("csr");
+  node.set_max_k(1000);
+  node.set_max_list(1024);
+  node.set_max_width(64);
+  node.set_max_queries_per_call(1024);
+  return node;
+}
+
+TEST(NodeAnswers, EveryLayoutThatFarvecHasIsKnown) {
+  for (const char* layout : {"csr", "padded", "slotted", "inline", "packed", "coupled", "decoupled",
+                             "grouped", "grouped-inline", "coded", "collection"}) {
+    v1::DescribeResponse node = described();
+    node.set_layout(layout);
+    EXPECT_THAT(fault_of(node), IsEmpty()) << layout;
+  }
+  v1::DescribeResponse empty = described();
+  empty.set_layout("collection");
+  empty.set_count(0);
+  EXPECT_THAT(fault_of(empty), IsEmpty()) << "a collection without rows";
+}
+
+TEST(NodeAnswers, ADescriptionThatCannotBeIsNamed) {
+  using Change = std::function<void(v1::DescribeResponse&)>;
+  const std::vector<std::pair<const char*, Change>> wrong{
+      {"type 0", [](auto& node) { node.set_type(v1::ELEMENT_TYPE_UNSPECIFIED); }},
+      {"type 99", [](auto& node) { node.set_type(static_cast<v1::ElementType>(99)); }},
+      {"type -1", [](auto& node) { node.set_type(static_cast<v1::ElementType>(-1)); }},
+      {"stored_type 5", [](auto& node) { node.set_stored_type(static_cast<v1::ElementType>(5)); }},
+      {"metric 0", [](auto& node) { node.set_metric(v1::METRIC_UNSPECIFIED); }},
+      {"metric 4", [](auto& node) { node.set_metric(static_cast<v1::Metric>(4)); }},
+      {"dimension 0", [](auto& node) { node.set_dimension(0); }},
+      {"dimension 4097", [](auto& node) { node.set_dimension(4097); }},
+      {"layout ''", [](auto& node) { node.set_layout(""); }},
+      {"layout 'nonsense'", [](auto& node) { node.set_layout("nonsense"); }},
+      {"count 0", [](auto& node) { node.set_count(0); }},
+      {"count 4294967296", [](auto& node) { node.set_count(1ull << 32); }},
+      {"max_k 0", [](auto& node) { node.set_max_k(0); }},
+      {"max_k 4294967295", [](auto& node) { node.set_max_k(~0u); }},
+      {"max_list 0", [](auto& node) { node.set_max_list(0); }},
+      {"max_width 0", [](auto& node) { node.set_max_width(0); }},
+      {"max_queries_per_call 0", [](auto& node) { node.set_max_queries_per_call(0); }},
+      {"max_probe 0", [](auto& node) { node.set_clusters(7); }}};
+  for (const auto& [what, change] : wrong) {
+    v1::DescribeResponse node = described();
+    change(node);
+    EXPECT_THAT(fault_of(node), HasSubstr(what));
+  }
+}
+
+v1::SearchResponse answer(int ids, int user_ids, int distances) {
+  v1::SearchResponse response;
+  v1::QueryResult& result = *response.add_results();
+  for (int i = 0; i < ids; ++i) result.add_ids(i);
+  for (int i = 0; i < user_ids; ++i) result.add_user_ids(i);
+  for (int i = 0; i < distances; ++i) result.add_distances(0.5F);
+  result.set_coverage(1);
+  return response;
+}
+
+TEST(NodeAnswers, EveryResultHasAsManyIdsAsDistances) {
+  const AskedQueries asked{1, 5};
+  for (const auto& [ids, user_ids] : {std::pair{5, 0}, {5, 5}, {0, 5}}) {
+    EXPECT_THAT(fault_of(answer(ids, user_ids, 5), asked), IsEmpty()) << ids << " " << user_ids;
+  }
+  EXPECT_THAT(fault_of(answer(0, 0, 0), asked), IsEmpty()) << "nothing was found";
+  EXPECT_THAT(fault_of(answer(2, 0, 2), asked), IsEmpty()) << "fewer than k were";
+  const std::vector<std::vector<int>> wrong{{6, 0, 6}, {6, 6, 6}, {5, 6, 5}, {5, 4, 5}, {0, 6, 6},
+                                            {0, 4, 5}, {4, 0, 5}, {4, 5, 5}, {5, 0, 4}, {0, 0, 5},
+                                            {5, 5, 0}, {0, 5, 0}, {1, 0, 0}};
+  for (const auto& counts : wrong) {
+    EXPECT_THAT(fault_of(answer(counts[0], counts[1], counts[2]), asked), HasSubstr("user_ids"))
+        << counts[0] << " " << counts[1] << " " << counts[2];
+  }
+  EXPECT_THAT(fault_of(answer(5, 4'000'000, 5), asked), HasSubstr("4000000 user_ids"));
+}
+
+TEST(NodeAnswers, EveryQueryHasOneResultWhoseNumbersAreSome) {
+  v1::SearchResponse response = answer(1, 0, 1);
+  EXPECT_THAT(fault_of(response, {2, 1}), HasSubstr("1 results came for 2 queries"));
+  EXPECT_THAT(fault_of(response, {0, 1}), HasSubstr("1 results came for 0 queries"));
+  for (const float coverage : {-0.5F, 1.5F, std::numeric_limits<float>::quiet_NaN()}) {
+    response.mutable_results(0)->set_coverage(coverage);
+    EXPECT_THAT(fault_of(response, {1, 1}), HasSubstr("coverage"));
+    // What failed has no result.
+    response.mutable_results(0)->set_status(14);
+    EXPECT_THAT(fault_of(response, {1, 1}), IsEmpty());
+    response.mutable_results(0)->set_status(0);
+  }
+  response.mutable_results(0)->set_coverage(1);
+  response.mutable_results(0)->set_distances(0, std::numeric_limits<float>::quiet_NaN());
+  EXPECT_THAT(fault_of(response, {1, 1}), HasSubstr("distance"));
+}
+
+TEST(NodeAnswers, ACollectionsStateIsLookedAt) {
+  changes::StatsResponse state;
+  state.set_type(changes::ELEMENT_TYPE_F32);
+  state.set_stored_type(changes::ELEMENT_TYPE_F16);
+  state.set_dimension(16);
+  state.set_max_rows(500);
+  state.set_max_ids(500);
+  EXPECT_THAT(fault_of(state), IsEmpty());
+  const auto with = [&state](const std::function<void(changes::StatsResponse&)>& change) {
+    changes::StatsResponse other = state;
+    change(other);
+    return fault_of(other);
+  };
+  const auto odd = static_cast<changes::ElementType>(99);
+  EXPECT_THAT(with([&](auto& other) { other.set_type(odd); }), HasSubstr("type 99"));
+  EXPECT_THAT(with([&](auto& other) { other.set_stored_type(odd); }), HasSubstr("stored_type 99"));
+  EXPECT_THAT(with([](auto& other) { other.set_dimension(0); }), HasSubstr("dimension 0"));
+  EXPECT_THAT(with([](auto& other) { other.set_max_rows(0); }), HasSubstr("max_rows 0"));
+  EXPECT_THAT(with([](auto& other) { other.set_max_ids(0); }), HasSubstr("max_ids 0"));
+}
+
+TEST(NodeAnswers, RowsAreThoseThatWereAskedFor) {
+  const RowShape shape{ElementType::f16, 3};
+  changes::GetResponse rows;
+  rows.set_type(changes::ELEMENT_TYPE_F16);
+  rows.set_dimension(3);
+  rows.add_found(true);
+  rows.add_found(false);
+  rows.set_rows(std::string(6, 'x'));
+  EXPECT_THAT(fault_of(rows, shape, 2), IsEmpty());
+  EXPECT_THAT(fault_of(rows, shape, 3), HasSubstr("3 were asked for"));
+  rows.set_dimension(0);
+  EXPECT_THAT(fault_of(rows, shape, 2), HasSubstr("0 dimensions"));
+  rows.set_dimension(3);
+  rows.set_type(static_cast<changes::ElementType>(99));
+  EXPECT_THAT(fault_of(rows, shape, 2), HasSubstr("type 99"));
+  rows.set_type(changes::ELEMENT_TYPE_F16);
+  rows.set_found(1, true);
+  EXPECT_THAT(fault_of(rows, shape, 2), HasSubstr("6 bytes of rows came for 2"));
+}
+
+TEST(NodeAnswers, AReceiptIsOfWhatWasSent) {
+  changes::InsertResponse in;
+  in.set_done(3);
+  in.set_replaced(3);
+  EXPECT_THAT(fault_of(in, 3), IsEmpty());
+  EXPECT_THAT(fault_of(in, 2), HasSubstr("3 of 2 rows"));
+  in.set_replaced(4);
+  EXPECT_THAT(fault_of(in, 3), HasSubstr("4 of them"));
+  changes::DeleteResponse out;
+  out.set_done(1);
+  out.set_missing(2);
+  EXPECT_THAT(fault_of(out, 3), IsEmpty());
+  out.set_missing(~0ull);
+  EXPECT_THAT(fault_of(out, 3), HasSubstr("were not"));
+  out.set_done(~0ull);
+  EXPECT_THAT(fault_of(out, 3), HasSubstr("were not"));
+}
+
+}  // namespace
+}  // namespace farvec::client

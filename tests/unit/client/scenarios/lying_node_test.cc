@@ -1,0 +1,147 @@
+// Clients of a node that says what it likes.
+#include <gmock/gmock.h>
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "client/remote_collection.h"
+#include "client/remote_search.h"
+#include "dataset/view_reader.h"
+#include "rpc/collection.grpc.pb.h"
+#include "rpc/server.h"
+#include "tests/unit/message_of.h"
+#include "tests/unit/temporary_folder.h"
+
+namespace farvec::client {
+namespace {
+
+using testing::HasSubstr;
+using tests::message_of;
+namespace v1 = compute_node::v1;
+namespace changes = collection::v1;
+
+struct Searches final : v1::ComputeNode::Service {
+  grpc::Status Describe(grpc::ServerContext*, const v1::DescribeRequest*,
+                        v1::DescribeResponse* response) override {
+    *response = describe;
+    return grpc::Status::OK;
+  }
+  grpc::Status Search(grpc::ServerContext*, const v1::SearchRequest*,
+                      v1::SearchResponse* response) override {
+    *response = search;
+    return grpc::Status::OK;
+  }
+  v1::DescribeResponse describe;
+  v1::SearchResponse search;
+};
+
+struct Changes final : changes::Collection::Service {
+  grpc::Status Stats(grpc::ServerContext*, const changes::StatsRequest*,
+                     changes::StatsResponse* response) override {
+    *response = stats;
+    return grpc::Status::OK;
+  }
+  grpc::Status Get(grpc::ServerContext*, const changes::GetRequest*,
+                   changes::GetResponse* response) override {
+    *response = get;
+    return grpc::Status::OK;
+  }
+  grpc::Status Insert(grpc::ServerContext*, const changes::InsertRequest*,
+                      changes::InsertResponse* response) override {
+    response->set_done(1'000'000);
+    return grpc::Status::OK;
+  }
+  grpc::Status Delete(grpc::ServerContext*, const changes::DeleteRequest*,
+                      changes::DeleteResponse* response) override {
+    response->set_missing(~0ull);
+    return grpc::Status::OK;
+  }
+  changes::StatsResponse stats;
+  changes::GetResponse get;
+};
+
+class LyingNode : public testing::Test {
+ protected:
+  LyingNode() {
+    v1::DescribeResponse& node = searches_.describe;
+    node.set_attached(true);
+    node.set_type(v1::ELEMENT_TYPE_F32);
+    node.set_stored_type(v1::ELEMENT_TYPE_F32);
+    node.set_metric(v1::METRIC_L2);
+    node.set_dimension(2);
+    node.set_count(1000);
+    node.set_layout("collection");
+    node.set_max_k(1000);
+    node.set_max_list(1024);
+    node.set_max_width(8);
+    node.set_max_queries_per_call(64);
+    changes::StatsResponse& state = changes_.stats;
+    state.set_type(changes::ELEMENT_TYPE_F32);
+    state.set_stored_type(changes::ELEMENT_TYPE_F32);
+    state.set_dimension(2);
+    state.set_max_rows(500);
+    state.set_max_ids(500);
+    options_.node.address = "unix:" + folder_.file("node");
+    options_.wide_ids = true;
+    server_.emplace(rpc::ServerOptions{
+        rpc::parse_address(options_.node.address), false, nullptr, {&searches_, &changes_}, {}});
+  }
+  VectorView rows() const { return packed_view(rows_.data(), 1, 2, ElementType::f32); }
+  RemoteResults search() const {
+    dataset::ViewReader queries(rows(), "queries");
+    return search_remote(options_, queries);
+  }
+  RemoteCollection connect() const { return {options_.node, {}}; }
+
+  const std::array<float, 2> rows_{1, 2};
+  const std::array<std::uint64_t, 1> ids_{7};
+  tests::TemporaryFolder folder_;
+  Searches searches_;
+  Changes changes_;
+  RemoteSearchOptions options_;
+  std::optional<rpc::Server> server_;
+};
+
+TEST_F(LyingNode, SendsMoreIdsThanWereAskedFor) {
+  v1::QueryResult& result = *searches_.search.add_results();
+  result.set_coverage(1);
+  for (std::uint32_t i = 0; i < options_.parameters.k; ++i) {
+    result.add_ids(i);
+    result.add_distances(0.5F);
+    result.add_user_ids(i);
+  }
+  EXPECT_EQ(search().user_ids.size(), options_.parameters.k) << "so far it is right";
+  result.mutable_user_ids()->Resize(4'000'000, 0x4141414141414141);
+  const std::string message = message_of([&] { (void)search(); });
+  EXPECT_THAT(message, HasSubstr(options_.node.address));
+  EXPECT_THAT(message, HasSubstr("4000000 user_ids"));
+  result.clear_user_ids();
+  result.mutable_ids()->Resize(4'000'000, 1);
+  EXPECT_THAT(message_of([&] { (void)search(); }), HasSubstr("4000000 ids"));
+}
+
+TEST_F(LyingNode, DescribesAnIndexThatCannotBe) {
+  searches_.describe.set_dimension(0);
+  EXPECT_THAT(message_of([&] { (void)search(); }), HasSubstr("dimension 0"));
+  searches_.describe.set_dimension(2);
+  searches_.describe.set_metric(static_cast<v1::Metric>(99));
+  EXPECT_THAT(message_of([&] { (void)search(); }), HasSubstr("metric 99"));
+}
+
+TEST_F(LyingNode, SaysOfItsCollectionWhatCannotBe) {
+  RemoteCollection collection = connect();
+  changes_.get.add_found(true);
+  EXPECT_THAT(message_of([&] { (void)collection.get(ids_, {}); }), HasSubstr("0 bytes of rows"));
+  EXPECT_THAT(message_of([&] { (void)collection.insert(rows(), ids_, {}); }),
+              HasSubstr("1000000 of 1 rows"));
+  EXPECT_THAT(message_of([&] { (void)collection.erase(ids_, {}); }), HasSubstr("were not"));
+  changes_.stats.set_dimension(0);
+  EXPECT_THAT(message_of([&] { (void)connect(); }), HasSubstr("dimension 0"));
+  changes_.stats.set_dimension(2);
+  changes_.stats.set_stored_type(static_cast<changes::ElementType>(99));
+  EXPECT_THAT(message_of([&] { (void)connect(); }), HasSubstr("stored_type 99"));
+}
+
+}  // namespace
+}  // namespace farvec::client
