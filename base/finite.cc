@@ -16,6 +16,16 @@ bool exponents_are_finite(const std::byte* row, std::uint32_t dimension) {
   return bad == 0;
 }
 
+/// In double, which holds the squares of all floats.
+double squared_length(const std::byte* row, std::uint32_t dimension) {
+  double sum = 0;
+  for (std::uint32_t i = 0; i < dimension; ++i) {
+    const double value = load_unaligned<float>(row + i * sizeof(float));
+    sum += value * value;
+  }
+  return sum;
+}
+
 }  // namespace
 
 bool is_finite_row(const std::byte* row, ElementType type, std::uint32_t dimension) {
@@ -26,6 +36,31 @@ bool is_finite_row(const std::byte* row, ElementType type, std::uint32_t dimensi
       return exponents_are_finite<std::uint16_t, 0x7c00u>(row, dimension);
     default:
       return true;
+  }
+}
+
+RowFault fault_of_row(const std::byte* row, ElementType type, std::uint32_t dimension) {
+  if (!is_finite_row(row, type, dimension)) return RowFault::not_finite;
+  // Other types have no values that are large enough.
+  if (type != ElementType::f32) return RowFault::none;
+  return squared_length(row, dimension) > kMostSquaredLength ? RowFault::too_long : RowFault::none;
+}
+
+RowFault fault_of_row(const std::byte* row, ElementType type, std::uint32_t dimension,
+                      Metric metric) {
+  if (metric != Metric::cosine) return fault_of_row(row, type, dimension);
+  return is_finite_row(row, type, dimension) ? RowFault::none : RowFault::not_finite;
+}
+
+std::string_view to_string(RowFault fault) {
+  switch (fault) {
+    case RowFault::not_finite:
+      return "holds NaN or infinity, which has no distance to anything";
+    case RowFault::too_long:
+      return "is too long: its squared length exceeds 4.2e37, and distances to it would exceed the "
+             "largest float; scale all vectors by one factor";
+    default:
+      return "";
   }
 }
 

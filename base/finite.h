@@ -1,8 +1,9 @@
-// NaN and infinity among the elements of a vector.
+// Vectors that have no distance to others: NaN and infinity among their elements, or too long.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "base/types.h"
 
@@ -10,5 +11,25 @@ namespace farvec {
 
 /// True when no element is NaN or infinite; always true for integers. `row` lies at any address.
 bool is_finite_row(const std::byte* row, ElementType type, std::uint32_t dimension);
+
+/// The greatest squared length that a row may have when it is compared. The squared distance of two
+/// such rows is at most four times as much, which a float holds with room to spare, and so are
+/// their inner product and every partial sum of either.
+inline constexpr double kMostSquaredLength = 0x1p125;
+
+/// Why a row cannot be compared with others.
+enum class RowFault : std::uint8_t { none, not_finite, too_long };
+
+/// What is wrong with a row in the form in which it is compared: for cosine, the normalised one,
+/// which is never too long. `row` lies at any address.
+RowFault fault_of_row(const std::byte* row, ElementType type, std::uint32_t dimension);
+
+/// The same of a row that has yet to be brought into stored form: for cosine it may have any finite
+/// length.
+RowFault fault_of_row(const std::byte* row, ElementType type, std::uint32_t dimension,
+                      Metric metric);
+
+/// What follows "row 5" in a message; empty for RowFault::none.
+std::string_view to_string(RowFault fault);
 
 }  // namespace farvec

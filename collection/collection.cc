@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "base/error.h"
 #include "base/finite.h"
+#include "base/status_error.h"
 #include "collection/replay.h"
 #include "distance/distance.h"
 #include "indexing/source.h"
@@ -63,6 +64,7 @@ CollectionAccess within(CollectionAccess access, const OpenedLog& opened) {
 
 constexpr Status kNoRoom{StatusCode::resource_exhausted,
                          "rows come faster than segments are built: try again later"};
+constexpr Status kIdComesTwice{StatusCode::invalid_argument, "an id comes twice in one batch"};
 constexpr Status kNotLinked{StatusCode::resource_exhausted,
                             "rows come faster than they are linked: try again later"};
 
@@ -167,8 +169,10 @@ void Collection::check(const VectorView& rows, std::span<const std::uint64_t> id
   }
   std::unordered_set<std::uint64_t> seen;
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    if (!is_finite_row(rows.row(i), rows.type, rows.dimension)) {
-      throw Error("row {} (id {}) holds a value that is not finite", i, ids[i]);
+    const RowFault fault = fault_of_row(rows.row(i), rows.type, rows.dimension, shape_.metric);
+    if (fault != RowFault::none) {
+      throw StatusError(StatusCode::invalid_argument, "row {} (id {}) {}", i, ids[i],
+                        to_string(fault));
     }
     if (!seen.insert(ids[i]).second) throw Error("id {} comes twice in one batch", ids[i]);
   }
@@ -273,8 +277,11 @@ Status Collection::insert(const VectorView& rows, std::span<const std::uint64_t>
   while (receipt.done < rows.count) {
     const VectorView part =
         rows.part(receipt.done, std::min(rows.count - receipt.done, batch_rows()));
+    // Whoever calls may change rows and ids meanwhile: what is checked is what is kept.
     const dataset::VectorSet stored = indexing::stored_copy(part, shape_.metric, 1);
-    const auto part_ids = ids.subspan(receipt.done, part.count);
+    const auto from = ids.begin() + static_cast<std::ptrdiff_t>(receipt.done);
+    const std::vector<std::uint64_t> part_ids(from, from + static_cast<std::ptrdiff_t>(part.count));
+    if (different_ids(part_ids).size() != part_ids.size()) return kIdComesTwice;
     Lock lock(mutex_);
     const Turn turn(turns_);
     const Result<wal::Position> appended = log_change(

@@ -122,10 +122,13 @@ class Collection {
 
   /// Rows of an insert that is in as a whole or not at all.
   std::size_t batch_rows() const;
-  /// Throws Error naming the row when rows of the source type have another type or dimension, are
-  /// not finite or not as many as ids, or an id comes twice.
+  /// Throws Error naming the row when rows of the source type have another type or dimension, hold
+  /// NaN or infinity, are too long (kMostSquaredLength) or not as many as ids, or an id comes
+  /// twice.
   void check(const VectorView& rows, std::span<const std::uint64_t> ids) const;
-  /// Rows of the source type that check() accepts; those whose ids are there are replaced. Waits
+  /// Rows of the source type that check() accepts; those whose ids are there are replaced. Rows and
+  /// ids are copied and the copies checked again, as another thread of the caller may change them:
+  /// throws StatusError (invalid_argument) for a row, numbered from `done` on. Waits
   /// until `deadline` for room while segments are built, and, in a process that searches, links
   /// rows itself while too many are not: then resource_exhausted. Who waits goes in the order in
   /// which they came, whatever they bring. Of a batch that fails the first

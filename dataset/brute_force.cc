@@ -73,10 +73,15 @@ class PreparedRows {
   void read(VectorReader& reader, std::uint64_t begin, std::size_t count, unsigned threads) {
     reader.read_rows(begin, count, raw_.data());
     (void)keep_finite({reader.info(), begin, false}, count, raw_.data());
-    if (!distance_.prepare) return;
+    const VectorFileInfo& info = reader.info();
     parallel_for(count, 1024, threads, [&](std::size_t from, std::size_t to, unsigned) {
       for (std::size_t i = from; i < to; ++i) {
-        distance_.prepare(raw_.data() + i * in_bytes_, prepared_.data() + i * out_bytes_);
+        if (distance_.prepare) {
+          distance_.prepare(raw_.data() + i * in_bytes_, prepared_.data() + i * out_bytes_);
+        }
+        const RowFault fault = fault_of_row(row(i), distance_.type, info.dimension);
+        if (fault == RowFault::none) continue;
+        throw Error("'{}': row {} {}", info.path, begin + i, to_string(fault));
       }
     });
   }

@@ -34,7 +34,8 @@ struct BruteForceOptions {
 /// The k nearest base rows of every query, nearest first, equal distances by the smaller id. The
 /// base is read once, block by block, and may be larger than memory; queries and results are held.
 /// The result does not depend on threads or block size. Throws Error when k is 0 or greater than
-/// the base, when dimensions or types differ, or when a row is not finite, and WorkInterrupted.
+/// the base, when dimensions or types differ, or when a row is not finite or is too long
+/// (kMostSquaredLength) to be compared, and WorkInterrupted.
 GroundTruth exact_neighbors(VectorReader& base, VectorReader& queries,
                             const ExactDistance& distance, const BruteForceOptions& options);
 

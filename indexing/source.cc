@@ -3,7 +3,9 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/finite.h"
 #include "base/parallel.h"
+#include "base/status_error.h"
 #include "base/version.h"
 #include "distance/distance.h"
 
@@ -43,8 +45,22 @@ layout::Manifest unwritten(layout::Manifest manifest) {
   return manifest;
 }
 
+void require_comparable(const VectorView& stored, unsigned threads) {
+  if (stored.type != ElementType::f32 && stored.type != ElementType::f16) return;
+  parallel_for(stored.count, 4096, threads, [&](std::size_t begin, std::size_t end, unsigned) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const RowFault fault = fault_of_row(stored.row(i), stored.type, stored.dimension);
+      if (fault == RowFault::none) continue;
+      throw StatusError(StatusCode::invalid_argument, "row {} {}", i, to_string(fault));
+    }
+  });
+}
+
 dataset::VectorSet stored_rows(dataset::VectorSet source, Metric metric, unsigned threads) {
-  if (metric != Metric::cosine) return source;
+  if (metric != Metric::cosine) {
+    require_comparable(source.view(), threads);
+    return source;
+  }
   return stored_copy(source.view(), metric, threads);
 }
 
@@ -55,6 +71,7 @@ dataset::VectorSet stored_copy(const VectorView& from, Metric metric, unsigned t
       distance::to_stored(from.row(i), from.type, metric, from.dimension, stored.mutable_row(i));
     }
   });
+  require_comparable(stored.view(), threads);
   return stored;
 }
 

@@ -29,9 +29,15 @@ layout::Manifest describe_source(const DatasetFile& file, const VectorView& sour
 /// Of an index that is going to be written again: without regions and placement, by this farvec.
 layout::Manifest unwritten(layout::Manifest manifest);
 
+/// Throws StatusError (invalid_argument) naming the first of the rows, in the form in which they
+/// are compared, that holds NaN or infinity or is too long (kMostSquaredLength).
+void require_comparable(const VectorView& stored, unsigned threads);
+
 /// The rows as the index stores them. `source` is given up when it already is in stored form.
+/// Throws as require_comparable().
 dataset::VectorSet stored_rows(dataset::VectorSet source, Metric metric, unsigned threads);
-/// The same of rows that somebody else owns.
+/// The same of rows that somebody else owns, and may change meanwhile: it is the copy that is
+/// checked.
 dataset::VectorSet stored_copy(const VectorView& source, Metric metric, unsigned threads);
 
 }  // namespace farvec::indexing

@@ -68,6 +68,15 @@ struct FactorRanges {
   Factors low{kInfinity, kInfinity, 0};
   Factors high{-kInfinity, -kInfinity, 0};
 
+  /// A row whose squared length is beyond a float has no part in them: its factors are clamped.
+  void include(const Factors& factors) {
+    if (!std::isfinite(factors.add) || !std::isfinite(factors.rescale) ||
+        !std::isfinite(factors.error)) {
+      return;
+    }
+    include(factors, factors);
+  }
+
   void include(const Factors& a, const Factors& b) {
     low.add = std::min(low.add, a.add);
     low.rescale = std::min(low.rescale, a.rescale);
@@ -111,9 +120,10 @@ RabitqParameters Rabitq::train(VectorView data, Metric metric, std::uint32_t bit
   std::vector<FactorRanges> ranges(work.threads);
   for_each_row(data, result, work,
                [&](unsigned worker, std::size_t, const Factors& factors, const RowEncoder&) {
-                 ranges[worker].include(factors, factors);
+                 ranges[worker].include(factors);
                });
   for (const FactorRanges& range : ranges) ranges[0].include(range.low, range.high);
+  if (ranges[0].low.add > ranges[0].high.add) ranges[0] = {.low = {}, .high = {}};
   result.add_min = ranges[0].low.add;
   result.add_max = ranges[0].high.add;
   result.rescale_min = ranges[0].low.rescale;

@@ -3,11 +3,18 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/finite.h"
+#include "base/status_error.h"
 #include "distance/distance.h"
 
 namespace farvec::search {
 
 std::vector<std::byte> normalised_queries(const VectorView& queries, Metric metric) {
+  for (std::size_t i = 0; i < queries.count; ++i) {
+    const RowFault fault = fault_of_row(queries.row(i), queries.type, queries.dimension, metric);
+    if (fault == RowFault::none) continue;
+    throw StatusError(StatusCode::invalid_argument, "query {} {}", i, to_string(fault));
+  }
   if (metric != Metric::cosine) return {};
   const ElementType type = distance::stored_type(metric, queries.type);
   const std::size_t bytes = queries.dimension * element_bytes(type);

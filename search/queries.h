@@ -12,11 +12,13 @@
 namespace farvec::search {
 
 /// Loads queries and brings them into the index's stored form (cosine: normalised). Throws Error
-/// when their dimension or type is not that of the data set the index was built from.
+/// when their dimension or type is not that of the data set the index was built from, or one of
+/// them has no distance to anything.
 dataset::VectorSet load_queries(const std::string& path, const layout::Manifest& manifest);
 
 /// Rows of the source type in the index's stored form, packed. Empty where that is what they are
-/// already: all metrics but cosine.
+/// already: all metrics but cosine. Throws StatusError (invalid_argument) naming a query that holds
+/// NaN or infinity or is too long (kMostSquaredLength).
 std::vector<std::byte> normalised_queries(const VectorView& queries, Metric metric);
 
 /// Whether the distances of a search's results are those of the data set's vectors, so that a

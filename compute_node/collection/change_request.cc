@@ -66,9 +66,10 @@ std::string check_insert(const wire::InsertRequest& request,
   if (!wrong.empty()) return wrong;
   const VectorView rows = rows_of(request, shape);
   for (std::size_t i = 0; i < rows.count; ++i) {
-    if (is_finite_row(rows.row(i), rows.type, rows.dimension)) continue;
-    return fmt::format("rows[{}]: NaN or infinity came (id {}), finite values are allowed", i,
-                       request.ids(static_cast<int>(i)));
+    const RowFault fault = fault_of_row(rows.row(i), rows.type, rows.dimension, shape.metric);
+    if (fault == RowFault::none) continue;
+    return fmt::format("rows[{}]: a vector came (id {}) that {}; others are allowed", i,
+                       request.ids(static_cast<int>(i)), to_string(fault));
   }
   return find_repeated(ids_of(request));
 }

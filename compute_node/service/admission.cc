@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <variant>
 
-#include "dataset/finite.h"
+#include "base/finite.h"
 #include "distance/distance.h"
 
 namespace farvec::compute_node {
@@ -139,10 +139,9 @@ std::string check_query(const v1::SearchRequest& request, int i, const ServedInd
                        expected, index.dimension, to_string(index.source_type));
   }
   const auto* row = reinterpret_cast<const std::byte*>(query.data());
-  if (!dataset::is_finite_row(row, index.source_type, index.dimension)) {
-    return fmt::format("queries[{}]: NaN or infinity came, finite values are allowed", i);
-  }
-  return {};
+  const RowFault fault = fault_of_row(row, index.source_type, index.dimension, index.metric);
+  if (fault == RowFault::none) return {};
+  return fmt::format("queries[{}]: a vector came that {}; others are allowed", i, to_string(fault));
 }
 
 }  // namespace

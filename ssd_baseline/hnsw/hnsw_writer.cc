@@ -45,8 +45,13 @@ Result<wal::Position> HnswWriter::insert(NodeId id, std::span<const std::byte> v
     return Status(StatusCode::invalid_argument,
                   "the vector is not of the graph's dimension and type");
   }
-  if (!dataset::is_finite_row(vector.data(), config.type, config.dimension)) {
+  const RowFault fault = fault_of_row(vector.data(), config.type, config.dimension);
+  if (fault == RowFault::not_finite) {
     return Status(StatusCode::invalid_argument, "the vector holds NaN or infinity");
+  }
+  if (fault == RowFault::too_long) {
+    return Status(StatusCode::invalid_argument,
+                  "the vector is too long: its squared length exceeds 4.2e37");
   }
   return state_->insert.run({id, vector.data(), deadline});
 }

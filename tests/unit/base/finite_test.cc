@@ -49,5 +49,36 @@ TEST(FiniteRow, IsAnyRowOfIntegersAndLiesAtAnyAddress) {
   EXPECT_TRUE(is_finite_row(bytes.data() + 1, ElementType::f32, 10));
 }
 
+RowFault fault(const std::vector<float>& row) {
+  return fault_of_row(reinterpret_cast<const std::byte*>(row.data()), ElementType::f32,
+                      static_cast<std::uint32_t>(row.size()));
+}
+
+TEST(RowFault, KnowsRowsWhoseDistancesAFloatCannotHold) {
+  for (const std::size_t dimension : {1u, 2u, 17u, 1000u}) {
+    const auto all = [&](double value) {
+      return std::vector<float>(dimension, static_cast<float>(value));
+    };
+    const double most = std::sqrt(kMostSquaredLength / static_cast<double>(dimension));
+    EXPECT_EQ(fault(all(0)), RowFault::none);
+    EXPECT_EQ(fault(all(most * 0.9999)), RowFault::none) << dimension;
+    EXPECT_EQ(fault(all(most * 1.0001)), RowFault::too_long) << dimension;
+    EXPECT_EQ(fault(all(-3e38)), RowFault::too_long) << dimension;
+    EXPECT_EQ(fault(all(NAN)), RowFault::not_finite);
+    // Opposite rows of the greatest length: the largest distance there is.
+    float sum = 0;
+    for (const float value : all(most)) sum += (2 * value) * (2 * value);
+    EXPECT_TRUE(std::isfinite(sum)) << dimension;
+  }
+}
+
+TEST(RowFault, RowsOfCosineMayHaveAnyFiniteLength) {
+  const std::vector<float> row(16, 1e30f);
+  const auto* const bytes = reinterpret_cast<const std::byte*>(row.data());
+  EXPECT_EQ(fault_of_row(bytes, ElementType::f32, 16, Metric::cosine), RowFault::none);
+  EXPECT_EQ(fault_of_row(bytes, ElementType::f32, 16, Metric::l2), RowFault::too_long);
+  EXPECT_EQ(fault_of_row(bytes, ElementType::f32, 16, Metric::inner_product), RowFault::too_long);
+}
+
 }  // namespace
 }  // namespace farvec

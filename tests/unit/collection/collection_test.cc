@@ -150,11 +150,46 @@ TEST_F(CollectionTest, RefusesWhatDoesNotFit) {
   std::vector<float> row = random_row(random_);
   row[3] = std::numeric_limits<float>::quiet_NaN();
   infinite.add(8, row);
-  EXPECT_NE(refused(infinite.rows(), infinite.ids()).find("not finite"), std::string::npos);
+  EXPECT_NE(refused(infinite.rows(), infinite.ids()).find("row 0 (id 8) holds NaN"),
+            std::string::npos);
+  Batch endless;
+  endless.add(9, std::vector<float>(row.size(), 1e19f));
+  EXPECT_NE(refused(endless.rows(), endless.ids()).find("row 0 (id 9) is too long"),
+            std::string::npos);
   VectorView narrow = twice.rows();
   narrow.dimension = 3;
   EXPECT_NE(refused(narrow, twice.ids()).find("3 x f32"), std::string::npos);
   EXPECT_NE(refused(twice.rows(), {1}).find("2 rows and 1 ids"), std::string::npos);
+}
+
+TEST_F(CollectionTest, WhatIsKeptIsCheckedAndNotWhatWasLookedAtBefore) {
+  // As a caller whose other thread changes the array after check().
+  open();
+  Batch batch;
+  batch.add(1, random_row(random_));
+  batch.add(2, random_row(random_));
+  for (const float bad :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), 1e19f}) {
+    std::vector<float> changed(2 * kSmallDimension, 1.0f);
+    changed[kSmallDimension] = bad;
+    const VectorView rows = packed_view(changed.data(), 2, kSmallDimension, ElementType::f32);
+    Receipt receipt;
+    EXPECT_NE(tests::message_of([&] {
+                (void)collection_->insert(rows, batch.ids(), now_ticks() + us_to_ticks(1e6),
+                                          receipt);
+              }).find("row 1"),
+              std::string::npos);
+    EXPECT_EQ(receipt.done, 0u);
+  }
+  const std::vector<std::uint64_t> twice{5, 5};
+  Receipt receipt;
+  EXPECT_EQ(
+      collection_->insert(batch.rows(), twice, now_ticks() + us_to_ticks(1e6), receipt).code(),
+      StatusCode::invalid_argument);
+  EXPECT_EQ(collection_->view()->live(), 0u);
+  collection_.reset();
+  open();
+  EXPECT_EQ(collection_->view()->live(), 0u);
 }
 
 TEST_F(CollectionTest, ASearchOfManyResultsFindsAllThatLive) {

@@ -142,6 +142,15 @@ TEST_F(BruteForce, RefusesNonfiniteRows) {
               HasSubstr("NaN"));
 }
 
+TEST_F(BruteForce, RefusesRowsThatAreTooLongByNumber) {
+  const auto path =
+      Bytes().add(U32{2}).add(U32{1}).add(1.0f).add(3e38f).write(folder_.file("long.fbin"));
+  EXPECT_THAT(message_of([&] {
+                run(path, path, {.k = 1}, {l2_f32, nullptr, ElementType::f32});
+              }),
+              HasSubstr("row 1 is too long"));
+}
+
 TEST_F(BruteForce, AgreesWithPublishedTruthOrSkips) {
   const auto folder = tests::data_set("deep20k");
   if (const auto why = tests::no_data(folder); !why.empty()) GTEST_SKIP() << why;

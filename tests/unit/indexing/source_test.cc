@@ -7,6 +7,7 @@
 
 #include "base/random.h"
 #include "base/version.h"
+#include "tests/unit/message_of.h"
 
 namespace farvec::indexing {
 namespace {
@@ -42,6 +43,29 @@ TEST(Source, RowsThatAreStoredAlreadyAreGivenUp) {
     EXPECT_EQ(stored.view().data, data);
     EXPECT_EQ(stored.type(), ElementType::u8);
   }
+}
+
+TEST(Source, RefusesRowsThatHaveNoDistanceByNumber) {
+  for (const float bad : {NAN, INFINITY, 1e19f}) {
+    const auto with_bad = [bad] {
+      dataset::VectorSet rows = random_floats(9000);
+      reinterpret_cast<float*>(rows.mutable_row(8765))[7] = bad;
+      return rows;
+    };
+    for (const Metric metric : {Metric::l2, Metric::inner_product}) {
+      for (const bool copied : {false, true}) {
+        const std::string said = tests::message_of([&] {
+          copied ? stored_copy(with_bad().view(), metric, 2) : stored_rows(with_bad(), metric, 2);
+        });
+        EXPECT_EQ(said.find(bad == 1e19f ? "row 8765 is too long" : "row 8765 holds NaN"), 0u)
+            << said;
+      }
+    }
+  }
+  // A direction is what counts for cosine.
+  dataset::VectorSet rows = random_floats(2);
+  reinterpret_cast<float*>(rows.mutable_row(1))[7] = 3e38f;
+  EXPECT_NO_THROW(stored_rows(std::move(rows), Metric::cosine, 1));
 }
 
 TEST(Source, CosineStoresUnitVectorsOfTheSameDirection) {

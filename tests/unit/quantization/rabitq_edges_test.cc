@@ -224,5 +224,19 @@ TEST(RabitqBuild, RefusesWhatItCannotDo) {
   EXPECT_THROW(Rabitq{parameters}, Error);
 }
 
+TEST(RabitqEdges, ARowThatIsTooLongStopsNoOtherRow) {
+  // Refused at every door today; a log of an earlier version may hold one.
+  std::vector<float> rows(3 * 16, 1.0f);
+  std::fill(rows.begin() + 16, rows.begin() + 32, 1e19f);
+  const VectorView data = view_of(rows, 16);
+  for (const Metric metric : kMetrics) {
+    const Rabitq rabitq(Rabitq::train(data, metric, 2, 1, 1));
+    std::vector<std::byte> records(data.count * rabitq.record_bytes());
+    rabitq.encode(data, records.data(), 1);
+  }
+  const VectorView alone = packed_view(rows.data() + 16, 1, 16, ElementType::f32);
+  EXPECT_NO_THROW(Rabitq(Rabitq::train(alone, Metric::l2, 2, 1, 1)));
+}
+
 }  // namespace
 }  // namespace farvec::quantization

@@ -172,12 +172,18 @@ TEST_F(CollectionServiceTest, SaysWhatIsWrong) {
               const float nan = std::numeric_limits<float>::quiet_NaN();
               std::memcpy(r.mutable_rows()->data() + 28 + 4, &nan, sizeof nan);
             }),
-            "rows[1]: NaN or infinity came (id 11), finite values are allowed");
+            "rows[1]: a vector came (id 11) that holds NaN or infinity, which has no distance to "
+            "anything; others are allowed");
+  EXPECT_THAT(wrong([](auto& r) {
+                const float long_value = 1e19f;
+                std::memcpy(r.mutable_rows()->data() + 28 + 4, &long_value, sizeof long_value);
+              }),
+              StartsWith("rows[1]: a vector came (id 11) that is too long"));
   const grpc::Status many = insert(insert_request(random_rows(0, 51)));
   EXPECT_EQ(many.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
   EXPECT_THAT(many.error_message(), StartsWith("ids: 51 came, 1 to 50 is allowed"));
   EXPECT_EQ(collection().view()->live(), 0u) << "nothing of a wrong call is in";
-  EXPECT_EQ(stats().calls_failed(), 8u);
+  EXPECT_EQ(stats().calls_failed(), 9u);
 }
 
 TEST_F(CollectionServiceTest, SaysWhatIsWrongWithIds) {

@@ -64,8 +64,9 @@ TEST_F(QueryServiceTest, RefusesQueriesOfAnotherLengthAndNonFiniteOnes) {
   auto asked = request({1});
   asked.add_queries(row(1, 2));
   expect_refused(asked, "queries[1]: 8 bytes came, 12");
-  expect_refused(request({1, NAN}), "queries[1]: NaN or infinity");
-  expect_refused(request({INFINITY}), "queries[0]: NaN or infinity");
+  expect_refused(request({1, NAN}), "queries[1]: a vector came that holds NaN or infinity");
+  expect_refused(request({INFINITY}), "queries[0]: a vector came that holds NaN or infinity");
+  expect_refused(request({1, 1e19f}), "queries[1]: a vector came that is too long");
 }
 
 TEST_F(QueryServiceTest, AFullQueueIsRefusedAndLaterServed) {
