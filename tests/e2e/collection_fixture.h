@@ -1,112 +1,34 @@
-// A collection behind the daemon, who writes to it, and who follows it.
+// A collection behind the daemon, and a node that follows it.
 #pragma once
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <functional>
-#include <map>
+#include <memory>
 #include <optional>
 #include <thread>
 #include <vector>
 
-#include "base/random.h"
 #include "rpc/channel.h"
 #include "rpc/collection.grpc.pb.h"
 #include "rpc/compute_node.grpc.pb.h"
 #include "tests/e2e/child_process.h"
+#include "tests/e2e/collection_writer.h"
 
 namespace farvec::tests {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-namespace wire = collection::v1;
 namespace search_wire = compute_node::v1;
 
-constexpr std::uint32_t kDimension = 12;
 /// The longest that a node takes by default: nearly all that can be reached is met, so that a row
 /// finds itself.
 constexpr std::uint32_t kList = 1024;
 constexpr std::uint64_t kWriters = 3;
-constexpr std::uint64_t kIdsOfWriter = 400;
-constexpr seconds kPatience{60};
-
-using Row = std::vector<float>;
-/// What an id may hold: nothing, or a row.
-using State = std::optional<Row>;
-
-inline std::string bytes_of(const Row& row) {
-  return {reinterpret_cast<const char*>(row.data()), row.size() * sizeof(float)};
-}
-
-/// Inserts and deletes ids of its own, and remembers what it was told.
-class Writer {
- public:
-  Writer(std::shared_ptr<grpc::Channel> channel, std::uint64_t number)
-      : stub_(wire::Collection::NewStub(std::move(channel))),
-        first_(number << 40),  // more than 32 bits, but for the first writer's
-        random_(number + 1) {}
-
-  /// Until a call fails, or it is to stop.
-  void run() {
-    while (!stop && (random_.below(4) == 0 ? erase() : insert())) ++acknowledged;
-  }
-
-  std::atomic<int> acknowledged{0};
-  std::atomic<bool> stop{false};
-  std::map<std::uint64_t, State> told;   ///< by acknowledged calls
-  std::map<std::uint64_t, State> asked;  ///< by the call that failed
-
- private:
-  std::map<std::uint64_t, State> choose(bool erased) {
-    std::map<std::uint64_t, State> chosen;
-    for (int i = 0; i < 25; ++i) {
-      State& state = chosen[first_ + random_.below(kIdsOfWriter)];
-      if (erased) continue;
-      state.emplace(kDimension);
-      for (float& x : *state) x = static_cast<float>(random_.uniform());
-    }
-    return chosen;
-  }
-  bool end(const grpc::Status& status, const std::map<std::uint64_t, State>& changes) {
-    auto& map = status.ok() ? told : asked;
-    for (const auto& [id, state] : changes) map[id] = state;
-    return status.ok();
-  }
-  bool insert() {
-    const auto changes = choose(false);
-    wire::InsertRequest request;
-    request.set_type(wire::ELEMENT_TYPE_F32);
-    request.set_dimension(kDimension);
-    for (const auto& [id, state] : changes) {
-      request.add_ids(id);
-      request.mutable_rows()->append(bytes_of(*state));
-    }
-    wire::InsertResponse response;
-    return end(stub_->Insert(&context(), request, &response), changes);
-  }
-  bool erase() {
-    const auto changes = choose(true);
-    wire::DeleteRequest request;
-    for (const auto& [id, state] : changes) request.add_ids(id);
-    wire::DeleteResponse response;
-    return end(stub_->Delete(&context(), request, &response), changes);
-  }
-  grpc::ClientContext& context() {
-    context_.emplace();
-    context_->set_deadline(std::chrono::system_clock::now() + kPatience);
-    return *context_;
-  }
-
-  const std::unique_ptr<wire::Collection::Stub> stub_;
-  const std::uint64_t first_;
-  Random random_;
-  std::optional<grpc::ClientContext> context_;
-};
 
 struct CollectionE2e : testing::Test {
   std::filesystem::path folder;
@@ -206,9 +128,7 @@ struct CollectionE2e : testing::Test {
   void expect_kept(const Writer& writer) {
     for (const auto& [id, told] : writer.told) {
       const State now = get(id);
-      const auto asked = writer.asked.find(id);
-      const bool may = asked != writer.asked.end() && now == asked->second;
-      ASSERT_TRUE(now == told || may) << "id " << id;
+      ASSERT_TRUE(now == told || writer.may_have(id, now)) << "id " << id;
       if (!now) continue;
       const auto found = search(*now, 1);
       ASSERT_EQ(found.results_size(), 1);

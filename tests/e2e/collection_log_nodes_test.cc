@@ -25,6 +25,7 @@ using tests::ChildProcess;
 using tests::kPatience;
 using tests::program;
 using tests::Writer;
+using tests::Writers;
 namespace wire = collection::v1;
 
 class LogNodesE2e : public tests::NodesE2e {
@@ -181,7 +182,7 @@ TEST_P(LogNodesE2e, AnOpeningWaitsForWhatItNeeds) {
 TEST_P(LogNodesE2e, NothingIsLostByKills) {
   const int count = kills(20, 6);
   start_logs(slow() ? 1 : 3);
-  std::vector<std::unique_ptr<Writer>> writers;
+  Writers writers;
   Random random(3);
   for (int n = 0; n < count; ++n) {
     // A node that was lost comes back with zeros, and is brought up.
@@ -192,16 +193,15 @@ TEST_P(LogNodesE2e, NothingIsLostByKills) {
     start();
     if (HasFailure()) return;
     if (n == 0) follow();
-    writers.push_back(std::make_unique<Writer>(channel, static_cast<std::uint64_t>(n)));
-    write_until(*writers.back(), 1 + some(static_cast<int>(random.below(40))),
+    write_until(writers.next(channel), 1 + some(static_cast<int>(random.below(40))),
                 [&] { kill_writer(); });
   }
   start();
   if (HasFailure()) return;
-  for (const auto& writer : writers) {
-    expect_kept(*writer);
-    expect_seen(*writer);
-  }
+  writers.for_each([&](const Writer& writer) {
+    expect_kept(writer);
+    expect_seen(writer);
+  });
   tell("writers of the log", count, openings);
 }
 
@@ -211,7 +211,7 @@ TEST_P(LogNodesE2e, NothingIsMissedByAFollowersKills) {
   start();
   if (HasFailure()) return;
   Random random(5);
-  std::unique_ptr<Writer> before;
+  Writers writers;
   for (int n = 0; n <= count; ++n) {
     if (n % 3 == 2) {  // while it opens the collection
       start_follower();
@@ -220,16 +220,15 @@ TEST_P(LogNodesE2e, NothingIsMissedByAFollowersKills) {
     }
     follow();
     if (HasFailure()) return;
-    if (before) expect_seen(*before);
-    auto writer = std::make_unique<Writer>(channel, static_cast<std::uint64_t>(n));
-    write_until(*writer, 1 + some(static_cast<int>(random.below(40))), [&] {
+    writers.for_each([&](const Writer& writer) { expect_seen(writer); });
+    Writer& writer = writers.next(channel);
+    write_until(writer, 1 + some(static_cast<int>(random.below(40))), [&] {
       if (n < count) kill_follower();
-      writer->stop = true;
+      writer.stop = true;
     });
-    EXPECT_TRUE(writer->asked.empty()) << node->output();
-    before = std::move(writer);
+    EXPECT_TRUE(writer.asked.empty()) << node->output();
   }
-  expect_seen(*before);
+  writers.for_each([&](const Writer& writer) { expect_seen(writer); });
   tell("followers of the log", count, followings);
 }
 
@@ -241,9 +240,10 @@ TEST_P(LogNodesE2e, NothingIsLostByNodesKills) {
   start();
   if (HasFailure()) return;
   Random random(7);
+  Writers writers;
   for (int n = 0; n < count; ++n) {
     const auto i = static_cast<std::size_t>(n % 3);
-    Writer writer(channel, static_cast<std::uint64_t>(n));
+    Writer& writer = writers.next(channel);
     write_until(writer, 1 + static_cast<int>(random.below(40)), [&] {
       kill_node(i);
       const int at_death = writer.acknowledged;

@@ -19,6 +19,7 @@ using tests::ChildProcess;
 using tests::kPatience;
 using tests::program;
 using tests::Writer;
+using tests::Writers;
 
 class OnNodesE2e : public tests::NodesE2e {
  protected:
@@ -62,7 +63,7 @@ TEST_P(OnNodesE2e, NothingIsMissedByKills) {
   start_nodes_and_writer(slow() ? 1 : 3);
   if (HasFailure()) return;
   Random random(11);
-  std::vector<std::unique_ptr<Writer>> writers;
+  Writers writers;
   for (int n = 0; n < count; ++n) {
     if (n % 3 == 2) {  // while it follows, or has been, and while the next one opens the collection
       kill_follower();
@@ -72,8 +73,7 @@ TEST_P(OnNodesE2e, NothingIsMissedByKills) {
     }
     if (n % 2 == 0 || n % 3 == 2) follow();
     if (HasFailure()) return;
-    writers.push_back(std::make_unique<Writer>(channel, static_cast<std::uint64_t>(n + 1)));
-    write_until(*writers.back(), 1 + calls(static_cast<int>(random.below(60))), [&] {
+    write_until(writers.next(channel), 1 + calls(static_cast<int>(random.below(60))), [&] {
       if (n % 2 == 1) kill_follower();
       kill_writer();
     });
@@ -88,10 +88,10 @@ TEST_P(OnNodesE2e, NothingIsMissedByKills) {
   }
   if (count % 2 == 0) follow();
   if (HasFailure()) return;
-  for (const auto& writer : writers) {
-    expect_kept(*writer);
-    expect_seen(*writer);
-  }
+  writers.for_each([&](const Writer& writer) {
+    expect_kept(writer);
+    expect_seen(writer);
+  });
 }
 
 /// Of what is the same on every tier.

@@ -20,6 +20,7 @@ using testing::HasSubstr;
 using tests::kPatience;
 using tests::Row;
 using tests::Writer;
+using tests::Writers;
 namespace wire = collection::v1;
 namespace search_wire = compute_node::v1;
 
@@ -194,7 +195,7 @@ TEST_P(SegmentNodesE2e, NothingIsLostByKills) {
   const int count = kills(5, 2);
   start_nodes_and_writer(slow() ? 1 : 3);
   if (HasFailure()) return;
-  std::vector<std::unique_ptr<Writer>> writers;
+  Writers writers;
   Random random(5);
   for (int n = 0; n < count; ++n) {
     if (n == 1) follow();
@@ -202,16 +203,15 @@ TEST_P(SegmentNodesE2e, NothingIsLostByKills) {
       kill_node(static_cast<std::size_t>(n / 2 % 3));
       start_node(static_cast<std::size_t>(n / 2 % 3));
     }
-    writers.push_back(std::make_unique<Writer>(channel, static_cast<std::uint64_t>(n + 1)));
-    write_until(*writers.back(), 1 + calls(static_cast<int>(random.below(60))),
+    write_until(writers.next(channel), 1 + calls(static_cast<int>(random.below(60))),
                 [&] { kill_writer(); });
     start();
     if (HasFailure()) return;
   }
-  for (const auto& writer : writers) {
-    expect_kept(*writer);
-    expect_seen(*writer);
-  }
+  writers.for_each([&](const Writer& writer) {
+    expect_kept(writer);
+    expect_seen(writer);
+  });
   tell("writers, and half as many of nodes with log and segments", count, openings);
 }
 
