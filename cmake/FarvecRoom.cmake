@@ -120,6 +120,23 @@ function(farvec_slow_tests)
   endforeach()
 endfunction()
 
+# farvec_kill_tests(TEST [LABELS LABEL...] COMMAND WORD... [ENVIRONMENT VARIABLE...] [SHORT WORD...])
+# TEST of `scripts/test.sh --long`, and TEST_50, a slow one, which kills 50 times by each of the variables
+# that end in KILLS: SHORT is its command where it is another one.
+function(farvec_kill_tests test)
+  cmake_parse_arguments(ARG "" "" "LABELS;COMMAND;SHORT;ENVIRONMENT" ${ARGN})
+  if(NOT ARG_SHORT)
+    set(ARG_SHORT ${ARG_COMMAND})
+  endif()
+  add_test(NAME ${test} COMMAND ${ARG_COMMAND} WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
+  set_tests_properties(${test} PROPERTIES LABELS "${ARG_LABELS};long" TIMEOUT 14400
+                       ENVIRONMENT "${ARG_ENVIRONMENT}")
+  list(TRANSFORM ARG_ENVIRONMENT REPLACE "(KILLS)=.*" "\\1=50")
+  add_test(NAME ${test}_50 COMMAND ${ARG_SHORT} WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
+  set_tests_properties(${test}_50 PROPERTIES LABELS "${ARG_LABELS};slow" TIMEOUT 1200
+                       ENVIRONMENT "${ARG_ENVIRONMENT}")
+endfunction()
+
 # farvec_unit_tests(ROOM [DEPENDS ...]): one GoogleTest program from all of tests/unit/ROOM.
 function(farvec_unit_tests room)
   cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})

@@ -1,10 +1,7 @@
 #!/usr/bin/env python3
 """Runs the tests of a build folder BUILD and leaves ctest's JUnit report there.
 
-    scripts/run_ctest.py BUILD/REPORT.xml SECONDS [--part K/N] [CTEST ARGUMENT...]
-
-With --part run, of the tests that are not `long`, those with the label `unit` or `every-run`, and of all
-others every Nth, from the Kth on (counted from 0): N runs have each of them once.
+    scripts/run_ctest.py BUILD/REPORT.xml SECONDS [CTEST ARGUMENT...]
 
 Tests with the label rdma that failed run once more, one at a time: they boot guests, which a busy
 machine can make late. No other test has such an excuse. What the second run gave is in
@@ -12,7 +9,6 @@ BUILD/REPORT-again.xml; scripts/test_report.py names what passed only there. Exi
 test failed (rdma: twice), when no test ran, and when SECONDS were not enough.
 """
 
-import json
 import pathlib
 import re
 import subprocess
@@ -21,7 +17,6 @@ import sys
 import test_report
 
 EXCUSED = "rdma"
-ALWAYS, LONG = {"unit", "every-run"}, "long"
 SECONDS_AGAIN = 1200
 OUT_OF_TIME = 124  # of the command timeout
 # Reasons of skipped tests are in the output of passing programs too.
@@ -36,34 +31,6 @@ def ctest(report, seconds, *arguments):
     if status == OUT_OF_TIME:
         print(f"error: the tests of {report} took more than {seconds} s", file=sys.stderr)
     return status == 0
-
-
-def part_of(tests, number, count):
-    """Numbers, as ctest counts, of the tests of a part; `tests` are (name, labels) in ctest's order."""
-    kept, others = [], []
-    for place, (_, labels) in enumerate(tests, 1):
-        if labels & ALWAYS:
-            kept.append(place)
-        elif LONG not in labels:
-            others.append(place)
-    return sorted(kept + others[number::count])
-
-
-def labelled_tests(build):
-    listing = subprocess.run(["ctest", "--test-dir", str(build), "--show-only=json-v1"],
-                             capture_output=True, text=True, timeout=60, check=True)
-    return [(test["name"], {label for some in test.get("properties", ()) if some["name"] == "LABELS"
-                            for label in some["value"]}) for test in json.loads(listing.stdout)["tests"]]
-
-
-def selection(build, part):
-    """ctest's arguments for a part, "K/N"."""
-    number, _, count = part.partition("/")
-    if not (number.isdecimal() and count.isdecimal() and int(number) < int(count)):
-        raise SystemExit(f"error: --part: '{part}' is not K/N with K from 0 to N - 1")
-    places = part_of(labelled_tests(build), int(number), int(count))
-    # Begin, end and stride are none: the numbers behind them are what runs.
-    return ["-I", ",".join(["0", "0", "1", *map(str, places)])]
 
 
 def excused_tests(build):
@@ -94,10 +61,7 @@ def main():
     again = test_report.again_path(report)
     for old in (report, again):
         old.unlink(missing_ok=True)
-    arguments = sys.argv[3:]
-    if arguments[:1] == ["--part"] and len(arguments) > 1:
-        arguments[:2] = selection(report.parent, arguments[1])
-    passed = ctest(report, seconds, *arguments)
+    passed = ctest(report, seconds, *sys.argv[3:])
     return 0 if passed or second_chance(report, again) else 1
 
 

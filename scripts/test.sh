@@ -1,15 +1,20 @@
 #!/usr/bin/env bash
 # Builds and tests: the command before a commit, and in turns what CI runs.
 #   scripts/test.sh                lint and the release tests that are not slow
-#   scripts/test.sh --turn TURN    layers, format and, of one build, one of
-#                                    part-0 to part-7  release: the rooms' tests, an eighth of all others
-#                                    asan-0 to asan-2  a third of the rooms under the address sanitizer
+#   scripts/test.sh --turn TURN    layers, format and one of
+#                                    release           the release tests, slow ones too: those in
+#                                                      guests (RDMA, persistent memory, CXL, power) and
+#                                                      50 kills of every kind are among them
+#                                    asan-0 to asan-2  the rooms' release tests, and a third of the
+#                                                      rooms under the address sanitizer
 #                                    tsan-0 to tsan-2  the same under the thread sanitizer
-#                                    fuzz              every fuzz target for some seconds, and the
-#                                                      tests of the lowest rooms in release
-#                                    commit            which of these the commit's hash says
-#   scripts/test.sh --long         every slow test, those with guests of their own, every room under
-#                                  both sanitizers, the daemons of several memory nodes under the thread
+#                                    fuzz              the rooms' release tests, and every fuzz target
+#                                                      for some seconds
+#                                    commit            which of these the commit's hash says: release
+#                                                      for two of three commits
+#   scripts/test.sh --which COMMIT only says which of these CI has for a commit
+#   scripts/test.sh --long         every test, kills by the thousand too, every room under both
+#                                  sanitizers, the daemons of several memory nodes under the thread
 #                                  sanitizer, clang-tidy, a minute of each fuzz target, the papers'
 #                                  figures in small, a wheel of the Python package, tried in a new
 #                                  virtual environment
@@ -19,8 +24,7 @@ set -uo pipefail
 source "$(dirname "$0")/common.sh"
 cd "$ROOT" || exit 1
 
-PARTS=8
-TURNS=(part-0 part-1 part-2 part-3 part-4 part-5 part-6 part-7 asan-0 asan-1 asan-2 tsan-0 tsan-1 tsan-2 fuzz)
+OTHER_TURNS=(asan-0 asan-1 asan-2 tsan-0 tsan-1 tsan-2 fuzz)
 # The rooms below the tool, in thirds that take about as long under a sanitizer, the lowest first.
 THIRDS=("base dataset distance quantization layout coroutines disk wal device graph cluster"
         "ssd_baseline indexing search transport rpc client memory_node tiers"
@@ -28,20 +32,34 @@ THIRDS=("base dataset distance quantization layout coroutines disk wal device gr
 FUZZ_SECONDS=4
 MODE=default
 
-usage() { sed -n '2,19s/^# \{0,1\}//p' "$0"; }
+usage() { sed -n '2,25s/^# \{0,1\}//p' "$0"; }
+
+# turn_of_commit COMMIT: by its hash's remainder by 3 release, or by the quotient one of the others.
+# Where git knows no such commit, as outside of a checkout, release.
+turn_of_commit() {
+  local hash number
+  hash="$(git rev-parse --verify --quiet "$1" 2>/dev/null || true)"
+  number=$((16#0${hash:0:7}))
+  case $((number % 3)) in
+    2) echo "${OTHER_TURNS[$((number / 3 % ${#OTHER_TURNS[@]}))]}" ;;
+    *) echo release ;;
+  esac
+}
 
 # turn_of WORD: itself, or for "commit" the turn of the hash, the first outside of git.
 turn_of() {
   if [ "$1" = commit ]; then
-    set -- "${TURNS[$((16#$(git rev-parse --short=7 HEAD 2>/dev/null || echo 0) % ${#TURNS[@]}))]}"
+    set -- "$(turn_of_commit HEAD)"
   fi
-  [[ "$1" != *" "* && " ${TURNS[*]} " = *" $1 "* ]] || die "--turn: '$1' is neither commit nor one of ${TURNS[*]}"
+  local turns="release ${OTHER_TURNS[*]}"
+  [[ "$1" != *" "* && " $turns " = *" $1 "* ]] || die "--turn: '$1' is neither commit nor one of $turns"
   echo "$1"
 }
 
 while [ $# -gt 0 ]; do
   case "$1" in
     --turn) [ $# -gt 1 ] || die "--turn wants a name: --help has them"; MODE="$(turn_of "$2")" || exit 1; shift ;;
+    --which) [ $# -gt 1 ] || die "--which wants a commit"; turn_of_commit "$2"; exit 0 ;;
     --long) MODE=long; FUZZ_SECONDS=60 ;;
     -h | --help) usage; exit 0 ;;
     *) usage >&2; die "unknown argument '$1'" ;;
@@ -109,34 +127,44 @@ prepare_python() {
   PYTHON_OPTIONS=(-DFARVEC_PYTHON=ON "-DPython_EXECUTABLE=$interpreter")
 }
 
-# has KIND: whether this run has release, asan, tsan or fuzz.
+# has KIND: whether this run has asan, tsan or fuzz.
 has() {
   case "$MODE:$1" in
-    long:* | default:release | part-?:release | "$1":* | "$1"-?:*) true ;;
+    long:* | fuzz:fuzz | "$1"-?:*) true ;;
     *) false ;;
   esac
 }
 
-# The rooms whose tests this run has, where it has not those of all.
+# has_all_release: what users run, or the rooms' tests alone.
+has_all_release() {
+  case "$MODE" in
+    long | default | release) true ;;
+    *) false ;;
+  esac
+}
+
+# The rooms that this run has under a sanitizer, where it has not all.
 ROOMS=()
 case "$MODE" in
   ?san-?) read -r -a ROOMS <<<"${THIRDS[${MODE#?san-}]}" ;;
-  fuzz) read -r -a ROOMS <<<"${THIRDS[0]}" ;;
 esac
 
 build_release() {
   CONFIGURE_OPTIONS=("${PYTHON_OPTIONS[@]}")
   [ "$MODE" = long ] || CONFIGURE_OPTIONS+=(-DFARVEC_BENCHES=OFF)
-  build_preset release
+  local targets=()
+  has_all_release || targets=(unit_tests)
+  build_preset release "${targets[@]}"
   local status=$?
   CONFIGURE_OPTIONS=()
   return "$status"
 }
 test_release() {
   case "$MODE" in
-    long) run_ctest release/tests 3600 ;;
-    part-*) run_ctest release/tests 1200 --part "${MODE#part-}/$PARTS" ;;
-    *) run_ctest release/tests 1200 -LE 'long|slow' ;;
+    long) run_ctest release/tests 14400 ;;
+    release) run_ctest release/tests 3600 -LE long ;;
+    default) run_ctest release/tests 1200 -LE 'long|slow' ;;
+    *) run_ctest release/tests 1200 -L unit ;;
   esac
 }
 
@@ -219,9 +247,9 @@ print_summary() {
   printf '%-41s %5d s\n' "total" "$SECONDS"
   case "$MODE" in
     default) echo "not run: slow tests, sanitizers, fuzzing" ;;
-    part-?) echo "$MODE: the rooms' tests, an eighth of the others; not run: other turns" ;;
+    release) echo "not run: long tests, sanitizers, fuzzing" ;;
     long) ;;
-    *) echo "$MODE: ${ROOMS[*]}; not run: other rooms and turns" ;;
+    *) echo "$MODE: of release the rooms' tests alone${ROOMS[*]:+; under the sanitizer ${ROOMS[*]} alone}" ;;
   esac
   "$PYTHON" scripts/test_report.py --failed-steps "$FAILED" "${REPORTS[@]}"
 }
@@ -230,10 +258,8 @@ ensure_deps || die "packages are missing and could not be installed"
 mkdir -p build
 step "layers" timeout --foreground 60 "$PYTHON" scripts/check_layers.py
 step "format" check_format
-if has release; then
-  step "python packages" prepare_python
-  step "build release" build_release && step "tests release" test_release
-fi
+if has_all_release; then step "python packages" prepare_python; fi
+step "build release" build_release && step "tests release" test_release
 for sanitizer in asan tsan; do
   if has "$sanitizer"; then
     step "build $sanitizer" build_rooms "$sanitizer" && step "tests $sanitizer" test_rooms "$sanitizer"
@@ -241,9 +267,6 @@ for sanitizer in asan tsan; do
 done
 if has fuzz; then
   step "build fuzz" build_fuzz && step "fuzz" run_fuzz
-fi
-if [ "$MODE" = fuzz ]; then
-  step "build release" build_rooms release && step "tests release" test_rooms release
 fi
 if [ "$MODE" = long ]; then
   step "build tsan daemons" build_tsan_daemons && step "tests tsan daemons" test_tsan_daemons

@@ -1,6 +1,5 @@
 """scripts/run_ctest.py and scripts/test_report.py, over build folders of a few shell commands."""
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
@@ -109,31 +108,6 @@ class TestReport(unittest.TestCase):
         status, text = self.run_tests(seconds=1)
         self.assertEqual(status, 1)
         self.assertIn("tests.xml: not written, the run ended before its tests did", text)
-
-    def test_parts_have_each_of_the_others_once(self):
-        for name in ("fast", "quick"):
-            self.add_test(name, "true", LABELS="unit")
-        self.add_test("guarded", "true", LABELS="rdma;every-run", FIXTURES_REQUIRED="guest")
-        self.add_test("up", "true", LABELS="rdma", FIXTURES_SETUP="guest")
-        others = {f"other{number}" for number in range(7)}
-        for name in sorted(others):
-            self.add_test(name, "true", LABELS="tool;slow" if name == "other3" else "tool")
-        self.add_test("kills", "false", LABELS="tool;long")
-        seen = []
-        for part in range(3):
-            status, text = self.run_tests("--part", f"{part}/3")
-            self.assertEqual(status, 0, text)
-            names = set(re.findall(r'testcase name="([^"]+)"', self.report.read_text()))
-            self.assertLessEqual({"fast", "quick", "guarded", "up"}, names)
-            seen += names & others
-        self.assertEqual(sorted(seen), sorted(others))
-
-    def test_a_part_that_is_none(self):
-        self.add_test("one", "true", LABELS="unit")
-        for part in ("3/3", "-1/3", "1", "a/b", "0/0"):
-            done = self.run_script("run_ctest.py", self.report, 60, "--part", part)
-            self.assertEqual(done.returncode, 1)
-            self.assertIn(f"'{part}' is not K/N", done.stderr)
 
     def test_skips_are_counted_by_reason(self):
         matched = {"SKIP_REGULAR_EXPRESSION": "\\\\[  SKIPPED \\\\]"}
