@@ -125,8 +125,11 @@ class BenchDisk(BenchTest):
         """Where, and how much by default, is said before the first byte is written."""
         for number in (signal.SIGINT, signal.SIGTERM):
             with self.subTest(number.name):
-                process = subprocess.Popen([BIN / "farvec", "bench", "disk", "--path", self.disk,
-                                            "--fio", "off"], stderr=subprocess.PIPE, text=True)
+                # Who runs the tests may ignore SIGINT, as a shell does for what is in its background.
+                process = subprocess.Popen(
+                    [BIN / "farvec", "bench", "disk", "--path", self.disk, "--fio", "off"],
+                    stderr=subprocess.PIPE, text=True,
+                    preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
                 with process:
                     line = process.stderr.readline()
                     process.send_signal(number)
