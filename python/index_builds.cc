@@ -24,7 +24,10 @@ class Prepared {
     const VectorView& source = rows.load({.allow_nonfinite = build.allow_nonfinite});
     layout::check_destination(build.out, build.overwrite, source.count * source.row_bytes());
     source_ = {indexing::describe_source({rows.path(), build.name}, source, build.metric), source};
-    if (build.metric != Metric::cosine) return indexing::require_comparable(source, threads);
+    if (build.metric != Metric::cosine) {
+      indexing::require_comparable(source, threads);
+      return;
+    }
     normalised_ = indexing::stored_copy(source, build.metric, threads);
     source_.rows = normalised_->view();
   }
