@@ -1,4 +1,6 @@
 // Any bytes are an answer of a compute node in which a fault is found, or one that can be used.
+#include <google/protobuf/stubs/logging.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -15,6 +17,9 @@ namespace {
 using namespace farvec;
 namespace v1 = compute_node::v1;
 namespace changes = collection::v1;
+
+/// Most inputs are none, and Protobuf would say so of each.
+[[maybe_unused]] const auto kSilenced = google::protobuf::SetLogHandler(nullptr);
 
 constexpr std::size_t kQueries = 3;
 constexpr std::uint32_t kK = 4;

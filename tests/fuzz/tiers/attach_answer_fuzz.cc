@@ -1,4 +1,6 @@
 // Any bytes are what a memory node says of a lease: with a fault, or such that it can be used.
+#include <google/protobuf/stubs/logging.h>
+
 #include <cstddef>
 #include <cstdint>
 
@@ -7,6 +9,11 @@
 #include "tests/fuzz/fuzz_file.h"
 #include "tiers/attach/attach_answer.h"
 #include "transport/grant.h"
+
+namespace {
+/// Most inputs are none, and Protobuf would say so of each.
+[[maybe_unused]] const auto kSilenced = google::protobuf::SetLogHandler(nullptr);
+}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace farvec;
