@@ -14,7 +14,7 @@
 namespace farvec::graph {
 
 struct AffinityOptions {
-  /// Two vertices are affine up to this distance of the build's space (graph::BuildSpace: squared).
+  /// Two vertices are affine up to this squared distance (BuildSpace::squared()).
   float threshold = 0;
   std::uint32_t limit = 0;  ///< affine vertices kept for each vertex; 0: none are looked for
 };

@@ -36,10 +36,11 @@ BatchInserter::BatchInserter(const BuildSpace& space, const VamanaOptions& optio
       options_(options),
       threads_(threads),
       graph_(graph),
-      affine_(graph.count(), options.affinity) {
+      affine_(graph.count(), options.affinity),
+      hubs_(graph.count(), options.degree) {
   for (unsigned t = 0; t < threads; ++t) {
     workers_.push_back(
-        std::make_unique<Worker>(space, PruneParameters{options.degree, options.alpha}));
+        std::make_unique<Worker>(space, PruneParameters{options.degree, options.alpha}, hubs_));
   }
 }
 
@@ -52,7 +53,9 @@ void BatchInserter::insert(std::span<const NodeId> batch) {
                  for (std::size_t i = begin; i < end; ++i) propose(i, batch[i], *workers_[w]);
                });
   for (std::size_t i = 0; i < batch.size(); ++i) {
-    graph_.set_neighbors(batch[i], {&proposals_[i * options_.degree], proposal_sizes_[i]});
+    const std::span<const NodeId> chosen(&proposals_[i * options_.degree], proposal_sizes_[i]);
+    hubs_.replace(graph_.neighbors(batch[i]), chosen);
+    graph_.set_neighbors(batch[i], chosen);
   }
   collect_back_edges(batch);
   parallel_for(
@@ -82,9 +85,19 @@ void BatchInserter::propose(std::size_t slot, NodeId point, Worker& worker) {
     worker.pool.push_back({id, space_.distance(point, id)});
   }
   const auto& kept = worker.prune.run(point, worker.pool);
-  if (!affine_.empty()) affine_.set(point, worker.pool);  // the pruning has sorted it
+  if (!affine_.empty()) remember_affine(point, worker);
   std::copy(kept.begin(), kept.end(), &proposals_[slot * options_.degree]);
   proposal_sizes_[slot] = static_cast<std::uint32_t>(kept.size());
+}
+
+/// Of the worker's pool, which the pruning has sorted.
+void BatchInserter::remember_affine(NodeId point, Worker& worker) {
+  if (!space_.products()) return affine_.set(point, worker.pool);
+  for (Neighbor& near : worker.pool) near.distance = space_.squared(point, near.id, near.distance);
+  std::sort(worker.pool.begin(), worker.pool.end(), [](const Neighbor& a, const Neighbor& b) {
+    return a.distance != b.distance ? a.distance < b.distance : a.id < b.id;
+  });
+  affine_.set(point, worker.pool);
 }
 
 void BatchInserter::collect_back_edges(std::span<const NodeId> batch) {

@@ -10,6 +10,7 @@
 #include "graph/beam_search.h"
 #include "graph/build_space.h"
 #include "graph/graph.h"
+#include "graph/hubs.h"
 #include "graph/robust_prune.h"
 #include "graph/vamana_builder.h"
 
@@ -17,8 +18,12 @@ namespace farvec::graph {
 
 class BatchInserter {
  public:
+  /// Borrows the space and the graph.
   BatchInserter(const BuildSpace& space, const VamanaOptions& options, unsigned threads,
                 Graph& graph);
+
+  /// To be called before the first batch of each pass: finds the hubs of the graph as it is.
+  void begin_pass() { hubs_.recount(graph_); }
 
   /// Searches the graph as it is for every point of the batch, gives each its pruned neighbours,
   /// then adds the back edges. A point that is already in the graph gets its neighbours anew.
@@ -36,7 +41,8 @@ class BatchInserter {
 
  private:
   struct Worker {
-    Worker(const BuildSpace& space, PruneParameters parameters) : prune(space, parameters) {}
+    Worker(const BuildSpace& space, PruneParameters parameters, const Hubs& hubs)
+        : prune(space, parameters, &hubs) {}
     RobustPrune prune;
     BeamScratch scratch;
     std::vector<Neighbor> pool;
@@ -45,6 +51,7 @@ class BatchInserter {
   };
 
   void propose(std::size_t slot, NodeId point, Worker& worker);
+  void remember_affine(NodeId point, Worker& worker);
   void collect_back_edges(std::span<const NodeId> batch);
   void add_back_edges(std::span<const std::uint64_t> edges, Worker& worker);
   void stop_if_interrupted() const;
@@ -54,6 +61,7 @@ class BatchInserter {
   const unsigned threads_;
   Graph& graph_;
   AffineSets affine_;
+  Hubs hubs_;  ///< changes between parallel steps alone
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<NodeId> proposals_;  ///< `degree` slots per point of the batch
   std::vector<std::uint32_t> proposal_sizes_;

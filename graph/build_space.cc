@@ -40,13 +40,33 @@ std::vector<float> mean_row(const VectorView& data, unsigned threads) {
   return mean;
 }
 
+/// Empty when there is none.
+std::vector<bool> zero_rows(const VectorView& data, unsigned threads) {
+  const std::vector<std::byte> zero(data.row_bytes());
+  const auto l2 = distance::pair_kernel(Metric::l2, data.type, data.dimension);
+  std::vector<std::vector<std::size_t>> found(chunks_of(data.count));
+  parallel_for(data.count, kChunk, threads, [&](std::size_t begin, std::size_t end, unsigned) {
+    for (std::size_t i = begin; i < end; ++i) {
+      if (l2(data.row(i), zero.data(), data.dimension) == 0) found[begin / kChunk].push_back(i);
+    }
+  });
+  std::vector<bool> zeros;
+  for (const auto& chunk : found) {
+    if (!chunk.empty()) zeros.resize(data.count);
+    for (const std::size_t row : chunk) zeros[row] = true;
+  }
+  return zeros;
+}
+
 }  // namespace
 
 BuildSpace::BuildSpace(VectorView data, Metric metric, unsigned threads)
     : data_(data),
       kernel_(distance::pair_kernel(kernel_metric(metric), data.type, data.dimension)),
-      many_(distance::many_kernel(kernel_metric(metric), data.type, data.dimension)) {
-  if (metric != Metric::inner_product || data.count == 0) return;
+      many_(distance::many_kernel(kernel_metric(metric), data.type, data.dimension)),
+      products_(metric == Metric::inner_product) {
+  if (metric == Metric::cosine) zeros_ = zero_rows(data, threads);
+  if (!products_ || data.count == 0) return;
   augmented_.resize(data.count);
   parallel_for(data.count, kChunk, threads, [&](std::size_t begin, std::size_t end, unsigned) {
     for (std::size_t i = begin; i < end; ++i) {
@@ -59,10 +79,8 @@ BuildSpace::BuildSpace(VectorView data, Metric metric, unsigned threads)
 
 void BuildSpace::distances(NodeId a, const NodeId* ids, std::size_t count, float* out) const {
   many_(data_.row(a), data_, {ids, count}, out);
-  if (augmented_.empty()) return;
-  for (std::size_t i = 0; i < count; ++i) {
-    out[i] = 2.0f * (max_norm_squared_ + out[i] - augmented_[a] * augmented_[ids[i]]);
-  }
+  if (zeros_.empty()) return;
+  for (std::size_t i = 0; i < count; ++i) out[i] += zeros_[a] == zeros_[ids[i]] ? 0.0f : 1.0f;
 }
 
 NodeId BuildSpace::medoid(unsigned threads) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "base/memory.h"
@@ -10,10 +11,10 @@
 
 namespace farvec::graph {
 
-/// Pruning compares distances between data points, so it needs something like a metric.
-/// l2 and cosine (unit vectors) use squared Euclidean distance. inner_product adds one coordinate
-/// sqrt(M^2 - |x|^2), M the largest norm, which makes nearest by Euclidean distance and largest by
-/// inner product agree (Bachrach et al., RecSys 2014).
+/// What pruning compares distances between data points by, the same that searches ask for. l2 has
+/// squared Euclidean distances, and so has cosine (of unit vectors; a zero row is as far from all
+/// others as rows at right angles are, since no search finds it near). inner_product has negated
+/// products, which are no metric: see occlusion().
 class BuildSpace {
  public:
   /// Keeps a reference to the rows of `data` (stored type); they must outlive it.
@@ -22,12 +23,33 @@ class BuildSpace {
   std::size_t count() const { return data_.count; }
   const VectorView& data() const { return data_; }
 
-  /// Squared distance between rows a and b.
+  /// Of rows a and b; smaller is nearer.
   float distance(NodeId a, NodeId b) const {
     const float d = kernel_(data_.row(a), data_.row(b), data_.dimension);
-    if (augmented_.empty()) return d;
-    // |x|^2 + augmented^2 = M^2 for both rows; the kernel gives -<a,b>.
-    return 2.0f * (max_norm_squared_ + d - augmented_[a] * augmented_[b]);
+    return zeros_.empty() || zeros_[a] == zeros_[b] ? d : d + 1.0f;
+  }
+
+  /// Distances are negated products.
+  bool products() const { return products_; }
+  /// distance(v, v).
+  float self(NodeId v) const { return products_ ? distance(v, v) : 0.0f; }
+
+  /// How well a vertex stands for a candidate c, where the one that is pruned lies at `direct` from
+  /// c and the other at `between`: at least 1 where c is as near to the other one. It is the ratio
+  /// of the distances, and of products that of the products.
+  float occlusion(float direct, float between) const {
+    constexpr float kAlways = std::numeric_limits<float>::infinity();
+    if (!products_) return between > 0 ? direct / between : kAlways;
+    if (between > direct) return 0;
+    return direct < 0 ? between / direct : kAlways;
+  }
+
+  /// The squared Euclidean distance of two rows at `distance`. Of products it is that of rows with
+  /// one coordinate more, sqrt(M^2 - |x|^2), M the largest length, in which nearest and largest
+  /// product agree (Bachrach et al., RecSys 2014).
+  float squared(NodeId a, NodeId b, float distance) const {
+    if (!products_) return distance;
+    return 2.0f * (max_norm_squared_ + distance - augmented_[a] * augmented_[b]);
   }
 
   /// out[i] = distance(a, ids[i]).
@@ -42,7 +64,9 @@ class BuildSpace {
   VectorView data_;
   distance::PairKernel kernel_;
   distance::ManyKernel many_;
-  std::vector<float> augmented_;  ///< inner_product only: the extra coordinate of each row
+  const bool products_;
+  std::vector<bool> zeros_;       ///< cosine: rows of length 0, when there are any
+  std::vector<float> augmented_;  ///< inner_product: the added coordinate of each row
   float max_norm_squared_ = 0;
 };
 

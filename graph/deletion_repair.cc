@@ -24,8 +24,8 @@ bool contains(const std::vector<NodeId>& ids, NodeId id) {
 }  // namespace
 
 struct DeletionRepair::Worker {
-  explicit Worker(const VamanaGrowth& growth)
-      : prune(growth.space(), {growth.options().degree, growth.options().alpha}) {}
+  Worker(const VamanaGrowth& growth, const Hubs& hubs)
+      : prune(growth.space(), {growth.options().degree, growth.options().alpha}, &hubs) {}
 
   RobustPrune prune;
   std::vector<NodeId> stay;    ///< of the neighbours, by their new numbers
@@ -45,9 +45,10 @@ DeletionRepair::DeletionRepair(const Graph& former, const RowSet& out)
 }
 
 std::uint64_t DeletionRepair::run(VamanaGrowth& growth) const {
+  const Hubs hubs = hubs_that_stay(growth.options().degree);
   std::vector<std::unique_ptr<Worker>> workers;
   for (unsigned t = 0; t < growth.threads(); ++t) {
-    workers.push_back(std::make_unique<Worker>(growth));
+    workers.push_back(std::make_unique<Worker>(growth, hubs));
   }
   Progress progress("repair", kept_.size(), growth.options().quiet);
   parallel_for(kept_.size(), kVertexChunk, growth.threads(),
@@ -63,6 +64,20 @@ std::uint64_t DeletionRepair::run(VamanaGrowth& growth) const {
   std::uint64_t distances = 0;
   for (const auto& worker : workers) distances += worker->prune.distances();
   return distances;
+}
+
+/// Of the former graph, by new numbers.
+Hubs DeletionRepair::hubs_that_stay(std::uint32_t degree) const {
+  Hubs hubs(kept_.size(), degree);
+  std::vector<NodeId> stay;
+  for (const NodeId v : kept_) {
+    stay.clear();
+    for (const NodeId neighbor : former_.neighbors(v)) {
+      if (numbers_[neighbor] != kInvalidNode) stay.push_back(numbers_[neighbor]);
+    }
+    hubs.replace({}, stay);
+  }
+  return hubs;
 }
 
 /// Of the vertex with the new number `v`.

@@ -32,6 +32,7 @@ class DeletionRepair {
 
  private:
   struct Worker;
+  Hubs hubs_that_stay(std::uint32_t degree) const;
   std::span<const NodeId> choose_edges(std::size_t v, std::uint32_t degree, Worker& worker) const;
   void split_neighbors(NodeId former, Worker& worker) const;
   void look_behind(std::uint32_t degree, Worker& worker) const;

@@ -7,6 +7,12 @@ namespace farvec::graph {
 
 namespace {
 
+/// A hub stands for what lies at most half as far from it; of ratios of squared distances.
+constexpr float kHubRatio = 4;
+/// How a list that is short of edges is filled: alpha rises by 1.2 each time.
+constexpr float kRatioStep = 1.44f;
+constexpr int kRatioSteps = 8;
+
 bool nearer(const Neighbor& a, const Neighbor& b) {
   return a.distance != b.distance ? a.distance < b.distance : a.id < b.id;
 }
@@ -15,6 +21,7 @@ bool nearer(const Neighbor& a, const Neighbor& b) {
 
 const std::vector<NodeId>& RobustPrune::run(NodeId v, std::vector<Neighbor>& candidates) {
   kept_.clear();
+  self_ = space_.self(v);
   return choose(v, candidates);
 }
 
@@ -28,7 +35,8 @@ const std::vector<NodeId>& RobustPrune::extend(NodeId v, std::span<const NodeId>
   measure(v, chosen, own_);
   measure(v, candidates, pool_);
   kept_.clear();
-  for (const Neighbor& neighbor : own_) kept_.push_back({neighbor, neighbor.distance == 0});
+  self_ = space_.self(v);
+  for (const Neighbor& neighbor : own_) keep(neighbor);
   return choose(v, pool_);
 }
 
@@ -49,19 +57,40 @@ const std::vector<NodeId>& RobustPrune::choose(NodeId v, std::vector<Neighbor>& 
                    candidates.end());
   states_.assign(candidates.size(), State{});
   // Ratios of squared distances, so alpha enters squared.
-  pass(candidates, 1.0f);
-  if (parameters_.alpha > 1.0f) pass(candidates, parameters_.alpha * parameters_.alpha);
+  const float alpha = space_.products() ? 1.0f : parameters_.alpha * parameters_.alpha;
+  pass(candidates, 1.0f, parameters_.degree);
+  if (alpha > 1.0f) pass(candidates, alpha, parameters_.degree);
+  fill(candidates);
   result_.clear();
   for (const Kept& kept : kept_) result_.push_back(kept.neighbor.id);
   return result_;
 }
 
-void RobustPrune::pass(const std::vector<Neighbor>& candidates, float ratio_limit) {
-  for (std::uint32_t i = 0; i < candidates.size() && kept_.size() < parameters_.degree; ++i) {
+void RobustPrune::keep(const Neighbor& neighbor) {
+  const bool hub = hubs_ != nullptr && hubs_->contains(neighbor.id);
+  kept_.push_back({neighbor, neighbor.distance <= self_, hub});
+}
+
+/// Products are no metric, so that what stands for a candidate need not lead to it: they get all
+/// the edges that there is room for. Elsewhere a list that is short to half is what a hub leaves,
+/// or what rows in few directions need: half is enough for both.
+void RobustPrune::fill(const std::vector<Neighbor>& candidates) {
+  const std::uint32_t goal = space_.products() ? parameters_.degree : parameters_.degree / 2;
+  float ratio_limit = parameters_.alpha * parameters_.alpha;
+  for (int step = 0; step < kRatioSteps && kept_.size() < goal; ++step) {
+    ratio_limit *= kRatioStep;
+    pass(candidates, ratio_limit, goal);
+  }
+  pass(candidates, std::numeric_limits<float>::infinity(), goal);
+}
+
+void RobustPrune::pass(const std::vector<Neighbor>& candidates, float ratio_limit,
+                       std::size_t goal) {
+  for (std::uint32_t i = 0; i < candidates.size() && kept_.size() < goal; ++i) {
     State& state = states_[i];
     if (state.kept || occluded(candidates[i], state, ratio_limit)) continue;
     state.kept = true;
-    kept_.push_back({candidates[i], candidates[i].distance == 0});
+    keep(candidates[i]);
   }
 }
 
@@ -70,11 +99,11 @@ bool RobustPrune::occluded(const Neighbor& candidate, State& state, float ratio_
     const Kept& kept = kept_[state.checked++];
     if (nearer(candidate, kept.neighbor)) continue;
     // A duplicate of the vertex lies in no direction: it stands for other duplicates only.
-    if (kept.duplicate && candidate.distance > 0) continue;
-    const float between = space_.distance(kept.neighbor.id, candidate.id);
-    ++distances_;
+    if (kept.duplicate && candidate.distance > self_) continue;
     const float ratio =
-        between > 0 ? candidate.distance / between : std::numeric_limits<float>::infinity();
+        space_.occlusion(candidate.distance, space_.distance(kept.neighbor.id, candidate.id));
+    ++distances_;
+    if (kept.hub && ratio < kHubRatio) continue;
     state.ratio = std::max(state.ratio, ratio);
   }
   return state.ratio >= ratio_limit;

@@ -7,6 +7,7 @@
 
 #include "graph/build_space.h"
 #include "graph/candidate_list.h"
+#include "graph/hubs.h"
 
 namespace farvec::graph {
 
@@ -18,14 +19,23 @@ struct PruneParameters {
 /// Working memory of one thread.
 class RobustPrune {
  public:
-  RobustPrune(const BuildSpace& space, PruneParameters parameters)
-      : space_(space), parameters_(parameters) {}
+  /// Borrows all but the parameters. Without `hubs` there are none.
+  RobustPrune(const BuildSpace& space, PruneParameters parameters, const Hubs* hubs = nullptr)
+      : space_(space), parameters_(parameters), hubs_(hubs) {}
 
   /// Neighbours for vertex `v` from `candidates` (any order, duplicates and v itself allowed; it is
   /// sorted in place). A candidate c is dropped when a kept neighbour k, nearer to v than c, has
   /// alpha * d(k, c) <= d(v, c). First alpha = 1, then parameters.alpha for what room is left, as
-  /// DiskANN's code ramps it, so that the shortest diverse edges are always kept. The result is
-  /// valid until the next call, in the order in which the edges were kept.
+  /// DiskANN's code ramps it, so that the shortest diverse edges are always kept. A list that this
+  /// leaves shorter than half of the degree goes on with ever larger alpha up to that half, and so
+  /// takes first what adds most directions; none takes two equal rows. The result is valid until
+  /// the next call, in the order in which the edges were kept.
+  ///
+  /// A hub k drops c only where 2 * d(k, c) <= d(v, c).
+  ///
+  /// Of products, k drops c when <k, c> >= <v, c>, as in an HNSW graph, and lists are filled up to
+  /// the degree: alpha * <v, c> <= <k, c> with ever larger alpha. A k with a larger product with v
+  /// than v has with itself drops only those that have one too.
   const std::vector<NodeId>& run(NodeId v, std::vector<Neighbor>& candidates);
   /// The same of vertices whose distances from `v` are yet to be computed.
   const std::vector<NodeId>& run(NodeId v, std::span<const NodeId> candidates);
@@ -40,21 +50,26 @@ class RobustPrune {
  private:
   struct Kept {
     Neighbor neighbor;
-    bool duplicate;  ///< at distance 0 from the vertex that is pruned
+    bool duplicate;  ///< as near to the vertex that is pruned as that is to itself
+    bool hub;
   };
   struct State {
     std::uint32_t checked = 0;  ///< how many kept neighbours this candidate was compared with
-    float ratio = 0;            ///< largest d(v,c)/d(k,c) seen, squared distances
+    float ratio = 0;            ///< largest BuildSpace::occlusion() seen
     bool kept = false;
   };
 
   void measure(NodeId v, std::span<const NodeId> ids, std::vector<Neighbor>& out);
   const std::vector<NodeId>& choose(NodeId v, std::vector<Neighbor>& candidates);
-  void pass(const std::vector<Neighbor>& candidates, float ratio_limit);
+  void keep(const Neighbor& neighbor);
+  void fill(const std::vector<Neighbor>& candidates);
+  void pass(const std::vector<Neighbor>& candidates, float ratio_limit, std::size_t goal);
   bool occluded(const Neighbor& candidate, State& state, float ratio_limit);
 
   const BuildSpace& space_;
   const PruneParameters parameters_;
+  const Hubs* const hubs_;
+  float self_ = 0;  ///< distance of the vertex that is pruned to itself
   std::vector<Kept> kept_;
   std::vector<State> states_;
   std::vector<NodeId> result_;

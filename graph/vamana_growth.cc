@@ -69,6 +69,7 @@ void VamanaGrowth::insert_from(std::size_t first) {
   const auto largest = std::max<std::size_t>(
       static_cast<std::size_t>(kLargestBatch * static_cast<double>(graph_.count())), 1);
   for (std::uint32_t pass = 0; pass < options_.passes; ++pass) {
+    inserter_.begin_pass();
     for (std::size_t begin = 0, size = 0; begin < order.size(); begin += size) {
       const std::size_t there = pass == 0 ? first + begin : graph_.count();
       size = std::min(std::clamp<std::size_t>(there, 1, largest), order.size() - begin);

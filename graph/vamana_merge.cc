@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "graph/deletion_repair.h"
+#include "graph/hubs.h"
 #include "graph/reachability.h"
 #include "graph/robust_prune.h"
 #include "graph/sampled_graph.h"
@@ -52,7 +53,9 @@ void add_long_ways(VamanaGrowth& growth, VamanaStats& stats) {
   if (degree == 0) return;
   const SampledGraph sample(growth.space().data(), growth.metric(),
                             {vertices, degree, options.seed, options.threads, options.interrupted});
-  RobustPrune prune(growth.space(), {options.degree, options.alpha});
+  Hubs hubs(graph.count(), options.degree);
+  hubs.recount(graph);
+  RobustPrune prune(growth.space(), {options.degree, options.alpha}, &hubs);
   std::vector<NodeId> own;
   const auto lead = [&](NodeId v, std::span<const NodeId> ways) {
     own.clear();
