@@ -5,6 +5,7 @@
 
 #include "base/parallel.h"
 #include "base/version.h"
+#include "graph/sparse_vertices.h"
 #include "indexing/cluster_recipe.h"
 #include "indexing/code_bits.h"
 #include "indexing/graph_recipe.h"
@@ -52,8 +53,10 @@ nlohmann::ordered_json facts_of(const CommonBuild& build, const layout::Manifest
 }
 
 void add_graph_facts(nlohmann::ordered_json& facts, const layout::Manifest& manifest,
-                     const graph::VamanaStats& stats) {
+                     const indexing::BuiltGraph& built) {
+  const graph::VamanaStats& stats = built.stats;
   facts["average_degree"] = manifest.average_degree();
+  facts["sparse_vertices"] = graph::sparse_vertices(built.graph, manifest.graph().build.degree);
   facts["seconds"] = stats.seconds;
   facts["distances_per_vector"] =
       static_cast<double>(stats.distances) / static_cast<double>(manifest.count);
@@ -98,7 +101,7 @@ nlohmann::ordered_json build_graph(SourceRows& rows, GraphBuild build) {
         indexing::write_graph(build.common.out, built, {build.layout, bits, build.record_checksum},
                               write_options(build.common, threads, interrupted));
     facts = facts_of(build.common, manifest);
-    add_graph_facts(facts, manifest, built.stats);
+    add_graph_facts(facts, manifest, built);
   });
   return facts;
 }
@@ -117,7 +120,7 @@ nlohmann::ordered_json build_slotted(SourceRows& rows, SlottedBuild build) {
     const layout::Manifest manifest = indexing::write_slotted(
         build.common.out, built, recipe, write_options(build.common, threads, interrupted));
     facts = facts_of(build.common, manifest);
-    add_graph_facts(facts, manifest, built.stats);
+    add_graph_facts(facts, manifest, built);
     facts["payload"] = to_string(manifest.slotted().payload);
     facts["pages"] = manifest.slotted().pages;
   });

@@ -214,8 +214,10 @@ class Advisor {
     timing_ = top_up(queries(), sample.rows.view(), kMostTimed);
     fs::remove_all(indexes());
     fs::create_directory(indexes());
+    sparse_share_ = 0;
     for (const std::uint32_t degree : options_.degrees) {
-      write_graphs(folder_of(degree), sample, degree, build_);
+      const double sparse = write_graphs(folder_of(degree), sample, degree, build_);
+      sparse_share_ = std::max(sparse_share_, sparse);
       count_where([&](const Setting& s) { return s.is_graph() && s.degree == degree; }, sample);
       progress.advance(1);
     }
@@ -291,6 +293,7 @@ class Advisor {
     report.k = options_.k;
     report.recall = options_.recall;
     report.sample_rows = sample_rows_;
+    report.sparse_share = sparse_share_;
     report.queries = some_queries().count;
     for (const SearchFamily family : kSearchFamilies) {
       report.models[family] = model_of(family, device.settings);
@@ -328,6 +331,7 @@ class Advisor {
   std::vector<Partition> partitions_;
   std::vector<DeviceTrials> devices_;
   std::vector<std::uint64_t> sample_rows_;
+  double sparse_share_ = 0;  ///< of the last of them
 };
 
 }  // namespace

@@ -33,6 +33,9 @@ std::vector<Column> columns_of(const AdviceReport& report) {
 /// The share of a core that a machine without other work leaves to a search.
 constexpr double kQuietShare = 0.9;
 
+/// The share of vertices with few edges that is no cause for a word.
+constexpr double kFewSparse = 0.01;
+
 constexpr const char* kCountNames[kCounts] = {"hops",        "reads",      "bytes",
                                               "estimates",   "distances",  "clusters",
                                               "group_reads", "list_reads", "stray_reads"};
@@ -266,6 +269,12 @@ void print_advice(const AdviceReport& report) {
         "of whole cores; what is measured beside other work is lower.\n",
         100 * report.core_share);
   }
+  if (report.sparse_share > kFewSparse) {
+    fmt::print(
+        "{:.0f}% of the vertices of the sample's graph have fewer than half of their edges: many "
+        "rows repeat, or the sample is small. Searches of a graph may miss some of them.\n",
+        100 * report.sparse_share);
+  }
   fmt::print("\n");
   print_header(columns_of(report));
   for (const Forecast& forecast : report.forecasts) print_forecast(report, forecast);
@@ -281,6 +290,7 @@ std::string advice_json(const AdviceReport& report) {
   add_device(report.target.device, out);
   out["threads"] = report.target.threads;
   out["core_share"] = report.core_share;
+  out["sparse_share"] = report.sparse_share;
   for (const auto& [family, model] : report.models) {
     if (model.costs.ns.empty()) continue;
     const std::vector<const char*> names = unit_names(family);

@@ -21,6 +21,9 @@ struct AdviceReport {
   double recall = 0.95;
   std::vector<std::uint64_t> sample_rows;
   std::size_t queries = 0;
+  /// Of the graphs of the last sample, the largest share of vertices that have fewer than half of
+  /// their degree in edges.
+  double sparse_share = 0;
   std::map<SearchFamily, FamilyModel> models;
   /// The share of a core that the searches had while they were timed. Rates are forecast for a
   /// whole core.

@@ -1,10 +1,12 @@
 #include "cli/advise/small_index.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/parallel.h"
 #include "disk/disk_engine.h"
 #include "disk/memory_queue.h"
+#include "graph/sparse_vertices.h"
 #include "indexing/cluster_recipe.h"
 #include "indexing/graph_recipe.h"
 #include "indexing/slotted_recipe.h"
@@ -16,8 +18,8 @@ namespace farvec::cli {
 
 namespace fs = std::filesystem;
 
-void write_graphs(const fs::path& directory, const Sample& sample, std::uint32_t degree,
-                  const SmallBuild& build) {
+double write_graphs(const fs::path& directory, const Sample& sample, std::uint32_t degree,
+                    const SmallBuild& build) {
   const GraphBuild& recipe = build.recipe;
   const unsigned threads = resolve_threads(build.threads);
   graph::VamanaOptions options;
@@ -42,6 +44,8 @@ void write_graphs(const fs::path& directory, const Sample& sample, std::uint32_t
       indexing::write_graph(out, built, {.layout = kind, .code_bits = recipe.bits(kind)}, write);
     }
   }
+  return static_cast<double>(graph::sparse_vertices(built.graph, degree)) /
+         static_cast<double>(std::max<std::size_t>(built.graph.count(), 1));
 }
 
 void write_clusters(const fs::path& directory, const Sample& sample, const Partition& partition,

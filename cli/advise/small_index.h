@@ -23,10 +23,10 @@ struct SmallBuild {
   std::vector<layout::LayoutKind> graph_layouts;
 };
 
-/// Builds one graph and writes one index per layout, at directory / to_string(layout). Throws
-/// Error.
-void write_graphs(const std::filesystem::path& directory, const Sample& sample,
-                  std::uint32_t degree, const SmallBuild& build);
+/// Builds one graph and writes one index per layout, at directory / to_string(layout). Returns the
+/// share of its vertices that have fewer than half of `degree` edges. Throws Error.
+double write_graphs(const std::filesystem::path& directory, const Sample& sample,
+                    std::uint32_t degree, const SmallBuild& build);
 
 /// Clusters once and writes one index per layout, at directory / to_string(layout). Throws Error.
 void write_clusters(const std::filesystem::path& directory, const Sample& sample,

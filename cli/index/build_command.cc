@@ -15,6 +15,7 @@
 #include "cli/index/build_input.h"
 #include "cli/index/code_bits_option.h"
 #include "cli/index/slotted_build.h"
+#include "graph/sparse_vertices.h"
 #include "graph/vamana_builder.h"
 #include "indexing/code_bits.h"
 #include "indexing/graph_recipe.h"
@@ -47,7 +48,9 @@ struct BuildArguments {
 };
 
 void report(const BuildArguments& arguments, const layout::Manifest& manifest,
-            const graph::VamanaStats& stats) {
+            const indexing::BuiltGraph& built) {
+  const graph::VamanaStats& stats = built.stats;
+  const std::uint64_t sparse = graph::sparse_vertices(built.graph, manifest.graph().build.degree);
   const double index_bytes =
       static_cast<double>(manifest.region(layout::kRecordsRegion).file_bytes());
   const double amplification = index_bytes / static_cast<double>(manifest.dataset_bytes());
@@ -59,6 +62,7 @@ void report(const BuildArguments& arguments, const layout::Manifest& manifest,
                                  {"count", manifest.count},
                                  {"dimension", manifest.dimension},
                                  {"average_degree", manifest.average_degree()},
+                                 {"sparse_vertices", sparse},
                                  {"graph_seconds", stats.seconds},
                                  {"distances_per_vector", distances},
                                  {"edges_added_for_reachability", stats.repaired},
@@ -81,6 +85,10 @@ void report(const BuildArguments& arguments, const layout::Manifest& manifest,
       arguments.out, manifest.count, manifest.dimension, to_string(manifest.stored_type),
       manifest.layout_name(), stats.seconds, distances, manifest.average_degree(), stats.repaired,
       amplification, static_cast<double>(peak_resident_bytes()) / (1 << 20));
+  if (sparse > 0) {
+    fmt::print("{} of {} vertices have fewer than half of {} edges: rows are few, or repeat\n",
+               sparse, manifest.count, manifest.graph().build.degree);
+  }
   if (manifest.is_slotted()) {
     fmt::print("{} pages of {} bytes, placement {}: {} of {} affine pairs share a page\n",
                manifest.slotted().pages, manifest.graph().block_bytes, manifest.slotted().placement,
@@ -113,14 +121,14 @@ void build_pages(const BuildArguments& arguments, indexing::Source source,
   warn_of_slotted(recipe, source.rows.dimension);
   const indexing::BuiltGraph built =
       indexing::build_slotted_graph(std::move(source), recipe, arguments.graph);
-  report(arguments, indexing::write_slotted(arguments.out, built, recipe, options), built.stats);
+  report(arguments, indexing::write_slotted(arguments.out, built, recipe, options), built);
 }
 
 void build_records(const BuildArguments& arguments, indexing::Source source,
                    const layout::WriteOptions& options) {
   const indexing::BuiltGraph built = indexing::build_graph(std::move(source), arguments.graph);
   const indexing::GraphRecipe recipe{arguments.kind(), arguments.bits(), arguments.record_checksum};
-  report(arguments, indexing::write_graph(arguments.out, built, recipe, options), built.stats);
+  report(arguments, indexing::write_graph(arguments.out, built, recipe, options), built);
 }
 
 void build(const Command& command, const BuildArguments& arguments) {

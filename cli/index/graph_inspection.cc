@@ -35,13 +35,23 @@ nlohmann::ordered_json cost_to_json(const LayoutCost& cost) {
           {"compute_dram_bytes_per_vector", cost.compute_dram_bytes_per_vector}};
 }
 
-nlohmann::ordered_json degrees_to_json(const layout::DegreeReport& degrees) {
+/// With fewer than half of the edges that the build was to give them.
+std::uint64_t sparse_vertices(const layout::DegreeReport& degrees, std::uint32_t degree) {
+  std::uint64_t sparse = 0;
+  for (std::size_t d = 0; d < degrees.histogram.size() && 2 * d < degree; ++d) {
+    sparse += degrees.histogram[d];
+  }
+  return sparse;
+}
+
+nlohmann::ordered_json degrees_to_json(const layout::DegreeReport& degrees, std::uint32_t degree) {
   return {{"min", degrees.least},
           {"mean", degrees.mean},
           {"p50", degrees.p50},
           {"p90", degrees.p90},
           {"p99", degrees.p99},
           {"max", degrees.most},
+          {"sparse", sparse_vertices(degrees, degree)},
           {"histogram", degrees.histogram}};
 }
 
@@ -58,9 +68,11 @@ void print_costs(const Manifest& manifest) {
   }
 }
 
-void print_degrees(const layout::DegreeReport& degrees) {
+void print_degrees(const layout::DegreeReport& degrees, std::uint32_t degree) {
   fmt::print("\ndegree: min {}, mean {:.2f}, p50 {}, p90 {}, p99 {}, max {}\n", degrees.least,
              degrees.mean, degrees.p50, degrees.p90, degrees.p99, degrees.most);
+  fmt::print("vertices with fewer than half of {} edges: {}\n", degree,
+             grouped(sparse_vertices(degrees, degree)));
   constexpr std::size_t kRows = 16;
   constexpr std::uint64_t kBarWidth = 50;
   const std::size_t width = (degrees.histogram.size() + kRows - 1) / kRows;
@@ -97,11 +109,11 @@ void GraphInspection::print_identity() const {
 void GraphInspection::print() const {
   print_costs(manifest());
   print_pages();
-  print_degrees(degrees_);
+  print_degrees(degrees_, manifest().graph().build.degree);
 }
 
 void GraphInspection::add_json(nlohmann::ordered_json& json) const {
-  json["degree"] = degrees_to_json(degrees_);
+  json["degree"] = degrees_to_json(degrees_, manifest().graph().build.degree);
   add_pages(json);
   for (const LayoutKind kind : layouts_of(manifest())) {
     json["layouts"][std::string(to_string(kind))] = cost_to_json(layout_cost(manifest(), kind));
