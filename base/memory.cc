@@ -1,9 +1,12 @@
 #include "base/memory.h"
 
 #include <sys/mman.h>
-#include <sys/resource.h>
 
 #include <cerrno>
+#include <charconv>
+#include <fstream>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/error.h"
@@ -44,9 +47,18 @@ HugeBuffer& HugeBuffer::operator=(HugeBuffer&& other) noexcept {
 }
 
 std::size_t peak_resident_bytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<std::size_t>(usage.ru_maxrss) * 1024;
+  // Not getrusage(): its peak is also that of the program that has started this one, over exec().
+  constexpr std::string_view kField = "VmHWM:";
+  std::ifstream file("/proc/self/status");
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with(kField)) continue;
+    const std::size_t digits = line.find_first_of("0123456789");
+    std::size_t kib = 0;
+    if (digits == std::string::npos) return 0;
+    std::from_chars(line.data() + digits, line.data() + line.size(), kib);
+    return kib * 1024;
+  }
+  return 0;
 }
 
 }  // namespace farvec

@@ -73,7 +73,8 @@ class HugeBuffer {
   std::size_t size_ = 0;
 };
 
-/// Peak resident memory of this process in bytes (VmHWM).
+/// Most bytes that this program has had resident since it began (VmHWM); 0 where the system does
+/// not say. What the process was before its exec(), or its parent, is not in it.
 std::size_t peak_resident_bytes();
 
 }  // namespace farvec

@@ -246,8 +246,10 @@ void register_build_cluster_command(Command& build_command) {
       "grouped, grouped-inline and coded next to the other vectors of one of its clusters. In\n"
       "coded every cluster has besides the codes of its vectors, by which a search chooses the\n"
       "vectors that it reads.\n"
-      "Memory needed: the vectors (with --map only a sample of them), 8 bytes per member, 16 per\n"
-      "vector, and the centroids. The same data, options and seed give the same bytes.\n"
+      "Memory needed: the vectors (with --map only a sample of them), the sample once more as\n"
+      "floats, 8 bytes per member, 16 per vector, and the centroids; besides, up to 120 MB for\n"
+      "the program and what is being written. The same data, options and seed give the same\n"
+      "bytes.\n"
       "Example:\n  farvec build cluster --data base.u8bin --metric l2 --cluster-bytes 12800 \\\n"
       "    --replicas 8 --layout grouped --out sift1m.clusters");
   command.callback([arguments] { build(*arguments); });

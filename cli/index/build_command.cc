@@ -190,7 +190,9 @@ void register_build_command(Command& tool) {
       "The same data, options and seed give the same bytes, whatever --threads is (for floats, on\n"
       "processors with the same vector instructions). Memory needed:\n"
       "the vectors (for cosine a second, normalised copy: f16 for u8 and i8), 5.2 * degree bytes\n"
-      "per vector for the graph, and the codes.\n"
+      "per vector for the graph, and the codes; for packed the vectors and edges once more, which\n"
+      "are put into an order; besides, up to 120 MB for the program and the records that are\n"
+      "being written, of few vectors all of them.\n"
       "Example:\n  farvec build graph --data base.u8bin --metric l2 --degree 32 --list 100 \\\n"
       "    --out sift1m.index");
   graph.callback([arguments, graph] { build(graph, *arguments); });
