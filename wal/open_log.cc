@@ -11,8 +11,6 @@ namespace farvec::wal {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::uint64_t kSegmentGranule = 4096;
-constexpr std::uint64_t kMinSegmentBytes = 2 * kSegmentGranule;
 constexpr std::uint64_t kMinPendingBytes = kSegmentGranule;
 constexpr double kMaxIntervalUs = 60e6;
 
@@ -41,13 +39,13 @@ std::uint64_t reach_of(const LogOptions& options) {
 
 std::unique_ptr<Log> begin_log(const LogOptions& options,
                                std::unique_ptr<layout::DirectoryLock> lock,
-                               std::unique_ptr<SegmentFiles> files,
-                               layout::LogSegmentHeader header) {
+                               std::unique_ptr<SegmentFiles> files, layout::LogSegmentHeader header,
+                               std::uint64_t least_bytes) {
   header.salt = random_word();
   header.segment_bytes = options.segment_bytes;
   header.reach = reach_of(options);
   header.epoch = files->folder().epoch();
-  NewSegment segment = files->allocate(header);
+  NewSegment segment = files->allocate(header, least_bytes);
   files->publish(segment);
   return std::make_unique<SegmentLog>(options, std::move(lock), std::move(files),
                                       std::move(segment));
@@ -89,7 +87,7 @@ std::unique_ptr<Log> create_log(const LogOptions& options, std::unique_ptr<LogFo
   }
   auto files = std::make_unique<SegmentFiles>(std::move(folder), std::vector<Segment>());
   return begin_log(options, std::move(lock), std::move(files),
-                   {.log_id = log_id == 0 ? random_word() : log_id});
+                   {.log_id = log_id == 0 ? random_word() : log_id}, options.segment_bytes);
 }
 
 std::unique_ptr<Log> open_log(const LogOptions& options, std::unique_ptr<LogFolder> folder) {
@@ -114,7 +112,7 @@ std::unique_ptr<Log> open_log(const LogOptions& options, std::unique_ptr<LogFold
     last.file_bytes = layout::kLogHeaderBytes + (tail.end - last.header.first);
   }
   auto files = std::make_unique<SegmentFiles>(std::move(folder), segments);
-  auto log = begin_log(options, std::move(lock), std::move(files), header);
+  auto log = begin_log(options, std::move(lock), std::move(files), header, kMinSegmentBytes);
   // What lies behind the records, torn ones included, is room for others.
   if (!replaces) file->truncate(last.file_bytes);
   return log;

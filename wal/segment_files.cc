@@ -1,5 +1,7 @@
 #include "wal/segment_files.h"
 
+#include <algorithm>
+#include <optional>
 #include <random>
 #include <string>
 #include <system_error>
@@ -9,6 +11,9 @@
 
 namespace farvec::wal {
 namespace {
+
+/// Segments for a disk that is nearly full become so many times smaller at each attempt.
+constexpr std::uint64_t kShrink = 4;
 
 std::string partial_name(std::uint64_t number) {
   return segment_name(number) + kPartialSuffix;
@@ -30,8 +35,20 @@ SegmentFiles::SegmentFiles(std::unique_ptr<LogFolder> folder, const std::vector<
   folder_->remove_unnamed();
 }
 
-NewSegment SegmentFiles::allocate(const layout::LogSegmentHeader& header) {
-  return {header, folder_->create(partial_name(header.number), header.segment_bytes)};
+NewSegment SegmentFiles::allocate(layout::LogSegmentHeader header, std::uint64_t least_bytes) {
+  const std::string name = partial_name(header.number);
+  std::optional<SystemError> first;
+  for (;;) {
+    try {
+      return {header, folder_->create(name, header.segment_bytes)};
+    } catch (const SystemError& error) {
+      // What is wrong with a smaller one is of no interest.
+      if (!first) first = error;
+      if (!is_full(error.code) || header.segment_bytes <= least_bytes) throw *first;
+    }
+    const std::uint64_t fewer = header.segment_bytes / kShrink / kSegmentGranule * kSegmentGranule;
+    header.segment_bytes = std::max(fewer, least_bytes);
+  }
 }
 
 void SegmentFiles::publish(NewSegment& segment) {

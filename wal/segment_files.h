@@ -19,6 +19,10 @@ struct NewSegment {
   std::unique_ptr<LogFile> file;
 };
 
+/// Segments have multiples of it, at least kMinSegmentBytes.
+inline constexpr std::uint64_t kSegmentGranule = 4096;
+inline constexpr std::uint64_t kMinSegmentBytes = 2 * kSegmentGranule;
+
 /// For what must differ between segments and between logs.
 std::uint64_t random_word();
 
@@ -30,7 +34,9 @@ class SegmentFiles {
 
   LogFolder& folder() { return *folder_; }
 
-  NewSegment allocate(const layout::LogSegmentHeader& header);
+  /// Of header.segment_bytes, or, where the disk is too full for those, of fewer: a few deletes
+  /// have room on a disk that has hardly any. Not of fewer than `least_bytes`.
+  NewSegment allocate(layout::LogSegmentHeader header, std::uint64_t least_bytes);
   /// Makes its header and its name durable, in place of a segment of the same number: from here on
   /// it is part of the log.
   void publish(NewSegment& segment);

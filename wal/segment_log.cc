@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "layout/crc32c.h"
 #include "layout/log/log_frame.h"
 
@@ -19,7 +20,9 @@ namespace {
 /// Of a deadline that is as good as none.
 constexpr double kLongestWaitUs = 3600e6;
 
-constexpr Status kFull{StatusCode::resource_exhausted, "no room for another segment of the log"};
+constexpr Status kFull{StatusCode::resource_exhausted,
+                       "the log has no room for another segment: its disk, or its part of a memory "
+                       "node, is full"};
 constexpr Status kNoSegment{StatusCode::unavailable, "the log could not make a segment"};
 constexpr Status kTooLarge{StatusCode::invalid_argument, "the record does not fit a log segment"};
 constexpr Status kBehindEnd{StatusCode::invalid_argument, "the position lies behind the log's end"};
@@ -55,6 +58,12 @@ void seal_group(Group& group, std::uint32_t seed) {
     std::memcpy(group.bytes.data() + at, &header, sizeof(header));
     at += layout::log_frame_bytes(header.length);
   }
+}
+
+/// Of a segment that takes one such frame and can be closed.
+std::uint64_t least_segment_bytes(std::uint64_t frame_bytes) {
+  const std::uint64_t bytes = layout::kLogHeaderBytes + frame_bytes + sizeof(LogFrameHeader);
+  return std::max(kMinSegmentBytes, round_up(bytes, kSegmentGranule));
 }
 
 std::uint64_t offset_of(Position position, const layout::LogSegmentHeader& segment) {
@@ -117,7 +126,7 @@ Result<Position> SegmentLog::append(std::span<const std::span<const std::byte>> 
     return status;
   }
   if (!fits(frame_bytes)) {
-    if (const Status status = begin_segment(lock); !status.ok()) return status;
+    if (const Status status = begin_segment(lock, frame_bytes); !status.ok()) return status;
   }
   put(parts, static_cast<std::uint32_t>(length), bytes_crc);
   if (options_.durability == Durability::commit) wanted_ = end();
@@ -147,7 +156,7 @@ Status SegmentLog::wait_for_frame(Lock& lock, std::uint64_t frame_bytes, Ticks d
 
 /// The next record begins a segment, whose bytes are allocated here: whoever holds them when the
 /// log takes a record knows that the disk has room for it.
-Status SegmentLog::begin_segment(Lock& lock) {
+Status SegmentLog::begin_segment(Lock& lock, std::uint64_t frame_bytes) {
   layout::LogSegmentHeader header = filling_;
   header.number += 1;
   header.salt = random_word();
@@ -158,7 +167,7 @@ Status SegmentLog::begin_segment(Lock& lock) {
   Status status;
   std::optional<NewSegment> segment;
   try {
-    segment = files_->allocate(header);
+    segment = files_->allocate(header, least_segment_bytes(frame_bytes));
   } catch (const SystemError& error) {
     status = is_full(error.code) ? kFull : kNoSegment;
     if (!full_) spdlog::warn("{}; records are refused until it succeeds", error.what());
@@ -169,7 +178,7 @@ Status SegmentLog::begin_segment(Lock& lock) {
   done_.notify_all();
   if (!failure_.ok() || !status.ok()) return failure_.ok() ? status : failure_;
   next_ = std::move(segment);
-  filling_ = header;
+  filling_ = next_->header;
   return {};
 }
 

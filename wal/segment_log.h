@@ -57,7 +57,7 @@ class SegmentLog final : public Log {
 
   // Of threads that append.
   Status wait_for_frame(Lock& lock, std::uint64_t frame_bytes, Ticks deadline);
-  Status begin_segment(Lock& lock);
+  Status begin_segment(Lock& lock, std::uint64_t frame_bytes);
   void put(std::span<const std::span<const std::byte>> parts, std::uint32_t length,
            std::uint32_t bytes_crc);
   bool fits(std::uint64_t frame_bytes) const;

@@ -288,6 +288,39 @@ TEST_F(SegmentLogTest, ACutThatFailedIsGoneOnWith) {
   EXPECT_TRUE(append(*log, record_of(50, 1000)).ok());
 }
 
+TEST_F(SegmentLogTest, SmallerSegmentsTakeWhatANearlyFullDiskHasRoomFor) {
+  tests::SimulatedDisk disk(path_);
+  constexpr std::uint64_t kSegment = 1 << 20;
+  LogOptions options = small_log(path_);
+  options.segment_bytes = kSegment;
+  disk.faults.room_bytes = kSegment + 3 * kMinSegmentBytes;
+  std::vector<Bytes> sent;
+  const auto send = [&](Log& log, std::size_t bytes) {
+    Bytes record = record_of(sent.size(), bytes);
+    const Status status = append(log, record).status();
+    if (status.ok()) sent.push_back(std::move(record));
+    return status;
+  };
+  {
+    const auto log = create_log(options, disk.folder());
+    while (log->end() < kSegment - 4096) ASSERT_TRUE(send(*log, 3000).ok());
+    ASSERT_TRUE(send(*log, 6000).ok()) << "a segment of its own, far smaller than the others";
+    ASSERT_TRUE(log->flush(log->end(), in_seconds(60)).ok());
+    EXPECT_GT(log->disk_bytes(), kSegment);
+    EXPECT_LE(log->disk_bytes(), disk.faults.room_bytes);
+    EXPECT_EQ(send(*log, 50'000).code(), StatusCode::resource_exhausted);
+    ASSERT_TRUE(send(*log, 100).ok());
+  }
+  {
+    const auto log = open_log(options, disk.folder());
+    ASSERT_TRUE(send(*log, 10).ok());
+  }
+  EXPECT_THAT(read_log(path_).bytes(), ElementsAreArray(sent));
+  disk.faults.room_bytes = ~0ull;
+  const auto log = open_log(options, disk.folder());
+  ASSERT_TRUE(send(*log, 50'000).ok()) << "of the usual size again";
+}
+
 TEST_F(SegmentLogTest, ADiskWithoutRoomAtFirstLeavesNothing) {
   const FileSizeLimit limit(8192);
   EXPECT_THAT(message_of([&] { (void)Log::create(small_log(path_)); }), HasSubstr("allocating"));
