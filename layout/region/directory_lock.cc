@@ -1,7 +1,6 @@
 #include "layout/region/directory_lock.h"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <cerrno>
 
@@ -12,18 +11,13 @@ namespace farvec::layout {
 
 DirectoryLock::DirectoryLock(const std::filesystem::path& directory)
     : fd_(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-  if (fd_ < 0) throw SystemError(errno, "opening '{}'", directory.string());
+  if (fd_.get() < 0) throw SystemError(errno, "opening '{}'", directory.string());
   // The second test: a writer that finished in between has given the name to another directory.
-  if (try_lock(fd_) == FileLock::held || !is_file_at(fd_, directory)) {
-    close(fd_);
+  if (try_lock(fd_.get()) == FileLock::held || !is_file_at(fd_.get(), directory)) {
     throw Error(
         "'{}' is being written by another process: wait for it, or choose another directory",
         directory.string());
   }
-}
-
-DirectoryLock::~DirectoryLock() {
-  close(fd_);
 }
 
 }  // namespace farvec::layout
