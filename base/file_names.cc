@@ -34,6 +34,37 @@ void rename_path(const fs::path& from, const fs::path& to) {
   throw SystemError(errno, "giving '{}' the name '{}'", from.string(), to.string());
 }
 
+bool exchange_paths(const fs::path& one, const fs::path& other) {
+  if (renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE) == 0) return true;
+  if (errno == EINVAL || errno == ENOSYS) return false;
+  throw SystemError(errno, "giving '{}' the name '{}'", one.string(), other.string());
+}
+
+NewFolders::NewFolders(const fs::path& folder) {
+  std::vector<fs::path> missing;  // from the innermost on
+  std::error_code error;
+  for (fs::path path = folder; !path.empty(); path = path.parent_path()) {
+    const fs::file_status status = fs::status(path, error);
+    if (fs::is_directory(status)) break;
+    if (fs::exists(status)) throw Error("'{}' is there and is no folder", path.string());
+    if (path.has_filename()) missing.push_back(path);
+    if (path == path.parent_path()) break;
+  }
+  for (auto path = missing.rbegin(); path != missing.rend(); ++path) {
+    if (mkdir(path->c_str(), 0777) == 0) {
+      made_.push_back(*path);
+    } else if (errno != EEXIST) {
+      const int failed = errno;
+      take_back();
+      throw SystemError(failed, "creating '{}'", path->string());
+    }
+  }
+}
+
+void NewFolders::take_back() const noexcept {
+  for (auto path = made_.rbegin(); path != made_.rend(); ++path) rmdir(path->c_str());
+}
+
 FileLock try_lock(int fd) {
   if (flock(fd, LOCK_EX | LOCK_NB) == 0) return FileLock::taken;
   return errno == EWOULDBLOCK ? FileLock::held : FileLock::none;

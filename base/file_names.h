@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace farvec {
 
@@ -15,6 +16,23 @@ void sync_directory(const std::filesystem::path& path);
 /// Gives `from` the name `to`, in one step, in place of a file or an empty folder of that name.
 /// Throws SystemError.
 void rename_path(const std::filesystem::path& from, const std::filesystem::path& to);
+
+/// Gives two files or folders each other's name in one step. False where the file system cannot.
+/// Throws SystemError.
+bool exchange_paths(const std::filesystem::path& one, const std::filesystem::path& other);
+
+/// A folder, and those above it, of which some may have to be made. Throws SystemError, or Error
+/// where something else has the name; then nothing that it made stays.
+class NewFolders {
+ public:
+  explicit NewFolders(const std::filesystem::path& folder);
+
+  /// Of those that were made: the ones that are empty go, from the innermost on.
+  void take_back() const noexcept;
+
+ private:
+  std::vector<std::filesystem::path> made_;  ///< from the outermost on
+};
 
 enum class FileLock {
   taken,

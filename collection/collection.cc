@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <string_view>
 #include <unordered_set>
 #include <utility>
 
 #include "base/check.h"
 #include "base/error.h"
+#include "base/file_names.h"
 #include "base/finite.h"
 #include "base/status_error.h"
 #include "collection/replay.h"
@@ -88,12 +90,14 @@ const std::filesystem::path& require_collection(const std::filesystem::path& fol
 
 }  // namespace
 
-void Collection::create(const std::filesystem::path& folder, layout::CollectionManifest manifest) {
-  if (std::filesystem::exists(folder) && !std::filesystem::is_empty(folder)) {
+void Collection::create(const std::filesystem::path& folder, layout::CollectionManifest manifest,
+                        const layout::SpellOption& spell) {
+  layout::check_new_collection(manifest, spell);
+  if (std::filesystem::is_directory(folder) && !std::filesystem::is_empty(folder)) {
     throw Error("'{}' is there already and not empty: a collection begins in a new folder",
                 folder.string());
   }
-  const bool made = std::filesystem::create_directories(folder);
+  const NewFolders folders(folder);
   manifest.stored_type = distance::stored_type(manifest.metric, manifest.source_type);
   try {
     std::filesystem::create_directory(folder / layout::kCollectionSegmentsFolder);
@@ -104,7 +108,7 @@ void Collection::create(const std::filesystem::path& folder, layout::CollectionM
     std::error_code ignored;  // what made it fail is what counts
     std::filesystem::remove_all(folder / layout::kCollectionSegmentsFolder, ignored);
     std::filesystem::remove_all(folder / layout::kCollectionLogFolder, ignored);
-    if (made) std::filesystem::remove(folder, ignored);
+    folders.take_back();
     throw;
   }
 }
@@ -300,6 +304,17 @@ Status Collection::insert(const VectorView& rows, std::span<const std::uint64_t>
     if (linker_) linker_->wake();
   }
   return wait_for_log(end, deadline);
+}
+
+std::string Collection::reason(const Status& status) const {
+  const std::string_view said = status.message();
+  if (said != kNoRoom.message()) return std::string(said);
+  const Lock lock(mutex_);
+  // Where nothing fails they are built, and too slowly.
+  if (builder_.failure.empty()) return std::string(said);
+  return fmt::format(
+      "there is no room for more rows until a segment is built, which fails and is tried again: {}",
+      builder_.failure);
 }
 
 Status Collection::erase(std::span<const std::uint64_t> ids, Ticks deadline, Receipt& receipt) {

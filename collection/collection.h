@@ -32,6 +32,7 @@
 #include "collection/turns.h"
 #include "layout/collection/change_record.h"
 #include "layout/collection/collection_manifest.h"
+#include "layout/collection/option_bounds.h"
 #include "layout/region/directory_lock.h"
 #include "wal/log.h"
 
@@ -103,9 +104,11 @@ using GiveUp = std::function<bool()>;
 /// done is in the next view() and is durable as `durability` says.
 class Collection {
  public:
-  /// Makes an empty one. Throws Error when the folder is there and not empty, or options make no
-  /// sense; then nothing is left behind.
-  static void create(const std::filesystem::path& folder, layout::CollectionManifest manifest);
+  /// Makes an empty one. Throws Error when the folder is there and not empty, and StatusError
+  /// (invalid_argument) naming an option that makes no sense as `spell` has it; then nothing is
+  /// left behind.
+  static void create(const std::filesystem::path& folder, layout::CollectionManifest manifest,
+                     const layout::SpellOption& spell = layout::as_it_is);
 
   /// Opens it for changes and brings it to where it was: segments, then the log. Throws Error when
   /// another process has it open, naming the file when something is damaged.
@@ -137,6 +140,9 @@ class Collection {
   /// after a kill.
   Status insert(const VectorView& rows, std::span<const std::uint64_t> ids, Ticks deadline,
                 Receipt& receipt);
+  /// What to tell whoever a change refused with `status`: where there is no room because segments
+  /// cannot be built, why they cannot.
+  std::string reason(const Status& status) const;
   /// As insert(), past the log and the memtables: all rows become one segment, which is durable
   /// when it returns. For many rows. Throws Error: then none of them is in, or all are where only
   /// the manifest could not be written, and they are durable when a later one is.

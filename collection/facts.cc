@@ -1,15 +1,11 @@
 #include "collection/facts.h"
 
 #include "distance/distance.h"
-#include "indexing/graph_recipe.h"
 
 namespace farvec::collection {
 
 layout::CollectionManifest empty_manifest(const RowShape& rows,
                                           const layout::CollectionOptions& options) {
-  if (options.kind == layout::IndexKind::graph) {
-    indexing::check_degree(options.layout, options.degree);
-  }
   layout::CollectionManifest manifest;
   manifest.metric = rows.metric;
   manifest.source_type = rows.type;

@@ -20,8 +20,7 @@ struct RowShape {
   std::uint32_t dimension = 0;
 };
 
-/// Of an empty collection, for Collection::create(). Throws Error when no vertex can have so many
-/// neighbours.
+/// Of an empty collection, for Collection::create().
 layout::CollectionManifest empty_manifest(const RowShape& rows,
                                           const layout::CollectionOptions& options);
 

@@ -40,7 +40,7 @@ void require_ok(const Status& status) {
 
 ChangingCollection::ChangingCollection(const ChangingCollectionOptions& options)
     : options_(options) {
-  collection::Collection::create(options.folder, options.shape);
+  collection::Collection::create(options.folder, options.shape, layout::as_tool_option);
   collection_ = std::make_unique<collection::Collection>(options.folder, access_of(options));
   for (std::uint32_t c = 0; c < options.threads; ++c) {
     cores_.push_back(

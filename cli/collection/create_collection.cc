@@ -31,7 +31,7 @@ void create(const Command& command, CreateArguments arguments) {
     shape.type = to_string(file->info().type);
   }
   const layout::CollectionManifest manifest = shape_manifest(command, shape);
-  collection::Collection::create(arguments.folder, manifest);
+  collection::Collection::create(arguments.folder, manifest, layout::as_tool_option);
   if (arguments.json) {
     nlohmann::ordered_json json{{"collection", arguments.folder}};
     json.update(collection::shape_json(manifest));

@@ -19,8 +19,8 @@ Ticks batch_deadline() {
   return now_ticks() + us_to_ticks(kBatchUs);
 }
 
-void require_done(const Status& status) {
-  if (!status.ok()) throw Error("{} ({})", status.message(), to_string(status.code()));
+void require_done(const Collection& collection, const Status& status) {
+  if (!status.ok()) throw Error("{} ({})", collection.reason(status), to_string(status.code()));
 }
 
 class LocalCollection final : public ChangedCollection {
@@ -37,10 +37,10 @@ class LocalCollection final : public ChangedCollection {
   }
   void insert(const VectorView& rows, std::span<const std::uint64_t> ids,
               Receipt& receipt) override {
-    require_done(collection_.insert(rows, ids, batch_deadline(), receipt));
+    require_done(collection_, collection_.insert(rows, ids, batch_deadline(), receipt));
   }
   void erase(std::span<const std::uint64_t> ids, Receipt& receipt) override {
-    require_done(collection_.erase(ids, batch_deadline(), receipt));
+    require_done(collection_, collection_.erase(ids, batch_deadline(), receipt));
   }
   Receipt import(const VectorView& rows, std::span<const std::uint64_t> ids) override {
     return collection_.import(rows, ids);

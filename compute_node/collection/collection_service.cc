@@ -46,9 +46,10 @@ Outcome refused(ChangeRefusal why, const std::string& message) {
   return {rpc::to_grpc(StatusCode::resource_exhausted, message), why};
 }
 
-Outcome outcome_of(const Status& status) {
+Outcome outcome_of(const Status& status, const std::string& reason) {
+  if (status.ok()) return {};
   const bool full = status.code() == StatusCode::resource_exhausted;
-  return {rpc::to_grpc(status), full ? ChangeRefusal::no_room : ChangeRefusal::none};
+  return {rpc::to_grpc(status.code(), reason), full ? ChangeRefusal::no_room : ChangeRefusal::none};
 }
 
 void add(std::atomic<std::uint64_t>& counter, std::uint64_t more) {
@@ -154,7 +155,7 @@ grpc::ServerUnaryReactor* CollectionService::Insert(grpc::CallbackServerContext*
                response->set_done(receipt.done);
                response->set_replaced(receipt.replaced);
                response->set_version(receipt.version);
-               return outcome_of(status);
+               return outcome_of(status, collection.reason(status));
              });
 }
 
@@ -171,7 +172,7 @@ grpc::ServerUnaryReactor* CollectionService::Delete(grpc::CallbackServerContext*
                response->set_done(receipt.done);
                response->set_missing(receipt.missing);
                response->set_version(receipt.version);
-               return outcome_of(status);
+               return outcome_of(status, collection.reason(status));
              });
 }
 
@@ -184,7 +185,7 @@ grpc::ServerUnaryReactor* CollectionService::Get(grpc::CallbackServerContext* co
                if (!wrong.empty()) return failed(StatusCode::invalid_argument, wrong);
                try {
                  const auto found = collection.get(ids_of(*request), call.answer_by());
-                 if (!found.ok()) return outcome_of(found.status());
+                 if (!found.ok()) return outcome_of(found.status(), found.status().message());
                  tell_rows(found.value(), *response);
                } catch (const Error& error) {
                  return failed(StatusCode::data_loss, error.what());

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "layout/collection/collection_manifest.h"
+#include "layout/collection/option_bounds.h"
 #include "layout/log/log_segment.h"
 #include "layout/region/json_fields.h"
 
@@ -99,21 +100,26 @@ void read_rows(const JsonFields& fields, CollectionManifest& m) {
   m.dimension = fields.integer32("dimension", 1, kMaxDimension);
 }
 
-bool can_be_segment(LayoutKind layout) {
-  return layout == LayoutKind::csr || layout == LayoutKind::inlined || layout == LayoutKind::packed;
+std::uint64_t read_integer(const JsonFields& fields, const char* name,
+                           OptionBounds<std::uint64_t> bounds) {
+  return fields.integer(name, bounds.least, bounds.most);
+}
+
+std::uint32_t read_integer32(const JsonFields& fields, const char* name,
+                             OptionBounds<std::uint32_t> bounds) {
+  return fields.integer32(name, bounds.least, bounds.most);
 }
 
 ClusterSegmentOptions read_cluster_options(const JsonFields& fields) {
   ClusterSegmentOptions clusters;
   clusters.layout = fields.word("layout", parse_cluster_layout);
-  clusters.cluster_bytes =
-      fields.integer("cluster_bytes", 1, ClusterSegmentOptions::kMostClusterBytes);
-  clusters.replicas = fields.integer32("replicas", 1, kMaxReplicas);
-  clusters.closure_ratio = fields.number("closure_ratio", 0, 100);
-  if (clusters.closure_ratio != 0 && clusters.closure_ratio < 1) {
+  clusters.cluster_bytes = read_integer(fields, "cluster_bytes", kClusterBytesBounds);
+  clusters.replicas = read_integer32(fields, "replicas", kReplicasBounds);
+  clusters.closure_ratio = fields.number("closure_ratio", 0, kClosureRatioBounds.most);
+  if (clusters.closure_ratio != 0 && clusters.closure_ratio < kClosureRatioBounds.least) {
     fields.fail("closure_ratio", "is neither 0 nor 1 to 100");
   }
-  clusters.balance = fields.number("balance", 1, 1e6);
+  clusters.balance = fields.number("balance", kBalanceBounds.least, kBalanceBounds.most);
   return clusters;
 }
 
@@ -123,10 +129,10 @@ void read_graph_options(const JsonFields& fields, CollectionOptions& options) {
     fields.fail("layout",
                 fmt::format("is {}, not csr, inline or packed", to_string(options.layout)));
   }
-  options.degree = fields.integer32("degree", 1, 1024);
-  options.list = fields.integer32("list", 1, 10000);
-  options.alpha = fields.number("alpha", 1, 4);
-  options.code_bits = fields.integer32("code_bits", 1, 8);
+  options.degree = read_integer32(fields, "degree", kDegreeBounds);
+  options.list = read_integer32(fields, "list", kListBounds);
+  options.alpha = fields.number("alpha", kAlphaBounds.least, kAlphaBounds.most);
+  options.code_bits = read_integer32(fields, "code_bits", kCodeBitsBounds);
   if (options.degree > largest_degree(options.layout)) {
     fields.fail("degree",
                 fmt::format("is more than a vertex of layout {} has", to_string(options.layout)));
@@ -135,9 +141,8 @@ void read_graph_options(const JsonFields& fields, CollectionOptions& options) {
 
 CollectionOptions read_options(const JsonFields& fields) {
   CollectionOptions options;
-  options.memtable_rows =
-      fields.integer32("memtable_rows", 1, CollectionOptions::kMostMemtableRows);
-  options.merge_fanout = fields.integer32("merge_fanout", 2, 64);
+  options.memtable_rows = read_integer32(fields, "memtable_rows", kMemtableRowsBounds);
+  options.merge_fanout = read_integer32(fields, "merge_fanout", kMergeFanoutBounds);
   if (fields.has("kind")) options.kind = fields.word("kind", parse_segment_kind);
   switch (options.kind) {
     case IndexKind::graph:

@@ -35,13 +35,6 @@ void require_target(const fs::path& target, bool overwrite) {
   }
 }
 
-/// False where the file system cannot do it.
-bool exchange(const fs::path& one, const fs::path& other) {
-  if (renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE) == 0) return true;
-  if (errno == EINVAL || errno == ENOSYS) return false;
-  throw SystemError(errno, "giving '{}' the name '{}'", one.string(), other.string());
-}
-
 }  // namespace
 
 std::uint64_t free_bytes(const fs::path& directory) {
@@ -82,7 +75,7 @@ void PartialDirectory::publish(Manifest& manifest) {
   write_manifest(partial_, manifest);
   if (!target_lock_ || !fs::exists(target_)) {  // not there, or removed meanwhile
     rename_path(partial_, target_);
-  } else if (!exchange(partial_, target_)) {
+  } else if (!exchange_paths(partial_, target_)) {
     move_index(partial_, target_, manifest);
   }
   published_ = true;

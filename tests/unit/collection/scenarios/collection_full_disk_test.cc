@@ -65,6 +65,44 @@ TEST_F(CollectionOnAFullDisk, WhatLiesThereOpensAtAnyMoment) {
   }
 }
 
+/// What is tried by whom: a client of a node hears the same reason.
+TEST_F(CollectionOnAFullDisk, WhoInsertsHearsWhatFails) {
+  CollectionAccess access = small_access();
+  access.most_frozen = 1;
+  open(access);
+  const std::filesystem::path away = path() / "away";
+  std::filesystem::rename(segments(), away);
+  const Batch batch = new_rows(0, 400);
+  Receipt receipt;
+  const Ticks deadline = now_ticks() + us_to_ticks(200e3);
+  const Status status = collection_->insert(batch.rows(), batch.ids(), deadline, receipt);
+  EXPECT_EQ(status.code(), StatusCode::resource_exhausted);
+  EXPECT_LT(receipt.done, 400u);
+  const std::string reason = collection_->reason(status);
+  EXPECT_NE(reason.find(segments().string()), std::string::npos) << reason;
+  EXPECT_NE(reason.find("No such file"), std::string::npos) << reason;
+  std::filesystem::rename(away, segments());
+  collection_->flush();
+  EXPECT_EQ(insert(*collection_, batch).done, 400u);
+  expect_same();
+}
+
+TEST_F(CollectionOnAFullDisk, DeletesGoInWhereTheLogHasNoRoomForAWholeSegment) {
+  CollectionAccess access = small_access();
+  access.durability = wal::Durability::commit;
+  open(access);
+  insert_ids(0, 80);
+  collection_.reset();
+  {
+    const tests::FileSizeLimit full(1 << 20);
+    open(access);
+    erase_some();
+    expect_same();
+  }
+  open(access);
+  expect_same();
+}
+
 /// A folder at the manifest's name: all that it would name is written, and it is not.
 TEST_F(CollectionOnAFullDisk, WhatNoManifestNamedGoesWithTheNextOne) {
   CollectionAccess access = small_access();
