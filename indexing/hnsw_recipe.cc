@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <filesystem>
 #include <optional>
 #include <span>
 #include <vector>
@@ -12,8 +11,8 @@
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "dataset/vector_set.h"
-#include "layout/region/directory_lock.h"
 #include "ssd_baseline/hnsw/colocation.h"
+#include "ssd_baseline/hnsw/hnsw_destination.h"
 #include "ssd_baseline/hnsw/partition_map.h"
 
 namespace farvec::indexing {
@@ -55,12 +54,6 @@ class MemoryRows {
   std::span<const NodeId> ids_;
 };
 
-/// Not while another process works on it.
-void remove_store(const std::filesystem::path& folder) {
-  const layout::DirectoryLock lock(folder);
-  std::filesystem::remove_all(folder);
-}
-
 /// Builds and lays out what is in memory.
 std::unique_ptr<PagedHnsw> lay_out(const MemoryRows& rows, const HnswRecipe& recipe,
                                    HnswBuildStats& stats) {
@@ -77,8 +70,6 @@ std::unique_ptr<PagedHnsw> lay_out(const MemoryRows& rows, const HnswRecipe& rec
                                 recipe.config.type, recipe.config.m, options.levels.max_level};
   const ssd_baseline::Colocation places(
       graph, shape, {recipe.partition_nodes, recipe.config.seed, recipe.threads});
-  const std::filesystem::path& folder = recipe.store.folder;
-  if (recipe.replace && ssd_baseline::PageStore::is_store(folder)) remove_store(folder);
   auto hnsw = PagedHnsw::create(recipe.store, recipe.config,
                                 {rows.view(), rows.ids(), &graph, places.order()});
   stats.partitions = places.plan().count;
@@ -123,22 +114,37 @@ void check_hnsw_recipe(const HnswRecipe& recipe) {
   }
 }
 
-std::unique_ptr<PagedHnsw> build_paged_hnsw(const VectorView& rows, const HnswRecipe& recipe,
-                                            HnswBuildStats& stats) {
-  check_hnsw_recipe(recipe);
+namespace {
+
+/// Closed, and on the disk, when it returns.
+void build_in_folder(const VectorView& rows, const HnswRecipe& recipe, HnswBuildStats& stats) {
   const RowOrder order = order_rows(rows, recipe.order);
   stats.order_seconds = order.seconds;
   stats.memory_rows = std::min<std::uint64_t>(recipe.memory_rows, rows.count);
   const std::span<const NodeId> all = order.rows;
   const MemoryRows memory(rows, all.first(stats.memory_rows), resolve_threads(recipe.threads));
-  auto hnsw = lay_out(memory, recipe, stats);
+  const auto hnsw = lay_out(memory, recipe, stats);
   const auto rest = all.subspan(stats.memory_rows);
   if (rest.empty()) {
     hnsw->write_back();
   } else {
     insert_rest(*hnsw, {rows, rest, {}}, recipe, stats);
   }
-  return hnsw;
+}
+
+}  // namespace
+
+std::unique_ptr<PagedHnsw> build_paged_hnsw(const VectorView& rows, const HnswRecipe& recipe,
+                                            HnswBuildStats& stats) {
+  check_hnsw_recipe(recipe);
+  ssd_baseline::HnswDestination destination(recipe.store.folder.string(), recipe.replace,
+                                            recipe.replace_option);
+  HnswRecipe here = recipe;
+  here.store.folder = destination.folder();
+  build_in_folder(rows, here, stats);
+  if (recipe.crew.interrupted()) throw WorkInterrupted();
+  destination.publish();
+  return PagedHnsw::open(recipe.store);
 }
 
 }  // namespace farvec::indexing

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <string_view>
 
 #include "base/progress.h"
 #include "base/types.h"
@@ -18,10 +19,10 @@ namespace farvec::indexing {
 struct HnswRecipe {
   ssd_baseline::HnswConfig config;
   ssd_baseline::PageStoreOptions store;  ///< folder, page and buffer bytes, log
-  /// A store that lies in the folder goes when all that precedes the first page of the new one has
-  /// gone well: order, graph in memory, placement.
+  /// A graph that lies in the folder goes when the new one is whole.
   bool replace = false;
-  OrderOptions order;  ///< in which rows go in
+  std::string_view replace_option = "--overwrite";  ///< would do that, in messages
+  OrderOptions order;                               ///< in which rows go in
   /// The first so many in that order are built in memory and laid out; the others are inserted.
   std::uint64_t memory_rows = std::numeric_limits<std::uint64_t>::max();
   /// P: vertices of a partition, which share pages; 1: pages are filled in the order of rows.
@@ -50,10 +51,9 @@ std::uint64_t expected_hnsw_bytes(const HnswRecipe& recipe, std::uint64_t rows);
 /// Throws Error for what makes no sense, before anything is made.
 void check_hnsw_recipe(const HnswRecipe& recipe);
 
-/// `rows` are in the stored type; row i has the id i. The folder must hold no store, unless it is
-/// to be replaced and no process has it open. Durable when it returns. When it is interrupted
-/// (recipe.crew.interrupted) the graph has the rows that were in. Throws Error; a graph that was
-/// not laid out whole cannot be opened.
+/// `rows` are in the stored type; row i has the id i. Durable when it returns, and open. Throws
+/// Error, and WorkInterrupted when recipe.interrupted or recipe.crew.interrupted says so: then
+/// nothing is left behind, and a graph that was to be replaced lies there as before.
 std::unique_ptr<ssd_baseline::PagedHnsw> build_paged_hnsw(const VectorView& rows,
                                                           const HnswRecipe& recipe,
                                                           HnswBuildStats& stats);

@@ -20,6 +20,7 @@
 #include "indexing/hnsw_recipe.h"
 #include "indexing/source.h"
 #include "ssd_baseline/hnsw/hnsw_access.h"
+#include "ssd_baseline/hnsw/hnsw_destination.h"
 
 namespace farvec::cli {
 namespace {
@@ -65,7 +66,7 @@ indexing::HnswRecipe recipe_of(const HnswBuildArguments& arguments, const Vector
   recipe.store.log.durability = wal::Durability::none;
   recipe.store.buffer_bytes = ssd_baseline::buffer_bytes(
       arguments.access.buffer, indexing::expected_hnsw_bytes(recipe, rows.count),
-      recipe.store.page_bytes, "--buffer");
+      ssd_baseline::LeastBuffer::for_changes(recipe.config, recipe.store.page_bytes), "--buffer");
   return recipe;
 }
 
@@ -121,7 +122,6 @@ void build(const HnswBuildArguments& arguments) {
   indexing::HnswBuildStats stats;
   const auto hnsw = indexing::build_paged_hnsw(rows.view(), recipe, stats);
   report(arguments, *hnsw, stats);
-  if (interrupted()) throw Interrupted{};
 }
 
 void add_graph_options(Command& command, HnswBuildArguments& a) {

@@ -103,6 +103,7 @@ class Measurement {
   void measure(const HnswPoint& point, HnswSamples& samples) {
     PageAccess access;
     access.buffer = point.buffer;
+    access.changes = false;
     access.search = point.search;
     access.min_complete = sweep_.min_complete;
     access.slots = point.slots;

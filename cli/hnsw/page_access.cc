@@ -42,9 +42,10 @@ void add_store_options(Command& command, PageAccess& access) {
 }
 
 std::unique_ptr<PagedHnsw> open_hnsw(const std::string& path, const PageAccess& access) {
-  auto hnsw = ssd_baseline::open_hnsw(
-      path,
-      {.buffer = access.buffer, .durability = access.durability, .buffer_option = "--buffer"});
+  auto hnsw = ssd_baseline::open_hnsw(path, {.buffer = access.buffer,
+                                             .durability = access.durability,
+                                             .buffer_option = "--buffer",
+                                             .changes = access.changes});
   const ssd_baseline::StoreRecovery& recovery = hnsw->store().recovery();
   if (recovery.records > 0 || recovery.torn_bytes > 0) {
     fmt::print(stderr,

@@ -22,6 +22,7 @@ struct PageAccess {
   std::uint32_t slots = 8;
   std::uint32_t threads = 1;
   std::string durability = "commit";
+  bool changes = true;  ///< the graph is to be changed, too
 };
 
 /// --search, --min-complete, --slots, --threads of what works on a graph.

@@ -157,7 +157,8 @@ ChangingHnswOptions hnsw_options(const RunbookArguments& arguments, const Vector
   const layout::HnswShape shape{options.page_bytes, data.dimension, options.config.type,
                                 options.config.m, 0};
   options.buffer_bytes = ssd_baseline::buffer_bytes(
-      arguments.buffer, most_live * shape.vertex_bytes(0), options.page_bytes, "--buffer");
+      arguments.buffer, most_live * shape.vertex_bytes(0),
+      ssd_baseline::LeastBuffer::for_changes(options.config, options.page_bytes), "--buffer");
   return options;
 }
 

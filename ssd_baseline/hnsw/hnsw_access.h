@@ -7,12 +7,23 @@
 #include <string_view>
 
 #include "ssd_baseline/hnsw/paged_hnsw.h"
+#include "ssd_baseline/store/local_store.h"
 
 namespace farvec::ssd_baseline {
 
-/// Bytes of "25%" of `whole`, or what a store of such pages needs if that is more; or of a size as
-/// it is. Throws Error naming `option`.
-std::uint64_t buffer_bytes(const std::string& text, std::uint64_t whole, std::uint32_t page_bytes,
+/// What a buffer holds however small a share it is of the graph.
+struct LeastBuffer {
+  std::uint32_t page_bytes = 8192;
+  std::size_t pages = kMinFrames;
+
+  std::uint64_t bytes() const { return std::uint64_t{pages} * page_bytes; }
+  /// For changes of such a graph: many may be under way at once.
+  static LeastBuffer for_changes(const HnswConfig& config, std::uint32_t page_bytes);
+};
+
+/// Bytes of "25%" of `whole`, or the least if that is more; or of a size as it is. Throws Error
+/// naming `option`.
+std::uint64_t buffer_bytes(const std::string& text, std::uint64_t whole, const LeastBuffer& least,
                            std::string_view option);
 
 /// Whether `path` is an HNSW graph on pages.
@@ -24,11 +35,8 @@ struct HnswOpening {
   std::string buffer = "25%";         ///< of the graph's pages, or a size
   std::string durability = "commit";  ///< commit, interval:MS or none
   std::string_view buffer_option = "--buffer";
+  bool changes = true;  ///< it is to be changed, too: even a small share has the room for that
 };
-
-/// Before a long build: throws Error when `out` is there and holds something else, or a graph that
-/// is not to be replaced, which `option` would do, or that a process has open.
-void check_hnsw_destination(const std::string& out, bool replace, std::string_view option);
 
 /// Recovers and opens it. Throws Error.
 std::unique_ptr<PagedHnsw> open_hnsw(const std::string& path, const HnswOpening& opening);

@@ -32,7 +32,7 @@ struct HnswVacuum::State {
         fetcher(page_fetcher),
         options(wanted),
         lists(graph, page_fetcher, wanted.reads),
-        pins(page_fetcher, wanted.reads.mode) {}
+        pins(graph, page_fetcher, wanted.reads.mode) {}
 
   ~State() { end(); }
   State(const State&) = delete;

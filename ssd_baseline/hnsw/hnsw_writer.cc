@@ -20,7 +20,7 @@ struct HnswWriter::State {
       : hnsw(graph),
         ids(graph, fetcher),
         insert(graph, fetcher, options, ids, written),
-        pins(fetcher, options.reads.mode) {}
+        pins(graph, fetcher, options.reads.mode) {}
 
   Status mark(PageEditor& editor, NodeId id, const IdEntry& entry) const;
 

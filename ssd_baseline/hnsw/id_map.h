@@ -22,7 +22,7 @@ class IdMap {
       : hnsw_(hnsw),
         fetcher_(fetcher),
         shape_{hnsw.shape().page_bytes},
-        pins_(fetcher, ReadMode::sync) {}
+        pins_(hnsw, fetcher, ReadMode::sync) {}
 
   const layout::IdMapShape& shape() const { return shape_; }
 

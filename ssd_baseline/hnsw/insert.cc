@@ -24,7 +24,7 @@ Insert::Insert(PagedHnsw& hnsw, PageFetcher& fetcher, const HnswWriterOptions& o
       policy_(options.placement != nullptr ? *options.placement : fallback_),
       finder_(hnsw, fetcher, options.reads),
       back_edges_(hnsw, finder_),
-      pins_(fetcher, options.reads.mode),
+      pins_(hnsw, fetcher, options.reads.mode),
       page_(hnsw.shape().page_bytes) {}
 
 Result<wal::Position> Insert::run(const Vertex& vertex) {

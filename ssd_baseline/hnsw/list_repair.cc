@@ -46,7 +46,7 @@ ListRepair::ListRepair(PagedHnsw& hnsw, PageFetcher& fetcher, const HnswReadOpti
     : hnsw_(hnsw),
       finder_(hnsw, fetcher, options),
       back_edges_(hnsw, finder_),
-      pins_(fetcher, options.mode) {}
+      pins_(hnsw, fetcher, options.mode) {}
 
 Status ListRepair::run(const Vertex& vertex) {
   vertex_ = vertex;

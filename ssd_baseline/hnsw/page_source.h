@@ -54,7 +54,8 @@ class VertexReader {
   template <typename Visit>
   Status sync(Ticks deadline, FetchCounts& counts, Visit&& visit);
   template <typename Visit>
-  Status batched(std::size_t begin, Ticks deadline, FetchCounts& counts, Visit&& visit);
+  Result<std::size_t> batched(std::size_t begin, Ticks deadline, FetchCounts& counts,
+                              Visit&& visit);
   template <typename Look>
   Status look_at(const PagePin& pin, std::size_t page, std::span<const graph::Handle> handles,
                  Look& look) const;
@@ -150,11 +151,15 @@ Status VertexReader::sync(Ticks deadline, FetchCounts& counts, Visit&& visit) {
   return {};
 }
 
+/// Answers how many there was room for.
 template <typename Visit>
-Status VertexReader::batched(std::size_t begin, Ticks deadline, FetchCounts& counts,
-                             Visit&& visit) {
-  const std::size_t size = std::min(kBatchPages, pages_.size() - begin);
-  Status status = batch_.start({&pages_[begin], size}, deadline, counts);
+Result<std::size_t> VertexReader::batched(std::size_t begin, Ticks deadline, FetchCounts& counts,
+                                          Visit&& visit) {
+  const std::size_t most = std::min(kBatchPages, pages_.size() - begin);
+  const auto started = batch_.start_some({&pages_[begin], most}, deadline, counts);
+  if (!started.ok()) return started;
+  const std::size_t size = started.value();
+  Status status;
   const std::size_t least = options_.mode == ReadMode::parallel
                                 ? size
                                 : std::max<std::uint32_t>(options_.min_complete, 1);
@@ -168,7 +173,7 @@ Status VertexReader::batched(std::size_t begin, Ticks deadline, FetchCounts& cou
     status = ready.status.ok() ? visit(ready.pin, begin + ready.index) : ready.status;
   }
   batch_.clear();
-  return status;
+  return status.ok() ? started : status;
 }
 
 template <typename Look>
@@ -179,8 +184,10 @@ Status VertexReader::read(std::span<const graph::Handle> handles, Ticks deadline
     return look_at(pin, page, handles, look);
   };
   if (options_.mode == ReadMode::sync) return sync(deadline, counts, visit);
-  for (std::size_t begin = 0; begin < pages_.size(); begin += kBatchPages) {
-    if (Status status = batched(begin, deadline, counts, visit); !status.ok()) return status;
+  for (std::size_t begin = 0; begin < pages_.size();) {
+    const auto read = batched(begin, deadline, counts, visit);
+    if (!read.ok()) return read.status();
+    begin += read.value();
   }
   return {};
 }

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "coroutines/scheduler.h"
 #include "ssd_baseline/hnsw/hnsw_loader.h"
+#include "ssd_baseline/store/checkpoint_file.h"
 
 namespace farvec::ssd_baseline {
 namespace {
@@ -56,19 +57,28 @@ PagedHnsw::PagedHnsw(std::unique_ptr<PageStore> store, const layout::HnswMeta& m
           meta.parameters.dimension,       meta.type(),         meta.metric(), meta.parameters.m,
           meta.parameters.ef_construction, meta.parameters.seed},
       shape_(meta.shape()),
-      pair_(distance::pair_kernel(config_.metric, config_.type, config_.dimension)) {}
+      pair_(distance::pair_kernel(config_.metric, config_.type, config_.dimension)),
+      pin_budget_(store_->frames()) {}
 
 std::unique_ptr<PagedHnsw> PagedHnsw::create(const PageStoreOptions& options,
                                              const HnswConfig& config,
                                              const HnswContents& contents) {
-  hnsw_level_rule(config, options.page_bytes);  // before anything is made
-  auto store = PageStore::create(options);
+  layout::HnswShape shape = shape_of(config, options.page_bytes);
+  shape.max_level = hnsw_level_rule(config, options.page_bytes).max_level;  // before all is made
+  PageStoreOptions enough = options;
+  enough.change_pages = most_change_pages(shape, config.ef_construction);
+  auto store = PageStore::create(enough);
   HnswLoader(*store, config, contents).run();
   return adopt(std::move(store), options.folder);
 }
 
 std::unique_ptr<PagedHnsw> PagedHnsw::open(const PageStoreOptions& options) {
-  return adopt(PageStore::open(options), options.folder);
+  PageStoreOptions enough = options;
+  if (PageStore::is_store(options.folder)) {
+    enough.change_pages =
+        stored_change_pages(options.folder, load_checkpoint(options.folder).page_bytes);
+  }
+  return adopt(PageStore::open(enough), options.folder);
 }
 
 std::unique_ptr<PagedHnsw> PagedHnsw::adopt(std::unique_ptr<PageStore> store,

@@ -14,6 +14,7 @@
 #include "graph/hnsw/hnsw_builder.h"
 #include "graph/hnsw/hnsw_graph.h"
 #include "layout/hnsw/hnsw_meta.h"
+#include "ssd_baseline/hnsw/change_pages.h"
 #include "ssd_baseline/store/page_fetcher.h"
 #include "ssd_baseline/store/page_store.h"
 
@@ -83,6 +84,10 @@ class PagedHnsw {
   const layout::HnswShape& shape() const { return shape_; }
   const HnswConfig& config() const { return config_; }
   graph::LevelRule levels() const { return {config_.seed, config_.m, shape_.max_level}; }
+  /// That one insert changes at most.
+  std::size_t change_pages() const { return most_change_pages(shape_, config_.ef_construction); }
+  /// Of the buffer, for all who change pages.
+  PinBudget& pin_budget() { return pin_budget_; }
   /// Between two stored vectors.
   float distance(const void* a, const void* b) const { return pair_(a, b, shape_.dimension); }
 
@@ -110,6 +115,7 @@ class PagedHnsw {
   HnswConfig config_;
   layout::HnswShape shape_;
   distance::PairKernel pair_;
+  PinBudget pin_budget_;
   std::atomic<bool> vacuumed_ = false;  ///< a vacuum is between its first step and its last
 };
 

@@ -6,10 +6,41 @@
 #include "base/check.h"
 
 namespace farvec::ssd_baseline {
+namespace {
+
+/// Vacuums repair lists of vertices whatever an insert takes.
+constexpr std::size_t kLeastMost = 512;
+/// That a change asks for when it has the others: where it puts the vertex, and a new page.
+constexpr std::size_t kLaterPages = 4;
+
+}  // namespace
+
+PinnedPages::PinnedPages(PagedHnsw& hnsw, PageFetcher& fetcher, ReadMode mode)
+    : fetcher_(fetcher),
+      budget_(hnsw.pin_budget()),
+      most_(std::max(kLeastMost, hnsw.change_pages())),
+      mode_(mode),
+      batch_(fetcher, most_) {
+  pins_.reserve(most_);
+}
 
 void PinnedPages::clear() {
   wanted_.clear();
   pins_.clear();
+  budget_.give_back(std::exchange(room_, 0));
+}
+
+/// Who holds pages does not wait for others to give theirs back.
+Status PinnedPages::make_room(std::size_t more, Ticks deadline) {
+  const std::size_t pages = pins_.size() + more + kLaterPages;
+  if (room_ >= pages - kLaterPages) return {};
+  if (room_ > 0) {
+    budget_.take_more(pages - room_);
+  } else if (Status status = budget_.take(pages, deadline, fetcher_.scheduler()); !status.ok()) {
+    return status;
+  }
+  room_ = pages;
+  return {};
 }
 
 void PinnedPages::want(PageNumber page) {
@@ -21,9 +52,10 @@ void PinnedPages::want(PageNumber page) {
 
 Status PinnedPages::pin(Ticks deadline, FetchCounts& counts) {
   const std::vector<PageNumber> wanted = std::exchange(wanted_, {});
-  if (pins_.size() + wanted.size() > kMostPages) {
+  if (pins_.size() + wanted.size() > most_) {
     return {StatusCode::resource_exhausted, "one change takes more pages than can be pinned"};
   }
+  if (Status status = make_room(wanted.size(), deadline); !status.ok()) return status;
   if (mode_ == ReadMode::sync) {
     for (const PageNumber page : wanted) {
       auto pin = fetcher_.fetch(page, deadline, counts);

@@ -7,7 +7,9 @@
 #include <span>
 #include <vector>
 
+#include "ssd_baseline/hnsw/change_pages.h"
 #include "ssd_baseline/hnsw/hnsw_search_types.h"
+#include "ssd_baseline/hnsw/paged_hnsw.h"
 #include "ssd_baseline/store/page_batch.h"
 
 namespace farvec::ssd_baseline {
@@ -15,16 +17,17 @@ namespace farvec::ssd_baseline {
 /// Used again for update after update by one fiber. Pages are different.
 class PinnedPages {
  public:
-  PinnedPages(PageFetcher& fetcher, ReadMode mode)
-      : fetcher_(fetcher), mode_(mode), batch_(fetcher, kMostPages) {
-    pins_.reserve(kMostPages);
-  }
+  PinnedPages(PagedHnsw& hnsw, PageFetcher& fetcher, ReadMode mode);
+  ~PinnedPages() { clear(); }
+  PinnedPages(const PinnedPages&) = delete;
+  PinnedPages& operator=(const PinnedPages&) = delete;
 
   /// Lets go of all.
   void clear();
   /// Will be pinned; again and again is once. kNoPage is none.
   void want(PageNumber page);
-  /// From inside a fiber: reads what was wanted and is not there yet, as the mode says.
+  /// From inside a fiber: reads what was wanted and is not there yet, as the mode says. The first
+  /// time it waits until other changes leave the buffer room for them.
   Status pin(Ticks deadline, FetchCounts& counts);
   /// Adds a page that is pinned already; release() gives it back.
   void add(PagePin pin) { pins_.push_back(std::move(pin)); }
@@ -39,11 +42,13 @@ class PinnedPages {
   Result<wal::Position> update(const std::function<Status(PageEditor&)>& edit);
 
  private:
-  /// What an insert changes with the largest m and level: more is resource_exhausted.
-  static constexpr std::size_t kMostPages = 512;
+  Status make_room(std::size_t more, Ticks deadline);
 
   PageFetcher& fetcher_;
+  PinBudget& budget_;
+  const std::size_t most_;  ///< pages of one change: more is resource_exhausted
   const ReadMode mode_;
+  std::size_t room_ = 0;  ///< taken from the budget
   PageBatch batch_;
   std::vector<PageNumber> wanted_;
   std::vector<PagePin> pins_;

@@ -23,12 +23,13 @@ constexpr auto kFrameInterval = std::chrono::microseconds(50);
 /// Of the frames; some must stay clean, or nothing could be read.
 std::size_t most_dirty(const PageStoreOptions& options, std::size_t frames) {
   const auto share = static_cast<std::size_t>(options.dirty_share * static_cast<double>(frames));
-  return std::clamp<std::size_t>(share, 1, frames - kMinFrames / 4);
+  return std::clamp<std::size_t>(std::max(share, options.change_pages), 1, frames - kMinFrames / 4);
 }
 
 Status all_pinned() {
   return {StatusCode::resource_exhausted,
-          "every frame is pinned: raise the store's buffer_bytes, or search with fewer fibers"};
+          "every page of the buffer is in use: open it with a larger --buffer, or with fewer "
+          "--slots or --threads"};
 }
 
 }  // namespace

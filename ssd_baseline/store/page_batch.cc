@@ -63,6 +63,38 @@ Status PageBatch::start(std::span<const PageNumber> pages, Ticks deadline, Fetch
   return {};
 }
 
+Result<std::size_t> PageBatch::start_some(std::span<const PageNumber> pages, Ticks deadline,
+                                          FetchCounts& counts) {
+  State& state = *state_;
+  FARVEC_CHECK(state.left == 0, "a batch is started before it is empty");
+  FARVEC_CHECK(!pages.empty() && pages.size() <= state.places.size(), "{} pages", pages.size());
+  const PageNumber end = state.store.pages();
+  if (std::ranges::any_of(pages, [&](PageNumber page) { return page >= end; })) {
+    return Status(StatusCode::not_found, "no such page");
+  }
+  state.deadline = deadline;
+  state.counts = &counts;
+  const auto has_place = [&](std::size_t i) {
+    state.places[i].page = pages[i];
+    state.places[i].frame = nullptr;
+    return state.fetcher.take_place(state.places[i], counts);
+  };
+  std::size_t count = 0;
+  while (count < pages.size() && has_place(count)) ++count;
+  const Ticks began = now_ticks();
+  (void)state.fetcher.submit();  // what it says, the pages say too
+  counts.waited += now_ticks() - began;
+  if (count == 0) {
+    const Status status = state.fetcher.insist(state.places[0], deadline, counts);
+    if (!status.ok()) return status;
+    (void)state.fetcher.submit();
+    count = 1;
+  }
+  state.count = state.left = count;
+  counts.asked += count;
+  return count;
+}
+
 bool PageBatch::take(Ready& ready) {
   State& state = *state_;
   if (state.waiter.ready_count == 0) return false;

@@ -24,6 +24,10 @@ class PageBatch {
   /// are different, at most `capacity`; the batch is empty. Does not suspend for reads; it does for
   /// frames, where all are in use. `counts` must live until the batch is empty.
   Status start(std::span<const PageNumber> pages, Ticks deadline, FetchCounts& counts);
+  /// As start(), of the first so many of them as there are frames for, one at least, and answers
+  /// how many: who can let go of some before the next ones come never holds what others wait for.
+  Result<std::size_t> start_some(std::span<const PageNumber> pages, Ticks deadline,
+                                 FetchCounts& counts);
 
   /// One that is ready: in the buffer when asked for, in their order, then as they come.
   /// False when none is ready now. A page that could not be read is ready with its status.

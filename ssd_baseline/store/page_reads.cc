@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kCompletionsAtOnce = 64;
 constexpr double kFetchPatienceUs = 10e6;
-constexpr double kFetchPinnedPatienceUs = 100e3;  // the pins of others come and go
+constexpr double kFetchPinnedPatienceUs = 1e6;  // the pins of others come and go
 constexpr double kFetchIntervalUs = 50;
 constexpr auto kCloseInterval = std::chrono::microseconds(50);
 
@@ -213,7 +213,8 @@ Status PageFetcher::State::be_patient(Ticks began, Ticks deadline) {
   if (waited_us > (hopeless ? kFetchPinnedPatienceUs : kFetchPatienceUs)) {
     if (!failure.ok()) return failure;
     return {StatusCode::resource_exhausted,
-            "every frame is pinned: raise the store's buffer_bytes, or search with fewer fibers"};
+            "every page of the buffer is in use: open it with a larger --buffer, or with fewer "
+            "--slots or --threads"};
   }
   if (last_claim == ClaimOutcome::busy) shared.writer->want_frames();
   scheduler.suspend_until(std::min(deadline, now + us_to_ticks(kFetchIntervalUs)));

@@ -83,6 +83,7 @@ struct PageStoreOptions {
   std::uint32_t page_bytes = 8192;  ///< of create(); open() takes the store's
   std::uint64_t buffer_bytes = 0;   ///< of frames, whatever else is needed besides
   double dirty_share = 0.5;         ///< of the frames that may be dirty
+  std::size_t change_pages = 1;     ///< of one update(): as many may be dirty in any case
   std::uint64_t checkpoint_log_bytes = 1ull << 30;  ///< a checkpoint begins after so much log
   wal::LogOptions log;                              ///< its folder is the store's
 };

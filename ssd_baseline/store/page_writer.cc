@@ -72,7 +72,8 @@ PageWriter::~PageWriter() {
 Status PageWriter::reserve(std::size_t frames) {
   if (frames > most_dirty_) {
     return {StatusCode::resource_exhausted,
-            "a change of more pages than may be dirty: raise the store's buffer_bytes"};
+            "it changes more pages than the buffer may hold changed: open it with a larger "
+            "--buffer"};
   }
   const auto give_up = std::chrono::steady_clock::now() + kReservePatience;
   std::unique_lock lock(mutex_);

@@ -226,7 +226,7 @@ TEST_F(PageStoreTest, WhenAllFramesArePinnedItSaysWhatToDo) {
     }
     const auto none = core.fetcher().fetch(99, in_us(kLongUs), counts);
     ASSERT_EQ(none.status().code(), StatusCode::resource_exhausted);
-    EXPECT_NE(std::string(none.status().message()).find("buffer_bytes"), std::string::npos);
+    EXPECT_NE(std::string(none.status().message()).find("--buffer"), std::string::npos);
     EXPECT_EQ(store->add_page().status().code(), StatusCode::resource_exhausted);
     held.pop_back();
     EXPECT_TRUE(core.fetcher().fetch(99, in_us(kLongUs), counts).ok());
