@@ -8,6 +8,7 @@
 #include "base/status_error.h"
 #include "base/version.h"
 #include "distance/distance.h"
+#include "layout/region/json_fields.h"
 
 namespace farvec::indexing {
 namespace {
@@ -28,6 +29,11 @@ layout::Manifest describe_source(const DatasetFile& file, const VectorView& sour
   manifest.stored_type = distance::stored_type(metric, source.type);
   manifest.normalised = metric == Metric::cosine;
   manifest.dataset.name = file.name.empty() ? dataset_name(file.path) : file.name;
+  if (manifest.dataset.name.size() > layout::kMostTextBytes) {
+    throw StatusError(StatusCode::invalid_argument,
+                      "--name: the name of the data set has {} bytes: use at most {}",
+                      manifest.dataset.name.size(), layout::kMostTextBytes);
+  }
   manifest.dataset.file = std::filesystem::path(file.path).filename().string();
   manifest.dataset.row_bytes = source.row_bytes();
   manifest.dataset.rows_hashed = source.count;

@@ -8,6 +8,7 @@
 
 #include "indexing/code_bits.h"
 #include "python/bindings.h"
+#include "python/errors.h"
 #include "python/index_builds.h"
 #include "python/json_object.h"
 
@@ -116,7 +117,7 @@ CommonBuild common_build(const std::filesystem::path& out, const std::string& me
                          std::string name) {
   CommonBuild common;
   common.out = out.string();
-  common.metric = parse_metric(metric);
+  common.metric = parsed("metric", parse_metric, metric);
   common.name = std::move(name);
   return common;
 }
@@ -140,7 +141,7 @@ void bind_graph(nb::module_& module) {
          unsigned threads, std::uint64_t seed, std::string name, bool overwrite,
          bool allow_nonfinite, bool progress) {
         GraphBuild build{.common = common_build(out, metric, std::move(name)),
-                         .layout = layout::parse_layout_kind(layout),
+                         .layout = parsed("layout", layout::parse_layout_kind, layout),
                          .graph = vamana(degree, list, alpha, passes),
                          .code_bits = {},
                          .record_checksum = record_checksum};
@@ -185,12 +186,13 @@ void bind_slotted(nb::module_& module) {
         build.graph.threads = threads;
         build.graph.seed = seed;
         indexing::SlottedRecipe& recipe = build.recipe;
-        if (payload != "auto") recipe.payload = layout::parse_payload_kind(payload);
+        if (payload != "auto")
+          recipe.payload = parsed("payload", layout::parse_payload_kind, payload);
         recipe.code_bits = indexing::code_bits_of(layout::LayoutKind::slotted,
                                                   to_count(code_bits, "code_bits"), "code_bits");
         recipe.extension_bits = to_count(extension_bits, "extension_bits");
         recipe.page_bytes = to_count(page_bytes, "page_bytes");
-        recipe.packing = ssd_baseline::parse_packing_kind(placement);
+        recipe.packing = parsed("placement", ssd_baseline::parse_packing_kind, placement);
         recipe.affinity_percentile = affinity_percentile;
         recipe.rerank = rerank;
         recipe.entry_vertices = to_count(entry_vertices, "entry_vertices");
@@ -226,7 +228,7 @@ void bind_clusters(nb::module_& module) {
          unsigned threads, std::uint64_t seed, std::string name, bool overwrite,
          bool allow_nonfinite, bool progress) {
         ClusterBuild build{.common = common_build(out, metric, std::move(name)),
-                           .layout = layout::parse_cluster_layout(layout),
+                           .layout = parsed("layout", layout::parse_cluster_layout, layout),
                            .code_bits = {},
                            .clustering = {},
                            .number = {to_count(clusters, "clusters"), cluster_bytes, head_ratio},
@@ -239,8 +241,9 @@ void bind_clusters(nb::module_& module) {
         build.code_bits =
             indexing::code_bits_of(build.layout, given(code_bits, "code_bits"), "code_bits");
         cluster::ClusteringOptions& clustering = build.clustering;
-        clustering.heads = heads ? parse_heads(*heads) : build.number.heads();
-        clustering.closure = closure ? parse_closure(*closure) : build.number.closure();
+        clustering.heads = heads ? parsed("heads", parse_heads, *heads) : build.number.heads();
+        clustering.closure =
+            closure ? parsed("closure", parse_closure, *closure) : build.number.closure();
         clustering.replicas = to_count(replicas, "replicas");
         clustering.closure_ratio = closure_ratio;
         clustering.rng_factor = rng_factor;

@@ -17,6 +17,7 @@
 #include "python/json_object.h"
 #include "python/node_address.h"
 #include "python/open_collection.h"
+#include "python/others_may_run.h"
 #include "python/remote_collection.h"
 #include "python/search_call.h"
 #include "tiers/index_on_tier.h"
@@ -80,7 +81,7 @@ std::unique_ptr<CollectionHandle> open_collection(const std::string& path,
                                                   const NodeOpening& node) {
   std::shared_ptr<Changing> open;
   {
-    const nb::gil_scoped_release others_may_run;
+    const OthersMayRun others_may_run;
     open = open_changing(path, opening, node);
   }
   return std::make_unique<CollectionHandle>(std::move(open), "collection");
@@ -88,7 +89,7 @@ std::unique_ptr<CollectionHandle> open_collection(const std::string& path,
 
 void close_collection(CollectionHandle& handle) {
   std::shared_ptr<Changing> open = handle.take();
-  const nb::gil_scoped_release others_may_run;
+  const OthersMayRun others_may_run;
   open.reset();
 }
 
@@ -111,7 +112,7 @@ Receipt insert(const CollectionHandle& handle, const IdArray& ids, AnyArray vect
 Receipt erase(const CollectionHandle& handle, const IdArray& ids, double deadline) {
   const auto open = handle.get();
   const double seconds = checked_deadline(deadline);
-  const nb::gil_scoped_release others_may_run;
+  const OthersMayRun others_may_run;
   return open->erase({ids.data(), ids.size()}, patience_of(seconds));
 }
 
@@ -120,7 +121,7 @@ nb::tuple get(const CollectionHandle& handle, const IdArray& ids, double deadlin
   const double seconds = checked_deadline(deadline);
   auto rows = std::make_unique<collection::FoundRows>();
   {
-    const nb::gil_scoped_release others_may_run;
+    const OthersMayRun others_may_run;
     *rows = open->get({ids.data(), ids.size()}, patience_of(seconds));
   }
   std::vector<std::uint8_t> found(rows->found.begin(), rows->found.end());
@@ -169,7 +170,7 @@ void take_graph(const GraphSegments& said, const std::string& layout,
   std::optional<std::uint32_t> bits;
   take(said.code_bits, "code_bits", graph, "graph", bits, to_count);
   if (!graph) return;
-  if (!layout.empty()) options.layout = layout::parse_layout_kind(layout);
+  if (!layout.empty()) options.layout = parsed("layout", layout::parse_layout_kind, layout);
   options.code_bits = indexing::code_bits_of(options.layout, bits, "code_bits");
 }
 
@@ -181,7 +182,9 @@ void take_clusters(const ClusterSegments& said, const std::string& layout,
   take(said.replicas, "replicas", cluster, "cluster", clusters.replicas, to_count);
   take(said.closure_ratio, "closure_ratio", cluster, "cluster", clusters.closure_ratio, kAsItIs);
   take(said.balance, "balance", cluster, "cluster", clusters.balance, kAsItIs);
-  if (cluster && !layout.empty()) clusters.layout = layout::parse_cluster_layout(layout);
+  if (cluster && !layout.empty()) {
+    clusters.layout = parsed("layout", layout::parse_cluster_layout, layout);
+  }
 }
 
 void bind_receipt(nb::module_& module) {
@@ -235,10 +238,11 @@ void bind_create(nb::class_<CollectionHandle>& type) {
         layout::CollectionOptions options;
         options.memtable_rows = to_count(memtable_rows, "memtable_rows");
         options.merge_fanout = to_count(merge_fanout, "merge_fanout");
-        options.kind = layout::parse_segment_kind(kind);
+        options.kind = parsed("kind", layout::parse_segment_kind, kind);
         take_graph({degree, list, alpha, code_bits}, layout, options);
         take_clusters({cluster_bytes, replicas, closure_ratio, balance}, layout, options);
-        const collection::RowShape rows{parse_metric(metric), parse_element_type(element),
+        const collection::RowShape rows{parsed("metric", parse_metric, metric),
+                                        parsed("type", parse_element_type, element),
                                         within(dimension, "dimension", 1, kMaxDimension)};
         collection::Collection::create(path, collection::empty_manifest(rows, options));
       },
@@ -311,9 +315,9 @@ Raises:
 void bind_reads(nb::class_<CollectionHandle>& type) {
   type.def(
           "search",
-          [](const CollectionHandle& handle, AnyArray queries, std::int64_t k,
-             std::optional<std::int64_t> list, std::int64_t width, std::int64_t probe,
-             std::optional<float> prune_ratio, double deadline) {
+          [](const CollectionHandle& handle, AnyArray queries, std::optional<std::int64_t> k,
+             std::optional<std::int64_t> list, std::int64_t width,
+             std::optional<std::int64_t> probe, std::optional<float> prune_ratio, double deadline) {
             return run_search(*handle.get(), std::move(queries),
                               {.k = k,
                                .list = list,
@@ -322,8 +326,8 @@ void bind_reads(nb::class_<CollectionHandle>& type) {
                                .prune_ratio = prune_ratio,
                                .deadline = deadline});
           },
-          "queries"_a, "k"_a = 10, nb::kw_only(), "list"_a = nb::none(), "width"_a = 1,
-          "probe"_a = 16, "prune_ratio"_a = nb::none(), "deadline"_a = 10.0,
+          "queries"_a, "k"_a = nb::none(), nb::kw_only(), "list"_a = nb::none(), "width"_a = 1,
+          "probe"_a = nb::none(), "prune_ratio"_a = nb::none(), "deadline"_a = 10.0,
           "Find the nearest live vectors; as Index.search(), with ids of the user's (uint64, the "
           "largest number for none), and k may be more than there are vectors.")
       .def(

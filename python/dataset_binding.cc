@@ -12,6 +12,7 @@
 #include "python/bindings.h"
 #include "python/errors.h"
 #include "python/jobs.h"
+#include "python/others_may_run.h"
 #include "python/source_rows.h"
 #include "search/exact_distance.h"
 
@@ -69,7 +70,7 @@ nb::object read_vectors(const std::filesystem::path& path, bool mmap) {
   }
   std::unique_ptr<dataset::VectorSet> rows;
   {
-    const nb::gil_scoped_release others_may_run;
+    const OthersMayRun others_may_run;
     rows = std::make_unique<dataset::VectorSet>(dataset::load(path.string()));
   }
   return give_rows(std::move(rows));
@@ -78,7 +79,7 @@ nb::object read_vectors(const std::filesystem::path& path, bool mmap) {
 void write_vectors(const std::filesystem::path& path, AnyArray array) {
   const Rows rows(std::move(array), "vectors");
   const VectorView& view = rows.view();
-  const nb::gil_scoped_release others_may_run;
+  const OthersMayRun others_may_run;
   rows.require_finite();
   const auto writer =
       dataset::create_vectors(path.string(), {view.count, view.dimension, view.type});

@@ -1,5 +1,11 @@
 #include "python/errors.h"
 
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+#include "python/words.h"
 #include "rpc/channel.h"
 #include "search/unreachable_error.h"
 
@@ -33,9 +39,36 @@ const char* class_of(StatusCode code) {
   }
 }
 
-void raise(const char* name, const char* what) {
+/// Bytes that are no UTF-8, as names of files may have them, are shown as such.
+void raise(const char* name, std::string_view what) {
   const nb::object type = nb::module_::import_("farvec.errors").attr(name);
-  PyErr_SetString(type.ptr(), what);
+  const std::string said = in_python_words(what);
+  const nb::object text = nb::steal(
+      PyUnicode_DecodeUTF8(said.data(), static_cast<Py_ssize_t>(said.size()), "backslashreplace"));
+  PyErr_SetObject(type.ptr(), text.ptr());
+}
+
+/// What the C++ library throws below farvec's own errors. A file system that refuses is no bug of
+/// anybody's, nor is a call that takes more memory than there is.
+void translate_library(const std::exception_ptr& thrown) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const std::system_error& error) {  // of std::filesystem too
+    raise("Error", error.what());
+  } catch (const std::bad_alloc&) {
+    raise("ResourceExhausted", "there is not as much memory as this takes");
+  } catch (const std::length_error& error) {
+    raise("ResourceExhausted",
+          fmt::format("there is not as much memory as this takes ({})", error.what()));
+  } catch (const nb::python_error&) {
+    throw;
+  } catch (const nb::builtin_exception&) {
+    throw;
+  } catch (const nb::cast_error&) {
+    throw;
+  } catch (const std::exception& error) {
+    raise("Internal", error.what());
+  }
 }
 
 void translate(const std::exception_ptr& thrown, void*) {
@@ -49,6 +82,8 @@ void translate(const std::exception_ptr& thrown, void*) {
     raise("Unavailable", error.what());
   } catch (const Error& error) {
     raise("Error", error.what());
+  } catch (...) {
+    translate_library(thrown);
   }
 }
 

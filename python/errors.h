@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <nanobind/nanobind.h>
 
+#include <string_view>
 #include <utility>
 
 #include "base/status_error.h"
@@ -17,6 +18,19 @@ void register_errors();
 template <typename... Args>
 [[noreturn]] void throw_invalid(fmt::format_string<Args...> format, Args&&... args) {
   throw StatusError(StatusCode::invalid_argument, format, std::forward<Args>(args)...);
+}
+
+/// What `parse` makes of the value of an argument; what it refuses becomes farvec.InvalidArgument
+/// and names the argument.
+template <typename Parse, typename... Values>
+auto parsed(std::string_view argument, const Parse& parse, const Values&... values) {
+  try {
+    return parse(values...);
+  } catch (const StatusError&) {
+    throw;
+  } catch (const Error& error) {
+    throw_invalid("{}: {}", argument, error.what());
+  }
 }
 
 }  // namespace farvec::python

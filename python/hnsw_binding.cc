@@ -1,5 +1,6 @@
 // PagedHnsw and build_hnsw().
 #include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/variant.h>
@@ -18,6 +19,7 @@
 #include "python/jobs.h"
 #include "python/json_object.h"
 #include "python/open_hnsw.h"
+#include "python/others_may_run.h"
 #include "python/search_call.h"
 
 namespace farvec::python {
@@ -52,8 +54,8 @@ Returns:
 
 Raises:
     InvalidArgument: A shape, type or value that cannot be.
-    Error: The folder is there already, or the disk is full.
-    KeyboardInterrupt: Ctrl-C has ended it.)";
+    Error: The folder is there already, or the disk is full; nothing is left behind.
+    KeyboardInterrupt: Ctrl-C has ended it; nothing is left behind.)";
 
 constexpr const char* kHnswDoc =
     R"(An HNSW graph on the pages of a disk, changed and searched; any thread may call it.
@@ -80,7 +82,7 @@ std::unique_ptr<HnswHandle> open_hnsw(const std::filesystem::path& path,
                                       const HnswChoices& choices) {
   std::shared_ptr<OpenHnsw> open;
   {
-    const nb::gil_scoped_release others_may_run;
+    const OthersMayRun others_may_run;
     open = std::make_shared<OpenHnsw>(path.string(), choices);
   }
   return std::make_unique<HnswHandle>(std::move(open), "graph");
@@ -88,7 +90,7 @@ std::unique_ptr<HnswHandle> open_hnsw(const std::filesystem::path& path,
 
 void close_hnsw(HnswHandle& handle) {
   std::shared_ptr<OpenHnsw> open = handle.take();
-  const nb::gil_scoped_release others_may_run;
+  const OthersMayRun others_may_run;
   open.reset();
 }
 
@@ -186,12 +188,13 @@ Raises:
 void bind_reads(nb::class_<HnswHandle>& type) {
   type.def(
           "search",
-          [](const HnswHandle& handle, AnyArray queries, std::int64_t k, std::int64_t list,
-             double deadline) {
-            return run_search(*handle.get(), std::move(queries),
-                              {.k = k, .list = list, .prune_ratio = {}, .deadline = deadline});
+          [](const HnswHandle& handle, AnyArray queries, std::optional<std::int64_t> k,
+             std::int64_t list, double deadline) {
+            return run_search(
+                *handle.get(), std::move(queries),
+                {.k = k, .list = list, .probe = {}, .prune_ratio = {}, .deadline = deadline});
           },
-          "queries"_a, "k"_a = 10, nb::kw_only(), "list"_a = 40, "deadline"_a = 10.0,
+          "queries"_a, "k"_a = nb::none(), nb::kw_only(), "list"_a = 40, "deadline"_a = 10.0,
           "Find the nearest vectors of one query or of many; as Index.search(). ``list`` is ef: "
           "candidates kept, at least k. In ``Result.counts`` reads are of pages, cache_hits pages "
           "that were in the buffer.")
@@ -225,13 +228,14 @@ void bind_build(nb::module_& module) {
         build.buffer = std::move(buffer);
         build.allow_nonfinite = allow_nonfinite;
         indexing::HnswRecipe& recipe = build.recipe;
-        recipe.config.metric = parse_metric(metric);
+        recipe.config.metric = parsed("metric", parse_metric, metric);
         recipe.config.m = to_count(m, "m");
         recipe.config.ef_construction = to_count(ef_construction, "ef_construction");
         recipe.config.seed = recipe.order.seed = seed;
         recipe.store.page_bytes = to_count(page_bytes, "page_bytes");
         recipe.replace = overwrite;
-        recipe.order = indexing::parse_order(order);
+        recipe.replace_option = "overwrite=True";
+        recipe.order = parsed("order", indexing::parse_order, order);
         recipe.order.seed = seed;
         if (memory_rows > 0) recipe.memory_rows = memory_rows;
         recipe.partition_nodes = to_count(partition_nodes, "partition_nodes");

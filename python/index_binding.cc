@@ -17,6 +17,7 @@
 #include "python/json_object.h"
 #include "python/node_address.h"
 #include "python/open_index.h"
+#include "python/others_may_run.h"
 #include "python/remote_index.h"
 #include "python/search_call.h"
 
@@ -35,12 +36,13 @@ constexpr const char* kSearchDoc =
 Args:
     queries: ``(dimension,)`` or ``(queries, dimension)``, of the element type that the index was
         built from, C-contiguous (else copied, with a warning), finite.
-    k: Neighbours wanted, 1 to the number of vectors.
+    k: Neighbours wanted, 1 to the number of vectors; None: 10, or as many as there may be.
     list: Candidates kept (L), k to the ``max_list`` of :func:`open`; of clusters of layout
-        ``coded``, vectors that are read, others do not heed it; None: 64, or k when that is more.
-        More find more and take longer.
+        ``coded``, vectors that are read, others do not heed it; None: 64, or k when that is more, or
+        ``max_list`` when that is less. More find more and take longer.
     width: Graphs only: records fetched per hop, 1 to ``max_width``.
-    probe: Clusters only: most clusters to search, 1 to ``max_probe``.
+    probe: Clusters only: most clusters to search, 1 to ``max_probe``; None: 16, or as many as there
+        may be.
     prune_ratio: Clusters only: leave out a cluster whose centroid is more than so many times as
         far away as the nearest one (1 or more); None: keep all.
     partial: Over several memory nodes: go on without records of which no copy is left; see
@@ -89,7 +91,7 @@ Raises:
 /// What is open is destroyed without the interpreter: threads end, memory is unmapped.
 void close_index(IndexHandle& index) {
   std::shared_ptr<Searcher> open = index.take();
-  const nb::gil_scoped_release others_may_run;
+  const OthersMayRun others_may_run;
   open.reset();
 }
 
@@ -127,7 +129,7 @@ std::unique_ptr<IndexHandle> open_index(const std::string& path, const OpenOptio
                                         std::uint32_t retries) {
   std::shared_ptr<Searcher> open;
   {
-    const nb::gil_scoped_release others_may_run;
+    const OthersMayRun others_may_run;
     open = open_searcher(path, options, retries);
   }
   return std::make_unique<IndexHandle>(std::move(open), "index");
@@ -188,15 +190,16 @@ void bind_class(nb::module_& module) {
                           "An index that is open; any thread may call it. See :func:`open`.")
       .def(
           "search",
-          [](const IndexHandle& index, AnyArray queries, std::int64_t k,
-             std::optional<std::int64_t> list, std::int64_t width, std::int64_t probe,
-             std::optional<float> prune_ratio, bool partial, double deadline) {
+          [](const IndexHandle& index, AnyArray queries, std::optional<std::int64_t> k,
+             std::optional<std::int64_t> list, std::int64_t width,
+             std::optional<std::int64_t> probe, std::optional<float> prune_ratio, bool partial,
+             double deadline) {
             return run_search(*index.get(), std::move(queries),
                               {k, list, width, probe, prune_ratio, partial, deadline});
           },
-          "queries"_a, "k"_a = 10, nb::kw_only(), "list"_a = nb::none(), "width"_a = 1,
-          "probe"_a = 16, "prune_ratio"_a = nb::none(), "partial"_a = false, "deadline"_a = 10.0,
-          kSearchDoc)
+          "queries"_a, "k"_a = nb::none(), nb::kw_only(), "list"_a = nb::none(), "width"_a = 1,
+          "probe"_a = nb::none(), "prune_ratio"_a = nb::none(), "partial"_a = false,
+          "deadline"_a = 10.0, kSearchDoc)
       .def(
           "search_async",
           [](const nb::object& self, const nb::args& args, const nb::kwargs& kwargs) {

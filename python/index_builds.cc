@@ -14,6 +14,7 @@
 #include "python/errors.h"
 #include "python/jobs.h"
 #include "ssd_baseline/hnsw/hnsw_access.h"
+#include "ssd_baseline/hnsw/hnsw_destination.h"
 
 namespace farvec::python {
 namespace {
@@ -162,9 +163,9 @@ void complete(HnswBuild& build, const VectorView& rows, const Interruption& inte
   recipe.config.type = rows.type;
   recipe.store.folder = build.out;
   recipe.store.log.durability = wal::Durability::none;
-  recipe.store.buffer_bytes =
-      ssd_baseline::buffer_bytes(build.buffer, indexing::expected_hnsw_bytes(recipe, rows.count),
-                                 recipe.store.page_bytes, "buffer");
+  recipe.store.buffer_bytes = ssd_baseline::buffer_bytes(
+      build.buffer, indexing::expected_hnsw_bytes(recipe, rows.count),
+      ssd_baseline::LeastBuffer::for_changes(recipe.config, recipe.store.page_bytes), "buffer");
   recipe.order.threads = recipe.threads;
   recipe.interrupted = interrupted;
   // Nothing is acknowledged before the whole graph is there.
@@ -178,7 +179,8 @@ void complete(HnswBuild& build, const VectorView& rows, const Interruption& inte
 nlohmann::ordered_json build_hnsw(SourceRows& rows, HnswBuild build) {
   nlohmann::ordered_json facts;
   run_job([&](const Interruption& interrupted) {
-    ssd_baseline::check_hnsw_destination(build.out, build.recipe.replace, "overwrite");
+    ssd_baseline::check_hnsw_destination(build.out, build.recipe.replace,
+                                         build.recipe.replace_option);
     const Metric metric = build.recipe.config.metric;
     const dataset::VectorSet stored =
         indexing::stored_copy(rows.load({.allow_nonfinite = build.allow_nonfinite}), metric,
@@ -187,7 +189,6 @@ nlohmann::ordered_json build_hnsw(SourceRows& rows, HnswBuild build) {
     indexing::check_hnsw_recipe(build.recipe);
     indexing::HnswBuildStats stats;
     const auto hnsw = indexing::build_paged_hnsw(stored.view(), build.recipe, stats);
-    if (interrupted()) throw WorkInterrupted();
     facts = {{"index", build.out}};
     facts.update(indexing::hnsw_json(hnsw->describe()));
     facts["seconds"] = stats.order_seconds + stats.memory.seconds + stats.layout_seconds +

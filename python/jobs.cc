@@ -7,6 +7,8 @@
 #include <future>
 #include <memory>
 
+#include "python/others_may_run.h"
+
 namespace farvec::python {
 namespace {
 
@@ -16,8 +18,8 @@ constexpr std::chrono::milliseconds kSignalPeriod{100};
 
 /// What a signal's handler has raised; null: nothing.
 std::unique_ptr<nb::python_error> raised_by_signal() {
-  const nb::gil_scoped_acquire interpreter;
-  if (PyErr_CheckSignals() == 0) return nullptr;
+  const Interpreter interpreter;
+  if (!interpreter.held() || PyErr_CheckSignals() == 0) return nullptr;
   return std::make_unique<nb::python_error>();
 }
 
@@ -28,14 +30,13 @@ void run_job(const std::function<void(const Interruption& interrupted)>& work) {
   std::unique_ptr<nb::python_error> raised;
   std::future<void> done;
   {
-    const nb::gil_scoped_release others_may_run;
+    const OthersMayRun others_may_run;
     // relaxed: only the flag itself matters.
     done = std::async(std::launch::async,
                       [&] { work([&stop] { return stop.load(std::memory_order_relaxed); }); });
     while (done.wait_for(kSignalPeriod) == std::future_status::timeout) {
-      if (raised != nullptr) continue;
-      raised = raised_by_signal();
-      if (raised != nullptr) stop.store(true, std::memory_order_relaxed);
+      if (raised == nullptr) raised = raised_by_signal();
+      if (raised != nullptr || is_ending()) stop.store(true, std::memory_order_relaxed);
     }
   }
   try {

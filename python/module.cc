@@ -7,6 +7,7 @@
 #include "base/version.h"
 #include "python/bindings.h"
 #include "python/errors.h"
+#include "python/others_may_run.h"
 
 NB_MODULE(_farvec, module) {
   using namespace farvec::python;
@@ -14,6 +15,7 @@ NB_MODULE(_farvec, module) {
   module.attr("__version__") = std::string(farvec::version());
   module.attr("__commit__") = std::string(farvec::commit());
   register_errors();
+  watch_for_the_end(module);
   bind_dataset(module);
   bind_builds(module);
   bind_index(module);

@@ -7,6 +7,7 @@
 #include "base/parallel.h"
 #include "base/status_error.h"
 #include "collection/collection_part.h"
+#include "python/errors.h"
 #include "python/pooled_search.h"
 #include "search/queries.h"
 #include "wal/durability_option.h"
@@ -27,7 +28,9 @@ CollectionOpening resolved(CollectionOpening opening) {
 
 collection::CollectionAccess access_of(const CollectionOpening& opening) {
   wal::LogOptions log;
-  wal::parse_durability(opening.durability, log);
+  parsed(
+      "durability", [&](const std::string& text) { wal::parse_durability(text, log); },
+      opening.durability);
   collection::CollectionAccess access;
   access.segments = collection::SegmentAccess::on(opening.tier);
   search::SearchShape& shape = access.segments.shape;
@@ -44,9 +47,10 @@ collection::CollectionAccess access_of(const CollectionOpening& opening) {
   return access;
 }
 
-void require_done(const Status& status) {
+void require_done(const collection::Collection& collection, const Status& status) {
   if (!status.ok()) {
-    throw StatusError(status.code(), "{} ({})", status.message(), to_string(status.code()));
+    throw StatusError(status.code(), "{} ({})", collection.reason(status),
+                      to_string(status.code()));
   }
 }
 
@@ -63,14 +67,17 @@ OpenCollection::OpenCollection(const std::string& folder, const CollectionOpenin
           },
           opening_.concurrency) {}
 
+search::SearchBounds OpenCollection::bounds() const {
+  return {.kind = collection_.shape().options.kind,
+          .list = opening_.max_list,
+          .width = opening_.max_width,
+          .clusters = opening_.max_probe};
+}
+
 Answer OpenCollection::search(const VectorView& queries, const Call& call) {
   const layout::CollectionManifest& shape = collection_.shape();
-  const search::SearchParameters parameters = search::check_limits(call.asked,
-                                                                   {.kind = shape.options.kind,
-                                                                    .list = opening_.max_list,
-                                                                    .width = opening_.max_width,
-                                                                    .clusters = opening_.max_probe},
-                                                                   kArgumentNames);
+  const search::SearchParameters parameters =
+      search::check_limits(call.asked, bounds(), kArgumentNames);
   const std::vector<std::byte> stored = search::normalised_queries(queries, shape.metric);
   VectorView rows = queries;
   if (!stored.empty()) {
@@ -88,20 +95,20 @@ void OpenCollection::insert(const VectorView& rows, std::span<const std::uint64_
                const Status status = collection_.insert(
                    rows.part(first, count), ids.subspan(first, count), patience.until, some);
                add(some, receipt);
-               require_done(status);
+               require_done(collection_, status);
              });
 }
 
 Receipt OpenCollection::erase(std::span<const std::uint64_t> ids, const Patience& patience) {
   Receipt receipt;
-  require_done(collection_.erase(ids, patience.until, receipt));
+  require_done(collection_, collection_.erase(ids, patience.until, receipt));
   return receipt;
 }
 
 collection::FoundRows OpenCollection::get(std::span<const std::uint64_t> ids,
                                           const Patience& patience) const {
   farvec::Result<collection::FoundRows> found = collection_.get(ids, patience.until);
-  require_done(found.status());
+  require_done(collection_, found.status());
   return std::move(found).value();
 }
 

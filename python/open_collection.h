@@ -32,6 +32,7 @@ class OpenCollection final : public Changing {
 
   ElementType type() const override { return collection_.shape().source_type; }
   std::uint32_t dimension() const override { return collection_.shape().dimension; }
+  search::SearchBounds bounds() const override;
   Answer search(const VectorView& queries, const Call& call) override;
   nlohmann::ordered_json describe() const override;
 

@@ -11,6 +11,7 @@
 #include "indexing/order/insertion_order.h"
 #include "indexing/source.h"
 #include "python/arrays.h"
+#include "python/errors.h"
 
 namespace farvec::python {
 namespace {
@@ -57,9 +58,9 @@ class OpenHnsw::Turn {
 OpenHnsw::OpenHnsw(const std::string& folder, const HnswChoices& choices)
     : folder_(folder),
       choices_(choices),
-      hnsw_(ssd_baseline::open_hnsw(folder, {choices.buffer, choices.durability, "buffer"})),
+      hnsw_(ssd_baseline::open_hnsw(folder, {choices.buffer, choices.durability, "buffer", true})),
       turns_(choices.concurrency) {
-  (void)ssd_baseline::parse_read_mode(choices.search);
+  (void)parsed("search", ssd_baseline::parse_read_mode, choices.search);
 }
 
 ssd_baseline::HnswCrewOptions OpenHnsw::crew_options(const Patience& patience) const {
@@ -76,8 +77,7 @@ ssd_baseline::HnswCrewOptions OpenHnsw::crew_options(const Patience& patience) c
 Answer OpenHnsw::search(const VectorView& queries, const Call& call) {
   search::SearchNames names = kArgumentNames;
   names.bound = ", the most there is";
-  (void)search::check_limits(
-      call.asked, {.kind = layout::IndexKind::graph, .k = kMostList, .list = kMostList}, names);
+  (void)search::check_limits(call.asked, bounds(), names);
   const Patience patience{call.deadline_seconds, call.interrupted};
   const Turn turn(*this, patience);
   const dataset::VectorSet stored = indexing::stored_copy(queries, hnsw_->config().metric, 1);
@@ -103,7 +103,8 @@ void OpenHnsw::insert(const VectorView& rows, std::span<const NodeId> ids, const
                       const Patience& patience, std::uint64_t& done) {
   const Turn turn(*this, patience);
   const dataset::VectorSet stored = indexing::stored_copy(rows, hnsw_->config().metric, 1);
-  const auto chosen = indexing::order_rows(stored.view(), indexing::parse_order(order));
+  const auto chosen =
+      indexing::order_rows(stored.view(), parsed("order", indexing::parse_order, order));
   std::vector<NodeId> ordered(ids.size());
   for (std::size_t i = 0; i < ids.size(); ++i) ordered[i] = ids[chosen.rows[i]];
   const HnswWork work =
@@ -122,9 +123,8 @@ std::uint64_t OpenHnsw::erase(std::span<const NodeId> ids, const Patience& patie
 
 std::uint64_t OpenHnsw::vacuum(const Patience& patience) {
   const Turn turn(*this, patience);
-  const std::uint64_t before = hnsw_->describe().state.marked;
-  (void)HnswCrew(*hnsw_, crew_options(patience)).vacuum();
-  return before - hnsw_->describe().state.marked;
+  // Not of what is marked before and afterwards: others delete meanwhile.
+  return HnswCrew(*hnsw_, crew_options(patience)).vacuum().vacuum.removed;
 }
 
 nlohmann::ordered_json OpenHnsw::describe() const {

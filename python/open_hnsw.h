@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/progress.h"
+#include "python/arrays.h"
 #include "python/searcher.h"
 #include "ssd_baseline/hnsw/hnsw_access.h"
 #include "ssd_baseline/hnsw/hnsw_crew.h"
@@ -31,6 +32,9 @@ class OpenHnsw final : public Searcher {
 
   ElementType type() const override { return hnsw_->config().type; }
   std::uint32_t dimension() const override { return hnsw_->config().dimension; }
+  search::SearchBounds bounds() const override {
+    return {.kind = layout::IndexKind::graph, .k = kMostList, .list = kMostList};
+  }
   Answer search(const VectorView& queries, const Call& call) override;
   nlohmann::ordered_json describe() const override;
 

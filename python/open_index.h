@@ -39,12 +39,12 @@ class OpenIndex final : public Searcher {
 
   ElementType type() const override { return manifest().source_type; }
   std::uint32_t dimension() const override { return manifest().dimension; }
+  search::SearchBounds bounds() const override;
   Answer search(const VectorView& queries, const Call& call) override;
   nlohmann::ordered_json describe() const override;
 
  private:
   const layout::Manifest& manifest() const { return directory_.manifest(); }
-  search::SearchBounds bounds() const;
 
   const OpenOptions options_;
   const layout::IndexDirectory directory_;

@@ -18,6 +18,7 @@ class RemoteCollection final : public Changing {
 
   ElementType type() const override { return changes_.type(); }
   std::uint32_t dimension() const override { return changes_.dimension(); }
+  search::SearchBounds bounds() const override { return searches_.bounds(); }
   Answer search(const VectorView& queries, const Call& call) override {
     return searches_.search(queries, call);
   }

@@ -6,6 +6,7 @@
 
 #include "python/errors.h"
 #include "python/jobs.h"
+#include "python/others_may_run.h"
 
 namespace farvec::python {
 namespace {
@@ -14,17 +15,26 @@ namespace nb = nanobind;
 
 /// More than so many queries may take long enough for somebody to end them.
 constexpr std::size_t kQuickQueries = 256;
+constexpr std::uint32_t kUsualK = 10;
 constexpr std::uint32_t kUsualList = 64;
+constexpr std::uint32_t kUsualProbe = 16;
 constexpr double kLongestSeconds = 86'400;
 
-search::AskedSearch asked_search(const SearchArguments& arguments) {
+std::uint32_t usual_k(const search::SearchBounds& most) {
+  const std::uint64_t k = std::min<std::uint64_t>({kUsualK, most.vectors, most.k, most.list});
+  return static_cast<std::uint32_t>(std::max<std::uint64_t>(k, 1));
+}
+
+search::AskedSearch asked_search(const SearchArguments& given, const search::SearchBounds& most) {
   search::AskedSearch asked;
-  asked.k = to_count(arguments.k, "k");
-  asked.list = arguments.list ? to_count(*arguments.list, "list") : std::max(kUsualList, asked.k);
-  asked.width = to_count(arguments.width, "width");
-  asked.probing.clusters = to_count(arguments.probe, "probe");
-  if (arguments.prune_ratio) asked.probing.prune_ratio = *arguments.prune_ratio;
-  asked.partial = arguments.partial;
+  asked.k = given.k ? to_count(*given.k, "k") : usual_k(most);
+  asked.list = given.list ? to_count(*given.list, "list")
+                          : std::max(std::min(kUsualList, most.list), asked.k);
+  asked.width = to_count(given.width, "width");
+  asked.probing.clusters = given.probe ? to_count(*given.probe, "probe")
+                                       : std::min(kUsualProbe, std::max(most.clusters, 1u));
+  if (given.prune_ratio) asked.probing.prune_ratio = *given.prune_ratio;
+  asked.partial = given.partial;
   return asked;
 }
 
@@ -64,7 +74,7 @@ double checked_deadline(double seconds) {
 }
 
 Result run_search(Searcher& searcher, AnyArray array, const SearchArguments& arguments) {
-  Call call{.asked = asked_search(arguments),
+  Call call{.asked = asked_search(arguments, searcher.bounds()),
             .deadline_seconds = checked_deadline(arguments.deadline)};
   const Rows queries(std::move(array), "queries");
   check_queries(searcher, queries);
@@ -75,7 +85,7 @@ Result run_search(Searcher& searcher, AnyArray array, const SearchArguments& arg
       answer = searcher.search(queries.view(), call);
     });
   } else {
-    const nb::gil_scoped_release others_may_run;
+    const OthersMayRun others_may_run;
     answer = searcher.search(queries.view(), call);
   }
   return to_result(std::move(answer), queries.is_one());

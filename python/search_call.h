@@ -11,12 +11,13 @@
 
 namespace farvec::python {
 
-/// The arguments of a search, as they were given.
+/// The arguments of a search, as they were given. What is not given is as usual, or as much as
+/// there may be where that is less.
 struct SearchArguments {
-  std::int64_t k = 10;
+  std::optional<std::int64_t> k;
   std::optional<std::int64_t> list;
   std::int64_t width = 1;
-  std::int64_t probe = 16;
+  std::optional<std::int64_t> probe;
   std::optional<float> prune_ratio;
   bool partial = false;
   double deadline = 10;

@@ -40,6 +40,8 @@ class Searcher {
   /// Of queries.
   virtual ElementType type() const = 0;
   virtual std::uint32_t dimension() const = 0;
+  /// The largest search that it takes at the moment.
+  virtual search::SearchBounds bounds() const = 0;
   /// Finite queries of that type and dimension. Throws StatusError.
   virtual Answer search(const VectorView& queries, const Call& call) = 0;
   /// What it is and where.

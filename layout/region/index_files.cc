@@ -59,6 +59,8 @@ bool begins_as_region(const fs::path& path) {
 
 void write_manifest(const fs::path& directory, const Manifest& manifest) {
   const std::string text = manifest_to_json(manifest);
+  // What could not be read again replaces nothing.
+  (void)manifest_from_json(text, (directory / kManifestFile).string());
   OutputFile file(directory / kManifestFile, text.size());
   file.append(text.data(), text.size());
   file.commit();

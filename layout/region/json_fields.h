@@ -13,6 +13,9 @@
 
 namespace farvec::layout {
 
+/// Of a text in a manifest, as the name of a data set.
+inline constexpr std::size_t kMostTextBytes = 4096;
+
 /// A view of one object. `path` is what errors call it: "DIR/manifest.json: graph".
 /// Every getter throws Error when the field is missing, of another type, or out of range.
 class JsonFields {
@@ -28,7 +31,7 @@ class JsonFields {
   double number(const char* name, double least, double most) const;
   bool boolean(const char* name) const;
   /// At most `longest` bytes.
-  const std::string& text(const char* name, std::size_t longest = 4096) const;
+  const std::string& text(const char* name, std::size_t longest = kMostTextBytes) const;
   /// What `parse` makes of a text, which throws Error for one that it does not accept.
   template <typename Parse>
   auto word(const char* name, Parse parse) const {
