@@ -207,7 +207,6 @@ class Measurement {
                 {"miss_penalty_us", miss_penalty_us(pages)},
                 {"visited_per_query", per_query(visited(samples.counts))},
                 {"distances_per_query", per_query(distances(samples.counts))},
-                {"cut_short_per_query", per_query(samples.counts.cut_short)},
                 {"layers", layers_json(samples.counts)},
                 {"host", host_description()},
                 {"command", command_description()},

@@ -41,7 +41,6 @@ HnswCounts& HnswCounts::operator+=(const HnswCounts& other) {
   meta += other.meta;
   selection += other.selection;
   selected_between += other.selected_between;
-  cut_short += other.cut_short;
   return *this;
 }
 

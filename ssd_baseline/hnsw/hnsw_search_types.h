@@ -43,7 +43,6 @@ struct HnswCounts {
   FetchCounts meta;                    ///< the meta page and the id map
   FetchCounts selection;               ///< vectors that selections compare, lists they change
   std::uint64_t selected_between = 0;  ///< distances between candidates
-  std::uint64_t cut_short = 0;         ///< searches that ended early among deleted vertices
 
   void clear() { *this = {}; }
   HnswCounts& operator+=(const HnswCounts& other);

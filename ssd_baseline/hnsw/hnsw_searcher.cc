@@ -1,8 +1,17 @@
 #include "ssd_baseline/hnsw/hnsw_searcher.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace farvec::ssd_baseline {
+namespace {
+
+/// More than any search finds: it passes marked vertices, however many, until nothing nearer is
+/// left.
+constexpr std::size_t kAllMarked = std::numeric_limits<std::size_t>::max();
+
+}  // namespace
+
 HnswSearcher::HnswSearcher(PagedHnsw& hnsw, PageFetcher& fetcher, const HnswReadOptions& options)
     : hnsw_(hnsw), fetcher_(fetcher), source_(hnsw, fetcher, options, counts_) {}
 
@@ -29,7 +38,6 @@ Status HnswSearcher::search(const Query& query) {
   for (int attempt = 0; attempt < kWalkAttempts && again.ok() && again.value(); ++attempt) {
     again = walk(query);
   }
-  counts_.cut_short += cut_short() ? 1 : 0;
   return again.status();
 }
 
@@ -44,9 +52,8 @@ Result<bool> HnswSearcher::walk(const Query& query) {
     return false;
   }
   status = graph::descend(source_, state.entry_level, 0, scratch_);
-  if (status.ok()) status = graph::layer_search(source_, {0, query.list}, scratch_);
+  if (status.ok()) status = graph::layer_search(source_, {0, query.list, kAllMarked}, scratch_);
   if (!status.ok()) return status;
-  if (cut_short()) return false;
   const auto wanted = std::min<std::uint64_t>(query.list, state.vertices);
   return found().empty() || source_.starved(found().size(), wanted);
 }

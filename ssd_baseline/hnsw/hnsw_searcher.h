@@ -29,17 +29,14 @@ class HnswSearcher {
 
   /// From inside a fiber. Suspends for pages. found() is then the answer, `list` vertices or as
   /// many as the graph has, nearest first, equal distances by the smaller id, none deleted before
-  /// the search began; fewer and farther ones where cut_short(). invalid_argument for a vector of
-  /// another length or a list of 0; data_loss, deadline_exceeded and resource_exhausted as
-  /// PageFetcher says.
+  /// the search began. Deleted ones that no vacuum has taken away yet steer the search and take no
+  /// places in the list: counts() say how many vertices it has visited, at most all.
+  /// invalid_argument for a vector of another length or a list of 0; data_loss, deadline_exceeded
+  /// and resource_exhausted as PageFetcher says.
   Status search(const Query& query);
 
   /// Candidate::id is the caller's id. Valid until the next search.
   std::span<const graph::Candidate> found() const { return scratch_.found(); }
-
-  /// Whether the last search ended among deleted vertices that no vacuum has taken away yet: it met
-  /// graph::kMarkedPerPlace of them for each place of its list.
-  bool cut_short() const { return scratch_.cut_short(); }
 
   /// Of all searches since the caller cleared them.
   HnswCounts& counts() { return counts_; }
