@@ -26,7 +26,7 @@ concept MemberEstimator = requires(const Estimator& estimator, ClusterId cluster
 struct CodedParameters {
   ProbeParameters probe;
   std::uint32_t list = 100;  ///< L: vectors that are read
-  bool replicated = true;    ///< some vectors are in several clusters
+  double copies = 1;         ///< clusters that a vector is in, on average
 };
 
 /// One search's working memory, reused between searches.
@@ -83,12 +83,24 @@ class MemberScan {
   std::uint64_t scanned_ = 0;
 };
 
+/// Of so many vectors whose codes were scanned, those that are out: of those that were read it is
+/// known, of the others as many are as of all that were not read.
+template <typename Visit>
+double expect_out(double scanned, const ProbeParameters& parameters, const Visit& visit) {
+  const auto read = static_cast<double>(visit.scored());
+  const auto out = static_cast<double>(visit.out());
+  const double others = parameters.vector_count - read;
+  if (parameters.out == nullptr || others <= 0 || scanned <= read) return out;
+  const double others_out = static_cast<double>(parameters.out->count()) - out;
+  return out + (scanned - read) * std::max(others_out, 0.0) / others;
+}
+
 /// Scans the codes of the clusters that `rounds` name, reads the vectors of the `list` lowest
-/// estimates and keeps the k nearest of them, in one round; in further ones, of twice as many
-/// clusters and a list twice as long, only while fewer than k vectors, and not all that are not
-/// out, have been found. scratch.probe.results then holds fewer than k when the clusters that may
-/// be probed have no more. Suspends where the source does. Returns its error, or data_loss for a
-/// record of a vector that does not exist.
+/// estimates and keeps the k nearest of them, in one round. In further ones, of more clusters as
+/// ProbeRounds says, or with a longer list: while some that were read are out and fewer than `list`
+/// are not, or while fewer than k vectors, and not all that are not out, have been found.
+/// scratch.probe.results holds fewer than that only when the index has no more. Suspends where the
+/// source does. Returns its error, or data_loss for a record of a vector that does not exist.
 template <CodedSource Source, MemberEstimator Estimator, RowScorer Scorer>
 Status coded_probe(Source& source, const Estimator& estimator, const Scorer& scorer,
                    ProbeRounds& rounds, const CodedParameters& parameters, CodedScratch& scratch) {
@@ -96,20 +108,35 @@ Status coded_probe(Source& source, const Estimator& estimator, const Scorer& sco
   scratch.clusters.clear();
   scratch.estimates = 0;
   BlockScorer<Scorer> visit(scorer, probe, true, parameters.probe);
-  std::uint32_t list = std::max(parameters.list, parameters.probe.k);
-  for (;;) {
-    const bool more = rounds.next();
+  const std::uint32_t places = std::max(parameters.list, parameters.probe.k);
+  std::uint64_t list = places;
+  for (bool probing = true;;) {
+    const bool more = probing && rounds.next();
     if (more) {
       scratch.clusters.insert(scratch.clusters.end(), probe.clusters.begin(), probe.clusters.end());
     }
-    MemberScan<Estimator> scan(estimator, parameters.replicated, list, scratch);
+    MemberScan<Estimator> scan(estimator, parameters.copies > 1, static_cast<std::uint32_t>(list),
+                               scratch);
     if (Status status = source.scan(scratch.clusters, scan); !status.ok()) return status;
     if (Status status = source.fetch(scratch.list.take(), visit); !status.ok()) return status;
     if (visit.corrupt()) {
       return {StatusCode::data_loss, "a record names a vector that does not exist"};
     }
-    if (rounds.complete() || (!more && scan.scanned() <= list)) return {};
-    list = 2 * std::min(list, parameters.probe.vector_count);
+    const auto read = static_cast<double>(visit.scored());
+    double scanned = read;
+    if (scan.scanned() > list) {
+      scanned = std::max(read, static_cast<double>(scan.scanned()) / parameters.copies);
+    }
+    probing = !rounds.complete(scanned, expect_out(scanned, parameters.probe, visit));
+    const std::uint64_t counting = visit.scored() - visit.out();
+    const bool reading = visit.out() > 0 && counting < places && !rounds.found_all();
+    if (!rounds.lacking() && !reading && (!probing || !more)) return {};
+    if (scan.scanned() <= list && (!probing || !more)) return {};
+    if (rounds.lacking() || reading) {
+      const std::uint64_t longer = list * places / std::max<std::uint64_t>(counting, 1) + 1;
+      list = std::min(rounds.lacking() ? 2 * list : std::min(2 * list, longer),
+                      2 * std::uint64_t{parameters.probe.vector_count});
+    }
   }
 }
 

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -28,16 +30,19 @@ concept RowScorer = requires(const Scorer& scorer, const VectorView& rows,
 
 struct ProbeParameters {
   std::uint32_t k = 10;
-  std::uint32_t clusters = 16;  ///< most clusters to probe
+  /// Most clusters to probe, as long as k vectors are found. Where members are out, further ones
+  /// are probed in their place.
+  std::uint32_t clusters = 16;
   /// Clusters whose centroid is more than this many times as far as the nearest one's are left out
   /// (distances, not their squares); infinity keeps all.
   float prune_ratio = std::numeric_limits<float>::infinity();
-  /// While fewer than k vectors have been found, more clusters are probed, up to so many.
-  std::uint32_t most_clusters = 128;
   std::uint32_t cluster_count = 0;  ///< of the index
   std::uint32_t vector_count = 0;   ///< of the index; an id beyond it is corruption
   /// Vectors that are no results; null: all may be.
   const RowSet* out = nullptr;
+  /// Counts reads that nobody can deliver; null: none is lost. When some are, few more clusters are
+  /// probed in their place.
+  const std::uint64_t* lost = nullptr;
   /// About how many members the probed clusters have, for the memory of what was seen.
   std::uint32_t expected_members = 1u << 14;
 };
@@ -53,15 +58,16 @@ struct ProbeScratch {
   CentroidScratch centroids;
   graph::CandidateList results;  ///< the answer: nearest first
   graph::VisitedFilter seen;
-  std::vector<ClusterId> clusters;
+  std::vector<ClusterId> clusters;  ///< of this round
+  std::vector<ClusterId> probed;    ///< of all rounds, ascending
   std::vector<std::uint32_t> fresh;
   std::vector<float> distances;
   ProbeCounts counts;
 
   std::size_t dram_bytes() const {
     return centroids.dram_bytes() + results.dram_bytes() + seen.dram_bytes() +
-           clusters.capacity() * sizeof(ClusterId) + fresh.capacity() * sizeof(std::uint32_t) +
-           distances.capacity() * sizeof(float);
+           (clusters.capacity() + probed.capacity()) * sizeof(ClusterId) +
+           fresh.capacity() * sizeof(std::uint32_t) + distances.capacity() * sizeof(float);
   }
 };
 
@@ -75,9 +81,13 @@ class BlockScorer {
         scratch_(scratch),
         distinct_(distinct),
         vector_count_(parameters.vector_count),
-        out_(parameters.out) {
+        out_(parameters.out != nullptr && !parameters.out->empty() ? parameters.out : nullptr) {
     scratch.distances.resize(kRun);
   }
+
+  /// Members that were scored, in all, and those of them that are out.
+  std::uint64_t scored() const { return scratch_.counts.distances; }
+  std::uint64_t out() const { return outs_; }
 
   /// A record named a vector that does not exist.
   bool corrupt() const { return corrupt_; }
@@ -109,6 +119,9 @@ class BlockScorer {
   void score(const PostingBlock& block, std::span<const std::uint32_t> picks) {
     float* const distances = scratch_.distances.data();
     scorer_.score(block.rows, picks, distances);
+    if (out_ != nullptr) {
+      for (const std::uint32_t pick : picks) outs_ += out_->contains(block.id(pick)) ? 1 : 0;
+    }
     for (std::size_t i = 0; i < picks.size(); ++i) {
       if (!(distances[i] < scratch_.results.bound())) continue;
       const NodeId id = block.id(picks[i]);
@@ -116,7 +129,6 @@ class BlockScorer {
         corrupt_ = true;
         return;
       }
-      // Asked of the near ones alone: of the others not even the id need be looked at.
       if (out_ == nullptr || !out_->contains(id)) scratch_.results.insert(distances[i], id);
     }
   }
@@ -125,7 +137,8 @@ class BlockScorer {
   ProbeScratch& scratch_;
   const bool distinct_;
   const std::uint32_t vector_count_;
-  const RowSet* const out_;
+  const RowSet* const out_;  ///< null: none is
+  std::uint64_t outs_ = 0;
   bool corrupt_ = false;
 };
 
@@ -139,54 +152,103 @@ class ProbeRounds {
         query_(query),
         parameters_(parameters),
         scratch_(scratch),
-        most_(std::min(std::max(parameters.clusters, parameters.most_clusters),
-                       parameters.cluster_count)),
-        wanted_(std::min(parameters.clusters, most_)) {
+        left_(rows_left(parameters.vector_count, parameters.out)),
+        asked_(std::min(parameters.clusters, parameters.cluster_count)),
+        wanted_(asked_) {
     scratch.counts = {};
+    scratch.probed.clear();
     scratch.results.reset(parameters.k);
   }
 
-  /// Puts the clusters of the next round, which none before had, into scratch.clusters: first the
-  /// wanted ones, then so many that there are twice as many each time. False when the clusters that
-  /// may be probed have been.
+  /// Puts the clusters of the next round, which none before had, into scratch.clusters: first those
+  /// that were asked for, then as complete() says. False when no more can be probed.
   bool next() {
-    if (probed_ >= wanted_) return false;
+    if (scratch_.probed.size() >= wanted_) return false;
     centroids_.search(query_, wanted_, scratch_.centroids);
     scratch_.counts.centroids.distances += scratch_.centroids.counts.distances;
     scratch_.counts.centroids.estimates += scratch_.centroids.counts.estimates;
-    const std::vector<NearCluster>& near = scratch_.centroids.found;
-    auto end = static_cast<std::uint32_t>(std::min<std::size_t>(near.size(), wanted_));
-    if (end <= probed_) return false;
-    const float bound = near[0].distance * parameters_.prune_ratio * parameters_.prune_ratio;
-    while (probed_ == 0 && end > 1 && near[end - 1].distance > bound) --end;
-    scratch_.clusters.clear();
-    for (std::uint32_t i = probed_; i < end; ++i) scratch_.clusters.push_back(near[i].cluster);
-    scratch_.counts.clusters = probed_ = end;
-    wanted_ = std::min(std::max(wanted_, probed_) * 2, most_);
-    return true;
+    choose();
+    std::vector<ClusterId>& probed = scratch_.probed;
+    probed.insert(probed.end(), scratch_.clusters.begin(), scratch_.clusters.end());
+    std::sort(probed.begin(), probed.end());
+    scratch_.counts.clusters = static_cast<std::uint32_t>(probed.size());
+    return !scratch_.clusters.empty();
   }
 
-  /// As many results as there can be have been found.
-  bool complete() const {
-    return scratch_.results.size() >=
-           std::min<std::uint64_t>(parameters_.k,
-                                   rows_left(parameters_.vector_count, parameters_.out));
+  /// Fewer results have been found than there can be.
+  bool lacking() const { return scratch_.results.size() < parameters_.k && !found_all(); }
+  /// Nothing is left to be found.
+  bool found_all() const { return scratch_.results.size() >= left_; }
+
+  /// After a round, with how many different members the clusters so far have, and how many of these
+  /// are out: whether no more clusters need be probed. Twice as many are next while results are
+  /// lacking, up to all; elsewhere so many that there will be as many members that are not out as
+  /// the clusters of the first round had members, up to twice as many.
+  bool complete(double members, double out) {
+    if (wanted_members_ < 0) wanted_members_ = members;
+    const double probed = scratch_.counts.clusters;
+    double next = 2.0 * std::max<double>(wanted_, probed);
+    out_share_ = 1;
+    if (!lacking()) {
+      const double counting = std::max(members - out, 0.0);
+      if (out <= 0 || found_all() || counting >= (1 - kSlack) * wanted_members_) return true;
+      out_share_ = std::min(out / members, 1.0);
+      if (counting > 0) next = std::min(next, std::ceil(probed * wanted_members_ / counting));
+    }
+    wanted_ = static_cast<std::uint32_t>(std::min<double>(next, most()));
+    return false;
   }
 
  private:
+  /// Such a share of the members is not worth another round.
+  static constexpr double kSlack = 0.05;
+  /// So many times more clusters are probed, or this many, where some cannot be read.
+  static constexpr std::uint32_t kMoreTimes = 8;
+  static constexpr std::uint32_t kMoreClusters = 64;
+
+  std::uint32_t most() const {
+    const std::uint32_t all = parameters_.cluster_count;
+    if (parameters_.lost == nullptr || *parameters_.lost == 0) return all;
+    return std::min(std::max(asked_ * kMoreTimes, kMoreClusters), all);
+  }
+
+  /// The first `wanted_` that were found, without those that were probed, and while no results are
+  /// lacking without those that are too far. How far is told by the nearest, of which the clusters
+  /// whose members are out are none.
+  void choose() {
+    const std::vector<NearCluster>& near = scratch_.centroids.found;
+    const std::vector<ClusterId>& probed = scratch_.probed;
+    auto end = std::min<std::size_t>(near.size(), wanted_);
+    if (end > 0 && (probed.empty() || !lacking())) {
+      const auto gone = static_cast<std::size_t>(out_share_ * static_cast<double>(probed.size()));
+      const std::size_t nearest = std::min(gone, end - 1);
+      const float bound =
+          near[nearest].distance * parameters_.prune_ratio * parameters_.prune_ratio;
+      while (end > nearest + 1 && near[end - 1].distance > bound) --end;
+    }
+    scratch_.clusters.clear();
+    for (std::size_t i = 0; i < end; ++i) {
+      if (std::binary_search(probed.begin(), probed.end(), near[i].cluster)) continue;
+      scratch_.clusters.push_back(near[i].cluster);
+    }
+  }
+
   const CentroidIndex& centroids_;
   const void* query_;
   const ProbeParameters& parameters_;
   ProbeScratch& scratch_;
-  const std::uint32_t most_;
+  const std::uint64_t left_;  ///< vectors that are not out
+  const std::uint32_t asked_;
   std::uint32_t wanted_;
-  std::uint32_t probed_ = 0;
+  double wanted_members_ = -1;  ///< that are not out; below 0: not known yet
+  double out_share_ = 0;        ///< of the members of the clusters so far
 };
 
-/// Probes the nearest clusters of `centroids` in one round; in further ones, of twice as many, only
-/// while fewer than k vectors, and not all that are not out, have been found. scratch.results then
-/// holds fewer than k when the clusters that may be probed have no more. Suspends where the source
-/// does. Returns its error, or data_loss for a record of a vector that does not exist.
+/// Probes the nearest clusters of `centroids` in one round; in further ones while members that are
+/// out have kept more than a few of those from it that count, or while fewer than k vectors, and
+/// not all that are not out, have been found: scratch.results holds fewer than that only when the
+/// index has no more. Suspends where the source does. Returns its error, or data_loss for a record
+/// of a vector that does not exist.
 template <PostingSource Source, RowScorer Scorer>
 Status probe(Source& source, const Scorer& scorer, const CentroidIndex& centroids,
              const void* query, const ProbeParameters& parameters, ProbeScratch& scratch) {
@@ -198,7 +260,9 @@ Status probe(Source& source, const Scorer& scorer, const CentroidIndex& centroid
     if (visit.corrupt()) {
       return {StatusCode::data_loss, "a record names a vector that does not exist"};
     }
-    if (rounds.complete()) break;
+    if (rounds.complete(static_cast<double>(visit.scored()), static_cast<double>(visit.out()))) {
+      break;
+    }
   }
   return {};
 }

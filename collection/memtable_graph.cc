@@ -19,10 +19,6 @@ constexpr std::uint32_t kMaxPlaceRows = 10'000;
 /// Vertices, evenly spread over the rows, that every search begins with.
 constexpr std::uint32_t kMemtableEntries = 32;
 
-/// A search of the graph is made again with a longer list where fewer than one in so many of those
-/// that it was to find count.
-constexpr std::size_t kEnoughOneIn = 2;
-
 /// Candidate lists name vertices with 31 bits.
 NodeId salt_of(NodeId row) {
   return graph::tie_salt(row) & (graph::kMaxNodes - 1);
@@ -124,23 +120,24 @@ bool MemtableGraph::pays(const MemtableQuery& query) const {
 }
 
 bool MemtableGraph::search(const MemtableQuery& query, MemtableScratch& scratch) const {
-  const std::uint64_t vertices = linked();
-  const std::uint64_t wanted = std::max(query.list, query.k);
-  const std::uint64_t counting = std::max<std::uint64_t>(counted(query, vertices), 1);
-  for (std::uint64_t list = (wanted * vertices + counting - 1) / counting;; list *= 2) {
-    const bool all = list >= vertices;
-    walk(query.vector, 0, static_cast<std::uint32_t>(std::min(list, vertices)), scratch);
-    std::erase_if(scratch.met, [&](const graph::Candidate& near) {
-      return near.id >= query.count || query.out.contains(near.id);
-    });
-    if (scratch.met.size() > wanted) scratch.met.resize(wanted);
-    if (all || kEnoughOneIn * scratch.met.size() >= wanted) return true;
-    if (2 * list * options_.place_rows >= vertices) return false;
-  }
+  const std::uint32_t vertices = linked();
+  const auto counting = static_cast<std::uint32_t>(counted(query, vertices));
+  graph::BeamParameters parameters;
+  parameters.list = std::min(std::max(query.list, query.k), vertices);
+  parameters.out = &query.out;
+  if (query.count < vertices) parameters.rows_end = query.count;
+  // To read so many that do not count takes as long as this search and to compare with all that do.
+  parameters.most_passed = parameters.list + counting / options_.place_rows;
+  walk(query.vector, 0, parameters, scratch);
+  // Some that came after `vertices` were counted have been met.
+  std::erase_if(scratch.met, [&](const graph::Candidate& near) {
+    return near.id >= query.count || query.out.contains(near.id);
+  });
+  return !scratch.beam.cut_short;
 }
 
-/// scratch.met: the `list` nearest vertices that it meets.
-void MemtableGraph::walk(const void* vector, NodeId salt, std::uint32_t list,
+/// scratch.met: of the vertices that it meets the parameters.list nearest that are not out.
+void MemtableGraph::walk(const void* vector, NodeId salt, graph::BeamParameters parameters,
                          MemtableScratch& scratch) const {
   const std::uint32_t vertices = linked();
   FARVEC_CHECK(vertices > 0, "a search of a graph without vertices");
@@ -150,8 +147,9 @@ void MemtableGraph::walk(const void* vector, NodeId salt, std::uint32_t list,
   for (std::uint64_t i = 0; i < entries; ++i) {
     names[i] = walk.other(static_cast<NodeId>(i * vertices / entries));
   }
-  const graph::BeamParameters parameters{
-      .k = list, .list = list, .max_degree = lists_.capacity(), .node_count = graph::kMaxNodes};
+  parameters.k = parameters.list;
+  parameters.max_degree = lists_.capacity();
+  parameters.node_count = graph::kMaxNodes;
   graph::BeamScratch& beam = scratch.beam;
   const Status status = graph::beam_search(walk, walk, {names, entries}, parameters, beam);
   FARVEC_CHECK(status.ok(), "{}", status.message());
@@ -221,7 +219,9 @@ graph::Graph MemtableGraph::copy() const {
 /// The row's own list comes first, then its parent's, which makes it a vertex: so whoever meets it
 /// meets one to which a path leads for good.
 void MemtableGraph::link(NodeId row, LinkScratch& scratch) {
-  walk(rows_.row(row), salt_of(row), options_.link_list, scratch.search);
+  graph::BeamParameters parameters;
+  parameters.list = options_.link_list;
+  walk(rows_.row(row), salt_of(row), parameters, scratch.search);
   select(row, scratch.search.met, scratch);
   scratch.neighbors = scratch.chosen;
   {

@@ -62,8 +62,8 @@ class MemtableGraph {
   bool pays(const MemtableQuery& query) const;
 
   /// The vertices that it finds nearest, of those that count, into scratch.met: at most the query's
-  /// list or k. False when they are so few of those it met that to compare with all rows costs
-  /// less. There must be a vertex.
+  /// list or k. Those that do not count steer it and take no places. False when it has read so many
+  /// of these that to compare with all rows costs less. There must be a vertex.
   bool search(const MemtableQuery& query, MemtableScratch& scratch) const;
 
   /// The vertices so far, with row 0 as the entry, from which a way leads to each; there must be
@@ -91,7 +91,8 @@ class MemtableGraph {
   void finish(NodeId row);
   void give_back(NodeId row);
   std::uint64_t counted(const MemtableQuery& query, std::uint64_t vertices) const;
-  void walk(const void* vector, NodeId salt, std::uint32_t list, MemtableScratch& scratch) const;
+  void walk(const void* vector, NodeId salt, graph::BeamParameters parameters,
+            MemtableScratch& scratch) const;
   void link(NodeId row, LinkScratch& scratch);
   void link_back(NodeId row, NodeId parent, LinkScratch& scratch);
   NodeId find_parent(NodeId row, LinkScratch& scratch);

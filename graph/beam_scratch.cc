@@ -23,6 +23,12 @@ void BeamScratch::reset(const BeamParameters& parameters, bool improving) {
     estimates.resize(batch);
     pending.resize(batch);
   }
+  // Until so many vertices have given their places back, no more can be taken.
+  if (parameters.passes()) {
+    const bool counted = parameters.rows_end == kInvalidNode;
+    reserve.reset(counted ? parameters.out->count() : parameters.node_count);
+  }
+  cut_short = false;
   counts = {};
 }
 

@@ -14,8 +14,10 @@ namespace farvec::graph {
 /// Ends when the `list` nearest estimated candidates are all expanded (Subramanya et al., DiskANN,
 /// NeurIPS 2019, algorithm 1). Suspends where the source does. Returns the source's error, or
 /// data_loss for a record that names a vertex that does not exist; scratch.results then holds what
-/// was found until then. Rows that are out take places in the list, not among the results: of
-/// those, fewer than k may be left.
+/// was found until then. A vertex whose row is out steers the search, and gives its place in the
+/// list back when it was read: the search ends when the `list` nearest of the others are expanded,
+/// or all that are left were found, or parameters.most_passed were read (scratch.cut_short). It
+/// reads at most that many vertices more than a search without them.
 ///
 /// Over a CachedSource, parameters.prefetch of the nearest candidates are prefetched before each
 /// hop (VeloANN section 4.1).
@@ -27,7 +29,7 @@ beam_search(Source& source, const Scorer& scorer, std::span<const NodeId> entrie
   Expansion<Source, Scorer> expansion(source, scorer, parameters, scratch);
   NodeId frontier[kMaxWidth];
   expansion.seed(entries);
-  for (;;) {
+  while (!expansion.ended()) {
     if constexpr (CachedSource<Source>) {
       CandidateList::Position ahead[kMaxWidth];
       const auto count = scratch.candidates.peek_fresh({ahead, parameters.prefetch});
@@ -37,6 +39,7 @@ beam_search(Source& source, const Scorer& scorer, std::span<const NodeId> entrie
     if (taken == 0) return {};
     if (Status status = expansion.expand({frontier, taken}); !status.ok()) return status;
   }
+  return {};
 }
 
 }  // namespace farvec::graph

@@ -21,7 +21,7 @@ Status cache_aware_search(Source& source, const Scorer& scorer, std::span<const 
   Expansion<Source, Scorer> expansion(source, scorer, parameters, scratch);
   CandidateList& candidates = scratch.candidates;
   expansion.seed(entries);
-  for (;;) {
+  while (!expansion.ended()) {
     CandidateList::Position ahead[kMaxWidth];
     const std::uint32_t count = candidates.peek_fresh({ahead, parameters.width});
     if (count == 0) return {};
@@ -38,6 +38,7 @@ Status cache_aware_search(Source& source, const Scorer& scorer, std::span<const 
     const NodeId id = candidates.take(ahead[chosen]);
     if (Status status = expansion.expand({&id, 1}); !status.ok()) return status;
   }
+  return {};
 }
 
 }  // namespace farvec::graph

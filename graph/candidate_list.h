@@ -89,6 +89,44 @@ class CandidateList {
     return insert(distance, id);
   }
 
+  /// An entry with all that is known of it; in the order of entries.
+  using Key = std::uint64_t;
+  static constexpr Key key_of(float distance, NodeId id) { return make_key(distance, id); }
+  static constexpr float distance_of(Key key) {
+    const auto ordered = static_cast<std::uint32_t>(key >> 32);
+    return std::bit_cast<float>(ordered ^ ((ordered >> 31) != 0 ? 0x80000000u : 0xffffffffu));
+  }
+  static constexpr NodeId id_of(Key key) { return static_cast<NodeId>(key) >> 1; }
+  static constexpr bool is_fresh(Key key) { return (key & 1u) == 0; }
+
+  bool full() const { return size_ == capacity_; }
+  /// The farthest entry, which is the next to be dropped; there must be one.
+  Key farthest() const { return keys_[size_ - 1]; }
+
+  /// Takes the entry of `id` out, fresh or not; false when there is none.
+  bool erase(NodeId id) {
+    for (std::uint32_t at = 0; at < size_; ++at) {
+      if (id_of(keys_[at]) != id) continue;
+      std::memmove(&keys_[at], &keys_[at + 1], (size_ - at - 1) * sizeof(Key));
+      --size_;
+      bound_ = std::numeric_limits<float>::infinity();
+      if (at < cursor_) --cursor_;
+      return true;
+    }
+    return false;
+  }
+
+  /// An entry that another one had dropped comes back, fresh or not as it was. False when it is too
+  /// far, or `id` is an entry already.
+  bool restore(Key key) {
+    for (std::uint32_t at = 0; at < size_; ++at) {
+      if (id_of(keys_[at]) == id_of(key)) return false;
+    }
+    if (!insert(distance_of(key), id_of(key))) return false;
+    keys_[lower_bound(key & ~Key{1})] = key;
+    return true;
+  }
+
   /// Takes up to `out.size()` nearest fresh entries, marks them expanded, returns how many.
   std::uint32_t take_fresh(std::span<NodeId> out) {
     std::uint32_t taken = 0;
@@ -138,16 +176,11 @@ class CandidateList {
 
  private:
   // IEEE bits, made to order like the numbers they stand for.
-  static std::uint64_t make_key(float distance, NodeId id) {
+  static constexpr std::uint64_t make_key(float distance, NodeId id) {
     const auto bits = std::bit_cast<std::uint32_t>(distance);
     const std::uint32_t ordered = bits ^ ((bits >> 31) != 0 ? 0xffffffffu : 0x80000000u);
     return (static_cast<std::uint64_t>(ordered) << 32) | (static_cast<std::uint64_t>(id) << 1);
   }
-  static float distance_of(std::uint64_t key) {
-    const auto ordered = static_cast<std::uint32_t>(key >> 32);
-    return std::bit_cast<float>(ordered ^ ((ordered >> 31) != 0 ? 0x80000000u : 0xffffffffu));
-  }
-  static NodeId id_of(std::uint64_t key) { return static_cast<NodeId>(key) >> 1; }
 
   std::uint32_t lower_bound(std::uint64_t key) const {
     const std::uint64_t* base = keys_.data();

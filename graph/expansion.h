@@ -6,6 +6,7 @@
 #include <bit>
 #include <concepts>
 #include <cstdint>
+#include <limits>
 #include <span>
 
 #include "base/node_record.h"
@@ -56,7 +57,14 @@ class Expansion {
         scratch_(scratch),
         ids_(scratch.pending.data()),
         node_count_(parameters.node_count),
-        out_(parameters.out) {}
+        out_(parameters.out),
+        rows_end_(parameters.rows_end),
+        passes_(parameters.passes()),
+        left_(passes_ ? rows_left(parameters.node_count, parameters.out) : kAll),
+        most_passed_(parameters.most_passed) {}
+
+  /// Whether nothing is left to be found, or nothing more may be passed.
+  bool ended() const { return scratch_.results.size() >= left_ || scratch_.cut_short; }
 
   /// The entries become candidates.
   void seed(std::span<const NodeId> entries) {
@@ -81,7 +89,11 @@ class Expansion {
     auto visit = [this](NodeId id, const NodeRecord& record) {
       const float distance = scorer_.exact(id, record);
       const NodeId row = record.row == kInvalidNode ? id : record.row;
-      if (out_ == nullptr || !out_->contains(row)) scratch_.results.insert(distance, row);
+      if (passes_ && is_out(row)) {
+        pass(id);
+      } else {
+        scratch_.results.insert(distance, row);
+      }
       ++scratch_.counts.distances;
       if constexpr (NeighborScorer<Scorer>) {
         offer(record, distance);
@@ -100,6 +112,8 @@ class Expansion {
   }
 
  private:
+  static constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
+
   template <typename Visit>
   Status fetch(std::span<const NodeId> frontier, const Visit& visit) {
     if constexpr (PageSource<Source>) {
@@ -112,6 +126,45 @@ class Expansion {
     }
   }
 
+  bool is_out(NodeId row) const {
+    return row >= rows_end_ || (out_ != nullptr && out_->contains(row));
+  }
+
+  /// A vertex that was read is out: its place goes to the nearest that found none.
+  void pass(NodeId id) {
+    if (scratch_.reserve.pass(id) && ++scratch_.counts.passed >= most_passed_) {
+      scratch_.cut_short = true;
+    }
+    if (!scratch_.candidates.erase(id)) return;
+    CandidateList::Key key = 0;
+    while (scratch_.reserve.take(key)) {
+      const NodeId other = CandidateList::id_of(key);
+      if (scratch_.reserve.has_passed(other) || !scratch_.candidates.restore(key)) continue;
+      if (CandidateList::is_fresh(key)) source_.expect(other);
+      return;
+    }
+  }
+
+  /// As `enter()`, which makes it a candidate; what finds no place then is kept in reserve.
+  template <typename Enter>
+  bool keep(float estimate, NodeId id, const Enter& enter) {
+    CandidateList& candidates = scratch_.candidates;
+    if (scratch_.reserve.has_passed(id)) return false;
+    if (!(estimate < candidates.bound())) {
+      if (estimate < scratch_.reserve.bound()) {
+        scratch_.reserve.add(CandidateList::key_of(estimate, id));
+      }
+      return false;
+    }
+    const CandidateList::Key farthest = candidates.full() ? candidates.farthest() : 0;
+    const bool entered = enter();
+    if (farthest != 0 && candidates.farthest() != farthest) scratch_.reserve.add(farthest);
+    return entered;
+  }
+
+  /// What is not nearer is of no interest.
+  float bound() const { return passes_ ? scratch_.reserve.bound() : scratch_.candidates.bound(); }
+
   /// An estimate of `id`, which another way may have brought another one.
   void admit(NodeId id, float estimate) {
     if (id >= node_count_) [[unlikely]] {
@@ -120,15 +173,12 @@ class Expansion {
     }
     const float known = scratch_.estimated.lower(id, estimate);
     if (known <= estimate) return;
-    bool entered = false;
-    if (known == EstimateTable::kUnknown) {
-      entered = scratch_.candidates.insert(estimate, id);
-    } else if (known == EstimateTable::kForgotten) {
-      entered = scratch_.candidates.insert_once(estimate, id);
-    } else {
-      entered = scratch_.candidates.improve(known, estimate, id);
-    }
-    if (entered) source_.expect(id);
+    const auto enter = [&] {
+      if (known == EstimateTable::kUnknown) return scratch_.candidates.insert(estimate, id);
+      if (known == EstimateTable::kForgotten) return scratch_.candidates.insert_once(estimate, id);
+      return scratch_.candidates.improve(known, estimate, id);
+    };
+    if (passes_ ? keep(estimate, id, enter) : enter()) source_.expect(id);
   }
 
   /// The neighbours of one record, by the codes in it.
@@ -136,7 +186,7 @@ class Expansion {
     alignas(64) float estimates[Scorer::kBlock];
     NeighborBlock block{0, distance, 0};
     for (std::uint32_t begin = 0; begin < record.degree; begin += Scorer::kBlock, ++block.number) {
-      block.bound = scratch_.candidates.bound();
+      block.bound = bound();
       std::uint32_t near = scorer_.estimate(record, block, estimates);
       const std::uint32_t count = std::min(record.degree - begin, Scorer::kBlock);
       if (count < Scorer::kBlock) near &= (1u << count) - 1;
@@ -165,17 +215,26 @@ class Expansion {
     scorer_.estimate(ids_, pending_, estimates);
     scratch_.counts.estimates += pending_;
     // First without a branch, which would be hard to predict: those that may enter.
-    const float bound = scratch_.candidates.bound();
+    const float bound = this->bound();
     std::uint32_t near = 0;
     for (std::uint32_t i = 0; i < pending_; ++i) {
       ids_[near] = ids_[i];
       estimates[near] = estimates[i];
       near += estimates[i] < bound ? 1 : 0;
     }
+    pending_ = 0;
+    if (passes_) return keep_near(near);
     for (std::uint32_t i = 0; i < near; ++i) {
       if (scratch_.candidates.insert(estimates[i], ids_[i])) source_.expect(ids_[i]);
     }
-    pending_ = 0;
+  }
+
+  void keep_near(std::uint32_t near) {
+    for (std::uint32_t i = 0; i < near; ++i) {
+      const float estimate = scratch_.estimates[i];
+      const auto enter = [&] { return scratch_.candidates.insert(estimate, ids_[i]); };
+      if (keep(estimate, ids_[i], enter)) source_.expect(ids_[i]);
+    }
   }
 
   Source& source_;
@@ -184,6 +243,10 @@ class Expansion {
   NodeId* const ids_;
   const std::uint32_t node_count_;
   const RowSet* const out_;
+  const NodeId rows_end_;
+  const bool passes_;
+  const std::uint64_t left_;  ///< rows that are not out, where some are
+  const std::uint32_t most_passed_;
   std::uint32_t pending_ = 0;
   bool corrupt_ = false;
 };

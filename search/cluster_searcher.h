@@ -49,11 +49,8 @@ class ClusterFrame {
     parameters.k = task.parameters.k();
     parameters.clusters = choice.clusters;
     parameters.prune_ratio = choice.prune_ratio;
-    parameters.most_clusters = std::max(choice.clusters * kMoreTimes, kMoreClusters);
-    if (rows_left(index_.count(), task.out) < index_.count()) {
-      parameters.most_clusters = std::max(parameters.most_clusters, bounds_.clusters);
-    }
     parameters.out = task.out;
+    parameters.lost = &task.counts.lost;
     parameters.cluster_count = geometry.clusters;
     parameters.vector_count = static_cast<std::uint32_t>(geometry.count);
     const std::uint64_t mean = geometry.members / geometry.clusters + 1;
@@ -73,16 +70,9 @@ class ClusterFrame {
   }
 
  private:
-  /// So many times more clusters are probed, or this many, while k vectors have not been found.
-  static constexpr std::uint32_t kMoreTimes = 8;
-  static constexpr std::uint32_t kMoreClusters = 64;
-
   /// Counts the clusters that were probed in all rounds of the search.
   void count_probes(const cluster::ProbeScratch& scratch) const {
-    const std::vector<cluster::NearCluster>& near = scratch.centroids.found;
-    for (std::uint32_t i = 0; i < scratch.counts.clusters; ++i) {
-      probe_counts_->add(near[i].cluster);
-    }
+    for (const ClusterId cluster : scratch.probed) probe_counts_->add(cluster);
   }
 
   const ClusterIndex& index_;

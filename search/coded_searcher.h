@@ -72,7 +72,7 @@ class CodedSearcher {
     return {.probe = frame_.probe_parameters(task),
             .list = static_cast<std::uint32_t>(
                 std::min<std::uint64_t>(task.parameters.probing().list, geometry.count)),
-            .replicated = geometry.members > geometry.count};
+            .copies = static_cast<double>(geometry.members) / static_cast<double>(geometry.count)};
   }
 
   const ClusterIndex& index_;

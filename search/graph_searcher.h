@@ -37,15 +37,13 @@ graph::BeamParameters beam_parameters(const Index& index, const SearchTask& task
   return parameters;
 }
 
-/// After a search that has found so many rows: whether others, which are out, have kept some from
-/// its list. Then doubles the list, up to `most`, for another search.
-inline bool lengthen_list(graph::BeamParameters& parameters, std::uint32_t found,
-                          std::uint32_t most) {
+/// After a search of some rows that has found so many: whether it is to be made again, with the
+/// list doubled, up to all vertices, because others have kept some from it.
+inline bool lengthen_list(graph::BeamParameters& parameters, std::uint32_t found) {
   const std::uint64_t left = rows_left(parameters.node_count, parameters.out);
-  if (left == parameters.node_count) return false;
-  most = std::min(most, parameters.node_count);
-  if (found >= std::min<std::uint64_t>(parameters.k, left) || parameters.list >= most) return false;
-  parameters.list = std::min(2 * parameters.list, most);
+  if (left == parameters.node_count || parameters.list >= parameters.node_count) return false;
+  if (found >= std::min<std::uint64_t>(parameters.k, left)) return false;
+  parameters.list = std::min(2 * parameters.list, parameters.node_count);
   return true;
 }
 
@@ -77,7 +75,8 @@ class GraphSearcher {
                          {index_, source_, scorer, task.counts.lines}, parameters, scratch_)
                    : graph::beam_search(source_, scorer, index_.entries(), parameters, scratch_);
       add_counts(scratch_.counts, task);
-    } while (status.ok() && lengthen_list(parameters, scratch_.results.size(), bounds_.list));
+    } while (status.ok() && task.counts.lost == 0 &&
+             lengthen_list(parameters, scratch_.results.size()));
     if (task.counts.lost > 0) task.coverage = source_.coverage();
     if (status.ok()) copy_results(scratch_.results, task);
     return status;

@@ -92,8 +92,9 @@ struct SearchTask {
   Ticks deadline = 0;        ///< absolute
   bool partial = false;      ///< go on without records that nobody can deliver
   bool count_lines = false;  ///< takes time; without it a search does nothing for it
-  /// Rows that are no results; null: all may be. While others have taken the places of k results, a
-  /// search goes on with longer lists or more clusters, as far as max_list and max_probe allow.
+  /// Rows that are no results; null: all may be. They take no places in the list, nor among the
+  /// members of the clusters that are probed: k rows are found where so many are left, whatever
+  /// max_list and max_probe allow a search to ask for, and the counts say what that has cost.
   const RowSet* out = nullptr;
   NodeId* ids = nullptr;  ///< room for k, nearest first
   /// Of a collection, in place of `ids`, where its ids may have more than 32 bits; may be null.
@@ -129,8 +130,7 @@ struct SearchCoreOptions {
   std::size_t cache_bytes = 0;  ///< of the record cache; endpoints only, loads need none
   /// Loads take as long as this device's; null: as long as they take. Not for endpoints.
   std::shared_ptr<transport::Device> device;
-  /// Largest list of a search that is not refused, and of one that passes by rows that are out.
-  std::uint32_t max_list = 1024;
+  std::uint32_t max_list = 1024;   ///< largest list of a search that is not refused
   std::uint32_t max_probe = 4096;  ///< the same for the clusters to probe
   /// Cluster indexes only: vectors with at most so many bytes between them share a read. Without a
   /// value, no read brings more than one vector that was asked for by its address.

@@ -85,7 +85,7 @@ class SlottedSearcher {
     do {
       status = run_once(parameters, entries);
       add_counts(scratch_.counts, task);
-    } while (status.ok() && lengthen_list(parameters, scratch_.results.size(), bounds_.list));
+    } while (status.ok() && lengthen_list(parameters, scratch_.results.size()));
     return status;
   }
 

@@ -30,6 +30,12 @@ class HandleSet {
     return true;
   }
 
+  bool contains(Handle handle) const {
+    std::size_t at = (handle * kMultiplier) >> shift_;
+    while (table_[at] != kNoHandle && table_[at] != handle) at = (at + 1) & (slots_ - 1);
+    return table_[at] == handle;
+  }
+
   std::size_t size() const { return size_; }
   std::size_t dram_bytes() const { return table_.capacity() * sizeof(Handle); }
 

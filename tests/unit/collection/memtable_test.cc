@@ -139,6 +139,37 @@ TEST(Memtable, RowsThatAreNotLinkedAreFoundBesideThoseThatAre) {
   }
 }
 
+/// A whole centre and its neighbourhood: the queries lie in the middle of it. Few enough for the
+/// graph to pass, or so many that comparing with the others costs less.
+TEST(Memtable, RowsThatLieTogetherHideNothing) {
+  StoredRows rows(Metric::l2, ElementType::f32, 12);
+  rows.fill(6000, 3);
+  Memtable memtable(options_for(rows, 6000));
+  memtable.append(rows.view(), ids_of(0, 6000));
+  link_all(memtable);
+  MemtableScratch scratch;
+  for (const std::uint32_t gone : {90u, 1500u}) {
+    std::vector<NodeId> near;
+    const RowSet none;
+    for (const auto& n :
+         nearest_of_all(rows.view(), Metric::l2,
+                        {.vector = rows.view().row(0), .k = gone, .count = 6000, .out = none})) {
+      near.push_back(n.id);
+    }
+    const RowSet out = RowSet().with(near);
+    double recall = 0;
+    for (std::size_t q = 0; q < 20; ++q) {
+      const MemtableQuery query{
+          .vector = rows.view().row(near[q]), .k = 10, .list = 20, .count = 6000, .out = out};
+      const auto found = memtable.search(query, scratch);
+      ASSERT_EQ(found.size(), 10u);
+      EXPECT_GT(scratch.counts.hops, 20u) << "the graph was not searched";
+      recall += recall_of(found, nearest_of_all(rows.view(), Metric::l2, query)) / 20;
+    }
+    EXPECT_GT(recall, 0.95) << gone;
+  }
+}
+
 /// Also the entries, and so many that the graph does not lead to the others.
 TEST(Memtable, FindsTheFewThatAreLeft) {
   StoredRows rows(Metric::l2, ElementType::u8, 12);

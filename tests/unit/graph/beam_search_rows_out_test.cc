@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "base/random.h"
@@ -62,21 +64,110 @@ class RowsOut : public testing::SearchFixture {
   RowSet half_;
 };
 
-TEST_F(RowsOut, AreLeftOutOfWhatIsFoundAndNothingElseChanges) {
-  for (const std::uint32_t width : {1u, 3u}) {
-    parameters_.width = width;
-    for (std::size_t query = 0; query < kQueries; ++query) {
-      const std::vector<Neighbor> all = beam(query, parameters_.list, nullptr);
-      const BeamCounts counts = scratch_.counts;
-      ASSERT_EQ(left(all, half_, 10).size(), 10u);
-      EXPECT_EQ(beam(query, 10, &half_), left(all, half_, 10));
-      EXPECT_EQ(scratch_.counts.hops, counts.hops);
-      EXPECT_EQ(scratch_.counts.estimates, counts.estimates);
-      EXPECT_EQ(scratch_.counts.distances, counts.distances);
-      EXPECT_EQ(cache_aware(query, 10, &half_),
-                left(cache_aware(query, parameters_.list, nullptr), half_, 10));
+/// The oracle: all that was met, sorted anew for every vertex that is read. The places of those
+/// that were read and are out are not counted.
+struct NaiveSearch {
+  const Graph& graph;
+  const testing::ExactScorer scorer;
+  const RowSet& out;
+  std::map<std::pair<float, NodeId>, bool> met = {};  ///< whether it was read
+  std::uint32_t hops = 0;
+
+  void meet(NodeId id) {
+    float distance = 0;
+    scorer.estimate(&id, 1, &distance);
+    met.try_emplace({distance, id}, false);
+  }
+  bool read_next(std::uint32_t list) {
+    std::uint32_t places = 0;
+    for (auto& [key, read] : met) {
+      if (read && out.contains(key.second)) continue;
+      if (++places > list) return false;
+      if (read) continue;
+      read = true;
+      ++hops;
+      for (const NodeId id : graph.neighbors(key.second)) meet(id);
+      return true;
+    }
+    return false;
+  }
+  std::vector<Neighbor> search(std::uint32_t list, std::size_t k) {
+    meet(graph.entry);
+    while (read_next(list)) {
+    }
+    std::vector<Neighbor> found;
+    for (const auto& [key, read] : met) {
+      if (read && !out.contains(key.second) && found.size() < k) {
+        found.push_back({key.second, key.first});
+      }
+    }
+    return found;
+  }
+};
+
+TEST_F(RowsOut, SteerTheSearchAndTakeNoPlaces) {
+  for (const double share : {0.1, 0.5, 0.9}) {
+    Random random(11);
+    std::vector<NodeId> rows;
+    for (NodeId row = 0; row < kCount; ++row) {
+      if (random.uniform() < share) rows.push_back(row);
+    }
+    const RowSet out = RowSet().with(rows);
+    for (const std::uint32_t list : {10u, 40u}) {
+      parameters_.list = list;
+      for (std::size_t query = 0; query < kQueries; ++query) {
+        NaiveSearch naive{graph_, scorer(query), out};
+        const std::vector<Neighbor> expected = naive.search(list, 10);
+        EXPECT_EQ(expected.size(), 10u);
+        EXPECT_EQ(beam(query, 10, &out), expected);
+        EXPECT_EQ(scratch_.counts.hops, naive.hops);
+        EXPECT_LE(scratch_.counts.passed, out.count());
+        EXPECT_EQ(cache_aware(query, 10, &out), expected);
+      }
     }
   }
+}
+
+/// The nearest of a query, more than any list has places: without a list that grows it finds none.
+TEST_F(RowsOut, ThatLieTogetherHideNothing) {
+  for (const std::uint32_t width : {1u, 4u}) {
+    parameters_.width = width;
+    parameters_.list = 40;
+    for (std::size_t query = 0; query < kQueries; ++query) {
+      std::vector<NodeId> rows;
+      const RowSet none;
+      for (const Neighbor& near : NaiveSearch{graph_, scorer(query), none}.search(kCount, 500)) {
+        rows.push_back(near.id);
+      }
+      const RowSet out = RowSet().with(rows);
+      const std::vector<Neighbor> expected = NaiveSearch{graph_, scorer(query), out}.search(40, 10);
+      EXPECT_EQ(expected.size(), 10u);
+      EXPECT_EQ(cache_aware(query, 10, &out), expected);
+      const std::vector<Neighbor> found = beam(query, 10, &out);
+      ASSERT_EQ(found.size(), 10u);
+      EXPECT_TRUE(width > 1 || found == expected);
+      EXPECT_GE(scratch_.counts.passed, 400u);
+    }
+  }
+}
+
+TEST_F(RowsOut, RowsFromTheEndOnAreOutToo) {
+  parameters_.rows_end = 1000;
+  parameters_.list = kCount;
+  for (const Neighbor& near : beam(0, 50, &half_)) {
+    EXPECT_TRUE(near.id < 1000 && !half_.contains(near.id)) << near.id;
+  }
+}
+
+TEST_F(RowsOut, ASearchEndsWhenItHasPassedAsManyAsItMay) {
+  parameters_.most_passed = 7;
+  parameters_.list = kCount;
+  beam(0, 10, &half_);
+  EXPECT_TRUE(scratch_.cut_short);
+  EXPECT_EQ(scratch_.counts.passed, 7u);
+  parameters_.most_passed = kCount;
+  beam(0, 10, &half_);
+  EXPECT_FALSE(scratch_.cut_short);
 }
 
 TEST_F(RowsOut, WithAListOfAllVerticesTheNearestOfTheOthersAreFound) {

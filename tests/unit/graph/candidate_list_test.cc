@@ -229,5 +229,32 @@ TEST(CandidateList, NamesFewerThanMaxNodes) {
   EXPECT_THROW(require_node_count(kMaxNodes, "vertices"), Error);
 }
 
+TEST(CandidateList, AnEntryThatIsTakenOutLeavesRoomForOneThatWasDropped) {
+  CandidateList list;
+  list.reset(3);
+  for (NodeId id = 1; id <= 3; ++id) EXPECT_TRUE(list.insert(static_cast<float>(id), id));
+  ASSERT_TRUE(list.full());
+  NodeId taken[2];
+  EXPECT_EQ(list.take_fresh(taken), 2u);
+  EXPECT_EQ(CandidateList::id_of(list.farthest()), 3u);
+  EXPECT_FALSE(list.erase(9));
+  EXPECT_TRUE(list.erase(1));
+  EXPECT_FALSE(list.full());
+  EXPECT_FALSE(list.restore(CandidateList::key_of(5, 3))) << "it is there";
+  EXPECT_TRUE(list.restore(CandidateList::key_of(4, 4)));
+  EXPECT_FALSE(list.restore(CandidateList::key_of(4.5, 5))) << "too far";
+  EXPECT_EQ(list[0], (Neighbor{2, 2}));
+  EXPECT_EQ(list[2], (Neighbor{4, 4}));
+  EXPECT_EQ(list.take_fresh(taken), 2u) << "2 was taken before";
+  EXPECT_EQ(taken[0], 3u);
+  EXPECT_EQ(taken[1], 4u);
+  // One that was expanded when it was dropped comes back as such.
+  const CandidateList::Key expanded = list.farthest();
+  EXPECT_FALSE(CandidateList::is_fresh(expanded));
+  EXPECT_TRUE(list.erase(4));
+  EXPECT_TRUE(list.restore(expanded));
+  EXPECT_EQ(list.take_fresh(taken), 0u);
+}
+
 }  // namespace
 }  // namespace farvec::graph

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "base/row_set.h"
 #include "indexing/graph_recipe.h"
 #include "search/index_loader.h"
 #include "search/search_core.h"
@@ -31,13 +32,18 @@ class SmallGraph {
                       bool record_checksum = false)
       : SmallGraph(indexing::GraphRecipe{layout, 4, record_checksum}) {}
 
-  explicit SmallGraph(const indexing::GraphRecipe& recipe) {
+  /// Of the rows that are not out alone.
+  SmallGraph(layout::LayoutKind layout, const RowSet& out)
+      : SmallGraph(indexing::GraphRecipe{layout, 4, false}, out) {}
+
+  explicit SmallGraph(const indexing::GraphRecipe& recipe, const RowSet& out = {}) {
     Random random(3);
     for (std::size_t i = 0; i < kGraphCount * kGraphDimension; ++i) {
       rows_.push_back(static_cast<std::uint8_t>(random.below(64) + 3 * (i / kGraphDimension % 7)));
     }
+    take_out(out);
     const VectorView view =
-        packed_view(rows_.data(), kGraphCount, kGraphDimension, ElementType::u8);
+        packed_view(rows_.data(), rows_.size() / kGraphDimension, kGraphDimension, ElementType::u8);
     graph::VamanaOptions options;
     options.degree = kGraphDegree;
     options.list = 40;
@@ -67,6 +73,15 @@ class SmallGraph {
   }
 
  private:
+  void take_out(const RowSet& out) {
+    std::vector<std::uint8_t> left;
+    for (NodeId row = 0; row < kGraphCount; ++row) {
+      const auto begin = rows_.begin() + static_cast<std::ptrdiff_t>(row * kGraphDimension);
+      if (!out.contains(row)) left.insert(left.end(), begin, begin + kGraphDimension);
+    }
+    rows_ = std::move(left);
+  }
+
   std::vector<std::uint8_t> rows_;
   HugeBuffer region_;
   std::unique_ptr<SearchIndex> index_;

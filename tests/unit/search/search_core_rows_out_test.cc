@@ -59,8 +59,11 @@ class GraphRowsOut : public testing::TestWithParam<layout::LayoutKind> {
                   std::make_unique<transport::EmulatedEndpoint>(small_.endpoint(), rdma), options);
             }};
   }
-  GraphFeed feed(std::uint32_t k, std::uint32_t list, const RowSet* out) const {
-    GraphFeed made(small_, 20);
+  static constexpr std::size_t kMany = 200;
+
+  GraphFeed feed(std::uint32_t k, std::uint32_t list, const RowSet* out,
+                 std::size_t count = 20) const {
+    GraphFeed made(small_, count);
     for (auto& task : made.tasks()) {
       task.parameters = SearchParameters::make(k, GraphChoice{.list = list}).value();
       task.out = out;
@@ -83,6 +86,23 @@ class GraphRowsOut : public testing::TestWithParam<layout::LayoutKind> {
     all.resize(std::min(all.size(), k));
     return all;
   }
+  /// The rows nearest to the first query.
+  RowSet near_rows(std::size_t count) const {
+    std::vector<NodeId> rows;
+    for (const auto& near : nearest(small_.query(0), RowSet(), count)) rows.push_back(near.id);
+    return RowSet().with(rows);
+  }
+  /// By the distances, so that it does not matter which of several equal ones were found.
+  double recall(GraphFeed& searches, const RowSet& out) const {
+    std::size_t found = 0;
+    for (const auto& task : searches.tasks()) {
+      const auto truth = nearest(task.query, out, 10);
+      for (std::uint32_t i = 0; i < task.found; ++i) {
+        found += task.distance_room[i] <= truth.back().distance ? 1 : 0;
+      }
+    }
+    return static_cast<double>(found) / (10.0 * static_cast<double>(searches.tasks().size()));
+  }
   static void expect_found(const GraphFeed::Task& task,
                            const std::vector<graph::Neighbor>& expected) {
     ASSERT_TRUE(task.status.ok()) << task.status.message();
@@ -101,25 +121,34 @@ INSTANTIATE_TEST_SUITE_P(Layouts, GraphRowsOut,
                                          layout::LayoutKind::inlined, layout::LayoutKind::packed),
                          [](const auto& kind) { return std::string(to_string(kind.param)); });
 
-TEST_P(GraphRowsOut, EveryCoreFindsWhatIsLeftOfASearchWithoutThem) {
-  const RowSet half = some_rows(kGraphCount, 0.5);
-  GraphFeed reference = feed(40, 40, nullptr);
-  make_core(small_.index(), small_.region(), graph_core_options(1))->run(reference);
-  for (const MakeCore& make : makers()) {
-    for (const bool count_lines : {false, true}) {
-      GraphFeed searches = feed(10, 40, &half);
-      for (auto& task : searches.tasks()) task.count_lines = count_lines;
-      make(graph_core_options(3))->run(searches);
-      for (std::size_t i = 0; i < searches.tasks().size(); ++i) {
-        const GraphFeed::Task& before = reference.tasks()[i];
-        std::vector<graph::Neighbor> left;
-        for (std::uint32_t r = 0; r < before.found && left.size() < 10; ++r) {
-          if (half.contains(before.id_room[r])) continue;
-          left.push_back({before.id_room[r], before.distance_room[r]});
+/// Nothing is out of `live`, which has the rows of small_ that are not in `out`. At every list the
+/// search of the whole finds as much, on every core.
+TEST_P(GraphRowsOut, AnIndexWithoutThemFindsNoMore) {
+  for (const RowSet& out : {some_rows(kGraphCount, 0.1), some_rows(kGraphCount, 0.5),
+                            some_rows(kGraphCount, 0.9), near_rows(600)}) {
+    const SmallGraph live(GetParam(), out);
+    for (const std::uint32_t list : {20u, 60u}) {
+      GraphFeed alone(small_, kMany);
+      for (std::size_t i = 0; i < alone.tasks().size(); ++i) {
+        alone.tasks()[i].query = small_.query(i);
+        alone.tasks()[i].parameters = SearchParameters::make(10, GraphChoice{.list = list}).value();
+      }
+      make_core(live.index(), live.region(), graph_core_options(3))->run(alone);
+      const double expected = recall(alone, out);
+      std::uint64_t hops = 0;
+      for (const MakeCore& make : makers()) {
+        GraphFeed searches = feed(10, list, &out, kMany);
+        for (auto& task : searches.tasks()) task.count_lines = hops > 0;
+        make(graph_core_options(3))->run(searches);
+        EXPECT_GE(recall(searches, out), expected - 0.01) << out.count() << " at list " << list;
+        std::uint64_t all_hops = 0;
+        for (const auto& task : searches.tasks()) {
+          EXPECT_EQ(task.found, 10u);
+          EXPECT_LE(task.counts.hops, kGraphCount);
+          all_hops += task.counts.hops;
         }
-        ASSERT_EQ(left.size(), 10u);
-        expect_found(searches.tasks()[i], left);
-        EXPECT_EQ(searches.tasks()[i].counts.hops, before.counts.hops);
+        EXPECT_TRUE(hops == 0 || all_hops == hops) << "on every core alike";
+        hops = all_hops;
       }
     }
   }
@@ -147,36 +176,20 @@ TEST_P(GraphRowsOut, AreNoneOfTheResultsWhenAllAreOut) {
     make(graph_core_options(2))->run(searches);
     for (const auto& task : searches.tasks()) {
       expect_found(task, {});
-      EXPECT_LT(task.counts.reads + task.counts.cache_hits, 200u) << "nothing to look farther for";
+      EXPECT_EQ(task.counts.reads + task.counts.cache_hits, 0u) << "nothing to look for";
     }
   }
 }
 
-/// More are wanted than there are: a list of ten does not see them, one of all vertices does.
-TEST_P(GraphRowsOut, AShortListGrowsUntilItHasWhatIsLeft) {
+/// More are wanted than there are, and no list may be longer than ten.
+TEST_P(GraphRowsOut, AShortListFindsAllThatIsLeft) {
   const RowSet most = some_rows(kGraphCount, 2, kFew);
   SearchCoreOptions options = graph_core_options(4);
-  options.max_list = 5000;
+  options.max_list = 10;
   for (const MakeCore& make : makers()) {
     GraphFeed searches = feed(10, 10, &most);
     make(options)->run(searches);
     for (const auto& task : searches.tasks()) expect_found(task, nearest(task.query, most, 10));
-  }
-}
-
-TEST_P(GraphRowsOut, AShortListGrowsNoLongerThanItMay) {
-  const RowSet most = some_rows(kGraphCount, 2, kFew);
-  GraphFeed once = feed(10, 40, &most);
-  GraphFeed grown = feed(10, 10, &most);
-  SearchCoreOptions options = graph_core_options(1);
-  options.max_list = 40;
-  for (GraphFeed* each : {&once, &grown}) {
-    make_core(small_.index(), small_.region(), options)->run(*each);
-    EXPECT_EQ(each->count_status(StatusCode::ok), 20u);
-  }
-  for (std::size_t i = 0; i < 20; ++i) {
-    EXPECT_EQ(grown.tasks()[i].found, once.tasks()[i].found);
-    EXPECT_GT(grown.tasks()[i].counts.hops, once.tasks()[i].counts.hops) << "of all lists";
   }
 }
 
@@ -216,6 +229,7 @@ INSTANTIATE_TEST_SUITE_P(Layouts, ClusterRowsOut, testing::ValuesIn(layout::kClu
                            return name;
                          });
 
+/// Of members of which half are out, about twice as many clusters are probed.
 TEST_P(ClusterRowsOut, TheNearestOfTheOtherMembersAreFound) {
   const RowSet half = some_rows(kCount, 0.5);
   for (const bool dedup : {true, false}) {
@@ -223,9 +237,61 @@ TEST_P(ClusterRowsOut, TheNearestOfTheOtherMembersAreFound) {
       Feed searches(small_clusters(), 40, {.clusters = 6, .dedup = dedup});
       for (auto& task : searches.tasks()) task.out = &half;
       make()->run(searches);
-      for (const auto& task : searches.tasks()) {
+      for (auto& task : searches.tasks()) {
+        EXPECT_GE(task.counts.clusters, 9u);
+        EXPECT_LE(task.counts.clusters, 15u);
+        const auto clusters = static_cast<std::uint32_t>(task.counts.clusters);
+        task.parameters = SearchParameters::make(10, ProbeChoice{.clusters = clusters}).value();
         expect_answer(task, nearest_members(small_clusters(), task));
-        EXPECT_EQ(task.counts.clusters, 6u);
+      }
+    }
+  }
+}
+
+/// The clusters of some queries have no members but those that are out.
+TEST_P(ClusterRowsOut, ThatLieTogetherHideNothing) {
+  ProbeChoice all{.clusters = kClusters};
+  Feed near(small_clusters(), 1, all);
+  near.tasks()[0].parameters = SearchParameters::make(10, all).value();
+  std::vector<NodeId> rows;
+  cluster::CentroidScratch scratch;
+  index().clusters()->centroids().search(near.tasks()[0].query, 20, scratch);
+  for (const auto& found : scratch.found) {
+    for (NodeId row = 0; row < kCount; ++row) {
+      const auto own = small_clusters().membership().of(row);
+      if (std::find(own.begin(), own.end(), found.cluster) != own.end()) rows.push_back(row);
+    }
+  }
+  const RowSet out = RowSet().with(rows);
+  for (const std::uint32_t clusters : {1u, 4u}) {
+    for (const MakeCore& make : makers()) {
+      Feed searches(small_clusters(), 40, {.clusters = clusters});
+      for (auto& task : searches.tasks()) task.out = &out;
+      make()->run(searches);
+      EXPECT_GT(searches.tasks()[0].counts.clusters, 20u);
+      for (auto& task : searches.tasks()) {
+        EXPECT_LE(task.counts.clusters, kClusters);
+        const auto probed = static_cast<std::uint32_t>(task.counts.clusters);
+        task.parameters = SearchParameters::make(10, ProbeChoice{.clusters = probed}).value();
+        ASSERT_EQ(task.found, 10u);
+        expect_answer(task, nearest_members(small_clusters(), task));
+      }
+    }
+  }
+}
+
+/// One cluster, a list of one: both grow until all that are left were found.
+TEST_P(ClusterRowsOut, AsManyAreFoundAsThereAre) {
+  for (const RowSet& out : {some_rows(kCount, 0.9), some_rows(kCount, 2, kFew)}) {
+    for (const MakeCore& make : makers()) {
+      Feed searches(small_clusters(), 40, {.clusters = 1, .list = 1});
+      for (auto& task : searches.tasks()) {
+        task.out = &out;
+        task.parameters = SearchParameters::make(10, ProbeChoice{.clusters = 1, .list = 1}).value();
+      }
+      make()->run(searches);
+      for (const auto& task : searches.tasks()) {
+        EXPECT_EQ(task.found, std::min<std::uint64_t>(10, kCount - out.count()));
       }
     }
   }
