@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/version.h"
 #include "memory_node/service_replies.h"
-#include "rpc/address.h"
 #include "rpc/entitled.h"
 #include "rpc/status.h"
 #include "rpc/tls.h"
@@ -176,10 +175,12 @@ grpc::Status Service::check_publisher(const grpc::ServerContext& context,
 }
 
 grpc::Status Service::check_load(const grpc::ServerContext& context,
-                                 std::initializer_list<std::string*> paths) const {
+                                 std::initializer_list<std::string_view> paths) const {
   if (auto status = check_publisher(context); !status.ok()) return status;
-  for (std::string* path : paths) {
-    if (auto status = check_folder(context, *path); !status.ok()) return status;
+  for (const std::string_view path : paths) {
+    if (std::filesystem::path(path).is_absolute()) continue;
+    return rpc::to_grpc(StatusCode::invalid_argument,
+                        fmt::format("'{}' is not an absolute path", path));
   }
   if (state_.state.load(kRelaxed) != v1::STATE_SERVING) {
     return rpc::to_grpc(StatusCode::unavailable, "the memory node is not serving");
@@ -187,41 +188,21 @@ grpc::Status Service::check_load(const grpc::ServerContext& context,
   return grpc::Status::OK;
 }
 
-/// What does not lie below the folders is refused in the same words, whether it is there or not.
-grpc::Status Service::check_folder(const grpc::ServerContext& context, std::string& path) const {
-  if (!std::filesystem::path(path).is_absolute()) {
-    return rpc::to_grpc(StatusCode::invalid_argument,
-                        fmt::format("'{}' is not an absolute path", path));
-  }
-  if (!options_.folders_named && rpc::is_unix_peer(context.peer())) return grpc::Status::OK;
-  if (auto found = options_.folders.find(path)) {
-    path = std::move(*found);
-    return grpc::Status::OK;
-  }
-  spdlog::warn("'{}' wanted '{}' loaded, which lies below no folder of --load-from",
-               rpc::peer_identity(*context.auth_context()), path);
-  return rpc::to_grpc(
-      StatusCode::permission_denied,
-      fmt::format("'{}' is in no folder that this memory node loads from: name its folder with "
-                  "--load-from when you start the node",
-                  path));
-}
-
 grpc::Status Service::Load(grpc::ServerContext* context, const v1::LoadRequest* request,
                            v1::LoadResponse* response) {
   state_.calls.fetch_add(1, kRelaxed);
   const std::string caller = rpc::peer_identity(*context->auth_context());
-  std::string index = request->index();
-  if (auto status = check_load(*context, {&index}); !status.ok()) return status;
+  if (auto status = check_load(*context, {request->index()}); !status.ok()) return status;
   try {
-    const auto table = publisher_.publish(index, [context] { return context->IsCancelled(); });
+    const auto table =
+        publisher_.publish(request->index(), [context] { return context->IsCancelled(); });
     response->set_generation(table->generation);
     response->set_region_bytes(table->total_bytes());
     response->set_load_seconds(table->load_seconds);
     return grpc::Status::OK;
   } catch (const std::exception& error) {
     spdlog::warn("'{}' wanted {} published: {}", caller, request->index(), error.what());
-    return load_failure(request->index(), rpc::is_unix_peer(context->peer()));
+    return load_failure();
   }
 }
 

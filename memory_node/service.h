@@ -3,10 +3,10 @@
 
 #include <initializer_list>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "memory_node/lease_table.h"
-#include "memory_node/load_folders.h"
 #include "memory_node/node_state.h"
 #include "memory_node/publisher.h"
 #include "rpc/memory_node.grpc.pb.h"
@@ -20,10 +20,6 @@ struct ServiceOptions {
   std::vector<std::string> publishers;
   bool has_log = false;             ///< now, or once its memory has been taken
   std::uint64_t segment_bytes = 0;  ///< as PublisherOptions has it
-  /// What callers may have loaded lies below them. Without `folders_named`, callers through a Unix
-  /// socket, which is its owner's alone, may name any folder: they can read as much themselves.
-  LoadFolders folders = {};
-  bool folders_named = false;
 };
 
 class Service final : public v1::MemoryNode::Service {
@@ -69,13 +65,11 @@ class Service final : public v1::MemoryNode::Service {
   grpc::Status lease(const std::shared_ptr<const Publication>& publication,
                      const v1::AttachRequest& request, const grpc::ServerContext& context,
                      v1::AttachResponse& response);
-  /// Not ok when this caller may not load now. Replaces the paths by where they lead to, which may
-  /// be nothing.
+  /// Not ok when this caller may not load what lies there now.
   grpc::Status check_load(const grpc::ServerContext& context,
-                          std::initializer_list<std::string*> paths) const;
-  grpc::Status check_folder(const grpc::ServerContext& context, std::string& path) const;
+                          std::initializer_list<std::string_view> paths) const;
   grpc::Status check_segments() const;
-  grpc::Status load_part(const grpc::ServerContext& context, Publisher::Part part,
+  grpc::Status load_part(const grpc::ServerContext& context, const Publisher::Part& part,
                          v1::LoadSegmentResponse& response);
   grpc::Status offer(ReadPath& path, const LeaseId& lease, const grpc::ServerContext& context,
                      v1::AttachResponse& response);
