@@ -6,13 +6,60 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
+#include <system_error>
 
 #include "base/error.h"
 
 namespace farvec {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+/// "a/b/" and "a/b" name one folder.
+fs::path without_slash_at_end(const fs::path& path) {
+  return path.has_filename() || !path.has_relative_path() ? path : path.parent_path();
+}
+
+}  // namespace
+
+fs::path settled_path(const fs::path& path) {
+  if (path.empty()) return path;
+  std::error_code error;
+  const fs::path whole = fs::absolute(path, error);
+  if (error) return path;  // the working folder was removed
+  const fs::path settled = fs::weakly_canonical(whole, error);
+  return without_slash_at_end(error ? whole.lexically_normal() : settled);
+}
+
+fs::path settled_name(const fs::path& path) {
+  const fs::path bare = without_slash_at_end(path);
+  const fs::path name = bare.filename();
+  if (name.empty() || name == "." || name == "..") return settled_path(path);
+  return settled_path(parent_of(bare)) / name;
+}
+
+bool is_utf8(std::string_view bytes) {
+  for (std::size_t at = 0; at < bytes.size();) {
+    const auto first = static_cast<unsigned char>(bytes[at]);
+    // How many bytes follow, and the smallest character that takes so many.
+    const std::size_t more = first < 0x80 ? 0 : first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3;
+    constexpr std::uint32_t kLeast[] = {0, 0x80, 0x800, 0x10000};
+    if ((first >= 0x80 && first < 0xc0) || first > 0xf7 || at + more >= bytes.size()) return false;
+    std::uint32_t character = more == 0 ? first : first & (0x3fu >> more);
+    for (std::size_t i = 1; i <= more; ++i) {
+      const auto next = static_cast<unsigned char>(bytes[at + i]);
+      if ((next & 0xc0) != 0x80) return false;
+      character = character << 6 | (next & 0x3f);
+    }
+    const bool surrogate = character >= 0xd800 && character < 0xe000;
+    if (character < kLeast[more] || character > 0x10ffff || surrogate) return false;
+    at += more + 1;
+  }
+  return true;
+}
 
 fs::path parent_of(const fs::path& path) {
   const bool slash_at_end = !path.has_filename() && path.has_relative_path();

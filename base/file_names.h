@@ -3,9 +3,23 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace farvec {
+
+/// The one name of a file or folder, however it is spelled: absolute, without "." and "..", without
+/// a slash at its end, and with its links followed as far as there is something. So it means the
+/// same after a change of the working folder, or of a link. An empty path stays empty, and what
+/// the system does not resolve (a loop of links, no right to look) is made absolute alone.
+std::filesystem::path settled_path(const std::filesystem::path& path);
+
+/// As settled_path() of the folder that holds `path`; the last name stays as it is, also when it is
+/// a link.
+std::filesystem::path settled_name(const std::filesystem::path& path);
+
+/// Names are any bytes; what is sent or written as text has to be UTF-8.
+bool is_utf8(std::string_view bytes);
 
 /// The folder that holds `path`; "." for a bare name.
 std::filesystem::path parent_of(const std::filesystem::path& path);

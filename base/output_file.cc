@@ -40,7 +40,7 @@ OutputFile::OutputFile(std::string path, std::uint64_t expected_bytes)
     fd_ = open_directly(path_);
     return;
   }
-  target_ = follow_links(path_);
+  target_ = settled_name(follow_links(path_)).string();
   remove_dead_partials(target_);
   create_partial();
 }

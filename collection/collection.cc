@@ -103,6 +103,7 @@ void Collection::create(const std::filesystem::path& folder, layout::CollectionM
     std::filesystem::create_directory(folder / layout::kCollectionSegmentsFolder);
     const auto log = wal::Log::create(log_options(folder, {}));
     manifest.log_position = log->end();
+  const std::filesystem::path folder = settled_path(given);
     layout::write_collection(folder, std::move(manifest));
   } catch (...) {
     std::error_code ignored;  // what made it fail is what counts
@@ -114,12 +115,12 @@ void Collection::create(const std::filesystem::path& folder, layout::CollectionM
 }
 
 Collection::Collection(const std::filesystem::path& folder, const CollectionAccess& access)
-    : folder_(folder),
-      directory_lock_(require_collection(folder)),
-      opened_(open_numbered(folder, access)),
+    : folder_(settled_path(folder)),
+      directory_lock_(require_collection(folder_)),
+      opened_(open_numbered(folder_, access)),
       access_(within(access, opened_)),
       shape_(opened_.manifest),
-      files_(folder, shape_, access_.segments.publisher),
+      files_(folder_, shape_, access_.segments.publisher),
       contents_(memtable_options(shape_)),
       next_segment_(shape_.next_segment),
       build_watch_(stop_, 0),
@@ -138,7 +139,7 @@ Collection::Collection(const std::filesystem::path& folder, const CollectionAcce
   version_ = contents_.current()->version;
   saved_position_ = shape_.log_position;
   most_unlinked_ = std::max<std::uint64_t>(fewest_unlinked(access_, shape_), contents_.unlinked());
-  log_ = opened_.log->open(log_options(folder, access));
+  log_ = opened_.log->open(log_options(folder_, access));
   opened_at_ = log_->end();
   if (access.link) linker_.emplace([this] { return memtables(); });
   // Last: nothing behind it may throw, as only the destructor ends it.

@@ -1,6 +1,5 @@
 // A collection in its folder, as readers find it.
-#include <utility>
-
+#include "base/file_names.h"
 #include "collection/collection_source.h"
 #include "collection/log_place.h"
 #include "collection/segment_files.h"
@@ -11,8 +10,8 @@ namespace {
 
 class FolderCollection final : public CollectionSource {
  public:
-  explicit FolderCollection(std::filesystem::path folder)
-      : folder_(std::move(folder)), name_(folder_.string()) {}
+  explicit FolderCollection(const std::filesystem::path& folder)
+      : folder_(settled_path(folder)), name_(folder_.string()) {}
 
   const std::string& name() const override { return name_; }
   layout::CollectionManifest manifest() override {

@@ -108,9 +108,7 @@ std::vector<std::uint64_t> checksums_of(const DeviceStore& store,
 }
 
 std::string name_of(const layout::IndexDirectory& index) {
-  const std::filesystem::path path = std::filesystem::absolute(index.path()).lexically_normal();
-  // "a/b/" has an empty file name.
-  const std::string name = path.has_filename() ? path.filename() : path.parent_path().filename();
+  const std::string name = index.path().filename();
   return name.empty() ? "index" : name;
 }
 

@@ -4,6 +4,7 @@
 
 #include <system_error>
 
+#include "base/file_names.h"
 #include "base/input_file.h"
 
 namespace farvec::wal {
@@ -44,7 +45,7 @@ class FileBytes final : public SegmentBytes {
 class FolderSource final : public LogSource {
  public:
   explicit FolderSource(const std::filesystem::path& folder)
-      : folder_(folder), name_(folder.string()) {}
+      : folder_(settled_path(folder)), name_(folder_.string()) {}
 
   const std::string& name() const override { return name_; }
   std::vector<Segment> segments() override { return list_segments(folder_); }

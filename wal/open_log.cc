@@ -119,13 +119,14 @@ std::unique_ptr<Log> open_log(const LogOptions& options, std::unique_ptr<LogFold
 }
 
 std::unique_ptr<Log> Log::create(const LogOptions& options) {
-  fs::create_directories(options.folder);
-  sync_directory(parent_of(options.folder));
-  return create_log(options, disk_folder(options.folder));
+  const fs::path folder = settled_path(options.folder);
+  fs::create_directories(folder);
+  sync_directory(parent_of(folder));
+  return create_log(options, disk_folder(folder));
 }
 
 std::unique_ptr<Log> Log::open(const LogOptions& options) {
-  return open_log(options, disk_folder(options.folder));
+  return open_log(options, disk_folder(settled_path(options.folder)));
 }
 
 }  // namespace farvec::wal

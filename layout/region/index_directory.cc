@@ -13,6 +13,7 @@
 
 #include "base/check.h"
 #include "base/error.h"
+#include "base/file_names.h"
 #include "base/input_file.h"
 #include "base/parallel.h"
 #include "base/progress.h"
@@ -178,8 +179,9 @@ IndexDirectory IndexDirectory::open(const std::filesystem::path& directory) {
   }
   if (!std::filesystem::exists(manifest_path)) refuse_folder(directory);
   IndexDirectory index(
-      directory, manifest_from_json(read_text(manifest_path, kMostManifestBytes, "a manifest"),
-                                    manifest_path.string()));
+      settled_path(directory),
+      manifest_from_json(read_text(manifest_path, kMostManifestBytes, "a manifest"),
+                         manifest_path.string()));
   for (std::uint32_t region = 0; region < index.manifest_.regions.size(); ++region) {
     require_header(index.manifest_.region(region), InputFile(index.region_path(region).string()));
   }

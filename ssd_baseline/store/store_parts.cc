@@ -1,5 +1,6 @@
 #include "ssd_baseline/store/store_parts.h"
 
+#include "base/file_names.h"
 #include "disk/uring_queue.h"
 
 namespace farvec::ssd_baseline {
@@ -35,14 +36,19 @@ class WalParts final : public StoreParts {
   Status grow(disk::DiskFile& file, std::uint64_t bytes) override { return file.grow(bytes); }
 };
 
+PageStoreOptions settled(PageStoreOptions options) {
+  options.folder = settled_path(options.folder);
+  return options;
+}
+
 }  // namespace
 
 std::unique_ptr<PageStore> PageStore::create(const PageStoreOptions& options) {
-  return create_store(options, std::make_shared<WalParts>());
+  return create_store(settled(options), std::make_shared<WalParts>());
 }
 
 std::unique_ptr<PageStore> PageStore::open(const PageStoreOptions& options) {
-  return open_store(options, std::make_shared<WalParts>());
+  return open_store(settled(options), std::make_shared<WalParts>());
 }
 
 }  // namespace farvec::ssd_baseline

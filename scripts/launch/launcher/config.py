@@ -1,6 +1,7 @@
 """Reads a launch.toml (scripts/launch/launch.toml explains every key) and checks what can be
 checked without asking a machine."""
 import pathlib
+import posixpath
 import re
 import tomllib
 
@@ -50,7 +51,7 @@ def absolute(table, key, default=None):
     path = table.take(key, str) if default is None else table.take(key, str, default)
     if not path.startswith("/") or any(letter in path for letter in "\n\"'%\\$ "):
         table.fail(key, f"'{path}' must be a path from / without spaces, quotes, % and $")
-    return path.rstrip("/") or "/"
+    return posixpath.normpath("/" + path.lstrip("/"))  # however it is spelled
 
 
 def read_nodes(top, launcher):
