@@ -126,7 +126,7 @@ Collection::Collection(const std::filesystem::path& folder, const CollectionAcce
       build_watch_(stop_, 0),
       import_watch_(stop_, 0),
       merge_watch_(stop_, access_.merge_bytes_per_s) {
-  files_.remove_strays();
+  next_segment_ = std::max(next_segment_, files_.remove_strays());
   contents_.begin(files_.open(access_.segments), shape_.last_version);
   (void)files_.publish(*contents_.current(), shape_);
   if (access_.segments.publisher != nullptr) access_.segments.publisher->begin();

@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "base/error.h"
 #include "layout/collection/segment_ids.h"
+#include "layout/region/index_removal.h"
 #include "search/index_loader.h"
 #include "search/unreachable_error.h"
 #include "tiers/attach/held_file.h"
@@ -176,10 +177,8 @@ Segment::~Segment() {
   if (!dropped_.load(std::memory_order_relaxed)) return;
   searchable_.reset();
   if (access_.publisher != nullptr) access_.publisher->forget(number_);
-  std::error_code error;
-  std::filesystem::remove_all(directory().path(), error);
   // The next open() of the collection removes what no manifest names.
-  if (error) spdlog::warn("cannot remove '{}': {}", directory().path().string(), error.message());
+  layout::remove_index_with_warning(directory().path());
 }
 
 std::optional<NodeId> Segment::find(std::uint64_t id) const {

@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 #include <xxhash.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,14 +13,22 @@
 #include "layout/collection/catalogue.h"
 #include "layout/collection/collection_format.h"
 #include "layout/collection/out_file.h"
+#include "layout/region/index_removal.h"
 
 namespace farvec::collection {
 namespace {
 
+/// A file of rows that are out, or what it was when its writer was killed.
 void remove_with_warning(const std::filesystem::path& path) {
   std::error_code error;
-  std::filesystem::remove_all(path, error);
-  if (error) spdlog::warn("cannot remove '{}': {}", path.string(), error.message());
+  const auto kind = std::filesystem::symlink_status(path, error).type();
+  if (kind == std::filesystem::file_type::directory) {
+    return layout::remove_index_with_warning(path);
+  }
+  if (kind == std::filesystem::file_type::regular) std::filesystem::remove(path, error);
+  if (error && error != std::errc::no_such_file_or_directory) {
+    spdlog::warn("cannot remove '{}': {}", path.string(), error.message());
+  }
 }
 
 /// Ends the name of a file or a folder that is being written.
@@ -79,7 +88,8 @@ bool SegmentFiles::is_stray(const std::string& name) const {
          (what->out_version && *what->out_version != known->second.entry.out_version);
 }
 
-void SegmentFiles::remove_strays() const {
+std::uint64_t SegmentFiles::remove_strays() const {
+  std::uint64_t free_number = 0;
   std::error_code error;
   std::vector<std::filesystem::path> strays;
   for (std::filesystem::directory_iterator at(folder_, error), end; !error && at != end;
@@ -87,7 +97,13 @@ void SegmentFiles::remove_strays() const {
     if (is_stray(at->path().filename().string())) strays.push_back(at->path());
   }
   if (error) spdlog::warn("cannot look into '{}': {}", folder_.string(), error.message());
-  for (const std::filesystem::path& path : strays) remove_with_warning(path);
+  for (const std::filesystem::path& path : strays) {
+    remove_with_warning(path);
+    if (!std::filesystem::exists(path, error)) continue;
+    const auto name = layout::parse_segment_name(before_partial(path.filename().string()));
+    if (name) free_number = std::max(free_number, name->number + 1);
+  }
+  return free_number;
 }
 
 SegmentFiles::Saved SegmentFiles::save_out(const View::Bulk& bulk, std::uint64_t version) const {

@@ -33,8 +33,9 @@ class SegmentFiles {
   /// find this state wherever they look for the collection: without nodes they do. Throws Error.
   bool publish(const View& view, const layout::CollectionManifest& manifest) const;
   /// Removes what a killed process left: segments and files that the manifest does not name. A
-  /// warning where that cannot be done.
-  void remove_strays() const;
+  /// warning where that cannot be done, and where there are files that farvec did not make, which
+  /// stay. Returns a number above those of what stays: no segment can have theirs.
+  std::uint64_t remove_strays() const;
 
   /// Makes the view's segments, and what is out of them, outlive everything, together with
   /// `manifest`'s other members but its revision, which is the next one. Memory nodes that can take

@@ -1,9 +1,9 @@
 #include "collection/segment_writer.h"
 
 #include <cstring>
-#include <system_error>
 
 #include "layout/collection/segment_ids.h"
+#include "layout/region/index_removal.h"
 
 namespace farvec::collection {
 namespace {
@@ -13,8 +13,8 @@ class UnfinishedFolder {
  public:
   explicit UnfinishedFolder(const std::filesystem::path& folder) : folder_(folder) {}
   ~UnfinishedFolder() {
-    std::error_code ignored;  // the next open() of the collection removes it
-    if (!finished_) std::filesystem::remove_all(folder_, ignored);
+    // Where it cannot, the next open() of the collection removes it.
+    if (!finished_) layout::remove_index_with_warning(folder_);
   }
   UnfinishedFolder(const UnfinishedFolder&) = delete;
   UnfinishedFolder& operator=(const UnfinishedFolder&) = delete;

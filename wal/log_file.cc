@@ -104,7 +104,7 @@ void LogFolder::remove_unnamed() {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(path())) {
     const std::string name = entry.path().filename().string();
-    if (name.ends_with(kPartialSuffix)) names.push_back(name);
+    if (is_partial_segment(name)) names.push_back(name);
   }
   for (const std::string& name : names) remove(name);
 }

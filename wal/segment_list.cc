@@ -57,6 +57,11 @@ Segment read_segment(const fs::path& path) {
 
 }  // namespace
 
+bool is_partial_segment(const std::string& name) {
+  const std::size_t end = name.rfind(kPartialSuffix);
+  return name.ends_with(kPartialSuffix) && is_segment_name(name.substr(0, end));
+}
+
 std::string segment_name(std::uint64_t number) {
   return fmt::format("{:016x}{}", number, kSuffix);
 }
@@ -97,6 +102,20 @@ void check_neighbors(const Segment& before, const Segment& after) {
         "they begin at {}; restore both from one copy",
         after.path, before.path, b.previous_end, a.first);
   }
+}
+
+void remove_segments(const fs::path& folder) {
+  if (!fs::exists(folder)) return;
+  std::vector<fs::path> own;
+  for (const Segment& segment : list_segments(folder)) own.emplace_back(segment.path);
+  bool others = false;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (is_partial_segment(name)) own.push_back(entry.path());
+    others = others || !(is_partial_segment(name) || is_segment_name(name));
+  }
+  for (const fs::path& path : own) fs::remove(path);
+  if (!others) fs::remove(folder);
 }
 
 }  // namespace farvec::wal

@@ -10,14 +10,20 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/file_names.h"
+#include "base/input_file.h"
+#include "base/output_file.h"
 #include "base/progress.h"
 #include "indexing/regroup_recipe.h"
+#include "layout/region/index_removal.h"
 #include "rpc/channel.h"
 
 namespace farvec::compute_node {
 namespace {
 
 constexpr const char* kMark = ".regrouped-";
+/// A directory with a larger one was not made here.
+constexpr std::uint64_t kMostNumber = 1'000'000'000'000;
 /// Fewer, on average, say too little of which clusters are probed most.
 constexpr std::uint64_t kProbesPerCluster = 8;
 /// A look that found too little to gain is worth another when so many times the probes are there.
@@ -36,14 +42,28 @@ std::optional<std::uint64_t> number_of(const std::string& file, const std::strin
   std::uint64_t number = 0;
   const char* const end = file.data() + file.size();
   const auto [rest, error] = std::from_chars(file.data() + begin.size(), end, number);
-  if (error != std::errc() || rest != end) return std::nullopt;
+  if (error != std::errc() || rest != end || number > kMostNumber) return std::nullopt;
   return number;
 }
 
-void remove_with_warning(const std::filesystem::path& path) {
-  std::error_code error;
-  std::filesystem::remove_all(path, error);
-  if (error) spdlog::warn("cannot remove '{}': {}", path.string(), error.message());
+/// What the file says that tells a directory as one that was made here.
+std::string words_of(const layout::Manifest& manifest) {
+  return fmt::format("{}{:016x}\n", layout::kRegroupedWords,
+                     layout::manifest_checksum(layout::manifest_to_json(manifest)));
+}
+
+void mark_as_made(const std::filesystem::path& path) {
+  const std::string words = words_of(layout::IndexDirectory::open(path).manifest());
+  OutputFile file(path / layout::kRegroupedFile, words.size());
+  file.append(words.data(), words.size());
+  file.commit();
+}
+
+bool is_made(const layout::IndexDirectory& directory) {
+  const std::filesystem::path file = directory.path() / layout::kRegroupedFile;
+  const std::string words = words_of(directory.manifest());
+  return std::filesystem::exists(file) && std::filesystem::file_size(file) == words.size() &&
+         read_text(file.string(), words.size(), "a word on who made an index") == words;
 }
 
 }  // namespace
@@ -52,7 +72,7 @@ Regrouper::Regrouper(const Supervisor& supervisor, RegroupOptions options,
                      const std::string& memory_node, std::shared_ptr<const rpc::Tls> tls)
     : supervisor_(supervisor),
       options_(std::move(options)),
-      index_(std::filesystem::absolute(options_.index).lexically_normal()),
+      index_(settled_path(options_.index)),
       memory_node_(rpc::parse_address(memory_node)),
       beside_(addresses_of(options_.beside), kAnswerTime, tls),
       tls_(std::move(tls)),
@@ -104,6 +124,7 @@ void Regrouper::look() {
   indexing::write_clusters(
       path, std::move(stored).grouped(std::move(regrouping.homes)), recipe,
       {.threads = 1, .quiet = true, .interrupted = [this] { return stopping(); }});
+  mark_as_made(path);
   publish(path);
   left_ = engine->index().generation;
   remove_others(directory.path(), path);
@@ -125,8 +146,8 @@ std::optional<search::ProbeTally> Regrouper::enough_probes(const Engine& engine)
   return probes;
 }
 
-/// Directories that were made here, the latest last.
-std::vector<std::filesystem::path> Regrouper::made() const {
+/// Directories with such a name, whoever made them, by number.
+std::vector<std::filesystem::path> Regrouper::named() const {
   std::vector<std::pair<std::uint64_t, std::filesystem::path>> found;
   for (const auto& entry : std::filesystem::directory_iterator(index_.parent_path())) {
     const std::string name = entry.path().filename().string();
@@ -140,21 +161,34 @@ std::vector<std::filesystem::path> Regrouper::made() const {
   return paths;
 }
 
+/// None where it is no index, which is said once.
+std::optional<layout::IndexDirectory> Regrouper::open_or_tell(const std::filesystem::path& path) {
+  try {
+    return layout::IndexDirectory::open(path);
+  } catch (const std::exception& error) {
+    if (told_.insert(path).second) {
+      spdlog::warn("'{}' is passed over and stays: {}", path.string(), error.what());
+    }
+    return std::nullopt;
+  }
+}
+
 /// The directory of the index that is served. Throws Error when there is none.
-layout::IndexDirectory Regrouper::served(const ServedIndex& index) const {
-  std::vector<std::filesystem::path> paths = made();
+layout::IndexDirectory Regrouper::served(const ServedIndex& index) {
+  std::vector<std::filesystem::path> paths = named();
   paths.push_back(index_);
   for (const std::filesystem::path& path : paths) {
-    layout::IndexDirectory directory = layout::IndexDirectory::open(path);
-    const std::string json = layout::manifest_to_json(directory.manifest());
-    if (layout::manifest_checksum(json) == index.manifest_xxh3) return directory;
+    std::optional<layout::IndexDirectory> directory = open_or_tell(path);
+    if (!directory) continue;
+    const std::string json = layout::manifest_to_json(directory->manifest());
+    if (layout::manifest_checksum(json) == index.manifest_xxh3) return *std::move(directory);
   }
   throw Error("neither '{}' nor a {}N beside it is the index that the memory node serves",
               index_.string(), kMark);
 }
 
 std::filesystem::path Regrouper::next_path() const {
-  const std::vector<std::filesystem::path> before = made();
+  const std::vector<std::filesystem::path> before = named();
   const std::string name = index_.filename().string();
   const std::uint64_t last =
       before.empty() ? 0 : number_of(before.back().filename().string(), name).value();
@@ -182,7 +216,7 @@ void Regrouper::publish(const std::filesystem::path& path) {
     const auto done = load(path);
     spdlog::info("'{}' is published, generation {}", path.string(), done.generation());
   } catch (...) {
-    remove_with_warning(path);
+    layout::remove_index_with_warning(path);
     throw;
   }
   published_.fetch_add(1, std::memory_order_relaxed);
@@ -190,9 +224,11 @@ void Regrouper::publish(const std::filesystem::path& path) {
 
 /// What was made before these two.
 void Regrouper::remove_others(const std::filesystem::path& former,
-                              const std::filesystem::path& now) const {
-  for (const std::filesystem::path& path : made()) {
-    if (path != former && path != now) remove_with_warning(path);
+                              const std::filesystem::path& now) {
+  for (const std::filesystem::path& path : named()) {
+    if (path == former || path == now) continue;
+    const std::optional<layout::IndexDirectory> directory = open_or_tell(path);
+    if (directory && is_made(*directory)) layout::remove_index_with_warning(path);
   }
 }
 

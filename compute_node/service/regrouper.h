@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -29,8 +30,10 @@ namespace farvec::compute_node {
 /// Looks now and then at what was probed. Where a memory node serves the index in `index`, or one
 /// that was made from it here, and other groups would save the share `least_gain` of the requests,
 /// writes that index beside it (`index`.regrouped-N) and has the memory node load it; compute nodes
-/// go over to it by themselves. Directories that it made earlier, and nobody needs, go. What fails
-/// is logged and tried again; the index that is served stays.
+/// go over to it by themselves. Directories that it made earlier, which it knows by a file in them
+/// that names their manifest, go when nobody needs them; others of such a name are left alone, and
+/// one that is no index is told and passed over. What fails is logged and tried again; the index
+/// that is served stays.
 class Regrouper {
  public:
   /// `memory_node` is the one that serves the index. The supervisor must outlive it. Throws Error
@@ -49,12 +52,13 @@ class Regrouper {
   /// Of this node and those beside it; none where there are too few, or not many more than the
   /// last time.
   std::optional<search::ProbeTally> enough_probes(const Engine& engine);
-  std::vector<std::filesystem::path> made() const;
-  layout::IndexDirectory served(const ServedIndex& index) const;
+  std::vector<std::filesystem::path> named() const;
+  layout::IndexDirectory served(const ServedIndex& index);
+  std::optional<layout::IndexDirectory> open_or_tell(const std::filesystem::path& path);
   std::filesystem::path next_path() const;
   memory_node::v1::LoadResponse load(const std::filesystem::path& path);
   void publish(const std::filesystem::path& path);
-  void remove_others(const std::filesystem::path& former, const std::filesystem::path& now) const;
+  void remove_others(const std::filesystem::path& former, const std::filesystem::path& now);
   bool stopping() const { return stop_.load(std::memory_order_relaxed); }
 
   const Supervisor& supervisor_;
@@ -63,6 +67,7 @@ class Regrouper {
   const rpc::Address memory_node_;
   const collection::ProbingNodes beside_;
   const std::shared_ptr<const rpc::Tls> tls_;
+  std::set<std::filesystem::path> told_;  ///< that they are no index
   std::uint64_t left_ = 0;  ///< the generation that was served when the last one was published
   std::uint64_t judged_generation_ = 0;
   std::uint64_t judged_probes_ = 0;  ///< of that generation, at the last look

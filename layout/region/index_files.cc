@@ -32,19 +32,6 @@ std::string free_name(const fs::path& directory, const std::string& name) {
               directory.string(), kMostNames, name);
 }
 
-/// With or without the number that free_name() adds.
-bool is_region_name(std::string name) {
-  const std::size_t dot = name.rfind('.');
-  if (dot != std::string::npos && dot + 1 < name.size() &&
-      name.find_first_not_of("0123456789", dot + 1) == std::string::npos) {
-    name.resize(dot);
-  }
-  for (std::uint32_t kind = 1; kind <= kRegionKinds; ++kind) {
-    if (name == region_file_name(static_cast<RegionKind>(kind))) return true;
-  }
-  return false;
-}
-
 /// Somebody else's file may have such a name, but it does not begin as a region.
 bool begins_as_region(const fs::path& path) {
   if (!fs::is_regular_file(fs::symlink_status(path))) return false;
@@ -56,6 +43,18 @@ bool begins_as_region(const fs::path& path) {
 }
 
 }  // namespace
+
+bool is_region_name(std::string name) {
+  const std::size_t dot = name.rfind('.');
+  if (dot != std::string::npos && dot + 1 < name.size() &&
+      name.find_first_not_of("0123456789", dot + 1) == std::string::npos) {
+    name.resize(dot);
+  }
+  for (std::uint32_t kind = 1; kind <= kRegionKinds; ++kind) {
+    if (name == region_file_name(static_cast<RegionKind>(kind))) return true;
+  }
+  return false;
+}
 
 void write_manifest(const fs::path& directory, const Manifest& manifest) {
   const std::string text = manifest_to_json(manifest);

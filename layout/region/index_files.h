@@ -2,10 +2,15 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 #include "layout/region/manifest.h"
 
 namespace farvec::layout {
+
+/// Whether a region's file may be called so: with or without the number that is added where a name
+/// is taken.
+bool is_region_name(std::string name);
 
 /// Replaces the manifest in one step, or makes it. Throws SystemError; the old one then stays.
 void write_manifest(const std::filesystem::path& directory, const Manifest& manifest);

@@ -6,21 +6,19 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <system_error>
+#include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "base/file_names.h"
 #include "layout/region/index_directory.h"
 #include "layout/region/index_files.h"
+#include "layout/region/index_removal.h"
 
 namespace farvec::layout {
 namespace {
 
 namespace fs = std::filesystem;
-
-fs::path without_trailing_slash(const fs::path& path) {
-  return path.has_filename() || !path.has_relative_path() ? path : path.parent_path();
-}
 
 void require_target(const fs::path& target, bool overwrite) {
   if (!fs::exists(fs::symlink_status(target))) return;
@@ -29,7 +27,7 @@ void require_target(const fs::path& target, bool overwrite) {
                 target.string());
   }
   if (fs::is_symlink(target) || !fs::is_directory(target) ||
-      (!fs::is_empty(target) && !fs::exists(target / kManifestFile))) {
+      (!fs::is_empty(target) && !is_index_manifest(target / kManifestFile))) {
     throw Error("'{}' is not an index and will not be overwritten: choose another directory",
                 target.string());
   }
@@ -46,7 +44,7 @@ std::uint64_t free_bytes(const fs::path& directory) {
 }
 
 PartialDirectory::PartialDirectory(const fs::path& target, bool overwrite)
-    : target_(without_trailing_slash(target)), partial_(target_.string() + ".partial") {
+    : target_(settled_name(target)), partial_(target_.string() + ".partial") {
   require_target(target_, overwrite);
   if (mkdir(partial_.c_str(), 0755) != 0 && errno != EEXIST) {
     throw SystemError(errno, "creating '{}'", partial_.string());
@@ -63,12 +61,14 @@ PartialDirectory::PartialDirectory(const fs::path& target, bool overwrite)
 void PartialDirectory::prepare(bool overwrite) {
   require_target(target_, overwrite);  // a writer may have finished before the lock was taken
   if (fs::exists(target_)) target_lock_.emplace(target_);
-  for (const auto& entry : fs::directory_iterator(partial_)) fs::remove_all(entry.path());
+  const std::vector<std::string> others = remove_index_files(partial_);
+  if (others.empty()) return;
+  throw Error("'{}' holds '{}', which is not farvec's: move that away, or choose another directory",
+              partial_.string(), others.front());
 }
 
 PartialDirectory::~PartialDirectory() {
-  std::error_code ignored;  // nothing better can be done with it here
-  if (!published_) fs::remove_all(partial_, ignored);
+  if (!published_) remove_index_with_warning(partial_);
 }
 
 void PartialDirectory::publish(Manifest& manifest) {
@@ -80,7 +80,17 @@ void PartialDirectory::publish(Manifest& manifest) {
   }
   published_ = true;
   sync_directory(parent_of(target_));
-  fs::remove_all(partial_);
+  keep_others();
+}
+
+/// What lay in the folder of the index before, and is not farvec's, lies in that of the new one.
+void PartialDirectory::keep_others() const {
+  for (const std::string& name : remove_index_files(partial_)) {
+    fs::path kept = target_ / name;
+    while (fs::exists(fs::symlink_status(kept))) kept += ".kept";
+    rename_path(partial_ / name, kept);
+  }
+  remove_index_with_warning(partial_);
 }
 
 }  // namespace farvec::layout

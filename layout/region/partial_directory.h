@@ -13,7 +13,8 @@ namespace farvec::layout {
 /// Writes go to path(), which is `target`.partial; publish() gives it its name; without it the
 /// destructor removes everything. At every moment, also one at which the writer is killed, `target`
 /// is the old index or the new one. Two writers of one target: the second one throws. What a killed
-/// writer left behind is removed by the next one.
+/// writer left behind is removed by the next one. Files that farvec did not make are never removed:
+/// in `target`.partial they are a refusal, in `target` they are kept beside the new index.
 class PartialDirectory {
  public:
   /// Throws Error when `target` exists and `overwrite` is false, or when it exists and is not an
@@ -33,6 +34,7 @@ class PartialDirectory {
 
  private:
   void prepare(bool overwrite);
+  void keep_others() const;
 
   std::filesystem::path target_;
   std::filesystem::path partial_;

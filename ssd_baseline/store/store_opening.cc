@@ -11,6 +11,7 @@
 #include "ssd_baseline/store/checkpoint_file.h"
 #include "ssd_baseline/store/local_store.h"
 #include "ssd_baseline/store/store_redo.h"
+#include "wal/segment_list.h"
 
 namespace farvec::ssd_baseline {
 namespace {
@@ -47,7 +48,7 @@ void make_page_file(const std::filesystem::path& folder) {
   }
   const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
   if (!file.valid()) throw SystemError(errno, "creating '{}'", path.string());
-  std::filesystem::remove_all(folder / "log");
+  wal::remove_segments(folder / "log");
 }
 
 }  // namespace

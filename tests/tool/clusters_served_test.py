@@ -1,5 +1,6 @@
 """Cluster indexes behind daemons: searched, regrouped by their probes, placed on several nodes."""
 import json
+import shutil
 import subprocess
 import time
 import unittest
@@ -72,13 +73,15 @@ class Served(ClusterTest, DaemonTest):
 
     def await_regrouped(self, address, index, number):
         """Searches until the node has gone over to the index's regrouping of that number."""
+        self.await_switches(address, number)
+        return index.with_name(f"{index.name}.regrouped-{number}")
+
+    def await_switches(self, address, count):
         end = time.monotonic() + TIMEOUT_S
-        made = index.with_name(f"{index.name}.regrouped-{number}")
         while json.loads(self.must_pass(farvec("status", address, "--json")).stdout)[
-                "switches"] < number:
-            self.assertLess(time.monotonic(), end, f"{made} is not served")
+                "switches"] < count:
+            self.assertLess(time.monotonic(), end, "no other index is served")
             self.search("--connect", address, "--probe", PROBE)
-        return made
 
     def requests(self, index):
         """Of one pass over the queries, by the probes of this process."""
@@ -106,6 +109,32 @@ class Served(ClusterTest, DaemonTest):
             self.await_regrouped(address, index, number)
         left = sorted(path.name for path in index.parent.glob("grouped.regrouped-*"))
         self.assertEqual(left, ["grouped.regrouped-2", "grouped.regrouped-3"])
+
+    def test_what_only_has_such_a_name_is_passed_over_and_stays(self):
+        index = self.cluster_all() / "grouped"
+        broken, mine, other, link = (index.with_name(f"grouped.regrouped-{number}")
+                                     for number in (1, 7, 8, "99999999999999999999"))
+        broken.mkdir()
+        (broken / "records.grouped").write_text("partial")
+        mine.mkdir()
+        (mine / "note").write_text("mine")
+        shutil.copytree(index.parent / "coupled", other)
+        link.mkdir()
+        address = self.serve(index, "fabric:tcp", options=(
+            "--regroup", f"{index}/", "--regroup-gain", 0.02, "--regroup-seconds", 0.1))
+        self.wait_for(address)
+        kept, before = self.queries, sorted(path.name for path in index.iterdir())
+        for number in (9, 10, 11):
+            self.queries = write_vectors(self.folder / f"queries{number}", np.repeat(
+                self.rows(1, DIMENSION), QUERIES, axis=0)) if number == 10 else kept
+            self.await_switches(address, number - 8)
+        self.assertEqual(sorted(path.name for path in index.iterdir()), before)
+        left = {path.name for path in index.parent.glob("grouped.regrouped-*")}
+        self.assertEqual(left, {broken.name, mine.name, other.name, link.name,
+                                "grouped.regrouped-10", "grouped.regrouped-11"})
+        self.assertEqual((broken / "records.grouped").read_text(), "partial")
+        self.assertEqual((mine / "note").read_text(), "mine")
+        self.must_pass(farvec("inspect", other, "--verify"))
 
     def test_what_cannot_be_regrouped_is_said(self):
         index = self.cluster_all() / "grouped"

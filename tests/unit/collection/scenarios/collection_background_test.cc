@@ -105,8 +105,9 @@ class SlowEnd {
   explicit SlowEnd(const std::filesystem::path& folder) {
     constexpr int kFiles = 20'000;
     for (int i = 0; i < kFiles; ++i) {
-      const std::filesystem::path file = folder / fmt::format("more-{}", i);
-      std::ofstream(file) << i;
+      // As a writer that was killed leaves them: farvec's, and so removed with the segment.
+      const std::filesystem::path file = folder / fmt::format("ids.bin.{:016x}.partial", i);
+      std::ofstream(file).flush();
       if (i % 300 == 0) watched_.push_back(std::make_unique<InputFile>(file));
     }
   }

@@ -66,7 +66,7 @@ TEST_F(IndexWriterTest, NeverReplacesWhatIsNoIndex) {
 TEST_F(IndexWriterTest, ReplacesWhatAKilledWriterLeft) {
   const fs::path partial = directory_.string() + ".partial";
   fs::create_directory(partial);
-  std::ofstream(partial / "records.csr") << "half of it";
+  std::ofstream(partial / "records.csr") << std::string(kRegionHeaderBytes, '\0') << "half of it";
   RandomIndex().write(directory_);
   IndexDirectory::open(directory_).verify({.threads = 1, .quiet = true, .on_chunk = {}});
   EXPECT_EQ(entries(), 1u);

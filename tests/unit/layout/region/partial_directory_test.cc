@@ -15,6 +15,7 @@ namespace farvec::layout {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::AllOf;
 using testing::AnyOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -151,6 +152,51 @@ TEST_F(PartialDirectoryTest, WithoutExchangeForeignFilesStayAndNamesChange) {
     EXPECT_EQ(names(directory_).size(), files_of_index().size() + 2);
   }
   EXPECT_TRUE(fs::exists(directory_ / "vectors.bin"));
+}
+
+TEST_F(PartialDirectoryTest, ForeignFilesStayWhereFoldersAreExchanged) {
+  RandomIndex(kOld).write(directory_);
+  std::ofstream(directory_ / "notes.txt") << "mine";
+  fs::create_directories(directory_ / "drafts/old");
+  replace();
+  EXPECT_EQ(count(), kNew);
+  EXPECT_EQ(fs::file_size(directory_ / "notes.txt"), 4u);
+  EXPECT_TRUE(fs::is_directory(directory_ / "drafts/old"));
+  EXPECT_THAT(names(folder_.path()), ElementsAre("index"));
+}
+
+TEST_F(PartialDirectoryTest, AForeignFolderOfItsNameIsARefusal) {
+  const fs::path partial = directory_.string() + ".partial";
+  for (const char* name : {"note", "records.csr", "manifest.json", "ids.bin"}) {
+    fs::create_directories(partial);
+    std::ofstream(partial / name) << "mine, and nobody else's";
+    EXPECT_THAT(error_of([&] { replace(); }), AllOf(HasSubstr(name), HasSubstr("not farvec's")));
+    EXPECT_THAT(names(partial), ElementsAre(name));
+    fs::remove_all(partial);
+  }
+}
+
+TEST_F(PartialDirectoryTest, AManifestOfSomethingElseMakesNoIndex) {
+  fs::create_directories(directory_);
+  std::ofstream(directory_ / kManifestFile) << R"({"name": "my extension", "version": 2})";
+  EXPECT_THAT(error_of([&] { replace(); }), HasSubstr("is not an index"));
+  EXPECT_THAT(names(directory_), ElementsAre(kManifestFile));
+}
+
+TEST_F(PartialDirectoryTest, EverySpellingOfANameIsTheSameIndex) {
+  const fs::path before = fs::current_path();
+  for (const char* name : {"index/", "./index", "index/.", "../x/index", "index"}) {
+    fs::create_directories(folder_.path() / "x");
+    fs::current_path(folder_.path() / "x");
+    RandomIndex index(kNew);
+    write_index(name, index.manifest(), index.contents(),
+                {.overwrite = true, .threads = 1, .quiet = true});
+    const IndexDirectory opened = IndexDirectory::open(name);
+    fs::current_path(before);
+    EXPECT_NO_THROW(opened.verify({.threads = 1, .quiet = true})) << name;
+    EXPECT_EQ(opened.path(), fs::canonical(folder_.path()) / "x/index") << name;
+    EXPECT_THAT(names(folder_.path() / "x"), ElementsAre("index")) << name;
+  }
 }
 
 TEST_F(PartialDirectoryTest, TheOldIndexMayBeRemovedMeanwhile) {
