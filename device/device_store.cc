@@ -1,12 +1,16 @@
 #include "device/device_store.h"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <chrono>
 #include <random>
+#include <thread>
 #include <utility>
 
 #include "base/check.h"
 #include "base/error.h"
+#include "base/file_names.h"
 #include "base/memory.h"
 #include "device/pmem_memory.h"
 
@@ -18,6 +22,7 @@ using layout::kDeviceUnitBytes;
 
 /// A reader may meet a directory while it is written, or a slot while it is freed.
 constexpr int kReadAttempts = 8;
+constexpr std::chrono::microseconds kReadPause{200};
 
 std::uint64_t random_number() {
   std::random_device device;
@@ -62,7 +67,18 @@ layout::ReadDeviceDirectory read_directory(const PersistentMemory& memory) {
     } catch (const Error&) {
       if (attempt == kReadAttempts) throw;
     }
+    std::this_thread::sleep_for(kReadPause);
   }
+}
+
+/// A copy that is being written looks damaged, but not for long.
+layout::ReadDeviceDirectory read_settled_directory(const PersistentMemory& memory) {
+  layout::ReadDeviceDirectory read = read_directory(memory);
+  for (int attempt = 1; !read.other_damage.empty() && attempt < kReadAttempts; ++attempt) {
+    std::this_thread::sleep_for(kReadPause);
+    read = read_directory(memory);
+  }
+  return read;
 }
 
 }  // namespace
@@ -97,10 +113,9 @@ void DeviceStore::format(std::unique_ptr<PersistentMemory> memory, bool force) {
   } catch (const Error&) {
     // Nothing that could be kept.
   }
-  for (const std::uint32_t copy : {first, 1 - first}) {
-    ++directory.sequence;
-    write_copy(*memory, directory, copy);
-  }
+  ++directory.sequence;
+  write_copy(*memory, directory, first);
+  write_copy(*memory, directory, 1 - first);
 }
 
 DeviceStore::DeviceStore(std::unique_ptr<PersistentMemory> memory, MemoryAccess access)
@@ -115,7 +130,7 @@ std::shared_ptr<DeviceStore> DeviceStore::open(std::unique_ptr<PersistentMemory>
 
 void DeviceStore::open_directory(bool allow_unsafe) {
   if (access_ == MemoryAccess::read_write) require_writer(locks_, memory_->path());
-  newest_ = read_directory(*memory_);
+  newest_ = read_settled_directory(*memory_);
   damage_ = newest_.other_damage;
   const std::uint64_t counted = memory_->unsafe_shutdowns();
   if (counted > newest_.directory.unsafe_shutdowns && !allow_unsafe) {
@@ -124,7 +139,7 @@ void DeviceStore::open_directory(bool allow_unsafe) {
         "bytes. 'farvec devices check --trust {}' verifies every index and says so",
         memory_->path(), counted, newest_.directory.unsafe_shutdowns, memory_->path());
   }
-  if (access_ == MemoryAccess::read_write && !damage_.empty()) commit(newest_.directory);
+  if (access_ == MemoryAccess::read_write && !newest_.copies_agree) commit(newest_.directory);
 }
 
 DeviceDirectory DeviceStore::directory() const {
@@ -209,13 +224,26 @@ void DeviceStore::commit(DeviceDirectory directory) {
     memory_->copy(layout::device_copy_offset(copy), std::vector<std::byte>(kCacheLineBytes));
     throw;
   }
+  const std::uint32_t other = std::exchange(newest_.copy, copy);
   newest_.directory = std::move(directory);
-  newest_.copy = copy;
+  write_other(other);
+}
+
+/// The change is true already: what goes wrong with its second copy is told, and mended by the next
+/// change or the next writer.
+void DeviceStore::write_other(std::uint32_t copy) {
+  try {
+    write_copy(*memory_, newest_.directory, copy);
+  } catch (const Error& error) {
+    spdlog::error("{}: copy {} of the directory could not be written: {}", memory_->path(), copy,
+                  error.what());
+  }
 }
 
 std::shared_ptr<DeviceStore> open_store(const std::string& path, const StoreOptions& options) {
   return DeviceStore::open(
-      open_pmem(path, {.access = options.access, .allow_bad_blocks = options.allow_bad_blocks}),
+      open_pmem(settled_path(path).string(),
+                {.access = options.access, .allow_bad_blocks = options.allow_bad_blocks}),
       options.access, options.allow_unsafe);
 }
 

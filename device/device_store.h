@@ -21,9 +21,10 @@ using SlotHold = std::shared_ptr<const void>;
 
 /// Many processes of a machine may have one device open to read, one of them to write.
 ///
-/// Whatever a writer does becomes true with one write of the copy of the directory that is not the
-/// newest one, after everything that it names is durable: when power goes at any moment, the device
-/// has the state before or the state after. Space that an unfinished load took is free again,
+/// Whatever a writer does becomes true with one write of a copy of the directory, after everything
+/// that it names is durable: when power goes at any moment, the device has the state before or the
+/// state after. The other copy is written next, so that either of them alone has all that was
+/// published. Space that an unfinished load took is free again,
 /// because nobody but that load knew of it.
 ///
 /// Thread-safe, but for what a writer puts into the space that it found: one load at a time.
@@ -75,6 +76,7 @@ class DeviceStore : public std::enable_shared_from_this<DeviceStore> {
   DeviceStore(std::unique_ptr<PersistentMemory> memory, MemoryAccess access);
   void open_directory(bool allow_unsafe);
   void commit(layout::DeviceDirectory directory);
+  void write_other(std::uint32_t copy);
   void give_back(std::uint32_t slot);
 
   const std::unique_ptr<PersistentMemory> memory_;

@@ -15,6 +15,7 @@
 #include "cli/commands.h"
 #include "cli/devices/device_report.h"
 #include "cli/index/inspection.h"
+#include "cli/report/json_text.h"
 #include "device/pmem_memory.h"
 #include "device/stored_index.h"
 
@@ -62,7 +63,7 @@ void list_here(const DevicesArguments& arguments) {
     print_device(found);
     if (contents) print_contents(*contents);
   }
-  if (arguments.json) fmt::print("{}\n", all.dump(2));
+  if (arguments.json) fmt::print("{}\n", json_text(all, 2));
 }
 
 /// Throws Error when one of them cannot be read: they were named.
@@ -80,7 +81,7 @@ void list_paths(const DevicesArguments& arguments) {
       print_contents(contents);
     }
   }
-  if (arguments.json) fmt::print("{}\n", all.dump(2));
+  if (arguments.json) fmt::print("{}\n", json_text(all, 2));
   if (!problem.empty()) throw Error("{}", problem);
 }
 
@@ -104,7 +105,7 @@ void format(const DevicesArguments& arguments) {
     throw;
   }
   if (arguments.json) {
-    fmt::print("{}\n", to_json(look_into(arguments.path)).dump(2));
+    fmt::print("{}\n", json_text(to_json(look_into(arguments.path)), 2));
     return;
   }
   fmt::print("{}\n", arguments.path);
@@ -125,7 +126,7 @@ void load(const DevicesArguments& arguments) {
     stored = device::store_index(store, index, arguments.node, arguments.name, options);
   }
   if (arguments.json) {
-    fmt::print("{}\n", to_json(look_into(arguments.path)).dump(2));
+    fmt::print("{}\n", json_text(to_json(look_into(arguments.path)), 2));
   } else {
     fmt::print("{} lies on {}{}, {} bytes\n", index_name(stored->entry()), arguments.path,
                already ? " already" : "", grouped(stored->entry().taken_bytes()));
@@ -150,7 +151,7 @@ class Findings {
   void print(const std::string& damage) const {
     if (json_) {
       const Json all{{"indexes", indexes_}, {"damage", damage}};
-      fmt::print("{}\n", all.dump(2, ' ', false, Json::error_handler_t::replace));
+      fmt::print("{}\n", json_text(all, 2));
       return;
     }
     if (!damage.empty()) fmt::print("{}\n", damage);
@@ -190,6 +191,12 @@ void check(const DevicesArguments& arguments) {
   }
   findings.print(store->damage());
   if (!findings.first().empty()) throw Error("{}", findings.first());
+  if (!store->damage().empty() && !arguments.trust) {
+    throw Error(
+        "{}: {}; 'farvec devices check --trust {}' writes it anew from the other copy, and so does "
+        "whoever writes there next",
+        arguments.path, store->damage(), arguments.path);
+  }
   if (arguments.trust) store->trust();
 }
 
@@ -219,7 +226,7 @@ void remove(const DevicesArguments& arguments) {
     throw Error("{} holds no '{}' of node {}; 'farvec devices list {}' names what lies there",
                 arguments.path, arguments.name, arguments.node, arguments.path);
   }
-  if (arguments.json) fmt::print("{}\n", removed.dump(2));
+  if (arguments.json) fmt::print("{}\n", json_text(removed, 2));
 }
 
 Command add(Command& devices, const char* name, const char* help,

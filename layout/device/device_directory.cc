@@ -152,10 +152,8 @@ void require_apart(const DeviceDirectory& directory, const std::string& source) 
   }
 }
 
-enum class CopyState { absent, damaged, whole };
-
 struct Copy {
-  CopyState state = CopyState::absent;
+  bool whole = false;
   WireHeader header;
   std::span<const std::byte> bytes;
 };
@@ -165,9 +163,17 @@ Copy look_at(std::span<const std::byte> device, std::uint32_t number) {
   copy.bytes = device.subspan(device_copy_offset(number), kDeviceDirectoryBytes);
   std::memcpy(&copy.header, copy.bytes.data(), sizeof(copy.header));
   if (copy.header.magic != kDeviceMagic) return copy;
-  const std::uint64_t found = copy_checksum({copy.bytes.begin(), copy.bytes.end()});
-  copy.state = found == copy.header.checksum ? CopyState::whole : CopyState::damaged;
+  copy.whole = copy_checksum({copy.bytes.begin(), copy.bytes.end()}) == copy.header.checksum;
   return copy;
+}
+
+/// Of the copy that is not whole. A loss of power during a write leaves such a one, and so does a
+/// medium that loses bytes.
+std::string damage_of(const Copy& copy, std::uint32_t number, std::uint64_t whole_sequence) {
+  const bool newer = copy.header.magic == kDeviceMagic && copy.header.sequence > whole_sequence;
+  return fmt::format(
+      "copy {} of the directory is damaged: a write of it was cut, or the device lost bytes{}",
+      number, newer ? "; it was the newer one, and what it alone named is gone" : "");
 }
 
 DeviceDirectory parse(const Copy& copy, std::uint64_t device_bytes, const std::string& source) {
@@ -264,7 +270,7 @@ ReadDeviceDirectory read_device_directory(std::span<const std::byte> bytes,
                 kDeviceUnitBytes);
   }
   const std::array<Copy, kDeviceDirectoryCopies> copies{look_at(bytes, 0), look_at(bytes, 1)};
-  const auto whole = [&](std::uint32_t i) { return copies[i].state == CopyState::whole; };
+  const auto whole = [&](std::uint32_t i) { return copies[i].whole; };
   if (!whole(0) && !whole(1)) {
     if (!has_device_directory(bytes)) {
       throw Error("{} is not formatted for farvec; 'farvec devices format' does that", source);
@@ -281,11 +287,10 @@ ReadDeviceDirectory read_device_directory(std::span<const std::byte> bytes,
       whole(1) && (!whole(0) || copies[1].header.sequence > copies[0].header.sequence);
   ReadDeviceDirectory read;
   read.copy = second ? 1 : 0;
-  if (copies[1 - read.copy].state == CopyState::damaged) {
-    read.other_damage = fmt::format(
-        "copy {} of the directory is damaged: a write of it was cut, or the device lost bytes",
-        1 - read.copy);
-  }
+  const Copy& other = copies[1 - read.copy];
+  const std::uint64_t sequence = copies[read.copy].header.sequence;
+  if (!other.whole) read.other_damage = damage_of(other, 1 - read.copy, sequence);
+  read.copies_agree = other.whole && other.header.sequence == sequence;
   read.directory = parse(copies[read.copy], device_bytes, source);
   return read;
 }

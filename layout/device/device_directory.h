@@ -85,8 +85,8 @@ std::vector<std::byte> encode_device_directory(const DeviceDirectory& directory)
 struct ReadDeviceDirectory {
   DeviceDirectory directory;
   std::uint32_t copy = 0;
-  /// Empty: the other copy is whole, or was never written.
-  std::string other_damage;
+  std::string other_damage;   ///< empty: the other copy is whole
+  bool copies_agree = false;  ///< both are whole and of one write
 };
 
 /// The newer of the copies that are whole, of a device of `device_bytes` that begins with `bytes`

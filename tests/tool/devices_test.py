@@ -187,6 +187,22 @@ class Devices(DaemonTest):
                 file.write(bytes([byte]))
         self.must_pass(self.devices("check", self.device, "--trust", "--quiet"))
 
+    def test_a_flipped_byte_of_either_directory_loses_nothing_and_fails_the_check(self):
+        self.format()
+        self.must_pass(self.load())
+        lies_there = self.lies_there()
+        for place in (0, 5, 48, 4096 + 60, (1 << 20) + 3, (1 << 20) + 4096 + 60):
+            with self.device.open("r+b") as file:
+                file.seek(place)
+                byte = file.read(1)[0]
+                file.seek(place)
+                file.write(bytes([byte ^ 4]))
+            self.assertEqual(self.lies_there(), lies_there, place)
+            self.must_refuse(self.devices("check", self.device, "--quiet"), "of the directory is",
+                             "damaged")
+            self.must_pass(self.devices("check", self.device, "--trust", "--quiet"))
+            self.must_pass(self.devices("check", self.device, "--quiet"))
+
     def test_bad_input_is_refused(self):
         self.must_refuse(self.load(), "opening", "No such file")
         self.must_refuse(self.devices("format", self.device), "No such file")

@@ -43,6 +43,11 @@ class DeviceStoreTest : public testing::Test {
     return store.publish(index);
   }
 
+  void flip(std::uint64_t place) const {
+    const auto memory = open_pmem(path_, {.access = MemoryAccess::read_write});
+    memory->bytes()[place] ^= std::byte{1};
+  }
+
   const tests::TemporaryFolder folder_;
   const std::string path_ = folder_.file("pmem");
 };
@@ -149,6 +154,40 @@ TEST_F(DeviceStoreTest, AWriterMendsADamagedCopy) {
   EXPECT_THAT(writer()->damage(), HasSubstr("of the directory is damaged"));
   EXPECT_EQ(reader()->damage(), "");
   EXPECT_TRUE(reader()->directory().slots[0].has_value());
+}
+
+/// At every byte of a copy's header and of a slot.
+TEST_F(DeviceStoreTest, AFlippedByteOfEitherCopyLosesNoPublication) {
+  format();
+  publish(*writer(), "a");
+  publish(*writer(), "b");
+  for (std::uint32_t copy = 0; copy < layout::kDeviceDirectoryCopies; ++copy) {
+    for (const std::uint64_t at : {0, 3, 9, 16, 41, 4096, 4160, 4700, 60000}) {
+      const std::uint64_t place = layout::device_copy_offset(copy) + at;
+      flip(place);
+      EXPECT_THAT(reader()->damage(), HasSubstr("of the directory is damaged"))
+          << copy << " " << at;
+      EXPECT_EQ(reader()->directory().slots[1]->name, "b") << copy << " " << at;
+      EXPECT_EQ(reader()->directory().free_bytes(), 11 * kDeviceUnitBytes) << copy << " " << at;
+      EXPECT_THAT(writer()->damage(), HasSubstr("of the directory is damaged"));
+      EXPECT_EQ(reader()->damage(), "") << "a writer mends it";
+    }
+  }
+}
+
+TEST_F(DeviceStoreTest, AWriterBringsTheOlderCopyUp) {
+  format();
+  publish(*writer(), "a");
+  {
+    const auto memory = open_pmem(path_, {.access = MemoryAccess::read_write});
+    auto read = layout::read_device_directory(memory->bytes(), memory->bytes().size(), "");
+    EXPECT_TRUE(read.copies_agree);
+    ++read.directory.sequence;  // the power went before the second copy was written
+    memory->copy(layout::device_copy_offset(1), layout::encode_device_directory(read.directory));
+  }
+  EXPECT_EQ(writer()->damage(), "");
+  flip(layout::device_copy_offset(0) + 5000);
+  EXPECT_EQ(reader()->directory().slots[0]->name, "a");
 }
 
 TEST_F(DeviceStoreTest, AFullDeviceSaysWhatIsFree) {

@@ -82,9 +82,12 @@ void expect_equal(const DeviceIndex& a, const DeviceIndex& b) {
 TEST(DeviceDirectory, IsReadAsItWasWritten) {
   Head head;
   head.write(0, directory_of(5));
+  EXPECT_THAT(head.read().other_damage, HasSubstr("copy 1 of the directory is damaged"));
+  head.write(1, directory_of(5));
   const auto read = head.read();
   EXPECT_EQ(read.copy, 0u);
   EXPECT_EQ(read.other_damage, "");
+  EXPECT_TRUE(read.copies_agree);
   EXPECT_EQ(read.directory.uuid, (std::array<std::uint64_t, 2>{1, 2}));
   EXPECT_EQ(read.directory.sequence, 5u);
   EXPECT_EQ(read.directory.device_bytes, kBytes);
@@ -115,14 +118,16 @@ TEST(DeviceDirectory, AnyFlippedByteOfACopyLeavesTheOther) {
   Random random(1);
   for (int trial = 0; trial < 200; ++trial) {
     Head head = whole;
-    // The magic is eight bytes: without it there is no copy at all.
-    const std::size_t at = 8 + random.below(kDeviceDirectoryBytes - 8);
+    const std::size_t at = trial < 8 ? trial : random.below(kDeviceDirectoryBytes);
     head.bytes[at] ^= std::byte{0x40};
     const auto read = head.read();
     EXPECT_EQ(read.directory.sequence, 5u) << at;
     EXPECT_THAT(read.other_damage, HasSubstr("copy 0 of the directory is damaged")) << at;
+    EXPECT_FALSE(read.copies_agree);
     head.bytes[device_copy_offset(1) + at] ^= std::byte{1};
-    EXPECT_THAT(head.refusal(), HasSubstr("both copies of its directory are damaged")) << at;
+    EXPECT_THAT(head.refusal(), HasSubstr(at < 8 ? "is not formatted for farvec"
+                                                 : "both copies of its directory are damaged"))
+        << at;
   }
 }
 
