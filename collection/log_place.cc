@@ -6,13 +6,13 @@
 #include <array>
 #include <limits>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 #include "base/error.h"
 #include "search/unreachable_error.h"
 #include "wal/log_reader.h"
 #include "wal/region_source.h"
+#include "wal/segment_files.h"
 #include "wal/segment_list.h"
 
 namespace farvec::collection {
@@ -39,10 +39,13 @@ class FolderLog final : public WrittenLog {
 
 class NodesLog final : public WrittenLog {
  public:
-  NodesLog(wal::RegionWriters writers, std::uint64_t log_id)
+  NodesLog(wal::RegionWriters writers, const wal::RegionLogName& name)
       : writers_(std::move(writers)),
-        log_id_(log_id),
-        header_(wal::recover_region_log(writers_, log_id)) {}
+        log_id_(name.log_id),
+        header_(wal::recover_region_log(writers_, name)) {}
+
+  /// That open() writes into the memories.
+  std::uint32_t epoch() const { return header_.epoch; }
 
   std::shared_ptr<wal::LogSource> source() override {
     return wal::RegionSource::make(writers_.copies, log_id_, wal::RegionSource::Quorum::none);
@@ -63,21 +66,34 @@ std::filesystem::path log_folder(const std::filesystem::path& folder) {
   return folder / layout::kCollectionLogFolder;
 }
 
-/// A log on nodes that a kill left before the manifest named it has the folder's id, and is made
-/// again.
-void move_log(const std::filesystem::path& folder, layout::CollectionManifest& manifest,
-              const wal::RegionWriters& writers) {
-  const std::vector<wal::Segment> segments = wal::list_segments(log_folder(folder));
-  wal::LogReader reader(log_folder(folder), manifest.log_position);
-  const std::uint64_t id = segments.front().header.log_id;
-  const auto log = wal::create_region_log(writers, id, {});
-  layout::CollectionManifest moved = manifest;
-  moved.log_position = log->end();
-  moved.log_on_nodes = id;
-  ++moved.revision;
+void write_next(const std::filesystem::path& folder, layout::CollectionManifest& manifest,
+                layout::CollectionManifest next) {
+  next.revision = manifest.revision + 1;
+  layout::write_collection(folder, next);
+  manifest = std::move(next);
+}
+
+/// Earlier versions of farvec wrote none.
+std::optional<std::uint32_t> last_epoch(const layout::CollectionManifest& manifest) {
+  if (manifest.log_epoch == 0) return std::nullopt;
+  return manifest.log_epoch;
+}
+
+/// The log is on the nodes already: what the folder has of it goes, and nothing else.
+void remove_log(const std::filesystem::path& folder) {
+  try {
+    wal::remove_segments(folder);
+  } catch (const std::exception& error) {
+    spdlog::warn("'{}' is not needed any more: {}", folder.string(), error.what());
+  }
+}
+
+/// What lies in the folder from the manifest's position on.
+void append_all(wal::Log& log, const std::filesystem::path& folder, wal::Position from) {
+  wal::LogReader reader(log_folder(folder), from);
   while (const std::optional<wal::LogRecord> record = reader.next()) {
     const std::array parts{record->bytes};
-    const Result<wal::Position> end = log->append(parts);
+    const Result<wal::Position> end = log.append(parts);
     if (!end.ok()) {
       throw Error(
           "moving the log of '{}' to memory nodes: {}; open the collection without "
@@ -85,15 +101,31 @@ void move_log(const std::filesystem::path& folder, layout::CollectionManifest& m
           folder.string(), end.status().message());
     }
   }
-  const Status status = log->flush(log->end(), now_ticks() + us_to_ticks(kMoveUs));
+  const Status status = log.flush(log.end(), now_ticks() + us_to_ticks(kMoveUs));
   if (!status.ok()) throw Error("moving the log of '{}': {}", folder.string(), status.message());
-  layout::write_collection(folder, moved);
-  manifest = std::move(moved);
-  std::error_code failed;
-  std::filesystem::remove_all(log_folder(folder), failed);
-  if (failed) {
-    spdlog::warn("'{}' is not needed any more: {}", log_folder(folder).string(), failed.message());
+}
+
+/// The manifest says which log it makes before it makes it. So what a kill left on the nodes is
+/// known by its id and its epoch, and made again; a log that a copy of this folder, or the folder
+/// that this one is a copy of, has there, has another id or a later epoch, and is not touched.
+void move_log(const std::filesystem::path& folder, layout::CollectionManifest& manifest,
+              const wal::RegionWriters& writers) {
+  const wal::Position from = manifest.log_position;
+  layout::CollectionManifest next = manifest;
+  if (manifest.log_moving == 0) {
+    next.log_moving = std::max<std::uint64_t>(wal::random_word(), 1);
+    next.log_epoch = 0;
   }
+  // Of the attempts before, which left nothing with a later one.
+  const wal::RegionLogName name{next.log_moving, next.log_epoch};
+  next.log_epoch = wal::next_log_epoch(writers, name);
+  write_next(folder, manifest, next);
+  const auto log = wal::create_region_log(writers, name, {});
+  next.log_position = log->end();
+  append_all(*log, folder, from);
+  next.log_on_nodes = std::exchange(next.log_moving, 0);
+  write_next(folder, manifest, std::move(next));
+  remove_log(log_folder(folder));
 }
 
 bool are_all_there(const wal::RegionWriters& writers) {
@@ -108,7 +140,13 @@ std::unique_ptr<WrittenLog> open_on_nodes(const std::filesystem::path& folder,
   const bool all = are_all_there(writers);
   try {
     if (manifest.log_on_nodes == 0) move_log(folder, manifest, writers);
-    return std::make_unique<NodesLog>(std::move(writers), manifest.log_on_nodes);
+    auto log = std::make_unique<NodesLog>(
+        std::move(writers), wal::RegionLogName{manifest.log_on_nodes, last_epoch(manifest)});
+    // Before the nodes have it: what they have is never later than what the folder knows.
+    layout::CollectionManifest next = manifest;
+    next.log_epoch = log->epoch();
+    write_next(folder, manifest, std::move(next));
+    return log;
   } catch (const Error& error) {
     if (all) throw;
     throw search::UnreachableError("{}", error.what());  // right when the others are there, perhaps

@@ -142,6 +142,16 @@ void bring_up(const Copy& best, LogMemory& from, LogMemory& to) {
   to.flush();
 }
 
+/// What the epochs in a memory say is known to whoever names the log.
+void require_known(const RegionLogName& name, const layout::LogRegionHeader& header,
+                   const std::string& memory) {
+  if (!name.last_epoch || header.log_id != name.log_id || header.epoch <= *name.last_epoch) return;
+  throw Error(
+      "{} has the log as a later writer left it: a copy of the folder was opened with these memory "
+      "nodes since (writer {}, here {}). Open that copy, or give this one other nodes",
+      memory, header.epoch, *name.last_epoch);
+}
+
 std::string describe(const std::vector<Copy>& copies) {
   std::string text;
   for (const Copy& copy : copies) {
@@ -159,7 +169,11 @@ LogOptions region_options(const LogOptions& options, const layout::LogRegionHead
   return region;
 }
 
-std::unique_ptr<Log> create_region_log(const RegionWriters& writers, std::uint64_t log_id,
+std::uint32_t next_log_epoch(const RegionWriters& writers, const RegionLogName& name) {
+  return name.last_epoch ? std::max(writers.epoch, *name.last_epoch + 1) : writers.epoch;
+}
+
+std::unique_ptr<Log> create_region_log(const RegionWriters& writers, const RegionLogName& name,
                                        const LogOptions& options) {
   std::uint64_t bytes = ~0ull;
   for (const auto& copy : writers.copies) {
@@ -167,29 +181,34 @@ std::unique_ptr<Log> create_region_log(const RegionWriters& writers, std::uint64
     bytes = std::min(bytes, copy->bytes());
   }
   layout::LogRegionHeader header = layout::divide_log_region(bytes);
-  header.log_id = log_id;
-  header.epoch = writers.epoch;
+  header.log_id = name.log_id;
+  header.epoch = next_log_epoch(writers, name);
   header.copies = static_cast<std::uint16_t>(writers.copies.size());
   header.needed = writers.needed;
-  for (const auto& copy : writers.copies) require_memory_for(header, *copy);
+  for (const auto& copy : writers.copies) {
+    require_memory_for(header, *copy);
+    if (const auto there = read_region_header(*copy)) require_known(name, *there, copy->name());
+  }
   for (const auto& copy : writers.copies) {
     for (std::uint32_t slot = 0; slot < header.slots; ++slot) {
       clear_slot(*copy, layout::log_slot_offset(header, slot));
     }
   }
   return create_log(region_options(options, header),
-                    std::make_unique<RegionFolder>(writers.copies, header), log_id);
+                    std::make_unique<RegionFolder>(writers.copies, header), name.log_id);
 }
 
-layout::LogRegionHeader recover_region_log(const RegionWriters& writers, std::uint64_t log_id) {
+layout::LogRegionHeader recover_region_log(const RegionWriters& writers,
+                                           const RegionLogName& name) {
   std::vector<Copy> copies;
   std::size_t best = writers.copies.size();
   std::size_t sound = 0;
   std::uint64_t changes = 0;
   for (std::size_t i = 0; i < writers.copies.size(); ++i) {
-    copies.push_back(read_copy(writers.copies[i].get(), log_id));
+    copies.push_back(read_copy(writers.copies[i].get(), name.log_id));
     if (copies[i].foreign) throw Error("{}", copies[i].failure);
     if (!copies[i].sound()) continue;
+    require_known(name, copies[i].header, writers.copies[i]->name());
     ++sound;
     changes = std::max(changes, copies[i].header.changes);
     if (best == writers.copies.size() || copies[i].age() > copies[best].age()) best = i;
@@ -215,8 +234,8 @@ layout::LogRegionHeader recover_region_log(const RegionWriters& writers, std::ui
     bring_up(copies[best], *writers.copies[best], *writers.copies[i]);
   }
   header.changes = changes + 1;
-  header.epoch =
-      std::max({writers.epoch, copies[best].segments.back().header.epoch + 1, header.epoch + 1});
+  header.epoch = std::max({next_log_epoch(writers, name),
+                           copies[best].segments.back().header.epoch + 1, header.epoch + 1});
   return header;
 }
 

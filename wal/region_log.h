@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "layout/log/log_region.h"
 #include "wal/log.h"
@@ -27,14 +28,26 @@ inline std::size_t fewest_answers(std::size_t copies, std::size_t needed) {
 /// What a log in a region asks of LogOptions; the folder is not looked at.
 LogOptions region_options(const LogOptions& options, const layout::LogRegionHeader& header);
 
-/// A new, empty log on memories of zeros, or of a log of the same id, which is gone then. All of
+/// Which log it is, for those who write it.
+struct RegionLogName {
+  std::uint64_t log_id = 0;
+  /// Of the last writer that is known; a log with a later one was written by somebody else since,
+  /// and is refused. Nothing: every log of that id is taken.
+  std::optional<std::uint32_t> last_epoch = {};
+};
+
+/// The epoch that a new writer gives a log whose last one is known.
+std::uint32_t next_log_epoch(const RegionWriters& writers, const RegionLogName& name);
+
+/// A new, empty log on memories of zeros, or of the log of that name, which is gone then. All of
 /// them are there. Throws Error when one holds another log, or is too small.
-std::unique_ptr<Log> create_region_log(const RegionWriters& writers, std::uint64_t log_id,
+std::unique_ptr<Log> create_region_log(const RegionWriters& writers, const RegionLogName& name,
                                        const LogOptions& options);
 
 /// Every copy is what the one that is ahead of all others is. Returns the header to open it with.
-/// Throws Error when fewer copies than must are there and sound, naming each with what is wrong.
-layout::LogRegionHeader recover_region_log(const RegionWriters& writers, std::uint64_t log_id);
+/// Throws Error when fewer copies than must are there and sound, naming each with what is wrong,
+/// and when one was written by somebody else since.
+layout::LogRegionHeader recover_region_log(const RegionWriters& writers, const RegionLogName& name);
 
 /// As Log::open(), of a log that has been recovered.
 std::unique_ptr<Log> open_region_log(const RegionWriters& writers,

@@ -48,8 +48,10 @@ std::optional<layout::LogRegionHeader> read_region_header(LogMemory& memory) {
 void require_memory_for(const layout::LogRegionHeader& header, LogMemory& memory) {
   const auto there = read_region_header(memory);
   if (there && there->log_id != header.log_id) {
-    throw Error("{} holds the log of another collection: start it anew, or use another one",
-                memory.name());
+    throw Error(
+        "{} holds the log of another collection, perhaps of the folder that this one is a copy of: "
+        "use another memory node (one that is started anew forgets the log that it has)",
+        memory.name());
   }
   const std::uint64_t needed = layout::log_slot_offset(header, header.slots);
   if (header.slots > 0 && memory.bytes() >= needed) return;

@@ -73,6 +73,8 @@ Json fields_to_json(const CollectionManifest& m) {
             {"written_by", {{"version", m.farvec_version}, {"commit", m.farvec_commit}}}};
   if (m.revision != 0) json["revision"] = m.revision;
   if (m.log_on_nodes != 0) json["log_on_nodes"] = hash_to_text(m.log_on_nodes);
+  if (m.log_moving != 0) json["log_moving"] = hash_to_text(m.log_moving);
+  if (m.log_epoch != 0) json["log_epoch"] = m.log_epoch;
   if (m.segments_on_nodes != 0) json["segments_on_nodes"] = hash_to_text(m.segments_on_nodes);
   return json;
 }
@@ -215,6 +217,8 @@ CollectionManifest collection_from_json(std::string_view text, std::string_view 
   m.log_position = fields.integer("log_position", 0, kMaxLogPosition - 1);
   if (json.contains("revision")) m.revision = fields.integer("revision", 1);
   if (json.contains("log_on_nodes")) m.log_on_nodes = fields.hash("log_on_nodes");
+  if (json.contains("log_moving")) m.log_moving = fields.hash("log_moving");
+  if (json.contains("log_epoch")) m.log_epoch = fields.integer32("log_epoch", 1);
   if (json.contains("segments_on_nodes")) m.segments_on_nodes = fields.hash("segments_on_nodes");
   read_segments(fields, m);
   const JsonFields written_by = fields.object("written_by");

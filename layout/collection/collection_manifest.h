@@ -77,6 +77,12 @@ struct CollectionManifest {
   std::uint64_t last_version = 0;  ///< no change before this manifest had a higher one
   std::uint64_t log_position = 0;  ///< replay begins here
   std::uint64_t log_on_nodes = 0;  ///< of the log on memory nodes; 0: it lies in the folder
+  /// Of the log on memory nodes that a move from the folder is making, or has left half done; 0:
+  /// none. Random, so that no two folders make one log, also when one is the other's copy.
+  std::uint64_t log_moving = 0;
+  /// No writer that opened this very folder gave the log on memory nodes a later epoch: one that
+  /// has was opened by a copy of the folder. 0: not known.
+  std::uint32_t log_epoch = 0;
   /// By which memory nodes tell its segments from those of others, random; 0: none has any.
   std::uint64_t segments_on_nodes = 0;
   std::vector<SegmentEntry> segments;  ///< by ascending number

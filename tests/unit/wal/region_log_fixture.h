@@ -93,11 +93,11 @@ struct RegionLogTest : testing::Test {
   RegionWriters writers(LogMemories memories) {
     return {std::move(memories), static_cast<std::uint16_t>(regions.size() / 2 + 1), ++epoch};
   }
-  std::unique_ptr<Log> create() { return create_region_log(writers(memories()), kLogId, {}); }
+  std::unique_ptr<Log> create() { return create_region_log(writers(memories()), {kLogId}, {}); }
   std::unique_ptr<Log> open(LogMemories memories, LogReach reach = nullptr) {
     RegionWriters all = writers(std::move(memories));
     all.reach = std::move(reach);
-    return open_region_log(all, recover_region_log(all, kLogId), {});
+    return open_region_log(all, recover_region_log(all, {kLogId}), {});
   }
   /// Of regions that are not dead, for who may do what is left of `life`.
   LogReach reach(const std::shared_ptr<Life>& life = std::make_shared<Life>()) const {
@@ -146,6 +146,12 @@ struct RegionLogTest : testing::Test {
       done.push_back(std::move(record));
     }
     return done;
+  }
+  std::uint32_t epoch_of(std::size_t copy) const {
+    return layout::decode_log_region(
+               std::span(regions[copy]->bytes).first(sizeof(layout::LogRegionHeader)))
+        .value()
+        .epoch;
   }
   /// Where a record's bytes lie in a copy.
   std::size_t find(std::size_t copy, const Bytes& record) const {

@@ -204,13 +204,34 @@ TEST_F(OneRegionLogTest, WhatDoesNotFitIsRefusedUntilThereIsRoom) {
 TEST_F(OneRegionLogTest, TooSmallOrForeignMemoryIsRefused) {
   ASSERT_NE(create(), nullptr);
   EXPECT_THAT(
-      farvec::tests::message_of([&] { create_region_log(writers(memories()), kLogId + 1, {}); }),
+      farvec::tests::message_of([&] { create_region_log(writers(memories()), {kLogId + 1}, {}); }),
       HasSubstr("another collection"));
   EXPECT_THAT(
-      farvec::tests::message_of([&] { recover_region_log(writers(memories()), kLogId + 1); }),
+      farvec::tests::message_of([&] { recover_region_log(writers(memories()), {kLogId + 1}); }),
       HasSubstr("another collection"));
   regions[0]->bytes.assign(1 << 20, std::byte{0});
   EXPECT_THAT(farvec::tests::message_of([&] { create(); }), HasSubstr("--log-bytes"));
+}
+
+TEST_F(RegionLogTest, ALogThatSomebodyElseOpenedSinceIsRefusedAndUntouched) {
+  std::vector<Bytes> all = write(*create(), 0, 10);
+  const std::uint32_t known = epoch_of(0);
+  for (Bytes& record : write(*open(memories()), 100, 10)) all.push_back(std::move(record));
+  const auto before = regions[1]->bytes;
+  const RegionLogName name{kLogId, known};
+  EXPECT_THAT(farvec::tests::message_of([&] { recover_region_log(writers(memories()), name); }),
+              HasSubstr("a copy of the folder was opened"));
+  EXPECT_THAT(
+      farvec::tests::message_of([&] { (void)create_region_log(writers(memories()), name, {}); }),
+      HasSubstr("a copy of the folder was opened"));
+  EXPECT_EQ(regions[1]->bytes, before);
+  EXPECT_EQ(read(source()), all);
+  const RegionLogName last{kLogId, epoch_of(0)};
+  const layout::LogRegionHeader next = recover_region_log(writers(memories()), last);
+  EXPECT_GT(next.epoch, *last.last_epoch);
+  epoch = 0;  // nodes that were started again count anew
+  const RegionLogName far{kLogId, 1000};
+  EXPECT_EQ(recover_region_log(writers(memories()), far).epoch, 1001u);
 }
 
 }  // namespace
