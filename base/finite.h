@@ -1,8 +1,10 @@
 // Vectors that have no distance to others: NaN and infinity among their elements, or too long.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string_view>
 
 #include "base/types.h"
@@ -31,5 +33,10 @@ RowFault fault_of_row(const std::byte* row, ElementType type, std::uint32_t dime
 
 /// What follows "row 5" in a message; empty for RowFault::none.
 std::string_view to_string(RowFault fault);
+
+/// For orders, which NaN has no place in: it is farther than everything.
+inline float orderable(float distance) {
+  return std::isnan(distance) ? std::numeric_limits<float>::infinity() : distance;
+}
 
 }  // namespace farvec

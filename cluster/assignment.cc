@@ -103,7 +103,7 @@ float Assignment::choose_ratio() {
       }
     }
   });
-  std::erase(ratios, std::numeric_limits<float>::infinity());
+  std::erase_if(ratios, [](float ratio) { return !std::isfinite(ratio); });
   if (ratios.empty()) return 1;
   const auto middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);
   std::nth_element(ratios.begin(), middle, ratios.end());

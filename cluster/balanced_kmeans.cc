@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/check.h"
+#include "base/finite.h"
 #include "base/parallel.h"
 #include "base/random.h"
 
@@ -93,7 +94,7 @@ void BalancedKmeans::find_nearest() {
                    const float least = *best;
                    nearest_[i] = static_cast<std::uint32_t>(best - d.begin());
                    *best = std::numeric_limits<float>::infinity();
-                   regret_[i] = *std::min_element(d.begin(), d.end()) - least;
+                   regret_[i] = orderable(*std::min_element(d.begin(), d.end()) - least);
                  }
                });
 }

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "base/check.h"
+#include "base/finite.h"
 #include "cluster/cluster_merger.h"
 
 namespace farvec::cluster {
@@ -175,7 +176,7 @@ void ClusterMerger::place(NodeId row, std::vector<ClusterId>& candidates, Cluste
   stats_.distances += candidates.size();
   near_.clear();
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    near_.push_back({candidates[i], distances_[i]});
+    near_.push_back({candidates[i], orderable(distances_[i])});
   }
   const auto rank = [&](const NearCluster& near) {
     return std::tuple(near.distance, near.cluster != preferred, near.cluster);

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "collection/collection.h"
+#include "collection/unlocked.h"
 
 namespace farvec::collection {
 namespace {
@@ -33,9 +34,10 @@ bool Collection::wait_until(Lock& lock, Workers workers, const std::function<boo
   };
   if (!give_up) progress_.wait(lock, over);
   while (!over()) {
-    lock.unlock();
-    const bool given_up = give_up();
-    lock.lock();
+    const bool given_up = [&] {
+      const Unlocked unlocked(lock);
+      return give_up();
+    }();
     if (given_up && !over()) return false;
     progress_.wait_for(lock, kGiveUpPause, over);
   }

@@ -11,8 +11,10 @@
 #include "base/error.h"
 #include "base/file_names.h"
 #include "base/finite.h"
+#include "base/progress.h"
 #include "base/status_error.h"
 #include "collection/replay.h"
+#include "collection/unlocked.h"
 #include "distance/distance.h"
 #include "indexing/source.h"
 #include "layout/collection/change_record.h"
@@ -29,6 +31,10 @@ constexpr int kHelpedRows = 16;
 constexpr auto kHelpPause = std::chrono::microseconds(100);
 /// Rows that are not linked may take as long as a search of a graph with such a list.
 constexpr std::uint32_t kUnlinkedList = 16;
+/// Rows that get() finds between two looks at whether anybody waits for them.
+constexpr std::size_t kRowsBetweenLooks = 256;
+/// A refusal comes so much later, at most, where the disk is slow.
+constexpr double kRefusalUs = 5e6;
 
 constexpr std::uint64_t kEveryVersion = ~std::uint64_t{0};
 
@@ -73,6 +79,10 @@ constexpr Status kNotLinked{StatusCode::resource_exhausted,
 /// Where segments lie on memory nodes, which hold those of others too, the collection has a number
 /// there from its first opening with nodes on.
 OpenedLog open_numbered(const std::filesystem::path& folder, const CollectionAccess& access) {
+  if (access.segments.nodes != nullptr && !is_utf8(folder.string())) {
+    throw Error("'{}' is no UTF-8, as the names that memory nodes are told must be: rename it",
+                folder.string());
+  }
   OpenedLog opened = open_log(folder, access.log_nodes.get());
   if (access.segments.nodes != nullptr && opened.manifest.segments_on_nodes == 0) {
     opened.manifest.segments_on_nodes = std::max<std::uint64_t>(wal::random_word(), 1);
@@ -90,9 +100,10 @@ const std::filesystem::path& require_collection(const std::filesystem::path& fol
 
 }  // namespace
 
-void Collection::create(const std::filesystem::path& folder, layout::CollectionManifest manifest,
+void Collection::create(const std::filesystem::path& given, layout::CollectionManifest manifest,
                         const layout::SpellOption& spell) {
   layout::check_new_collection(manifest, spell);
+  const std::filesystem::path folder = settled_path(given);
   if (std::filesystem::is_directory(folder) && !std::filesystem::is_empty(folder)) {
     throw Error("'{}' is there already and not empty: a collection begins in a new folder",
                 folder.string());
@@ -103,7 +114,6 @@ void Collection::create(const std::filesystem::path& folder, layout::CollectionM
     std::filesystem::create_directory(folder / layout::kCollectionSegmentsFolder);
     const auto log = wal::Log::create(log_options(folder, {}));
     manifest.log_position = log->end();
-  const std::filesystem::path folder = settled_path(given);
     layout::write_collection(folder, std::move(manifest));
   } catch (...) {
     std::error_code ignored;  // what made it fail is what counts
@@ -194,13 +204,14 @@ bool Collection::is_crowded(std::size_t rows) const {
 
 void Collection::help_linking(Lock& lock) {
   const std::vector<std::shared_ptr<Memtable>> memtables = contents_.memtables();
-  lock.unlock();
-  LinkScratch scratch;
   int linked = 0;
-  for (const auto& memtable : memtables) {
-    while (linked < kHelpedRows && memtable->link_next(scratch)) ++linked;
+  {
+    const Unlocked unlocked(lock);
+    LinkScratch scratch;
+    for (const auto& memtable : memtables) {
+      while (linked < kHelpedRows && memtable->link_next(scratch)) ++linked;
+    }
   }
-  lock.lock();
   if (linked == 0) progress_.wait_for(lock, kHelpPause);
 }
 
@@ -256,9 +267,10 @@ Result<wal::Position> Collection::log_change(Lock& lock, Ticks deadline,
     if (Status status = may_be_done(); !status.ok()) return status;
     Result<wal::Position> end = log();
     if (end.ok() || end.status().code() != StatusCode::deadline_exceeded) return end;
-    lock.unlock();
-    const Status room = log_->wait_for_room(layout::kMostChangeBytes, deadline);
-    lock.lock();
+    const Status room = [&] {
+      const Unlocked unlocked(lock);
+      return log_->wait_for_room(layout::kMostChangeBytes, deadline);
+    }();
     if (!room.ok()) return said_of_log(room);
   }
 }
@@ -276,35 +288,56 @@ Status Collection::wait_for_log(wal::Position end, Ticks deadline) const {
   return end == 0 ? Status() : said_of_log(log_->wait(end, deadline));
 }
 
+/// Of a call whose earlier parts are done, and told as done: they are to be as durable as those of
+/// a call that is not refused. Where that is not known in time, it is what is said.
+Status Collection::refused(const Status& status, wal::Position end) const {
+  const Status durable = wait_for_log(end, now_ticks() + us_to_ticks(kRefusalUs));
+  return durable.ok() ? status : durable;
+}
+
 Status Collection::insert(const VectorView& rows, std::span<const std::uint64_t> ids,
                           Ticks deadline, Receipt& receipt) {
   wal::Position end = 0;
-  while (receipt.done < rows.count) {
-    const VectorView part =
-        rows.part(receipt.done, std::min(rows.count - receipt.done, batch_rows()));
-    // Whoever calls may change rows and ids meanwhile: what is checked is what is kept.
-    const dataset::VectorSet stored = indexing::stored_copy(part, shape_.metric, 1);
-    const auto from = ids.begin() + static_cast<std::ptrdiff_t>(receipt.done);
-    const std::vector<std::uint64_t> part_ids(from, from + static_cast<std::ptrdiff_t>(part.count));
-    if (different_ids(part_ids).size() != part_ids.size()) return kIdComesTwice;
-    Lock lock(mutex_);
-    const Turn turn(turns_);
-    const Result<wal::Position> appended = log_change(
-        lock, deadline, [&] { return make_room(lock, turn, part.count, deadline); },
-        [&] {
-          return append(layout::RowChangeRecord::insert(version_ + 1, part_ids, stored.view()));
-        });
-    if (!appended.ok()) return appended.status();
-    end = appended.value();
-    version_ += part.count;
-    receipt.version = version_;
-    receipt.replaced += contents_.insert(stored.view(), part_ids, version_);
-    receipt.done += part.count;
-    // More of a segment are out.
-    if (receipt.replaced > 0) work_.notify_all();
-    if (linker_) linker_->wake();
+  Status status;
+  try {
+    while (status.ok() && receipt.done < rows.count) {
+      const std::size_t count = std::min(rows.count - receipt.done, batch_rows());
+      const Result<wal::Position> inserted = insert_part(
+          rows.part(receipt.done, count), ids.subspan(receipt.done, count), deadline, receipt);
+      status = inserted.status();
+      if (status.ok()) end = inserted.value();
+    }
+  } catch (...) {
+    (void)refused({}, end);
+    throw;
   }
-  return wait_for_log(end, deadline);
+  return status.ok() ? wait_for_log(end, deadline) : refused(status, end);
+}
+
+/// Of one record of the log, and nothing of it where it is refused.
+Result<wal::Position> Collection::insert_part(const VectorView& part,
+                                              std::span<const std::uint64_t> ids, Ticks deadline,
+                                              Receipt& receipt) {
+  // Whoever calls may change rows and ids meanwhile: what is checked is what is kept.
+  const dataset::VectorSet stored = indexing::stored_copy(part, shape_.metric, 1);
+  const std::vector<std::uint64_t> part_ids(ids.begin(), ids.end());
+  if (different_ids(part_ids).size() != part_ids.size()) return kIdComesTwice;
+  Lock lock(mutex_);
+  const Turn turn(turns_);
+  const Result<wal::Position> appended = log_change(
+      lock, deadline, [&] { return make_room(lock, turn, part.count, deadline); },
+      [&] {
+        return append(layout::RowChangeRecord::insert(version_ + 1, part_ids, stored.view()));
+      });
+  if (!appended.ok()) return appended;
+  version_ += part.count;
+  receipt.version = version_;
+  receipt.replaced += contents_.insert(stored.view(), part_ids, version_);
+  receipt.done += part.count;
+  // More of a segment are out.
+  if (receipt.replaced > 0) work_.notify_all();
+  if (linker_) linker_->wake();
+  return appended;
 }
 
 std::string Collection::reason(const Status& status) const {
@@ -322,6 +355,7 @@ Status Collection::erase(std::span<const std::uint64_t> ids, Ticks deadline, Rec
   const std::vector<std::uint64_t> different = different_ids(ids);
   receipt.missing += ids.size() - different.size();
   wal::Position end = 0;
+  Status status;
   for (std::size_t next = 0; next < different.size();) {
     const auto part = std::span(different).subspan(
         next, std::min<std::size_t>(different.size() - next, layout::changes_per_record(0)));
@@ -329,7 +363,10 @@ Status Collection::erase(std::span<const std::uint64_t> ids, Ticks deadline, Rec
     const Result<wal::Position> appended = log_change(
         lock, deadline, [&] { return wait_while(lock, deadline, [this] { return importing_; }); },
         [&] { return append(layout::RowChangeRecord::erase(version_ + 1, part)); });
-    if (!appended.ok()) return appended.status();
+    if (!appended.ok()) {
+      status = appended.status();
+      break;
+    }
     end = appended.value();
     version_ += part.size();
     receipt.version = version_;
@@ -339,22 +376,30 @@ Status Collection::erase(std::span<const std::uint64_t> ids, Ticks deadline, Rec
     next += part.size();
     work_.notify_all();
   }
-  return wait_for_log(end, deadline);
+  return status.ok() ? wait_for_log(end, deadline) : refused(status, end);
 }
 
-Result<FoundRows> Collection::get(std::span<const std::uint64_t> ids, Ticks deadline) const {
+Result<FoundRows> Collection::get(std::span<const std::uint64_t> ids, Ticks deadline,
+                                  const GiveUp& give_up) const {
+  const auto look = [&give_up] {
+    if (give_up && give_up()) throw WorkInterrupted();
+  };
   std::vector<std::optional<Contents::Place>> places;
   places.reserve(ids.size());
   ViewPointer view;
   {
     const Lock lock(mutex_);
     view = contents_.current();
-    for (const std::uint64_t id : ids) places.push_back(contents_.find(id));
+    for (const std::uint64_t id : ids) {
+      if (places.size() % kRowsBetweenLooks == 0) look();
+      places.push_back(contents_.find(id));
+    }
   }
   FoundRows result;
   result.version = view->version;
   const std::size_t row_bytes = shape_.dimension * element_bytes(shape_.stored_type);
   for (const std::optional<Contents::Place>& place : places) {
+    if (result.found.size() % kRowsBetweenLooks == 0) look();
     result.found.push_back(place.has_value());
     if (!place) continue;
     result.rows.resize(result.rows.size() + row_bytes);

@@ -152,8 +152,9 @@ class Collection {
 
   /// Rows of one moment, in the order of the ids. Reads those of segments from their files, until
   /// `deadline`: deadline_exceeded. Throws Error naming the file of one that cannot be read or is
-  /// damaged.
-  Result<FoundRows> get(std::span<const std::uint64_t> ids, Ticks deadline) const;
+  /// damaged, and WorkInterrupted when `give_up`, which is asked between rows, does.
+  Result<FoundRows> get(std::span<const std::uint64_t> ids, Ticks deadline,
+                        const GiveUp& give_up = {}) const;
 
   /// Returns true when all that was inserted before lies in segments, false when `give_up` did
   /// first. Waits for no merge. Throws Error when it fails.
@@ -179,6 +180,9 @@ class Collection {
                                    const std::function<Result<wal::Position>()>& log);
   Status said_of_log(const Status& status) const;
   Status wait_for_log(wal::Position end, Ticks deadline) const;
+  Status refused(const Status& status, wal::Position end) const;
+  Result<wal::Position> insert_part(const VectorView& part, std::span<const std::uint64_t> ids,
+                                    Ticks deadline, Receipt& receipt);
 
   // The background: what its threads do (background.cc), and those who wait for it
   // (background_waits.cc).

@@ -1,12 +1,11 @@
 #include "dataset/brute_force.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "base/finite.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/progress.h"
@@ -20,11 +19,6 @@ using Neighbor = std::pair<float, NodeId>;  // compares by distance, then by id
 
 constexpr std::size_t kTileBytes = 128u << 10;  // base rows that stay in the L2 cache
 constexpr std::size_t kQueriesPerTask = 16;
-
-/// Finite rows can overflow to a difference of infinities, which no order can hold.
-float orderable(float distance) {
-  return std::isnan(distance) ? std::numeric_limits<float>::infinity() : distance;
-}
 
 /// The k smallest seen so far, the greatest of them on top.
 class BestNeighbors {

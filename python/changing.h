@@ -45,7 +45,7 @@ class Changing : public Searcher {
                       const Patience& patience, collection::Receipt& receipt) = 0;
   virtual collection::Receipt erase(std::span<const std::uint64_t> ids,
                                     const Patience& patience) = 0;
-  /// Throws StatusError.
+  /// Throws StatusError and WorkInterrupted.
   virtual collection::FoundRows get(std::span<const std::uint64_t> ids,
                                     const Patience& patience) const = 0;
   /// Throw WorkInterrupted; the work goes on.

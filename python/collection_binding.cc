@@ -112,18 +112,20 @@ Receipt insert(const CollectionHandle& handle, const IdArray& ids, AnyArray vect
 Receipt erase(const CollectionHandle& handle, const IdArray& ids, double deadline) {
   const auto open = handle.get();
   const double seconds = checked_deadline(deadline);
-  const OthersMayRun others_may_run;
-  return open->erase({ids.data(), ids.size()}, patience_of(seconds));
+  Receipt receipt;
+  run_job([&](const Interruption& interrupted) {
+    receipt = open->erase({ids.data(), ids.size()}, patience_of(seconds, interrupted));
+  });
+  return receipt;
 }
 
 nb::tuple get(const CollectionHandle& handle, const IdArray& ids, double deadline) {
   const auto open = handle.get();
   const double seconds = checked_deadline(deadline);
   auto rows = std::make_unique<collection::FoundRows>();
-  {
-    const OthersMayRun others_may_run;
-    *rows = open->get({ids.data(), ids.size()}, patience_of(seconds));
-  }
+  run_job([&](const Interruption& interrupted) {
+    *rows = open->get({ids.data(), ids.size()}, patience_of(seconds, interrupted));
+  });
   std::vector<std::uint8_t> found(rows->found.begin(), rows->found.end());
   const std::size_t row_bytes = open->dimension() * element_bytes(open->stored_type());
   const VectorView view = packed_view(rows->rows.data(), rows->rows.size() / row_bytes,

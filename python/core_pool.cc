@@ -1,5 +1,7 @@
 #include "python/core_pool.h"
 
+#include <algorithm>
+#include <exception>
 #include <utility>
 
 #include "base/status_error.h"
@@ -10,26 +12,47 @@ CorePool::CorePool(std::function<CorePointer()> make, std::uint32_t most)
     : make_(std::move(make)), most_(most), unmade_(most) {}
 
 CorePool::Loan CorePool::borrow(std::uint32_t wanted, std::chrono::steady_clock::time_point until) {
-  std::unique_lock lock(mutex_);
-  const auto any = [&] { return !free_.empty() || unmade_ > 0; };
-  if (!returned_.wait_until(lock, until, any)) {
-    throw StatusError(StatusCode::deadline_exceeded,
-                      "waited for one of {} cores, which other calls search with: open with more "
-                      "concurrency, or give the call more time",
-                      most_);
-  }
   std::vector<CorePointer> cores;
-  while (cores.size() < wanted && !free_.empty()) {
-    cores.push_back(std::move(free_.back()));
-    free_.pop_back();
+  std::uint32_t to_make = 0;
+  {
+    std::unique_lock lock(mutex_);
+    const auto any = [&] { return !free_.empty() || (unmade_ > 0 && !making_); };
+    if (!returned_.wait_until(lock, until, any)) {
+      throw StatusError(StatusCode::deadline_exceeded,
+                        "waited for one of {} cores, which other calls search with: open with more "
+                        "concurrency, or give the call more time",
+                        most_);
+    }
+    while (cores.size() < wanted && !free_.empty()) {
+      cores.push_back(std::move(free_.back()));
+      free_.pop_back();
+    }
+    if (!making_) to_make = std::min<std::uint32_t>(wanted - cores.size(), unmade_);
+    unmade_ -= to_make;
+    making_ = making_ || to_make > 0;
   }
-  try {
-    for (; cores.size() < wanted && unmade_ > 0; --unmade_) cores.push_back(make_());
-  } catch (...) {
-    for (CorePointer& core : cores) free_.push_back(std::move(core));
-    throw;
-  }
+  if (to_make > 0) make(to_make, cores);
   return {*this, std::move(cores)};
+}
+
+/// Without the mutex: others borrow what is given back meanwhile, and hear their deadlines.
+void CorePool::make(std::uint32_t count, std::vector<CorePointer>& cores) {
+  std::exception_ptr failure;
+  try {
+    for (; count > 0; --count) cores.push_back(make_());
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    making_ = false;
+    unmade_ += count;
+    if (failure != nullptr) {
+      for (CorePointer& core : cores) free_.push_back(std::move(core));
+    }
+  }
+  returned_.notify_all();
+  if (failure != nullptr) std::rethrow_exception(failure);
 }
 
 void CorePool::give_back(std::vector<CorePointer>& cores) {

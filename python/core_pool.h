@@ -19,7 +19,7 @@ using CorePointer = std::unique_ptr<search::SearchCore>;
 /// Shared by threads.
 class CorePool {
  public:
-  /// `make` is called at most `most` times, by the threads of borrow().
+  /// `make` is called at most `most` times, by the threads of borrow(), one at a time.
   CorePool(std::function<CorePointer()> make, std::uint32_t most);
 
   /// Cores that one call has until it is destroyed.
@@ -42,6 +42,7 @@ class CorePool {
   Loan borrow(std::uint32_t wanted, std::chrono::steady_clock::time_point until);
 
  private:
+  void make(std::uint32_t count, std::vector<CorePointer>& cores);
   void give_back(std::vector<CorePointer>& cores);
 
   const std::function<CorePointer()> make_;
@@ -50,6 +51,7 @@ class CorePool {
   std::condition_variable returned_;
   std::vector<CorePointer> free_;
   std::uint32_t unmade_;
+  bool making_ = false;  ///< a call makes cores, without the mutex
 };
 
 }  // namespace farvec::python

@@ -101,13 +101,20 @@ void OpenCollection::insert(const VectorView& rows, std::span<const std::uint64_
 
 Receipt OpenCollection::erase(std::span<const std::uint64_t> ids, const Patience& patience) {
   Receipt receipt;
-  require_done(collection_, collection_.erase(ids, patience.until, receipt));
+  in_batches(
+      ids.size(), kBatchRows, patience.interrupted, [&](std::size_t first, std::size_t count) {
+        Receipt some;
+        const Status status = collection_.erase(ids.subspan(first, count), patience.until, some);
+        add(some, receipt);
+        require_done(collection_, status);
+      });
   return receipt;
 }
 
 collection::FoundRows OpenCollection::get(std::span<const std::uint64_t> ids,
                                           const Patience& patience) const {
-  farvec::Result<collection::FoundRows> found = collection_.get(ids, patience.until);
+  farvec::Result<collection::FoundRows> found =
+      collection_.get(ids, patience.until, patience.interrupted);
   require_done(collection_, found.status());
   return std::move(found).value();
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <filesystem>
 #include <string>
 
 #include "rpc/memory_node.grpc.pb.h"
@@ -13,6 +14,10 @@ struct LoadIndexCall {
   std::string index;  ///< directory, on the node's machine
   std::chrono::milliseconds timeout{3'600'000};
 };
+
+/// The path as a memory node is told it: absolute. Throws Error where it is no UTF-8, which is what
+/// the words of a message have to be.
+std::string told_path(const std::filesystem::path& path);
 
 /// Returns when the node serves the index. `context` is fresh; cancelling it ends the load. Throws
 /// Error naming the node; then it serves what it served.

@@ -61,7 +61,9 @@ void write_probe_counts(const std::string& path, const ProbeTally& tally) {
                                     {"centroids_xxh3", layout::hash_to_text(tally.centroids_xxh3)},
                                     {"clusters", tally.counts.size()},
                                     {"counts", tally.counts}};
-  const std::string text = json.dump() + "\n";
+  // The name of a data set's file need not be UTF-8.
+  const std::string text =
+      json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
   OutputFile out(path, text.size());
   out.append(text.data(), text.size());
   out.commit();

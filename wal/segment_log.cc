@@ -43,6 +43,12 @@ std::chrono::microseconds microseconds(double us) {
   return std::chrono::microseconds(static_cast<std::int64_t>(us));
 }
 
+/// As much more as growing by itself would take, or what is wanted.
+void make_room_for(std::vector<std::byte>& bytes, std::size_t more) {
+  if (bytes.size() + more <= bytes.capacity()) return;
+  bytes.reserve(std::max(2 * bytes.capacity(), bytes.size() + more));
+}
+
 void add_bytes(std::vector<std::byte>& to, std::span<const std::byte> bytes) {
   to.insert(to.end(), bytes.begin(), bytes.end());
 }
@@ -171,6 +177,9 @@ Status SegmentLog::begin_segment(Lock& lock, std::uint64_t frame_bytes) {
   } catch (const SystemError& error) {
     status = is_full(error.code) ? kFull : kNoSegment;
     if (!full_) spdlog::warn("{}; records are refused until it succeeds", error.what());
+  } catch (const std::exception& error) {  // those who wait for the segment go on, whatever it is
+    status = kNoSegment;
+    spdlog::warn("{}; this record is refused", error.what());
   }
   lock.lock();
   allocating_ = false;
@@ -185,12 +194,17 @@ Status SegmentLog::begin_segment(Lock& lock, std::uint64_t frame_bytes) {
 void SegmentLog::put(std::span<const std::span<const std::byte>> parts, std::uint32_t length,
                      std::uint32_t bytes_crc) {
   const Position position = end();
+  const std::uint64_t frame_bytes = layout::log_frame_bytes(length);
+  // All memory that this takes comes first: where there is none, no half of a frame is there.
   if (next_ || groups_.empty()) {
-    groups_.push_back({position, std::move(spare_), std::exchange(next_, std::nullopt)});
-    spare_ = {};
+    make_room_for(spare_, frame_bytes);
+    groups_.emplace_back();
+    groups_.back() = {position, std::exchange(spare_, {}), std::exchange(next_, std::nullopt)};
+  } else {
+    make_room_for(groups_.back().bytes, frame_bytes);
   }
   std::vector<std::byte>& bytes = groups_.back().bytes;
-  const std::size_t frame_end = bytes.size() + layout::log_frame_bytes(length);
+  const std::size_t frame_end = bytes.size() + frame_bytes;
   const LogFrameHeader header{.length = length, .position = position, .bytes_crc = bytes_crc};
   add_bytes(bytes, std::as_bytes(std::span(&header, 1)));
   for (const auto& part : parts) add_bytes(bytes, part);
@@ -227,7 +241,7 @@ Status SegmentLog::wait(Position position, Ticks deadline) {
 void SegmentLog::cut(Position position) {
   try {
     files_->cut(position);
-  } catch (const SystemError& error) {
+  } catch (const std::exception& error) {
     spdlog::warn("{}; the log keeps its segments from there on", error.what());
   }
 }
@@ -286,6 +300,9 @@ Status SegmentLog::write(Group& group) {
   } catch (const SystemError& error) {
     spdlog::error("the log in '{}' has ended: {}", files_->folder().path().string(), error.what());
     return is_full(error.code) ? kEndedFull : kEnded;
+  } catch (const std::exception& error) {
+    spdlog::error("the log in '{}' has ended: {}", files_->folder().path().string(), error.what());
+    return kEnded;
   }
 }
 
@@ -297,7 +314,7 @@ void SegmentLog::close_segment() {
     writing_.file->write_at(offset_of(end(), writing_.header),
                             std::as_bytes(std::span(&header, 1)));
     writing_.file->sync();
-  } catch (const SystemError& error) {
+  } catch (const std::exception& error) {
     spdlog::warn("closing the log: {}; its records are durable", error.what());
   }
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/version.h"
+#include "cli/report/json_text.h"
 #include "cli/report/machine.h"
 #include "cli/report/table.h"
 
@@ -308,7 +309,7 @@ std::string advice_json(const AdviceReport& report) {
   out["settings"] = std::move(settings);
   out["host"] = host_description();
   out["commit"] = commit();
-  return out.dump();
+  return json_text(out);
 }
 
 }  // namespace farvec::cli

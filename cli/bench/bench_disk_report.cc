@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cli/report/json_text.h"
 #include "cli/report/statistics.h"
 #include "cli/report/table.h"
 
@@ -72,7 +73,7 @@ std::vector<std::string> disk_json(const BenchContext& context, const DiskFacts&
   add_sample_fields(ours, row.farvec);
   if (row.fio.reads_per_s.empty()) {
     add_context_fields(ours, context);
-    return {ours.dump()};
+    return {json_text(ours)};
   }
   const Summary ratio(row.ratios());
   ours["of_fio"] = ratio.median;
@@ -83,7 +84,7 @@ std::vector<std::string> disk_json(const BenchContext& context, const DiskFacts&
   theirs["model"] = facts.fio;
   add_sample_fields(theirs, row.fio);
   add_context_fields(theirs, context);
-  return {ours.dump(), theirs.dump()};
+  return {json_text(ours), json_text(theirs)};
 }
 
 }  // namespace farvec::cli

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/version.h"
+#include "cli/report/json_text.h"
 #include "cli/report/statistics.h"
 #include "cli/report/table.h"
 
@@ -128,7 +129,7 @@ std::string memory_json(const MemoryFacts& facts, const MemoryRow& row) {
   out["l3_bytes"] = facts.machine.l3_bytes;
   out["commit"] = commit();
   out["host"] = describe(facts.machine);
-  return out.dump();
+  return json_text(out);
 }
 
 }  // namespace farvec::cli

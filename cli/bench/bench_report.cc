@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/latency_histogram.h"
 #include "base/version.h"
+#include "cli/report/json_text.h"
 #include "cli/report/statistics.h"
 #include "cli/report/table.h"
 
@@ -125,7 +126,7 @@ std::string bench_json(const BenchContext& context, const BenchPoint& point,
   add_context_fields(row, context);
   if (!tier.signal.empty()) row["signal"] = tier.signal;
   if (!tier.doorbell.empty()) row["doorbell"] = tier.doorbell;
-  return row.dump();
+  return json_text(row);
 }
 
 }  // namespace farvec::cli

@@ -11,6 +11,7 @@
 #include "cli/collection/collection_options.h"
 #include "cli/collection/collection_place.h"
 #include "cli/interrupt.h"
+#include "cli/report/json_text.h"
 #include "cli/report/table.h"
 #include "collection/collection_follower.h"
 #include "rpc/tls_flags.h"
@@ -69,7 +70,7 @@ void follow(const Command& command, const FollowArguments& arguments) {
     if (!sleep_until(due)) return;
     const collection::ViewPointer view = follower.view();
     if (arguments.json) {
-      fmt::print("{}\n", sight_json(*view, follower.state()).dump());
+      fmt::print("{}\n", json_text(sight_json(*view, follower.state())));
     } else {
       print_sight(*view, follower.state());
     }

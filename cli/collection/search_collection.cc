@@ -14,6 +14,7 @@
 #include "cli/collection/collection_commands.h"
 #include "cli/collection/collection_options.h"
 #include "cli/collection/collection_place.h"
+#include "cli/report/json_text.h"
 #include "cli/report/machine.h"
 #include "cli/report/measurement.h"
 #include "cli/report/statistics.h"
@@ -220,7 +221,7 @@ void search(const Command& command, const SearchArguments& arguments) {
     print(row, kind);
     row["collection"] = view;
     row["host"] = host_description();
-    lines.append(row.dump());
+    lines.append(json_text(row));
   }
   lines.write();
 }

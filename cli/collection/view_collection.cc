@@ -12,6 +12,7 @@
 #include "cli/collection/collection_commands.h"
 #include "cli/collection/collection_options.h"
 #include "cli/collection/collection_place.h"
+#include "cli/report/json_text.h"
 #include "cli/report/table.h"
 #include "collection/collection_reader.h"
 #include "rpc/option_rules.h"
@@ -57,14 +58,14 @@ void print_segments(const View& view) {
 }
 
 void print_facts(const nlohmann::ordered_json& facts) {
-  for (const auto& [name, value] : facts.items()) fmt::print("{:<18} {}\n", name, value.dump());
+  for (const auto& [name, value] : facts.items()) fmt::print("{:<18} {}\n", name, json_text(value));
 }
 
 void inspect_remote(const ViewArguments& arguments) {
   nlohmann::ordered_json facts{{"collection", arguments.remote.node.address}};
   facts.update(connect_to_collection(arguments.remote)->now());
   if (arguments.json) {
-    fmt::print("{}\n", facts.dump());
+    fmt::print("{}\n", json_text(facts));
   } else {
     print_facts(facts);
   }
@@ -90,7 +91,7 @@ void inspect(const Command& command, const ViewArguments& arguments) {
   facts["log"] = collection::recovery_json(reader.recovery());
   if (arguments.json) {
     for (const View::Bulk& bulk : view.segments) facts["parts"].push_back(segment_json(bulk));
-    fmt::print("{}\n", facts.dump());
+    fmt::print("{}\n", json_text(facts));
     return;
   }
   print_facts(facts);
@@ -140,7 +141,7 @@ void report_sound(const ViewArguments& arguments, const CollectionReader& reader
     nlohmann::ordered_json facts{{"collection", arguments.place.collection}, {"sound", true}};
     facts.update(collection::view_json(view));
     facts["log"] = collection::recovery_json(reader.recovery());
-    fmt::print("{}\n", facts.dump());
+    fmt::print("{}\n", json_text(facts));
   } else {
     fmt::print("{}: {} vectors in {} segments and {} changes of the log, all sound\n",
                arguments.place.collection, live, view.segments.size(), reader.recovery().changes);

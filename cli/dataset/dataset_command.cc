@@ -7,6 +7,7 @@
 #include "base/command_line.h"
 #include "cli/commands.h"
 #include "cli/dataset/dataset_commands.h"
+#include "cli/report/json_text.h"
 #include "dataset/groundtruth.h"
 #include "dataset/vector_file.h"
 
@@ -47,11 +48,11 @@ void print_info(const InfoArguments& arguments) {
                          ? describe_groundtruth(arguments.path)
                          : describe_vectors(arguments.path);
   if (arguments.json) {
-    fmt::print("{}\n", facts.dump());
+    fmt::print("{}\n", json_text(facts));
     return;
   }
   for (const auto& [key, value] : facts.items()) {
-    fmt::print("{:<13} {}\n", key, value.is_string() ? value.get<std::string>() : value.dump());
+    fmt::print("{:<13} {}\n", key, value.is_string() ? value.get<std::string>() : json_text(value));
   }
 }
 

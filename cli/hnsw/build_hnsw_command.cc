@@ -17,6 +17,7 @@
 #include "cli/hnsw/page_access.h"
 #include "cli/index/build_input.h"
 #include "cli/interrupt.h"
+#include "cli/report/json_text.h"
 #include "indexing/hnsw_recipe.h"
 #include "indexing/source.h"
 #include "ssd_baseline/hnsw/hnsw_access.h"
@@ -92,7 +93,7 @@ void report(const HnswBuildArguments& arguments, ssd_baseline::PagedHnsw& hnsw,
     facts["amplification"] = amplification;
     facts["peak_memory_bytes"] = peak_resident_bytes();
     facts["commit"] = commit();
-    fmt::print("{}\n", facts.dump());
+    fmt::print("{}\n", json_text(facts));
     return;
   }
   fmt::print(

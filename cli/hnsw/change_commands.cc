@@ -14,6 +14,7 @@
 #include "cli/hnsw/hnsw_report.h"
 #include "cli/hnsw/page_access.h"
 #include "cli/interrupt.h"
+#include "cli/report/json_text.h"
 #include "cli/sweep/sweep_plan.h"
 #include "dataset/groundtruth.h"
 #include "indexing/order/insertion_order.h"
@@ -62,7 +63,7 @@ class Change {
       facts.update(work_json(work, counts, now.page_bytes));
       facts.update(more);
       facts["graph"] = hnsw_json(now);
-      fmt::print("{}\n", facts.dump());
+      fmt::print("{}\n", json_text(facts));
     } else {
       print_work(what, work, counts, now.page_bytes);
       fmt::print("{} vectors and {} marked ones on {} pages\n", now.state.vertices,

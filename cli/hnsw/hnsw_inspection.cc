@@ -8,6 +8,7 @@
 #include "cli/hnsw/hnsw_report.h"
 #include "cli/hnsw/page_access.h"
 #include "cli/index/inspection.h"
+#include "cli/report/json_text.h"
 #include "ssd_baseline/hnsw/check.h"
 
 namespace farvec::cli {
@@ -74,7 +75,7 @@ void inspect_hnsw(const std::string& path, const HnswInspectionOptions& options)
     Json json{{"path", path}};
     json.update(hnsw_json(description));
     if (report) json["check"] = check_json(*report);
-    fmt::print("{}\n", json.dump());
+    fmt::print("{}\n", json_text(json));
   } else {
     print_graph(path, description);
     if (report) print_check(*report);

@@ -11,6 +11,7 @@
 #include "cli/hnsw/hnsw_report.h"
 #include "cli/hnsw/page_access.h"
 #include "cli/interrupt.h"
+#include "cli/report/json_text.h"
 #include "cli/report/machine.h"
 #include "cli/report/statistics.h"
 #include "cli/report/table.h"
@@ -211,7 +212,7 @@ class Measurement {
                 {"host", host_description()},
                 {"command", command_description()},
                 {"commit", commit()}});
-    file_.append(row.dump());
+    file_.append(json_text(row));
   }
 
   const HnswSweep& sweep_;

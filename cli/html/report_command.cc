@@ -12,6 +12,7 @@
 #include "cli/commands.h"
 #include "cli/html/report_page.h"
 #include "cli/report/json_rows.h"
+#include "cli/report/json_text.h"
 
 namespace farvec::cli {
 namespace {
@@ -57,7 +58,7 @@ void report(const ReportArguments& arguments) {
   if (arguments.json) {
     const nlohmann::ordered_json facts{
         {"out", arguments.out}, {"rows", rows.size()}, {"files", arguments.files.size()}};
-    fmt::print("{}\n", facts.dump());
+    fmt::print("{}\n", json_text(facts));
     return;
   }
   fmt::print("{}: {} rows of {} files\n", arguments.out, rows.size(), arguments.files.size());

@@ -15,6 +15,7 @@
 #include "cli/index/build_input.h"
 #include "cli/index/code_bits_option.h"
 #include "cli/index/slotted_build.h"
+#include "cli/report/json_text.h"
 #include "graph/sparse_vertices.h"
 #include "graph/vamana_builder.h"
 #include "indexing/code_bits.h"
@@ -74,7 +75,7 @@ void report(const BuildArguments& arguments, const layout::Manifest& manifest,
       facts["affine_pairs"] = manifest.slotted().affine_pairs;
       facts["affine_pairs_together"] = manifest.slotted().affine_pairs_together;
     }
-    fmt::print("{}\n", facts.dump());
+    fmt::print("{}\n", json_text(facts));
     return;
   }
   fmt::print(

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/index/code_bits_option.h"
+#include "cli/report/json_text.h"
 #include "indexing/code_bits.h"
 #include "indexing/stored_graph.h"
 #include "layout/region/index_writer.h"
@@ -40,7 +41,7 @@ void report(const ConvertArguments& arguments, const layout::Manifest& manifest)
                                        {"code_bits", manifest.graph().build.code_bits},
                                        {"record_bytes", bytes},
                                        {"amplification", amplification}};
-    fmt::print("{}\n", facts.dump());
+    fmt::print("{}\n", json_text(facts));
     return;
   }
   fmt::print("{}: {} vectors, {} layout, codes of {} bits, records {:.2f} times the data\n",

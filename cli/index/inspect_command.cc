@@ -11,6 +11,7 @@
 #include "cli/hnsw/hnsw_inspection.h"
 #include "cli/hnsw/page_access.h"
 #include "cli/index/inspection.h"
+#include "cli/report/json_text.h"
 #include "layout/region/index_directory.h"
 
 namespace farvec::cli {
@@ -98,7 +99,7 @@ void print(const layout::IndexDirectory& index, const Inspection& own) {
 void print_json(const layout::IndexDirectory& index, const Inspection& own, bool verified) {
   Json json = common_json(index, verified);
   own.add_json(json);
-  fmt::print("{}\n", json.dump());
+  fmt::print("{}\n", json_text(json));
 }
 
 void inspect(const InspectArguments& arguments) {

@@ -13,6 +13,7 @@
 #include "base/command_line.h"
 #include "base/error.h"
 #include "cli/commands.h"
+#include "cli/report/json_text.h"
 #include "collection/probing_nodes.h"
 #include "rpc/tls_flags.h"
 #include "search/probe_counts.h"
@@ -49,7 +50,7 @@ void write_counts(const ProbeCountsArguments& arguments) {
                                        {"clusters", sum.counts.size()},
                                        {"probes", probes},
                                        {"out", arguments.out}};
-    fmt::print("{}\n", facts.dump());
+    fmt::print("{}\n", json_text(facts));
     return;
   }
   fmt::print("{}: {} probes of {} clusters by {} compute node{}\n", arguments.out, probes,

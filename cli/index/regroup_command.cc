@@ -12,6 +12,7 @@
 #include "base/parallel.h"
 #include "base/version.h"
 #include "cli/commands.h"
+#include "cli/report/json_text.h"
 #include "indexing/cluster_recipe.h"
 #include "indexing/regroup_recipe.h"
 #include "indexing/stored_clusters.h"
@@ -46,7 +47,7 @@ void report(const RegroupArguments& arguments, const layout::Manifest& manifest,
                                        {"request_cut", outcome.cut()},
                                        {"peak_memory_bytes", peak_resident_bytes()},
                                        {"commit", commit()}};
-    fmt::print("{}\n", facts.dump());
+    fmt::print("{}\n", json_text(facts));
     return;
   }
   fmt::print(

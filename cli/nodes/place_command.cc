@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/quantity.h"
 #include "cli/commands.h"
+#include "cli/report/json_text.h"
 #include "layout/region/index_directory.h"
 #include "layout/region/index_writer.h"
 #include "rpc/option_rules.h"
@@ -46,7 +47,7 @@ void print(const Manifest& manifest, const PlaceArguments& arguments) {
     for (std::uint32_t node = 0; node < manifest.memory_nodes(); ++node) {
       json["node_bytes"].push_back(manifest.node_bytes(node));
     }
-    fmt::print("{}\n", json.dump());
+    fmt::print("{}\n", json_text(json));
     return;
   }
   fmt::print("{}: {} memory nodes, {} copies of each of {} extents of records\n",

@@ -12,6 +12,7 @@
 #include "base/progress.h"
 #include "base/version.h"
 #include "cli/commands.h"
+#include "cli/report/json_text.h"
 #include "cli/ticker.h"
 #include "rpc/channel.h"
 #include "rpc/load_index.h"
@@ -91,7 +92,7 @@ void publish(const PublishArguments& arguments) {
   if (!arguments.json) return;
   const nlohmann::ordered_json facts{
       {"index", arguments.index}, {"memory_nodes", nodes}, {"commit", commit()}};
-  fmt::print("{}\n", facts.dump());
+  fmt::print("{}\n", json_text(facts));
 }
 
 }  // namespace

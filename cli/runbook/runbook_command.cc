@@ -16,6 +16,7 @@
 #include "cli/commands.h"
 #include "cli/hnsw/changing_hnsw.h"
 #include "cli/interrupt.h"
+#include "cli/report/json_text.h"
 #include "cli/report/machine.h"
 #include "cli/report/measurement.h"
 #include "cli/report/table.h"
@@ -245,12 +246,12 @@ void run(const Command& command, const RunbookArguments& arguments) {
   print_header(kStepColumns);
   const auto told = [&](const StepOutcome& outcome) {
     print_step(outcome);
-    lines.append(step_json(outcome).dump());
+    lines.append(json_text(step_json(outcome)));
   };
   const std::vector<StepOutcome> steps = run_steps(
       runbook, input, *index, {.told = told, .rebuild_every = arguments.rebuild_every}, lines);
   const nlohmann::ordered_json summary = summary_json(arguments, runbook, steps, *index);
-  lines.append(summary.dump());
+  lines.append(json_text(summary));
   lines.write();
   fmt::print("mean recall@{} {:.4f}; {:.0f} inserts, {:.0f} deletes, {:.0f} searches a second\n",
              arguments.k, mean_recall(steps), rate_of(steps, StepKind::insert),

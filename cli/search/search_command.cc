@@ -12,6 +12,7 @@
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "cli/commands.h"
+#include "cli/report/json_text.h"
 #include "cli/report/measurement.h"
 #include "cli/search/disk_choices.h"
 #include "cli/search/search_rules.h"
@@ -70,7 +71,7 @@ void print_report(const SearchArguments& arguments, const SearchReport& report) 
                                  {"incomplete", report.incomplete}};
     if (report.recall >= 0) facts["recall"] = report.recall;
     if (!arguments.out.empty()) facts["out"] = arguments.out;
-    fmt::print("{}\n", facts.dump());
+    fmt::print("{}\n", json_text(facts));
     return;
   }
   fmt::print("{} queries in {:.3f} s ({:.0f} per second)", report.queries, report.seconds, qps);

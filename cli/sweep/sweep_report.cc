@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/version.h"
+#include "cli/report/json_text.h"
 #include "cli/report/statistics.h"
 #include "cli/report/table.h"
 #include "cli/sweep/kind_rows.h"
@@ -141,7 +142,7 @@ std::string sweep_json(const ReportContext& context, const SweepPoint& point, co
   row["host"] = context.host;
   row["command"] = context.command;
   // A message may hold what a peer sent.
-  return row.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return json_text(row);
 }
 
 }  // namespace farvec::cli

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -21,9 +22,15 @@ struct Candidate {
   bool operator==(const Candidate&) const = default;
 };
 
-/// Nearer, then of smaller id: the order of results, whatever the order of visits.
+/// Nearer, then of smaller id: the order of results, whatever the order of visits. What has no
+/// distance (NaN) comes last, so that it is an order whatever values come.
 inline bool operator<(const Candidate& a, const Candidate& b) {
-  return std::tie(a.distance, a.id, a.handle) < std::tie(b.distance, b.id, b.handle);
+  if (a.distance < b.distance) return true;
+  if (a.distance > b.distance) return false;
+  if (a.distance != b.distance && std::isnan(a.distance) != std::isnan(b.distance)) {
+    return std::isnan(b.distance);
+  }
+  return std::tie(a.id, a.handle) < std::tie(b.id, b.handle);
 }
 
 /// What turns the order of equal distances into another one for every vertex: a vertex that is

@@ -78,6 +78,10 @@ HnswDestination::HnswDestination(const std::string& out, bool replace, std::stri
     throw Error("'{}' is there, where the graph is made, and farvec has not made it: move it away",
                 partial_.string());
   }
+  if (!is_remainder(partial_)) {
+    throw Error("'{}' holds what is not farvec's: move that away, or choose another folder",
+                partial_.string());
+  }
   for (const auto& entry : fs::directory_iterator(partial_)) fs::remove_all(entry.path());
 }
 

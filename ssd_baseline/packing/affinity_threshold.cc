@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "base/finite.h"
 #include "base/parallel.h"
 #include "cluster/clustering.h"
 #include "cluster/space.h"
@@ -66,6 +67,7 @@ float affinity_threshold(const VectorView& data, Metric metric,
   std::size_t used = 0;
   for (auto& distances : distances_to_centroids(sample, metric, clustering, threads)) {
     if (distances.empty()) continue;
+    std::ranges::transform(distances, distances.begin(), orderable);
     std::sort(distances.begin(), distances.end());
     const auto at =
         static_cast<std::size_t>(options.percentile / 100 * static_cast<double>(distances.size()));

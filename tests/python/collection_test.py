@@ -1,6 +1,9 @@
 """A collection: changes, searches beside a model in Python, opening again."""
 
 import random
+import subprocess
+import sys
+import textwrap
 import threading
 
 import numpy as np
@@ -46,6 +49,27 @@ def test_it_agrees_with_a_model_through_changes(path):
         there, found = collection.get(some)
         assert there.tolist() == [int(i) in model for i in some]
         assert np.array_equal(found, np.stack([model[int(i)] for i in some[there]]))
+
+
+@pytest.mark.parametrize("call", ["get", "delete"])
+def test_ctrl_c_ends_a_call_of_many_ids(path, call):
+    """Whose last id is there, and not reached."""
+    program = textwrap.dedent(f"""
+        import os, signal, sys, threading, numpy, farvec
+        ids = numpy.arange(12_000_000, dtype=numpy.uint64)
+        with farvec.Collection(sys.argv[1], durability="none") as collection:
+            collection.insert(ids[-1:], numpy.ones((1, {DIMENSION}), numpy.float32))
+            threading.Timer(0.02, os.kill, (os.getpid(), signal.SIGINT)).start()
+            try:
+                collection.{call}(ids)
+                print("done")
+            except KeyboardInterrupt:
+                print("interrupted", len(collection))
+    """)
+    ended = subprocess.run([sys.executable, "-c", program, str(path)], text=True,
+                           capture_output=True, timeout=240, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.strip() == "interrupted 1"
 
 
 def test_what_was_inserted_is_there_when_it_is_opened_again(path):

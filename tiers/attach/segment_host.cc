@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "rpc/channel.h"
+#include "rpc/load_index.h"
 #include "rpc/status.h"
 #include "search/unreachable_error.h"
 
@@ -111,8 +112,8 @@ void SegmentHost::perform_load(const Call& call, std::uint64_t bytes, const char
 void SegmentHost::load(const layout::SegmentKey& key, const SegmentFiles& files) {
   v1::LoadSegmentRequest request;
   *request.mutable_name() = name_of(key);
-  request.set_index(std::filesystem::absolute(files.index));
-  request.mutable_ids()->set_path(std::filesystem::absolute(files.ids));
+  request.set_index(rpc::told_path(files.index));
+  request.mutable_ids()->set_path(rpc::told_path(files.ids));
   request.mutable_ids()->set_bytes(files.ids_bytes);
   request.mutable_ids()->set_xxh3(files.contents.ids);
   v1::LoadSegmentResponse response;
@@ -126,7 +127,7 @@ void SegmentHost::load_catalogue(std::uint64_t collection, const CatalogueFile& 
   request.set_collection(collection);
   request.set_name(file.name);
   request.set_revision(file.revision);
-  request.mutable_file()->set_path(std::filesystem::absolute(file.path));
+  request.mutable_file()->set_path(rpc::told_path(file.path));
   request.mutable_file()->set_bytes(file.bytes);
   request.mutable_file()->set_xxh3(file.checksum);
   v1::LoadSegmentResponse response;

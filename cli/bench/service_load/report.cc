@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/version.h"
+#include "cli/report/json_text.h"
 #include "cli/report/table.h"
 
 namespace farvec::cli {
@@ -82,7 +83,7 @@ std::string load_json(const LoadFacts& facts, const LoadPoint& point, const Load
   line["seed"] = facts.plan.seed;
   line["commit"] = commit();
   line["host"] = facts.host;
-  return line.dump();
+  return json_text(line);
 }
 
 }  // namespace farvec::cli

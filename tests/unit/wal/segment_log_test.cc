@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <filesystem>
+#include <new>
+#include <system_error>
 #include <thread>
 
 #include "tests/unit/file_size_limit.h"
@@ -286,6 +289,57 @@ TEST_F(SegmentLogTest, ACutThatFailedIsGoneOnWith) {
   log->cut(log->end());
   EXPECT_EQ(log->disk_bytes(), 16384u);
   EXPECT_TRUE(append(*log, record_of(50, 1000)).ok());
+}
+
+/// Whatever an allocation throws, those who wait for it go on.
+TEST_F(SegmentLogTest, AnAllocationThatThrowsRefusesOneRecordAndKeepsNobodyWaiting) {
+  class ThrowingFolder final : public LogFolder {
+   public:
+    ThrowingFolder(const std::filesystem::path& path, std::atomic<int>& fails)
+        : folder_(disk_folder(path)), fails_(fails) {}
+    const std::filesystem::path& path() const override { return folder_->path(); }
+    std::unique_ptr<LogFile> create(const std::string& name, std::uint64_t bytes) override {
+      switch (fails_.exchange(0)) {
+        case 1:
+          throw std::bad_alloc();
+        case 2:
+          throw Error("no such memory");
+        case 3:
+          throw std::filesystem::filesystem_error("x", std::make_error_code(std::errc::io_error));
+        default:
+          return folder_->create(name, bytes);
+      }
+    }
+    std::unique_ptr<LogFile> open(const std::string& name) override { return folder_->open(name); }
+    void rename(const std::string& from, const std::string& to) override {
+      folder_->rename(from, to);
+    }
+    void remove(const std::string& name) override { folder_->remove(name); }
+    void sync() override { folder_->sync(); }
+
+   private:
+    std::unique_ptr<LogFolder> folder_;
+    std::atomic<int>& fails_;
+  };
+  std::filesystem::create_directories(path_);
+  std::atomic<int> fails = 0;
+  const auto log = create_log(small_log(path_), std::make_unique<ThrowingFolder>(path_, fails));
+  std::vector<Bytes> taken;
+  int refused = 0;
+  for (int i = 0; i < 60; ++i) {
+    if (i % 15 == 5) fails = 1 + i / 15;
+    const Bytes record = record_of(i, 1000);
+    const Result<Position> end = append(*log, record);
+    if (end.ok()) {
+      taken.push_back(record);
+    } else {
+      ++refused;
+      EXPECT_EQ(end.status().code(), StatusCode::unavailable);
+    }
+  }
+  EXPECT_EQ(refused, 3);
+  ASSERT_TRUE(log->flush(log->end(), in_seconds(60)).ok());
+  EXPECT_THAT(read_log(path_, log->begin()).bytes(), ElementsAreArray(taken));
 }
 
 TEST_F(SegmentLogTest, SmallerSegmentsTakeWhatANearlyFullDiskHasRoomFor) {

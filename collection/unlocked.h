@@ -1,0 +1,21 @@
+// A part of a function that holds a lock, which is done without it.
+#pragma once
+
+#include <mutex>
+
+namespace farvec::collection {
+
+/// Gives the lock up until it ends, however that is: what is destroyed after it may count on the
+/// lock.
+class Unlocked {
+ public:
+  explicit Unlocked(std::unique_lock<std::mutex>& lock) : lock_(lock) { lock_.unlock(); }
+  ~Unlocked() { lock_.lock(); }
+  Unlocked(const Unlocked&) = delete;
+  Unlocked& operator=(const Unlocked&) = delete;
+
+ private:
+  std::unique_lock<std::mutex>& lock_;
+};
+
+}  // namespace farvec::collection
