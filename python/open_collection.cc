@@ -7,6 +7,7 @@
 #include "base/parallel.h"
 #include "base/status_error.h"
 #include "collection/collection_part.h"
+#include "collection/facts.h"
 #include "python/errors.h"
 #include "python/pooled_search.h"
 #include "search/queries.h"
