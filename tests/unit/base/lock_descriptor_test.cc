@@ -70,14 +70,29 @@ TEST_F(LockDescriptorTest, IsItsOwnersWhateverAChildDestroys) {
 }
 
 TEST_F(LockDescriptorTest, EndsWithItsProcessAlthoughAChildOfItLives) {
-  const Child grandchild([&] {
-    // The owner: it has a child of its own and is gone.
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t owner = fork();
+  ASSERT_GE(owner, 0);
+  if (owner == 0) {
     LockDescriptor held(opened());
     if (try_lock(held.get()) != FileLock::taken) _exit(1);
-    const pid_t owner = getpid();
-    if (fork() != 0) kill(owner, SIGKILL);
-  });
+    const pid_t child = fork();
+    while (child == 0) pause();
+    (void)!write(ends[1], &child, sizeof(child));
+    for (;;) pause();
+  }
+  pid_t child = 0;
+  ASSERT_EQ(read(ends[0], &child, sizeof(child)), sizeof(child));
+  close(ends[0]);
+  close(ends[1]);
+  ASSERT_GT(child, 0);
+  EXPECT_FALSE(is_free());
+  // The owner is gone when it has been waited for. Its child lives on and has another parent.
+  kill(owner, SIGKILL);
+  waitpid(owner, nullptr, 0);
   EXPECT_TRUE(is_free());
+  kill(child, SIGKILL);
 }
 
 }  // namespace
