@@ -82,6 +82,7 @@ nlohmann::ordered_json recovery_json(const Recovery& recovery) {
   return {{"records", recovery.records},
           {"changes", recovery.changes},
           {"torn_bytes", recovery.torn_bytes},
+          {"left_out", recovery.left_out},
           {"seconds", recovery.seconds}};
 }
 

@@ -1,6 +1,7 @@
 #include "collection/replay.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <chrono>
@@ -9,16 +10,26 @@
 namespace farvec::collection {
 namespace {
 
-void insert(const layout::RowChanges& changes, wal::Position begin, Contents& contents) {
-  const std::span<const std::uint64_t> ids(changes.ids);
-  for (std::size_t next = 0; next < ids.size();) {
-    if (contents.room() == 0) contents.rotate(begin);
+/// Some of the record's rows, all of them without fault.
+struct Run {
+  const layout::RowChanges& changes;
+  std::size_t begin;
+  std::size_t end;
+};
+
+void insert_run(const Run& run, wal::Position log_begin, Contents& contents) {
+  const std::span<const std::uint64_t> ids(run.changes.ids);
+  for (std::size_t next = run.begin; next < run.end;) {
+    if (contents.room() == 0) contents.rotate(log_begin);
     const VectorView part =
-        changes.rows.part(next, std::min<std::size_t>(ids.size() - next, contents.room()));
-    contents.insert(part, ids.subspan(next, part.count), changes.last_version());
+        run.changes.rows.part(next, std::min<std::size_t>(run.end - next, contents.room()));
+    contents.insert(part, ids.subspan(next, part.count), run.changes.last_version());
     next += part.count;
   }
 }
+
+/// Of so many rows the log says which they are.
+constexpr std::uint64_t kNamedRows = 16;
 
 }  // namespace
 
@@ -42,6 +53,7 @@ Replay::Replay(const layout::CollectionManifest& manifest, std::shared_ptr<wal::
                wal::LogTail tail, std::uint64_t accepted)
     : log_(source->name()),
       shape_{manifest.stored_type, manifest.dimension},
+      metric_(manifest.metric),
       reader_(std::move(source), manifest.log_position, tail),
       accepted_(accepted),
       reached_(manifest.last_version) {}
@@ -74,6 +86,28 @@ void Replay::require_order(std::uint64_t first_version) {
   if (first_version - 1 <= reached_) return;
   if (first_version > accepted_) throw SkippedChanges(log_, reached_, first_version);
   recovery_.skipped += first_version - 1 - reached_;
+}
+
+/// A row that segments cannot hold, or that no search can find, may stop no other row. The one that
+/// it replaced does not come back.
+void Replay::leave_out(const layout::RowChanges& changes, const FaultyRow& faulty,
+                       Contents& contents) {
+  const std::uint64_t id = changes.ids[faulty.row];
+  contents.erase(std::span(&id, 1), changes.last_version());
+  if (recovery_.left_out++ >= kNamedRows) return;
+  spdlog::warn("the log '{}': the row of id {} {}: it is left out, and the id is not there", log_,
+               id, to_string(faulty.fault));
+}
+
+void Replay::insert(const layout::RowChanges& changes, wal::Position begin, Contents& contents) {
+  const std::size_t count = changes.ids.size();
+  for (std::size_t next = 0; next < count;) {
+    const auto faulty = find_faulty_row(changes.rows.part(next, count - next), metric_);
+    const std::size_t end = faulty ? next + faulty->row : count;
+    insert_run({changes, next, end}, begin, contents);
+    if (faulty) leave_out(changes, {end, faulty->fault}, contents);
+    next = end + 1;
+  }
 }
 
 void Replay::apply(const wal::LogRecord& record, Contents& contents) {

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/row_fault.h"
 #include "collection/contents.h"
 #include "collection/view.h"
 #include "layout/collection/change_record.h"
@@ -24,6 +25,9 @@ struct Recovery {
   std::uint64_t changes = 0;
   std::uint64_t torn_bytes = 0;  ///< of a record that was not written whole, and never acknowledged
   std::uint64_t skipped = 0;     ///< changes that are missing between records
+  /// Rows that have no distances to others, which a farvec of before took: their ids are as if they
+  /// had been erased.
+  std::uint64_t left_out = 0;
   double seconds = 0;
 };
 
@@ -65,9 +69,12 @@ class Replay {
   bool next(Contents& contents);
   void apply(const wal::LogRecord& record, Contents& contents);
   void require_order(std::uint64_t first_version);
+  void insert(const layout::RowChanges& changes, wal::Position begin, Contents& contents);
+  void leave_out(const layout::RowChanges& changes, const FaultyRow& faulty, Contents& contents);
 
   const std::string log_;  ///< for messages
   const layout::RowShape shape_;
+  const Metric metric_;
   wal::LogReader reader_;
   const std::uint64_t accepted_;
   std::uint64_t reached_;  ///< the highest version of all that is in

@@ -137,6 +137,13 @@ void tell_recovery(const collection::Recovery& recovery, bool quiet) {
     fmt::print(stderr, "cut {} bytes of a record that was never acknowledged\n",
                recovery.torn_bytes);
   }
+  if (recovery.left_out > 0) {
+    fmt::print(
+        stderr,
+        "left out {} rows of the log that have no distances to others (NaN, infinity, or too "
+        "long): their ids are not there\n",
+        recovery.left_out);
+  }
 }
 
 }  // namespace farvec::cli

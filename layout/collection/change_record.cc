@@ -6,7 +6,6 @@
 
 #include "base/check.h"
 #include "base/error.h"
-#include "base/finite.h"
 #include "base/memory.h"
 #include "layout/collection/repeated_id.h"
 
@@ -82,15 +81,6 @@ RowChangeHeader checked_header(std::span<const std::byte> record, const RowShape
   return header;
 }
 
-void require_finite(const RowChanges& changes, std::string_view source) {
-  const VectorView& rows = changes.rows;
-  for (std::size_t i = 0; i < rows.count; ++i) {
-    if (is_finite_row(rows.row(i), rows.type, rows.dimension)) continue;
-    throw Error("{}: the row of id {} holds NaN or infinity: restore the log", source,
-                changes.ids[i]);
-  }
-}
-
 }  // namespace
 
 RowChangeRecord::RowChangeRecord(const RowChangeHeader& header, std::span<const std::uint64_t> ids,
@@ -127,7 +117,6 @@ RowChanges decode_row_changes(std::span<const std::byte> record, const RowShape&
   if (header.kind == RowChangeKind::erase) return changes;
   const std::byte* const rows = record.data() + sizeof(header) + ids.size();
   changes.rows = packed_view(rows, header.count, header.dimension, header.type);
-  require_finite(changes, source);
   return changes;
 }
 

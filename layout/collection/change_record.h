@@ -87,8 +87,8 @@ struct RowShape {
 
 /// Takes apart a record that lies at any address. Throws Error that begins with `source` (file and
 /// position) and says what is wrong: another version, kind or shape, a length beyond
-/// kMostChangeBytes or that does not fit the count, versions that overflow, an id twice, a value
-/// that is not finite.
+/// kMostChangeBytes or that does not fit the count, versions that overflow, an id twice. Rows are
+/// not looked at: one may have a RowFault.
 RowChanges decode_row_changes(std::span<const std::byte> record, const RowShape& shape,
                               std::string_view source);
 

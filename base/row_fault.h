@@ -1,0 +1,20 @@
+// The first of many rows that has no distance to others.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "base/finite.h"
+#include "base/types.h"
+
+namespace farvec {
+
+struct FaultyRow {
+  std::size_t row = 0;
+  RowFault fault = RowFault::none;
+};
+
+/// Of rows of the source's or of the stored type, as fault_of_row() judges them.
+std::optional<FaultyRow> find_faulty_row(const VectorView& rows, Metric metric);
+
+}  // namespace farvec
