@@ -58,7 +58,7 @@ std::string_view to_string(RowFault fault) {
       return "holds NaN or infinity, which has no distance to anything";
     case RowFault::too_long:
       return "is too long: its squared length exceeds 4.2e37, and distances to it would exceed the "
-             "largest float; scale all vectors by one factor";
+             "largest float; scale the data by one factor";
     default:
       return "";
   }

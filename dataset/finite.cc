@@ -7,21 +7,38 @@
 
 namespace farvec::dataset {
 
-std::size_t keep_finite(const BlockOrigin& origin, std::size_t count, std::byte* rows) {
+namespace {
+
+/// Cosine takes rows of any length.
+RowFault fault_of(const BlockOrigin& origin, const std::byte* row) {
   const VectorFileInfo& info = origin.info;
-  const std::size_t row_bytes = info.row_bytes();
+  return fault_of_row(row, info.type, info.dimension, origin.metric.value_or(Metric::cosine));
+}
+
+[[noreturn]] void refuse(const BlockOrigin& origin, std::size_t row, RowFault fault) {
+  if (fault == RowFault::too_long) {
+    throw Error("'{}': row {} {}, or drop such rows with --allow-nonfinite", origin.info.path,
+                origin.first_row + row, to_string(fault));
+  }
+  throw Error(
+      "'{}': row {} holds NaN or infinity, which has no distance to anything: repair the file "
+      "or drop such rows with --allow-nonfinite",
+      origin.info.path, origin.first_row + row);
+}
+
+}  // namespace
+
+std::size_t keep_finite(const BlockOrigin& origin, std::size_t count, std::byte* rows) {
+  const std::size_t row_bytes = origin.info.row_bytes();
   std::size_t kept = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const std::byte* row = rows + i * row_bytes;
-    if (is_finite_row(row, info.type, info.dimension)) {
-      if (kept != i) std::memmove(rows + kept * row_bytes, row, row_bytes);
-      ++kept;
-    } else if (!origin.allow_nonfinite) {
-      throw Error(
-          "'{}': row {} holds NaN or infinity, which has no distance to anything: repair the file "
-          "or drop such rows with --allow-nonfinite",
-          info.path, origin.first_row + i);
+    if (const RowFault fault = fault_of(origin, row); fault != RowFault::none) {
+      if (!origin.allow_nonfinite) refuse(origin, i, fault);
+      continue;
     }
+    if (kept != i) std::memmove(rows + kept * row_bytes, row, row_bytes);
+    ++kept;
   }
   return kept;
 }

@@ -1,8 +1,9 @@
-// NaN and infinity in rows that were read.
+// Rows that were read and have no distances to others.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "base/finite.h"
 #include "dataset/vector_file.h"
@@ -16,9 +17,11 @@ struct BlockOrigin {
   const VectorFileInfo& info;
   std::uint64_t first_row;
   bool allow_nonfinite;
+  /// By which the rows are compared: then those that are too long for it are bad as well.
+  std::optional<Metric> metric = std::nullopt;
 };
 
-/// Moves the finite ones of `count` packed rows to the front, in order, and returns how many there
+/// Moves the good ones of `count` packed rows to the front, in order, and returns how many there
 /// are. Throws Error with the row's number when a bad one is not allowed.
 std::size_t keep_finite(const BlockOrigin& origin, std::size_t count, std::byte* rows);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <vector>
 
 #include "base/error.h"
 #include "dataset/hdf5_matrix.h"
@@ -9,6 +10,9 @@
 
 namespace farvec::dataset {
 namespace {
+
+/// That are read at a time.
+constexpr std::size_t kBlockIds = 1u << 16;
 
 std::optional<ElementType> element_type(hid_t type) {
   const H5T_class_t kind = H5Tget_class(type);
@@ -18,6 +22,10 @@ std::optional<ElementType> element_type(hid_t type) {
     return H5Tget_sign(type) == H5T_SGN_NONE ? ElementType::u8 : ElementType::i8;
   }
   return std::nullopt;
+}
+
+bool is_double(hid_t type) {
+  return H5Tget_class(type) == H5T_FLOAT && H5Tget_size(type) == sizeof(double);
 }
 
 hid_t memory_type(ElementType type) {
@@ -54,7 +62,8 @@ class Hdf5Reader final : public VectorReader {
              clamp_dimension(matrix_.columns()),
              *type,
              matrix_.stored_bytes(),
-             matrix_.distance_attribute()};
+             matrix_.distance_attribute(),
+             is_double(matrix_.stored_type())};
     check_shape(info_);
     check_stored(matrix_, info_);
   }
@@ -82,6 +91,24 @@ GroundTruth truth_shape(const Hdf5Matrix& neighbors, const std::string& path) {
   return {info.count, info.dimension, {}, {}};
 }
 
+/// HDF5 would clamp ids that do not fit into 32 bits, to ids of other vectors.
+void read_ids(const Hdf5Matrix& neighbors, const std::string& path, GroundTruth& truth) {
+  const std::size_t block = std::max<std::size_t>(1, kBlockIds / truth.k);
+  std::vector<std::int64_t> wide(block * truth.k);
+  truth.ids.reserve(truth.queries * truth.k);
+  for (std::size_t begin = 0; begin < truth.queries; begin += block) {
+    const std::size_t rows = std::min(block, truth.queries - begin);
+    neighbors.read(begin, rows, H5T_NATIVE_INT64, wide.data());
+    for (std::size_t i = 0; i < rows * truth.k; ++i) {
+      if (wide[i] < 0 || wide[i] > std::int64_t{kInvalidNode}) {
+        throw Error("'{}': query {} has the neighbour {}: ids are 0 to {}", path,
+                    begin + i / truth.k, wide[i], kInvalidNode - 1);
+      }
+      truth.ids.push_back(static_cast<NodeId>(wide[i]));
+    }
+  }
+}
+
 void to_our_convention(const std::string& metric, const std::string& path,
                        std::vector<float>& distances) {
   if (metric == "angular") return;
@@ -105,8 +132,7 @@ GroundTruth read_hdf5_groundtruth(const std::string& path) {
     throw Error("'{}': 'neighbors' does not hold integers", file);
   }
   GroundTruth truth = truth_shape(neighbors, path);
-  truth.ids.resize(truth.queries * truth.k);
-  neighbors.read(0, truth.queries, H5T_NATIVE_UINT32, truth.ids.data());
+  read_ids(neighbors, file, truth);
   if (!hdf5_has(file, "distances")) return truth;
   const Hdf5Matrix distances(file + ":distances");
   if (distances.rows() != truth.queries || distances.columns() != truth.k) {

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/input_file.h"
+#include "base/row_fault.h"
 #include "dataset/finite.h"
 
 namespace farvec::dataset {
@@ -29,7 +30,7 @@ bool MappedVectors::can_map(const std::string& path) {
   return is_packed(open_vectors(path)->info());
 }
 
-MappedVectors::MappedVectors(const std::string& path, Values values) {
+MappedVectors::MappedVectors(const std::string& path, Values values, std::optional<Metric> metric) {
   const VectorFileInfo info = open_vectors(path)->info();
   if (!is_packed(info)) {
     throw Error(
@@ -45,14 +46,16 @@ MappedVectors::MappedVectors(const std::string& path, Values values) {
                       info.dimension, info.type);
   if (values == Values::any) return;
   if (info.type != ElementType::f32 && info.type != ElementType::f16) return;
-  for (std::size_t row = 0; row < view_.count; ++row) {
-    if (is_finite_row(view_.row(row), info.type, info.dimension)) continue;
-    munmap(mapping_, bytes_);
-    throw Error(
-        "'{}': row {} has NaN or infinite values: leave such rows out with 'farvec dataset "
-        "convert'",
-        path, row);
+  const auto faulty = find_faulty_row(view_, metric.value_or(Metric::cosine));
+  if (!faulty) return;
+  munmap(mapping_, bytes_);
+  if (faulty->fault == RowFault::too_long) {
+    throw Error("'{}': row {} {}", path, faulty->row, to_string(faulty->fault));
   }
+  throw Error(
+      "'{}': row {} has NaN or infinite values: leave such rows out with 'farvec dataset "
+      "convert'",
+      path, faulty->row);
 }
 
 MappedVectors::~MappedVectors() {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/types.h"
@@ -14,7 +15,8 @@ namespace farvec::dataset {
 /// not change while it is mapped.
 class MappedVectors {
  public:
-  /// `finite`: every row is read once, to refuse NaN and infinity.
+  /// `finite`: every row is read once, to refuse NaN and infinity, and what is too long for the
+  /// metric.
   enum class Values : std::uint8_t { finite, any };
 
   /// Whether the rows of such a file lie in it one after another: those of the "bin" format and of
@@ -23,7 +25,8 @@ class MappedVectors {
 
   /// Throws Error when the file is damaged, of a format that cannot be mapped, or a row is not what
   /// its values have to be.
-  explicit MappedVectors(const std::string& path, Values values = Values::finite);
+  explicit MappedVectors(const std::string& path, Values values = Values::finite,
+                         std::optional<Metric> metric = std::nullopt);
   ~MappedVectors();
   MappedVectors(const MappedVectors&) = delete;
   MappedVectors& operator=(const MappedVectors&) = delete;

@@ -20,7 +20,8 @@ struct VectorFileInfo {
   std::uint32_t dimension = 0;
   ElementType type = ElementType::f32;
   std::uint64_t file_bytes = 0;
-  std::string metric;  ///< HDF5 attribute "distance" as it stands there; else empty
+  std::string metric;    ///< HDF5 attribute "distance" as it stands there; else empty
+  bool rounded = false;  ///< the file holds float64, which is read as f32
 
   std::size_t row_bytes() const { return dimension * element_bytes(type); }
 };

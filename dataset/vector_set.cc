@@ -36,11 +36,12 @@ VectorSet load(const std::string& path, const LoadOptions& options) {
     const auto rows = static_cast<std::size_t>(std::min<std::uint64_t>(block, count - done));
     std::byte* out = set.mutable_row(kept);
     reader->read_rows(begin, rows, out);
-    kept += keep_finite({info, begin, options.allow_nonfinite}, rows, out);
+    kept += keep_finite({info, begin, options.allow_nonfinite, options.metric}, rows, out);
   }
-  if (kept == 0) throw Error("'{}': every row holds NaN or infinity", path);
+  if (kept == 0) throw Error("'{}': every row holds NaN or infinity, or is too long", path);
   set.truncate(kept);
   set.set_dropped(count - kept);
+  set.set_rounded(info.rounded);
   return set;
 }
 

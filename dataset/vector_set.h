@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 
 #include "base/memory.h"
@@ -12,12 +13,14 @@
 namespace farvec::dataset {
 
 struct LoadOptions {
-  /// Drop rows that hold NaN or infinity instead of refusing the file. Rows after a dropped one
-  /// move up, so their ids are no longer row numbers of the file.
+  /// Drop rows that hold NaN or infinity, or are too long for the metric, instead of refusing the
+  /// file. Rows after a dropped one move up, so their ids are no longer row numbers of the file.
   bool allow_nonfinite = false;
   std::uint64_t first_row = 0;
   /// At most this many rows from first_row on.
   std::uint64_t max_rows = std::numeric_limits<std::uint64_t>::max();
+  /// By which the rows are going to be compared, where that is known: see RowFault::too_long.
+  std::optional<Metric> metric = std::nullopt;
 };
 
 /// Packed rows in huge pages. Movable, not copyable.
@@ -35,7 +38,10 @@ class VectorSet {
   std::size_t count() const { return count_; }
   std::uint32_t dimension() const { return dimension_; }
   ElementType type() const { return type_; }
-  /// Rows that held NaN or infinity and were left out.
+  /// The file held float64.
+  bool rounded() const { return rounded_; }
+  void set_rounded(bool rounded) { rounded_ = rounded; }
+  /// Rows that had no distances to others and were left out.
   std::size_t dropped() const { return dropped_; }
   void set_dropped(std::size_t dropped) { dropped_ = dropped; }
 
@@ -45,10 +51,11 @@ class VectorSet {
   std::uint32_t dimension_;
   ElementType type_;
   std::size_t dropped_ = 0;
+  bool rounded_ = false;
 };
 
 /// Reads the file (see open_vectors() for the formats). Throws Error when it is damaged, when no
-/// row remains, or when a row is not finite and that is not allowed.
+/// row remains, or when a row has no distances to others and that is not allowed.
 VectorSet load(const std::string& path, const LoadOptions& options = {});
 
 }  // namespace farvec::dataset

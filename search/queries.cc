@@ -27,7 +27,7 @@ std::vector<std::byte> normalised_queries(const VectorView& queries, Metric metr
 }
 
 dataset::VectorSet load_queries(const std::string& path, const layout::Manifest& manifest) {
-  dataset::VectorSet source = dataset::load(path);
+  dataset::VectorSet source = dataset::load(path, {.metric = manifest.metric});
   if (source.dimension() != manifest.dimension) {
     throw Error("{} has dimension {}, but the index has {}", path, source.dimension(),
                 manifest.dimension);

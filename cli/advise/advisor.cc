@@ -189,7 +189,8 @@ class Advisor {
 
   /// Ascending; the last one may be cut when those before took long.
   void count_samples() {
-    const auto largest = sample_file(options_.file.path, options_.sample, options_.seed);
+    const auto largest =
+        sample_file(options_.file.path, options_.sample, options_.seed, options_.file.metric);
     const auto begin = Clock::now();
     double last_seconds = 0;
     for (std::uint64_t rows : sample_sizes(largest.count(), least_rows_)) {

@@ -32,7 +32,8 @@ dataset::GroundTruth find_truth(const VectorView& rows, const VectorView& querie
 
 }  // namespace
 
-dataset::VectorSet sample_file(const std::string& path, std::uint64_t amount, std::uint64_t seed) {
+dataset::VectorSet sample_file(const std::string& path, std::uint64_t amount, std::uint64_t seed,
+                               Metric metric) {
   const auto reader = dataset::open_vectors(path);
   const dataset::VectorFileInfo& info = reader->info();
   const auto ids = dataset::sample_rows(info.count, std::min(amount, info.count), seed);
@@ -41,9 +42,11 @@ dataset::VectorSet sample_file(const std::string& path, std::uint64_t amount, st
   for (const auto& range : dataset::join_rows(ids, dataset::block_rows(info))) {
     std::byte* const out = rows.mutable_row(kept);
     reader->read_rows(range.begin, range.size(), out);
-    kept += dataset::keep_finite({info, range.begin, true}, range.size(), out);
+    kept += dataset::keep_finite({info, range.begin, true, metric}, range.size(), out);
   }
-  if (kept == 0) throw Error("'{}': every row of the sample holds NaN or infinity", path);
+  if (kept == 0) {
+    throw Error("'{}': every row of the sample holds NaN or infinity, or is too long", path);
+  }
   rows.truncate(kept);
   return rows;
 }

@@ -13,7 +13,8 @@ namespace farvec::cli {
 
 /// `amount` rows of the file, each subset equally likely, in the file's order; rows with NaN or
 /// infinity are left out. Throws Error.
-dataset::VectorSet sample_file(const std::string& path, std::uint64_t amount, std::uint64_t seed);
+dataset::VectorSet sample_file(const std::string& path, std::uint64_t amount, std::uint64_t seed,
+                               Metric metric);
 
 /// The same of rows in memory.
 dataset::VectorSet sample_set(const VectorView& rows, std::uint64_t amount, std::uint64_t seed);

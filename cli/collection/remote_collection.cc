@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/finite.h"
+#include "base/row_fault.h"
 #include "cli/collection/changed_collection.h"
 #include "cli/interrupt.h"
 
@@ -52,12 +52,11 @@ class RemoteCollection final : public ChangedCollection {
   client::RemoteCollection node_;
 };
 
-/// The node checks each call; here no row is sent before all have been looked at.
+/// The node checks each call, and knows the metric; here no row is sent before all are finite.
 void RemoteCollection::check(const VectorView& rows, std::span<const std::uint64_t> ids) const {
   node_.check(rows);
-  for (std::size_t i = 0; i < rows.count; ++i) {
-    if (is_finite_row(rows.row(i), rows.type, rows.dimension)) continue;
-    throw Error("row {} (id {}) holds a value that is not finite", i, ids[i]);
+  if (const auto faulty = find_faulty_row(rows, Metric::cosine)) {
+    throw Error("row {} (id {}) {}", faulty->row, ids[faulty->row], to_string(faulty->fault));
   }
 }
 

@@ -79,7 +79,7 @@ dataset::VectorSet stored_for(const HnswConfig& config, dataset::VectorSet rows,
 }
 
 dataset::VectorSet stored_for(const HnswConfig& config, const std::string& path) {
-  return stored_for(config, dataset::load(path), path);
+  return stored_for(config, dataset::load(path, {.metric = config.metric}), path);
 }
 
 }  // namespace farvec::cli

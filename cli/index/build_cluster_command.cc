@@ -134,7 +134,8 @@ void build_mapped(ClusterArguments arguments, Metric metric) {
   if (metric == Metric::cosine) {
     throw Error("--map: cosine needs the normalised vectors in memory; normalise the file first");
   }
-  const dataset::MappedVectors source(arguments.input.data);
+  const dataset::MappedVectors source(arguments.input.data, dataset::MappedVectors::Values::finite,
+                                      metric);
   prepare_outputs(arguments, source.view());
   arguments.clustering.clusters = arguments.number.of(source.view());
   build_from(arguments, {describe(arguments, source.view(), metric), source.view()});

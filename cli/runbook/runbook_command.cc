@@ -226,8 +226,9 @@ std::vector<StepOutcome> run_steps(const Runbook& runbook, const TruthInput& inp
 void run(const Command& command, const RunbookArguments& arguments) {
   check_options(command, arguments);
   const Runbook runbook = read_runbook(arguments.runbook, arguments.dataset);
-  const dataset::VectorSet data = dataset::load(arguments.data);
-  const dataset::VectorSet queries = dataset::load(arguments.queries);
+  const Metric metric = parse_metric(arguments.metric);
+  const dataset::VectorSet data = dataset::load(arguments.data, {.metric = metric});
+  const dataset::VectorSet queries = dataset::load(arguments.queries, {.metric = metric});
   if (queries.dimension() != data.dimension() || queries.type() != data.type()) {
     throw Error("'{}' and '{}' hold vectors of different dimensions or types", arguments.data,
                 arguments.queries);
@@ -239,7 +240,7 @@ void run(const Command& command, const RunbookArguments& arguments) {
   const auto index = make_index(arguments, data.view(), most_live);
   const TruthInput input{.data = data.view(),
                          .queries = queries.view(),
-                         .metric = parse_metric(arguments.metric),
+                         .metric = metric,
                          .k = arguments.k,
                          .folder = arguments.truth,
                          .quiet = true};

@@ -22,8 +22,8 @@ constexpr std::uint32_t kNeighbours = 10;
 constexpr std::uint32_t kList = 60;
 
 void build(const std::string& data, const std::string& index) {
-  farvec::dataset::VectorSet rows =
-      farvec::indexing::stored_rows(farvec::dataset::load(data), farvec::Metric::l2, 1);
+  farvec::dataset::VectorSet rows = farvec::indexing::stored_rows(
+      farvec::dataset::load(data, {.metric = farvec::Metric::l2}), farvec::Metric::l2, 1);
   const farvec::graph::VamanaOptions options{.degree = 32, .quiet = true};
   const auto built = farvec::indexing::build_graph(
       {farvec::indexing::describe_source({.path = data, .name = ""}, rows.view(),

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/finite.h"
 #include "base/parallel.h"
-#include "dataset/finite.h"
 #include "indexing/order/cluster_order.h"
 #include "indexing/order/order_file.h"
 #include "indexing/order/row_keys.h"
@@ -33,7 +33,7 @@ void refuse_bad_rows(const VectorView& rows, unsigned threads) {
   }
   parallel_for(rows.count, kCheckChunk, threads, [&](std::size_t begin, std::size_t end, unsigned) {
     for (std::size_t i = begin; i < end; ++i) {
-      if (dataset::is_finite_row(rows.row(i), rows.type, rows.dimension)) continue;
+      if (is_finite_row(rows.row(i), rows.type, rows.dimension)) continue;
       throw Error("row {} holds NaN or infinity: it has no place in an order", i);
     }
   });

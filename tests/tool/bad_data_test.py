@@ -60,6 +60,55 @@ class BadData(ToolTest):
         self.must_refuse_build(write_vectors(self.folder / "a", rows), "scale the data")
 
 
+class TooLong(ToolTest):
+    """A finite row whose distances are beyond a float."""
+
+    def setUp(self):
+        super().setUp()
+        rows = self.rows(60, 5, np.float32)
+        self.good = write_vectors(self.folder / "good", rows)
+        rows[7] = 1.4e19  # two of them, of opposite signs, are farther apart than a float can say
+        self.bad = write_vectors(self.folder / "bad", rows)
+
+    def test_builds_refuse_it_by_row(self):
+        for kind in (["graph"], ["graph", "--layout", "inline"], ["graph", "--layout", "slotted"],
+                     ["cluster"], ["cluster", "--layout", "coded"], ["cluster", "--map"], ["hnsw"]):
+            for metric in ("l2", "ip"):
+                self.must_refuse(farvec("build", *kind, "--data", self.bad, "--metric", metric,
+                                        "--out", self.folder / "index"),
+                                 str(self.bad), "row 7", "too long")
+                self.assertFalse((self.folder / "index").exists())
+        self.must_pass(farvec("build", "graph", "--data", self.bad, "--metric", "cosine", "--out",
+                              self.folder / "index"))
+
+    def test_it_is_dropped_when_asked(self):
+        result = self.must_pass(self.build(self.bad, "--allow-nonfinite"))
+        self.assertIn("dropped 1 rows", result.stderr)
+
+    def test_queries_and_ground_truth_refuse_it(self):
+        self.must_pass(self.build(self.good))
+        self.must_refuse(farvec("search", "--index", self.folder / "index", "--queries", self.bad),
+                         str(self.bad), "row 7")
+        for data, queries in ((self.good, self.bad), (self.bad, self.good)):
+            self.must_refuse(farvec("dataset", "groundtruth", "--data", data, "--queries", queries,
+                                    "--metric", "l2", "--k", 3, "--quiet", "--out",
+                                    self.folder / "gt.ibin"), str(self.bad), "row 7")
+
+    def test_changes_refuse_it(self):
+        things, pages = self.folder / "things", self.folder / "pages"
+        self.must_pass(farvec("collection", "create", "--collection", things, "--metric", "l2",
+                              "--dimension", 5, "--type", "f32"))
+        for how in ([], ["--import"]):
+            self.must_refuse(farvec("collection", "insert", "--collection", things, "--data",
+                                    self.bad, "--first-id", 100, *how), "row 7 (id 107)")
+        self.must_pass(farvec("collection", "insert", "--collection", things, "--data", self.good))
+        self.must_refuse(farvec("collection", "search", "--collection", things, "--queries",
+                                self.bad), str(self.bad), "row 7")
+        self.must_pass(farvec("build", "hnsw", "--data", self.good, "--metric", "l2", "--out", pages))
+        self.must_refuse(farvec("insert", "--index", pages, "--data", self.bad,
+                                "--first-id", 100), str(self.bad), "row 7")
+
+
 class Duplicates(ToolTest):
     def test_most_copies_are_found_whatever_alpha_is(self):
         rows = np.repeat(self.rows(40), 5, axis=0)

@@ -97,6 +97,31 @@ TEST(Hdf5File, SquaresEuclideanDistances) {
   EXPECT_THAT(truth.distances, ElementsAre(4, 9));
 }
 
+TEST(Hdf5File, SaysThatItRoundsDoubles) {
+  const TemporaryFolder folder;
+  const auto path = with_truth(folder.file("a.hdf5")).done();
+  EXPECT_FALSE(open_vectors(path)->info().rounded);
+  EXPECT_FALSE(load(path).rounded());
+  EXPECT_TRUE(open_vectors(path + ":test")->info().rounded);
+  EXPECT_TRUE(load(path + ":test").rounded());
+}
+
+TEST(Hdf5File, RefusesNeighboursThatHaveMoreThan32Bits) {
+  const TemporaryFolder folder;
+  for (const std::int64_t id : {std::int64_t{-1}, std::int64_t{1} << 32, std::int64_t{1} << 40}) {
+    const auto path = AnnFile(folder.file("a.hdf5"))
+                          .add<float>("train", H5T_NATIVE_FLOAT, {2, 2}, {1, 2, 3, 4})
+                          .add<std::int64_t>("neighbors", H5T_NATIVE_INT64, {2, 2}, {1, 0, 1, id})
+                          .done();
+    EXPECT_THAT(message_of([&] { read_groundtruth(path); }),
+                HasSubstr("query 1 has the neighbour " + std::to_string(id)));
+  }
+  const auto path = AnnFile(folder.file("b.hdf5"))
+                        .add<std::uint64_t>("neighbors", H5T_NATIVE_UINT64, {1, 2}, {4294967294, 0})
+                        .done();
+  EXPECT_THAT(read_groundtruth(path).ids, ElementsAre(4294967294, 0));
+}
+
 TEST(Hdf5File, KeepsAngularDistancesAndRefusesOthers) {
   const TemporaryFolder folder;
   const auto angular = with_truth(folder.file("a.hdf5")).metric("angular", true).done();

@@ -69,6 +69,24 @@ TEST(Load, RefusesNonfiniteRowByNumber) {
   }
 }
 
+TEST(Load, RefusesARowThatIsTooLongForTheMetric) {
+  const TemporaryFolder folder;
+  const auto path = Bytes()
+                        .add(U32{3})
+                        .add(U32{2})
+                        .add_all<float>({1, 2, 1e19f, 1e19f, 5, 6})
+                        .write(folder.file("a.fbin"));
+  for (const Metric metric : {Metric::l2, Metric::inner_product}) {
+    EXPECT_THAT(message_of([&] { load(path, {.metric = metric}); }),
+                HasSubstr("row 1 is too long"));
+    const auto set = load(path, {.allow_nonfinite = true, .metric = metric});
+    EXPECT_EQ(set.count(), 2u);
+    EXPECT_EQ(element(set, 1, 0), 5.0f);
+  }
+  EXPECT_EQ(load(path, {.metric = Metric::cosine}).count(), 3u);
+  EXPECT_EQ(load(path).count(), 3u);  // nobody compares them yet
+}
+
 TEST(Load, RefusesFileWithoutFiniteRow) {
   const TemporaryFolder folder;
   const auto path = Bytes().add(U32{1}).add(U32{1}).add(NAN).write(folder.file("a.fbin"));

@@ -86,7 +86,7 @@ TEST_F(HnswWriterTest, RefusesWhatCannotBe) {
     EXPECT_EQ(code(50, rows_.row(50)), StatusCode::failed_precondition);
     EXPECT_EQ(code(kInvalidNode, rows_.row(50)), StatusCode::invalid_argument);
     EXPECT_EQ(code(200, rows_.row(50).first(44)), StatusCode::invalid_argument);
-    for (const float bad : {std::nanf(""), INFINITY}) {
+    for (const float bad : {std::nanf(""), INFINITY, 1.5e19f}) {
       std::vector<float> vector(12, 1.0f);
       vector[11] = bad;
       EXPECT_EQ(code(200, std::as_bytes(std::span(vector))), StatusCode::invalid_argument);
