@@ -4,6 +4,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
+#include <cstdlib>
 
 #include "base/options_file.h"
 #include "base/quantity.h"
@@ -105,9 +107,31 @@ Option Option::group(const std::string& heading) {
   return Option(option_->group(heading));
 }
 
+namespace {
+
+template <typename T>
+constexpr bool kIsUnsigned =
+    IsAnyOf<T, std::uint16_t, std::uint32_t, std::uint64_t, std::optional<std::uint32_t>,
+            std::optional<std::uint64_t>, std::vector<std::uint32_t>>;
+
+/// CLI11 would take -1 for the largest number, and so a number of more than 64 bits. What is no
+/// number at all it refuses itself.
+std::string refuse_other_numbers(const std::string& word) {
+  errno = 0;
+  (void)std::strtoull(word.c_str(), nullptr, 0);
+  const std::size_t first = word.find_first_not_of(" \t");
+  const bool negative = first != std::string::npos && word[first] == '-';
+  if (!negative && errno != ERANGE) return {};
+  return "Value " + word + " not in range 0 to 18446744073709551615";
+}
+
+}  // namespace
+
 template <OptionValue T>
 Option Command::add_option(const std::string& names, T& value, const std::string& help) {
-  return Option(app_->add_option(names, value, help));
+  CLI::Option* const option = app_->add_option(names, value, help);
+  if constexpr (kIsUnsigned<T>) option->check(refuse_other_numbers);
+  return Option(option);
 }
 
 template <IsAnyOf<int, double> T>

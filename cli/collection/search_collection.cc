@@ -54,6 +54,9 @@ struct SearchArguments {
   bool quiet = false;
 };
 
+/// Neighbours of a query: there are arrays for so many, however few vectors there are.
+constexpr unsigned kMostResults = 1u << 20;
+
 /// The first one is of what the kind of the segments is searched with.
 constexpr std::array<Column, 8> columns_of(layout::IndexKind kind) {
   const bool graph = kind == layout::IndexKind::graph;
@@ -125,7 +128,7 @@ class Measurement {
  private:
   static dataset::VectorSet load(const SearchArguments& arguments,
                                  const layout::CollectionManifest& shape) {
-    const dataset::VectorSet queries = dataset::load(arguments.queries);
+    const dataset::VectorSet queries = dataset::load(arguments.queries, {.metric = shape.metric});
     if (queries.type() != shape.source_type || queries.dimension() != shape.dimension) {
       throw Error("'{}' has vectors of {} x {}, the collection {} x {}", arguments.queries,
                   queries.dimension(), to_string(queries.type()), shape.dimension,
@@ -236,7 +239,7 @@ void register_collection_search(Command& collection) {
   command.add_option("--queries", a.queries, "Vector file").required();
   command.add_option("--groundtruth", a.groundtruth,
                      "True neighbours by their ids, for recall (.ibin, .gt100)");
-  command.add_option("--k", a.k, "Neighbours wanted").positive().show_default();
+  command.add_option("--k", a.k, "Neighbours wanted").range(1u, kMostResults).show_default();
   command.add_option("--list", a.lists, "L: candidates kept, one or several: 20,40,80")
       .show_default();
   command.add_option("--width", a.width, "W: records fetched per hop")

@@ -119,6 +119,31 @@ TEST(CommandLine, SaysWhatIsWrongWithAValue) {
             "--x: Value 5 not in range 1 to 4\nRun with --help for more information.\n");
 }
 
+TEST(CommandLine, ANumberIsTakenAsItIsOrRefused) {
+  const auto refused = [](auto value, const std::string& word) {
+    CommandLine line("test", "test");
+    line.add_option("--x", value);
+    const std::string given = "--x=" + word;
+    const char* words[] = {"test", given.c_str()};
+    testing::internal::CaptureStderr();
+    const std::optional<int> status = line.parse(2, const_cast<char**>(words));
+    (void)testing::internal::GetCapturedStderr();
+    return status.has_value();
+  };
+  for (const char* const word : {"-1", "-11", " -3", "-4294967297", "18446744073709551616",
+                                 "-18446744073709551615", "1.9", "1e3", "true", "5x"}) {
+    EXPECT_TRUE(refused(std::uint16_t{}, word)) << word;
+    EXPECT_TRUE(refused(std::uint32_t{}, word)) << word;
+    EXPECT_TRUE(refused(std::uint64_t{}, word)) << word;
+    EXPECT_TRUE(refused(std::optional<std::uint64_t>{}, word)) << word;
+    EXPECT_TRUE(refused(std::vector<std::uint32_t>{}, word)) << word;
+  }
+  for (const char* const word : {"0", "18446744073709551615", "0x10"}) {
+    EXPECT_FALSE(refused(std::uint64_t{}, word)) << word;
+  }
+  EXPECT_TRUE(refused(std::uint32_t{}, "4294967296"));
+}
+
 TEST(CommandLine, RangesHaveBothEnds) {
   const auto whole = [](Option option) { option.range(-2, 4); };
   EXPECT_TRUE(takes<double>("-2", whole) && takes<double>("4", whole));
