@@ -1,10 +1,12 @@
 #include "python/arrays.h"
 
+#include <nanobind/stl/string_view.h>
+
 #include <cstring>
 #include <limits>
 #include <optional>
 
-#include "base/finite.h"
+#include "base/row_fault.h"
 #include "python/errors.h"
 
 namespace farvec::python {
@@ -27,7 +29,31 @@ constexpr nb::dlpack::dtype dtype_of(ElementType type) {
   return {};
 }
 
-ElementType element_type(const AnyArray& array, std::string_view name) {
+/// Not what derives from it: that may say more than its numbers, as a mask does.
+bool is_plain_numpy(nb::handle object) {
+  static const nb::handle type =
+      nb::object(nb::module_::import_("numpy").attr("ndarray")).release();
+  return object.type().is(type);
+}
+
+bool is_of(const PlainArray& array, Code code, std::uint8_t bits) {
+  return array.dtype() == nb::dlpack::dtype{static_cast<std::uint8_t>(code), bits, 1};
+}
+
+/// Rows of a type that is told as it is, or what farvec/_arrays.py makes of anything else.
+PlainArray plain_rows(const AnyArray& array, std::string_view name, const Wish& wish) {
+  PlainArray plain;
+  if (is_plain_numpy(array.object) && nb::try_cast(array.object, plain) &&
+      !(wish.round_doubles && is_of(plain, Code::Float, 64))) {
+    return plain;
+  }
+  const nb::object rows =
+      nb::module_::import_("farvec._arrays")
+          .attr("rows")(array.object, name, numpy_name(wish.type), wish.round_doubles);
+  return nb::cast<PlainArray>(rows);
+}
+
+ElementType element_type(const PlainArray& array, std::string_view name) {
   for (const ElementType type :
        {ElementType::f32, ElementType::f16, ElementType::u8, ElementType::i8}) {
     if (array.dtype() == dtype_of(type)) return type;
@@ -44,13 +70,13 @@ struct Strides {
   std::int64_t element = 1;
 };
 
-Strides strides_of(const AnyArray& array) {
+Strides strides_of(const PlainArray& array) {
   if (array.ndim() == 1) return {0, array.stride(0)};
   return {array.stride(0), array.stride(1)};
 }
 
 /// Rows without gaps, aligned as their elements are.
-bool is_packed(const AnyArray& array, const VectorView& view) {
+bool is_packed(const PlainArray& array, const VectorView& view) {
   const Strides strides = strides_of(array);
   const bool within = strides.element == 1 || view.dimension == 1;
   const bool between = view.count < 2 || strides.row == static_cast<std::int64_t>(view.dimension);
@@ -60,7 +86,8 @@ bool is_packed(const AnyArray& array, const VectorView& view) {
 
 }  // namespace
 
-Rows::Rows(AnyArray array, std::string_view name) : array_(std::move(array)), name_(name) {
+Rows::Rows(const AnyArray& array, std::string_view name, const Wish& wish)
+    : array_(plain_rows(array, name, wish)), name_(name) {
   if (array_.ndim() != 1 && array_.ndim() != 2) {
     throw_invalid("{}: it has {} dimensions: give rows of vectors (2), or one vector (1)", name,
                   array_.ndim());
@@ -95,11 +122,39 @@ void Rows::copy(std::size_t rows) {
   view_.data = copy_.data();
 }
 
-void Rows::require_finite() const {
-  for (std::size_t row = 0; row < view_.count; ++row) {
-    if (is_finite_row(view_.row(row), view_.type, view_.dimension)) continue;
-    throw_invalid("{}: row {} has NaN or infinite values", name_, row);
+void Rows::require_sound(std::optional<Metric> metric) const {
+  const auto faulty = find_faulty_row(view_, metric.value_or(Metric::cosine));
+  if (!faulty) return;
+  if (faulty->fault == RowFault::not_finite) {
+    throw_invalid("{}: row {} has NaN or infinite values", name_, faulty->row);
   }
+  throw_invalid("{}: row {} {}", name_, faulty->row, to_string(faulty->fault));
+}
+
+Ids::Ids(const AnyArray& array, std::string_view name, std::size_t dimensions) {
+  PlainArray given;
+  if (is_plain_numpy(array.object) && nb::try_cast(array.object, given) &&
+      is_of(given, Code::UInt, 32)) {
+    none = std::numeric_limits<std::uint32_t>::max();
+  }
+  using Exact = nb::ndarray<const std::uint64_t, nb::device::cpu, nb::c_contig>;
+  Exact exact;
+  if (!is_plain_numpy(array.object) || !nb::try_cast(array.object, exact, false)) {
+    exact = nb::cast<Exact>(nb::module_::import_("farvec._arrays").attr("ids")(array.object, name));
+  }
+  if (exact.ndim() > dimensions) {
+    throw_invalid("{}: it has {} dimensions, and not {}", name, exact.ndim(), dimensions);
+  }
+  values.assign(exact.data(), exact.data() + exact.size());
+  for (std::size_t i = 0; i < exact.ndim(); ++i) shape.push_back(exact.shape(i));
+}
+
+Distances::Distances(const AnyArray& array, std::string_view name) {
+  using Floats = nb::ndarray<const float, nb::device::cpu, nb::c_contig>;
+  const auto floats = nb::cast<Floats>(
+      nb::module_::import_("farvec._arrays").attr("distances")(array.object, name));
+  values.assign(floats.data(), floats.data() + floats.size());
+  for (std::size_t i = 0; i < floats.ndim(); ++i) shape.push_back(floats.shape(i));
 }
 
 std::string_view numpy_name(ElementType type) {

@@ -6,6 +6,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -15,33 +18,66 @@
 namespace farvec::python {
 
 /// Whatever has a buffer or speaks DLPack, in this machine's memory.
-using AnyArray = nanobind::ndarray<nanobind::ro, nanobind::device::cpu>;
-using IdArray = nanobind::ndarray<const std::uint64_t, nanobind::ndim<1>, nanobind::device::cpu,
-                                  nanobind::c_contig>;
+using PlainArray = nanobind::ndarray<nanobind::ro, nanobind::device::cpu>;
+
+/// An argument that is to be an array, or lists of numbers: anything, until somebody who knows its
+/// name looks at it.
+struct AnyArray {
+  nanobind::object object;
+};
+
+/// What becomes of values that have no type of ours.
+struct Wish {
+  ElementType type = ElementType::f32;  ///< of lists of numbers
+  bool round_doubles = false;           ///< an array of float64 too, with a Python warning
+};
 
 /// Rows of an array that a call was given; the array lives as long as these.
 class Rows {
  public:
   /// `name` of the argument, for messages. An array of one dimension is one row. What is not
-  /// C-contiguous is copied, with a Python warning. Throws StatusError (invalid_argument) for a
-  /// type other than float32, float16, uint8 and int8, and for a shape that cannot be. Needs the
-  /// interpreter.
-  Rows(AnyArray array, std::string_view name);
+  /// C-contiguous is copied, with a Python warning. Throws StatusError (invalid_argument), or what
+  /// farvec/_arrays.py raises, for a masked array, for a type other than float32, float16, uint8
+  /// and int8, and for a shape that cannot be. Needs the interpreter.
+  Rows(const AnyArray& array, std::string_view name, const Wish& wish = {});
 
   const VectorView& view() const { return view_; }
   /// Whether it was one row and not a list of them.
   bool is_one() const { return is_one_; }
-  /// Throws StatusError (invalid_argument) naming the first row with NaN or infinite values.
-  void require_finite() const;
+  /// Throws StatusError (invalid_argument) naming the first row that has no distances to others: of
+  /// NaN or infinite values, or too long for the metric, where that is known.
+  void require_sound(std::optional<Metric> metric = std::nullopt) const;
 
  private:
   void copy(std::size_t rows);
 
-  AnyArray array_;
+  PlainArray array_;
   std::string_view name_;
   std::vector<std::byte> copy_;
   VectorView view_;
   bool is_one_ = false;
+};
+
+/// Ids that a call was given, each of them exactly as it was.
+struct Ids {
+  /// Of an array of integers of any width, of lists of them, or one integer. Throws as Rows, naming
+  /// the argument, for everything else, and for more than `dimensions`.
+  Ids(const AnyArray& array, std::string_view name, std::size_t dimensions = 1);
+
+  std::span<const std::uint64_t> all() const { return values; }
+
+  std::vector<std::uint64_t> values;
+  std::vector<std::size_t> shape;
+  /// What stands for none in a result of that type: the largest number.
+  std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
+};
+
+/// Floats that a call was given, as float32. Throws as Ids.
+struct Distances {
+  Distances(const AnyArray& array, std::string_view name);
+
+  std::vector<float> values;
+  std::vector<std::size_t> shape;
 };
 
 /// The element type's name in numpy: "float32".
@@ -74,3 +110,14 @@ nanobind::object to_numpy(std::vector<T> values, std::size_t rows, std::size_t c
 nanobind::object to_numpy(const VectorView& rows, nanobind::handle owner);
 
 }  // namespace farvec::python
+
+/// Takes whatever comes: what it is not is said where its name is known.
+template <>
+struct nanobind::detail::type_caster<farvec::python::AnyArray> {
+  NB_TYPE_CASTER(farvec::python::AnyArray, const_name("numpy.typing.ArrayLike"))
+
+  bool from_python(handle source, std::uint8_t, cleanup_list*) noexcept {
+    value.object = borrow(source);
+    return true;
+  }
+};

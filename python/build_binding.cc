@@ -135,7 +135,7 @@ graph::VamanaOptions vamana(std::int64_t degree, std::int64_t list, float alpha,
 void bind_graph(nb::module_& module) {
   module.def(
       "build_graph",
-      [](FileOrArray data, const std::filesystem::path& out, const std::string& metric,
+      [](const FileOrArray& data, const std::filesystem::path& out, const std::string& metric,
          const std::string& layout, std::int64_t degree, std::int64_t list, float alpha,
          std::int64_t passes, std::optional<std::int64_t> code_bits, bool record_checksum,
          unsigned threads, std::uint64_t seed, std::string name, bool overwrite,
@@ -151,7 +151,7 @@ void bind_graph(nb::module_& module) {
         build.graph.threads = threads;
         build.graph.seed = seed;
         build.code_bits = given(code_bits, "code_bits");
-        SourceRows rows(std::move(data), "data");
+        SourceRows rows(data, "data", true);
         return to_dict(build_graph(rows, std::move(build)));
       },
       "data"_a, "out"_a, nb::kw_only(), "metric"_a = "l2", "layout"_a = "csr", "degree"_a = 32,
@@ -170,7 +170,7 @@ void bind_graph(nb::module_& module) {
 void bind_slotted(nb::module_& module) {
   module.def(
       "build_slotted",
-      [](FileOrArray data, const std::filesystem::path& out, const std::string& metric,
+      [](const FileOrArray& data, const std::filesystem::path& out, const std::string& metric,
          std::int64_t degree, std::int64_t list, float alpha, std::int64_t passes,
          const std::string& payload, std::int64_t code_bits, std::int64_t extension_bits,
          std::int64_t page_bytes, const std::string& placement, double affinity_percentile,
@@ -196,7 +196,7 @@ void bind_slotted(nb::module_& module) {
         recipe.affinity_percentile = affinity_percentile;
         recipe.rerank = rerank;
         recipe.entry_vertices = to_count(entry_vertices, "entry_vertices");
-        SourceRows rows(std::move(data), "data");
+        SourceRows rows(data, "data", true);
         return to_dict(build_slotted(rows, std::move(build)));
       },
       "data"_a, "out"_a, nb::kw_only(), "metric"_a = "l2", "degree"_a = 32, "list"_a = 100,
@@ -219,7 +219,7 @@ void bind_slotted(nb::module_& module) {
 void bind_clusters(nb::module_& module) {
   module.def(
       "build_clusters",
-      [](FileOrArray data, const std::filesystem::path& out, const std::string& metric,
+      [](const FileOrArray& data, const std::filesystem::path& out, const std::string& metric,
          std::int64_t clusters, std::uint64_t cluster_bytes, double head_ratio,
          const std::optional<std::string>& heads, const std::optional<std::string>& closure,
          std::int64_t replicas, float closure_ratio, float rng_factor, float balance,
@@ -251,7 +251,7 @@ void bind_clusters(nb::module_& module) {
         clustering.sample = sample;
         clustering.threads = threads;
         clustering.seed = seed;
-        SourceRows rows(std::move(data), "data");
+        SourceRows rows(data, "data", true);
         if (sample_queries) {
           build.sample_queries.emplace(std::move(*sample_queries), "sample_queries");
         }

@@ -2,11 +2,13 @@
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
 
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "collection/facts.h"
@@ -20,6 +22,7 @@
 #include "python/others_may_run.h"
 #include "python/remote_collection.h"
 #include "python/search_call.h"
+#include "python/shown.h"
 #include "tiers/index_on_tier.h"
 
 namespace farvec::python {
@@ -30,6 +33,9 @@ using namespace nb::literals;
 using collection::Receipt;
 
 using CollectionHandle = Handle<Changing>;
+
+/// Seconds of a change, or a read by ids, that names none.
+constexpr double kUsualDeadline = 60;
 
 constexpr const char* kClassDoc =
     R"(Vectors that come and go, with ids of the user's; any thread may call it.
@@ -93,38 +99,40 @@ void close_collection(CollectionHandle& handle) {
   open.reset();
 }
 
-Receipt insert(const CollectionHandle& handle, const IdArray& ids, AnyArray vectors,
+Receipt insert(const CollectionHandle& handle, const AnyArray& ids, const AnyArray& vectors,
                double deadline) {
   const auto open = handle.get();
   const double seconds = checked_deadline(deadline);
-  const Rows rows(std::move(vectors), "vectors");
-  rows.require_finite();
-  if (rows.view().count != ids.size()) {
-    throw_invalid("{} ids for {} vectors", ids.size(), rows.view().count);
+  const Ids given(ids, "ids");
+  const Rows rows(vectors, "vectors", {.type = open->type(), .round_doubles = false});
+  if (rows.view().count != given.values.size()) {
+    throw_invalid("{} ids for {} vectors", given.values.size(), rows.view().count);
   }
   Receipt receipt;
   run_job([&](const Interruption& interrupted) {
-    open->insert(rows.view(), {ids.data(), ids.size()}, patience_of(seconds, interrupted), receipt);
+    open->insert(rows.view(), given.all(), patience_of(seconds, interrupted), receipt);
   });
   return receipt;
 }
 
-Receipt erase(const CollectionHandle& handle, const IdArray& ids, double deadline) {
+Receipt erase(const CollectionHandle& handle, const AnyArray& ids, double deadline) {
   const auto open = handle.get();
   const double seconds = checked_deadline(deadline);
+  const Ids given(ids, "ids");
   Receipt receipt;
   run_job([&](const Interruption& interrupted) {
-    receipt = open->erase({ids.data(), ids.size()}, patience_of(seconds, interrupted));
+    receipt = open->erase(given.all(), patience_of(seconds, interrupted));
   });
   return receipt;
 }
 
-nb::tuple get(const CollectionHandle& handle, const IdArray& ids, double deadline) {
+nb::tuple get(const CollectionHandle& handle, const AnyArray& ids, double deadline) {
   const auto open = handle.get();
   const double seconds = checked_deadline(deadline);
+  const Ids given(ids, "ids");
   auto rows = std::make_unique<collection::FoundRows>();
   run_job([&](const Interruption& interrupted) {
-    *rows = open->get({ids.data(), ids.size()}, patience_of(seconds, interrupted));
+    *rows = open->get(given.all(), patience_of(seconds, interrupted));
   });
   std::vector<std::uint8_t> found(rows->found.begin(), rows->found.end());
   const std::size_t row_bytes = open->dimension() * element_bytes(open->stored_type());
@@ -135,6 +143,13 @@ nb::tuple get(const CollectionHandle& handle, const IdArray& ids, double deadlin
   const std::size_t count = found.size();
   return nb::make_tuple(to_numpy(std::move(found), 1, count, true).attr("astype")("bool"),
                         to_numpy(view, owner));
+}
+
+bool holds(const CollectionHandle& handle, const AnyArray& id) {
+  const auto open = handle.get();
+  const Ids given(id, "id", 0);
+  const OthersMayRun others_may_run;
+  return open->get(given.all(), patience_of(kUsualDeadline)).found.front();
 }
 
 /// What segments of one kind alone are built with; without a value nothing was said.
@@ -195,10 +210,21 @@ void bind_receipt(nb::module_& module) {
       .def_ro("done", &Receipt::done, "Rows inserted, or ids that were there and are deleted.")
       .def_ro("replaced", &Receipt::replaced, "Of the rows inserted: their ids were there.")
       .def_ro("missing", &Receipt::missing, "Ids to delete that were not there.")
-      .def("__repr__", [](const Receipt& receipt) {
-        return fmt::format("Receipt(version={}, done={}, replaced={}, missing={})", receipt.version,
-                           receipt.done, receipt.replaced, receipt.missing);
-      });
+      .def("__repr__",
+           [](const Receipt& receipt) {
+             return fmt::format("Receipt(version={}, done={}, replaced={}, missing={})",
+                                receipt.version, receipt.done, receipt.replaced, receipt.missing);
+           })
+      .def("__getstate__",
+           [](const Receipt& receipt) {
+             return std::tuple(receipt.version, receipt.done, receipt.replaced, receipt.missing);
+           })
+      .def("__setstate__",
+           [](Receipt& receipt,
+              const std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t>& state) {
+             const auto& [version, done, replaced, missing] = state;
+             new (&receipt) Receipt{version, done, replaced, missing};
+           });
 }
 
 void bind_opening(nb::class_<CollectionHandle>& type) {
@@ -280,7 +306,8 @@ void bind_changes(nb::class_<CollectionHandle>& type) {
            R"(Insert vectors; those whose ids are there take the others' place.
 
 Args:
-    ids: ``(rows,)`` uint64, each once; the largest number stands for none and should not be one.
+    ids: ``(rows,)`` integers of any width, an array or a list, 0 to 2**64 - 1, each once; the
+        largest number stands for none and should not be one. Nothing else is taken for an id.
     vectors: ``(rows, dimension)`` of the collection's element type, finite.
     deadline: Seconds to wait for room while segments are built.
 
@@ -291,7 +318,8 @@ Raises:
     InvalidArgument: A shape, type or value that cannot be. Error: an id that comes twice.
     ResourceExhausted: No room before the deadline, or the disk is full.)")
       .def("delete", &erase, "ids"_a, nb::kw_only(), "deadline"_a = 60.0,
-           "Delete ids, ``(rows,)`` uint64; those that are not there are counted. Returns Receipt.")
+           "Delete ids, ``(rows,)`` integers; those that are not there are counted. Returns "
+           "Receipt.")
       .def("get", &get, "ids"_a, nb::kw_only(), "deadline"_a = 60.0,
            nb::sig("def get(self, ids: numpy.typing.ArrayLike, *, deadline: float = 60.0) -> "
                    "tuple[numpy.ndarray, numpy.ndarray]"),
@@ -317,10 +345,10 @@ Raises:
 void bind_reads(nb::class_<CollectionHandle>& type) {
   type.def(
           "search",
-          [](const CollectionHandle& handle, AnyArray queries, std::optional<std::int64_t> k,
+          [](const CollectionHandle& handle, const AnyArray& queries, std::optional<std::int64_t> k,
              std::optional<std::int64_t> list, std::int64_t width,
              std::optional<std::int64_t> probe, std::optional<float> prune_ratio, double deadline) {
-            return run_search(*handle.get(), std::move(queries),
+            return run_search(*handle.get(), queries,
                               {.k = k,
                                .list = list,
                                .width = width,
@@ -347,9 +375,12 @@ void bind_reads(nb::class_<CollectionHandle>& type) {
           nb::sig("def describe(self) -> dict[str, typing.Any]"),
           "Types, options, and what it holds at the moment.")
       .def("__len__", [](const CollectionHandle& handle) { return handle.get()->live(); })
+      .def("__contains__", &holds, "id"_a, nb::sig("def __contains__(self, id: int) -> bool"),
+           "Whether an id is there, which is an integer as :meth:`insert` takes it.")
       .def("close", &close_collection,
            "Stop the background; what is fresh stays in the log. Again: nothing happens.")
       .def_prop_ro("closed", &CollectionHandle::is_closed)
+      .def("__repr__", [](const CollectionHandle& handle) { return show(handle, "Collection"); })
       .def(
           "__enter__", [](const nb::object& self) { return self; },
           nb::sig("def __enter__(self) -> Collection"))

@@ -4,7 +4,9 @@
 
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "dataset/brute_force.h"
 #include "dataset/mapped_vectors.h"
@@ -22,28 +24,70 @@ namespace {
 namespace nb = nanobind;
 using namespace nb::literals;
 
-template <typename T>
-using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu, nb::c_contig>;
-
-/// Ids, and their distances where they are known.
+/// Ids, and their distances where they are known; the names are those of the arguments.
 struct Neighbors {
-  Matrix<NodeId> ids;
-  std::optional<Matrix<float>> distances;
+  Neighbors(const AnyArray& id_rows, std::string_view ids_name,
+            const std::optional<AnyArray>& distance_rows, std::string_view distances_name)
+      : ids(id_rows, ids_name, 2), name(ids_name) {
+    if (ids.shape.size() != 2) {
+      throw_invalid("{}: it has {} dimensions: give a row of ids for each query", name,
+                    ids.shape.size());
+    }
+    if (!distance_rows) return;
+    distances.emplace(*distance_rows, distances_name);
+    if (distances->shape != ids.shape) {
+      throw_invalid("{}: {} of them, in another shape than the {} {}: a distance for each id",
+                    distances_name, distances->values.size(), ids.values.size(), name);
+    }
+  }
+
+  Ids ids;
+  std::optional<Distances> distances;
+  std::string_view name;
 };
 
-dataset::GroundTruth to_truth(const Neighbors& neighbors, std::string_view name) {
-  const Matrix<NodeId>& ids = neighbors.ids;
-  dataset::GroundTruth truth{ids.shape(0),
-                             to_count(static_cast<std::int64_t>(ids.shape(1)), name),
-                             {ids.data(), ids.data() + ids.size()},
-                             {}};
-  if (!neighbors.distances) return truth;
-  const Matrix<float>& distances = *neighbors.distances;
-  if (distances.shape(0) != ids.shape(0) || distances.shape(1) != ids.shape(1)) {
-    throw_invalid("{}: {} x {} ids, but {} x {} distances", name, ids.shape(0), ids.shape(1),
-                  distances.shape(0), distances.shape(1));
+/// Numbers of 32 bits for ids of any: equal ones get the same, and those that stand for none get
+/// kInvalidNode.
+class SmallIds {
+ public:
+  std::vector<NodeId> of(const Ids& ids) {
+    std::vector<NodeId> small;
+    small.reserve(ids.values.size());
+    for (const std::uint64_t id : ids.values) {
+      small.push_back(id == ids.none ? kInvalidNode : number(id));
+    }
+    return small;
   }
-  truth.distances.assign(distances.data(), distances.data() + distances.size());
+
+ private:
+  NodeId number(std::uint64_t id) {
+    return numbers_.try_emplace(id, static_cast<NodeId>(numbers_.size())).first->second;
+  }
+
+  std::unordered_map<std::uint64_t, NodeId> numbers_;
+};
+
+/// Of a file of ground truth, whose ids have 32 bits.
+std::vector<NodeId> file_ids(const Neighbors& neighbors) {
+  std::vector<NodeId> ids;
+  ids.reserve(neighbors.ids.values.size());
+  for (const std::uint64_t id : neighbors.ids.values) {
+    if (id > kInvalidNode) {
+      throw_invalid("{}: {} is out of range: a file of ground truth has ids of 32 bits",
+                    neighbors.name, id);
+    }
+    ids.push_back(static_cast<NodeId>(id));
+  }
+  return ids;
+}
+
+dataset::GroundTruth to_truth(const Neighbors& neighbors, std::vector<NodeId> ids) {
+  dataset::GroundTruth truth{
+      neighbors.ids.shape[0],
+      to_count(static_cast<std::int64_t>(neighbors.ids.shape[1]), neighbors.name),
+      std::move(ids),
+      {}};
+  if (neighbors.distances) truth.distances = neighbors.distances->values;
   return truth;
 }
 
@@ -76,11 +120,11 @@ nb::object read_vectors(const std::filesystem::path& path, bool mmap) {
   return give_rows(std::move(rows));
 }
 
-void write_vectors(const std::filesystem::path& path, AnyArray array) {
-  const Rows rows(std::move(array), "vectors");
+void write_vectors(const std::filesystem::path& path, const AnyArray& array) {
+  const Rows rows(array, "vectors");
   const VectorView& view = rows.view();
   const OthersMayRun others_may_run;
-  rows.require_finite();
+  rows.require_sound();
   const auto writer =
       dataset::create_vectors(path.string(), {view.count, view.dimension, view.type});
   writer->append(view.data, view.count);
@@ -93,11 +137,11 @@ struct TruthOptions {
   dataset::BruteForceOptions scan;
 };
 
-nb::tuple ground_truth(FileOrArray data, FileOrArray queries, TruthOptions options) {
+nb::tuple ground_truth(const FileOrArray& data, const FileOrArray& queries, TruthOptions options) {
   const Metric metric = parse_metric(options.metric);
   options.scan.k = to_count(options.k, "k");
-  const SourceRows base(std::move(data), "data");
-  const SourceRows wanted(std::move(queries), "queries");
+  const SourceRows base(data, "data");
+  const SourceRows wanted(queries, "queries");
   dataset::GroundTruth truth;
   run_job([&](const Interruption& interrupted) {
     options.scan.interrupted = interrupted;
@@ -109,12 +153,13 @@ nb::tuple ground_truth(FileOrArray data, FileOrArray queries, TruthOptions optio
 }
 
 double recall(const Neighbors& found, const Neighbors& truth, std::optional<std::int64_t> k) {
-  const dataset::GroundTruth results = to_truth(found, "ids");
+  SmallIds small;
+  const dataset::GroundTruth results = to_truth(found, small.of(found.ids));
   const std::uint32_t wanted = k ? to_count(*k, "k") : results.k;
   return dataset::recall_at_k(
       {results.ids.data(), results.has_distances() ? results.distances.data() : nullptr,
        results.queries, results.k},
-      to_truth(truth, "true_ids"), wanted);
+      to_truth(truth, small.of(truth.ids)), wanted);
 }
 
 void bind_files(nb::module_& module) {
@@ -160,23 +205,23 @@ Raises:
       ".ibin, .gt100, .ivecs, or ``:neighbors`` of ann-benchmarks' HDF5.");
   module.def(
       "write_ground_truth",
-      [](const std::filesystem::path& path, Matrix<NodeId> ids,
-         std::optional<Matrix<float>> distances) {
-        dataset::write_groundtruth(path.string(),
-                                   to_truth({std::move(ids), std::move(distances)}, "ids"));
+      [](const std::filesystem::path& path, const AnyArray& ids,
+         const std::optional<AnyArray>& distances) {
+        const Neighbors neighbors(ids, "ids", distances, "distances");
+        dataset::write_groundtruth(path.string(), to_truth(neighbors, file_ids(neighbors)));
       },
       "path"_a, "ids"_a, "distances"_a = nb::none(),
       nb::sig("def write_ground_truth(path: str | os.PathLike, ids: numpy.typing.ArrayLike, "
               "distances: numpy.typing.ArrayLike | None = None) -> None"),
-      "Write ids ``(queries, k)`` and, to .ibin, their distances.");
+      "Write ids ``(queries, k)``, integers of at most 32 bits, and, to .ibin, their distances.");
 }
 
 void bind_truth(nb::module_& module) {
   module.def(
       "ground_truth",
-      [](FileOrArray data, FileOrArray queries, std::int64_t k, std::string metric,
+      [](const FileOrArray& data, const FileOrArray& queries, std::int64_t k, std::string metric,
          unsigned threads, bool progress) {
-        return ground_truth(std::move(data), std::move(queries),
+        return ground_truth(data, queries,
                             {k, std::move(metric), {.threads = threads, .quiet = !progress}});
       },
       "data"_a, "queries"_a, "k"_a = 100, nb::kw_only(), "metric"_a = "l2", "threads"_a = 0,
@@ -202,10 +247,10 @@ Raises:
     InvalidArgument, Error: What cannot be compared. KeyboardInterrupt: Ctrl-C has ended it.)");
   module.def(
       "recall",
-      [](Matrix<NodeId> ids, Matrix<NodeId> true_ids, std::optional<std::int64_t> k,
-         std::optional<Matrix<float>> distances, std::optional<Matrix<float>> true_distances) {
-        return recall({std::move(ids), std::move(distances)},
-                      {std::move(true_ids), std::move(true_distances)}, k);
+      [](const AnyArray& ids, const AnyArray& true_ids, std::optional<std::int64_t> k,
+         const std::optional<AnyArray>& distances, const std::optional<AnyArray>& true_distances) {
+        return recall({ids, "ids", distances, "distances"},
+                      {true_ids, "true_ids", true_distances, "true_distances"}, k);
       },
       "ids"_a, "true_ids"_a, "k"_a = nb::none(), nb::kw_only(), "distances"_a = nb::none(),
       "true_distances"_a = nb::none(),
@@ -215,7 +260,8 @@ Raises:
       R"(The mean share of the true neighbours that were found.
 
 Args:
-    ids: ``(queries, >= k)`` that were found.
+    ids: ``(queries, >= k)`` that were found: integers of any width, compared as they are. The
+        largest number of their type stands for none.
     true_ids: ``(queries, >= k)``, row for row.
     k: How many count; None: all of ``ids``.
     distances, true_distances: Of both: then a result that is no farther than the k-th true one

@@ -5,6 +5,7 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/variant.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <limits>
 #include <memory>
@@ -21,6 +22,7 @@
 #include "python/open_hnsw.h"
 #include "python/others_may_run.h"
 #include "python/search_call.h"
+#include "python/shown.h"
 
 namespace farvec::python {
 namespace {
@@ -29,6 +31,9 @@ namespace nb = nanobind;
 using namespace nb::literals;
 
 using HnswHandle = Handle<OpenHnsw>;
+
+/// Candidates of a search that names no number.
+constexpr std::int64_t kUsualEf = 40;
 
 constexpr const char* kBuildHnswDoc =
     R"(Build an HNSW graph on the pages of a disk, which takes inserts and deletes.
@@ -94,30 +99,33 @@ void close_hnsw(HnswHandle& handle) {
   open.reset();
 }
 
-std::vector<NodeId> node_ids(const IdArray& ids) {
-  std::vector<NodeId> nodes(ids.size());
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    const std::uint64_t id = ids.data()[i];
-    if (id >= kInvalidNode)
-      throw_invalid("id {}: of a graph on pages they are below {}", id, kInvalidNode);
-    nodes[i] = static_cast<NodeId>(id);
+std::vector<NodeId> node_ids(const AnyArray& array) {
+  const Ids ids(array, "ids");
+  std::vector<NodeId> nodes;
+  nodes.reserve(ids.values.size());
+  for (const std::uint64_t id : ids.values) {
+    if (id >= kInvalidNode) {
+      throw_invalid("ids: {} is out of range: of a graph on pages they are below {}", id,
+                    kInvalidNode);
+    }
+    nodes.push_back(static_cast<NodeId>(id));
   }
   return nodes;
 }
 
-std::uint64_t insert_rows(const HnswHandle& handle, const IdArray& ids, AnyArray vectors,
+std::uint64_t insert_rows(const HnswHandle& handle, const AnyArray& ids, const AnyArray& vectors,
                           const std::string& order, double deadline) {
   const auto open = handle.get();
   const double seconds = checked_deadline(deadline);
-  const Rows rows(std::move(vectors), "vectors");
+  const std::vector<NodeId> nodes = node_ids(ids);
+  const Rows rows(vectors, "vectors", {.type = open->type(), .round_doubles = false});
   const VectorView& view = rows.view();
-  rows.require_finite();
-  if (view.count != ids.size()) throw_invalid("{} ids for {} vectors", ids.size(), view.count);
-  if (view.type != open->type() || view.dimension != open->dimension()) {
+  rows.require_sound(open->metric());
+  if (view.count != nodes.size()) throw_invalid("{} ids for {} vectors", nodes.size(), view.count);
+  if (!open->takes(view.type) || view.dimension != open->dimension()) {
     throw_invalid("rows of {} x {} do not fit a graph of {} x {}", view.dimension,
                   to_string(view.type), open->dimension(), to_string(open->type()));
   }
-  const std::vector<NodeId> nodes = node_ids(ids);
   std::uint64_t done = 0;
   run_job([&](const Interruption& interrupted) {
     open->insert(view, nodes, order, {seconds, interrupted}, done);
@@ -125,7 +133,7 @@ std::uint64_t insert_rows(const HnswHandle& handle, const IdArray& ids, AnyArray
   return done;
 }
 
-std::uint64_t mark_deleted(const HnswHandle& handle, const IdArray& ids, double deadline) {
+std::uint64_t mark_deleted(const HnswHandle& handle, const AnyArray& ids, double deadline) {
   const auto open = handle.get();
   const double seconds = checked_deadline(deadline);
   const std::vector<NodeId> nodes = node_ids(ids);
@@ -168,8 +176,9 @@ void bind_changes(nb::class_<HnswHandle>& type) {
            R"(Insert vectors; returns how many.
 
 Args:
-    ids: ``(rows,)`` uint64, below 2**32 - 1, none of which is there.
-    vectors: ``(rows, dimension)`` of the graph's element type, finite.
+    ids: ``(rows,)`` integers below 2**32 - 1, an array or a list, none of which is there.
+    vectors: ``(rows, dimension)`` of the graph's element type, finite; by the cosine uint8 and
+        int8 go into a graph of float16, as they do when it is built.
     order: In which they go in, as :func:`build_hnsw` has it: near ones behind each other find their
         pages in the buffer.
     deadline: Seconds of each insert, and of the wait for other calls.
@@ -178,7 +187,8 @@ Raises:
     InvalidArgument: A shape, type or value that cannot be.
     Error: An id is there already, or the disk is full; what went in before stays.)")
       .def("delete", &mark_deleted, "ids"_a, nb::kw_only(), "deadline"_a = 60.0,
-           "Mark ids as deleted, ``(rows,)`` uint64: no search answers with them. Returns how many "
+           "Mark ids as deleted, ``(rows,)`` integers: no search answers with them. Returns how "
+           "many "
            "were there.")
       .def("vacuum", &vacuum, nb::kw_only(), "deadline"_a = 60.0,
            "Take what is marked out of the graph, mend its edges, and free its slots. Returns how "
@@ -188,15 +198,20 @@ Raises:
 void bind_reads(nb::class_<HnswHandle>& type) {
   type.def(
           "search",
-          [](const HnswHandle& handle, AnyArray queries, std::optional<std::int64_t> k,
-             std::int64_t list, double deadline) {
-            return run_search(
-                *handle.get(), std::move(queries),
-                {.k = k, .list = list, .probe = {}, .prune_ratio = {}, .deadline = deadline});
+          [](const HnswHandle& handle, const AnyArray& queries, std::optional<std::int64_t> k,
+             std::optional<std::int64_t> list, double deadline) {
+            return run_search(*handle.get(), queries,
+                              {.k = k,
+                               .list = list ? *list : std::max(kUsualEf, k.value_or(0)),
+                               .probe = {},
+                               .prune_ratio = {},
+                               .deadline = deadline});
           },
-          "queries"_a, "k"_a = nb::none(), nb::kw_only(), "list"_a = 40, "deadline"_a = 10.0,
+          "queries"_a, "k"_a = nb::none(), nb::kw_only(), "list"_a = nb::none(),
+          "deadline"_a = 10.0,
           "Find the nearest vectors of one query or of many; as Index.search(). ``list`` is ef: "
-          "candidates kept, at least k. In ``Result.counts`` reads are of pages, cache_hits pages "
+          "candidates kept, at least k; None: 40, or k when that is more. In ``Result.counts`` "
+          "reads are of pages, cache_hits pages "
           "that were in the buffer.")
       .def(
           "describe", [](const HnswHandle& handle) { return to_dict(handle.get()->describe()); },
@@ -205,6 +220,7 @@ void bind_reads(nb::class_<HnswHandle>& type) {
       .def("__len__", [](const HnswHandle& handle) { return handle.get()->live(); })
       .def("close", &close_hnsw, "Write what changed, and close it. Again: nothing happens.")
       .def_prop_ro("closed", &HnswHandle::is_closed)
+      .def("__repr__", [](const HnswHandle& handle) { return show(handle, "PagedHnsw"); })
       .def(
           "__enter__", [](const nb::object& self) { return self; },
           nb::sig("def __enter__(self) -> PagedHnsw"))
@@ -216,7 +232,7 @@ void bind_reads(nb::class_<HnswHandle>& type) {
 void bind_build(nb::module_& module) {
   module.def(
       "build_hnsw",
-      [](FileOrArray data, const std::filesystem::path& out, const std::string& metric,
+      [](const FileOrArray& data, const std::filesystem::path& out, const std::string& metric,
          std::int64_t m, std::int64_t ef_construction, std::int64_t page_bytes,
          const std::string& order, std::uint64_t memory_rows, std::int64_t partition_nodes,
          double insert_share, std::string buffer, unsigned threads, std::uint64_t seed,
@@ -242,7 +258,7 @@ void bind_build(nb::module_& module) {
         recipe.insert_share = insert_share;
         recipe.threads = threads;
         recipe.quiet = !progress;
-        SourceRows rows(std::move(data), "data");
+        SourceRows rows(data, "data", true);
         return to_dict(build_hnsw(rows, std::move(build)));
       },
       "data"_a, "out"_a, nb::kw_only(), "metric"_a = "l2", "m"_a = 24, "ef_construction"_a = 200,

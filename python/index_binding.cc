@@ -20,6 +20,7 @@
 #include "python/others_may_run.h"
 #include "python/remote_index.h"
 #include "python/search_call.h"
+#include "python/shown.h"
 
 namespace farvec::python {
 namespace {
@@ -139,31 +140,77 @@ const char* on_or_off(bool on) {
   return on ? "on" : "off";
 }
 
+/// What Python sees of the counts, and what a pickle keeps.
+struct CountField {
+  const char* name;
+  std::uint64_t QueryCounts::*number;
+  const char* doc;
+};
+constexpr CountField kCountFields[] = {
+    {"hops", &QueryCounts::hops, "Rounds of fetching."},
+    {"reads", &QueryCounts::reads, "Records (of slotted pages: pages) that were fetched."},
+    {"bytes", &QueryCounts::bytes, "That were fetched."},
+    {"cache_hits", &QueryCounts::cache_hits, "Records that a cache or pool had."},
+    {"estimates", &QueryCounts::estimates, "Distances estimated from codes."},
+    {"distances", &QueryCounts::distances, "Exact distances."},
+    {"lost", &QueryCounts::lost, "Records that nobody could deliver."},
+    {"clusters", &QueryCounts::clusters, "Clusters that were searched."},
+    {"pool_misses", &QueryCounts::pool_misses, "Slotted pages: records that were not in the pool."},
+    {"rerank_reads", &QueryCounts::rerank_reads,
+     "Slotted pages: of the reads, those that ranked results again."},
+};
+
+std::string show_counts(const QueryCounts& counts) {
+  return fmt::format("Counts(hops={}, reads={}, bytes={}, estimates={}, distances={})", counts.hops,
+                     counts.reads, counts.bytes, counts.estimates, counts.distances);
+}
+
+nb::dict state_of(const QueryCounts& counts) {
+  nb::dict state;
+  for (const CountField& field : kCountFields) state[field.name] = counts.*field.number;
+  return state;
+}
+
+/// Of this farvec or another one, which may have had fewer.
+QueryCounts counts_of(const nb::dict& state) {
+  QueryCounts counts;
+  for (const CountField& field : kCountFields) {
+    if (state.contains(field.name)) {
+      counts.*field.number = nb::cast<std::uint64_t>(state[field.name]);
+    }
+  }
+  return counts;
+}
+
 void bind_counts(nb::module_& module) {
-  nb::class_<QueryCounts>(module, "Counts",
-                          "What the searches of a call cost, in sum. Exact: the same on every "
-                          "machine.")
-      .def_ro("hops", &QueryCounts::hops, "Rounds of fetching.")
-      .def_ro("reads", &QueryCounts::reads, "Records (of slotted pages: pages) that were fetched.")
-      .def_ro("bytes", &QueryCounts::bytes, "That were fetched.")
-      .def_ro("cache_hits", &QueryCounts::cache_hits, "Records that a cache or pool had.")
-      .def_ro("estimates", &QueryCounts::estimates, "Distances estimated from codes.")
-      .def_ro("distances", &QueryCounts::distances, "Exact distances.")
-      .def_ro("lost", &QueryCounts::lost, "Records that nobody could deliver.")
-      .def_ro("clusters", &QueryCounts::clusters, "Clusters that were searched.")
-      .def_ro("pool_misses", &QueryCounts::pool_misses,
-              "Slotted pages: records that were not in the pool.")
-      .def_ro("rerank_reads", &QueryCounts::rerank_reads,
-              "Slotted pages: of the reads, those that ranked results again.")
-      .def("__repr__", [](const QueryCounts& counts) {
-        return fmt::format("Counts(hops={}, reads={}, bytes={}, estimates={}, distances={})",
-                           counts.hops, counts.reads, counts.bytes, counts.estimates,
-                           counts.distances);
+  nb::class_<QueryCounts> type(module, "Counts",
+                               "What the searches of a call cost, in sum. Exact: the same on every "
+                               "machine.");
+  for (const CountField& field : kCountFields) type.def_ro(field.name, field.number, field.doc);
+  type.def("__repr__", &show_counts)
+      .def("__getstate__", &state_of)
+      .def("__setstate__", [](QueryCounts& counts, const nb::dict& state) {
+        new (&counts) QueryCounts(counts_of(state));
       });
 }
 
+/// As which a result unpacks and indexes.
+nb::tuple parts_of(const Result& result) {
+  return nb::make_tuple(result.ids, result.distances, result.counts);
+}
+constexpr std::size_t kResultParts = 3;
+
+std::string show_result(const Result& result) {
+  const std::string coverage =
+      result.coverage < 1 ? fmt::format(", coverage={}", result.coverage) : "";
+  return fmt::format("Result(ids={}, distances={}, counts={}{})", nb::repr(result.ids).c_str(),
+                     nb::repr(result.distances).c_str(), show_counts(result.counts), coverage);
+}
+
 void bind_result(nb::module_& module) {
-  nb::class_<Result>(module, "Result", "Neighbours; unpacks as ``ids, distances, counts``.")
+  nb::class_<Result>(module, "Result",
+                     "Neighbours; unpacks as ``ids, distances, counts``, indexes as these three, "
+                     "and pickles.")
       .def_prop_ro(
           "ids", [](const Result& result) { return result.ids; },
           nb::sig("def ids(self) -> numpy.ndarray"),
@@ -178,11 +225,26 @@ void bind_result(nb::module_& module) {
       .def_ro("coverage", &Result::coverage,
               "1, or with ``partial`` the least share of the records that a query could read.")
       .def(
-          "__iter__",
-          [](const Result& result) {
-            return nb::iter(nb::make_tuple(result.ids, result.distances, result.counts));
+          "__iter__", [](const Result& result) { return nb::iter(parts_of(result)); },
+          nb::sig("def __iter__(self) -> collections.abc.Iterator[typing.Any]"))
+      .def("__len__", [](const Result&) { return kResultParts; })
+      .def(
+          "__getitem__",
+          [](const Result& result, nb::handle key) -> nb::object {
+            PyObject* const part = PyObject_GetItem(parts_of(result).ptr(), key.ptr());
+            if (part == nullptr) throw nb::python_error();
+            return nb::steal(part);
           },
-          nb::sig("def __iter__(self) -> collections.abc.Iterator[typing.Any]"));
+          nb::sig("def __getitem__(self, key: typing.Any, /) -> typing.Any"))
+      .def("__repr__", &show_result)
+      .def("__getstate__",
+           [](const Result& result) {
+             return nb::make_tuple(result.ids, result.distances, result.counts, result.coverage);
+           })
+      .def("__setstate__", [](Result& result, const nb::tuple& state) {
+        new (&result)
+            Result{state[0], state[1], nb::cast<QueryCounts>(state[2]), nb::cast<double>(state[3])};
+      });
 }
 
 void bind_class(nb::module_& module) {
@@ -190,11 +252,11 @@ void bind_class(nb::module_& module) {
                           "An index that is open; any thread may call it. See :func:`open`.")
       .def(
           "search",
-          [](const IndexHandle& index, AnyArray queries, std::optional<std::int64_t> k,
+          [](const IndexHandle& index, const AnyArray& queries, std::optional<std::int64_t> k,
              std::optional<std::int64_t> list, std::int64_t width,
              std::optional<std::int64_t> probe, std::optional<float> prune_ratio, bool partial,
              double deadline) {
-            return run_search(*index.get(), std::move(queries),
+            return run_search(*index.get(), queries,
                               {k, list, width, probe, prune_ratio, partial, deadline});
           },
           "queries"_a, "k"_a = nb::none(), nb::kw_only(), "list"_a = nb::none(), "width"_a = 1,
@@ -216,6 +278,7 @@ void bind_class(nb::module_& module) {
           "how it is searched (tier, model, slots, threads).")
       .def("close", &close_index, "Give up memory, files and connections. Again: nothing happens.")
       .def_prop_ro("closed", &IndexHandle::is_closed)
+      .def("__repr__", [](const IndexHandle& handle) { return show(handle, "Index"); })
       .def(
           "__enter__", [](const nb::object& self) { return self; },
           nb::sig("def __enter__(self) -> Index"))

@@ -23,7 +23,8 @@ namespace {
 class Prepared {
  public:
   Prepared(SourceRows& rows, const CommonBuild& build, unsigned threads) {
-    const VectorView& source = rows.load({.allow_nonfinite = build.allow_nonfinite});
+    const VectorView& source =
+        rows.load({.allow_nonfinite = build.allow_nonfinite, .metric = build.metric});
     layout::check_destination(build.out, build.overwrite, source.count * source.row_bytes());
     source_ = {indexing::describe_source({rows.path(), build.name}, source, build.metric), source};
     if (build.metric != Metric::cosine) {
@@ -76,7 +77,7 @@ layout::WriteOptions write_options(const CommonBuild& build, unsigned threads,
 std::optional<dataset::VectorSet> sample_of(ClusterBuild& build, const indexing::Source& source,
                                             unsigned threads) {
   if (!build.sample_queries) return std::nullopt;
-  const VectorView& queries = build.sample_queries->load();
+  const VectorView& queries = build.sample_queries->load({.metric = build.common.metric});
   if (queries.type != source.manifest.source_type) {
     throw_invalid("sample_queries: rows of {} beside data of {}", to_string(queries.type),
                   to_string(source.manifest.source_type));
@@ -182,9 +183,9 @@ nlohmann::ordered_json build_hnsw(SourceRows& rows, HnswBuild build) {
     ssd_baseline::check_hnsw_destination(build.out, build.recipe.replace,
                                          build.recipe.replace_option);
     const Metric metric = build.recipe.config.metric;
-    const dataset::VectorSet stored =
-        indexing::stored_copy(rows.load({.allow_nonfinite = build.allow_nonfinite}), metric,
-                              resolve_threads(build.recipe.threads));
+    const dataset::VectorSet stored = indexing::stored_copy(
+        rows.load({.allow_nonfinite = build.allow_nonfinite, .metric = metric}), metric,
+        resolve_threads(build.recipe.threads));
     complete(build, stored.view(), interrupted);
     indexing::check_hnsw_recipe(build.recipe);
     indexing::HnswBuildStats stats;

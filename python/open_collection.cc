@@ -70,6 +70,7 @@ OpenCollection::OpenCollection(const std::string& folder, const CollectionOpenin
 
 search::SearchBounds OpenCollection::bounds() const {
   return {.kind = collection_.shape().options.kind,
+          .k = opening_.max_list,
           .list = opening_.max_list,
           .width = opening_.max_width,
           .clusters = opening_.max_probe};
@@ -134,6 +135,9 @@ nlohmann::ordered_json OpenCollection::describe() const {
                                {"kind", "collection"},
                                {"tier", opening_.tier},
                                {"durability", opening_.durability}};
+  if (const std::uint64_t left_out = collection_.recovery().left_out; left_out > 0) {
+    facts["log_rows_left_out"] = left_out;
+  }
   facts.update(collection::shape_json(shape));
   facts.update(collection::state_json(*collection_.view(), collection_.state()));
   return facts;

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/progress.h"
+#include "distance/distance.h"
 #include "python/arrays.h"
 #include "python/searcher.h"
 #include "ssd_baseline/hnsw/hnsw_access.h"
@@ -31,7 +32,14 @@ class OpenHnsw final : public Searcher {
   OpenHnsw(const std::string& folder, const HnswChoices& choices);
 
   ElementType type() const override { return hnsw_->config().type; }
+  /// By the cosine alone directions count: a graph of halves takes all that becomes halves.
+  bool takes(ElementType given) const override {
+    return distance::stored_type(metric(), given) == type();
+  }
   std::uint32_t dimension() const override { return hnsw_->config().dimension; }
+  Metric metric() const override { return hnsw_->config().metric; }
+  std::string place() const override { return folder_; }
+  std::optional<std::uint64_t> count() const override { return live(); }
   search::SearchBounds bounds() const override {
     return {.kind = layout::IndexKind::graph, .k = kMostList, .list = kMostList};
   }

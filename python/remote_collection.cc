@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "base/row_fault.h"
 #include "base/status_error.h"
 
 namespace farvec::python {
@@ -44,6 +45,10 @@ client::Attempts RemoteCollection::attempts_until(const Patience& patience) cons
 void RemoteCollection::insert(const VectorView& rows, std::span<const std::uint64_t> ids,
                               const Patience& patience, Receipt& receipt) {
   changes_.check(rows);
+  if (const auto faulty = find_faulty_row(rows, metric())) {
+    throw StatusError(StatusCode::invalid_argument, "row {} (id {}) {}", faulty->row,
+                      ids[faulty->row], to_string(faulty->fault));
+  }
   require_once(ids);
   in_batches(rows.count, changes_.batch_rows(), patience.interrupted,
              [&](std::size_t first, std::size_t count) {

@@ -18,6 +18,8 @@ class RemoteCollection final : public Changing {
 
   ElementType type() const override { return changes_.type(); }
   std::uint32_t dimension() const override { return changes_.dimension(); }
+  Metric metric() const override { return searches_.metric(); }
+  std::string place() const override { return searches_.place(); }
   search::SearchBounds bounds() const override { return searches_.bounds(); }
   Answer search(const VectorView& queries, const Call& call) override {
     return searches_.search(queries, call);

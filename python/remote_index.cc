@@ -34,6 +34,10 @@ ElementType RemoteIndex::type() const {
   return client::element_type(served_.type());
 }
 
+Metric RemoteIndex::metric() const {
+  return client::metric(served_.metric());
+}
+
 Answer RemoteIndex::search(const VectorView& queries, const Call& call) {
   search::SearchNames names = kArgumentNames;
   names.bound = search::kOptionNames.bound;

@@ -44,11 +44,11 @@ void check_queries(const Searcher& searcher, const Rows& queries) {
     throw_invalid("queries: they have {} elements each, the vectors that are searched {}",
                   view.dimension, searcher.dimension());
   }
-  if (view.type != searcher.type()) {
+  if (!searcher.takes(view.type)) {
     throw_invalid("queries: they are {}, and what is searched was built from {}: convert them",
                   numpy_name(view.type), numpy_name(searcher.type()));
   }
-  queries.require_finite();
+  queries.require_sound(searcher.metric());
 }
 
 Result to_result(Answer answer, bool as_one) {
@@ -73,10 +73,10 @@ double checked_deadline(double seconds) {
   return seconds;
 }
 
-Result run_search(Searcher& searcher, AnyArray array, const SearchArguments& arguments) {
+Result run_search(Searcher& searcher, const AnyArray& array, const SearchArguments& arguments) {
   Call call{.asked = asked_search(arguments, searcher.bounds()),
             .deadline_seconds = checked_deadline(arguments.deadline)};
-  const Rows queries(std::move(array), "queries");
+  const Rows queries(array, "queries", {.type = searcher.type(), .round_doubles = false});
   check_queries(searcher, queries);
   Answer answer;
   if (queries.view().count > kQuickQueries) {

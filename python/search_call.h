@@ -36,6 +36,6 @@ struct Result {
 
 /// Checks shapes, types and values, gives up the interpreter and searches; many queries can be
 /// interrupted by signals. Throws StatusError.
-Result run_search(Searcher& searcher, AnyArray queries, const SearchArguments& arguments);
+Result run_search(Searcher& searcher, const AnyArray& queries, const SearchArguments& arguments);
 
 }  // namespace farvec::python

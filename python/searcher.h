@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "base/progress.h"
@@ -39,10 +41,18 @@ class Searcher {
 
   /// Of queries.
   virtual ElementType type() const = 0;
+  /// Whether queries, or rows to insert, may be of that type.
+  virtual bool takes(ElementType given) const { return given == type(); }
   virtual std::uint32_t dimension() const = 0;
+  virtual Metric metric() const = 0;
+  /// A path, or a node's address.
+  virtual std::string place() const = 0;
+  /// Of vectors that are searched; none where a node would have to be asked.
+  virtual std::optional<std::uint64_t> count() const { return std::nullopt; }
   /// The largest search that it takes at the moment.
   virtual search::SearchBounds bounds() const = 0;
-  /// Finite queries of that type and dimension. Throws StatusError.
+  /// Queries of a type that it takes and of that dimension, each with distances to others. Throws
+  /// StatusError.
   virtual Answer search(const VectorView& queries, const Call& call) = 0;
   /// What it is and where.
   virtual nlohmann::ordered_json describe() const = 0;

@@ -41,6 +41,7 @@ from farvec.errors import (
     PermissionDenied,
     ResourceExhausted,
     Unavailable,
+    WrongType,
 )
 
 __version__: str = getattr(_farvec, "__version__")  # which the stub generator leaves out
@@ -63,6 +64,7 @@ __all__ = [
     "ResourceExhausted",
     "Result",
     "Unavailable",
+    "WrongType",
     "build_clusters",
     "build_graph",
     "build_hnsw",

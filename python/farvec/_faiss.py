@@ -23,21 +23,22 @@ class FaissLike:
         """Find the k nearest vectors of every row.
 
         Args:
-            x: ``(rows, d)`` of the element type that the index was built from.
+            x: ``(rows, d)`` of the element type that the index was built from, or lists of numbers.
             k: Neighbours wanted.
 
         Returns:
             D ``(rows, k)`` float32: squared distances (l2), inner products (ip) or cosines; and
             I int64, -1 for a neighbour that is missing.
         """
-        found = self._index.search(numpy.atleast_2d(x), k, **self._search)
-        missing = numpy.isinf(found.distances)
-        ids = numpy.where(missing, -1, found.ids.astype(numpy.int64))
+        found = self._index.search(x, k, **self._search)
+        distances = numpy.atleast_2d(found.distances)
+        ids = numpy.where(numpy.isinf(distances), -1,
+                          numpy.atleast_2d(found.ids).astype(numpy.int64))
         if self._metric == "l2":
-            return found.distances, ids
+            return distances, ids
         if self._metric == "ip":
-            return -found.distances, ids
-        return 1 - found.distances, ids
+            return -distances, ids
+        return 1 - distances, ids
 
 
 def faiss_like(index: Index, **search: Any) -> FaissLike:

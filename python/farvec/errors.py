@@ -9,6 +9,10 @@ class InvalidArgument(Error, ValueError):
     """A call asks for what cannot be: a shape, a type, a value, a combination."""
 
 
+class WrongType(InvalidArgument, TypeError):
+    """An argument is of a kind that cannot be there at all: text in place of vectors."""
+
+
 class DeadlineExceeded(Error, TimeoutError):
     """The time that a call had is over."""
 

@@ -1,0 +1,28 @@
+// What is open, as one line of text.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+
+#include "python/handle.h"
+
+namespace farvec::python {
+
+/// For repr(): "<farvec.Collection 'things': 100 vectors of 64 x f32, cosine>". Asks no node, and
+/// does not throw where what was open is closed.
+template <typename Open>
+std::string show(const Handle<Open>& handle, std::string_view name) {
+  try {
+    const auto open = handle.get();
+    const auto count = open->count();
+    return fmt::format("<farvec.{} '{}': {}vectors of {} x {}, {}>", name, open->place(),
+                       count ? fmt::format("{} ", *count) : "", open->dimension(),
+                       to_string(open->type()), to_string(open->metric()));
+  } catch (const StatusError&) {
+    return fmt::format("<farvec.{}: closed>", name);
+  }
+}
+
+}  // namespace farvec::python
