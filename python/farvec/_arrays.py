@@ -34,7 +34,8 @@ def _as_numpy(value: Any, name: str, what: str) -> numpy.ndarray:
                                or _has_buffer(value)):
         raise WrongType(f"{name}: {type(value).__name__} is not {what}")
     try:
-        array = numpy.asarray(value)
+        has_array = listed or hasattr(value, "__array__") or not hasattr(value, "__dlpack__")
+        array = numpy.asarray(value) if has_array else numpy.from_dlpack(value)
     except Exception as error:
         raise InvalidArgument(f"{name}: it is not {what}: {error}") from error
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))

@@ -20,7 +20,7 @@ def masked(rows):
 def openings(tmp_path_factory):
     folder = tmp_path_factory.mktemp("arrays")
     farvec.build_graph(vectors(60), folder / "g", progress=False)
-    farvec.build_clusters(vectors(60), folder / "k", progress=False)
+    farvec.build_clusters(vectors(60), folder / "k", clusters=20, progress=False)
     farvec.build_hnsw(vectors(60), folder / "h", progress=False)
     farvec.Collection.create(folder / "c", DIMENSION)
     with farvec.open(folder / "g") as graph, farvec.open(folder / "k") as clusters, \
@@ -61,7 +61,7 @@ def test_changes_take_lists_and_no_mask(openings):
     assert np.array_equal(things.get([101])[1], rows[1:2])
     assert pages.insert([100, 101, 102], rows.tolist()) == 3
     for opened in (things, pages):
-        for bad in (masked(rows), rows.astype(np.float64), rows.astype(np.int64), "rows", None,
+        for bad in (masked(rows), rows.astype(np.float64), rows.astype(np.int64), "rows",
                     np.full((3, DIMENSION), 1e19, np.float32), [[1e19] * DIMENSION] * 3):
             with pytest.raises(farvec.InvalidArgument):
                 opened.insert([200, 201, 202], bad)
@@ -134,6 +134,7 @@ def test_the_cosine_takes_integers_wherever_it_stores_halves(tmp_path):
     for dtype in (np.int8, np.uint8):
         rows = vectors(80, dtype)
         folder = tmp_path / np.dtype(dtype).name
+        folder.mkdir()
         farvec.build_graph(rows, folder / "g", metric="cosine", progress=False)
         farvec.build_hnsw(rows, folder / "h", metric="cosine", progress=False)
         with farvec.open(folder / "g") as graph, \

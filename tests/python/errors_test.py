@@ -44,7 +44,7 @@ def test_queries_that_cannot_be(index, bad, word):
         index.search(np.asarray(bad))
 
 
-@pytest.mark.parametrize("bad", [None, "queries", [1.0, 2.0], 7, object()])
+@pytest.mark.parametrize("bad", [None, "queries", 7, object()])
 def test_queries_that_are_no_array(index, bad):
     with pytest.raises(TypeError):
         index.search(bad)

@@ -18,7 +18,7 @@ NO_IDS = [
     np.array(["1"]), np.array([b"1"]), np.array([1 + 0j]), np.array([1], "M8[s]"),
     np.ma.masked_values(np.array([1, 2]), 2), [np.ma.masked],
     [1.0], [True], [np.True_], [-1], [2**64], [None], ["1"], [object()], [np.float64(1)],
-    [1, 1.5], [np.array(1.0)], 1.5, True, -1, 2**64, "1", b"1", bytearray(b"1"), None, object(),
+    [1, 1.5], [np.array(1.0)], 1.5, True, -1, 2**64, "1", b"1", bytearray(b"1"), object(),
     {1: 2}, {1}, [[1]], np.array([[1]]),
 ]
 
@@ -82,7 +82,7 @@ def test_nothing_else_is_an_id(things, bad):
     assert len(things) == 3 and np.array_equal(things.get([0, 1, 2])[1], vectors(3))
 
 
-@pytest.mark.parametrize("bad", [1.0, 1.5, np.float32(1), True, np.True_, -1, 2**64, "1", None,
+@pytest.mark.parametrize("bad", [1.0, 1.5, np.float32(1), True, np.True_, -1, 2**64, "1",
                                  object(), [1], np.array([1]), np.ma.masked])
 def test_in_takes_an_id_alone(things, bad):
     with pytest.raises(farvec.InvalidArgument, match="^id: "):
@@ -94,7 +94,7 @@ def test_a_paged_graph_takes_the_same(tmp_path):
     with farvec.PagedHnsw(tmp_path / "h", buffer="4MiB", durability="none") as graph:
         assert graph.insert([100, np.uint8(101)], vectors(2)) == 2
         assert graph.insert(np.array([102], np.int16), vectors(1)) == 1
-        for bad in [bad for bad in NO_IDS if bad is not None] + [[2**32 - 1], [2**32 + 5]]:
+        for bad in [*NO_IDS, [2**32 - 1], [2**32 + 5]]:
             for call in (lambda: graph.insert(bad, vectors(1)), lambda: graph.delete(bad)):
                 with pytest.raises(farvec.InvalidArgument, match="^ids: "):
                     call()
@@ -115,7 +115,7 @@ def test_recall_compares_ids_as_they_are():
 
 @pytest.mark.parametrize("bad", [np.array([[1.7]]), np.array([[-1]]), np.array([[True]]), [[1.0]],
                                  [[-1]], [["1"]], [[2**64]], np.array([[1]], object), [[1], [1, 2]],
-                                 [1], 1, None, "ids", np.ma.masked_values([[1]], 1)])
+                                 [1], 1, "ids", np.ma.masked_values([[1]], 1)])
 def test_recall_and_ground_truth_take_integers_alone(tmp_path, bad):
     good = np.array([[1]], np.uint32)
     for call, word in ((lambda: farvec.recall(bad, good), "ids"),
@@ -136,6 +136,14 @@ def test_a_file_of_ground_truth_has_ids_of_32_bits(tmp_path):
     assert ids.tolist() == [[1, 2**32 - 1]] and distances.tolist() == [[0.5, np.inf]]
     with pytest.raises(farvec.InvalidArgument, match="^distances: "):
         farvec.write_ground_truth(path, [[1]], [[1, 2]])
+
+
+def test_none_is_no_argument(things):
+    for call in (lambda: things.insert(None, vectors(1)), lambda: things.insert([1], None),
+                 lambda: things.delete(None), lambda: things.get(None), lambda: None in things,
+                 lambda: farvec.recall(None, [[1]])):
+        with pytest.raises(TypeError):
+            call()
 
 
 def test_coroutines_refuse_the_same(things):
