@@ -22,10 +22,15 @@ namespace fs = std::filesystem;
       error.what(), directory.string(), needed, free);
 }
 
+/// The folder that `directory` is in or will be in, however that is spelled.
+fs::path folder_around(const fs::path& directory) {
+  return parent_of(settled_name(directory));
+}
+
 }  // namespace
 
 void require_room(const fs::path& directory, std::uint64_t needed) {
-  const fs::path parent = parent_of(directory);
+  const fs::path parent = folder_around(directory);
   const std::uint64_t free = free_bytes(parent);
   if (free >= needed) return;
   throw Error("the index '{}' needs {} bytes, '{}' has {} free: free some or choose another disk",
@@ -49,7 +54,7 @@ Manifest publish_index(
     partial.publish(manifest);
   } catch (const SystemError& error) {
     if (error.code != ENOSPC && error.code != EDQUOT && error.code != EFBIG) throw;
-    explain_full_disk(error, directory, needed_bytes, free_bytes(parent_of(directory)));
+    explain_full_disk(error, directory, needed_bytes, free_bytes(folder_around(directory)));
   }
   return manifest;
 }

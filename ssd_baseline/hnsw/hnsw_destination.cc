@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "base/error.h"
+#include "base/file_names.h"
 #include "base/log.h"
 #include "layout/region/directory_lock.h"
 #include "ssd_baseline/store/page_store.h"
@@ -12,10 +13,6 @@ namespace farvec::ssd_baseline {
 namespace {
 
 namespace fs = std::filesystem;
-
-fs::path without_slash(const fs::path& path) {
-  return path.has_filename() || !path.has_relative_path() ? path : path.parent_path();
-}
 
 /// Whether a build that was killed may have left it; those of earlier farvecs made stores in place.
 bool is_remainder(const fs::path& folder) {
@@ -67,7 +64,7 @@ void check_hnsw_destination(const std::string& out, bool replace, std::string_vi
 }
 
 HnswDestination::HnswDestination(const std::string& out, bool replace, std::string_view option)
-    : target_(without_slash(out)),
+    : target_(settled_name(out)),
       partial_(target_.string() + ".partial"),
       replace_(replace),
       option_(option) {
@@ -76,10 +73,6 @@ HnswDestination::HnswDestination(const std::string& out, bool replace, std::stri
   const layout::DirectoryLock lock(partial_);
   if (!is_remainder(partial_)) {
     throw Error("'{}' is there, where the graph is made, and farvec has not made it: move it away",
-                partial_.string());
-  }
-  if (!is_remainder(partial_)) {
-    throw Error("'{}' holds what is not farvec's: move that away, or choose another folder",
                 partial_.string());
   }
   for (const auto& entry : fs::directory_iterator(partial_)) fs::remove_all(entry.path());
