@@ -129,7 +129,7 @@ def test_changes_that_a_node_refuses(serve, folder, tmp_path):
                 node.insert(ids, bad)
         with pytest.raises(farvec.Error, match="id 1 comes twice"):
             node.insert(np.array([0, 1, 1], np.uint64), rows)
-        with pytest.raises(farvec.InvalidArgument, match="finite"):
+        with pytest.raises(farvec.InvalidArgument, match="row 0 .* NaN"):
             node.insert(ids, np.where(rows == rows[0, 0], np.nan, rows))
         assert len(node) == 0
         serve.nodes[0].kill()
