@@ -9,6 +9,7 @@
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "base/random.h"
+#include "graph/query_edges.h"
 #include "graph/reachability.h"
 
 namespace farvec::graph {
@@ -84,6 +85,12 @@ Graph VamanaGrowth::finish(VamanaStats& stats) {
   graph_.entry = medoid_;
   inserter_.prune_to_degree();
   stats.repaired += make_reachable(graph_, space_, options_.degree, graph_.count());
+  if (options_.sample_queries.count > 0) {
+    const QueryEdges added = add_query_edges(graph_, space_, metric_, options_);
+    stats.query_edges = added.edges;
+    stats.distances += added.distances;
+    stats.repaired += make_reachable(graph_, space_, options_.degree, graph_.count());
+  }
   stats.distances += inserter_.distances();
   stats.affine = inserter_.take_affine();
   stats.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();

@@ -33,7 +33,8 @@ class VamanaGrowth {
   /// before are in the graph. Searches start at graph().entry.
   void insert_from(std::size_t first);
 
-  /// Makes the medoid the entry, and every vertex reachable from it within options.degree edges.
+  /// Makes the medoid the entry, adds edges for options.sample_queries, and makes every vertex
+  /// reachable from the entry, all within options.degree edges.
   Graph finish(VamanaStats& stats);
 
  private:

@@ -17,14 +17,9 @@
 namespace farvec::indexing {
 namespace {
 
-void check_sample(const QuerySample& sample, const VectorView& rows) {
-  const VectorView& queries = sample.queries;
-  if (queries.count == 0) throw Error("a sample of no queries says nothing of what is probed");
+void check_probing(const QuerySample& sample, const VectorView& rows) {
   if (sample.probe == 0) throw Error("queries of the sample probe at least one cluster");
-  if (queries.dimension != rows.dimension || queries.type != rows.type) {
-    throw Error("queries of {} x {} do not fit vectors of {} x {}", queries.dimension,
-                to_string(queries.type), rows.dimension, to_string(rows.type));
-  }
+  check_sample(sample.queries, rows);
 }
 
 /// How often the sample probes each cluster.
@@ -96,7 +91,7 @@ std::vector<ClusterId> expected_homes(const cluster::Clustering& clusters, unsig
 
 BuiltClusters build_clusters(Source source, const cluster::ClusteringOptions& options,
                              const std::optional<QuerySample>& sample) {
-  if (sample) check_sample(*sample, source.rows);
+  if (sample) check_probing(*sample, source.rows);
   const unsigned threads = resolve_threads(options.threads);
   BuiltClusters built;
   built.source = std::move(source);

@@ -28,6 +28,7 @@ layout::GraphPart describe_graph(const graph::VamanaOptions& options) {
 }
 
 BuiltGraph build_graph(Source source, const graph::VamanaOptions& options) {
+  if (options.sample_queries.count > 0) check_sample(options.sample_queries, source.rows);
   source.manifest.part = describe_graph(options);
   graph::VamanaStats stats;
   graph::Graph graph = graph::build_vamana(source.rows, source.manifest.metric, options, &stats);

@@ -27,7 +27,8 @@ void check_degree(layout::LayoutKind layout, std::uint32_t degree);
 /// What a manifest says of a graph that is made with these options, before it is written.
 layout::GraphPart describe_graph(const graph::VamanaOptions& options);
 
-/// Throws Error for options that make no sense. Memory as for graph::build_vamana().
+/// Throws Error for options that make no sense, and for sample queries of another type or
+/// dimension. Memory as for graph::build_vamana().
 BuiltGraph build_graph(Source source, const graph::VamanaOptions& options);
 
 /// A graph over the rows of a source, and over others that go.

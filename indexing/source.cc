@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/error.h"
 #include "base/finite.h"
 #include "base/parallel.h"
 #include "base/status_error.h"
@@ -60,6 +61,13 @@ void require_comparable(const VectorView& stored, unsigned threads) {
       throw StatusError(StatusCode::invalid_argument, "row {} {}", i, to_string(fault));
     }
   });
+}
+
+void check_sample(const VectorView& queries, const VectorView& rows) {
+  if (queries.count == 0) throw Error("a sample of no queries says nothing of those to come");
+  if (queries.dimension == rows.dimension && queries.type == rows.type) return;
+  throw Error("queries of {} x {} do not fit vectors of {} x {}", queries.dimension,
+              to_string(queries.type), rows.dimension, to_string(rows.type));
 }
 
 dataset::VectorSet stored_rows(dataset::VectorSet source, Metric metric, unsigned threads) {

@@ -40,4 +40,8 @@ dataset::VectorSet stored_rows(dataset::VectorSet source, Metric metric, unsigne
 /// checked.
 dataset::VectorSet stored_copy(const VectorView& source, Metric metric, unsigned threads);
 
+/// Queries like those to come, by which a build is guided; both in stored form. Throws Error when
+/// there are none, or they have another type or dimension than the rows.
+void check_sample(const VectorView& queries, const VectorView& rows);
+
 }  // namespace farvec::indexing
