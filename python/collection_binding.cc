@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "collection/facts.h"
+#include "graph/usual_degree.h"
 #include "indexing/code_bits.h"
 #include "python/bindings.h"
 #include "python/errors.h"
@@ -267,10 +268,11 @@ void bind_create(nb::class_<CollectionHandle>& type) {
         options.memtable_rows = to_count(memtable_rows, "memtable_rows");
         options.merge_fanout = to_count(merge_fanout, "merge_fanout");
         options.kind = parsed("kind", layout::parse_segment_kind, kind);
+        const Metric by = parsed("metric", parse_metric, metric);
+        if (options.kind == layout::IndexKind::graph) options.degree = graph::usual_degree(by);
         take_graph({degree, list, alpha, code_bits}, layout, options);
         take_clusters({cluster_bytes, replicas, closure_ratio, balance}, layout, options);
-        const collection::RowShape rows{parsed("metric", parse_metric, metric),
-                                        parsed("type", parse_element_type, element),
+        const collection::RowShape rows{by, parsed("type", parse_element_type, element),
                                         within(dimension, "dimension", 1, kMaxDimension)};
         collection::Collection::create(path, collection::empty_manifest(rows, options));
       },

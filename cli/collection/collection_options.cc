@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "cli/index/code_bits_option.h"
+#include "graph/usual_degree.h"
 #include "indexing/code_bits.h"
 #include "rpc/option_rules.h"
 #include "wal/durability_option.h"
@@ -80,8 +81,8 @@ void add_shape_options(Command& command, CollectionShape& shape) {
                   "Segments of one size that are merged into one")
       .range(2u, 64u)
       .show_default();
-  command.add_option("--degree", options.degree, "graph: most edges per vertex of a segment")
-      .show_default();
+  command.add_option("--degree", shape.degree,
+                     "graph: most edges per vertex of a segment [32; of --metric ip 48]");
   command.add_option("--list", options.list, "graph: L of the searches while a segment is built")
       .show_default();
   command
@@ -114,8 +115,10 @@ layout::CollectionManifest shape_manifest(const Command& command, const Collecti
   layout::CollectionOptions options = shape.options;
   options.kind = layout::parse_segment_kind(shape.kind);
   refuse_other_kind(command, options.kind);
+  const Metric metric = parse_metric(shape.metric);
   switch (options.kind) {
     case layout::IndexKind::graph:
+      options.degree = shape.degree.value_or(graph::usual_degree(metric));
       if (!shape.layout.empty()) options.layout = layout::parse_layout_kind(shape.layout);
       options.code_bits = indexing::code_bits_of(options.layout, shape.code_bits, kCodeBitsOption);
       break;
@@ -125,8 +128,8 @@ layout::CollectionManifest shape_manifest(const Command& command, const Collecti
       }
       break;
   }
-  return collection::empty_manifest(
-      {parse_metric(shape.metric), parse_element_type(shape.type), shape.dimension}, options);
+  return collection::empty_manifest({metric, parse_element_type(shape.type), shape.dimension},
+                                    options);
 }
 
 void tell_recovery(const collection::Recovery& recovery, bool quiet) {

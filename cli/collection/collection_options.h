@@ -31,8 +31,8 @@ struct CollectionShape {
   std::uint32_t dimension = 0;
   layout::CollectionOptions options;
   std::string kind = "graph";
-  std::string layout;  ///< empty: the kind's own
-  std::optional<std::uint32_t> code_bits;
+  std::string layout;                              ///< empty: the kind's own
+  std::optional<std::uint32_t> degree, code_bits;  ///< none: of the metric, and of the layout
 };
 
 void add_shape_options(Command& command, CollectionShape& shape);

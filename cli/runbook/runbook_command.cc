@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@
 #include "cli/runbook/runbook_run.h"
 #include "dataset/vector_set.h"
 #include "distance/distance.h"
+#include "graph/usual_degree.h"
 #include "rpc/option_rules.h"
 #include "tiers/tier_spec.h"
 
@@ -44,6 +46,7 @@ struct RunbookArguments {
   ChangingHnswOptions hnsw;
   ChangingCollectionOptions collection;
   std::string segments = "graph";
+  std::optional<std::uint32_t> degree;  ///< of their graphs; none: of the metric
   std::uint32_t k = 10;
   std::uint32_t rebuild_every = 0;
   bool keep = false;
@@ -175,7 +178,11 @@ ChangingCollectionOptions collection_options(const RunbookArguments& arguments,
   options.slots = arguments.hnsw.access.slots;
   options.threads = arguments.hnsw.access.threads;
   options.k = arguments.k;
-  options.shape.options.kind = layout::parse_segment_kind(arguments.segments);
+  layout::CollectionOptions& segments = options.shape.options;
+  segments.kind = layout::parse_segment_kind(arguments.segments);
+  if (segments.kind == layout::IndexKind::graph) {
+    segments.degree = arguments.degree.value_or(graph::usual_degree(options.shape.metric));
+  }
   return options;
 }
 
@@ -310,9 +317,10 @@ void add_collection_options(Command& command, RunbookArguments& arguments) {
                   "collection: segments of one size that are merged into one")
       .range(2u, 64u)
       .show_default();
-  command.add_option("--degree", options.degree, "collection: most edges per vertex of a segment")
-      .range(1u, 1024u)
-      .show_default();
+  command
+      .add_option("--degree", arguments.degree,
+                  "collection: most edges per vertex of a segment [32; of --metric ip 48]")
+      .range(1u, 1024u);
   command
       .add_option("--build-list", options.list,
                   "collection: L of the searches while a segment is built")
