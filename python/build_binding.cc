@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "graph/usual_degree.h"
 #include "indexing/code_bits.h"
 #include "python/bindings.h"
 #include "python/errors.h"
@@ -34,10 +35,12 @@ Args:
     out: Folder to make.
     metric: ``l2``, ``ip`` or ``cosine``.
     layout: Of the records: ``csr``, ``packed``, ``inline`` or ``padded``.
-    degree: R: most edges of a vertex.
+    degree: R: most edges of a vertex; None: 32, of metric ``ip`` 48.
     list: L of the searches during the build.
     alpha: How much longer an edge may be than a detour.
     passes: Times that every vertex is inserted.
+    sample_queries: Queries like those to come, rows or a file, where they are not like the data:
+        what is nearest to one of them gets edges to the rest of it, in place of others.
     code_bits: Bits per dimension of the codes in DRAM, 1 to 8; None: the layout's own.
     record_checksum: 4 bytes more per record, checked on every read.
     threads: 0: one per processor.
@@ -59,8 +62,8 @@ constexpr const char* kSlottedDoc =
     R"(Build a Vamana graph in slotted pages for SSDs (``tier="ssd"``), and write it as a folder.
 
 Args:
-    data, out, metric, degree, list, alpha, passes, threads, seed, name, overwrite,
-        allow_nonfinite, progress: As :func:`build_graph` has them.
+    data, out, metric, degree, list, alpha, passes, sample_queries, threads, seed, name,
+        overwrite, allow_nonfinite, progress: As :func:`build_graph` has them.
     payload: Of the records: ``code``, ``vector``, or ``auto``: a vector where two fit a page.
     code_bits: Payload vector: bits per dimension of the codes in DRAM, 1 to 8.
     extension_bits: Payload code: bits per dimension in the record, 1 to 7.
@@ -122,10 +125,8 @@ CommonBuild common_build(const std::filesystem::path& out, const std::string& me
   return common;
 }
 
-graph::VamanaOptions vamana(std::int64_t degree, std::int64_t list, float alpha,
-                            std::int64_t passes) {
+graph::VamanaOptions vamana(std::int64_t list, float alpha, std::int64_t passes) {
   graph::VamanaOptions options;
-  options.degree = to_count(degree, "degree");
   options.list = to_count(list, "list");
   options.alpha = alpha;
   options.passes = to_count(passes, "passes");
@@ -136,15 +137,19 @@ void bind_graph(nb::module_& module) {
   module.def(
       "build_graph",
       [](const FileOrArray& data, const std::filesystem::path& out, const std::string& metric,
-         const std::string& layout, std::int64_t degree, std::int64_t list, float alpha,
-         std::int64_t passes, std::optional<std::int64_t> code_bits, bool record_checksum,
-         unsigned threads, std::uint64_t seed, std::string name, bool overwrite,
-         bool allow_nonfinite, bool progress) {
+         const std::string& layout, std::optional<std::int64_t> degree, std::int64_t list,
+         float alpha, std::int64_t passes, std::optional<FileOrArray> sample_queries,
+         std::optional<std::int64_t> code_bits, bool record_checksum, unsigned threads,
+         std::uint64_t seed, std::string name, bool overwrite, bool allow_nonfinite,
+         bool progress) {
         GraphBuild build{.common = common_build(out, metric, std::move(name)),
                          .layout = parsed("layout", layout::parse_layout_kind, layout),
-                         .graph = vamana(degree, list, alpha, passes),
+                         .graph = vamana(list, alpha, passes),
+                         .sample_queries = {},
                          .code_bits = {},
                          .record_checksum = record_checksum};
+        build.graph.degree =
+            given(degree, "degree").value_or(graph::usual_degree(build.common.metric));
         build.common.overwrite = overwrite;
         build.common.allow_nonfinite = allow_nonfinite;
         build.common.quiet = build.graph.quiet = !progress;
@@ -152,15 +157,21 @@ void bind_graph(nb::module_& module) {
         build.graph.seed = seed;
         build.code_bits = given(code_bits, "code_bits");
         SourceRows rows(data, "data", true);
+        if (sample_queries) {
+          build.sample_queries.emplace(std::move(*sample_queries), "sample_queries");
+        }
         return to_dict(build_graph(rows, std::move(build)));
       },
-      "data"_a, "out"_a, nb::kw_only(), "metric"_a = "l2", "layout"_a = "csr", "degree"_a = 32,
-      "list"_a = 100, "alpha"_a = 1.2f, "passes"_a = 1, "code_bits"_a = nb::none(),
+      "data"_a, "out"_a, nb::kw_only(), "metric"_a = "l2", "layout"_a = "csr",
+      "degree"_a = nb::none(), "list"_a = 100, "alpha"_a = 1.2f, "passes"_a = 1,
+      "sample_queries"_a.none() = nb::none(), "code_bits"_a = nb::none(),
       "record_checksum"_a = false, "threads"_a = 0, "seed"_a = 1, "name"_a = "",
       "overwrite"_a = false, "allow_nonfinite"_a = false, "progress"_a = true,
       nb::sig("def build_graph(data: numpy.typing.ArrayLike | str | os.PathLike, out: str | "
-              "os.PathLike, *, metric: str = 'l2', layout: str = 'csr', degree: int = 32, list: "
-              "int = 100, alpha: float = 1.2, passes: int = 1, code_bits: int | None = None, "
+              "os.PathLike, *, metric: str = 'l2', layout: str = 'csr', degree: int | None = None, "
+              "list: int = 100, alpha: float = 1.2, passes: int = 1, sample_queries: "
+              "numpy.typing.ArrayLike | str | os.PathLike | None = None, code_bits: int | None = "
+              "None, "
               "record_checksum: bool = False, threads: int = 0, seed: int = 1, name: str = '', "
               "overwrite: bool = False, allow_nonfinite: bool = False, progress: bool = True) -> "
               "dict[str, typing.Any]"),
@@ -171,15 +182,18 @@ void bind_slotted(nb::module_& module) {
   module.def(
       "build_slotted",
       [](const FileOrArray& data, const std::filesystem::path& out, const std::string& metric,
-         std::int64_t degree, std::int64_t list, float alpha, std::int64_t passes,
-         const std::string& payload, std::int64_t code_bits, std::int64_t extension_bits,
-         std::int64_t page_bytes, const std::string& placement, double affinity_percentile,
-         std::optional<bool> rerank, std::int64_t entry_vertices, unsigned threads,
-         std::uint64_t seed, std::string name, bool overwrite, bool allow_nonfinite,
-         bool progress) {
+         std::optional<std::int64_t> degree, std::int64_t list, float alpha, std::int64_t passes,
+         std::optional<FileOrArray> sample_queries, const std::string& payload,
+         std::int64_t code_bits, std::int64_t extension_bits, std::int64_t page_bytes,
+         const std::string& placement, double affinity_percentile, std::optional<bool> rerank,
+         std::int64_t entry_vertices, unsigned threads, std::uint64_t seed, std::string name,
+         bool overwrite, bool allow_nonfinite, bool progress) {
         SlottedBuild build{.common = common_build(out, metric, std::move(name)),
-                           .graph = vamana(degree, list, alpha, passes),
+                           .graph = vamana(list, alpha, passes),
+                           .sample_queries = {},
                            .recipe = {}};
+        build.graph.degree =
+            given(degree, "degree").value_or(graph::usual_degree(build.common.metric));
         build.common.overwrite = overwrite;
         build.common.allow_nonfinite = allow_nonfinite;
         build.common.quiet = build.graph.quiet = !progress;
@@ -197,22 +211,28 @@ void bind_slotted(nb::module_& module) {
         recipe.rerank = rerank;
         recipe.entry_vertices = to_count(entry_vertices, "entry_vertices");
         SourceRows rows(data, "data", true);
+        if (sample_queries) {
+          build.sample_queries.emplace(std::move(*sample_queries), "sample_queries");
+        }
         return to_dict(build_slotted(rows, std::move(build)));
       },
-      "data"_a, "out"_a, nb::kw_only(), "metric"_a = "l2", "degree"_a = 32, "list"_a = 100,
-      "alpha"_a = 1.2f, "passes"_a = 1, "payload"_a = "auto", "code_bits"_a = 4,
-      "extension_bits"_a = 4, "page_bytes"_a = 4096, "placement"_a = "bnf",
-      "affinity_percentile"_a = ssd_baseline::kAffinityPercentile, "rerank"_a = nb::none(),
-      "entry_vertices"_a = 0, "threads"_a = 0, "seed"_a = 1, "name"_a = "", "overwrite"_a = false,
-      "allow_nonfinite"_a = false, "progress"_a = true,
-      nb::sig("def build_slotted(data: numpy.typing.ArrayLike | str | os.PathLike, out: str | "
-              "os.PathLike, *, metric: str = 'l2', degree: int = 32, list: int = 100, alpha: float "
-              "= 1.2, passes: int = 1, payload: str = 'auto', code_bits: int = 4, "
-              "extension_bits: int = 4, page_bytes: int = 4096, placement: str = 'bnf', "
-              "affinity_percentile: float = 5.0, rerank: "
-              "bool | None = None, entry_vertices: int = 0, threads: int = 0, seed: int = 1, name: "
-              "str = '', overwrite: bool = False, allow_nonfinite: bool = False, progress: bool = "
-              "True) -> dict[str, typing.Any]"),
+      "data"_a, "out"_a, nb::kw_only(), "metric"_a = "l2", "degree"_a = nb::none(), "list"_a = 100,
+      "alpha"_a = 1.2f, "passes"_a = 1, "sample_queries"_a.none() = nb::none(),
+      "payload"_a = "auto", "code_bits"_a = 4, "extension_bits"_a = 4, "page_bytes"_a = 4096,
+      "placement"_a = "bnf", "affinity_percentile"_a = ssd_baseline::kAffinityPercentile,
+      "rerank"_a = nb::none(), "entry_vertices"_a = 0, "threads"_a = 0, "seed"_a = 1, "name"_a = "",
+      "overwrite"_a = false, "allow_nonfinite"_a = false, "progress"_a = true,
+      nb::sig(
+          "def build_slotted(data: numpy.typing.ArrayLike | str | os.PathLike, out: str | "
+          "os.PathLike, *, metric: str = 'l2', degree: int | None = None, list: int = 100, alpha: "
+          "float "
+          "= 1.2, passes: int = 1, sample_queries: numpy.typing.ArrayLike | str | os.PathLike | "
+          "None = None, payload: str = 'auto', code_bits: int = 4, "
+          "extension_bits: int = 4, page_bytes: int = 4096, placement: str = 'bnf', "
+          "affinity_percentile: float = 5.0, rerank: "
+          "bool | None = None, entry_vertices: int = 0, threads: int = 0, seed: int = 1, name: "
+          "str = '', overwrite: bool = False, allow_nonfinite: bool = False, progress: bool = "
+          "True) -> dict[str, typing.Any]"),
       kSlottedDoc);
 }
 

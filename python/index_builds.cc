@@ -63,6 +63,7 @@ void add_graph_facts(nlohmann::ordered_json& facts, const layout::Manifest& mani
   facts["distances_per_vector"] =
       static_cast<double>(stats.distances) / static_cast<double>(manifest.count);
   facts["edges_added_for_reachability"] = stats.repaired;
+  facts["edges_added_for_queries"] = stats.query_edges;
 }
 
 layout::WriteOptions write_options(const CommonBuild& build, unsigned threads,
@@ -74,15 +75,18 @@ layout::WriteOptions write_options(const CommonBuild& build, unsigned threads,
 }
 
 /// Queries of the sample, in stored form.
-std::optional<dataset::VectorSet> sample_of(ClusterBuild& build, const indexing::Source& source,
-                                            unsigned threads) {
-  if (!build.sample_queries) return std::nullopt;
-  const VectorView& queries = build.sample_queries->load({.metric = build.common.metric});
+std::optional<dataset::VectorSet> sample_of(std::optional<SourceRows>& sample,
+                                            const indexing::Source& source, unsigned threads) {
+  if (!sample) return std::nullopt;
+  const Metric metric = source.manifest.metric;
+  const VectorView& queries = sample->load({.metric = metric});
   if (queries.type != source.manifest.source_type) {
     throw_invalid("sample_queries: rows of {} beside data of {}", to_string(queries.type),
                   to_string(source.manifest.source_type));
   }
-  return indexing::stored_copy(queries, build.common.metric, threads);
+  dataset::VectorSet stored = indexing::stored_copy(queries, metric, threads);
+  indexing::check_sample(stored.view(), source.rows);
+  return stored;
 }
 
 }  // namespace
@@ -98,6 +102,8 @@ nlohmann::ordered_json build_graph(SourceRows& rows, GraphBuild build) {
   run_job([&](const Interruption& interrupted) {
     build.graph.interrupted = interrupted;
     const Prepared prepared(rows, build.common, threads);
+    const auto queries = sample_of(build.sample_queries, prepared.source(), threads);
+    if (queries) build.graph.sample_queries = queries->view();
     const indexing::BuiltGraph built = indexing::build_graph(prepared.source(), build.graph);
     const layout::Manifest manifest =
         indexing::write_graph(build.common.out, built, {build.layout, bits, build.record_checksum},
@@ -116,6 +122,8 @@ nlohmann::ordered_json build_slotted(SourceRows& rows, SlottedBuild build) {
   run_job([&](const Interruption& interrupted) {
     build.graph.interrupted = interrupted;
     const Prepared prepared(rows, build.common, threads);
+    const auto queries = sample_of(build.sample_queries, prepared.source(), threads);
+    if (queries) build.graph.sample_queries = queries->view();
     const auto recipe = indexing::resolve_slotted(build.recipe, prepared.source().rows);
     const indexing::BuiltGraph built =
         indexing::build_slotted_graph(prepared.source(), recipe, build.graph);
@@ -139,7 +147,7 @@ nlohmann::ordered_json build_clusters(SourceRows& rows, ClusterBuild build) {
     const Prepared prepared(rows, build.common, threads);
     build.clustering.interrupted = interrupted;
     build.clustering.clusters = build.number.of(rows.load());
-    const std::optional<dataset::VectorSet> queries = sample_of(build, prepared.source(), threads);
+    const auto queries = sample_of(build.sample_queries, prepared.source(), threads);
     std::optional<indexing::QuerySample> sample;
     if (queries) sample = {queries->view(), build.sample_probe};
     const auto built = indexing::build_clusters(prepared.source(), build.clustering, sample);

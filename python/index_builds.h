@@ -31,14 +31,16 @@ struct CommonBuild {
 struct GraphBuild {
   CommonBuild common;
   layout::LayoutKind layout = layout::LayoutKind::csr;
-  graph::VamanaOptions graph;
+  graph::VamanaOptions graph;  ///< without the queries of a sample
+  std::optional<SourceRows> sample_queries;
   std::optional<std::uint32_t> code_bits;
   bool record_checksum = false;
 };
 
 struct SlottedBuild {
   CommonBuild common;
-  graph::VamanaOptions graph;
+  graph::VamanaOptions graph;  ///< without the queries of a sample
+  std::optional<SourceRows> sample_queries;
   indexing::SlottedRecipe recipe;
 };
 

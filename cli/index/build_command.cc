@@ -17,6 +17,7 @@
 #include "cli/index/slotted_build.h"
 #include "cli/report/json_text.h"
 #include "graph/sparse_vertices.h"
+#include "graph/usual_degree.h"
 #include "graph/vamana_builder.h"
 #include "indexing/code_bits.h"
 #include "indexing/graph_recipe.h"
@@ -24,6 +25,7 @@
 #include "indexing/source.h"
 #include "layout/region/index_writer.h"
 #include "rpc/option_rules.h"
+#include "search/queries.h"
 
 namespace farvec::cli {
 namespace {
@@ -33,6 +35,8 @@ struct BuildArguments {
   std::string out;
   std::string layout = "csr";
   graph::VamanaOptions graph;
+  std::optional<std::uint32_t> degree;  ///< none: of the metric
+  std::string sample_queries;
   SlottedOptions slotted;
   std::optional<std::uint32_t> code_bits;
   bool record_checksum = false;
@@ -67,6 +71,7 @@ void report(const BuildArguments& arguments, const layout::Manifest& manifest,
                                  {"graph_seconds", stats.seconds},
                                  {"distances_per_vector", distances},
                                  {"edges_added_for_reachability", stats.repaired},
+                                 {"edges_added_for_queries", stats.query_edges},
                                  {"amplification", amplification},
                                  {"peak_memory_bytes", peak_resident_bytes()},
                                  {"commit", commit()}};
@@ -89,6 +94,10 @@ void report(const BuildArguments& arguments, const layout::Manifest& manifest,
   if (sparse > 0) {
     fmt::print("{} of {} vertices have fewer than half of {} edges: rows are few, or repeat\n",
                sparse, manifest.count, manifest.graph().build.degree);
+  }
+  if (!arguments.sample_queries.empty()) {
+    fmt::print("{} edges added for queries like those of {}\n", stats.query_edges,
+               arguments.sample_queries);
   }
   if (manifest.is_slotted()) {
     fmt::print("{} pages of {} bytes, placement {}: {} of {} affine pairs share a page\n",
@@ -132,16 +141,22 @@ void build_records(const BuildArguments& arguments, indexing::Source source,
   report(arguments, indexing::write_graph(arguments.out, built, recipe, options), built);
 }
 
-void build(const Command& command, const BuildArguments& arguments) {
+void build(const Command& command, BuildArguments arguments) {
   check_options(command, arguments);
-  check_arguments(arguments);
   const Metric metric = parse_metric(arguments.input.metric);
+  arguments.graph.degree = arguments.degree.value_or(graph::usual_degree(metric));
+  check_arguments(arguments);
   const unsigned threads = resolve_threads(arguments.graph.threads);
   dataset::VectorSet rows = load_source(arguments.input);
   layout::check_destination(arguments.out, arguments.overwrite,
                             rows.view().count * rows.view().row_bytes());
   layout::Manifest manifest =
       indexing::describe_source({arguments.input.data, arguments.input.name}, rows.view(), metric);
+  std::optional<dataset::VectorSet> queries;
+  if (!arguments.sample_queries.empty()) {
+    queries = search::load_queries(arguments.sample_queries, manifest);
+    arguments.graph.sample_queries = queries->view();
+  }
   const dataset::VectorSet stored = indexing::stored_rows(std::move(rows), metric, threads);
   const layout::WriteOptions options{
       .overwrite = arguments.overwrite, .threads = threads, .quiet = arguments.graph.quiet};
@@ -154,11 +169,15 @@ void add_graph_options(Command& command, BuildArguments& arguments) {
   graph::VamanaOptions& graph = arguments.graph;
   add_input_options(command, arguments.input);
   command.add_option("--out", arguments.out, "Index directory to make").required();
-  command.add_option("--degree", graph.degree, "R: most edges per vertex").show_default();
+  command.add_option("--degree", arguments.degree,
+                     "R: most edges per vertex [32; of --metric ip 48]");
   command.add_option("--list", graph.list, "L of the searches during the build").show_default();
   command.add_option("--alpha", graph.alpha, "How much longer an edge may be than a detour")
       .show_default();
   command.add_option("--passes", graph.passes, "Times every vertex is inserted").show_default();
+  command.add_option("--sample-queries", arguments.sample_queries,
+                     "Queries like those to come, where they are not like the vectors: what is\n"
+                     "nearest to one of them gets edges to the rest of it, in place of others");
   add_code_bits_option(command, arguments.code_bits);
   command
       .add_option("--layout", arguments.layout,

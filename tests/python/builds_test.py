@@ -1,5 +1,6 @@
 """Builds: the tool's own bytes, from arrays and files, and their end by a signal."""
 
+import json
 import os
 import pathlib
 import signal
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 import farvec
-from conftest import vectors
+from conftest import neighbours, vectors
 
 BIN = pathlib.Path(os.environ["FARVEC_BIN_DIR"])
 
@@ -80,6 +81,63 @@ def test_one_vector_is_an_index(tmp_path):
     farvec.build_graph(one, tmp_path / "index", progress=False)
     with farvec.open(tmp_path / "index") as index:
         assert index.search(one[0], k=1).ids.tolist() == [0]
+
+
+def apart(count, seed):
+    """Queries near the middle of rows of length 1, in few directions, and such rows."""
+    axes = vectors(4, seed=8)
+    rows = vectors(2000)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    shares = np.random.default_rng(seed).normal(size=(count, 4))
+    return rows, (0.02 * shares @ axes).astype(np.float32)
+
+
+@pytest.mark.parametrize("metric", ["l2", "ip", "cosine"])
+def test_edges_for_queries_of_a_sample(tmp_path, metric):
+    rows, sample = apart(800, seed=3)
+    _, queries = apart(100, seed=4)
+    farvec.write_vectors(tmp_path / "sample.fbin", sample)
+    truth = neighbours(metric, queries, rows, 10).astype(np.uint32)
+    recalls = []
+    for given in (None, sample, tmp_path / "sample.fbin"):
+        facts = farvec.build_graph(rows, tmp_path / "index", metric=metric, degree=8, list=40,
+                                   code_bits=8, sample_queries=given, overwrite=True,
+                                   progress=False)
+        assert (facts["edges_added_for_queries"] > 0) == (given is not None)
+        with farvec.open(tmp_path / "index") as index:
+            recalls.append(farvec.recall(index.search(queries, list=10).ids, truth))
+    assert recalls[1] == recalls[2] > recalls[0] + 0.1
+
+
+def test_pages_take_a_sample_of_queries(tmp_path):
+    rows, sample = apart(800, seed=3)
+    facts = farvec.build_slotted(rows, tmp_path / "index", degree=8, sample_queries=sample,
+                                 progress=False)
+    assert facts["edges_added_for_queries"] > 0 and facts["average_degree"] <= 8
+
+
+@pytest.mark.parametrize("build", [farvec.build_graph, farvec.build_slotted])
+@pytest.mark.parametrize("sample, word", [
+    (vectors(5)[:, :3].copy(), "queries"), (vectors(5, np.float16), "sample_queries"),
+    (np.full((2, 24), np.nan, np.float32), "row 0"), ("nowhere.fbin", "nowhere.fbin"),
+    (np.zeros((0, 24), np.float32), "no rows"),
+])
+def test_samples_that_cannot_be(tmp_path, build, sample, word):
+    with pytest.raises(farvec.Error, match=word):
+        build(vectors(50), tmp_path / "index", sample_queries=sample, progress=False)
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_degree_that_nobody_says(tmp_path):
+    for build in (farvec.build_graph, farvec.build_slotted):
+        for metric, degree in (("l2", 32), ("cosine", 32), ("ip", 48)):
+            build(vectors(200), tmp_path / "index", metric=metric, overwrite=True, progress=False)
+            manifest = json.loads((tmp_path / "index" / "manifest.json").read_text())
+            assert manifest["build"]["degree"] == degree
+    for metric, degree in (("l2", 32), ("ip", 48)):
+        farvec.Collection.create(tmp_path / metric, 24, metric=metric)
+        with farvec.Collection(tmp_path / metric) as collection:
+            assert collection.describe()["degree"] == degree
 
 
 @pytest.mark.parametrize("arguments, word", [
