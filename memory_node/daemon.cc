@@ -36,9 +36,7 @@ class Node {
         grant_path_(std::filesystem::absolute(
             options.grant_path.empty() ? default_grant_path(options.listen) : options.grant_path)),
         publisher_(state_, publisher_options()),
-        service_(state_, publisher_,
-                 {options.backing.kind, options.publishers, options.log_bytes > 0,
-                  options.segment_bytes}) {
+        service_(state_, publisher_, service_options()) {
     if (!options.fabric.empty()) check_fabric(options.fabric);
     rpc::ServerOptions server;
     server.address = options.listen;
@@ -112,6 +110,18 @@ class Node {
         options_.connections_per_lease > 0
             ? options_.connections_per_lease
             : default_connections_per_lease(std::thread::hardware_concurrency());
+    return made;
+  }
+
+  ServiceOptions service_options() const {
+    ServiceOptions made;
+    made.backing = options_.backing.kind;
+    made.publishers = options_.publishers;
+    made.has_log = options_.log_bytes > 0;
+    made.segment_bytes = options_.segment_bytes;
+    made.folders_named = !options_.load_from.empty();
+    made.folders =
+        made.folders_named ? LoadFolders(options_.load_from) : LoadFolders::around(options_.index);
     return made;
   }
 

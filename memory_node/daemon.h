@@ -19,6 +19,8 @@ struct DaemonOptions {
   std::uint64_t log_bytes = 0;  ///< 0: no log
   /// Of segments of collections that writers have it load; 0: it holds none.
   std::uint64_t segment_bytes = 0;
+  /// Below which callers may have files loaded; empty: that of `index`, see ServiceOptions.
+  std::vector<std::string> load_from;
   rpc::Address listen;
   std::string grant_path;       ///< empty: default_grant_path(listen)
   std::string rdma;             ///< address of an RDMA device of this machine; empty: no RDMA

@@ -111,6 +111,11 @@ void declare(CommandLine& app, Arguments& arguments) {
       "--publisher", daemon.publishers,
       "Name in a certificate that may publish another index ('farvec publish') and write the\n"
       "log over TLS; may be given again. Callers of this machine without certificate always may");
+  app.add_option(
+      "--load-from", daemon.load_from,
+      "Folder below which lies what callers may have the node load (publish, segments of\n"
+      "collections); may be given again. Default: the folder that --index lies in; callers\n"
+      "through the node's own Unix socket, which is its owner's alone, may then name any");
   app.add_option("--threads", daemon.threads, "Loading threads; 0 is one per processor");
   add_lease_flags(app, arguments);
   app.add_option("--log-level", arguments.log_level, "trace, debug, info, warn or error")

@@ -116,6 +116,7 @@ Publications::Usage Publications::usage() const {
     if (!publication.segment) return;
     ++usage.segments;
     usage.segment_bytes += bytes;
+    if (publication.catalogue) usage.catalogue_bytes += bytes;
   });
   return usage;
 }

@@ -20,6 +20,7 @@ struct Publication {
   std::shared_ptr<const RegionTable> table;
   std::uint32_t slot = 0;      ///< LoadRequest::slot of its load
   bool segment = false;        ///< of a collection; else an index that the node serves alone
+  bool catalogue = false;      ///< of a collection, which counts as a segment
   std::string name;            ///< of a catalogue: of its collection
   std::uint64_t revision = 0;  ///< of a catalogue
   std::vector<std::unique_ptr<ReadPath>> paths;
@@ -40,6 +41,7 @@ class Publications {
     std::uint64_t published = 0;  ///< ever; without segments
     std::uint64_t segments = 0;   ///< of the tables
     std::uint64_t segment_bytes = 0;
+    std::uint64_t catalogue_bytes = 0;  ///< of these
   };
 
   /// Replaces the current one.

@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -22,6 +23,18 @@ std::uint16_t rdma_port(const PublisherOptions& options, std::uint32_t slot) {
                 slot + 1);
   }
   return static_cast<std::uint16_t>(port);
+}
+
+/// A sixteenth of --segment-bytes is for catalogues alone, which have some thousandths of their
+/// segments' bytes.
+constexpr std::uint64_t kCatalogueShare = 16;
+
+layout::IndexDirectory open_index(const std::string& index) {
+  try {
+    return layout::IndexDirectory::open(index);
+  } catch (const Error& error) {
+    throw RefusedIndex("{}", error.what());
+  }
 }
 
 /// False: somebody reads it. What cannot be written now is tried no more: the device keeps the
@@ -89,38 +102,41 @@ std::shared_ptr<const RegionTable> Publisher::publish_part(const Part& part,
 
 std::shared_ptr<const RegionTable> Publisher::publish_segment(
     const Part& part, const std::function<bool()>& cancelled) {
-  const auto directory = layout::IndexDirectory::open(part.index);
+  const auto directory = open_index(part.index);
   layout::require_memory_layout(directory.manifest(), part.index);
   const auto held = state_.publications.segment(part.key);
   if (held != nullptr && held->table->file_checksum == (part.file ? part.file->checksum : 0) &&
       held->table->manifest_json == layout::manifest_to_json(directory.manifest())) {
     return held->table;
   }
+  auto file = part.file ? std::make_shared<const OpenedFile>(*part.file, part.key) : nullptr;
   require_room(
       directory.manifest().node_bytes(options_.load.node) + (part.file ? part.file->bytes : 0),
-      fmt::format("segment {}", part.key.number));
-  return hold(part, cancelled,
+      false, fmt::format("segment {}", part.key.number));
+  return hold(part, std::move(file), cancelled,
               [&](const LoadRequest& request) { return load_index(directory, request); });
 }
 
 std::shared_ptr<const RegionTable> Publisher::publish_catalogue(
     const Part& part, const std::function<bool()>& cancelled) {
-  require_place("the catalogue");
-  return hold(part, cancelled, load_file_alone);
+  auto file = std::make_shared<const OpenedFile>(*part.file, part.key);
+  require_room(part.file->bytes, true, "the catalogue");
+  return hold(part, std::move(file), cancelled, load_file_alone);
 }
 
 /// Under the lock of loads.
 std::shared_ptr<const RegionTable> Publisher::hold(
-    const Part& part, const std::function<bool()>& cancelled,
+    const Part& part, std::shared_ptr<const OpenedFile> file,
+    const std::function<bool()>& cancelled,
     const std::function<std::shared_ptr<const RegionTable>(const LoadRequest&)>& load_part) {
   auto publication = std::make_shared<Publication>();
   publication->slot = state_.publications.free_slot();
   publication->segment = true;
+  publication->catalogue = part.index.empty();
   publication->name = part.name;
   publication->revision = part.revision;
   LoadRequest request = request_for(publication->slot, cancelled);
-  request.beside = part.file;
-  request.beside_kind = part.index.empty() ? "catalogue" : "ids";
+  request.beside = std::move(file);
   publication->table = load_part(request);
   open_paths(*publication);
   state_.publications.put_segment(part.key, publication);
@@ -138,14 +154,18 @@ void Publisher::require_place(const std::string& part) {
                kMostSegments);
 }
 
-void Publisher::require_room(std::uint64_t bytes, const std::string& part) {
+void Publisher::require_room(std::uint64_t bytes, bool catalogue, const std::string& part) {
   require_place(part);
-  const std::uint64_t held = state_.publications.usage().segment_bytes;
-  if (bytes <= options_.segment_bytes && held <= options_.segment_bytes - bytes) return;
+  const Publications::Usage usage = state_.publications.usage();
+  const std::uint64_t share = options_.segment_bytes / kCatalogueShare;
+  const std::uint64_t kept = catalogue ? 0 : share - std::min(share, usage.catalogue_bytes);
+  const std::uint64_t most = options_.segment_bytes - kept;
+  if (bytes <= most && usage.segment_bytes <= most - bytes) return;
   throw NoRoom(
-      "{} of {} bytes has no room: segments have {} of {} bytes (--segment-bytes), which also "
-      "those have that were dropped and are still read",
-      part, bytes, held, options_.segment_bytes);
+      "{} of {} bytes has no room: segments and catalogues have {} of {} bytes (--segment-bytes, "
+      "of which {} are kept for catalogues), which also those have that were dropped and are still "
+      "read",
+      part, bytes, usage.segment_bytes, options_.segment_bytes, kept);
 }
 
 std::shared_ptr<const Publication> Publisher::load(const std::string& index,
@@ -167,7 +187,7 @@ std::shared_ptr<const RegionTable> Publisher::load_table(const std::string& inde
                                                          const LoadRequest& request) {
   state_.loaded_bytes.store(0, kRelaxed);
   if (index.empty()) return attach_newest(request);
-  const auto directory = layout::IndexDirectory::open(index);
+  const auto directory = open_index(index);
   layout::require_memory_layout(directory.manifest(), index);
   state_.total_bytes.store(bytes_to_load(directory.manifest()), kRelaxed);
   return load_index(directory, request);

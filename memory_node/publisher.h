@@ -33,6 +33,12 @@ class PublisherBusy : public std::exception {
   const char* what() const noexcept override { return "another index is being loaded"; }
 };
 
+/// Thrown for a directory that holds no index, or one whose manifest or headers are damaged.
+class RefusedIndex : public Error {
+ public:
+  using Error::Error;
+};
+
 /// Thrown when what is to be held beside the rest has no room.
 class NoRoom : public Error {
  public:
@@ -47,7 +53,8 @@ class Publisher {
       : state_(state), options_(std::move(options)) {}
 
   /// Loads the directory's index beside the tables that are in memory, opens the ways to read it,
-  /// and publishes it. Throws what load_index() and the read paths throw, LoadStopped also once
+  /// and publishes it. Throws RefusedIndex where there is no sound index, what load_index() and the
+  /// read paths throw, LoadStopped also once
   /// `cancelled` (called by many threads, may be empty) is true, and PublisherBusy; what was
   /// published stays then.
   ///
@@ -66,8 +73,8 @@ class Publisher {
   };
   /// Loads a segment of a collection, or its catalogue, which is in NodeState::publications from
   /// then on; one that is there already with the same bytes is returned as it is. Throws as
-  /// publish(), and NoRoom; of a catalogue, which is small, and behind which segments go, only when
-  /// there are too many of them.
+  /// publish(), RefusedFile, and NoRoom. A sixteenth of the room is for catalogues alone, which
+  /// segments wait for that are to go.
   std::shared_ptr<const RegionTable> publish_part(const Part& part,
                                                   const std::function<bool()>& cancelled = {});
 
@@ -81,13 +88,14 @@ class Publisher {
   std::shared_ptr<const Publication> load(const std::string& index,
                                           const std::function<bool()>& cancelled);
   void require_place(const std::string& part);
-  void require_room(std::uint64_t bytes, const std::string& part);
+  void require_room(std::uint64_t bytes, bool catalogue, const std::string& part);
   std::shared_ptr<const RegionTable> publish_segment(const Part& part,
                                                      const std::function<bool()>& cancelled);
   std::shared_ptr<const RegionTable> publish_catalogue(const Part& part,
                                                        const std::function<bool()>& cancelled);
   std::shared_ptr<const RegionTable> hold(
-      const Part& part, const std::function<bool()>& cancelled,
+      const Part& part, std::shared_ptr<const OpenedFile> file,
+      const std::function<bool()>& cancelled,
       const std::function<std::shared_ptr<const RegionTable>(const LoadRequest&)>& load_part);
   std::shared_ptr<const RegionTable> load_table(const std::string& index,
                                                 const LoadRequest& request);

@@ -1,9 +1,7 @@
 #include "memory_node/region_table.h"
 
 #include <spdlog/spdlog.h>
-#include <xxhash.h>
 
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <numeric>
@@ -12,7 +10,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/input_file.h"
 #include "layout/region/region_file.h"
 #include "memory_node/random_id.h"
 
@@ -57,32 +54,16 @@ Region load_region(const layout::IndexDirectory& index, std::uint32_t id,
   return region;
 }
 
-/// In pieces of a chunk, behind each of which the load may end.
-void read_file(const HeldFile& beside, std::span<std::byte> to, const LoadRequest& request) {
-  const InputFile file(beside.path);
-  if (file.size() != beside.bytes) {
-    throw Error("'{}' has {} bytes where its collection has {}: it was replaced, or is another's",
-                beside.path, file.size(), beside.bytes);
-  }
-  for (std::uint64_t at = 0; at < to.size(); at += layout::kChunkBytes) {
-    const auto part = to.subspan(at, std::min<std::uint64_t>(layout::kChunkBytes, to.size() - at));
-    file.read_at(at, part.data(), part.size());
-    if (stopped(request)) throw LoadStopped();
-  }
-  const std::uint64_t found = XXH3_64bits(to.data(), to.size());
-  if (found == beside.checksum) return;
-  throw Error("'{}' is damaged, or was replaced: its checksum is {:016x} where {:016x} is due",
-              beside.path, found, beside.checksum);
-}
-
 void load_beside(RegionTable& table, const LoadRequest& request) {
-  const HeldFile& beside = *request.beside;
+  const HeldFile& beside = request.beside->said();
   Region region;
   region.id = static_cast<std::uint32_t>(table.regions.size());
-  region.kind = request.beside_kind;
+  region.kind = request.beside->kind();
   region.bytes = beside.bytes;
   region.backing = open_backing(request.backing, name_of(region, request.slot), region.bytes);
-  read_file(beside, region.backing->bytes(), request);
+  request.beside->read(region.backing->bytes(), [&request] {
+    if (stopped(request)) throw LoadStopped();
+  });
   region.backing->persist();
   region.backing->seal();
   spdlog::info("region {} ({}): {} bytes in {}", region.id, region.kind, region.bytes,
@@ -97,7 +78,7 @@ void require_memory_for(const layout::Manifest* index, const LoadRequest& reques
   for (std::uint32_t id = 0; index != nullptr && id < layout::kRegionCount; ++id) {
     regions[id] = index->node_bytes(request.node, id);
   }
-  if (request.beside) regions.back() = request.beside->bytes;
+  if (request.beside) regions.back() = request.beside->said().bytes;
   require_memory(std::accumulate(regions.begin(), regions.end(), std::uint64_t{0}),
                  available_bytes(request.memory(), request.backing.kind, regions));
 }

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include "memory_node/backing/backing.h"
 #include "memory_node/backing/memory_info.h"
 #include "memory_node/backing/stored_backing.h"
+#include "memory_node/held_file.h"
 
 namespace farvec::memory_node {
 
@@ -39,13 +39,6 @@ struct RegionTable {
   std::uint64_t total_bytes() const;
 };
 
-/// A file whose bytes are to be a region.
-struct HeldFile {
-  std::string path;
-  std::uint64_t bytes = 0;
-  std::uint64_t checksum = 0;  ///< XXH3-64 of all of them
-};
-
 struct LoadRequest {
   BackingOptions backing;
   /// Of a backing that is stored; else null.
@@ -57,8 +50,7 @@ struct LoadRequest {
   unsigned threads = 0;  ///< 0: one per processor
   bool quiet = false;
   /// Becomes the last region. Not on devices.
-  std::optional<HeldFile> beside = {};
-  std::string beside_kind = {};  ///< its word, as Region::kind
+  std::shared_ptr<const OpenedFile> beside = {};
   /// What this machine has left; asked before anything is allocated.
   std::function<MemoryInfo()> memory = memory_info;
   /// Bytes loaded so far, for whoever watches. May be null.

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/version.h"
 #include "memory_node/service_replies.h"
+#include "rpc/address.h"
 #include "rpc/entitled.h"
 #include "rpc/status.h"
 #include "rpc/tls.h"
@@ -20,6 +21,11 @@ constexpr std::chrono::seconds kGrantPatience{5};
 
 grpc::Status no_such_lease() {
   return rpc::to_grpc(StatusCode::not_found, "no such lease: it has expired or was given back");
+}
+
+grpc::Status not_absolute(const std::string& path) {
+  return rpc::to_grpc(StatusCode::invalid_argument,
+                      fmt::format("'{}' is not an absolute path", path));
 }
 
 grpc::Status refusal(LeaseTable::Outcome outcome, const std::string& caller) {
@@ -174,13 +180,14 @@ grpc::Status Service::check_publisher(const grpc::ServerContext& context,
   return rpc::not_entitled(context, act, "--publisher");
 }
 
-grpc::Status Service::check_load(const grpc::ServerContext& context,
-                                 std::initializer_list<std::string_view> paths) const {
+grpc::Status Service::check_load(const grpc::ServerContext& context, std::string& index,
+                                 HeldFile* file) const {
   if (auto status = check_publisher(context); !status.ok()) return status;
-  for (const std::string_view path : paths) {
-    if (std::filesystem::path(path).is_absolute()) continue;
-    return rpc::to_grpc(StatusCode::invalid_argument,
-                        fmt::format("'{}' is not an absolute path", path));
+  if (!index.empty() || file == nullptr) {
+    if (auto status = check_index(context, index); !status.ok()) return status;
+  }
+  if (file != nullptr) {
+    if (auto status = check_file(context, *file); !status.ok()) return status;
   }
   if (state_.state.load(kRelaxed) != v1::STATE_SERVING) {
     return rpc::to_grpc(StatusCode::unavailable, "the memory node is not serving");
@@ -188,21 +195,56 @@ grpc::Status Service::check_load(const grpc::ServerContext& context,
   return grpc::Status::OK;
 }
 
+bool Service::may_name_any(const grpc::ServerContext& context) const {
+  return !options_.folders_named && rpc::is_unix_peer(context.peer());
+}
+
+grpc::Status Service::check_index(const grpc::ServerContext& context, std::string& index) const {
+  if (!std::filesystem::path(index).is_absolute()) return not_absolute(index);
+  if (may_name_any(context)) return grpc::Status::OK;
+  auto found = options_.folders.find_directory(index);
+  if (!found) return in_no_folder(context, index);
+  index = std::move(*found);
+  return grpc::Status::OK;
+}
+
+grpc::Status Service::check_file(const grpc::ServerContext& context, HeldFile& file) const {
+  if (!std::filesystem::path(file.path).is_absolute()) return not_absolute(file.path);
+  if (may_name_any(context)) return grpc::Status::OK;
+  auto found = options_.folders.find(file.path);
+  if (!found) return in_no_folder(context, file.path);
+  file.path = std::move(*found);
+  file.is_resolved = true;
+  return grpc::Status::OK;
+}
+
+/// The same is said whether it is there or not.
+grpc::Status Service::in_no_folder(const grpc::ServerContext& context,
+                                   const std::string& path) const {
+  spdlog::warn("'{}' wanted '{}' loaded, which lies below no folder of --load-from",
+               rpc::peer_identity(*context.auth_context()), path);
+  return rpc::to_grpc(
+      StatusCode::permission_denied,
+      fmt::format("'{}' is in no folder that this memory node loads from: name its folder with "
+                  "--load-from when you start the node",
+                  path));
+}
+
 grpc::Status Service::Load(grpc::ServerContext* context, const v1::LoadRequest* request,
                            v1::LoadResponse* response) {
   state_.calls.fetch_add(1, kRelaxed);
   const std::string caller = rpc::peer_identity(*context->auth_context());
-  if (auto status = check_load(*context, {request->index()}); !status.ok()) return status;
+  std::string index = request->index();
+  if (auto status = check_load(*context, index, nullptr); !status.ok()) return status;
   try {
-    const auto table =
-        publisher_.publish(request->index(), [context] { return context->IsCancelled(); });
+    const auto table = publisher_.publish(index, [context] { return context->IsCancelled(); });
     response->set_generation(table->generation);
     response->set_region_bytes(table->total_bytes());
     response->set_load_seconds(table->load_seconds);
     return grpc::Status::OK;
   } catch (const std::exception& error) {
     spdlog::warn("'{}' wanted {} published: {}", caller, request->index(), error.what());
-    return load_failure();
+    return load_failure(request->index(), rpc::is_unix_peer(context->peer()));
   }
 }
 

@@ -1,12 +1,11 @@
 // The control plane: answers from what the node knows; moves no index bytes.
 #pragma once
 
-#include <initializer_list>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "memory_node/lease_table.h"
+#include "memory_node/load_folders.h"
 #include "memory_node/node_state.h"
 #include "memory_node/publisher.h"
 #include "rpc/memory_node.grpc.pb.h"
@@ -20,6 +19,10 @@ struct ServiceOptions {
   std::vector<std::string> publishers;
   bool has_log = false;             ///< now, or once its memory has been taken
   std::uint64_t segment_bytes = 0;  ///< as PublisherOptions has it
+  /// What callers may have loaded lies below them. Without `folders_named`, callers through a Unix
+  /// socket, which is its owner's alone, may name any folder: they can read as much themselves.
+  LoadFolders folders = {};
+  bool folders_named = false;
 };
 
 class Service final : public v1::MemoryNode::Service {
@@ -65,11 +68,16 @@ class Service final : public v1::MemoryNode::Service {
   grpc::Status lease(const std::shared_ptr<const Publication>& publication,
                      const v1::AttachRequest& request, const grpc::ServerContext& context,
                      v1::AttachResponse& response);
-  /// Not ok when this caller may not load what lies there now.
-  grpc::Status check_load(const grpc::ServerContext& context,
-                          std::initializer_list<std::string_view> paths) const;
+  /// Not ok when this caller may not load now. Replaces the paths by where they lead to, which may
+  /// be nothing. An empty `index` and no `file` are not asked for.
+  grpc::Status check_load(const grpc::ServerContext& context, std::string& index,
+                          HeldFile* file) const;
+  bool may_name_any(const grpc::ServerContext& context) const;
+  grpc::Status check_index(const grpc::ServerContext& context, std::string& index) const;
+  grpc::Status check_file(const grpc::ServerContext& context, HeldFile& file) const;
+  grpc::Status in_no_folder(const grpc::ServerContext& context, const std::string& path) const;
   grpc::Status check_segments() const;
-  grpc::Status load_part(const grpc::ServerContext& context, const Publisher::Part& part,
+  grpc::Status load_part(const grpc::ServerContext& context, Publisher::Part part,
                          v1::LoadSegmentResponse& response);
   grpc::Status offer(ReadPath& path, const LeaseId& lease, const grpc::ServerContext& context,
                      v1::AttachResponse& response);

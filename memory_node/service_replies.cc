@@ -13,6 +13,15 @@ namespace {
 
 constexpr std::size_t kMaxClientNameBytes = 200;
 
+/// The same of a file that is not there, of one that is something else, and of a damaged one.
+grpc::Status refused_file(const std::string& path) {
+  return rpc::to_grpc(
+      StatusCode::failed_precondition,
+      fmt::format("'{}' is not loaded: it cannot be read, or is not what it should be; the memory "
+                  "node's log says which; what was published stays",
+                  path));
+}
+
 }  // namespace
 
 std::optional<LeaseId> to_lease_id(const std::string& bytes) {
@@ -40,7 +49,7 @@ void describe_log(const LogStore& log, const LeaseTable& leases, v1::Log& respon
   response.set_writer_leases_expired(leases.writer_expirations());
 }
 
-grpc::Status load_failure() {
+grpc::Status load_failure(const std::string& path, bool tells) {
   try {
     throw;
   } catch (const LoadStopped&) {
@@ -49,6 +58,12 @@ grpc::Status load_failure() {
     return rpc::to_grpc(StatusCode::unavailable, busy.what());
   } catch (const NoRoom& full) {
     return rpc::to_grpc(StatusCode::resource_exhausted, full.what());
+  } catch (const RefusedFile&) {
+    return refused_file(path);
+  } catch (const RefusedIndex& refused) {
+    if (!tells) return refused_file(path);
+    return rpc::to_grpc(StatusCode::failed_precondition,
+                        fmt::format("{}; what was published stays", refused.what()));
   } catch (const std::exception& error) {
     return rpc::to_grpc(StatusCode::failed_precondition,
                         fmt::format("{}; what was published stays", error.what()));

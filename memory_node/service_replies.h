@@ -35,8 +35,10 @@ void describe_lease(const LeaseId& lease, const LeaseTable& leases, v1::AttachRe
 
 void describe_log(const LogStore& log, const LeaseTable& leases, v1::Log& response);
 
-/// What a load that was not done ends with; called while its exception is handled.
-grpc::Status load_failure();
+/// What a load of `path`, as the caller has it, ends with that was not done; called while its
+/// exception is handled. Nothing is told of a file that was refused, and only with `tells` what is
+/// wrong with a directory that holds no index.
+grpc::Status load_failure(const std::string& path, bool tells);
 
 /// For a way of reading that the node does not serve.
 grpc::Status no_such_path(v1::Transport transport);

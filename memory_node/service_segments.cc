@@ -5,10 +5,14 @@
 #include "layout/region/manifest.h"
 #include "memory_node/service.h"
 #include "memory_node/service_replies.h"
+#include "rpc/address.h"
 #include "rpc/status.h"
 
 namespace farvec::memory_node {
 namespace {
+
+/// A collection is called after its folder.
+constexpr std::size_t kMostNameBytes = 255;
 
 layout::SegmentKey key_of(const v1::SegmentName& name) {
   return {name.collection(), name.number()};
@@ -27,12 +31,13 @@ grpc::Status Service::check_segments() const {
 }
 
 /// A segment, or a catalogue; their paths are checked like that of an index.
-grpc::Status Service::load_part(const grpc::ServerContext& context, const Publisher::Part& part,
+grpc::Status Service::load_part(const grpc::ServerContext& context, Publisher::Part part,
                                 v1::LoadSegmentResponse& response) {
   if (auto status = check_segments(); !status.ok()) return status;
-  const std::string& path = part.index.empty() ? part.file->path : part.index;
-  const std::string& beside = part.file ? part.file->path : path;
-  if (auto status = check_load(context, {path, beside}); !status.ok()) return status;
+  std::string path = part.index.empty() ? part.file->path : part.index;
+  if (part.file && !part.index.empty()) path += "' with '" + part.file->path;
+  HeldFile* const file = part.file ? &*part.file : nullptr;
+  if (auto status = check_load(context, part.index, file); !status.ok()) return status;
   try {
     const auto table = publisher_.publish_part(part, [&context] { return context.IsCancelled(); });
     response.set_generation(table->generation);
@@ -42,7 +47,7 @@ grpc::Status Service::load_part(const grpc::ServerContext& context, const Publis
     return {grpc::StatusCode::ABORTED, busy.what()};
   } catch (const std::exception& error) {
     spdlog::warn("'{}' is not held: {}", path, error.what());
-    return load_failure();
+    return load_failure(path, rpc::is_unix_peer(context.peer()));
   }
 }
 
@@ -62,6 +67,10 @@ grpc::Status Service::LoadCatalogue(grpc::ServerContext* context,
                                     const v1::LoadCatalogueRequest* request,
                                     v1::LoadSegmentResponse* response) {
   state_.calls.fetch_add(1, kRelaxed);
+  if (request->name().size() > kMostNameBytes) {
+    return rpc::to_grpc(StatusCode::invalid_argument,
+                        fmt::format("name: at most {} bytes", kMostNameBytes));
+  }
   return load_part(*context,
                    {.key = {request->collection(), layout::kCatalogueNumber},
                     .file = file_of(request->file()),

@@ -125,6 +125,10 @@ bool is_local(const Address& address) {
   return true;
 }
 
+bool is_unix_peer(std::string_view peer) {
+  return peer.starts_with(kUnixPrefix);
+}
+
 bool is_local_peer(std::string_view peer) {
   for (const std::string_view local :
        {"unix:", "unix-abstract:", "ipv4:127.",

@@ -41,6 +41,8 @@ bool is_local(const Address& address);
 /// True when gRPC's name of a caller ("unix:", "ipv4:127.0.0.1:4711", "ipv6:%5B::1%5D:4711") is of
 /// this machine.
 bool is_local_peer(std::string_view peer);
+/// Whether it came through a Unix socket.
+bool is_unix_peer(std::string_view peer);
 
 /// Throws Error when `address` can be reached from other machines and what listens there is neither
 /// encrypted nor authenticated, unless that was asked for: `allowed` is --insecure, or TLS.

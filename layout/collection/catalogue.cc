@@ -69,7 +69,8 @@ class Parts {
   const std::string_view source_;
 };
 
-CatalogueHeader take_header(Parts& parts) {
+/// The header alone.
+CatalogueHeader begin_header(Parts& parts) {
   const auto header = parts.take<CatalogueHeader>("its header");
   if (header.magic != CatalogueHeader::kMagic) {
     throw Error("{} is no catalogue of a collection: it begins with {:#018x}", parts.source(),
@@ -79,6 +80,11 @@ CatalogueHeader take_header(Parts& parts) {
   if (header.header_checksum != checksum_of(header)) {
     throw Error("{} is damaged: the checksum of its header does not match", parts.source());
   }
+  return header;
+}
+
+CatalogueHeader take_header(Parts& parts) {
+  const CatalogueHeader header = begin_header(parts);
   const auto body = parts.rest();
   if (XXH3_64bits(body.data(), body.size()) != header.body_checksum) {
     throw Error("{} is damaged: the checksum of its {} bytes behind the header does not match",
@@ -127,6 +133,11 @@ RowSet take_out(Parts& parts, std::uint64_t blocks, const SegmentEntry& segment)
 }
 
 }  // namespace
+
+void require_catalogue_header(std::span<const std::byte> begin, std::string_view source) {
+  Parts parts(begin, source);
+  (void)begin_header(parts);
+}
 
 std::vector<std::byte> encode_catalogue(const Catalogue& catalogue) {
   const auto& entries = catalogue.manifest.segments;

@@ -57,6 +57,10 @@ struct Catalogue {
   std::vector<CatalogueSegment> segments;  ///< by place in the manifest
 };
 
+/// Throws Error, naming `source`, unless the bytes begin with the header of a catalogue of this
+/// version.
+void require_catalogue_header(std::span<const std::byte> begin, std::string_view source);
+
 /// A segment for each of the manifest's, with as many rows that are out as that says.
 std::vector<std::byte> encode_catalogue(const Catalogue& catalogue);
 

@@ -2,6 +2,8 @@
 
 #include <xxhash.h>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -10,6 +12,7 @@
 #include "base/check.h"
 #include "base/error.h"
 #include "base/input_file.h"
+#include "base/memory.h"
 #include "base/output_file.h"
 
 namespace farvec::layout {
@@ -71,13 +74,10 @@ struct SegmentFileBytes {
 
 std::vector<std::uint64_t> read_words(const SegmentFileBytes& file,
                                       const SegmentFileHeader& expected) {
-  if (file.size < sizeof(SegmentFileHeader)) {
-    throw Error("'{}' is truncated: {} bytes cannot hold a header of {}: restore the file",
-                file.source, file.size, sizeof(SegmentFileHeader));
-  }
-  SegmentFileHeader header;
-  file.read_at(0, &header, sizeof(header));
-  require_sound(header, file.source);
+  std::array<std::byte, sizeof(SegmentFileHeader)> begin{};
+  const auto there = std::span(begin).first(std::min<std::uint64_t>(file.size, begin.size()));
+  file.read_at(0, there.data(), there.size());
+  const SegmentFileHeader header = decode_segment_header(there, file.source);
   require_expected(header, expected, file.source);
   const std::uint64_t bytes = sizeof(header) + header.words() * sizeof(std::uint64_t);
   if (file.size != bytes) {
@@ -94,6 +94,16 @@ std::vector<std::uint64_t> read_words(const SegmentFileBytes& file,
 }
 
 }  // namespace
+
+SegmentFileHeader decode_segment_header(std::span<const std::byte> begin, std::string_view source) {
+  if (begin.size() < sizeof(SegmentFileHeader)) {
+    throw Error("'{}' is truncated: {} bytes cannot hold a header of {}: restore the file", source,
+                begin.size(), sizeof(SegmentFileHeader));
+  }
+  const auto header = load_unaligned<SegmentFileHeader>(begin.data());
+  require_sound(header, source);
+  return header;
+}
 
 void write_segment_file(const std::filesystem::path& path, SegmentFileHeader header,
                         std::span<const std::uint64_t> words) {

@@ -35,6 +35,14 @@ std::vector<std::uint64_t> decode_segment_ids(std::span<const std::byte> bytes,
   return each_once(decode_segment_file(bytes, ids_header(segment), source), source);
 }
 
+void require_segment_ids_header(std::span<const std::byte> begin, std::uint64_t segment,
+                                std::string_view source) {
+  static_assert(kSegmentIdsHeaderBytes == sizeof(SegmentFileHeader));
+  const SegmentFileHeader header = decode_segment_header(begin, source);
+  if (header.kind == SegmentFileKind::ids && header.segment == segment) return;
+  throw Error("'{}' does not hold the ids of segment {}", source, segment);
+}
+
 std::uint64_t segment_ids_bytes(const SegmentEntry& segment) {
   return sizeof(SegmentFileHeader) + ids_header(segment).words() * sizeof(std::uint64_t);
 }

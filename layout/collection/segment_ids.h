@@ -1,6 +1,7 @@
 // The file of a segment's ids: which id of the user's each row has.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <span>
@@ -25,6 +26,12 @@ std::vector<std::uint64_t> read_segment_ids(const std::filesystem::path& path,
 /// The same of the file's bytes, which came from `source`. Throws as read_segment_ids().
 std::vector<std::uint64_t> decode_segment_ids(std::span<const std::byte> bytes,
                                               const SegmentEntry& segment, std::string_view source);
+
+/// Throws Error, naming `source`, unless the bytes begin with the header of a file of the ids of
+/// the segment of that number. The header has kSegmentIdsHeaderBytes.
+inline constexpr std::size_t kSegmentIdsHeaderBytes = 64;
+void require_segment_ids_header(std::span<const std::byte> begin, std::uint64_t segment,
+                                std::string_view source);
 
 /// Of the file with these ids, as read_segment_ids() returned them: its length, and XXH3-64 of all
 /// of it.

@@ -3,6 +3,9 @@
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "base/error.h"
 #include "rpc/channel.h"
 #include "tests/e2e/child_process.h"
@@ -91,6 +94,61 @@ TEST_F(MemoryNodeTls, OnlyAPublisherWritesTheLog) {
   EXPECT_THAT(refused.error_message(), HasSubstr("--publisher"));
   EXPECT_TRUE(attach("other", v1::LOG_READ).ok());
   EXPECT_TRUE(attach("client", v1::LOG_WRITE).ok());
+}
+
+TEST_F(MemoryNodeTls, APublisherHasOnlyWhatLiesInFoldersLoaded) {
+  const auto elsewhere = folder_.path() / "elsewhere";
+  const auto secret = folder_.path() / "elsewhere" / "secret";
+  std::filesystem::create_directory(elsewhere);
+  layout::RandomIndex().write(elsewhere / "index");
+  std::ofstream(secret) << std::string(100, 's');
+  auto words = command(certificates_.files("node"));
+  words.insert(words.end(), {"--publisher", "client", "--segment-bytes", "1MiB"});
+  const auto code_of = [&](const rpc::Address& address, const std::string& index) {
+    v1::LoadRequest request;
+    request.set_index(index);
+    v1::LoadResponse response;
+    grpc::ClientContext context;
+    return stub_of(address, "client")->Load(&context, request, &response).error_code();
+  };
+  const auto catalogue = [&](const rpc::Address& address, const std::string& path) {
+    v1::LoadCatalogueRequest request;
+    request.mutable_file()->set_path(path);
+    request.mutable_file()->set_bytes(100);
+    v1::LoadSegmentResponse response;
+    grpc::ClientContext context;
+    return stub_of(address, "client")->LoadCatalogue(&context, request, &response);
+  };
+  {
+    std::filesystem::create_directory(folder_.path() / "own");
+    auto narrow = words;
+    narrow[2] = (folder_.path() / "own" / "index").string();
+    index_.write(narrow[2]);
+    tests::ChildProcess node(narrow);
+    const rpc::Address address = address_of(node);
+    layout::RandomIndex().write(folder_.path() / "own" / "next");
+    EXPECT_EQ(code_of(address, folder_.path() / "own" / "next"), grpc::StatusCode::OK);
+    EXPECT_EQ(code_of(address, elsewhere / "index"), grpc::StatusCode::PERMISSION_DENIED);
+    EXPECT_EQ(code_of(address, folder_.path() / "absent"), grpc::StatusCode::PERMISSION_DENIED);
+    EXPECT_EQ(catalogue(address, secret).error_code(), grpc::StatusCode::PERMISSION_DENIED);
+    EXPECT_EQ(catalogue(address, "/etc/passwd").error_code(), grpc::StatusCode::PERMISSION_DENIED);
+  }
+  words.insert(words.end(), {"--load-from", elsewhere});
+  tests::ChildProcess node(words);
+  const rpc::Address address = address_of(node);
+  EXPECT_EQ(code_of(address, directory_), grpc::StatusCode::PERMISSION_DENIED)
+      << "in place of the folder of --index";
+  EXPECT_EQ(code_of(address, elsewhere / "index"), grpc::StatusCode::OK);
+  const grpc::Status refused = catalogue(address, secret);
+  EXPECT_EQ(refused.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+  const grpc::Status absent = catalogue(address, elsewhere / "absent");
+  EXPECT_EQ(absent.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+  const auto without = [](std::string message, const std::string& path) {
+    return message.replace(message.find(path), path.size(), "");
+  };
+  EXPECT_EQ(without(refused.error_message(), secret),
+            without(absent.error_message(), elsewhere / "absent"));
+  EXPECT_THAT(node.output(), HasSubstr("is no catalogue of a collection"));
 }
 
 TEST_F(MemoryNodeTls, ALeaseObeysItsOwnerOnly) {

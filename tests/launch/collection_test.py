@@ -126,6 +126,9 @@ class Collections(LaunchTest):
 
         self.hold("shm")
         collection = self.tables["collection"]
+        collection["changers"] = ["client"]
+        refused("collection.changers: ", "tls.directory")
+        del collection["changers"]
         collection["log_nodes"] = ["m0", "c0"]
         refused("collection.log_nodes: 'c0'", "m0, m1, m2")
         collection["log_nodes"] = ["m0", "m0"]

@@ -41,11 +41,14 @@ def index_options(config, daemon):
 
 
 def collection_bytes(config, daemon):
-    """A memory node's share of a collection, which the other daemons' certificate may write."""
+    """A memory node's share of a collection, which the other daemons' certificate may write. Its
+    segments are loaded from the collection's folder."""
     options = []
     for what, held in (("log", config.collection.log), ("segment", config.collection.segments)):
         if daemon.node.name in held.nodes:
             options += [f"--{what}-bytes", held.bytes]
+    if daemon.node.name in config.collection.segments.nodes:
+        options += ["--load-from", config.collection.path]
     return options + ([] if config.insecure else ["--publisher", "node"])
 
 

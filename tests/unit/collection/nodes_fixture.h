@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "layout/collection/segment_ids.h"
 #include "memory_node/daemon.h"
 #include "rpc/channel.h"
 #include "rpc/memory_node.grpc.pb.h"
@@ -166,6 +167,20 @@ class SegmentsOnNodes : public ChangingCollection {
   std::multiset<std::uint64_t> held_of(std::size_t node) const {
     const auto numbers = held_by(node);
     return {numbers.begin(), numbers.end()};
+  }
+
+  /// The files of a segment under another number, for which its ids are written again: a node takes
+  /// ids only under the number that their file names.
+  tiers::SegmentHost::SegmentFiles renumbered(tiers::SegmentHost::SegmentFiles files,
+                                              const layout::SegmentEntry& segment,
+                                              std::uint64_t number) const {
+    const std::vector<std::uint64_t> ids = layout::read_segment_ids(files.ids, segment);
+    layout::SegmentEntry other = segment;
+    other.number = number;
+    files.ids = folder_.file("ids" + std::to_string(number));
+    layout::write_segment_ids(files.ids, other, ids);
+    files.contents.ids = layout::segment_ids_checksum(other, ids);
+    return files;
   }
 
   std::string tier_ = "shm";

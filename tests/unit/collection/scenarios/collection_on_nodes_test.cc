@@ -13,6 +13,7 @@
 #include "collection/collection_follower.h"
 #include "collection/collection_reader.h"
 #include "collection/collection_source.h"
+#include "layout/collection/catalogue.h"
 #include "tests/unit/collection/nodes_fixture.h"
 #include "tests/unit/message_of.h"
 
@@ -308,8 +309,9 @@ TEST_F(CollectionOnNodes, AnotherIndexUnderItsNumberIsRefused) {
   settle();
   end_writer();
   ASSERT_EQ(files_.size(), 2u);
-  const auto& [first, files] = *files_.begin();
-  host(0).load({number_, std::next(files_.begin())->first}, files);
+  const auto segments = layout::read_collection(path()).segments;
+  const std::uint64_t second = segments[1].number;
+  host(0).load({number_, second}, renumbered(files_.at(segments[0].number), segments[0], second));
   EXPECT_THAT(message_of([&] { (void)read(); }),
               AllOf(HasSubstr("another index"), HasSubstr(address(0))));
 }
@@ -325,7 +327,11 @@ TEST_F(CollectionOnNodes, ADamagedCatalogueIsReadFromAnotherNodeOrRefused) {
   collection_->flush();
   end_writer();
   const std::size_t bytes = std::filesystem::file_size(path() / layout::kCatalogueFile);
-  for (const std::size_t at : {std::size_t{3}, std::size_t{20}, std::size_t{200}, bytes - 1}) {
+  for (const std::size_t in_header : {std::size_t{3}, std::size_t{20}}) {
+    EXPECT_THAT(message_of([&] { load_damaged_catalogue(0, number_, 1000, in_header); }),
+                AllOf(HasSubstr("is not loaded"), HasSubstr("the memory node's log says which")));
+  }
+  for (const std::size_t at : {sizeof(layout::CatalogueHeader), std::size_t{200}, bytes - 1}) {
     load_damaged_catalogue(0, number_, 1000, at);
     expect_holds(read(), rows_, random_);
   }

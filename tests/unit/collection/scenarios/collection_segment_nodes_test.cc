@@ -181,15 +181,19 @@ TEST_F(SegmentsOnNodes, WhatAKilledWriterLeftIsReplacedOrDropped) {
       .ids = folder / layout::kSegmentIdsFile,
       .ids_bytes = std::filesystem::file_size(folder / layout::kSegmentIdsFile),
       .contents = segment.contents()};
-  const std::uint64_t next = layout::read_collection(path()).next_segment;
+  const layout::CollectionManifest manifest = layout::read_collection(path());
+  const std::uint64_t next = manifest.next_segment;
+  const auto as = [&](std::uint64_t number) {
+    return renumbered(other, manifest.segments[0], number);
+  };
   collection_.reset();
   // As if it had published two segments, of which no manifest knows.
   tiers::AttachOptions options;
   options.memory_node = rpc::parse_address(address(1));
   tiers::SegmentHost host(options);
-  host.load({collection, next}, other);
-  host.load({collection, next + 7}, other);
-  host.load({collection + 1, next}, other);  // another's
+  host.load({collection, next}, as(next));
+  host.load({collection, next + 7}, as(next + 7));
+  host.load({collection + 1, next}, as(next));  // another's
   open_on(2);
   insert_ids(60, 110);
   collection_->flush();
