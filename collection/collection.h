@@ -169,6 +169,9 @@ class Collection {
   enum class Job : std::uint8_t { none, build, adopt, merge, save };
 
   std::vector<std::shared_ptr<Memtable>> memtables() const;
+
+  // Changes (changes.cc).
+  std::uint64_t fewest_unlinked() const;
   Status wait_while(Lock& lock, Ticks deadline, const std::function<bool()>& busy);
   Status make_room(Lock& lock, const Turn& turn, std::size_t rows, Ticks deadline);
   bool has_room(std::size_t rows) const;
