@@ -15,6 +15,9 @@
 
 namespace farvec::layout {
 
+/// How a test loads what RandomClusters has written.
+inline const LoadOptions kOneThread{.threads = 1, .quiet = true};
+
 /// Every vector is in 1 to `replicas` of the clusters, the last of which stays empty; its home is
 /// one of them at random.
 class RandomClusters {
