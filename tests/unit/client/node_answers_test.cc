@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "tests/unit/client/sound_answers.h"
+
 namespace farvec::client {
 namespace {
 
@@ -17,30 +19,14 @@ using testing::IsEmpty;
 namespace v1 = compute_node::v1;
 namespace changes = collection::v1;
 
-v1::DescribeResponse described() {
-  v1::DescribeResponse node;
-  node.set_attached(true);
-  node.set_type(v1::ELEMENT_TYPE_U8);
-  node.set_stored_type(v1::ELEMENT_TYPE_U8);
-  node.set_metric(v1::METRIC_L2);
-  node.set_dimension(16);
-  node.set_count(1000);
-  node.set_layout("csr");
-  node.set_max_k(1000);
-  node.set_max_list(1024);
-  node.set_max_width(64);
-  node.set_max_queries_per_call(1024);
-  return node;
-}
-
 TEST(NodeAnswers, EveryLayoutThatFarvecHasIsKnown) {
   for (const char* layout : {"csr", "padded", "slotted", "inline", "packed", "coupled", "decoupled",
                              "grouped", "grouped-inline", "coded", "collection"}) {
-    v1::DescribeResponse node = described();
+    v1::DescribeResponse node = sound_description();
     node.set_layout(layout);
     EXPECT_THAT(fault_of(node), IsEmpty()) << layout;
   }
-  v1::DescribeResponse empty = described();
+  v1::DescribeResponse empty = sound_description();
   empty.set_layout("collection");
   empty.set_count(0);
   EXPECT_THAT(fault_of(empty), IsEmpty()) << "a collection without rows";
@@ -68,41 +54,37 @@ TEST(NodeAnswers, ADescriptionThatCannotBeIsNamed) {
       {"max_queries_per_call 0", [](auto& node) { node.set_max_queries_per_call(0); }},
       {"max_probe 0", [](auto& node) { node.set_clusters(7); }}};
   for (const auto& [what, change] : wrong) {
-    v1::DescribeResponse node = described();
+    v1::DescribeResponse node = sound_description();
     change(node);
     EXPECT_THAT(fault_of(node), HasSubstr(what));
   }
 }
 
-v1::SearchResponse answer(int ids, int user_ids, int distances) {
+v1::SearchResponse answer(const ResultCounts& counts) {
   v1::SearchResponse response;
-  v1::QueryResult& result = *response.add_results();
-  for (int i = 0; i < ids; ++i) result.add_ids(i);
-  for (int i = 0; i < user_ids; ++i) result.add_user_ids(i);
-  for (int i = 0; i < distances; ++i) result.add_distances(0.5F);
-  result.set_coverage(1);
+  add_result(response, counts);
   return response;
 }
 
 TEST(NodeAnswers, EveryResultHasAsManyIdsAsDistances) {
   const AskedQueries asked{1, 5};
-  for (const auto& [ids, user_ids] : {std::pair{5, 0}, {5, 5}, {0, 5}}) {
-    EXPECT_THAT(fault_of(answer(ids, user_ids, 5), asked), IsEmpty()) << ids << " " << user_ids;
+  for (const auto& [ids, user_ids] : {std::pair{5u, 0u}, {5u, 5u}, {0u, 5u}}) {
+    EXPECT_THAT(fault_of(answer({ids, user_ids, 5}), asked), IsEmpty()) << ids << " " << user_ids;
   }
-  EXPECT_THAT(fault_of(answer(0, 0, 0), asked), IsEmpty()) << "nothing was found";
-  EXPECT_THAT(fault_of(answer(2, 0, 2), asked), IsEmpty()) << "fewer than k were";
-  const std::vector<std::vector<int>> wrong{{6, 0, 6}, {6, 6, 6}, {5, 6, 5}, {5, 4, 5}, {0, 6, 6},
-                                            {0, 4, 5}, {4, 0, 5}, {4, 5, 5}, {5, 0, 4}, {0, 0, 5},
-                                            {5, 5, 0}, {0, 5, 0}, {1, 0, 0}};
-  for (const auto& counts : wrong) {
-    EXPECT_THAT(fault_of(answer(counts[0], counts[1], counts[2]), asked), HasSubstr("user_ids"))
-        << counts[0] << " " << counts[1] << " " << counts[2];
+  EXPECT_THAT(fault_of(answer({0, 0, 0}), asked), IsEmpty()) << "nothing was found";
+  EXPECT_THAT(fault_of(answer({2, 0, 2}), asked), IsEmpty()) << "fewer than k were";
+  const std::vector<ResultCounts> wrong{{6, 0, 6}, {6, 6, 6}, {5, 6, 5}, {5, 4, 5}, {0, 6, 6},
+                                        {0, 4, 5}, {4, 0, 5}, {4, 5, 5}, {5, 0, 4}, {0, 0, 5},
+                                        {5, 5, 0}, {0, 5, 0}, {1, 0, 0}};
+  for (const ResultCounts& counts : wrong) {
+    EXPECT_THAT(fault_of(answer(counts), asked), HasSubstr("user_ids"))
+        << counts.ids << " " << counts.user_ids << " " << counts.distances;
   }
-  EXPECT_THAT(fault_of(answer(5, 4'000'000, 5), asked), HasSubstr("4000000 user_ids"));
+  EXPECT_THAT(fault_of(answer({5, 4'000'000, 5}), asked), HasSubstr("4000000 user_ids"));
 }
 
 TEST(NodeAnswers, EveryQueryHasOneResultWhoseNumbersAreSome) {
-  v1::SearchResponse response = answer(1, 0, 1);
+  v1::SearchResponse response = answer({1, 0, 1});
   EXPECT_THAT(fault_of(response, {2, 1}), HasSubstr("1 results came for 2 queries"));
   EXPECT_THAT(fault_of(response, {0, 1}), HasSubstr("1 results came for 0 queries"));
   for (const float coverage : {-0.5F, 1.5F, std::numeric_limits<float>::quiet_NaN()}) {
@@ -119,12 +101,7 @@ TEST(NodeAnswers, EveryQueryHasOneResultWhoseNumbersAreSome) {
 }
 
 TEST(NodeAnswers, ACollectionsStateIsLookedAt) {
-  changes::StatsResponse state;
-  state.set_type(changes::ELEMENT_TYPE_F32);
-  state.set_stored_type(changes::ELEMENT_TYPE_F16);
-  state.set_dimension(16);
-  state.set_max_rows(500);
-  state.set_max_ids(500);
+  const changes::StatsResponse state = sound_state(16);
   EXPECT_THAT(fault_of(state), IsEmpty());
   const auto with = [&state](const std::function<void(changes::StatsResponse&)>& change) {
     changes::StatsResponse other = state;
@@ -141,12 +118,7 @@ TEST(NodeAnswers, ACollectionsStateIsLookedAt) {
 
 TEST(NodeAnswers, RowsAreThoseThatWereAskedFor) {
   const RowShape shape{ElementType::f16, 3};
-  changes::GetResponse rows;
-  rows.set_type(changes::ELEMENT_TYPE_F16);
-  rows.set_dimension(3);
-  rows.add_found(true);
-  rows.add_found(false);
-  rows.set_rows(std::string(6, 'x'));
+  changes::GetResponse rows = sound_rows(3, {true, false});
   EXPECT_THAT(fault_of(rows, shape, 2), IsEmpty());
   EXPECT_THAT(fault_of(rows, shape, 3), HasSubstr("3 were asked for"));
   rows.set_dimension(0);

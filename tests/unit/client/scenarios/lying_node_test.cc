@@ -10,6 +10,7 @@
 #include "dataset/view_reader.h"
 #include "rpc/collection.grpc.pb.h"
 #include "rpc/server.h"
+#include "tests/unit/client/sound_answers.h"
 #include "tests/unit/message_of.h"
 #include "tests/unit/temporary_folder.h"
 
@@ -64,24 +65,10 @@ struct Changes final : changes::Collection::Service {
 class LyingNode : public testing::Test {
  protected:
   LyingNode() {
-    v1::DescribeResponse& node = searches_.describe;
-    node.set_attached(true);
-    node.set_type(v1::ELEMENT_TYPE_F32);
-    node.set_stored_type(v1::ELEMENT_TYPE_F32);
-    node.set_metric(v1::METRIC_L2);
-    node.set_dimension(2);
-    node.set_count(1000);
-    node.set_layout("collection");
-    node.set_max_k(1000);
-    node.set_max_list(1024);
-    node.set_max_width(8);
-    node.set_max_queries_per_call(64);
-    changes::StatsResponse& state = changes_.stats;
-    state.set_type(changes::ELEMENT_TYPE_F32);
-    state.set_stored_type(changes::ELEMENT_TYPE_F32);
-    state.set_dimension(2);
-    state.set_max_rows(500);
-    state.set_max_ids(500);
+    searches_.describe = sound_description();
+    searches_.describe.set_dimension(2);
+    searches_.describe.set_layout("collection");
+    changes_.stats = sound_state(2);
     options_.node.address = "unix:" + folder_.file("node");
     options_.wide_ids = true;
     server_.emplace(rpc::ServerOptions{
@@ -104,14 +91,9 @@ class LyingNode : public testing::Test {
 };
 
 TEST_F(LyingNode, SendsMoreIdsThanWereAskedFor) {
-  v1::QueryResult& result = *searches_.search.add_results();
-  result.set_coverage(1);
-  for (std::uint32_t i = 0; i < options_.parameters.k; ++i) {
-    result.add_ids(i);
-    result.add_distances(0.5F);
-    result.add_user_ids(i);
-  }
-  EXPECT_EQ(search().user_ids.size(), options_.parameters.k) << "so far it is right";
+  const std::uint32_t k = options_.parameters.k;
+  v1::QueryResult& result = add_result(searches_.search, {.ids = k, .user_ids = k, .distances = k});
+  EXPECT_EQ(search().user_ids.size(), k) << "so far it is right";
   result.mutable_user_ids()->Resize(4'000'000, 0x4141414141414141);
   const std::string message = message_of([&] { (void)search(); });
   EXPECT_THAT(message, HasSubstr(options_.node.address));
