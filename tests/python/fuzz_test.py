@@ -54,7 +54,8 @@ def answer(call, *arguments, **named):
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 BUILD = st.fixed_dictionaries({}, optional={
-    "metric": METRICS, "layout": WORDS, "degree": NUMBERS, "list": NUMBERS, "alpha": FLOATS,
+    "metric": METRICS, "layout": WORDS, "degree": st.one_of(st.none(), NUMBERS), "list": NUMBERS,
+    "alpha": FLOATS, "sample_queries": st.one_of(st.none(), arrays(6)),
     "passes": st.integers(-2, 3), "code_bits": st.one_of(st.none(), NUMBERS), "seed": NUMBERS,
     "threads": st.integers(-1, 3), "record_checksum": st.booleans(), "name": st.text(max_size=9)})
 
