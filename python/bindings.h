@@ -3,6 +3,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include "python/changing.h"
 #include "python/handle.h"
 #include "python/searcher.h"
 
@@ -12,6 +13,8 @@ namespace farvec::python {
 void bind_index(nanobind::module_& module);
 /// Receipt and Collection.
 void bind_collection(nanobind::module_& module);
+/// Collection.create().
+void bind_collection_create(nanobind::class_<Handle<Changing>>& type);
 /// PagedHnsw and build_hnsw().
 void bind_hnsw(nanobind::module_& module);
 /// build_graph() and its like.
