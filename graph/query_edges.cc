@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <memory>
 #include <span>
 #include <vector>
 
 #include "base/check.h"
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "distance/distance.h"
@@ -74,6 +74,7 @@ class Ways {
   std::array<std::uint64_t, kAnswers> to_;
 };
 
+/// Goes through the sample once.
 class QueryLinker {
  public:
   QueryLinker(Graph& graph, const BuildSpace& space, Metric metric, const VamanaOptions& options)
