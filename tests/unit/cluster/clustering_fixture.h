@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cluster/clustering.h"
+#include "distance/distance.h"
 #include "distance/reference.h"
 
 namespace farvec::cluster::testing {

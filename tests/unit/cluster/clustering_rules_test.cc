@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cluster/clustering.h"
+#include "distance/distance.h"
 #include "distance/reference.h"
 #include "tests/unit/cluster/clustering_fixture.h"
 #include "tests/unit/cluster/test_data.h"
