@@ -20,7 +20,7 @@ static_assert(4 * kTopDigit == kTopEntry);
 
 RabitqParameters checked_neighbors(RabitqParameters parameters) {
   check_parameters(parameters);
-  if (parameters.bits > NeighborCodes::kMostBits) {
+  if (parameters.bits == 0 || parameters.bits > NeighborCodes::kMostBits) {
     throw Error("codes of neighbours have 1 to {} bits per dimension, not {}",
                 NeighborCodes::kMostBits, parameters.bits);
   }

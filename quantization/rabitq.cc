@@ -18,14 +18,22 @@ RabitqParameters checked(RabitqParameters parameters) {
   return parameters;
 }
 
+CodeShape shape_of(const RabitqParameters& parameters) {
+  CodeShape shape(parameters.dimension, parameters.bits);
+  if (parameters.bits == kWholeVectors) {
+    shape.code_bytes = shape.padded_bytes =
+        static_cast<std::uint32_t>(parameters.dimension * element_bytes(parameters.type));
+  }
+  return shape;
+}
+
 }  // namespace
 
 void check_parameters(const RabitqParameters& p) {
   if (p.dimension == 0 || p.dimension > kMaxDimension) {
     throw Error("RaBitQ needs a dimension from 1 to {}, not {}", kMaxDimension, p.dimension);
   }
-  if (p.bits == 0 || p.bits > 8)
-    throw Error("RaBitQ has 1 to 8 bits per dimension, not {}", p.bits);
+  if (p.bits > 8) throw Error("RaBitQ has 1 to 8 bits per dimension, not {}", p.bits);
   if (p.centroid.size() != p.dimension) {
     throw Error("a RaBitQ centroid of {} values does not fit dimension {}", p.centroid.size(),
                 p.dimension);
@@ -44,10 +52,13 @@ void check_parameters(const RabitqParameters& p) {
 
 Rabitq::Rabitq(RabitqParameters parameters)
     : parameters_(checked(std::move(parameters))),
-      shape_(parameters_.dimension, parameters_.bits),
+      shape_(shape_of(parameters_)),
       rotation_(parameters_.dimension, parameters_.seed),
       codec_(parameters_),
-      kernel_(select_dot_kernel(shape_, distance::active_isa())),
+      kernel_(has_whole_vectors() ? nullptr : select_dot_kernel(shape_, distance::active_isa())),
+      exact_(has_whole_vectors() ? distance::pair_kernel(parameters_.metric, parameters_.type,
+                                                         parameters_.dimension)
+                                 : nullptr),
       centroid_norm2_(ordered_dot(parameters_.centroid.data(), parameters_.centroid.data(),
                                   parameters_.dimension)) {}
 
@@ -71,6 +82,11 @@ Rabitq::QueryTerms Rabitq::rotate(const void* query, std::vector<float>& rotated
 }
 
 void Rabitq::prepare(const void* query, RabitqQuery& out) const {
+  if (has_whole_vectors()) {
+    const auto* const bytes = static_cast<const std::byte*>(query);
+    out.whole.assign(bytes, bytes + record_bytes());
+    return;
+  }
   const QueryTerms terms = rotate(query, out.scratch);
   set_scales(terms, quantise_query({&shape_, 1}, shape_.bits, rotation_.kernels(), out), out);
 }
@@ -109,8 +125,16 @@ void Rabitq::for_each_estimate(const RabitqQuery& query, const Batch& batch,
   }
 }
 
+void Rabitq::measure(const RabitqQuery& query, const Batch& batch, float* out) const {
+  for (std::size_t i = 0; i < batch.count; ++i) {
+    out[i] = exact_(query.whole.data(), batch.records + batch.ids[i] * record_bytes(),
+                    parameters_.dimension);
+  }
+}
+
 void Rabitq::estimate(const RabitqQuery& query, const std::byte* records, const NodeId* ids,
                       std::size_t count, float* out) const {
+  if (has_whole_vectors()) return measure(query, {records, ids, count}, out);
   for_each_estimate(query, {records, ids, count},
                     [&](std::size_t i, float product, std::uint32_t factors) {
                       out[i] = estimate_one(query, product, factors);
@@ -120,6 +144,10 @@ void Rabitq::estimate(const RabitqQuery& query, const std::byte* records, const 
 void Rabitq::estimate_with_error(const RabitqQuery& query, const std::byte* records,
                                  const NodeId* ids, std::size_t count, float* out,
                                  float* error) const {
+  if (has_whole_vectors()) {
+    std::fill_n(error, count, 0.0f);
+    return measure(query, {records, ids, count}, out);
+  }
   for_each_estimate(query, {records, ids, count},
                     [&](std::size_t i, float product, std::uint32_t factors) {
                       out[i] = estimate_one(query, product, factors);

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/progress.h"
 #include "base/types.h"
+#include "distance/distance.h"
 #include "quantization/code_shape.h"
 #include "quantization/factors.h"
 #include "quantization/kernels/kernel.h"
@@ -17,11 +18,15 @@
 
 namespace farvec::quantization {
 
+/// In the place of bits per dimension: no codes, every record is the stored vector itself, and
+/// estimates are exact. What data needs whose neighbours differ by less than codes can tell.
+inline constexpr std::uint32_t kWholeVectors = 0;
+
 /// All that is needed, beside the code records, to estimate distances. Plain data: layout/ writes
 /// it into the index.
 struct RabitqParameters {
   std::uint32_t dimension = 0;
-  std::uint32_t bits = 0;  ///< per dimension, 1 to 8
+  std::uint32_t bits = 0;  ///< per dimension, 1 to 8, or kWholeVectors
   Metric metric = Metric::l2;
   ElementType type = ElementType::f32;  ///< stored type of the vectors
   std::uint64_t seed = 0;               ///< of the rotation
@@ -44,6 +49,7 @@ struct RabitqQuery {
 
   std::vector<float> scratch;
   std::vector<std::int8_t> values;  ///< both levels, before they are laid out
+  std::vector<std::byte> whole;     ///< the query as it came, where records are whole vectors
   std::vector<Block> coarse;        ///< the query's values in the order of the code's planes
   std::vector<Block> fine;          ///< their lower 7 bits, when the code has more than 4 bits
 
@@ -71,8 +77,10 @@ class Rabitq {
   explicit Rabitq(RabitqParameters parameters);
 
   const RabitqParameters& parameters() const { return parameters_; }
-  /// Bytes of one record: code, 4 bytes of factors, padding; a multiple of 4.
+  /// Bytes of one record: code, 4 bytes of factors, padding; a multiple of 4. Or those of a stored
+  /// vector.
   std::size_t record_bytes() const { return shape_.record_bytes(); }
+  /// Of codes.
   static std::size_t record_bytes(std::uint32_t dimension, std::uint32_t bits) {
     return CodeShape(dimension, bits).record_bytes();
   }
@@ -84,6 +92,7 @@ class Rabitq {
 
   /// `query` is one row of parameters().type in stored form, at any alignment.
   void prepare(const void* query, RabitqQuery& out) const;
+  bool has_whole_vectors() const { return parameters_.bits == kWholeVectors; }
 
   /// Starts loading all cache lines of a record: the last word may lie on one more.
   void prefetch_record(const std::byte* records, NodeId id) const {
@@ -122,12 +131,15 @@ class Rabitq {
   /// visit(i, product, factor word) for each id.
   template <typename Visit>
   void for_each_estimate(const RabitqQuery& query, const Batch& batch, const Visit& visit) const;
+  /// Of whole vectors.
+  void measure(const RabitqQuery& query, const Batch& batch, float* out) const;
 
   RabitqParameters parameters_;
   CodeShape shape_;
   Rotation rotation_;
   FactorCodec codec_;
-  DotKernel kernel_;
+  DotKernel kernel_;            ///< null of whole vectors
+  distance::PairKernel exact_;  ///< of them
   double centroid_norm2_;
 };
 

@@ -115,6 +115,10 @@ RabitqParameters Rabitq::train(VectorView data, Metric metric, std::uint32_t bit
   result.seed = seed;
   result.centroid.resize(data.dimension);
   check_parameters(result);
+  if (bits == kWholeVectors) {
+    work.done(data.count);
+    return result;
+  }
   result.centroid = mean_row(data, work.threads);
 
   std::vector<FactorRanges> ranges(work.threads);
@@ -141,6 +145,12 @@ void Rabitq::check_data(const VectorView& data) const {
 
 void Rabitq::encode(VectorView data, std::byte* records, RowWork work) const {
   check_data(data);
+  if (has_whole_vectors()) {
+    for (std::size_t i = 0; i < data.count; ++i) {
+      std::memcpy(records + i * record_bytes(), data.row(i), record_bytes());
+    }
+    return work.done(data.count);
+  }
   for_each_row(data, parameters_, work,
                [&](unsigned, std::size_t i, const Factors& factors, const RowEncoder& encoder) {
                  std::byte* record = records + i * record_bytes();
