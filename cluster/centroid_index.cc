@@ -22,6 +22,11 @@ constexpr std::size_t kExhaustive = 256;
 /// (bench/cluster_bench.cc).
 constexpr std::size_t kScannedPerCandidate = 240;
 constexpr std::size_t kEntries = 16;
+/// Codes are judged by so many of the nearest centroids of so many centroids: they serve where the
+/// lists of a search have this share of them.
+constexpr std::size_t kTrialCentroids = 16;
+constexpr std::uint32_t kTrialNear = 10;
+constexpr double kServing = 0.95;
 
 /// Candidates kept for `probe` results. The codes are fine, so that a few more than asked for
 /// suffice; the least is for the greedy search not to stop in a corner.
@@ -85,8 +90,8 @@ struct CentroidScorer {
   }
 };
 
-/// Compares bytes with bytes.
-struct ByteScorer {
+/// Compares rows with rows: bytes, and floats whose codes do not serve.
+struct RowScorer {
   const VectorView rows;
   const void* query;
   distance::PairKernel pair;
@@ -156,9 +161,9 @@ CentroidIndex::CentroidIndex(CentroidParts parts, unsigned threads)
   if (parts_.metric == Metric::inner_product) query_norm_ = root_mean_square_norm(view_of(parts_));
   const bool bytes = parts_.metric == Metric::l2 && element_bytes(parts_.type) == 1;
   if (bytes && !parts_.as_floats) take_byte_rows();
-  if (!has_byte_rows()) make_codes(threads);
   pair_ = distance::pair_kernel(Metric::l2, rows().type, parts_.space_dimension);
   many_ = distance::many_kernel(Metric::l2, rows().type, parts_.space_dimension);
+  if (!has_byte_rows()) make_codes(threads);
 }
 
 VectorView CentroidIndex::rows() const {
@@ -187,6 +192,50 @@ void CentroidIndex::make_codes(unsigned threads) {
   codes_.emplace(count_ * quantizer_->record_bytes());
   quantizer_->encode(view_of(parts_), codes_->data(), threads);
   if (parts_.scans && count_ > kExhaustive) scan_.emplace(view_of(parts_), threads);
+  if (count_ > kExhaustive) judge_codes();
+}
+
+template <typename Near>
+double CentroidIndex::share_found(const Near& near) const {
+  std::vector<float> distances(count_);
+  std::size_t found = 0;
+  const std::vector<NodeId> samples = graph::spread_ids(count_, kTrialCentroids);
+  for (const NodeId sample : samples) {
+    const auto* const query = reinterpret_cast<const float*>(rows().row(sample));
+    many_(query, rows(), all_, distances.data());
+    std::vector<float> sorted = distances;
+    std::nth_element(sorted.begin(), sorted.begin() + (kTrialNear - 1), sorted.end());
+    const float farthest = sorted[kTrialNear - 1];
+    const std::span<const ClusterId> ids = near(query);
+    const auto hits = std::count_if(ids.begin(), ids.end(),
+                                    [&](ClusterId id) { return distances[id] <= farthest; });
+    found += std::min<std::size_t>(static_cast<std::size_t>(hits), kTrialNear);
+  }
+  return static_cast<double>(found) / static_cast<double>(samples.size() * kTrialNear);
+}
+
+void CentroidIndex::judge_codes() {
+  CentroidScanScratch scanned;
+  const auto by_scan = [&](const float* query) {
+    return scan_->near(query, scan_list_for(kTrialNear), scanned);
+  };
+  if (scan_ && share_found(by_scan) < kServing) scan_.reset();
+  quantization::RabitqQuery prepared;
+  std::vector<float> estimates(count_);
+  std::vector<ClusterId> lowest;
+  const auto by_codes = [&](const float* query) {
+    quantizer_->prepare(query, prepared);
+    quantizer_->estimate(prepared, codes_->data(), all_.data(), count_, estimates.data());
+    lowest = all_;
+    const std::size_t list = std::min<std::size_t>(list_for(kTrialNear), count_);
+    std::nth_element(lowest.begin(), lowest.begin() + static_cast<std::ptrdiff_t>(list - 1),
+                     lowest.end(),
+                     [&](ClusterId a, ClusterId b) { return estimates[a] < estimates[b]; });
+    return std::span<const ClusterId>(lowest).first(list);
+  };
+  if (share_found(by_codes) >= kServing) return;
+  quantizer_.reset();
+  codes_.reset();
 }
 
 void CentroidIndex::to_space(const void* query, std::vector<float>& out) const {
@@ -209,8 +258,8 @@ void CentroidIndex::search(const void* query, std::uint32_t probe, CentroidScrat
   if (list_for(probe) >= count_ || count_ <= kExhaustive) {
     rank(all_, point, probe, scratch);
     scratch.counts = {static_cast<std::uint32_t>(count_), 0};
-  } else if (has_byte_rows()) {
-    search_graph(ByteScorer{rows(), point, pair_, many_}, probe, scratch);
+  } else if (!quantizer_) {
+    search_graph(RowScorer{rows(), point, pair_, many_}, probe, scratch);
     scratch.counts = {scratch.counts.distances + scratch.counts.estimates, 0};
   } else if (scan_ && count_ <= kScannedPerCandidate * list_for(probe)) {
     const std::span<const ClusterId> near =

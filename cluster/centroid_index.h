@@ -87,7 +87,8 @@ struct CentroidParts {
 
 /// Immutable after construction and shared by all cores. Few centroids are all compared with a
 /// query. Of more, neighbours are estimated from 8-bit RaBitQ codes, or all codes of a scan are
-/// looked at. Codes are made at construction; results are exact distances. Under l2, centroids that
+/// looked at. Codes are made at construction, and given up where estimates by them lose nearest
+/// centroids; results are exact distances. Under l2, centroids that
 /// are bytes, as heads of a data set of bytes are, are kept as these, without codes, unless they
 /// are asked for as floats: then all distances are exact, and a centroid takes its dimension and
 /// 172 bytes instead of five times its dimension and 176.
@@ -128,6 +129,11 @@ class CentroidIndex {
   VectorView rows() const;
   void take_byte_rows();
   void make_codes(unsigned threads);
+  /// Gives up the scan, or all codes, where they do not tell near centroids from far ones.
+  void judge_codes();
+  /// A share of the nearest centroids of some centroids: those within near(centroid's row).
+  template <typename Near>
+  double share_found(const Near& near) const;
   void to_space(const void* query, std::vector<float>& out) const;
   /// Keeps the nearest of some centroids.
   void rank(std::span<const ClusterId> centroids, const void* query, std::uint32_t probe,
@@ -141,7 +147,7 @@ class CentroidIndex {
   float query_norm_ = 0;              ///< inner_product: to which queries are scaled
   std::vector<NodeId> entries_;
   std::vector<NodeId> all_;  ///< 0, 1, 2...
-  // Neither of these beside bytes.
+  // None of these beside bytes, nor where they do not serve.
   std::optional<CentroidScan> scan_;
   std::optional<quantization::Rabitq> quantizer_;
   std::optional<HugeBuffer> codes_;

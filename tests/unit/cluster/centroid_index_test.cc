@@ -76,6 +76,37 @@ TEST_P(CentroidSearch, FindsTheNearestClusters) {
   }
 }
 
+/// One coordinate of so many times the spread of the others.
+std::vector<float> with_a_wide_coordinate(std::size_t count, std::uint32_t dimension, float spread,
+                                          std::uint64_t seed) {
+  Random random(seed);
+  std::vector<float> rows(count * dimension);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows[i] = (i % dimension == 0 ? spread : 1.0f) * static_cast<float>(random.normal());
+  }
+  return rows;
+}
+
+TEST_P(CentroidSearch, FindsTheNearestClustersWhereACoordinateIsWide) {
+  constexpr std::uint32_t kDimension = 32;
+  for (const float spread : {100.0f, 10'000.0f}) {
+    const auto centroids = with_a_wide_coordinate(4000, kDimension, spread, 1);
+    const CentroidIndex index =
+        make_index(centroids, kDimension, ElementType::f32, Metric::l2, GetParam());
+    const auto queries = with_a_wide_coordinate(100, kDimension, spread, 2);
+    CentroidScratch scratch;
+    for (const std::uint32_t probe : {8u, 64u}) {
+      double recall = 0;
+      for (std::size_t q = 0; q < 100; ++q) {
+        const float* query = &queries[q * kDimension];
+        index.search(query, probe, scratch);
+        recall += overlap(scratch.found, nearest(centroids, query, kDimension, probe)) / 100;
+      }
+      EXPECT_GE(recall, 0.97) << spread << " " << probe;
+    }
+  }
+}
+
 TEST(CentroidIndex, CountsItsDistances) {
   const std::vector<float> centroids = clouds(4000, 8, 3);
   CentroidScratch scratch;
