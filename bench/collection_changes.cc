@@ -287,7 +287,7 @@ void add_options(Command& app, Arguments& a) {
   app.add_option("--degree", a.options.degree, "R of the segments").show_default();
   app.add_option("--build-list", a.options.list, "L of the builds").show_default();
   app.add_option("--alpha", a.options.alpha, "Of the builds").show_default();
-  app.add_option("--code-bits", a.options.code_bits, "Per dimension").show_default();
+  app.add_option("--code-bits", a.options.code_bits, "Per dimension [as rows need]");
   app.add_option("--json", a.json, "File of the lines that are printed");
 }
 

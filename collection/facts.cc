@@ -18,11 +18,13 @@ layout::CollectionManifest empty_manifest(const RowShape& rows,
 namespace {
 
 nlohmann::ordered_json graph_json(const layout::CollectionOptions& options) {
-  return {{"layout", to_string(options.layout)},
-          {"degree", options.degree},
-          {"list", options.list},
-          {"alpha", options.alpha},
-          {"code_bits", options.code_bits}};
+  nlohmann::ordered_json json{{"layout", to_string(options.layout)},
+                              {"degree", options.degree},
+                              {"list", options.list},
+                              {"alpha", options.alpha}};
+  json["code_bits"] = options.code_bits ? nlohmann::ordered_json(*options.code_bits)
+                                        : nlohmann::ordered_json("as the rows need");
+  return json;
 }
 
 nlohmann::ordered_json cluster_json(const layout::ClusterSegmentOptions& clusters) {

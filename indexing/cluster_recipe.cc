@@ -10,6 +10,7 @@
 #include "base/parallel.h"
 #include "cluster/centroid_index.h"
 #include "cluster/grouping.h"
+#include "indexing/chosen_codes.h"
 #include "indexing/codes.h"
 #include "layout/cluster/cluster_writer.h"
 #include "quantization/member_encoder.h"
@@ -111,18 +112,19 @@ BuiltClusters build_clusters(Source source, const cluster::ClusteringOptions& op
 
 namespace {
 
-/// The codes of all members, and the header under which an index stores them.
+/// The codes of all members, the header under which an index stores them, and why they were chosen.
 struct EncodedMembers {
-  quantization::MemberEncoder encoder;
+  std::unique_ptr<const quantization::MemberEncoder> encoder;
   layout::CodesHeader header;
+  std::optional<layout::SteeringFacts> why;
 
   layout::MemberCodes writer() const {
     return {header.bits, header.record_bytes,
             [this](ClusterId cluster, std::span<const NodeId> ids, std::span<std::byte> out) {
-              encoder.encode(cluster, ids, out.data());
+              encoder->encode(cluster, ids, out.data());
             }};
   }
-  layout::CodesView view() const { return {header, encoder.codes().parameters().centroid, {}}; }
+  layout::CodesView view() const { return {header, encoder->codes().parameters().centroid, {}}; }
 };
 
 /// The centroids as rows of the vectors' dimension: without the coordinate more that a space has.
@@ -131,18 +133,20 @@ VectorView centroid_rows(const cluster::Clustering& clusters, std::uint32_t dime
           dimension, ElementType::f32, clusters.space_dimension * sizeof(float)};
 }
 
-std::unique_ptr<const EncodedMembers> encode_members(const BuiltClusters& built, std::uint32_t bits,
-                                                     const layout::WriteOptions& options) {
+EncodedMembers encode_members(const BuiltClusters& built, std::optional<std::uint32_t> bits,
+                              const layout::WriteOptions& options) {
   const cluster::Clustering& clusters = built.clusters;
   const VectorView& rows = built.source.rows;
   const layout::Manifest& manifest = built.source.manifest;
-  Progress progress("codes", rows.count, options.quiet, options.interrupted);
-  quantization::MemberEncoder encoder(
-      {rows, clusters.membership(), centroid_rows(clusters, rows.dimension)},
-      {manifest.metric, bits, manifest.cluster().build.seed, options.threads, &progress});
-  layout::CodesHeader header = codes_header(encoder.codes().parameters(), clusters.clusters.size());
-  header.record_bytes = encoder.codes().bytes(layout::kCodeBlock);
-  return std::make_unique<const EncodedMembers>(std::move(encoder), header);
+  auto chosen = choose_member_codes(
+      {{rows, clusters.membership(), centroid_rows(clusters, rows.dimension)}, manifest.metric},
+      {bits, kMemberCodeBits},
+      {kMemberCodeBits, manifest.cluster().build.seed, options.threads, options.interrupted,
+       options.quiet});
+  const quantization::NeighborCodes& codes = chosen.codes->codes();
+  layout::CodesHeader header = codes_header(codes.parameters(), clusters.clusters.size());
+  header.record_bytes = codes.bytes(layout::kCodeBlock);
+  return {std::move(chosen.codes), header, chosen.why};
 }
 
 }  // namespace
@@ -157,9 +161,11 @@ layout::Manifest write_clusters(const std::filesystem::path& directory, const Bu
                                    recipe.record_checksum};
   layout::CentroidsView centroids{clusters.centroids, clusters.space_dimension,
                                   built.centroids.view()};
-  std::unique_ptr<const EncodedMembers> encoded;
+  std::optional<const EncodedMembers> encoded;
+  manifest.cluster().build.steering.reset();
   if (recipe.layout == layout::ClusterLayoutKind::coded) {
-    encoded = encode_members(built, recipe.code_bits, options);
+    encoded.emplace(encode_members(built, recipe.code_bits, options));
+    manifest.cluster().build.steering = encoded->why;
     contents.codes = encoded->writer();
     centroids.codes = encoded->view();
   }

@@ -70,7 +70,9 @@ inline constexpr std::uint32_t kMemberCodeBits = 2;
 struct ClusterRecipe {
   layout::ClusterLayoutKind layout = layout::ClusterLayoutKind::grouped;
   bool record_checksum = false;
-  std::uint32_t code_bits = kMemberCodeBits;  ///< per dimension, of the coded layout; 1 to 4
+  /// Per dimension, of the coded layout: 1 to 4; none: kMemberCodeBits, or more where the data
+  /// needs more.
+  std::optional<std::uint32_t> code_bits = std::nullopt;
 };
 
 /// Returns the manifest as written. Throws Error as layout::write_index() does; then nothing is

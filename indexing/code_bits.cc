@@ -9,6 +9,7 @@ namespace {
 
 struct CodeBits {
   std::uint32_t usual;
+  std::uint32_t least;
   std::uint32_t most;
 };
 
@@ -17,37 +18,44 @@ struct CodeBits {
 CodeBits allowed(layout::LayoutKind layout) {
   switch (layout) {
     case layout::LayoutKind::slotted:
-      return {4, 8};
+      return {4, quantization::kWholeVectors, 8};
     case layout::LayoutKind::inlined:
-      return {1, quantization::NeighborCodes::kMostBits};
+      return {1, 1, quantization::NeighborCodes::kMostBits};
     default:
-      return {2, 8};
+      return {2, quantization::kWholeVectors, 8};
   }
 }
 
-std::uint32_t within(CodeBits range, std::optional<std::uint32_t> asked, std::string_view name) {
+void check_within(CodeBits range, std::optional<std::uint32_t> asked, std::string_view name) {
   const std::uint32_t bits = asked.value_or(range.usual);
-  if (bits < 1 || bits > range.most) {
-    throw StatusError(StatusCode::invalid_argument, "{} {} is out of range: use 1 to {}", name,
-                      bits, range.most);
-  }
-  return bits;
+  if (bits >= range.least && bits <= range.most) return;
+  throw StatusError(StatusCode::invalid_argument, "{} {} is out of range: use {}1 to {}", name,
+                    bits, range.least == quantization::kWholeVectors ? "0 (no codes) or " : "",
+                    range.most);
 }
 
 }  // namespace
 
-std::uint32_t code_bits_of(layout::LayoutKind layout, std::optional<std::uint32_t> asked,
-                           std::string_view name) {
-  return within(allowed(layout), asked, name);
+std::uint32_t usual_code_bits(layout::LayoutKind layout) {
+  return allowed(layout).usual;
 }
 
-std::uint32_t code_bits_of(layout::ClusterLayoutKind layout, std::optional<std::uint32_t> asked,
-                           std::string_view name) {
+std::optional<std::uint32_t> code_bits_of(layout::LayoutKind layout,
+                                          std::optional<std::uint32_t> asked,
+                                          std::string_view name) {
+  check_within(allowed(layout), asked, name);
+  return asked;
+}
+
+std::optional<std::uint32_t> code_bits_of(layout::ClusterLayoutKind layout,
+                                          std::optional<std::uint32_t> asked,
+                                          std::string_view name) {
   if (asked && layout != layout::ClusterLayoutKind::coded) {
     throw StatusError(StatusCode::invalid_argument, "{}: layout {} has no codes, coded has", name,
                       to_string(layout));
   }
-  return within({kMemberCodeBits, quantization::NeighborCodes::kMostBits}, asked, name);
+  check_within({kMemberCodeBits, 1, quantization::NeighborCodes::kMostBits}, asked, name);
+  return asked;
 }
 
 }  // namespace farvec::indexing

@@ -14,7 +14,9 @@ layout::CodesHeader codes_header(const quantization::RabitqParameters& parameter
   header.bits = parameters.bits;
   header.dimension = parameters.dimension;
   header.record_bytes = static_cast<std::uint32_t>(
-      quantization::Rabitq::record_bytes(parameters.dimension, parameters.bits));
+      parameters.bits == quantization::kWholeVectors
+          ? parameters.dimension * element_bytes(parameters.type)
+          : quantization::Rabitq::record_bytes(parameters.dimension, parameters.bits));
   header.metric = parameters.metric;
   header.type = parameters.type;
   header.seed = parameters.seed;

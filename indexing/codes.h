@@ -19,7 +19,8 @@ layout::CodesHeader codes_header(const quantization::RabitqParameters& parameter
                                  std::uint64_t count);
 
 struct CodeTraining {
-  std::uint32_t bits = 2;  ///< per dimension, 1 to 8; of encode_split(), those in the record
+  /// Per dimension, 1 to 8 or kWholeVectors; of encode_split(), those in the record.
+  std::uint32_t bits = 2;
   std::uint64_t seed = 1;  ///< of the rotation
   unsigned threads = 0;    ///< as in resolve_threads(); the codes do not depend on it
   /// Asked between runs of rows: true ends it with WorkInterrupted.

@@ -1,7 +1,6 @@
 #include "indexing/graph_recipe.h"
 
 #include <cstring>
-#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -11,7 +10,8 @@
 #include "base/parallel.h"
 #include "graph/vamana_merge.h"
 #include "graph/vertex_order.h"
-#include "indexing/codes.h"
+#include "indexing/chosen_codes.h"
+#include "indexing/code_bits.h"
 #include "quantization/neighbor_encoder.h"
 
 namespace farvec::indexing {
@@ -69,27 +69,32 @@ dataset::VectorSet picked_rows(const VectorView& rows, std::span<const NodeId> o
 }
 
 struct CodeOptions {
-  std::uint32_t code_bits;
+  CodeWish wish;
   const layout::WriteOptions& write;
 };
 
 CodeTraining training_of(const layout::Manifest& manifest, const CodeOptions& options) {
-  return {options.code_bits, manifest.graph().build.seed, options.write.threads,
+  return {options.wish.usual, manifest.graph().build.seed, options.write.threads,
           options.write.interrupted, options.write.quiet};
+}
+
+/// The manifest says why they were chosen.
+EncodedRows vertex_codes(layout::Manifest& manifest, const VectorView& rows,
+                         const AdjacencyView& graph, const CodeOptions& options) {
+  Chosen<EncodedRows> chosen =
+      choose_codes({rows, graph, manifest.metric}, options.wish, training_of(manifest, options));
+  manifest.graph().build.steering = chosen.why;
+  return std::move(chosen.codes);
 }
 
 layout::Manifest write_inlined(const std::filesystem::path& directory, layout::Manifest manifest,
                                const BuiltGraph& built, const CodeOptions& options) {
   const quantization::EdgeSet edges{built.source.rows, built.graph.view()};
   layout::GraphPart& part = manifest.graph();
-  const quantization::NeighborEncoder encoder = [&] {
-    const std::uint64_t count = std::accumulate(
-        edges.graph.degrees, edges.graph.degrees + edges.graph.count, std::uint64_t{0});
-    Progress progress("codes", count, options.write.quiet, options.write.interrupted);
-    return quantization::NeighborEncoder(
-        edges,
-        {manifest.metric, options.code_bits, part.build.seed, options.write.threads, &progress});
-  }();
+  const auto chosen = choose_edge_codes({edges.rows, edges.graph, manifest.metric}, options.wish,
+                                        training_of(manifest, options));
+  const quantization::NeighborEncoder& encoder = *chosen.codes;
+  part.build.steering = chosen.why;
   part.neighbor_code_bytes = encoder.codes().bytes(part.max_degree);
   const EncodedRows encoded =
       describe_neighbor_codes(edges.rows, edges.graph.entry, encoder.codes());
@@ -111,8 +116,7 @@ layout::Manifest write_packed(const std::filesystem::path& directory, layout::Ma
       built.graph.view(), {threads, options.write.quiet, options.write.interrupted});
   const graph::Graph graph = graph::reordered(built.graph.view(), order, threads);
   const dataset::VectorSet rows = picked_rows(built.source.rows, order, threads);
-  const EncodedRows encoded =
-      encode_whole(rows.view(), manifest.metric, training_of(manifest, options));
+  const EncodedRows encoded = vertex_codes(manifest, rows.view(), graph.view(), options);
   return layout::write_index(directory, std::move(manifest),
                              {{graph.view(), rows.view(), {}, order}, encoded.view()},
                              options.write);
@@ -127,14 +131,14 @@ layout::Manifest write_graph(const std::filesystem::path& directory, const Built
   manifest.graph().layout = recipe.layout;
   manifest.graph().record_checksum = recipe.record_checksum;
   const VectorView& rows = built.source.rows;
-  const CodeOptions codes{recipe.code_bits, options};
+  const CodeOptions codes{{recipe.code_bits, usual_code_bits(recipe.layout)}, options};
   if (recipe.layout == layout::LayoutKind::inlined) {
     return write_inlined(directory, std::move(manifest), built, codes);
   }
   if (recipe.layout == layout::LayoutKind::packed) {
     return write_packed(directory, std::move(manifest), built, codes);
   }
-  const EncodedRows encoded = encode_whole(rows, manifest.metric, training_of(manifest, codes));
+  const EncodedRows encoded = vertex_codes(manifest, rows, built.graph.view(), codes);
   return layout::write_index(directory, std::move(manifest),
                              {{built.graph.view(), rows, {}, {}}, encoded.view()}, options);
 }

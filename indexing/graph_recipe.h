@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 
 #include "base/row_set.h"
 #include "graph/graph.h"
@@ -43,8 +44,9 @@ BuiltGraph adopt_graph(Source source, FormerGraph former, const graph::VamanaOpt
 /// What becomes of a built graph.
 struct GraphRecipe {
   layout::LayoutKind layout = layout::LayoutKind::csr;  ///< any but slotted
-  /// Per dimension: in DRAM 1 to 8, of neighbours in records 1 to NeighborCodes::kMostBits.
-  std::uint32_t code_bits = 2;
+  /// Per dimension: in DRAM 1 to 8, or 0 for the vectors themselves; of neighbours in records 1 to
+  /// NeighborCodes::kMostBits. None: as many as the data needs (choose_codes()).
+  std::optional<std::uint32_t> code_bits = std::nullopt;
   bool record_checksum = false;
 };
 

@@ -9,7 +9,8 @@
 
 #include "base/status_error.h"
 #include "graph/sampled_graph.h"
-#include "indexing/codes.h"
+#include "indexing/chosen_codes.h"
+#include "indexing/code_bits.h"
 #include "layout/pages/slotted_writer.h"
 #include "quantization/split_rabitq.h"
 
@@ -19,14 +20,19 @@ namespace {
 using layout::PayloadKind;
 using quantization::SplitRabitq;
 
-EncodedRows encode_rows(const layout::Manifest& manifest, const VectorView& rows,
+/// The manifest says what searches lose by them, if they do.
+EncodedRows encode_rows(layout::Manifest& manifest, const BuiltGraph& built,
                         const SlottedRecipe& recipe, const layout::WriteOptions& options) {
+  const TrialGraph graph{built.source.rows, built.graph.view(), manifest.metric};
+  const CodeTraining training{recipe.extension_bits, manifest.graph().build.seed, options.threads,
+                              options.interrupted, options.quiet};
   const bool split = recipe.payload == PayloadKind::code;
-  const CodeTraining training{split ? recipe.extension_bits : recipe.code_bits,
-                              manifest.graph().build.seed, options.threads, options.interrupted,
-                              options.quiet};
-  return split ? encode_split(rows, manifest.metric, training)
-               : encode_whole(rows, manifest.metric, training);
+  Chosen<EncodedRows> chosen =
+      split ? split_codes(graph, training)
+            : choose_codes(graph, {recipe.code_bits, usual_code_bits(layout::LayoutKind::slotted)},
+                           training);
+  manifest.graph().build.steering = chosen.why;
+  return std::move(chosen.codes);
 }
 
 /// `recipe` is resolved.
@@ -157,7 +163,7 @@ layout::Manifest write_slotted(const std::filesystem::path& directory, const Bui
       layout::record_costs(manifest.slotted_geometry(), graph, options.threads);
   const layout::PagePlan plan = pack(manifest, built, costs, options);
   const graph::SampledGraph entries = sample_entries(manifest, rows, recipe, options);
-  const EncodedRows encoded = encode_rows(manifest, rows, recipe, options);
+  const EncodedRows encoded = encode_rows(manifest, built, recipe, options);
   const layout::PayloadView payloads =
       recipe.payload == PayloadKind::code
           ? layout::PayloadView{encoded.extensions.data(), manifest.slotted().payload_bytes}

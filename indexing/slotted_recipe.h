@@ -16,7 +16,9 @@ namespace farvec::indexing {
 struct SlottedRecipe {
   /// Of the records. None: a vector where two fit a page, else a code.
   std::optional<layout::PayloadKind> payload = std::nullopt;
-  std::uint32_t code_bits = 4;       ///< per dimension in DRAM, of payload vector; of a code 1
+  /// Per dimension in DRAM, of payload vector: 1 to 8, or 0 for the vectors themselves; none: as
+  /// many as the data needs, usually 4. Of a code 1.
+  std::optional<std::uint32_t> code_bits = std::nullopt;
   std::uint32_t extension_bits = 4;  ///< per dimension in the record, of payload code
   std::uint32_t page_bytes = 4096;
   ssd_baseline::PackingKind packing = ssd_baseline::PackingKind::bnf;

@@ -41,7 +41,9 @@ Args:
     passes: Times that every vertex is inserted.
     sample_queries: Queries like those to come, rows or a file, where they are not like the data:
         what is nearest to one of them gets edges to the rest of it, in place of others.
-    code_bits: Bits per dimension of the codes in DRAM, 1 to 8; None: the layout's own.
+    code_bits: Bits per dimension of the codes in DRAM, 1 to 8, or 0: no codes, but the vectors
+        themselves; None: the layout's own, or more where trial searches show that the data needs
+        more.
     record_checksum: 4 bytes more per record, checked on every read.
     threads: 0: one per processor.
     seed: Of everything that is random.
@@ -65,7 +67,8 @@ Args:
     data, out, metric, degree, list, alpha, passes, sample_queries, threads, seed, name,
         overwrite, allow_nonfinite, progress: As :func:`build_graph` has them.
     payload: Of the records: ``code``, ``vector``, or ``auto``: a vector where two fit a page.
-    code_bits: Payload vector: bits per dimension of the codes in DRAM, 1 to 8.
+    code_bits: Payload vector: bits per dimension of the codes in DRAM, 1 to 8, or 0: no codes, but
+        the vectors themselves; None: 4, or more where the data needs more.
     extension_bits: Payload code: bits per dimension in the record, 1 to 7.
     page_bytes: 4096, 8192 or 16384.
     placement: Which records share a page: ``bnf``, ``affinity`` or ``id``.
@@ -103,7 +106,8 @@ Args:
         centroids before it; more keeps more replicas; 0: of the closure.
     balance: Most vectors that have one cluster as their own, over the mean; 1 or more.
     layout: ``grouped``, ``grouped-inline``, ``coupled``, ``decoupled`` or ``coded``.
-    code_bits: Layout coded: bits per dimension of the codes, 1 to 4; None: 2.
+    code_bits: Layout coded: bits per dimension of the codes, 1 to 4; None: 2, or more where the
+        data needs more.
     sample: Rows that k-means sees; 0: 64 for each cluster.
     sample_queries: Queries like those to come, rows or a file: a vector is stored with that of its
         clusters which they probe most; None: with the one that has most members.
@@ -184,10 +188,11 @@ void bind_slotted(nb::module_& module) {
       [](const FileOrArray& data, const std::filesystem::path& out, const std::string& metric,
          std::optional<std::int64_t> degree, std::int64_t list, float alpha, std::int64_t passes,
          std::optional<FileOrArray> sample_queries, const std::string& payload,
-         std::int64_t code_bits, std::int64_t extension_bits, std::int64_t page_bytes,
-         const std::string& placement, double affinity_percentile, std::optional<bool> rerank,
-         std::int64_t entry_vertices, unsigned threads, std::uint64_t seed, std::string name,
-         bool overwrite, bool allow_nonfinite, bool progress) {
+         std::optional<std::int64_t> code_bits, std::int64_t extension_bits,
+         std::int64_t page_bytes, const std::string& placement, double affinity_percentile,
+         std::optional<bool> rerank, std::int64_t entry_vertices, unsigned threads,
+         std::uint64_t seed, std::string name, bool overwrite, bool allow_nonfinite,
+         bool progress) {
         SlottedBuild build{.common = common_build(out, metric, std::move(name)),
                            .graph = vamana(list, alpha, passes),
                            .sample_queries = {},
@@ -203,7 +208,7 @@ void bind_slotted(nb::module_& module) {
         if (payload != "auto")
           recipe.payload = parsed("payload", layout::parse_payload_kind, payload);
         recipe.code_bits = indexing::code_bits_of(layout::LayoutKind::slotted,
-                                                  to_count(code_bits, "code_bits"), "code_bits");
+                                                  given(code_bits, "code_bits"), "code_bits");
         recipe.extension_bits = to_count(extension_bits, "extension_bits");
         recipe.page_bytes = to_count(page_bytes, "page_bytes");
         recipe.packing = parsed("placement", ssd_baseline::parse_packing_kind, placement);
@@ -218,16 +223,17 @@ void bind_slotted(nb::module_& module) {
       },
       "data"_a, "out"_a, nb::kw_only(), "metric"_a = "l2", "degree"_a = nb::none(), "list"_a = 100,
       "alpha"_a = 1.2f, "passes"_a = 1, "sample_queries"_a.none() = nb::none(),
-      "payload"_a = "auto", "code_bits"_a = 4, "extension_bits"_a = 4, "page_bytes"_a = 4096,
-      "placement"_a = "bnf", "affinity_percentile"_a = ssd_baseline::kAffinityPercentile,
-      "rerank"_a = nb::none(), "entry_vertices"_a = 0, "threads"_a = 0, "seed"_a = 1, "name"_a = "",
-      "overwrite"_a = false, "allow_nonfinite"_a = false, "progress"_a = true,
+      "payload"_a = "auto", "code_bits"_a = nb::none(), "extension_bits"_a = 4,
+      "page_bytes"_a = 4096, "placement"_a = "bnf",
+      "affinity_percentile"_a = ssd_baseline::kAffinityPercentile, "rerank"_a = nb::none(),
+      "entry_vertices"_a = 0, "threads"_a = 0, "seed"_a = 1, "name"_a = "", "overwrite"_a = false,
+      "allow_nonfinite"_a = false, "progress"_a = true,
       nb::sig(
           "def build_slotted(data: numpy.typing.ArrayLike | str | os.PathLike, out: str | "
           "os.PathLike, *, metric: str = 'l2', degree: int | None = None, list: int = 100, alpha: "
           "float "
           "= 1.2, passes: int = 1, sample_queries: numpy.typing.ArrayLike | str | os.PathLike | "
-          "None = None, payload: str = 'auto', code_bits: int = 4, "
+          "None = None, payload: str = 'auto', code_bits: int | None = None, "
           "extension_bits: int = 4, page_bytes: int = 4096, placement: str = 'bnf', "
           "affinity_percentile: float = 5.0, rerank: "
           "bool | None = None, entry_vertices: int = 0, threads: int = 0, seed: int = 1, name: "

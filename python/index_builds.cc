@@ -11,6 +11,7 @@
 #include "indexing/graph_recipe.h"
 #include "indexing/hnsw_facts.h"
 #include "indexing/source.h"
+#include "indexing/steering_words.h"
 #include "python/errors.h"
 #include "python/jobs.h"
 #include "ssd_baseline/hnsw/hnsw_access.h"
@@ -54,6 +55,11 @@ nlohmann::ordered_json facts_of(const CommonBuild& build, const layout::Manifest
           {"commit", commit()}};
 }
 
+void add_code_facts(nlohmann::ordered_json& facts, const layout::Manifest& manifest) {
+  const std::string why = indexing::steering_words(manifest, "code_bits");
+  if (!why.empty()) facts["code_bits_because"] = why;
+}
+
 void add_graph_facts(nlohmann::ordered_json& facts, const layout::Manifest& manifest,
                      const indexing::BuiltGraph& built) {
   const graph::VamanaStats& stats = built.stats;
@@ -64,6 +70,8 @@ void add_graph_facts(nlohmann::ordered_json& facts, const layout::Manifest& mani
       static_cast<double>(stats.distances) / static_cast<double>(manifest.count);
   facts["edges_added_for_reachability"] = stats.repaired;
   facts["edges_added_for_queries"] = stats.query_edges;
+  facts["code_bits"] = manifest.graph().build.code_bits;
+  add_code_facts(facts, manifest);
 }
 
 layout::WriteOptions write_options(const CommonBuild& build, unsigned threads,
@@ -95,7 +103,8 @@ nlohmann::ordered_json build_graph(SourceRows& rows, GraphBuild build) {
   if (build.layout == layout::LayoutKind::slotted) {
     throw_invalid("layout: slotted pages are made by build_slotted()");
   }
-  const std::uint32_t bits = indexing::code_bits_of(build.layout, build.code_bits, "code_bits");
+  const std::optional<std::uint32_t> bits =
+      indexing::code_bits_of(build.layout, build.code_bits, "code_bits");
   indexing::check_degree(build.layout, build.graph.degree);
   const unsigned threads = resolve_threads(build.graph.threads);
   nlohmann::ordered_json facts;
@@ -155,6 +164,7 @@ nlohmann::ordered_json build_clusters(SourceRows& rows, ClusterBuild build) {
         build.common.out, built, {build.layout, build.record_checksum, build.code_bits},
         write_options(build.common, threads, interrupted));
     facts = facts_of(build.common, manifest);
+    add_code_facts(facts, manifest);
     facts["clusters"] = manifest.cluster().geometry.clusters;
     facts["replicas"] = manifest.cluster().build.replicas;
     facts["largest_cluster"] = built.stats.largest_cluster;

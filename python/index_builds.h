@@ -47,7 +47,7 @@ struct SlottedBuild {
 struct ClusterBuild {
   CommonBuild common;
   layout::ClusterLayoutKind layout = layout::ClusterLayoutKind::grouped;
-  std::uint32_t code_bits = indexing::kMemberCodeBits;  ///< of the coded layout
+  std::optional<std::uint32_t> code_bits;  ///< of the coded layout
   cluster::ClusteringOptions clustering;
   indexing::ClusterNumber number;
   std::optional<SourceRows> sample_queries;

@@ -217,7 +217,7 @@ void add_recipe_options(Command& command, AdviceOptions& options) {
   command.add_option(
       "--code-bits", options.recipe.code_bits,
       "Bits per dimension of a graph's codes, 1 to 8; an inline graph has 4 at most [4,\n"
-      "inline 1]");
+      "inline 1, more where the samples need more]");
 }
 
 void add_run_options(Command& command, AdviseArguments& arguments) {

@@ -290,7 +290,7 @@ class Advisor {
     AdviceReport report;
     report.file = options_.file;
     report.target = {rows_, options_.file.row_bytes, device.options.device, options_.threads};
-    report.recipe = options_.recipe;
+    report.recipe = build_.recipe;
     report.k = options_.k;
     report.recall = options_.recall;
     report.sample_rows = sample_rows_;

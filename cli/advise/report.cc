@@ -151,6 +151,13 @@ void print_disk_spread(const AdviceDevice& device) {
       1 / slowest, 1 / fastest);
 }
 
+/// Of each layout whose usual codes do not serve.
+void print_steering(const AdviceReport& report) {
+  for (const auto& [layout, steering] : report.recipe.steering) {
+    fmt::print("graph, {}: {}\n", to_string(layout), steering.because);
+  }
+}
+
 void print_choice(const AdviceReport& report) {
   const Forecast& best = report.forecasts[*report.choice];
   const std::string options = search_options(best.setting, report.recipe);
@@ -200,6 +207,10 @@ nlohmann::ordered_json setting_json(const AdviceReport& report, const Forecast& 
   if (forecast.setting.is_slotted()) row["memory_percent"] = forecast.setting.memory_percent;
   row["build"] = build_command(forecast.setting, report.file, report.recipe);
   row["search"] = search_options(forecast.setting, report.recipe);
+  const auto steering = report.recipe.steering.find(forecast.setting.graph_layout);
+  if (forecast.setting.is_graph() && steering != report.recipe.steering.end()) {
+    row["code_bits_because"] = steering->second.because;
+  }
   row["reached"] = forecast.reached;
   row["fits_memory"] = forecast.fits;
   row["amplification"] = forecast.amplification;
@@ -263,6 +274,7 @@ void print_advice(const AdviceReport& report) {
              to_string(report.target.device));
   print_disk_spread(report.target.device);
   print_costs(report);
+  print_steering(report);
   if (report.core_share < kQuietShare) {
     fmt::print(
         "The machine is busy: searches had {:.0f}% of a core while they were timed. Rates are "

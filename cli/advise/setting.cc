@@ -9,6 +9,8 @@
 namespace farvec::cli {
 
 std::uint32_t GraphBuild::bits(layout::LayoutKind layout) const {
+  const auto found = steering.find(layout);
+  if (found != steering.end()) return found->second.bits;
   if (layout != layout::LayoutKind::inlined) return code_bits.value_or(4);
   return std::min(code_bits.value_or(1), quantization::NeighborCodes::kMostBits);
 }

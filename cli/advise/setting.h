@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,8 +20,15 @@ struct GraphBuild {
   std::uint32_t passes = 1;
   std::optional<std::uint32_t> code_bits;
   std::uint32_t width = 3;  ///< of the searches
+  /// Where the codes of a layout do not serve the samples.
+  struct Steering {
+    std::uint32_t bits = 0;
+    std::string because;  ///< a sentence without a full stop
+  };
+  std::map<layout::LayoutKind, Steering> steering;
 
-  /// Per dimension of the codes: what was asked for, as far as the layout can have it, or its own.
+  /// Per dimension of the codes: what was asked for, as far as the layout can have it; what the
+  /// samples need; or its own.
   std::uint32_t bits(layout::LayoutKind layout) const;
 };
 

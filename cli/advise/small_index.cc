@@ -1,15 +1,18 @@
 #include "cli/advise/small_index.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "base/parallel.h"
+#include "cli/index/code_bits_option.h"
 #include "disk/disk_engine.h"
 #include "disk/memory_queue.h"
 #include "graph/sparse_vertices.h"
 #include "indexing/cluster_recipe.h"
 #include "indexing/graph_recipe.h"
 #include "indexing/slotted_recipe.h"
+#include "indexing/steering_words.h"
 #include "search/disk_records.h"
 #include "search/index_loader.h"
 #include "search/slotted_core.h"
@@ -18,9 +21,35 @@ namespace farvec::cli {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+/// The manifest as written. `bits` of none: as the sample needs.
+layout::Manifest write_graph(const fs::path& out, const indexing::BuiltGraph& built,
+                             layout::LayoutKind kind, std::optional<std::uint32_t> bits) {
+  const layout::WriteOptions write{.overwrite = true, .threads = resolve_threads(0), .quiet = true};
+  if (kind != layout::LayoutKind::slotted) {
+    return indexing::write_graph(out, built, {.layout = kind, .code_bits = bits}, write);
+  }
+  return indexing::write_slotted(
+      out, built, {.payload = layout::PayloadKind::vector, .code_bits = bits}, write);
+}
+
+/// With the bits of the recipe, or, where they do not serve and nobody asked for them, with others,
+/// which become the recipe's.
+void write_serving(const fs::path& out, const indexing::BuiltGraph& built, layout::LayoutKind kind,
+                   GraphBuild& recipe) {
+  layout::Manifest written = write_graph(out, built, kind, recipe.bits(kind));
+  if (!written.graph().build.steering) return;
+  if (!recipe.code_bits) written = write_graph(out, built, kind, std::nullopt);
+  recipe.steering[kind] = {written.graph().build.code_bits,
+                           indexing::steering_words(written, kCodeBitsOption)};
+}
+
+}  // namespace
+
 double write_graphs(const fs::path& directory, const Sample& sample, std::uint32_t degree,
-                    const SmallBuild& build) {
-  const GraphBuild& recipe = build.recipe;
+                    SmallBuild& build) {
+  GraphBuild& recipe = build.recipe;
   const unsigned threads = resolve_threads(build.threads);
   graph::VamanaOptions options;
   options.degree = degree;
@@ -32,17 +61,9 @@ double write_graphs(const fs::path& directory, const Sample& sample, std::uint32
   options.quiet = true;
   const indexing::BuiltGraph built =
       indexing::build_graph({sample.manifest, sample.rows.view()}, options);
-  const layout::WriteOptions write{.threads = threads, .quiet = true};
   fs::create_directory(directory);
   for (const layout::LayoutKind kind : build.graph_layouts) {
-    const fs::path out = directory / to_string(kind);
-    if (kind == layout::LayoutKind::slotted) {
-      indexing::write_slotted(
-          out, built, {.payload = layout::PayloadKind::vector, .code_bits = recipe.bits(kind)},
-          write);
-    } else {
-      indexing::write_graph(out, built, {.layout = kind, .code_bits = recipe.bits(kind)}, write);
-    }
+    write_serving(directory / to_string(kind), built, kind, recipe);
   }
   return static_cast<double>(graph::sparse_vertices(built.graph, degree)) /
          static_cast<double>(std::max<std::size_t>(built.graph.count(), 1));

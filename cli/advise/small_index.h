@@ -24,9 +24,11 @@ struct SmallBuild {
 };
 
 /// Builds one graph and writes one index per layout, at directory / to_string(layout). Returns the
-/// share of its vertices that have fewer than half of `degree` edges. Throws Error.
+/// share of its vertices that have fewer than half of `degree` edges. Where codes do not serve the
+/// sample, and nobody asked for their bits, build.recipe.steering has what does, from then on.
+/// Throws Error.
 double write_graphs(const std::filesystem::path& directory, const Sample& sample,
-                    std::uint32_t degree, const SmallBuild& build);
+                    std::uint32_t degree, SmallBuild& build);
 
 /// Clusters once and writes one index per layout, at directory / to_string(layout). Throws Error.
 void write_clusters(const std::filesystem::path& directory, const Sample& sample,

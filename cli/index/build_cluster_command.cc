@@ -124,8 +124,9 @@ void build_from(const ClusterArguments& arguments, indexing::Source source) {
       indexing::build_clusters(std::move(source), options, sample);
   for (const Output& output : outputs(arguments)) {
     const layout::Manifest written = indexing::write_clusters(
-        output.directory, built, {output.layout, arguments.record_checksum, *arguments.code_bits},
+        output.directory, built, {output.layout, arguments.record_checksum, arguments.code_bits},
         write);
+    tell_steering(written);
     report(arguments, output, written, built.stats);
   }
 }
@@ -212,8 +213,9 @@ void add_options(Command& command, ClusterArguments& arguments) {
       .show_default();
   command
       .add_option(kCodeBitsOption, arguments.code_bits,
-                  "Layout coded: bits per dimension of the codes, 1 to 4 [2]. More read more of\n"
-                  "every cluster, and fewer vectors for the same recall")
+                  "Layout coded: bits per dimension of the codes, 1 to 4 [2, or more where\n"
+                  "the data needs more]. More read more of every cluster, and fewer vectors for\n"
+                  "the same recall")
       .range(1u, std::uint32_t{quantization::NeighborCodes::kMostBits});
   command.add_option("--sample-queries", arguments.sample_queries,
                      "Queries like those to come: a vector is stored with that of its clusters\n"

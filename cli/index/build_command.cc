@@ -23,6 +23,7 @@
 #include "indexing/graph_recipe.h"
 #include "indexing/slotted_recipe.h"
 #include "indexing/source.h"
+#include "indexing/steering_words.h"
 #include "layout/region/index_writer.h"
 #include "rpc/option_rules.h"
 #include "search/queries.h"
@@ -45,8 +46,8 @@ struct BuildArguments {
 
   layout::LayoutKind kind() const { return layout::parse_layout_kind(layout); }
   bool is_slotted() const { return kind() == layout::LayoutKind::slotted; }
-  /// Per dimension of the codes that estimates begin with.
-  std::uint32_t bits() const {
+  /// Per dimension of the codes that estimates begin with, where they are asked for.
+  std::optional<std::uint32_t> bits() const {
     if (is_slotted() && slotted.payload == "code") return 1;
     return indexing::code_bits_of(kind(), code_bits, kCodeBitsOption);
   }
@@ -54,6 +55,7 @@ struct BuildArguments {
 
 void report(const BuildArguments& arguments, const layout::Manifest& manifest,
             const indexing::BuiltGraph& built) {
+  tell_steering(manifest);
   const graph::VamanaStats& stats = built.stats;
   const std::uint64_t sparse = graph::sparse_vertices(built.graph, manifest.graph().build.degree);
   const double index_bytes =
@@ -73,8 +75,12 @@ void report(const BuildArguments& arguments, const layout::Manifest& manifest,
                                  {"edges_added_for_reachability", stats.repaired},
                                  {"edges_added_for_queries", stats.query_edges},
                                  {"amplification", amplification},
+                                 {"code_bits", manifest.graph().build.code_bits},
                                  {"peak_memory_bytes", peak_resident_bytes()},
                                  {"commit", commit()}};
+    if (const std::string why = indexing::steering_words(manifest, kCodeBitsOption); !why.empty()) {
+      facts["code_bits_because"] = why;
+    }
     if (manifest.is_slotted()) {
       facts["pages"] = manifest.slotted().pages;
       facts["affine_pairs"] = manifest.slotted().affine_pairs;

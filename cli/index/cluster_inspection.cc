@@ -2,7 +2,9 @@
 
 #include <utility>
 
+#include "cli/index/code_bits_option.h"
 #include "cli/index/inspection.h"
+#include "indexing/steering_words.h"
 #include "layout/cluster/cluster_report.h"
 
 namespace farvec::cli {
@@ -59,9 +61,15 @@ class ClusterInspection final : public Inspection {
         part.geometry.has_codes() ? fmt::format(", codes of {} bits", part.geometry.code_bits)
                                   : "");
   }
-  void print() const override { print_clusters(manifest_, report_); }
+  void print() const override {
+    const std::string why = indexing::steering_words(manifest_, kCodeBitsOption);
+    if (!why.empty()) fmt::print("\n{}\n", why);
+    print_clusters(manifest_, report_);
+  }
   void add_json(nlohmann::ordered_json& json) const override {
     json["amplification"] = report_.amplification;
+    const std::string why = indexing::steering_words(manifest_, kCodeBitsOption);
+    if (!why.empty()) json["code_bits_because"] = why;
     json["coupled_amplification"] = report_.coupled_amplification;
     json["total_amplification"] = report_.total_amplification;
     json["compute_dram_bytes_per_vector"] = report_.compute_dram_bytes_per_vector;

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/command_line.h"
+#include "layout/region/manifest.h"
 
 namespace farvec::cli {
 
@@ -12,5 +13,9 @@ inline constexpr const char* kCodeBitsOption = "--code-bits";
 
 /// What indexing::code_bits_of() takes.
 void add_code_bits_option(Command& command, std::optional<std::uint32_t>& code_bits);
+
+/// Says on stderr why the index has the codes that it has, where the usual ones do not serve: as a
+/// warning where searches find less by them than by the vectors.
+void tell_steering(const layout::Manifest& manifest);
 
 }  // namespace farvec::cli

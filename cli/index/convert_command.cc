@@ -68,7 +68,9 @@ void convert(const ConvertArguments& arguments) {
   indexing::StoredGraph stored =
       indexing::read_graph(directory, {.threads = options.threads, .quiet = options.quiet});
   const indexing::BuiltGraph built = std::move(stored).built();
-  report(arguments, indexing::write_graph(arguments.out, built, recipe, options));
+  const layout::Manifest manifest = indexing::write_graph(arguments.out, built, recipe, options);
+  tell_steering(manifest);
+  report(arguments, manifest);
 }
 
 }  // namespace

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "cli/index/code_bits_option.h"
 #include "cli/index/inspection.h"
+#include "indexing/steering_words.h"
 
 namespace farvec::cli {
 namespace {
@@ -96,14 +98,16 @@ GraphInspection::GraphInspection(const layout::IndexDirectory& index, layout::De
 
 std::string GraphInspection::build_words() const {
   const layout::BuildParameters& build = manifest().graph().build;
-  const std::string words =
-      fmt::format("degree {}, list {}, alpha {:g}, passes {}, seed {}, code bits {}", build.degree,
-                  build.list, build.alpha, build.passes, build.seed, build.code_bits);
+  const std::string words = fmt::format(
+      "degree {}, list {}, alpha {:g}, passes {}, seed {}, code bits {}", build.degree, build.list,
+      build.alpha, build.passes, build.seed, indexing::code_bits_words(build.code_bits));
   return build.merges == 0 ? words : fmt::format("{}, merges {}", words, build.merges);
 }
 
 void GraphInspection::print_identity() const {
   print_line("entry", grouped(manifest().graph().entry));
+  const std::string why = indexing::steering_words(manifest(), kCodeBitsOption);
+  if (!why.empty()) print_line("codes", why);
 }
 
 void GraphInspection::print() const {
@@ -114,6 +118,8 @@ void GraphInspection::print() const {
 
 void GraphInspection::add_json(nlohmann::ordered_json& json) const {
   json["degree"] = degrees_to_json(degrees_, manifest().graph().build.degree);
+  const std::string why = indexing::steering_words(manifest(), kCodeBitsOption);
+  if (!why.empty()) json["code_bits_because"] = why;
   add_pages(json);
   for (const LayoutKind kind : layouts_of(manifest())) {
     json["layouts"][std::string(to_string(kind))] = cost_to_json(layout_cost(manifest(), kind));

@@ -78,7 +78,8 @@ void refuse_unused_slotted(const Command& command, const SlottedOptions* options
   rpc::refuse_unused(command, rules);
 }
 
-indexing::SlottedRecipe slotted_recipe(const SlottedOptions& options, std::uint32_t code_bits) {
+indexing::SlottedRecipe slotted_recipe(const SlottedOptions& options,
+                                       std::optional<std::uint32_t> code_bits) {
   indexing::SlottedRecipe recipe;
   if (options.payload != "auto") recipe.payload = layout::parse_payload_kind(options.payload);
   recipe.code_bits = code_bits;

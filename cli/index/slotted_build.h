@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/command_line.h"
@@ -27,7 +28,8 @@ void refuse_unused_slotted(const Command& command, const SlottedOptions* options
 
 /// What they ask for; "auto" is left open. `code_bits` are those of payload vector. Throws Error
 /// for a word that is none.
-indexing::SlottedRecipe slotted_recipe(const SlottedOptions& options, std::uint32_t code_bits);
+indexing::SlottedRecipe slotted_recipe(const SlottedOptions& options,
+                                       std::optional<std::uint32_t> code_bits);
 
 /// Says on stderr what recall the recipe, which is resolved, will not reach, and which would.
 void warn_of_slotted(const indexing::SlottedRecipe& recipe, std::uint32_t dimension);

@@ -331,9 +331,10 @@ void add_collection_options(Command& command, RunbookArguments& arguments) {
                   "collection: how much longer an edge may be than a detour")
       .show_default();
   command
-      .add_option("--code-bits", options.code_bits, "collection: bits per dimension of the codes")
-      .range(1u, 8u)
-      .show_default();
+      .add_option("--code-bits", options.code_bits,
+                  "collection: bits per dimension of the codes; 0: no codes, but the vectors\n"
+                  "themselves [as the rows need]")
+      .range(0u, 8u);
   command
       .add_option(
           "--tier", a.tier,

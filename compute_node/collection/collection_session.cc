@@ -44,7 +44,7 @@ CollectionSession::CollectionSession(ServedCollection served, std::uint32_t slot
     index_.clusters = kMostClusters;  // as many as there will be: present() counts
   } else {
     index_.degree = shape.options.degree;
-    index_.code_bits = shape.options.code_bits;
+    index_.code_bits = shape.options.code_bits.value_or(0);
   }
   index_.user_ids = true;
   index_.layout = "collection";

@@ -20,7 +20,7 @@ void add_graph_options(Json& json, const CollectionOptions& options) {
   json["degree"] = options.degree;
   json["list"] = options.list;
   json["alpha"] = options.alpha;
-  json["code_bits"] = options.code_bits;
+  if (options.code_bits) json["code_bits"] = *options.code_bits;
 }
 
 /// A farvec that knows of graphs alone refuses the layout.
@@ -134,7 +134,9 @@ void read_graph_options(const JsonFields& fields, CollectionOptions& options) {
   options.degree = read_integer32(fields, "degree", kDegreeBounds);
   options.list = read_integer32(fields, "list", kListBounds);
   options.alpha = fields.number("alpha", kAlphaBounds.least, kAlphaBounds.most);
-  options.code_bits = read_integer32(fields, "code_bits", kCodeBitsBounds);
+  if (fields.has("code_bits")) {
+    options.code_bits = read_integer32(fields, "code_bits", kCodeBitsBounds);
+  }
   if (options.degree > largest_degree(options.layout)) {
     fields.fail("degree",
                 fmt::format("is more than a vertex of layout {} has", to_string(options.layout)));

@@ -57,7 +57,8 @@ struct CollectionOptions {
   std::uint32_t degree = 32;               ///< as graph::VamanaOptions has it; 1 to 1024
   std::uint32_t list = 100;                ///< 1 to 10000
   double alpha = 1.2;                      ///< 1 to 4
-  std::uint32_t code_bits = 2;             ///< per dimension; 1 to 8
+  /// Per dimension, 1 to 8, or 0 for the vectors themselves; none: as the rows of a segment need.
+  std::optional<std::uint32_t> code_bits = std::nullopt;
   /// Of all segments. Of clusters `clusters` says how they are built, of graphs what stands above.
   IndexKind kind = IndexKind::graph;
   ClusterSegmentOptions clusters = {};

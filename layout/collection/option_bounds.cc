@@ -41,7 +41,7 @@ void check_graph(const CollectionOptions& options, const OptionCheck& check) {
   }
   check.within("list", options.list, kListBounds);
   check.within("alpha", options.alpha, kAlphaBounds);
-  check.within("code_bits", options.code_bits, kCodeBitsBounds);
+  if (options.code_bits) check.within("code_bits", *options.code_bits, kCodeBitsBounds);
 }
 
 void check_clusters(const ClusterSegmentOptions& clusters, const OptionCheck& check) {

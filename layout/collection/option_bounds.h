@@ -23,7 +23,8 @@ inline constexpr OptionBounds<std::uint32_t> kMergeFanoutBounds{2, 64};
 inline constexpr OptionBounds<std::uint32_t> kDegreeBounds{1, 1024};
 inline constexpr OptionBounds<std::uint32_t> kListBounds{1, 10000};
 inline constexpr OptionBounds<double> kAlphaBounds{1, 4};
-inline constexpr OptionBounds<std::uint32_t> kCodeBitsBounds{1, 8};
+/// 0 for the vectors themselves.
+inline constexpr OptionBounds<std::uint32_t> kCodeBitsBounds{0, 8};
 inline constexpr OptionBounds<std::uint64_t> kClusterBytesBounds{
     1, ClusterSegmentOptions::kMostClusterBytes};
 inline constexpr OptionBounds<std::uint32_t> kReplicasBounds{1, kMaxReplicas};

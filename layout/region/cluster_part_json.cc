@@ -23,14 +23,16 @@ Json cluster_to_json(const ClusterPart& part) {
 }
 
 Json cluster_build_to_json(const ClusterBuildParameters& build) {
-  return {{"replicas", build.replicas},
-          {"heads", to_string(build.heads)},
-          {"closure", to_string(build.closure)},
-          {"closure_ratio", build.closure_ratio},
-          {"rng_factor", build.rng_factor},
-          {"balance", build.balance},
-          {"sample", build.sample},
-          {"seed", build.seed}};
+  Json json{{"replicas", build.replicas},
+            {"heads", to_string(build.heads)},
+            {"closure", to_string(build.closure)},
+            {"closure_ratio", build.closure_ratio},
+            {"rng_factor", build.rng_factor},
+            {"balance", build.balance},
+            {"sample", build.sample},
+            {"seed", build.seed}};
+  add_steering(build.steering, json);
+  return json;
 }
 
 void read_replication(const JsonFields& fields, const Manifest& m, ClusterPart& part) {
@@ -90,6 +92,7 @@ void read_cluster_build(const JsonFields& fields, ClusterBuildParameters& build)
   build.balance = fields.number("balance", 0, 1e6);
   build.sample = fields.integer("sample", 0);
   build.seed = fields.integer("seed", 0);
+  build.steering = read_steering(fields);
 }
 
 }  // namespace

@@ -45,6 +45,7 @@ Json graph_build_to_json(const BuildParameters& build) {
   Json json = {{"degree", build.degree}, {"list", build.list}, {"alpha", build.alpha},
                {"passes", build.passes}, {"seed", build.seed}, {"code_bits", build.code_bits}};
   if (build.merges > 0) json["merges"] = build.merges;
+  add_steering(build.steering, json);
   return json;
 }
 
@@ -111,8 +112,9 @@ void read_graph_build(const JsonFields& fields, BuildParameters& build) {
   build.alpha = fields.number("alpha", 0, 1e6);
   build.passes = fields.integer32("passes", 0);
   build.seed = fields.integer("seed", 0);
-  build.code_bits = fields.integer32("code_bits", 1, 8);
+  build.code_bits = fields.integer32("code_bits", 0, 8);
   build.merges = fields.has("merges") ? fields.integer32("merges", 1) : 0;
+  build.steering = read_steering(fields);
 }
 
 std::vector<ExpectedRegion> slotted_regions(const Manifest& m, const SlottedDescription& slotted) {

@@ -29,6 +29,16 @@ std::string_view to_string(IndexKind kind);
 /// "a graph", "clusters".
 std::string_view in_words(IndexKind kind);
 
+/// What trial searches at the build found, where codes of the usual bits lose neighbours that the
+/// vectors themselves find: shares of ten neighbours, 0 to 1, with the list where they lose most.
+struct SteeringFacts {
+  std::uint32_t usual_bits = 0;  ///< per dimension
+  std::uint32_t list = 0;        ///< of the searches; of clusters: estimates that are kept
+  double usual = 0;              ///< found by codes of these bits
+  double codes = 0;              ///< found by the codes that the index has
+  double vectors = 0;            ///< found by the vectors
+};
+
 /// Everything that, with the data set, decides a graph index that no merge has changed; else how
 /// its last merge was made.
 struct BuildParameters {
@@ -37,7 +47,9 @@ struct BuildParameters {
   double alpha = 0;
   std::uint32_t passes = 0;
   std::uint64_t seed = 0;
-  std::uint32_t code_bits = 0;
+  std::uint32_t code_bits = 0;  ///< per dimension; 0: no codes, but the vectors themselves
+  /// Of an index whose bits the data chose, or that loses neighbours by those that were asked for.
+  std::optional<SteeringFacts> steering = std::nullopt;
   /// Since the graph was built from nothing: what they made depends on every step.
   std::uint32_t merges = 0;
 };
@@ -52,6 +64,8 @@ struct ClusterBuildParameters {
   double balance = 0;
   std::uint64_t sample = 0;  ///< rows that k-means saw
   std::uint64_t seed = 0;
+  /// As a graph's, of coded clusters: shares of the nearest members that 64 estimates have.
+  std::optional<SteeringFacts> steering = std::nullopt;
 };
 
 /// What a graph index in slotted pages has besides.

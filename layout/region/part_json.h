@@ -21,6 +21,10 @@ void add_part(const Manifest& manifest, const ClusterPart& part, nlohmann::order
 void read_part(const JsonFields& fields, const Manifest& manifest, GraphPart& part);
 void read_part(const JsonFields& fields, const Manifest& manifest, ClusterPart& part);
 
+/// Into a section `build`, where there is something to say; and out of it.
+void add_steering(const std::optional<SteeringFacts>& steering, nlohmann::ordered_json& build);
+std::optional<SteeringFacts> read_steering(const JsonFields& build);
+
 struct ExpectedRegion {
   RegionKind kind;
   std::optional<std::uint64_t> payload_bytes = {};  ///< none: does not follow from the manifest

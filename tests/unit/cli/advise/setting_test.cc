@@ -64,5 +64,14 @@ TEST(Setting, BitsThatWereAskedForAreThoseOfEveryLayoutThatCanHaveThem) {
   }
 }
 
+TEST(Setting, BitsThatSamplesNeedAreInTheCommand) {
+  GraphBuild recipe;
+  recipe.steering[layout::LayoutKind::csr] = {0, "because"};
+  EXPECT_EQ(recipe.bits(layout::LayoutKind::csr), 0u);
+  EXPECT_EQ(recipe.bits(layout::LayoutKind::packed), 4u);
+  EXPECT_TRUE(build_command(graph(layout::LayoutKind::csr), kFile, recipe)
+                  .ends_with("--code-bits 0 --layout csr"));
+}
+
 }  // namespace
 }  // namespace farvec::cli

@@ -50,7 +50,7 @@ TEST(OptionBounds, NamesWhatCannotBeAndWhatItMayBe) {
   EXPECT_EQ(said([](auto& m) { m.options.list = 0; }), "list: 0 is out of range: use 1 to 10000");
   EXPECT_EQ(said([](auto& m) { m.options.alpha = 0.5; }), "alpha: 0.5 is out of range: use 1 to 4");
   EXPECT_THAT(said([](auto& m) { m.options.alpha = std::nan(""); }), HasSubstr("alpha: nan"));
-  EXPECT_THAT(said([](auto& m) { m.options.code_bits = 9; }), HasSubstr("use 1 to 8"));
+  EXPECT_THAT(said([](auto& m) { m.options.code_bits = 9; }), HasSubstr("use 0 to 8"));
   EXPECT_THAT(said([](auto& m) { m.options.layout = LayoutKind::padded; }), HasSubstr("layout: "));
 }
 

@@ -127,6 +127,28 @@ TEST(ManifestParts, HaveTheirSectionsInTheOrderOfTheFormat) {
                           "sample", "seed"));
 }
 
+TEST(ManifestParts, OfGraphsSayWhyTheyHaveTheirCodes) {
+  Manifest manifest = graph_manifest(LayoutKind::csr);
+  manifest.graph().build.code_bits = 0;
+  manifest.graph().build.steering =
+      SteeringFacts{.usual_bits = 2, .list = 40, .usual = 0.25, .codes = 0.99, .vectors = 0.995};
+  const json written = json::parse(manifest_to_json(manifest));
+  const BuildParameters read = manifest_from_json(written.dump(), "m.json").graph().build;
+  EXPECT_EQ(read.code_bits, 0u);
+  ASSERT_TRUE(read.steering);
+  EXPECT_EQ(read.steering->usual_bits, 2u);
+  EXPECT_EQ(read.steering->list, 40u);
+  EXPECT_EQ(read.steering->usual, 0.25);
+  EXPECT_EQ(read.steering->codes, 0.99);
+  EXPECT_EQ(read.steering->vectors, 0.995);
+  for (const char* field : {"recall_by_usual", "recall_by_codes", "recall_by_vectors"}) {
+    json wrong = written;
+    wrong["build"]["steering"][field] = 1.5;
+    EXPECT_THAT(error_of([&] { (void)manifest_from_json(wrong.dump(), "m.json"); }),
+                HasSubstr(field));
+  }
+}
+
 /// Of indexes from before there was a choice they are not there.
 constexpr const char* kOptionalOfClusters[] = {"heads", "closure", "rng_factor"};
 
