@@ -9,6 +9,26 @@
 
 namespace farvec::graph {
 
+/// The loop of beam_search(), over a scratch that was reset.
+template <bool kPasses, NodeSource Source, typename Scorer>
+Status expand_nearest(Source& source, const Scorer& scorer, std::span<const NodeId> entries,
+                      const BeamParameters& parameters, BeamScratch& scratch) {
+  Expansion<Source, Scorer, kPasses> expansion(source, scorer, parameters, scratch);
+  NodeId frontier[kMaxWidth];
+  expansion.seed(entries);
+  while (!expansion.ended()) {
+    if constexpr (CachedSource<Source>) {
+      CandidateList::Position ahead[kMaxWidth];
+      const auto count = scratch.candidates.peek_fresh({ahead, parameters.prefetch});
+      for (std::uint32_t i = 0; i < count; ++i) source.prefetch(scratch.candidates[ahead[i]].id);
+    }
+    const std::uint32_t taken = scratch.candidates.take_fresh({frontier, parameters.width});
+    if (taken == 0) return {};
+    if (Status status = expansion.expand({frontier, taken}); !status.ok()) return status;
+  }
+  return {};
+}
+
 /// Searches from `entries`. Each hop takes the `width` nearest unexpanded candidates, fetches their
 /// records, scores each record's own vector exactly, and estimates the neighbours not seen before.
 /// Ends when the `list` nearest estimated candidates are all expanded (Subramanya et al., DiskANN,
@@ -26,20 +46,10 @@ requires NodeScorer<Scorer> || NeighborScorer<Scorer> Status
 beam_search(Source& source, const Scorer& scorer, std::span<const NodeId> entries,
             const BeamParameters& parameters, BeamScratch& scratch) {
   scratch.reset(parameters, NeighborScorer<Scorer>);
-  Expansion<Source, Scorer> expansion(source, scorer, parameters, scratch);
-  NodeId frontier[kMaxWidth];
-  expansion.seed(entries);
-  while (!expansion.ended()) {
-    if constexpr (CachedSource<Source>) {
-      CandidateList::Position ahead[kMaxWidth];
-      const auto count = scratch.candidates.peek_fresh({ahead, parameters.prefetch});
-      for (std::uint32_t i = 0; i < count; ++i) source.prefetch(scratch.candidates[ahead[i]].id);
-    }
-    const std::uint32_t taken = scratch.candidates.take_fresh({frontier, parameters.width});
-    if (taken == 0) return {};
-    if (Status status = expansion.expand({frontier, taken}); !status.ok()) return status;
+  if (parameters.passes()) {
+    return expand_nearest<true>(source, scorer, entries, parameters, scratch);
   }
-  return {};
+  return expand_nearest<false>(source, scorer, entries, parameters, scratch);
 }
 
 }  // namespace farvec::graph

@@ -9,16 +9,11 @@
 
 namespace farvec::graph {
 
-/// As beam_search(), one record a hop: the nearest unexpanded candidate when it is resident,
-/// otherwise the nearest resident one of the parameters.width nearest, and those before it are
-/// prefetched; when none of them is resident, all are prefetched and the nearest is waited for
-/// (VeloANN, algorithm 2). When everything is resident it does what beam_search() does with a width
-/// of 1. A source that stops being resident in between costs a suspension, nothing else.
-template <CachedSource Source, NodeScorer Scorer>
-Status cache_aware_search(Source& source, const Scorer& scorer, std::span<const NodeId> entries,
-                          const BeamParameters& parameters, BeamScratch& scratch) {
-  scratch.reset(parameters, false);
-  Expansion<Source, Scorer> expansion(source, scorer, parameters, scratch);
+/// The loop of cache_aware_search(), over a scratch that was reset.
+template <bool kPasses, CachedSource Source, NodeScorer Scorer>
+Status expand_resident(Source& source, const Scorer& scorer, std::span<const NodeId> entries,
+                       const BeamParameters& parameters, BeamScratch& scratch) {
+  Expansion<Source, Scorer, kPasses> expansion(source, scorer, parameters, scratch);
   CandidateList& candidates = scratch.candidates;
   expansion.seed(entries);
   while (!expansion.ended()) {
@@ -39,6 +34,21 @@ Status cache_aware_search(Source& source, const Scorer& scorer, std::span<const 
     if (Status status = expansion.expand({&id, 1}); !status.ok()) return status;
   }
   return {};
+}
+
+/// As beam_search(), one record a hop: the nearest unexpanded candidate when it is resident,
+/// otherwise the nearest resident one of the parameters.width nearest, and those before it are
+/// prefetched; when none of them is resident, all are prefetched and the nearest is waited for
+/// (VeloANN, algorithm 2). When everything is resident it does what beam_search() does with a width
+/// of 1. A source that stops being resident in between costs a suspension, nothing else.
+template <CachedSource Source, NodeScorer Scorer>
+Status cache_aware_search(Source& source, const Scorer& scorer, std::span<const NodeId> entries,
+                          const BeamParameters& parameters, BeamScratch& scratch) {
+  scratch.reset(parameters, false);
+  if (parameters.passes()) {
+    return expand_resident<true>(source, scorer, entries, parameters, scratch);
+  }
+  return expand_resident<false>(source, scorer, entries, parameters, scratch);
 }
 
 }  // namespace farvec::graph

@@ -47,8 +47,9 @@ class CandidateList {
   /// Only a distance below this can enter: the worst entry's once the list is full.
   float bound() const { return bound_; }
 
-  /// False when the entry is too far or already there.
-  bool insert(float distance, NodeId id) {
+  /// False when the entry is too far or already there. Part of every search's loop, where a call
+  /// would cost a twentieth of the rate.
+  [[gnu::always_inline]] bool insert(float distance, NodeId id) {
     if (!(distance < bound_)) return false;
     const std::uint64_t key = make_key(distance, id);
     const std::uint32_t at = lower_bound(key);
@@ -182,7 +183,7 @@ class CandidateList {
     return (static_cast<std::uint64_t>(ordered) << 32) | (static_cast<std::uint64_t>(id) << 1);
   }
 
-  std::uint32_t lower_bound(std::uint64_t key) const {
+  [[gnu::always_inline]] std::uint32_t lower_bound(std::uint64_t key) const {
     const std::uint64_t* base = keys_.data();
     std::uint32_t length = size_;
     while (length > 1) {

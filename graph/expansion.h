@@ -45,8 +45,10 @@ concept NeighborScorer = requires(const Scorer& scorer, NodeId id, const NodeRec
   { scorer.estimate(record, block, out) } -> std::same_as<std::uint32_t>;
 };
 
-/// Lives on the stack of one search. Borrows all it is given.
-template <NodeSource Source, typename Scorer>
+/// Lives on the stack of one search. Borrows all it is given. `kPasses` is parameters.passes():
+/// what passing costs is compiled into searches that do it alone (a branch at run time costs the
+/// others a twelfth of their rate).
+template <NodeSource Source, typename Scorer, bool kPasses>
 requires NodeScorer<Scorer> || NeighborScorer<Scorer>
 class Expansion {
  public:
@@ -59,12 +61,11 @@ class Expansion {
         node_count_(parameters.node_count),
         out_(parameters.out),
         rows_end_(parameters.rows_end),
-        passes_(parameters.passes()),
-        left_(passes_ ? rows_left(parameters.node_count, parameters.out) : kAll),
+        left_(kPasses ? rows_left(parameters.node_count, parameters.out) : kAll),
         most_passed_(parameters.most_passed) {}
 
   /// Whether nothing is left to be found, or nothing more may be passed.
-  bool ended() const { return scratch_.results.size() >= left_ || scratch_.cut_short; }
+  bool ended() const { return kPasses && (scratch_.results.size() >= left_ || scratch_.cut_short); }
 
   /// The entries become candidates.
   void seed(std::span<const NodeId> entries) {
@@ -85,11 +86,11 @@ class Expansion {
   /// the frontier are expanded too (Wang et al., Starling, SIGMOD 2024, block search). Suspends
   /// where the source does. Returns the source's error, or data_loss for a record that names a
   /// vertex that does not exist.
-  Status expand(std::span<const NodeId> frontier) {
+  [[gnu::always_inline]] Status expand(std::span<const NodeId> frontier) {
     auto visit = [this](NodeId id, const NodeRecord& record) {
       const float distance = scorer_.exact(id, record);
       const NodeId row = record.row == kInvalidNode ? id : record.row;
-      if (passes_ && is_out(row)) {
+      if (kPasses && is_out(row)) {
         pass(id);
       } else {
         scratch_.results.insert(distance, row);
@@ -115,7 +116,7 @@ class Expansion {
   static constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
 
   template <typename Visit>
-  Status fetch(std::span<const NodeId> frontier, const Visit& visit) {
+  [[gnu::always_inline]] Status fetch(std::span<const NodeId> frontier, const Visit& visit) {
     if constexpr (PageSource<Source>) {
       return source_.expand(frontier, visit, [this](NodeId id) {
         if constexpr (!NeighborScorer<Scorer>) offer();
@@ -163,7 +164,7 @@ class Expansion {
   }
 
   /// What is not nearer is of no interest.
-  float bound() const { return passes_ ? scratch_.reserve.bound() : scratch_.candidates.bound(); }
+  float bound() const { return kPasses ? scratch_.reserve.bound() : scratch_.candidates.bound(); }
 
   /// An estimate of `id`, which another way may have brought another one.
   void admit(NodeId id, float estimate) {
@@ -178,7 +179,7 @@ class Expansion {
       if (known == EstimateTable::kForgotten) return scratch_.candidates.insert_once(estimate, id);
       return scratch_.candidates.improve(known, estimate, id);
     };
-    if (passes_ ? keep(estimate, id, enter) : enter()) source_.expect(id);
+    if (kPasses ? keep(estimate, id, enter) : enter()) source_.expect(id);
   }
 
   /// The neighbours of one record, by the codes in it.
@@ -198,7 +199,7 @@ class Expansion {
     scratch_.counts.estimates += record.degree;
   }
 
-  void take(NodeId id) {
+  [[gnu::always_inline]] void take(NodeId id) {
     if (id >= node_count_) [[unlikely]] {
       corrupt_ = true;
       return;
@@ -209,7 +210,7 @@ class Expansion {
     pending_ += scratch_.visited.insert(id) ? 1 : 0;
   }
 
-  void offer() {
+  [[gnu::always_inline]] void offer() {
     if (pending_ == 0) return;
     float* const estimates = scratch_.estimates.data();
     scorer_.estimate(ids_, pending_, estimates);
@@ -223,7 +224,7 @@ class Expansion {
       near += estimates[i] < bound ? 1 : 0;
     }
     pending_ = 0;
-    if (passes_) return keep_near(near);
+    if constexpr (kPasses) return keep_near(near);
     for (std::uint32_t i = 0; i < near; ++i) {
       if (scratch_.candidates.insert(estimates[i], ids_[i])) source_.expect(ids_[i]);
     }
@@ -244,7 +245,6 @@ class Expansion {
   const std::uint32_t node_count_;
   const RowSet* const out_;
   const NodeId rows_end_;
-  const bool passes_;
   const std::uint64_t left_;  ///< rows that are not out, where some are
   const std::uint32_t most_passed_;
   std::uint32_t pending_ = 0;
