@@ -39,13 +39,9 @@ const char* class_of(StatusCode code) {
   }
 }
 
-/// Bytes that are no UTF-8, as names of files may have them, are shown as such.
 void raise(const char* name, std::string_view what) {
   const nb::object type = nb::module_::import_("farvec.errors").attr(name);
-  const std::string said = in_python_words(what);
-  const nb::object text = nb::steal(
-      PyUnicode_DecodeUTF8(said.data(), static_cast<Py_ssize_t>(said.size()), "backslashreplace"));
-  PyErr_SetObject(type.ptr(), text.ptr());
+  PyErr_SetObject(type.ptr(), as_text(in_python_words(what)).ptr());
 }
 
 /// What the C++ library throws below farvec's own errors. A file system that refuses is no bug of
@@ -88,6 +84,11 @@ void translate(const std::exception_ptr& thrown, void*) {
 }
 
 }  // namespace
+
+nb::object as_text(std::string_view bytes) {
+  return nb::steal(PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()),
+                                        "backslashreplace"));
+}
 
 void register_errors() {
   nb::register_exception_translator(translate);

@@ -14,6 +14,10 @@ namespace farvec::python {
 /// Has the module raise farvec.errors: StatusError by its code, other Errors as Error.
 void register_errors();
 
+/// A str of bytes that may be no UTF-8, as names of folders are: such bytes are shown with
+/// backslashes.
+nanobind::object as_text(std::string_view bytes);
+
 /// A StatusError that becomes farvec.InvalidArgument.
 template <typename... Args>
 [[noreturn]] void throw_invalid(fmt::format_string<Args...> format, Args&&... args) {

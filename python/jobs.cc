@@ -41,7 +41,8 @@ void run_job(const std::function<void(const Interruption& interrupted)>& work) {
   }
   try {
     done.get();
-  } catch (const WorkInterrupted&) {
+  } catch (...) {
+    // What a signal's handler has raised comes before what the work met meanwhile.
     if (raised == nullptr) throw;
   }
   if (raised != nullptr) throw nb::python_error(*raised);

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "python/errors.h"
 #include "python/handle.h"
 
 namespace farvec::python {
@@ -13,15 +14,15 @@ namespace farvec::python {
 /// For repr(): "<farvec.Collection 'things': 100 vectors of 64 x f32, cosine>". Asks no node, and
 /// does not throw where what was open is closed.
 template <typename Open>
-std::string show(const Handle<Open>& handle, std::string_view name) {
+nanobind::object show(const Handle<Open>& handle, std::string_view name) {
   try {
     const auto open = handle.get();
     const auto count = open->count();
-    return fmt::format("<farvec.{} '{}': {}vectors of {} x {}, {}>", name, open->place(),
-                       count ? fmt::format("{} ", *count) : "", open->dimension(),
-                       to_string(open->type()), to_string(open->metric()));
+    return as_text(fmt::format("<farvec.{} '{}': {}vectors of {} x {}, {}>", name, open->place(),
+                               count ? fmt::format("{} ", *count) : "", open->dimension(),
+                               to_string(open->type()), to_string(open->metric())));
   } catch (const StatusError&) {
-    return fmt::format("<farvec.{}: closed>", name);
+    return as_text(fmt::format("<farvec.{}: closed>", name));
   }
 }
 

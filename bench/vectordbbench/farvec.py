@@ -51,8 +51,7 @@ class Farvec(VectorDB):
     def insert_embeddings(self, embeddings, metadata, labels_data=None, tenant_labels_data=None,
                           **kwargs):
         try:
-            ids = numpy.asarray(metadata, dtype=numpy.uint64)
-            receipt = self._node.insert(ids, numpy.asarray(embeddings, dtype=numpy.float32))
+            receipt = self._node.insert(metadata, numpy.asarray(embeddings, dtype=numpy.float32))
         except farvec.Error as error:
             return 0, error
         return receipt.done, None

@@ -12,15 +12,22 @@ VECTOR_TYPES = ("float32", "float16", "uint8", "int8")
 MOST_ID = 2**64 - 1
 
 
+def _is_masked(value: Any) -> bool:
+    """Whether it is a masked array, or gives one where an array is asked for."""
+    if isinstance(value, (numpy.ndarray, numpy.generic)) or not hasattr(value, "__array__"):
+        return isinstance(value, numpy.ma.MaskedArray)
+    return isinstance(numpy.asanyarray(value), numpy.ma.MaskedArray)
+
+
 def _refuse_masks(value: Any, name: str) -> None:
     """Refuse a masked array, also as a row of a list: farvec has no mask."""
-    if isinstance(value, numpy.ma.MaskedArray):
+    if _is_masked(value):
         raise InvalidArgument(
             f"{name}: a masked array, whose mask would be lost: leave out the rows that it hides, "
             f"or say what stands there by {name}.filled(...)")
     if isinstance(value, (list, tuple)):
         for item in value:
-            if isinstance(item, (list, tuple, numpy.ma.MaskedArray)):
+            if isinstance(item, (list, tuple)) or hasattr(item, "__array__"):
                 _refuse_masks(item, name)
 
 

@@ -16,6 +16,16 @@ def masked(rows):
     return np.ma.array(rows, mask=np.arange(rows.size).reshape(rows.shape) == 3)
 
 
+class GivesMasked:
+    """An object whose array is masked."""
+
+    def __init__(self, rows):
+        self.rows = masked(rows)
+
+    def __array__(self, dtype=None, copy=None):
+        return self.rows
+
+
 @pytest.fixture(scope="module")
 def openings(tmp_path_factory):
     folder = tmp_path_factory.mktemp("arrays")
@@ -44,7 +54,8 @@ def test_searches_take_lists_and_no_mask(openings, name):
                       rows[:3].astype(">f4")):
             assert ids_of(opened.search(asked, 1)).ravel().tolist() == [0, 1, 2]
         assert ids_of(opened.search(rows[4].tolist(), 1)).ravel().tolist() == [4]
-    for bad in (masked(rows[:2]), [masked(rows[0]), rows[1]], masked(rows[0])):
+    for bad in (masked(rows[:2]), [masked(rows[0]), rows[1]], masked(rows[0]),
+                GivesMasked(rows[:2]), [GivesMasked(rows[0]), rows[1]]):
         with pytest.raises(farvec.InvalidArgument, match="queries: a masked array"):
             opened.search(bad, 1)
     for bad in ([rows[0].tolist(), [1.0]], [["a"] * DIMENSION], [[None] * DIMENSION],

@@ -12,7 +12,17 @@ from conftest import DIMENSION, vectors
 LARGEST = 2**64 - 1
 WIDTHS = [np.uint8, np.uint16, np.uint32, np.uint64, np.int8, np.int16, np.int32, np.int64,
           ">u4", ">i8", "<u2"]
+
+
+class GivesMasked:
+    """An object whose array is masked."""
+
+    def __array__(self, dtype=None, copy=None):
+        return np.ma.masked_array([1, 2], [0, 1])
+
+
 NO_IDS = [
+    GivesMasked(),
     np.array([1.0]), np.array([1.9]), np.array([np.inf]), np.array([np.nan], np.float32),
     np.array([True]), np.array([-1]), np.array([-1], np.int8), np.array([1], object),
     np.array(["1"]), np.array([b"1"]), np.array([1 + 0j]), np.array([1], "M8[s]"),

@@ -2,7 +2,9 @@
 
 import os
 import pathlib
+import signal
 import subprocess
+import threading
 import time
 
 import numpy as np
@@ -143,3 +145,17 @@ def test_a_node_that_takes_no_changes(serve, folder):
     open_soon(address).close()
     with pytest.raises(farvec.FailedPrecondition, match="takes no changes"):
         farvec.Collection(address)
+
+
+def test_an_interrupt_is_raised_when_the_wait_for_a_node_ends(serve, tmp_path):
+    farvec.Collection.create(tmp_path / "set", DIMENSION)
+    with open_soon(serve("--collection", str(tmp_path / "set")), farvec.Collection) as node:
+        serve.nodes[0].send_signal(signal.SIGSTOP)
+        try:
+            for call in (lambda: node.get([1], deadline=2),
+                         lambda: node.insert([1], vectors(1), deadline=2)):
+                threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+                with pytest.raises(KeyboardInterrupt):
+                    call()
+        finally:
+            serve.nodes[0].send_signal(signal.SIGCONT)

@@ -1,6 +1,7 @@
 """What a call gives back, and how what is open shows itself."""
 
 import copy
+import os
 import pickle
 
 import numpy as np
@@ -56,3 +57,10 @@ def test_they_show_what_they_are(tmp_path, index, folder, things, queries):
     with farvec.PagedHnsw(tmp_path / "h", buffer="4MiB") as pages:
         assert repr(pages) == \
             f"<farvec.PagedHnsw '{tmp_path}/h': 30 vectors of {DIMENSION} x u8, l2>"
+
+
+def test_a_name_that_is_no_text_is_shown(tmp_path):
+    path = os.fsdecode(os.fsencode(tmp_path) + b"/s\xff")
+    farvec.Collection.create(path, DIMENSION)
+    with farvec.Collection(path, durability="none") as things:
+        assert "/s\\xff'" in repr(things)
