@@ -8,6 +8,7 @@
 #include "base/command_line.h"
 #include "base/log.h"
 #include "base/progress.h"
+#include "base/said_by.h"
 #include "base/version.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
@@ -61,7 +62,7 @@ int main(int argc, char** argv) {
   } catch (const farvec::WorkInterrupted&) {
     return kInterrupted;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "farvec: error: {}\n", error.what());
+    fmt::print(stderr, "farvec: error: {}\n", farvec::said_by(error));
     return kFailed;
   }
   return 0;

@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "base/log.h"
+#include "base/said_by.h"
 #include "compute_node/collection/collection_backend.h"
 #include "compute_node/collection/following_backend.h"
 #include "compute_node/service/daemon.h"
@@ -47,7 +48,7 @@ int main(int argc, char** argv) {
     const std::unique_ptr<SearchBackend> backend = make_backend(options);
     return run_daemon(options, *backend);
   } catch (const std::exception& e) {
-    fmt::print(stderr, "farvec-compute-node: error: {}\n", e.what());
+    fmt::print(stderr, "farvec-compute-node: error: {}\n", farvec::said_by(e));
     return kFailed;
   }
 }

@@ -17,12 +17,14 @@ RowFault fault_of(const BlockOrigin& origin, const std::byte* row) {
 
 [[noreturn]] void refuse(const BlockOrigin& origin, std::size_t row, RowFault fault) {
   if (fault == RowFault::too_long) {
-    throw Error("'{}': row {} {}, or drop such rows with --allow-nonfinite", origin.info.path,
-                origin.first_row + row, to_string(fault));
+    throw Error(
+        "'{}': row {} {}, or leave such rows out (--allow-nonfinite, where builds and "
+        "conversions have it)",
+        origin.info.path, origin.first_row + row, to_string(fault));
   }
   throw Error(
       "'{}': row {} holds NaN or infinity, which has no distance to anything: repair the file "
-      "or drop such rows with --allow-nonfinite",
+      "or leave such rows out (--allow-nonfinite, where builds and conversions have it)",
       origin.info.path, origin.first_row + row);
 }
 

@@ -6,6 +6,7 @@
 #include "base/command_line.h"
 #include "base/log.h"
 #include "base/quantity.h"
+#include "base/said_by.h"
 #include "base/version.h"
 #include "layout/region/placement.h"
 #include "memory_node/daemon.h"
@@ -208,7 +209,7 @@ int run(int argc, char** argv) {
     const SignalWatch watch(stop);
     run_daemon(to_options(std::move(arguments)), stop);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "farvec-memory-node: {}\n", error.what());
+    fmt::print(stderr, "farvec-memory-node: {}\n", said_by(error));
     return 1;
   }
   return 0;

@@ -148,8 +148,11 @@ nb::tuple get(const CollectionHandle& handle, const AnyArray& ids, double deadli
 bool holds(const CollectionHandle& handle, const AnyArray& id) {
   const auto open = handle.get();
   const Ids given(id, "id", 0);
-  const OthersMayRun others_may_run;
-  return open->get(given.all(), patience_of(kUsualDeadline)).found.front();
+  bool found = false;
+  run_job([&](const Interruption& interrupted) {
+    found = open->get(given.all(), patience_of(kUsualDeadline, interrupted)).found.front();
+  });
+  return found;
 }
 
 void bind_receipt(nb::module_& module) {

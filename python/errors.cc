@@ -5,6 +5,7 @@
 #include <string>
 #include <system_error>
 
+#include "base/said_by.h"
 #include "python/words.h"
 #include "rpc/channel.h"
 #include "search/unreachable_error.h"
@@ -50,7 +51,7 @@ void translate_library(const std::exception_ptr& thrown) {
   try {
     std::rethrow_exception(thrown);
   } catch (const std::system_error& error) {  // of std::filesystem too
-    raise("Error", error.what());
+    raise("Error", said_by(error));
   } catch (const std::bad_alloc&) {
     raise("ResourceExhausted", "there is not as much memory as this takes");
   } catch (const std::length_error& error) {
