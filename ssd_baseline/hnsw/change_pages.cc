@@ -22,8 +22,9 @@ constexpr double kLookUs = 50;
 
 /// Layers above the lowest that 2^32 vertices fill: each has one vertex for m of the one below.
 std::uint32_t upper_layers(const layout::HnswShape& shape) {
+  const std::uint32_t m = std::max(shape.m, 2u);  // whoever uses the shape refuses fewer
   std::uint32_t layers = 0;
-  for (std::uint64_t vertices = std::uint64_t{1} << 32; vertices > 1; vertices /= shape.m) ++layers;
+  for (std::uint64_t vertices = std::uint64_t{1} << 32; vertices > 1; vertices /= m) ++layers;
   return std::min(layers, shape.max_level);
 }
 

@@ -19,6 +19,7 @@ TEST(ChangePages, AreThoseOfAllNeighboursOnAllLayersThatThereAre) {
   EXPECT_EQ(most_change_pages(shape_of(2), 200), 4u + 4 + 15 * 2);
   EXPECT_EQ(most_change_pages(shape_of(24), 10), 4u + 8 * 10);
   EXPECT_EQ(most_change_pages(shape_of(1024), 200), 4u + 200 + 4 * 200);
+  for (const std::uint32_t m : {0u, 1u}) EXPECT_LT(most_change_pages(shape_of(m), 200), 512u) << m;
 }
 
 TEST(PinBudget, HasRoomForOneOfAnySizeAndForAsManyAsThereAreFrames) {
