@@ -86,9 +86,9 @@ void translate(const std::exception_ptr& thrown, void*) {
 
 }  // namespace
 
-nb::object as_text(std::string_view bytes) {
-  return nb::steal(PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()),
-                                        "backslashreplace"));
+nb::str as_text(std::string_view bytes) {
+  return nb::steal<nb::str>(PyUnicode_DecodeUTF8(
+      bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "backslashreplace"));
 }
 
 void register_errors() {

@@ -16,7 +16,7 @@ void register_errors();
 
 /// A str of bytes that may be no UTF-8, as names of folders are: such bytes are shown with
 /// backslashes.
-nanobind::object as_text(std::string_view bytes);
+nanobind::str as_text(std::string_view bytes);
 
 /// A StatusError that becomes farvec.InvalidArgument.
 template <typename... Args>

@@ -14,7 +14,7 @@ namespace farvec::python {
 /// For repr(): "<farvec.Collection 'things': 100 vectors of 64 x f32, cosine>". Asks no node, and
 /// does not throw where what was open is closed.
 template <typename Open>
-nanobind::object show(const Handle<Open>& handle, std::string_view name) {
+nanobind::str show(const Handle<Open>& handle, std::string_view name) {
   try {
     const auto open = handle.get();
     const auto count = open->count();
