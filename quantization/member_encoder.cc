@@ -36,6 +36,7 @@ MemberEncoder::MemberEncoder(const MemberSet& members, const NeighborTraining& t
 
 RabitqParameters MemberEncoder::train(const NeighborTraining& training) {
   FARVEC_CHECK(members_.membership.count() == members_.rows.count, "{} rows", members_.rows.count);
+  NeighborCodes::check_bits(training.bits);
   const unsigned threads = resolve_threads(training.threads);
   RabitqParameters parameters = parameters_without_ranges(members_.rows, training.metric,
                                                           training.bits, training.seed, threads);

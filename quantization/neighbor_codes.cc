@@ -20,10 +20,7 @@ static_assert(4 * kTopDigit == kTopEntry);
 
 RabitqParameters checked_neighbors(RabitqParameters parameters) {
   check_parameters(parameters);
-  if (parameters.bits == 0 || parameters.bits > NeighborCodes::kMostBits) {
-    throw Error("codes of neighbours have 1 to {} bits per dimension, not {}",
-                NeighborCodes::kMostBits, parameters.bits);
-  }
+  NeighborCodes::check_bits(parameters.bits);
   return parameters;
 }
 
@@ -53,6 +50,11 @@ std::int32_t fill_tables(std::span<const std::int8_t> digits, std::uint8_t* entr
 }
 
 }  // namespace
+
+void NeighborCodes::check_bits(std::uint32_t bits) {
+  if (bits != 0 && bits <= kMostBits) return;
+  throw Error("codes of neighbours have 1 to {} bits per dimension, not {}", kMostBits, bits);
+}
 
 NeighborCodes::NeighborCodes(RabitqParameters parameters)
     : parameters_(checked_neighbors(std::move(parameters))),

@@ -33,6 +33,8 @@ struct NeighborQuery {
 class NeighborCodes {
  public:
   static constexpr std::uint32_t kMostBits = 4;
+  /// Throws Error unless codes may have these bits per dimension: 1 to kMostBits.
+  static void check_bits(std::uint32_t bits);
 
   /// Throws Error when the parameters contradict themselves or have more than kMostBits.
   /// error_max is 0: there is no bound.

@@ -65,6 +65,7 @@ RotatedRows view_of(const HugeBuffer& rotated, const RabitqParameters& parameter
 NeighborEncoder::NeighborEncoder(const EdgeSet& edges, const NeighborTraining& training)
     : edges_(edges), codes_([&] {
         FARVEC_CHECK(edges.graph.count == edges.rows.count, "{} vertices", edges.graph.count);
+        NeighborCodes::check_bits(training.bits);
         const unsigned threads = resolve_threads(training.threads);
         RabitqParameters parameters = parameters_without_ranges(
             edges.rows, training.metric, training.bits, training.seed, threads);
