@@ -1,6 +1,7 @@
 #include "indexing/chosen_codes.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -120,6 +121,14 @@ class CodeChooser {
   double search(const Codes& codes, std::uint32_t list) const {
     return maker_.search(trial_, codes, list);
   }
+  /// Searches once with each list: all codes are compared with these.
+  auto by_vectors() const {
+    return [this](std::uint32_t list) {
+      const auto known = by_vectors_.find(list);
+      if (known != by_vectors_.end()) return known->second;
+      return by_vectors_.emplace(list, trial_.by_vectors(list)).first->second;
+    };
+  }
   auto by_codes(const Codes& codes) const {
     return [&](std::uint32_t list) { return search(codes, list); };
   }
@@ -127,7 +136,7 @@ class CodeChooser {
   layout::SteeringFacts largest_loss(const Codes& codes) const {
     layout::SteeringFacts most{};
     for (const std::uint32_t list : {SteeringTrial::kList, 40u, SteeringTrial::kResults}) {
-      const double usual = search(codes, list), vectors = trial_.by_vectors(list);
+      const double usual = search(codes, list), vectors = by_vectors()(list);
       if (most.list != 0 && vectors - usual <= most.vectors - most.usual) continue;
       most.list = list;
       most.usual = usual;
@@ -137,21 +146,17 @@ class CodeChooser {
   }
   bool serves(const Codes& codes) const { return are_ordinary(codes) && serve_products(codes); }
   bool are_ordinary(const Codes& codes) const {
-    return codes_serve(
-        by_codes(codes), [&](std::uint32_t list) { return trial_.by_vectors(list); },
-        Maker::kShare);
+    return codes_serve(by_codes(codes), by_vectors(), Maker::kShare);
   }
   /// A longer list does not make up for what they lose by products.
   bool serve_products(const Codes& codes) const {
     if (!products_) return true;
-    return codes_serve(
-        by_codes(codes), [&](std::uint32_t list) { return trial_.by_vectors(list); }, 1);
+    return codes_serve(by_codes(codes), by_vectors(), 1);
   }
   bool are_enough(const Codes& codes, std::uint32_t bits, bool odd) const {
     if (maker_.is_exact(bits)) return true;
     if (!odd) return serve_products(codes);
-    return codes_equal_vectors(by_codes(codes),
-                               [&](std::uint32_t list) { return trial_.by_vectors(list); });
+    return codes_equal_vectors(by_codes(codes), by_vectors());
   }
   /// The first that are enough, else those that find most: more bits may lead further astray.
   Codes more(Codes codes, std::uint32_t usual) const {
@@ -174,6 +179,7 @@ class CodeChooser {
 
   const Maker& maker_;
   const SteeringTrial trial_;
+  mutable std::map<std::uint32_t, double> by_vectors_;  ///< shares found, by list
   const bool products_;
 };
 

@@ -72,12 +72,12 @@ class SteeringTrial {
 /// by_codes(list) and by_vectors(list) are shares found.
 template <typename Codes, typename Vectors>
 bool codes_serve(const Codes& by_codes, const Vectors& by_vectors, double share) {
-  const auto lose = [&](std::uint32_t list) {
-    return by_codes(list) < by_vectors(list) - SteeringTrial::kTolerance;
-  };
   for (const std::uint32_t list : {40u, SteeringTrial::kList}) {
+    const double found = by_codes(list);
     const auto shorter = static_cast<std::uint32_t>(share * list);
-    if (lose(list) && by_codes(list) < by_vectors(shorter)) return false;
+    if (found < by_vectors(list) - SteeringTrial::kTolerance && found < by_vectors(shorter)) {
+      return false;
+    }
   }
   constexpr double kNearlyAll = 0.98, kTenth = 0.1;
   const double shortest = by_vectors(SteeringTrial::kResults);
