@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "graph/adjacency_source.h"
 #include "graph/entry_points.h"
+#include "graph/stored_row_scorer.h"
 #include "graph/vamana_builder.h"
 #include "graph/vamana_merge.h"
 
@@ -84,22 +85,6 @@ struct CentroidScorer {
   void prefetch(NodeId id) const { quantizer.prefetch_record(codes, id); }
   void estimate(const NodeId* ids, std::size_t count, float* out) const {
     quantizer.estimate(prepared, codes, ids, count, out);
-  }
-  float exact(NodeId id, const NodeRecord&) const {
-    return pair(query, rows.row(id), rows.dimension);
-  }
-};
-
-/// Compares rows with rows: bytes, and floats whose codes do not serve.
-struct RowScorer {
-  const VectorView rows;
-  const void* query;
-  distance::PairKernel pair;
-  distance::ManyKernel many;
-
-  void prefetch(NodeId id) const { __builtin_prefetch(rows.row(id)); }
-  void estimate(const NodeId* ids, std::size_t count, float* out) const {
-    many(query, rows, {ids, count}, out);
   }
   float exact(NodeId id, const NodeRecord&) const {
     return pair(query, rows.row(id), rows.dimension);
@@ -259,7 +244,7 @@ void CentroidIndex::search(const void* query, std::uint32_t probe, CentroidScrat
     rank(all_, point, probe, scratch);
     scratch.counts = {static_cast<std::uint32_t>(count_), 0};
   } else if (!quantizer_) {
-    search_graph(RowScorer{rows(), point, pair_, many_}, probe, scratch);
+    search_graph(graph::StoredRowScorer{rows(), point, pair_, many_}, probe, scratch);
     scratch.counts = {scratch.counts.distances + scratch.counts.estimates, 0};
   } else if (scan_ && count_ <= kScannedPerCandidate * list_for(probe)) {
     const std::span<const ClusterId> near =

@@ -13,6 +13,7 @@
 #include "graph/adjacency_source.h"
 #include "graph/beam_search.h"
 #include "graph/entry_points.h"
+#include "graph/stored_row_scorer.h"
 
 namespace farvec::graph {
 namespace {
@@ -24,22 +25,6 @@ constexpr std::size_t kQueryBatch = 1024;
 constexpr std::size_t kQueryChunk = 16;
 /// A shorter list would miss some of them.
 constexpr std::uint32_t kLeastList = 200;
-
-/// Scores by exact distance from a query.
-struct SampleScorer {
-  const VectorView& rows;
-  const void* query;
-  distance::PairKernel pair;
-  distance::ManyKernel many;
-
-  void prefetch(NodeId id) const { prefetch_line(rows.row(id)); }
-  void estimate(const NodeId* ids, std::size_t count, float* out) const {
-    many(query, rows, {ids, count}, out);
-  }
-  float exact(NodeId id, const NodeRecord&) const {
-    return pair(query, rows.row(id), rows.dimension);
-  }
-};
 
 /// Which of a query's answers lead to which, by ways through its answers alone.
 class Ways {
@@ -124,7 +109,7 @@ class QueryLinker {
     parameters.max_degree = graph_.row_capacity();
     parameters.node_count = static_cast<std::uint32_t>(graph_.count());
     AdjacencySource source{graph_};
-    const SampleScorer scorer{rows_, query, pair_, many_};
+    const StoredRowScorer scorer{rows_, query, pair_, many_};
     const Status status = beam_search(source, scorer, entries_, parameters, scratch);
     FARVEC_CHECK(status.ok(), "{}", status.message());
     answers.clear();
