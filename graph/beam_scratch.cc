@@ -32,4 +32,16 @@ void BeamScratch::reset(const BeamParameters& parameters, bool improving) {
   counts = {};
 }
 
+std::size_t graph_search_bytes(const GraphSearchShape& shape, std::size_t stack_bytes) {
+  BeamParameters parameters;
+  parameters.list = shape.list;
+  parameters.k = std::min(shape.list, shape.results);
+  parameters.width = shape.width;
+  parameters.max_degree = shape.max_degree;
+  parameters.node_count = shape.node_count;
+  BeamScratch scratch;
+  scratch.reset(parameters, shape.improving);
+  return stack_bytes + scratch.dram_bytes() + shape.dimension * kQueryBytesPerDimension;
+}
+
 }  // namespace farvec::graph

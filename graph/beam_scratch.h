@@ -1,6 +1,7 @@
 // Parameters, counts and working memory of one search of a graph.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -66,5 +67,23 @@ struct BeamScratch {
            pending.capacity() * (sizeof(NodeId) + sizeof(float));
   }
 };
+
+/// Bytes of a prepared query per dimension: two queries of 8-bit values and their planes, and one
+/// of floats.
+inline constexpr std::size_t kQueryBytesPerDimension = 32;
+
+struct GraphSearchShape {
+  std::uint32_t list = 64;  ///< largest
+  std::uint32_t width = 1;  ///< largest
+  std::uint32_t max_degree = 0;
+  std::uint32_t node_count = 0;
+  std::uint32_t dimension = 0;
+  std::uint32_t results = 10;  ///< largest
+  bool improving = false;      ///< as in BeamScratch::reset()
+};
+
+/// What a search in flight keeps in DRAM, known before any of it is allocated: its stack of
+/// `stack_bytes`, its working memory and its prepared query.
+std::size_t graph_search_bytes(const GraphSearchShape& shape, std::size_t stack_bytes);
 
 }  // namespace farvec::graph

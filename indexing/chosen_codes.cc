@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "indexing/member_trial.h"
-#include "ssd_baseline/split_codes.h"
+#include "quantization/split_codes.h"
 
 namespace farvec::indexing {
 namespace {
@@ -29,7 +29,7 @@ class VertexCodeMaker {
   }
   double search(const SteeringTrial& trial, const EncodedRows& codes, std::uint32_t list) const {
     const quantization::Rabitq quantizer(
-        ssd_baseline::code_parameters(codes.header, codes.centroid));
+        quantization::code_parameters(codes.header, codes.centroid));
     return trial.by_codes(quantizer, codes.codes.data(), list);
   }
   bool is_exact(std::uint32_t bits) const { return bits == quantization::kWholeVectors; }

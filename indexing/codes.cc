@@ -4,7 +4,7 @@
 
 #include "base/progress.h"
 #include "graph/entry_points.h"
-#include "ssd_baseline/split_codes.h"
+#include "quantization/split_codes.h"
 
 namespace farvec::indexing {
 
@@ -59,7 +59,7 @@ EncodedRows encode_split(const VectorView& rows, Metric metric, const CodeTraini
       rows, metric, {training.bits, training.seed, training.threads, &progress}));
   EncodedRows encoded = without_codes(split.code(), rows.count);
   split.code().encode(rows, encoded.codes.data(), work);
-  ssd_baseline::describe_extension(split, encoded.header);
+  quantization::describe_extension(split, encoded.header);
   encoded.extensions = HugeBuffer(rows.count * split.extension_bytes());
   split.encode_extensions(rows, encoded.extensions.data(), work);
   return encoded;

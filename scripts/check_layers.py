@@ -16,7 +16,7 @@ MAY_INCLUDE = {
     "base": set(),
     "dataset": {"base"},
     "distance": {"base"},
-    "quantization": {"base", "distance"},
+    "quantization": {"base", "distance", "layout"},
     "layout": {"base"},
     "coroutines": {"base"},
     "disk": {"base", "coroutines"},

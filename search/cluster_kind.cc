@@ -10,6 +10,8 @@
 #include "base/parallel.h"
 #include "coroutines/stack_pool.h"
 #include "disk/disk_engine.h"
+#include "graph/beam_scratch.h"
+#include "quantization/split_codes.h"
 #include "search/cluster_searcher.h"
 #include "search/coded_searcher.h"
 #include "search/endpoint_coded_source.h"
@@ -19,8 +21,6 @@
 #include "search/index_loader.h"
 #include "search/mapped_coded_source.h"
 #include "search/mapped_posting_source.h"
-#include "ssd_baseline/search/search_memory.h"
-#include "ssd_baseline/split_codes.h"
 
 namespace farvec::search {
 namespace {
@@ -88,7 +88,7 @@ ClusterIndex assemble(const layout::Manifest& manifest, layout::ClusterLocator l
   std::optional<quantization::NeighborCodes> codes;
   if (locator.geometry().has_codes()) {
     codes.emplace(
-        ssd_baseline::code_parameters(centroids.codes, std::move(centroids.code_centroid)));
+        quantization::code_parameters(centroids.codes, std::move(centroids.code_centroid)));
   }
   return ClusterIndex({manifest.metric, manifest.stored_type, manifest.dimension,
                        std::move(locator), make_centroids(manifest, std::move(centroids)),
@@ -99,7 +99,7 @@ std::size_t search_bytes(const ClusterIndex& index, const SearchShape& shape) {
   const layout::ClusterLocator& locator = index.locator();
   const std::size_t probed = std::min<std::size_t>(shape.probe, locator.geometry().clusters);
   return coroutines::kStackBytes + kProbeBytes +
-         index.dimension() * ssd_baseline::kQueryBytesPerDimension +
+         index.dimension() * graph::kQueryBytesPerDimension +
          probed * locator.max_members() * kBytesPerMember;
 }
 

@@ -5,13 +5,14 @@
 
 #include "base/check.h"
 #include "base/memory.h"
+#include "coroutines/stack_pool.h"
+#include "graph/beam_scratch.h"
+#include "quantization/split_codes.h"
 #include "search/endpoint_part.h"
 #include "search/endpoint_source.h"
 #include "search/graph_searcher.h"
 #include "search/index_kinds.h"
 #include "search/mapped_source.h"
-#include "ssd_baseline/search/search_memory.h"
-#include "ssd_baseline/split_codes.h"
 
 namespace farvec::search {
 namespace {
@@ -80,7 +81,7 @@ std::unique_ptr<CorePart> make_graph_part(const GraphIndex& index, Records&& rec
 
 GraphIndex assemble(const layout::Manifest& manifest, layout::GraphLocator locator,
                     layout::Codes codes) {
-  quantization::RabitqParameters parameters = ssd_baseline::code_parameters(codes);
+  quantization::RabitqParameters parameters = quantization::code_parameters(codes);
   const auto make = [&](auto quantizer) {
     return GraphIndex({manifest.metric, manifest.stored_type, manifest.dimension,
                        manifest.graph().entry, std::move(locator), std::move(quantizer),
@@ -139,13 +140,14 @@ void set_own_largest(SearchShape& shape, const GraphChoice& choice) {
 
 CoreNeeds core_needs(const GraphIndex& index, const SearchShape& shape) {
   return {.lanes = EndpointNodeSource::dispatcher_options(index.locator(), shape.slots),
-          .search_bytes = ssd_baseline::graph_search_bytes(
-              {.list = shape.list,
-               .width = shape.width,
-               .max_degree = index.max_degree(),
-               .node_count = static_cast<std::uint32_t>(index.count()),
-               .dimension = index.dimension(),
-               .improving = index.neighbor_codes() != nullptr}),
+          .search_bytes =
+              graph::graph_search_bytes({.list = shape.list,
+                                         .width = shape.width,
+                                         .max_degree = index.max_degree(),
+                                         .node_count = static_cast<std::uint32_t>(index.count()),
+                                         .dimension = index.dimension(),
+                                         .improving = index.neighbor_codes() != nullptr},
+                                        coroutines::kStackBytes),
           .cache_bytes = shape.cache_bytes};
 }
 

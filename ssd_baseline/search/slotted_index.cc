@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "graph/candidate_list.h"
 #include "graph/sampled_graph.h"
-#include "ssd_baseline/split_codes.h"
+#include "quantization/split_codes.h"
 
 namespace farvec::ssd_baseline {
 
@@ -19,10 +19,10 @@ SlottedIndex::SlottedIndex(Parts parts)
   const bool code_payload = geometry.payload == layout::PayloadKind::code;
   std::size_t payload_bytes = vector_bytes();
   if (code_payload) {
-    split_.emplace(split_parameters(parts_.codes));
+    split_.emplace(quantization::split_parameters(parts_.codes));
     payload_bytes = split_->extension_bytes();
   } else {
-    whole_.emplace(code_parameters(parts_.codes));
+    whole_.emplace(quantization::code_parameters(parts_.codes));
   }
   if (geometry.payload_bytes != payload_bytes) {
     throw Error("the records hold {} bytes beside their neighbours, but {} are needed: rebuild",

@@ -9,7 +9,8 @@
 #include <utility>
 
 #include "base/error.h"
-#include "ssd_baseline/search/search_memory.h"
+#include "coroutines/stack_pool.h"
+#include "graph/beam_scratch.h"
 #include "ssd_baseline/search/vector_reader.h"
 
 namespace farvec::ssd_baseline {
@@ -52,9 +53,10 @@ Kind parse(const std::array<std::pair<std::string_view, Kind>, count>& words, st
 
 /// What one search in flight needs.
 std::size_t search_bytes(const SlottedIndex& index, const SlottedSearchOptions& options) {
-  return graph_search_bytes({options.list, options.width, index.max_degree(),
-                             static_cast<std::uint32_t>(index.count()), index.dimension(),
-                             std::max(options.k, options.rerank)}) +
+  return graph::graph_search_bytes({options.list, options.width, index.max_degree(),
+                                    static_cast<std::uint32_t>(index.count()), index.dimension(),
+                                    std::max(options.k, options.rerank)},
+                                   coroutines::kStackBytes) +
          (index.geometry().scratch_ids() + options.rerank) * sizeof(NodeId);
 }
 

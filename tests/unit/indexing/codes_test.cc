@@ -12,7 +12,7 @@
 #include "base/progress.h"
 #include "base/random.h"
 #include "distance/distance.h"
-#include "ssd_baseline/split_codes.h"
+#include "quantization/split_codes.h"
 
 namespace farvec::indexing {
 namespace {
@@ -58,7 +58,7 @@ TEST(Codes, AReaderOfTheRegionEstimatesDistances) {
     EXPECT_EQ(encoded.header.count, kEncodedRows);
     EXPECT_EQ(encoded.header.bits, bits);
     EXPECT_EQ(encoded.extensions.size(), 0u);
-    const quantization::Rabitq quantizer(ssd_baseline::code_parameters(read_back(encoded)));
+    const quantization::Rabitq quantizer(quantization::code_parameters(read_back(encoded)));
     ASSERT_EQ(encoded.codes.size(), kEncodedRows * quantizer.record_bytes());
     quantization::RabitqQuery query;
     quantizer.prepare(normal_rows().row(0), query);
@@ -77,7 +77,7 @@ TEST(Codes, InTwoPartsTheyAreRefinedByTheRecord) {
   const EncodedRows encoded = encode_split(normal_rows(), Metric::l2, {5, 3, 2});
   EXPECT_EQ(encoded.header.bits, 1u);
   EXPECT_EQ(encoded.header.extension_bits, 5);
-  const quantization::SplitRabitq split(ssd_baseline::split_parameters(read_back(encoded)));
+  const quantization::SplitRabitq split(quantization::split_parameters(read_back(encoded)));
   ASSERT_EQ(encoded.extensions.size(), kEncodedRows * split.extension_bytes());
   quantization::SplitQuery query;
   split.prepare(normal_rows().row(0), query);

@@ -4,7 +4,7 @@
 
 #include "graph/vamana_builder.h"
 #include "indexing/codes.h"
-#include "ssd_baseline/split_codes.h"
+#include "quantization/split_codes.h"
 #include "tests/unit/indexing/odd_rows.h"
 
 namespace farvec::indexing {
@@ -21,7 +21,7 @@ class Trial {
   double by_bits(std::uint32_t bits, std::uint32_t list) const {
     const EncodedRows codes = encode_whole(rows_.view(), Metric::l2, {.bits = bits, .threads = 2});
     const quantization::Rabitq quantizer(
-        ssd_baseline::code_parameters(codes.header, codes.centroid));
+        quantization::code_parameters(codes.header, codes.centroid));
     return trial_.by_codes(quantizer, codes.codes.data(), list);
   }
   double by_edges(std::uint32_t bits, std::uint32_t list) const {
