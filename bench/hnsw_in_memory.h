@@ -6,7 +6,7 @@
 #include "base/command_line.h"
 #include "base/types.h"
 #include "graph/hnsw/hnsw_builder.h"
-#include "ssd_baseline/hnsw/paged_hnsw.h"
+#include "ssd_baseline/paged/graph/paged_hnsw.h"
 
 namespace farvec {
 
@@ -20,17 +20,17 @@ struct HnswInMemory {
     app.add_option("--page-bytes", page_bytes).show_default();
   }
 
-  ssd_baseline::HnswConfig config(const VectorView& rows, Metric metric) const {
+  paged::HnswConfig config(const VectorView& rows, Metric metric) const {
     return {rows.dimension, rows.type, metric, m, ef_construction};
   }
   layout::HnswShape shape(const VectorView& rows, Metric metric) const {
     return {page_bytes, rows.dimension, rows.type, m,
-            ssd_baseline::hnsw_level_rule(config(rows, metric), page_bytes).max_level};
+            paged::hnsw_level_rule(config(rows, metric), page_bytes).max_level};
   }
   /// With levels as the pages take them.
   graph::HnswGraph build(const VectorView& rows, Metric metric) const {
     graph::HnswOptions options;
-    options.levels = ssd_baseline::hnsw_level_rule(config(rows, metric), page_bytes);
+    options.levels = paged::hnsw_level_rule(config(rows, metric), page_bytes);
     options.ef_construction = ef_construction;
     return graph::build_hnsw(rows, metric, {}, options);
   }

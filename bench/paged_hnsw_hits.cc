@@ -20,15 +20,15 @@
 #include "bench/run_bench.h"
 #include "dataset/vector_set.h"
 #include "indexing/source.h"
-#include "ssd_baseline/hnsw/colocation.h"
-#include "ssd_baseline/hnsw/hnsw_searcher.h"
-#include "ssd_baseline/hnsw/hnsw_writer.h"
-#include "ssd_baseline/hnsw/partition_placement.h"
+#include "ssd_baseline/paged/build/colocation.h"
+#include "ssd_baseline/paged/change/hnsw_writer.h"
+#include "ssd_baseline/paged/change/partition_placement.h"
+#include "ssd_baseline/paged/search/hnsw_searcher.h"
 
 namespace farvec {
 namespace {
 
-using ssd_baseline::PagedHnsw;
+using paged::PagedHnsw;
 
 constexpr std::uint64_t kRoomyBuffer = 1ull << 30;
 constexpr Ticks kForever = coroutines::kNoDeadline;
@@ -42,8 +42,8 @@ struct Arguments {
 };
 
 /// Of all layers, and of inserts what their selections compare.
-ssd_baseline::FetchCounts all_pages(const ssd_baseline::HnswCounts& counts) {
-  ssd_baseline::FetchCounts sum = pages_of(counts);
+paged::FetchCounts all_pages(const paged::HnswCounts& counts) {
+  paged::FetchCounts sum = pages_of(counts);
   sum += counts.selection;
   return sum;
 }
@@ -72,8 +72,8 @@ class Bench {
   }
 
  private:
-  ssd_baseline::PageStoreOptions store(std::uint64_t buffer_bytes) const {
-    ssd_baseline::PageStoreOptions options;
+  paged::PageStoreOptions store(std::uint64_t buffer_bytes) const {
+    paged::PageStoreOptions options;
     options.folder = arguments_.folder;
     options.page_bytes = arguments_.hnsw.page_bytes;
     options.buffer_bytes = buffer_bytes;
@@ -86,7 +86,7 @@ class Bench {
   /// Answers with the number of pages.
   std::uint32_t lay_out(const graph::HnswGraph& graph, std::uint32_t nodes, double share) const {
     const layout::HnswShape shape = arguments_.hnsw.shape(built_, metric_);
-    const ssd_baseline::Colocation colocation(graph, shape, {.partition_nodes = nodes});
+    const paged::Colocation colocation(graph, shape, {.partition_nodes = nodes});
     const auto hnsw =
         PagedHnsw::create(store(kRoomyBuffer), arguments_.hnsw.config(built_, metric_),
                           {built_, {}, &graph, colocation.order()});
@@ -98,7 +98,7 @@ class Bench {
   void measure(const graph::HnswGraph& graph, std::uint32_t nodes, double share) const {
     std::filesystem::remove_all(arguments_.folder);
     const std::uint32_t pages = lay_out(graph, nodes, share);
-    ssd_baseline::PartitionPlacementCounts placed;
+    paged::PartitionPlacementCounts placed;
     const auto inserts = insert_rest(pages, placed);
     std::uint32_t pages_after = 0;
     const auto searches = search_all(pages_after);
@@ -110,13 +110,13 @@ class Bench {
     std::filesystem::remove_all(arguments_.folder);
   }
 
-  ssd_baseline::FetchCounts insert_rest(std::uint32_t pages,
-                                        ssd_baseline::PartitionPlacementCounts& placed) const {
+  paged::FetchCounts insert_rest(std::uint32_t pages,
+                                 paged::PartitionPlacementCounts& placed) const {
     const auto hnsw = PagedHnsw::open(store(buffer_bytes(pages)));
-    ssd_baseline::FetchCounts counts;
-    run_on_pages(hnsw->store(), [&](ssd_baseline::PageFetcher& fetcher) {
-      ssd_baseline::PartitionPlacement policy(*hnsw, fetcher);
-      ssd_baseline::HnswWriter writer(*hnsw, fetcher, {{}, &policy});
+    paged::FetchCounts counts;
+    run_on_pages(hnsw->store(), [&](paged::PageFetcher& fetcher) {
+      paged::PartitionPlacement policy(*hnsw, fetcher);
+      paged::HnswWriter writer(*hnsw, fetcher, {{}, &policy});
       for (std::size_t i = built_.count; i < data_.count(); ++i) {
         const auto done = writer.insert(static_cast<NodeId>(i),
                                         {data_.view().row(i), built_.row_bytes()}, kForever);
@@ -128,12 +128,12 @@ class Bench {
     return counts;
   }
 
-  ssd_baseline::FetchCounts search_all(std::uint32_t& pages) const {
+  paged::FetchCounts search_all(std::uint32_t& pages) const {
     pages = PagedHnsw::open(store(kRoomyBuffer))->store().pages();
     const auto hnsw = PagedHnsw::open(store(buffer_bytes(pages)));
-    ssd_baseline::FetchCounts counts;
-    run_on_pages(hnsw->store(), [&](ssd_baseline::PageFetcher& fetcher) {
-      ssd_baseline::HnswSearcher searcher(*hnsw, fetcher);
+    paged::FetchCounts counts;
+    run_on_pages(hnsw->store(), [&](paged::PageFetcher& fetcher) {
+      paged::HnswSearcher searcher(*hnsw, fetcher);
       for (std::size_t q = 0; q < queries_.count(); ++q) {
         const Status status = searcher.search(
             {{queries_.view().row(q), built_.row_bytes()}, arguments_.hnsw.ef_search, kForever});

@@ -21,7 +21,7 @@
 #include "bench/run_bench.h"
 #include "dataset/vector_set.h"
 #include "indexing/source.h"
-#include "ssd_baseline/hnsw/colocation.h"
+#include "ssd_baseline/paged/build/colocation.h"
 
 namespace farvec {
 namespace {
@@ -76,14 +76,14 @@ void run(const Arguments& arguments) {
   const graph::HnswGraph graph = arguments.hnsw.build(data.view(), metric);
   const layout::HnswShape shape = arguments.hnsw.shape(data.view(), metric);
   const auto batches = record_searches(graph, data.view(), queries.view(), arguments);
-  const layout::RecordCosts costs = ssd_baseline::hnsw_record_costs(graph, shape);
+  const layout::RecordCosts costs = paged::hnsw_record_costs(graph, shape);
 
   fmt::print("{:>5} {:>8} {:>7} {:>6} {:>8} {:>8}", "nodes", "pages", "rows", "fill", "overlap",
              "asked");
   for (const double share : arguments.buffers) fmt::print(" {:>7}", fmt::format("at {}", share));
   fmt::print("\n");
   for (const std::uint32_t nodes : arguments.nodes) {
-    const ssd_baseline::Colocation colocation(graph, shape, {.partition_nodes = nodes});
+    const paged::Colocation colocation(graph, shape, {.partition_nodes = nodes});
     const layout::PagePlan& plan = colocation.plan().pages;
     const auto asked = pages_asked(batches, layout::pages_of(plan, costs));
     std::uint64_t used = 0;

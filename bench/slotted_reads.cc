@@ -24,8 +24,8 @@
 #include "layout/pages/slotted_page.h"
 #include "layout/pages/slotted_record.h"
 #include "layout/region/index_directory.h"
-#include "ssd_baseline/packing/packing.h"
-#include "ssd_baseline/search/slotted_index.h"
+#include "ssd_baseline/slotted/packing/packing.h"
+#include "ssd_baseline/slotted/search/slotted_index.h"
 
 namespace farvec {
 namespace {
@@ -47,7 +47,7 @@ struct Index {
   explicit Index(const std::string& path)
       : directory(layout::IndexDirectory::open(path)),
         manifest(directory.manifest()),
-        searched(ssd_baseline::load_slotted_index(directory, {.quiet = true})),
+        searched(slotted::load_slotted_index(directory, {.quiet = true})),
         geometry(searched.geometry()),
         map(directory.load_page_map({.quiet = true})),
         pages(directory.load_region(layout::kRecordsRegion, {.quiet = true})),
@@ -62,7 +62,7 @@ struct Index {
 
   layout::IndexDirectory directory;
   const layout::Manifest& manifest;
-  const ssd_baseline::SlottedIndex searched;
+  const slotted::SlottedIndex searched;
   const layout::SlottedGeometry& geometry;
   layout::PageMap map;
   HugeBuffer pages;
@@ -125,8 +125,8 @@ std::vector<PageCounter> page_counters(const Index& index,
   const Graph graph(index);
   const graph::AffineSets none;
   for (const std::string& name : against) {
-    const layout::PagePlan plan = ssd_baseline::pack_records(
-        ssd_baseline::parse_packing_kind(name), {graph.view(), graph.costs, none, 1, 0});
+    const layout::PagePlan plan = slotted::pack_records(slotted::parse_packing_kind(name),
+                                                        {graph.view(), graph.costs, none, 1, 0});
     fmt::print("placement {}: {} pages, overlap OR(G) {:.4f}\n", name, plan.pages(),
                page_overlap(plan, graph.view()));
     counters.emplace_back(name, pages_of(plan, graph.costs), plan.pages());
@@ -246,8 +246,8 @@ void run(const Arguments& arguments, const std::string& base_path) {
   for (const std::uint32_t list : arguments.lists) {
     CountingSource source(index, counters);
     for (PageCounter& counter : counters) counter.touched = 0;
-    ssd_baseline::PreparedQuery prepared;
-    const ssd_baseline::SlottedScorer scorer{index.searched, prepared};
+    slotted::PreparedQuery prepared;
+    const slotted::SlottedScorer scorer{index.searched, prepared};
     graph::BeamScratch scratch;
     const std::uint32_t kept = std::min(list, std::max(kK, arguments.rerank));
     const graph::BeamParameters parameters{kept, list, arguments.width, index.geometry.max_degree,
@@ -257,7 +257,7 @@ void run(const Arguments& arguments, const std::string& base_path) {
       source.begin_query(++stamp);
       const std::byte* const query = queries.view().row(q);
       index.searched.prepare(query, prepared);
-      const auto start = ssd_baseline::find_start(index.searched, prepared, scratch);
+      const auto start = slotted::find_start(index.searched, prepared, scratch);
       const Status status = graph::beam_search(source, scorer, start.view(), parameters, scratch);
       if (!status.ok()) throw Error("query {}: {}", q, status.message());
       const auto found = true_distances(index, base, query, scratch.results);

@@ -16,8 +16,10 @@ install(TARGETS ${rooms} EXPORT farvecTargets
 install(EXPORT farvecTargets NAMESPACE farvec:: DESTINATION ${farvec_cmake_dir} COMPONENT dev)
 
 # Below include/farvec, so that an installed room is included as inside the project.
-foreach(room ${rooms})
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${room} DESTINATION include/farvec COMPONENT dev
+get_property(folders GLOBAL PROPERTY FARVEC_ROOM_FOLDERS)
+foreach(folder ${folders})
+  cmake_path(GET folder PARENT_PATH parent)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder} DESTINATION include/farvec/${parent} COMPONENT dev
           FILES_MATCHING PATTERN "*.h")
 endforeach()
 install(DIRECTORY ${PROJECT_BINARY_DIR}/rpc/generated/rpc DESTINATION include/farvec COMPONENT dev

@@ -47,9 +47,10 @@ endfunction()
 # Rooms that a search runs through. GCC inlines less in a large file: compiled folder by folder they
 # searched 4% (DRAM) and 8% (modelled RDMA) slower, so an optimised build has their files alone.
 set(FARVEC_HOT_ROOMS base distance quantization layout coroutines disk transport graph cluster
-                     ssd_baseline search)
+                     slotted search paged)
 
-# farvec_room(NAME DEPENDS ...): one library target from all sources below the current folder.
+# farvec_room(NAME DEPENDS ...): one library target from all sources below the current folder. A room of
+# two words, as ssd_baseline/paged, has the second for its name.
 # A room without sources is an interface target. What lies in `exclude` folders is not taken. Of a
 # room with `hot` files only these are compiled alone, as the files of hot rooms are.
 function(farvec_room name)
@@ -82,6 +83,9 @@ function(farvec_room name)
   target_compile_features(${name} ${scope} cxx_std_20)
   target_link_libraries(${name} ${scope} ${ARG_DEPENDS})
   set_property(GLOBAL APPEND PROPERTY FARVEC_ROOMS ${name})
+  cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${PROJECT_SOURCE_DIR}
+             OUTPUT_VARIABLE folder)
+  set_property(GLOBAL APPEND PROPERTY FARVEC_ROOM_FOLDERS ${folder})
 endfunction()
 
 # farvec_isa_flags(FILE FLAGS...): compile one kernel file for one instruction set, for which headers
@@ -137,10 +141,12 @@ function(farvec_kill_tests test)
                        ENVIRONMENT "${ARG_ENVIRONMENT}")
 endfunction()
 
-# farvec_unit_tests(ROOM [DEPENDS ...]): one GoogleTest program from all of tests/unit/ROOM.
-function(farvec_unit_tests room)
+# farvec_unit_tests(FOLDER [DEPENDS ...]): one GoogleTest program from all of tests/unit/FOLDER, which has
+# the name of the room in that folder.
+function(farvec_unit_tests folder)
   cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${room}/*.cc)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cc)
+  cmake_path(GET folder FILENAME room)
   if(NOT sources)
     return()
   endif()

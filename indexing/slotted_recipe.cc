@@ -73,12 +73,12 @@ graph::AffinityOptions affinity_options(const SlottedRecipe& recipe, const Sourc
   // A set is bound by what a page holds; a neighbour takes two bytes and some bits.
   const std::uint32_t record_bytes =
       geometry.least_record_bytes() + layout::SlottedGeometry::kSlotBytes + graph.degree * 9 / 4;
-  return {ssd_baseline::affinity_threshold(source.rows, source.manifest.metric,
-                                           {.percentile = recipe.affinity_percentile,
-                                            .seed = graph.seed,
-                                            .threads = graph.threads,
-                                            .quiet = graph.quiet,
-                                            .interrupted = graph.interrupted}),
+  return {slotted::affinity_threshold(source.rows, source.manifest.metric,
+                                      {.percentile = recipe.affinity_percentile,
+                                       .seed = graph.seed,
+                                       .threads = graph.threads,
+                                       .quiet = graph.quiet,
+                                       .interrupted = graph.interrupted}),
           std::max(geometry.page_capacity() / record_bytes, 1u)};
 }
 
@@ -87,10 +87,10 @@ layout::PagePlan pack(layout::Manifest& manifest, const BuiltGraph& built,
                       const layout::RecordCosts& costs, const layout::WriteOptions& options) {
   const graph::AffineSets& affine = built.stats.affine;
   layout::PagePlan plan =
-      ssd_baseline::pack_records(ssd_baseline::parse_packing_kind(manifest.slotted().placement),
-                                 {built.graph.view(), costs, affine, manifest.graph().build.seed,
-                                  options.threads, options.quiet, options.interrupted});
-  const auto pairs = ssd_baseline::count_affine_pairs(affine, plan);
+      slotted::pack_records(slotted::parse_packing_kind(manifest.slotted().placement),
+                            {built.graph.view(), costs, affine, manifest.graph().build.seed,
+                             options.threads, options.quiet, options.interrupted});
+  const auto pairs = slotted::count_affine_pairs(affine, plan);
   manifest.slotted().affine_pairs = pairs.all;
   manifest.slotted().affine_pairs_together = pairs.together;
   return plan;

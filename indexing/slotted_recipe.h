@@ -8,8 +8,8 @@
 
 #include "indexing/graph_recipe.h"
 #include "layout/pages/slotted_geometry.h"
-#include "ssd_baseline/packing/affinity_threshold.h"
-#include "ssd_baseline/packing/packing.h"
+#include "ssd_baseline/slotted/packing/affinity_threshold.h"
+#include "ssd_baseline/slotted/packing/packing.h"
 
 namespace farvec::indexing {
 
@@ -21,9 +21,9 @@ struct SlottedRecipe {
   std::optional<std::uint32_t> code_bits = std::nullopt;
   std::uint32_t extension_bits = 4;  ///< per dimension in the record, of payload code
   std::uint32_t page_bytes = 4096;
-  ssd_baseline::PackingKind packing = ssd_baseline::PackingKind::bnf;
-  /// 0 to 100: more makes more records affine; see ssd_baseline::affinity_threshold().
-  double affinity_percentile = ssd_baseline::kAffinityPercentile;
+  slotted::PackingKind packing = slotted::PackingKind::bnf;
+  /// 0 to 100: more makes more records affine; see slotted::affinity_threshold().
+  double affinity_percentile = slotted::kAffinityPercentile;
   /// Whether the vectors are stored too, to rank results again. None: beside codes.
   std::optional<bool> rerank = std::nullopt;
   std::uint32_t entry_vertices = 0;  ///< 0: as many as pay

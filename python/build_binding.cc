@@ -211,7 +211,7 @@ void bind_slotted(nb::module_& module) {
                                                   given(code_bits, "code_bits"), "code_bits");
         recipe.extension_bits = to_count(extension_bits, "extension_bits");
         recipe.page_bytes = to_count(page_bytes, "page_bytes");
-        recipe.packing = parsed("placement", ssd_baseline::parse_packing_kind, placement);
+        recipe.packing = parsed("placement", slotted::parse_packing_kind, placement);
         recipe.affinity_percentile = affinity_percentile;
         recipe.rerank = rerank;
         recipe.entry_vertices = to_count(entry_vertices, "entry_vertices");
@@ -225,7 +225,7 @@ void bind_slotted(nb::module_& module) {
       "alpha"_a = 1.2f, "passes"_a = 1, "sample_queries"_a.none() = nb::none(),
       "payload"_a = "auto", "code_bits"_a = nb::none(), "extension_bits"_a = 4,
       "page_bytes"_a = 4096, "placement"_a = "bnf",
-      "affinity_percentile"_a = ssd_baseline::kAffinityPercentile, "rerank"_a = nb::none(),
+      "affinity_percentile"_a = slotted::kAffinityPercentile, "rerank"_a = nb::none(),
       "entry_vertices"_a = 0, "threads"_a = 0, "seed"_a = 1, "name"_a = "", "overwrite"_a = false,
       "allow_nonfinite"_a = false, "progress"_a = true,
       nb::sig(

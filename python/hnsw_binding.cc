@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "indexing/hnsw_recipe.h"
 #include "python/bindings.h"
 #include "python/errors.h"
 #include "python/index_builds.h"
@@ -23,6 +22,7 @@
 #include "python/others_may_run.h"
 #include "python/search_call.h"
 #include "python/shown.h"
+#include "ssd_baseline/paged/build/hnsw_recipe.h"
 
 namespace farvec::python {
 namespace {
@@ -243,7 +243,7 @@ void bind_build(nb::module_& module) {
         build.out = out.string();
         build.buffer = std::move(buffer);
         build.allow_nonfinite = allow_nonfinite;
-        indexing::HnswRecipe& recipe = build.recipe;
+        paged::HnswRecipe& recipe = build.recipe;
         recipe.config.metric = parsed("metric", parse_metric, metric);
         recipe.config.m = to_count(m, "m");
         recipe.config.ef_construction = to_count(ef_construction, "ef_construction");

@@ -9,13 +9,13 @@
 #include "indexing/cluster_recipe.h"
 #include "indexing/code_bits.h"
 #include "indexing/graph_recipe.h"
-#include "indexing/hnsw_facts.h"
 #include "indexing/source.h"
 #include "indexing/steering_words.h"
 #include "python/errors.h"
 #include "python/jobs.h"
-#include "ssd_baseline/hnsw/hnsw_access.h"
-#include "ssd_baseline/hnsw/hnsw_destination.h"
+#include "ssd_baseline/paged/build/hnsw_destination.h"
+#include "ssd_baseline/paged/build/hnsw_facts.h"
+#include "ssd_baseline/paged/graph/hnsw_access.h"
 
 namespace farvec::python {
 namespace {
@@ -177,14 +177,14 @@ namespace {
 
 /// What the rows and the folder say.
 void complete(HnswBuild& build, const VectorView& rows, const Interruption& interrupted) {
-  indexing::HnswRecipe& recipe = build.recipe;
+  paged::HnswRecipe& recipe = build.recipe;
   recipe.config.dimension = rows.dimension;
   recipe.config.type = rows.type;
   recipe.store.folder = build.out;
   recipe.store.log.durability = wal::Durability::none;
-  recipe.store.buffer_bytes = ssd_baseline::buffer_bytes(
-      build.buffer, indexing::expected_hnsw_bytes(recipe, rows.count),
-      ssd_baseline::LeastBuffer::for_changes(recipe.config, recipe.store.page_bytes), "buffer");
+  recipe.store.buffer_bytes = paged::buffer_bytes(
+      build.buffer, paged::expected_hnsw_bytes(recipe, rows.count),
+      paged::LeastBuffer::for_changes(recipe.config, recipe.store.page_bytes), "buffer");
   recipe.order.threads = recipe.threads;
   recipe.interrupted = interrupted;
   // Nothing is acknowledged before the whole graph is there.
@@ -198,18 +198,17 @@ void complete(HnswBuild& build, const VectorView& rows, const Interruption& inte
 nlohmann::ordered_json build_hnsw(SourceRows& rows, HnswBuild build) {
   nlohmann::ordered_json facts;
   run_job([&](const Interruption& interrupted) {
-    ssd_baseline::check_hnsw_destination(build.out, build.recipe.replace,
-                                         build.recipe.replace_option);
+    paged::check_hnsw_destination(build.out, build.recipe.replace, build.recipe.replace_option);
     const Metric metric = build.recipe.config.metric;
     const dataset::VectorSet stored = indexing::stored_copy(
         rows.load({.allow_nonfinite = build.allow_nonfinite, .metric = metric}), metric,
         resolve_threads(build.recipe.threads));
     complete(build, stored.view(), interrupted);
-    indexing::check_hnsw_recipe(build.recipe);
-    indexing::HnswBuildStats stats;
-    const auto hnsw = indexing::build_paged_hnsw(stored.view(), build.recipe, stats);
+    paged::check_hnsw_recipe(build.recipe);
+    paged::HnswBuildStats stats;
+    const auto hnsw = paged::build_paged_hnsw(stored.view(), build.recipe, stats);
     facts = {{"index", build.out}};
-    facts.update(indexing::hnsw_json(hnsw->describe()));
+    facts.update(paged::hnsw_json(hnsw->describe()));
     facts["seconds"] = stats.order_seconds + stats.memory.seconds + stats.layout_seconds +
                        stats.inserts.seconds + stats.inserts.write_back_seconds;
     facts["partitions"] = stats.partitions;

@@ -9,12 +9,12 @@
 #include "cluster/clustering.h"
 #include "graph/vamana_builder.h"
 #include "indexing/cluster_recipe.h"
-#include "indexing/hnsw_recipe.h"
 #include "indexing/slotted_recipe.h"
 #include "layout/cluster/cluster_layout.h"
 #include "layout/graph/graph_layout.h"
 #include "layout/region/index_writer.h"
 #include "python/source_rows.h"
+#include "ssd_baseline/paged/build/hnsw_recipe.h"
 
 namespace farvec::python {
 
@@ -59,7 +59,7 @@ struct HnswBuild {
   std::string out;
   std::string buffer = "25%";  ///< while rows are inserted on pages
   bool allow_nonfinite = false;
-  indexing::HnswRecipe recipe;  ///< all but the store's folder and buffer, dimension and type
+  paged::HnswRecipe recipe;  ///< all but the store's folder and buffer, dimension and type
 };
 
 /// These need the interpreter, and give it up while they work. Return what was built. Throw Error;

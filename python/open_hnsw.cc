@@ -7,20 +7,20 @@
 
 #include "base/parallel.h"
 #include "base/status_error.h"
-#include "indexing/hnsw_facts.h"
 #include "indexing/order/insertion_order.h"
 #include "indexing/source.h"
 #include "python/arrays.h"
 #include "python/errors.h"
+#include "ssd_baseline/paged/build/hnsw_facts.h"
 
 namespace farvec::python {
 namespace {
 
-using ssd_baseline::HnswCrew;
-using ssd_baseline::HnswWork;
+using paged::HnswCrew;
+using paged::HnswWork;
 
-search::QueryCounts counts_of(const ssd_baseline::HnswCounts& counts, std::uint32_t page_bytes) {
-  const ssd_baseline::FetchCounts pages = pages_of(counts);
+search::QueryCounts counts_of(const paged::HnswCounts& counts, std::uint32_t page_bytes) {
+  const paged::FetchCounts pages = pages_of(counts);
   search::QueryCounts sum;
   sum.hops = visited(counts);
   sum.reads = pages.asked - pages.hits;
@@ -58,14 +58,14 @@ class OpenHnsw::Turn {
 OpenHnsw::OpenHnsw(const std::string& folder, const HnswChoices& choices)
     : folder_(folder),
       choices_(choices),
-      hnsw_(ssd_baseline::open_hnsw(folder, {choices.buffer, choices.durability, "buffer", true})),
+      hnsw_(paged::open_hnsw(folder, {choices.buffer, choices.durability, "buffer", true})),
       turns_(choices.concurrency) {
-  (void)parsed("search", ssd_baseline::parse_read_mode, choices.search);
+  (void)parsed("search", paged::parse_read_mode, choices.search);
 }
 
-ssd_baseline::HnswCrewOptions OpenHnsw::crew_options(const Patience& patience) const {
-  ssd_baseline::HnswCrewOptions crew;
-  crew.reads = {ssd_baseline::parse_read_mode(choices_.search), choices_.min_complete};
+paged::HnswCrewOptions OpenHnsw::crew_options(const Patience& patience) const {
+  paged::HnswCrewOptions crew;
+  crew.reads = {paged::parse_read_mode(choices_.search), choices_.min_complete};
   crew.threads = choices_.threads;
   crew.slots = choices_.slots;
   crew.deadline_us = patience.seconds * 1e6;
@@ -88,11 +88,11 @@ Answer OpenHnsw::search(const VectorView& queries, const Call& call) {
   out.k = k;
   out.ids.assign(out.queries * k, kInvalidNode);
   out.distances.assign(out.queries * k, std::numeric_limits<float>::infinity());
-  ssd_baseline::HnswAnswers answers{.k = k,
-                                    .list = std::max(call.asked.list, k),
-                                    .ids = out.ids,
-                                    .distances = out.distances,
-                                    .latency_us = {}};
+  paged::HnswAnswers answers{.k = k,
+                             .list = std::max(call.asked.list, k),
+                             .ids = out.ids,
+                             .distances = out.distances,
+                             .latency_us = {}};
   const HnswWork work = HnswCrew(*hnsw_, crew_options(patience)).search(stored.view(), answers);
   if (work.done < queries.count) throw WorkInterrupted();
   answer.totals = counts_of(work.counts, hnsw_->shape().page_bytes);
@@ -129,7 +129,7 @@ std::uint64_t OpenHnsw::vacuum(const Patience& patience) {
 
 nlohmann::ordered_json OpenHnsw::describe() const {
   nlohmann::ordered_json facts{{"index", folder_}, {"tier", "ssd"}};
-  facts.update(indexing::hnsw_json(hnsw_->describe()));
+  facts.update(paged::hnsw_json(hnsw_->describe()));
   facts["buffer"] = choices_.buffer;
   facts["durability"] = choices_.durability;
   facts["search"] = choices_.search;

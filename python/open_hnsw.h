@@ -11,8 +11,8 @@
 #include "distance/distance.h"
 #include "python/arrays.h"
 #include "python/searcher.h"
-#include "ssd_baseline/hnsw/hnsw_access.h"
-#include "ssd_baseline/hnsw/hnsw_crew.h"
+#include "ssd_baseline/paged/change/hnsw_crew.h"
+#include "ssd_baseline/paged/graph/hnsw_access.h"
 
 namespace farvec::python {
 
@@ -20,7 +20,7 @@ struct HnswChoices {
   std::string buffer = "25%";
   std::string durability = "commit";
   std::string search = "pipelined";
-  std::uint32_t min_complete = ssd_baseline::HnswReadOptions{}.min_complete;
+  std::uint32_t min_complete = paged::HnswReadOptions{}.min_complete;
   std::uint32_t slots = 8;
   std::uint32_t threads = 1;
   std::uint32_t concurrency = 1;  ///< calls that work on it at once; others wait
@@ -62,11 +62,11 @@ class OpenHnsw final : public Searcher {
 
  private:
   class Turn;
-  ssd_baseline::HnswCrewOptions crew_options(const Patience& patience) const;
+  paged::HnswCrewOptions crew_options(const Patience& patience) const;
 
   const std::string folder_;
   const HnswChoices choices_;
-  const std::unique_ptr<ssd_baseline::PagedHnsw> hnsw_;
+  const std::unique_ptr<paged::PagedHnsw> hnsw_;
   mutable std::counting_semaphore<> turns_;
 };
 

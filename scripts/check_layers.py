@@ -16,32 +16,34 @@ MAY_INCLUDE = {
     "base": set(),
     "dataset": {"base"},
     "distance": {"base"},
-    "quantization": {"base", "distance", "layout"},
     "layout": {"base"},
+    "quantization": {"base", "distance", "layout"},
     "coroutines": {"base"},
     "disk": {"base", "coroutines"},
     "wal": {"base", "layout"},
     "device": {"base", "layout"},
     "transport": {"base", "disk"},
     "rpc": {"base"},
-    "graph": {"base", "distance", "quantization"},
+    "graph": {"base", "distance"},
     "cluster": {"base", "distance", "quantization", "graph"},
     "memory_node": {"base", "layout", "device", "transport", "rpc"},
-    "ssd_baseline": {"base", "dataset", "distance", "quantization", "layout", "graph", "cluster",
-                     "coroutines", "disk", "wal"},
+    "ssd_baseline/slotted": {"base", "distance", "quantization", "layout", "graph", "cluster",
+                             "coroutines", "disk"},
     "indexing": {"base", "dataset", "distance", "quantization", "layout", "graph", "cluster",
-                 "ssd_baseline"},
+                 "ssd_baseline/slotted"},
     "search": {"base", "dataset", "distance", "quantization", "layout", "coroutines", "disk",
-               "transport", "graph", "cluster", "ssd_baseline"},
-    "tiers": {"base", "layout", "coroutines", "disk", "device", "transport", "rpc", "ssd_baseline",
-              "search"},
-    "collection": {"base", "dataset", "distance", "quantization", "layout", "wal", "coroutines", "graph",
-                   "cluster", "indexing", "rpc", "search", "tiers"},
+               "transport", "graph", "cluster", "ssd_baseline/slotted"},
+    "tiers": {"base", "layout", "coroutines", "disk", "device", "transport", "rpc", "search"},
+    "ssd_baseline/paged": {"base", "dataset", "distance", "layout", "graph", "coroutines", "disk", "wal",
+                           "ssd_baseline/slotted", "indexing"},
+    "collection": {"base", "dataset", "distance", "layout", "wal", "coroutines", "graph", "cluster",
+                   "indexing", "rpc", "search", "tiers"},
     "client": {"base", "dataset", "layout", "rpc", "search"},
-    "compute_node": {"base", "dataset", "distance", "quantization", "layout", "disk", "wal", "transport",
-                     "rpc", "graph", "ssd_baseline", "indexing", "search", "tiers", "collection"},
+    "compute_node": {"base", "distance", "layout", "wal", "rpc", "graph", "indexing", "search", "tiers",
+                     "collection"},
     "python": {"base", "dataset", "distance", "layout", "wal", "rpc", "graph", "cluster",
-               "quantization", "ssd_baseline", "indexing", "search", "tiers", "collection", "client"},
+               "ssd_baseline/slotted", "ssd_baseline/paged", "indexing", "search", "tiers", "collection",
+               "client"},
 }
 # These may include every room, and no room may include them.
 FREE = {"cli", "tests", "bench"}
@@ -56,6 +58,13 @@ GENERATED = re.compile(r"^rpc/.*\.pb\.h$")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
+def room_of(path):
+    """The room that a path from the root goes into, by its first two words or its first; or None."""
+    words = path.split("/")
+    rooms = ("/".join(words[:count]) for count in (2, 1))
+    return next((room for room in rooms if room in ROOMS), None)
+
+
 def source_files(root, room):
     folder = root / room
     return sorted(path for path in folder.rglob("*") if path.suffix in SOURCES)
@@ -64,7 +73,7 @@ def source_files(root, room):
 def broken_rule_of_library(file, target):
     """The rule that including <target> from `file`, a path from the root, breaks, or None."""
     first = target.split("/")[0]
-    if first in ROOMS:
+    if room_of(target):
         return f"<{target}> is the project's own: include it with quotes"
     only = ONLY_IN.get(first, file)
     return None if file == only else f'<{target}> is for {only} alone: include its header'
@@ -72,12 +81,12 @@ def broken_rule_of_library(file, target):
 
 def broken_rule(root, file, quote, target):
     """The same for every include."""
-    room = file.split("/")[0]
+    room = room_of(file)
     parts = target.split("/")
-    first = parts[0]
+    included = room_of(target)
     if quote == "<":
         return broken_rule_of_library(file, target)
-    if "/" not in target or first not in ROOMS:
+    if "/" not in target or included is None:
         return f'"{target}" is not a path from the root (write "room/file.h")'
     if "." in parts or ".." in parts:
         return f'"{target}" goes through "." or ".."'
@@ -85,10 +94,10 @@ def broken_rule(root, file, quote, target):
         return f'"{target}" has a suffix whose own includes are not checked'
     if not (root / target).is_file() and not GENERATED.match(target):
         return f'"{target}" does not exist'
-    if room == first or room in FREE or first in MAY_INCLUDE[room]:
+    if room == included or room in FREE or included in MAY_INCLUDE[room]:
         return None
     allowed = ", ".join(sorted(MAY_INCLUDE[room])) or "nothing"
-    return f'{room} may not include {first} (it may include: {allowed})'
+    return f'{room} may not include {included} (it may include: {allowed})'
 
 
 def check_file(root, path):
@@ -114,12 +123,13 @@ def check_unit_tests(root):
     unit = root / "tests" / "unit"
     for path in sorted(unit.rglob("*_test.cc")):
         below = path.relative_to(unit)
-        if below.parts[0] not in ROOMS:
+        room = room_of(below.as_posix())
+        if room is None:
             yield f"{path.relative_to(root)}: {below.parts[0]} is not a room"
-        elif below.parts[1] != "scenarios" and not tests_a_file(root, below):
+        elif not below.is_relative_to(f"{room}/scenarios") and not tests_a_file(root, below):
             yield (f"{path.relative_to(root)}: there is no {below.parent}/"
                    f"{below.stem.removesuffix('_test')}.h or .cc that it could test; a test of "
-                   f"several files stands in tests/unit/{below.parts[0]}/scenarios/")
+                   f"several files stands in tests/unit/{room}/scenarios/")
 
 
 def check_tree(root):

@@ -36,7 +36,7 @@ DiskMemory plan_disk_memory(const SearchIndex& index, const disk::DiskFile& reco
   return plan;
 }
 
-DiskMemory disk_memory(const ssd_baseline::MemoryPlan& plan) {
+DiskMemory disk_memory(const slotted::MemoryPlan& plan) {
   return {.codes = plan.codes + plan.entries,
           .location = plan.map + plan.table,
           .buffers = plan.buffers,

@@ -6,7 +6,7 @@
 #include "disk/disk_file.h"
 #include "search/search_index.h"
 #include "search/search_shape.h"
-#include "ssd_baseline/search/slotted_store.h"
+#include "ssd_baseline/slotted/search/slotted_store.h"
 
 namespace farvec::search {
 
@@ -32,6 +32,6 @@ DiskMemory plan_disk_memory(const SearchIndex& index, const disk::DiskFile& reco
                             const SearchShape& shape);
 
 /// The same of slotted pages, whose pool counts as a cache, and the graph of entries as codes.
-DiskMemory disk_memory(const ssd_baseline::MemoryPlan& plan);
+DiskMemory disk_memory(const slotted::MemoryPlan& plan);
 
 }  // namespace farvec::search

@@ -92,8 +92,8 @@ DiskChoice parse_disk_choice(const DiskArguments& arguments, const layout::Manif
     choice.memory_budget = parse_budget(arguments.memory_budget, manifest);
   }
   if (!manifest.is_slotted()) return choice;
-  choice.search = ssd_baseline::parse_search_kind(arguments.search);
-  choice.pool = ssd_baseline::parse_pool_kind(arguments.pool);
+  choice.search = slotted::parse_search_kind(arguments.search);
+  choice.pool = slotted::parse_pool_kind(arguments.pool);
   choice.prefetch = parse_switch(arguments.prefetch, "--prefetch");
   choice.page_search = parse_switch(arguments.page_search, "--page-search");
   choice.rerank = parse_rerank(arguments.rerank);
@@ -105,13 +105,13 @@ DiskChoice resolve_rerank(DiskChoice choice, const layout::Manifest& manifest, s
   if (choice.rerank) return choice;
   const bool again = manifest.is_slotted() && manifest.slotted().rerank &&
                      manifest.slotted().payload == layout::PayloadKind::code;
-  choice.rerank = again ? std::max(k, ssd_baseline::reranked(k, list)) : 0;
+  choice.rerank = again ? std::max(k, slotted::reranked(k, list)) : 0;
   return choice;
 }
 
 std::string to_string(const DiskChoice& choice) {
   return fmt::format("{}, {} pool, prefetch {}, page search {}, rerank {}",
-                     ssd_baseline::to_string(choice.search), ssd_baseline::to_string(choice.pool),
+                     slotted::to_string(choice.search), slotted::to_string(choice.pool),
                      on_or_off(choice.prefetch), on_or_off(choice.page_search),
                      choice.rerank ? fmt::to_string(*choice.rerank) : "auto");
 }

@@ -8,7 +8,7 @@
 
 #include "base/command_line.h"
 #include "layout/region/manifest.h"
-#include "ssd_baseline/search/slotted_store.h"
+#include "ssd_baseline/slotted/search/slotted_store.h"
 
 namespace farvec::search {
 
@@ -31,8 +31,8 @@ void add_disk_options(Command& command, DiskArguments& arguments, bool lists);
 
 /// One way to search.
 struct DiskChoice {
-  ssd_baseline::SearchKind search = ssd_baseline::SearchKind::cache_aware;
-  ssd_baseline::PoolKind pool = ssd_baseline::PoolKind::record;
+  slotted::SearchKind search = slotted::SearchKind::cache_aware;
+  slotted::PoolKind pool = slotted::PoolKind::record;
   bool prefetch = true;
   bool page_search = true;
   /// Results that are ranked again by their vectors; none: by the search, as resolve_rerank() says.

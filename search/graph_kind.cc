@@ -97,7 +97,7 @@ GraphIndex assemble(const layout::Manifest& manifest, layout::GraphLocator locat
 
 SearchIndex load_kind(const layout::IndexDirectory& directory, const layout::GraphPart& part,
                       const layout::LoadOptions& options) {
-  if (part.slotted) return ssd_baseline::load_slotted_index(directory, options);
+  if (part.slotted) return slotted::load_slotted_index(directory, options);
   return assemble(directory.manifest(), directory.load_locator(options),
                   directory.load_codes(options));
 }

@@ -12,7 +12,7 @@
 #include "base/check.h"
 #include "search/cluster_index.h"
 #include "search/graph_index.h"
-#include "ssd_baseline/search/slotted_index.h"
+#include "ssd_baseline/slotted/search/slotted_index.h"
 
 namespace farvec::search {
 
@@ -21,13 +21,13 @@ class SearchIndex {
  public:
   SearchIndex(GraphIndex index) : index_(std::move(index)) {}
   SearchIndex(ClusterIndex index) : index_(std::move(index)) {}
-  SearchIndex(ssd_baseline::SlottedIndex index) : index_(std::move(index)) {}
+  SearchIndex(slotted::SlottedIndex index) : index_(std::move(index)) {}
 
   /// nullptr when it is another one.
   const GraphIndex* graph() const { return std::get_if<GraphIndex>(&index_); }
   const ClusterIndex* clusters() const { return std::get_if<ClusterIndex>(&index_); }
-  const ssd_baseline::SlottedIndex* slotted() const {
-    return std::get_if<ssd_baseline::SlottedIndex>(&index_);
+  const slotted::SlottedIndex* slotted() const {
+    return std::get_if<slotted::SlottedIndex>(&index_);
   }
 
   /// Calls it with the index of the kind that this one is. Slotted pages, whose records nobody
@@ -38,7 +38,7 @@ class SearchIndex {
     FARVEC_CHECK(slotted() == nullptr);
     return std::visit(
         [&]<typename Index>(const Index& index) -> Answer {
-          if constexpr (std::is_same_v<Index, ssd_baseline::SlottedIndex>) {
+          if constexpr (std::is_same_v<Index, slotted::SlottedIndex>) {
             std::abort();
           } else {
             return visit(index);
@@ -63,7 +63,7 @@ class SearchIndex {
   }
 
  private:
-  std::variant<GraphIndex, ClusterIndex, ssd_baseline::SlottedIndex> index_;
+  std::variant<GraphIndex, ClusterIndex, slotted::SlottedIndex> index_;
 };
 
 }  // namespace farvec::search

@@ -21,10 +21,10 @@ SearchCoreOptions core_options(const SearchShape& shape) {
   return options;
 }
 
-ssd_baseline::SlottedSearchOptions slotted_options(const SearchShape& shape,
-                                                   const layout::Manifest& manifest) {
+slotted::SlottedSearchOptions slotted_options(const SearchShape& shape,
+                                              const layout::Manifest& manifest) {
   const DiskChoice choice = resolve_rerank(shape.disk, manifest, shape.k, shape.list);
-  ssd_baseline::SlottedSearchOptions options;
+  slotted::SlottedSearchOptions options;
   options.search = choice.search;
   options.pool = choice.pool;
   options.prefetch = choice.prefetch;

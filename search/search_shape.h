@@ -9,7 +9,7 @@
 #include "layout/region/manifest.h"
 #include "search/disk_options.h"
 #include "search/search_core.h"
-#include "ssd_baseline/search/slotted_store.h"
+#include "ssd_baseline/slotted/search/slotted_store.h"
 
 namespace farvec::search {
 
@@ -37,7 +37,7 @@ SearchCoreOptions core_options(const SearchShape& shape);
 
 /// For slotted pages. When the choice leaves open how many results are ranked again, each search
 /// ranks as many as resolve_rerank() says.
-ssd_baseline::SlottedSearchOptions slotted_options(const SearchShape& shape,
-                                                   const layout::Manifest& manifest);
+slotted::SlottedSearchOptions slotted_options(const SearchShape& shape,
+                                              const layout::Manifest& manifest);
 
 }  // namespace farvec::search

@@ -12,24 +12,24 @@
 #include "search/core_loop.h"
 #include "search/graph_searcher.h"
 #include "search/searcher_part.h"
-#include "ssd_baseline/search/disk_pages.h"
-#include "ssd_baseline/search/slotted_source.h"
-#include "ssd_baseline/search/vector_reader.h"
+#include "ssd_baseline/slotted/search/disk_pages.h"
+#include "ssd_baseline/slotted/search/slotted_source.h"
+#include "ssd_baseline/slotted/search/vector_reader.h"
 
 namespace farvec::search {
 namespace {
 
-using ssd_baseline::SearchKind;
-using ssd_baseline::SlottedIndex;
-using ssd_baseline::SlottedStore;
+using slotted::SearchKind;
+using slotted::SlottedIndex;
+using slotted::SlottedStore;
 
 /// One slot's searches.
 template <typename Pool>
 class SlottedSearcher {
  public:
   /// `vectors` is nullptr when results are not ranked again.
-  SlottedSearcher(const SlottedStore& store, ssd_baseline::SlottedSource<Pool> source,
-                  ssd_baseline::VectorReader* vectors)
+  SlottedSearcher(const SlottedStore& store, slotted::SlottedSource<Pool> source,
+                  slotted::VectorReader* vectors)
       : store_(store),
         bounds_{.vectors = store.index().count(),
                 .list = store.options().list,
@@ -44,10 +44,10 @@ class SlottedSearcher {
     if (Status status = check(task.parameters); !status.ok()) return status;
     index.prepare(task.query, prepared_);
     source_.begin(task.deadline);
-    const ssd_baseline::SearchStart start = ssd_baseline::find_start(index, prepared_, scratch_);
+    const slotted::SearchStart start = slotted::find_start(index, prepared_, scratch_);
     Status status = run(task, start.view());
     task.counts.estimates += start.estimates;
-    const ssd_baseline::PoolCounts counts = source_.counts();
+    const slotted::PoolCounts counts = source_.counts();
     task.counts.reads = counts.reads;
     task.counts.bytes = counts.reads * index.geometry().page_bytes;
     task.counts.cache_hits = counts.hits;
@@ -73,9 +73,9 @@ class SlottedSearcher {
 
   /// Results of a search that are ranked again.
   std::uint32_t reranked(const SearchParameters& search) const {
-    const ssd_baseline::SlottedSearchOptions& planned = store_.options();
+    const slotted::SlottedSearchOptions& planned = store_.options();
     if (!planned.rerank_by_k) return planned.rerank;
-    return std::min(planned.rerank, ssd_baseline::reranked(search.k(), search.graph().list));
+    return std::min(planned.rerank, slotted::reranked(search.k(), search.graph().list));
   }
 
   Status run(SearchTask& task, std::span<const NodeId> entries) {
@@ -90,7 +90,7 @@ class SlottedSearcher {
   }
 
   Status run_once(graph::BeamParameters parameters, std::span<const NodeId> entries) {
-    const ssd_baseline::SlottedScorer scorer{store_.index(), prepared_};
+    const slotted::SlottedScorer scorer{store_.index(), prepared_};
     const std::uint32_t width = parameters.width;
     switch (store_.options().search) {
       case SearchKind::cache_aware:
@@ -115,7 +115,7 @@ class SlottedSearcher {
     for (std::uint32_t i = 0; i < results.size(); ++i) ids_.push_back(results[i].id);
     std::sort(ids_.begin(), ids_.end());
     results.reset(task.parameters.k());
-    ssd_baseline::VectorReads counts;
+    slotted::VectorReads counts;
     const Status status =
         vectors_->read(ids_, task.deadline, counts, [&](NodeId id, const std::byte* vector) {
           results.insert(store_.index().distance(prepared_, vector), id);
@@ -129,11 +129,11 @@ class SlottedSearcher {
 
   const SlottedStore& store_;
   const SearchBounds bounds_;
-  ssd_baseline::SlottedSource<Pool> source_;
-  ssd_baseline::VectorReader* const vectors_;
+  slotted::SlottedSource<Pool> source_;
+  slotted::VectorReader* const vectors_;
   std::vector<NodeId> ids_;  ///< of results that are ranked again
   graph::BeamScratch scratch_;
-  ssd_baseline::PreparedQuery prepared_;
+  slotted::PreparedQuery prepared_;
 };
 
 template <typename Pool>
@@ -151,15 +151,14 @@ class SlottedPart final : public SearcherPart<SlottedSearcher<Pool>> {
     queue_.engine().register_memory(reader_.pages().buffers());
     if (store_->options().rerank > 0) {
       vectors_.emplace(queue_, scheduler,
-                       ssd_baseline::VectorFile{.vector_bytes = store_->index().vector_bytes()},
+                       slotted::VectorFile{.vector_bytes = store_->index().vector_bytes()},
                        SlottedStore::vector_reads_per_core(store_->options()));
       queue_.engine().register_memory(vectors_->buffers());
     }
     for (std::uint32_t s = 0; s < store_->options().slots; ++s) {
       this->add_slot(std::make_unique<SlottedSearcher<Pool>>(
           *store_,
-          ssd_baseline::SlottedSource<Pool>(geometry(), reader_,
-                                            {s, store_->options().page_search}),
+          slotted::SlottedSource<Pool>(geometry(), reader_, {s, store_->options().page_search}),
           vectors_ ? &*vectors_ : nullptr));
     }
   }
@@ -170,7 +169,7 @@ class SlottedPart final : public SearcherPart<SlottedSearcher<Pool>> {
 
   CoreStatistics statistics() const override {
     CoreStatistics result = SearcherPart<SlottedSearcher<Pool>>::statistics();
-    const ssd_baseline::MemoryPlan& memory = store_->memory();
+    const slotted::MemoryPlan& memory = store_->memory();
     result.in_flight_reads = reader_.pages().under_way();
     if (vectors_) {
       result.in_flight_reads += vectors_->under_way();
@@ -187,9 +186,9 @@ class SlottedPart final : public SearcherPart<SlottedSearcher<Pool>> {
 
   const std::shared_ptr<SlottedStore> store_;
   disk::LoadQueue queue_;
-  ssd_baseline::DiskPages disk_;
-  ssd_baseline::RecordReader<Pool> reader_;
-  std::optional<ssd_baseline::VectorReader> vectors_;  ///< when results are ranked again
+  slotted::DiskPages disk_;
+  slotted::RecordReader<Pool> reader_;
+  std::optional<slotted::VectorReader> vectors_;  ///< when results are ranked again
 };
 
 }  // namespace

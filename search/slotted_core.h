@@ -6,7 +6,7 @@
 #include "disk/disk_engine.h"
 #include "search/core_part.h"
 #include "search/search_core.h"
-#include "ssd_baseline/search/slotted_store.h"
+#include "ssd_baseline/slotted/search/slotted_store.h"
 
 namespace farvec::search {
 
@@ -14,12 +14,12 @@ namespace farvec::search {
 /// a larger list or width than the store was planned for, or whose k and list do not embrace its
 /// rerank, end with invalid_argument. The engine's file 0 holds the index's pages, file 1 its
 /// vectors when results are ranked again. Throws Error.
-std::unique_ptr<CorePart> make_slotted_part(std::shared_ptr<ssd_baseline::SlottedStore> store,
+std::unique_ptr<CorePart> make_slotted_part(std::shared_ptr<slotted::SlottedStore> store,
                                             std::unique_ptr<disk::DiskEngine> engine,
                                             coroutines::Scheduler& scheduler);
 
 /// A core of its own around such a part.
-std::unique_ptr<SearchCore> make_slotted_core(std::shared_ptr<ssd_baseline::SlottedStore> store,
+std::unique_ptr<SearchCore> make_slotted_core(std::shared_ptr<slotted::SlottedStore> store,
                                               std::unique_ptr<disk::DiskEngine> engine);
 
 }  // namespace farvec::search

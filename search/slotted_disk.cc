@@ -5,11 +5,10 @@
 
 namespace farvec::search {
 
-using ssd_baseline::SlottedStore;
+using slotted::SlottedStore;
 
 SlottedDisk::SlottedDisk(const layout::IndexDirectory& directory,
-                         const ssd_baseline::SlottedIndex& index,
-                         const SlottedDiskOptions& options) {
+                         const slotted::SlottedIndex& index, const SlottedDiskOptions& options) {
   (void)SlottedStore::plan(index, options.searches);
   files_.push_back(open_disk_records(directory, options.path));
   if (options.searches.rerank > 0) files_.push_back(open_disk_vectors(directory, options.path));

@@ -8,13 +8,13 @@
 #include "disk/disk_engine.h"
 #include "layout/region/index_directory.h"
 #include "search/core_part.h"
-#include "ssd_baseline/search/slotted_store.h"
+#include "ssd_baseline/slotted/search/slotted_store.h"
 
 namespace farvec::search {
 
 struct SlottedDiskOptions {
   std::string path;  ///< as open_disk_records() and open_disk_vectors() take it
-  ssd_baseline::SlottedSearchOptions searches;
+  slotted::SlottedSearchOptions searches;
   layout::LoadOptions load;  ///< of the page map
 };
 
@@ -22,7 +22,7 @@ class SlottedDisk {
  public:
   /// The index must outlive it and its parts. Throws Error when the files are not this index's, and
   /// when the budget is too small: before anything is loaded for it.
-  SlottedDisk(const layout::IndexDirectory& directory, const ssd_baseline::SlottedIndex& index,
+  SlottedDisk(const layout::IndexDirectory& directory, const slotted::SlottedIndex& index,
               const SlottedDiskOptions& options);
 
   /// One of options.searches.cores, of as many slots as the options say; on the thread that is
@@ -30,11 +30,11 @@ class SlottedDisk {
   std::unique_ptr<CorePart> make_part(disk::DiskThread thread,
                                       coroutines::Scheduler& scheduler) const;
   std::uint32_t slots() const { return store_->options().slots; }
-  const ssd_baseline::MemoryPlan& memory() const { return store_->memory(); }
+  const slotted::MemoryPlan& memory() const { return store_->memory(); }
 
  private:
   disk::DiskFiles files_;
-  std::shared_ptr<ssd_baseline::SlottedStore> store_;
+  std::shared_ptr<slotted::SlottedStore> store_;
 };
 
 }  // namespace farvec::search

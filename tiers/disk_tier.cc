@@ -71,7 +71,7 @@ class PagesTier final : public Tier {
   std::optional<std::uint32_t> merge_gap_bytes() const override { return std::nullopt; }
   std::optional<search::DiskMemory> plan(const search::SearchIndex& index,
                                          const search::SearchShape& shape) const override {
-    return search::disk_memory(ssd_baseline::SlottedStore::plan(*index.slotted(), options(shape)));
+    return search::disk_memory(slotted::SlottedStore::plan(*index.slotted(), options(shape)));
   }
   std::unique_ptr<const CoreSet> prepare(const search::SearchIndex& index,
                                          const search::SearchShape& shape) const override {
@@ -84,7 +84,7 @@ class PagesTier final : public Tier {
 
  private:
   const layout::IndexDirectory& directory() const { return *memory_.directory(); }
-  ssd_baseline::SlottedSearchOptions options(const search::SearchShape& shape) const {
+  slotted::SlottedSearchOptions options(const search::SearchShape& shape) const {
     return search::slotted_options(shape, directory().manifest());
   }
 

@@ -23,8 +23,8 @@ double grown(std::size_t bytes, double growth) {
 
 }  // namespace
 
-PoolShare share_pool(const ssd_baseline::MemoryPlan& sample, std::uint64_t index_bytes,
-                     double growth, double percent) {
+PoolShare share_pool(const slotted::MemoryPlan& sample, std::uint64_t index_bytes, double growth,
+                     double percent) {
   const double budget = grown(index_bytes, growth) * percent / 100;
   const double fixed = grown(sample.codes + sample.entries + sample.map + sample.table, growth) +
                        static_cast<double>(sample.buffers + sample.searches);
@@ -52,17 +52,17 @@ SlottedTrial::SlottedTrial(const std::filesystem::path& directory, double memory
 
 std::uint32_t SlottedTrial::affordable_slots() {
   for (slots_ = kMostSlottedSlots; slots_ > 1; slots_ /= 2) {
-    const ssd_baseline::MemoryPlan plan =
-        ssd_baseline::SlottedStore::plan(pages_.index(), search_options(kUsualList));
+    const slotted::MemoryPlan plan =
+        slotted::SlottedStore::plan(pages_.index(), search_options(kUsualList));
     const auto searches = static_cast<double>(plan.buffers + plan.searches);
     if (share(kUsualList).pool_bytes >= kPoolShare * searches) break;
   }
   return slots_;
 }
 
-ssd_baseline::SlottedSearchOptions SlottedTrial::search_options(std::uint32_t list) const {
-  return {.search = ssd_baseline::SearchKind::best_first,
-          .pool = ssd_baseline::PoolKind::record,
+slotted::SlottedSearchOptions SlottedTrial::search_options(std::uint32_t list) const {
+  return {.search = slotted::SearchKind::best_first,
+          .pool = slotted::PoolKind::record,
           .prefetch = false,
           .slots = slots_,
           .list = list,
@@ -74,14 +74,14 @@ PoolShare SlottedTrial::share(std::uint32_t list) const {
   const layout::Manifest& manifest = pages_.manifest();
   const double growth =
       static_cast<double>(options_.whole_rows) / static_cast<double>(manifest.count);
-  return share_pool(ssd_baseline::SlottedStore::plan(pages_.index(), search_options(list)),
+  return share_pool(slotted::SlottedStore::plan(pages_.index(), search_options(list)),
                     search::index_bytes(manifest), std::max(growth, 1.0), memory_percent_);
 }
 
 /// Searches the first half of the queries to fill the pool, then the second half, whose outcome it
 /// returns.
 search::BatchOutcome SlottedTrial::search(std::uint32_t list, dataset::GroundTruth& results) const {
-  ssd_baseline::SlottedSearchOptions options = search_options(list);
+  slotted::SlottedSearchOptions options = search_options(list);
   options.memory_budget = share(list).sample_budget;
   FARVEC_CHECK(options.memory_budget.has_value());
   std::vector<std::unique_ptr<search::SearchCore>> cores;

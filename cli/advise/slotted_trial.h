@@ -9,7 +9,7 @@
 
 #include "cli/advise/small_index.h"
 #include "cli/advise/trial.h"
-#include "ssd_baseline/search/slotted_store.h"
+#include "ssd_baseline/slotted/search/slotted_store.h"
 
 namespace farvec::cli {
 
@@ -24,8 +24,8 @@ struct PoolShare {
 /// its regions; the whole index has `growth` times the rows, and `percent` of its bytes are the
 /// budget. Codes, map, entries and pool grow with the rows, buffers and searches do not. The small
 /// index's pool gets the same share of its records.
-PoolShare share_pool(const ssd_baseline::MemoryPlan& sample, std::uint64_t index_bytes,
-                     double growth, double percent);
+PoolShare share_pool(const slotted::MemoryPlan& sample, std::uint64_t index_bytes, double growth,
+                     double percent);
 
 /// The first half of the queries fills the pool, the second half is counted and timed: repeated
 /// queries would find everything in memory.
@@ -42,7 +42,7 @@ class SlottedTrial final : public Trial {
  private:
   /// Most searches in flight that leave the pool of the whole index what it is for.
   std::uint32_t affordable_slots();
-  ssd_baseline::SlottedSearchOptions search_options(std::uint32_t list) const;
+  slotted::SlottedSearchOptions search_options(std::uint32_t list) const;
   PoolShare share(std::uint32_t list) const;
   std::uint32_t longest_list() const;
   search::BatchOutcome search(std::uint32_t list, dataset::GroundTruth& results) const;

@@ -96,13 +96,13 @@ OpenIndex::OpenIndex(const fs::path& directory, const tiers::TierSpec& tier)
 
 OpenPages::OpenPages(const fs::path& directory)
     : directory_(layout::IndexDirectory::open(directory)),
-      index_(ssd_baseline::load_slotted_index(directory_, {.quiet = true})),
+      index_(slotted::load_slotted_index(directory_, {.quiet = true})),
       files_{search::open_disk_records(directory_, "")},
       pages_(directory_.load_region(layout::kRecordsRegion, {.quiet = true})) {}
 
 std::unique_ptr<search::SearchCore> OpenPages::make_core(
-    const ssd_baseline::SlottedSearchOptions& options) const {
-  using ssd_baseline::SlottedStore;
+    const slotted::SlottedSearchOptions& options) const {
+  using slotted::SlottedStore;
   auto store =
       std::make_shared<SlottedStore>(index_, directory_.load_page_map({.quiet = true}), options);
   return search::make_slotted_core(

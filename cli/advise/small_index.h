@@ -10,8 +10,8 @@
 #include "cli/advise/setting.h"
 #include "disk/disk_file.h"
 #include "layout/region/index_directory.h"
-#include "ssd_baseline/search/slotted_index.h"
-#include "ssd_baseline/search/slotted_store.h"
+#include "ssd_baseline/slotted/search/slotted_index.h"
+#include "ssd_baseline/slotted/search/slotted_store.h"
 #include "tiers/index_on_tier.h"
 
 namespace farvec::cli {
@@ -66,14 +66,13 @@ class OpenPages {
   explicit OpenPages(const std::filesystem::path& directory);
 
   const layout::Manifest& manifest() const { return directory_.manifest(); }
-  const ssd_baseline::SlottedIndex& index() const { return index_; }
+  const slotted::SlottedIndex& index() const { return index_; }
   /// With an empty pool. Lives no longer than this. Throws Error when the budget is too small.
-  std::unique_ptr<search::SearchCore> make_core(
-      const ssd_baseline::SlottedSearchOptions& options) const;
+  std::unique_ptr<search::SearchCore> make_core(const slotted::SlottedSearchOptions& options) const;
 
  private:
   const layout::IndexDirectory directory_;
-  const ssd_baseline::SlottedIndex index_;
+  const slotted::SlottedIndex index_;
   const disk::DiskFiles files_;
   const HugeBuffer pages_;
 };

@@ -18,10 +18,10 @@
 #include "cli/index/build_input.h"
 #include "cli/interrupt.h"
 #include "cli/report/json_text.h"
-#include "indexing/hnsw_recipe.h"
 #include "indexing/source.h"
-#include "ssd_baseline/hnsw/hnsw_access.h"
-#include "ssd_baseline/hnsw/hnsw_destination.h"
+#include "ssd_baseline/paged/build/hnsw_destination.h"
+#include "ssd_baseline/paged/build/hnsw_recipe.h"
+#include "ssd_baseline/paged/graph/hnsw_access.h"
 
 namespace farvec::cli {
 namespace {
@@ -34,7 +34,7 @@ struct HnswBuildArguments {
   std::string insert_share = "0%";
   std::uint64_t page_bytes = 8192;
   std::uint64_t memory_rows = 0;  ///< 0: all
-  ssd_baseline::HnswConfig config;
+  paged::HnswConfig config;
   std::uint32_t partition_nodes = 1;
   unsigned build_threads = 0;
   bool overwrite = false;
@@ -42,9 +42,9 @@ struct HnswBuildArguments {
   bool json = false;
 };
 
-indexing::HnswRecipe recipe_of(const HnswBuildArguments& arguments, const VectorView& rows,
-                               Metric metric) {
-  indexing::HnswRecipe recipe;
+paged::HnswRecipe recipe_of(const HnswBuildArguments& arguments, const VectorView& rows,
+                            Metric metric) {
+  paged::HnswRecipe recipe;
   recipe.config = arguments.config;
   recipe.config.dimension = rows.dimension;
   recipe.config.type = rows.type;
@@ -65,15 +65,15 @@ indexing::HnswRecipe recipe_of(const HnswBuildArguments& arguments, const Vector
   recipe.replace = arguments.overwrite;
   recipe.store.page_bytes = static_cast<std::uint32_t>(arguments.page_bytes);
   recipe.store.log.durability = wal::Durability::none;
-  recipe.store.buffer_bytes = ssd_baseline::buffer_bytes(
-      arguments.access.buffer, indexing::expected_hnsw_bytes(recipe, rows.count),
-      ssd_baseline::LeastBuffer::for_changes(recipe.config, recipe.store.page_bytes), "--buffer");
+  recipe.store.buffer_bytes = paged::buffer_bytes(
+      arguments.access.buffer, paged::expected_hnsw_bytes(recipe, rows.count),
+      paged::LeastBuffer::for_changes(recipe.config, recipe.store.page_bytes), "--buffer");
   return recipe;
 }
 
-void report(const HnswBuildArguments& arguments, ssd_baseline::PagedHnsw& hnsw,
-            const indexing::HnswBuildStats& stats) {
-  const ssd_baseline::HnswDescription description = hnsw.describe();
+void report(const HnswBuildArguments& arguments, paged::PagedHnsw& hnsw,
+            const paged::HnswBuildStats& stats) {
+  const paged::HnswDescription description = hnsw.describe();
   const std::uint64_t data =
       std::uint64_t{description.state.vertices} * hnsw.shape().vector_bytes();
   const double amplification = static_cast<double>(description.bytes()) /
@@ -114,14 +114,14 @@ void report(const HnswBuildArguments& arguments, ssd_baseline::PagedHnsw& hnsw,
 void build(const HnswBuildArguments& arguments) {
   const Metric metric = parse_metric(arguments.input.metric);
   (void)indexing::parse_order(arguments.order);
-  ssd_baseline::check_hnsw_destination(arguments.out, arguments.overwrite, "--overwrite");
+  paged::check_hnsw_destination(arguments.out, arguments.overwrite, "--overwrite");
   const dataset::VectorSet rows = indexing::stored_rows(load_source(arguments.input), metric,
                                                         resolve_threads(arguments.build_threads));
-  const indexing::HnswRecipe recipe = recipe_of(arguments, rows.view(), metric);
-  indexing::check_hnsw_recipe(recipe);
+  const paged::HnswRecipe recipe = recipe_of(arguments, rows.view(), metric);
+  paged::check_hnsw_recipe(recipe);
   const InterruptGuard watch;
-  indexing::HnswBuildStats stats;
-  const auto hnsw = indexing::build_paged_hnsw(rows.view(), recipe, stats);
+  paged::HnswBuildStats stats;
+  const auto hnsw = paged::build_paged_hnsw(rows.view(), recipe, stats);
   report(arguments, *hnsw, stats);
 }
 

@@ -22,7 +22,7 @@
 namespace farvec::cli {
 namespace {
 
-using ssd_baseline::PagedHnsw;
+using paged::PagedHnsw;
 
 struct ChangeArguments {
   std::string index;
@@ -47,17 +47,17 @@ class Change {
 
   PagedHnsw& hnsw() { return *hnsw_; }
 
-  ssd_baseline::HnswCrewOptions crew(Progress& progress) const {
-    ssd_baseline::HnswCrewOptions crew = crew_options(arguments_.access);
+  paged::HnswCrewOptions crew(Progress& progress) const {
+    paged::HnswCrewOptions crew = crew_options(arguments_.access);
     crew.advanced = [&progress](std::uint64_t amount) { progress.advance(amount); };
     return crew;
   }
 
   /// Once everything is on the disk.
-  void report(const char* what, ssd_baseline::HnswWork work, const nlohmann::ordered_json& more) {
+  void report(const char* what, paged::HnswWork work, const nlohmann::ordered_json& more) {
     work.write_back_seconds = hnsw_->write_back();
-    const ssd_baseline::StoreCounts counts = hnsw_->store().counts() - before_;
-    const ssd_baseline::HnswDescription now = hnsw_->describe();
+    const paged::StoreCounts counts = hnsw_->store().counts() - before_;
+    const paged::HnswDescription now = hnsw_->describe();
     if (arguments_.json) {
       nlohmann::ordered_json facts{{"index", arguments_.index}};
       facts.update(work_json(work, counts, now.page_bytes));
@@ -75,7 +75,7 @@ class Change {
  private:
   const ChangeArguments& arguments_;
   std::unique_ptr<PagedHnsw> hnsw_;
-  const ssd_baseline::StoreCounts before_;
+  const paged::StoreCounts before_;
 };
 
 /// The rows of the range, in the order asked for, by their numbers in the file.
@@ -100,7 +100,7 @@ void insert(const ChangeArguments& arguments) {
   std::vector<NodeId> ids = order.rows;
   for (NodeId& id : ids) id += static_cast<NodeId>(arguments.first_id);
   Progress progress("inserts", ids.size(), arguments.quiet);
-  ssd_baseline::HnswCrew crew(change.hnsw(), change.crew(progress));
+  paged::HnswCrew crew(change.hnsw(), change.crew(progress));
   change.report("inserted", crew.insert({rows.view(), order.rows, ids}),
                 {{"order", arguments.order}, {"order_seconds", order.seconds}});
 }
@@ -126,7 +126,7 @@ void erase(const ChangeArguments& arguments) {
   Change change(arguments);
   Progress progress("deletes", ids.size(), arguments.quiet);
   std::uint64_t missing = 0;
-  ssd_baseline::HnswCrew crew(change.hnsw(), change.crew(progress));
+  paged::HnswCrew crew(change.hnsw(), change.crew(progress));
   const auto work = crew.erase(ids, arguments.missing_ok ? &missing : nullptr);
   change.report("marked", work, {{"missing", missing}});
 }
@@ -135,9 +135,9 @@ void vacuum(const ChangeArguments& arguments) {
   const InterruptGuard watch;
   Change change(arguments);
   Progress progress("pages", change.hnsw().store().pages(), arguments.quiet);
-  ssd_baseline::HnswCrew crew(change.hnsw(), change.crew(progress));
-  const ssd_baseline::HnswVacuumWork done = crew.vacuum();
-  ssd_baseline::HnswWork work;
+  paged::HnswCrew crew(change.hnsw(), change.crew(progress));
+  const paged::HnswVacuumWork done = crew.vacuum();
+  paged::HnswWork work;
   work.done = done.vacuum.removed;
   work.seconds = done.seconds;
   work.counts = done.counts;

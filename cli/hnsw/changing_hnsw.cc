@@ -11,8 +11,8 @@
 namespace farvec::cli {
 namespace {
 
-ssd_baseline::PageStoreOptions store_options(const ChangingHnswOptions& options) {
-  ssd_baseline::PageStoreOptions store;
+paged::PageStoreOptions store_options(const ChangingHnswOptions& options) {
+  paged::PageStoreOptions store;
   store.folder = options.folder;
   store.page_bytes = options.page_bytes;
   store.buffer_bytes = options.buffer_bytes;
@@ -24,7 +24,7 @@ ssd_baseline::PageStoreOptions store_options(const ChangingHnswOptions& options)
 
 ChangingHnsw::ChangingHnsw(const ChangingHnswOptions& options)
     : options_(options),
-      hnsw_(ssd_baseline::PagedHnsw::create(store_options(options), options.config, {})) {}
+      hnsw_(paged::PagedHnsw::create(store_options(options), options.config, {})) {}
 
 void ChangingHnsw::insert(const VectorView& rows, std::span<const NodeId> ids) {
   const dataset::VectorSet stored =
@@ -32,12 +32,12 @@ void ChangingHnsw::insert(const VectorView& rows, std::span<const NodeId> ids) {
   const auto order = indexing::order_rows(stored.view(), indexing::parse_order(options_.order));
   std::vector<NodeId> ordered(ids.size());
   for (std::size_t i = 0; i < ids.size(); ++i) ordered[i] = ids[order.rows[i]];
-  ssd_baseline::HnswCrew crew(*hnsw_, crew_options(options_.access));
+  paged::HnswCrew crew(*hnsw_, crew_options(options_.access));
   crew.insert({stored.view(), order.rows, ordered});
 }
 
 void ChangingHnsw::erase(std::span<const NodeId> ids) {
-  ssd_baseline::HnswCrew crew(*hnsw_, crew_options(options_.access));
+  paged::HnswCrew crew(*hnsw_, crew_options(options_.access));
   crew.erase(ids);
   const layout::HnswState state = hnsw_->describe().state;
   const double all = static_cast<double>(state.vertices) + state.marked;
@@ -48,17 +48,17 @@ void ChangingHnsw::search(const VectorView& queries, dataset::GroundTruth& resul
                           std::vector<float>& latency_us) {
   const dataset::VectorSet stored =
       indexing::stored_copy(queries, options_.config.metric, resolve_threads(0));
-  ssd_baseline::HnswAnswers answers{.k = results.k,
-                                    .list = std::max(options_.list, results.k),
-                                    .ids = results.ids,
-                                    .distances = results.distances,
-                                    .latency_us = {}};
-  ssd_baseline::HnswCrew(*hnsw_, crew_options(options_.access)).search(stored.view(), answers);
+  paged::HnswAnswers answers{.k = results.k,
+                             .list = std::max(options_.list, results.k),
+                             .ids = results.ids,
+                             .distances = results.distances,
+                             .latency_us = {}};
+  paged::HnswCrew(*hnsw_, crew_options(options_.access)).search(stored.view(), answers);
   latency_us.insert(latency_us.end(), answers.latency_us.begin(), answers.latency_us.end());
 }
 
 DiskBytes ChangingHnsw::disk_bytes() const {
-  const ssd_baseline::StoreCounts counts = hnsw_->store().counts();
+  const paged::StoreCounts counts = hnsw_->store().counts();
   return {counts.page_reads * options_.page_bytes,
           counts.page_writes * options_.page_bytes + counts.log_bytes};
 }

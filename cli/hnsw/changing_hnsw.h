@@ -7,13 +7,13 @@
 
 #include "cli/hnsw/page_access.h"
 #include "cli/runbook/changing_index.h"
-#include "ssd_baseline/hnsw/paged_hnsw.h"
+#include "ssd_baseline/paged/graph/paged_hnsw.h"
 
 namespace farvec::cli {
 
 struct ChangingHnswOptions {
   std::string folder;
-  ssd_baseline::HnswConfig config;  ///< `type` is the stored one
+  paged::HnswConfig config;  ///< `type` is the stored one
   std::uint32_t page_bytes = 8192;
   std::uint64_t buffer_bytes = 0;
   std::uint32_t list = 40;     ///< ef of searches
@@ -37,7 +37,7 @@ class ChangingHnsw final : public ChangingIndex {
 
  private:
   const ChangingHnswOptions options_;
-  std::unique_ptr<ssd_baseline::PagedHnsw> hnsw_;
+  std::unique_ptr<paged::PagedHnsw> hnsw_;
 };
 
 }  // namespace farvec::cli

@@ -9,14 +9,14 @@
 #include "cli/hnsw/page_access.h"
 #include "cli/index/inspection.h"
 #include "cli/report/json_text.h"
-#include "ssd_baseline/hnsw/check.h"
+#include "ssd_baseline/paged/graph/check.h"
 
 namespace farvec::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using ssd_baseline::HnswCheckReport;
-using ssd_baseline::HnswDescription;
+using paged::HnswCheckReport;
+using paged::HnswDescription;
 
 Json check_json(const HnswCheckReport& report) {
   return {{"ok", report.ok()},
@@ -70,7 +70,7 @@ void inspect_hnsw(const std::string& path, const HnswInspectionOptions& options)
   const auto hnsw = open_hnsw(path, {});
   const HnswDescription description = hnsw->describe();
   std::optional<HnswCheckReport> report;
-  if (options.verify) report = ssd_baseline::check_hnsw(*hnsw, options.quiet);
+  if (options.verify) report = paged::check_hnsw(*hnsw, options.quiet);
   if (options.json) {
     Json json{{"path", path}};
     json.update(hnsw_json(description));

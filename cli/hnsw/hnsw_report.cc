@@ -7,11 +7,11 @@
 namespace farvec::cli {
 
 using Json = nlohmann::ordered_json;
-using ssd_baseline::FetchCounts;
-using ssd_baseline::HnswCounts;
-using ssd_baseline::HnswLayerCounts;
-using ssd_baseline::HnswWork;
-using ssd_baseline::StoreCounts;
+using paged::FetchCounts;
+using paged::HnswCounts;
+using paged::HnswLayerCounts;
+using paged::HnswWork;
+using paged::StoreCounts;
 
 namespace {
 

@@ -22,7 +22,7 @@ namespace farvec::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using ssd_baseline::HnswDescription;
+using paged::HnswDescription;
 
 constexpr std::array<Column, 12> kHnswColumns{{{"search", 9},
                                                {"buffer", 8},
@@ -52,7 +52,7 @@ struct HnswSamples {
   std::vector<double> p99_us;
   double recall = 0;
   /// Of the first pass.
-  ssd_baseline::HnswCounts counts;
+  paged::HnswCounts counts;
   std::uint64_t page_reads = 0;
   std::uint64_t buffer_bytes = 0;
 };
@@ -110,12 +110,12 @@ class Measurement {
     access.slots = point.slots;
     access.threads = point.threads;
     const auto hnsw = open_hnsw(sweep_.index, access);
-    ssd_baseline::HnswCrew crew(*hnsw, crew_options(access));
+    paged::HnswCrew crew(*hnsw, crew_options(access));
     warm(crew, point);
     const std::uint64_t reads = hnsw->store().counts().page_reads;
     Answers answers(sweep_.k, point.list, range_.end - range_.begin);
     const VectorView rows = rows_in(queries_.view(), range_);
-    const ssd_baseline::HnswWork work = crew.search(rows, answers.answers);
+    const paged::HnswWork work = crew.search(rows, answers.answers);
     if (interrupted()) return;
     samples.qps.push_back(static_cast<double>(work.done) / work.seconds);
     samples.p50_us.push_back(percentile(answers.answers.latency_us, 0.5));
@@ -138,11 +138,11 @@ class Measurement {
     }
     std::vector<NodeId> ids;
     std::vector<float> distances;
-    ssd_baseline::HnswAnswers answers;
+    paged::HnswAnswers answers;
   };
 
   /// Searches the queries that are not measured, so that the buffer holds what searches left.
-  void warm(ssd_baseline::HnswCrew& crew, const HnswPoint& point) {
+  void warm(paged::HnswCrew& crew, const HnswPoint& point) {
     for (const RowRange& other :
          {RowRange{0, range_.begin}, RowRange{range_.end, queries_.count()}}) {
       if (other.begin >= other.end) continue;
@@ -184,7 +184,7 @@ class Measurement {
     const auto per_query = [&](std::uint64_t total) {
       return static_cast<double>(total) / queries;
     };
-    const ssd_baseline::FetchCounts pages = pages_of(samples.counts);
+    const paged::FetchCounts pages = pages_of(samples.counts);
     print_row(kHnswColumns,
               {point.search, point.buffer, fmt::to_string(point.list), fmt::to_string(point.slots),
                fmt::to_string(point.threads), fmt::format("{:.4f}", samples.recall),
@@ -226,7 +226,7 @@ class Measurement {
 }  // namespace
 
 void sweep_hnsw(const HnswSweep& sweep, SweepFile& file) {
-  for (const std::string& search : sweep.searches) (void)ssd_baseline::parse_read_mode(search);
+  for (const std::string& search : sweep.searches) (void)paged::parse_read_mode(search);
   Measurement(sweep, file).run();
 }
 

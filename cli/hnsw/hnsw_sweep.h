@@ -10,7 +10,7 @@
 #include "cli/sweep/sweep_plan.h"
 #include "dataset/groundtruth.h"
 #include "dataset/vector_set.h"
-#include "ssd_baseline/hnsw/hnsw_crew.h"
+#include "ssd_baseline/paged/change/hnsw_crew.h"
 
 namespace farvec::cli {
 

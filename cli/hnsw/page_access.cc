@@ -11,8 +11,8 @@
 
 namespace farvec::cli {
 
-using ssd_baseline::HnswConfig;
-using ssd_baseline::PagedHnsw;
+using paged::HnswConfig;
+using paged::PagedHnsw;
 
 void add_crew_options(Command& command, PageAccess& access) {
   command
@@ -42,11 +42,11 @@ void add_store_options(Command& command, PageAccess& access) {
 }
 
 std::unique_ptr<PagedHnsw> open_hnsw(const std::string& path, const PageAccess& access) {
-  auto hnsw = ssd_baseline::open_hnsw(path, {.buffer = access.buffer,
-                                             .durability = access.durability,
-                                             .buffer_option = "--buffer",
-                                             .changes = access.changes});
-  const ssd_baseline::StoreRecovery& recovery = hnsw->store().recovery();
+  auto hnsw = paged::open_hnsw(path, {.buffer = access.buffer,
+                                      .durability = access.durability,
+                                      .buffer_option = "--buffer",
+                                      .changes = access.changes});
+  const paged::StoreRecovery& recovery = hnsw->store().recovery();
   if (recovery.records > 0 || recovery.torn_bytes > 0) {
     fmt::print(stderr,
                "{}: was not closed; {} records of its log were gone through, {} pages changed, {} "
@@ -58,9 +58,9 @@ std::unique_ptr<PagedHnsw> open_hnsw(const std::string& path, const PageAccess& 
   return hnsw;
 }
 
-ssd_baseline::HnswCrewOptions crew_options(const PageAccess& access) {
-  ssd_baseline::HnswCrewOptions crew;
-  crew.reads = {ssd_baseline::parse_read_mode(access.search), access.min_complete};
+paged::HnswCrewOptions crew_options(const PageAccess& access) {
+  paged::HnswCrewOptions crew;
+  crew.reads = {paged::parse_read_mode(access.search), access.min_complete};
   crew.threads = access.threads;
   crew.slots = access.slots;
   crew.acknowledge_each = access.durability == "commit";

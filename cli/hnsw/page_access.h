@@ -7,18 +7,18 @@
 
 #include "base/command_line.h"
 #include "dataset/vector_set.h"
-#include "ssd_baseline/hnsw/hnsw_access.h"
-#include "ssd_baseline/hnsw/hnsw_crew.h"
-#include "ssd_baseline/hnsw/paged_hnsw.h"
+#include "ssd_baseline/paged/change/hnsw_crew.h"
+#include "ssd_baseline/paged/graph/hnsw_access.h"
+#include "ssd_baseline/paged/graph/paged_hnsw.h"
 
 namespace farvec::cli {
 
-using ssd_baseline::is_hnsw;
+using paged::is_hnsw;
 
 struct PageAccess {
   std::string buffer = "25%";
   std::string search = "pipelined";
-  std::uint32_t min_complete = ssd_baseline::HnswReadOptions{}.min_complete;
+  std::uint32_t min_complete = paged::HnswReadOptions{}.min_complete;
   std::uint32_t slots = 8;
   std::uint32_t threads = 1;
   std::string durability = "commit";
@@ -31,15 +31,14 @@ void add_crew_options(Command& command, PageAccess& access);
 void add_store_options(Command& command, PageAccess& access);
 
 /// Opens with the buffer and the durability asked for. Says on stderr what a recovery did.
-std::unique_ptr<ssd_baseline::PagedHnsw> open_hnsw(const std::string& path,
-                                                   const PageAccess& access);
+std::unique_ptr<paged::PagedHnsw> open_hnsw(const std::string& path, const PageAccess& access);
 
 /// Ends early when the program is interrupted().
-ssd_baseline::HnswCrewOptions crew_options(const PageAccess& access);
+paged::HnswCrewOptions crew_options(const PageAccess& access);
 
 /// Rows of a file as the graph stores them. Throws Error when type or dimension do not fit.
-dataset::VectorSet stored_for(const ssd_baseline::HnswConfig& config, const std::string& path);
-dataset::VectorSet stored_for(const ssd_baseline::HnswConfig& config, dataset::VectorSet rows,
+dataset::VectorSet stored_for(const paged::HnswConfig& config, const std::string& path);
+dataset::VectorSet stored_for(const paged::HnswConfig& config, dataset::VectorSet rows,
                               const std::string& path);
 
 }  // namespace farvec::cli

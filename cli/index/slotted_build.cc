@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/quantity.h"
 #include "rpc/option_rules.h"
-#include "ssd_baseline/packing/packing.h"
+#include "ssd_baseline/slotted/packing/packing.h"
 
 namespace farvec::cli {
 namespace {
@@ -85,7 +85,7 @@ indexing::SlottedRecipe slotted_recipe(const SlottedOptions& options,
   recipe.code_bits = code_bits;
   recipe.extension_bits = options.extension_bits;
   recipe.page_bytes = options.page_bytes;
-  recipe.packing = ssd_baseline::parse_packing_kind(options.placement);
+  recipe.packing = slotted::parse_packing_kind(options.placement);
   recipe.affinity_percentile = options.affinity_percentile;
   if (options.rerank != "auto") recipe.rerank = options.rerank == "on";
   recipe.entry_vertices = options.entry_vertices;

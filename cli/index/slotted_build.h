@@ -15,7 +15,7 @@ struct SlottedOptions {
   std::uint32_t extension_bits = 4;
   std::uint32_t page_bytes = 4096;
   std::string placement = "bnf";
-  double affinity_percentile = ssd_baseline::kAffinityPercentile;
+  double affinity_percentile = slotted::kAffinityPercentile;
   std::string rerank = "auto";
   std::uint32_t entry_vertices = 0;  ///< 0: as many as pay
 };

@@ -160,9 +160,9 @@ ChangingHnswOptions hnsw_options(const RunbookArguments& arguments, const Vector
   options.vacuum_share = parse_share(arguments.vacuum_share, "--vacuum-share");
   const layout::HnswShape shape{options.page_bytes, data.dimension, options.config.type,
                                 options.config.m, 0};
-  options.buffer_bytes = ssd_baseline::buffer_bytes(
+  options.buffer_bytes = paged::buffer_bytes(
       arguments.buffer, most_live * shape.vertex_bytes(0),
-      ssd_baseline::LeastBuffer::for_changes(options.config, options.page_bytes), "--buffer");
+      paged::LeastBuffer::for_changes(options.config, options.page_bytes), "--buffer");
   return options;
 }
 

@@ -24,8 +24,8 @@ class PageRows final : public KindRows {
   std::vector<std::string> choice_cells(const SweepPoint& point, const std::string&,
                                         const SweepSamples& samples) const override {
     const auto& graph = std::get<search::GraphChoice>(point.choice);
-    return {std::string(ssd_baseline::to_string(point.disk.search)),
-            std::string(ssd_baseline::to_string(point.disk.pool)),
+    return {std::string(slotted::to_string(point.disk.search)),
+            std::string(slotted::to_string(point.disk.pool)),
             on_off(point.disk.prefetch),
             on_off(point.disk.page_search),
             one_decimal(static_cast<double>(samples.memory_bytes) / 1e6),
@@ -42,8 +42,8 @@ class PageRows final : public KindRows {
   void add_parameters(const ReportContext& context, const SweepPoint& point,
                       nlohmann::ordered_json& row) const override {
     add_graph_parameters(context.manifest, point, row);
-    row["search"] = ssd_baseline::to_string(point.disk.search);
-    row["pool"] = ssd_baseline::to_string(point.disk.pool);
+    row["search"] = slotted::to_string(point.disk.search);
+    row["pool"] = slotted::to_string(point.disk.pool);
     row["prefetch"] = point.disk.prefetch;
     row["page_search"] = point.disk.page_search;
     row["rerank"] = point.disk.rerank.value_or(0);

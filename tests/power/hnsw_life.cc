@@ -9,16 +9,16 @@
 #include <utility>
 
 #include "base/error.h"
-#include "ssd_baseline/hnsw/check.h"
-#include "ssd_baseline/hnsw/hnsw_vacuum.h"
-#include "ssd_baseline/hnsw/hnsw_writer.h"
+#include "ssd_baseline/paged/change/hnsw_vacuum.h"
+#include "ssd_baseline/paged/change/hnsw_writer.h"
+#include "ssd_baseline/paged/graph/check.h"
 #include "tests/power/die.h"
-#include "tests/unit/ssd_baseline/hnsw/stored_vertices.h"
+#include "tests/unit/ssd_baseline/paged/stored_vertices.h"
 
 namespace farvec::power {
 namespace {
 
-using namespace ssd_baseline;
+using namespace paged;
 
 constexpr unsigned kCores = 2;
 constexpr unsigned kFibersEach = 3;

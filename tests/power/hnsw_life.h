@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "coroutines/scheduler.h"
-#include "ssd_baseline/hnsw/paged_hnsw.h"
+#include "ssd_baseline/paged/graph/paged_hnsw.h"
 #include "tests/power/changes.h"
 #include "tests/power/journal.h"
 
@@ -27,13 +27,13 @@ class HnswLife {
   void make();
   Rows stored_rows();
   void run_core(unsigned core);
-  void write(ssd_baseline::PageFetcher& fetcher, unsigned writer);
-  void vacuum(ssd_baseline::PageFetcher& fetcher);
+  void write(paged::PageFetcher& fetcher, unsigned writer);
+  void vacuum(paged::PageFetcher& fetcher);
 
   const std::filesystem::path folder_;
   Journal& journal_;
   const Script script_;
-  std::unique_ptr<ssd_baseline::PagedHnsw> hnsw_;
+  std::unique_ptr<paged::PagedHnsw> hnsw_;
   std::vector<Beginning> begins_;
 };
 

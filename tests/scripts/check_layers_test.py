@@ -94,6 +94,23 @@ class CheckLayers(unittest.TestCase):
         self.assert_refused("pages is not a room")
         self.assert_refused("loose_test.cc is not a room")
 
+    def test_a_room_may_have_two_words(self):
+        self.write("ssd_baseline/slotted/pool/pool.h", '#include "layout/page.h"\n')
+        self.write("ssd_baseline/paged/store.h",
+                   '#include "ssd_baseline/slotted/pool/pool.h"\n')
+        self.write("tests/unit/ssd_baseline/slotted/pool/pool_test.cc", "")
+        self.write("tests/unit/ssd_baseline/slotted/scenarios/threads_test.cc", "")
+        self.assertEqual(self.run_script().returncode, 0)
+        self.write("ssd_baseline/slotted/pool/pool.h", '#include "ssd_baseline/paged/store.h"\n')
+        self.assert_refused("ssd_baseline/slotted may not include ssd_baseline/paged")
+
+    def test_a_file_between_two_rooms_is_in_none(self):
+        self.write("ssd_baseline/codes.h", "")
+        self.write("search/core.h", '#include "ssd_baseline/codes.h"\n')
+        self.assert_refused('search/core.h:1: "ssd_baseline/codes.h" is not a path from the root')
+        self.write("tests/unit/ssd_baseline/codes_test.cc", "")
+        self.assert_refused("codes_test.cc: ssd_baseline is not a room")
+
     def test_says_when_the_folder_is_not_the_project(self):
         self.assertEqual(self.run_script("/usr").returncode, 2)
 
@@ -102,8 +119,8 @@ class CheckLayers(unittest.TestCase):
         page = (ROOT / "docs/architecture.md").read_text()
         said = {}
         for rooms, column in re.findall(r"^\| (`[^|]*/`) \|.*\| ([^|]*) \|$", page, re.MULTILINE):
-            for room in re.findall(r"(\w+)/", rooms):
-                said[room] = set(re.findall(r"\w+", column))
+            for room in re.findall(r"([\w/]+)/", rooms):
+                said[room] = set(re.findall(r"[\w/]+", column))
         self.assertEqual({room for room, may in said.items() if may == {"anything"}},
                          check_layers.FREE | {"docs", "scripts"})
         self.assertEqual({room: may for room, may in said.items() if may != {"anything"}},

@@ -28,10 +28,10 @@
 namespace farvec::cli {
 
 using layout::PayloadKind;
-using ssd_baseline::PoolKind;
-using ssd_baseline::SearchKind;
-using ssd_baseline::SlottedSearchOptions;
-using ssd_baseline::SlottedStore;
+using slotted::PoolKind;
+using slotted::SearchKind;
+using slotted::SlottedSearchOptions;
+using slotted::SlottedStore;
 
 inline constexpr std::size_t kCount = 3000;
 inline constexpr std::size_t kQueries = 40;
@@ -189,7 +189,7 @@ class SlottedSearchTest : public ::testing::Test {
  protected:
   explicit SlottedSearchTest(const std::string& payload = "code")
       : directory_(layout::IndexDirectory::open(indexes().path(payload))),
-        index_(ssd_baseline::load_slotted_index(directory_)) {
+        index_(slotted::load_slotted_index(directory_)) {
     std::filesystem::copy(directory_.region_path(layout::kRecordsRegion), pages());
   }
 
@@ -257,7 +257,7 @@ class SlottedSearchTest : public ::testing::Test {
 
   tests::TemporaryFolder folder_;
   const layout::IndexDirectory directory_;
-  const ssd_baseline::SlottedIndex index_;
+  const slotted::SlottedIndex index_;
   disk::FaultyQueue* faulty_ = nullptr;
 };
 

@@ -67,15 +67,14 @@ class SlottedRecipeTest : public RecipeTest {
   }
   /// Searches the pages where they lie in memory.
   double search(const layout::IndexDirectory& directory) const {
-    const ssd_baseline::SlottedIndex index = ssd_baseline::load_slotted_index(directory, kLoad);
+    const slotted::SlottedIndex index = slotted::load_slotted_index(directory, kLoad);
     const HugeBuffer pages = directory.load_region(layout::kRecordsRegion, kLoad);
-    const ssd_baseline::SlottedSearchOptions options{.slots = 4, .list = 80};
+    const slotted::SlottedSearchOptions options{.slots = 4, .list = 80};
     const auto core = search::make_slotted_core(
-        std::make_shared<ssd_baseline::SlottedStore>(index, directory.load_page_map(kLoad),
-                                                     options),
+        std::make_shared<slotted::SlottedStore>(index, directory.load_page_map(kLoad), options),
         std::make_unique<disk::DiskEngine>(std::make_unique<disk::MemoryQueue>(
             disk::DiskFiles{search::open_disk_records(directory, "")}, pages.span(),
-            ssd_baseline::SlottedStore::reads_per_core(options))));
+            slotted::SlottedStore::reads_per_core(options))));
     search::TaskListFeed feed = queries();
     const search::GraphChoice choice{options.list, 1};
     for (auto& task : feed.tasks()) {
@@ -112,11 +111,11 @@ TEST_F(SlottedRecipeTest, RecordsWithCodesAreReadBackAndTheVectorsBesideThem) {
 }
 
 TEST_F(SlottedRecipeTest, WhatTheBuildRemembersBringsAffineRecordsTogether) {
-  SlottedRecipe recipe{.packing = ssd_baseline::PackingKind::affinity};
+  SlottedRecipe recipe{.packing = slotted::PackingKind::affinity};
   const BuiltGraph built = build(recipe);
   const layout::SlottedDescription by_affinity =
       write_slotted(path("affinity"), built, recipe, kWrite).slotted();
-  recipe.packing = ssd_baseline::PackingKind::id;
+  recipe.packing = slotted::PackingKind::id;
   const layout::SlottedDescription by_id =
       write_slotted(path("id"), built, recipe, kWrite).slotted();
   EXPECT_EQ(by_affinity.placement, "affinity");

@@ -6,7 +6,7 @@ namespace farvec::cli {
 namespace {
 
 /// A plan for 1,000 records of 100 bytes, all of which fit.
-ssd_baseline::MemoryPlan sample_plan() {
+slotted::MemoryPlan sample_plan() {
   return {.codes = 64'000,
           .entries = 2'000,
           .map = 4'000,

@@ -15,7 +15,7 @@ TEST(SlottedBuild, WordsBecomeARecipe) {
   const indexing::SlottedRecipe open = slotted_recipe(options, 4);
   EXPECT_EQ(open.payload, std::nullopt);
   EXPECT_EQ(open.rerank, std::nullopt);
-  EXPECT_EQ(open.packing, ssd_baseline::PackingKind::bnf);
+  EXPECT_EQ(open.packing, slotted::PackingKind::bnf);
 
   options = {.payload = "code",
              .extension_bits = 6,
@@ -28,7 +28,7 @@ TEST(SlottedBuild, WordsBecomeARecipe) {
   EXPECT_EQ(said.code_bits, 3u);
   EXPECT_EQ(said.extension_bits, 6u);
   EXPECT_EQ(said.page_bytes, 8192u);
-  EXPECT_EQ(said.packing, ssd_baseline::PackingKind::affinity);
+  EXPECT_EQ(said.packing, slotted::PackingKind::affinity);
   EXPECT_EQ(said.rerank, false);
   EXPECT_EQ(said.entry_vertices, 70u);
 }

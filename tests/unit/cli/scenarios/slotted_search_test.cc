@@ -87,7 +87,7 @@ TEST_F(SlottedSearchTest, TheBudgetBoundsEverything) {
   EXPECT_GE(queries.recall(), 0.93);
 
   options.memory_budget = least + 100000;
-  const ssd_baseline::MemoryPlan plan = SlottedStore::plan(index_, options);
+  const slotted::MemoryPlan plan = SlottedStore::plan(index_, options);
   EXPECT_LE(plan.total(), *options.memory_budget);
   EXPECT_GT(plan.total(), *options.memory_budget - 1000);
   const auto some = core(options);

@@ -7,7 +7,7 @@
 namespace farvec::cli {
 namespace {
 
-using ssd_baseline::SearchKind;
+using slotted::SearchKind;
 
 TEST(DiskArguments, AreAProductOfLists) {
   layout::Manifest manifest;

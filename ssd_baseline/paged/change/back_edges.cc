@@ -1,0 +1,199 @@
+#include "ssd_baseline/paged/change/back_edges.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "ssd_baseline/paged/graph/hnsw_edit.h"
+
+namespace farvec::paged {
+namespace {
+
+/// In the candidates of a list: the new vertex, which has no place in it.
+constexpr graph::Handle kNewcomer = graph::kNoHandle - 1;
+
+}  // namespace
+
+bool is_alive(const layout::HnswShape& shape, const PageEditor& editor, const PinnedPages& pins,
+              const graph::Candidate& neighbor, std::uint32_t layer) {
+  const auto place = layout::HnswPlace::of(neighbor.handle);
+  const auto vertex =
+      layout::HnswVertex::parse(shape, editor.bytes(pins.index(place.page)), place.slot);
+  return vertex.ok() && vertex.value().id() == neighbor.id && !vertex.value().marked() &&
+         vertex.value().level() >= layer;
+}
+
+void BackEdges::begin(std::uint32_t level) {
+  edges_.clear();
+  bytes_.clear();
+  for (std::uint32_t layer = 0; layer <= level; ++layer) {
+    for (const graph::Candidate& target : finder_.chosen(layer)) {
+      edges_.push_back(
+          {.target = target, .layer = layer, .list = static_cast<std::uint32_t>(bytes_.size())});
+      bytes_.resize(bytes_.size() + layout::HnswPlace::kBytes * hnsw_.shape().degree(layer));
+    }
+  }
+}
+
+Status BackEdges::plan(const Newcomer& newcomer, Ticks deadline) {
+  std::array<BackEdge*, kListsAtOnce> some;
+  std::size_t size = 0;
+  for (BackEdge& edge : edges_) {
+    if (!edge.planned) some[size++] = &edge;
+    if (size < kListsAtOnce && &edge != &edges_.back()) continue;
+    if (Status status = plan_some({some.data(), size}, newcomer, deadline); !status.ok()) {
+      return status;
+    }
+    size = 0;
+  }
+  return {};
+}
+
+void BackEdges::want_pages(PinnedPages& pins) const {
+  for (const BackEdge& edge : edges_) pins.want(layout::HnswPlace::of(edge.target.handle).page);
+}
+
+Status BackEdges::plan_some(std::span<BackEdge* const> some, const Newcomer& newcomer,
+                            Ticks deadline) {
+  if (Status status = read_lists(some, newcomer.self, deadline); !status.ok()) return status;
+  handles_.clear();
+  for (const BackEdge* edge : some) {
+    if (!edge->full) continue;
+    const auto places = list(*edge);
+    for (std::size_t at = 0; at < places.size(); at += layout::HnswPlace::kBytes) {
+      const graph::Handle handle = layout::load_place(&places[at]).handle();
+      if (finder_.vectors().find(handle) == nullptr) handles_.push_back(handle);
+    }
+  }
+  members_.clear();
+  const Status status = members_.gather(handles_, deadline, finder_.counts().selection);
+  if (!status.ok()) return status;
+  for (BackEdge* edge : some) {
+    if (edge->full) choose(*edge, newcomer);
+    edge->planned = true;
+  }
+  return {};
+}
+
+/// Those with room are given the place, those that name the vertex already need none; those whose
+/// target has gone are refused.
+Status BackEdges::read_lists(std::span<BackEdge* const> some, graph::Handle self, Ticks deadline) {
+  handles_.clear();
+  for (BackEdge* edge : some) {
+    handles_.push_back(edge->target.handle);
+    edge->index = BackEdge::kRefused;
+    edge->full = false;
+  }
+  const layout::HnswShape& shape = hnsw_.shape();
+  const auto look = [&](std::uint32_t i, const layout::HnswVertex& vertex) -> Status {
+    BackEdge& edge = *some[i];
+    if (vertex.id() != edge.target.id || vertex.level() < edge.layer) return {};
+    const auto places = vertex.places(shape, edge.layer);
+    std::memcpy(&bytes_[edge.list], places.data(), places.size());
+    edge.planned = true;
+    for (std::uint32_t p = 0; p < shape.degree(edge.layer); ++p) {
+      const auto place = vertex.neighbor(shape, edge.layer, p);
+      if (place.empty()) edge.index = p;
+      if (place.empty() || place.handle() == self) return {};
+    }
+    edge.full = true;
+    return {};
+  };
+  return finder_.reader().read(handles_, deadline, finder_.counts().selection, look);
+}
+
+const GatheredVectors::Entry* BackEdges::member(graph::Handle handle, const std::byte** row) const {
+  for (const GatheredVectors* vectors : {&finder_.vectors(), &members_}) {
+    const auto* entry = vectors->find(handle);
+    if (entry == nullptr) continue;
+    *row = vectors->vector(*entry);
+    return entry;
+  }
+  return nullptr;
+}
+
+/// The list and the new vertex are selected from; who is left out leaves its place. One that is
+/// marked, or gone, leaves it first.
+void BackEdges::choose(BackEdge& edge, const Newcomer& newcomer) {
+  const std::byte* target = nullptr;
+  if (member(edge.target.handle, &target) == nullptr) return;
+  const std::uint32_t degree = hnsw_.shape().degree(edge.layer);
+  const auto places = list(edge);
+  const NodeId salt = graph::tie_salt(edge.target.id);
+  sorted_.clear();
+  sorted_.push_back({{edge.target.distance, newcomer.id ^ salt, kNewcomer}, newcomer.vector});
+  for (std::uint32_t i = 0; i < degree; ++i) {
+    const auto place = layout::load_place(&places[std::size_t{i} * layout::HnswPlace::kBytes]);
+    const std::byte* row = nullptr;
+    const auto* entry = member(place.handle(), &row);
+    if (entry == nullptr || entry->marked) {
+      edge.index = i;
+      return;
+    }
+    sorted_.push_back({{hnsw_.distance(target, row), entry->id ^ salt, i}, row});
+  }
+  std::sort(sorted_.begin(), sorted_.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  pool_.clear();
+  rows_.clear();
+  for (const auto& [candidate, row] : sorted_) {
+    pool_.push_back(candidate);
+    rows_.push_back(row);
+  }
+  const auto between = [&](std::uint32_t a, std::uint32_t b) {
+    ++finder_.counts().selected_between;
+    return hnsw_.distance(rows_[a], rows_[b]);
+  };
+  graph::select_neighbors(pool_, {degree, hnsw_.distance(target, target)}, between, selection_);
+  std::sort(selection_.chosen.begin(), selection_.chosen.end());
+  std::uint32_t out = 0;
+  while (out < degree && selection_.chosen[out] == out) ++out;
+  if (pool_[out].handle != kNewcomer) edge.index = static_cast<std::uint32_t>(pool_[out].handle);
+}
+
+std::uint32_t BackEdges::look_again(const PageEditor& editor, const PinnedPages& pins,
+                                    bool give_up) {
+  const layout::HnswShape& shape = hnsw_.shape();
+  std::uint32_t changed = 0;
+  for (BackEdge& edge : edges_) {
+    if (edge.index == BackEdge::kRefused) continue;
+    if (!is_alive(shape, editor, pins, edge.target, edge.layer)) {
+      edge.index = BackEdge::kRefused;
+      continue;
+    }
+    const auto place = layout::HnswPlace::of(edge.target.handle);
+    const auto vertex =
+        layout::HnswVertex::parse(shape, editor.bytes(pins.index(place.page)), place.slot);
+    const auto now = vertex.value().places(shape, edge.layer);
+    if (std::equal(now.begin(), now.end(), list(edge).begin())) continue;
+    edge.planned = false;
+    edge.index = give_up ? BackEdge::kRefused : edge.index;
+    ++changed;
+  }
+  return changed;
+}
+
+bool BackEdges::leads_back() const {
+  return std::ranges::any_of(edges_, [](const BackEdge& edge) {
+    return edge.layer == 0 && edge.index != BackEdge::kRefused;
+  });
+}
+
+Status BackEdges::link(PageEditor& editor, const PinnedPages& pins, layout::HnswPlace place,
+                       std::uint32_t& made) const {
+  const layout::HnswShape& shape = hnsw_.shape();
+  for (const BackEdge& edge : edges_) {
+    if (edge.index == BackEdge::kRefused) continue;
+    const auto at = layout::HnswPlace::of(edge.target.handle);
+    const std::size_t page = pins.index(at.page);
+    const auto target = layout::HnswVertex::parse(shape, editor.bytes(page), at.slot);
+    if (!target.ok()) return target.status();
+    const PinnedVertex neighbors{page, target.value().neighbors_slot()};
+    const std::uint32_t offset = shape.place_offset(edge.layer, edge.index);
+    if (Status s = patch_places(editor, neighbors, offset, {&place, 1}); !s.ok()) return s;
+    ++made;
+  }
+  return {};
+}
+
+}  // namespace farvec::paged

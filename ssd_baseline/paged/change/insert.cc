@@ -1,0 +1,213 @@
+#include "ssd_baseline/paged/change/insert.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "layout/store/store_page.h"
+
+namespace farvec::paged {
+namespace {
+
+/// Updates that are tried for one insert. The last one leaves out edges whose lists have changed.
+constexpr int kInsertAttempts = 16;
+
+}  // namespace
+
+Insert::Insert(PagedHnsw& hnsw, PageFetcher& fetcher, const HnswWriterOptions& options, IdMap& ids,
+               HnswWriteCounts& written)
+    : hnsw_(hnsw),
+      fetcher_(fetcher),
+      ids_(ids),
+      written_(written),
+      fallback_(hnsw, fetcher),
+      policy_(options.placement != nullptr ? *options.placement : fallback_),
+      finder_(hnsw, fetcher, options.reads),
+      back_edges_(hnsw, finder_),
+      pins_(hnsw, fetcher, options.reads.mode),
+      page_(hnsw.shape().page_bytes) {}
+
+Result<wal::Position> Insert::run(const Vertex& vertex) {
+  vertex_ = vertex;
+  level_ = graph::level_of(hnsw_.levels(), vertex.id);
+  const auto entry = ids_.find_or_make(vertex.id, vertex.deadline, counts().meta);
+  if (!entry.ok()) return entry.status();
+  entry_ = entry.value();
+  obstacle_ = Obstacle::graph;
+  for (int attempt = 0; attempt < kInsertAttempts; ++attempt) {
+    last_attempt_ = attempt + 1 == kInsertAttempts;
+    Status status = obstacle_ == Obstacle::graph ? search() : Status();
+    if (status.ok()) status = back_edges_.plan({vertex_.id, vertex_.vector}, vertex_.deadline);
+    if (status.ok()) status = place();
+    if (!status.ok()) {
+      pins_.clear();
+      return status;
+    }
+    const auto done = commit();
+    if (done.ok() || obstacle_ == Obstacle::none) return done;
+    ++written_.retries;
+  }
+  return Status(StatusCode::resource_exhausted,
+                "whatever neighbours an insert chose, others deleted or changed them first: insert "
+                "it again, or with fewer at once");
+}
+
+Status Insert::search() {
+  Status status = finder_.find(
+      {.id = vertex_.id, .vector = vertex_.vector, .level = level_, .deadline = vertex_.deadline});
+  if (status.ok()) back_edges_.begin(level_);
+  return status;
+}
+
+/// Pins what the update needs and asks the policy for a page.
+Status Insert::place() {
+  pins_.clear();
+  pins_.want(0);
+  pins_.want(entry_.leaf);
+  back_edges_.want_pages(pins_);
+  if (Status s = pins_.pin(vertex_.deadline, counts().selection); !s.ok()) return s;
+  partitions_.clear();
+  for (const graph::Candidate& neighbor : finder_.chosen(0)) {
+    const PagePin& pin = pins_.at(layout::HnswPlace::of(neighbor.handle).page);
+    const std::uint32_t tag = pin.read(
+        [](std::span<const std::byte> bytes) { return layout::StorePage(bytes).header().tag; });
+    partitions_.push_back(tag & ~layout::kHnswFreeListBit);
+  }
+  const auto placement = policy_.choose({.id = vertex_.id,
+                                         .level = level_,
+                                         .neighbors = finder_.chosen(0),
+                                         .partitions = partitions_,
+                                         .deadline = vertex_.deadline});
+  if (!placement.ok()) return placement.status();
+  placement_ = placement.value();
+  vertex_page_ = placement_.page;
+  pins_.want(placement_.page);
+  pins_.want(placement_.own);
+  if (Status s = pins_.pin(vertex_.deadline, counts().selection); !s.ok()) return s;
+  if (!is_new_page()) return {};
+  if (!spare_) {
+    auto added = fetcher_.store().add_page();
+    if (!added.ok()) return added.status();
+    spare_ = std::move(added).value();
+  }
+  vertex_page_ = spare_.number();
+  pins_.add(std::move(spare_));
+  return {};
+}
+
+Result<wal::Position> Insert::commit() {
+  obstacle_ = Obstacle::none;
+  const auto done = pins_.update([this](PageEditor& editor) { return edit(editor); });
+  if (!done.ok() && is_new_page()) spare_ = pins_.release(vertex_page_);
+  pins_.clear();
+  if (done.ok()) {
+    ++written_.inserted;
+    written_.left_out += left_out_;
+    written_.edges_back += edges_back_;
+    written_.pages_added += is_new_page() ? 1 : 0;
+  }
+  return done;
+}
+
+Status Insert::obstructed(Obstacle obstacle) {
+  obstacle_ = obstacle;
+  return {StatusCode::cancelled, "an insert has met another"};
+}
+
+/// Looks whether all is as it was when the insert was planned; only then changes anything.
+Status Insert::edit(PageEditor& editor) {
+  const std::size_t meta = pins_.index(0);
+  const std::size_t leaf = pins_.index(entry_.leaf);
+  const auto now = edited_state(editor, meta);
+  if (!now.ok()) return now.status();
+  layout::HnswState state = now.value();
+  const auto known = edited_entry(editor, leaf, ids_.shape(), vertex_.id);
+  if (!known.ok()) return known.status();
+  if (!known.value().empty()) {
+    return {StatusCode::failed_precondition, "the id is in the graph already"};
+  }
+  const bool first = finder_.chosen(0).empty();
+  // As the first one it would take the entry from the others, to which nothing would lead then.
+  if (first && state.vertices > 0) return obstructed(Obstacle::graph);
+  if (Status s = look_at_neighbors(editor); !s.ok()) return s;
+  if (Status s = look_at_lists(editor); !s.ok()) return s;
+  if (Status s = prepare_page(editor, state); !s.ok()) return s;
+  const auto slot = put_vertex(editor, pins_.index(vertex_page_),
+                               {hnsw_.shape(), vertex_.id, level_, vertex_.vector, page_});
+  if (!slot.ok()) return slot.status();
+  const layout::HnswPlace place{vertex_page_, slot.value()};
+  if (Status s = link(editor, place); !s.ok()) return s;
+  if (Status s = write_entry(editor, leaf, ids_.shape().offset(0, vertex_.id), place); !s.ok()) {
+    return s;
+  }
+  // Where all others are marked nothing leads on from them.
+  if (first || level_ > state.entry_level) state.set_entry(place, level_);
+  ++state.vertices;
+  return write_state(editor, meta, state);
+}
+
+/// Whoever was marked since it was chosen is no neighbour: a vacuum may be past this vertex.
+Status Insert::look_at_neighbors(const PageEditor& editor) {
+  left_out_ = 0;
+  for (std::uint32_t layer = 0; layer <= level_; ++layer) {
+    alive_[layer].clear();
+    for (const graph::Candidate& neighbor : finder_.chosen(layer)) {
+      if (is_alive(hnsw_.shape(), editor, pins_, neighbor, layer))
+        alive_[layer].push_back(neighbor);
+    }
+    left_out_ += static_cast<std::uint32_t>(finder_.chosen(layer).size() - alive_[layer].size());
+  }
+  // Nothing would lead to the vertex, nor from it.
+  if (alive_[0].empty() && !finder_.chosen(0).empty()) return obstructed(Obstacle::graph);
+  return {};
+}
+
+Status Insert::look_at_lists(const PageEditor& editor) {
+  const std::uint32_t changed = back_edges_.look_again(editor, pins_, last_attempt_);
+  if (changed > 0 && (!last_attempt_ || !back_edges_.leads_back())) {
+    return obstructed(Obstacle::lists);
+  }
+  left_out_ += changed;
+  return {};
+}
+
+Status Insert::prepare_page(PageEditor& editor, layout::HnswState& state) {
+  const std::size_t page = pins_.index(vertex_page_);
+  if (is_new_page()) {
+    editor.init(page, static_cast<std::uint16_t>(layout::HnswPageKind::vertices),
+                placement_.partition, layout::kNoPage);
+    ++state.pages_of(layout::HnswPageKind::vertices);
+  } else if (!layout::has_vertex_room(hnsw_.shape(), editor.bytes(page), level_)) {
+    return obstructed(Obstacle::room);
+  }
+  PlacementEdit edit{.editor = editor,
+                     .state = state,
+                     .vertex_page = page,
+                     .vertex_number = vertex_page_,
+                     .new_page = is_new_page()};
+  if (placement_.own != layout::kNoPage) edit.own = pins_.index(placement_.own);
+  const Status status = policy_.note(placement_, edit);
+  return status.code() == StatusCode::cancelled ? obstructed(Obstacle::room) : status;
+}
+
+/// Edges from the vertex and back to it.
+Status Insert::link(PageEditor& editor, layout::HnswPlace place) {
+  const layout::HnswShape& shape = hnsw_.shape();
+  const std::size_t page = pins_.index(vertex_page_);
+  const auto vertex = layout::HnswVertex::parse(shape, editor.bytes(page), place.slot);
+  if (!vertex.ok()) return vertex.status();
+  const PinnedVertex own{page, vertex.value().neighbors_slot()};
+  std::vector<layout::HnswPlace> places;
+  for (std::uint32_t layer = 0; layer <= level_; ++layer) {
+    places.clear();
+    for (const graph::Candidate& neighbor : alive_[layer]) {
+      places.push_back(layout::HnswPlace::of(neighbor.handle));
+    }
+    const Status status = patch_places(editor, own, shape.place_offset(layer, 0), places);
+    if (!status.ok()) return status;
+  }
+  edges_back_ = 0;
+  return back_edges_.link(editor, pins_, place, edges_back_);
+}
+
+}  // namespace farvec::paged

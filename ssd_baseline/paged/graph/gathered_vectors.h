@@ -1,0 +1,53 @@
+// Copies of vectors that selections compare with each other.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "ssd_baseline/paged/graph/page_source.h"
+
+namespace farvec::paged {
+
+/// One fiber's; grows to the largest selection seen.
+class GatheredVectors {
+ public:
+  struct Entry {
+    graph::Handle handle = graph::kNoHandle;
+    std::uint32_t row = 0;
+    NodeId id = 0;
+    bool marked = false;
+  };
+
+  explicit GatheredVectors(VertexReader& reader) : reader_(reader) {}
+
+  void clear() {
+    entries_.clear();
+    rows_.clear();
+  }
+
+  /// From inside a fiber: reads those that are not here yet; what is no vertex any more is left
+  /// out.
+  Status gather(std::span<const graph::Handle> handles, Ticks deadline, FetchCounts& counts);
+
+  /// nullptr when there was no vertex.
+  const Entry* find(graph::Handle handle) const;
+  /// Valid until the next gather().
+  const std::byte* vector(const Entry& entry) const { return &rows_[entry.row * vector_bytes()]; }
+
+  std::size_t dram_bytes() const {
+    return entries_.capacity() * sizeof(Entry) + rows_.capacity() +
+           wanted_.capacity() * sizeof(graph::Handle);
+  }
+
+ private:
+  std::size_t vector_bytes() const { return reader_.hnsw().shape().vector_bytes(); }
+
+  VertexReader& reader_;
+  std::vector<Entry> entries_;  ///< by handle
+  std::vector<std::byte> rows_;
+  std::vector<graph::Handle> wanted_;
+};
+
+}  // namespace farvec::paged

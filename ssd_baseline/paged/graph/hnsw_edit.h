@@ -1,0 +1,59 @@
+// What updates of an HNSW graph do to locked pages.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/status.h"
+#include "layout/hnsw/hnsw_meta.h"
+#include "layout/hnsw/hnsw_vertex.h"
+#include "ssd_baseline/paged/store/page_store.h"
+
+namespace farvec::paged {
+
+/// The state in the meta page, a place in the pins of the update.
+Result<layout::HnswState> edited_state(const PageEditor& editor, std::size_t meta_page);
+Status write_state(PageEditor& editor, std::size_t meta_page, const layout::HnswState& state);
+
+/// A vertex in the pins of an update.
+struct PinnedVertex {
+  std::size_t page = 0;
+  std::uint16_t slot = 0;
+};
+
+/// Puts a vertex with no neighbours on a page of vertices that has room for it, and says where.
+struct NewVertex {
+  const layout::HnswShape& shape;
+  NodeId id = 0;
+  std::uint32_t level = 0;
+  const std::byte* vector = nullptr;
+  std::span<std::byte> scratch;  ///< a page long
+};
+Result<std::uint16_t> put_vertex(PageEditor& editor, std::size_t page, const NewVertex& vertex);
+
+/// Overwrites one place, or all of a layer.
+Status patch_places(PageEditor& editor, const PinnedVertex& at, std::uint32_t offset,
+                    std::span<const layout::HnswPlace> places);
+
+/// Takes a vertex off its page.
+Status erase_vertex(PageEditor& editor, const PinnedVertex& at, const layout::HnswVertex& vertex);
+
+/// A page in the pins of an update.
+struct PinnedPage {
+  std::size_t page = 0;
+  PageNumber number = 0;
+};
+
+/// Puts a page of vertices on the list of those with free space, if it is not there; and takes the
+/// first one off. `state` is the meta page's, to be written later.
+Status add_free_page(PageEditor& editor, const PinnedPage& page, layout::HnswState& state);
+void take_free_page(PageEditor& editor, std::size_t page, layout::HnswState& state);
+
+/// Bytes of a plain value, for patches.
+template <typename T>
+std::span<const std::byte> bytes_of(const T& value) {
+  return std::as_bytes(std::span(&value, 1));
+}
+
+}  // namespace farvec::paged

@@ -1,0 +1,129 @@
+// An HNSW graph on pages that change: made from a graph in memory, opened, described.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "base/types.h"
+#include "distance/distance.h"
+#include "graph/hnsw/hnsw_builder.h"
+#include "graph/hnsw/hnsw_graph.h"
+#include "layout/hnsw/hnsw_meta.h"
+#include "ssd_baseline/paged/graph/change_pages.h"
+#include "ssd_baseline/paged/store/page_fetcher.h"
+#include "ssd_baseline/paged/store/page_store.h"
+
+namespace farvec::paged {
+
+/// What a new graph is. The vectors of all that goes in are in `type`, the stored type of the
+/// metric (distance::stored_type(); cosine: normalised by distance::to_stored()).
+struct HnswConfig {
+  std::uint32_t dimension = 0;
+  ElementType type = ElementType::f32;
+  Metric metric = Metric::l2;
+  std::uint32_t m = 24;
+  std::uint32_t ef_construction = 200;
+  std::uint64_t seed = 1;  ///< of the levels
+};
+
+/// The rule by which a graph of this configuration gives levels, on pages of this size: what a
+/// build in memory must take. Throws Error when m or ef_construction is out of range, or when a
+/// vertex does not fit on a page; then it names the page size that would do.
+graph::LevelRule hnsw_level_rule(const HnswConfig& config, std::uint32_t page_bytes);
+
+/// In which order rows lie on pages.
+struct HnswPageOrder {
+  std::span<const NodeId> rows;  ///< every row once; empty: 0, 1, 2, ...
+  /// Ascending places in `rows` at which a page begins, 0 first; a page also begins wherever the
+  /// next vertex does not fit. Empty: pages are filled one after the other.
+  std::span<const std::uint32_t> page_begins;
+  /// Of each of page_begins, the number of its partition: the pages' tags are that plus one. Empty:
+  /// no partitions.
+  std::span<const std::uint32_t> partitions;
+};
+
+/// What is laid out. All must outlive create().
+struct HnswContents {
+  VectorView data;                          ///< rows of the stored type
+  std::span<const NodeId> ids;              ///< of the rows, all different; empty: 0, 1, 2, ...
+  const graph::HnswGraph* graph = nullptr;  ///< over the rows, by hnsw_level_rule() and `ids`
+  HnswPageOrder order;
+};
+
+struct HnswDescription {
+  HnswConfig config;
+  std::uint32_t page_bytes = 0;
+  std::uint32_t max_level = 0;
+  layout::HnswState state;  ///< counts of vertices, marked ones, pages by kind, the entry
+  PageNumber pages = 0;     ///< of the store
+  std::uint64_t bytes() const { return std::uint64_t{pages} * page_bytes; }
+};
+
+/// Shared by threads, and immutable but for the store's pages: searchers, writers and vacuums of
+/// many fibers work on it at once. It must outlive them.
+class PagedHnsw {
+ public:
+  /// Makes the store and lays the graph out: a page at a time, each written once and logged as one
+  /// record. Without contents (no graph) the graph is empty. When it ends early the folder is no
+  /// graph that open() takes. Throws Error.
+  static std::unique_ptr<PagedHnsw> create(const PageStoreOptions& options,
+                                           const HnswConfig& config, const HnswContents& contents);
+
+  /// Recovers the store and checks the meta page. Throws Error with what is wrong and what to do.
+  static std::unique_ptr<PagedHnsw> open(const PageStoreOptions& options);
+  /// The same of a store that is open already; messages begin with the folder.
+  static std::unique_ptr<PagedHnsw> adopt(std::unique_ptr<PageStore> store,
+                                          const std::filesystem::path& folder);
+
+  PageStore& store() { return *store_; }
+  const layout::HnswShape& shape() const { return shape_; }
+  const HnswConfig& config() const { return config_; }
+  graph::LevelRule levels() const { return {config_.seed, config_.m, shape_.max_level}; }
+  /// That one insert changes at most.
+  std::size_t change_pages() const { return most_change_pages(shape_, config_.ef_construction); }
+  /// Of the buffer, for all who change pages.
+  PinBudget& pin_budget() { return pin_budget_; }
+  /// Between two stored vectors.
+  float distance(const void* a, const void* b) const { return pair_(a, b, shape_.dimension); }
+
+  /// Reads the meta page. Blocks the thread; not from inside a fiber. Throws Error.
+  HnswDescription describe();
+
+  /// Writes every changed page to the disk, as closing does, and answers with the seconds that it
+  /// took. Blocks the thread; not from inside a fiber. Throws Error when the disk does not take
+  /// them; what was acknowledged is in the log all the same.
+  double write_back();
+
+  /// One vacuum works on a graph at a time. False when another one does.
+  bool begin_vacuum() {
+    return !vacuumed_.exchange(true, std::memory_order_acquire);  // pairs with end_vacuum()
+  }
+  void end_vacuum() { vacuumed_.store(false, std::memory_order_release); }
+
+  /// From inside a fiber: the meta page's state as some update left it.
+  Result<layout::HnswState> state(PageFetcher& fetcher, Ticks deadline, FetchCounts& counts) const;
+
+ private:
+  PagedHnsw(std::unique_ptr<PageStore> store, const layout::HnswMeta& meta);
+
+  std::unique_ptr<PageStore> store_;
+  HnswConfig config_;
+  layout::HnswShape shape_;
+  distance::PairKernel pair_;
+  PinBudget pin_budget_;
+  std::atomic<bool> vacuumed_ = false;  ///< a vacuum is between its first step and its last
+};
+
+/// From inside a fiber: the meta page, checked.
+Result<layout::HnswMeta> read_meta(PageFetcher& fetcher, Ticks deadline, FetchCounts& counts);
+
+/// Runs `work` as a fiber with a fetcher of its own on this thread until it returns: for tools,
+/// opening and checks. Not from inside a fiber. What it throws is thrown here.
+void run_on_pages(PageStore& store, const std::function<void(PageFetcher&)>& work);
+
+}  // namespace farvec::paged

@@ -1,0 +1,57 @@
+// One core's reads of pages into the store's buffer.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "base/clock.h"
+#include "base/status.h"
+#include "coroutines/scheduler.h"
+#include "ssd_baseline/paged/store/page_store.h"
+
+namespace farvec::paged {
+
+/// What one caller's pages cost; callers add up what they please (per layer of a graph).
+struct FetchCounts {
+  std::uint64_t asked = 0;   ///< pages
+  std::uint64_t hits = 0;    ///< of them: in the buffer
+  std::uint64_t joined = 0;  ///< of them: on their way already, for somebody else
+  Ticks waited =
+      0;  ///< for pages that were missed: starting their reads, and suspended until they came
+};
+
+struct PageFetcherOptions {
+  std::uint32_t max_outstanding = 256;  ///< reads of this core
+  double read_limit_us = 10e6;          ///< of a read
+};
+
+/// For the fibers of one scheduler, on its thread.
+class PageFetcher {
+ public:
+  PageFetcher(PageStore& store, coroutines::Scheduler& scheduler,
+              const PageFetcherOptions& options = {});
+  ~PageFetcher();  ///< waits for the reads that are out: others may have joined them
+  PageFetcher(const PageFetcher&) = delete;
+  PageFetcher& operator=(const PageFetcher&) = delete;
+
+  PageStore& store();
+  coroutines::Scheduler& scheduler();
+  /// Part of the scheduler's poller. True when there was something to do.
+  bool poll();
+
+  /// From inside a fiber: the page, read if need be. data_loss when its bytes are damaged,
+  /// deadline_exceeded, resource_exhausted when every frame is pinned.
+  Result<PagePin> fetch(PageNumber page, Ticks deadline, FetchCounts& counts);
+
+  /// From inside a fiber: suspends until the log is durable up to `position`. As wal::Log::wait():
+  /// ok at once where the durability is not commit.
+  Status wait_durable(wal::Position position, Ticks deadline);
+
+ private:
+  friend class PageBatch;
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace farvec::paged

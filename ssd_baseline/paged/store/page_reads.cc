@@ -1,0 +1,253 @@
+#include "ssd_baseline/paged/store/page_reads.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "base/check.h"
+#include "layout/store/store_page.h"
+#include "ssd_baseline/paged/store/page_writer.h"
+
+namespace farvec::paged {
+namespace {
+
+constexpr std::size_t kCompletionsAtOnce = 64;
+constexpr double kFetchPatienceUs = 10e6;
+constexpr double kFetchPinnedPatienceUs = 1e6;  // the pins of others come and go
+constexpr double kFetchIntervalUs = 50;
+constexpr auto kCloseInterval = std::chrono::microseconds(50);
+
+Status read_failure(StatusCode code) {
+  switch (code) {
+    case StatusCode::data_loss:
+      return {code, "the disk cannot read a page"};
+    case StatusCode::deadline_exceeded:
+      return {code, "the disk did not read a page in time"};
+    default:
+      return {code, "a read of a page failed"};
+  }
+}
+
+}  // namespace
+
+/// Does not suspend. What it starts is collected for submit().
+PageFetcher::State::Attempt PageFetcher::State::attempt(PageWait& wait) {
+  const FrameLook look = shared.pool.look(wait.page);
+  switch (look.outcome) {
+    case FrameLook::Outcome::resident:
+      wait.frame = look.frame;
+      return Attempt::hit;
+    case FrameLook::Outcome::loading:
+      return join(*look.frame, wait);
+    case FrameLook::Outcome::changing:
+      return Attempt::later;
+    case FrameLook::Outcome::absent:
+      return start_read(wait);
+  }
+  return Attempt::later;
+}
+
+PageFetcher::State::Attempt PageFetcher::State::join(Frame& frame, PageWait& wait) {
+  wait.frame = &frame;
+  // The loader is the frame's as long as it is pinned; a read of this core ends in poll() only.
+  if (frame.loader == this && word_of(frame).state() == FrameState::loading) {
+    reads[frame.loader_slot].waits.insert(wait);
+  } else {
+    foreign.insert(wait);
+  }
+  return Attempt::joined;
+}
+
+PageFetcher::State::Attempt PageFetcher::State::start_read(PageWait& wait) {
+  last_claim = ClaimOutcome::claimed;
+  if (unused.empty()) return Attempt::later;
+  const FrameClaim claim = shared.pool.claim();
+  last_claim = claim.outcome;
+  if (claim.outcome != ClaimOutcome::claimed) return Attempt::later;
+  Frame& frame = *claim.frame;
+  const std::uint32_t number = unused.back();
+  frame.loader = this;
+  frame.loader_slot = number;
+  if (!shared.pool.publish(frame, wait.page, FrameState::loading)) return Attempt::later;
+  unused.pop_back();
+  reads[number].frame = &frame;
+  reads[number].ended = false;
+  FramePool::pin(frame);  // the caller's, besides the read's
+  wait.frame = &frame;
+  reads[number].waits.insert(wait);
+  requests.push_back({.token = number,
+                      .offset = shared.offset_of(wait.page),
+                      .memory = frame.bytes.data(),
+                      .deadline = now_ticks() + us_to_ticks(options.read_limit_us),
+                      .bytes = shared.page_bytes()});
+  return Attempt::started;
+}
+
+/// Starts what has been collected with one system call.
+Status PageFetcher::State::submit() {
+  if (requests.empty()) return {};
+  const Status status = engine.post(requests);
+  if (status.ok()) {
+    StoreCounters::add(shared.counters.page_reads, requests.size());
+  } else {
+    for (const disk::DiskRequest& request : requests) {
+      end_read(reads[request.token], status);
+      FramePool::unpin(*std::exchange(reads[request.token].frame, nullptr));
+      unused.push_back(static_cast<std::uint32_t>(request.token));
+    }
+  }
+  requests.clear();
+  return status;
+}
+
+bool PageFetcher::State::poll() {
+  disk::DiskCompletion completions[kCompletionsAtOnce];
+  const std::size_t count = engine.poll(completions);
+  for (std::size_t i = 0; i < count; ++i) take(completions[i]);
+  const bool foreign_arrived = poll_foreign();
+  const bool became_durable = poll_durable();
+  return count > 0 || foreign_arrived || became_durable;
+}
+
+void PageFetcher::State::take(const disk::DiskCompletion& completion) {
+  PageRead& read = reads[completion.token];
+  if (!read.ended) {
+    Status status;
+    if (completion.status != StatusCode::ok) status = read_failure(completion.status);
+    const PageNumber page = read.frame->page.load(std::memory_order_relaxed);  // pinned
+    if (status.ok()) status = layout::check_sealed_page(read.frame->bytes, page);
+    if (status.code() == StatusCode::data_loss) log_damage(shared, page, status);
+    end_read(read, status);
+  }
+  read.ended = true;
+  if (!completion.returned) return;
+  FramePool::unpin(*std::exchange(read.frame, nullptr));
+  unused.push_back(static_cast<std::uint32_t>(completion.token));
+}
+
+void PageFetcher::State::end_read(PageRead& read, Status status) {
+  shared.pool.finish_load(*read.frame, status);
+  while (read.waits.linked()) arrive(static_cast<PageWait&>(*read.waits.after));
+}
+
+void PageFetcher::State::arrive(PageWait& wait) {
+  wait.unlink();
+  become_ready(wait);
+  PageWaiter& waiter = *wait.waiter;
+  if (waiter.ready_count >= waiter.wanted && waiter.fiber != nullptr) scheduler.wake(waiter.fiber);
+}
+
+bool PageFetcher::State::poll_foreign() {
+  bool any = false;
+  for (Linked* item = foreign.after; item != &foreign;) {
+    auto& wait = static_cast<PageWait&>(*item);
+    item = item->after;
+    if (word_of(*wait.frame).state() == FrameState::loading) continue;
+    arrive(wait);
+    any = true;
+  }
+  return any;
+}
+
+bool PageFetcher::State::poll_durable() {
+  if (!durable.linked()) return false;
+  const wal::Position position = shared.log->durable();
+  const bool failed = !shared.log->failure().ok();
+  bool any = false;
+  for (Linked* item = durable.after; item != &durable;) {
+    auto& wait = static_cast<DurableWait&>(*item);
+    item = item->after;
+    if (wait.position > position && !failed) continue;
+    wait.unlink();
+    scheduler.wake(wait.fiber);
+    any = true;
+  }
+  return any;
+}
+
+/// Fibers of other cores may wait for reads that are out: these end as they would have, at the
+/// latest at their deadline.
+void PageFetcher::State::close() {
+  const auto is_out = [](const PageRead& read) { return read.frame != nullptr && !read.ended; };
+  while (std::ranges::any_of(reads, is_out)) {
+    if (!poll()) std::this_thread::sleep_for(kCloseInterval);
+  }
+  engine.close();
+  for (PageRead& read : reads) {
+    if (read.frame == nullptr) continue;
+    // Memory that the kernel keeps is nobody's any more.
+    if (engine.outstanding() == 0) FramePool::unpin(*read.frame);
+    read.frame = nullptr;
+  }
+}
+
+/// Whether the page is there or on its way, without waiting.
+bool PageFetcher::State::take_place(PageWait& wait, FetchCounts& counts) {
+  const Attempt outcome = attempt(wait);
+  if (outcome == Attempt::hit) become_ready(wait);
+  counts.hits += outcome == Attempt::hit ? 1 : 0;
+  counts.joined += outcome == Attempt::joined ? 1 : 0;
+  return outcome <= Attempt::started;
+}
+
+/// As take_place(), and waits for a frame if need be.
+Status PageFetcher::State::insist(PageWait& wait, Ticks deadline, FetchCounts& counts) {
+  const Ticks began = now_ticks();
+  StoreCounters::add(shared.counters.waits_for_frames, 1);
+  (void)submit();
+  Status status;
+  while (status.ok() && !take_place(wait, counts)) status = be_patient(began, deadline);
+  counts.waited += now_ticks() - began;
+  return status;
+}
+
+Status PageFetcher::State::be_patient(Ticks began, Ticks deadline) {
+  const Ticks now = now_ticks();
+  if (now >= deadline) {
+    return {StatusCode::deadline_exceeded, "the deadline passed before there was a frame"};
+  }
+  const double waited_us = ticks_to_us(now - began);
+  const Status failure = shared.failure.get();  // nobody cleans dirty frames any more
+  const bool hopeless = last_claim == ClaimOutcome::pinned || !failure.ok();
+  if (waited_us > (hopeless ? kFetchPinnedPatienceUs : kFetchPatienceUs)) {
+    if (!failure.ok()) return failure;
+    return {StatusCode::resource_exhausted,
+            "every page of the buffer is in use: open it with a larger --buffer, or with fewer "
+            "--slots or --threads"};
+  }
+  if (last_claim == ClaimOutcome::busy) shared.writer->want_frames();
+  scheduler.suspend_until(std::min(deadline, now + us_to_ticks(kFetchIntervalUs)));
+  return {};
+}
+
+/// Until so many pages are ready.
+Status PageFetcher::State::wait(PageWaiter& waiter, std::size_t wanted, Ticks deadline) {
+  waiter.fiber = scheduler.running();
+  FARVEC_CHECK(waiter.fiber != nullptr, "only a fiber can wait for pages");
+  waiter.wanted = wanted;
+  bool in_time = true;
+  while (waiter.ready_count < wanted && in_time) in_time = scheduler.suspend_until(deadline);
+  waiter.fiber = nullptr;
+  if (waiter.ready_count >= wanted) return {};
+  return {StatusCode::deadline_exceeded, "the deadline passed before the pages had come"};
+}
+
+/// Takes it from what is ready. The caller's pin is left where the page is there.
+Status PageFetcher::State::finish(PageWait& wait) {
+  wait.unlink();
+  --wait.waiter->ready_count;
+  if (wait.frame == nullptr) return wait.failure;
+  if (word_of(*wait.frame).state() == FrameState::resident) return {};
+  const Status failure = wait.frame->failure;
+  FramePool::unpin(*wait.frame);
+  return failure;
+}
+
+/// Wherever it is.
+void PageFetcher::State::drop(PageWait& wait) {
+  if (wait.linked()) wait.unlink();
+  if (wait.frame != nullptr) FramePool::unpin(*std::exchange(wait.frame, nullptr));
+}
+
+}  // namespace farvec::paged

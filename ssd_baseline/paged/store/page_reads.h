@@ -1,0 +1,117 @@
+// What PageFetcher and PageBatch are made of: the reads of one core, and who waits for them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/status.h"
+#include "coroutines/scheduler.h"
+#include "disk/disk_engine.h"
+#include "ssd_baseline/paged/store/page_fetcher.h"
+#include "ssd_baseline/paged/store/store_state.h"
+
+namespace farvec::paged {
+
+/// A place in a list that goes both ways, so that it can leave from anywhere.
+struct Linked {
+  Linked* before = this;
+  Linked* after = this;
+
+  bool linked() const { return after != this; }
+  void insert(Linked& item) {
+    item.before = before;
+    item.after = this;
+    before->after = &item;
+    before = &item;
+  }
+  void unlink() {
+    before->after = after;
+    after->before = before;
+    before = after = this;
+  }
+};
+
+/// A fiber that waits for pages: woken when as many are ready as it wants.
+struct PageWaiter {
+  coroutines::Fiber* fiber = nullptr;
+  Linked ready;
+  std::size_t ready_count = 0;
+  std::size_t wanted = 0;
+};
+
+/// One page for one caller. First in the list of a read or of foreign ones, then of what is ready.
+struct PageWait : Linked {
+  Frame* frame = nullptr;  ///< has a pin of the caller's
+  PageWaiter* waiter = nullptr;
+  PageNumber page = 0;
+  Status failure;  ///< of a page that has got no frame
+};
+
+inline void become_ready(PageWait& wait) {
+  PageWaiter& waiter = *wait.waiter;
+  waiter.ready.insert(wait);
+  ++waiter.ready_count;
+}
+
+/// A read of this core. It has a pin of its own until the disk has given the memory back.
+struct PageRead {
+  Frame* frame = nullptr;
+  bool ended = false;  ///< its deadline has passed; the disk has the memory still
+  Linked waits;
+};
+
+struct DurableWait : Linked {
+  coroutines::Fiber* fiber = nullptr;
+  wal::Position position = 0;
+};
+
+struct PageFetcher::State {
+  State(PageStore& store_given, coroutines::Scheduler& scheduler_given,
+        const PageFetcherOptions& options_given)
+      : store(store_given),
+        shared(store_given.state()),
+        scheduler(scheduler_given),
+        options(options_given),
+        engine(shared.parts->open_queue({shared.file}, options_given.max_outstanding)),
+        reads(options_given.max_outstanding) {
+    for (auto i = options.max_outstanding; i > 0; --i) unused.push_back(i - 1);
+    requests.reserve(reads.size());
+  }
+
+  /// How an attempt to have a page ended.
+  enum class Attempt : std::uint8_t { hit, joined, started, later };
+
+  Attempt attempt(PageWait& wait);
+  Attempt start_read(PageWait& wait);
+  Attempt join(Frame& frame, PageWait& wait);
+  bool take_place(PageWait& wait, FetchCounts& counts);
+  Status insist(PageWait& wait, Ticks deadline, FetchCounts& counts);
+  Status be_patient(Ticks began, Ticks deadline);
+  Status wait(PageWaiter& waiter, std::size_t wanted, Ticks deadline);
+  Status finish(PageWait& wait);
+  void drop(PageWait& wait);
+  Status submit();
+  bool poll();
+  void take(const disk::DiskCompletion& completion);
+  void end_read(PageRead& read, Status status);
+  void arrive(PageWait& wait);
+  bool poll_foreign();
+  bool poll_durable();
+  void close();
+
+  PageStore& store;
+  StoreState& shared;
+  coroutines::Scheduler& scheduler;
+  const PageFetcherOptions options;
+  disk::DiskEngine engine;
+  std::vector<PageRead> reads;
+  std::vector<std::uint32_t> unused;        ///< places in reads
+  std::vector<disk::DiskRequest> requests;  ///< collected for submit()
+  Linked foreign;                           ///< waits for reads of other cores
+  Linked durable;                           ///< waits for the log
+  ClaimOutcome last_claim = ClaimOutcome::claimed;
+};
+
+}  // namespace farvec::paged

@@ -1,0 +1,43 @@
+// What a page store stands on, for tests that give it others: the log and the disk.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "base/status.h"
+#include "disk/block_queue.h"
+#include "ssd_baseline/paged/store/page_store.h"
+#include "wal/log_reader.h"
+
+namespace farvec::paged {
+
+/// A log that is read for recovery, as wal::LogReader.
+class RecordSource {
+ public:
+  virtual ~RecordSource() = default;
+  virtual std::optional<wal::LogRecord> next() = 0;
+  virtual std::uint64_t torn_bytes() const = 0;
+};
+
+class StoreParts {
+ public:
+  virtual ~StoreParts() = default;
+  virtual std::unique_ptr<wal::Log> create_log(const wal::LogOptions& options) = 0;
+  virtual std::unique_ptr<wal::Log> open_log(const wal::LogOptions& options) = 0;
+  virtual std::unique_ptr<RecordSource> read_log(const std::filesystem::path& folder,
+                                                 wal::Position from) = 0;
+  /// Of one thread; called by any.
+  virtual std::unique_ptr<disk::BlockQueue> open_queue(disk::DiskFiles files,
+                                                       std::uint32_t capacity) = 0;
+  virtual Status grow(disk::DiskFile& file, std::uint64_t bytes) = 0;
+};
+
+std::unique_ptr<PageStore> create_store(const PageStoreOptions& options,
+                                        std::shared_ptr<StoreParts> parts);
+std::unique_ptr<PageStore> open_store(const PageStoreOptions& options,
+                                      std::shared_ptr<StoreParts> parts);
+
+}  // namespace farvec::paged

@@ -1,0 +1,42 @@
+// Between a pool and a disk: who reads pages, and who hears that they have come.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/clock.h"
+#include "base/status.h"
+
+namespace farvec::slotted {
+
+/// A page to read into a buffer. The destination is the disk's until the sink hears otherwise.
+struct PageRequest {
+  std::uint32_t ticket = 0;  ///< the sink's; comes back to it
+  std::uint32_t page = 0;
+  std::byte* destination = nullptr;
+  Ticks deadline = 0;
+};
+
+/// Starts reads of pages for one core.
+class PageLoader {
+ public:
+  virtual ~PageLoader() = default;
+  /// Starts all, or none and says why. Never suspends and does not call the sink. Every read that
+  /// was started ends, by its deadline at the latest.
+  virtual Status start(std::span<const PageRequest> requests) = 0;
+  /// Tells the sink what has ended meanwhile. From fibers too.
+  virtual void poll() = 0;
+};
+
+/// Hears of the reads, on the core's thread.
+class PageSink {
+ public:
+  virtual ~PageSink() = default;
+  /// Once for every read: the page is in its destination, or why not. With `destination_out` the
+  /// disk may still write there, and page_returned() follows.
+  virtual void page_ended(std::uint32_t ticket, Status status, bool destination_out) = 0;
+  virtual void page_returned(std::uint32_t ticket) = 0;
+};
+
+}  // namespace farvec::slotted

@@ -1,0 +1,231 @@
+// One core's pages on their way from the disk into a pool, and the fibers that wait for them.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/check.h"
+#include "base/memory.h"
+#include "coroutines/wait_group.h"
+#include "ssd_baseline/slotted/pool/page_loader.h"
+#include "ssd_baseline/slotted/pool/pool_concept.h"
+#include "ssd_baseline/slotted/pool/pool_counts.h"
+
+namespace farvec::slotted {
+
+struct PageReadsOptions {
+  std::uint32_t buffers = 8;  ///< pages on their way or not looked at yet; at least 1
+  std::uint32_t page_bytes = 4096;
+  double limit_us = 10e6;  ///< of a read
+};
+
+/// Each page that was asked for has a ticket and a buffer until nobody holds it any more. When it
+/// comes, its records go into the slots that were claimed for them; holders look at them in the
+/// buffer, so that nothing that has come can be evicted before it was seen. Nothing here suspends.
+template <SharedPool Pool>
+class PageReads final : public PageSink {
+ public:
+  using Page = typename Pool::Codec::Page;
+
+  PageReads(Pool& pool, PageLoader& loader, const PageReadsOptions& options)
+      : pool_(pool),
+        loader_(loader),
+        page_bytes_(options.page_bytes),
+        limit_(us_to_ticks(options.limit_us)),
+        memory_(buffer_bytes(options)),
+        reads_(options.buffers),
+        pages_(options.buffers, kNoSlot) {
+    FARVEC_CHECK(options.buffers > 0);
+    for (std::uint32_t t = options.buffers; t > 0; --t) unused_.push_back(t - 1);
+    staged_.reserve(options.buffers);
+  }
+  /// The loader must have ended all reads, and fibers have let go of theirs.
+  ~PageReads() override {
+    for (const PageRequest& request : staged_) {
+      page_ended(request.ticket, {StatusCode::cancelled, "nobody started the read"}, false);
+    }
+    FARVEC_CHECK(under_way() == 0, "{} pages are still on their way", under_way());
+  }
+
+  static std::size_t buffer_bytes(const PageReadsOptions& options) {
+    return std::size_t{options.buffers} * options.page_bytes;
+  }
+  /// What pages are read into; for registering it with a disk.
+  std::span<std::byte> buffers() { return memory_.span(); }
+  std::size_t unused() const { return unused_.size(); }
+  std::uint32_t under_way() const {
+    return static_cast<std::uint32_t>(reads_.size() - unused_.size());
+  }
+
+  /// The ticket of a page that is on its way, or here and held; kNoSlot for none.
+  std::uint32_t find(std::uint32_t page) const {
+    const auto at = std::find(pages_.begin(), pages_.end(), page);
+    return at == pages_.end() ? kNoSlot : static_cast<std::uint32_t>(at - pages_.begin());
+  }
+
+  /// The ticket of the read that brings a record into a slot; kNoSlot for none.
+  std::uint32_t find_target(NodeId id) const {
+    for (std::uint32_t ticket = 0; ticket < reads_.size(); ++ticket) {
+      const auto& targets = reads_[ticket].targets;
+      const auto same = [id](const Target& target) { return target.id == id; };
+      if (std::any_of(targets.begin(), targets.end(), same)) return ticket;
+    }
+    return kNoSlot;
+  }
+
+  /// A read that the next flush() starts; with unused() > 0.
+  std::uint32_t stage(std::uint32_t page) {
+    const std::uint32_t ticket = unused_.back();
+    unused_.pop_back();
+    pages_[ticket] = page;
+    reads_[ticket].going = true;
+    staged_.push_back({ticket, page, buffer(ticket), now_ticks() + limit_});
+    return ticket;
+  }
+
+  /// Starts what was staged. A failure is told to those that wait.
+  void flush() {
+    if (staged_.empty()) return;
+    const Status status = loader_.start(staged_);
+    if (!status.ok()) {
+      for (const PageRequest& request : staged_) page_ended(request.ticket, status, false);
+    }
+    staged_.clear();
+  }
+
+  void poll() {
+    if (under_way() > 0) loader_.poll();
+  }
+
+  /// The record goes into a slot that was claimed for it, now or when its page is here.
+  void attach(std::uint32_t ticket, NodeId id, std::uint32_t slot) {
+    PageRead& read = reads_[ticket];
+    if (read.going) {
+      read.targets.push_back({id, slot});
+    } else {
+      settle({id, slot}, ticket);
+    }
+  }
+
+  /// Keeps the page for a lane until it lets go; `group` has one operation more until it is here.
+  void hold(std::uint32_t ticket, coroutines::WaitGroup& group) {
+    PageRead& read = reads_[ticket];
+    ++read.holders;
+    if (!read.going) return;
+    group.add();
+    read.waiters.push_back(&group);
+  }
+  /// At any time; the group no longer has the operation.
+  void let_go(std::uint32_t ticket, coroutines::WaitGroup& group) {
+    PageRead& read = reads_[ticket];
+    --read.holders;
+    const auto waiter = std::find(read.waiters.begin(), read.waiters.end(), &group);
+    if (waiter != read.waiters.end()) {
+      read.waiters.erase(waiter);
+      group.done();
+    }
+    recycle_if_idle(ticket);
+  }
+
+  bool going(std::uint32_t ticket) const { return reads_[ticket].going; }
+  /// A record of a page that is held and no longer on its way, or why the page did not come.
+  Result<std::span<const std::byte>> record(std::uint32_t ticket, NodeId id) const {
+    const PageRead& read = reads_[ticket];
+    if (!read.status.ok()) return read.status;
+    return pool_.codec().find(*read.view, id);
+  }
+
+  /// visit(id, record) for all records of a page that is held and has come.
+  template <typename Visit>
+  void for_each(std::uint32_t ticket, Visit&& visit) const {
+    pool_.codec().for_each(*reads_[ticket].view, visit);
+  }
+
+  void page_ended(std::uint32_t ticket, Status status, bool destination_out) override {
+    PageRead& read = reads_[ticket];
+    read.going = false;
+    read.out = destination_out;
+    read.status = status;
+    if (status.ok()) parse(ticket);
+    for (const Target& target : read.targets) settle(target, ticket);
+    read.targets.clear();
+    if (!read.status.ok()) pages_[ticket] = kNoSlot;  // who asks from now on reads it anew
+    for (coroutines::WaitGroup* group : read.waiters) group->done();
+    read.waiters.clear();
+    recycle_if_idle(ticket);
+  }
+
+  void page_returned(std::uint32_t ticket) override {
+    reads_[ticket].out = false;
+    recycle_if_idle(ticket);
+  }
+
+  /// What taking along affine records has done.
+  const PoolCounts& counts() const { return counts_; }
+  std::size_t dram_bytes() const {
+    return memory_.size() + reads_.capacity() * (sizeof(PageRead) + sizeof(PageRequest));
+  }
+
+ private:
+  /// A record that a page brings, and the slot claimed for it.
+  struct Target {
+    NodeId id;
+    std::uint32_t slot;
+  };
+  struct PageRead {
+    std::uint32_t holders = 0;
+    bool going = false;  ///< its outcome is not known
+    bool out = false;    ///< the disk may still write to the buffer
+    Status status;
+    std::optional<Page> view;
+    std::vector<Target> targets;
+    std::vector<coroutines::WaitGroup*> waiters;
+  };
+
+  std::byte* buffer(std::uint32_t ticket) {
+    return memory_.data() + std::size_t{ticket} * page_bytes_;
+  }
+
+  void parse(std::uint32_t ticket) {
+    auto page = pool_.codec().parse(pages_[ticket], {buffer(ticket), page_bytes_});
+    if (page.ok()) {
+      reads_[ticket].view = page.value();
+    } else {
+      reads_[ticket].status = page.status();
+    }
+  }
+
+  void settle(const Target& target, std::uint32_t ticket) {
+    const PageRead& read = reads_[ticket];
+    if (!read.status.ok()) return pool_.release(target.slot);
+    pool_.fill(target.slot, target.id, *read.view);
+    const auto [kept, evicted] = pool_.take_along(target.id, pages_[ticket], *read.view);
+    counts_.kept += kept;
+    counts_.evictions += evicted;
+  }
+
+  void recycle_if_idle(std::uint32_t ticket) {
+    PageRead& read = reads_[ticket];
+    if (read.going || read.out || read.holders > 0) return;
+    read.view.reset();
+    read.status = {};
+    pages_[ticket] = kNoSlot;
+    unused_.push_back(ticket);
+  }
+
+  Pool& pool_;
+  PageLoader& loader_;
+  const std::uint32_t page_bytes_;
+  const Ticks limit_;
+  HugeBuffer memory_;
+  std::vector<PageRead> reads_;        ///< by ticket
+  std::vector<std::uint32_t> pages_;   ///< by ticket, beside each other for find()
+  std::vector<std::uint32_t> unused_;  ///< tickets
+  std::vector<PageRequest> staged_;
+  PoolCounts counts_;
+};
+
+}  // namespace farvec::slotted

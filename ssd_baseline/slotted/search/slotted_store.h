@@ -1,0 +1,111 @@
+// The pool that all cores of one configuration share, sized to a budget of memory.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <variant>
+
+#include "layout/pages/page_map.h"
+#include "ssd_baseline/slotted/pool/page_pool.h"
+#include "ssd_baseline/slotted/pool/record_pool.h"
+#include "ssd_baseline/slotted/search/slotted_codec.h"
+#include "ssd_baseline/slotted/search/slotted_index.h"
+
+namespace farvec::slotted {
+
+/// best_first: one record a hop. beam: as DiskANN, `width` records a hop. cache_aware: one record a
+/// hop, chosen among the `width` nearest (VeloANN).
+enum class SearchKind : std::uint8_t { best_first = 0, beam = 1, cache_aware = 2 };
+/// none: every record is read for its search alone. record: what was asked for, and with it the
+/// affine records of its page (VeloANN). single: what was asked for alone.
+enum class PoolKind : std::uint8_t { none = 0, record = 1, page = 2, single = 3 };
+
+/// "best-first", "beam", "cache-aware"; "none", "record", "page", "single".
+std::string_view to_string(SearchKind kind);
+std::string_view to_string(PoolKind kind);
+/// Throw Error naming the accepted words.
+SearchKind parse_search_kind(std::string_view text);
+PoolKind parse_pool_kind(std::string_view text);
+
+struct SlottedSearchOptions {
+  SearchKind search = SearchKind::cache_aware;
+  PoolKind pool = PoolKind::record;
+  bool prefetch = true;
+  /// Candidates that come in the page of another one are expanded with it.
+  bool page_search = true;
+  /// Most bytes that the searches keep in memory. Without a value, as many as a pool of all records
+  /// takes.
+  std::optional<std::size_t> memory_budget = std::nullopt;
+  std::uint32_t cores = 1;
+  std::uint32_t slots = 16;  ///< searches in flight on each core
+  std::uint32_t list = 64;   ///< largest
+  std::uint32_t width = 4;   ///< largest
+  std::uint32_t k = 10;      ///< largest
+  /// So many results, by their codes, are ranked again by their vectors; 0: none are. From k to
+  /// the list of every search.
+  std::uint32_t rerank = 0;
+  /// Each search ranks as many again as reranked() says, and `rerank` at most.
+  bool rerank_by_k = false;
+};
+
+/// How many results of a search are ranked again when nobody says: of twice as many as are wanted,
+/// codes of several bits hardly ever leave out a true neighbour.
+constexpr std::uint32_t reranked(std::uint32_t k, std::uint32_t list) {
+  return std::min(2 * k, list);
+}
+
+/// Bytes in DRAM, all cores together. None of them is the page cache's.
+struct MemoryPlan {
+  std::size_t codes = 0;
+  std::size_t entries = 0;   ///< the graph that finds where searches start
+  std::size_t map = 0;       ///< the page or slot of every record
+  std::size_t table = 0;     ///< of a page pool: the frame of every page
+  std::size_t buffers = 0;   ///< that pages and vectors are read into
+  std::size_t searches = 0;  ///< stacks, candidate lists, prepared queries
+  std::size_t pool = 0;
+  std::size_t slots = 0;  ///< of the pool
+
+  std::size_t fixed() const { return codes + entries + map + table + buffers + searches; }
+  std::size_t total() const { return fixed() + pool; }
+};
+
+using SlottedRecordPool = RecordPool<SlottedCodec>;
+using SlottedPagePool = PagePool<SlottedCodec>;
+
+/// The index must outlive it.
+class SlottedStore {
+ public:
+  /// Takes the index's page map, which the pool changes. Throws Error as plan().
+  SlottedStore(const SlottedIndex& index, layout::PageMap map, const SlottedSearchOptions& options);
+
+  /// Throws Error that names the least budget when the options need more than they may have, and
+  /// when the index cannot rank as they want it.
+  static MemoryPlan plan(const SlottedIndex& index, const SlottedSearchOptions& options);
+  /// Pages that a core of these options may have under way.
+  static std::uint32_t buffers_per_core(const SlottedSearchOptions& options);
+  /// Reads of vectors that it may have under way besides; 0 when nothing is ranked again.
+  static std::uint32_t vector_reads_per_core(const SlottedSearchOptions& options);
+  /// Both.
+  static std::uint32_t reads_per_core(const SlottedSearchOptions& options) {
+    return buffers_per_core(options) + vector_reads_per_core(options);
+  }
+
+  const SlottedIndex& index() const { return index_; }
+  const SlottedSearchOptions& options() const { return options_; }
+  const MemoryPlan& memory() const { return memory_; }
+  /// A pool of kind none is a record pool without slots.
+  std::variant<SlottedRecordPool, SlottedPagePool>& pool() { return *pool_; }
+
+ private:
+  const SlottedIndex& index_;
+  const SlottedSearchOptions options_;
+  const MemoryPlan memory_;
+  layout::PageMap map_;
+  std::unique_ptr<std::variant<SlottedRecordPool, SlottedPagePool>> pool_;
+};
+
+}  // namespace farvec::slotted

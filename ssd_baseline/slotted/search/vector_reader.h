@@ -1,0 +1,128 @@
+// Stored vectors from the disk, for a last ranking of a search's results by exact distance.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "base/types.h"
+#include "coroutines/scheduler.h"
+#include "disk/load_queue.h"
+#include "layout/region/region_bytes.h"
+
+namespace farvec::slotted {
+
+/// Where the vectors lie: vector v at offset + v * vector_bytes of one of the engine's files.
+struct VectorFile {
+  std::uint32_t file = 1;
+  std::uint64_t offset = layout::kRegionHeaderBytes;
+  std::uint32_t vector_bytes = 0;
+};
+
+/// What one search asked of the disk.
+struct VectorReads {
+  std::uint32_t reads = 0;
+  std::uint64_t bytes = 0;  ///< of whole blocks
+};
+
+/// One core's buffers for vectors, which its fibers share: none waits for a buffer while it holds
+/// one, so any number of them will do. Vectors have no checksum of their own: what the disk brings
+/// is believed, as records without checksums are. The queue outlives it and is closed by it.
+class VectorReader {
+ public:
+  /// `buffers` is how many reads may be under way. Throws Error when the file's blocks are larger
+  /// than kLargestBlock.
+  VectorReader(disk::LoadQueue& queue, coroutines::Scheduler& scheduler, const VectorFile& file,
+               std::uint32_t buffers);
+  ~VectorReader();
+  VectorReader(const VectorReader&) = delete;
+  VectorReader& operator=(const VectorReader&) = delete;
+
+  static constexpr std::uint32_t kLargestBlock = 4096;
+  /// What a vector takes with the blocks around it, at most.
+  static constexpr std::size_t buffer_bytes(std::uint32_t vector_bytes) {
+    return round_up(std::size_t{vector_bytes} + kLargestBlock - 1, kLargestBlock);
+  }
+
+  /// What vectors are read into; for registering it with a disk.
+  std::span<std::byte> buffers() { return memory_.span(); }
+  std::size_t dram_bytes() const { return memory_.size() + count_ * sizeof(Read); }
+  /// Reads whose buffers are not free: those of searches, and late ones.
+  std::uint32_t under_way() const;
+
+  /// From inside a fiber: calls visit(id, vector) once for each of `ids`, which ascend without
+  /// repetition; the vector is valid during its call only, at any alignment, and visit does not
+  /// suspend. All reads are started together, as far as there are buffers; vectors in the same or
+  /// adjoining blocks share one. Suspends until they have come. The first error ends it:
+  /// deadline_exceeded, or what the disk says.
+  template <typename Visit>
+  Status read(std::span<const NodeId> ids, Ticks deadline, VectorReads& counts, Visit&& visit);
+
+ private:
+  /// A buffer and who is in it.
+  struct Read {
+    disk::Load load;
+    std::span<const NodeId> ids;  ///< of the vectors that it brings
+    Read* next = nullptr;
+  };
+
+  const disk::DiskFile& disk_file() const { return *queue_.engine().files()[file_.file]; }
+  std::uint64_t offset_of(NodeId id) const {
+    return file_.offset + std::uint64_t{id} * file_.vector_bytes;
+  }
+  const std::byte* vector(const Read& read, NodeId id) const {
+    return read.load.read.memory + (offset_of(id) - read.load.read.offset);
+  }
+  Read* plan(std::span<const NodeId> ids, Ticks deadline);
+  bool extend(Read& read, const disk::BlockRange& range) const;
+  Read* take_free();
+  Status start(Read* first, VectorReads& counts);
+  Status check(const Read& read) const;
+  Read* release(Read& read);
+
+  disk::LoadQueue& queue_;
+  coroutines::Scheduler& scheduler_;
+  const VectorFile file_;
+  const std::uint32_t count_;
+  const std::size_t stretch_;  ///< of the memory, for each read
+  HugeBuffer memory_;
+  std::unique_ptr<Read[]> reads_;
+  Read* free_ = nullptr;
+  Read* late_ = nullptr;  ///< given up by their searches while the disk had their buffers
+  std::vector<disk::Load*> starting_;  ///< scratch of start()
+};
+
+template <typename Visit>
+Status VectorReader::read(std::span<const NodeId> ids, Ticks deadline, VectorReads& counts,
+                          Visit&& visit) {
+  Status status;
+  while (status.ok() && !ids.empty()) {
+    Read* read = plan(ids, deadline);
+    if (read == nullptr) {
+      if (now_ticks() > deadline) {
+        return {StatusCode::deadline_exceeded, "the deadline passed before a buffer was free"};
+      }
+      scheduler_.yield();
+      continue;
+    }
+    status = start(read, counts);
+    const bool started = status.ok();
+    // After an error too: a buffer is free when its read has come back.
+    for (; read != nullptr; read = release(*read)) {
+      const Status came = started ? queue_.wait(read->load, deadline) : status;
+      if (status.ok()) status = came.ok() ? check(*read) : came;
+      for (std::uint32_t i = 0; i < read->ids.size() && status.ok(); ++i) {
+        visit(read->ids[i], vector(*read, read->ids[i]));
+      }
+      ids = ids.subspan(read->ids.size());
+    }
+  }
+  return status;
+}
+
+}  // namespace farvec::slotted
