@@ -117,7 +117,8 @@ SearchIndex fetch_kind(const layout::Manifest& manifest, const layout::ClusterPa
   return assemble(manifest,
                   layout::parse_cluster_table(
                       fetch_region(manifest, layout::kClustersRegion, endpoint, bound), manifest),
-                  layout::parse_centroids(centroids.span(), manifest, endpoint.description()));
+                  layout::parse_centroids(centroids.span(), manifest.centroids_shape(),
+                                          endpoint.description()));
 }
 
 std::unique_ptr<CorePart> make_load_part(const ClusterIndex& index,

@@ -110,8 +110,8 @@ SearchIndex fetch_kind(const layout::Manifest& manifest, const layout::GraphPart
         fetch_region(manifest, layout::kOffsetsRegion, endpoint, bound), manifest);
   }
   layout::Codes codes =
-      layout::parse_codes(fetch_region(manifest, layout::kCodesRegion, endpoint, bound), manifest,
-                          endpoint.description());
+      layout::parse_codes(fetch_region(manifest, layout::kCodesRegion, endpoint, bound),
+                          manifest.codes_shape(), endpoint.description());
   return assemble(manifest, layout::GraphLocator(manifest.graph_geometry(), std::move(table)),
                   std::move(codes));
 }

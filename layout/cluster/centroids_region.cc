@@ -7,7 +7,7 @@
 
 #include "base/check.h"
 #include "base/error.h"
-#include "layout/region/manifest.h"
+#include "layout/region/region_bytes.h"
 
 namespace farvec::layout {
 namespace {
@@ -20,27 +20,26 @@ std::uint64_t codes_bytes(std::uint32_t dimension) {
   return sizeof(CodesHeader) + dimension * sizeof(float);
 }
 
-void require_header(const CentroidsHeader& header, const Manifest& manifest,
+void require_header(const CentroidsHeader& header, const CentroidsShape& shape,
                     std::string_view source) {
-  const std::uint32_t space =
-      manifest.dimension + (manifest.metric == Metric::inner_product ? 1u : 0u);
-  require(header.clusters == manifest.cluster().geometry.clusters, source,
+  const std::uint32_t space = shape.dimension + (shape.metric == Metric::inner_product ? 1u : 0u);
+  require(header.clusters == shape.geometry.clusters, source,
           "the centroids are not as many as the manifest says");
   require(header.space_dimension == space, source, "the centroids are of another dimension");
   require(header.max_degree <= header.clusters && header.entry < header.clusters &&
               header.edges <= std::uint64_t{header.clusters} * header.max_degree,
           source, "the graph over the centroids is impossible");
-  const bool coded = manifest.cluster().geometry.has_codes();
-  require(header.codes_bytes == (coded ? codes_bytes(manifest.dimension) : 0), source,
+  const bool coded = shape.geometry.has_codes();
+  require(header.codes_bytes == (coded ? codes_bytes(shape.dimension) : 0), source,
           "the centroids have other codes than the manifest says");
 }
 
-void require_codes(const CodesHeader& codes, const Manifest& manifest, std::string_view source) {
-  const ClusterGeometry& geometry = manifest.cluster().geometry;
-  require(codes.dimension == manifest.dimension && codes.count == geometry.members &&
+void require_codes(const CodesHeader& codes, const CentroidsShape& shape, std::string_view source) {
+  const ClusterGeometry& geometry = shape.geometry;
+  require(codes.dimension == shape.dimension && codes.count == geometry.members &&
               codes.record_bytes == geometry.code_block_bytes,
           source, "the codes are of another shape than the manifest says");
-  require(codes.metric == manifest.metric && codes.type == manifest.stored_type &&
+  require(codes.metric == shape.metric && codes.type == shape.type &&
               codes.bits == geometry.code_bits && codes.extension_bits == 0,
           source, "the codes are of another kind than the manifest says");
 }
@@ -53,11 +52,11 @@ std::vector<T> take(std::span<const std::byte> payload, std::uint64_t offset, st
   return values;
 }
 
-void take_codes(std::span<const std::byte> payload, const Manifest& manifest,
+void take_codes(std::span<const std::byte> payload, const CentroidsShape& shape,
                 std::string_view source, Centroids& result) {
   const std::uint64_t begin = result.header.codes_offset();
   std::memcpy(&result.codes, payload.data() + begin, sizeof(CodesHeader));
-  require_codes(result.codes, manifest, source);
+  require_codes(result.codes, shape, source);
   result.code_centroid = take<float>(payload, begin + sizeof(CodesHeader), result.codes.dimension);
   require(std::all_of(result.code_centroid.begin(), result.code_centroid.end(),
                       [](float x) { return std::isfinite(x); }),
@@ -98,7 +97,7 @@ std::vector<std::byte> encode_centroids(const CentroidsView& view) {
   return bytes;
 }
 
-Centroids parse_centroids(std::span<const std::byte> region, const Manifest& manifest,
+Centroids parse_centroids(std::span<const std::byte> region, const CentroidsShape& shape,
                           std::string_view source) {
   require(region.size() >= kRegionHeaderBytes + CentroidsHeader::centroids_offset(), source,
           "the centroids are cut short");
@@ -106,7 +105,7 @@ Centroids parse_centroids(std::span<const std::byte> region, const Manifest& man
   Centroids result;
   std::memcpy(&result.header, payload.data(), sizeof(CentroidsHeader));
   const CentroidsHeader& header = result.header;
-  require_header(header, manifest, source);
+  require_header(header, shape, source);
   require(payload.size() == header.payload_bytes(), source, "the centroids are cut short");
   result.centroids = take<float>(payload, CentroidsHeader::centroids_offset(),
                                  std::uint64_t{header.clusters} * header.space_dimension);
@@ -124,7 +123,7 @@ Centroids parse_centroids(std::span<const std::byte> region, const Manifest& man
   require(std::all_of(result.centroids.begin(), result.centroids.end(),
                       [](float x) { return std::isfinite(x); }),
           source, "a centroid is not finite");
-  if (header.codes_bytes > 0) take_codes(payload, manifest, source, result);
+  if (header.codes_bytes > 0) take_codes(payload, shape, source, result);
   return result;
 }
 

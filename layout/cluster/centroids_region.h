@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/node_record.h"
 #include "base/types.h"
+#include "layout/cluster/cluster_layout.h"
 #include "layout/graph/codes_region.h"
 
 namespace farvec::layout {
@@ -57,12 +58,20 @@ struct Centroids {
   std::vector<float> code_centroid;  ///< count the members
 };
 
+/// What the centroids of an index have to agree with.
+struct CentroidsShape {
+  std::uint32_t dimension = 0;  ///< of the vectors
+  Metric metric = Metric::l2;
+  ElementType type = ElementType::f32;
+  ClusterGeometry geometry;
+};
+
 /// The whole payload.
 std::vector<std::byte> encode_centroids(const CentroidsView& view);
 
-/// From a region's bytes, header included. Throws Error, naming `source`, when they do not belong
-/// to `manifest` or contradict themselves.
-Centroids parse_centroids(std::span<const std::byte> region, const Manifest& manifest,
+/// From a region's bytes, header included. Throws Error, naming `source`, when they do not have
+/// the `shape` or contradict themselves.
+Centroids parse_centroids(std::span<const std::byte> region, const CentroidsShape& shape,
                           std::string_view source);
 
 }  // namespace farvec::layout

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "layout/region/companion_file.h"
+
 namespace farvec::layout {
 
 /// One number for the manifest, the records of changes and the files beside the segments.
@@ -16,7 +18,7 @@ inline constexpr const char* kCollectionFile = "collection.json";
 inline constexpr const char* kCollectionLogFolder = "log";
 inline constexpr const char* kCollectionSegmentsFolder = "segments";
 /// In a segment's folder, beside the files of its index.
-inline constexpr const char* kSegmentIdsFile = "ids.bin";
+inline constexpr const char* kSegmentIdsFile = kSegmentIds.name;
 /// Beside the manifest, where segments lie on memory nodes.
 inline constexpr const char* kCatalogueFile = "catalogue.bin";
 

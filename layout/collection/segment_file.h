@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "layout/collection/collection_format.h"
+#include "layout/region/companion_file.h"
 
 namespace farvec::layout {
 
@@ -21,7 +22,7 @@ enum class SegmentFileKind : std::uint32_t {
 /// follows from the manifest, which readers compare: the file of another segment is refused even
 /// when it is as long.
 struct SegmentFileHeader {
-  static constexpr std::uint64_t kMagic = 0x4745534356524146;  // "FARVCSEG"
+  static constexpr std::uint64_t kMagic = kSegmentIds.magic;
 
   std::uint64_t magic = kMagic;
   std::uint32_t format_version = kCollectionVersion;

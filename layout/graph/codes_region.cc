@@ -11,21 +11,18 @@
 namespace farvec::layout {
 namespace {
 
-void require_header(const CodesHeader& header, const Manifest& manifest, std::string_view source) {
+void require_header(const CodesHeader& header, const CodesShape& shape, std::string_view source) {
   const auto require = [&](bool good, const char* what) {
     if (!good) throw Error("{}: {}; rebuild the index", source, what);
   };
-  // In the inline layout codes lie in the records, and here are vectors where searches start.
-  const bool some = manifest.graph().layout == LayoutKind::inlined;
-  require(header.dimension == manifest.dimension &&
-              (some ? header.count >= 1 && header.count <= manifest.count
-                    : header.count == manifest.count),
+  require(header.dimension == shape.dimension &&
+              (shape.starts_alone ? header.count >= 1 && header.count <= shape.count
+                                  : header.count == shape.count),
           "the codes are of another shape than the manifest says");
-  require(header.metric == manifest.metric && header.type == manifest.stored_type,
+  require(header.metric == shape.metric && header.type == shape.type,
           "the codes are of another metric or type than the manifest says");
-  require(header.bits == manifest.graph().build.code_bits,
-          "the codes have another width than the manifest");
-  require(header.extension_bits == manifest.graph().extension_bits(),
+  require(header.bits == shape.bits, "the codes have another width than the manifest");
+  require(header.extension_bits == shape.extension_bits,
           "the codes have another extension than the manifest");
   require(header.record_bytes >= 1 && header.record_bytes <= sizeof(float) * kMaxDimension,
           "the code records have an impossible size");
@@ -48,7 +45,7 @@ std::vector<std::byte> encode_codes_preamble(const CodesView& codes) {
   return bytes;
 }
 
-Codes parse_codes(HugeBuffer region, const Manifest& manifest, std::string_view source) {
+Codes parse_codes(HugeBuffer region, const CodesShape& shape, std::string_view source) {
   Codes codes;
   codes.region = std::move(region);
   if (codes.region.size() < kRegionHeaderBytes + sizeof(CodesHeader)) {
@@ -56,7 +53,7 @@ Codes parse_codes(HugeBuffer region, const Manifest& manifest, std::string_view 
   }
   const std::byte* const payload = codes.region.data() + kRegionHeaderBytes;
   std::memcpy(&codes.header, payload, sizeof(CodesHeader));
-  require_header(codes.header, manifest, source);
+  require_header(codes.header, shape, source);
   if (codes.region.size() != kRegionHeaderBytes + codes.header.payload_bytes()) {
     throw Error("{}: {} codes of {} bytes do not make a region of {}; rebuild the index", source,
                 codes.header.count, codes.header.record_bytes, codes.region.size());

@@ -10,7 +10,7 @@
 
 #include "base/memory.h"
 #include "base/types.h"
-#include "layout/region/manifest.h"
+#include "layout/region/region_bytes.h"
 
 namespace farvec::layout {
 
@@ -71,11 +71,23 @@ struct Codes {
   void require_records(std::uint64_t count, std::size_t record_bytes) const;
 };
 
+/// What the codes of an index have to agree with.
+struct CodesShape {
+  std::uint32_t dimension = 0;
+  std::uint64_t count = 0;  ///< vectors
+  Metric metric = Metric::l2;
+  ElementType type = ElementType::f32;
+  std::uint32_t bits = 0;
+  std::uint32_t extension_bits = 0;
+  /// Codes lie in the records, and this region has those of the vectors where searches start.
+  bool starts_alone = false;
+};
+
 /// Header and centroid, padded to header.records_offset() bytes.
 std::vector<std::byte> encode_codes_preamble(const CodesView& codes);
 
 /// Takes over a region's bytes, header included. Throws Error, naming `source`, when they do not
-/// belong to `manifest` or lie about their size.
-Codes parse_codes(HugeBuffer region, const Manifest& manifest, std::string_view source);
+/// have the `shape` or lie about their size.
+Codes parse_codes(HugeBuffer region, const CodesShape& shape, std::string_view source);
 
 }  // namespace farvec::layout

@@ -275,7 +275,7 @@ HugeBuffer IndexDirectory::load_region(std::uint32_t region, const LoadOptions& 
 }
 
 Codes IndexDirectory::load_codes(const LoadOptions& options) const {
-  return parse_codes(load_region(kCodesRegion, options), manifest_,
+  return parse_codes(load_region(kCodesRegion, options), manifest_.codes_shape(),
                      region_path(kCodesRegion).string());
 }
 
@@ -291,7 +291,7 @@ GraphLocator IndexDirectory::load_locator(const LoadOptions& options) const {
 }
 
 Centroids IndexDirectory::load_centroids(const LoadOptions& options) const {
-  return parse_centroids(load_region(kCentroidsRegion, options).span(), manifest_,
+  return parse_centroids(load_region(kCentroidsRegion, options).span(), manifest_.centroids_shape(),
                          region_path(kCentroidsRegion).string());
 }
 

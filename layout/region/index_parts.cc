@@ -30,4 +30,36 @@ IndexKind kind_of(const IndexPart& part) {
   return std::visit([]<typename Part>(const Part&) { return Part::kKind; }, part);
 }
 
+RegionKind records_kind(LayoutKind layout) {
+  switch (layout) {
+    case LayoutKind::csr:
+      return RegionKind::records_csr;
+    case LayoutKind::padded:
+      return RegionKind::records_padded;
+    case LayoutKind::slotted:
+      return RegionKind::records_slotted;
+    case LayoutKind::inlined:
+      return RegionKind::records_inline;
+    case LayoutKind::packed:
+      break;
+  }
+  return RegionKind::records_packed;
+}
+
+RegionKind records_kind(ClusterLayoutKind layout) {
+  switch (layout) {
+    case ClusterLayoutKind::coupled:
+      return RegionKind::records_coupled;
+    case ClusterLayoutKind::decoupled:
+      return RegionKind::records_decoupled;
+    case ClusterLayoutKind::grouped:
+      return RegionKind::records_grouped;
+    case ClusterLayoutKind::grouped_inline:
+      return RegionKind::records_grouped_inline;
+    case ClusterLayoutKind::coded:
+      break;
+  }
+  return RegionKind::records_coded;
+}
+
 }  // namespace farvec::layout

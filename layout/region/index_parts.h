@@ -14,8 +14,13 @@
 #include "layout/graph/graph_layout.h"
 #include "layout/pages/entry_graph.h"
 #include "layout/pages/slotted_geometry.h"
+#include "layout/region/region_header.h"
 
 namespace farvec::layout {
+
+/// The kind of the region that holds the records of a layout.
+RegionKind records_kind(LayoutKind layout);
+RegionKind records_kind(ClusterLayoutKind layout);
 
 enum class IndexKind : std::uint8_t { graph = 0, cluster = 1 };
 

@@ -7,8 +7,7 @@
 #include <string_view>
 
 #include "base/input_file.h"
-#include "layout/collection/collection_format.h"
-#include "layout/collection/segment_file.h"
+#include "layout/region/companion_file.h"
 #include "layout/region/index_directory.h"
 #include "layout/region/index_files.h"
 
@@ -52,7 +51,7 @@ bool is_of_index(const fs::path& path) {
   const std::string name = path.filename().string();
   const std::string_view whole = whole_name(name);
   if (is_region_name(std::string(whole))) return begins_with(path, RegionHeader::kMagic);
-  if (whole == kSegmentIdsFile) return begins_with(path, SegmentFileHeader::kMagic);
+  if (whole == kSegmentIds.name) return begins_with(path, kSegmentIds.magic);
   if (whole == kManifestFile) return is_index_manifest(path) || fs::is_empty(path);
   return whole == kRegroupedFile && start_of(path, kManifestStart).starts_with(kRegroupedWords);
 }

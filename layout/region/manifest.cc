@@ -108,6 +108,23 @@ GraphGeometry Manifest::graph_geometry() const {
           .count = count};
 }
 
+CodesShape Manifest::codes_shape() const {
+  return {.dimension = dimension,
+          .count = count,
+          .metric = metric,
+          .type = stored_type,
+          .bits = graph().build.code_bits,
+          .extension_bits = graph().extension_bits(),
+          .starts_alone = graph().layout == LayoutKind::inlined};
+}
+
+CentroidsShape Manifest::centroids_shape() const {
+  return {.dimension = dimension,
+          .metric = metric,
+          .type = stored_type,
+          .geometry = cluster().geometry};
+}
+
 SlottedGeometry Manifest::slotted_geometry() const {
   const SlottedDescription& pages = slotted();
   return {.payload = pages.payload,

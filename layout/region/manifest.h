@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "base/types.h"
+#include "layout/cluster/centroids_region.h"
+#include "layout/graph/codes_region.h"
 #include "layout/region/index_parts.h"
 #include "layout/region/placement.h"
 #include "layout/region/region_header.h"
@@ -86,11 +88,15 @@ struct Manifest {
 
   // Of graphs alone, from their part and from what every index has.
   GraphGeometry graph_geometry() const;
+  CodesShape codes_shape() const;
   /// Of slotted pages, whose page_bytes are the block_bytes of the graph.
   SlottedGeometry slotted_geometry() const;
   double average_degree() const {
     return static_cast<double>(graph().edges) / static_cast<double>(count);
   }
+
+  /// Of clusters alone.
+  CentroidsShape centroids_shape() const;
 
   /// By region number.
   const RegionEntry& region(std::uint32_t region) const { return regions.at(region); }

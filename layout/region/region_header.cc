@@ -78,38 +78,6 @@ std::uint32_t region_id(RegionKind kind) {
   }
 }
 
-RegionKind records_kind(LayoutKind layout) {
-  switch (layout) {
-    case LayoutKind::csr:
-      return RegionKind::records_csr;
-    case LayoutKind::padded:
-      return RegionKind::records_padded;
-    case LayoutKind::slotted:
-      return RegionKind::records_slotted;
-    case LayoutKind::inlined:
-      return RegionKind::records_inline;
-    case LayoutKind::packed:
-      break;
-  }
-  return RegionKind::records_packed;
-}
-
-RegionKind records_kind(ClusterLayoutKind layout) {
-  switch (layout) {
-    case ClusterLayoutKind::coupled:
-      return RegionKind::records_coupled;
-    case ClusterLayoutKind::decoupled:
-      return RegionKind::records_decoupled;
-    case ClusterLayoutKind::grouped:
-      return RegionKind::records_grouped;
-    case ClusterLayoutKind::grouped_inline:
-      return RegionKind::records_grouped_inline;
-    case ClusterLayoutKind::coded:
-      break;
-  }
-  return RegionKind::records_coded;
-}
-
 void require_format_version(std::uint64_t version, std::string_view source) {
   if (version == kFormatVersion) return;
   throw Error("{} has format version {}, this farvec reads version {}: {}", source, version,

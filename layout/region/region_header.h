@@ -7,8 +7,7 @@
 #include <span>
 #include <string_view>
 
-#include "layout/cluster/cluster_layout.h"
-#include "layout/graph/graph_layout.h"
+#include "layout/region/region_bytes.h"
 
 namespace farvec::layout {
 
@@ -54,8 +53,6 @@ inline constexpr std::uint32_t kVectorsRegion = 4;
 
 std::string_view to_string(RegionKind kind);
 std::uint32_t region_id(RegionKind kind);
-RegionKind records_kind(LayoutKind layout);
-RegionKind records_kind(ClusterLayoutKind layout);
 
 /// On disk and in a backing; little-endian; see docs/format.md.
 struct RegionHeader {

@@ -45,7 +45,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::copy(input.begin(), input.end(), region.begin() + kRegionHeaderBytes);
   for (const Metric metric : {Metric::l2, Metric::inner_product}) {
     fuzz::expect_error_at_most(
-        [&] { walk(parse_centroids(region, small_manifest(metric), "fuzz")); });
+        [&] { walk(parse_centroids(region, small_manifest(metric).centroids_shape(), "fuzz")); });
   }
   return 0;
 }

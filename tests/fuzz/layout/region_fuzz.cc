@@ -58,7 +58,7 @@ void read_header(std::span<const std::byte> input) {
 void read_codes(std::span<const std::byte> input, LayoutKind layout) {
   expect_error_or_success([&] {
     const Codes codes = parse_codes(region_of(input, kRegionHeaderBytes + input.size()),
-                                    small_manifest(layout), "fuzz");
+                                    small_manifest(layout).codes_shape(), "fuzz");
     volatile const std::byte last =
         codes.records()[codes.header.count * codes.header.record_bytes - 1];
     (void)last;

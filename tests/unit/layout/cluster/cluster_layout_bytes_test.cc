@@ -89,7 +89,7 @@ TEST_F(ClusterBytes, RefuseParametersOfCodesThatLie) {
   const auto index = IndexDirectory::open(path_);
   HugeBuffer region = index.load_region(kCentroidsRegion, kOneThread);
   const auto parse = [&](const Manifest& of) {
-    return parse_centroids(region.span(), of, "c.bin");
+    return parse_centroids(region.span(), of.centroids_shape(), "c.bin");
   };
   const Centroids centroids = parse(manifest);
   EXPECT_EQ(centroids.codes.bits, RandomClusters::codes().bits);
@@ -131,7 +131,9 @@ TEST_F(ClusterBytes, RefuseAnAddressBeyondTheRegion) {
 TEST_F(ClusterBytes, RefuseCentroidsThatLie) {
   const auto index = IndexDirectory::open(path_);
   HugeBuffer region = index.load_region(kCentroidsRegion, kOneThread);
-  const auto parse = [&] { return parse_centroids(region.span(), index.manifest(), "c.bin"); };
+  const auto parse = [&] {
+    return parse_centroids(region.span(), index.manifest().centroids_shape(), "c.bin");
+  };
   const Centroids centroids = parse();
   EXPECT_EQ(centroids.neighbors[4], 5u);
   EXPECT_EQ(centroids.header.space_dimension, RandomClusters::kDimension);
@@ -161,7 +163,7 @@ TEST(CentroidsRegion, MayHaveOneCentroid) {
   Manifest manifest;
   manifest.dimension = 3;
   manifest.part.emplace<ClusterPart>().geometry.clusters = 1;
-  const Centroids read = parse_centroids(region, manifest, "c.bin");
+  const Centroids read = parse_centroids(region, manifest.centroids_shape(), "c.bin");
   EXPECT_EQ(read.centroids, centroid);
   EXPECT_EQ(read.degrees, std::vector<std::uint32_t>{0});
   EXPECT_TRUE(read.neighbors.empty());

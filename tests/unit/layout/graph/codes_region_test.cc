@@ -41,7 +41,8 @@ std::string refusal(std::uint64_t count, LayoutKind layout) {
   const std::vector<std::byte> preamble = encode_codes_preamble({header, centroid, {}});
   HugeBuffer region(kRegionHeaderBytes + header.payload_bytes());
   std::memcpy(region.data() + kRegionHeaderBytes, preamble.data(), preamble.size());
-  return tests::message_of([&] { (void)parse_codes(std::move(region), manifest, "codes.bin"); });
+  return tests::message_of(
+      [&] { (void)parse_codes(std::move(region), manifest.codes_shape(), "codes.bin"); });
 }
 
 TEST(CodesRegion, OfVerticesHasACodeForEach) {
