@@ -21,9 +21,9 @@
 #include "graph/vertex_order.h"
 #include "indexing/stored_graph.h"
 #include "layout/graph/neighbor_list.h"
+#include "layout/index/index_directory.h"
 #include "layout/pages/slotted_page.h"
 #include "layout/pages/slotted_record.h"
-#include "layout/region/index_directory.h"
 
 #if defined(__x86_64__)
 #define FARVEC_BMI __attribute__((target("bmi,bmi2")))

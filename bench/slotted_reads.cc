@@ -21,9 +21,9 @@
 #include "dataset/vector_set.h"
 #include "distance/distance.h"
 #include "graph/beam_search.h"
+#include "layout/index/index_directory.h"
 #include "layout/pages/slotted_page.h"
 #include "layout/pages/slotted_record.h"
-#include "layout/region/index_directory.h"
 #include "ssd_baseline/slotted/packing/packing.h"
 #include "ssd_baseline/slotted/search/slotted_index.h"
 

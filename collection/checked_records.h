@@ -12,7 +12,7 @@
 #include "base/input_file.h"
 #include "base/memory.h"
 #include "base/status.h"
-#include "layout/region/index_directory.h"
+#include "layout/index/index_directory.h"
 
 namespace farvec::collection {
 

@@ -33,7 +33,7 @@
 #include "layout/collection/change_record.h"
 #include "layout/collection/collection_manifest.h"
 #include "layout/collection/option_bounds.h"
-#include "layout/region/directory_lock.h"
+#include "layout/index/directory_lock.h"
 #include "wal/log.h"
 
 namespace farvec::collection {

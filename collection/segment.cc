@@ -11,7 +11,7 @@
 #include "base/check.h"
 #include "base/error.h"
 #include "layout/collection/segment_ids.h"
-#include "layout/region/index_removal.h"
+#include "layout/index/index_removal.h"
 #include "search/index_loader.h"
 #include "search/unreachable_error.h"
 #include "tiers/attach/held_file.h"

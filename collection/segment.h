@@ -19,7 +19,7 @@
 #include "coroutines/scheduler.h"
 #include "layout/collection/catalogue.h"
 #include "layout/collection/collection_manifest.h"
-#include "layout/region/index_directory.h"
+#include "layout/index/index_directory.h"
 #include "search/core_part.h"
 #include "search/probe_counts.h"
 #include "search/search_index.h"

@@ -13,7 +13,7 @@
 #include "layout/collection/catalogue.h"
 #include "layout/collection/collection_format.h"
 #include "layout/collection/out_file.h"
-#include "layout/region/index_removal.h"
+#include "layout/index/index_removal.h"
 
 namespace farvec::collection {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "layout/collection/segment_key.h"
-#include "layout/region/manifest.h"
+#include "layout/index/manifest.h"
 #include "tiers/attach/attach_options.h"
 #include "tiers/attach/node_set.h"
 

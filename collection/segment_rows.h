@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "base/types.h"
-#include "layout/region/index_directory.h"
+#include "layout/index/index_directory.h"
 
 namespace farvec::collection {
 

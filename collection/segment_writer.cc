@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "layout/collection/segment_ids.h"
-#include "layout/region/index_removal.h"
+#include "layout/index/index_removal.h"
 
 namespace farvec::collection {
 namespace {

@@ -11,7 +11,7 @@
 #include "collection/segment_builder.h"
 #include "collection/view.h"
 #include "dataset/vector_set.h"
-#include "layout/region/index_writer.h"
+#include "layout/index/index_writer.h"
 
 namespace farvec::collection {
 

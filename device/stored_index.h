@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "device/device_store.h"
-#include "layout/region/index_directory.h"
+#include "layout/index/index_directory.h"
 
 namespace farvec::device {
 

@@ -12,7 +12,7 @@
 #include "cluster/grouping.h"
 #include "indexing/chosen_codes.h"
 #include "indexing/codes.h"
-#include "layout/cluster/cluster_writer.h"
+#include "layout/index/cluster_writer.h"
 #include "quantization/member_encoder.h"
 
 namespace farvec::indexing {

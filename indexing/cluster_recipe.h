@@ -13,7 +13,7 @@
 #include "graph/graph.h"
 #include "indexing/source.h"
 #include "layout/cluster/cluster_layout.h"
-#include "layout/region/index_writer.h"
+#include "layout/index/index_writer.h"
 
 namespace farvec::indexing {
 

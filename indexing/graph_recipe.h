@@ -10,7 +10,7 @@
 #include "graph/vamana_builder.h"
 #include "indexing/source.h"
 #include "layout/graph/graph_layout.h"
-#include "layout/region/index_writer.h"
+#include "layout/index/index_writer.h"
 
 namespace farvec::indexing {
 

@@ -4,7 +4,7 @@
 #include "base/row_set.h"
 #include "base/types.h"
 #include "dataset/vector_set.h"
-#include "layout/region/manifest.h"
+#include "layout/index/manifest.h"
 
 namespace farvec::indexing {
 

@@ -11,7 +11,7 @@
 #include "graph/sampled_graph.h"
 #include "indexing/chosen_codes.h"
 #include "indexing/code_bits.h"
-#include "layout/pages/slotted_writer.h"
+#include "layout/index/slotted_writer.h"
 #include "quantization/split_rabitq.h"
 
 namespace farvec::indexing {

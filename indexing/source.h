@@ -6,7 +6,7 @@
 
 #include "base/types.h"
 #include "dataset/vector_set.h"
-#include "layout/region/manifest.h"
+#include "layout/index/manifest.h"
 
 namespace farvec::indexing {
 

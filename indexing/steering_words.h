@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "layout/region/manifest.h"
+#include "layout/index/manifest.h"
 
 namespace farvec::indexing {
 

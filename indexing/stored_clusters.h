@@ -8,7 +8,7 @@
 #include "dataset/vector_set.h"
 #include "graph/graph.h"
 #include "indexing/cluster_recipe.h"
-#include "layout/region/index_directory.h"
+#include "layout/index/index_directory.h"
 
 namespace farvec::indexing {
 

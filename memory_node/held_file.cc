@@ -10,7 +10,7 @@
 
 #include "layout/collection/catalogue.h"
 #include "layout/collection/segment_ids.h"
-#include "layout/region/region_file.h"
+#include "layout/index/region_file.h"
 
 namespace farvec::memory_node {
 namespace {

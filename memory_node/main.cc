@@ -8,7 +8,7 @@
 #include "base/quantity.h"
 #include "base/said_by.h"
 #include "base/version.h"
-#include "layout/region/placement.h"
+#include "layout/index/placement.h"
 #include "memory_node/daemon.h"
 #include "rpc/option_rules.h"
 #include "rpc/tls_flags.h"

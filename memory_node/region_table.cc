@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "layout/region/region_file.h"
+#include "layout/index/region_file.h"
 #include "memory_node/random_id.h"
 
 namespace farvec::memory_node {

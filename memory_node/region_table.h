@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "layout/region/index_directory.h"
+#include "layout/index/index_directory.h"
 #include "memory_node/backing/backing.h"
 #include "memory_node/backing/memory_info.h"
 #include "memory_node/backing/stored_backing.h"

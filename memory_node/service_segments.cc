@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include "layout/region/manifest.h"
+#include "layout/index/manifest.h"
 #include "memory_node/service.h"
 #include "memory_node/service_replies.h"
 #include "rpc/address.h"

@@ -12,7 +12,7 @@
 #include "indexing/slotted_recipe.h"
 #include "layout/cluster/cluster_layout.h"
 #include "layout/graph/graph_layout.h"
-#include "layout/region/index_writer.h"
+#include "layout/index/index_writer.h"
 #include "python/source_rows.h"
 #include "ssd_baseline/paged/build/hnsw_recipe.h"
 

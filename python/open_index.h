@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "layout/region/index_directory.h"
+#include "layout/index/index_directory.h"
 #include "python/core_pool.h"
 #include "python/searcher.h"
 #include "rpc/tls.h"

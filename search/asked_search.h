@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "layout/region/manifest.h"
+#include "layout/index/manifest.h"
 #include "search/search_parameters.h"
 
 namespace farvec::search {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/command_line.h"
-#include "layout/region/manifest.h"
+#include "layout/index/manifest.h"
 #include "ssd_baseline/slotted/search/slotted_store.h"
 
 namespace farvec::search {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "disk/disk_file.h"
-#include "layout/region/index_directory.h"
+#include "layout/index/index_directory.h"
 #include "search/search_index.h"
 #include "transport/disk/disk_endpoint.h"
 #include "transport/endpoint.h"

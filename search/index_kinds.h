@@ -8,7 +8,7 @@
 #include <memory>
 #include <span>
 
-#include "layout/region/index_directory.h"
+#include "layout/index/index_directory.h"
 #include "search/core_part.h"
 #include "search/read_dispatcher.h"
 #include "search/region_fetch.h"

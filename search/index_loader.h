@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "layout/region/index_directory.h"
+#include "layout/index/index_directory.h"
 #include "search/search_index.h"
 #include "transport/endpoint.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "dataset/vector_set.h"
-#include "layout/region/manifest.h"
+#include "layout/index/manifest.h"
 
 namespace farvec::search {
 

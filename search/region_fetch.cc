@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "layout/region/index_directory.h"
+#include "layout/index/index_directory.h"
 #include "search/unreachable_error.h"
 
 namespace farvec::search {

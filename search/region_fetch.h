@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "layout/region/manifest.h"
+#include "layout/index/manifest.h"
 #include "transport/endpoint.h"
 
 namespace farvec::search {

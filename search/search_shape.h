@@ -6,7 +6,7 @@
 #include <memory>
 #include <optional>
 
-#include "layout/region/manifest.h"
+#include "layout/index/manifest.h"
 #include "search/disk_options.h"
 #include "search/search_core.h"
 #include "ssd_baseline/slotted/search/slotted_store.h"

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "disk/disk_engine.h"
-#include "layout/region/index_directory.h"
+#include "layout/index/index_directory.h"
 #include "search/core_part.h"
 #include "ssd_baseline/slotted/search/slotted_store.h"
 

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "base/memory.h"
-#include "layout/region/index_directory.h"
+#include "layout/index/index_directory.h"
 #include "transport/mapped/mapped_endpoint.h"
 
 namespace farvec::tiers {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "layout/region/manifest.h"
+#include "layout/index/manifest.h"
 #include "search/core_loop.h"
 
 namespace farvec::tiers {

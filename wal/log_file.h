@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "layout/region/directory_lock.h"
+#include "layout/index/directory_lock.h"
 #include "wal/log_memory.h"
 #include "wal/log_source.h"
 

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "layout/region/directory_lock.h"
+#include "layout/index/directory_lock.h"
 #include "wal/log.h"
 #include "wal/segment_files.h"
 

@@ -7,7 +7,7 @@
 #include "base/types.h"
 #include "dataset/groundtruth.h"
 #include "dataset/vector_set.h"
-#include "layout/region/manifest.h"
+#include "layout/index/manifest.h"
 
 namespace farvec::cli {
 

@@ -9,7 +9,7 @@
 
 #include "base/types.h"
 #include "layout/cluster/cluster_layout.h"
-#include "layout/region/manifest.h"
+#include "layout/index/manifest.h"
 
 namespace farvec::cli {
 

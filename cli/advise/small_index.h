@@ -9,7 +9,7 @@
 #include "cli/advise/sample.h"
 #include "cli/advise/setting.h"
 #include "disk/disk_file.h"
-#include "layout/region/index_directory.h"
+#include "layout/index/index_directory.h"
 #include "ssd_baseline/slotted/search/slotted_index.h"
 #include "ssd_baseline/slotted/search/slotted_store.h"
 #include "tiers/index_on_tier.h"

@@ -8,7 +8,7 @@
 
 #include "cli/index/inspection.h"
 #include "cli/report/table.h"
-#include "layout/region/manifest.h"
+#include "layout/index/manifest.h"
 
 namespace farvec::cli {
 namespace {

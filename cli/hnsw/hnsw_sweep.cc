@@ -16,7 +16,7 @@
 #include "cli/report/statistics.h"
 #include "cli/report/table.h"
 #include "dataset/recall.h"
-#include "layout/region/manifest.h"
+#include "layout/index/manifest.h"
 
 namespace farvec::cli {
 namespace {

@@ -24,7 +24,7 @@
 #include "indexing/slotted_recipe.h"
 #include "indexing/source.h"
 #include "indexing/steering_words.h"
-#include "layout/region/index_writer.h"
+#include "layout/index/index_writer.h"
 #include "rpc/option_rules.h"
 #include "search/queries.h"
 

@@ -5,7 +5,7 @@
 #include "cli/index/code_bits_option.h"
 #include "cli/index/inspection.h"
 #include "indexing/steering_words.h"
-#include "layout/cluster/cluster_report.h"
+#include "layout/index/cluster_report.h"
 
 namespace farvec::cli {
 namespace {

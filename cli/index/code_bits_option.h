@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "base/command_line.h"
-#include "layout/region/manifest.h"
+#include "layout/index/manifest.h"
 
 namespace farvec::cli {
 

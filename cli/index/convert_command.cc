@@ -13,7 +13,7 @@
 #include "cli/report/json_text.h"
 #include "indexing/code_bits.h"
 #include "indexing/stored_graph.h"
-#include "layout/region/index_writer.h"
+#include "layout/index/index_writer.h"
 
 namespace farvec::cli {
 namespace {

@@ -12,7 +12,7 @@
 #include "cli/hnsw/page_access.h"
 #include "cli/index/inspection.h"
 #include "cli/report/json_text.h"
-#include "layout/region/index_directory.h"
+#include "layout/index/index_directory.h"
 
 namespace farvec::cli {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "layout/region/index_directory.h"
-#include "layout/region/index_report.h"
+#include "layout/index/index_directory.h"
+#include "layout/index/index_report.h"
 
 namespace farvec::cli {
 

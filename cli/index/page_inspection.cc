@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "cli/index/inspection.h"
-#include "layout/pages/slotted_report.h"
+#include "layout/index/slotted_report.h"
 
 namespace farvec::cli {
 namespace {

@@ -16,7 +16,7 @@
 #include "indexing/cluster_recipe.h"
 #include "indexing/regroup_recipe.h"
 #include "indexing/stored_clusters.h"
-#include "layout/region/index_directory.h"
+#include "layout/index/index_directory.h"
 #include "quantization/neighbor_codes.h"
 #include "search/probe_counts.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "layout/region/manifest.h"
+#include "layout/index/manifest.h"
 
 namespace farvec::cli {
 namespace {

@@ -10,8 +10,8 @@
 #include "base/quantity.h"
 #include "cli/commands.h"
 #include "cli/report/json_text.h"
-#include "layout/region/index_directory.h"
-#include "layout/region/index_writer.h"
+#include "layout/index/index_directory.h"
+#include "layout/index/index_writer.h"
 #include "rpc/option_rules.h"
 
 namespace farvec::cli {

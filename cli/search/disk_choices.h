@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "layout/region/manifest.h"
+#include "layout/index/manifest.h"
 #include "search/disk_options.h"
 
 namespace farvec::cli {

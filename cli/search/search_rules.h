@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/command_line.h"
-#include "layout/region/manifest.h"
+#include "layout/index/manifest.h"
 #include "tiers/tier_spec.h"
 
 namespace farvec::cli {

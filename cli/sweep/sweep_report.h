@@ -7,7 +7,7 @@
 #include <string>
 
 #include "cli/sweep/sweep_plan.h"
-#include "layout/region/manifest.h"
+#include "layout/index/manifest.h"
 
 namespace farvec::cli {
 

@@ -8,7 +8,7 @@
 #include "collection/node_arguments.h"
 #include "graph/beam_search.h"
 #include "layout/collection/change_record.h"
-#include "layout/region/index_directory.h"
+#include "layout/index/index_directory.h"
 #include "rpc/option_rules.h"
 #include "rpc/tls_flags.h"
 #include "tiers/tier_spec.h"

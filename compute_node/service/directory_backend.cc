@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "layout/region/index_directory.h"
+#include "layout/index/index_directory.h"
 #include "search/index_loader.h"
 #include "tiers/tier.h"
 

@@ -4,7 +4,7 @@
 #include "compute_node/service/daemon_options.h"
 #include "compute_node/service/index_session.h"
 #include "compute_node/service/search_backend.h"
-#include "layout/region/manifest.h"
+#include "layout/index/manifest.h"
 #include "tiers/tier_spec.h"
 
 namespace farvec::compute_node {

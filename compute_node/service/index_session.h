@@ -9,7 +9,7 @@
 
 #include "compute_node/service/daemon_options.h"
 #include "compute_node/service/search_backend.h"
-#include "layout/region/manifest.h"
+#include "layout/index/manifest.h"
 #include "search/search_index.h"
 #include "search/search_shape.h"
 #include "tiers/tier.h"

@@ -15,7 +15,7 @@
 #include "base/output_file.h"
 #include "base/progress.h"
 #include "indexing/regroup_recipe.h"
-#include "layout/region/index_removal.h"
+#include "layout/index/index_removal.h"
 #include "rpc/channel.h"
 
 namespace farvec::compute_node {

@@ -19,7 +19,7 @@
 #include "collection/probing_nodes.h"
 #include "compute_node/service/regroup_options.h"
 #include "compute_node/service/supervisor.h"
-#include "layout/region/index_directory.h"
+#include "layout/index/index_directory.h"
 #include "rpc/address.h"
 #include "rpc/load_index.h"
 #include "rpc/tls.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/types.h"
-#include "layout/region/index_parts.h"
+#include "layout/index/index_parts.h"
 #include "search/probe_counts.h"
 #include "search/search_core.h"
 #include "search/unreachable_error.h"

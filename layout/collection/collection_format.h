@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "layout/region/companion_file.h"
+#include "layout/index/companion_file.h"
 
 namespace farvec::layout {
 

@@ -11,7 +11,7 @@
 #include "layout/cluster/cluster_layout.h"
 #include "layout/collection/collection_format.h"
 #include "layout/graph/graph_layout.h"
-#include "layout/region/index_parts.h"
+#include "layout/index/index_parts.h"
 
 namespace farvec::layout {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "layout/collection/collection_format.h"
-#include "layout/region/companion_file.h"
+#include "layout/index/companion_file.h"
 
 namespace farvec::layout {
 

@@ -9,7 +9,7 @@
 #include "base/check.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "layout/region/placement.h"
+#include "layout/index/placement.h"
 
 namespace farvec::layout {
 namespace {

@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "search/unreachable_error.h"
 #include "tests/e2e/child_process.h"
-#include "tests/unit/layout/region/index_fixture.h"
+#include "tests/unit/layout/index/index_fixture.h"
 #include "tests/unit/message_of.h"
 #include "tiers/attach/attachment.h"
 #include "tiers/attach/log_attachment.h"

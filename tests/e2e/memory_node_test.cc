@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "rpc/channel.h"
 #include "tests/e2e/child_process.h"
-#include "tests/unit/layout/region/index_fixture.h"
+#include "tests/unit/layout/index/index_fixture.h"
 #include "tiers/attach/attachment.h"
 
 namespace farvec {

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "rpc/channel.h"
 #include "tests/e2e/child_process.h"
-#include "tests/unit/layout/region/index_fixture.h"
+#include "tests/unit/layout/index/index_fixture.h"
 #include "tests/unit/tls_certificates.h"
 #include "tiers/attach/attachment.h"
 

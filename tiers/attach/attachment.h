@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "layout/region/manifest.h"
+#include "layout/index/manifest.h"
 #include "tiers/attach/attach_options.h"
 #include "tiers/attach/lease_keeper.h"
 #include "transport/mapped/mapped_endpoint.h"

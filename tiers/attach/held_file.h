@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "base/memory.h"
-#include "layout/region/manifest.h"
+#include "layout/index/manifest.h"
 #include "tiers/attach/attach_options.h"
 
 namespace farvec::tiers {

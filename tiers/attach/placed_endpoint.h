@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "layout/region/placement.h"
+#include "layout/index/placement.h"
 #include "tiers/attach/endpoint_inbox.h"
 #include "transport/endpoint.h"
 

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/file_names.h"
 #include "base/log.h"
-#include "layout/region/directory_lock.h"
+#include "layout/index/directory_lock.h"
 #include "ssd_baseline/paged/store/page_store.h"
 
 namespace farvec::paged {

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <vector>
 
-#include "layout/region/directory_lock.h"
+#include "layout/index/directory_lock.h"
 #include "layout/store/checkpoint.h"
 #include "ssd_baseline/paged/store/page_editor.h"
 #include "ssd_baseline/paged/store/page_store.h"

@@ -10,8 +10,8 @@
 #include "distance/distance.h"
 #include "graph/beam_scratch.h"
 #include "layout/graph/codes_region.h"
+#include "layout/index/index_directory.h"
 #include "layout/pages/slotted_geometry.h"
-#include "layout/region/index_directory.h"
 #include "quantization/split_rabitq.h"
 
 namespace farvec::slotted {

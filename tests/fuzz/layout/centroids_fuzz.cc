@@ -8,7 +8,7 @@
 
 #include "base/check.h"
 #include "layout/cluster/centroids_region.h"
-#include "layout/region/manifest.h"
+#include "layout/index/manifest.h"
 #include "tests/fuzz/fuzz_file.h"
 
 namespace {

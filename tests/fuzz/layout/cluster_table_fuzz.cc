@@ -9,7 +9,7 @@
 
 #include "base/check.h"
 #include "layout/cluster/cluster_decoder.h"
-#include "layout/region/cut_points.h"
+#include "layout/index/cut_points.h"
 #include "tests/fuzz/fuzz_file.h"
 #include "tests/fuzz/layout/cluster_fuzz.h"
 

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "layout/graph/codes_region.h"
 #include "layout/graph/graph_layout.h"
-#include "layout/region/manifest.h"
+#include "layout/index/manifest.h"
 #include "tests/unit/layout/graph/random_graph.h"
 
 namespace {

@@ -11,8 +11,8 @@
 
 #include "layout/cluster/centroids_region.h"
 #include "layout/cluster/cluster_encoder.h"
-#include "layout/region/index_directory.h"
-#include "layout/region/index_writer.h"
+#include "layout/index/index_directory.h"
+#include "layout/index/index_writer.h"
 #include "tests/fuzz/layout/cluster_fuzz.h"
 #include "tests/fuzz/layout/collection_seeds.h"
 #include "tests/fuzz/layout/device_fuzz.h"

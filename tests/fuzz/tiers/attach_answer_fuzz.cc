@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "base/check.h"
-#include "layout/region/manifest.h"
+#include "layout/index/manifest.h"
 #include "tests/fuzz/fuzz_file.h"
 #include "tiers/attach/attach_answer.h"
 #include "transport/grant.h"

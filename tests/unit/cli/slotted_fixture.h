@@ -17,7 +17,7 @@
 #include "disk/faulty_queue.h"
 #include "disk/uring_queue.h"
 #include "indexing/slotted_recipe.h"
-#include "layout/region/index_directory.h"
+#include "layout/index/index_directory.h"
 #include "search/batch_search.h"
 #include "search/core_loop.h"
 #include "search/disk_records.h"

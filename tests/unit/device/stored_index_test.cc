@@ -7,9 +7,9 @@
 #include <set>
 
 #include "base/error.h"
-#include "layout/region/index_writer.h"
+#include "layout/index/index_writer.h"
 #include "tests/unit/device/failing_memory.h"
-#include "tests/unit/layout/region/index_fixture.h"
+#include "tests/unit/layout/index/index_fixture.h"
 #include "tests/unit/message_of.h"
 
 namespace farvec::device {

@@ -12,7 +12,7 @@
 #include "base/random.h"
 #include "distance/distance.h"
 #include "indexing/source.h"
-#include "layout/region/index_directory.h"
+#include "layout/index/index_directory.h"
 #include "search/index_loader.h"
 #include "tests/unit/search/task_list_feed.h"
 #include "tests/unit/temporary_folder.h"

@@ -12,8 +12,8 @@
 #include "base/error.h"
 #include "indexing/cluster_recipe.h"
 #include "indexing/slotted_recipe.h"
-#include "layout/region/index_publisher.h"
-#include "layout/region/region_file.h"
+#include "layout/index/index_publisher.h"
+#include "layout/index/region_file.h"
 #include "tests/unit/indexing/graph_fixture.h"
 #include "tests/unit/message_of.h"
 

@@ -12,7 +12,7 @@
 #include "memory_node/service.h"
 #include "rpc/channel.h"
 #include "rpc/server.h"
-#include "tests/unit/layout/region/index_fixture.h"
+#include "tests/unit/layout/index/index_fixture.h"
 
 namespace farvec::memory_node {
 

@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "base/input_file.h"
-#include "layout/region/index_directory.h"
+#include "layout/index/index_directory.h"
 #include "tests/unit/collection/changing_collection.h"
 #include "tests/unit/collection/comes.h"
 #include "tests/unit/file_size_limit.h"

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "layout/cluster/cluster_layout.h"
-#include "layout/cluster/cluster_report.h"
+#include "layout/index/cluster_report.h"
 #include "tests/unit/layout/cluster/random_clusters.h"
 #include "tests/unit/temporary_folder.h"
 

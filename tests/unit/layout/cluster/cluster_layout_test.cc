@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "layout/cluster/cluster_decoder.h"
-#include "layout/region/cut_points.h"
+#include "layout/index/cut_points.h"
 #include "tests/unit/layout/cluster/random_clusters.h"
 #include "tests/unit/temporary_folder.h"
 

@@ -10,8 +10,8 @@
 
 #include "base/membership.h"
 #include "base/random.h"
-#include "layout/cluster/cluster_writer.h"
-#include "layout/region/index_directory.h"
+#include "layout/index/cluster_writer.h"
+#include "layout/index/index_directory.h"
 
 namespace farvec::layout {
 

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "layout/region/placement.h"
+#include "layout/index/placement.h"
 #include "tests/unit/message_of.h"
 
 namespace farvec::layout {

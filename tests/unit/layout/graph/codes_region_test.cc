@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "layout/region/manifest.h"
+#include "layout/index/manifest.h"
 #include "tests/unit/message_of.h"
 
 namespace farvec::layout {

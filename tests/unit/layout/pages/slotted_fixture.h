@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "layout/index/slotted_writer.h"
 #include "layout/pages/page_encoder.h"
 #include "layout/pages/page_plan.h"
 #include "layout/pages/slotted_page.h"
 #include "layout/pages/slotted_record.h"
-#include "layout/pages/slotted_writer.h"
 #include "tests/unit/layout/graph/random_graph.h"
-#include "tests/unit/layout/region/index_fixture.h"
+#include "tests/unit/layout/index/index_fixture.h"
 
 namespace farvec::layout {
 

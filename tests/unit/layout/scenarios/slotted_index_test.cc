@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 #include "base/input_file.h"
-#include "layout/pages/slotted_report.h"
-#include "layout/region/region_file.h"
+#include "layout/index/region_file.h"
+#include "layout/index/slotted_report.h"
 #include "tests/unit/layout/pages/slotted_fixture.h"
 
 namespace farvec::layout {

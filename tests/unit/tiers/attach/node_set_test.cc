@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "search/unreachable_error.h"
-#include "tests/unit/layout/region/index_fixture.h"
+#include "tests/unit/layout/index/index_fixture.h"
 #include "tests/unit/temporary_folder.h"
 
 namespace farvec::tiers {

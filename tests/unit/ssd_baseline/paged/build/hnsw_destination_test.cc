@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "base/error.h"
-#include "layout/region/directory_lock.h"
+#include "layout/index/directory_lock.h"
 #include "ssd_baseline/paged/store/page_store.h"
 #include "tests/unit/message_of.h"
 #include "tests/unit/temporary_folder.h"

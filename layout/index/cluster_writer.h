@@ -1,0 +1,20 @@
+// A cluster index on disk. Writing side.
+#pragma once
+
+#include <filesystem>
+
+#include "layout/cluster/centroids_region.h"
+#include "layout/cluster/cluster_encoder.h"
+#include "layout/index/index_writer.h"
+#include "layout/index/manifest.h"
+
+namespace farvec::layout {
+
+/// As write_index(): the caller has filled in metric, source type, the kind of geometry and the
+/// build of a ClusterPart, dataset and farvec_*; the rest is filled in here. Throws Error as
+/// write_index() does.
+Manifest write_cluster_index(const std::filesystem::path& directory, Manifest manifest,
+                             const ClusterContents& contents, const CentroidsView& centroids,
+                             const WriteOptions& options = {});
+
+}  // namespace farvec::layout

@@ -1,0 +1,130 @@
+// What an index is, in words: manifest.json.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/types.h"
+#include "layout/cluster/centroids_region.h"
+#include "layout/graph/codes_region.h"
+#include "layout/index/index_parts.h"
+#include "layout/index/placement.h"
+#include "layout/region/region_header.h"
+
+namespace farvec::layout {
+
+/// The file an index was built from.
+struct DatasetFingerprint {
+  std::string name;             ///< for reports, e.g. "sift1m"
+  std::string file;             ///< base name of the path
+  std::uint64_t row_bytes = 0;  ///< in the source type
+  std::uint64_t rows_hashed = 0;
+  std::uint64_t xxh3 = 0;  ///< XXH3-64 of fingerprint()
+};
+
+/// XXH3-64 over row count (8 bytes), dimension (4), type (4), then every row without its stride.
+std::uint64_t fingerprint(const VectorView& source);
+
+/// One region file. Chunk i covers payload bytes [i * chunk_bytes, (i + 1) * chunk_bytes).
+struct RegionEntry {
+  RegionKind kind = RegionKind::records_csr;
+  std::string file;  ///< in the index directory
+  std::uint64_t payload_bytes = 0;
+  std::uint64_t chunk_bytes = 0;
+  std::vector<std::uint64_t> checksums;  ///< XXH3-64
+
+  std::uint64_t file_bytes() const { return kRegionHeaderBytes + payload_bytes; }
+  std::uint64_t payload_checksum() const;
+  RegionHeader header() const;
+};
+
+/// What every index has, and the part that its kind has. Asking for the part of another kind is a
+/// broken invariant: look at the kind first.
+struct Manifest {
+  Metric metric = Metric::l2;
+  ElementType stored_type = ElementType::f32;  ///< in the records
+  ElementType source_type = ElementType::f32;  ///< in the data set, and of queries
+  bool normalised = false;                     ///< the records hold unit vectors
+  std::uint32_t dimension = 0;
+  std::uint64_t count = 0;
+
+  IndexPart part;
+
+  DatasetFingerprint dataset;
+  std::string farvec_version;
+  std::string farvec_commit;
+  std::vector<RegionEntry> regions;    ///< by region number
+  std::optional<Placement> placement;  ///< none: one memory node holds everything
+
+  IndexKind kind() const;
+  bool is_graph() const { return std::holds_alternative<GraphPart>(part); }
+  bool is_cluster() const { return std::holds_alternative<ClusterPart>(part); }
+  /// Clusters whose lists have the codes of their members.
+  bool has_member_codes() const { return is_cluster() && cluster().geometry.has_codes(); }
+  /// A graph in slotted pages.
+  bool is_slotted() const { return is_graph() && graph().slotted.has_value(); }
+  const GraphPart& graph() const;
+  GraphPart& graph();
+  const ClusterPart& cluster() const;
+  ClusterPart& cluster();
+  const SlottedDescription& slotted() const;
+  SlottedDescription& slotted();
+
+  std::string_view layout_name() const;
+  bool has_record_checksums() const;
+  std::uint32_t vector_bytes() const {
+    return static_cast<std::uint32_t>(dimension * element_bytes(stored_type));
+  }
+  /// Bytes of the source vectors alone: what amplification is measured against.
+  std::uint64_t dataset_bytes() const {
+    return count * dimension * std::uint64_t{element_bytes(source_type)};
+  }
+
+  // Of graphs alone, from their part and from what every index has.
+  GraphGeometry graph_geometry() const;
+  CodesShape codes_shape() const;
+  /// Of slotted pages, whose page_bytes are the block_bytes of the graph.
+  SlottedGeometry slotted_geometry() const;
+  double average_degree() const {
+    return static_cast<double>(graph().edges) / static_cast<double>(count);
+  }
+
+  /// Of clusters alone.
+  CentroidsShape centroids_shape() const;
+
+  /// By region number.
+  const RegionEntry& region(std::uint32_t region) const { return regions.at(region); }
+
+  /// Bytes of the regions that memory nodes serve, headers included.
+  std::array<std::uint64_t, kRegionCount> region_bytes() const;
+  std::uint32_t memory_nodes() const { return placement ? placement->nodes : 1; }
+  /// Bytes of the region that memory node `node` serves, header included.
+  std::uint64_t node_bytes(std::uint32_t node, std::uint32_t region) const {
+    return placement ? placement->regions[region].node_bytes(node)
+                     : regions.at(region).file_bytes();
+  }
+  /// Bytes of all regions that memory node `node` serves.
+  std::uint64_t node_bytes(std::uint32_t node) const;
+};
+
+/// Throws Error, naming `source`, when no memory node can hold the index because it is made for
+/// SSDs.
+void require_memory_layout(const Manifest& manifest, std::string_view source);
+
+std::string manifest_to_json(const Manifest& manifest);
+
+/// Of a manifest's JSON: two indexes with the same one have the same bytes, which it has the
+/// checksums of.
+std::uint64_t manifest_checksum(std::string_view json);
+
+/// Throws Error, naming `source` and the field, when anything is missing, of the wrong type, out of
+/// range, or contradicts something else in the manifest.
+Manifest manifest_from_json(std::string_view text, std::string_view source);
+
+}  // namespace farvec::layout

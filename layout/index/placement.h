@@ -1,0 +1,99 @@
+// Which memory node holds which bytes of an index.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "layout/index/cut_points.h"
+#include "layout/region/region_header.h"
+
+namespace farvec::layout {
+
+/// A copy of an extent: where it lies in the region of the same number that `node` serves.
+struct ExtentCopy {
+  std::uint32_t node = 0;
+  std::uint64_t offset = 0;
+};
+
+/// A run of a region's bytes that lies on one node as a whole, and its replicas. Ends where the
+/// next one begins. Nothing that one read brings crosses an extent's end.
+struct PlacedExtent {
+  static constexpr std::uint32_t kMaxCopies = 4;
+
+  std::uint64_t begin = 0;  ///< in the whole region; 0 for the first, which holds the header
+  std::uint32_t copy_count = 0;
+  std::array<ExtentCopy, kMaxCopies> copies;  ///< the first is the one to read while it lives
+};
+
+/// The extents of one region. A node's region is a header, then its extents in the region's order
+/// without gaps; the region's first extent brings the header with it.
+class RegionPlacement {
+ public:
+  /// Throws Error, naming `source` and the extent, unless the extents cover [0, region_bytes), lie
+  /// as above on `nodes` nodes, and no node has two copies of one.
+  RegionPlacement(std::vector<PlacedExtent> extents, std::uint64_t region_bytes,
+                  std::uint32_t nodes, const std::string& source);
+
+  const std::vector<PlacedExtent>& extents() const { return extents_; }
+  std::uint64_t region_bytes() const { return region_bytes_; }
+  /// What `node` serves of the region, header included.
+  std::uint64_t node_bytes(std::uint32_t node) const { return node_bytes_[node]; }
+
+  /// The extent that holds `offset`, which is below region_bytes().
+  std::uint32_t find(std::uint64_t offset) const {
+    std::uint32_t extent = first_of_bucket_[offset >> bucket_shift_];
+    while (end_of(extent) <= offset) ++extent;
+    return extent;
+  }
+  std::uint64_t end_of(std::uint32_t extent) const {
+    return extent + 1 < extents_.size() ? extents_[extent + 1].begin : region_bytes_;
+  }
+
+ private:
+  void check(std::uint32_t nodes, const std::string& source);
+  void index();
+
+  std::vector<PlacedExtent> extents_;
+  std::uint64_t region_bytes_;
+  std::vector<std::uint64_t> node_bytes_;
+  /// The extent of each bucket's first byte; about as many buckets as extents.
+  std::vector<std::uint32_t> first_of_bucket_;
+  unsigned bucket_shift_ = 0;
+};
+
+/// An index over several memory nodes.
+struct Placement {
+  static constexpr std::uint32_t kMaxNodes = 1024;
+
+  std::uint32_t nodes = 1;
+  std::uint32_t replicas = 1;            ///< copies of each extent that were asked for
+  std::vector<RegionPlacement> regions;  ///< by region number
+
+  std::uint64_t node_bytes(std::uint32_t node) const;
+};
+
+struct PlacementOptions {
+  std::uint32_t nodes = 2;
+  std::uint32_t replicas = 1;
+  std::uint64_t extent_bytes = 0;  ///< 0: by the size of the index
+};
+
+/// Spreads every region over the nodes: extent i first on node i mod nodes, its replicas on the
+/// others in turn, so that a lost node's reads fall on all that are left. `region_bytes` are of the
+/// whole regions. Throws Error when the options contradict each other or the index.
+Placement make_placement(const CutPoints& cuts,
+                         const std::array<std::uint64_t, kRegionCount>& region_bytes,
+                         const PlacementOptions& options);
+
+/// Each of `nodes`, of which there are at most PlacedExtent::kMaxCopies, has or may have a copy of
+/// everything; the first is the one to read while it lives.
+Placement full_copies(const std::array<std::uint64_t, kRegionCount>& region_bytes,
+                      std::uint32_t nodes);
+
+/// Throws Error when an extent of the records does not begin at one of `cuts`.
+void check_records(const Placement& placement, const CutPoints& cuts);
+
+}  // namespace farvec::layout
