@@ -30,12 +30,12 @@
 #include "cli/report/statistics.h"
 #include "cli/report/table.h"
 #include "cli/runbook/step_truth.h"
-#include "collection/collection.h"
-#include "collection/collection_part.h"
+#include "collection/search/collection_part.h"
+#include "collection/write/collection.h"
 #include "dataset/recall.h"
 #include "dataset/vector_set.h"
 #include "indexing/source.h"
-#include "search/batch_search.h"
+#include "search/core/batch_search.h"
 
 namespace farvec {
 namespace {

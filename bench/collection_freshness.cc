@@ -22,9 +22,9 @@
 #include "cli/collection/collection_options.h"
 #include "cli/report/machine.h"
 #include "cli/report/statistics.h"
-#include "collection/collection.h"
-#include "collection/collection_follower.h"
-#include "collection/log_nodes.h"
+#include "collection/nodes/log_nodes.h"
+#include "collection/read/collection_follower.h"
+#include "collection/write/collection.h"
 #include "dataset/vector_set.h"
 
 namespace farvec {

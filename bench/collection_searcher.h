@@ -13,9 +13,9 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "cli/report/statistics.h"
-#include "collection/collection.h"
-#include "collection/collection_part.h"
-#include "search/core_loop.h"
+#include "collection/search/collection_part.h"
+#include "collection/write/collection.h"
+#include "search/core/core_loop.h"
 
 namespace farvec {
 

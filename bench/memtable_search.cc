@@ -11,7 +11,7 @@
 #include "base/command_line.h"
 #include "base/error.h"
 #include "bench/run_bench.h"
-#include "collection/memtable.h"
+#include "collection/memtable/memtable.h"
 #include "dataset/vector_set.h"
 
 namespace farvec {

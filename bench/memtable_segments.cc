@@ -12,7 +12,7 @@
 #include "base/command_line.h"
 #include "bench/graph_judge.h"
 #include "bench/run_bench.h"
-#include "collection/memtable.h"
+#include "collection/memtable/memtable.h"
 #include "graph/vamana_merge.h"
 
 namespace farvec {

@@ -10,7 +10,7 @@
 #include "base/types.h"
 #include "rpc/compute_node.grpc.pb.h"
 #include "rpc/tls.h"
-#include "search/asked_search.h"
+#include "search/core/asked_search.h"
 
 namespace farvec::client {
 

@@ -7,7 +7,7 @@
 
 #include "dataset/groundtruth.h"
 #include "rpc/compute_node.pb.h"
-#include "search/search_core.h"
+#include "search/core/search_core.h"
 
 namespace farvec::client {
 

@@ -18,7 +18,8 @@ endfunction()
 
 # farvec_unity_group(TARGET FOLDER...): the files of these folders below the current one are compiled as
 # one, where farvec_unity() would have one of each folder: what their headers and templates cost is paid
-# once. `.` is the current folder. A name in an unnamed namespace must be the only one of all.
+# once. `.` is the current folder. A name in an unnamed namespace must be the only one of all. Files that
+# are compiled alone stay alone.
 function(farvec_unity_group target)
   get_target_property(sources ${target} SOURCES)
   list(GET ARGN 0 group)
@@ -28,7 +29,8 @@ function(farvec_unity_group target)
     string(REGEX REPLACE "/$" "" folder ${folder})
     foreach(file ${sources})
       get_filename_component(parent ${file} DIRECTORY)
-      if(parent STREQUAL folder)
+      get_source_file_property(grouped ${file} UNITY_GROUP)
+      if(parent STREQUAL folder AND grouped)
         set_source_files_properties(${file} PROPERTIES UNITY_GROUP ${group})
       endif()
     endforeach()

@@ -6,11 +6,11 @@
 
 #include "base/log.h"
 #include "base/said_by.h"
-#include "compute_node/collection/collection_backend.h"
-#include "compute_node/collection/following_backend.h"
-#include "compute_node/service/daemon.h"
-#include "compute_node/service/directory_backend.h"
-#include "compute_node/service/memory_node_backend.h"
+#include "compute_node/backends/collection_backend.h"
+#include "compute_node/backends/directory_backend.h"
+#include "compute_node/backends/following_backend.h"
+#include "compute_node/backends/memory_node_backend.h"
+#include "compute_node/daemon/daemon.h"
 
 namespace {
 

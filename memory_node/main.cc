@@ -5,12 +5,12 @@
 
 #include "base/command_line.h"
 #include "base/log.h"
+#include "base/option_rules.h"
 #include "base/quantity.h"
 #include "base/said_by.h"
 #include "base/version.h"
 #include "layout/index/placement.h"
 #include "memory_node/daemon.h"
-#include "rpc/option_rules.h"
 #include "rpc/tls_flags.h"
 
 namespace farvec::memory_node {
@@ -136,8 +136,8 @@ void check_options(const Command& app, const Arguments& arguments) {
   if (arguments.daemon.index.empty() && !more && !is_stored(kind)) {
     throw Error("--index is missing: the directory of the index to serve");
   }
-  rpc::refuse_unused(
-      app, std::vector<rpc::OptionRule>{
+  refuse_unused(
+      app, std::vector<OptionRule>{
                {"--backing-path", !dram, "--backing shm, file, devdax and pmem; --backing is dram"},
                {"--rdma-port", !arguments.daemon.rdma.empty(), "--rdma ADDRESS, which is missing"},
                {"--publisher", !arguments.daemon.tls.certificate.empty(),

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/progress.h"
-#include "collection/collection.h"
+#include "collection/write/collection.h"
 #include "python/searcher.h"
 
 namespace farvec::python {

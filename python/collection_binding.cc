@@ -11,7 +11,7 @@
 #include <tuple>
 #include <utility>
 
-#include "collection/facts.h"
+#include "collection/write/facts.h"
 #include "graph/beam_scratch.h"
 #include "python/bindings.h"
 #include "python/errors.h"

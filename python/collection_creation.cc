@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "collection/collection.h"
-#include "collection/facts.h"
+#include "collection/write/collection.h"
+#include "collection/write/facts.h"
 #include "graph/usual_degree.h"
 #include "indexing/code_bits.h"
 #include "python/arrays.h"

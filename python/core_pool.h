@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "search/search_core.h"
+#include "search/core/search_core.h"
 
 namespace farvec::python {
 

@@ -16,7 +16,7 @@
 #include "python/jobs.h"
 #include "python/others_may_run.h"
 #include "python/source_rows.h"
-#include "search/exact_distance.h"
+#include "search/searchers/exact_distance.h"
 
 namespace farvec::python {
 namespace {

@@ -6,9 +6,9 @@
 #include <system_error>
 
 #include "base/said_by.h"
+#include "base/unreachable_error.h"
 #include "python/words.h"
 #include "rpc/channel.h"
-#include "search/unreachable_error.h"
 
 namespace farvec::python {
 namespace {
@@ -75,7 +75,7 @@ void translate(const std::exception_ptr& thrown, void*) {
     raise(class_of(error.code), error.what());
   } catch (const rpc::NobodyListens& error) {
     raise("Unavailable", error.what());
-  } catch (const search::UnreachableError& error) {  // memory nodes
+  } catch (const UnreachableError& error) {  // memory nodes
     raise("Unavailable", error.what());
   } catch (const Error& error) {
     raise("Error", error.what());

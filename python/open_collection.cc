@@ -6,11 +6,11 @@
 #include "base/clock.h"
 #include "base/parallel.h"
 #include "base/status_error.h"
-#include "collection/collection_part.h"
-#include "collection/facts.h"
+#include "collection/search/collection_part.h"
+#include "collection/write/facts.h"
 #include "python/errors.h"
 #include "python/pooled_search.h"
-#include "search/queries.h"
+#include "search/core/queries.h"
 #include "wal/durability_option.h"
 
 namespace farvec::python {

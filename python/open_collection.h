@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "collection/collection.h"
+#include "collection/write/collection.h"
 #include "python/changing.h"
 #include "python/core_pool.h"
 

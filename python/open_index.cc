@@ -6,8 +6,8 @@
 #include "base/parallel.h"
 #include "base/version.h"
 #include "python/pooled_search.h"
-#include "search/index_loader.h"
-#include "search/queries.h"
+#include "search/core/queries.h"
+#include "search/kinds/index_loader.h"
 
 namespace farvec::python {
 namespace {

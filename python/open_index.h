@@ -11,9 +11,9 @@
 #include "python/core_pool.h"
 #include "python/searcher.h"
 #include "rpc/tls.h"
-#include "search/disk_options.h"
-#include "search/search_index.h"
-#include "search/search_shape.h"
+#include "search/core/disk_options.h"
+#include "search/core/search_shape.h"
+#include "search/index/search_index.h"
 #include "tiers/index_on_tier.h"
 #include "tiers/record_memory.h"
 

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <utility>
 
-#include "search/batch_search.h"
+#include "search/core/batch_search.h"
 
 namespace farvec::python {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "python/core_pool.h"
 #include "python/searcher.h"
-#include "search/search_parameters.h"
+#include "search/core/search_parameters.h"
 
 namespace farvec::python {
 

@@ -10,8 +10,8 @@
 #include "base/progress.h"
 #include "base/types.h"
 #include "dataset/groundtruth.h"
-#include "search/asked_search.h"
-#include "search/search_core.h"
+#include "search/core/asked_search.h"
+#include "search/core/search_core.h"
 
 namespace farvec::python {
 

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "base/command_line.h"
-#include "rpc/option_rules.h"
+#include "base/option_rules.h"
 
 namespace farvec::rpc {
 

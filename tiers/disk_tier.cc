@@ -3,8 +3,8 @@
 
 #include "base/check.h"
 #include "base/error.h"
-#include "search/disk_records.h"
-#include "search/slotted_disk.h"
+#include "search/disk/disk_records.h"
+#include "search/disk/slotted_disk.h"
 #include "tiers/kinds.h"
 #include "tiers/tier.h"
 

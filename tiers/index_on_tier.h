@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "search/batch_search.h"
-#include "search/search_shape.h"
+#include "search/core/batch_search.h"
+#include "search/core/search_shape.h"
 #include "tiers/tier.h"
 
 namespace farvec::tiers {

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "rpc/address.h"
-#include "search/index_loader.h"
+#include "search/kinds/index_loader.h"
 #include "tiers/kinds.h"
 #include "tiers/node_tier.h"
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "layout/index/manifest.h"
-#include "search/core_loop.h"
+#include "search/core/core_loop.h"
 
 namespace farvec::tiers {
 namespace {

@@ -9,11 +9,11 @@
 
 #include "base/command_line.h"
 #include "base/error.h"
+#include "base/option_rules.h"
 #include "base/quantity.h"
 #include "cli/advise/advisor.h"
 #include "cli/commands.h"
 #include "cli/report/measurement.h"
-#include "rpc/option_rules.h"
 
 namespace farvec::cli {
 namespace {
@@ -70,7 +70,7 @@ bool is_folder(const DeviceChoice& choice) {
 void check_options(const Command& command, const AdviseArguments& arguments) {
   const bool graphs = arguments.degrees != "none";
   const bool clusters = arguments.cluster_rows != "none";
-  std::vector<rpc::OptionRule> rules;
+  std::vector<OptionRule> rules;
   for (const char* option : {"--width", "--list", "--passes", "--code-bits", "--graph-layout"}) {
     rules.push_back({option, graphs, "graphs, and --degree is none"});
   }
@@ -90,7 +90,7 @@ void check_options(const Command& command, const AdviseArguments& arguments) {
                    "--device ssd:PATH"});
   rules.push_back(
       {"--bytes", std::any_of(devices.begin(), devices.end(), is_folder), "--device ssd:FOLDER"});
-  rpc::refuse_unused(command, rules);
+  refuse_unused(command, rules);
 }
 
 void run(const Command& command, AdviseArguments& arguments) {

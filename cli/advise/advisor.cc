@@ -18,7 +18,7 @@
 #include "cli/sweep/sweep_plan.h"
 #include "dataset/vector_file.h"
 #include "distance/distance.h"
-#include "search/queries.h"
+#include "search/core/queries.h"
 
 namespace farvec::cli {
 namespace {

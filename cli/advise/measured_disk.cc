@@ -8,7 +8,7 @@
 #include "base/check.h"
 #include "cli/advise/cost_model.h"
 #include "cli/report/statistics.h"
-#include "search/disk_records.h"
+#include "search/disk/disk_records.h"
 
 namespace farvec::cli {
 namespace {

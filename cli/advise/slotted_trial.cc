@@ -6,8 +6,8 @@
 
 #include "base/check.h"
 #include "dataset/recall.h"
-#include "search/asked_search.h"
-#include "search/batch_search.h"
+#include "search/core/asked_search.h"
+#include "search/core/batch_search.h"
 
 namespace farvec::cli {
 namespace {

@@ -13,9 +13,9 @@
 #include "indexing/graph_recipe.h"
 #include "indexing/slotted_recipe.h"
 #include "indexing/steering_words.h"
-#include "search/disk_records.h"
-#include "search/index_loader.h"
-#include "search/slotted_core.h"
+#include "search/disk/disk_records.h"
+#include "search/disk/slotted_core.h"
+#include "search/kinds/index_loader.h"
 
 namespace farvec::cli {
 

@@ -12,9 +12,9 @@
 #include "cli/advise/slotted_trial.h"
 #include "cli/advise/small_index.h"
 #include "dataset/recall.h"
-#include "search/asked_search.h"
-#include "search/batch_search.h"
-#include "search/disk_memory.h"
+#include "search/core/asked_search.h"
+#include "search/core/batch_search.h"
+#include "search/disk/disk_memory.h"
 
 namespace farvec::cli {
 namespace {

@@ -14,8 +14,8 @@
 #include "cli/advise/setting.h"
 #include "cli/advise/target.h"
 #include "cli/report/statistics.h"
-#include "search/batch_search.h"
-#include "search/search_core.h"
+#include "search/core/batch_search.h"
+#include "search/core/search_core.h"
 
 namespace farvec::cli {
 

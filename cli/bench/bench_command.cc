@@ -5,6 +5,7 @@
 
 #include "base/command_line.h"
 #include "base/error.h"
+#include "base/option_rules.h"
 #include "base/quantity.h"
 #include "base/random.h"
 #include "cli/bench/bench_report.h"
@@ -12,9 +13,8 @@
 #include "cli/commands.h"
 #include "cli/report/machine.h"
 #include "cli/report/measurement.h"
-#include "rpc/option_rules.h"
 #include "rpc/tls_flags.h"
-#include "search/pinned_threads.h"
+#include "search/core/pinned_threads.h"
 #include "transport/load/read_load.h"
 
 namespace farvec::cli {
@@ -182,10 +182,10 @@ void check_options(const Command& command, const BenchArguments& arguments) {
     own |= tier->traits().own_memory;
   }
   const std::string is = "; --tier is " + arguments.tiers;
-  rpc::refuse_unused(
-      command, std::vector<rpc::OptionRule>{{"--bytes", own, "dram, shm and emulated tiers" + is},
-                                            {"--signal", verbs, "--tier verbs" + is},
-                                            {"--doorbell", verbs, "--tier verbs" + is}});
+  refuse_unused(command,
+                std::vector<OptionRule>{{"--bytes", own, "dram, shm and emulated tiers" + is},
+                                        {"--signal", verbs, "--tier verbs" + is},
+                                        {"--doorbell", verbs, "--tier verbs" + is}});
   if (!remote) rpc::refuse_tls_flags(command, "tiers of memory nodes, verbs and fabric" + is);
 }
 

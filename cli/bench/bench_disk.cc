@@ -7,6 +7,7 @@
 
 #include "base/command_line.h"
 #include "base/error.h"
+#include "base/option_rules.h"
 #include "base/quantity.h"
 #include "base/random.h"
 #include "cli/bench/bench_disk_report.h"
@@ -16,7 +17,6 @@
 #include "cli/report/machine.h"
 #include "cli/report/measurement.h"
 #include "disk/uring_queue.h"
-#include "rpc/option_rules.h"
 #include "transport/load/read_load.h"
 
 namespace farvec::cli {
@@ -128,10 +128,10 @@ class DiskBench {
 };
 
 void bench_disk(const Command& command, const DiskBenchArguments& arguments) {
-  rpc::refuse_unused(command,
-                     std::vector<rpc::OptionRule>{
-                         {"--bytes", std::filesystem::is_directory(arguments.target.path),
-                          "a --path that is a folder; '" + arguments.target.path + "' is read"}});
+  refuse_unused(command,
+                std::vector<OptionRule>{
+                    {"--bytes", std::filesystem::is_directory(arguments.target.path),
+                     "a --path that is a folder; '" + arguments.target.path + "' is read"}});
   if (arguments.passes == 0) throw Error("--passes must be at least 1");
   if (!(arguments.seconds > 0 && arguments.seconds <= 3600)) {
     throw Error("--seconds: {} is out of range: use more than 0, at most 3600", arguments.seconds);

@@ -11,7 +11,7 @@
 #include "cli/interrupt.h"
 #include "cli/report/machine.h"
 #include "cli/report/measurement.h"
-#include "search/pinned_threads.h"
+#include "search/core/pinned_threads.h"
 
 namespace farvec::cli {
 namespace {

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "disk/uring_queue.h"
-#include "search/pinned_threads.h"
+#include "search/core/pinned_threads.h"
 
 namespace farvec::cli {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "cli/program.h"
-#include "search/pinned_threads.h"
+#include "search/core/pinned_threads.h"
 
 namespace farvec::cli {
 namespace {

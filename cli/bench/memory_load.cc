@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "cli/interrupt.h"
-#include "search/pinned_threads.h"
+#include "search/core/pinned_threads.h"
 
 namespace farvec::cli {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "base/progress.h"
 #include "cli/ticker.h"
-#include "collection/build_watch.h"
+#include "collection/build/build_watch.h"
 
 namespace farvec::cli {
 

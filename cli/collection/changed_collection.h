@@ -12,8 +12,8 @@
 #include "base/types.h"
 #include "cli/collection/collection_options.h"
 #include "client/remote_node.h"
-#include "collection/build_watch.h"
-#include "collection/collection.h"
+#include "collection/build/build_watch.h"
+#include "collection/write/collection.h"
 
 namespace farvec::cli {
 

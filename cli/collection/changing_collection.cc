@@ -6,9 +6,9 @@
 #include "base/error.h"
 #include "cli/collection/collection_options.h"
 #include "cli/interrupt.h"
-#include "collection/collection_part.h"
+#include "collection/search/collection_part.h"
 #include "indexing/source.h"
-#include "search/batch_search.h"
+#include "search/core/batch_search.h"
 
 namespace farvec::cli {
 namespace {

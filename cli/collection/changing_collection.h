@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "cli/runbook/changing_index.h"
-#include "collection/collection.h"
+#include "collection/write/collection.h"
 #include "layout/collection/collection_manifest.h"
-#include "search/search_core.h"
+#include "search/core/search_core.h"
 
 namespace farvec::cli {
 

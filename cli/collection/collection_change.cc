@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/option_rules.h"
 #include "cli/collection/background_watch.h"
 #include "cli/interrupt.h"
 #include "cli/report/json_text.h"
-#include "rpc/option_rules.h"
 #include "rpc/tls_flags.h"
 
 namespace farvec::cli {
@@ -51,14 +51,14 @@ void check_change_options(const Command& command, const ChangeArguments& argumen
     throw Error("give one of --collection and --connect");
   }
   const bool is_local = !arguments.folder.empty();
-  std::vector<rpc::OptionRule> rules;
+  std::vector<OptionRule> rules;
   for (const char* option : {"--durability", "--threads", "--import"}) {
     rules.push_back({option, is_local, "--collection, not --connect"});
   }
   for (const char* option : {"--deadline-ms", "--retries"}) {
     rules.push_back({option, !is_local, "--connect, not --collection"});
   }
-  rpc::refuse_unused(command, rules);
+  refuse_unused(command, rules);
   if (is_local) rpc::refuse_tls_flags(command, "compute nodes; this is --collection");
 }
 

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/option_rules.h"
 #include "base/parallel.h"
 #include "cli/index/code_bits_option.h"
 #include "graph/usual_degree.h"
 #include "indexing/code_bits.h"
-#include "rpc/option_rules.h"
 #include "wal/durability_option.h"
 
 namespace farvec::cli {
@@ -99,14 +99,14 @@ void add_shape_options(Command& command, CollectionShape& shape) {
 namespace {
 
 void refuse_other_kind(const Command& command, layout::IndexKind kind) {
-  std::vector<rpc::OptionRule> rules;
+  std::vector<OptionRule> rules;
   for (const char* option : {"--degree", "--list", "--alpha", kCodeBitsOption}) {
     rules.push_back({option, kind == layout::IndexKind::graph, "--kind graph"});
   }
   for (const char* option : kClusterSegmentOptions) {
     rules.push_back({option, kind == layout::IndexKind::cluster, "--kind cluster"});
   }
-  rpc::refuse_unused(command, rules);
+  refuse_unused(command, rules);
 }
 
 }  // namespace

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "base/command_line.h"
-#include "collection/collection.h"
-#include "collection/facts.h"
+#include "collection/write/collection.h"
+#include "collection/write/facts.h"
 #include "layout/collection/collection_manifest.h"
 
 namespace farvec::cli {

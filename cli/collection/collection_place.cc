@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "rpc/option_rules.h"
+#include "base/option_rules.h"
 #include "rpc/tls_flags.h"
 
 namespace farvec::cli {
@@ -17,8 +17,7 @@ constexpr std::chrono::milliseconds kPatience{2'000};
 void check(const Command& command, const CollectionPlace& place) {
   const bool records_on_nodes = !place.nodes.segments.empty();
   const bool on_nodes = records_on_nodes || !place.nodes.log.empty();
-  rpc::refuse_unused(command,
-                     std::vector<rpc::OptionRule>{{"--tier", !records_on_nodes, "--segment-tier"}});
+  refuse_unused(command, std::vector<OptionRule>{{"--tier", !records_on_nodes, "--segment-tier"}});
   collection::refuse_unused_node_options(command, place.nodes);
   if (!on_nodes) rpc::refuse_tls_flags(command, "nodes; this is a folder");
   const bool whole = records_on_nodes && !place.nodes.log.empty();

@@ -5,10 +5,10 @@
 #include <string>
 
 #include "base/command_line.h"
-#include "collection/collection_source.h"
-#include "collection/log_nodes.h"
-#include "collection/node_arguments.h"
-#include "collection/segment.h"
+#include "collection/nodes/log_nodes.h"
+#include "collection/read/collection_source.h"
+#include "collection/read/node_arguments.h"
+#include "collection/segment/segment.h"
 #include "rpc/tls.h"
 
 namespace farvec::cli {

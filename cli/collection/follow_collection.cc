@@ -13,7 +13,7 @@
 #include "cli/interrupt.h"
 #include "cli/report/json_text.h"
 #include "cli/report/table.h"
-#include "collection/collection_follower.h"
+#include "collection/read/collection_follower.h"
 #include "rpc/tls_flags.h"
 
 namespace farvec::cli {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/option_rules.h"
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "cli/collection/collection_commands.h"
@@ -19,17 +20,16 @@
 #include "cli/report/measurement.h"
 #include "cli/report/statistics.h"
 #include "cli/report/table.h"
-#include "collection/collection_part.h"
-#include "collection/collection_reader.h"
+#include "collection/read/collection_reader.h"
+#include "collection/search/collection_part.h"
 #include "dataset/groundtruth.h"
 #include "dataset/recall.h"
 #include "dataset/vector_set.h"
 #include "indexing/source.h"
 #include "layout/collection/collection_manifest.h"
-#include "rpc/option_rules.h"
 #include "rpc/tls_flags.h"
-#include "search/batch_search.h"
-#include "search/search_shape.h"
+#include "search/core/batch_search.h"
+#include "search/core/search_shape.h"
 #include "tiers/tier_spec.h"
 
 namespace farvec::cli {
@@ -194,10 +194,9 @@ void search(const Command& command, const SearchArguments& arguments) {
       open_place(command, arguments.place, arguments.tls, arguments.tier, arguments.threads);
   const layout::IndexKind kind = place.source->manifest().options.kind;
   const bool graph = kind == layout::IndexKind::graph;
-  rpc::refuse_unused(command,
-                     std::vector<rpc::OptionRule>{{"--list", graph, "collections of graphs"},
-                                                  {"--width", graph, "collections of graphs"},
-                                                  {"--probe", !graph, "collections of clusters"}});
+  refuse_unused(command, std::vector<OptionRule>{{"--list", graph, "collections of graphs"},
+                                                 {"--width", graph, "collections of graphs"},
+                                                 {"--probe", !graph, "collections of clusters"}});
   const std::vector<search::SearchChoice> choices = choices_of(arguments, kind);
   JsonLines lines(arguments.json);
   collection::SegmentAccess& access = place.access;

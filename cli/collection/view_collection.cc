@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/option_rules.h"
 #include "base/progress.h"
 #include "cli/collection/changed_collection.h"
 #include "cli/collection/collection_commands.h"
@@ -14,8 +15,7 @@
 #include "cli/collection/collection_place.h"
 #include "cli/report/json_text.h"
 #include "cli/report/table.h"
-#include "collection/collection_reader.h"
-#include "rpc/option_rules.h"
+#include "collection/read/collection_reader.h"
 #include "rpc/tls_flags.h"
 
 namespace farvec::cli {
@@ -77,8 +77,8 @@ void inspect(const Command& command, const ViewArguments& arguments) {
   }
   if (arguments.place.collection.empty()) {
     const std::string where = "--collection; this is --connect";
-    rpc::refuse_unused(command, std::vector<rpc::OptionRule>{{"--log-nodes", false, where},
-                                                             {"--segment-nodes", false, where}});
+    refuse_unused(command, std::vector<OptionRule>{{"--log-nodes", false, where},
+                                                   {"--segment-nodes", false, where}});
     collection::refuse_unused_node_options(command, arguments.place.nodes);
     return inspect_remote(arguments);
   }

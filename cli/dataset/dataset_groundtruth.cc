@@ -10,7 +10,7 @@
 #include "cli/report/json_text.h"
 #include "dataset/brute_force.h"
 #include "dataset/groundtruth.h"
-#include "search/exact_distance.h"
+#include "search/searchers/exact_distance.h"
 
 namespace farvec::cli {
 namespace {

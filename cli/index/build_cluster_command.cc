@@ -24,7 +24,7 @@
 #include "indexing/code_bits.h"
 #include "indexing/source.h"
 #include "quantization/neighbor_codes.h"
-#include "search/queries.h"
+#include "search/core/queries.h"
 
 namespace farvec::cli {
 namespace {

@@ -9,6 +9,7 @@
 #include "base/command_line.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/option_rules.h"
 #include "base/parallel.h"
 #include "base/version.h"
 #include "cli/commands.h"
@@ -25,8 +26,7 @@
 #include "indexing/source.h"
 #include "indexing/steering_words.h"
 #include "layout/index/index_writer.h"
-#include "rpc/option_rules.h"
-#include "search/queries.h"
+#include "search/core/queries.h"
 
 namespace farvec::cli {
 namespace {
@@ -116,9 +116,9 @@ void report(const BuildArguments& arguments, const layout::Manifest& manifest,
 void check_options(const Command& command, const BuildArguments& arguments) {
   const bool slotted = arguments.is_slotted();
   refuse_unused_slotted(command, slotted ? &arguments.slotted : nullptr);
-  rpc::refuse_unused(
+  refuse_unused(
       command,
-      std::vector<rpc::OptionRule>{
+      std::vector<OptionRule>{
           {"--record-checksum", !slotted,
            "csr, packed, inline and padded: every slotted page has a checksum of its own"}});
 }

@@ -14,9 +14,9 @@
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/report/json_text.h"
-#include "collection/probing_nodes.h"
+#include "collection/nodes/probing_nodes.h"
 #include "rpc/tls_flags.h"
-#include "search/probe_counts.h"
+#include "search/searchers/probe_counts.h"
 
 namespace farvec::cli {
 namespace {

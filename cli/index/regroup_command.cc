@@ -18,7 +18,7 @@
 #include "indexing/stored_clusters.h"
 #include "layout/index/index_directory.h"
 #include "quantization/neighbor_codes.h"
-#include "search/probe_counts.h"
+#include "search/searchers/probe_counts.h"
 
 namespace farvec::cli {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "base/command_line.h"
 #include "base/error.h"
+#include "base/option_rules.h"
 #include "base/quantity.h"
-#include "rpc/option_rules.h"
 #include "ssd_baseline/slotted/packing/packing.h"
 
 namespace farvec::cli {
@@ -58,7 +58,7 @@ void add_slotted_options(Command& command, SlottedOptions& options) {
 }
 
 void refuse_unused_slotted(const Command& command, const SlottedOptions* options) {
-  std::vector<rpc::OptionRule> rules;
+  std::vector<OptionRule> rules;
   for (const char* option : {"--payload", "--bits", "--page-bytes", "--placement",
                              "--affinity-percentile", "--rerank", "--entry-vertices"}) {
     rules.push_back({option, options != nullptr, "--layout slotted"});
@@ -75,7 +75,7 @@ void refuse_unused_slotted(const Command& command, const SlottedOptions* options
                      "--bits in the record" +
                          is});
   }
-  rpc::refuse_unused(command, rules);
+  refuse_unused(command, rules);
 }
 
 indexing::SlottedRecipe slotted_recipe(const SlottedOptions& options,

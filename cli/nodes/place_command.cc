@@ -7,12 +7,12 @@
 
 #include "base/command_line.h"
 #include "base/error.h"
+#include "base/option_rules.h"
 #include "base/quantity.h"
 #include "cli/commands.h"
 #include "cli/report/json_text.h"
 #include "layout/index/index_directory.h"
 #include "layout/index/index_writer.h"
-#include "rpc/option_rules.h"
 
 namespace farvec::cli {
 namespace {
@@ -60,9 +60,9 @@ void print(const Manifest& manifest, const PlaceArguments& arguments) {
 
 void place(const Command& command, const PlaceArguments& arguments) {
   const bool several = arguments.options.nodes > 1;
-  rpc::refuse_unused(
-      command, std::vector<rpc::OptionRule>{
-                   {"--extent-bytes", several, "--nodes 2 and more; one node holds everything"}});
+  refuse_unused(command,
+                std::vector<OptionRule>{
+                    {"--extent-bytes", several, "--nodes 2 and more; one node holds everything"}});
   layout::write_placement(arguments.directory, [&](const layout::IndexDirectory& index) {
     return make_placement(index, arguments.options);
   });

@@ -11,6 +11,7 @@
 
 #include "base/command_line.h"
 #include "base/error.h"
+#include "base/option_rules.h"
 #include "base/quantity.h"
 #include "cli/collection/changing_collection.h"
 #include "cli/collection/collection_options.h"
@@ -25,7 +26,6 @@
 #include "dataset/vector_set.h"
 #include "distance/distance.h"
 #include "graph/usual_degree.h"
-#include "rpc/option_rules.h"
 #include "tiers/tier_spec.h"
 
 namespace farvec::cli {
@@ -197,7 +197,7 @@ std::unique_ptr<ChangingIndex> make_index(const RunbookArguments& arguments, con
 /// Refuses options that would be ignored.
 void check_options(const Command& command, const RunbookArguments& arguments) {
   const bool hnsw = arguments.kind == "hnsw";
-  std::vector<rpc::OptionRule> rules;
+  std::vector<OptionRule> rules;
   for (const char* option : {"--m", "--ef-construction", "--page-bytes", "--buffer", "--order",
                              "--vacuum-share", "--search", "--min-complete"}) {
     rules.push_back({option, hnsw, "--kind hnsw"});
@@ -215,7 +215,7 @@ void check_options(const Command& command, const RunbookArguments& arguments) {
   for (const char* option : kClusterSegmentOptions) {
     rules.push_back({option, clusters, "--kind collection --segments cluster"});
   }
-  rpc::refuse_unused(command, rules);
+  refuse_unused(command, rules);
 }
 
 /// What was measured before an interrupt is written all the same.

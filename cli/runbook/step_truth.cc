@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "dataset/brute_force.h"
 #include "dataset/view_reader.h"
-#include "search/exact_distance.h"
+#include "search/searchers/exact_distance.h"
 
 namespace farvec::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "layout/index/manifest.h"
-#include "search/disk_options.h"
+#include "search/core/disk_options.h"
 
 namespace farvec::cli {
 

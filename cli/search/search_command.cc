@@ -19,11 +19,11 @@
 #include "client/remote_search.h"
 #include "dataset/recall.h"
 #include "rpc/tls_flags.h"
-#include "search/asked_search.h"
-#include "search/batch_search.h"
-#include "search/index_loader.h"
-#include "search/probe_counts.h"
-#include "search/queries.h"
+#include "search/core/asked_search.h"
+#include "search/core/batch_search.h"
+#include "search/core/queries.h"
+#include "search/kinds/index_loader.h"
+#include "search/searchers/probe_counts.h"
 #include "tiers/index_on_tier.h"
 
 namespace farvec::cli {

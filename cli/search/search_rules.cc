@@ -7,14 +7,13 @@
 #include <vector>
 
 #include "base/command_line.h"
-#include "rpc/option_rules.h"
+#include "base/option_rules.h"
 #include "rpc/tls_flags.h"
-#include "search/disk_options.h"
+#include "search/core/disk_options.h"
 
 namespace farvec::cli {
 namespace {
 
-using rpc::OptionRule;
 using search::kPageOptions;
 using tiers::TierTraits;
 
@@ -83,9 +82,9 @@ std::vector<OptionRule> tier_rules(const SearchTarget& target) {
 }  // namespace
 
 void refuse_unused_options(const Command& command, const SearchTarget& target) {
-  rpc::refuse_unused(command, node_rules());
-  rpc::refuse_unused(command, index_rules(target));
-  rpc::refuse_unused(command, tier_rules(target));
+  refuse_unused(command, node_rules());
+  refuse_unused(command, index_rules(target));
+  refuse_unused(command, tier_rules(target));
   const bool remote = std::any_of(target.tiers.begin(), target.tiers.end(),
                                   [](const auto& tier) { return tier->is_remote(); });
   if (remote) return;
@@ -101,7 +100,7 @@ void refuse_local_options(const Command& command) {
   for (const char* option : kPageOptions) {
     rules.push_back({option, false, "--index, not --connect"});
   }
-  rpc::refuse_unused(command, rules);
+  refuse_unused(command, rules);
 }
 
 }  // namespace farvec::cli

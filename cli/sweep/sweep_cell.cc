@@ -8,8 +8,8 @@
 #include "cli/interrupt.h"
 #include "cli/report/statistics.h"
 #include "dataset/recall.h"
-#include "search/asked_search.h"
-#include "search/queries.h"
+#include "search/core/asked_search.h"
+#include "search/core/queries.h"
 
 namespace farvec::cli {
 namespace {

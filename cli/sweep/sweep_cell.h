@@ -8,7 +8,7 @@
 #include "cli/sweep/line_time.h"
 #include "cli/sweep/sweep_plan.h"
 #include "dataset/groundtruth.h"
-#include "search/batch_search.h"
+#include "search/core/batch_search.h"
 #include "tiers/index_on_tier.h"
 
 namespace farvec::cli {

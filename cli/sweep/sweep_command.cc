@@ -6,6 +6,7 @@
 
 #include "base/command_line.h"
 #include "base/error.h"
+#include "base/option_rules.h"
 #include "base/output_file.h"
 #include "base/quantity.h"
 #include "cli/commands.h"
@@ -20,10 +21,9 @@
 #include "cli/sweep/sweep_options.h"
 #include "cli/sweep/sweep_run.h"
 #include "dataset/groundtruth.h"
-#include "rpc/option_rules.h"
 #include "rpc/tls_flags.h"
-#include "search/index_loader.h"
-#include "search/queries.h"
+#include "search/core/queries.h"
+#include "search/kinds/index_loader.h"
 
 namespace farvec::cli {
 namespace {
@@ -180,14 +180,14 @@ class Sweep {
   std::vector<std::unique_ptr<SweepTier>> tiers_;
 };
 
-const rpc::OptionRule kPagedOptions[] = {
+const OptionRule kPagedOptions[] = {
     {"--buffer", false, "HNSW graphs on pages, whose buffer it is"},
     {"--min-complete", false, "HNSW graphs on pages"},
 };
 
 /// Refuses options that would be ignored, before anything is loaded.
 void check_options(const Command& command, const SweepArguments& arguments) {
-  rpc::refuse_unused(command, kPagedOptions);
+  refuse_unused(command, kPagedOptions);
   const auto directory = layout::IndexDirectory::open(arguments.index);
   const auto tiers = tiers::parse_tiers(arguments.tiers);
   refuse_unused_options(command, {directory.manifest(), arguments.index, tiers});
@@ -227,7 +227,7 @@ void with_report(const SweepArguments& arguments, Measure measure) {
 
 /// Of an HNSW graph on pages, whose searches have a buffer and no tier.
 void sweep_pages(const Command& command, const SweepArguments& arguments) {
-  std::vector<rpc::OptionRule> rules;
+  std::vector<OptionRule> rules;
   for (const char* option :
        {"--width", "--probe", "--prune-ratio", "--dedup", "--merge-gap", "--tier", "--cache-bytes",
         "--memory-budget", "--pass-ms", "--line-ns"}) {
@@ -237,7 +237,7 @@ void sweep_pages(const Command& command, const SweepArguments& arguments) {
     if (std::string_view(option) == "--search") continue;
     rules.push_back({option, false, "slotted pages (`build graph --layout slotted`)"});
   }
-  rpc::refuse_unused(command, rules);
+  refuse_unused(command, rules);
   check_numbers(arguments);
   constexpr std::uint32_t kAutoSlots = 8;
   const std::string searches =

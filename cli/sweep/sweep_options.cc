@@ -1,6 +1,6 @@
 #include "cli/sweep/sweep_options.h"
 
-#include "search/disk_options.h"
+#include "search/core/disk_options.h"
 #include "tiers/tier_spec.h"
 
 namespace farvec::cli {

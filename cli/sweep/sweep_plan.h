@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "search/disk_options.h"
-#include "search/search_core.h"
+#include "search/core/disk_options.h"
+#include "search/core/search_core.h"
 
 namespace farvec::cli {
 

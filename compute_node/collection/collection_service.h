@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "collection/collection.h"
+#include "collection/write/collection.h"
 #include "compute_node/collection/call_pool.h"
 #include "compute_node/collection/change_options.h"
 #include "compute_node/collection/collection_call.h"

@@ -9,7 +9,7 @@
 
 #include "base/memory.h"
 #include "compute_node/service/work_rate.h"
-#include "search/search_core.h"
+#include "search/core/search_core.h"
 
 namespace farvec::compute_node {
 

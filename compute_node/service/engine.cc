@@ -93,14 +93,14 @@ void Engine::await_ready(const std::atomic<bool>& stop) const {
     const bool ready = all_asked();  // before the look at what may have gone wrong since
     const bool lost = !healthy();    // before the failure: whoever broke it has noted why
     rethrow_failure();
-    if (lost) throw search::UnreachableError("the index was lost while its cores began");
+    if (lost) throw UnreachableError("the index was lost while its cores began");
     if (ready) return;
     // Relaxed: only the flag itself matters.
     if (stop.load(std::memory_order_relaxed))
-      throw search::UnreachableError("told to stop while its cores began");
+      throw UnreachableError("told to stop while its cores began");
     if (std::chrono::steady_clock::now() >= end) {
-      throw search::UnreachableError("its cores could not search after {:g} s",
-                                     std::chrono::duration<double>(options_.ready_bound).count());
+      throw UnreachableError("its cores could not search after {:g} s",
+                             std::chrono::duration<double>(options_.ready_bound).count());
     }
     std::this_thread::sleep_for(kReadyLook);
   }

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "compute_node/service/search_backend.h"
-#include "search/search_core.h"
+#include "search/core/search_core.h"
 
 namespace farvec::compute_node {
 

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "base/types.h"
+#include "base/unreachable_error.h"
 #include "layout/index/index_parts.h"
-#include "search/probe_counts.h"
-#include "search/search_core.h"
-#include "search/unreachable_error.h"
+#include "search/core/search_core.h"
+#include "search/searchers/probe_counts.h"
 #include "tiers/attach/node_set.h"
 
 namespace farvec::collection {

@@ -70,7 +70,7 @@ std::shared_ptr<Engine> Supervisor::open_until_there() {
                                  options_.engine, replier_, stopping_);
       note({});
       return engine;
-    } catch (const search::UnreachableError& e) {
+    } catch (const UnreachableError& e) {
       note(e.what());
     } catch (const std::exception& e) {
       note(e.what());

@@ -10,10 +10,10 @@
 
 #include "dataset/vector_set.h"
 #include "indexing/graph_recipe.h"
-#include "search/asked_search.h"
-#include "search/batch_search.h"
-#include "search/index_loader.h"
-#include "search/queries.h"
+#include "search/core/asked_search.h"
+#include "search/core/batch_search.h"
+#include "search/core/queries.h"
+#include "search/kinds/index_loader.h"
 #include "tiers/index_on_tier.h"
 
 namespace {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint32_t kMaxClusters = 1u << 31;
 constexpr std::uint32_t kMaxCodeBits = 8;
-/// The last number names no address (search/posting_plan.h).
+/// The last number names no address (search/sources/posting_plan.h).
 constexpr std::uint64_t kMaxAddresses = std::numeric_limits<Address>::max();
 
 }  // namespace

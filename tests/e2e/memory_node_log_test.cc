@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "base/error.h"
-#include "search/unreachable_error.h"
+#include "base/unreachable_error.h"
 #include "tests/e2e/child_process.h"
 #include "tests/unit/layout/index/index_fixture.h"
 #include "tests/unit/message_of.h"

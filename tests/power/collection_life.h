@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "collection/collection.h"
+#include "collection/write/collection.h"
 #include "tests/power/changes.h"
 #include "tests/power/journal.h"
 

@@ -30,7 +30,7 @@ class Ports(unittest.TestCase):
         self.assertEqual([where for where in found if where[1] != port], [])
 
     def test_compute_nodes(self):
-        port = default_port("compute_node/service/daemon_options.h")
+        port = default_port("compute_node/daemon/daemon_options.h")
         self.all_have("--connect", port, 5)
         # One that follows runs beside the one that writes, and so has a port of its own.
         self.all_have(r"farvec-compute-node (?![^\n]*--follow)[^\n]*--listen", port, 3)
@@ -41,7 +41,7 @@ class Ports(unittest.TestCase):
 
     def test_the_launcher_has_the_same(self):
         launcher = (ROOT / "scripts/launch/launcher/config.py").read_text()
-        self.assertIn(f'"compute", {default_port("compute_node/service/daemon_options.h")},',
+        self.assertIn(f'"compute", {default_port("compute_node/daemon/daemon_options.h")},',
                       launcher)
         self.assertIn(f'"memory", {default_port("memory_node/main.cc")},', launcher)
 

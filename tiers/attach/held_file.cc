@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "search/region_fetch.h"
+#include "search/index/region_fetch.h"
 #include "tiers/attach/attachment.h"
 
 namespace farvec::tiers {

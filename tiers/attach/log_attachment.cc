@@ -7,7 +7,7 @@
 
 #include "base/check.h"
 #include "base/error.h"
-#include "search/unreachable_error.h"
+#include "base/unreachable_error.h"
 #include "tiers/attach/live_endpoint.h"
 #include "tiers/attach/live_writer.h"
 #include "tiers/attach/node_lease.h"

@@ -6,7 +6,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
-#include "search/unreachable_error.h"
+#include "base/unreachable_error.h"
 #include "transport/wait_pace.h"
 
 namespace farvec::tiers {
@@ -34,7 +34,7 @@ LogBytes::~LogBytes() {
 }
 
 void LogBytes::require(const Status& status, const char* what) const {
-  if (!status.ok()) throw search::UnreachableError("{} {}: {}", what, name_, status.message());
+  if (!status.ok()) throw UnreachableError("{} {}: {}", what, name_, status.message());
 }
 
 void LogBytes::read(std::uint64_t offset, std::span<std::byte> to) {
@@ -57,13 +57,13 @@ void LogBytes::read_part(std::uint64_t offset, std::span<std::byte> to) {
   while (endpoint_->poll({&done, 1}) == 0) {
     if (now_ticks() >= end) {
       endpoint_->close();  // the room is ours again
-      throw search::UnreachableError("reading {}: no answer in {} s", name_, kReadUs / 1e6);
+      throw UnreachableError("reading {}: no answer in {} s", name_, kReadUs / 1e6);
     }
     pace.rest();
   }
   if (done.status != StatusCode::ok || done.bytes != to.size()) {
-    throw search::UnreachableError("reading {}: {}, {} of {} bytes", name_,
-                                   farvec::to_string(done.status), done.bytes, to.size());
+    throw UnreachableError("reading {}: {}, {} of {} bytes", name_, farvec::to_string(done.status),
+                           done.bytes, to.size());
   }
   std::memcpy(to.data(), done.region != nullptr ? done.region + offset : room_.data(), to.size());
 }

@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/unreachable_error.h"
 #include "rpc/channel.h"
 #include "rpc/grant_wire.h"
 #include "rpc/status.h"
 #include "rpc/unix_socket.h"
-#include "search/unreachable_error.h"
 #include "tiers/attach/attach_answer.h"
 
 namespace farvec::tiers {
@@ -129,10 +129,10 @@ NodeLease take_lease(const AttachOptions& options, const LeaseCall& call) {
     if (options.reads.kind == ReadPathKind::mapped) request_grant(held, options);
     return held;
   } catch (const rpc::NobodyListens& error) {
-    throw search::AbsentError("{}", error.what());
+    throw AbsentError("{}", error.what());
   } catch (const Error& error) {
     if (!held.lease.id.empty()) give_back(held.lease);
-    throw search::UnreachableError("{}", error.what());
+    throw UnreachableError("{}", error.what());
   }
 }
 

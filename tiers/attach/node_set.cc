@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "search/unreachable_error.h"
+#include "base/unreachable_error.h"
 
 namespace farvec::tiers {
 namespace {
@@ -81,10 +81,10 @@ void NodeSet::keep(Keeper& keeper) {
       watch(keeper);
       // One that is lost as soon as it is attached is not attached again at full speed.
       if (std::chrono::steady_clock::now() - attached > kSettled) back_off = kFirstBackOff;
-    } catch (const search::UnreachableError& error) {
+    } catch (const UnreachableError& error) {
       const std::lock_guard lock(mutex_);
       keeper.last_error = error.what();
-      keeper.absent = dynamic_cast<const search::AbsentError*>(&error) != nullptr;
+      keeper.absent = dynamic_cast<const AbsentError*>(&error) != nullptr;
     } catch (const std::exception& error) {
       const std::lock_guard lock(mutex_);
       if (error.what() != keeper.last_error && ready_.load(kRelaxed))
@@ -255,7 +255,7 @@ void NodeSet::wait_ready(std::chrono::milliseconds bound, const std::atomic<bool
     if (all || decided || stopped || std::chrono::steady_clock::now() >= end) break;
     changed_.wait_for(lock, kTick);
   }
-  if (!holds_everything()) throw search::UnreachableError("{}", missing());
+  if (!holds_everything()) throw UnreachableError("{}", missing());
   if (const std::string names = missing(); !names.empty()) spdlog::warn("begins without {}", names);
   if (!manifest_->placement) only_ = keepers_.front()->attachment;
   ready_.store(true, kRelaxed);
@@ -310,7 +310,7 @@ std::unique_ptr<transport::Endpoint> NodeSet::make_copies_endpoint() {
   auto inbox = std::make_shared<EndpointInbox>(manifest_->memory_nodes());
   {
     std::unique_lock lock(mutex_);
-    if (!any_attached()) throw search::UnreachableError("{}", missing());
+    if (!any_attached()) throw UnreachableError("{}", missing());
     remember(inbox);
     for (const auto& keeper : keepers_) {
       if (keeper->attachment != nullptr) keeper->asked.push_back(inbox);
@@ -320,7 +320,7 @@ std::unique_ptr<transport::Endpoint> NodeSet::make_copies_endpoint() {
     const auto bound = std::max(options_.placed.node_timeout, options_.attach.connect_timeout);
     changed_.wait_for(lock, bound, [&] { return inbox->has_any() || !any_attached(); });
   }
-  if (!inbox->has_any()) throw search::UnreachableError("none of the memory nodes can be read");
+  if (!inbox->has_any()) throw UnreachableError("none of the memory nodes can be read");
   return std::make_unique<PlacedEndpoint>(*manifest_->placement, std::move(inbox), options_.placed);
 }
 
@@ -337,10 +337,10 @@ std::unique_ptr<transport::Endpoint> NodeSet::make_endpoint() {
     }
     if (manifest_->placement) remember(inbox);
   }
-  if (attached.empty()) throw search::UnreachableError("{}", "the memory node is gone");
+  if (attached.empty()) throw UnreachableError("{}", "the memory node is gone");
   if (!manifest_->placement) return attached.front().attachment->make_endpoint();
   hand_out_all(attached, *inbox);
-  if (!inbox->has_any()) throw search::UnreachableError("none of the memory nodes can be read");
+  if (!inbox->has_any()) throw UnreachableError("none of the memory nodes can be read");
   return std::make_unique<PlacedEndpoint>(*manifest_->placement, std::move(inbox), options_.placed);
 }
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "search/unreachable_error.h"
+#include "base/unreachable_error.h"
 #include "transport/fabric/fabric_endpoint.h"
 #include "transport/fabric/fabric_writer.h"
 #include "transport/fabric/library.h"
@@ -21,7 +21,7 @@ auto connector(Options options) {
     try {
       return std::make_unique<Made>(options);
     } catch (const Error& error) {
-      throw search::UnreachableError("{}", error.what());
+      throw UnreachableError("{}", error.what());
     }
   };
 }

@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/unreachable_error.h"
 #include "rpc/channel.h"
 #include "rpc/load_index.h"
 #include "rpc/status.h"
-#include "search/unreachable_error.h"
 
 namespace farvec::tiers {
 namespace {
@@ -63,8 +63,8 @@ grpc::Status SegmentHost::perform(const Call& call, Clock::time_point end) {
 
 void SegmentHost::require(const grpc::Status& status, const char* what) const {
   if (status.ok()) return;
-  throw search::UnreachableError("{} the memory node at {}: {}", what,
-                                 rpc::to_string(options_.memory_node), rpc::describe(status));
+  throw UnreachableError("{} the memory node at {}: {}", what, rpc::to_string(options_.memory_node),
+                         rpc::describe(status));
 }
 
 SegmentHost::Held SegmentHost::list(std::uint64_t collection) {

@@ -19,7 +19,7 @@
 
 namespace farvec::tiers {
 
-/// Calls wait for their answers, and throw search::UnreachableError naming the node and why: it is
+/// Calls wait for their answers, and throw UnreachableError naming the node and why: it is
 /// away, has no room, or must not be asked by this process. One thread at a time, but for stop().
 class SegmentHost {
  public:

@@ -3,7 +3,7 @@
 
 #include "distance/distance.h"
 #include "rpc/compute_node.grpc.pb.h"
-#include "search/search_core.h"
+#include "search/core/search_core.h"
 
 int main() {
   const float a[] = {1, 2, 3};

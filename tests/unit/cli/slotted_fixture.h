@@ -18,11 +18,11 @@
 #include "disk/uring_queue.h"
 #include "indexing/slotted_recipe.h"
 #include "layout/index/index_directory.h"
-#include "search/batch_search.h"
-#include "search/core_loop.h"
-#include "search/disk_records.h"
-#include "search/slotted_core.h"
-#include "search/slotted_disk.h"
+#include "search/core/batch_search.h"
+#include "search/core/core_loop.h"
+#include "search/disk/disk_records.h"
+#include "search/disk/slotted_core.h"
+#include "search/disk/slotted_disk.h"
 #include "tests/unit/temporary_folder.h"
 
 namespace farvec::cli {

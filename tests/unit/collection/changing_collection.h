@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-#include "collection/collection.h"
+#include "collection/write/collection.h"
 #include "tests/unit/collection/collection_fixture.h"
 #include "tests/unit/temporary_folder.h"
 

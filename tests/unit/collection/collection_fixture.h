@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/random.h"
-#include "collection/collection.h"
-#include "collection/collection_part.h"
+#include "collection/search/collection_part.h"
+#include "collection/write/collection.h"
 #include "distance/distance.h"
 #include "tests/unit/search/task_list_feed.h"
 

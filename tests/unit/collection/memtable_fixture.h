@@ -8,7 +8,7 @@
 
 #include "base/random.h"
 #include "base/row_set.h"
-#include "collection/memtable.h"
+#include "collection/memtable/memtable.h"
 #include "distance/distance.h"
 
 namespace farvec::collection::testing {

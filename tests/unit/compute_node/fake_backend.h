@@ -140,7 +140,7 @@ class FakeBackend final : public SearchBackend {
   std::string target() const override { return "memory node nowhere:1"; }
   std::unique_ptr<SearchSession> open(std::chrono::milliseconds,
                                       const std::atomic<bool>&) override {
-    if (!controls_.reachable) throw search::UnreachableError("connection refused");
+    if (!controls_.reachable) throw UnreachableError("connection refused");
     return fake_session(controls_);
   }
 

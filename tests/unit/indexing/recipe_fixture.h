@@ -13,7 +13,7 @@
 #include "distance/distance.h"
 #include "indexing/source.h"
 #include "layout/index/index_directory.h"
-#include "search/index_loader.h"
+#include "search/kinds/index_loader.h"
 #include "tests/unit/search/task_list_feed.h"
 #include "tests/unit/temporary_folder.h"
 

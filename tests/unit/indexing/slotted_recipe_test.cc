@@ -13,8 +13,8 @@
 #include "disk/memory_queue.h"
 #include "layout/pages/slotted_page.h"
 #include "layout/pages/slotted_record.h"
-#include "search/disk_records.h"
-#include "search/slotted_core.h"
+#include "search/disk/disk_records.h"
+#include "search/disk/slotted_core.h"
 #include "tests/unit/indexing/recipe_fixture.h"
 
 namespace farvec::indexing {

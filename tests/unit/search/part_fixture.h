@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "coroutines/scheduler.h"
-#include "search/core_part.h"
+#include "search/core/core_part.h"
 
 namespace farvec::search {
 

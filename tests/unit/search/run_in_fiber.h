@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "coroutines/scheduler.h"
-#include "search/read_dispatcher.h"
+#include "search/lanes/read_dispatcher.h"
 
 namespace farvec::search {
 

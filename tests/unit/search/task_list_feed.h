@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "search/search_core.h"
+#include "search/core/search_core.h"
 
 namespace farvec::search {
 

@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "collection/collection.h"
-#include "collection/collection_part.h"
-#include "collection/facts.h"
+#include "collection/search/collection_part.h"
+#include "collection/write/collection.h"
+#include "collection/write/facts.h"
 #include "dataset/groundtruth.h"
 #include "dataset/recall.h"
 #include "dataset/vector_set.h"
-#include "search/batch_search.h"
+#include "search/core/batch_search.h"
 #include "tests/unit/collection/collection_fixture.h"
 #include "tests/unit/data_sets.h"
 #include "tests/unit/temporary_folder.h"

@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "base/error.h"
-#include "collection/collection_reader.h"
+#include "collection/read/collection_reader.h"
 #include "tests/unit/collection/changing_collection.h"
 #include "tests/unit/message_of.h"
 

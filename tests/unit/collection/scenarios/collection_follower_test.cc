@@ -1,5 +1,5 @@
 // Readers that follow what a writer does.
-#include "collection/collection_follower.h"
+#include "collection/read/collection_follower.h"
 
 #include <gtest/gtest.h>
 

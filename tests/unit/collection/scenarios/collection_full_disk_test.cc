@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "collection/collection_reader.h"
+#include "collection/read/collection_reader.h"
 #include "tests/unit/collection/changing_collection.h"
 #include "tests/unit/file_size_limit.h"
 #include "tests/unit/message_of.h"

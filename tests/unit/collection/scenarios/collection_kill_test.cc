@@ -15,8 +15,8 @@
 #include <thread>
 
 #include "base/error.h"
-#include "collection/collection_follower.h"
-#include "collection/collection_reader.h"
+#include "collection/read/collection_follower.h"
+#include "collection/read/collection_reader.h"
 #include "tests/unit/collection/killed_writer.h"
 #include "tests/unit/temporary_folder.h"
 

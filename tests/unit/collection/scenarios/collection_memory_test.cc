@@ -9,8 +9,8 @@
 #include <set>
 #include <utility>
 
-#include "collection/collection_follower.h"
-#include "collection/memtable_linker.h"
+#include "collection/memtable/memtable_linker.h"
+#include "collection/read/collection_follower.h"
 #include "tests/unit/collection/changing_collection.h"
 #include "tests/unit/collection/comes.h"
 #include "tests/unit/collection/failing_new.h"

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "collection/collection_reader.h"
+#include "collection/read/collection_reader.h"
 #include "tests/unit/collection/killed_writer.h"
 #include "tests/unit/temporary_folder.h"
 

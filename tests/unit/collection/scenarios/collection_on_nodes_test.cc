@@ -10,9 +10,9 @@
 #include <memory>
 #include <string>
 
-#include "collection/collection_follower.h"
-#include "collection/collection_reader.h"
-#include "collection/collection_source.h"
+#include "collection/read/collection_follower.h"
+#include "collection/read/collection_reader.h"
+#include "collection/read/collection_source.h"
 #include "layout/collection/catalogue.h"
 #include "tests/unit/collection/nodes_fixture.h"
 #include "tests/unit/message_of.h"

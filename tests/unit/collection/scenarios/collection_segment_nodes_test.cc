@@ -10,8 +10,8 @@
 #include <string>
 #include <thread>
 
-#include "collection/collection_follower.h"
-#include "collection/collection_reader.h"
+#include "collection/read/collection_follower.h"
+#include "collection/read/collection_reader.h"
 #include "tests/unit/collection/nodes_fixture.h"
 #include "tests/unit/message_of.h"
 

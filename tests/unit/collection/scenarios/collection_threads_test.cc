@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "base/error.h"
-#include "collection/collection_reader.h"
+#include "collection/read/collection_reader.h"
 #include "tests/unit/collection/changing_collection.h"
 #include "tests/unit/message_of.h"
 

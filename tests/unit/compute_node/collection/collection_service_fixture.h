@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "compute_node/collection/collection_backend.h"
+#include "compute_node/backends/collection_backend.h"
 #include "compute_node/collection/collection_service.h"
 #include "compute_node/service/query_service.h"
 #include "rpc/channel.h"

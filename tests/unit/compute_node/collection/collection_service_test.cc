@@ -4,7 +4,7 @@
 #include <limits>
 #include <map>
 
-#include "compute_node/service/metrics.h"
+#include "compute_node/daemon/metrics.h"
 #include "tests/unit/compute_node/collection/collection_service_fixture.h"
 #include "tests/unit/file_size_limit.h"
 

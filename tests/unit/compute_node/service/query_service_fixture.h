@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "compute_node/service/metrics.h"
+#include "compute_node/daemon/metrics.h"
 #include "compute_node/service/query_service.h"
 #include "rpc/channel.h"
 #include "rpc/server.h"

@@ -5,7 +5,7 @@
 
 #include <future>
 
-#include "compute_node/service/metrics.h"
+#include "compute_node/daemon/metrics.h"
 #include "tests/unit/compute_node/fake_backend.h"
 
 namespace farvec::compute_node {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "search/probe_counts.h"
+#include "search/searchers/probe_counts.h"
 #include "tests/unit/search/cluster_fixture.h"
 #include "tests/unit/search/scripted_endpoint.h"
 #include "transport/emulated/emulated_endpoint.h"

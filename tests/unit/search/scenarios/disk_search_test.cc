@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "search/disk_memory.h"
-#include "search/disk_records.h"
+#include "search/disk/disk_memory.h"
+#include "search/disk/disk_records.h"
 #include "tests/unit/search/cluster_fixture.h"
 
 namespace farvec::search {

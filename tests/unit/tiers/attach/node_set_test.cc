@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "search/unreachable_error.h"
+#include "base/unreachable_error.h"
 #include "tests/unit/layout/index/index_fixture.h"
 #include "tests/unit/temporary_folder.h"
 
@@ -27,7 +27,7 @@ struct NodeSetTest : testing::Test {
   static std::string why_not_ready(NodeSet& set, std::chrono::milliseconds bound) {
     try {
       set.wait_ready(bound);
-    } catch (const search::UnreachableError& error) {
+    } catch (const UnreachableError& error) {
       return error.what();
     }
     return "";
@@ -61,7 +61,7 @@ TEST_F(NodeSetTest, CopiesAreWaitedForAndNeverLost) {
   EXPECT_TRUE(set.alive());
   EXPECT_EQ(set.manifest().count, 100u);
   EXPECT_EQ(set.members().size(), 2u);
-  EXPECT_THROW((void)set.make_endpoint(), search::UnreachableError);
+  EXPECT_THROW((void)set.make_endpoint(), UnreachableError);
   EXPECT_THAT(why_not_ready(set, 10ms), HasSubstr("unix:" + folder.file("a")));
   EXPECT_TRUE(set.alive());
   made.addresses.resize(layout::PlacedExtent::kMaxCopies + 1, made.addresses.front());

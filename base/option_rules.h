@@ -1,0 +1,21 @@
+// Options that mean something in some places only, the same in every program.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "base/command_line.h"
+
+namespace farvec {
+
+struct OptionRule {
+  const char* option;  ///< "--probe"
+  bool fits;           ///< whether it means something here
+  std::string where;   ///< where it does, and what this is: "cluster indexes; 'a' is a graph"
+};
+
+/// Throws Error naming the first option that was given and does not fit. Options that the app does
+/// not have are passed over.
+void refuse_unused(const Command& app, std::span<const OptionRule> rules);
+
+}  // namespace farvec

@@ -1,0 +1,94 @@
+#include "collection/build/cluster_segments.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "cluster/clustering.h"
+#include "dataset/vector_set.h"
+#include "indexing/cluster_merge_recipe.h"
+#include "indexing/cluster_recipe.h"
+#include "indexing/stored_clusters.h"
+
+namespace farvec::collection {
+namespace {
+
+cluster::ClusteringOptions clustering_options(std::size_t rows, const SegmentRecipe& recipe) {
+  const layout::CollectionManifest& manifest = *recipe.manifest;
+  const layout::ClusterSegmentOptions& clusters = manifest.options.clusters;
+  const std::size_t row_bytes = manifest.dimension * element_bytes(manifest.stored_type);
+  cluster::ClusteringOptions options;
+  options.clusters =
+      indexing::cluster_count(rows, std::max<std::uint64_t>(clusters.cluster_bytes / row_bytes, 1));
+  options.replicas = clusters.replicas;
+  options.closure_ratio = static_cast<float>(clusters.closure_ratio);
+  options.balance = static_cast<float>(clusters.balance);
+  options.threads = recipe.threads;
+  options.quiet = true;
+  options.interrupted = [watch = recipe.watch] { return watch->interrupted(); };
+  return options;
+}
+
+std::shared_ptr<Segment> write_clusters(const indexing::BuiltClusters& built,
+                                        std::span<const std::uint64_t> ids,
+                                        const SegmentRecipe& recipe) {
+  return write_segment(
+      [&](const layout::WriteOptions& write) {
+        indexing::write_clusters(recipe.folder, built,
+                                 {.layout = recipe.manifest->options.clusters.layout}, write);
+      },
+      ids, recipe);
+}
+
+/// Of the segment, by this process and by those that follow.
+std::vector<std::uint64_t> probes_of(const Segment& segment, const SegmentRecipe& recipe) {
+  search::ProbeTally probes = segment.probes().value();
+  if (recipe.followers != nullptr) {
+    recipe.followers->add_probes(segment.number(), probes,
+                                 [&recipe] { return recipe.watch->interrupted(); });
+  }
+  return std::move(probes.counts);
+}
+
+/// What was counted before is worth half as much as what will be.
+std::vector<std::uint64_t> halved(std::vector<std::uint64_t> probes) {
+  for (std::uint64_t& count : probes) count /= 2;
+  return probes;
+}
+
+indexing::StoredClusters read_cluster_segment(const Segment& segment, const SegmentRecipe& recipe) {
+  return indexing::read_clusters(segment.directory(), load_options(recipe));
+}
+
+}  // namespace
+
+std::shared_ptr<Segment> build_cluster_segment(indexing::Source source,
+                                               std::span<const std::uint64_t> ids,
+                                               const SegmentRecipe& recipe) {
+  const cluster::ClusteringOptions options = clustering_options(source.rows.count, recipe);
+  return write_clusters(indexing::build_clusters(std::move(source), options), ids, recipe);
+}
+
+std::shared_ptr<Segment> merge_cluster_segments(std::span<const View::Bulk* const> segments,
+                                                std::span<const std::uint64_t> ids,
+                                                const SegmentRecipe& recipe) {
+  const View::Bulk& largest = *segments.front();
+  const auto read_rows = [&](const Segment& segment) {
+    return std::move(read_cluster_segment(segment, recipe).rows);
+  };
+  indexing::IndexChanges changes{*largest.out, rows_of_all(segments.subspan(1), recipe, read_rows)};
+  indexing::StoredClusters stored = read_cluster_segment(*largest.segment, recipe);
+  stored.probes = probes_of(*largest.segment, recipe);
+  recipe.watch->enter(BuildPhase::linking);
+  const cluster::ClusteringOptions options = clustering_options(ids.size(), recipe);
+  indexing::StoredClusters merged =
+      indexing::merge_clusters(std::move(stored), std::move(changes), options);
+  recipe.watch->linked(ids.size());
+  const std::vector<std::uint64_t> probes = halved(merged.probes);
+  auto segment = write_clusters(std::move(merged).built(recipe.threads), ids, recipe);
+  segment->take_probes(probes);
+  return segment;
+}
+
+}  // namespace farvec::collection

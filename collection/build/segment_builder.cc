@@ -1,0 +1,122 @@
+#include "collection/build/segment_builder.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "collection/build/cluster_segments.h"
+#include "collection/build/graph_segments.h"
+#include "collection/build/segment_writer.h"
+#include "dataset/vector_set.h"
+#include "indexing/source.h"
+
+namespace farvec::collection {
+namespace {
+
+using layout::IndexKind;
+
+/// Before the work: a segment that no memory node takes is made for nothing.
+void require_place(const SegmentRecipe& recipe) {
+  if (recipe.access.publisher != nullptr) recipe.access.publisher->require_node();
+}
+
+IndexKind kind_of(const SegmentRecipe& recipe) {
+  return recipe.manifest->options.kind;
+}
+
+/// The rows of a part that are not out of it.
+ReplacedPart live_rows(const void* part, std::uint32_t count, const RowSet& out) {
+  ReplacedPart live{part, {}};
+  live.rows.reserve(count - out.count());
+  for (NodeId row = 0; row < count; ++row) {
+    if (!out.contains(row)) live.rows.push_back(row);
+  }
+  return live;
+}
+
+std::vector<const View::Bulk*> largest_first(const View& part) {
+  std::vector<const View::Bulk*> bulks;
+  for (const View::Bulk& bulk : part.segments) bulks.push_back(&bulk);
+  std::stable_sort(bulks.begin(), bulks.end(),
+                   [](const View::Bulk* a, const View::Bulk* b) { return a->live() > b->live(); });
+  return bulks;
+}
+
+}  // namespace
+
+std::shared_ptr<Segment> build_segment(const VectorView& rows, std::span<const std::uint64_t> ids,
+                                       const SegmentRecipe& recipe) {
+  require_place(recipe);
+  const layout::CollectionManifest& manifest = *recipe.manifest;
+  layout::Manifest description =
+      indexing::describe_source({recipe.name, recipe.name}, rows, manifest.metric);
+  const dataset::VectorSet stored = indexing::stored_copy(rows, manifest.metric, recipe.threads);
+  indexing::Source source{std::move(description), stored.view()};
+  switch (kind_of(recipe)) {
+    case IndexKind::graph:
+      break;
+    case IndexKind::cluster:
+      return build_cluster_segment(std::move(source), ids, recipe);
+  }
+  return build_graph_segment(std::move(source), ids, recipe);
+}
+
+Replacement build_segment(const ViewPointer& part, Memtable& memtable,
+                          const SegmentRecipe& recipe) {
+  const View::Fresh& fresh = part->memtables.front();
+  FARVEC_CHECK(fresh.memtable.get() == &memtable && fresh.count == memtable.size(),
+               "a segment is made of a memtable to which no more rows come");
+  Replacement result{.of = part, .parts = {}, .segment = nullptr};
+  result.parts.push_back(live_rows(&memtable, fresh.count, *fresh.out));
+  if (fresh.live() == 0) return result;
+  require_place(recipe);
+  const layout::CollectionManifest& manifest = *recipe.manifest;
+  dataset::VectorSet rows(fresh.live(), manifest.dimension, manifest.stored_type);
+  std::vector<std::uint64_t> ids;
+  for (const NodeId row : result.parts.front().rows) {
+    std::memcpy(rows.mutable_row(ids.size()), memtable.row(row), rows.view().row_bytes());
+    ids.push_back(memtable.id(row));
+  }
+  indexing::Source source{
+      indexing::describe_source({recipe.name, recipe.name}, rows.view(), manifest.metric),
+      rows.view()};
+  source.manifest.source_type = manifest.source_type;
+  switch (kind_of(recipe)) {
+    case IndexKind::graph:
+      result.segment = adopt_memtable(std::move(source), {memtable, *fresh.out, ids}, recipe);
+      break;
+    case IndexKind::cluster:
+      result.segment = build_cluster_segment(std::move(source), ids, recipe);
+      break;
+  }
+  return result;
+}
+
+Replacement merge_segments(const ViewPointer& part, const SegmentRecipe& recipe) {
+  const std::vector<const View::Bulk*> bulks = largest_first(*part);
+  FARVEC_CHECK(!bulks.empty());
+  Replacement result{.of = part, .parts = {}, .segment = nullptr};
+  std::vector<std::uint64_t> ids;
+  for (const View::Bulk* bulk : bulks) {
+    const Segment& segment = *bulk->segment;
+    result.parts.push_back(live_rows(&segment, segment.rows(), *bulk->out));
+    for (const NodeId row : result.parts.back().rows) ids.push_back(segment.id(row));
+  }
+  if (ids.empty()) return result;
+  require_place(recipe);
+  recipe.watch->enter(BuildPhase::reading);
+  switch (kind_of(recipe)) {
+    case IndexKind::graph:
+      result.segment = merge_graph_segments(bulks, ids, recipe);
+      break;
+    case IndexKind::cluster:
+      result.segment = merge_cluster_segments(bulks, ids, recipe);
+      break;
+  }
+  return result;
+}
+
+}  // namespace farvec::collection

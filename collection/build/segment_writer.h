@@ -1,0 +1,42 @@
+// The last steps of every segment, whatever it is made of. For segment_builder.cc.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "collection/build/segment_builder.h"
+#include "collection/memtable/memtable.h"
+#include "collection/segment/segment.h"
+#include "collection/state/view.h"
+#include "dataset/vector_set.h"
+#include "layout/index/index_writer.h"
+
+namespace farvec::collection {
+
+/// Writes the index into the recipe's folder. Throws Error.
+using WriteIndex = std::function<void(const layout::WriteOptions&)>;
+
+/// Writes the index and the ids of its rows, opens them, and brings them to memory nodes where
+/// segments lie there. Throws Error; then no folder is left.
+std::shared_ptr<Segment> write_segment(const WriteIndex& write_index,
+                                       std::span<const std::uint64_t> ids,
+                                       const SegmentRecipe& recipe);
+
+/// A memtable to which no more rows come; borrowed.
+struct FrozenRows {
+  Memtable& memtable;
+  const RowSet& out;
+  std::span<const std::uint64_t> ids;  ///< of the rows that are not out
+};
+
+/// Of segments that are read to be merged: as the watch wants it.
+layout::LoadOptions load_options(const SegmentRecipe& recipe);
+
+/// The live rows of some segments, one segment after the other. `read` gives all rows of one.
+dataset::VectorSet rows_of_all(std::span<const View::Bulk* const> segments,
+                               const SegmentRecipe& recipe,
+                               const std::function<dataset::VectorSet(const Segment&)>& read);
+
+}  // namespace farvec::collection

@@ -1,0 +1,43 @@
+// Links the rows of memtables as they come, for processes that search them.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "collection/memtable/memtable.h"
+
+namespace farvec::collection {
+
+/// A thread from construction until destruction, which gives way to searches.
+class MemtableLinker {
+ public:
+  /// The memtables of now. Called on that thread, without locks.
+  using Source = std::function<std::vector<std::shared_ptr<Memtable>>()>;
+
+  explicit MemtableLinker(Source source);
+  ~MemtableLinker();
+  MemtableLinker(const MemtableLinker&) = delete;
+  MemtableLinker& operator=(const MemtableLinker&) = delete;
+
+  /// There are rows to link. Any thread. Without it the thread looks from time to time.
+  void wake();
+
+ private:
+  void run();
+  bool link_all(LinkScratch& scratch);
+  bool try_link_all(LinkScratch& scratch);
+
+  const Source source_;
+  std::atomic<bool> stop_{false};  ///< relaxed: saves work, orders nothing
+  std::mutex mutex_;
+  std::condition_variable woken_;
+  bool wake_ = false;
+  std::thread thread_;
+};
+
+}  // namespace farvec::collection

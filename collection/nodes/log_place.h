@@ -1,0 +1,42 @@
+// Where a collection's log lies: in its folder, or on memory nodes.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+
+#include "collection/nodes/log_nodes.h"
+#include "layout/collection/collection_manifest.h"
+#include "wal/log.h"
+#include "wal/log_source.h"
+
+namespace farvec::collection {
+
+/// What readers see of the collection's log. Throws Error when `nodes` are missing,
+/// UnreachableError where they are given for a log that no writer has moved there yet.
+std::shared_ptr<wal::LogSource> log_source(const std::filesystem::path& folder,
+                                           const layout::CollectionManifest& manifest,
+                                           const LogNodes* nodes);
+
+/// The log as its one writer has it: first what lies in it, then to append to it.
+class WrittenLog {
+ public:
+  virtual ~WrittenLog() = default;
+  virtual std::shared_ptr<wal::LogSource> source() = 0;
+  virtual std::unique_ptr<wal::Log> open(const wal::LogOptions& options) = 0;
+  /// That it may have, at most, before segments have to take what lies in it.
+  virtual std::uint64_t most_bytes() const = 0;
+};
+
+struct OpenedLog {
+  layout::CollectionManifest manifest;
+  std::unique_ptr<WrittenLog> log;
+};
+
+/// Of the collection in a folder that nobody else changes. With `nodes` the log of a folder moves
+/// there first: the manifest says so from then on. Throws as log_source(), and what
+/// LogNodes::attach_writer() and wal::recover_region_log() throw; UnreachableError while
+/// some of the nodes are away.
+OpenedLog open_log(const std::filesystem::path& folder, const LogNodes* nodes);
+
+}  // namespace farvec::collection

@@ -1,0 +1,132 @@
+// A collection that another process changes, followed as it changes.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/clock.h"
+#include "collection/memtable/memtable_linker.h"
+#include "collection/read/collection_reader.h"
+#include "collection/state/replaced_segments.h"
+#include "collection/state/view.h"
+
+namespace farvec::collection {
+
+/// The log is not read on while there are more memtables: the writer has three, and more come only
+/// while the segments that have their rows are being opened, or cannot be.
+inline constexpr std::size_t kMostFollowedMemtables = 8;
+
+struct FollowOptions {
+  double poll_us = 2'000;  ///< the end of the log is looked at so often
+  /// And for other segments so often; none: as the source has it.
+  std::optional<double> manifest_us = {};
+  double retry_us = 500'000;  ///< after a failure
+  Reading::Records records = Reading::Records::load;
+  bool link = false;  ///< memtables are linked in the background: for processes that search
+  /// Where the log lies; null: in the folder.
+  std::shared_ptr<LogNodes> log_nodes = nullptr;
+};
+
+struct FollowState {
+  /// All that lay in the log so long ago is in the view.
+  double stale_us = 0;
+  std::uint64_t changes = 0;   ///< that came through the log of the segments that are read now
+  std::uint64_t switches = 0;  ///< to other segments
+  std::uint64_t failures = 0;
+  std::string failure;  ///< why other segments cannot be opened, for now; empty: they can
+};
+
+/// Reads the log's end every few milliseconds, and opens segments that the writer has made beside
+/// those that are searched. Memtables are its own. What the writer appended is in the view soon
+/// after, at times before it is acknowledged; a batch is in it as a whole or not at all. A log that
+/// grows faster than it is read comes piece by piece, and the view is never behind an earlier one
+/// of the same log. Whoever was away for longer than the log is kept begins anew with the segments.
+/// Rows that were imported come with their segment, and what the log has after them not before it.
+///
+/// What cannot be read is said, and tried again. Meanwhile the log is followed for as long as its
+/// rows fit kMostFollowedMemtables and nothing was imported; then, or where it is the log that
+/// cannot be read, the view stays as it is and stale_us grows.
+class CollectionFollower {
+ public:
+  /// Opens it as CollectionReader does, and throws as that.
+  CollectionFollower(const std::filesystem::path& folder, const SegmentAccess& access,
+                     const FollowOptions& options = {})
+      : CollectionFollower(folder_collection(folder), access, options) {}
+  /// The same of a collection that is found there.
+  CollectionFollower(std::shared_ptr<CollectionSource> source, const SegmentAccess& access,
+                     const FollowOptions& options = {});
+  ~CollectionFollower();
+  CollectionFollower(const CollectionFollower&) = delete;
+  CollectionFollower& operator=(const CollectionFollower&) = delete;
+
+  /// Of the first opening: types and options are the collection's, the rest is of the past.
+  const layout::CollectionManifest& shape() const { return shape_; }
+  ViewPointer view() const { return view_.get(); }
+  FollowState state() const;
+
+ private:
+  using Lock = std::unique_lock<std::mutex>;
+
+  std::shared_ptr<CollectionReader> open(const Segment::OnChunk& on_chunk) const;
+
+  // Of the thread that reads the log.
+  void follow_log();
+  bool has_reader();
+  bool read_on();
+  void publish(Ticks began, bool whole);
+  void lose(const std::exception& error);
+
+  // Of the thread that opens segments.
+  void follow_segments();
+  bool is_superseded();
+  void open_anew();
+  void link(const CollectionReader& next);
+  void note_success();
+  void note_failure(const std::exception& error);
+
+  bool sleep(double us);
+  bool sleep_until_lost(double us);
+  bool is_stopping() const;
+  void stop();
+  std::vector<std::shared_ptr<Memtable>> memtables() const;
+
+  const std::shared_ptr<CollectionSource> source_;  ///< then of the thread that opens segments
+  const SegmentAccess access_;
+  const FollowOptions options_;
+  CurrentView view_;
+  layout::CollectionManifest shape_;
+
+  // Of the thread that reads the log alone.
+  std::shared_ptr<CollectionReader> reader_;
+  bool switching_ = false;  ///< nothing that this reader has read is in the view yet
+
+  // Of the thread that opens segments alone.
+  bool nodes_changed_ = false;  ///< since the newest reader was opened
+
+  mutable std::mutex mutex_;  ///< of what follows; held for moments
+  std::condition_variable wake_;
+  layout::CollectionManifest followed_;               ///< of the newest reader
+  std::shared_ptr<CollectionReader> next_;            ///< is to be the reader from now on
+  std::vector<std::shared_ptr<Memtable>> memtables_;  ///< of the view
+  Ticks read_at_ = 0;                                 ///< when the log was read to its end
+  bool lost_ = false;                                 ///< the reader's log could not be read on
+  std::uint64_t changes_ = 0;
+  std::uint64_t switches_ = 0;
+  std::uint64_t failures_ = 0;
+  std::string failure_;
+  bool stop_ = false;
+  ReplacedSegments replaced_;
+  std::optional<MemtableLinker> linker_;
+  std::thread log_thread_;
+  std::thread segments_thread_;
+};
+
+}  // namespace farvec::collection

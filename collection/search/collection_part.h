@@ -1,0 +1,76 @@
+// Searches of a collection: its memtables and all its segments, by fibers of one core at once.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "collection/state/view.h"
+#include "coroutines/scheduler.h"
+#include "search/core/core_part.h"
+
+namespace farvec::collection {
+
+/// The view that a search is of, asked for when it begins.
+using ViewSource = std::function<ViewPointer()>;
+
+/// Every search runs on its view to the end, whatever changes meanwhile. Each segment is searched
+/// by a fiber of its own, the memtables while these wait for their records. SearchTask::user_ids
+/// are filled in; or ids, with invalid_argument for one that has more than 32 bits. More results
+/// than the collection has live vectors may be asked for.
+class CollectionPart final : public search::CorePart {
+ public:
+  /// Segments that are searched at once; those beyond wait for these.
+  static constexpr std::uint32_t kMostLegs = 8;
+
+  CollectionPart(ViewSource views, std::uint32_t slots, coroutines::Scheduler& scheduler);
+  ~CollectionPart() override;
+
+  std::uint32_t slots() const override { return static_cast<std::uint32_t>(slots_.size()); }
+  Status search(std::uint32_t slot, search::SearchTask& task) override;
+  bool poll() override;
+  search::CoreStatistics statistics() const override;
+
+ private:
+  /// A segment as this core searches it.
+  struct Bound {
+    std::shared_ptr<Segment> segment;  ///< outlives the part
+    std::unique_ptr<search::CorePart> part;
+    const search::SearchIndex* index = nullptr;  ///< of the segment
+    std::uint32_t users = 0;                     ///< searches under way
+    bool lost = false;                           ///< the part's reads are, for good
+  };
+  struct Leg;
+  struct Slot;
+
+  void let_go(const View& view);
+  Status bind(const View& view, Slot& slot);
+  bool poll(std::uint64_t number, Bound& bound);
+  Bound* bound_to(const std::shared_ptr<Segment>& segment);
+  void release(const Slot& slot);
+  Status search_view(const View& view, std::uint32_t slot, search::SearchTask& task);
+  Status plan(const View& view, const search::SearchTask& task, Slot& slot) const;
+  Status plan_lists(const View& view, const search::SearchTask& task, Slot& slot) const;
+  Status plan_probes(const search::SearchTask& task, Slot& slot) const;
+  void run_round(std::uint32_t slot);
+  Status merge(const search::SearchTask& task, Slot& slot) const;
+  Result<bool> plan_again(const search::SearchTask& task, Slot& slot) const;
+  Status answer(const Slot& slot, search::SearchTask& task) const;
+
+  const ViewSource views_;
+  coroutines::Scheduler& scheduler_;
+  std::map<std::uint64_t, Bound> bound_;  ///< by the segment's number
+  search::CoreStatistics gone_;           ///< counts of segments that it has let go of
+  Ticks look_at_ = 0;                     ///< for segments to let go of
+  std::string unopened_;                  ///< why a segment could not be searched, the last time
+  std::vector<std::unique_ptr<Slot>> slots_;
+};
+
+/// A core of its own, whose slots search the views.
+std::unique_ptr<search::SearchCore> make_collection_core(ViewSource views, std::uint32_t slots);
+
+}  // namespace farvec::collection

@@ -1,0 +1,224 @@
+#include "collection/state/contents.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+
+namespace farvec::collection {
+namespace {
+
+const std::shared_ptr<const RowSet>& no_rows() {
+  static const std::shared_ptr<const RowSet> kNone = std::make_shared<const RowSet>();
+  return kNone;
+}
+
+Contents::RowOfId numbered(std::span<const std::uint64_t> ids, NodeId first) {
+  Contents::RowOfId rows;
+  rows.reserve(ids.size());
+  for (const std::uint64_t id : ids) rows.emplace(id, first++);
+  return rows;
+}
+
+/// Into a map that has room for all of them; those that it has already are replaced. No memory is
+/// needed for it.
+void move_into(Contents::RowOfId& rows, Contents::RowOfId& more) {
+  while (!more.empty()) {
+    const auto put = rows.insert(more.extract(more.begin()));
+    if (!put.inserted) put.position->second = put.node.mapped();
+  }
+}
+
+/// By its number: one that took long to build may come behind one that was begun later.
+void put_in(View& view, View::Bulk bulk) {
+  const auto at = std::upper_bound(view.segments.begin(), view.segments.end(), bulk,
+                                   [](const View::Bulk& a, const View::Bulk& b) {
+                                     return a.segment->number() < b.segment->number();
+                                   });
+  view.segments.insert(at, std::move(bulk));
+}
+
+std::shared_ptr<const RowSet> plus(const RowSet& set, std::span<const NodeId> rows) {
+  return std::make_shared<const RowSet>(set.with(rows));
+}
+
+const RowSet& out_of(const View& view, const void* part) {
+  for (const View::Fresh& fresh : view.memtables) {
+    if (fresh.memtable.get() == part) return *fresh.out;
+  }
+  for (const View::Bulk& bulk : view.segments) {
+    if (bulk.segment.get() == part) return *bulk.out;
+  }
+  FARVEC_CHECK(false, "a part that is to be replaced is not in the view");
+}
+
+/// Rows of a new segment that have gone out of the parts that it replaces since it was begun. Those
+/// that were out before are no rows of it.
+std::vector<NodeId> out_since(const Replacement& replacement, const View& now) {
+  std::vector<NodeId> out;
+  std::size_t first = 0;
+  for (const ReplacedPart& replaced : replacement.parts) {
+    const RowSet& before = out_of(*replacement.of, replaced.part);
+    for (const NodeId row : out_of(now, replaced.part).rows_beyond(before)) {
+      const auto at = std::lower_bound(replaced.rows.begin(), replaced.rows.end(), row);
+      FARVEC_CHECK(at != replaced.rows.end() && *at == row, "row {} was not live", row);
+      out.push_back(static_cast<NodeId>(first) + static_cast<NodeId>(at - replaced.rows.begin()));
+    }
+    first += replaced.rows.size();
+  }
+  return out;
+}
+
+}  // namespace
+
+Contents::Contents(const MemtableOptions& options)
+    : options_(options), view_(std::make_shared<const View>()) {}
+
+void Contents::begin(std::vector<View::Bulk> segments, std::uint64_t version) {
+  FARVEC_CHECK(fresh_.empty() && current()->segments.empty());
+  auto view = std::make_shared<View>();
+  view->version = version;
+  view->segments = std::move(segments);
+  view_.set(std::move(view));
+}
+
+std::uint32_t Contents::room() const {
+  return fresh_.empty() ? 0 : fresh_.back().memtable->capacity() - fresh_.back().memtable->size();
+}
+
+void Contents::rotate(wal::Position log_begin) {
+  if (!fresh_.empty() && !holds_rows()) {
+    fresh_.back().log_begin = log_begin;
+    return;
+  }
+  // What may throw comes before anything changes.
+  auto memtable = std::make_shared<Memtable>(options_);
+  auto view = std::make_shared<View>(*current());
+  view->memtables.push_back({memtable, 0, no_rows()});
+  RowOfId rows;
+  rows.reserve(options_.capacity);
+  fresh_.push_back({std::move(memtable), log_begin, std::move(rows)});
+  view_.set(std::move(view));
+}
+
+std::optional<wal::Position> Contents::log_begin() const {
+  // Only the newest can be empty.
+  if (fresh_.empty() || fresh_.front().memtable->size() == 0) return std::nullopt;
+  return fresh_.front().log_begin;
+}
+
+std::size_t Contents::frozen() const {
+  return fresh_.empty() ? 0 : fresh_.size() - 1;
+}
+
+bool Contents::holds_rows() const {
+  return !fresh_.empty() && fresh_.back().memtable->size() > 0;
+}
+
+std::uint64_t Contents::unlinked() const {
+  std::uint64_t rows = 0;
+  for (const Fresh& fresh : fresh_) rows += fresh.memtable->unlinked();
+  return rows;
+}
+
+std::vector<std::shared_ptr<Memtable>> Contents::memtables() const {
+  std::vector<std::shared_ptr<Memtable>> all;
+  for (const Fresh& fresh : fresh_) all.push_back(fresh.memtable);
+  return all;
+}
+
+std::optional<Contents::Place> Contents::find(const View& view, std::uint64_t id) const {
+  for (std::size_t i = fresh_.size(); i-- > 0;) {
+    const auto found = fresh_[i].rows.find(id);
+    if (found == fresh_[i].rows.end()) continue;
+    if (view.memtables[i].out->contains(found->second)) continue;
+    return Place{true, i, found->second};
+  }
+  for (std::size_t i = view.segments.size(); i-- > 0;) {
+    const std::optional<NodeId> row = view.segments[i].segment->find(id);
+    if (row && !view.segments[i].out->contains(*row)) return Place{false, i, *row};
+  }
+  return std::nullopt;
+}
+
+bool Contents::holds(std::uint64_t id) const {
+  return find(*current(), id).has_value();
+}
+
+std::uint64_t Contents::put_out(View& view, std::span<const std::uint64_t> ids) const {
+  std::vector<std::vector<NodeId>> fresh(view.memtables.size());
+  std::vector<std::vector<NodeId>> bulk(view.segments.size());
+  std::uint64_t found = 0;
+  for (const std::uint64_t id : ids) {
+    const std::optional<Place> place = find(view, id);
+    if (!place) continue;
+    (place->fresh ? fresh : bulk)[place->part].push_back(place->row);
+    ++found;
+  }
+  for (std::size_t i = 0; i < fresh.size(); ++i) {
+    if (!fresh[i].empty()) view.memtables[i].out = plus(*view.memtables[i].out, fresh[i]);
+  }
+  for (std::size_t i = 0; i < bulk.size(); ++i) {
+    if (!bulk[i].empty()) view.segments[i].out = plus(*view.segments[i].out, bulk[i]);
+  }
+  return found;
+}
+
+std::uint64_t Contents::insert(const VectorView& rows, std::span<const std::uint64_t> ids,
+                               std::uint64_t version) {
+  FARVEC_CHECK(rows.count == ids.size() && ids.size() <= room());
+  auto view = std::make_shared<View>(*current());
+  const std::uint64_t replaced = put_out(*view, ids);
+  Fresh& fresh = fresh_.back();
+  const std::uint32_t first = fresh.memtable->size();
+  RowOfId more = numbered(ids, first);
+  // Nothing from here on throws: rows, ids and the view change together.
+  (void)fresh.memtable->append(rows, ids);
+  move_into(fresh.rows, more);
+  view->memtables.back().count = first + static_cast<std::uint32_t>(ids.size());
+  view->version = version;
+  view_.set(std::move(view));
+  return replaced;
+}
+
+std::uint64_t Contents::erase(std::span<const std::uint64_t> ids, std::uint64_t version) {
+  auto view = std::make_shared<View>(*current());
+  const std::uint64_t found = put_out(*view, ids);
+  view->version = version;
+  view_.set(std::move(view));
+  return found;
+}
+
+std::uint64_t Contents::add(std::shared_ptr<Segment> segment, std::uint64_t version) {
+  auto view = std::make_shared<View>(*current());
+  std::vector<std::uint64_t> ids(segment->rows());
+  for (NodeId row = 0; row < ids.size(); ++row) ids[row] = segment->id(row);
+  const std::uint64_t replaced = put_out(*view, ids);
+  put_in(*view, {std::move(segment), no_rows()});
+  view->version = version;
+  view_.set(std::move(view));
+  return replaced;
+}
+
+void Contents::replace(const Replacement& replacement) {
+  const ViewPointer now = current();
+  const auto gone = [&](const void* part) {
+    return std::any_of(replacement.parts.begin(), replacement.parts.end(),
+                       [part](const ReplacedPart& replaced) { return replaced.part == part; });
+  };
+  auto next = std::make_shared<View>();
+  next->version = now->version;
+  for (const View::Fresh& fresh : now->memtables) {
+    if (!gone(fresh.memtable.get())) next->memtables.push_back(fresh);
+  }
+  for (const View::Bulk& bulk : now->segments) {
+    if (!gone(bulk.segment.get())) next->segments.push_back(bulk);
+  }
+  if (replacement.segment != nullptr) {
+    put_in(*next, {replacement.segment, plus({}, out_since(replacement, *now))});
+  }
+  std::erase_if(fresh_, [&](const Fresh& fresh) { return gone(fresh.memtable.get()); });
+  view_.set(std::move(next));
+}
+
+}  // namespace farvec::collection

@@ -1,0 +1,262 @@
+// How a collection changes: inserts and deletions wait for room and go through the log.
+#include <algorithm>
+#include <chrono>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+
+#include "base/error.h"
+#include "base/finite.h"
+#include "base/status_error.h"
+#include "collection/write/collection.h"
+#include "collection/write/unlocked.h"
+#include "indexing/source.h"
+#include "layout/collection/change_record.h"
+
+namespace farvec::collection {
+namespace {
+
+/// A change that waits looks at its deadline this often.
+constexpr auto kLook = std::chrono::milliseconds(20);
+/// An insert that links rows of others does this many, some 0.1 ms each, before it looks again.
+constexpr int kHelpedRows = 16;
+/// Others are at the rows that are left, and soon done.
+constexpr auto kHelpPause = std::chrono::microseconds(100);
+/// Rows that are not linked may take as long as a search of a graph with such a list.
+constexpr std::uint32_t kUnlinkedList = 16;
+/// A refusal comes so much later, at most, where the disk is slow.
+constexpr double kRefusalUs = 5e6;
+
+constexpr Status kNoRoom{StatusCode::resource_exhausted,
+                         "rows come faster than segments are built: try again later"};
+constexpr Status kIdComesTwice{StatusCode::invalid_argument, "an id comes twice in one batch"};
+constexpr Status kNotLinked{StatusCode::resource_exhausted,
+                            "rows come faster than they are linked: try again later"};
+
+/// Ascending, each once.
+std::vector<std::uint64_t> different_ids(std::span<const std::uint64_t> ids) {
+  std::vector<std::uint64_t> different(ids.begin(), ids.end());
+  std::sort(different.begin(), different.end());
+  different.erase(std::unique(different.begin(), different.end()), different.end());
+  return different;
+}
+
+}  // namespace
+
+/// However slow the linking is, this many rows may be there that are not linked.
+std::uint64_t Collection::fewest_unlinked() const {
+  if (access_.most_unlinked > 0) return access_.most_unlinked;
+  return kUnlinkedList * measured_place_rows(shape_.dimension * element_bytes(shape_.stored_type));
+}
+
+std::size_t Collection::batch_rows() const {
+  return std::min<std::size_t>(
+      layout::changes_per_record(shape_.dimension * element_bytes(shape_.stored_type)),
+      shape_.options.memtable_rows);
+}
+
+void Collection::check(const VectorView& rows, std::span<const std::uint64_t> ids) const {
+  if (rows.type != shape_.source_type || rows.dimension != shape_.dimension) {
+    throw Error("rows of {} x {} do not fit a collection of {} x {}", rows.dimension,
+                to_string(rows.type), shape_.dimension, to_string(shape_.source_type));
+  }
+  if (rows.count != ids.size()) {
+    throw Error("{} rows and {} ids: every row has one", rows.count, ids.size());
+  }
+  std::unordered_set<std::uint64_t> seen;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const RowFault fault = fault_of_row(rows.row(i), rows.type, rows.dimension, shape_.metric);
+    if (fault != RowFault::none) {
+      throw StatusError(StatusCode::invalid_argument, "row {} (id {}) {}", i, ids[i],
+                        to_string(fault));
+    }
+    if (!seen.insert(ids[i]).second) throw Error("id {} comes twice in one batch", ids[i]);
+  }
+}
+
+bool Collection::has_room(std::size_t rows) const {
+  return contents_.room() >= rows || contents_.frozen() < access_.most_frozen;
+}
+
+bool Collection::is_crowded(std::size_t rows) const {
+  const std::uint64_t unlinked = access_.link ? contents_.unlinked() : 0;
+  return unlinked > 0 && unlinked + rows > most_unlinked_;
+}
+
+void Collection::help_linking(Lock& lock) {
+  const std::vector<std::shared_ptr<Memtable>> memtables = contents_.memtables();
+  int linked = 0;
+  {
+    const Unlocked unlocked(lock);
+    LinkScratch scratch;
+    for (const auto& memtable : memtables) {
+      while (linked < kHelpedRows && memtable->link_next(scratch)) ++linked;
+    }
+  }
+  if (linked == 0) progress_.wait_for(lock, kHelpPause);
+}
+
+Status Collection::wait_while(Lock& lock, Ticks deadline, const std::function<bool()>& busy) {
+  while (busy()) {
+    if (now_ticks() >= deadline || stop_.load(std::memory_order_relaxed)) return kNoRoom;
+    progress_.wait_for(lock, kLook);
+  }
+  return {};
+}
+
+/// The newest memtable takes so many rows, and few enough are not linked, when it returns ok. Those
+/// who wait for their turn link too.
+Status Collection::make_room(Lock& lock, const Turn& turn, std::size_t rows, Ticks deadline) {
+  for (;;) {
+    const bool busy = importing_ || !turn.has_come() || !has_room(rows);
+    const bool crowded = is_crowded(rows);
+    if (!busy && !crowded) break;
+    if (now_ticks() >= deadline || stop_.load(std::memory_order_relaxed)) {
+      return busy ? kNoRoom : kNotLinked;
+    }
+    if (crowded) {
+      help_linking(lock);
+    } else {
+      progress_.wait_for(lock, kLook);
+    }
+  }
+  const std::uint64_t unlinked = contents_.unlinked() + rows;
+  most_unlinked_ = std::max<std::uint64_t>(fewest_unlinked(), std::min(most_unlinked_, unlinked));
+  // An empty one may be older than erases, or an import, that must not be replayed.
+  if (contents_.room() < rows || !contents_.holds_rows()) {
+    contents_.rotate(log_->end());
+    work_.notify_all();
+  }
+  return {};
+}
+
+/// Does not wait for the disk: deadline_exceeded.
+Result<wal::Position> Collection::append(const layout::RowChangeRecord& record) {
+  Result<wal::Position> end = log_->append(record.parts(), 0);
+  if (!end.ok()) return said_of_log(end.status());
+  if (log_is_long()) work_.notify_all();
+  return end;
+}
+
+/// Waits for the disk without the lock, which others need; what may be done is asked for again
+/// behind it.
+Result<wal::Position> Collection::log_change(Lock& lock, Ticks deadline,
+                                             const std::function<Status()>& may_be_done,
+                                             const std::function<Result<wal::Position>()>& log) {
+  for (;;) {
+    if (Status status = may_be_done(); !status.ok()) return status;
+    Result<wal::Position> end = log();
+    if (end.ok() || end.status().code() != StatusCode::deadline_exceeded) return end;
+    const Status room = [&] {
+      const Unlocked unlocked(lock);
+      return log_->wait_for_room(layout::kMostChangeBytes, deadline);
+    }();
+    if (!room.ok()) return said_of_log(room);
+  }
+}
+
+/// A full disk that has ended the log is no reason to try again: the log takes nothing until it is
+/// opened anew, and what it did not write may be in the view.
+Status Collection::said_of_log(const Status& status) const {
+  if (status.code() != StatusCode::resource_exhausted) return status;
+  const Status ended = log_->failure();
+  return ended.ok() ? status : Status(StatusCode::unavailable, ended.message());
+}
+
+/// Until what was appended is as durable as it is to be.
+Status Collection::wait_for_log(wal::Position end, Ticks deadline) const {
+  return end == 0 ? Status() : said_of_log(log_->wait(end, deadline));
+}
+
+/// Of a call whose earlier parts are done, and told as done: they are to be as durable as those of
+/// a call that is not refused. Where that is not known in time, it is what is said.
+Status Collection::refused(const Status& status, wal::Position end) const {
+  const Status durable = wait_for_log(end, now_ticks() + us_to_ticks(kRefusalUs));
+  return durable.ok() ? status : durable;
+}
+
+Status Collection::insert(const VectorView& rows, std::span<const std::uint64_t> ids,
+                          Ticks deadline, Receipt& receipt) {
+  wal::Position end = 0;
+  Status status;
+  try {
+    while (status.ok() && receipt.done < rows.count) {
+      const std::size_t count = std::min(rows.count - receipt.done, batch_rows());
+      const Result<wal::Position> inserted = insert_part(
+          rows.part(receipt.done, count), ids.subspan(receipt.done, count), deadline, receipt);
+      status = inserted.status();
+      if (status.ok()) end = inserted.value();
+    }
+  } catch (...) {
+    (void)refused({}, end);
+    throw;
+  }
+  return status.ok() ? wait_for_log(end, deadline) : refused(status, end);
+}
+
+/// Of one record of the log, and nothing of it where it is refused.
+Result<wal::Position> Collection::insert_part(const VectorView& part,
+                                              std::span<const std::uint64_t> ids, Ticks deadline,
+                                              Receipt& receipt) {
+  // Whoever calls may change rows and ids meanwhile: what is checked is what is kept.
+  const dataset::VectorSet stored = indexing::stored_copy(part, shape_.metric, 1);
+  const std::vector<std::uint64_t> part_ids(ids.begin(), ids.end());
+  if (different_ids(part_ids).size() != part_ids.size()) return kIdComesTwice;
+  Lock lock(mutex_);
+  const Turn turn(turns_);
+  const Result<wal::Position> appended = log_change(
+      lock, deadline, [&] { return make_room(lock, turn, part.count, deadline); },
+      [&] {
+        return append(layout::RowChangeRecord::insert(version_ + 1, part_ids, stored.view()));
+      });
+  if (!appended.ok()) return appended;
+  version_ += part.count;
+  receipt.version = version_;
+  receipt.replaced += contents_.insert(stored.view(), part_ids, version_);
+  receipt.done += part.count;
+  // More of a segment are out.
+  if (receipt.replaced > 0) work_.notify_all();
+  if (linker_) linker_->wake();
+  return appended;
+}
+
+std::string Collection::reason(const Status& status) const {
+  const std::string_view said = status.message();
+  if (said != kNoRoom.message()) return std::string(said);
+  const Lock lock(mutex_);
+  // Where nothing fails they are built, and too slowly.
+  if (builder_.failure.empty()) return std::string(said);
+  return fmt::format(
+      "there is no room for more rows until a segment is built, which fails and is tried again: {}",
+      builder_.failure);
+}
+
+Status Collection::erase(std::span<const std::uint64_t> ids, Ticks deadline, Receipt& receipt) {
+  const std::vector<std::uint64_t> different = different_ids(ids);
+  receipt.missing += ids.size() - different.size();
+  wal::Position end = 0;
+  Status status;
+  for (std::size_t next = 0; next < different.size();) {
+    const auto part = std::span(different).subspan(
+        next, std::min<std::size_t>(different.size() - next, layout::changes_per_record(0)));
+    Lock lock(mutex_);
+    const Result<wal::Position> appended = log_change(
+        lock, deadline, [&] { return wait_while(lock, deadline, [this] { return importing_; }); },
+        [&] { return append(layout::RowChangeRecord::erase(version_ + 1, part)); });
+    if (!appended.ok()) {
+      status = appended.status();
+      break;
+    }
+    end = appended.value();
+    version_ += part.size();
+    receipt.version = version_;
+    const std::uint64_t found = contents_.erase(part, version_);
+    receipt.done += found;
+    receipt.missing += part.size() - found;
+    next += part.size();
+    work_.notify_all();
+  }
+  return status.ok() ? wait_for_log(end, deadline) : refused(status, end);
+}
+
+}  // namespace farvec::collection

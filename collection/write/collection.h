@@ -1,0 +1,257 @@
+// A changing set of vectors with ids of the user's: memtables and a log for what is fresh, segments
+// for the rest.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <filesystem>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/status.h"
+#include "base/types.h"
+#include "collection/build/build_watch.h"
+#include "collection/build/segment_builder.h"
+#include "collection/memtable/memtable_linker.h"
+#include "collection/nodes/log_nodes.h"
+#include "collection/nodes/log_place.h"
+#include "collection/state/contents.h"
+#include "collection/state/replaced_segments.h"
+#include "collection/state/replay.h"
+#include "collection/state/segment_files.h"
+#include "collection/write/background_worker.h"
+#include "collection/write/turns.h"
+#include "layout/collection/change_record.h"
+#include "layout/collection/collection_manifest.h"
+#include "layout/collection/option_bounds.h"
+#include "layout/index/directory_lock.h"
+#include "wal/log.h"
+
+namespace farvec::collection {
+
+struct CollectionAccess {
+  SegmentAccess segments;
+  /// Where the log lies, or moves to; null: in the folder.
+  std::shared_ptr<const LogNodes> log_nodes = nullptr;
+  /// Compute nodes that follow the collection: when segments of clusters are merged, groups go by
+  /// what they have probed as well. Null: by what this process has probed.
+  std::shared_ptr<const ProbingNodes> followers = nullptr;
+  wal::Durability durability = wal::Durability::commit;
+  double interval_us = 10'000;
+  unsigned build_threads = 1;  ///< of segments, in the background; 0: one per processor
+  /// Of merges, beside those that build; 0: one per processor.
+  unsigned merge_threads = 1;
+  /// What merges read and write in a second, together; 0: as much as they can.
+  double merge_bytes_per_s = 0;
+  bool link = false;  ///< memtables are linked in the background: for processes that search
+  bool merge = true;  ///< segments are merged in the background
+  /// Fresh rows that are not linked, at most, where memtables are: who inserts more links as many
+  /// first. A batch of more is in when all others are linked. 0: those of which comparing takes as
+  /// long as a search of a memtable's graph, see kUnlinkedList.
+  std::uint32_t most_unlinked = 0;
+  std::uint32_t most_frozen = 2;  ///< memtables that wait to become segments; 1 or more
+  /// Of the log, at most, that opening has to read: beyond, what is fresh becomes a segment,
+  /// however small.
+  std::uint64_t most_log_bytes = std::uint64_t{1} << 30;
+};
+
+/// What a change did.
+struct Receipt {
+  std::uint64_t version = 0;   ///< of the last change
+  std::uint64_t done = 0;      ///< rows inserted, or ids that were there and are erased
+  std::uint64_t replaced = 0;  ///< of the rows inserted: their ids were there
+  std::uint64_t missing = 0;   ///< ids to erase that were not there
+};
+
+/// Rows that were asked for by their ids.
+struct FoundRows {
+  std::uint64_t version = 0;    ///< of the last change that is in them
+  std::vector<bool> found;      ///< of every id
+  std::vector<std::byte> rows;  ///< of those that were found, packed, in stored form
+};
+
+/// What a writer has besides its view.
+struct WriterState {
+  std::uint64_t log_bytes = 0;
+  wal::LogCopies log_copies;                 ///< on memory nodes
+  std::uint64_t segment_copies_missing = 0;  ///< on memory nodes, by the last look at them
+  std::uint64_t built = 0;                   ///< segments, since it was opened
+  std::uint64_t merged = 0;                  ///< segments that took others' place
+  std::uint64_t written_bytes = 0;  ///< since it was opened: the log's records, whole segments
+  std::uint64_t failures = 0;       ///< of the background, since it was opened
+  BuildProgress merge;              ///< of the merge that is under way
+  BuildProgress build;              ///< of the memtable that becomes a segment
+  BuildProgress import;             ///< of rows that become one at once; of several the last
+  /// Why the log takes no more changes, or else why a segment that is to be built, merged or saved
+  /// could not be, or which is on fewer memory nodes than it is to be; empty: nothing fails.
+  std::string failure;
+};
+
+/// Asked from time to time, without any lock, by who waits for the background: true ends the wait,
+/// and the work goes on.
+using GiveUp = std::function<bool()>;
+
+/// One process changes a collection; its threads may call everything at any time. What a call has
+/// done is in the next view() and is durable as `durability` says.
+class Collection {
+ public:
+  /// Makes an empty one. Throws Error when the folder is there and not empty, and StatusError
+  /// (invalid_argument) naming an option that makes no sense as `spell` has it; then nothing is
+  /// left behind.
+  static void create(const std::filesystem::path& folder, layout::CollectionManifest manifest,
+                     const layout::SpellOption& spell = layout::as_it_is);
+
+  /// Opens it for changes and brings it to where it was: segments, then the log. Throws Error when
+  /// another process has it open, naming the file when something is damaged.
+  Collection(const std::filesystem::path& folder, const CollectionAccess& access);
+  /// Stops the background at once: what is fresh stays in the log.
+  ~Collection();
+  Collection(const Collection&) = delete;
+  Collection& operator=(const Collection&) = delete;
+
+  const layout::CollectionManifest& shape() const { return shape_; }
+  const Recovery& recovery() const { return recovery_; }
+  ViewPointer view() const { return contents_.current(); }
+  WriterState state() const;
+
+  /// Rows of an insert that is in as a whole or not at all.
+  std::size_t batch_rows() const;
+  /// Throws Error naming the row when rows of the source type have another type or dimension, hold
+  /// NaN or infinity, are too long (kMostSquaredLength) or not as many as ids, or an id comes
+  /// twice.
+  void check(const VectorView& rows, std::span<const std::uint64_t> ids) const;
+  /// Rows of the source type that check() accepts; those whose ids are there are replaced. Rows and
+  /// ids are copied and the copies checked again, as another thread of the caller may change them:
+  /// throws StatusError (invalid_argument) for a row, numbered from `done` on. Waits
+  /// until `deadline` for room while segments are built, and, in a process that searches, links
+  /// rows itself while too many are not: then resource_exhausted. Who waits goes in the order in
+  /// which they came, whatever they bring. Of a batch that fails the first
+  /// `done` are in; unavailable when the log has ended, which they may not have reached. A batch of
+  /// up to batch_rows(), which are 1 MiB and fit a memtable, is in as a whole or not at all, also
+  /// after a kill.
+  Status insert(const VectorView& rows, std::span<const std::uint64_t> ids, Ticks deadline,
+                Receipt& receipt);
+  /// What to tell whoever a change refused with `status`: where there is no room because segments
+  /// cannot be built, why they cannot.
+  std::string reason(const Status& status) const;
+  /// As insert(), past the log and the memtables: all rows become one segment, which is durable
+  /// when it returns. For many rows. Throws Error: then none of them is in, or all are where only
+  /// the manifest could not be written, and they are durable when a later one is.
+  Receipt import(const VectorView& rows, std::span<const std::uint64_t> ids);
+  /// Ids that are not there are counted, and so are those that come again in one call.
+  Status erase(std::span<const std::uint64_t> ids, Ticks deadline, Receipt& receipt);
+
+  /// Rows of one moment, in the order of the ids. Reads those of segments from their files, until
+  /// `deadline`: deadline_exceeded. Throws Error naming the file of one that cannot be read or is
+  /// damaged, and WorkInterrupted when `give_up`, which is asked between rows, does.
+  Result<FoundRows> get(std::span<const std::uint64_t> ids, Ticks deadline,
+                        const GiveUp& give_up = {}) const;
+
+  /// Returns true when all that was inserted before lies in segments, false when `give_up` did
+  /// first. Waits for no merge. Throws Error when it fails.
+  bool flush(const GiveUp& give_up = {});
+  /// flush(), and all segments of that moment are one, without the rows that are out.
+  bool compact(const GiveUp& give_up = {});
+  /// Returns when the background has nothing to do. Throws Error when something fails there.
+  void settle();
+
+ private:
+  using Lock = std::unique_lock<std::mutex>;
+  enum class Job : std::uint8_t { none, build, adopt, merge, save };
+
+  std::vector<std::shared_ptr<Memtable>> memtables() const;
+
+  // Changes (changes.cc).
+  std::uint64_t fewest_unlinked() const;
+  Status wait_while(Lock& lock, Ticks deadline, const std::function<bool()>& busy);
+  Status make_room(Lock& lock, const Turn& turn, std::size_t rows, Ticks deadline);
+  bool has_room(std::size_t rows) const;
+  bool is_crowded(std::size_t rows) const;
+  void help_linking(Lock& lock);
+  Result<wal::Position> append(const layout::RowChangeRecord& record);
+  Result<wal::Position> log_change(Lock& lock, Ticks deadline,
+                                   const std::function<Status()>& may_be_done,
+                                   const std::function<Result<wal::Position>()>& log);
+  Status said_of_log(const Status& status) const;
+  Status wait_for_log(wal::Position end, Ticks deadline) const;
+  Status refused(const Status& status, wal::Position end) const;
+  Result<wal::Position> insert_part(const VectorView& part, std::span<const std::uint64_t> ids,
+                                    Ticks deadline, Receipt& receipt);
+
+  // The background: what its threads do (background.cc), and those who wait for it
+  // (background_waits.cc).
+  void start_background();
+  void stop_background();
+  void run(BackgroundWorker& worker, Job (Collection::*next)() const);
+  Job next_build() const;
+  Job next_merge() const;
+  void attempt(Lock& lock, BackgroundWorker& worker, Job job);
+  void note_failure(BackgroundWorker& worker, const std::exception& error);
+  void work(Lock& lock, Job job);
+  void build(Lock& lock);
+  void merge(Lock& lock);
+  void take_over(Lock& lock, Replacement& replacement, BuildWatch& watch);
+  SegmentRecipe recipe_of(std::uint64_t number, BuildWatch& watch, unsigned threads) const;
+  void load(const Segment* segment, BuildWatch& watch) const;
+  void adopt(Lock& lock);
+  void save(Lock& lock);
+  bool is_saved() const { return segments_saved_ == segments_changed_; }
+  std::vector<std::size_t> segments_to_compact(const View& view) const;
+  std::vector<std::size_t> segments_to_merge(const View& view) const;
+  bool log_is_long() const;
+  using Workers = std::initializer_list<BackgroundWorker*>;
+  bool wait_until(Lock& lock, Workers workers, const std::function<bool()>& done,
+                  const GiveUp& give_up = {});
+  std::string background_failure() const;
+
+  const std::filesystem::path folder_;
+  const layout::DirectoryLock directory_lock_;
+  const OpenedLog opened_;
+  const CollectionAccess access_;
+  const layout::CollectionManifest shape_;  ///< types and options; the rest is of the past
+  SegmentFiles files_;                      ///< of whoever has saving_
+  Contents contents_;
+  Recovery recovery_;
+  std::unique_ptr<wal::Log> log_;
+
+  mutable std::mutex mutex_;  ///< of all changes, and of what follows
+  /// Of who writes the manifest; locked before mutex_.
+  std::mutex saving_;
+  std::condition_variable work_;      ///< the background waits for something to do
+  std::condition_variable progress_;  ///< others wait for the background
+  Turns turns_{progress_};            ///< of inserts
+  std::uint64_t version_ = 0;
+  wal::Position saved_position_ = 0;  ///< from which the manifest that lies there has it replayed
+  std::uint64_t next_segment_ = 0;
+  std::uint64_t most_unlinked_ = 0;  ///< more at first where opening found more, never more again
+  bool importing_ = false;           ///< changes wait: by the log they would come before the import
+  std::shared_ptr<Segment> imported_;  ///< waits until no memtable has rows
+  std::uint64_t* import_replaced_ = nullptr;
+  std::uint64_t segments_changed_ = 0;  ///< how often there were other segments
+  std::uint64_t segments_saved_ = 0;    ///< of these, what the manifest has
+  std::uint64_t compact_below_ = 0;     ///< segments of smaller numbers become one without outs
+  std::uint64_t built_ = 0;
+  std::uint64_t merged_ = 0;
+  std::uint64_t segment_bytes_ = 0;  ///< of all that were built
+  wal::Position opened_at_ = 0;
+  std::uint64_t failures_ = 0;
+  std::atomic<bool> stop_{false};
+  BuildWatch build_watch_;
+  BuildWatch import_watch_;
+  BuildWatch merge_watch_;
+  ReplacedSegments replaced_;
+  std::optional<MemtableLinker> linker_;
+  BackgroundWorker builder_;  ///< memtables and imports become segments, the manifest is written
+  BackgroundWorker merger_;   ///< beside it, segments become fewer
+};
+
+}  // namespace farvec::collection

@@ -1,0 +1,35 @@
+// What a collection is: before it is made, and in words for people.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "collection/build/build_watch.h"
+#include "collection/state/replay.h"
+#include "collection/state/view.h"
+#include "collection/write/collection.h"
+#include "layout/collection/collection_manifest.h"
+
+namespace farvec::collection {
+
+/// What is going to be inserted.
+struct RowShape {
+  Metric metric = Metric::l2;
+  ElementType type = ElementType::f32;
+  std::uint32_t dimension = 0;
+};
+
+/// Of an empty collection, for Collection::create().
+layout::CollectionManifest empty_manifest(const RowShape& rows,
+                                          const layout::CollectionOptions& options);
+
+/// Types, options, and what the collection holds.
+nlohmann::ordered_json shape_json(const layout::CollectionManifest& manifest);
+nlohmann::ordered_json view_json(const View& view);
+/// A merge that is under way; the phase is of to_string(), also that of another process.
+nlohmann::ordered_json merge_json(const std::string& phase, const BuildProgress& merge);
+/// The view, and what only the writer knows.
+nlohmann::ordered_json state_json(const View& view, const WriterState& state);
+nlohmann::ordered_json recovery_json(const Recovery& recovery);
+}  // namespace farvec::collection

@@ -1,0 +1,38 @@
+// A collection on this machine, which this process searches and changes.
+#pragma once
+
+#include <memory>
+#include <mutex>
+
+#include "collection/write/collection.h"
+#include "compute_node/daemon/daemon_options.h"
+#include "compute_node/service/search_backend.h"
+
+namespace farvec::compute_node {
+
+/// The first open() opens the collection, replays its log and brings its records to the tier; it
+/// stays open until the backend is destroyed, and every session searches it.
+class CollectionBackend final : public SearchBackend {
+ public:
+  /// Throws Error on a tier that a collection cannot have.
+  explicit CollectionBackend(const DaemonOptions& options);
+
+  std::string target() const override { return "collection " + options_.collection; }
+  std::unique_ptr<SearchSession> open(std::chrono::milliseconds bound,
+                                      const std::atomic<bool>& stop) override;
+  std::shared_ptr<collection::Collection> collection() const override;
+
+ private:
+  collection::CollectionAccess access() const;
+
+  const DaemonOptions options_;
+  const collection::SegmentAccess segments_;
+  const std::shared_ptr<collection::LogNodes> log_nodes_;
+  const std::shared_ptr<const collection::ProbingNodes> followers_;
+  mutable std::mutex mutex_;
+  std::shared_ptr<collection::Collection> collection_;
+  /// Whose segments are not all at the tier yet; of open()'s thread.
+  std::shared_ptr<collection::Collection> opening_;
+};
+
+}  // namespace farvec::compute_node

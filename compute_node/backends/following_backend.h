@@ -1,0 +1,30 @@
+// A collection that another process changes and this one searches.
+#pragma once
+
+#include <memory>
+
+#include "collection/read/collection_follower.h"
+#include "compute_node/daemon/daemon_options.h"
+#include "compute_node/service/search_backend.h"
+
+namespace farvec::compute_node {
+
+/// The first open() opens what there is; from then on the collection is followed until the backend
+/// is destroyed, and every session searches it.
+class FollowingBackend final : public SearchBackend {
+ public:
+  /// Throws Error on a tier that a collection cannot have.
+  explicit FollowingBackend(const DaemonOptions& options);
+
+  std::string target() const override { return "collection " + options_.collection; }
+  std::unique_ptr<SearchSession> open(std::chrono::milliseconds bound,
+                                      const std::atomic<bool>& stop) override;
+
+ private:
+  const DaemonOptions options_;
+  const collection::SegmentAccess segments_;
+  const std::shared_ptr<collection::LogNodes> log_nodes_;
+  std::shared_ptr<collection::CollectionFollower> follower_;  ///< of open()'s thread
+};
+
+}  // namespace farvec::compute_node

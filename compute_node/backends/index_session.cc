@@ -1,0 +1,89 @@
+#include "compute_node/backends/index_session.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "compute_node/service/sampled_feed.h"
+
+namespace farvec::compute_node {
+namespace {
+
+/// Numbers that one kind of index has. They stay 0 for the others.
+void describe_part(const auto&, ServedIndex&) {}
+
+void describe_part(const layout::GraphPart& graph, ServedIndex& served) {
+  served.degree = graph.max_degree;
+  served.code_bits = graph.build.code_bits;
+}
+
+void describe_part(const layout::ClusterPart& clusters, ServedIndex& served) {
+  served.clusters = clusters.geometry.clusters;
+  served.code_bits = clusters.geometry.code_bits;
+}
+
+ServedIndex describe(const search::SearchIndex& index, const layout::Manifest& manifest,
+                     const tiers::Tier& tier, const IndexSessionOptions& options) {
+  ServedIndex served;
+  served.metric = manifest.metric;
+  served.source_type = manifest.source_type;
+  served.stored_type = manifest.stored_type;
+  served.dimension = manifest.dimension;
+  served.count = manifest.count;
+  served.kind = manifest.kind();
+  served.layout = manifest.layout_name();
+  std::visit([&](const auto& part) { describe_part(part, served); }, manifest.part);
+  served.tier = options.tier;
+  served.page_search = options.page_search;
+  served.generation = options.generation;
+  served.manifest_xxh3 = layout::manifest_checksum(layout::manifest_to_json(manifest));
+  served.index_bytes = search::index_bytes(manifest);
+  served.offset_bytes = index.location_bytes();
+  served.code_bytes = index.dram_bytes() - served.offset_bytes;
+  const search::SearchShape& shape = options.shape;
+  if (tier.loads().empty()) served.cache_bytes = shape.cache_bytes * shape.cores;
+  if (const auto plan = tier.plan(index, shape)) {
+    served.offset_bytes = plan->location;
+    served.cache_bytes = plan->caches;
+    served.search_bytes = plan->buffers + plan->searches;
+    served.memory_budget = shape.disk.memory_budget.value_or(0);
+  }
+  return served;
+}
+
+IndexSessionOptions counting_probes(IndexSessionOptions options, const layout::Manifest& manifest) {
+  if (manifest.is_cluster()) {
+    options.shape.probe_counts = std::make_shared<search::ProbeCounts>(manifest);
+  }
+  return options;
+}
+
+}  // namespace
+
+search::SearchShape search_shape(const DaemonOptions& options) {
+  const RequestLimits& limits = options.limits;
+  return {.cores = options.threads,
+          .slots = options.slots,
+          .cache_bytes = options.cache_bytes / options.threads,
+          .k = std::min(limits.max_k, limits.max_list),
+          .list = limits.max_list,
+          .width = limits.max_width,
+          .probe = limits.max_probe};
+}
+
+IndexSession::IndexSession(std::shared_ptr<const search::SearchIndex> index,
+                           const layout::Manifest& manifest,
+                           std::unique_ptr<const tiers::Tier> tier, IndexSessionOptions options)
+    : options_(counting_probes(std::move(options), manifest)),
+      index_(std::move(index)),
+      tier_(std::move(tier)),
+      cores_(tier_->prepare(*index_, options_.shape)),
+      served_(describe(*index_, manifest, *tier_, options_)) {}
+
+void IndexSession::run_core(unsigned, search::TaskFeed& feed) {
+  const std::unique_ptr<search::SearchCore> core = cores_->make_core();
+  SampledFeed sampled(feed, *core, *this);
+  core->run(sampled);
+}
+
+}  // namespace farvec::compute_node

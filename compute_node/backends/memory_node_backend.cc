@@ -1,0 +1,77 @@
+#include "compute_node/backends/memory_node_backend.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "compute_node/backends/index_session.h"
+#include "search/kinds/index_loader.h"
+#include "tiers/tier.h"
+
+namespace farvec::compute_node {
+namespace {
+
+/// Attaching may take a node long that registers much memory with a device.
+constexpr std::chrono::milliseconds kCallTimeout{15'000};
+
+}  // namespace
+
+MemoryNodeBackend::MemoryNodeBackend(const DaemonOptions& options)
+    : options_(options),
+      addresses_(rpc::parse_addresses(options.memory_node)),
+      tls_(rpc::load_tls(options.tls)),
+      tier_(tiers::parse_tier(options.tier.empty() ? "shm" : options.tier)) {
+  if (!tier_->traits().over_nodes) {
+    throw Error("--tier {}: with --memory-node the tier is {}", options.tier,
+                tiers::tier_usage(tiers::TierUse::over_nodes));
+  }
+}
+
+tiers::NodeSetOptions MemoryNodeBackend::set_options() const {
+  tiers::NodeSetOptions options;
+  options.addresses = addresses_;
+  options.attach.client = fmt::format("farvec-compute-node/{}", getpid());
+  options.attach.call_timeout = kCallTimeout;
+  options.attach.reads = tier_->read_path();
+  options.attach.tls = tls_;
+  options.attach.cores = options_.threads;
+  options.placed.node_timeout = options_.node_timeout;
+  options.partial = options_.limits.default_partial;
+  return options;
+}
+
+std::shared_ptr<tiers::NodeSet> MemoryNodeBackend::attach(std::chrono::milliseconds bound,
+                                                          const std::atomic<bool>& stop) {
+  if (set_ == nullptr || !set_->alive() || set_->superseded()) {
+    set_ = nullptr;  // first: its leases keep old tables in memory
+    set_ = std::make_shared<tiers::NodeSet>(set_options());
+  }
+  try {
+    set_->wait_ready(bound, &stop);
+  } catch (const UnreachableError&) {
+    throw;  // who is attached stays so for the next attempt
+  } catch (...) {
+    set_ = nullptr;
+    throw;
+  }
+  return std::exchange(set_, nullptr);
+}
+
+std::unique_ptr<SearchSession> MemoryNodeBackend::open(std::chrono::milliseconds bound,
+                                                       const std::atomic<bool>& stop) {
+  const std::shared_ptr<tiers::NodeSet> set = attach(bound, stop);
+  search::FetchOptions fetch;
+  fetch.stop = &stop;
+  auto index = std::make_shared<const search::SearchIndex>(
+      search::fetch_search_index(set->manifest(), *set->make_endpoint(), fetch));
+  IndexSessionOptions session;
+  session.shape = search_shape(options_);
+  session.tier = tier_->name();
+  session.generation = set->generation();
+  return std::make_unique<IndexSession>(std::move(index), set->manifest(),
+                                        tiers::Tier::open(*tier_, {.nodes = set}),
+                                        std::move(session));
+}
+
+}  // namespace farvec::compute_node

@@ -1,0 +1,34 @@
+// An index in the memory of one or several memory nodes.
+#pragma once
+
+#include "compute_node/daemon/daemon_options.h"
+#include "compute_node/service/search_backend.h"
+#include "tiers/attach/node_set.h"
+#include "tiers/tier_spec.h"
+
+namespace farvec::compute_node {
+
+/// Each index that was opened has leases of its own, codes and offsets fetched again. Tiers: shm,
+/// emulated, verbs, fabric.
+class MemoryNodeBackend final : public SearchBackend {
+ public:
+  /// Throws Error on an address or a tier that it cannot use.
+  explicit MemoryNodeBackend(const DaemonOptions& options);
+  std::string target() const override { return "memory node " + options_.memory_node; }
+  std::unique_ptr<SearchSession> open(std::chrono::milliseconds bound,
+                                      const std::atomic<bool>& stop) override;
+
+ private:
+  tiers::NodeSetOptions set_options() const;
+  std::shared_ptr<tiers::NodeSet> attach(std::chrono::milliseconds bound,
+                                         const std::atomic<bool>& stop);
+
+  const DaemonOptions options_;
+  const std::vector<rpc::Address> addresses_;
+  const std::shared_ptr<const rpc::Tls> tls_;
+  const tiers::TierSpecPointer tier_;
+  /// What earlier attempts have attached of an index that is not open yet.
+  std::shared_ptr<tiers::NodeSet> set_;
+};
+
+}  // namespace farvec::compute_node

@@ -1,0 +1,175 @@
+#include "search/core/batch_search.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <numeric>
+
+#include "base/clock.h"
+#include "base/status_error.h"
+#include "search/core/pinned_threads.h"
+
+namespace farvec::search {
+namespace {
+
+/// Latencies that there is room for at once; more make the room grow.
+constexpr std::size_t kReserved = 1 << 20;
+
+[[noreturn]] void throw_failed(std::size_t query, const Status& status) {
+  throw StatusError(status.code(), "query {} failed: {} ({})", query, status.message(),
+                    to_string(status.code()));
+}
+
+/// A task and the room for its answer.
+struct Slot : SearchTask {
+  std::uint64_t number = 0;  ///< its query is the row modulo their count
+  std::vector<NodeId> id_room;
+  std::vector<std::uint64_t> user_id_room;
+  std::vector<float> distance_room;
+};
+
+/// Deals every `cores`-th search to one core.
+class StridedFeed : public TaskFeed {
+ public:
+  StridedFeed(VectorView queries, const BatchParameters& parameters, dataset::GroundTruth& results,
+              std::size_t first, std::size_t stride)
+      : queries_(queries),
+        parameters_(parameters),
+        results_(results),
+        next_(parameters.first + first),
+        stride_(stride),
+        end_(parameters.first + std::uint64_t{queries.count} * parameters.repeats),
+        limit_(us_to_ticks(parameters.limit_ms * 1000)),
+        start_(now_ticks()),
+        deadline_(us_to_ticks(parameters.deadline_ms * 1000)) {
+    latency_us.reserve(std::min<std::size_t>((end_ - parameters.first) / stride + 1, kReserved));
+  }
+
+  SearchTask* next() override {
+    if (finished()) return nullptr;
+    any_ = true;
+    Slot* slot = free_slot();
+    slot->number = next_;
+    next_ += stride_;
+    slot->query = queries_.row(slot->number % queries_.count);
+    slot->deadline = now_ticks() + deadline_;
+    return slot;
+  }
+
+  bool finished() override {
+    if (next_ >= end_ || (parameters_.stop && parameters_.stop())) return true;
+    return limit_ > 0 && any_ && now_ticks() - start_ >= limit_;
+  }
+
+  void done(SearchTask& task) override {
+    auto* slot = static_cast<Slot*>(&task);
+    if (!task.status.ok()) {
+      throw_failed(slot->number % queries_.count, task.status);
+    }
+    latency_us.push_back(static_cast<float>(ticks_to_us(task.finished - task.started)));
+    if (slot->number - parameters_.first < queries_.count) keep(*slot);
+    free_.push_back(slot);
+  }
+
+  void idle() override {}
+
+  std::vector<float> latency_us;
+  QueryCounts totals;
+  double coverage = 1;
+
+ private:
+  Slot* free_slot() {
+    if (free_.empty()) {
+      slots_.push_back(std::make_unique<Slot>());
+      Slot& slot = *slots_.back();
+      slot.id_room.resize(parameters_.search.k());
+      slot.distance_room.resize(parameters_.search.k());
+      slot.ids = slot.id_room.data();
+      if (parameters_.user_ids != nullptr) {
+        slot.user_id_room.resize(parameters_.search.k());
+        slot.user_ids = slot.user_id_room.data();
+      }
+      slot.distances = slot.distance_room.data();
+      slot.parameters = parameters_.search;
+      slot.partial = parameters_.partial;
+      slot.count_lines = parameters_.count_lines;
+      free_.push_back(&slot);
+    }
+    Slot* slot = free_.back();
+    free_.pop_back();
+    return slot;
+  }
+
+  void keep(const Slot& slot) {
+    const std::uint32_t k = parameters_.search.k();
+    const std::size_t row = slot.number % queries_.count * k;
+    for (std::uint32_t i = 0; i < k; ++i) {
+      const bool found = i < slot.found;
+      if (parameters_.user_ids != nullptr) {
+        (*parameters_.user_ids)[row + i] = found ? slot.user_ids[i] : kNoUserId;
+      } else {
+        results_.ids[row + i] = found ? slot.ids[i] : kInvalidNode;
+      }
+      results_.distances[row + i] =
+          found ? slot.distances[i] : std::numeric_limits<float>::infinity();
+    }
+    totals += slot.counts;
+    coverage = std::min(coverage, slot.coverage);
+  }
+
+  const VectorView queries_;
+  const BatchParameters parameters_;
+  dataset::GroundTruth& results_;
+  std::uint64_t next_;
+  const std::size_t stride_;
+  const std::uint64_t end_;
+  const Ticks limit_;
+  const Ticks start_;
+  bool any_ = false;  ///< dealt
+  const Ticks deadline_;
+  std::vector<std::unique_ptr<Slot>> slots_;
+  std::vector<Slot*> free_;
+};
+
+}  // namespace
+
+SearchParameters searchable(const Result<SearchParameters>& made) {
+  if (!made.ok()) throw_failed(0, made.status());
+  return made.value();
+}
+
+BatchOutcome run_batch(std::span<const std::unique_ptr<SearchCore>> cores, VectorView queries,
+                       const BatchParameters& parameters, dataset::GroundTruth& results) {
+  results.queries = queries.count;
+  results.k = parameters.search.k();
+  if (parameters.user_ids != nullptr) {
+    parameters.user_ids->assign(queries.count * results.k, kNoUserId);
+  } else {
+    results.ids.resize(queries.count * results.k);
+  }
+  results.distances.resize(queries.count * results.k);
+  std::vector<std::unique_ptr<StridedFeed>> feeds;
+  for (std::size_t c = 0; c < cores.size(); ++c) {
+    feeds.push_back(std::make_unique<StridedFeed>(queries, parameters, results, c, cores.size()));
+  }
+  std::vector<double> busy(cores.size());
+  const auto start = std::chrono::steady_clock::now();
+  const auto run = parameters.threads == BatchThreads::pinned ? run_pinned : run_unpinned;
+  run(cores.size(), [&](std::size_t c) {
+    const double before = processor_seconds();
+    cores[c]->run(*feeds[c]);
+    busy[c] = processor_seconds() - before;
+  });
+  BatchOutcome outcome;
+  outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  outcome.processor_seconds = std::accumulate(busy.begin(), busy.end(), 0.0);
+  for (const auto& feed : feeds) {
+    outcome.latency_us.insert(outcome.latency_us.end(), feed->latency_us.begin(),
+                              feed->latency_us.end());
+    outcome.totals += feed->totals;
+    outcome.coverage = std::min(outcome.coverage, feed->coverage);
+  }
+  return outcome;
+}
+
+}  // namespace farvec::search

@@ -1,0 +1,60 @@
+// Runs a set of queries through search cores, as fast as they go.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/types.h"
+#include "dataset/groundtruth.h"
+#include "search/core/search_core.h"
+
+namespace farvec::search {
+
+/// Which threads run the cores of a batch.
+enum class BatchThreads : std::uint8_t {
+  pinned,  ///< new ones, each on a processor of its own where there are enough: for measurements
+  own,     ///< the calling thread for the first core, new ones for the others, wherever they run
+};
+
+struct BatchParameters {
+  SearchParameters search;
+  std::uint64_t first = 0;    ///< search to begin with; its query is the row modulo count
+  std::uint32_t repeats = 1;  ///< times every query is searched, at most
+  /// No search begins later than so long after the first; one on each core does. 0: no limit.
+  double limit_ms = 0;
+  double deadline_ms = 10'000;  ///< per query, from its start
+  bool partial = false;         ///< go on without records that no memory node can deliver
+  bool count_lines = false;     ///< SearchTask::count_lines
+  /// Asked before every search, by the threads of all cores, in their fibers: true ends the batch.
+  /// Empty: nobody ends it.
+  std::function<bool()> stop = {};
+  /// Of a collection: gets the users' ids in place of the results' (queries x k; missing ones are
+  /// all ones). Null: ids have 32 bits.
+  std::vector<std::uint64_t>* user_ids = nullptr;
+  BatchThreads threads = BatchThreads::pinned;
+};
+
+/// For numbers that nobody has held against an index before. Throws as run_batch() does when the
+/// first search fails.
+SearchParameters searchable(const Result<SearchParameters>& made);
+
+struct BatchOutcome {
+  double seconds = 0;             ///< wall time of all cores together
+  double processor_seconds = 0;   ///< what their threads took of the processor, in sum
+  std::vector<float> latency_us;  ///< one per search, start to end
+  QueryCounts totals;             ///< summed over the first of each query
+  double coverage = 1;            ///< least of the same (SearchTask::coverage)
+};
+
+/// One SearchCore per thread; queries are dealt out in turn until each had its repeats, the time is
+/// over, or somebody stops it. A query's first result goes to its row of `results`
+/// (queries x k; missing ones are kInvalidNode and infinity, rows that no search came to are
+/// undefined). `queries` are in the index's stored type. Throws StatusError with the status of the
+/// first search that fails.
+BatchOutcome run_batch(std::span<const std::unique_ptr<SearchCore>> cores, VectorView queries,
+                       const BatchParameters& parameters, dataset::GroundTruth& results);
+
+}  // namespace farvec::search

@@ -1,0 +1,118 @@
+#include "search/core/core_loop.h"
+
+#include <utility>
+
+#include "base/check.h"
+#include "base/clock.h"
+
+namespace farvec::search {
+
+CoreLoop::CoreLoop(const CoreFibers& fibers, const PartFactory& make_part)
+    : scheduler_({fibers.slots + fibers.helpers}), part_(make_part(scheduler_)) {
+  FARVEC_CHECK(part_->slots() == fibers.slots, "{} slots for {} fibers", part_->slots(),
+               fibers.slots);
+  idle_.reserve(fibers.slots);
+  scheduler_.set_poller([this] { return poll(); });
+}
+
+void CoreLoop::run(TaskFeed& feed) {
+  feed_ = &feed;
+  stopping_ = false;
+  failure_ = nullptr;
+  waiting_ = nullptr;  // of a run that failed: its feed's owner has ended it
+  spawned_ = 0;
+  spawn_fiber();
+  while (!stopping_) dispatch();
+  for (coroutines::Fiber* fiber : idle_) scheduler_.wake(fiber);
+  scheduler_.run();
+  idle_.clear();
+  if (failure_) std::rethrow_exception(failure_);
+}
+
+CoreStatistics CoreLoop::statistics() const {
+  CoreStatistics result = part_->statistics();
+  result.live_searches = live_;
+  return result;
+}
+
+/// For the next slot. Each fiber that has a task makes the next one, so that a run of one task does
+/// not pay for all slots.
+void CoreLoop::spawn_fiber() {
+  const std::uint32_t slot = spawned_++;
+  const Status status = scheduler_.spawn([this, slot] {
+    try {
+      serve(slot);
+    } catch (...) {
+      fail();
+    }
+  });
+  FARVEC_CHECK(status.ok(), "{}", status.message());
+}
+
+/// One turn of the core's loop.
+void CoreLoop::dispatch() {
+  try {
+    if (!idle_.empty()) offer_task();
+    scheduler_.run_once();
+    if (stopping_ || live_ > 0 || waiting_ != nullptr || idle_.size() < spawned_) return;
+    if (feed_->finished())
+      stopping_ = true;
+    else
+      feed_->idle();
+  } catch (...) {
+    fail();
+  }
+}
+
+void CoreLoop::offer_task() {
+  // A turn may end before the fiber that was woken last has had its own: its task waits on.
+  if (waiting_ != nullptr) return;
+  waiting_ = feed_->next();
+  if (waiting_ == nullptr) return;
+  scheduler_.wake(idle_.back());
+  idle_.pop_back();
+}
+
+void CoreLoop::fail() {
+  failure_ = std::current_exception();
+  stopping_ = true;
+}
+
+/// A poller must not throw: what the part cannot go on after ends the run.
+bool CoreLoop::poll() {
+  try {
+    return part_->poll();
+  } catch (...) {
+    fail();
+    return true;
+  }
+}
+
+SearchTask* CoreLoop::take_task() {
+  if (waiting_ != nullptr) return std::exchange(waiting_, nullptr);
+  return feed_->next();
+}
+
+/// The body of a slot's fiber: search after search until the core stops.
+void CoreLoop::serve(std::uint32_t slot) {
+  while (!stopping_) {
+    SearchTask* task = take_task();
+    if (task == nullptr) {
+      idle_.push_back(scheduler_.running());
+      scheduler_.suspend();
+      continue;
+    }
+    if (spawned_ < part_->slots()) spawn_fiber();
+    ++live_;
+    task->started = now_ticks();
+    task->status = part_->search(slot, *task);
+    task->finished = now_ticks();
+    --live_;
+    const bool lost = task->status.code() == StatusCode::unavailable;
+    feed_->done(*task);
+    // A lost source fails at once: the poller gets its turn to say so before the next task.
+    if (lost) scheduler_.yield();
+  }
+}
+
+}  // namespace farvec::search

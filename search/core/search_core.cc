@@ -1,0 +1,26 @@
+#include "search/core/search_core.h"
+
+#include <utility>
+
+#include "search/core/core_loop.h"
+
+namespace farvec::search {
+
+std::unique_ptr<SearchCore> make_core(const SearchIndex& index, std::span<const std::byte> region,
+                                      const SearchCoreOptions& options) {
+  return std::make_unique<CoreLoop>(CoreFibers{options.slots},
+                                    [&](coroutines::Scheduler& scheduler) {
+                                      return make_part(index, region, options, scheduler);
+                                    });
+}
+
+std::unique_ptr<SearchCore> make_core(const SearchIndex& index,
+                                      std::unique_ptr<transport::Endpoint> endpoint,
+                                      const SearchCoreOptions& options) {
+  return std::make_unique<CoreLoop>(
+      CoreFibers{options.slots}, [&](coroutines::Scheduler& scheduler) {
+        return make_part(index, std::move(endpoint), options, scheduler);
+      });
+}
+
+}  // namespace farvec::search

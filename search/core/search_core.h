@@ -1,0 +1,185 @@
+// One core's share of a compute node: a scheduler, an endpoint, and slots that run searches.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/clock.h"
+#include "base/row_set.h"
+#include "base/status.h"
+#include "base/types.h"
+#include "search/core/search_parameters.h"
+#include "transport/emulated/device.h"
+#include "transport/endpoint.h"
+
+namespace farvec::search {
+
+class ProbeCounts;
+class SearchIndex;
+
+/// Cache lines that a search of a graph asked for. One that it asks for again counts again only as
+/// said here.
+struct LineCounts {
+  /// Of codes in local DRAM, at every estimate; or of the vectors of the entries, where the codes
+  /// lie in the records.
+  std::uint64_t codes = 0;
+  std::uint64_t offsets = 0;  ///< one for every vertex that becomes a candidate
+  std::uint64_t visited = 0;  ///< one for every question to the visited set or table of estimates
+  std::uint64_t records = 0;  ///< of the tier, at every expansion
+
+  LineCounts& operator+=(const LineCounts& other) {
+    codes += other.codes;
+    offsets += other.offsets;
+    visited += other.visited;
+    records += other.records;
+    return *this;
+  }
+};
+
+/// Stands for none among the ids of users.
+inline constexpr std::uint64_t kNoUserId = std::numeric_limits<std::uint64_t>::max();
+
+/// What one search cost. Exact: the same for the same index and parameters on every machine.
+struct QueryCounts {
+  std::uint64_t hops = 0;        ///< expand() calls
+  std::uint64_t reads = 0;       ///< records fetched from the tier
+  std::uint64_t cache_hits = 0;  ///< records found in a cache or pool instead
+  std::uint64_t estimates = 0;   ///< distances estimated from codes
+  std::uint64_t distances = 0;   ///< exact distances
+  std::uint64_t bytes = 0;       ///< fetched from the tier
+  std::uint64_t lost = 0;        ///< of `reads`: nobody could deliver them
+  // Slotted pages only. Their reads are of pages, prefetched ones included.
+  std::uint64_t pool_misses = 0;   ///< records that were not in the pool when they were asked for
+  std::uint64_t rerank_reads = 0;  ///< of `reads`: of vectors, to rank results again
+  // Cluster indexes only. Group, list and stray reads make up `reads`.
+  std::uint64_t clusters = 0;            ///< probed
+  std::uint64_t centroid_distances = 0;  ///< exact ones
+  std::uint64_t centroid_estimates = 0;  ///< from centroids' codes
+  std::uint64_t group_reads = 0;         ///< that bring a cluster's group, with or without its list
+  std::uint64_t list_reads = 0;          ///< that bring a list alone
+  std::uint64_t stray_reads = 0;         ///< that bring one stray or a few near each other
+  LineCounts lines;  ///< when SearchTask::count_lines; not of slotted pages or clusters
+
+  QueryCounts& operator+=(const QueryCounts& other) {
+    hops += other.hops;
+    reads += other.reads;
+    cache_hits += other.cache_hits;
+    estimates += other.estimates;
+    distances += other.distances;
+    bytes += other.bytes;
+    lost += other.lost;
+    pool_misses += other.pool_misses;
+    rerank_reads += other.rerank_reads;
+    clusters += other.clusters;
+    centroid_distances += other.centroid_distances;
+    centroid_estimates += other.centroid_estimates;
+    group_reads += other.group_reads;
+    list_reads += other.list_reads;
+    stray_reads += other.stray_reads;
+    lines += other.lines;
+    return *this;
+  }
+};
+
+/// One query from admission to answer. Owned by whoever feeds it; not moved while a core has it.
+struct SearchTask {
+  const std::byte* query = nullptr;  ///< dimension elements of the index's stored type
+  SearchParameters parameters;
+  Ticks deadline = 0;        ///< absolute
+  bool partial = false;      ///< go on without records that nobody can deliver
+  bool count_lines = false;  ///< takes time; without it a search does nothing for it
+  /// Rows that are no results; null: all may be. They take no places in the list, nor among the
+  /// members of the clusters that are probed: k rows are found where so many are left, whatever
+  /// max_list and max_probe allow a search to ask for, and the counts say what that has cost.
+  const RowSet* out = nullptr;
+  NodeId* ids = nullptr;  ///< room for k, nearest first
+  /// Of a collection, in place of `ids`, where its ids may have more than 32 bits; may be null.
+  std::uint64_t* user_ids = nullptr;
+  float* distances = nullptr;  ///< room for k; exact
+
+  Status status;
+  std::uint32_t found = 0;  ///< how many of the k are filled in
+  QueryCounts counts;
+  /// Share of the index's records that could be read when one was lost; 1 when none was.
+  double coverage = 1;
+  Ticks started = 0;
+  Ticks finished = 0;
+};
+
+/// Where a core gets its tasks. All calls come from the core's thread and must not block, except
+/// idle().
+class TaskFeed {
+ public:
+  virtual ~TaskFeed() = default;
+  /// A task to start now, or nullptr. A core that asks has all that it searches with.
+  virtual SearchTask* next() = 0;
+  /// True when next() will never again return a task.
+  virtual bool finished() = 0;
+  /// The task has its result. Called inside the task's fiber.
+  virtual void done(SearchTask& task) = 0;
+  /// The core has no live search: may block for at most a few milliseconds.
+  virtual void idle() = 0;
+};
+
+struct SearchCoreOptions {
+  std::uint32_t slots = 16;     ///< searches in flight on this core; 1 is synchronous
+  std::size_t cache_bytes = 0;  ///< of the record cache; endpoints only, loads need none
+  /// Loads take as long as this device's; null: as long as they take. Not for endpoints.
+  std::shared_ptr<transport::Device> device;
+  std::uint32_t max_list = 1024;   ///< largest list of a search that is not refused
+  std::uint32_t max_probe = 4096;  ///< the same for the clusters to probe
+  /// Cluster indexes only: vectors with at most so many bytes between them share a read. Without a
+  /// value, no read brings more than one vector that was asked for by its address.
+  std::optional<std::uint32_t> merge_gap_bytes;
+  std::shared_ptr<ProbeCounts> probe_counts;  ///< of a cluster index; may be null
+};
+
+/// What a core has done since it was made.
+struct CoreStatistics {
+  std::uint64_t stalls = 0;            ///< posts that found the endpoint's read limit reached
+  std::uint64_t late_completions = 0;  ///< after their search's deadline
+  std::uint32_t in_flight_reads = 0;
+  std::uint32_t live_searches = 0;
+  std::size_t dram_bytes = 0;  ///< scratch, lane buffers, record cache, the endpoint's own
+  // What the endpoint has asked its device for (transport::EndpointUse), which may be more than it
+  // was asked for. 0 where reads go to the device as they are.
+  std::uint64_t device_reads = 0;
+  std::uint64_t device_bytes = 0;
+};
+
+/// Runs searches on the thread that calls run(). What it searches must outlive it. Made by
+/// make_core(), or by make_slotted_core() for slotted pages.
+class SearchCore {
+ public:
+  SearchCore() = default;
+  virtual ~SearchCore() = default;
+  SearchCore(const SearchCore&) = delete;
+  SearchCore& operator=(const SearchCore&) = delete;
+
+  /// Serves the feed until it is finished and every task is done. A task whose parameters the index
+  /// and the options do not allow (another kind of index, k above the count of vectors, list above
+  /// max_list, clusters above max_probe) ends with invalid_argument. An exception of the feed ends
+  /// the run and is rethrown.
+  virtual void run(TaskFeed& feed) = 0;
+
+  /// Counters are written by run()'s thread without synchronisation: read them from the feed's
+  /// calls or after run().
+  virtual CoreStatistics statistics() const = 0;
+};
+
+/// Reads records of a graph or of clusters in place from `region`, mapped from its header on (tiers
+/// dram, shm, devdax, and modelled devices that are reached by loads). Throws Error when a modelled
+/// device cannot bring what the index asks for.
+std::unique_ptr<SearchCore> make_core(const SearchIndex& index, std::span<const std::byte> region,
+                                      const SearchCoreOptions& options);
+
+/// Reads records of region 0 through an endpoint. Throws Error when its reads are too short.
+std::unique_ptr<SearchCore> make_core(const SearchIndex& index,
+                                      std::unique_ptr<transport::Endpoint> endpoint,
+                                      const SearchCoreOptions& options);
+
+}  // namespace farvec::search

@@ -1,0 +1,43 @@
+// What the cores of one process are made for.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "layout/index/manifest.h"
+#include "search/core/disk_options.h"
+#include "search/core/search_core.h"
+#include "ssd_baseline/slotted/search/slotted_store.h"
+
+namespace farvec::search {
+
+/// How many cores there are, how many searches each has in flight, and the largest search of each
+/// kind. Memory is planned and allocated for it before the first search.
+struct SearchShape {
+  std::uint32_t cores = 1;
+  std::uint32_t slots = 16;     ///< searches in flight on each core; 1 is synchronous
+  std::size_t cache_bytes = 0;  ///< of the record cache of each core
+  std::uint32_t k = 10;         ///< largest
+  std::uint32_t list = 64;      ///< largest, of a graph
+  std::uint32_t width = 1;      ///< largest, of a graph
+  std::uint32_t probe = 16;     ///< largest, of clusters
+  DiskChoice disk = {};         ///< how an index on a disk is searched
+  /// As SearchCoreOptions has them. No value: what a request costs on the tier.
+  std::optional<std::uint32_t> merge_gap_bytes = std::nullopt;
+  std::shared_ptr<ProbeCounts> probe_counts = nullptr;
+};
+
+/// Makes the choice the largest search of its kind.
+void set_largest(SearchShape& shape, const SearchChoice& choice);
+
+/// For one core of a graph or of clusters.
+SearchCoreOptions core_options(const SearchShape& shape);
+
+/// For slotted pages. When the choice leaves open how many results are ranked again, each search
+/// ranks as many as resolve_rerank() says.
+slotted::SlottedSearchOptions slotted_options(const SearchShape& shape,
+                                              const layout::Manifest& manifest);
+
+}  // namespace farvec::search

@@ -1,0 +1,47 @@
+// A part of searchers, one for each slot.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "search/core/core_part.h"
+
+namespace farvec::search {
+
+/// A Searcher has
+///   Status search(SearchTask&)   in a fiber; counts and results go to the task
+///   std::size_t dram_bytes() const
+template <typename Searcher>
+class SearcherPart : public CorePart {
+ public:
+  std::uint32_t slots() const override { return static_cast<std::uint32_t>(searchers_.size()); }
+
+  Status search(std::uint32_t slot, SearchTask& task) override {
+    task.found = 0;
+    task.counts = {};
+    task.coverage = 1;
+    if (task.started > task.deadline) {
+      return {StatusCode::deadline_exceeded, "the deadline passed before the search began"};
+    }
+    return searchers_[slot]->search(task);
+  }
+
+  bool poll() override { return false; }
+
+  CoreStatistics statistics() const override {
+    CoreStatistics result;
+    for (const auto& searcher : searchers_) result.dram_bytes += searcher->dram_bytes();
+    return result;
+  }
+
+ protected:
+  void add_slot(std::unique_ptr<Searcher> searcher) { searchers_.push_back(std::move(searcher)); }
+
+ private:
+  std::vector<std::unique_ptr<Searcher>> searchers_;
+};
+
+}  // namespace farvec::search

@@ -1,0 +1,87 @@
+#include "search/disk/disk_records.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+
+#include "base/error.h"
+#include "search/core/index_kinds.h"
+
+namespace farvec::search {
+namespace {
+
+namespace fs = std::filesystem;
+using disk::DiskFile;
+
+/// More than a disk needs to be busy, in as much memory as one search of clusters takes.
+constexpr std::uint32_t kLeastReads = 32;
+constexpr std::uint32_t kMostReads = 256;
+constexpr std::uint32_t kStagingBytes = 8u << 20;
+
+fs::path region_path(const std::string& path, const layout::IndexDirectory& directory,
+                     std::uint32_t region) {
+  fs::path own = directory.region_path(region);
+  if (path.empty()) return own;
+  return fs::is_directory(path) ? fs::path(path) / own.filename() : fs::path(path);
+}
+
+/// The first bytes of a file or device, into memory that a direct read can go to.
+HugeBuffer read_start(const DiskFile& file, std::size_t bytes) {
+  HugeBuffer buffer(round_up(bytes, file.block_bytes()));
+  const ssize_t got = pread(file.descriptor(), buffer.data(), buffer.size(), 0);
+  if (got < 0) throw SystemError(errno, "reading the start of '{}'", file.path());
+  if (static_cast<std::size_t>(got) < bytes) {
+    throw Error("'{}' ends within its header", file.path());
+  }
+  return buffer;
+}
+
+std::shared_ptr<const DiskFile> open_region(const layout::IndexDirectory& directory,
+                                            std::uint32_t region, const fs::path& path) {
+  auto file = std::make_shared<const DiskFile>(path.string());
+  const std::uint64_t needed = directory.manifest().region(region).file_bytes();
+  if (file->size() < needed) {
+    throw Error("'{}' has {} bytes, but the index's {} are {}: copy '{}' there", file->path(),
+                file->size(), region == layout::kVectorsRegion ? "vectors" : "records", needed,
+                directory.region_path(region).string());
+  }
+  const HugeBuffer start = read_start(*file, layout::kRegionHeaderBytes);
+  directory.check_header(region, start.span().first(layout::kRegionHeaderBytes), file->path());
+  return file;
+}
+
+}  // namespace
+
+std::shared_ptr<const DiskFile> open_disk_records(const layout::IndexDirectory& directory,
+                                                  const std::string& path) {
+  return open_region(directory, layout::kRecordsRegion,
+                     region_path(path, directory, layout::kRecordsRegion));
+}
+
+std::shared_ptr<const DiskFile> open_disk_vectors(const layout::IndexDirectory& directory,
+                                                  const std::string& path) {
+  const std::string folder = fs::is_directory(path) ? path : "";
+  return open_region(directory, layout::kVectorsRegion,
+                     region_path(folder, directory, layout::kVectorsRegion));
+}
+
+std::uint32_t disk_read_count(std::uint32_t longest_bytes) {
+  return std::clamp(kStagingBytes / longest_bytes, kLeastReads, kMostReads);
+}
+
+DiskReads disk_reads(const SearchIndex& index) {
+  const auto longest = static_cast<std::uint32_t>(
+      index.visit_records([](const auto& own) { return longest_read(own); }));
+  return {disk_read_count(longest), {longest, longest}};
+}
+
+std::unique_ptr<transport::Endpoint> make_disk_endpoint(std::shared_ptr<const DiskFile> records,
+                                                        const DiskReads& reads,
+                                                        disk::DiskThread thread) {
+  return std::make_unique<transport::DiskEndpoint>(
+      disk::open_disk({std::move(records)}, reads.count, thread), reads.options);
+}
+
+}  // namespace farvec::search

@@ -1,0 +1,69 @@
+// A graph, a graph in slotted pages or a cluster index, for everybody to whom it does not matter
+// which.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "base/check.h"
+#include "search/index/cluster_index.h"
+#include "search/index/graph_index.h"
+#include "ssd_baseline/slotted/search/slotted_index.h"
+
+namespace farvec::search {
+
+/// Immutable after construction and shared by all cores.
+class SearchIndex {
+ public:
+  SearchIndex(GraphIndex index) : index_(std::move(index)) {}
+  SearchIndex(ClusterIndex index) : index_(std::move(index)) {}
+  SearchIndex(slotted::SlottedIndex index) : index_(std::move(index)) {}
+
+  /// nullptr when it is another one.
+  const GraphIndex* graph() const { return std::get_if<GraphIndex>(&index_); }
+  const ClusterIndex* clusters() const { return std::get_if<ClusterIndex>(&index_); }
+  const slotted::SlottedIndex* slotted() const {
+    return std::get_if<slotted::SlottedIndex>(&index_);
+  }
+
+  /// Calls it with the index of the kind that this one is. Slotted pages, whose records nobody
+  /// reads one by one, are a broken invariant.
+  template <typename Visit>
+  auto visit_records(const Visit& visit) const {
+    using Answer = std::invoke_result_t<const Visit&, const GraphIndex&>;
+    FARVEC_CHECK(slotted() == nullptr);
+    return std::visit(
+        [&]<typename Index>(const Index& index) -> Answer {
+          if constexpr (std::is_same_v<Index, slotted::SlottedIndex>) {
+            std::abort();
+          } else {
+            return visit(index);
+          }
+        },
+        index_);
+  }
+
+  /// Bytes of the records region, header included.
+  std::uint64_t region_bytes() const {
+    return std::visit([](const auto& index) { return index.region_bytes(); }, index_);
+  }
+  /// Bytes that the index keeps in compute DRAM; what each core adds is in its own statistics.
+  std::size_t dram_bytes() const {
+    return std::visit([](const auto& index) { return index.dram_bytes(); }, index_);
+  }
+
+  /// The part of dram_bytes() that says where records are: offsets, or the table of clusters. 0 for
+  /// slotted pages, where every pool has its own.
+  std::size_t location_bytes() const {
+    return std::visit([](const auto& index) { return index.location_bytes(); }, index_);
+  }
+
+ private:
+  std::variant<GraphIndex, ClusterIndex, slotted::SlottedIndex> index_;
+};
+
+}  // namespace farvec::search

@@ -1,0 +1,39 @@
+// Brings what a compute node keeps of an index into local DRAM, from a directory or a memory node.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+
+#include "layout/index/index_directory.h"
+#include "search/index/search_index.h"
+#include "transport/endpoint.h"
+
+namespace farvec::search {
+
+/// Reads codes and offsets, or centroids and the table of clusters, from an index directory,
+/// checking every checksum. Throws Error.
+SearchIndex load_search_index(const layout::IndexDirectory& directory,
+                              const layout::LoadOptions& options = {});
+
+struct FetchOptions {
+  double deadline_seconds = 60;             ///< for everything, and
+  double least_bytes_per_second = 50e6;     ///< the time this gives for the bytes
+  const std::atomic<bool>* stop = nullptr;  ///< ends it soon after it becomes true; may be null
+  /// Told of bytes that have come; may be empty. What it throws ends the fetch.
+  std::function<void(std::uint64_t bytes)> on_bytes = {};
+};
+
+/// Reads the same regions through an endpoint in large pieces, checking every
+/// checksum of the manifest. Called outside fibers, before searches begin. Throws Error when a read
+/// fails or the deadline passes.
+SearchIndex fetch_search_index(const layout::Manifest& manifest, transport::Endpoint& endpoint,
+                               const FetchOptions& options = {});
+
+/// The graph over the centroids as it was built.
+graph::Graph centroid_graph(const layout::Centroids& centroids);
+
+/// Throws Error when the placement cuts in two what one read brings.
+void check_placement(const layout::Placement& placement, const SearchIndex& index);
+
+}  // namespace farvec::search

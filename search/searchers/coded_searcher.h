@@ -1,0 +1,86 @@
+// One slot's searches of an index of coded clusters.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "cluster/coded_probe.h"
+#include "search/searchers/cluster_searcher.h"
+
+namespace farvec::search {
+
+/// Estimated distances of one query to the members of clusters.
+struct MemberCodeScorer {
+  const ClusterIndex& index;
+  const quantization::NeighborQuery& prepared;
+  const float* query;  ///< as floats
+
+  float distance(ClusterId cluster) const {
+    return index.centroid_kernel()(query, index.centroids().centroid(cluster), index.dimension());
+  }
+  std::uint32_t estimate(const quantization::NeighborCodes::Block& block, float* out) const {
+    return index.codes()->estimate(prepared, block, out);
+  }
+};
+
+/// Source is a cluster::CodedSource with begin(task, options) and coverage().
+template <typename Source>
+class CodedSearcher {
+ public:
+  CodedSearcher(const ClusterIndex& index, const SearchCoreOptions& options, Source source)
+      : index_(index), frame_(index, options), source_(std::move(source)) {}
+
+  Status search(SearchTask& task) {
+    if (Status status = frame_.check(task); !status.ok()) return status;
+    source_.begin(task, reading(task));
+    prepare(task.query);
+    const cluster::CodedParameters parameters = coded_parameters(task);
+    cluster::ProbeRounds rounds(index_.centroids(), task.query, parameters.probe, scratch_.probe);
+    const Status status =
+        cluster::coded_probe(source_, MemberCodeScorer{index_, prepared_, query_.data()},
+                             VectorScorer{index_, task.query}, rounds, parameters, scratch_);
+    task.counts.estimates += scratch_.estimates;
+    if (task.counts.lost > 0) task.coverage = source_.coverage();
+    frame_.finish(status, scratch_.probe, task);
+    return status;
+  }
+
+  std::size_t dram_bytes() const {
+    return scratch_.dram_bytes() + source_.dram_bytes() + query_.capacity() * sizeof(float);
+  }
+
+ private:
+  void prepare(const std::byte* query) {
+    index_.codes()->prepare(query, prepared_);
+    query_.resize(index_.dimension());
+    distance::widen(query, index_.type(), index_.dimension(), query_.data());
+  }
+
+  /// No vector is read twice; without dedup each by itself.
+  PostingPlanOptions reading(const SearchTask& task) const {
+    PostingPlanOptions options{.dedup = true, .merge_gap_bytes = std::nullopt};
+    if (task.parameters.probing().dedup) options.merge_gap_bytes = frame_.merge_gap_bytes();
+    return options;
+  }
+
+  /// No list is longer than what the clusters can have that may be probed.
+  cluster::CodedParameters coded_parameters(const SearchTask& task) const {
+    const layout::ClusterGeometry& geometry = index_.locator().geometry();
+    return {.probe = frame_.probe_parameters(task),
+            .list = static_cast<std::uint32_t>(
+                std::min<std::uint64_t>(task.parameters.probing().list, geometry.count)),
+            .copies = static_cast<double>(geometry.members) / static_cast<double>(geometry.count)};
+  }
+
+  const ClusterIndex& index_;
+  const ClusterFrame frame_;
+  Source source_;
+  cluster::CodedScratch scratch_;
+  quantization::NeighborQuery prepared_;
+  std::vector<float> query_;
+};
+
+}  // namespace farvec::search

@@ -1,0 +1,95 @@
+// One slot's searches of a graph index.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "base/row_set.h"
+#include "graph/beam_search.h"
+#include "search/core/search_core.h"
+#include "search/index/graph_index.h"
+#include "search/searchers/counted_search.h"
+#include "search/searchers/graph_scorers.h"
+
+namespace farvec::search {
+
+/// The answer of a search.
+inline void copy_results(const graph::CandidateList& results, SearchTask& task) {
+  task.found = results.size();
+  for (std::uint32_t i = 0; i < task.found; ++i) {
+    task.ids[i] = results[i].id;
+    task.distances[i] = results[i].distance;
+  }
+}
+
+/// `task` is a search of a graph.
+template <typename Index>
+graph::BeamParameters beam_parameters(const Index& index, const SearchTask& task) {
+  const GraphChoice& choice = task.parameters.graph();
+  graph::BeamParameters parameters;
+  parameters.k = task.parameters.k();
+  parameters.list = choice.list;
+  parameters.width = choice.width;
+  parameters.max_degree = index.max_degree();
+  parameters.node_count = static_cast<std::uint32_t>(index.count());
+  parameters.out = task.out;
+  return parameters;
+}
+
+/// After a search of some rows that has found so many: whether it is to be made again, with the
+/// list doubled, up to all vertices, because others have kept some from it.
+inline bool lengthen_list(graph::BeamParameters& parameters, std::uint32_t found) {
+  const std::uint64_t left = rows_left(parameters.node_count, parameters.out);
+  if (left == parameters.node_count || parameters.list >= parameters.node_count) return false;
+  if (found >= std::min<std::uint64_t>(parameters.k, left)) return false;
+  parameters.list = std::min(2 * parameters.list, parameters.node_count);
+  return true;
+}
+
+inline void add_counts(const graph::BeamCounts& counts, SearchTask& task) {
+  task.counts.hops += counts.hops;
+  task.counts.estimates += counts.estimates;
+  task.counts.distances += counts.distances;
+}
+
+/// Source is a graph::NodeSource with begin(task) and coverage(); Scorer fits the index's codes.
+template <typename Source, typename Scorer>
+class GraphSearcher {
+ public:
+  GraphSearcher(const GraphIndex& index, std::uint32_t max_list, Source source)
+      : index_(index),
+        bounds_{.vectors = index.count(), .list = max_list},
+        source_(std::move(source)) {}
+
+  Status search(SearchTask& task) {
+    if (Status status = task.parameters.check(bounds_); !status.ok()) return status;
+    Scorer::prepare(index_, task.query, prepared_);
+    source_.begin(task);
+    const Scorer scorer{index_, prepared_, task.query};
+    graph::BeamParameters parameters = beam_parameters(index_, task);
+    Status status;
+    do {
+      status = task.count_lines
+                   ? search_counting_lines<Source, Scorer>(
+                         {index_, source_, scorer, task.counts.lines}, parameters, scratch_)
+                   : graph::beam_search(source_, scorer, index_.entries(), parameters, scratch_);
+      add_counts(scratch_.counts, task);
+    } while (status.ok() && task.counts.lost == 0 &&
+             lengthen_list(parameters, scratch_.results.size()));
+    if (task.counts.lost > 0) task.coverage = source_.coverage();
+    if (status.ok()) copy_results(scratch_.results, task);
+    return status;
+  }
+
+  std::size_t dram_bytes() const { return scratch_.dram_bytes(); }
+
+ private:
+  const GraphIndex& index_;
+  const SearchBounds bounds_;
+  Source source_;
+  graph::BeamScratch scratch_;
+  typename Scorer::Prepared prepared_;
+};
+
+}  // namespace farvec::search

@@ -1,0 +1,105 @@
+// The cache lines of a search of a graph, counted by what stands between it and its source and
+// scorer: a search that does not count runs without any of this.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "base/memory.h"
+#include "search/core/search_core.h"
+#include "search/searchers/graph_scorers.h"
+
+namespace farvec::search {
+
+/// A source that counts the lines of the offsets and records that it is asked for. Records count
+/// where they lie in their region, in whatever memory they are brought to. Borrows.
+template <typename Source>
+class LineCountingSource {
+ public:
+  LineCountingSource(Source& source, const GraphIndex& index, LineCounts& lines)
+      : source_(source),
+        locator_(index.locator()),
+        has_table_(layout::needs_offset_table(locator_.geometry().kind)),
+        settles_(index.neighbor_codes() != nullptr),
+        lines_(lines) {}
+
+  void expect(NodeId id) {
+    lines_.offsets += has_table_ ? 1 : 0;
+    source_.expect(id);
+  }
+
+  template <typename Visit>
+  Status expand(std::span<const NodeId> frontier, Visit&& visit) {
+    for (const NodeId id : frontier) {
+      const layout::Extent extent = locator_.locate(id);
+      lines_.records += lines_of(extent.offset, extent.bytes);
+    }
+    // A search with a table of estimates settles each vertex there.
+    if (settles_) lines_.visited += frontier.size();
+    return source_.expand(frontier, std::forward<Visit>(visit));
+  }
+
+ private:
+  Source& source_;
+  const layout::GraphLocator& locator_;
+  const bool has_table_;
+  const bool settles_;
+  LineCounts& lines_;
+};
+
+/// A NodeScorer that counts the lines of the codes, and one of the visited set for each vertex that
+/// a search meets: it asks for the code and the set together.
+struct LineCountingVertexScorer {
+  const VertexCodeScorer& scorer;
+  LineCounts& lines;
+
+  void prefetch(NodeId id) const {
+    ++lines.visited;
+    scorer.prefetch(id);
+  }
+  void estimate(const NodeId* ids, std::size_t count, float* out) const {
+    const std::uint64_t bytes = scorer.index.vertex_codes()->record_bytes();
+    for (std::size_t i = 0; i < count; ++i) lines.codes += lines_of(ids[i] * bytes, bytes);
+    scorer.estimate(ids, count, out);
+  }
+  float exact(NodeId id, const NodeRecord& record) const { return scorer.exact(id, record); }
+};
+
+/// A NeighborScorer that counts the lines of the entries' vectors, and one of the table of
+/// estimates for each entry and each neighbour that is near enough to be looked up there.
+struct LineCountingNeighborScorer {
+  static constexpr std::uint32_t kBlock = NeighborCodeScorer::kBlock;
+
+  const NeighborCodeScorer& scorer;
+  LineCounts& lines;
+
+  float entry(std::size_t i) const {
+    const std::size_t bytes = scorer.index.query_bytes();
+    lines.codes += lines_of(i * bytes, bytes);
+    ++lines.visited;
+    return scorer.entry(i);
+  }
+  std::uint32_t estimate(const NodeRecord& record, const graph::NeighborBlock& block,
+                         float* out) const {
+    const std::uint32_t near = scorer.estimate(record, block, out);
+    const std::uint32_t left = record.degree - block.number * kBlock;
+    const std::uint32_t there = left < kBlock ? (1u << left) - 1 : ~0u;
+    lines.visited += static_cast<std::uint64_t>(std::popcount(near & there));
+    return near;
+  }
+  float exact(NodeId id, const NodeRecord& record) const { return scorer.exact(id, record); }
+};
+static_assert(LineCountingNeighborScorer::kBlock == 32);  // bits of its mask
+
+inline LineCountingVertexScorer counting_lines(const VertexCodeScorer& scorer, LineCounts& lines) {
+  return {scorer, lines};
+}
+inline LineCountingNeighborScorer counting_lines(const NeighborCodeScorer& scorer,
+                                                 LineCounts& lines) {
+  return {scorer, lines};
+}
+
+}  // namespace farvec::search

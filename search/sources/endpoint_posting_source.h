@@ -1,0 +1,158 @@
+// Clusters by one-sided reads: emulated devices, and every transport that is not a load.
+#pragma once
+
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "search/sources/endpoint_reads.h"
+
+namespace farvec::search {
+
+/// One fiber's PostingSource. The lists and groups of all clusters go out with one doorbell, then
+/// all strays; the groups are scored while the strays are on their way. What does not fit the
+/// lane's buffer goes in further rounds.
+class EndpointPostingSource {
+ public:
+  /// The dispatcher has EndpointReads::dispatcher_options().
+  EndpointPostingSource(const ClusterIndex& index, ReadDispatcher& dispatcher, std::uint32_t lane)
+      : index_(index),
+        locator_(index.locator()),
+        reads_(index, dispatcher, lane),
+        plan_(index.locator()),
+        iota_(index.locator().max_members()) {
+    std::iota(iota_.begin(), iota_.end(), 0u);
+  }
+
+  /// Before each search. The task must live until the next call.
+  void begin(SearchTask& task, const PostingPlanOptions& options) {
+    reads_.begin(task);
+    dedup_ = options.dedup;
+    plan_.begin(options);
+  }
+  double coverage() const { return reads_.coverage(); }
+  bool distinct() const { return dedup_ && locator_.geometry().decouples(); }
+  std::size_t dram_bytes() const {
+    return plan_.dram_bytes() + iota_.size() * sizeof(std::uint32_t) +
+           parts_.capacity() * sizeof(Part) + reads_.dram_bytes();
+  }
+
+  template <typename Visit>
+  Status probe(std::span<const ClusterId> clusters, Visit&& visit) {
+    while (!clusters.empty()) {
+      const std::size_t count = fitting(clusters);
+      if (Status status = round(clusters.first(count), visit); !status.ok()) return status;
+      clusters = clusters.subspan(count);
+    }
+    return {};
+  }
+
+ private:
+  /// A cluster of a round, and which reads bring its parts.
+  struct Part {
+    ClusterId cluster = 0;
+    std::uint32_t list_read = 0;
+    std::uint32_t group_read = 0;      ///< may be the same
+    std::uint64_t group_begin = 0;     ///< in its read
+    const std::byte* group = nullptr;  ///< once it is there
+  };
+
+  /// Most that a cluster can bring: its list, its group, and every stray.
+  static std::uint64_t most_bytes(const layout::ClusterLocator& locator, ClusterId cluster) {
+    return locator.cluster_bytes(cluster) + 3 * kCacheLineBytes +
+           std::uint64_t{locator.entry(cluster).list_addresses} * locator.geometry().record_bytes();
+  }
+  /// How many of the clusters, at least one, go in one round.
+  std::size_t fitting(std::span<const ClusterId> clusters) const {
+    const DispatcherOptions& lanes = reads_.limits();
+    std::uint64_t bytes = 0;
+    std::uint64_t reads = 0;
+    std::size_t count = 0;
+    for (const ClusterId cluster : clusters) {
+      bytes += most_bytes(locator_, cluster);
+      reads += locator_.entry(cluster).list_addresses + EndpointReads::kReadsBesides;
+      if (count > 0 && (bytes > lanes.lane_bytes || reads > lanes.max_reads)) break;
+      ++count;
+    }
+    return count;
+  }
+
+  template <typename Visit>
+  Status round(std::span<const ClusterId> clusters, Visit& visit) {
+    plan_.open(clusters);
+    if (Status status = reads_.open(); !status.ok()) return status;
+    plan_cluster_reads(clusters);
+    if (Status status = reads_.post(); !status.ok()) return status;
+    if (Status status = reads_.wait(); !status.ok()) return status;
+    if (Status status = take_parts(); !status.ok()) return status;
+    plan_.close(reads_.room());
+    if (Status status = reads_.post_fetch(plan_); !status.ok()) return status;
+    const Status groups = hand_out_groups(visit);
+    if (Status status = reads_.wait(); !status.ok()) return status;
+    if (!groups.ok()) return groups;
+    return reads_.hand_out_fetched(plan_, visit);
+  }
+
+  void plan_cluster_reads(std::span<const ClusterId> clusters) {
+    parts_.clear();
+    QueryCounts& counts = reads_.counts();
+    for (const ClusterId cluster : clusters) {
+      const layout::ByteRange list = locator_.list(cluster);
+      const layout::ByteRange group = locator_.group(cluster);
+      const layout::ByteRange whole = locator_.whole(cluster);
+      Part part{cluster};
+      counts.group_reads += group.bytes > 0 ? 1 : 0;
+      if (whole.bytes > 0) {
+        part.group_begin = group.offset - whole.offset;
+        part.list_read = part.group_read = reads_.add(whole);
+      } else {
+        if (list.bytes > 0) {
+          ++counts.list_reads;
+          part.list_read = reads_.add(list);
+        }
+        if (group.bytes > 0) part.group_read = reads_.add(group);
+      }
+      parts_.push_back(part);
+    }
+  }
+
+  /// Hands the lists to the plan and finds the groups; what a partial search must do without is
+  /// empty.
+  Status take_parts() {
+    for (Part& part : parts_) {
+      const std::uint64_t list_bytes = locator_.list(part.cluster).bytes;
+      if (list_bytes > 0 && reads_.arrived(part.list_read)) {
+        const auto list = reads_.bytes(part.list_read).first(list_bytes);
+        if (Status status = plan_.take_list(part.cluster, list); !status.ok()) return status;
+      }
+      if (locator_.group(part.cluster).bytes > 0 && reads_.arrived(part.group_read)) {
+        part.group = reads_.bytes(part.group_read).data() + part.group_begin;
+      }
+    }
+    reads_.count_lost();
+    return {};
+  }
+
+  template <typename Visit>
+  Status hand_out_groups(Visit& visit) {
+    for (const Part& part : parts_) {
+      if (part.group == nullptr) continue;
+      const std::uint32_t records = locator_.entry(part.cluster).group_records;
+      Status status = hand_out(index_, {part.group, locator_.group(part.cluster).bytes},
+                               std::span(iota_).first(records), visit);
+      if (!status.ok()) return status;
+    }
+    return {};
+  }
+
+  const ClusterIndex& index_;
+  const layout::ClusterLocator& locator_;
+  EndpointReads reads_;
+  PostingPlan plan_;
+  std::vector<std::uint32_t> iota_;  ///< 0, 1, 2...
+  bool dedup_ = true;
+  std::vector<Part> parts_;
+};
+
+}  // namespace farvec::search

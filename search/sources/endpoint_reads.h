@@ -1,0 +1,176 @@
+// One fiber's one-sided reads of a region of clusters: what its sources share.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "search/core/search_core.h"
+#include "search/lanes/read_dispatcher.h"
+#include "search/lanes/read_limits.h"
+#include "search/sources/posting_plan.h"
+#include "search/sources/posting_records.h"
+
+namespace farvec::search {
+
+/// A round of reads after the other: open(), add(), post(), wait(); or what a plan wants.
+class EndpointReads {
+ public:
+  /// The dispatcher has dispatcher_options().
+  EndpointReads(const ClusterIndex& index, ReadDispatcher& dispatcher, std::uint32_t lane)
+      : index_(index),
+        locator_(index.locator()),
+        dispatcher_(dispatcher),
+        lane_(dispatcher.lane(lane)) {}
+
+  /// What the dispatcher must have for the searches of such an index. Throws Error when a list has
+  /// more addresses than there can be reads.
+  static DispatcherOptions dispatcher_options(const layout::ClusterLocator& locator,
+                                              std::uint32_t lanes) {
+    const std::uint64_t reads = std::uint64_t{longest_list(locator)} + kReadsBesides;
+    if (reads > ReadDispatcher::kMostReads) {
+      throw Error(
+          "a cluster names {} vectors elsewhere, and at most {} are read at once: build "
+          "more clusters",
+          reads - kReadsBesides, ReadDispatcher::kMostReads - kReadsBesides);
+    }
+    return {lanes, lane_bytes(locator), std::max(kMaxReads, static_cast<std::uint32_t>(reads))};
+  }
+
+  static constexpr std::uint32_t kReadsBesides = 2;  ///< strays: of a cluster's list and group
+
+  /// Before each search. The task must live until the next call.
+  void begin(SearchTask& task) { task_ = &task; }
+  QueryCounts& counts() { return task_->counts; }
+  /// After a search that had to do without some reads.
+  double coverage() const { return dispatcher_.endpoint().coverage(); }
+  const DispatcherOptions& limits() const { return dispatcher_.options(); }
+  std::size_t dram_bytes() const { return kept_.capacity() * sizeof(std::uint32_t); }
+
+  /// Begins a round. What is added from now on lies from the start of the lane's buffer on.
+  Status open() {
+    buffer_end_ = 0;
+    return lane_.begin(task_->deadline);
+  }
+
+  /// Returns the number of the read in its round.
+  std::uint32_t add(const layout::ByteRange& range) {
+    const auto number = static_cast<std::uint32_t>(reads().size());
+    const std::uint64_t at = buffer_end_;
+    ReadLane::Appender(lane_).add(range.offset, static_cast<std::uint32_t>(range.bytes), at);
+    buffer_end_ = round_up(at + range.bytes, kCacheLineBytes);
+    return number;
+  }
+
+  Status post() {
+    counts().reads += reads().size();
+    for (const transport::ReadRequest& read : reads()) counts().bytes += read.bytes;
+    return lane_.post(task_->deadline);
+  }
+  Status wait() { return lane_.wait(task_->deadline, task_->partial); }
+
+  std::span<const std::byte> bytes(std::uint32_t read) const { return lane_.bytes(read); }
+  /// False of what a partial search must do without.
+  bool arrived(std::uint32_t read) const { return !bytes(read).empty(); }
+  void count_lost() {
+    for (std::uint32_t i = 0; i < reads().size(); ++i) counts().lost += arrived(i) ? 0 : 1;
+  }
+
+  /// What is left of the lane's buffer behind the round so far.
+  PostingRoom room() const {
+    return {.bytes = dispatcher_.options().lane_bytes - buffer_end_,
+            .read_bytes = dispatcher_.endpoint().limits().max_read_bytes};
+  }
+
+  /// Posts a round of what the plan, closed with room(), wants: behind what the round before, which
+  /// stays where it is, has brought.
+  Status post_fetch(const PostingPlan& plan) {
+    if (Status status = lane_.begin(task_->deadline); !status.ok()) return status;
+    add_runs(plan);
+    counts().stray_reads += reads().size();
+    return post();
+  }
+
+  /// Hands out what post_fetch() has brought.
+  template <typename Visit>
+  Status hand_out_fetched(const PostingPlan& plan, Visit& visit) {
+    if (reads().empty()) return {};
+    const bool in_place = lane_.by_reference();
+    const auto all = in_place ? plan.strays() : plan.picks();
+    const auto picks = task_->partial ? leave_out_lost(plan, all) : all;
+    if (picks.empty()) return {};
+    if (in_place) return hand_out_in_place(picks, visit);
+    const std::uint64_t bytes =
+        std::uint64_t{plan.run_records()} * locator_.geometry().record_bytes();
+    // The reads lie one after another.
+    return hand_out(index_, {reads().front().destination, bytes}, picks, visit);
+  }
+
+ private:
+  static constexpr std::size_t kLaneBytes = std::size_t{8} << 20;
+  static constexpr std::uint32_t kMaxReads = 32768;
+
+  static std::size_t lane_bytes(const layout::ClusterLocator& locator) {
+    const std::size_t one = locator.max_cluster_bytes() + 3 * kCacheLineBytes +
+                            std::size_t{locator.max_members()} * locator.geometry().record_bytes();
+    return std::max(kLaneBytes, round_up(one, kCacheLineBytes));
+  }
+
+  std::span<const transport::ReadRequest> reads() const { return lane_.reads(); }
+
+  void add_runs(const PostingPlan& plan) {
+    ReadLane::Appender round(lane_);
+    const std::uint64_t record = locator_.geometry().record_bytes();
+    std::uint64_t at = buffer_end_;
+    for (const PostingPlan::Run& run : plan.runs()) {
+      const std::uint64_t bytes = run.records * record;
+      round.add(locator_.offset_of(run.first), static_cast<std::uint32_t>(bytes), at);
+      at += bytes;
+    }
+  }
+
+  /// Reads by reference lie where the whole region lies.
+  template <typename Visit>
+  Status hand_out_in_place(std::span<const layout::Address> addresses, Visit& visit) {
+    const std::byte* const first = bytes(first_arrived()).data();
+    const std::uint64_t begin = locator_.offset_of(0);
+    return hand_out(
+        index_,
+        {first - (reads()[first_arrived()].offset - begin), locator_.region_bytes() - begin},
+        addresses, visit);
+  }
+
+  std::uint32_t first_arrived() const {
+    std::uint32_t read = 0;
+    while (!arrived(read)) ++read;
+    return read;
+  }
+
+  /// `all` has an element for each of the plan's picks. Returns those whose read has come.
+  std::span<const std::uint32_t> leave_out_lost(const PostingPlan& plan,
+                                                std::span<const std::uint32_t> all) {
+    kept_.clear();
+    std::uint32_t read = 0;
+    std::uint32_t end = 0;  ///< of the read's records
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      while (end <= plan.picks()[i]) end += plan.runs()[read++].records;
+      if (arrived(read - 1)) kept_.push_back(all[i]);
+    }
+    count_lost();
+    return kept_;
+  }
+
+  const ClusterIndex& index_;
+  const layout::ClusterLocator& locator_;
+  ReadDispatcher& dispatcher_;
+  ReadLane& lane_;
+  SearchTask* task_ = nullptr;
+  std::vector<std::uint32_t> kept_;
+  std::uint64_t buffer_end_ = 0;
+};
+
+}  // namespace farvec::search

@@ -1,0 +1,68 @@
+// Coded clusters by load: the region is mapped into this process (DRAM, shared memory, devdax).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/coded_members.h"
+#include "search/sources/coded_list.h"
+#include "search/sources/mapped_reads.h"
+
+namespace farvec::search {
+
+/// One fiber's cluster::CodedSource. The beginnings of lists are prefetched, then, after other
+/// fibers have had their turn, lists are read in place, each while the next one comes; vectors as
+/// well. With a modelled device, not before that would have brought
+/// them.
+class MappedCodedSource {
+ public:
+  MappedCodedSource(const ClusterIndex& index, const std::byte* region,
+                    coroutines::Scheduler& scheduler, transport::DeviceReader* device)
+      : locator_(index.locator()), reads_(index, region, scheduler, device), plan_(locator_) {}
+
+  /// Before each search. The task must live until the next call.
+  void begin(SearchTask& task, const PostingPlanOptions& options) {
+    reads_.begin(task);
+    plan_.begin(options);
+  }
+  double coverage() const { return 1; }
+  std::size_t dram_bytes() const { return plan_.dram_bytes() + list_.dram_bytes(); }
+
+  template <typename Visit>
+  Status scan(std::span<const ClusterId> clusters, Visit& visit) {
+    for (const ClusterId cluster : clusters) {
+      const layout::ByteRange list = locator_.list(cluster);
+      if (list.bytes == 0) continue;
+      ++reads_.counts().list_reads;
+      reads_.request(list);
+    }
+    if (Status status = reads_.come_back(); !status.ok()) return status;
+    for (std::size_t i = 0; i < clusters.size(); ++i) {
+      if (i + 1 < clusters.size()) reads_.prefetch(locator_.list(clusters[i + 1]));
+      const layout::ByteRange list = locator_.list(clusters[i]);
+      if (list.bytes == 0) continue;
+      Status status = list_.read(locator_, clusters[i], reads_.bytes(list));
+      if (!status.ok()) return status;
+      visit(list_.members());
+    }
+    return {};
+  }
+
+  template <typename Visit>
+  Status fetch(std::span<const std::uint32_t> addresses, Visit& visit) {
+    plan_.open({});
+    plan_.take(addresses);
+    plan_.close({.read_bytes = MappedReads::kMostReadBytes});
+    if (Status status = reads_.fetch(plan_); !status.ok()) return status;
+    return reads_.hand_out_fetched(plan_, visit);
+  }
+
+ private:
+  const layout::ClusterLocator& locator_;
+  MappedReads reads_;
+  PostingPlan plan_;
+  CodedList list_;
+};
+
+}  // namespace farvec::search

@@ -1,0 +1,113 @@
+// One fiber's reads by load of a region of clusters: what its sources share.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <span>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "coroutines/scheduler.h"
+#include "search/core/search_core.h"
+#include "search/sources/posting_plan.h"
+#include "search/sources/posting_records.h"
+#include "transport/emulated/device.h"
+
+namespace farvec::search {
+
+/// The region is mapped into this process (DRAM, shared memory, devdax). What is requested is
+/// prefetched; with a modelled device it is not there before that would have brought it.
+class MappedReads {
+ public:
+  /// Most bytes that a modelled device is asked for at once.
+  static constexpr std::uint32_t kMostReadBytes = std::numeric_limits<std::uint32_t>::max();
+
+  MappedReads(const ClusterIndex& index, const std::byte* region, coroutines::Scheduler& scheduler,
+              transport::DeviceReader* device)
+      : index_(index),
+        locator_(index.locator()),
+        region_(region),
+        scheduler_(scheduler),
+        device_(device) {}
+
+  /// Before each search. The task must live until the next call.
+  void begin(SearchTask& task) { task_ = &task; }
+  QueryCounts& counts() { return task_->counts; }
+
+  std::span<const std::byte> bytes(const layout::ByteRange& range) const {
+    return {region_ + range.offset, range.bytes};
+  }
+
+  /// Starts loading what was requested, all of it.
+  void prefetch(const layout::ByteRange& range) const {
+    prefetch_range(region_ + range.offset, range.bytes);
+  }
+
+  void request(const layout::ByteRange& range) {
+    prefetch_range(region_ + range.offset, std::min<std::size_t>(range.bytes, kPrefetchedBytes));
+    count(range.bytes);
+  }
+
+  /// Lets other fibers run until what was requested is there.
+  Status come_back() {
+    if (device_ != nullptr) reserve();
+    const Ticks ready = ready_;
+    ready_ = 0;
+    if (ready > task_->deadline || now_ticks() > task_->deadline) {
+      return {StatusCode::deadline_exceeded, "the deadline passed during the search"};
+    }
+    scheduler_.yield();
+    while (device_ != nullptr && now_ticks() < ready) scheduler_.yield();
+    return {};
+  }
+
+  /// Requests what the plan wants and, with a device, waits for it.
+  Status fetch(const PostingPlan& plan) {
+    counts().stray_reads += plan.runs().size();
+    // The kernel prefetches the rows ahead of their use: nothing to wait for without a device.
+    const std::uint32_t record = locator_.geometry().record_bytes();
+    for (const PostingPlan::Run& run : plan.runs()) count(std::uint64_t{run.records} * record);
+    return device_ != nullptr ? come_back() : Status();
+  }
+
+  /// Hands out what fetch() has brought.
+  template <typename Visit>
+  Status hand_out_fetched(const PostingPlan& plan, Visit& visit) const {
+    if (plan.strays().empty()) return {};
+    const layout::ByteRange all{locator_.offset_of(0),
+                                locator_.region_bytes() - locator_.offset_of(0)};
+    return hand_out(index_, bytes(all), plan.strays(), visit);
+  }
+
+ private:
+  static constexpr std::size_t kPrefetchedBytes = 512;  ///< the hardware's prefetcher does the rest
+  static constexpr std::size_t kRequests = 64;
+
+  void count(std::uint64_t bytes) {
+    ++counts().reads;
+    counts().bytes += bytes;
+    if (device_ == nullptr) return;
+    requested_[requests_++] = static_cast<std::uint32_t>(bytes);
+    if (requests_ == kRequests) reserve();
+  }
+
+  void reserve() {
+    if (requests_ == 0) return;
+    ready_ = device_->reserve({requested_, requests_});
+    requests_ = 0;
+  }
+
+  const ClusterIndex& index_;
+  const layout::ClusterLocator& locator_;
+  const std::byte* const region_;
+  coroutines::Scheduler& scheduler_;
+  transport::DeviceReader* const device_;
+  SearchTask* task_ = nullptr;
+  std::uint32_t requested_[kRequests];
+  std::size_t requests_ = 0;
+  Ticks ready_ = 0;
+};
+
+}  // namespace farvec::search
