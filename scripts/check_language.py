@@ -20,6 +20,7 @@ MAX_PARAGRAPH_WORDS = 90
 # What is checked when no file is named: pages that have been rewritten. The list only grows, until it
 # is every page (`--all`).
 CHECKED = [
+    "README.md",
 ]
 # Folders below docs/ that are records, not pages.
 RECORDS = {"decisions", "results", "study"}
@@ -33,7 +34,7 @@ PHRASES = {
 
 FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 HEADING = re.compile(r"#{1,6} ")
-ITEM = re.compile(r"\s*([-*+]|\d+[.)])\s+")
+ITEM = re.compile(r"^\s*([-*+]|\d+[.)])\s+")
 TABLE_RULE = re.compile(r"[\s|:-]+$")
 COMMENT = re.compile(r"^\s*<!--.*?-->", re.DOTALL | re.MULTILINE)
 CODE = re.compile(r"(`+)(.+?)\1", re.DOTALL)
