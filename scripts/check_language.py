@@ -20,7 +20,11 @@ MAX_PARAGRAPH_WORDS = 90
 # What is checked when no file is named: pages that have been rewritten. The list only grows, until it
 # is every page (`--all`).
 CHECKED = [
+    "CHANGES.md",
+    "CONTRIBUTING.md",
     "README.md",
+    "docs/roadmap.md",
+    "docs/tried.md",
 ]
 # Folders below docs/ that are records, not pages.
 RECORDS = {"decisions", "results", "study"}
@@ -143,7 +147,7 @@ def check_file(path, name):
 def pages(root):
     """Every page of the project, by its path from the root."""
     docs = (path.relative_to(root) for path in sorted((root / "docs").rglob("*.md")))
-    return ["README.md", "CONTRIBUTING.md",
+    return ["README.md", "CONTRIBUTING.md", "CHANGES.md",
             *(path.as_posix() for path in docs if path.parts[1] not in RECORDS)]
 
 
