@@ -23,6 +23,9 @@ CHECKED = [
     "CHANGES.md",
     "CONTRIBUTING.md",
     "README.md",
+    "docs/choosing.md",
+    "docs/many-nodes.md",
+    "docs/measuring.md",
     "docs/roadmap.md",
     "docs/tried.md",
 ]
