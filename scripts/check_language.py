@@ -24,9 +24,12 @@ CHECKED = [
     "CONTRIBUTING.md",
     "README.md",
     "docs/choosing.md",
+    "docs/devices.md",
     "docs/many-nodes.md",
     "docs/measuring.md",
+    "docs/memory-node.md",
     "docs/roadmap.md",
+    "docs/security.md",
     "docs/tried.md",
 ]
 # Folders below docs/ that are records, not pages.
