@@ -24,6 +24,8 @@ CHECKED = [
     "CONTRIBUTING.md",
     "README.md",
     "docs/choosing.md",
+    "docs/cli.md",
+    "docs/clients.md",
     "docs/collections.md",
     "docs/devices.md",
     "docs/many-nodes.md",
@@ -33,6 +35,7 @@ CHECKED = [
     "docs/quickstart.md",
     "docs/roadmap.md",
     "docs/security.md",
+    "docs/tour.md",
     "docs/tried.md",
 ]
 # Folders below docs/ that are records, not pages.
