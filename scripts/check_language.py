@@ -28,7 +28,9 @@ CHECKED = [
     "docs/clients.md",
     "docs/collections.md",
     "docs/concepts.md",
+    "docs/datasets.md",
     "docs/devices.md",
+    "docs/launch.md",
     "docs/many-nodes.md",
     "docs/measuring.md",
     "docs/memory-node.md",
@@ -40,6 +42,8 @@ CHECKED = [
     "docs/roadmap.md",
     "docs/runbooks.md",
     "docs/security.md",
+    "docs/serving-collections.md",
+    "docs/ssd.md",
     "docs/tour.md",
     "docs/tried.md",
 ]
