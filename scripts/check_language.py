@@ -1,10 +1,16 @@
 #!/usr/bin/env python3
-"""Checks that pages are in plain English, as far as a script can tell.
+"""Checks that pages and comments are in plain English, as far as a script can tell.
 
-No sentence begins with Of, By, As or "The same of", or is above 30 words; no paragraph is above 90;
-"so many" does not stand for a number, nor "behind the last" for after it. Inline code is one word, a
-link is its text. A list item is a paragraph. A cell of a table may be long, its sentences may not.
+Pages: No sentence begins with Of, By, As or "The same of", or is above 30 words; no paragraph is above
+90; "so many" does not stand for a number, nor "behind the last" for after it. Inline code is one word,
+a link is its text. A list item is a paragraph. A cell of a table may be long, its sentences may not.
 Headings, code blocks, comments and images are skipped.
+
+Comments of C++: neither a comment, a trailing one too, nor a sentence in it begins with Of, By, As or
+"The same of". "so many" does not stand for a number, nor "behind it" for after it. "nobody",
+"whoever" and their like do not stand for code; a file has at most one "who", which people are called.
+The first sentence of the comment at the top of a header has a verb (of a list, outside of a relative
+clause).
 
 Prints `file:line: rule: first words` for every break of a rule; exit status 1 when there is one.
 """
@@ -52,6 +58,8 @@ CHECKED = [
     "docs/tried.md",
     "docs/ssd-search.md",
 ]
+# Rooms (folders) whose comments have been rewritten, checked when no file is named. The list only grows.
+ROOMS_CHECKED = []
 # Folders below docs/ that are records, not pages.
 RECORDS = {"decisions", "results", "study"}
 
@@ -126,10 +134,6 @@ def blocks_of_page(text):
     yield from ended()
 
 
-# By a file's suffix, what of it is prose.
-BLOCKS = {".md": blocks_of_page}
-
-
 def words_of(text):
     return [word for word in text.split() if re.search(r"\w", word)]
 
@@ -153,9 +157,8 @@ def broken_rules(sentence):
         yield f"a sentence of {len(words)} words (at most {MAX_SENTENCE_WORDS})"
 
 
-def check_text(text, suffix):
-    """(line, rule, first words) of every break of a rule."""
-    for line, block, is_paragraph in BLOCKS[suffix](text):
+def check_page(text):
+    for line, block, is_paragraph in blocks_of_page(text):
         block = plain(block)
         words = len(words_of(block))
         if is_paragraph and words > MAX_PARAGRAPH_WORDS:
@@ -163,6 +166,134 @@ def check_text(text, suffix):
         for offset, sentence in sentences_of(block):
             for rule in broken_rules(sentence):
                 yield line + block.count("\n", 0, offset), rule, sentence
+
+
+CODE_BEGINNING = re.compile(BEGINNING.pattern, re.IGNORECASE)
+CODE_PHRASES = {
+    "so many": PHRASES["so many"],
+    "behind, for after": re.compile(
+        r"\bbehind (the (last|first|next|previous|others?|rest|end)|each|it|them|all|those|these|that"
+        r"|what|which|one|others)\b", re.IGNORECASE),
+    "a person, for code": re.compile(r"\b(who(m?ever|m)|no ?body|(some|any|every)body)\b",
+                                     re.IGNORECASE),
+}
+MAX_WHO = 1
+WHO = re.compile(r"\bwho\b", re.IGNORECASE)
+# Strings, characters and numbers are here so that nothing in them looks like a comment.
+TOKEN = re.compile(
+    r'R"(?P<fence>[^(\s]*)\(.*?\)(?P=fence)"|"(?:\\.|[^"\\\n])*"|\b[0-9][\w.\']*'
+    r"|'(?:\\.|[^'\\\n])+'|(?P<comment>//[^\n]*|/\*.*?\*/)", re.DOTALL)
+NO_COMMENT = re.compile(r"//[/!]?<? ?(clang-format|NOLINT)|///?$")
+COMMENT_MARK = re.compile(r"^\s*(//[/!]?<?|/\*+|\*(?!\*))|\*/$", re.MULTILINE)
+AUXILIARIES = set("is are was were has have had does do did can cannot could may might must will would "
+                  "should need let".split())
+VERBS = set("""
+    abort accept add allocate allow answer append apply arrive ask assign become begin belong bound bring
+    build call carry change check choose claim clean close collect come compare complete compress compute
+    connect consist contain convert copy cost count cover create cut decide decode define delete deliver
+    depend describe destroy divide do draw drop emulate encode end estimate evict exist expect explain
+    export fail fetch fill find finish fit flush follow free get give go group grow guard hand happen hash
+    help hide hold implement inform insert invalidate issue join keep know last lead learn leave lend let
+    limit link list listen load locate lock log look lose make map mark match mean measure merge move name
+    need notify offer open order own parse pass pin place plan point post prepare print produce protect
+    prove provide prune publish put queue quit raise rank read receive reclaim record recover refuse
+    register release remain remember remove repair replace report represent reserve resolve rest restore
+    resume return rewrite rotate round run save say scan search see select send separate serve set share
+    show sit skip sort speak split stand start state stay stop store submit suspend swap switch sync take
+    talk tell test throw time trace train translate try turn use validate verify view wait wake walk want
+    watch work wrap write yield""".split())
+# Each of these begins a clause, whose verb is the next one.
+CLAUSE = set("that which who what where how why when whether if because while until as".split())
+# A word after one of these is a noun.
+BEFORE_NOUN = set("""of for with in on at from between by into over through under about a an the its
+    their all these those two some no more one-sided""".split())
+
+
+def third_person(verb):
+    if re.search(r"([sxzo]|sh|ch)$", verb):
+        return verb + "es"
+    return re.sub(r"(?<=[^aeiou])y$", "ie", verb) + "s"
+
+
+THIRD_PERSON = {third_person(verb) for verb in VERBS}
+
+
+def comments_of(text):
+    """(line, text) of every comment; one that goes on for some lines is one comment."""
+    parts, begin, place, mark = [], 0, None, None
+    for token in TOKEN.finditer(text):
+        comment = token.group("comment")
+        if not comment or NO_COMMENT.match(comment):
+            continue
+        number = text.count("\n", 0, token.start()) + 1
+        before = text[text.rfind("\n", 0, token.start()) + 1:token.start()]
+        this = COMMENT_MARK.match(comment).group()
+        if parts and not before.strip() and place == (number, len(before)) and mark == this:
+            parts.append(comment)
+        else:
+            if parts:
+                yield begin, "\n".join(parts)
+            parts, begin, mark = [comment], number, this
+        place = (number + comment.count("\n") + 1, len(before))
+    if parts:
+        yield begin, "\n".join(parts)
+
+
+def is_verb(before, word, after):
+    if word in AUXILIARIES:
+        return True
+    if before in BEFORE_NOUN or before in {"and", "or"} or after == "of":
+        return False
+    # "Reads a file" and "A fiber reads", but not "Short reads"; "Fibers read", but not "A vector read".
+    return word in THIRD_PERSON or word in VERBS and before.endswith("s")
+
+
+def has_verb(sentence):
+    """Whether the main clause has one, as far as lists of words tell."""
+    words = [word.strip("(),.:;\"'`").lower() for word in sentence.split()]
+    clauses = 0
+    for place, (before, word, after) in enumerate(zip(["", *words], words, [*words[1:], ""])):
+        if word in CLAUSE:
+            clauses += 1
+        elif is_verb(before, word, after) and (place != 1 or word not in THIRD_PERSON):
+            clauses -= 1
+            if clauses < 0:
+                return True
+    return False
+
+
+def check_code(text, is_header):
+    who = []
+    for line, comment in comments_of(text):
+        block = plain(COMMENT_MARK.sub("", comment))
+        for number, (offset, sentence) in enumerate(sentences_of(block)):
+            place = line + block.count("\n", 0, offset)
+            beginning = (BEGINNING if number else CODE_BEGINNING).match(sentence.lstrip("(\"'*_"))
+            if beginning:
+                yield place, f'begins with "{beginning.group()}"', sentence
+            for name, phrase in CODE_PHRASES.items():
+                if phrase.search(" ".join(sentence.split())):
+                    yield place, f'"{name}"', sentence
+            if WHO.search(sentence):
+                who.append((place, sentence))
+            if is_header and line == 1 and number == 0 and not has_verb(sentence):
+                yield place, "a header's first sentence without a verb", sentence
+    if len(who) > MAX_WHO:
+        yield from ((place, f'"who" in {len(who)} sentences of a file (at most {MAX_WHO})', sentence)
+                    for place, sentence in who)
+
+
+# What checks a file, by its suffix.
+CHECKS = {
+    ".md": check_page,
+    ".h": lambda text: check_code(text, True),
+    ".cc": lambda text: check_code(text, False),
+}
+
+
+def check_text(text, suffix):
+    """(line, rule, first words) of every break of a rule."""
+    return CHECKS[suffix](text)
 
 
 def check_file(path, name):
@@ -177,18 +308,25 @@ def pages(root):
             *(path.as_posix() for path in docs if path.parts[1] not in RECORDS)]
 
 
+def code(root, rooms):
+    """Every C++ file of rooms, by its path from the root."""
+    return [path.relative_to(root).as_posix() for room in rooms
+            for path in sorted((root / room).rglob("*")) if path.suffix in {".h", ".cc"}]
+
+
 def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("files", nargs="*", metavar="FILE", help="default: the pages of CHECKED")
+    parser.add_argument("files", nargs="*", metavar="FILE",
+                        help="default: the pages of CHECKED and the code of ROOMS_CHECKED")
     parser.add_argument("--all", action="store_true", help="every page, also those not yet in CHECKED")
     asked = parser.parse_args(arguments)
-    names = asked.files or (pages(ROOT) if asked.all else CHECKED)
+    names = asked.files or (pages(ROOT) if asked.all else CHECKED) + code(ROOT, ROOMS_CHECKED)
     errors = []
     for name in names:
         path = pathlib.Path(name) if asked.files else ROOT / name
-        if path.suffix not in BLOCKS or not path.is_file():
-            print(f"error: {path} is not a file ending in {' or '.join(BLOCKS)}", file=sys.stderr)
+        if path.suffix not in CHECKS or not path.is_file():
+            print(f"error: {path} is not a file ending in {' or '.join(CHECKS)}", file=sys.stderr)
             return 2
         errors.extend(check_file(path, name))
     print("\n".join(errors), end="\n" if errors else "")

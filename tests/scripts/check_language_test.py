@@ -74,6 +74,47 @@ class CheckLanguage(unittest.TestCase):
             f"[![{skipped}](b.png)](c.md)\n"), [])
         self.assertEqual([line for line, _, _ in self.found("```\n```\n<!-- a\nb -->\nBy now.\n")], [5])
 
+    def code(self, text, suffix=".cc"):
+        """(line, rule) of what is wrong with the comments of a file."""
+        return [found[:2] for found in check_language.check_text(text, suffix)]
+
+    def test_comments_are_what_is_checked_of_code(self):
+        self.assertEqual(self.code('auto a = "// By b";\nauto c = R"x(\n// By d)x";\nchar e = \'"\';\n'
+                                   "int f = 1'000;  // By g\n"), [(5, 'begins with "By"')])
+        self.assertEqual(self.code("// NOLINT(By)\nBy b;\n//\n"), [])
+
+    def test_refuses_how_a_comment_begins(self):
+        self.assertEqual(self.code("int a;  ///< of b\nint c;  // as\n        // By d\n/* by e */\n"
+                                   "/// It is\n/// by f. By g.\n"), [
+            (1, 'begins with "of"'), (2, 'begins with "as"'), (4, 'begins with "by"'),
+            (6, 'begins with "By"')])
+        self.assertEqual(self.code("int a;  ///< one per b\n                ///< of c\n"),
+                         [(2, 'begins with "of"')])
+        self.assertEqual(self.code("int a;  ///< one per b\n        ///< of c\n"), [])
+
+    def test_refuses_phrases_of_comments(self):
+        self.assertEqual(self.code("// It has so many.\n// It stands behind\n// it.\n"),
+                         [(1, '"so many"'), (2, '"behind, for after"')])
+        self.assertEqual(self.code("// It stands behind a lock, behind the pointer.\n"), [])
+        self.assertEqual(self.code("// Whoever calls, nobody waits.\n"), [(1, '"a person, for code"')])
+
+    def test_counts_who(self):
+        self.assertEqual(self.code("// The log says who came.\n"), [])
+        self.assertEqual([line for line, _ in self.code("// It says who.\n\n// And who not.\n")], [1, 3])
+
+    def test_a_header_begins_with_a_verb(self):
+        rule = [(1, "a header's first sentence without a verb")]
+        for text in ("A queue of reads.", "A queue that is long.", "How queues are made.",
+                     "Reads of a disk.", "Short reads and writes.", "What a queue holds.",
+                     "A file that stays where it is."):
+            self.assertEqual([found for found in self.code(f"// {text}\n", ".h") if "verb" in found[1]],
+                             rule, text)
+        for text in ("A queue holds reads.", "Reads a disk.", "A queue that waits\n// is long. It.",
+                     "What a queue holds is a read.", "Two queues share one ring."):
+            self.assertEqual(self.code(f"// {text}\n", ".h"), [], text)
+        self.assertEqual(self.code("// A queue.\n"), [])
+        self.assertEqual(self.code("\n/// A queue.\n", ".h"), [])
+
     def test_prints_file_line_rule_and_first_words(self):
         with tempfile.TemporaryDirectory() as folder:
             page = pathlib.Path(folder, "page.md")
@@ -95,6 +136,10 @@ class CheckLanguage(unittest.TestCase):
         self.assertIn("docs/format.md", pages)
         self.assertEqual([page for page in pages if page.startswith("docs/results/")], [])
         self.assertEqual([page for page in check_language.CHECKED if page not in pages], [])
+
+    def test_every_room_that_is_checked_has_code(self):
+        for room in check_language.ROOMS_CHECKED:
+            self.assertNotEqual(check_language.code(ROOT, [room]), [], room)
 
     def test_the_project_itself_passes(self):
         result = run_script()
