@@ -1,4 +1,4 @@
-// Invariants that stay on in every build.
+// FARVEC_CHECK tests invariants in every build, release builds included.
 #pragma once
 
 #include <fmt/format.h>
@@ -8,8 +8,8 @@ namespace farvec::detail {
                                const std::string& message);
 }
 
-/// Aborts with the expression, the place and an optional fmt message when `condition` is false.
-/// For broken invariants only, never for input or I/O.
+/// Aborts with the expression, the place and an optional fmt message when `condition` is false. It
+/// is for broken invariants only, never for input or I/O.
 #define FARVEC_CHECK(condition, ...)                                                     \
   do {                                                                                   \
     if (!(condition)) [[unlikely]] {                                                     \

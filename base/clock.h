@@ -1,4 +1,4 @@
-// Time from the processor's invariant counter: about 10 ns a reading, no system call.
+// Reads time from the processor's invariant counter: about 10 ns a reading, without a system call.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace farvec {
 
-/// Counter ticks; only differences mean anything. One clock for all cores.
+/// Counter ticks. Only differences mean anything; all cores share one clock.
 using Ticks = std::uint64_t;
 
 inline Ticks now_ticks() {
@@ -27,7 +27,7 @@ inline Ticks now_ticks() {
 #endif
 }
 
-/// Measured once against CLOCK_MONOTONIC (takes 10 ms on the first call), then constant.
+/// Measured against CLOCK_MONOTONIC on the first call, which takes 10 ms; constant from then on.
 double ticks_per_us();
 
 inline double ticks_to_us(Ticks ticks) {

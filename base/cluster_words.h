@@ -1,4 +1,4 @@
-// How clusters are made, in the words that options and manifests have for it.
+// Names how clusters are made, in the words of options and manifests.
 #pragma once
 
 #include <cstdint>
@@ -6,16 +6,17 @@
 
 namespace farvec {
 
-/// What the centroid of a cluster is: the mean of its vectors, the one of them that is nearest to
-/// the mean (a head, as SPANN has it), or the mean rounded to the elements of the data.
+/// What the centroid of a cluster is: the mean of its vectors, the vector of the cluster that is
+/// nearest to the mean (SPANN calls it a head), or the mean rounded to the element type of the
+/// data.
 enum class HeadKind : std::uint8_t { means, vectors, rounded };
 
-/// Which of the nearest clusters a vector is also put into, besides its own.
+/// Decides which of the nearest clusters a vector is put into besides its own.
 enum class ClosureRule : std::uint8_t {
   fitted,  ///< within a ratio that makes (R + 1) / 2 clusters per vector, by a loose RNG rule
-  spann,   ///< as published: within 11 times the nearest, and nearer than the candidate before
-           ///< is to this one
-  sptag,   ///< as SPANN's code does it: nearer than each cluster of the vector is to this one
+  spann,  ///< the published rule: within 11 times the nearest, and nearer than the candidate before
+          ///< is to this one
+  sptag,  ///< the rule of SPANN's code: nearer than each cluster of the vector is to this one
 };
 
 /// "means", "vectors", "rounded".

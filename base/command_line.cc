@@ -13,7 +13,8 @@
 namespace farvec {
 namespace {
 
-constexpr int kUsageError = 2;  ///< of every program; CLI11 has a number for each mistake
+/// The same in every program; CLI11 has another number for each mistake.
+constexpr int kUsageError = 2;
 
 /// CLI11 reports a misspelt command as a missing one; this names it.
 void name_unknown_command(const CLI::App& app, const CLI::ParseError& error) {
@@ -26,14 +27,14 @@ void name_unknown_command(const CLI::App& app, const CLI::ParseError& error) {
 
 const std::string kConfig = "--config";
 
-/// Whether the words give the option, as "--name value" or "--name=value".
+/// Whether the words give the option, in the form "--name value" or "--name=value".
 bool gives(const std::vector<std::string>& words, const std::string& option) {
   return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
     return word == option || word.starts_with(option + "=");
   });
 }
 
-/// The file that the words name last; empty for none.
+/// The file that the words name last; empty when they name none.
 std::string config_of(const std::vector<std::string>& words) {
   std::string path;
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -114,8 +115,8 @@ constexpr bool kIsUnsigned =
     IsAnyOf<T, std::uint16_t, std::uint32_t, std::uint64_t, std::optional<std::uint32_t>,
             std::optional<std::uint64_t>, std::vector<std::uint32_t>>;
 
-/// CLI11 would take -1 for the largest number, and so a number of more than 64 bits. What is no
-/// number at all it refuses itself.
+/// CLI11 would read -1 as the largest number, and a number of more than 64 bits as well. It refuses
+/// by itself what is no number at all.
 std::string refuse_other_numbers(const std::string& word) {
   errno = 0;
   (void)std::strtoull(word.c_str(), nullptr, 0);
@@ -140,7 +141,7 @@ Option Command::add_option(const std::string& names, const std::function<void(co
   return Option(app_->add_option_function<T>(names, take, help));
 }
 
-// One for each type of OptionValue, and for those that a function may take.
+// One instantiation for each type of OptionValue, and for those that a function may take.
 template Option Command::add_option(const std::string&, std::string&, const std::string&);
 template Option Command::add_option(const std::string&, std::uint16_t&, const std::string&);
 template Option Command::add_option(const std::string&, std::uint32_t&, const std::string&);
@@ -214,7 +215,7 @@ void CommandLine::takes_config() {
       "command line gives goes before it");
 }
 
-/// The words, and after the program those of the file that they do not give themselves.
+/// The words, followed by those options of the file that the words do not give themselves.
 std::vector<std::string> CommandLine::with_config(const std::vector<std::string>& words) const {
   const std::string path = takes_config_ ? config_of(words) : "";
   if (path.empty()) return words;

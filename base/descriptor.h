@@ -1,11 +1,11 @@
-// File descriptors with an owner.
+// A Descriptor owns a file descriptor and closes it.
 #pragma once
 
 #include <utility>
 
 namespace farvec {
 
-/// Owns a file descriptor.
+/// Owns a file descriptor, which the destructor closes.
 class Descriptor {
  public:
   Descriptor() = default;
@@ -20,7 +20,7 @@ class Descriptor {
   int get() const { return fd_; }
   bool valid() const { return fd_ >= 0; }
   void reset(int fd = -1);
-  /// The caller closes it.
+  /// Gives up ownership; the caller closes the descriptor.
   int release() { return std::exchange(fd_, -1); }
 
  private:

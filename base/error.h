@@ -1,4 +1,5 @@
-// What set-up code and tools throw. The data path returns base/status.h values instead.
+// Error and SystemError are what set-up code and tools throw. The data path returns base/status.h
+// values instead.
 #pragma once
 
 #include <fmt/format.h>
@@ -9,7 +10,7 @@
 
 namespace farvec {
 
-/// A failure that a person has to read: says what was tried, on what, and what to do.
+/// A failure that a person has to read. It says what was tried, on what, and what to do.
 class Error : public std::runtime_error {
  public:
   template <typename... Args>
@@ -17,7 +18,7 @@ class Error : public std::runtime_error {
       : std::runtime_error(fmt::format(format, std::forward<Args>(args)...)) {}
 };
 
-/// An Error that ends with errno's text, and carries errno as `code`.
+/// An Error whose text ends with errno's text, and which carries errno as `code`.
 class SystemError : public Error {
  public:
   template <typename... Args>

@@ -44,7 +44,7 @@ fs::path settled_name(const fs::path& path) {
 bool is_utf8(std::string_view bytes) {
   for (std::size_t at = 0; at < bytes.size();) {
     const auto first = static_cast<unsigned char>(bytes[at]);
-    // How many bytes follow, and the smallest character that takes so many.
+    // How many bytes follow, and the smallest character that needs this many.
     const std::size_t more = first < 0x80 ? 0 : first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3;
     constexpr std::uint32_t kLeast[] = {0, 0x80, 0x800, 0x10000};
     if ((first >= 0x80 && first < 0xc0) || first > 0xf7 || at + more >= bytes.size()) return false;
@@ -88,7 +88,7 @@ bool exchange_paths(const fs::path& one, const fs::path& other) {
 }
 
 NewFolders::NewFolders(const fs::path& folder) {
-  std::vector<fs::path> missing;  // from the innermost on
+  std::vector<fs::path> missing;  // innermost first
   std::error_code error;
   for (fs::path path = folder; !path.empty(); path = path.parent_path()) {
     const fs::file_status status = fs::status(path, error);

@@ -16,7 +16,7 @@ bool exponents_are_finite(const std::byte* row, std::uint32_t dimension) {
   return bad == 0;
 }
 
-/// In double, which holds the squares of all floats.
+/// Computed in double, which holds the squares of all floats.
 double squared_length(const std::byte* row, std::uint32_t dimension) {
   double sum = 0;
   for (std::uint32_t i = 0; i < dimension; ++i) {
@@ -41,7 +41,7 @@ bool is_finite_row(const std::byte* row, ElementType type, std::uint32_t dimensi
 
 RowFault fault_of_row(const std::byte* row, ElementType type, std::uint32_t dimension) {
   if (!is_finite_row(row, type, dimension)) return RowFault::not_finite;
-  // Other types have no values that are large enough.
+  // Values of other types are never large enough.
   if (type != ElementType::f32) return RowFault::none;
   return squared_length(row, dimension) > kMostSquaredLength ? RowFault::too_long : RowFault::none;
 }

@@ -1,4 +1,5 @@
-// Vectors that have no distance to others: NaN and infinity among their elements, or too long.
+// These functions find vectors that have no distance to others: an element is NaN or infinite, or
+// the vector is too long.
 #pragma once
 
 #include <cmath>
@@ -11,7 +12,7 @@
 
 namespace farvec {
 
-/// True when no element is NaN or infinite; always true for integers. `row` lies at any address.
+/// True when no element is NaN or infinite; always true for integers. `row` needs no alignment.
 bool is_finite_row(const std::byte* row, ElementType type, std::uint32_t dimension);
 
 /// The greatest squared length that a row may have when it is compared. The squared distance of two
@@ -22,19 +23,19 @@ inline constexpr double kMostSquaredLength = 0x1p125;
 /// Why a row cannot be compared with others.
 enum class RowFault : std::uint8_t { none, not_finite, too_long };
 
-/// What is wrong with a row in the form in which it is compared: for cosine, the normalised one,
-/// which is never too long. `row` lies at any address.
+/// What is wrong with a row in the form in which it is compared: for cosine, the normalised row,
+/// which is never too long. `row` needs no alignment.
 RowFault fault_of_row(const std::byte* row, ElementType type, std::uint32_t dimension);
 
-/// The same of a row that has yet to be brought into stored form: for cosine it may have any finite
-/// length.
+/// Judges a row that is not yet in stored form: for cosine it may have any finite length.
 RowFault fault_of_row(const std::byte* row, ElementType type, std::uint32_t dimension,
                       Metric metric);
 
-/// What follows "row 5" in a message; empty for RowFault::none.
+/// The words that follow "row 5" in a message; empty for RowFault::none.
 std::string_view to_string(RowFault fault);
 
-/// For orders, which NaN has no place in: it is farther than everything.
+/// Makes a distance sortable: NaN, which has no place in an order, counts as farther than
+/// everything.
 inline float orderable(float distance) {
   return std::isnan(distance) ? std::numeric_limits<float>::infinity() : distance;
 }

@@ -14,7 +14,7 @@ namespace farvec {
 int open_for_reading(const std::string& path, int flags) {
   const int fd = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags);
   if (fd < 0) return fd;
-  // io_uring would give reads back undone that have to wait for a disk.
+  // With O_NONBLOCK io_uring would return reads undone that have to wait for a disk.
   const int set = fcntl(fd, F_GETFL);
   if (set >= 0) (void)fcntl(fd, F_SETFL, set & ~O_NONBLOCK);
   return fd;

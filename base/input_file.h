@@ -1,4 +1,5 @@
-// A file opened for reading at offsets, whose size is known before anything is allocated.
+// An InputFile is a file opened for reading at offsets, whose size is known before anything is
+// allocated.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +9,9 @@
 
 namespace farvec {
 
-/// Opens for reading, and never waits: a FIFO that nobody writes to would hold open() for ever. It
-/// has opened whatever has the name, so the caller looks at its kind before it reads. -1 with errno
-/// as open() leaves it.
+/// Opens for reading, and never waits (open() of a FIFO without a writer would wait for ever). It
+/// opens whatever has the name, so the caller checks the kind of file before it reads. Returns -1,
+/// with errno from open().
 int open_for_reading(const std::string& path, int flags = 0);
 
 /// Owns the descriptor. Reads are positional, so any number of threads may share one.
@@ -24,7 +25,7 @@ class InputFile {
 
   const std::string& path() const { return path_; }
   std::uint64_t size() const { return size_; }
-  /// Stays this object's; for libraries that read or map a descriptor.
+  /// The object keeps ownership. For libraries that read or map a descriptor.
   int descriptor() const { return fd_; }
 
   /// Fills `out` from `offset`. Throws Error naming the offset when the file ends before.
@@ -36,8 +37,8 @@ class InputFile {
   std::uint64_t size_ = 0;
 };
 
-/// The whole file. Throws what InputFile throws, and Error when it has more bytes than `kind` ("a
-/// manifest") ever has.
+/// Reads the whole file. Throws what InputFile throws, and Error when the file is longer than
+/// `most_bytes`; `kind` ("a manifest") names in the message what it should be.
 std::string read_text(const std::string& path, std::uint64_t most_bytes, std::string_view kind);
 
 }  // namespace farvec

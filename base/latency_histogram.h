@@ -1,4 +1,4 @@
-// Counts of durations by size, for percentiles of millions of reads and queries.
+// A LatencyHistogram counts durations by size, for percentiles of millions of reads and queries.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace farvec {
 
-/// Every duration has a bucket; one of b ticks lies in a bucket less than b / 64 wide. 30 KB. Not
-/// thread-safe.
+/// Every duration has a bucket; a duration of b ticks is in a bucket less than b / 64 wide. It
+/// takes 30 KB. Not thread-safe.
 class LatencyHistogram {
  public:
   void add(Ticks duration) {
@@ -32,17 +32,17 @@ class LatencyHistogram {
 
   std::uint64_t count() const { return count_; }
 
-  /// Exact up to rounding, as mean() is; in ticks.
+  /// In ticks. Exact up to rounding, like mean().
   double sum() const { return sum_; }
 
-  /// Exact; in ticks; 0 for none.
+  /// In ticks. Exact; 0 without durations.
   Ticks max() const { return max_; }
 
-  /// In ticks; 0 for none.
+  /// In ticks; 0 without durations.
   double mean() const { return count_ == 0 ? 0 : sum_ / static_cast<double>(count_); }
 
-  /// The middle of the bucket that holds the duration below which `share` of all lie (nearest
-  /// rank), at most max(), in ticks; 0 for none.
+  /// In ticks: the middle of the bucket that holds the duration below which `share` of all
+  /// durations are (nearest rank), at most max(). 0 without durations.
   double percentile(double share) const {
     if (count_ == 0) return 0;
     const double wanted = std::ceil(share * static_cast<double>(count_));
@@ -52,14 +52,16 @@ class LatencyHistogram {
     return std::min(middle_of(bucket), static_cast<double>(max_));
   }
 
-  /// How many durations lie in buckets before that of `bound`: all of them are shorter, and none
-  /// that is missing is shorter by more than a 64th of the bound.
+  /// How many durations are in buckets before the bucket of `bound`. All of them are shorter than
+  /// `bound`. Durations that are shorter but not counted are shorter by at most a 64th of the
+  /// bound.
   std::uint64_t below(Ticks bound) const {
     const auto end = buckets_.begin() + static_cast<std::ptrdiff_t>(bucket_of(bound));
     return std::accumulate(buckets_.begin(), end, std::uint64_t{0});
   }
 
-  /// visit(middle of the bucket in ticks, how many) of every bucket that has some, by size.
+  /// Calls visit(middle of the bucket in ticks, how many durations) for every bucket that has some,
+  /// in ascending order.
   template <typename Visit>
   void for_each(const Visit& visit) const {
     for (std::size_t i = 0; i < kBuckets; ++i) {

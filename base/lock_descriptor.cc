@@ -10,7 +10,7 @@
 namespace farvec {
 namespace {
 
-/// The descriptors that children close. Never destroyed: threads may hold locks to the end.
+/// The descriptors that children close. Never destroyed, because threads may hold locks to the end.
 struct Held {
   std::mutex mutex;
   std::vector<int> descriptors;

@@ -1,4 +1,4 @@
-// The daemons' log: spdlog on stderr, one line per event, level from FARVEC_LOG.
+// Sets up the daemons' log: spdlog on stderr, one line per event, with the level from FARVEC_LOG.
 #pragma once
 
 #include <spdlog/spdlog.h>

@@ -1,4 +1,5 @@
-// Which clusters every vector is in: the shape in which a clustering crosses a room's border.
+// A MembershipView says which clusters every vector is in. Rooms hand a clustering to each other in
+// this shape.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +10,11 @@
 
 namespace farvec {
 
-/// Borrowed. Vector v is in clusters of(v): its own cluster first, then replicas by distance, no
-/// cluster twice, at least one. Produced by cluster/, encoded by layout/.
+/// Borrowed. Vector v is in the clusters of(v), at least one and none twice: its own cluster first,
+/// then replicas in order of distance. Produced by cluster/, encoded by layout/.
 struct MembershipView {
   std::span<const std::uint64_t> begins;  ///< count() + 1, ascending from 0
-  std::span<const ClusterId> clusters;    ///< begins.back() of them
+  std::span<const ClusterId> clusters;    ///< begins.back() clusters
 
   std::size_t count() const { return begins.empty() ? 0 : begins.size() - 1; }
   std::span<const ClusterId> of(std::size_t v) const {

@@ -15,7 +15,7 @@ namespace farvec {
 
 HugeBuffer::HugeBuffer(std::size_t bytes) : size_(bytes) {
   if (bytes == 0) return;
-  // Over-allocate by one huge page, then give back what lies outside the aligned range.
+  // Over-allocates by one huge page, then gives back what is outside the aligned range.
   const std::size_t rounded = round_up(bytes, kHugePageBytes);
   const std::size_t mapped = rounded + kHugePageBytes;
   void* raw = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -27,8 +27,8 @@ HugeBuffer::HugeBuffer(std::size_t bytes) : size_(bytes) {
   const std::size_t tail = mapped - head - rounded;
   if (tail > 0) munmap(start + head + rounded, tail);
   data_ = start + head;
-  // Whole huge pages only, so that no more becomes resident than was asked for. Only advice: a
-  // kernel without it still works.
+  // Only whole huge pages are advised, so that no more becomes resident than was asked for. It is
+  // only advice: a kernel without it still works.
   const std::size_t whole = bytes / kHugePageBytes * kHugePageBytes;
   if (whole > 0) madvise(data_, whole, MADV_HUGEPAGE);
 }
@@ -47,7 +47,7 @@ HugeBuffer& HugeBuffer::operator=(HugeBuffer&& other) noexcept {
 }
 
 std::size_t peak_resident_bytes() {
-  // Not getrusage(): its peak is also that of the program that has started this one, over exec().
+  // Not getrusage(): its peak survives exec(), so it includes the program that started this one.
   constexpr std::string_view kField = "VmHWM:";
   std::ifstream file("/proc/self/status");
   for (std::string line; std::getline(file, line);) {

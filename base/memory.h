@@ -1,4 +1,5 @@
-// Large anonymous memory in huge pages, and unaligned little-endian loads.
+// HugeBuffer is large anonymous memory in huge pages; the functions load unaligned little-endian
+// values and prefetch cache lines.
 #pragma once
 
 #include <cstddef>
@@ -28,10 +29,10 @@ constexpr std::size_t round_up(std::size_t value, std::size_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
-/// Brings one cache line into the core's second-level cache: a core has more of those requests
-/// under way than of those into the first level, and waits when it has all of them
-/// (docs/results/015-memory.md). The empty statement is for GCC: a function that does nothing but
-/// prefetch has no effects in its eyes, and it may drop calls to it.
+/// Brings one cache line into the core's second-level cache. A core can have more of these requests
+/// under way than requests into the first level, where it waits when all are in use
+/// (docs/results/015-memory.md). The empty statement is for GCC, to which a function that only
+/// prefetches has no effects, so that it may drop calls to it.
 inline void prefetch_line(const void* address) {
   __builtin_prefetch(address, 0, 2);
   asm volatile("");
@@ -46,7 +47,8 @@ inline void prefetch_range(const void* address, std::size_t bytes) {
   }
 }
 
-/// Cache lines that hold any of [offset, offset + bytes) of memory that begins with a line.
+/// The number of cache lines that hold any of [offset, offset + bytes), in memory that begins with
+/// a cache line.
 constexpr std::uint64_t lines_of(std::uint64_t offset, std::size_t bytes) {
   if (bytes == 0) return 0;
   return (offset + bytes - 1) / kCacheLineBytes - offset / kCacheLineBytes + 1;
@@ -73,8 +75,8 @@ class HugeBuffer {
   std::size_t size_ = 0;
 };
 
-/// Most bytes that this program has had resident since it began (VmHWM); 0 where the system does
-/// not say. What the process was before its exec(), or its parent, is not in it.
+/// The most bytes that this program has had resident since it began (VmHWM); 0 where the system
+/// does not say. What the process used before its exec(), or its parent used, does not count.
 std::size_t peak_resident_bytes();
 
 }  // namespace farvec

@@ -1,4 +1,5 @@
-// The shapes in which a graph crosses a room's border.
+// NodeRecord, AdjacencyView and SampledGraphView are the shapes in which rooms hand a graph to each
+// other.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +11,15 @@
 
 namespace farvec {
 
-/// One vertex of a graph as it lies in fetched bytes: parsed in place by layout/, read by graph/.
-/// Neither pointer is aligned. Valid until the source that handed it out returns or suspends.
+/// One vertex of a graph in fetched bytes: parsed in place by layout/, read by graph/. Neither
+/// pointer is aligned. Valid until the source that handed it out returns or suspends.
 struct NodeRecord {
   const std::byte* vector = nullptr;     ///< dimension elements
   const std::byte* neighbors = nullptr;  ///< degree ids, 4 bytes each, little-endian
   std::uint32_t degree = 0;
-  const std::byte* codes = nullptr;  ///< of the neighbours; null where the layout has none
-  /// In the data set, where vertices are numbered in another order; else kInvalidNode.
+  const std::byte* codes = nullptr;  ///< codes of the neighbours; null where the layout has none
+  /// The vertex's row in the data set where vertices are numbered in another order; else
+  /// kInvalidNode.
   NodeId row = kInvalidNode;
 
   NodeId neighbor(std::uint32_t i) const {
@@ -25,7 +27,7 @@ struct NodeRecord {
   }
 };
 
-/// A built graph in local memory that somebody else owns: row v holds degrees[v] neighbour ids in
+/// A built graph in local memory that something else owns: row v holds degrees[v] neighbour ids in
 /// a slot of `row_capacity` ids. Produced by graph/, encoded by layout/.
 struct AdjacencyView {
   const NodeId* neighbors = nullptr;
@@ -37,8 +39,9 @@ struct AdjacencyView {
   const NodeId* row(std::size_t v) const { return neighbors + v * row_capacity; }
 };
 
-/// A graph over some of an index's vertices, in local memory that somebody else owns: row i is of
-/// vertex ids[i], ids ascend. Neighbours and the entry are ids of the index, all of them in ids.
+/// A graph over some of an index's vertices, in local memory that something else owns: row i
+/// belongs to vertex ids[i], and ids ascend. Neighbours and the entry are ids of the index; all of
+/// them are in `ids`.
 struct SampledGraphView {
   std::span<const NodeId> ids;
   AdjacencyView graph;

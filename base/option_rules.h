@@ -1,4 +1,4 @@
-// Options that mean something in some places only, the same in every program.
+// Refuses options that mean nothing where they were given, in the same way in every program.
 #pragma once
 
 #include <span>
@@ -14,8 +14,8 @@ struct OptionRule {
   std::string where;   ///< where it does, and what this is: "cluster indexes; 'a' is a graph"
 };
 
-/// Throws Error naming the first option that was given and does not fit. Options that the app does
-/// not have are passed over.
+/// Throws Error naming the first option that was given and does not fit. Options that `app` does
+/// not have are skipped.
 void refuse_unused(const Command& app, std::span<const OptionRule> rules);
 
 }  // namespace farvec

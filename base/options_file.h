@@ -1,4 +1,5 @@
-// A file of options: what a command line says, a line each, for programs that others start.
+// Reads a file of options, which holds what a command line says, one option per line. It is for
+// programs that other programs start.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +13,17 @@ namespace farvec {
 struct OptionLine {
   std::string name;
   std::string value;
-  std::size_t line = 0;  ///< from 1
+  std::size_t line = 0;  ///< line number, from 1
 };
 
-/// The lines `NAME = VALUE` of a text; empty ones and what follows a # are passed over. A value is
-/// one word or stands between double quotes, which it then cannot hold itself. The order is the
-/// text's, and a name may come again. Throws Error as "PATH:LINE: what is wrong there".
+/// Parses the lines `NAME = VALUE` of a text; empty lines and what follows a # are skipped. A value
+/// is one word or stands between double quotes, which it then cannot contain. The result is in the
+/// order of the text, and a name may occur several times. Throws Error as "PATH:LINE: what is wrong
+/// there".
 std::vector<OptionLine> parse_options(std::string_view text, const std::string& path);
 
-/// Those of a file. Throws also what read_text() throws, and Error beyond 1 MiB.
+/// Parses a file. Throws also what read_text() throws, and Error when the file is longer than 1
+/// MiB.
 std::vector<OptionLine> read_options_file(const std::string& path);
 
 }  // namespace farvec

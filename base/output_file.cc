@@ -19,12 +19,13 @@ namespace {
 
 constexpr int kAttempts = 16;
 
-/// pwrite() at an offset, or write() where there are none.
+/// pwrite() at an offset, or write() where offsets do not exist.
 ssize_t put(int fd, const void* data, std::size_t bytes, std::int64_t offset) {
   return offset < 0 ? write(fd, data, bytes) : pwrite(fd, data, bytes, static_cast<off_t>(offset));
 }
 
-/// What took the name while the file was being written is not replaced unless it is a file, too.
+/// Something that took the name while the file was being written is replaced only if it is a file,
+/// too.
 void require_file_or_nothing(const std::string& target) {
   struct stat info {};
   if (lstat(target.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
@@ -52,7 +53,7 @@ void OutputFile::create_partial() {
     fd_ = open(partial_path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
     if (fd_ < 0 && errno == EEXIST) continue;
     if (fd_ < 0) throw SystemError(errno, "creating '{}'", partial_path_);
-    // Until it is locked another writer may take it for a dead one's and remove it.
+    // Until it is locked, another writer may believe that it is a dead writer's file and remove it.
     if (try_lock(fd_) != FileLock::held && is_file_at(fd_, partial_path_)) return;
     close(std::exchange(fd_, -1));
   }

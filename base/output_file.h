@@ -1,4 +1,4 @@
-// A file that appears under its name only when it is complete.
+// An OutputFile is a file that appears under its name only when it is complete.
 #pragma once
 
 #include <cstddef>
@@ -7,25 +7,27 @@
 
 namespace farvec {
 
-/// Writes to a file of its own beside `path`, which has ".partial" at its end and a lock on it, and
-/// gives it the name in commit(). Without commit() it is removed, and what had the name stays as it
-/// was. Of several writers of one name, in any processes, the last commit() wins. What a killed
-/// writer left is removed by the next writer of that name. A link stays and leads to the new file.
+/// Writes to a temporary file beside `path`, whose name ends in ".partial" and which is locked.
+/// commit() gives it the name. Without commit() it is removed, and the file that had the name stays
+/// unchanged. When several writers in any processes write the same name, the last commit() wins.
+/// The next writer of a name removes what a killed writer left. A link stays a link, and leads to
+/// the new file.
 ///
-/// What is no regular file (a device, a FIFO) and what one of this process's descriptors stands for
-/// (/dev/stdout) is written to directly: there append() is seen at once and nothing can be undone.
+/// What is not a regular file (a device, a FIFO), and what stands for one of this process's
+/// descriptors (/dev/stdout), is written to directly: there append() takes effect at once and
+/// nothing can be undone.
 class OutputFile {
  public:
-  /// `expected_bytes` is the final size; a full disk is reported with it. Throws SystemError, and
-  /// Error for a folder and for a FIFO that nobody reads from.
+  /// `expected_bytes` is the final size; the message about a full disk names it. Throws
+  /// SystemError, and Error for a folder and for a FIFO without a reader.
   OutputFile(std::string path, std::uint64_t expected_bytes);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
   const std::string& path() const { return path_; }
-  /// The file beside `path` for a library that opens files by name. It must neither replace nor
-  /// lock it. Empty when `path` is written to directly.
+  /// The temporary file beside `path`, for a library that opens files by name. The library must
+  /// neither replace nor lock it. Empty when `path` is written to directly.
   const std::string& partial_path() const { return partial_path_; }
 
   void append(const void* data, std::size_t bytes);

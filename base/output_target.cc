@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMostLinks = 40;  // as Linux has it
+constexpr int kMostLinks = 40;  // the same limit as Linux
 
 /// The descriptor that a path below /dev/fd or /proc/self/fd names, or -1.
 int own_descriptor(const std::string& path) {
@@ -41,7 +41,7 @@ bool is_partial_of(std::string_view name, const std::string& target_name) {
   return digits.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-/// A living writer has the lock.
+/// Removes the file unless a living writer has its lock.
 void remove_if_dead(const std::string& path) {
   const int fd = open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (fd < 0) return;
@@ -76,7 +76,8 @@ bool is_written_directly(const std::string& path) {
 
 int open_directly(const std::string& path) {
   const int own = own_descriptor(follow_links(path));
-  // A second open() of a file would write over what the descriptor has written.
+  // A second open() of a file would write over what this process has written through the
+  // descriptor.
   std::error_code ignored;
   const int fd = own >= 0 ? fcntl(own, F_DUPFD_CLOEXEC, 0)
                           : open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);

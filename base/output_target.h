@@ -1,23 +1,24 @@
-// What stands at the name of an output before it is written.
+// Finds out what the name of an output leads to before it is written.
 #pragma once
 
 #include <string>
 
 namespace farvec {
 
-/// Where the links of `path` lead: a name that is no link and need not exist, or one for a
-/// descriptor of this process. Throws SystemError on a circle.
+/// Follows the links of `path` to their end: a name that is no link and need not exist, or a name
+/// that stands for a descriptor of this process. Throws SystemError on a circle.
 std::string follow_links(std::string path);
 
 /// Whether bytes for `path` go straight there: it is no regular file, or it stands for a descriptor
 /// of this process. Throws Error when it is a folder.
 bool is_written_directly(const std::string& path);
 
-/// Opens such a path for writing, without waiting for the reader of a FIFO. Throws SystemError, and
-/// Error when there is no reader.
+/// Opens a path that is_written_directly() for writing, without waiting for the reader of a FIFO.
+/// Throws SystemError, and Error when there is no reader.
 int open_directly(const std::string& path);
 
-/// Removes what killed writers of `target` left beside it. Nothing that cannot be removed matters.
+/// Removes what killed writers of `target` left beside it. Files that cannot be removed are
+/// ignored.
 void remove_dead_partials(const std::string& target);
 
 }  // namespace farvec

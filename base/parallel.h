@@ -1,4 +1,4 @@
-// Fork-join loops for building and tools. Never used on the query path.
+// Runs fork-join loops, for building and tools. They are never used on the query path.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace farvec {
 
-/// 0 means one thread per processor this process may run on.
+/// 0 means one thread per processor on which this process may run.
 unsigned resolve_threads(unsigned requested);
 
 /// Calls body(begin, end, worker) over [0, count) in chunks of at most `chunk` items, on `threads`

@@ -1,4 +1,5 @@
-// Vectors of clusters as they lie in fetched bytes: the shape in which a probe hands them out.
+// A PostingBlock describes vectors of clusters in fetched bytes. A probe hands them out in this
+// shape.
 #pragma once
 
 #include <cstdint>

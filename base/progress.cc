@@ -10,8 +10,8 @@ namespace farvec {
 namespace {
 
 constexpr std::int64_t kTerminalPeriodNs = 200'000'000;
-constexpr std::int64_t kShortWorkNs = 1'000'000'000;  ///< of which nobody wants to read
-constexpr std::uint64_t kLines = 10;                  ///< where there is no terminal
+constexpr std::int64_t kShortWorkNs = 1'000'000'000;  ///< shorter work shows nothing
+constexpr std::uint64_t kLines = 10;                  ///< when there is no terminal
 
 std::int64_t since_ns(std::chrono::steady_clock::time_point start) {
   return std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
@@ -37,7 +37,7 @@ void Progress::advance(std::uint64_t amount) {
   // relaxed: a display; no other memory is published through these counters.
   const std::uint64_t before = done_.fetch_add(amount, std::memory_order_relaxed);
   const std::uint64_t done = before + amount;
-  // Elsewhere than on a terminal a line is whose call brings the work to the next tenth.
+  // Without a terminal, the call that brings the work to the next tenth prints the line.
   if (!terminal_ && before * kLines / total_ == done * kLines / total_) return;
   const std::int64_t elapsed_ns = since_ns(start_);
   std::int64_t due = next_print_ns_.load(std::memory_order_relaxed);
@@ -50,7 +50,7 @@ void Progress::advance(std::uint64_t amount) {
 }
 
 void Progress::clear() {
-  // relaxed: as in advance(). Nothing has been printed before the first line was due.
+  // relaxed: see advance(). Nothing has been printed before the first line was due.
   if (quiet_ || !terminal_ || next_print_ns_.load(std::memory_order_relaxed) == kShortWorkNs) {
     return;
   }

@@ -1,4 +1,4 @@
-// Progress of long work, and its end before it is done.
+// Shows the progress of long work, and lets a caller end the work before it is done.
 #pragma once
 
 #include <atomic>
@@ -12,19 +12,19 @@
 
 namespace farvec {
 
-/// Asked by long work from time to time, from any of its threads: true ends it soon with
-/// WorkInterrupted. Empty: nobody ends it.
+/// Long work calls it from time to time, from any of its threads; true ends the work soon with
+/// WorkInterrupted. When it is empty, nothing ends the work.
 using Interruption = std::function<bool()>;
 
-/// What work throws that its Interruption has ended: no failure of it.
+/// Work throws it when its Interruption has ended it. It is not a failure of the work.
 class WorkInterrupted : public Error {
  public:
   WorkInterrupted() : Error("interrupted before it was done") {}
 };
 
-/// One line on a terminal, elsewhere one for every tenth, on stderr, with the time left; of work
-/// that takes less than a second none. advance() may be called from any thread; most calls only add
-/// to a counter. The destructor ends the line with the total time.
+/// Shows one line on a terminal, elsewhere one line for every tenth of the work, on stderr, with
+/// the time left. Work that takes less than a second has no line. advance() may be called from any
+/// thread; most calls only add to a counter. The destructor ends the line with the total time.
 class Progress {
  public:
   Progress(std::string label, std::uint64_t total, bool quiet = false,
@@ -53,12 +53,12 @@ class Progress {
   std::mutex mutex_;
 };
 
-/// How a long loop over rows runs: on how many threads, as in resolve_threads(), and who counts the
-/// rows that are done, if anybody does.
+/// How a long loop over rows runs: on how many threads (counted like resolve_threads()), and with
+/// which progress line, if any.
 struct RowWork {
   RowWork(unsigned workers, Progress* counter = nullptr) : threads(workers), progress(counter) {}
 
-  /// From any thread of the loop. Throws WorkInterrupted.
+  /// Counts rows as done; from any thread of the loop. Throws WorkInterrupted.
   void done(std::uint64_t rows) const {
     if (progress != nullptr) progress->advance(rows);
   }

@@ -25,10 +25,10 @@ constexpr std::array<Unit, 10> kUnits = {{{"", 1},
                                           {"MiB", std::uint64_t{1} << 20},
                                           {"GiB", std::uint64_t{1} << 30},
                                           {"TiB", std::uint64_t{1} << 40}}};
-/// Larger ones are no size of anything, and sums of two still fit.
+/// Larger values are no size of anything; sums of two such values still fit.
 constexpr double kMostBytes = static_cast<double>(std::uint64_t{1} << 62);
 
-/// The number that `text` begins with, and how long it is; 0 long for none.
+/// The number with which `text` begins, and its length; the length is 0 when there is none.
 std::pair<double, std::size_t> leading_number(std::string_view text) {
   double number = 0;
   const auto [end, error] =
@@ -37,7 +37,7 @@ std::pair<double, std::size_t> leading_number(std::string_view text) {
   return {number, static_cast<std::size_t>(end - text.data())};
 }
 
-/// The number before a percent sign that ends `text`; -1 when that is not what it is.
+/// The number before a percent sign that ends `text`; -1 when `text` has another form.
 double percentage(std::string_view text) {
   const auto [number, length] = leading_number(text);
   return length > 0 && text.substr(length) == "%" ? number : -1;
@@ -50,7 +50,8 @@ std::uint64_t parse_bytes(std::string_view text, std::string_view option) {
   for (const Unit& unit : kUnits) {
     if (length == 0 || text.substr(length) != unit.name) continue;
     const double bytes = number * static_cast<double>(unit.bytes);
-    // Halves of a byte are refused; 0.1 has none that are not of its binary form.
+    // Fractions of a byte are refused, but not those that come from the binary form of a number
+    // like 0.1.
     const double whole = std::round(bytes);
     if (!(number >= 0) || bytes > kMostBytes || std::abs(bytes - whole) > 1e-6) break;
     return static_cast<std::uint64_t>(whole);

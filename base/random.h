@@ -1,4 +1,5 @@
-// Seeded random numbers that are the same on every platform and standard library.
+// Random gives seeded random numbers that are the same on every platform and with every standard
+// library.
 #pragma once
 
 #include <cmath>

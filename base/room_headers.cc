@@ -1,1 +1,2 @@
-// The source of the target that compiles the headers of hot rooms: base/CMakeLists.txt names them.
+// This file is the source of the target that compiles the headers of hot rooms, which
+// base/CMakeLists.txt names.

@@ -1,4 +1,4 @@
-// The first of many rows that has no distance to others.
+// Finds the first of many rows that has no distance to others.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ struct FaultyRow {
   RowFault fault = RowFault::none;
 };
 
-/// Of rows of the source's or of the stored type, as fault_of_row() judges them.
+/// Judges rows of the source's or of the stored type with fault_of_row().
 std::optional<FaultyRow> find_faulty_row(const VectorView& rows, Metric metric);
 
 }  // namespace farvec

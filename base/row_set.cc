@@ -9,7 +9,7 @@ namespace farvec {
 
 RowSet RowSet::with(std::span<const NodeId> rows) const {
   RowSet next = *this;
-  // Blocks of `next` alone, which may still be written.
+  // Blocks that only `next` has, which may still be written.
   std::vector<std::shared_ptr<Block>> own(next.blocks_.size());
   for (const NodeId row : rows) {
     const std::size_t block = row / kBlockRows;

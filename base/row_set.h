@@ -1,4 +1,5 @@
-// Which rows of an index are out: a set that readers hold while a writer makes the next one.
+// A RowSet says which rows of an index are out. Readers hold one set while a writer makes the next
+// one.
 #pragma once
 
 #include <algorithm>
@@ -30,22 +31,24 @@ class RowSet {
     return ((*blocks_[block])[row % kBlockRows / kWordBits] >> (row % kWordBits) & 1) != 0;
   }
 
-  /// Rows in the set.
+  /// The number of rows in the set.
   std::uint64_t count() const { return count_; }
   bool empty() const { return count_ == 0; }
 
-  /// This set and `rows`, which may repeat and may be in it already.
+  /// A set of this one's rows and of `rows`, which may repeat and may already be in it.
   RowSet with(std::span<const NodeId> rows) const;
 
-  /// Rows of this set that `before` has not, ascending. Blocks that the two share cost nothing.
+  /// Rows of this set that are not in `before`, ascending. Blocks that the two sets share cost
+  /// nothing.
   std::vector<NodeId> rows_beyond(const RowSet& before) const;
 
-  /// Row r's bit is bit r % 64 of word r / 64: as files have them.
+  /// Bit r % 64 of word r / 64 belongs to row r. Files use the same form.
   static RowSet from_words(std::span<const std::uint64_t> words);
-  /// The bits of `rows` rows, behind which the set has none; those behind the last are zero.
+  /// The bits of `rows` rows; the set has no row after them. The unused bits of the last word are
+  /// zero.
   std::vector<std::uint64_t> to_words(std::uint64_t rows) const;
 
-  /// Of the blocks, shared ones included.
+  /// Bytes of the blocks, shared ones included.
   std::size_t dram_bytes() const;
 
  private:
@@ -53,7 +56,7 @@ class RowSet {
   std::uint64_t count_ = 0;
 };
 
-/// How many of an index's `rows` rows are not in `out`, which has none but those; null: all.
+/// How many of an index's `rows` rows are not in `out`, whose rows are all the index's; null: all.
 inline std::uint64_t rows_left(std::uint64_t rows, const RowSet* out) {
   return out == nullptr ? rows : rows - std::min(rows, out->count());
 }

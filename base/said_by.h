@@ -1,4 +1,4 @@
-// What an exception says, for people.
+// Says an exception's message in words for people.
 #pragma once
 
 #include <exception>
@@ -6,8 +6,8 @@
 
 namespace farvec {
 
-/// Its message. What the file system refuses is told by the path and the reason, without the name
-/// of the C++ function that asked.
+/// The message of the exception. An error of the file system is told with the path and the reason,
+/// without the name of the C++ function that failed.
 std::string said_by(const std::exception& error);
 
 }  // namespace farvec

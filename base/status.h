@@ -1,4 +1,4 @@
-// Outcome of an operation on the data path, where nothing throws.
+// A Status is the outcome of an operation on the data path, where nothing throws.
 #pragma once
 
 #include <cstdint>

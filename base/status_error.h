@@ -1,4 +1,5 @@
-// A Status of the data path, or of a call, as what set-up code and tools throw.
+// A StatusError carries a Status of the data path, or of a call, as an exception that set-up code
+// and tools throw.
 #pragma once
 
 #include <utility>
@@ -8,7 +9,7 @@
 
 namespace farvec {
 
-/// An Error for those who have to know which of the codes it was.
+/// An Error for code that has to know the status code.
 class StatusError : public Error {
  public:
   template <typename... Args>

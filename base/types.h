@@ -1,4 +1,4 @@
-// Ids, element types and metrics: the words that every room shares.
+// Defines ids, element types and metrics, which every room shares.
 #pragma once
 
 #include <cstddef>
@@ -8,19 +8,19 @@
 
 namespace farvec {
 
-/// Row number of a vector in its data set, and of its vertex in a graph.
+/// The row number of a vector in its data set, and the number of its vertex in a graph.
 using NodeId = std::uint32_t;
 inline constexpr NodeId kInvalidNode = std::numeric_limits<NodeId>::max();
 
-/// Number of a cluster in its index, from 0.
+/// The number of a cluster in its index, from 0.
 using ClusterId = std::uint32_t;
 
 inline constexpr std::uint32_t kMaxDimension = 4096;
 
 enum class ElementType : std::uint8_t { f32 = 0, f16 = 1, u8 = 2, i8 = 3 };
 
-/// Every metric is expressed as a distance, smaller is closer:
-/// l2 = squared Euclidean, inner_product = -<a,b>, cosine = 1 - <a,b>/(|a||b|).
+/// Every metric is expressed as a distance, so smaller is closer: l2 = squared Euclidean,
+/// inner_product = -<a,b>, cosine = 1 - <a,b>/(|a||b|).
 enum class Metric : std::uint8_t { l2 = 0, inner_product = 1, cosine = 2 };
 
 constexpr std::size_t element_bytes(ElementType type) {
@@ -42,7 +42,7 @@ std::string_view to_string(Metric metric);
 ElementType parse_element_type(std::string_view text);
 Metric parse_metric(std::string_view text);
 
-/// `count` row vectors in memory that somebody else owns. Rows are `stride_bytes` apart; a row is
+/// `count` row vectors in memory that something else owns. Rows are `stride_bytes` apart; a row is
 /// `dimension` elements with no alignment promise beyond that of its element type.
 struct VectorView {
   const std::byte* data = nullptr;
@@ -53,7 +53,7 @@ struct VectorView {
 
   std::size_t row_bytes() const { return dimension * element_bytes(type); }
   const std::byte* row(std::size_t i) const { return data + i * stride_bytes; }
-  /// `rows` of them from row `first` on.
+  /// A view of `rows` rows, from row `first` on.
   VectorView part(std::size_t first, std::size_t rows) const {
     return {row(first), rows, dimension, type, stride_bytes};
   }

@@ -1,17 +1,17 @@
-// The error that is worth another try.
+// UnreachableError is the error after which another try makes sense.
 #pragma once
 
 #include "base/error.h"
 
 namespace farvec {
 
-/// The index is not there now but may come.
+/// The index cannot be reached now, but may come back.
 class UnreachableError : public Error {
  public:
   using Error::Error;
 };
 
-/// Nobody listens at the address, which is known at once.
+/// No process listens at the address, which is known at once.
 class AbsentError : public UnreachableError {
  public:
   using UnreachableError::UnreachableError;
