@@ -1,4 +1,5 @@
-// A graph in local memory as a NodeSource: for graphs under construction and graphs kept in DRAM.
+// An AdjacencySource is a NodeSource over a graph in local memory, for graphs under construction
+// and graphs kept in DRAM.
 #pragma once
 
 #include <cstdint>

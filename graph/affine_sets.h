@@ -1,5 +1,5 @@
-// Which vertices lie near each other, remembered from the searches that a build makes anyway.
-// Source: VeloANN, Algorithm 1.
+// AffineSets remembers which vertices are near each other, from the searches that a build makes
+// anyway. Source: VeloANN, Algorithm 1.
 #pragma once
 
 #include <algorithm>
@@ -19,9 +19,9 @@ struct AffinityOptions {
   std::uint32_t limit = 0;  ///< affine vertices kept for each vertex; 0: none are looked for
 };
 
-/// For each vertex up to `limit` affine ones, nearest first. Only those that the search for the
-/// vertex expanded: a pair may stand at one of its vertices alone. Rows may be written by different
-/// threads.
+/// Holds up to `limit` affine vertices for each vertex, nearest first. Only vertices that the
+/// search for the vertex expanded are in it, so a pair may be recorded at one of its vertices
+/// alone. Rows may be written by different threads.
 class AffineSets {
  public:
   AffineSets() = default;
@@ -38,7 +38,7 @@ class AffineSets {
         static_cast<std::size_t>(std::find(row.begin(), row.end(), kInvalidNode) - row.begin()));
   }
 
-  /// `sorted`: by distance from v, without v, no vertex twice.
+  /// `sorted` is in order of distance from v, without v, and no vertex is in it twice.
   void set(std::size_t v, std::span<const Neighbor> sorted) {
     const auto row = std::span(ids_).subspan(v * options_.limit, options_.limit);
     std::size_t kept = 0;

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kPointChunk = 64;
 constexpr std::size_t kGroupChunk = 256;
 
-/// Scores by exact distance and remembers every expanded vertex.
+/// Scores exactly and remembers every expanded vertex.
 struct BuildScorer {
   const BuildSpace& space;
   NodeId point;
@@ -90,7 +90,7 @@ void BatchInserter::propose(std::size_t slot, NodeId point, Worker& worker) {
   proposal_sizes_[slot] = static_cast<std::uint32_t>(kept.size());
 }
 
-/// Of the worker's pool, which the pruning has sorted.
+/// Works on the worker's pool, which the pruning has sorted.
 void BatchInserter::remember_affine(NodeId point, Worker& worker) {
   if (!space_.products()) return affine_.set(point, worker.pool);
   for (Neighbor& near : worker.pool) near.distance = space_.squared(point, near.id, near.distance);

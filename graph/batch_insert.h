@@ -22,18 +22,18 @@ class BatchInserter {
   BatchInserter(const BuildSpace& space, const VamanaOptions& options, unsigned threads,
                 Graph& graph);
 
-  /// To be called before the first batch of each pass: finds the hubs of the graph as it is.
+  /// Finds the hubs of the graph as it is. Call it before the first batch of each pass.
   void begin_pass() { hubs_.recount(graph_); }
 
-  /// Searches the graph as it is for every point of the batch, gives each its pruned neighbours,
-  /// then adds the back edges. A point that is already in the graph gets its neighbours anew.
-  /// Throws WorkInterrupted, and so does prune_to_degree().
+  /// Searches the graph as it is for every point of the batch, gives each point its pruned
+  /// neighbours, then adds the back edges. A point that is already in the graph gets new
+  /// neighbours. insert() and prune_to_degree() throw WorkInterrupted.
   void insert(std::span<const NodeId> batch);
 
   /// Prunes every vertex to at most `degree` edges.
   void prune_to_degree();
 
-  /// What options.affinity asked for.
+  /// The affine sets that options.affinity asked for.
   AffineSets take_affine() { return std::move(affine_); }
 
   /// Distances computed so far.
@@ -61,7 +61,7 @@ class BatchInserter {
   const unsigned threads_;
   Graph& graph_;
   AffineSets affine_;
-  Hubs hubs_;  ///< changes between parallel steps alone
+  Hubs hubs_;  ///< changes only between parallel steps
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<NodeId> proposals_;  ///< `degree` slots per point of the batch
   std::vector<std::uint32_t> proposal_sizes_;

@@ -8,7 +8,7 @@ void BeamScratch::reset(const BeamParameters& parameters, bool improving) {
   FARVEC_CHECK(parameters.k > 0 && parameters.k <= parameters.list);
   FARVEC_CHECK(parameters.width > 0 && parameters.width <= kMaxWidth);
   FARVEC_CHECK(parameters.prefetch <= kMaxWidth);
-  // No more than all vertices can ever be candidates.
+  // There are never more candidates than vertices.
   const std::uint32_t list =
       std::min(parameters.list, std::max(parameters.node_count, parameters.k));
   candidates.reset(list);
@@ -19,11 +19,12 @@ void BeamScratch::reset(const BeamParameters& parameters, bool improving) {
   improving ? estimated.reset(expected) : visited.reset(expected);
   const std::size_t batch = std::size_t{parameters.width} * std::max(parameters.max_degree, 1u);
   if (pending.size() < batch) {
-    // The one that is asked for its size last: without memory for it, it is asked again.
+    // pending is resized last, because its size is tested: if memory runs out for it, the next call
+    // tries again.
     estimates.resize(batch);
     pending.resize(batch);
   }
-  // Until so many vertices have given their places back, no more can be taken.
+  // The reserve never needs more than one place for each vertex that may give its own back.
   if (parameters.passes()) {
     const bool counted = parameters.rows_end == kInvalidNode;
     reserve.reset(counted ? parameters.out->count() : parameters.node_count);

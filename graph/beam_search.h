@@ -1,4 +1,4 @@
-// Best-first search with a beam over any NodeSource and any scorer.
+// beam_search() is best-first search with a beam over any NodeSource and any scorer.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace farvec::graph {
 
-/// The loop of beam_search(), over a scratch that was reset.
+/// The loop of beam_search(), over a scratch that has been reset.
 template <bool kPasses, NodeSource Source, typename Scorer>
 Status expand_nearest(Source& source, const Scorer& scorer, std::span<const NodeId> entries,
                       const BeamParameters& parameters, BeamScratch& scratch) {
@@ -31,13 +31,14 @@ Status expand_nearest(Source& source, const Scorer& scorer, std::span<const Node
 
 /// Searches from `entries`. Each hop takes the `width` nearest unexpanded candidates, fetches their
 /// records, scores each record's own vector exactly, and estimates the neighbours not seen before.
-/// Ends when the `list` nearest estimated candidates are all expanded (Subramanya et al., DiskANN,
-/// NeurIPS 2019, algorithm 1). Suspends where the source does. Returns the source's error, or
-/// data_loss for a record that names a vertex that does not exist; scratch.results then holds what
-/// was found until then. A vertex whose row is out steers the search, and gives its place in the
-/// list back when it was read: the search ends when the `list` nearest of the others are expanded,
-/// or all that are left were found, or parameters.most_passed were read (scratch.cut_short). It
-/// reads at most that many vertices more than a search without them.
+/// The search ends when the `list` nearest estimated candidates are all expanded (Subramanya et
+/// al., DiskANN, NeurIPS 2019, algorithm 1). It suspends where the source does. Returns the
+/// source's error, or data_loss for a record that names a vertex that does not exist;
+/// scratch.results then holds what was found until then. A vertex whose row is out steers the
+/// search, and gives its place in the list back when it has been read. The search then ends when
+/// the `list` nearest vertices that are not out are expanded, or all of these were found, or
+/// parameters.most_passed vertices that are out were read (scratch.cut_short). It reads at most
+/// that many vertices more than a search without them.
 ///
 /// Over a CachedSource, parameters.prefetch of the nearest candidates are prefetched before each
 /// hop (VeloANN section 4.1).

@@ -40,7 +40,7 @@ std::vector<float> mean_row(const VectorView& data, unsigned threads) {
   return mean;
 }
 
-/// Empty when there is none.
+/// Which rows are zero; empty when none is.
 std::vector<bool> zero_rows(const VectorView& data, unsigned threads) {
   const std::vector<std::byte> zero(data.row_bytes());
   const auto l2 = distance::pair_kernel(Metric::l2, data.type, data.dimension);

@@ -1,4 +1,5 @@
-// The geometry in which a graph is built: a distance between any two rows of the data set.
+// A BuildSpace is the geometry in which a graph is built: a distance between any two rows of the
+// data set.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +12,10 @@
 
 namespace farvec::graph {
 
-/// What pruning compares distances between data points by, the same that searches ask for. l2 has
-/// squared Euclidean distances, and so has cosine (of unit vectors; a zero row is as far from all
-/// others as rows at right angles are, since no search finds it near). inner_product has negated
-/// products, which are no metric: see occlusion().
+/// Pruning compares distances between data points in it; searches ask for the same distances. l2
+/// has squared Euclidean distances, and so has cosine (between unit vectors; a zero row is as far
+/// from all others as rows at right angles are, since no search finds it near). inner_product has
+/// negated products, which are no metric: see occlusion().
 class BuildSpace {
  public:
   /// Keeps a reference to the rows of `data` (stored type); they must outlive it.
@@ -23,20 +24,21 @@ class BuildSpace {
   std::size_t count() const { return data_.count; }
   const VectorView& data() const { return data_; }
 
-  /// Of rows a and b; smaller is nearer.
+  /// The distance of rows a and b; smaller is nearer.
   float distance(NodeId a, NodeId b) const {
     const float d = kernel_(data_.row(a), data_.row(b), data_.dimension);
     return zeros_.empty() || zeros_[a] == zeros_[b] ? d : d + 1.0f;
   }
 
-  /// Distances are negated products.
+  /// Whether distances are negated products.
   bool products() const { return products_; }
   /// distance(v, v).
   float self(NodeId v) const { return products_ ? distance(v, v) : 0.0f; }
 
-  /// How well a vertex stands for a candidate c, where the one that is pruned lies at `direct` from
-  /// c and the other at `between`: at least 1 where c is as near to the other one. It is the ratio
-  /// of the distances, and of products that of the products.
+  /// How well another vertex stands for a candidate c, when `direct` is the distance of the pruned
+  /// vertex from c and `between` the distance of the other vertex from c. It is at least 1 where c
+  /// is at least as near to the other vertex. For distances it is their ratio, for products the
+  /// ratio of the products.
   float occlusion(float direct, float between) const {
     constexpr float kAlways = std::numeric_limits<float>::infinity();
     if (!products_) return between > 0 ? direct / between : kAlways;
@@ -44,9 +46,9 @@ class BuildSpace {
     return direct < 0 ? between / direct : kAlways;
   }
 
-  /// The squared Euclidean distance of two rows at `distance`. Of products it is that of rows with
-  /// one coordinate more, sqrt(M^2 - |x|^2), M the largest length, in which nearest and largest
-  /// product agree (Bachrach et al., RecSys 2014).
+  /// The squared Euclidean distance of two rows at `distance`. For products it is the distance of
+  /// the rows with one more coordinate, sqrt(M^2 - |x|^2), where M is the largest length: then the
+  /// nearest row is the row with the largest product (Bachrach et al., RecSys 2014).
   float squared(NodeId a, NodeId b, float distance) const {
     if (!products_) return distance;
     return 2.0f * (max_norm_squared_ + distance - augmented_[a] * augmented_[b]);
@@ -65,7 +67,7 @@ class BuildSpace {
   distance::PairKernel kernel_;
   distance::ManyKernel many_;
   const bool products_;
-  std::vector<bool> zeros_;       ///< cosine: rows of length 0, when there are any
+  std::vector<bool> zeros_;       ///< cosine: which rows have length 0; empty when none has
   std::vector<float> augmented_;  ///< inner_product: the added coordinate of each row
   float max_norm_squared_ = 0;
 };

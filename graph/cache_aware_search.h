@@ -1,4 +1,5 @@
-// Best-first search that goes on with what is in memory while the disk brings the rest.
+// cache_aware_search() is best-first search that goes on with what is in memory while the disk
+// brings the rest.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 
 namespace farvec::graph {
 
-/// The loop of cache_aware_search(), over a scratch that was reset.
+/// The loop of cache_aware_search(), over a scratch that has been reset.
 template <bool kPasses, CachedSource Source, NodeScorer Scorer>
 Status expand_resident(Source& source, const Scorer& scorer, std::span<const NodeId> entries,
                        const BeamParameters& parameters, BeamScratch& scratch) {
@@ -36,11 +37,12 @@ Status expand_resident(Source& source, const Scorer& scorer, std::span<const Nod
   return {};
 }
 
-/// As beam_search(), one record a hop: the nearest unexpanded candidate when it is resident,
-/// otherwise the nearest resident one of the parameters.width nearest, and those before it are
-/// prefetched; when none of them is resident, all are prefetched and the nearest is waited for
-/// (VeloANN, algorithm 2). When everything is resident it does what beam_search() does with a width
-/// of 1. A source that stops being resident in between costs a suspension, nothing else.
+/// Works like beam_search() with one record per hop. It takes the nearest unexpanded candidate when
+/// that is resident. Otherwise it takes the nearest resident one of the parameters.width nearest,
+/// and prefetches those before it. When none of them is resident, all are prefetched and the search
+/// waits for the nearest (VeloANN, algorithm 2). When everything is resident it does what
+/// beam_search() does with a width of 1. A source that stops being resident in between costs a
+/// suspension, nothing else.
 template <CachedSource Source, NodeScorer Scorer>
 Status cache_aware_search(Source& source, const Scorer& scorer, std::span<const NodeId> entries,
                           const BeamParameters& parameters, BeamScratch& scratch) {

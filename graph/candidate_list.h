@@ -1,4 +1,4 @@
-// The bounded, sorted list of a best-first search.
+// A CandidateList is the bounded, sorted list of a best-first search.
 #pragma once
 
 #include <bit>
@@ -44,11 +44,11 @@ class CandidateList {
     bound_ = std::numeric_limits<float>::infinity();
   }
 
-  /// Only a distance below this can enter: the worst entry's once the list is full.
+  /// Only a distance below this can enter: the worst entry's distance once the list is full.
   float bound() const { return bound_; }
 
-  /// False when the entry is too far or already there. Part of every search's loop, where a call
-  /// would cost a twentieth of the rate.
+  /// False when the entry is too far or already in the list. It is part of every search's loop,
+  /// where a call would cost a twentieth of the rate.
   [[gnu::always_inline]] bool insert(float distance, NodeId id) {
     if (!(distance < bound_)) return false;
     const std::uint64_t key = make_key(distance, id);
@@ -62,8 +62,8 @@ class CandidateList {
     return true;
   }
 
-  /// Gives a fresh entry a lower distance than the one under which it was inserted; where there is
-  /// none, as insert_once(). False when it is too far.
+  /// Gives a fresh entry a lower distance than the one under which it was inserted. Without such an
+  /// entry it works like insert_once(). False when the distance is too far.
   bool improve(float from, float to, NodeId id) {
     const std::uint64_t old_key = make_key(from, id);
     const std::uint32_t old = lower_bound(old_key);
@@ -77,8 +77,8 @@ class CandidateList {
     return true;
   }
 
-  /// insert() of an id that may be an entry already, under whichever distance: then it is improved
-  /// where it is fresh and that distance is greater, and stays what it is elsewhere.
+  /// Inserts an id that may already be an entry, under any distance. A fresh entry with a greater
+  /// distance is improved; any other entry of the id stays unchanged.
   bool insert_once(float distance, NodeId id) {
     if (!(distance < bound_)) return false;
     const auto wanted = static_cast<std::uint32_t>(id << 1) | 1u;
@@ -90,7 +90,7 @@ class CandidateList {
     return insert(distance, id);
   }
 
-  /// An entry with all that is known of it; in the order of entries.
+  /// An entry with all that is known about it, in the order of entries.
   using Key = std::uint64_t;
   static constexpr Key key_of(float distance, NodeId id) { return make_key(distance, id); }
   static constexpr float distance_of(Key key) {
@@ -104,7 +104,7 @@ class CandidateList {
   /// The farthest entry, which is the next to be dropped; there must be one.
   Key farthest() const { return keys_[size_ - 1]; }
 
-  /// Takes the entry of `id` out, fresh or not; false when there is none.
+  /// Removes the entry of `id`, fresh or not; false when there is none.
   bool erase(NodeId id) {
     for (std::uint32_t at = 0; at < size_; ++at) {
       if (id_of(keys_[at]) != id) continue;
@@ -117,8 +117,8 @@ class CandidateList {
     return false;
   }
 
-  /// An entry that another one had dropped comes back, fresh or not as it was. False when it is too
-  /// far, or `id` is an entry already.
+  /// Puts back an entry that another one had displaced, in the state (fresh or expanded) that it
+  /// had. False when it is too far, or `id` is already an entry.
   bool restore(Key key) {
     for (std::uint32_t at = 0; at < size_; ++at) {
       if (id_of(keys_[at]) == id_of(key)) return false;
@@ -128,7 +128,7 @@ class CandidateList {
     return true;
   }
 
-  /// Takes up to `out.size()` nearest fresh entries, marks them expanded, returns how many.
+  /// Takes up to `out.size()` of the nearest fresh entries, marks them expanded, returns how many.
   std::uint32_t take_fresh(std::span<NodeId> out) {
     std::uint32_t taken = 0;
     while (cursor_ < size_ && taken < out.size()) {
@@ -141,10 +141,10 @@ class CandidateList {
     return taken;
   }
 
-  /// Place of an entry, until the next insert().
+  /// The place of an entry, valid until the next insert().
   using Position = std::uint32_t;
 
-  /// Up to `out.size()` nearest fresh entries, which stay fresh; returns how many.
+  /// Writes up to `out.size()` of the nearest fresh entries, which stay fresh; returns how many.
   std::uint32_t peek_fresh(std::span<Position> out) const {
     std::uint32_t found = 0;
     for (Position at = cursor_; at < size_ && found < out.size(); ++at) {
@@ -153,7 +153,7 @@ class CandidateList {
     return found;
   }
 
-  /// Marks one of them expanded.
+  /// Marks the entry expanded and returns its id.
   NodeId take(Position at) {
     keys_[at] |= 1u;
     while (cursor_ < size_ && (keys_[cursor_] & 1u) != 0) ++cursor_;
@@ -176,7 +176,7 @@ class CandidateList {
   Neighbor operator[](std::uint32_t i) const { return {id_of(keys_[i]), distance_of(keys_[i])}; }
 
  private:
-  // IEEE bits, made to order like the numbers they stand for.
+  // The bits of an IEEE float, changed so that they order like the numbers.
   static constexpr std::uint64_t make_key(float distance, NodeId id) {
     const auto bits = std::bit_cast<std::uint32_t>(distance);
     const std::uint32_t ordered = bits ^ ((bits >> 31) != 0 ? 0xffffffffu : 0x80000000u);
@@ -188,7 +188,8 @@ class CandidateList {
     std::uint32_t length = size_;
     while (length > 1) {
       const std::uint32_t half = length / 2;
-      // Not a conditional expression, which GCC makes a branch that is wrong half of the time.
+      // Not a conditional expression, because GCC makes it a branch that is mispredicted half of
+      // the time.
       base += half & -std::uint32_t{base[half - 1] < key};
       length -= half;
     }

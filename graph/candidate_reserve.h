@@ -1,4 +1,4 @@
-// What a search that passes vertices that are out keeps beside its list.
+// A CandidateReserve holds what a search that passes vertices that are out keeps beside its list.
 #pragma once
 
 #include <algorithm>
@@ -14,23 +14,24 @@
 
 namespace farvec::graph {
 
-/// Candidates that found no place in a full list, nearest first, for the places that vertices which
-/// are out give back once they have been read; and those vertices, which are no candidates again.
-/// A vertex may be there several times, under different estimates.
+/// Holds candidates that found no place in a full list, nearest first. They wait for the places
+/// that vertices which are out give back once they have been read. It also remembers those
+/// vertices, which do not become candidates again. A vertex may be in the reserve several times,
+/// under different estimates.
 class CandidateReserve {
  public:
   using Key = CandidateList::Key;
 
-  /// Begins a search in which at most `places` are given back. Allocates only to grow.
+  /// Begins a search in which at most `places` places are given back. Allocates only to grow.
   void reset(std::uint64_t places) {
-    // Vertices that estimates meet on several ways have several entries.
+    // A vertex that is estimated on several ways has several entries.
     kept_ = 2 * static_cast<std::size_t>(std::min<std::uint64_t>(places, kMaxNodes)) + kSlack;
     keys_.clear();
     bound_ = std::numeric_limits<float>::infinity();
     passed_.reset(0);
   }
 
-  /// What is not below it is not kept.
+  /// Only estimates below it are kept.
   float bound() const { return bound_; }
 
   void add(Key key) {
@@ -39,7 +40,7 @@ class CandidateReserve {
     std::push_heap(keys_.begin(), keys_.end(), std::greater<>());
   }
 
-  /// Takes the nearest out; false when there is none.
+  /// Removes the nearest; false when there is none.
   bool take(Key& key) {
     if (keys_.empty()) return false;
     std::pop_heap(keys_.begin(), keys_.end(), std::greater<>());
@@ -48,7 +49,7 @@ class CandidateReserve {
     return true;
   }
 
-  /// The vertex is out, and was read. False when that was known.
+  /// Records that the vertex is out and was read. False when that was already known.
   bool pass(NodeId id) { return passed_.insert(id); }
   bool has_passed(NodeId id) const { return passed_.contains(id); }
 

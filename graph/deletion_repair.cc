@@ -13,8 +13,8 @@ namespace farvec::graph {
 namespace {
 
 constexpr std::size_t kVertexChunk = 256;
-/// Vertices that are out may lead to others that are out: most that are looked through for one that
-/// stays.
+/// Vertices that are out may lead to others that are out. This is the most that are looked through
+/// for one vertex that stays.
 constexpr std::size_t kMostLookedThrough = 1024;
 
 bool contains(const std::vector<NodeId>& ids, NodeId id) {
@@ -28,9 +28,9 @@ struct DeletionRepair::Worker {
       : prune(growth.space(), {growth.options().degree, growth.options().alpha}, &hubs) {}
 
   RobustPrune prune;
-  std::vector<NodeId> stay;    ///< of the neighbours, by their new numbers
+  std::vector<NodeId> stay;    ///< neighbours that stay, by their new numbers
   std::vector<NodeId> gone;    ///< vertices to look through, each once, by their former numbers
-  std::vector<NodeId> behind;  ///< what they lead to, by new numbers
+  std::vector<NodeId> behind;  ///< what those lead to, by new numbers
 };
 
 DeletionRepair::DeletionRepair(const Graph& former, const RowSet& out)
@@ -66,7 +66,7 @@ std::uint64_t DeletionRepair::run(VamanaGrowth& growth) const {
   return distances;
 }
 
-/// Of the former graph, by new numbers.
+/// The hubs of the former graph, by new numbers.
 Hubs DeletionRepair::hubs_that_stay(std::uint32_t degree) const {
   Hubs hubs(kept_.size(), degree);
   std::vector<NodeId> stay;
@@ -80,7 +80,7 @@ Hubs DeletionRepair::hubs_that_stay(std::uint32_t degree) const {
   return hubs;
 }
 
-/// Of the vertex with the new number `v`.
+/// Chooses the edges of the vertex with the new number `v`.
 std::span<const NodeId> DeletionRepair::choose_edges(std::size_t v, std::uint32_t degree,
                                                      Worker& worker) const {
   const auto number = static_cast<NodeId>(v);
@@ -106,8 +106,9 @@ void DeletionRepair::split_neighbors(NodeId former, Worker& worker) const {
   }
 }
 
-/// Finds what stays behind all neighbours that are gone, and, as long as that and the neighbours
-/// that stay are fewer than `degree`, behind the gone ones that those lead to.
+/// Finds the vertices that stay among the neighbours of all gone neighbours. While these and the
+/// neighbours that stay are fewer than `degree`, it looks through the gone vertices that were met
+/// on the way as well.
 void DeletionRepair::look_behind(std::uint32_t degree, Worker& worker) const {
   worker.behind.clear();
   const std::size_t direct = worker.gone.size();

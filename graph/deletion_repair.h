@@ -1,4 +1,5 @@
-// The vertices of a graph that stay when others go, and what takes the place of the edges that go.
+// DeletionRepair keeps the vertices of a graph that stay when others go, and replaces the edges to
+// the vertices that go.
 #pragma once
 
 #include <cstddef>
@@ -12,22 +13,23 @@
 
 namespace farvec::graph {
 
-/// An edge that stays is not weighed again. For each that goes, what the vertex at its end leads to
-/// is a candidate for its place, and takes it when RobustPrune's rule lets it stand beside the
-/// edges that are there (the candidates are those of Singh et al., FreshDiskANN, 2021,
-/// section 4, which prunes all edges again: measured to cost more and to find no more).
+/// An edge between vertices that stay is not weighed again. When the vertex at the end of an edge
+/// goes, what that vertex leads to are candidates for the edge's place. A candidate takes it when
+/// RobustPrune's rule lets it stand beside the edges that are there. The candidates are those of
+/// Singh et al., FreshDiskANN, 2021, section 4, which prunes all edges again: measured to cost more
+/// and to find no more.
 class DeletionRepair {
  public:
   /// Numbers the vertices that are not out, in their order. Borrows both.
   DeletionRepair(const Graph& former, const RowSet& out);
 
-  /// Vertices that stay.
+  /// The number of vertices that stay.
   std::size_t kept() const { return kept_.size(); }
-  /// Their number from now on; kInvalidNode of one that is out.
+  /// The new number of a vertex; kInvalidNode when it is out.
   NodeId number(NodeId former) const { return numbers_[former]; }
 
-  /// Gives the first kept() vertices of growth.graph() their edges, at most options.degree for
-  /// each. Returns how many distances it computed. Throws WorkInterrupted.
+  /// Gives the first kept() vertices of growth.graph() their edges, at most options.degree each.
+  /// Returns how many distances it computed. Throws WorkInterrupted.
   std::uint64_t run(VamanaGrowth& growth) const;
 
  private:
@@ -38,7 +40,7 @@ class DeletionRepair {
   void look_behind(std::uint32_t degree, Worker& worker) const;
 
   const Graph& former_;
-  std::vector<NodeId> numbers_;  ///< by former number
+  std::vector<NodeId> numbers_;  ///< indexed by former number
   std::vector<NodeId> kept_;     ///< former numbers, ascending
 };
 

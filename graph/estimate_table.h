@@ -1,5 +1,5 @@
-// The best estimate so far of each vertex that a search has met: approximate, bounded, one cache
-// line per question.
+// An EstimateTable keeps the best estimate so far of each vertex that a search has met:
+// approximate, bounded, one cache line per question.
 #pragma once
 
 #include <algorithm>
@@ -13,11 +13,11 @@
 namespace farvec::graph {
 
 /// A direct-mapped table of ids with their estimates. It may forget an id when another takes its
-/// place; what it then forgets depends only on the ids and their order.
+/// place; what it forgets then depends only on the ids and their order.
 class EstimateTable {
  public:
   static constexpr float kUnknown = std::numeric_limits<float>::infinity();
-  /// Unknown too, but of an id that may have been known before another one took its place.
+  /// Unknown too, but the id may have been known before another one took its place.
   static constexpr float kForgotten = std::numeric_limits<float>::max();
   static constexpr float kSettled = -std::numeric_limits<float>::infinity();
 
@@ -30,8 +30,8 @@ class EstimateTable {
     std::fill_n(table_.begin(), slots, Slot{});
   }
 
-  /// Returns the lowest estimate of `id` so far, kUnknown or kForgotten for none, and keeps the
-  /// lower of it and `estimate`, which is lower than both.
+  /// Returns the lowest estimate of `id` so far, or kUnknown or kForgotten, which are above every
+  /// estimate, when there is none. Keeps the lower one of the former estimate and `estimate`.
   float lower(NodeId id, float estimate) {
     Slot& slot = slot_of(id);
     const float missing = slot.id == kInvalidNode ? kUnknown : kForgotten;
@@ -40,7 +40,7 @@ class EstimateTable {
     return known;
   }
 
-  /// No estimate of `id` is lower from now on.
+  /// Marks `id` so that no later estimate counts as lower.
   void settle(NodeId id) { slot_of(id) = {id, kSettled}; }
 
   std::size_t dram_bytes() const { return table_.capacity() * sizeof(Slot); }

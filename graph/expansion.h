@@ -1,5 +1,5 @@
-// What every best-first search does with an expanded record: the part that beam_search and
-// cache_aware_search share.
+// An Expansion does what every best-first search does with an expanded record: the part that
+// beam_search and cache_aware_search share.
 #pragma once
 
 #include <algorithm>
@@ -17,14 +17,15 @@
 
 namespace farvec::graph {
 
-/// A part of a vertex's neighbours.
+/// Some of a vertex's neighbours.
 struct NeighborBlock {
   std::uint32_t number = 0;
-  float distance = 0;  ///< of the vertex, exact
-  float bound = 0;     ///< neighbours that are not nearer are of no interest
+  float distance = 0;  ///< exact distance of the vertex
+  float bound = 0;     ///< only neighbours nearer than this matter
 };
 
-/// Distances of one query. estimate() is cheap and may be inexact; exact() reads the record.
+/// Gives distances from one query. estimate() is cheap and may be inexact; exact() reads the
+/// record.
 template <typename Scorer>
 concept NodeScorer = requires(const Scorer& scorer, NodeId id, const NodeId* ids, std::size_t count,
                               float* out, const NodeRecord& record) {
@@ -33,9 +34,9 @@ concept NodeScorer = requires(const Scorer& scorer, NodeId id, const NodeId* ids
   { scorer.exact(id, record) } -> std::convertible_to<float>;
 };
 
-/// Distances of one query where a record brings estimates of its neighbours along. entry(i) is the
-/// exact distance of the i-th entry. estimate() gives those of kBlock neighbours, from number
-/// block.number * kBlock on, and a bit for each that is below block.bound.
+/// Gives distances from one query where a record brings estimates of its neighbours along. entry(i)
+/// is the exact distance of the i-th entry. estimate() estimates the kBlock neighbours from number
+/// block.number * kBlock on, and returns a bit for each that is below block.bound.
 template <typename Scorer>
 concept NeighborScorer = requires(const Scorer& scorer, NodeId id, const NodeRecord& record,
                                   const NeighborBlock& block, float* out) {
@@ -45,9 +46,9 @@ concept NeighborScorer = requires(const Scorer& scorer, NodeId id, const NodeRec
   { scorer.estimate(record, block, out) } -> std::same_as<std::uint32_t>;
 };
 
-/// Lives on the stack of one search. Borrows all it is given. `kPasses` is parameters.passes():
-/// what passing costs is compiled into searches that do it alone (a branch at run time costs the
-/// others a twelfth of their rate).
+/// Lives on the stack of one search. Borrows all it is given. `kPasses` is parameters.passes(): the
+/// cost of passing is compiled only into searches that pass vertices (a branch at run time costs
+/// the others a twelfth of their rate).
 template <NodeSource Source, typename Scorer, bool kPasses>
 requires NodeScorer<Scorer> || NeighborScorer<Scorer>
 class Expansion {
@@ -64,10 +65,10 @@ class Expansion {
         left_(kPasses ? rows_left(parameters.node_count, parameters.out) : kAll),
         most_passed_(parameters.most_passed) {}
 
-  /// Whether nothing is left to be found, or nothing more may be passed.
+  /// Whether nothing is left to be found, or no more vertices may be passed.
   bool ended() const { return kPasses && (scratch_.results.size() >= left_ || scratch_.cut_short); }
 
-  /// The entries become candidates.
+  /// Makes the entries candidates.
   void seed(std::span<const NodeId> entries) {
     if constexpr (NeighborScorer<Scorer>) {
       for (std::size_t i = 0; i < entries.size(); ++i) admit(entries[i], scorer_.entry(i));
@@ -81,11 +82,11 @@ class Expansion {
     }
   }
 
-  /// One hop: fetches the records, scores each exactly, whether it is out or not, and offers the
-  /// neighbours not seen before as candidates. Over a PageSource, candidates that come along with
-  /// the frontier are expanded too (Wang et al., Starling, SIGMOD 2024, block search). Suspends
-  /// where the source does. Returns the source's error, or data_loss for a record that names a
-  /// vertex that does not exist.
+  /// One hop: fetches the records, scores each exactly, whether its row is out or not, and offers
+  /// the neighbours not seen before as candidates. Over a PageSource, candidates that come along
+  /// with the frontier are expanded too (Wang et al., Starling, SIGMOD 2024, block search).
+  /// Suspends where the source does. Returns the source's error, or data_loss for a record that
+  /// names a vertex that does not exist.
   [[gnu::always_inline]] Status expand(std::span<const NodeId> frontier) {
     auto visit = [this](NodeId id, const NodeRecord& record) {
       const float distance = scorer_.exact(id, record);
@@ -131,7 +132,8 @@ class Expansion {
     return row >= rows_end_ || (out_ != nullptr && out_->contains(row));
   }
 
-  /// A vertex that was read is out: its place goes to the nearest that found none.
+  /// Handles a vertex that was read and is out: the nearest candidate without a place gets its
+  /// place.
   void pass(NodeId id) {
     if (scratch_.reserve.pass(id) && ++scratch_.counts.passed >= most_passed_) {
       scratch_.cut_short = true;
@@ -146,7 +148,8 @@ class Expansion {
     }
   }
 
-  /// As `enter()`, which makes it a candidate; what finds no place then is kept in reserve.
+  /// Makes `id` a candidate by `enter()`; a candidate that finds no place, or loses its own, goes
+  /// to the reserve.
   template <typename Enter>
   bool keep(float estimate, NodeId id, const Enter& enter) {
     CandidateList& candidates = scratch_.candidates;
@@ -163,10 +166,10 @@ class Expansion {
     return entered;
   }
 
-  /// What is not nearer is of no interest.
+  /// Only estimates below it are of interest.
   float bound() const { return kPasses ? scratch_.reserve.bound() : scratch_.candidates.bound(); }
 
-  /// An estimate of `id`, which another way may have brought another one.
+  /// Offers an estimate of `id`; another way may have brought another estimate of it before.
   void admit(NodeId id, float estimate) {
     if (id >= node_count_) [[unlikely]] {
       corrupt_ = true;
@@ -182,7 +185,7 @@ class Expansion {
     if (kPasses ? keep(estimate, id, enter) : enter()) source_.expect(id);
   }
 
-  /// The neighbours of one record, by the codes in it.
+  /// Offers the neighbours of one record, estimated from the codes in it.
   void offer(const NodeRecord& record, float distance) requires NeighborScorer<Scorer> {
     alignas(64) float estimates[Scorer::kBlock];
     NeighborBlock block{0, distance, 0};
@@ -204,7 +207,7 @@ class Expansion {
       corrupt_ = true;
       return;
     }
-    // Without a branch: a known vertex's code is near, and asking for it costs little.
+    // Without a branch: the code of a known vertex is near, and prefetching it costs little.
     scorer_.prefetch(id);
     ids_[pending_] = id;
     pending_ += scratch_.visited.insert(id) ? 1 : 0;
@@ -215,7 +218,7 @@ class Expansion {
     float* const estimates = scratch_.estimates.data();
     scorer_.estimate(ids_, pending_, estimates);
     scratch_.counts.estimates += pending_;
-    // First without a branch, which would be hard to predict: those that may enter.
+    // First the ones that may enter, without a branch, which would be hard to predict.
     const float bound = this->bound();
     std::uint32_t near = 0;
     for (std::uint32_t i = 0; i < pending_; ++i) {
@@ -245,7 +248,7 @@ class Expansion {
   const std::uint32_t node_count_;
   const RowSet* const out_;
   const NodeId rows_end_;
-  const std::uint64_t left_;  ///< rows that are not out, where some are
+  const std::uint64_t left_;  ///< rows that are not out, where some are out
   const std::uint32_t most_passed_;
   std::uint32_t pending_ = 0;
   bool corrupt_ = false;

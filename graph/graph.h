@@ -1,4 +1,4 @@
-// A directed graph of bounded degree in local memory: what a build makes.
+// A Graph is a directed graph of bounded degree in local memory. Builds make it.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,8 @@
 
 namespace farvec::graph {
 
-/// `count` rows of at most `row_capacity` neighbour ids. Rows may be written by different threads.
+/// Holds `count` rows of at most `row_capacity` neighbour ids. Rows may be written by different
+/// threads.
 class Graph {
  public:
   Graph(std::size_t count, std::uint32_t row_capacity)
@@ -53,7 +54,7 @@ class Graph {
   std::uint32_t row_capacity_;
 };
 
-/// Graphs are large: a copy is made where one is asked for by name.
+/// Copies a graph. Graphs are large, so a copy has to be asked for by name.
 inline Graph copy_of(const Graph& graph) {
   Graph copy(graph.count(), graph.row_capacity());
   for (std::size_t v = 0; v < graph.count(); ++v) copy.set_neighbors(v, graph.neighbors(v));

@@ -14,7 +14,7 @@ void Hubs::recount(const Graph& graph) {
 }
 
 void Hubs::replace(std::span<const NodeId> former, std::span<const NodeId> now) {
-  // Edges that others added to the list were never counted, so that a count may be at 0.
+  // Edges that others added to the list were never counted, so a count may be 0.
   for (const NodeId id : former) chosen_[id] -= chosen_[id] > 0 ? 1 : 0;
   for (const NodeId id : now) ++chosen_[id];
 }

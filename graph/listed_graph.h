@@ -1,4 +1,5 @@
-// A graph from lists of neighbours that lie one after another, as indexes store small ones.
+// Makes a graph from lists of neighbours that are stored one after another, which is how indexes
+// store small graphs.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +10,8 @@
 
 namespace farvec::graph {
 
-/// Vertex v has the next degrees[v] of `neighbors`, which has as many as all together; no degree is
-/// above `max_degree`.
+/// Vertex v has the next degrees[v] ids of `neighbors`, whose length is the sum of all degrees. No
+/// degree is above `max_degree`.
 Graph listed_graph(std::span<const std::uint32_t> degrees, std::span<const NodeId> neighbors,
                    std::uint32_t max_degree, NodeId entry);
 

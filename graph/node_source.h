@@ -1,4 +1,4 @@
-// Where the beam search gets its vertices from: DRAM, a memory node, an SSD.
+// A NodeSource is where the beam search gets its vertices from: DRAM, a memory node, an SSD.
 #pragma once
 
 #include <concepts>
@@ -21,9 +21,9 @@ concept NodeSource = requires(Source source, std::span<const NodeId> frontier,
   source.expect(NodeId{});
 };
 
-/// A source whose records come several at a time. Of those that came beside the frontier's it
-/// visits in the same hop each one for which wanted(id), asked after what came before it was
-/// visited, is true.
+/// A source whose records come several at a time. Some come beside those of the frontier. It visits
+/// each of these in the same hop if wanted(id) is true, which is asked after the records before it
+/// were visited.
 template <typename Source>
 concept PageSource = NodeSource<Source> &&
     requires(Source source, std::span<const NodeId> frontier,
@@ -32,8 +32,8 @@ concept PageSource = NodeSource<Source> &&
 };
 
 /// A source that keeps some records in memory. resident(id) says whether expand({id}) would go on
-/// without waiting, as far as can be seen now. prefetch(id) starts to bring a record that nobody
-/// waits for yet, or does nothing when there is no room for it. Neither suspends.
+/// without waiting, as far as can be seen now. prefetch(id) starts to bring a record for which no
+/// search waits yet, or does nothing when there is no room for it. Neither suspends.
 template <typename Source>
 concept CachedSource = NodeSource<Source> && requires(Source source) {
   { source.resident(NodeId{}) } -> std::same_as<bool>;

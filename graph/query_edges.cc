@@ -18,15 +18,16 @@
 namespace farvec::graph {
 namespace {
 
-/// Of a query, between which there have to be ways: more take edges that the nearest ones need.
+/// The answers of a query that get ways between them. With more, edges would go to others that the
+/// nearest ones need.
 constexpr std::uint32_t kAnswers = 16;
-/// Queries that are searched before the edges of the first are added.
+/// The number of queries that are searched before the edges of the first are added.
 constexpr std::size_t kQueryBatch = 1024;
 constexpr std::size_t kQueryChunk = 16;
-/// A shorter list would miss some of them.
+/// The least length of the list: a shorter one would miss some answers.
 constexpr std::uint32_t kLeastList = 200;
 
-/// Which of a query's answers lead to which, by ways through its answers alone.
+/// Says which of a query's answers lead to which, by ways through its answers alone.
 class Ways {
  public:
   Ways(const Graph& graph, std::span<const NodeId> answers) : count_(answers.size()) {
@@ -118,7 +119,7 @@ class QueryLinker {
     }
   }
 
-  /// Nearer answers first, so that what most searches come by gets what room there is.
+  /// Nearer answers first, so that the answers that most searches pass get the room that there is.
   void link(std::span<const NodeId> answers) {
     Ways ways(graph_, answers);
     const auto lead = [&](std::size_t from, std::size_t to) {
@@ -152,8 +153,10 @@ class QueryLinker {
   const distance::ManyKernel many_;
   const std::vector<NodeId> entries_;
   std::vector<BeamScratch> scratch_;
-  std::vector<std::vector<NodeId>> answers_;  ///< of the batch's queries, nearest first
-  std::vector<std::uint16_t> own_;            ///< of each vertex's edges, those added here
+  /// Answers of each of the batch's queries, nearest first.
+  std::vector<std::vector<NodeId>> answers_;
+  /// For each vertex, the number of its edges that were added here.
+  std::vector<std::uint16_t> own_;
   std::vector<NodeId> edges_;
   QueryEdges done_;
 };

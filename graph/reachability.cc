@@ -62,7 +62,7 @@ void sort_by_distance(const BuildSpace& space, NodeId v, std::vector<NodeId>& id
 }
 
 /// The vertices from which an edge to `v` is tried: v's own neighbours that the tree contains,
-/// nearest first, then what they lead to. None of a `v` in a large island.
+/// nearest first, then what they lead to. Empty for a `v` in a large island.
 std::vector<NodeId> nearby_tree_vertices(const Graph& graph, const Tree& tree,
                                          const BuildSpace& space, NodeId v) {
   constexpr std::size_t kEnough = 64;
@@ -81,8 +81,8 @@ std::vector<NodeId> nearby_tree_vertices(const Graph& graph, const Tree& tree,
   return found;
 }
 
-/// What a walk from the entry comes by that always goes on to the neighbour nearest to `v`, nearest
-/// first.
+/// The vertices that a walk from the entry passes when it always goes on to the neighbour nearest
+/// to `v`; nearest first.
 std::vector<NodeId> vertices_on_the_way(const Graph& graph, const BuildSpace& space, NodeId v) {
   std::vector<NodeId> way(1, graph.entry);
   for (bool nearer = true; nearer;) {

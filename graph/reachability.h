@@ -1,4 +1,5 @@
-// Every vertex can be reached from the entry: checked, and repaired where it is not so.
+// Checks that every vertex can be reached from the entry, and repairs the graph where that is not
+// so.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 
 namespace farvec::graph {
 
-/// One flag per vertex: reachable from graph.entry along edges.
+/// One flag per vertex: whether it is reachable from graph.entry along edges.
 std::vector<bool> reachable_vertices(const Graph& graph);
 
 /// Gives every unreachable one of the first `vertices` an in-edge from a near reachable one, within

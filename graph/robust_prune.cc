@@ -7,9 +7,10 @@ namespace farvec::graph {
 
 namespace {
 
-/// A hub stands for what lies at most half as far from it; of ratios of squared distances.
+/// A hub stands only for candidates at most half as far from it. It is a ratio of squared
+/// distances.
 constexpr float kHubRatio = 4;
-/// How a list that is short of edges is filled: alpha rises by 1.2 each time.
+/// A list that is short of edges is filled in steps: alpha rises by 1.2 each time.
 constexpr float kRatioStep = 1.44f;
 constexpr int kRatioSteps = 8;
 
@@ -71,9 +72,9 @@ void RobustPrune::keep(const Neighbor& neighbor) {
   kept_.push_back({neighbor, neighbor.distance <= self_, hub});
 }
 
-/// Products are no metric, so that what stands for a candidate need not lead to it: they get all
-/// the edges that there is room for. Elsewhere a list that is short to half is what a hub leaves,
-/// or what rows in few directions need: half is enough for both.
+/// Products are no metric, so a vertex that stands for a candidate need not lead to it: lists of
+/// products get all the edges that there is room for. With other metrics a list is filled to half
+/// of the degree, which is enough where a hub left it short and for rows that need few directions.
 void RobustPrune::fill(const std::vector<Neighbor>& candidates) {
   const std::uint32_t goal = space_.products() ? parameters_.degree : parameters_.degree / 2;
   float ratio_limit = parameters_.alpha * parameters_.alpha;
@@ -98,7 +99,7 @@ bool RobustPrune::occluded(const Neighbor& candidate, State& state, float ratio_
   while (state.ratio < ratio_limit && state.checked < kept_.size()) {
     const Kept& kept = kept_[state.checked++];
     if (nearer(candidate, kept.neighbor)) continue;
-    // A duplicate of the vertex lies in no direction: it stands for other duplicates only.
+    // A duplicate of the vertex has no direction: it stands for other duplicates only.
     if (kept.duplicate && candidate.distance > self_) continue;
     const float ratio =
         space_.occlusion(candidate.distance, space_.distance(kept.neighbor.id, candidate.id));

@@ -1,4 +1,5 @@
-// A small graph over a sample of the vertices, which finds where a search of the large one starts.
+// A SampledGraph is a small graph over a sample of the vertices, which finds where a search of the
+// large graph starts.
 #pragma once
 
 #include <algorithm>
@@ -16,17 +17,17 @@
 namespace farvec::graph {
 
 struct SampleOptions {
-  std::uint32_t vertices = 0;  ///< of the sample; 1 to all
-  std::uint32_t degree = 16;   ///< largest
+  std::uint32_t vertices = 0;  ///< vertices in the sample; 1 to all
+  std::uint32_t degree = 16;   ///< largest degree
   std::uint64_t seed = 1;
   unsigned threads = 0;  ///< 0: all processors
-  /// As VamanaOptions::interrupted.
+  /// See VamanaOptions::interrupted.
   Interruption interrupted = [] { return false; };
   bool quiet = true;  ///< no progress line
 };
 
-/// Vertices evenly spread over the rows, and a Vamana graph over them (Wang et al., Starling,
-/// SIGMOD 2024, section 4.3, navigation graph).
+/// A sample of vertices evenly spread over the rows, and a Vamana graph over them (Wang et al.,
+/// Starling, SIGMOD 2024, section 4.3, navigation graph).
 class SampledGraph {
  public:
   /// Copies the sample's rows while it builds. Throws Error for options that make no sense, and
@@ -40,7 +41,7 @@ class SampledGraph {
   Graph graph_;
 };
 
-/// A sampled graph as a NodeSource. Records carry no vector. Never suspends.
+/// Offers a sampled graph as a NodeSource. Records carry no vector. Never suspends.
 struct SampledSource {
   const SampledGraphView& sample;
 
@@ -59,7 +60,7 @@ struct SampledSource {
   }
 };
 
-/// Scores vertices without their vectors: the estimate takes the place of the exact distance.
+/// Scores vertices without their vectors: the estimate is used as the exact distance.
 template <NodeScorer Scorer>
 struct EstimateScorer {
   const Scorer& scorer;
@@ -76,8 +77,8 @@ struct EstimateScorer {
 };
 
 /// Puts the vertices of the sample that a best-first search finds nearest into `out` and returns
-/// how many: fewer than `out.size()` only of a smaller sample. scratch.counts has the estimates.
-/// Every row of the sample must be sound. Never suspends.
+/// how many: fewer than `out.size()` only when the sample is smaller. scratch.counts counts the
+/// estimates. Every row of the sample must be sound. Never suspends.
 template <NodeScorer Scorer>
 std::uint32_t find_entries(const SampledGraphView& sample, const Scorer& scorer,
                            std::span<NodeId> out, BeamScratch& scratch) {

@@ -1,4 +1,4 @@
-// Scores vertices by their rows themselves.
+// A StoredRowScorer scores vertices by their rows themselves.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Vamana: builds the graph that every tier searches.
+// build_vamana() builds the graph that every tier searches.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +20,14 @@ struct VamanaOptions {
   unsigned threads = 0;  ///< 0: all processors
   bool quiet = false;    ///< no progress line
   AffinityOptions affinity = {};
-  /// Queries like those to come, where they do not come from where the rows do (stored type, of the
-  /// rows' dimension; they outlive the build): see add_query_edges(). None: no edges for them.
+  /// Examples of the queries to come, for queries that do not come from where the rows come from
+  /// (stored type, of the rows' dimension; they outlive the build): see add_query_edges(). Without
+  /// any, no edges are added for queries.
   VectorView sample_queries = {};
-  /// Asked from any of the build's threads, at least once per batch: true ends the build soon.
+  /// Called from any of the build's threads, at least once per batch; true ends the build soon.
   Interruption interrupted = [] { return false; };
-  /// Told from any of the build's threads: so many more vertices have been repaired or inserted.
+  /// Called from any of the build's threads when `vertices` more vertices have been repaired or
+  /// inserted.
   std::function<void(std::uint64_t vertices)> advanced = [](std::uint64_t) {};
 };
 
@@ -33,8 +35,8 @@ struct VamanaStats {
   double seconds = 0;
   std::uint64_t distances = 0;
   std::uint64_t repaired = 0;     ///< vertices that had to be given an in-edge to be reachable
-  std::uint64_t query_edges = 0;  ///< added for sample_queries
-  AffineSets affine;              ///< of the last pass, at no distance more; empty unless asked for
+  std::uint64_t query_edges = 0;  ///< edges added for sample_queries
+  AffineSets affine;  ///< from the last pass, within the threshold distance; empty unless asked for
 };
 
 /// Builds the graph over all rows of `data` (stored type; must outlive the call; fewer than

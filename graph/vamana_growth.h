@@ -1,4 +1,5 @@
-// A Vamana graph on its way: what building one and merging into one have in common.
+// A VamanaGrowth is a Vamana graph while it grows: what building a graph and merging into one have
+// in common.
 #pragma once
 
 #include <chrono>
@@ -21,7 +22,7 @@ class VamanaGrowth {
   VamanaGrowth(const VamanaGrowth&) = delete;
   VamanaGrowth& operator=(const VamanaGrowth&) = delete;
 
-  /// Of rows whose number of edges may exceed options.degree until finish().
+  /// The graph, whose rows may have more than options.degree edges until finish().
   Graph& graph() { return graph_; }
   const BuildSpace& space() const { return space_; }
   const VamanaOptions& options() const { return options_; }
@@ -29,8 +30,8 @@ class VamanaGrowth {
   unsigned threads() const { return threads_; }
   NodeId medoid() const { return medoid_; }
 
-  /// Inserts the vertices from `first` on, in an order by options.seed, options.passes times; those
-  /// before are in the graph. Searches start at graph().entry.
+  /// Inserts the vertices from `first` on, in an order given by options.seed, options.passes times.
+  /// The vertices before `first` are already in the graph. Searches start at graph().entry.
   void insert_from(std::size_t first);
 
   /// Makes the medoid the entry, adds edges for options.sample_queries, and makes every vertex

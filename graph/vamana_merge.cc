@@ -16,15 +16,15 @@
 namespace farvec::graph {
 namespace {
 
-/// Of all vertices, those that get long ways; at least and at most so many of them.
+/// One in this many vertices gets long ways; kLeastSample and kMostSample bound their number.
 constexpr std::size_t kSampledOneIn = 64;
 constexpr std::size_t kLeastSample = 256;
 constexpr std::size_t kMostSample = 65'536;
-/// Of the edges of a vertex, those that may be long ways.
+/// The share of a vertex's edges that may be long ways.
 constexpr std::uint32_t kLongWaysOneIn = 4;
 
 /// Puts what stays of the former graph into `growth`, all of it reachable from where searches
-/// begin. Returns how many vertices that are.
+/// begin. Returns the number of these vertices.
 std::size_t carry_over(const VamanaMerge& merge, VamanaGrowth& growth, VamanaStats& stats) {
   const DeletionRepair repair(merge.former, merge.out);
   const std::size_t kept = repair.kept();
@@ -41,9 +41,10 @@ std::size_t carry_over(const VamanaMerge& merge, VamanaGrowth& growth, VamanaSta
   return kept;
 }
 
-/// Long ways, of which deletions may leave too few: a region that goes takes those with it that led
-/// through it. A build from nothing has them from its first vertices, which saw few others. Here a
-/// sample of the vertices gets the edges of a graph over the sample alone before its own ones.
+/// Adds long ways, because deletions may leave too few: when a region goes, ways that led through
+/// it go too. A build from nothing gets long ways from its first vertices, which saw few others.
+/// Here a sample of the vertices gets the edges of a graph over the sample alone, before its own
+/// edges.
 void add_long_ways(VamanaGrowth& growth, VamanaStats& stats) {
   const VamanaOptions& options = growth.options();
   Graph& graph = growth.graph();

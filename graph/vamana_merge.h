@@ -1,5 +1,5 @@
-// Merge: a Vamana graph without some of its vertices and with new ones, at the cost of what
-// changes.
+// merge_vamana() makes a Vamana graph without some of its vertices and with new ones, at the cost
+// of what changes.
 #pragma once
 
 #include "base/row_set.h"
@@ -9,10 +9,10 @@
 
 namespace farvec::graph {
 
-/// What a merge is made of.
+/// The input of a merge.
 struct VamanaMerge {
-  Graph former;  ///< as build_vamana() or merge_vamana() made it; given up, freed half-way
-  RowSet out;    ///< of former's vertices
+  Graph former;  ///< made by build_vamana() or merge_vamana(); given up, freed half-way
+  RowSet out;    ///< those of former's vertices that are out
   /// First the rows of former's vertices that are not out, in their order, then new ones. Stored
   /// type; must outlive the call; fewer than kMaxNodes.
   VectorView rows;
@@ -21,14 +21,14 @@ struct VamanaMerge {
 /// A graph over merge.rows, of at most options.degree edges per vertex, which need not be former's
 /// degree. A vertex that stays and had edges to vertices that are out gets others in their place;
 /// new rows are inserted in batches, options.passes times, as build_vamana() does (Singh et al.,
-/// FreshDiskANN, 2021, sections 4 and 5). The same graph for any number of threads; every vertex is
-/// reachable from the entry, which is the medoid of merge.rows. When any are out, one vertex in 64
-/// (of 256 to 65,536) and the medoid get some long edges, for regions of which all ways in have
-/// gone. With nothing new and nothing out the edges stay as they are, but for what a smaller degree
-/// or reachability takes. An empty former graph, or one of which everything is out, gives what
-/// build_vamana() builds; no rows give a graph without vertices and without an entry. Memory beside
-/// the rows: former, and as build_vamana(). options.affinity must not be asked for (CHECKed).
-/// Throws Error for options that make no sense, and WorkInterrupted.
+/// FreshDiskANN, 2021, sections 4 and 5). The graph is the same for any number of threads; every
+/// vertex is reachable from the entry, which is the medoid of merge.rows. When any vertices are
+/// out, one vertex in 64 (of 256 to 65,536) and the medoid get some long edges, for regions to
+/// which no way is left. With nothing new and nothing out the edges stay as they are, but for what
+/// a smaller degree or reachability takes. An empty former graph, or one whose vertices are all
+/// out, gives what build_vamana() builds; no rows give a graph without vertices and without an
+/// entry. Memory beside the rows: former, and what build_vamana() needs. options.affinity must not
+/// be asked for (CHECKed). Throws Error for options that make no sense, and WorkInterrupted.
 Graph merge_vamana(VamanaMerge merge, Metric metric, const VamanaOptions& options,
                    VamanaStats* stats = nullptr);
 

@@ -14,15 +14,17 @@ namespace farvec::graph {
 namespace {
 
 constexpr std::size_t kOrderRun = 4096;  ///< vertices that a thread takes at once
-/// Parts of so few vertices stay as they are: their numbers differ by less than a byte holds.
+/// Parts of at most this many vertices are not divided: their numbers differ by less than a byte
+/// holds.
 constexpr std::size_t kSmallestPart = 32;
 constexpr int kMostRounds = 20;
-/// Rounds end when fewer than one of so many vertices changes sides.
+/// Rounds end when fewer than one in this many vertices changes sides.
 constexpr std::size_t kFewMoves = 100;
-/// After so many levels vertices get their new numbers: what a part asks for lies together then.
+/// After this many levels vertices get new numbers, so that what a part asks for is close together
+/// in memory.
 constexpr int kLevelsPerNumbering = 5;
 
-/// Who points to a vertex.
+/// Holds the vertices that point to each vertex.
 class Transpose {
  public:
   explicit Transpose(const AdjacencyView& graph) : begins_(graph.count + 1) {
@@ -51,8 +53,8 @@ class Transpose {
   std::vector<NodeId> sources_;
 };
 
-/// What a list costs more, in bits, when it has its d-th id on a side: of d ids among n, spread
-/// evenly, the differences take d log2(n / (d + 1)). The n of both sides are the same.
+/// How many bits more a list costs when it gets its d-th id on a side: for d ids among n, spread
+/// evenly, the differences take d log2(n / (d + 1)). n is the same on both sides.
 std::vector<float> costs_of_ids(std::uint32_t max_degree) {
   const auto spared = [](double d) { return d * std::log2(d + 1); };
   std::vector<float> costs(max_degree + 2);
@@ -62,13 +64,13 @@ std::vector<float> costs_of_ids(std::uint32_t max_degree) {
   return costs;
 }
 
-/// How many neighbours of a vertex lie in the halves of the part that is divided.
+/// How many neighbours of a vertex are in each half of the part that is divided.
 struct Sides {
   std::uint16_t count[2] = {0, 0};
 };
 
 struct Ranked {
-  float gain;  ///< bits that its change of sides would save
+  float gain;  ///< bits saved if the vertex changes sides
   NodeId vertex;
 };
 
@@ -78,7 +80,7 @@ class Bisector {
   Bisector(const Transpose& edges, std::span<const float> costs, std::size_t count)
       : edges_(edges), costs_(costs), sides_(count) {}
 
-  /// Puts those vertices of the part into its first half that save most there.
+  /// Puts into the first half of the part the vertices that save most there.
   void divide(std::span<NodeId> part, unsigned threads) {
     ranked_.resize(part.size());
     const std::size_t middle = part.size() / 2;
@@ -133,7 +135,7 @@ class Bisector {
     });
   }
 
-  /// How many pairs changed sides.
+  /// Returns how many pairs changed sides.
   std::size_t swap_while_it_saves(std::span<NodeId> part, std::size_t middle) {
     std::size_t pairs = 0;
     while (pairs < middle && ranked_[pairs].gain + ranked_[middle + pairs].gain > 0) ++pairs;
@@ -156,7 +158,7 @@ class Bisector {
   std::vector<Ranked> ranked_;
 };
 
-/// Places of an order that are still to be divided.
+/// Places of an order that have yet to be divided.
 struct Part {
   std::size_t begin = 0;
   std::size_t end = 0;
@@ -174,8 +176,8 @@ Parts halves_of(const Parts& parts) {
   return halves;
 }
 
-/// Divides `parts` and what becomes of them, some levels deep; they are then what is left to be
-/// divided. Returns the order in the numbers of `graph`.
+/// Divides `parts` and the parts that result, some levels deep; then `parts` holds what is left to
+/// be divided. Returns the order in the numbers of `graph`.
 std::vector<NodeId> divide_levels(const AdjacencyView& graph, Parts& parts,
                                   const OrderOptions& options, Progress& progress) {
   const unsigned threads = resolve_threads(options.threads);
@@ -185,7 +187,7 @@ std::vector<NodeId> divide_levels(const AdjacencyView& graph, Parts& parts,
   std::vector<NodeId> order(graph.count);
   std::iota(order.begin(), order.end(), NodeId{0});
   for (int level = 0; level < kLevelsPerNumbering && !parts.empty(); ++level) {
-    // Few large parts: the threads share the work within each.
+    // With few large parts the threads share the work within each.
     const bool share = parts.size() < 2 * threads;
     parallel_for(parts.size(), 1, share ? 1 : threads,
                  [&](std::size_t i, std::size_t, unsigned worker) {

@@ -1,6 +1,6 @@
-// An order of the vertices in which neighbours have numbers near each other.
-// Source: Dhulipala, Kabiljo, Karrer, Ottaviano, Pupyrev, Shalita, "Compressing graphs and indexes
-// with recursive graph bisection" (KDD 2016); our own code.
+// Finds an order of the vertices in which neighbours have numbers near each other. Source:
+// Dhulipala, Kabiljo, Karrer, Ottaviano, Pupyrev, Shalita, "Compressing graphs and indexes with
+// recursive graph bisection" (KDD 2016); our own code.
 #pragma once
 
 #include <span>
@@ -13,19 +13,19 @@
 namespace farvec::graph {
 
 struct OrderOptions {
-  unsigned threads = 0;  ///< as in resolve_threads(); the order does not depend on it
+  unsigned threads = 0;  ///< see resolve_threads(); the order does not depend on it
   bool quiet = false;    ///< no progress line
   Interruption interrupted = {};
 };
 
-/// The vertices in the order that they should be numbered in: element i is the number that vertex i
-/// of the new order has in `graph`. Halves of the vertices, and halves of those, are chosen so that
-/// the neighbours of a vertex lie in few of them, which makes the differences of its sorted list
-/// small. No vertex has 2^16 neighbours or more. Memory for as long as it runs: two copies of the
-/// graph, and per vertex 24 bytes and 12 for each thread.
+/// The vertices in the order in which they should be numbered: element i is the number in `graph`
+/// of the vertex that gets the new number i. Halves of the vertices, and halves of those, are
+/// chosen so that the neighbours of a vertex are in few of them, which makes the differences in its
+/// sorted list small. Every vertex has fewer than 2^16 neighbours. Memory while it runs: two copies
+/// of the graph, and per vertex 24 bytes and 12 for each thread.
 std::vector<NodeId> bisection_order(const AdjacencyView& graph, const OrderOptions& options = {});
 
-/// The same graph with the vertices in that order; every list ascends. `order` has each vertex
+/// The same graph with its vertices in the given order; every list ascends. `order` has each vertex
 /// once.
 Graph reordered(const AdjacencyView& graph, std::span<const NodeId> order, unsigned threads = 0);
 

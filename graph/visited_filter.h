@@ -1,4 +1,5 @@
-// Which vertices a search has already estimated: approximate, bounded, one cache line per question.
+// A VisitedFilter remembers which vertices a search has already estimated: approximate, bounded,
+// one cache line per question.
 #pragma once
 
 #include <algorithm>
@@ -10,9 +11,9 @@
 
 namespace farvec::graph {
 
-/// A direct-mapped table of ids. It never calls a new id seen; it may forget an old one when
-/// another id takes its place, and then the search estimates that vertex again: CandidateList
-/// drops the duplicate, so results do not change. Which ids are forgotten depends only on the ids.
+/// A direct-mapped table of ids. It never calls a new id seen. It may forget an old id when another
+/// id takes its place; then the search estimates that vertex again and CandidateList drops the
+/// duplicate, so results do not change. Which ids are forgotten depends only on the ids.
 class VisitedFilter {
  public:
   /// Sizes the table for about `expected` ids and forgets everything. Allocates only to grow.
@@ -24,11 +25,11 @@ class VisitedFilter {
     std::fill_n(table_.begin(), slots, kInvalidNode);
   }
 
-  /// True when `id` was not known; it is from now on.
+  /// True when `id` was not known; from now on it is.
   bool insert(NodeId id) {
     NodeId& slot = table_[(id * kMultiplier) >> shift_];
     const bool unknown = slot != id;
-    slot = id;  // in any case: whether it was known is hard to predict
+    slot = id;  // always written: whether the id was known is hard to predict
     return unknown;
   }
 

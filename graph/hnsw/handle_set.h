@@ -1,4 +1,5 @@
-// The vertices that a search of a layer has met: exact, open addressing.
+// A HandleSet holds the vertices that a search of a layer has met. It is exact and uses open
+// addressing.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +10,7 @@
 
 namespace farvec::graph {
 
-/// Names a vertex to whoever has it: a row of a data set, or a place on a page. Not all ones.
+/// Names a vertex in its source: a row of a data set, or a place on a page. Never all ones.
 using Handle = std::uint64_t;
 inline constexpr Handle kNoHandle = ~Handle{0};
 
@@ -22,7 +23,7 @@ class HandleSet {
     size_ = 0;
   }
 
-  /// True when `handle` was not in the set; it is from now on.
+  /// True when `handle` was not in the set; from now on it is.
   bool insert(Handle handle) {
     if (2 * (size_ + 1) > slots_) grow();
     if (!place(handle)) return false;

@@ -12,7 +12,7 @@ constexpr std::size_t kHnswGroupChunk = 256;
 
 }  // namespace
 
-/// A LayerSource of one point over the graph as it is. Handles are rows.
+/// The LayerSource of one point, over the graph as it is. Handles are rows.
 class HnswBatchInserter::Source {
  public:
   Source(const HnswBatchInserter& inserter, NodeId point, Worker& worker)
@@ -67,11 +67,11 @@ void HnswBatchInserter::insert(std::span<const NodeId> batch) {
   for (std::uint32_t layer = 0; layer <= graph_.top(); ++layer) link_back(batch, layer);
 }
 
-/// Nothing leads to the point yet, so its rows may be written while others search.
+/// Nothing leads to the point yet, so its rows may be written while other threads search.
 void HnswBatchInserter::insert_point(NodeId point, Worker& worker) {
   if (point == graph_.entry()) return;
   Source source(*this, point, worker);
-  const std::uint32_t level = graph_.level(point);  // the entry's is none below
+  const std::uint32_t level = graph_.level(point);  // no other point's level is above the entry's
   Status status = enter(source, graph_.top(), graph_.entry(), worker.search);
   if (status.ok()) status = descend(source, graph_.top(), level, worker.search);
   for (std::uint32_t layer = level + 1; layer-- > 0 && status.ok();) {

@@ -16,17 +16,17 @@ namespace farvec::graph {
 
 class HnswBatchInserter {
  public:
-  /// All must outlive it; the graph has its entry.
+  /// All arguments must outlive it; the graph has its entry.
   HnswBatchInserter(VectorView data, Metric metric, const HnswOptions& options, HnswGraph& graph);
 
-  /// Searches the graph as it is for every point of the batch and gives each its neighbours, then
-  /// adds the back edges. No point is in the graph yet, but for the entry.
+  /// Searches the graph as it is for every point of the batch, gives each point its neighbours,
+  /// then adds the back edges. Except for the entry, no point of the batch is in the graph yet.
   void insert(std::span<const NodeId> batch);
 
   /// Prunes every vertex to the degrees that pages have room for.
   void prune_to_degree();
 
-  /// Computed so far.
+  /// The number of distances computed so far.
   std::uint64_t distances() const;
 
  private:

@@ -33,7 +33,7 @@ std::vector<std::uint8_t> all_levels(std::size_t count, std::span<const NodeId> 
   return levels;
 }
 
-/// Shuffled, but the first vertex of the highest level is the first.
+/// A shuffled order, but the first vertex is one of the highest level.
 std::vector<NodeId> insertion_order(const HnswGraph& graph, std::uint64_t seed) {
   std::vector<NodeId> order(graph.count());
   std::iota(order.begin(), order.end(), NodeId{0});

@@ -1,4 +1,4 @@
-// HNSW: builds in local memory the graph that is laid out on pages.
+// build_hnsw() builds in local memory the HNSW graph that is laid out on pages.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ inline constexpr std::uint32_t kMaxHnswM = 128;
 inline constexpr std::uint32_t kMaxEfConstruction = 10'000;
 
 struct HnswOptions {
-  LevelRule levels;  ///< and m: neighbours on each layer, twice as many at layer 0
+  LevelRule levels;  ///< also has m: neighbours on each layer, twice as many at layer 0
   std::uint32_t ef_construction = 200;
   unsigned threads = 0;  ///< 0: all processors
   bool quiet = false;    ///< no progress line
@@ -32,7 +32,7 @@ struct HnswStats {
 /// Throws Error for parameters that make no sense.
 void check_hnsw_options(const HnswOptions& options);
 
-/// Neighbours of a vertex on a layer, at most.
+/// The most neighbours that a vertex has on a layer.
 constexpr std::uint32_t hnsw_degree(std::uint32_t m, std::uint32_t layer) {
   return layer == 0 ? 2 * m : m;
 }
@@ -41,9 +41,10 @@ constexpr std::uint32_t hnsw_degree(std::uint32_t m, std::uint32_t layer) {
 /// kMaxNodes). ids[row] is what level_of() takes; without ids it is the row. The graph is the same
 /// for the same data, ids and options whatever the number of threads: points are inserted in
 /// batches that search a frozen graph, and back edges are applied grouped by target, as
-/// build_vamana() does. Points go in a shuffled order, the one of the highest level first. At layer
-/// 0 every vertex is reachable from the entry. Distances are the metric's own. Memory beside the
-/// data: count * 2.6 * m * 4 bytes at layer 0, 1 / (2m - 2) of that above, and what a batch needs.
+/// build_vamana() does. Points are inserted in a shuffled order, after a point of the highest
+/// level. At layer 0 every vertex is reachable from the entry. Distances are the metric's own.
+/// Memory beside the data: count * 2.6 * m * 4 bytes at layer 0, 1 / (2m - 2) of that above, and
+/// what a batch needs.
 HnswGraph build_hnsw(VectorView data, Metric metric, std::span<const NodeId> ids,
                      const HnswOptions& options, HnswStats* stats = nullptr);
 

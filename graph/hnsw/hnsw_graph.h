@@ -1,4 +1,4 @@
-// An HNSW graph in local memory: what a build makes and what is laid out on pages.
+// An HnswGraph is an HNSW graph in local memory: builds make it, and it is laid out on pages.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,12 @@
 
 namespace farvec::graph {
 
-/// Vertices are rows of a data set; a vertex of level l lies on layers 0 to l. Rows of neighbours
-/// may be written by different threads.
+/// Vertices are rows of a data set; a vertex of level l is on layers 0 to l. Rows of neighbours may
+/// be written by different threads.
 class HnswGraph {
  public:
-  /// `capacity` neighbours at layer 0, half of that (rounded up) on each layer above.
+  /// A vertex has up to `capacity` neighbours at layer 0, and half of that (rounded up) on each
+  /// layer above.
   HnswGraph(std::vector<std::uint8_t> levels, std::uint32_t capacity)
       : levels_(std::move(levels)),
         upper_begins_(upper_begins(levels_)),
@@ -30,7 +31,7 @@ class HnswGraph {
   void set_entry(NodeId v) { base_.entry = v; }
   std::uint32_t top() const { return entry() == kInvalidNode ? 0 : level(entry()); }
 
-  /// layer <= level(v).
+  /// `layer` is at most level(v).
   std::span<const NodeId> neighbors(NodeId v, std::uint32_t layer) const {
     return layer == 0 ? base_.neighbors(v) : upper_.neighbors(upper_row(v, layer));
   }
@@ -42,7 +43,7 @@ class HnswGraph {
     return layer == 0 ? base_.row_capacity() : upper_.row_capacity();
   }
 
-  /// Layer 0, with the entry.
+  /// Layer 0, which has the entry.
   Graph& base() { return base_; }
   const Graph& base() const { return base_; }
 

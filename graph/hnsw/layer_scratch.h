@@ -1,4 +1,4 @@
-// Candidates of an HNSW search, and one search's working memory.
+// Defines the candidates of an HNSW search, and the working memory of one search.
 #pragma once
 
 #include <algorithm>
@@ -17,13 +17,13 @@ namespace farvec::graph {
 
 struct Candidate {
   float distance = 0;
-  NodeId id = kInvalidNode;  ///< the caller's
+  NodeId id = kInvalidNode;  ///< the caller's id of the vertex
   Handle handle = kNoHandle;
   bool operator==(const Candidate&) const = default;
 };
 
-/// Nearer, then of smaller id: the order of results, whatever the order of visits. What has no
-/// distance (NaN) comes last, so that it is an order whatever values come.
+/// Orders results: nearer first, then smaller id, whatever the order of visits. A candidate without
+/// a distance (NaN) comes last, so that this is an order for all values.
 inline bool operator<(const Candidate& a, const Candidate& b) {
   if (a.distance < b.distance) return true;
   if (a.distance > b.distance) return false;
@@ -33,26 +33,26 @@ inline bool operator<(const Candidate& a, const Candidate& b) {
   return std::tie(a.id, a.handle) < std::tie(b.id, b.handle);
 }
 
-/// What turns the order of equal distances into another one for every vertex: a vertex that is
-/// given neighbours is searched with ids that were xor-ed with its own salt. By the ids themselves
-/// all duplicates would choose the same few, and nothing would lead to the others.
+/// Changes the order of equal distances for every vertex: a vertex that is given neighbours is
+/// searched with ids that were xor-ed with its own salt. Ordered by the ids themselves, all
+/// duplicates would choose the same few neighbours, and nothing would lead to the others.
 inline NodeId tie_salt(NodeId vertex) {
   return static_cast<NodeId>(Random(vertex).next());
 }
 
-/// A search of a layer ends when it has met so many marked vertices for each place of its list that
-/// were near enough to be kept: where nearly all are marked it would walk through all of them. By
-/// reckoning (some five are met that are near enough for each that is kept) a list is full before
-/// that as long as 1 in 100 is left.
+/// A search of a layer ends when it has met this many marked vertices, near enough to be kept, for
+/// each place of its list: where nearly all vertices are marked it would walk through all of them.
+/// About five near-enough vertices are met for each that is kept, so that a list gets full before
+/// that while 1 in 100 is left.
 inline constexpr std::uint64_t kMarkedPerPlace = 500;
 
-/// One search's working memory, reused between searches; grows to the largest search seen.
+/// The working memory of one search, reused between searches; grows to the largest search seen.
 class LayerScratch {
  public:
-  /// The answer of the last layer, nearest first, without marked vertices; with passed(), where the
-  /// next layer begins.
+  /// The answer of the last layer, nearest first, without marked vertices. The next layer begins
+  /// with it and passed().
   std::span<const Candidate> found() const { return found_; }
-  /// The nearest marked vertex of the last layer, if it met one.
+  /// The nearest marked vertex that the search has met, if any.
   std::span<const Candidate> passed() const { return {&passed_, has_passed_ ? 1u : 0u}; }
 
   /// Whether the search of the last layer ended because of kMarkedPerPlace: there may be others,
@@ -60,7 +60,7 @@ class LayerScratch {
   bool cut_short() const { return cut_short_; }
 
   /// Begins a layer with what the last one found and passed. The search goes on beyond the bound of
-  /// marked vertices until so many were found.
+  /// marked vertices until `least` vertices are found.
   void begin_layer(std::size_t list, std::size_t least = 0) {
     list_ = list;
     least_ = least;
@@ -76,7 +76,7 @@ class LayerScratch {
     if (has_passed_) begin_at(passed_);
   }
 
-  /// Begins a search: nothing found.
+  /// Begins a search, with nothing found.
   void clear() {
     found_.clear();
     has_passed_ = false;
@@ -97,7 +97,7 @@ class LayerScratch {
     if (found_.size() > list_) drop_farthest();
   }
 
-  /// The nearest candidate that was not taken yet; false when no more of them can lead nearer.
+  /// Takes the nearest candidate that was not taken yet; false when none can lead nearer.
   bool take(Candidate& candidate) {
     if (fresh_.empty()) return false;
     cut_short_ = marked_left_ == 0 && found_.size() >= least_;
@@ -112,26 +112,27 @@ class LayerScratch {
 
   void end_layer() { std::sort_heap(found_.begin(), found_.end()); }
 
-  /// True the first time in this layer.
+  /// True for the first call with `handle` in this layer.
   bool visit(Handle handle) { return visited_.insert(handle); }
 
-  std::vector<Handle> neighbors;  ///< of the vertex that is expanded
+  std::vector<Handle> neighbors;  ///< neighbours of the vertex that is expanded
   std::size_t dram_bytes() const {
     return visited_.dram_bytes() + neighbors.capacity() * sizeof(Handle) +
            (found_.capacity() + fresh_.capacity() + starts_.capacity()) * sizeof(Candidate);
   }
 
  private:
-  static constexpr std::size_t kVisitsPerCandidate = 16;  ///< the set grows beyond if need be
+  static constexpr std::size_t kVisitsPerCandidate = 16;  ///< the set grows if it needs more
 
   static bool after(const Candidate& a, const Candidate& b) { return b < a; }
 
-  /// Never true of a distance that is not a number.
+  /// Never true for a distance that is not a number.
   bool near_enough(const Candidate& c) const {
     if (c.distance != c.distance) return false;
     return found_.size() < list_ || c < found_.front();
   }
-  /// By what was found before the vertices that are scored now, in whatever order these come.
+  /// Counts a marked vertex, compared with what was found before the vertices that are scored now,
+  /// so that their order does not matter.
   void note_marked(const Candidate& c) {
     if (marked_left_ > 0 && (!full_before_ || c < farthest_before_)) --marked_left_;
   }
@@ -150,10 +151,11 @@ class LayerScratch {
 
   std::size_t list_ = 1;
   std::size_t least_ = 0;
-  std::uint64_t marked_left_ = 0;  ///< that may be met
+  std::uint64_t marked_left_ = 0;  ///< marked vertices that may still be met
   bool cut_short_ = false;
-  bool full_before_ = false;      ///< when the candidate was taken that is expanded
-  Candidate farthest_before_;     ///< that was found then
+  /// Whether the list was full when the vertex that is expanded was taken.
+  bool full_before_ = false;
+  Candidate farthest_before_;     ///< the farthest result at that time
   std::vector<Candidate> found_;  ///< during a layer a heap, farthest first
   std::vector<Candidate> fresh_;  ///< a heap, nearest first
   std::vector<Candidate> starts_;

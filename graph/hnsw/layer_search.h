@@ -1,4 +1,4 @@
-// The search of one layer of an HNSW graph, over any source of its vertices.
+// layer_search() searches one layer of an HNSW graph, over any source of its vertices.
 #pragma once
 
 #include <concepts>
@@ -16,12 +16,12 @@ struct Scored {
   bool marked = false;  ///< deleted: passed through, never returned
 };
 
-/// Where the vertices of an HNSW graph come from: local memory, pages.
+/// A LayerSource is where the vertices of an HNSW graph come from: local memory, pages.
 ///
-/// neighbors(vertex, layer, out) overwrites `out` with those of a vertex in a layer. score(layer,
-/// handles, visit) calls visit(scored) for each of the vertices, in any order, and leaves out those
-/// that are not there any more: it has all of them at once and decides how they are read. Either
-/// may suspend, and may fail: then the search ends with that status.
+/// neighbors(vertex, layer, out) overwrites `out` with the neighbours of a vertex in a layer.
+/// score(layer, handles, visit) calls visit(scored) for each of the vertices, in any order, and
+/// leaves out those that no longer exist; it gets all of them at once and decides how they are
+/// read. Either may suspend, and may fail: then the search ends with that status.
 template <typename Source>
 concept LayerSource = requires(Source source, Handle vertex, std::uint32_t layer,
                                std::vector<Handle>& out, std::span<const Handle> handles,
@@ -39,18 +39,18 @@ Status enter(Source& source, std::uint32_t layer, Handle entry, LayerScratch& sc
   return source.score(layer, {&entry, 1}, visit);
 }
 
-/// What a search of a layer is to find.
+/// What a search of a layer has to find.
 struct LayerGoal {
   std::uint32_t layer = 0;
-  std::size_t list = 1;   ///< vertices, where the layer has so many
-  std::size_t least = 0;  ///< of them, however many marked ones it meets
+  std::size_t list = 1;   ///< vertices to find, where the layer has this many
+  std::size_t least = 0;  ///< the least that is found, however many marked ones it meets
 };
 
 /// The `list` vertices of a layer that are nearest, found from what the layer above has found
 /// (Malkov and Yashunin, algorithm 2). One call of score() per vertex that is expanded. The result
 /// depends on the distances alone, not on the order in which a source visits. It ends early among
 /// too many marked vertices (kMarkedPerPlace, scratch.cut_short()), but not before it has found
-/// `least`, where there are so many.
+/// `least` vertices, where there are that many.
 template <LayerSource Source>
 Status layer_search(Source& source, const LayerGoal& goal, LayerScratch& scratch) {
   const std::uint32_t layer = goal.layer;
@@ -69,8 +69,8 @@ Status layer_search(Source& source, const LayerGoal& goal, LayerScratch& scratch
   return status;
 }
 
-/// From the entry, on layer `from`, to the nearest vertex of layer `to` + 1: what a search of layer
-/// `to` begins with.
+/// Goes from the entry, on layer `from`, to the nearest vertex of layer `to` + 1: a search of layer
+/// `to` begins with it.
 template <LayerSource Source>
 Status descend(Source& source, std::uint32_t from, std::uint32_t to, LayerScratch& scratch) {
   for (std::uint32_t layer = from; layer > to; --layer) {

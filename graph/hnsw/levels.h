@@ -1,4 +1,4 @@
-// On how many layers a vertex of an HNSW graph lies.
+// level_of() says on how many layers a vertex of an HNSW graph is.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace farvec::graph {
 
-/// No vertex lies above it: with m = 2, one in 2^15 would.
+/// No vertex is above it: with m = 2, one in 2^15 would be.
 inline constexpr std::uint32_t kMaxLevel = 15;
 inline constexpr std::uint32_t kLayers = kMaxLevel + 1;
 
@@ -21,8 +21,8 @@ struct LevelRule {
 };
 
 /// The highest layer of a vertex, 0 for most: exponential with mean 1 / ln m (Malkov and Yashunin,
-/// section 4). A function of the rule and the id alone, so that the same vertex gets the same level
-/// in whatever order, by whichever thread and in memory or on pages it is inserted.
+/// section 4). It depends on the rule and the id alone. So a vertex gets the same level in whatever
+/// order, by whichever thread, and in memory or on pages it is inserted.
 inline std::uint32_t level_of(const LevelRule& rule, NodeId id) {
   Random mixed(rule.seed);
   Random random(mixed.next() ^ (std::uint64_t{id} * 0x9e3779b97f4a7c15u));

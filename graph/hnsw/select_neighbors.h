@@ -1,4 +1,4 @@
-// The neighbours of a vertex of an HNSW graph, chosen among candidates.
+// select_neighbors() chooses the neighbours of a vertex of an HNSW graph among candidates.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,8 @@
 
 namespace farvec::graph {
 
-/// Places in the candidates, in the order in which they were chosen; and what was left over.
+/// Indexes of candidates: the chosen ones in the order in which they were chosen, and those that
+/// were not.
 struct Selection {
   std::vector<std::uint32_t> chosen;
   std::vector<std::uint32_t> pruned;
@@ -21,16 +22,17 @@ struct Selection {
 };
 
 struct SelectionRule {
-  std::uint32_t limit = 0;  ///< neighbours at most
-  float self = 0;           ///< the distance of the vertex to itself, as the kernel gives it
+  std::uint32_t limit = 0;  ///< most neighbours
+  float self = 0;           ///< the distance of the vertex to itself, as computed by the kernel
 };
 
-/// Chooses among `candidates`, nearest first: one is taken unless a taken one is at least as near
-/// to it as the vertex is (Malkov and Yashunin, algorithm 4); places left over go to the nearest of
-/// those that were not taken, as in pgvector. between(i, j) is the distance of two candidates.
+/// Chooses among `candidates`, nearest first. A candidate is taken unless a taken one is at least
+/// as near to it as the vertex is (Malkov and Yashunin, algorithm 4). Places left over go to the
+/// nearest of those that were not taken, as in pgvector. between(i, j) is the distance of two
+/// candidates.
 ///
-/// A duplicate of the vertex lies in no direction: it stands for other duplicates only, so that
-/// equal vectors do not keep all their edges to themselves.
+/// A duplicate of the vertex has no direction: it stands for other duplicates only, so that equal
+/// vectors do not keep all their edges to themselves.
 template <typename Between>
 void select_neighbors(std::span<const Candidate> candidates, const SelectionRule& rule,
                       Between&& between, Selection& selection) {
