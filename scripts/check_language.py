@@ -59,7 +59,7 @@ CHECKED = [
     "docs/ssd-search.md",
 ]
 # Rooms (folders) whose comments have been rewritten, checked when no file is named. The list only grows.
-ROOMS_CHECKED = ["base", "graph"]
+ROOMS_CHECKED = ["base", "graph", "search"]
 # Folders below docs/ that are records, not pages.
 RECORDS = {"decisions", "results", "study"}
 

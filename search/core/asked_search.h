@@ -1,4 +1,4 @@
-// A search as somebody asks for it who may ask for what cannot be.
+// An AskedSearch is a search as a caller asks for it, who may ask for something impossible.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace farvec::search {
 
-/// Of both kinds of index, because it is asked before the kind is known: a report shows all of it,
-/// a compute node is sent all of it and checks it itself, and an index in this process is searched
-/// with what check_limits() makes of it.
+/// It has the parameters of both kinds of index, because it is made before the kind is known. A
+/// report shows all of it, a compute node is sent all of it and checks it itself, and an index in
+/// this process is searched with the result of check_limits().
 struct AskedSearch {
   std::uint32_t k = 10;
   std::uint32_t list = 64;
@@ -34,24 +34,24 @@ struct AskedSearch {
   }
 };
 
-/// What whoever asks calls the numbers of a search, for messages.
+/// The names that the caller uses for the numbers of a search, for messages.
 struct SearchNames {
   std::string_view k;
   std::string_view list;
   std::string_view width;
   std::string_view probe;
   std::string_view prune_ratio;
-  std::string_view bound = ", the most that the node allows";  ///< what bounds it
+  std::string_view bound = ", the most that the node allows";  ///< what sets the limit
 };
-/// The options of commands.
+/// The names of the options of commands.
 inline constexpr SearchNames kOptionNames{"--k", "--list", "--width", "--probe", "--prune-ratio"};
 
-/// An index that is searched in this process has no limit but memory.
+/// The limits of an index that is searched in this process, where only memory limits a search.
 SearchBounds limits_of(const layout::Manifest& manifest);
 
-/// What a search of an index of that kind does with what was asked for. Throws StatusError
-/// (invalid_argument) naming the number that is not allowed, and what is. Looks at list and width
-/// for a graph alone, and at the clusters to probe for clusters alone.
+/// The parameters with which an index of that kind is searched. Throws StatusError
+/// (invalid_argument) naming the number that is not allowed, and what is allowed. Checks list and
+/// width for a graph only, and the clusters to probe for clusters only.
 SearchParameters check_limits(const AskedSearch& asked, const SearchBounds& limits,
                               const SearchNames& names = kOptionNames);
 

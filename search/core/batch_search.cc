@@ -12,7 +12,7 @@
 namespace farvec::search {
 namespace {
 
-/// Latencies that there is room for at once; more make the room grow.
+/// Room for latencies at first; more latencies make it grow.
 constexpr std::size_t kReserved = 1 << 20;
 
 [[noreturn]] void throw_failed(std::size_t query, const Status& status) {
@@ -28,7 +28,7 @@ struct Slot : SearchTask {
   std::vector<float> distance_room;
 };
 
-/// Deals every `cores`-th search to one core.
+/// Deals one search in `cores` to each core.
 class StridedFeed : public TaskFeed {
  public:
   StridedFeed(VectorView queries, const BatchParameters& parameters, dataset::GroundTruth& results,
@@ -125,7 +125,7 @@ class StridedFeed : public TaskFeed {
   const std::uint64_t end_;
   const Ticks limit_;
   const Ticks start_;
-  bool any_ = false;  ///< dealt
+  bool any_ = false;  ///< whether any search was dealt
   const Ticks deadline_;
   std::vector<std::unique_ptr<Slot>> slots_;
   std::vector<Slot*> free_;

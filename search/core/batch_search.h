@@ -1,4 +1,4 @@
-// Runs a set of queries through search cores, as fast as they go.
+// run_batch() runs a set of queries through search cores, as fast as they go.
 #pragma once
 
 #include <cstdint>
@@ -21,39 +21,40 @@ enum class BatchThreads : std::uint8_t {
 
 struct BatchParameters {
   SearchParameters search;
-  std::uint64_t first = 0;    ///< search to begin with; its query is the row modulo count
-  std::uint32_t repeats = 1;  ///< times every query is searched, at most
-  /// No search begins later than so long after the first; one on each core does. 0: no limit.
+  std::uint64_t first = 0;    ///< the search to begin with; its query is the row modulo count
+  std::uint32_t repeats = 1;  ///< how often every query is searched, at most
+  /// No search begins more than this long after the first, except that each core begins one. 0: no
+  /// limit.
   double limit_ms = 0;
   double deadline_ms = 10'000;  ///< per query, from its start
   bool partial = false;         ///< go on without records that no memory node can deliver
   bool count_lines = false;     ///< SearchTask::count_lines
-  /// Asked before every search, by the threads of all cores, in their fibers: true ends the batch.
-  /// Empty: nobody ends it.
+  /// Called before every search, by the threads of all cores, in their fibers; true ends the batch.
+  /// When it is empty, nothing ends the batch.
   std::function<bool()> stop = {};
-  /// Of a collection: gets the users' ids in place of the results' (queries x k; missing ones are
-  /// all ones). Null: ids have 32 bits.
+  /// For a collection: receives the users' ids in place of the results' ids (queries x k; missing
+  /// ones are all ones). Null: ids have 32 bits.
   std::vector<std::uint64_t>* user_ids = nullptr;
   BatchThreads threads = BatchThreads::pinned;
 };
 
-/// For numbers that nobody has held against an index before. Throws as run_batch() does when the
-/// first search fails.
+/// Unwraps parameters that were not checked against an index. Throws what run_batch() throws when
+/// the first search fails.
 SearchParameters searchable(const Result<SearchParameters>& made);
 
 struct BatchOutcome {
   double seconds = 0;             ///< wall time of all cores together
-  double processor_seconds = 0;   ///< what their threads took of the processor, in sum
+  double processor_seconds = 0;   ///< processor time of their threads, in sum
   std::vector<float> latency_us;  ///< one per search, start to end
-  QueryCounts totals;             ///< summed over the first of each query
-  double coverage = 1;            ///< least of the same (SearchTask::coverage)
+  QueryCounts totals;             ///< summed over the first search of each query
+  double coverage = 1;            ///< the least SearchTask::coverage of these searches
 };
 
-/// One SearchCore per thread; queries are dealt out in turn until each had its repeats, the time is
-/// over, or somebody stops it. A query's first result goes to its row of `results`
-/// (queries x k; missing ones are kInvalidNode and infinity, rows that no search came to are
-/// undefined). `queries` are in the index's stored type. Throws StatusError with the status of the
-/// first search that fails.
+/// Runs one SearchCore per thread. Queries are dealt out in turn until each has been searched
+/// `repeats` times, the time is over, or `stop` ends the batch. A query's first result goes to its
+/// row of `results` (queries x k; missing ones are kInvalidNode and infinity; rows of queries that
+/// were not searched are undefined). `queries` are in the index's stored type. Throws StatusError
+/// with the status of the first search that fails.
 BatchOutcome run_batch(std::span<const std::unique_ptr<SearchCore>> cores, VectorView queries,
                        const BatchParameters& parameters, dataset::GroundTruth& results);
 

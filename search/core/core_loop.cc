@@ -19,7 +19,7 @@ void CoreLoop::run(TaskFeed& feed) {
   feed_ = &feed;
   stopping_ = false;
   failure_ = nullptr;
-  waiting_ = nullptr;  // of a run that failed: its feed's owner has ended it
+  waiting_ = nullptr;  // may be left from a run that failed: the owner of its feed has ended it
   spawned_ = 0;
   spawn_fiber();
   while (!stopping_) dispatch();
@@ -35,8 +35,8 @@ CoreStatistics CoreLoop::statistics() const {
   return result;
 }
 
-/// For the next slot. Each fiber that has a task makes the next one, so that a run of one task does
-/// not pay for all slots.
+/// Spawns the fiber of the next slot. Each fiber that has a task makes the next one, so that a run
+/// of one task does not pay for all slots.
 void CoreLoop::spawn_fiber() {
   const std::uint32_t slot = spawned_++;
   const Status status = scheduler_.spawn([this, slot] {
@@ -65,7 +65,7 @@ void CoreLoop::dispatch() {
 }
 
 void CoreLoop::offer_task() {
-  // A turn may end before the fiber that was woken last has had its own: its task waits on.
+  // A turn may end before the fiber that was woken last has run: its task still waits.
   if (waiting_ != nullptr) return;
   waiting_ = feed_->next();
   if (waiting_ == nullptr) return;
@@ -78,7 +78,7 @@ void CoreLoop::fail() {
   stopping_ = true;
 }
 
-/// A poller must not throw: what the part cannot go on after ends the run.
+/// A poller must not throw: an error that the part does not survive ends the run.
 bool CoreLoop::poll() {
   try {
     return part_->poll();
@@ -110,7 +110,7 @@ void CoreLoop::serve(std::uint32_t slot) {
     --live_;
     const bool lost = task->status.code() == StatusCode::unavailable;
     feed_->done(*task);
-    // A lost source fails at once: the poller gets its turn to say so before the next task.
+    // A lost source fails at once: let the poller report it before the next task.
     if (lost) scheduler_.yield();
   }
 }

@@ -1,4 +1,5 @@
-// The loop of one core: takes tasks from its feed and runs them in fibers, search after search.
+// A CoreLoop is the loop of one core: it takes tasks from its feed and runs them in fibers, search
+// after search.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +14,16 @@
 
 namespace farvec::search {
 
-/// Makes what a core searches with, for its scheduler; called once. May throw Error.
+/// Makes the part with which a core searches, for the core's scheduler; called once. May throw
+/// Error.
 using PartFactory = std::function<std::unique_ptr<CorePart>(coroutines::Scheduler&)>;
 
 struct CoreFibers {
-  std::uint32_t slots = 1;    ///< of the part
-  std::uint32_t helpers = 0;  ///< that the part spawns, at most
+  std::uint32_t slots = 1;    ///< slots of the part
+  std::uint32_t helpers = 0;  ///< the most fibers that the part spawns
 };
 
-/// A core of its own: a scheduler with a fiber for each slot of a part, as far as tasks need them.
+/// Owns a scheduler, and runs a fiber for each slot of a part, as far as tasks need them.
 class CoreLoop final : public SearchCore {
  public:
   CoreLoop(const CoreFibers& fibers, const PartFactory& make_part);
@@ -40,10 +42,10 @@ class CoreLoop final : public SearchCore {
 
   coroutines::Scheduler scheduler_;
   const std::unique_ptr<CorePart> part_;
-  std::vector<coroutines::Fiber*> idle_;  ///< wait for a task
+  std::vector<coroutines::Fiber*> idle_;  ///< fibers that wait for a task
   TaskFeed* feed_ = nullptr;
   SearchTask* waiting_ = nullptr;  ///< taken from the feed for a fiber that was just woken
-  std::uint32_t spawned_ = 0;      ///< fibers of this run, each for the slot of its number
+  std::uint32_t spawned_ = 0;      ///< fibers of this run; the number of a fiber is its slot's
   std::uint32_t live_ = 0;
   bool stopping_ = false;
   std::exception_ptr failure_;

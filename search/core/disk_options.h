@@ -1,4 +1,4 @@
-// How an index on a disk of this machine is searched, as command lines say it.
+// Declares the command-line options for searching an index on a disk of this machine.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace farvec::search {
 
-/// As given; lists where a command takes lists.
+/// The options as given; each is a list where a command takes lists.
 struct DiskArguments {
   std::string memory_budget;
   std::string search = "cache-aware";
@@ -22,7 +22,7 @@ struct DiskArguments {
   std::string rerank = "auto";
 };
 
-/// Those that mean something of slotted pages alone.
+/// The options that mean something only for slotted pages.
 inline constexpr const char* kPageOptions[] = {"--search", "--pool", "--prefetch", "--page-search",
                                                "--rerank"};
 
@@ -35,25 +35,26 @@ struct DiskChoice {
   slotted::PoolKind pool = slotted::PoolKind::record;
   bool prefetch = true;
   bool page_search = true;
-  /// Results that are ranked again by their vectors; none: by the search, as resolve_rerank() says.
+  /// The number of results that are ranked again by their vectors; without a value resolve_rerank()
+  /// decides for each search.
   std::optional<std::uint32_t> rerank;
   std::optional<std::size_t> memory_budget;
 
   bool operator==(const DiskChoice&) const = default;
 };
 
-/// Bytes of all regions, headers included. Shares of the index are shares of these.
+/// Bytes of all regions, headers included. Percentages of the index are taken of them.
 std::uint64_t index_bytes(const layout::Manifest& manifest);
 
 /// "50MB", or "20%" of all bytes of the index. Throws Error.
 std::size_t parse_budget(const std::string& text, const layout::Manifest& manifest);
 
-/// The arguments have one value each. For an index that is not in slotted pages, only the budget is
-/// taken. Throws Error.
+/// The arguments have one value each. For an index that is not in slotted pages, only the budget
+/// may be given. Throws Error.
 DiskChoice parse_disk_choice(const DiskArguments& arguments, const layout::Manifest& manifest);
 
-/// The choice with a number of results to rank again: twice the k, as far as the list goes, where
-/// the records have codes and the vectors lie beside them; else none.
+/// Returns the choice with a number of results to rank again: twice the k, up to the length of the
+/// list, where the records have codes and the vectors are stored beside them; else 0.
 DiskChoice resolve_rerank(DiskChoice choice, const layout::Manifest& manifest, std::uint32_t k,
                           std::uint32_t list);
 

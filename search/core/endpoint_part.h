@@ -1,4 +1,4 @@
-// A part that reads records through an endpoint.
+// An EndpointPart is a part that reads records through an endpoint.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace farvec::search {
 
-/// Passes it on when its reads can bring what the index asks for.
+/// Passes the endpoint on when its reads can bring what the index asks for.
 template <typename Locator>
 std::unique_ptr<transport::Endpoint> able(std::unique_ptr<transport::Endpoint> endpoint,
                                           const Locator& locator) {
@@ -20,7 +20,7 @@ std::unique_ptr<transport::Endpoint> able(std::unique_ptr<transport::Endpoint> e
   return endpoint;
 }
 
-/// A part whose slots share an endpoint; slot s has lane s of the dispatcher.
+/// Its slots share an endpoint; slot s has lane s of the dispatcher.
 template <typename Searcher>
 class EndpointPart : public SearcherPart<Searcher> {
  public:
@@ -30,7 +30,7 @@ class EndpointPart : public SearcherPart<Searcher> {
 
   bool poll() override {
     if (dispatcher_.closed() && !given_up_) {
-      given_up_ = true;  // once: searches that still run end while others are told
+      given_up_ = true;  // once: searches that still run end while the error is passed on
       throw Error("reads from {} do not come back: the core gives up",
                   dispatcher_.endpoint().description());
     }

@@ -1,6 +1,6 @@
-// What each kind of index does in its own way: an overload of each function for every kind,
-// together in one file per kind (graph_kind.cc, cluster_kind.cc). Slotted pages, which are a
-// graph's in the manifest, are loaded here too; what searches them is in slotted_core.h.
+// Declares what each kind of index does in its own way: an overload of each function for every
+// kind, together in one file per kind (graph_kind.cc, cluster_kind.cc). Slotted pages, which are a
+// graph's in the manifest, are loaded here too; slotted_core.h declares what searches them.
 #pragma once
 
 #include <cstddef>
@@ -17,19 +17,19 @@
 
 namespace farvec::search {
 
-/// As load_search_index(); `part` is the manifest's own.
+/// Like load_search_index(); `part` is the manifest's own.
 SearchIndex load_kind(const layout::IndexDirectory& directory, const layout::GraphPart& part,
                       const layout::LoadOptions& options);
 SearchIndex load_kind(const layout::IndexDirectory& directory, const layout::ClusterPart& part,
                       const layout::LoadOptions& options);
 
-/// As fetch_search_index(); `part` is the manifest's own, and in a layout for memory.
+/// Like fetch_search_index(); `part` is the manifest's own, and in a layout for memory.
 SearchIndex fetch_kind(const layout::Manifest& manifest, const layout::GraphPart& part,
                        transport::Endpoint& endpoint, const FetchBound& bound);
 SearchIndex fetch_kind(const layout::Manifest& manifest, const layout::ClusterPart& part,
                        transport::Endpoint& endpoint, const FetchBound& bound);
 
-/// As make_part().
+/// Like make_part().
 std::unique_ptr<CorePart> make_load_part(const GraphIndex& index, std::span<const std::byte> region,
                                          const SearchCoreOptions& options,
                                          coroutines::Scheduler& scheduler);
@@ -46,20 +46,20 @@ std::unique_ptr<CorePart> make_read_part(const ClusterIndex& index,
                                          const SearchCoreOptions& options,
                                          coroutines::Scheduler& scheduler);
 
-/// Bytes of the longest read that its searches ask for. Throws Error when no disk brings so many at
-/// once.
+/// Bytes of the longest read that searches of the index ask for. Throws Error when no disk brings
+/// that many at once.
 std::uint64_t longest_read(const GraphIndex& index);
 std::uint64_t longest_read(const ClusterIndex& index);
 
-/// As set_largest().
+/// Like set_largest().
 void set_own_largest(SearchShape& shape, const GraphChoice& choice);
 void set_own_largest(SearchShape& shape, const ProbeChoice& choice);
 
-/// What one core over an endpoint takes.
+/// The memory of one core over an endpoint.
 struct CoreNeeds {
   DispatcherOptions lanes;
-  std::size_t search_bytes = 0;  ///< of one search in flight, at most
-  std::size_t cache_bytes = 0;   ///< of its record cache
+  std::size_t search_bytes = 0;  ///< the most that one search in flight takes
+  std::size_t cache_bytes = 0;   ///< size of its record cache
 };
 CoreNeeds core_needs(const GraphIndex& index, const SearchShape& shape);
 CoreNeeds core_needs(const ClusterIndex& index, const SearchShape& shape);

@@ -12,7 +12,7 @@
 namespace farvec::search {
 namespace {
 
-/// The first `count` that this process may run on; none where that is not known.
+/// The first `count` processors on which this process may run; empty where they are not known.
 std::vector<unsigned> first_processors(std::size_t count) {
   std::vector<unsigned> processors;
   cpu_set_t allowed;
@@ -34,7 +34,7 @@ void pin_to_processor(std::size_t index) {
 
 using Body = std::function<void(std::size_t thread)>;
 
-/// The first `here` (none or one) on the calling thread.
+/// Runs the first `here` bodies (none or one) on the calling thread.
 void run_each(std::size_t count, std::size_t here, const Body& body) {
   std::vector<std::exception_ptr> failures(count);
   const auto run = [&](std::size_t t) {

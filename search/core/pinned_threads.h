@@ -1,4 +1,4 @@
-// Threads on processors of their own, for measurements.
+// Runs threads on processors of their own, for measurements.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,10 @@ namespace farvec::search {
 /// there are enough, and waits for all. Throws what the lowest-numbered thread that failed threw.
 void run_pinned(std::size_t count, const std::function<void(std::size_t thread)>& body);
 
-/// The same with body(0) on the calling thread, and threads that run wherever they may.
+/// Does the same with body(0) on the calling thread, and with threads that are not pinned.
 void run_unpinned(std::size_t count, const std::function<void(std::size_t thread)>& body);
 
-/// The processors that run_pinned() takes for so many threads, as "0,3".
+/// The processors that run_pinned() takes for `count` threads, as "0,3".
 std::string allowed_processors(std::size_t count);
 
 /// Seconds of processor time that the calling thread has taken.

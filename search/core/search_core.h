@@ -1,4 +1,5 @@
-// One core's share of a compute node: a scheduler, an endpoint, and slots that run searches.
+// A SearchCore is one core's share of a compute node: a scheduler, an endpoint, and slots that run
+// searches.
 #pragma once
 
 #include <cstdint>
@@ -21,15 +22,15 @@ namespace farvec::search {
 class ProbeCounts;
 class SearchIndex;
 
-/// Cache lines that a search of a graph asked for. One that it asks for again counts again only as
-/// said here.
+/// Counts the cache lines for which a search of a graph asked. A line that it asks for again counts
+/// again only where a comment here says so.
 struct LineCounts {
-  /// Of codes in local DRAM, at every estimate; or of the vectors of the entries, where the codes
-  /// lie in the records.
+  /// Lines of codes in local DRAM, counted at every estimate; or lines of the entries' vectors,
+  /// where the codes are in the records.
   std::uint64_t codes = 0;
   std::uint64_t offsets = 0;  ///< one for every vertex that becomes a candidate
-  std::uint64_t visited = 0;  ///< one for every question to the visited set or table of estimates
-  std::uint64_t records = 0;  ///< of the tier, at every expansion
+  std::uint64_t visited = 0;  ///< one for every lookup in the visited set or the table of estimates
+  std::uint64_t records = 0;  ///< lines of the tier, counted at every expansion
 
   LineCounts& operator+=(const LineCounts& other) {
     codes += other.codes;
@@ -40,29 +41,31 @@ struct LineCounts {
   }
 };
 
-/// Stands for none among the ids of users.
+/// Means "no id" among the ids of users.
 inline constexpr std::uint64_t kNoUserId = std::numeric_limits<std::uint64_t>::max();
 
-/// What one search cost. Exact: the same for the same index and parameters on every machine.
+/// What one search cost. The counts are exact: the same for the same index and parameters on every
+/// machine.
 struct QueryCounts {
   std::uint64_t hops = 0;        ///< expand() calls
   std::uint64_t reads = 0;       ///< records fetched from the tier
   std::uint64_t cache_hits = 0;  ///< records found in a cache or pool instead
   std::uint64_t estimates = 0;   ///< distances estimated from codes
   std::uint64_t distances = 0;   ///< exact distances
-  std::uint64_t bytes = 0;       ///< fetched from the tier
-  std::uint64_t lost = 0;        ///< of `reads`: nobody could deliver them
-  // Slotted pages only. Their reads are of pages, prefetched ones included.
+  std::uint64_t bytes = 0;       ///< bytes fetched from the tier
+  std::uint64_t lost = 0;        ///< those of `reads` that no memory node could deliver
+  // These are counted for slotted pages only. Their reads are reads of pages, prefetched ones
+  // included.
   std::uint64_t pool_misses = 0;   ///< records that were not in the pool when they were asked for
-  std::uint64_t rerank_reads = 0;  ///< of `reads`: of vectors, to rank results again
-  // Cluster indexes only. Group, list and stray reads make up `reads`.
+  std::uint64_t rerank_reads = 0;  ///< those of `reads` that fetch vectors, to rank results again
+  // These are counted for cluster indexes only. Group, list and stray reads make up `reads`.
   std::uint64_t clusters = 0;            ///< probed
   std::uint64_t centroid_distances = 0;  ///< exact ones
   std::uint64_t centroid_estimates = 0;  ///< from centroids' codes
-  std::uint64_t group_reads = 0;         ///< that bring a cluster's group, with or without its list
-  std::uint64_t list_reads = 0;          ///< that bring a list alone
-  std::uint64_t stray_reads = 0;         ///< that bring one stray or a few near each other
-  LineCounts lines;  ///< when SearchTask::count_lines; not of slotted pages or clusters
+  std::uint64_t group_reads = 0;  ///< reads that bring a cluster's group, with or without its list
+  std::uint64_t list_reads = 0;   ///< reads that bring a list alone
+  std::uint64_t stray_reads = 0;  ///< reads that bring one stray or a few near each other
+  LineCounts lines;               ///< if SearchTask::count_lines; not for slotted pages or clusters
 
   QueryCounts& operator+=(const QueryCounts& other) {
     hops += other.hops;
@@ -85,19 +88,22 @@ struct QueryCounts {
   }
 };
 
-/// One query from admission to answer. Owned by whoever feeds it; not moved while a core has it.
+/// One query from admission to answer. The code that feeds it owns it; it is not moved while a core
+/// has it.
 struct SearchTask {
   const std::byte* query = nullptr;  ///< dimension elements of the index's stored type
   SearchParameters parameters;
   Ticks deadline = 0;        ///< absolute
-  bool partial = false;      ///< go on without records that nobody can deliver
-  bool count_lines = false;  ///< takes time; without it a search does nothing for it
-  /// Rows that are no results; null: all may be. They take no places in the list, nor among the
-  /// members of the clusters that are probed: k rows are found where so many are left, whatever
-  /// max_list and max_probe allow a search to ask for, and the counts say what that has cost.
+  bool partial = false;      ///< go on without records that no memory node can deliver
+  bool count_lines = false;  ///< counting takes time; a search without it does nothing for it
+  /// Rows that are not results; null: every row may be a result. They take no places in the list,
+  /// nor among the members of the clusters that are probed: k rows are found where k are left, even
+  /// where max_list and max_probe would not allow such a search, and the counts say what that has
+  /// cost.
   const RowSet* out = nullptr;
   NodeId* ids = nullptr;  ///< room for k, nearest first
-  /// Of a collection, in place of `ids`, where its ids may have more than 32 bits; may be null.
+  /// For a collection, used in place of `ids`, where its ids may have more than 32 bits; may be
+  /// null.
   std::uint64_t* user_ids = nullptr;
   float* distances = nullptr;  ///< room for k; exact
 
@@ -110,49 +116,49 @@ struct SearchTask {
   Ticks finished = 0;
 };
 
-/// Where a core gets its tasks. All calls come from the core's thread and must not block, except
-/// idle().
+/// Supplies a core with tasks. All calls come from the core's thread, and none but idle() may
+/// block.
 class TaskFeed {
  public:
   virtual ~TaskFeed() = default;
-  /// A task to start now, or nullptr. A core that asks has all that it searches with.
+  /// A task to start now, or nullptr. A core calls it only when it has all that a search needs.
   virtual SearchTask* next() = 0;
   /// True when next() will never again return a task.
   virtual bool finished() = 0;
-  /// The task has its result. Called inside the task's fiber.
+  /// Says that the task has its result. Called inside the task's fiber.
   virtual void done(SearchTask& task) = 0;
-  /// The core has no live search: may block for at most a few milliseconds.
+  /// Called when the core has no live search: may block for at most a few milliseconds.
   virtual void idle() = 0;
 };
 
 struct SearchCoreOptions {
   std::uint32_t slots = 16;     ///< searches in flight on this core; 1 is synchronous
-  std::size_t cache_bytes = 0;  ///< of the record cache; endpoints only, loads need none
-  /// Loads take as long as this device's; null: as long as they take. Not for endpoints.
+  std::size_t cache_bytes = 0;  ///< size of the record cache; for endpoints only, loads need none
+  /// Loads take as long as this device's loads; null: loads are not slowed down. Not for endpoints.
   std::shared_ptr<transport::Device> device;
   std::uint32_t max_list = 1024;   ///< largest list of a search that is not refused
-  std::uint32_t max_probe = 4096;  ///< the same for the clusters to probe
-  /// Cluster indexes only: vectors with at most so many bytes between them share a read. Without a
-  /// value, no read brings more than one vector that was asked for by its address.
+  std::uint32_t max_probe = 4096;  ///< most clusters that a search which is not refused probes
+  /// For cluster indexes only: vectors with at most this many bytes between them share a read.
+  /// Without a value, no read brings more than one vector that was asked for by its address.
   std::optional<std::uint32_t> merge_gap_bytes;
-  std::shared_ptr<ProbeCounts> probe_counts;  ///< of a cluster index; may be null
+  std::shared_ptr<ProbeCounts> probe_counts;  ///< for a cluster index; may be null
 };
 
 /// What a core has done since it was made.
 struct CoreStatistics {
-  std::uint64_t stalls = 0;            ///< posts that found the endpoint's read limit reached
+  std::uint64_t stalls = 0;            ///< posts that found the endpoint's limit of reads reached
   std::uint64_t late_completions = 0;  ///< after their search's deadline
   std::uint32_t in_flight_reads = 0;
   std::uint32_t live_searches = 0;
-  std::size_t dram_bytes = 0;  ///< scratch, lane buffers, record cache, the endpoint's own
-  // What the endpoint has asked its device for (transport::EndpointUse), which may be more than it
-  // was asked for. 0 where reads go to the device as they are.
+  std::size_t dram_bytes = 0;  ///< scratch, lane buffers, record cache, the endpoint's own memory
+  // What the endpoint has asked of its device (transport::EndpointUse), which may be more than what
+  // was asked of the endpoint. 0 where reads go to the device unchanged.
   std::uint64_t device_reads = 0;
   std::uint64_t device_bytes = 0;
 };
 
-/// Runs searches on the thread that calls run(). What it searches must outlive it. Made by
-/// make_core(), or by make_slotted_core() for slotted pages.
+/// Runs searches on the thread that calls run(). The index must outlive it. make_core() makes it,
+/// or make_slotted_core() for slotted pages.
 class SearchCore {
  public:
   SearchCore() = default;
@@ -162,12 +168,12 @@ class SearchCore {
 
   /// Serves the feed until it is finished and every task is done. A task whose parameters the index
   /// and the options do not allow (another kind of index, k above the count of vectors, list above
-  /// max_list, clusters above max_probe) ends with invalid_argument. An exception of the feed ends
-  /// the run and is rethrown.
+  /// max_list, clusters above max_probe) ends with invalid_argument. An exception that the feed
+  /// throws ends the run and is rethrown.
   virtual void run(TaskFeed& feed) = 0;
 
-  /// Counters are written by run()'s thread without synchronisation: read them from the feed's
-  /// calls or after run().
+  /// run()'s thread writes counters without synchronisation: read them in the feed's calls or after
+  /// run().
   virtual CoreStatistics statistics() const = 0;
 };
 

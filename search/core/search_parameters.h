@@ -1,4 +1,5 @@
-// What one search asks for: made once, unable to hold a wrong combination, trusted from then on.
+// SearchParameters say what one search asks for: made once, unable to hold a wrong combination,
+// trusted from then on.
 #pragma once
 
 #include <cstdint>
@@ -30,38 +31,38 @@ struct ProbeChoice {
   /// Clusters that are this many times as far as the nearest are left out; at least 1.
   float prune_ratio = std::numeric_limits<float>::infinity();
   bool dedup = true;  ///< read no vector twice in one query
-  /// L, of coded clusters: vectors that are read, of those whose codes say that they are near; k
-  /// where that is more.
+  /// L, for coded clusters: how many vectors are read, among those whose codes say that they are
+  /// near; k where that is more.
   std::uint32_t list = 64;
 
   std::uint32_t size() const { return clusters; }
 };
 
-/// One alternative for each kind of index. What is asked of all of them does not compile before a
-/// new one has an answer.
+/// One alternative for each kind of index. Code that handles every kind does not compile until it
+/// handles a new one.
 using SearchChoice = std::variant<GraphChoice, ProbeChoice>;
 
-/// The kind of index that can be searched so.
+/// The kind of index that the choice searches.
 layout::IndexKind kind_of(const SearchChoice& choice);
-/// What its work grows with, in units of its kind: the list, or the clusters to probe.
+/// The number with which the search's work grows: the list, or the clusters to probe.
 std::uint32_t size_of(const SearchChoice& choice);
 
-/// What an index, the cores that search it or a daemon before them allow.
+/// What an index, its cores, or a daemon in front of them allow.
 struct SearchBounds {
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
-  layout::IndexKind kind = layout::IndexKind::graph;                  ///< of the index
+  layout::IndexKind kind = layout::IndexKind::graph;                  ///< the kind of index
   std::uint64_t vectors = std::numeric_limits<std::uint64_t>::max();  ///< in the index
   std::uint32_t k = kNone;
   std::uint32_t list = kNone;
   std::uint32_t width = graph::kMaxWidth;
-  std::uint32_t clusters = kNone;  ///< to probe
+  std::uint32_t clusters = kNone;  ///< clusters to probe
 };
 
-/// What is wrong with a search. Each edge has its own words and names for it.
+/// What is wrong with a search. Each interface has its own words and names for it.
 enum class SearchFault : std::uint8_t {
   none,
-  wrong_kind,  ///< of another kind of index
+  wrong_kind,  ///< for another kind of index
   k_zero,
   k_above_vectors,
   k_above_bound,
@@ -69,20 +70,20 @@ enum class SearchFault : std::uint8_t {
   list_above_bound,
   width_out_of_range,  ///< 0 or above graph::kMaxWidth
   width_above_bound,
-  prune_ratio_below_one,  ///< or NaN
+  prune_ratio_below_one,  ///< below 1, or NaN
   clusters_zero,
   clusters_above_bound,
 };
 
 /// The first fault of a search of k results within the bounds, in the order of SearchFault. All
-/// that is wrong with any search is found here and nowhere else. Does not allocate.
+/// faults of searches are found here and nowhere else. Does not allocate.
 SearchFault find_fault(std::uint32_t k, const SearchChoice& choice, const SearchBounds& bounds);
 
-/// In the words of a core: invalid_argument, or ok.
+/// The fault as the status of a core: invalid_argument, or ok.
 Status to_status(SearchFault fault);
 
-/// A search of one kind of index that is right in itself. Whether an index or a core allows it is
-/// for check() to say.
+/// A search of one kind of index that is right in itself. check() says whether an index or a core
+/// allows it.
 class SearchParameters {
  public:
   /// The smallest search of a graph.
@@ -96,7 +97,7 @@ class SearchParameters {
 
   std::uint32_t k() const { return k_; }
   const SearchChoice& choice() const { return choice_; }
-  /// Of a search of a graph or of clusters; asking for the other one is a broken invariant.
+  /// The choice for a graph or for clusters; asking for the wrong one is a broken invariant.
   const GraphChoice& graph() const { return of<GraphChoice>(); }
   const ProbeChoice& probing() const { return of<ProbeChoice>(); }
 

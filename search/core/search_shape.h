@@ -1,4 +1,4 @@
-// What the cores of one process are made for.
+// A SearchShape says what the cores of one process are made for.
 #pragma once
 
 #include <cstddef>
@@ -18,13 +18,13 @@ namespace farvec::search {
 struct SearchShape {
   std::uint32_t cores = 1;
   std::uint32_t slots = 16;     ///< searches in flight on each core; 1 is synchronous
-  std::size_t cache_bytes = 0;  ///< of the record cache of each core
-  std::uint32_t k = 10;         ///< largest
-  std::uint32_t list = 64;      ///< largest, of a graph
-  std::uint32_t width = 1;      ///< largest, of a graph
-  std::uint32_t probe = 16;     ///< largest, of clusters
+  std::size_t cache_bytes = 0;  ///< size of the record cache of each core
+  std::uint32_t k = 10;         ///< largest k
+  std::uint32_t list = 64;      ///< largest list of a search of a graph
+  std::uint32_t width = 1;      ///< largest width of a search of a graph
+  std::uint32_t probe = 16;     ///< most clusters that a search probes
   DiskChoice disk = {};         ///< how an index on a disk is searched
-  /// As SearchCoreOptions has them. No value: what a request costs on the tier.
+  /// See SearchCoreOptions. Without a value it is what a request costs on the tier.
   std::optional<std::uint32_t> merge_gap_bytes = std::nullopt;
   std::shared_ptr<ProbeCounts> probe_counts = nullptr;
 };
@@ -32,11 +32,11 @@ struct SearchShape {
 /// Makes the choice the largest search of its kind.
 void set_largest(SearchShape& shape, const SearchChoice& choice);
 
-/// For one core of a graph or of clusters.
+/// The options for one core of a graph or of clusters.
 SearchCoreOptions core_options(const SearchShape& shape);
 
-/// For slotted pages. When the choice leaves open how many results are ranked again, each search
-/// ranks as many as resolve_rerank() says.
+/// The options for slotted pages. When the choice leaves open how many results are ranked again,
+/// resolve_rerank() says it for each search.
 slotted::SlottedSearchOptions slotted_options(const SearchShape& shape,
                                               const layout::Manifest& manifest);
 

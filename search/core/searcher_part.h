@@ -1,4 +1,4 @@
-// A part of searchers, one for each slot.
+// A SearcherPart is a part of searchers, one for each slot.
 #pragma once
 
 #include <cstddef>

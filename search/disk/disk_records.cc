@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 using disk::DiskFile;
 
-/// More than a disk needs to be busy, in as much memory as one search of clusters takes.
+/// More reads than a disk needs to be busy, in as much memory as one search of clusters takes.
 constexpr std::uint32_t kLeastReads = 32;
 constexpr std::uint32_t kMostReads = 256;
 constexpr std::uint32_t kStagingBytes = 8u << 20;
@@ -27,7 +27,7 @@ fs::path region_path(const std::string& path, const layout::IndexDirectory& dire
   return fs::is_directory(path) ? fs::path(path) / own.filename() : fs::path(path);
 }
 
-/// The first bytes of a file or device, into memory that a direct read can go to.
+/// Reads the first bytes of a file or device, into memory that is fit for a direct read.
 HugeBuffer read_start(const DiskFile& file, std::size_t bytes) {
   HugeBuffer buffer(round_up(bytes, file.block_bytes()));
   const ssize_t got = pread(file.descriptor(), buffer.data(), buffer.size(), 0);

@@ -1,4 +1,4 @@
-// Where an index's records lie on a disk.
+// Opens the files of an index's records on a disk.
 #pragma once
 
 #include <cstdint>
@@ -13,30 +13,30 @@
 
 namespace farvec::search {
 
-/// Opens the index's records; `path` is the same bytes elsewhere: a file, a block device, or a
-/// directory that holds the file under its own name. Empty: they lie in the index's directory.
-/// Throws Error when they are another index's, or not all of them.
+/// Opens the index's records; `path` has the same bytes elsewhere: a file, a block device, or a
+/// directory that holds the file under its own name. When it is empty, the records in the index's
+/// directory are opened. Throws Error when they belong to another index, or are not complete.
 std::shared_ptr<const disk::DiskFile> open_disk_records(const layout::IndexDirectory& directory,
                                                         const std::string& path);
 
-/// The same for the vectors beside slotted pages; when `path` is not a directory they lie in the
-/// index's own.
+/// Opens the vectors beside slotted pages in the same way; when `path` is not a directory, those in
+/// the index's own directory.
 std::shared_ptr<const disk::DiskFile> open_disk_vectors(const layout::IndexDirectory& directory,
                                                         const std::string& path);
 
 struct DiskReads {
-  std::uint32_t count = 0;  ///< at a time, of one core
+  std::uint32_t count = 0;  ///< reads at a time of one core
   transport::DiskEndpointOptions options;
 };
 
-/// Reads of one core at a time, the longest of which has so many bytes.
+/// How many reads one core has at a time when the longest has `longest_bytes` bytes.
 std::uint32_t disk_read_count(std::uint32_t longest_bytes);
 
-/// What the searches of an index need. Not for slotted pages, whose searches share a pool. Throws
-/// Error when a cluster is too large for one read.
+/// The reads that searches of an index need. Not for slotted pages, whose searches share a pool.
+/// Throws Error when a cluster is too large for one read.
 DiskReads disk_reads(const SearchIndex& index);
 
-/// For one core.
+/// Makes the endpoint of one core.
 std::unique_ptr<transport::Endpoint> make_disk_endpoint(
     std::shared_ptr<const disk::DiskFile> records, const DiskReads& reads, disk::DiskThread thread);
 

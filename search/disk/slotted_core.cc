@@ -23,7 +23,7 @@ using slotted::SearchKind;
 using slotted::SlottedIndex;
 using slotted::SlottedStore;
 
-/// One slot's searches.
+/// Runs one slot's searches.
 template <typename Pool>
 class SlottedSearcher {
  public:
@@ -71,7 +71,7 @@ class SlottedSearcher {
     return {};
   }
 
-  /// Results of a search that are ranked again.
+  /// How many results of a search are ranked again.
   std::uint32_t reranked(const SearchParameters& search) const {
     const slotted::SlottedSearchOptions& planned = store_.options();
     if (!planned.rerank_by_k) return planned.rerank;
@@ -102,13 +102,13 @@ class SlottedSearcher {
         break;
     }
     if (store_.options().prefetch) {
-      // Those of this hop, which is about to wait for them, and of the next.
+      // Prefetches the records of this hop, which is about to wait for them, and of the next.
       parameters.prefetch = std::min(parameters.width + width, graph::kMaxWidth);
     }
     return graph::beam_search(source_, scorer, entries, parameters, scratch_);
   }
 
-  /// By the stored vectors; of all results the k nearest are left.
+  /// Ranks results by their stored vectors; the k nearest of all results are left.
   Status rank_again(SearchTask& task) {
     graph::CandidateList& results = scratch_.results;
     ids_.clear();
@@ -131,7 +131,7 @@ class SlottedSearcher {
   const SearchBounds bounds_;
   slotted::SlottedSource<Pool> source_;
   slotted::VectorReader* const vectors_;
-  std::vector<NodeId> ids_;  ///< of results that are ranked again
+  std::vector<NodeId> ids_;  ///< results that are ranked again
   graph::BeamScratch scratch_;
   slotted::PreparedQuery prepared_;
 };
@@ -162,7 +162,7 @@ class SlottedPart final : public SearcherPart<SlottedSearcher<Pool>> {
           vectors_ ? &*vectors_ : nullptr));
     }
   }
-  /// Prefetches may be under way: their pages belong to the reader.
+  /// Prefetches may be under way, and their pages belong to the reader.
   ~SlottedPart() override { queue_.close(); }
 
   bool poll() override { return queue_.poll(); }
@@ -188,7 +188,7 @@ class SlottedPart final : public SearcherPart<SlottedSearcher<Pool>> {
   disk::LoadQueue queue_;
   slotted::DiskPages disk_;
   slotted::RecordReader<Pool> reader_;
-  std::optional<slotted::VectorReader> vectors_;  ///< when results are ranked again
+  std::optional<slotted::VectorReader> vectors_;  ///< used when results are ranked again
 };
 
 }  // namespace

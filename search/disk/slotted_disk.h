@@ -1,4 +1,5 @@
-// The slotted pages of an index on a disk of this machine, and the pool that all its cores share.
+// A SlottedDisk has the slotted pages of an index on a disk of this machine, and the pool that all
+// its cores share.
 #pragma once
 
 #include <cstdint>
@@ -13,20 +14,21 @@
 namespace farvec::search {
 
 struct SlottedDiskOptions {
-  std::string path;  ///< as open_disk_records() and open_disk_vectors() take it
+  std::string path;  ///< see open_disk_records() and open_disk_vectors()
   slotted::SlottedSearchOptions searches;
-  layout::LoadOptions load;  ///< of the page map
+  layout::LoadOptions load;  ///< how the page map is loaded
 };
 
 class SlottedDisk {
  public:
-  /// The index must outlive it and its parts. Throws Error when the files are not this index's, and
-  /// when the budget is too small: before anything is loaded for it.
+  /// The index must outlive it and its parts. Throws Error when the files do not belong to this
+  /// index, and when the budget is too small; then nothing has been loaded yet.
   SlottedDisk(const layout::IndexDirectory& directory, const slotted::SlottedIndex& index,
               const SlottedDiskOptions& options);
 
-  /// One of options.searches.cores, of as many slots as the options say; on the thread that is
-  /// going to run it when that is `owner`. It may outlive this.
+  /// Makes one of options.searches.cores parts, with the number of slots that the options say. When
+  /// the thread that is going to run it is `owner`, call it on that thread. It may outlive this
+  /// object.
   std::unique_ptr<CorePart> make_part(disk::DiskThread thread,
                                       coroutines::Scheduler& scheduler) const;
   std::uint32_t slots() const { return store_->options().slots; }

@@ -1,5 +1,5 @@
-// What a compute node keeps of a cluster index in its own DRAM: centroids, the table of clusters,
-// and the manifest's facts. Vectors and addresses stay on the tier.
+// A ClusterIndex is what a compute node keeps of a cluster index in its own DRAM: centroids, the
+// table of clusters, and facts from the manifest. Vectors and addresses stay on the tier.
 #pragma once
 
 #include <cstddef>
@@ -19,11 +19,11 @@ class ClusterIndex {
  public:
   struct Parts {
     Metric metric = Metric::l2;
-    ElementType type = ElementType::f32;  ///< stored
+    ElementType type = ElementType::f32;  ///< stored type
     std::uint32_t dimension = 0;
     layout::ClusterLocator locator;
     cluster::CentroidIndex centroids;
-    std::optional<quantization::NeighborCodes> codes = {};  ///< of the coded layout
+    std::optional<quantization::NeighborCodes> codes = {};  ///< codes of the coded layout
   };
   /// Throws Error when the parts do not fit together.
   explicit ClusterIndex(Parts parts);
@@ -36,11 +36,11 @@ class ClusterIndex {
   const layout::ClusterLocator& locator() const { return parts_.locator; }
   const cluster::CentroidIndex& centroids() const { return parts_.centroids; }
   distance::ManyKernel kernel() const { return kernel_; }
-  /// What estimates need of a coded index; else null.
+  /// What estimates in a coded index need; null for other indexes.
   const quantization::NeighborCodes* codes() const {
     return parts_.codes ? &*parts_.codes : nullptr;
   }
-  /// Of the index's metric, between a query and a centroid as floats.
+  /// Computes the index's metric between a query and a centroid, both as floats.
   distance::PairKernel centroid_kernel() const { return centroid_kernel_; }
 
   std::uint64_t region_bytes() const { return parts_.locator.region_bytes(); }

@@ -1,5 +1,5 @@
-// What a compute node keeps of a graph index in its own DRAM: codes, offsets, and the manifest's
-// facts. The records stay on the tier.
+// A GraphIndex is what a compute node keeps of a graph index in its own DRAM: codes, offsets, and
+// facts from the manifest. The records stay on the tier.
 #pragma once
 
 #include <cstdint>
@@ -21,13 +21,13 @@ class GraphIndex {
  public:
   struct Parts {
     Metric metric = Metric::l2;
-    ElementType type = ElementType::f32;  ///< stored
+    ElementType type = ElementType::f32;  ///< stored type
     std::uint32_t dimension = 0;
     NodeId entry = kInvalidNode;
     layout::GraphLocator locator;
-    /// Of the vertices, in local DRAM; or of the neighbours, in the records.
+    /// For codes of the vertices, in local DRAM; or for codes of the neighbours, in the records.
     std::variant<quantization::Rabitq, quantization::NeighborCodes> quantizer;
-    /// One record per vertex; or the vectors of entries().
+    /// One code per vertex; or the vectors of entries().
     layout::Codes codes;
   };
   /// Throws Error when the parts do not fit together.
@@ -38,28 +38,29 @@ class GraphIndex {
   std::uint32_t dimension() const { return parts_.dimension; }
   std::size_t count() const { return parts_.locator.geometry().count; }
   std::uint32_t max_degree() const { return parts_.locator.geometry().max_degree; }
-  /// Where searches start: the manifest's entry, from which all is reachable, and a few vertices
-  /// more, whose codes or vectors every search keeps in the cache. They save the first hops.
+  /// Where searches start: the manifest's entry, from which all vertices are reachable, and a few
+  /// more vertices, whose codes or vectors every search keeps in the cache. They save the first
+  /// hops.
   std::span<const NodeId> entries() const { return entries_; }
   std::size_t query_bytes() const { return dimension() * element_bytes(type()); }
   const layout::GraphLocator& locator() const { return parts_.locator; }
-  /// Null when the codes lie in the records.
+  /// Null when the codes are in the records.
   const quantization::Rabitq* vertex_codes() const {
     return std::get_if<quantization::Rabitq>(&parts_.quantizer);
   }
-  /// Null when they do not.
+  /// Null when the codes are not in the records.
   const quantization::NeighborCodes* neighbor_codes() const {
     return std::get_if<quantization::NeighborCodes>(&parts_.quantizer);
   }
-  /// Of vertex_codes().
+  /// The codes for vertex_codes().
   const std::byte* codes() const { return local_; }
-  /// Of neighbor_codes(): the stored vector of entries()[i].
+  /// For neighbor_codes(): the stored vector of entries()[i].
   const std::byte* entry_vector(std::size_t i) const { return local_ + i * query_bytes(); }
   distance::PairKernel kernel() const { return kernel_; }
 
   std::uint64_t region_bytes() const { return parts_.locator.region_bytes(); }
   std::size_t location_bytes() const { return parts_.locator.dram_bytes(); }
-  /// Codes and offset table; what each core adds is in its own statistics.
+  /// Bytes of codes and offset table; the statistics of each core say what it adds.
   std::size_t dram_bytes() const { return parts_.codes.region.size() + location_bytes(); }
 
  private:

@@ -16,7 +16,7 @@ constexpr std::size_t kWindow = 16;
 /// Keeps a window of large reads in flight until the buffer is full.
 class Fetch {
  public:
-  /// Without a placement the region lies in one piece.
+  /// Without a placement the region is in one piece.
   Fetch(std::uint32_t region, const layout::RegionPlacement* placement,
         transport::Endpoint& endpoint, HugeBuffer& buffer)
       : region_(region),
@@ -39,7 +39,7 @@ class Fetch {
 
  private:
   void require_time(const FetchBound& bound) const {
-    // Relaxed: only the flag itself matters.
+    // relaxed: only the flag itself matters.
     if (bound.stop != nullptr && bound.stop->load(std::memory_order_relaxed)) {
       throw Error("reading region {} from {} was stopped", region_, endpoint_.description());
     }

@@ -1,4 +1,4 @@
-// A whole region through an endpoint, for what a compute node keeps in its own DRAM.
+// Fetches a whole region through an endpoint, for what a compute node keeps in its own DRAM.
 #pragma once
 
 #include <atomic>
@@ -12,24 +12,24 @@
 
 namespace farvec::search {
 
-/// When a fetch ends without having finished.
+/// Says when a fetch ends before it has finished.
 struct FetchBound {
   Ticks deadline = 0;
   const std::atomic<bool>* stop = nullptr;  ///< ends it soon after it becomes true; may be null
-  /// Told of bytes that have come; may be empty. What it throws ends the fetch.
+  /// Called with the number of bytes that have come; may be empty. What it throws ends the fetch.
   std::function<void(std::uint64_t bytes)> on_bytes = {};
 };
 
-/// Reads region `region`, header included, and checks every chunk against the manifest. Spins on
-/// the endpoint: for set-up only. Throws UnreachableError
-/// when nobody can deliver a piece now, Error when a read fails otherwise, the region is shorter
-/// than the manifest says, a checksum does not match, or the bound is reached; the endpoint is
-/// closed then, because reads may be in flight.
+/// Reads region `region`, header included, and checks every chunk against the manifest. It spins on
+/// the endpoint, so it is for set-up only. Throws UnreachableError when no node can deliver a piece
+/// now, Error when a read fails otherwise, the region is shorter than the manifest says, a checksum
+/// does not match, or the bound is reached; the endpoint is closed then, because reads may be in
+/// flight.
 HugeBuffer fetch_region(const layout::Manifest& manifest, std::uint32_t region,
                         transport::Endpoint& endpoint, const FetchBound& bound);
 
-/// The same of the first `bytes` of a region that no manifest tells of, which nothing is compared
-/// with.
+/// Reads the first `bytes` bytes of a region that no manifest describes, without checking them
+/// against anything.
 HugeBuffer fetch_bytes(std::uint32_t region, std::uint64_t bytes, transport::Endpoint& endpoint,
                        const FetchBound& bound);
 

@@ -1,5 +1,5 @@
-// A graph, a graph in slotted pages or a cluster index, for everybody to whom it does not matter
-// which.
+// A SearchIndex is a graph, a graph in slotted pages or a cluster index, for code that works with
+// each of them.
 #pragma once
 
 #include <cstddef>
@@ -23,15 +23,15 @@ class SearchIndex {
   SearchIndex(ClusterIndex index) : index_(std::move(index)) {}
   SearchIndex(slotted::SlottedIndex index) : index_(std::move(index)) {}
 
-  /// nullptr when it is another one.
+  /// nullptr when it is another kind of index.
   const GraphIndex* graph() const { return std::get_if<GraphIndex>(&index_); }
   const ClusterIndex* clusters() const { return std::get_if<ClusterIndex>(&index_); }
   const slotted::SlottedIndex* slotted() const {
     return std::get_if<slotted::SlottedIndex>(&index_);
   }
 
-  /// Calls it with the index of the kind that this one is. Slotted pages, whose records nobody
-  /// reads one by one, are a broken invariant.
+  /// Calls `visit` with the index of its kind. Slotted pages, whose records are not read one by
+  /// one, are a broken invariant.
   template <typename Visit>
   auto visit_records(const Visit& visit) const {
     using Answer = std::invoke_result_t<const Visit&, const GraphIndex&>;
@@ -51,7 +51,7 @@ class SearchIndex {
   std::uint64_t region_bytes() const {
     return std::visit([](const auto& index) { return index.region_bytes(); }, index_);
   }
-  /// Bytes that the index keeps in compute DRAM; what each core adds is in its own statistics.
+  /// Bytes that the index keeps in compute DRAM; the statistics of each core say what it adds.
   std::size_t dram_bytes() const {
     return std::visit([](const auto& index) { return index.dram_bytes(); }, index_);
   }

@@ -1,4 +1,4 @@
-// How a cluster index is loaded and searched.
+// This file says how a cluster index is loaded and searched.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -32,10 +32,10 @@ using CodedByRead = CodedSearcher<EndpointCodedSource>;
 
 /// Lists of a search that hardly grow: nearest centroids, results, reads of a round.
 constexpr std::size_t kProbeBytes = 256 * 1024;
-/// Noted of every member of the clusters that are probed: its address while it is sorted and
+/// Memory for each member of the clusters that are probed: its address while it is sorted and
 /// remembered, its read, and whether it was seen.
 constexpr std::size_t kBytesPerMember = 64;
-/// Strays that share a read may bring so much together.
+/// Strays that share a read may bring this much together.
 constexpr std::uint64_t kStrayBytes = 64u << 10;
 
 template <typename Searcher, typename Source>

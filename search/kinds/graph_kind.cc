@@ -1,4 +1,4 @@
-// How a graph whose records are read one by one is loaded and searched.
+// This file says how a graph whose records are read one by one is loaded and searched.
 #include <memory>
 #include <optional>
 #include <utility>
@@ -66,7 +66,7 @@ class GraphLoadPart final : public SearcherPart<GraphSearcher<MappedNodeSource, 
   alignas(kCacheLineBytes) std::optional<transport::DeviceReader> reader_;
 };
 
-/// The part whose scorer fits the index's codes.
+/// Makes the part whose scorer fits the index's codes.
 template <template <typename> typename Part, typename Records>
 std::unique_ptr<CorePart> make_graph_part(const GraphIndex& index, Records&& records,
                                           const SearchCoreOptions& options,

@@ -25,7 +25,8 @@ SearchIndex fetch_search_index(const layout::Manifest& manifest, transport::Endp
   layout::require_memory_layout(manifest, endpoint.description());
   std::uint64_t bytes = 0;
   for (const layout::RegionEntry& region : manifest.regions) bytes += region.file_bytes();
-  bytes -= manifest.region(layout::kRecordsRegion).file_bytes();  // which stay where they are
+  // The records, which stay where they are.
+  bytes -= manifest.region(layout::kRecordsRegion).file_bytes();
   const double seconds =
       options.deadline_seconds + static_cast<double>(bytes) / options.least_bytes_per_second;
   const FetchBound bound{now_ticks() + us_to_ticks(seconds * 1e6), options.stop, options.on_bytes};

@@ -17,23 +17,23 @@ SearchIndex load_search_index(const layout::IndexDirectory& directory,
                               const layout::LoadOptions& options = {});
 
 struct FetchOptions {
-  double deadline_seconds = 60;             ///< for everything, and
-  double least_bytes_per_second = 50e6;     ///< the time this gives for the bytes
+  double deadline_seconds = 60;             ///< for everything, plus
+  double least_bytes_per_second = 50e6;     ///< the time that the bytes take at this rate
   const std::atomic<bool>* stop = nullptr;  ///< ends it soon after it becomes true; may be null
-  /// Told of bytes that have come; may be empty. What it throws ends the fetch.
+  /// Called with the number of bytes that have come; may be empty. What it throws ends the fetch.
   std::function<void(std::uint64_t bytes)> on_bytes = {};
 };
 
-/// Reads the same regions through an endpoint in large pieces, checking every
-/// checksum of the manifest. Called outside fibers, before searches begin. Throws Error when a read
-/// fails or the deadline passes.
+/// Reads the same regions through an endpoint in large pieces, checking every checksum of the
+/// manifest. Call it outside fibers, before searches begin. Throws Error when a read fails or the
+/// deadline passes.
 SearchIndex fetch_search_index(const layout::Manifest& manifest, transport::Endpoint& endpoint,
                                const FetchOptions& options = {});
 
-/// The graph over the centroids as it was built.
+/// The graph over the centroids, as the build made it.
 graph::Graph centroid_graph(const layout::Centroids& centroids);
 
-/// Throws Error when the placement cuts in two what one read brings.
+/// Throws Error when the placement splits bytes that one read brings.
 void check_placement(const layout::Placement& placement, const SearchIndex& index);
 
 }  // namespace farvec::search

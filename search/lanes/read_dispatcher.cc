@@ -5,7 +5,7 @@
 namespace farvec::search {
 namespace {
 
-// A token is generation (32 bits), lane (16), read (16).
+// A token consists of generation (32 bits), lane (16), read (16).
 constexpr std::uint32_t kLaneShift = 16;
 constexpr std::uint64_t kNextGeneration = std::uint64_t{1} << 32;
 constexpr std::uint64_t kReadMask = (std::uint64_t{1} << kLaneShift) - 1;
@@ -26,7 +26,7 @@ ReadDispatcher::ReadDispatcher(std::unique_ptr<transport::Endpoint> endpoint,
     lanes_.push_back(std::make_unique<ReadLane>(*this, std::uint64_t{i} << kLaneShift));
     lanes_.back()->take_buffer(make_buffer());
   }
-  // Both never grow: there are no other buffers.
+  // Neither ever grows, because there are no other buffers.
   retired_.reserve(options.lanes + spare_buffers(options));
   spares_.reserve(options.lanes + spare_buffers(options));
   while (spares_.size() < spare_buffers(options)) spares_.push_back(make_buffer());
@@ -68,7 +68,7 @@ ReadDispatcher::~ReadDispatcher() {
   endpoint_->close();
 }
 
-/// How many of so many reads to post now; 0 when it is better to wait for more room.
+/// How many of `reads` reads to post now; 0 when it is better to wait for more room.
 std::uint32_t ReadDispatcher::room_for(std::size_t reads) const {
   const std::uint32_t room = max_outstanding_ - in_flight_;
   if (reads <= room) return static_cast<std::uint32_t>(reads);
@@ -90,7 +90,7 @@ Status ReadDispatcher::hold(ReadLane& lane, Ticks deadline) {
   return {};
 }
 
-/// It stays held back while the endpoint has no room.
+/// Posts the round that is held back, which stays so while the endpoint has no room.
 void ReadDispatcher::post_held_lane() {
   ReadLane& lane = *held_;
   const Status status = post_some(lane.reads());
@@ -114,10 +114,10 @@ Status ReadDispatcher::post(ReadLane& lane, Ticks deadline) {
   std::uint32_t posted = 0;
   const Status status = post_all(lane, deadline, posted);
   if (status.ok()) return {};
-  // Nothing brings the rest, and where it was to lie is what earlier reads have left.
+  // No read brings the rest, and its places hold what earlier reads have left.
   lane.note_lost(posted, lane.reads_ - posted);
   if (posted == 0 || status.code() == StatusCode::deadline_exceeded) return status;
-  // What is out already comes back first: wait() then tells.
+  // Reads that are out come back first; then wait() returns the error.
   lane.note_error(status.code());
   return {};
 }
@@ -151,8 +151,8 @@ Status ReadDispatcher::post_all(ReadLane& lane, Ticks deadline, std::uint32_t& p
 
 void ReadDispatcher::retire(ReadLane& lane) {
   const std::uint32_t pending = lane.group_.pending();
-  lane.group_.done(pending);  // nobody waits for them any more
-  if (held_ == &lane) {       // nobody writes to its buffer
+  lane.group_.done(pending);  // the lane does not wait for them any more
+  if (held_ == &lane) {       // its buffer gets no more writes
     held_ = nullptr;
     return;
   }
@@ -160,7 +160,7 @@ void ReadDispatcher::retire(ReadLane& lane) {
   late_in_flight_ += pending;
   lane.token_ += kNextGeneration;
   lane.troubled_ = true;
-  (void)take_spare(lane);  // else the next begin() waits for one
+  (void)take_spare(lane);  // if there is none, the next begin() waits for one
   give_up_if_stuck();
 }
 
@@ -234,7 +234,7 @@ bool ReadDispatcher::poll() {
     const transport::Completion& completion = completions_[i];
     const std::uint64_t round = completion.token & ~kReadMask;
     ReadLane& lane = *lanes_[(round >> kLaneShift) & kReadMask];
-    // Late ones too: until now the endpoint counted them against its limit.
+    // Includes late reads: until now the endpoint counted them against its limit.
     in_flight_ -= completion.reads;
     if (lane.token_ != round) {
       release_late(round, completion.reads);

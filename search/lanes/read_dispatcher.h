@@ -1,4 +1,5 @@
-// The few lines between fibers and an endpoint: posts a fiber's reads, wakes it when they are done.
+// A ReadDispatcher stands between fibers and an endpoint: it posts a fiber's reads and wakes the
+// fiber when they are done.
 #pragma once
 
 #include <cstdint>
@@ -17,22 +18,22 @@ namespace farvec::search {
 
 struct DispatcherOptions {
   std::uint32_t lanes = 1;        ///< fibers that read
-  std::size_t lane_bytes = 0;     ///< of a lane's buffer
-  std::uint32_t max_reads = 0;    ///< of a round; at most ReadDispatcher::kMostReads
-  std::uint32_t place_bytes = 0;  ///< of the place of a read that is added without one
+  std::size_t lane_bytes = 0;     ///< size of a lane's buffer
+  std::uint32_t max_reads = 0;    ///< most reads in a round; at most ReadDispatcher::kMostReads
+  std::uint32_t place_bytes = 0;  ///< size of the place of a read that is added without one
 };
 
-/// One core's reads. Each fiber has a lane with a buffer. A lane whose deadline passes
+/// Dispatches one core's reads. Each fiber has a lane with a buffer. A lane whose deadline passes
 /// while reads are out gives its buffer up (the endpoint may still write to it) and gets a spare
-/// one and a new generation; completions of an old generation are counted and dropped, and after
-/// the last of them the buffer is a spare again. All buffers are made and registered with the
-/// dispatcher and none later: a lane that finds no spare waits for one before it reads on. When
-/// kMostInVain rounds have waited in vain since the last buffer came back, or half of the
-/// endpoint's reads have been late for a second, the endpoint is taken for lost: it is closed, and
-/// every read that waits or comes later ends with `unavailable`.
+/// buffer and a new generation. Completions of an old generation are counted and dropped; after the
+/// last of them the buffer becomes a spare. All buffers are made and registered together with the
+/// dispatcher and none later: a lane that finds no spare waits for one before it reads on. The
+/// endpoint is taken for lost when kMostInVain rounds have waited in vain since the last buffer
+/// came back, or when half of the endpoint's reads have been late for a second. It is then closed,
+/// and every read that waits or comes later ends with `unavailable`.
 class alignas(kCacheLineBytes) ReadDispatcher {
  public:
-  static constexpr std::uint32_t kMostReads = (1u << 16) - 1;  ///< of a round
+  static constexpr std::uint32_t kMostReads = (1u << 16) - 1;  ///< most reads in a round
 
   ReadDispatcher(std::unique_ptr<transport::Endpoint> endpoint, coroutines::Scheduler& scheduler,
                  DispatcherOptions options);
@@ -40,27 +41,27 @@ class alignas(kCacheLineBytes) ReadDispatcher {
   ReadDispatcher(const ReadDispatcher&) = delete;
   ReadDispatcher& operator=(const ReadDispatcher&) = delete;
 
-  /// Bytes of the dispatcher's own memory, known before it is made: also of the requests of one
-  /// lane's longest round. Those of several such rounds at once are the searches' to count.
+  /// Bytes of the dispatcher's own memory, known before it is made. They include the requests of
+  /// one lane's longest round; searches have to count further rounds of that length themselves.
   static std::size_t memory_bytes(const DispatcherOptions& options);
-  /// Buffers besides those of the lanes: as many again as fit kSpareBytes. A lane that is larger
-  /// has none and waits for its own.
+  /// Buffers besides those of the lanes: as many as the lanes have, within kSpareBytes. With larger
+  /// lanes there are none, and a lane waits for its own buffer.
   static std::uint32_t spare_buffers(const DispatcherOptions& options);
 
   ReadLane& lane(std::uint32_t index) { return *lanes_[index]; }
 
-  /// Posts what is held back. Never suspends: for a moment in which the core would wait for memory.
+  /// Posts what is held back. Never suspends. For a moment in which the core would wait for memory.
   void post_held() {
     if (held_ != nullptr) post_held_lane();
   }
 
-  /// Posts what is held back and moves completions to their lanes; the scheduler's poller. True
-  /// when there were any completions.
+  /// Posts what is held back and passes completions to their lanes; it is the scheduler's poller.
+  /// True when there were any completions.
   bool poll();
 
   coroutines::Scheduler& scheduler() { return scheduler_; }
   const DispatcherOptions& options() const { return options_; }
-  /// The endpoint was given up; it does not come back.
+  /// Whether the endpoint was given up; it does not come back.
   bool closed() const { return closed_; }
   std::uint32_t in_flight() const { return in_flight_; }
   std::uint64_t stalls() const { return stalls_; }
@@ -71,16 +72,17 @@ class alignas(kCacheLineBytes) ReadDispatcher {
  private:
   friend class ReadLane;
 
-  static constexpr std::uint32_t kFirstReads = 64;  ///< that a lane has room for from the beginning
+  /// Reads that a lane has room for from the beginning.
+  static constexpr std::uint32_t kFirstReads = 64;
   static constexpr std::size_t kSpareBytes = std::size_t{16} << 20;
   static constexpr std::uint32_t kMostInVain = 64;
   static constexpr double kStuckUs = 1e6;
   static constexpr std::uint32_t kPolledAtOnce = 1024;
 
-  /// What a lane gave up.
+  /// A buffer that a lane gave up.
   struct Retired {
     HugeBuffer buffer;
-    std::uint64_t token = 0;  ///< of the first read of its round
+    std::uint64_t token = 0;  ///< the token of its round's first read
     std::uint32_t pending = 0;
   };
 
@@ -102,19 +104,20 @@ class alignas(kCacheLineBytes) ReadDispatcher {
 
   std::unique_ptr<transport::Endpoint> endpoint_;
   coroutines::Scheduler& scheduler_;
-  const std::byte* region_ = nullptr;  ///< its first byte, when what comes lies there
-  ReadLane* held_ = nullptr;           ///< whose round is held back
+  /// The region's first byte, when what comes is in the region itself.
+  const std::byte* region_ = nullptr;
+  ReadLane* held_ = nullptr;  ///< the lane whose round is held back
   const std::uint32_t max_outstanding_;
   std::uint32_t in_flight_ = 0;
   bool closed_ = false;
-  std::vector<transport::Completion> completions_;  ///< scratch of poll()
+  std::vector<transport::Completion> completions_;  ///< scratch for poll()
   std::vector<std::unique_ptr<ReadLane>> lanes_;
   std::vector<Retired> retired_;
   std::vector<HugeBuffer> spares_;
   const DispatcherOptions options_;
-  std::uint32_t in_vain_ = 0;         ///< rounds that found no buffer since one came back
-  std::uint32_t late_in_flight_ = 0;  ///< reads of retired buffers
-  Ticks stuck_since_ = 0;             ///< when too many reads were late; 0: they are not
+  std::uint32_t in_vain_ = 0;         ///< rounds that found no buffer since the last one came back
+  std::uint32_t late_in_flight_ = 0;  ///< reads into retired buffers
+  Ticks stuck_since_ = 0;             ///< since when too many reads have been late; 0: they are not
   std::uint64_t stalls_ = 0;
   std::uint64_t late_ = 0;
 };

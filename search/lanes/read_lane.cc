@@ -20,9 +20,9 @@ ReadLane::ReadLane(ReadDispatcher& dispatcher, std::uint64_t token)
       lane_bytes_(dispatcher.options().lane_bytes),
       lost_(dispatcher.options().max_reads) {}
 
-/// What a read has that is not its own.
+/// Fills in what requests have in common or get from their number.
 void ReadLane::make_requests(std::size_t count) {
-  request_store_.reserve(count);  // no more than is counted
+  request_store_.reserve(count);  // never more than is counted
   request_store_.resize(count);
   requests_ = request_store_.data();
   room_ = static_cast<std::uint32_t>(count);
@@ -45,7 +45,7 @@ void ReadLane::take_buffer(HugeBuffer buffer) {
   make_requests(std::max(room_, ReadDispatcher::first_reads(dispatcher_.options())));
 }
 
-/// Forgets the trouble that there was in the round before.
+/// Clears the errors of the round before.
 Status ReadLane::settle(Ticks deadline) {
   if (buffer_.size() < lane_bytes_) {
     if (Status status = dispatcher_.wait_for_buffer(*this, deadline); !status.ok()) return status;
@@ -94,7 +94,7 @@ void ReadLane::note(const transport::Completion& completion) {
   note_lost(read, completion.reads);
 }
 
-/// What a partial search tolerates hides nothing worse.
+/// An error that a partial search tolerates does not hide a worse one.
 void ReadLane::note_error(StatusCode code) {
   troubled_ = true;
   if (code != StatusCode::unavailable || error_ == StatusCode::ok) error_ = code;

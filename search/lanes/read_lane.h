@@ -1,4 +1,4 @@
-// A fiber's rounds of reads through the dispatcher of its core.
+// A ReadLane runs one fiber's rounds of reads through the dispatcher of its core.
 #pragma once
 
 #include <cstddef>
@@ -17,17 +17,17 @@ namespace farvec::search {
 
 class ReadDispatcher;
 
-/// A lane of a ReadDispatcher, with a buffer for what comes. A round after the other: begin(), add
-/// reads by an Appender, post() or hold(), wait(), bytes().
+/// A lane of a ReadDispatcher, with a buffer for what comes. One round follows another: begin(),
+/// add reads with an Appender, post() or hold(), wait(), bytes().
 class alignas(kCacheLineBytes) ReadLane {
  public:
-  /// `token` is that of the first read of its rounds.
+  /// `token` is the token of the first read of its rounds.
   ReadLane(ReadDispatcher& dispatcher, std::uint64_t token);
   ReadLane(const ReadLane&) = delete;
   ReadLane& operator=(const ReadLane&) = delete;
 
-  /// Begins a round. The reads before must be done; what they brought stays where the round does
-  /// not write. Suspends while the lane has no buffer.
+  /// Begins a round. The reads before must be done; the bytes that they brought stay where the new
+  /// round does not write. Suspends while the lane has no buffer.
   Status begin(Ticks deadline) {
     reads_ = 0;
     return troubled_ ? settle(deadline) : Status();
@@ -35,33 +35,34 @@ class alignas(kCacheLineBytes) ReadLane {
 
   class Appender;
 
-  /// Posts the round with one doorbell; with several, and suspending in between, only while the
-  /// endpoint's limit of outstanding reads leaves too little room. A round with a read that would
+  /// Posts the round with one doorbell. Only while the endpoint's limit of outstanding reads leaves
+  /// too little room does it use several, and suspends in between. A round with a read that would
   /// write beyond its place or the buffer is refused (`internal`).
   Status post(Ticks deadline);
 
-  /// As post(), for a caller that goes on to wait(): the round of one lane may be held back until
-  /// ReadDispatcher::post_held(), poll() or any lane's next post() or hold(). What keeps it from
-  /// being posted then is told by wait().
+  /// Like post(), for a caller that goes on to wait(): the round of one lane may be held back until
+  /// ReadDispatcher::post_held(), poll() or any lane's next post() or hold(). If it cannot be
+  /// posted then, wait() returns the reason.
   Status hold(Ticks deadline);
 
   /// Suspends until the round's reads are done. Checks every status and length. On success bytes(i)
-  /// is valid until the next begin(). With `partial`, reads that came back `unavailable`, or that
-  /// the endpoint did not take for that reason behind others that it took, are no error; their
-  /// bytes are empty. That nothing was taken of what was held back is one.
+  /// is valid until the next begin(). With `partial`, reads that came back `unavailable` are not an
+  /// error, and neither are reads that the endpoint did not take for that reason after it had taken
+  /// others; their bytes are empty. It is an error when the endpoint took nothing of a round that
+  /// was held back.
   Status wait(Ticks deadline, bool partial) {
     const Status waited = group_.wait(deadline);
     return troubled_ || !waited.ok() ? verdict(partial) : Status();
   }
 
-  /// Whether what came lies in the region itself and not in the buffer (Completion::region); known
+  /// Whether what came is in the region itself and not in the buffer (Completion::region); known
   /// after the first read.
   bool by_reference() const;
 
-  /// What read i of the round has brought; empty when it is lost.
+  /// The bytes that read i of the round has brought; empty when it is lost.
   std::span<const std::byte> bytes(std::uint32_t i) const;
 
-  /// Of the round.
+  /// The reads of the round.
   std::span<const transport::ReadRequest> reads() const { return {requests_, reads_}; }
 
  private:
@@ -76,31 +77,31 @@ class alignas(kCacheLineBytes) ReadLane {
   void note_error(StatusCode code);
   void note_lost(std::size_t first, std::size_t count);
 
-  // What a round without trouble needs lies in one line: it has left the nearest cache when a fiber
-  // has its next turn.
+  // A round without trouble needs only what is in one cache line: it has left the nearest cache
+  // when a fiber has its next turn.
   ReadDispatcher& dispatcher_;
   coroutines::WaitGroup group_;
-  std::uint64_t token_;  ///< of the first read of a round: its generation, and the lane
-  /// The first of them are the round. All have their token, region and place.
+  std::uint64_t token_;  ///< token of a round's first read: its generation, and the lane
+  /// The first `reads_` of them are the round. All have their token, region and place.
   transport::ReadRequest* requests_ = nullptr;
-  std::uint32_t reads_ = 0;  ///< of the round
-  std::uint32_t room_ = 0;   ///< requests
+  std::uint32_t reads_ = 0;  ///< reads of the round
+  std::uint32_t room_ = 0;   ///< requests that there is room for
   std::uint32_t place_bytes_;
-  bool troubled_ = true;  ///< else there is a buffer, and nothing of this has come to the round:
+  bool troubled_ = true;  ///< false: there is a buffer, and the round has none of these:
   bool beyond_ = false;   ///< a read would write beyond its place or the buffer
   bool short_read_ = false;
   bool has_lost_ = false;
 
-  HugeBuffer buffer_;  ///< none while what it gave up has not come back and there is no spare
+  HugeBuffer buffer_;  ///< empty while the buffer given up has not come back and there is no spare
   std::size_t lane_bytes_;
   StatusCode error_ = StatusCode::ok;
-  Status refused_;                  ///< why what was held back was not posted
-  std::vector<std::uint8_t> lost_;  ///< by read, when it has lost any
+  Status refused_;                  ///< why the round that was held back was not posted
+  std::vector<std::uint8_t> lost_;  ///< one flag per read, when the round has lost any
   std::vector<transport::ReadRequest> request_store_;
 };
 
-/// Adds reads, at most DispatcherOptions::max_reads in all, to a lane's round: each has the next
-/// number from 0 on. All of a dispatcher's reads have places, or none has.
+/// Adds reads to a lane's round, at most DispatcherOptions::max_reads in all. They are numbered
+/// from 0 on. All of a dispatcher's reads have places, or none has.
 class ReadLane::Appender {
  public:
   explicit Appender(ReadLane& lane)
@@ -109,7 +110,7 @@ class ReadLane::Appender {
   Appender(const Appender&) = delete;
   Appender& operator=(const Appender&) = delete;
 
-  /// Of the records region, into the place that has the read's number.
+  /// Adds a read of the records region, into the place with the read's number.
   void add(std::uint64_t offset, std::uint32_t bytes) {
     if (bytes > lane_.place_bytes_) [[unlikely]] {
       lane_.troubled_ = lane_.beyond_ = true;
@@ -117,7 +118,7 @@ class ReadLane::Appender {
     (void)append(offset, bytes);
   }
 
-  /// To lie `at` bytes into the lane's buffer; without places.
+  /// Adds a read to the place `at` bytes into the lane's buffer; for dispatchers without places.
   void add(std::uint64_t offset, std::uint32_t bytes, std::uint64_t at) {
     FARVEC_CHECK(lane_.place_bytes_ == 0, "the reads of this lane have places");
     if (at > lane_.lane_bytes_ || bytes > lane_.lane_bytes_ - at) [[unlikely]] {

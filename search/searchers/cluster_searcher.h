@@ -1,4 +1,4 @@
-// One slot's searches of a cluster index.
+// A ClusterSearcher runs one slot's searches of a cluster index.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 
 namespace farvec::search {
 
-/// Exact distances of one query.
+/// Scores with exact distances from one query.
 struct VectorScorer {
   const ClusterIndex& index;
   const std::byte* query;
@@ -28,7 +28,7 @@ struct VectorScorer {
   }
 };
 
-/// What searches of clusters have in common, whatever a probe reads.
+/// What all searches of clusters have in common, whatever a probe reads.
 class ClusterFrame {
  public:
   ClusterFrame(const ClusterIndex& index, const SearchCoreOptions& options)
@@ -59,7 +59,7 @@ class ClusterFrame {
     return parameters;
   }
 
-  /// Notes what a search has cost, and its answer.
+  /// Records what a search has cost, and its answer.
   void finish(const Status& status, const cluster::ProbeScratch& scratch, SearchTask& task) const {
     task.counts.clusters = scratch.counts.clusters;
     task.counts.distances = scratch.counts.distances;

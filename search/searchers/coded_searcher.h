@@ -1,4 +1,4 @@
-// One slot's searches of an index of coded clusters.
+// A CodedSearcher runs one slot's searches of an index of coded clusters.
 #pragma once
 
 #include <algorithm>
@@ -12,11 +12,11 @@
 
 namespace farvec::search {
 
-/// Estimated distances of one query to the members of clusters.
+/// Estimates the distances from one query to the members of clusters.
 struct MemberCodeScorer {
   const ClusterIndex& index;
   const quantization::NeighborQuery& prepared;
-  const float* query;  ///< as floats
+  const float* query;  ///< the query as floats
 
   float distance(ClusterId cluster) const {
     return index.centroid_kernel()(query, index.centroids().centroid(cluster), index.dimension());
@@ -59,14 +59,15 @@ class CodedSearcher {
     distance::widen(query, index_.type(), index_.dimension(), query_.data());
   }
 
-  /// No vector is read twice; without dedup each by itself.
+  /// With dedup, no vector is read twice; without it, each read brings one vector.
   PostingPlanOptions reading(const SearchTask& task) const {
     PostingPlanOptions options{.dedup = true, .merge_gap_bytes = std::nullopt};
     if (task.parameters.probing().dedup) options.merge_gap_bytes = frame_.merge_gap_bytes();
     return options;
   }
 
-  /// No list is longer than what the clusters can have that may be probed.
+  /// The parameters of a probe. The list is no longer than the number of vectors in the clusters
+  /// that may be probed.
   cluster::CodedParameters coded_parameters(const SearchTask& task) const {
     const layout::ClusterGeometry& geometry = index_.locator().geometry();
     return {.probe = frame_.probe_parameters(task),

@@ -1,4 +1,4 @@
-// A search of a graph whose cache lines are counted.
+// Runs a search of a graph and counts its cache lines.
 #pragma once
 
 #include "base/status.h"
@@ -8,7 +8,7 @@
 
 namespace farvec::search {
 
-/// What it searches with. Borrows.
+/// The parts of a counted search. Borrows them.
 template <typename Source, typename Scorer>
 struct CountedSearch {
   const GraphIndex& index;
@@ -17,9 +17,10 @@ struct CountedSearch {
   LineCounts& lines;
 };
 
-/// As graph::beam_search() from the index's entries; adds to the lines. For the sources of mapped
-/// memory and of endpoints, and both scorers. In a file of its own: beside the searches that do not
-/// count, it kept the compiler from inlining all of those, which cost 2 to 5% of their rate.
+/// Runs graph::beam_search() from the index's entries and adds to the lines. For the sources of
+/// mapped memory and of endpoints, and both scorers. It is in a file of its own because, beside the
+/// searches that do not count, it kept the compiler from inlining all of those, which cost 2 to 5%
+/// of their rate.
 template <typename Source, typename Scorer>
 Status search_counting_lines(const CountedSearch<Source, Scorer>& search,
                              const graph::BeamParameters& parameters, graph::BeamScratch& scratch);

@@ -1,4 +1,4 @@
-// How vectors of a file are compared exactly.
+// Says how the vectors of a file are compared exactly.
 #pragma once
 
 #include "base/types.h"
@@ -7,8 +7,8 @@
 
 namespace farvec::search {
 
-/// Cosine compares f32 unit vectors made from the original rows, whatever type they are stored in;
-/// the other metrics compare the rows as they stand.
+/// Cosine compares f32 unit vectors made from the original rows, whatever their stored type; the
+/// other metrics compare the rows unchanged.
 dataset::ExactDistance exact_distance(Metric metric, const dataset::VectorFileInfo& info);
 
 }  // namespace farvec::search

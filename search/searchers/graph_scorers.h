@@ -1,4 +1,4 @@
-// Distances of one query in a graph index.
+// Scorers compute the distances from one query in a graph index.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,8 @@
 
 namespace farvec::search {
 
-/// Scores one query: neighbours by their codes in local DRAM, expanded records by their vectors.
+/// Scores for one query: neighbours by their codes in local DRAM, expanded records by their
+/// vectors.
 struct VertexCodeScorer {
   using Prepared = quantization::RabitqQuery;
 
@@ -31,7 +32,7 @@ struct VertexCodeScorer {
   }
 };
 
-/// The same where a vertex's record has the codes of its neighbours.
+/// Scores for one query where a vertex's record has the codes of its neighbours.
 struct NeighborCodeScorer {
   using Prepared = quantization::NeighborQuery;
   static constexpr std::uint32_t kBlock = quantization::kScanBlock;

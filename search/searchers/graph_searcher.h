@@ -1,4 +1,4 @@
-// One slot's searches of a graph index.
+// A GraphSearcher runs one slot's searches of a graph index.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace farvec::search {
 
-/// The answer of a search.
+/// Copies the answer of a search to its task.
 inline void copy_results(const graph::CandidateList& results, SearchTask& task) {
   task.found = results.size();
   for (std::uint32_t i = 0; i < task.found; ++i) {
@@ -23,7 +23,7 @@ inline void copy_results(const graph::CandidateList& results, SearchTask& task) 
   }
 }
 
-/// `task` is a search of a graph.
+/// The parameters of a search of a graph for `task`.
 template <typename Index>
 graph::BeamParameters beam_parameters(const Index& index, const SearchTask& task) {
   const GraphChoice& choice = task.parameters.graph();
@@ -37,8 +37,9 @@ graph::BeamParameters beam_parameters(const Index& index, const SearchTask& task
   return parameters;
 }
 
-/// After a search of some rows that has found so many: whether it is to be made again, with the
-/// list doubled, up to all vertices, because others have kept some from it.
+/// Decides whether a search in which rows are out, and which found `found` results, is repeated. It
+/// is when others kept results out of the list; the list is then doubled, up to the number of
+/// vertices.
 inline bool lengthen_list(graph::BeamParameters& parameters, std::uint32_t found) {
   const std::uint64_t left = rows_left(parameters.node_count, parameters.out);
   if (left == parameters.node_count || parameters.list >= parameters.node_count) return false;

@@ -1,5 +1,5 @@
-// The cache lines of a search of a graph, counted by what stands between it and its source and
-// scorer: a search that does not count runs without any of this.
+// Counts the cache lines of a search of a graph, in wrappers around its source and scorer. A search
+// that does not count runs without them.
 #pragma once
 
 #include <bit>
@@ -14,8 +14,8 @@
 
 namespace farvec::search {
 
-/// A source that counts the lines of the offsets and records that it is asked for. Records count
-/// where they lie in their region, in whatever memory they are brought to. Borrows.
+/// A source that counts the lines of the offsets and records that it is asked for. Records count by
+/// their place in their region, to whatever memory they are brought. Borrows.
 template <typename Source>
 class LineCountingSource {
  public:
@@ -68,8 +68,9 @@ struct LineCountingVertexScorer {
   float exact(NodeId id, const NodeRecord& record) const { return scorer.exact(id, record); }
 };
 
-/// A NeighborScorer that counts the lines of the entries' vectors, and one of the table of
-/// estimates for each entry and each neighbour that is near enough to be looked up there.
+/// A NeighborScorer that counts the lines of the entries' vectors. It also counts one line of the
+/// table of estimates for each entry and for each neighbour that is near enough to be looked up
+/// there.
 struct LineCountingNeighborScorer {
   static constexpr std::uint32_t kBlock = NeighborCodeScorer::kBlock;
 
@@ -92,7 +93,7 @@ struct LineCountingNeighborScorer {
   }
   float exact(NodeId id, const NodeRecord& record) const { return scorer.exact(id, record); }
 };
-static_assert(LineCountingNeighborScorer::kBlock == 32);  // bits of its mask
+static_assert(LineCountingNeighborScorer::kBlock == 32);  // one for each bit of its mask
 
 inline LineCountingVertexScorer counting_lines(const VertexCodeScorer& scorer, LineCounts& lines) {
   return {scorer, lines};

@@ -15,7 +15,7 @@ namespace {
 constexpr const char* kFormat = "farvec-probe-counts";
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 32;
 
-/// The same for all layouts and groupings.
+/// Identifies the clustering, in the same way for all layouts and groupings.
 std::uint64_t clustering_of(const layout::Manifest& manifest) {
   if (!manifest.is_cluster()) {
     throw Error("probes are counted in cluster indexes, and this is a {}",

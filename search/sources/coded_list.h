@@ -1,4 +1,4 @@
-// A coded cluster's list, read in place.
+// A CodedList reads a coded cluster's list in place.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace farvec::search {
 /// Keeps the addresses of the list that was read last.
 class CodedList {
  public:
-  /// `bytes` is the cluster's list. data_loss as ClusterLocator::read_list().
+  /// `bytes` is the cluster's list. Returns data_loss like ClusterLocator::read_list().
   Status read(const layout::ClusterLocator& locator, ClusterId cluster,
               std::span<const std::byte> bytes) {
     const layout::ClusterEntry& entry = locator.entry(cluster);
@@ -28,7 +28,7 @@ class CodedList {
     return locator.read_list(cluster, bytes, addresses_.data());
   }
 
-  /// Valid until the next read(), and as long as the list's bytes.
+  /// Valid until the next read(), and while the list's bytes exist.
   const CodedMembers& members() const { return members_; }
 
   std::size_t dram_bytes() const { return addresses_.capacity() * sizeof(layout::Address); }

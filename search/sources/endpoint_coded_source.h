@@ -1,4 +1,5 @@
-// Coded clusters by one-sided reads: emulated devices, and every transport that is not a load.
+// Reads coded clusters by one-sided reads: from emulated devices, and over every transport that
+// does not work by loads.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +21,7 @@ class EndpointCodedSource {
   EndpointCodedSource(const ClusterIndex& index, ReadDispatcher& dispatcher, std::uint32_t lane)
       : locator_(index.locator()), reads_(index, dispatcher, lane), plan_(locator_) {}
 
-  /// Before each search. The task must live until the next call.
+  /// Called before each search. The task must live until the next call.
   void begin(SearchTask& task, const PostingPlanOptions& options) {
     reads_.begin(task);
     plan_.begin(options);
@@ -67,15 +68,15 @@ class EndpointCodedSource {
   }
 
  private:
-  /// That fit a round wherever they lie.
+  /// The number of vectors that fit a round wherever they are.
   std::size_t most_vectors() const {
     const DispatcherOptions& limits = reads_.limits();
     return std::min<std::size_t>(limits.max_reads,
                                  limits.lane_bytes / locator_.geometry().record_bytes());
   }
 
-  /// Adds the lists of as many clusters as fit a round, at least one, and returns how many. Those
-  /// that have a list are asked_.
+  /// Adds the lists of as many clusters as fit a round, at least one, and returns how many. asked_
+  /// gets those that have a list.
   std::size_t add_lists(std::span<const ClusterId> clusters) {
     asked_.clear();
     std::size_t count = 0;
@@ -98,7 +99,7 @@ class EndpointCodedSource {
   EndpointReads reads_;
   PostingPlan plan_;
   CodedList list_;
-  std::vector<ClusterId> asked_;  ///< one for each read of the round
+  std::vector<ClusterId> asked_;  ///< one per read of the round
 };
 
 }  // namespace farvec::search

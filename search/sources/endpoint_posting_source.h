@@ -1,4 +1,5 @@
-// Clusters by one-sided reads: emulated devices, and every transport that is not a load.
+// Reads clusters by one-sided reads: from emulated devices, and over every transport that does not
+// work by loads.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,7 @@ class EndpointPostingSource {
     std::iota(iota_.begin(), iota_.end(), 0u);
   }
 
-  /// Before each search. The task must live until the next call.
+  /// Called before each search. The task must live until the next call.
   void begin(SearchTask& task, const PostingPlanOptions& options) {
     reads_.begin(task);
     dedup_ = options.dedup;
@@ -49,21 +50,21 @@ class EndpointPostingSource {
   }
 
  private:
-  /// A cluster of a round, and which reads bring its parts.
+  /// A cluster of a round, and the reads that bring its parts.
   struct Part {
     ClusterId cluster = 0;
     std::uint32_t list_read = 0;
-    std::uint32_t group_read = 0;      ///< may be the same
-    std::uint64_t group_begin = 0;     ///< in its read
-    const std::byte* group = nullptr;  ///< once it is there
+    std::uint32_t group_read = 0;      ///< may be the same read
+    std::uint64_t group_begin = 0;     ///< place in its read
+    const std::byte* group = nullptr;  ///< set once it is there
   };
 
-  /// Most that a cluster can bring: its list, its group, and every stray.
+  /// The most bytes that a cluster can bring: its list, its group, and every stray.
   static std::uint64_t most_bytes(const layout::ClusterLocator& locator, ClusterId cluster) {
     return locator.cluster_bytes(cluster) + 3 * kCacheLineBytes +
            std::uint64_t{locator.entry(cluster).list_addresses} * locator.geometry().record_bytes();
   }
-  /// How many of the clusters, at least one, go in one round.
+  /// How many of the clusters, at least one, fit one round.
   std::size_t fitting(std::span<const ClusterId> clusters) const {
     const DispatcherOptions& lanes = reads_.limits();
     std::uint64_t bytes = 0;
@@ -117,8 +118,8 @@ class EndpointPostingSource {
     }
   }
 
-  /// Hands the lists to the plan and finds the groups; what a partial search must do without is
-  /// empty.
+  /// Hands the lists to the plan and finds the groups; parts that a partial search must do without
+  /// are empty.
   Status take_parts() {
     for (Part& part : parts_) {
       const std::uint64_t list_bytes = locator_.list(part.cluster).bytes;

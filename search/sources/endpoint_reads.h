@@ -1,4 +1,4 @@
-// One fiber's one-sided reads of a region of clusters: what its sources share.
+// EndpointReads are one fiber's one-sided reads of a region of clusters: what its sources share.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,8 @@
 
 namespace farvec::search {
 
-/// A round of reads after the other: open(), add(), post(), wait(); or what a plan wants.
+/// Makes one round of reads after another: open(), add(), post(), wait(); or reads what a plan
+/// wants.
 class EndpointReads {
  public:
   /// The dispatcher has dispatcher_options().
@@ -27,8 +28,8 @@ class EndpointReads {
         dispatcher_(dispatcher),
         lane_(dispatcher.lane(lane)) {}
 
-  /// What the dispatcher must have for the searches of such an index. Throws Error when a list has
-  /// more addresses than there can be reads.
+  /// The options that the dispatcher needs for searches of such an index. Throws Error when a list
+  /// has more addresses than there can be reads.
   static DispatcherOptions dispatcher_options(const layout::ClusterLocator& locator,
                                               std::uint32_t lanes) {
     const std::uint64_t reads = std::uint64_t{longest_list(locator)} + kReadsBesides;
@@ -41,17 +42,18 @@ class EndpointReads {
     return {lanes, lane_bytes(locator), std::max(kMaxReads, static_cast<std::uint32_t>(reads))};
   }
 
-  static constexpr std::uint32_t kReadsBesides = 2;  ///< strays: of a cluster's list and group
+  /// Reads besides strays: a cluster's list and group.
+  static constexpr std::uint32_t kReadsBesides = 2;
 
-  /// Before each search. The task must live until the next call.
+  /// Called before each search. The task must live until the next call.
   void begin(SearchTask& task) { task_ = &task; }
   QueryCounts& counts() { return task_->counts; }
-  /// After a search that had to do without some reads.
+  /// The coverage after a search that had to do without some reads.
   double coverage() const { return dispatcher_.endpoint().coverage(); }
   const DispatcherOptions& limits() const { return dispatcher_.options(); }
   std::size_t dram_bytes() const { return kept_.capacity() * sizeof(std::uint32_t); }
 
-  /// Begins a round. What is added from now on lies from the start of the lane's buffer on.
+  /// Begins a round, whose reads fill the lane's buffer from its start.
   Status open() {
     buffer_end_ = 0;
     return lane_.begin(task_->deadline);
@@ -74,20 +76,20 @@ class EndpointReads {
   Status wait() { return lane_.wait(task_->deadline, task_->partial); }
 
   std::span<const std::byte> bytes(std::uint32_t read) const { return lane_.bytes(read); }
-  /// False of what a partial search must do without.
+  /// False for a read that a partial search must do without.
   bool arrived(std::uint32_t read) const { return !bytes(read).empty(); }
   void count_lost() {
     for (std::uint32_t i = 0; i < reads().size(); ++i) counts().lost += arrived(i) ? 0 : 1;
   }
 
-  /// What is left of the lane's buffer behind the round so far.
+  /// The room left in the lane's buffer after the round so far.
   PostingRoom room() const {
     return {.bytes = dispatcher_.options().lane_bytes - buffer_end_,
             .read_bytes = dispatcher_.endpoint().limits().max_read_bytes};
   }
 
-  /// Posts a round of what the plan, closed with room(), wants: behind what the round before, which
-  /// stays where it is, has brought.
+  /// Posts a round of what the plan, closed with room(), wants. Its bytes come after those that the
+  /// last round has brought, which stay where they are.
   Status post_fetch(const PostingPlan& plan) {
     if (Status status = lane_.begin(task_->deadline); !status.ok()) return status;
     add_runs(plan);
@@ -106,7 +108,7 @@ class EndpointReads {
     if (in_place) return hand_out_in_place(picks, visit);
     const std::uint64_t bytes =
         std::uint64_t{plan.run_records()} * locator_.geometry().record_bytes();
-    // The reads lie one after another.
+    // The reads are stored one after another.
     return hand_out(index_, {reads().front().destination, bytes}, picks, visit);
   }
 
@@ -133,7 +135,7 @@ class EndpointReads {
     }
   }
 
-  /// Reads by reference lie where the whole region lies.
+  /// Reads by reference stay where the whole region is.
   template <typename Visit>
   Status hand_out_in_place(std::span<const layout::Address> addresses, Visit& visit) {
     const std::byte* const first = bytes(first_arrived()).data();
@@ -155,7 +157,7 @@ class EndpointReads {
                                                 std::span<const std::uint32_t> all) {
     kept_.clear();
     std::uint32_t read = 0;
-    std::uint32_t end = 0;  ///< of the read's records
+    std::uint32_t end = 0;  ///< end of the read's records
     for (std::size_t i = 0; i < all.size(); ++i) {
       while (end <= plan.picks()[i]) end += plan.runs()[read++].records;
       if (arrived(read - 1)) kept_.push_back(all[i]);

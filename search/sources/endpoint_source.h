@@ -1,4 +1,5 @@
-// Records by one-sided reads: emulated devices, and every transport that is not a load.
+// Reads records by one-sided reads: from emulated devices, and over every transport that does not
+// work by loads.
 #pragma once
 
 #include <span>
@@ -29,21 +30,21 @@ class EndpointNodeSource {
         has_cache_(cache.enabled()),
         scratch_(locator.geometry().scratch_ids()) {}
 
-  /// What the dispatcher must have for a graph's searches.
+  /// The options that the dispatcher needs for a graph's searches.
   static DispatcherOptions dispatcher_options(const layout::GraphLocator& locator,
                                               std::uint32_t lanes) {
     const std::uint32_t slot = slot_bytes(locator);
     return {lanes, std::size_t{graph::kMaxWidth} * slot, graph::kMaxWidth, slot};
   }
 
-  /// Before each search. The task must live until the next call.
+  /// Called before each search. The task must live until the next call.
   void begin(SearchTask& task) {
     deadline_ = task.deadline;
     partial_ = task.partial;
     counts_ = &task.counts;
   }
 
-  /// After a search that had to do without some records.
+  /// The coverage after a search that had to do without some records.
   double coverage() const { return dispatcher_.endpoint().coverage(); }
 
   void expect(NodeId id) const { locator_.prefetch(id); }
@@ -52,8 +53,9 @@ class EndpointNodeSource {
   Status expand(std::span<const NodeId> frontier, Visit&& visit) {
     std::span<const NodeId> here;
     if (has_cache_) here = take_hits(frontier);
-    // One place that visits, first what the cache has and then what was read: the compiler takes
-    // all that a visit does into this loop, as it does where records are loads.
+    // Everything is visited in this one place, first what the cache has and then what was read: so
+    // the compiler inlines all that a visit does into this loop, as it does where records are
+    // loads.
     for (bool read = frontier.empty();; read = true) {
       for (std::size_t i = 0; i < here.size(); ++i) {
         const Found& found = found_[i];
@@ -81,14 +83,14 @@ class EndpointNodeSource {
                     static_cast<std::uint32_t>(kCacheLineBytes));
   }
 
-  /// A record that is here.
+  /// A record that has been fetched.
   struct Found {
     const std::byte* data = nullptr;  ///< null: lost
     std::uint32_t bytes = 0;
     std::uint32_t degree = 0;
   };
 
-  /// Finds what the cache has and leaves in `frontier` what it has not.
+  /// Finds the records that the cache has, and leaves in `frontier` those that it does not have.
   std::span<const NodeId> take_hits(std::span<const NodeId>& frontier) {
     std::size_t hits = 0;
     std::size_t misses = 0;
@@ -124,7 +126,7 @@ class EndpointNodeSource {
     return lane_.hold(deadline_);
   }
 
-  /// Finds so many records that were asked for.
+  /// Finds the first `count` records that were asked for.
   void take_arrived(std::size_t count) {
     for (std::uint32_t i = 0; i < count; ++i) {
       const std::span<const std::byte> bytes = lane_.bytes(i);
@@ -134,9 +136,9 @@ class EndpointNodeSource {
     }
   }
 
-  /// What was visited has asked for its neighbours' codes. While they come the core does what
-  /// searches need that made way for this one: their reads go out, behind those codes, and one
-  /// that has all it waits for is ready when this one makes way.
+  /// The visited records' neighbours had their codes prefetched. While the codes come, the core
+  /// works for other searches, which have made way for this one: their reads are posted, after the
+  /// requests for those codes, and a search whose reads are all done becomes ready to run next.
   void serve_others() {
     dispatcher_.post_held();
     if (!dispatcher_.scheduler().any_ready()) dispatcher_.poll();
@@ -151,10 +153,11 @@ class EndpointNodeSource {
   Ticks deadline_ = 0;
   QueryCounts* counts_ = nullptr;
   std::vector<NodeId> scratch_;  ///< neighbours of the record that is visited
-  // Of a hop. Kept between hops: clearing it anew each time would cost more than the copies.
+  // Belongs to a hop. Kept between hops, because clearing it each time would cost more than the
+  // copies.
   Found found_[graph::kMaxWidth];
   NodeId cached_[graph::kMaxWidth] = {};
-  NodeId missing_[graph::kMaxWidth] = {};  ///< in the cache
+  NodeId missing_[graph::kMaxWidth] = {};  ///< vertices that the cache does not have
 };
 
 }  // namespace farvec::search

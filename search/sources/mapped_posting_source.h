@@ -1,4 +1,4 @@
-// Clusters by load: the region is mapped into this process (DRAM, shared memory, devdax).
+// Reads clusters by load: the region is mapped into this process (DRAM, shared memory, devdax).
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 namespace farvec::search {
 
-/// One fiber's PostingSource. Lists and groups are prefetched, then, after other fibers have had
-/// their turn, read in place; strays as well. With a modelled device, not before that would have
-/// brought them.
+/// One fiber's PostingSource. Lists and groups are prefetched and, after other fibers have had
+/// their turn, read in place; strays as well. With a modelled device, nothing is read before the
+/// device would have brought it.
 class MappedPostingSource {
  public:
   MappedPostingSource(const ClusterIndex& index, const std::byte* region,
@@ -25,7 +25,7 @@ class MappedPostingSource {
     std::iota(iota_.begin(), iota_.end(), 0u);
   }
 
-  /// Before each search. The task must live until the next call.
+  /// Called before each search. The task must live until the next call.
   void begin(SearchTask& task, const PostingPlanOptions& options) {
     reads_.begin(task);
     dedup_ = options.dedup;

@@ -1,4 +1,4 @@
-// One fiber's reads by load of a region of clusters: what its sources share.
+// MappedReads are one fiber's reads by load of a region of clusters: what its sources share.
 #pragma once
 
 #include <algorithm>
@@ -18,10 +18,10 @@
 namespace farvec::search {
 
 /// The region is mapped into this process (DRAM, shared memory, devdax). What is requested is
-/// prefetched; with a modelled device it is not there before that would have brought it.
+/// prefetched; with a modelled device it is not there before the device would have brought it.
 class MappedReads {
  public:
-  /// Most bytes that a modelled device is asked for at once.
+  /// The most bytes that a modelled device is asked for at once.
   static constexpr std::uint32_t kMostReadBytes = std::numeric_limits<std::uint32_t>::max();
 
   MappedReads(const ClusterIndex& index, const std::byte* region, coroutines::Scheduler& scheduler,
@@ -32,7 +32,7 @@ class MappedReads {
         scheduler_(scheduler),
         device_(device) {}
 
-  /// Before each search. The task must live until the next call.
+  /// Called before each search. The task must live until the next call.
   void begin(SearchTask& task) { task_ = &task; }
   QueryCounts& counts() { return task_->counts; }
 
@@ -40,7 +40,7 @@ class MappedReads {
     return {region_ + range.offset, range.bytes};
   }
 
-  /// Starts loading what was requested, all of it.
+  /// Starts to load all that was requested.
   void prefetch(const layout::ByteRange& range) const {
     prefetch_range(region_ + range.offset, range.bytes);
   }
@@ -66,7 +66,8 @@ class MappedReads {
   /// Requests what the plan wants and, with a device, waits for it.
   Status fetch(const PostingPlan& plan) {
     counts().stray_reads += plan.runs().size();
-    // The kernel prefetches the rows ahead of their use: nothing to wait for without a device.
+    // The kernel prefetches the rows before it uses them: without a device there is nothing to wait
+    // for.
     const std::uint32_t record = locator_.geometry().record_bytes();
     for (const PostingPlan::Run& run : plan.runs()) count(std::uint64_t{run.records} * record);
     return device_ != nullptr ? come_back() : Status();

@@ -1,4 +1,4 @@
-// Records by load: the region is mapped into this process (DRAM, shared memory, devdax).
+// Reads records by load: the region is mapped into this process (DRAM, shared memory, devdax).
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@
 namespace farvec::search {
 
 /// One fiber's NodeSource. expand() prefetches every line of the frontier's records, yields to the
-/// next fiber, and reads them in place when it is back: with a modelled device, not before that
-/// would have brought them.
+/// next fiber, and reads them in place when it is back. With a modelled device, nothing is read
+/// before the device would have brought it.
 class MappedNodeSource {
  public:
   MappedNodeSource(const layout::GraphLocator& locator, const std::byte* region,
@@ -28,7 +28,7 @@ class MappedNodeSource {
         device_(device),
         scratch_(locator.geometry().scratch_ids()) {}
 
-  /// Before each search. The task must live until the next call.
+  /// Called before each search. The task must live until the next call.
   void begin(SearchTask& task) {
     deadline_ = task.deadline;
     counts_ = &task.counts;
@@ -49,7 +49,7 @@ class MappedNodeSource {
       return {StatusCode::deadline_exceeded, "the deadline passed during the search"};
     }
     const std::span<const layout::Extent> asked(extents_, frontier.size());
-    // From when on all reads of the hop are there.
+    // When all reads of the hop are there.
     const Ticks ready = device_ != nullptr ? device_->reserve(asked, &layout::Extent::bytes) : 0;
     if (ready > deadline_) {
       return {StatusCode::deadline_exceeded, "the device would bring the records too late"};

@@ -8,8 +8,8 @@ namespace {
 
 using layout::Address;
 
-/// Ascending, by digits from the lowest: the thousands of strays of a query are sorted several
-/// times as fast as by comparing.
+/// Sorts in ascending order, by digits from the lowest: it sorts the thousands of strays of a query
+/// several times as fast as comparing does.
 class RadixSort {
  public:
   explicit RadixSort(std::uint64_t limit) {
@@ -105,7 +105,7 @@ void PostingPlan::sort_strays() {
   }
 }
 
-/// Keeps one of each, and none that lies in a group. Without branches on the addresses.
+/// Keeps one of each address, and none that is in a group. Without branches on the addresses.
 void PostingPlan::leave_out_known() {
   std::size_t kept = 0;
   std::size_t group = 0;
@@ -128,8 +128,8 @@ void PostingPlan::leave_out_earlier() {
   strays_.swap(scratch_);
 }
 
-/// Strays at most `most` addresses apart share a run of at most `longest`. Without branches on the
-/// addresses.
+/// Lets strays at most `most` addresses apart share a run of at most `longest` records. Without
+/// branches on the addresses.
 void PostingPlan::merge(std::uint32_t most, std::uint32_t longest) {
   runs_.resize(strays_.size());
   picks_.resize(strays_.size());

@@ -1,4 +1,4 @@
-// Which reads a probe of clusters needs, for any tier.
+// A PostingPlan says which reads a probe of clusters needs, for any tier.
 #pragma once
 
 #include <cstdint>
@@ -14,24 +14,25 @@
 namespace farvec::search {
 
 struct PostingPlanOptions {
-  /// Within one query a vector is read once: a stray that lies in a group which is read anyway is
-  /// not read again, nor is one that two clusters name, and near ones share a read.
+  /// Within one query a vector is read once: a stray in a group that is read anyway is not read
+  /// again, nor is a stray that two clusters name, and near strays share a read.
   bool dedup = true;
-  /// Strays with at most so many bytes between them share a read; none: every one has its own.
+  /// Strays with at most this many bytes between them share a read. Without a value every stray has
+  /// its own read.
   std::optional<std::uint32_t> merge_gap_bytes;
 };
 
-/// What there is for the strays of a round.
+/// The room for the strays of a round.
 struct PostingRoom {
   std::uint64_t bytes = std::numeric_limits<std::uint64_t>::max();
-  std::uint64_t read_bytes = std::numeric_limits<std::uint64_t>::max();  ///< of one run
+  std::uint64_t read_bytes = std::numeric_limits<std::uint64_t>::max();  ///< most bytes of one run
 };
 
-/// One query's reads. The caller reads the lists and groups of some clusters, hands the lists in,
-/// and gets the strays. Memory is kept between queries.
+/// Plans one query's reads. The caller reads the lists and groups of some clusters, hands the lists
+/// in, and gets the strays. Memory is kept between queries.
 class PostingPlan {
  public:
-  /// A run of records that is read as one.
+  /// A run of records that one read brings.
   struct Run {
     layout::Address first = 0;
     std::uint32_t records = 0;
@@ -41,7 +42,7 @@ class PostingPlan {
 
   void begin(const PostingPlanOptions& options);
 
-  /// A new round: the groups of these clusters are being read.
+  /// Begins a round in which the groups of these clusters are read.
   void open(std::span<const ClusterId> clusters);
   /// Adds a cluster's addresses. data_loss when the list is damaged.
   Status take_list(ClusterId cluster, std::span<const std::byte> bytes);
@@ -49,26 +50,26 @@ class PostingPlan {
   void take(std::span<const layout::Address> addresses) {
     strays_.insert(strays_.end(), addresses.begin(), addresses.end());
   }
-  /// The round's strays: afterwards runs() and picks() are the reads and what is wanted of them.
-  /// Where there is no room for what lies between strays, nearer ones alone share a read; for the
-  /// strays themselves there must be.
+  /// Ends the round: afterwards runs() are the reads, and picks() what is wanted from them. Where
+  /// there is no room for what is between strays, only nearer strays share a read; there must be
+  /// room for the strays themselves.
   void close(const PostingRoom& room = {});
 
   std::span<const Run> runs() const { return runs_; }
   /// The numbers of the records that are wanted, counted from 0 over the records of all runs, put
   /// one after another.
   std::span<const std::uint32_t> picks() const { return picks_; }
-  /// The addresses of the same records, for those who read them in place.
+  /// The addresses of the same records, for code that reads them in place.
   std::span<const layout::Address> strays() const { return strays_; }
   std::uint32_t run_records() const { return run_records_; }
 
   std::size_t dram_bytes() const;
 
  private:
-  /// None has it: an index has fewer.
+  /// No record has it, because an index has fewer.
   static constexpr layout::Address kNoAddress = ~layout::Address{0};
 
-  /// Addresses of a group that is read.
+  /// The addresses of a group that is read.
   struct Group {
     layout::Address first;
     layout::Address end;
@@ -81,8 +82,8 @@ class PostingPlan {
 
   const layout::ClusterLocator& locator_;
   PostingPlanOptions options_;
-  std::vector<Group> groups_;             ///< of the query so far; ascending
-  std::vector<layout::Address> strays_;   ///< of the round
+  std::vector<Group> groups_;             ///< groups of the query so far; ascending
+  std::vector<layout::Address> strays_;   ///< strays of the round
   std::vector<layout::Address> earlier_;  ///< strays of the rounds before; ascending
   std::vector<layout::Address> scratch_;
   std::vector<Run> runs_;

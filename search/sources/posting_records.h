@@ -1,4 +1,4 @@
-// From fetched records to the blocks that a search scores.
+// Turns fetched records into the blocks that a search scores.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace farvec::search {
 
-/// Hands some of the records in `records`, a whole number of them, to visit(PostingBlock).
-/// data_loss when a record does not match its checksum.
+/// Hands some of the records in `records`, which holds a whole number of them, to
+/// visit(PostingBlock). Returns data_loss when a record does not match its checksum.
 template <typename Visit>
 Status hand_out(const ClusterIndex& index, std::span<const std::byte> records,
                 std::span<const std::uint32_t> picks, Visit& visit) {

@@ -1,4 +1,4 @@
-// Recently fetched records of one core.
+// A RecordCache keeps the recently fetched records of one core.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@ class RecordCache {
   /// A budget below one set makes a cache that holds nothing.
   RecordCache(std::size_t budget_bytes, std::uint32_t max_record_bytes);
 
-  /// The record's bytes as they were fetched, or empty. Valid until the next insert().
+  /// The record's bytes in the form in which they were fetched, or empty. Valid until the next
+  /// insert().
   std::span<const std::byte> find(NodeId id);
 
   void insert(NodeId id, std::span<const std::byte> record);
