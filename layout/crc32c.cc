@@ -15,7 +15,7 @@ std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t crc) {
   std::uint32_t remainder = ~crc;
   while (!bytes.empty()) {
     const auto part = bytes.first(std::min(bytes.size(), kMostAtOnce));
-    // ISA-L takes a pointer to bytes that it does not change, without saying const.
+    // ISA-L does not change the bytes, but its pointer is not const.
     auto* const data = reinterpret_cast<unsigned char*>(const_cast<std::byte*>(part.data()));
     remainder = crc32_iscsi(data, static_cast<int>(part.size()), remainder);
     bytes = bytes.subspan(part.size());

@@ -1,4 +1,4 @@
-// The centroids region: what a compute node needs to find the nearest clusters.
+// The centroids region holds what a compute node needs to find the nearest clusters.
 #pragma once
 
 #include <cstddef>
@@ -15,16 +15,17 @@
 
 namespace farvec::layout {
 
-/// First bytes of the payload. From centroids_offset() on follow the centroids, `space_dimension`
-/// floats each, then the degrees of the graph over them, then its edges, then, of the coded layout,
-/// what estimates need beside the codes. Little-endian; see docs/format.md.
+/// The first bytes of the payload. From centroids_offset() on follow the centroids,
+/// `space_dimension` floats each, then the degrees of the graph over them, then its edges, then, in
+/// the coded layout, what estimates need beside the codes. Little-endian; see docs/format.md.
 struct CentroidsHeader {
   std::uint32_t clusters = 0;
-  std::uint32_t space_dimension = 0;  ///< one more than the vectors' for inner product
-  std::uint32_t max_degree = 0;       ///< of the graph over the centroids
+  std::uint32_t space_dimension = 0;  ///< one more than the vectors' dimension for inner product
+  std::uint32_t max_degree = 0;       ///< largest degree of the graph over the centroids
   std::uint32_t entry = 0;
   std::uint64_t edges = 0;
-  std::uint64_t codes_bytes = 0;  ///< of a CodesHeader and its centroid; 0: there are no codes
+  /// Bytes of a CodesHeader and its centroid; 0: there are no codes.
+  std::uint64_t codes_bytes = 0;
   std::uint64_t spare[4] = {};
 
   static constexpr std::uint64_t centroids_offset() { return 4096; }
@@ -40,12 +41,12 @@ struct CentroidsHeader {
 static_assert(sizeof(CentroidsHeader) == 64);
 static_assert(offsetof(CentroidsHeader, edges) == 16);
 
-/// What a writer stores; borrows.
+/// What a writer stores; borrows it.
 struct CentroidsView {
   std::span<const float> centroids;
   std::uint32_t space_dimension = 0;
   AdjacencyView graph;
-  CodesView codes = {};  ///< without records; of dimension 0 where there are no codes
+  CodesView codes = {};  ///< without records; its dimension is 0 where there are no codes
 };
 
 /// What a reader keeps.
@@ -53,23 +54,25 @@ struct Centroids {
   CentroidsHeader header;
   std::vector<float> centroids;
   std::vector<std::uint32_t> degrees;
-  std::vector<ClusterId> neighbors;  ///< of all clusters, one after another
-  CodesHeader codes;                 ///< of the coded layout: record_bytes are a block's, and
-  std::vector<float> code_centroid;  ///< count the members
+  std::vector<ClusterId> neighbors;  ///< neighbours of all clusters, one cluster after another
+  /// For the coded layout. Its record_bytes are the bytes of a block, its count is the number of
+  /// members.
+  CodesHeader codes;
+  std::vector<float> code_centroid;
 };
 
 /// What the centroids of an index have to agree with.
 struct CentroidsShape {
-  std::uint32_t dimension = 0;  ///< of the vectors
+  std::uint32_t dimension = 0;  ///< dimension of the vectors
   Metric metric = Metric::l2;
   ElementType type = ElementType::f32;
   ClusterGeometry geometry;
 };
 
-/// The whole payload.
+/// Encodes the whole payload.
 std::vector<std::byte> encode_centroids(const CentroidsView& view);
 
-/// From a region's bytes, header included. Throws Error, naming `source`, when they do not have
+/// Parses a region's bytes, header included. Throws Error, naming `source`, when they do not have
 /// the `shape` or contradict themselves.
 Centroids parse_centroids(std::span<const std::byte> region, const CentroidsShape& shape,
                           std::string_view source);

@@ -53,7 +53,7 @@ class Decoder {
     }
   }
 
-  /// visit(id, record, in the group) for every member of a cluster.
+  /// Calls visit(id, record, in the group) for every member of a cluster.
   template <typename Visit>
   void for_each_member(ClusterId cluster, const Visit& visit) {
     const ByteRange group = locator_.group(cluster);

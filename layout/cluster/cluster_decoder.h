@@ -1,4 +1,4 @@
-// Reads a cluster index back: who is in which cluster, and all vectors.
+// Reads a cluster index back: which vectors are in which cluster, and all vectors.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +15,11 @@ namespace farvec::layout {
 /// What a writer can write again, in any layout.
 struct DecodedClusters {
   std::vector<std::uint64_t> begins;
-  /// The clusters of vector v lie from begins[v] to begins[v + 1]: its home first, then the others,
-  /// ascending.
+  /// The clusters of vector v are those from begins[v] to begins[v + 1]: its home first, then the
+  /// others, ascending.
   std::vector<ClusterId> clusters;
-  /// The cluster in whose group each vector lies; in a layout without groups, the first cluster
-  /// that has it.
+  /// The cluster in whose group each vector is; in a layout without groups, the first cluster that
+  /// has it.
   std::vector<ClusterId> homes;
   HugeBuffer vectors;  ///< packed, in the order of ids
 

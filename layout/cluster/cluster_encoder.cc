@@ -86,7 +86,8 @@ void ClusterEncoder::choose_address_bytes(std::uint64_t limit) {
 }
 
 std::vector<NodeId> ClusterEncoder::group(ClusterId cluster) const {
-  // For each vector, the other clusters that have it, largest first: most queries come from there.
+  // For each vector, the other clusters that have it, largest first, because most queries come from
+  // there.
   struct Member {
     std::array<ClusterId, kMaxReplicas> others;
     NodeId id;
@@ -157,7 +158,7 @@ void ClusterEncoder::place_coupled() {
   region_bytes_ = round_up(cursor, geometry_.block_bytes);
 }
 
-/// Codes begin on cache lines.
+/// Places the lists. Codes begin on cache lines.
 std::uint64_t ClusterEncoder::place_lists(std::uint64_t begin) {
   const std::uint64_t alignment = geometry_.has_codes() ? kCacheLineBytes : 1;
   lists_begin_ = round_up(begin, alignment);
@@ -191,7 +192,7 @@ void ClusterEncoder::place_grouped() {
 }
 
 void ClusterEncoder::place_inline() {
-  // With 4-byte addresses lists take the most room: what fits then fits with fewer.
+  // With 4-byte addresses lists take the most room, so what fits then also fits with fewer bytes.
   const std::uint64_t record = geometry_.record_bytes();
   std::uint64_t units = 0;
   for (const ClusterEntry& entry : table_) {

@@ -13,29 +13,30 @@
 
 namespace farvec::layout {
 
-/// Writes the codes of these members of a cluster, in this order, to `out`: whole blocks. Called by
-/// any thread.
+/// Writes the codes of these members of a cluster, in this order, to `out`, which holds whole
+/// blocks. Any thread may call it.
 using MemberCodeWriter =
     std::function<void(ClusterId, std::span<const NodeId>, std::span<std::byte> out)>;
 
-/// Of the coded layout alone.
+/// Used by the coded layout only.
 struct MemberCodes {
-  std::uint32_t bits = 0;         ///< per dimension
-  std::uint32_t block_bytes = 0;  ///< of kCodeBlock members
+  std::uint32_t bits = 0;         ///< bits per dimension
+  std::uint32_t block_bytes = 0;  ///< bytes for kCodeBlock members
   MemberCodeWriter write = {};
 };
 
-/// A clustering and the vectors it is of; borrowed.
+/// A clustering and its vectors; borrowed.
 struct ClusterContents {
   MembershipView membership;
-  std::span<const ClusterId> homes;  ///< in whose group each vector lies: one of its clusters
-  VectorView vectors;                ///< stored type; may be a mapped file larger than memory
+  /// The cluster in whose group each vector is: one of its clusters.
+  std::span<const ClusterId> homes;
+  VectorView vectors;  ///< stored type; may be a mapped file larger than memory
   std::uint32_t clusters = 0;
   bool record_checksum = false;
   MemberCodes codes = {};
 };
 
-/// Fixes the place of everything at construction; the bytes themselves are made as they are asked
+/// Fixes the place of everything at construction; the bytes themselves are made when they are asked
 /// for. Memory: 4 bytes per member, 8 per vector, 24 per cluster.
 class ClusterEncoder {
  public:
@@ -47,12 +48,12 @@ class ClusterEncoder {
   std::uint64_t region_bytes() const { return region_bytes_; }
 
   /// Calls sink with the payload's bytes in order, some tens of megabytes at a time, and progress
-  /// with the bytes that are done.
+  /// with the number of bytes that are done.
   void stream(unsigned threads, const std::function<void(std::span<const std::byte>)>& sink,
               const std::function<void(std::uint64_t)>& progress) const;
 
  private:
-  /// A run of the payload made of units that follow one another: clusters or vectors.
+  /// A run of the payload that consists of consecutive units: clusters or vectors.
   struct Phase {
     std::size_t units;
     std::uint64_t (ClusterEncoder::*begin)(std::size_t unit) const;
@@ -71,8 +72,8 @@ class ClusterEncoder {
   std::uint64_t list_bytes(ClusterId cluster) const {
     return geometry_.list_bytes(table_[cluster]);
   }
-  /// The vectors of a cluster's group in their order: those that another cluster has too lie
-  /// together, so that it reads them together.
+  /// The vectors of a cluster's group in their order. Those that another cluster has too are side
+  /// by side, so that it reads them together.
   std::vector<NodeId> group(ClusterId cluster) const;
   /// The other members of a cluster, in the order of their addresses.
   std::vector<NodeId> strays(ClusterId cluster) const;
@@ -96,9 +97,9 @@ class ClusterEncoder {
 
   const ClusterContents contents_;
   ClusterGeometry geometry_;
-  std::vector<std::uint64_t> begins_;  ///< of each cluster in members_
+  std::vector<std::uint64_t> begins_;  ///< where each cluster begins in members_
   std::vector<NodeId> members_;        ///< ascending in each cluster
-  std::vector<Address> addresses_;     ///< of each vector; none for coupled
+  std::vector<Address> addresses_;     ///< address of each vector; empty for coupled
   std::vector<ClusterEntry> table_;
   std::uint64_t lists_begin_ = 0;  ///< where records end and lists begin, when they are apart
   std::uint64_t region_bytes_ = 0;

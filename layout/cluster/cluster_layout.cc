@@ -119,7 +119,7 @@ void ClusterLocator::check() const {
   }
 }
 
-/// List and group end in the region, in no more addresses than there can be.
+/// Whether list and group end in the region, in no more addresses than there can be.
 bool ClusterLocator::is_inside(ClusterId cluster) const {
   const auto inside = [this](const ByteRange& range) {
     return range.offset <= region_bytes_ && range.bytes <= region_bytes_ - range.offset &&
@@ -131,7 +131,7 @@ bool ClusterLocator::is_inside(ClusterId cluster) const {
           (group.offset + group.bytes - kRegionHeaderBytes) / record_bytes_ <= kMaxAddresses);
 }
 
-/// What the layout lets a cluster have, where it lets it begin.
+/// Whether the cluster has only parts that the layout allows, where the layout lets them begin.
 bool ClusterLocator::has_right_parts(ClusterId cluster) const {
   const ClusterEntry& entry = entries_[cluster];
   if (list_and_group(cluster) > geometry_.count) return false;
@@ -154,7 +154,7 @@ bool ClusterLocator::has_right_parts(ClusterId cluster) const {
   return false;
 }
 
-/// Before the first cluster.
+/// The ends before the first cluster.
 ClusterLocator::Ends ClusterLocator::first_ends() const {
   Ends ends{kRegionHeaderBytes, kRegionHeaderBytes};
   if (geometry_.kind == ClusterLayoutKind::decoupled) {
@@ -167,8 +167,8 @@ ClusterLocator::Ends ClusterLocator::first_ends() const {
   return ends;
 }
 
-/// The parts of all clusters lie in the order of clusters, and none in another: lists that are not
-/// with their groups lie behind all records. Of entries that are inside the region.
+/// Whether the parts of all clusters are in the order of clusters and do not overlap; lists that
+/// are not with their groups come after all records. For entries that are inside the region.
 bool ClusterLocator::follows(ClusterId cluster, Ends& ends) const {
   const bool has_groups = geometry_.kind != ClusterLayoutKind::decoupled;
   const bool has_lists = geometry_.lists_apart();
@@ -198,7 +198,7 @@ Status ClusterLocator::read_list(ClusterId cluster, std::span<const std::byte> b
     return {StatusCode::data_loss, "a cluster's addresses do not match their checksum"};
   }
   const std::byte* from = bytes.data() + begin;
-  // Four bytes are there from every address on: the checksum follows the last.
+  // Four bytes can be read at every address: the checksum follows the last one.
   const std::uint32_t mask = geometry_.address_bytes == 3 ? 0xffffffu : 0xffffffffu;
   const std::uint64_t limit = address_limit();
   bool good = true;

@@ -1,4 +1,5 @@
-// Where a cluster's vectors and addresses lie in the region of a cluster index.
+// A ClusterLocator says where a cluster's vectors and addresses are in the region of a cluster
+// index.
 #pragma once
 
 #include <algorithm>
@@ -17,9 +18,9 @@ namespace farvec::layout {
 /// coupled: every cluster holds the records of all its members, replicas too, in whole blocks.
 /// decoupled: every vector once, in the order of ids; a cluster holds the addresses of its members.
 /// grouped: every vector once, in the group of its home cluster; a cluster holds the addresses of
-/// those of its members that are at home elsewhere, its strays.
+/// its members that are at home elsewhere, its strays.
 /// grouped_inline: grouped, each cluster's addresses just before its group.
-/// coded: grouped, each cluster's addresses behind the codes of all its members, strays too.
+/// coded: grouped, each cluster's addresses after the codes of all its members, strays too.
 enum class ClusterLayoutKind : std::uint8_t {
   coupled = 0,
   decoupled = 1,
@@ -28,14 +29,14 @@ enum class ClusterLayoutKind : std::uint8_t {
   coded = 4
 };
 
-/// Most clusters that one vector is in.
+/// The most clusters that one vector is in.
 inline constexpr std::uint32_t kMaxReplicas = 8;
 
 inline constexpr ClusterLayoutKind kClusterLayouts[] = {
     ClusterLayoutKind::coupled, ClusterLayoutKind::decoupled, ClusterLayoutKind::grouped,
     ClusterLayoutKind::grouped_inline, ClusterLayoutKind::coded};
 
-/// Members of a cluster whose codes make one block.
+/// The number of members of a cluster whose codes make one block.
 inline constexpr std::uint32_t kCodeBlock = 32;
 
 /// "coupled", "decoupled", "grouped", "grouped-inline", "coded".
@@ -43,12 +44,12 @@ std::string_view to_string(ClusterLayoutKind kind);
 /// Throws Error naming the accepted words.
 ClusterLayoutKind parse_cluster_layout(std::string_view text);
 
-/// One line of the cluster table: what of a cluster lies where. Offsets count from the start of the
-/// records region. On disk and in a backing; little-endian; see docs/format.md.
+/// One line of the cluster table: where the parts of a cluster are. Offsets count from the start of
+/// the records region. On disk and in a backing; little-endian; see docs/format.md.
 struct ClusterEntry {
-  std::uint64_t group_offset = 0;   ///< of the first record
-  std::uint64_t list_offset = 0;    ///< of the addresses
-  std::uint32_t group_records = 0;  ///< one after another
+  std::uint64_t group_offset = 0;   ///< offset of the first record
+  std::uint64_t list_offset = 0;    ///< offset of the list
+  std::uint32_t group_records = 0;  ///< records one after another
   std::uint32_t list_addresses = 0;
 
   std::uint32_t members() const { return group_records + list_addresses; }
@@ -63,29 +64,30 @@ struct ClusterGeometry {
   bool record_checksum = false;
   std::uint32_t vector_bytes = 0;
   std::uint32_t clusters = 0;
-  std::uint32_t block_bytes = 4096;  ///< of the coupled layout
-  std::uint32_t address_bytes = 4;   ///< 3 or 4; of the others
-  std::uint64_t count = 0;           ///< vectors
-  std::uint64_t members = 0;         ///< of all clusters together; replicas count
-  // Of the coded layout, else 0. The layout does not know what a block holds.
-  std::uint32_t code_bits = 0;         ///< per dimension
-  std::uint32_t code_block_bytes = 0;  ///< of the codes of kCodeBlock members
+  std::uint32_t block_bytes = 4096;  ///< in the coupled layout
+  std::uint32_t address_bytes = 4;   ///< 3 or 4; in the other layouts
+  std::uint64_t count = 0;           ///< number of vectors
+  std::uint64_t members = 0;         ///< in all clusters together; replicas count
+  // Used in the coded layout, else 0. The layout does not know what a block holds.
+  std::uint32_t code_bits = 0;         ///< bits per dimension
+  std::uint32_t code_block_bytes = 0;  ///< bytes of the codes of kCodeBlock members
 
-  /// A record: the vector, its id, and a checksum if there are any.
+  /// Bytes of a record: the vector, its id, and a checksum if there are any.
   std::uint32_t record_bytes() const { return vector_bytes + 4u + (record_checksum ? 4u : 0u); }
   bool decouples() const { return kind != ClusterLayoutKind::coupled; }
   bool has_codes() const { return kind == ClusterLayoutKind::coded; }
   /// Every vector is in the group of one of its clusters.
   bool groups() const { return decouples() && kind != ClusterLayoutKind::decoupled; }
-  /// Lists lie behind all records.
+  /// Lists are after all records.
   bool lists_apart() const { return decouples() && kind != ClusterLayoutKind::grouped_inline; }
-  /// Of the codes of a cluster's members, whole blocks: where in its list the addresses begin.
+  /// Bytes of the codes of a cluster's members, in whole blocks: the place in its list where the
+  /// addresses begin.
   std::uint64_t code_bytes(const ClusterEntry& entry) const {
     const std::uint64_t coded = std::uint64_t{entry.group_records} + entry.list_addresses;
     return (coded + kCodeBlock - 1) / kCodeBlock * code_block_bytes;
   }
   /// Bytes of a cluster's list: codes if there are any, addresses, and the checksum that ends it; 0
-  /// where there are neither.
+  /// where there are neither codes nor addresses.
   std::uint64_t list_bytes(const ClusterEntry& entry) const {
     const std::uint64_t bytes =
         code_bytes(entry) + std::uint64_t{entry.list_addresses} * address_bytes;
@@ -96,18 +98,18 @@ struct ClusterGeometry {
 };
 
 struct ByteRange {
-  std::uint64_t offset = 0;  ///< from the start of the region
+  std::uint64_t offset = 0;  ///< counts from the start of the region
   std::uint64_t bytes = 0;
 };
 
-/// A vector's place: the region's payload in units of records.
+/// A vector's place in the region's payload, counted in records.
 using Address = std::uint32_t;
 
-/// Low 32 bits of XXH3-64 over a list's addresses, and over codes before them where records have
-/// checksums, seeded with the cluster: ends every list.
+/// The low 32 bits of XXH3-64 over a list's addresses, and over the codes before them where records
+/// have checksums, seeded with the cluster. It ends every list.
 std::uint32_t list_checksum(std::span<const std::byte> addresses, ClusterId cluster);
 
-/// Low 32 bits of XXH3-64 over a record's vector and id.
+/// The low 32 bits of XXH3-64 over a record's vector and id.
 std::uint32_t vector_checksum(std::span<const std::byte> bytes);
 
 /// Finds and reads the clusters of one index. Immutable, shared by all threads of a process.
@@ -132,7 +134,7 @@ class ClusterLocator {
     const ClusterEntry& entry = entries_[cluster];
     return {entry.group_offset, std::uint64_t{entry.group_records} * record_bytes_};
   }
-  /// List and group when one read brings both, the group right behind the list; else empty.
+  /// List and group when one read brings both, with the group right after the list; else empty.
   ByteRange whole(ClusterId cluster) const {
     if (geometry_.kind != ClusterLayoutKind::grouped_inline) return {};
     const ByteRange group = this->group(cluster);
@@ -140,18 +142,18 @@ class ClusterLocator {
     return {begin, group.offset + group.bytes - begin};
   }
 
-  /// What the reads of list and group bring together.
+  /// Bytes that the reads of list and group bring together.
   std::uint64_t cluster_bytes(ClusterId cluster) const {
     return std::max(whole(cluster).bytes, list(cluster).bytes + group(cluster).bytes);
   }
 
-  /// Writes the list's addresses to `out`, which has room for entry(cluster).list_addresses of
-  /// them, in ascending order. data_loss when the length is not the list's, its checksum does not
-  /// match, or an address is beyond the region.
+  /// Writes the list's addresses, in ascending order, to `out`, which has room for
+  /// entry(cluster).list_addresses of them. Returns data_loss when the length is not the list's,
+  /// its checksum does not match, or an address is beyond the region.
   Status read_list(ClusterId cluster, std::span<const std::byte> bytes, Address* out) const;
 
-  /// The codes with which the list of a coded cluster begins: first of its group's records in their
-  /// order, then of its strays in the order of their addresses.
+  /// The codes with which the list of a coded cluster begins: first those of its group's records in
+  /// their order, then those of its strays in the order of their addresses.
   static const std::byte* codes(std::span<const std::byte> list) { return list.data(); }
 
   std::uint64_t offset_of(Address address) const {
@@ -163,7 +165,7 @@ class ClusterLocator {
     return static_cast<Address>((entries_[cluster].group_offset - kRegionHeaderBytes) /
                                 record_bytes_);
   }
-  /// Addresses are below this.
+  /// All addresses are below this.
   std::uint64_t address_limit() const {
     return (region_bytes_ - kRegionHeaderBytes) / record_bytes_;
   }
@@ -181,13 +183,14 @@ class ClusterLocator {
   std::uint32_t max_members() const { return max_members_; }
 
  private:
-  /// Where the parts of the clusters so far end.
+  /// Where the parts of the clusters checked so far end.
   struct Ends {
-    std::uint64_t groups;  ///< with the lists that are read with them
-    std::uint64_t lists;   ///< that lie apart
+    std::uint64_t groups;  ///< groups, with the lists that are read with them
+    std::uint64_t lists;   ///< lists that are apart
   };
 
-  /// Members as the table tells them, which may be more than ClusterEntry::members() can count.
+  /// The number of members that the table says, which may be more than ClusterEntry::members() can
+  /// count.
   std::uint64_t list_and_group(ClusterId cluster) const {
     return std::uint64_t{entries_[cluster].list_addresses} + entries_[cluster].group_records;
   }

@@ -27,7 +27,7 @@ void append(std::vector<std::byte>& bytes, const void* data, std::size_t count) 
   if (count > 0) std::memcpy(bytes.data() + at, data, count);
 }
 
-/// Returns how many blocks there are.
+/// Appends the blocks and returns how many there are.
 std::uint64_t append_blocks(std::vector<std::byte>& bytes, const RowSet& out, std::uint64_t rows) {
   const std::vector<std::uint64_t> words = out.to_words(rows);
   std::uint64_t blocks = 0;
@@ -69,7 +69,7 @@ class Parts {
   const std::string_view source_;
 };
 
-/// The header alone.
+/// Reads only the header.
 CatalogueHeader begin_header(Parts& parts) {
   const auto header = parts.take<CatalogueHeader>("its header");
   if (header.magic != CatalogueHeader::kMagic) {

@@ -1,5 +1,6 @@
-// What memory nodes hold of a collection beside its segments, for readers that do not see its
-// folder: the manifest, what tells each segment's bytes, and the rows that are out.
+// A Catalogue is what memory nodes hold of a collection beside its segments, for readers that do
+// not see its folder: the manifest, what identifies each segment's bytes, and the rows that are
+// out.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +14,8 @@
 
 namespace farvec::layout {
 
-/// Begins a catalogue, little-endian; see docs/format.md. Behind it lie the manifest, the segments'
-/// CatalogueEntry, and of each segment the blocks of rows of which some are out.
+/// Begins a catalogue, little-endian; see docs/format.md. After it come the manifest, the segments'
+/// CatalogueEntry, and for each segment the blocks that have rows which are out.
 struct CatalogueHeader {
   static constexpr std::uint64_t kMagic = 0x5441434356524146;  // "FARVCCAT"
 
@@ -22,16 +23,16 @@ struct CatalogueHeader {
   std::uint32_t format_version = kCollectionVersion;
   std::uint32_t segments = 0;
   std::uint64_t manifest_bytes = 0;   ///< zeros follow up to a multiple of 8
-  std::uint64_t blocks = 0;           ///< of all segments
+  std::uint64_t blocks = 0;           ///< blocks of all segments
   std::uint64_t reserved[2] = {};     ///< 0
-  std::uint64_t body_checksum = 0;    ///< XXH3-64 of all behind the header
+  std::uint64_t body_checksum = 0;    ///< XXH3-64 of all bytes after the header
   std::uint64_t header_checksum = 0;  ///< XXH3-64 of the 56 bytes before it
 };
 static_assert(sizeof(CatalogueHeader) == 64);
 static_assert(offsetof(CatalogueHeader, segments) == 12);
 static_assert(offsetof(CatalogueHeader, body_checksum) == 48);
 
-/// Of the manifest's segment of the same place.
+/// Belongs to the manifest's segment of the same index.
 struct CatalogueEntry {
   std::uint64_t index_checksum = 0;
   std::uint64_t ids_checksum = 0;
@@ -39,9 +40,9 @@ struct CatalogueEntry {
 };
 static_assert(sizeof(CatalogueEntry) == 24);
 
-/// Of the rows that are out of a segment: only blocks with some are there.
+/// Says which rows of a segment are out; only blocks with such rows are stored.
 struct CatalogueBlock {
-  std::uint64_t number = 0;  ///< has the rows from number * RowSet::kBlockRows on
+  std::uint64_t number = 0;  ///< it has the rows from number * RowSet::kBlockRows on
   RowSet::Block words{};
 };
 static_assert(sizeof(CatalogueBlock) == 8 + RowSet::kBlockRows / 8);
@@ -49,24 +50,25 @@ static_assert(sizeof(CatalogueBlock) == 8 + RowSet::kBlockRows / 8);
 struct CatalogueSegment {
   std::uint64_t index_checksum = 0;  ///< layout::manifest_checksum() of its index
   std::uint64_t ids_checksum = 0;    ///< layout::segment_ids_checksum()
-  RowSet out;                        ///< as of the manifest's out_version
+  RowSet out;                        ///< at the manifest's out_version
 };
 
 struct Catalogue {
   CollectionManifest manifest;
-  std::vector<CatalogueSegment> segments;  ///< by place in the manifest
+  std::vector<CatalogueSegment> segments;  ///< in the order of the manifest
 };
 
 /// Throws Error, naming `source`, unless the bytes begin with the header of a catalogue of this
 /// version.
 void require_catalogue_header(std::span<const std::byte> begin, std::string_view source);
 
-/// A segment for each of the manifest's, with as many rows that are out as that says.
+/// The catalogue has a segment for each of the manifest's, with as many rows that are out as the
+/// manifest says.
 std::vector<std::byte> encode_catalogue(const Catalogue& catalogue);
 
 /// Throws Error, naming `source` and what is wrong, when the bytes are truncated, damaged, of
-/// another format or version, contradict themselves or the manifest in them, and as
-/// collection_from_json().
+/// another format or version, or contradict themselves or the manifest in them. Throws also what
+/// collection_from_json() throws.
 Catalogue decode_catalogue(std::span<const std::byte> bytes, std::string_view source);
 
 }  // namespace farvec::layout

@@ -12,7 +12,7 @@
 namespace farvec::layout {
 namespace {
 
-/// Without the shape of the rows.
+/// Leaves out the shape of the rows.
 RowChangeHeader header_of(RowChangeKind kind, std::uint64_t version, std::size_t count,
                           std::size_t row_bytes) {
   FARVEC_CHECK(count >= 1 && count <= changes_per_record(row_bytes),
@@ -25,7 +25,7 @@ RowChangeHeader header_of(RowChangeKind kind, std::uint64_t version, std::size_t
   return header;
 }
 
-/// Of the rows of a record; of an erase none.
+/// Bytes of one row of a record; 0 for an erase.
 std::size_t stored_row_bytes(const RowChangeHeader& header) {
   return header.kind == RowChangeKind::insert ? header.dimension * element_bytes(header.type) : 0;
 }

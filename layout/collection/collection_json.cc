@@ -23,7 +23,7 @@ void add_graph_options(Json& json, const CollectionOptions& options) {
   if (options.code_bits) json["code_bits"] = *options.code_bits;
 }
 
-/// A farvec that knows of graphs alone refuses the layout.
+/// A farvec that knows only graphs refuses the layout.
 void add_cluster_options(Json& json, const ClusterSegmentOptions& clusters) {
   json["kind"] = to_string(IndexKind::cluster);
   json["layout"] = to_string(clusters.layout);
@@ -57,7 +57,7 @@ Json segments_to_json(const std::vector<SegmentEntry>& segments) {
   return array;
 }
 
-/// All but the checksum.
+/// All fields but the checksum.
 Json fields_to_json(const CollectionManifest& m) {
   Json json{{"format", kFormat},
             {"format_version", kCollectionVersion},
@@ -84,8 +84,8 @@ std::uint64_t fields_checksum(const Json& fields) {
   return XXH3_64bits(text.data(), text.size());
 }
 
-/// As distance::stored_type(), which this room does not include: a manifest from which it does not
-/// follow is of no collection that this farvec can search.
+/// Repeats distance::stored_type(), which this room does not include. A manifest with another
+/// stored type does not belong to a collection that this farvec can search.
 ElementType expected_stored_type(Metric metric, ElementType source) {
   const bool integer = source == ElementType::u8 || source == ElementType::i8;
   return metric == Metric::cosine && integer ? ElementType::f16 : source;
@@ -159,7 +159,7 @@ CollectionOptions read_options(const JsonFields& fields) {
   return options;
 }
 
-/// `m` has all but the segments; `least_number` is above those before this one.
+/// `m` has all but the segments; `least_number` is above the numbers of the segments before.
 SegmentEntry read_segment(const JsonFields& fields, const CollectionManifest& m,
                           std::uint64_t least_number) {
   SegmentEntry segment;

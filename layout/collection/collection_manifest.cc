@@ -8,7 +8,7 @@
 namespace farvec::layout {
 namespace {
 
-/// Several times what kMostSegments take.
+/// Several times the bytes that kMostSegments take.
 constexpr std::uint64_t kMostCollectionFileBytes = std::uint64_t{4} << 20;
 
 }  // namespace
@@ -32,7 +32,7 @@ void write_collection(const std::filesystem::path& folder, CollectionManifest ma
   manifest.farvec_commit = commit();
   const std::string path = (folder / kCollectionFile).string();
   const std::string text = collection_to_json(manifest);
-  (void)collection_from_json(text, path);  // what cannot be read again replaces nothing
+  (void)collection_from_json(text, path);  // text that cannot be read back replaces nothing
   OutputFile file(path, text.size());
   file.append(text.data(), text.size());
   file.commit();

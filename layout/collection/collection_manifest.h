@@ -1,4 +1,5 @@
-// What a collection is, in words: collection.json, which is replaced whenever its segments change.
+// A CollectionManifest says what a collection is, in words: collection.json, which is replaced
+// whenever its segments change.
 #pragma once
 
 #include <cstdint>
@@ -15,27 +16,27 @@
 
 namespace farvec::layout {
 
-/// A segment as the manifest has it. Its files say the same of themselves.
+/// A segment in the manifest. The segment's files hold the same facts.
 struct SegmentEntry {
-  std::uint64_t number = 0;  ///< is its folder's name
+  std::uint64_t number = 0;  ///< its folder's name
   std::uint64_t rows = 0;    ///< 1 to kMostSegmentRows
-  /// Of the collection, when the file of the rows that are out was written; 0: none is out and
-  /// there is no file.
+  /// The version of the collection when the file of the rows that are out was written; 0: none is
+  /// out and there is no file.
   std::uint64_t out_version = 0;
   std::uint64_t out_count = 0;  ///< rows that are out
 
   bool operator==(const SegmentEntry&) const = default;
 };
-/// As many as a graph has at most: graph::kMaxNodes is one more.
+/// The most rows that a graph has: graph::kMaxNodes is one more.
 inline constexpr std::uint64_t kMostSegmentRows = (std::uint64_t{1} << 31) - 1;
 inline constexpr std::size_t kMostSegments = 4096;
 
-/// What segments that are clusters are built with, as cluster::ClusteringOptions has it.
+/// The build options of segments that are clusters, see cluster::ClusteringOptions.
 struct ClusterSegmentOptions {
   static constexpr std::uint64_t kMostClusterBytes = std::uint64_t{1} << 30;
 
   ClusterLayoutKind layout = ClusterLayoutKind::grouped;
-  /// Of the vectors that have one cluster as their own, on average; 1 to kMostClusterBytes.
+  /// Bytes of the vectors that have one cluster as their own, on average; 1 to kMostClusterBytes.
   std::uint64_t cluster_bytes = 8192;
   std::uint32_t replicas = kMaxReplicas;  ///< 1 to kMaxReplicas
   double closure_ratio = 0;               ///< 0: chosen at each build; 1 to 100
@@ -44,22 +45,23 @@ struct ClusterSegmentOptions {
   bool operator==(const ClusterSegmentOptions&) const = default;
 };
 
-/// "graph", "cluster": what segments can be. Throws Error naming the words.
+/// Parses "graph" or "cluster", the kinds that segments can have. Throws Error naming the words.
 IndexKind parse_segment_kind(std::string_view text);
 
-/// What every segment is built with, and when.
+/// The options with which every segment is built, and when.
 struct CollectionOptions {
   static constexpr std::uint32_t kMostMemtableRows = 1u << 30;
 
-  std::uint32_t memtable_rows = 1u << 16;  ///< a memtable with so many becomes a segment
-  std::uint32_t merge_fanout = 2;          ///< segments of one size that are merged; 2 to 64
+  std::uint32_t memtable_rows = 1u << 16;  ///< a memtable with this many rows becomes a segment
+  std::uint32_t merge_fanout = 2;          ///< how many segments of one size are merged; 2 to 64
   LayoutKind layout = LayoutKind::csr;     ///< csr, inlined or packed
-  std::uint32_t degree = 32;               ///< as graph::VamanaOptions has it; 1 to 1024
+  std::uint32_t degree = 32;               ///< see graph::VamanaOptions; 1 to 1024
   std::uint32_t list = 100;                ///< 1 to 10000
   double alpha = 1.2;                      ///< 1 to 4
-  /// Per dimension, 1 to 8, or 0 for the vectors themselves; none: as the rows of a segment need.
+  /// Bits per dimension, 1 to 8, or 0 for the vectors themselves; without a value the rows of a
+  /// segment decide.
   std::optional<std::uint32_t> code_bits = std::nullopt;
-  /// Of all segments. Of clusters `clusters` says how they are built, of graphs what stands above.
+  /// The kind of all segments. Clusters are built with `clusters`, graphs with the options above.
   IndexKind kind = IndexKind::graph;
   ClusterSegmentOptions clusters = {};
 
@@ -68,7 +70,7 @@ struct CollectionOptions {
 
 struct CollectionManifest {
   Metric metric = Metric::l2;
-  ElementType source_type = ElementType::f32;  ///< of what is inserted, and of queries
+  ElementType source_type = ElementType::f32;  ///< type of inserted rows and of queries
   ElementType stored_type = ElementType::f32;  ///< follows from metric and source_type
   std::uint32_t dimension = 0;
   CollectionOptions options;
@@ -77,18 +79,21 @@ struct CollectionManifest {
   std::uint64_t next_segment = 0;  ///< above the number of every segment there ever was
   std::uint64_t last_version = 0;  ///< no change before this manifest had a higher one
   std::uint64_t log_position = 0;  ///< replay begins here
-  std::uint64_t log_on_nodes = 0;  ///< of the log on memory nodes; 0: it lies in the folder
-  /// Of the log on memory nodes that a move from the folder is making, or has left half done; 0:
-  /// none. Random, so that no two folders make one log, also when one is the other's copy.
+  /// Identifies the log on memory nodes; 0: the log is in the folder.
+  std::uint64_t log_on_nodes = 0;
+  /// Identifies the log on memory nodes that a move from the folder is making, or has left half
+  /// done; 0: there is none. It is random, so that no two folders make one log, even when one is
+  /// the other's copy.
   std::uint64_t log_moving = 0;
-  /// No writer that opened this very folder gave the log on memory nodes a later epoch: one that
-  /// has was opened by a copy of the folder. 0: not known.
+  /// No writer that opened this very folder gave the log on memory nodes a later epoch. A writer
+  /// with a later one opened a copy of the folder. 0: not known.
   std::uint32_t log_epoch = 0;
-  /// By which memory nodes tell its segments from those of others, random; 0: none has any.
+  /// Memory nodes tell the collection's segments from those of others by it. Random; 0: no node has
+  /// any.
   std::uint64_t segments_on_nodes = 0;
-  std::vector<SegmentEntry> segments;  ///< by ascending number
+  std::vector<SegmentEntry> segments;  ///< in order of ascending number
 
-  std::string farvec_version;  ///< that wrote it
+  std::string farvec_version;  ///< the farvec that wrote it
   std::string farvec_commit;
 
   bool operator==(const CollectionManifest&) const = default;
@@ -100,12 +105,13 @@ std::string collection_to_json(const CollectionManifest& manifest);
 /// range, or contradicts something else in the manifest, and when its checksum does not match.
 CollectionManifest collection_from_json(std::string_view text, std::string_view source);
 
-/// Of the collection in `folder`. Throws Error when there is none, and as collection_from_json().
+/// Reads the manifest of the collection in `folder`. Throws Error when there is none, and what
+/// collection_from_json() throws.
 CollectionManifest read_collection(const std::filesystem::path& folder);
 
-/// Replaces the manifest in one step, with this farvec as the one that wrote it; returns when the
-/// new one outlives a loss of power. Throws Error, and changes nothing, for a manifest that
-/// read_collection() would refuse and as OutputFile does.
+/// Replaces the manifest in one step and names this farvec as its writer. Returns when the new one
+/// outlives a loss of power. Throws Error for a manifest that read_collection() would refuse, and
+/// what OutputFile throws; then nothing has changed.
 void write_collection(const std::filesystem::path& folder, CollectionManifest manifest);
 
 }  // namespace farvec::layout

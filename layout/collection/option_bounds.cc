@@ -14,7 +14,7 @@ class OptionCheck {
 
   template <typename Value>
   void within(std::string_view name, Value value, OptionBounds<Value> bounds) const {
-    // Also not a number.
+    // False also for NaN.
     if (value >= bounds.least && value <= bounds.most) return;
     fail(name, "{} is out of range: use {} to {}", value, bounds.least, bounds.most);
   }

@@ -1,4 +1,4 @@
-// What the options of a collection may be, for those who are asked to make one.
+// Says which values the options of a collection may have, for code that is asked to make one.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace farvec::layout {
 
-/// Both ends are allowed.
+/// A range of values; both ends are allowed.
 template <typename Value>
 struct OptionBounds {
   Value least;
@@ -23,29 +23,30 @@ inline constexpr OptionBounds<std::uint32_t> kMergeFanoutBounds{2, 64};
 inline constexpr OptionBounds<std::uint32_t> kDegreeBounds{1, 1024};
 inline constexpr OptionBounds<std::uint32_t> kListBounds{1, 10000};
 inline constexpr OptionBounds<double> kAlphaBounds{1, 4};
-/// 0 for the vectors themselves.
+/// 0 stands for the vectors themselves.
 inline constexpr OptionBounds<std::uint32_t> kCodeBitsBounds{0, 8};
 inline constexpr OptionBounds<std::uint64_t> kClusterBytesBounds{
     1, ClusterSegmentOptions::kMostClusterBytes};
 inline constexpr OptionBounds<std::uint32_t> kReplicasBounds{1, kMaxReplicas};
-/// Or 0.
+/// 0 is allowed too.
 inline constexpr OptionBounds<double> kClosureRatioBounds{1, 100};
 inline constexpr OptionBounds<double> kBalanceBounds{1, 1e6};
 
-/// How callers write the name of an option: given "memtable_rows", answers that or
+/// Spells the name of an option in the caller's way: for "memtable_rows" it returns that or
 /// "--memtable-rows".
 using SpellOption = std::function<std::string(std::string_view name)>;
 inline std::string as_it_is(std::string_view name) {
   return std::string(name);
 }
-/// As the tool's options are written.
+/// Spells a name in the way of the tool's options.
 std::string as_tool_option(std::string_view name);
 
-/// Of a collection that is to be made: its dimension and options. Throws StatusError
-/// (invalid_argument) naming the first that cannot be, as `spell` has it, and what it may be.
+/// Checks the dimension and options of a collection that is to be made. Throws StatusError
+/// (invalid_argument) with the first name, in `spell`'s form, whose value is not allowed, and the
+/// values that are.
 void check_new_collection(const CollectionManifest& manifest, const SpellOption& spell);
 
-/// Whether segments that are graphs may have it.
+/// Whether segments that are graphs may have this layout.
 bool can_be_segment(LayoutKind layout);
 
 }  // namespace farvec::layout

@@ -20,7 +20,7 @@ SegmentFileHeader out_header(const SegmentEntry& segment) {
           .out_count = segment.out_count};
 }
 
-/// Of the last word, where a segment has no rows any more.
+/// Whether bits of the last word are set where the segment has no rows any more.
 bool has_rows_behind(const std::vector<std::uint64_t>& words, std::uint64_t rows) {
   const std::uint64_t used = rows % RowSet::kWordBits;
   return used != 0 && (words.back() >> used) != 0;

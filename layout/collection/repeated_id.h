@@ -1,4 +1,4 @@
-// Whether an id stands twice where each may stand once.
+// Finds an id that occurs twice where each may occur once.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace farvec::layout {
 
-/// One that does. Sorts a copy, unless the ids ascend.
+/// One id that occurs twice. Sorts a copy, unless the ids ascend.
 std::optional<std::uint64_t> repeated_id(std::span<const std::uint64_t> ids);
 
 }  // namespace farvec::layout

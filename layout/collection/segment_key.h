@@ -1,4 +1,4 @@
-// What memory nodes call a segment of a collection.
+// A SegmentKey is the name that memory nodes have for a segment of a collection.
 #pragma once
 
 #include <compare>
@@ -6,12 +6,12 @@
 
 namespace farvec::layout {
 
-/// A number that no segment has: by it nodes hold the collection's catalogue (catalogue.h).
+/// A number that no segment has: nodes hold the collection's catalogue (catalogue.h) under it.
 inline constexpr std::uint64_t kCatalogueNumber = ~std::uint64_t{0};
 
 struct SegmentKey {
   std::uint64_t collection = 0;  ///< the manifest's segments_on_nodes
-  std::uint64_t number = 0;      ///< as the manifest has it
+  std::uint64_t number = 0;      ///< the number in the manifest
 
   auto operator<=>(const SegmentKey&) const = default;
 };

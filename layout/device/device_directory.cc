@@ -21,7 +21,7 @@ struct WireHeader {
   std::uint64_t magic = kDeviceMagic;
   std::uint32_t format_version = kFormatVersion;
   std::uint32_t header_bytes = kDirectoryHeaderBytes;
-  std::uint64_t checksum = 0;  ///< XXH3-64 of the copy with this field as 0
+  std::uint64_t checksum = 0;  ///< XXH3-64 of the copy with 0 in this field
   std::array<std::uint64_t, 2> uuid{};
   std::uint64_t sequence = 0;
   std::uint64_t device_bytes = 0;
@@ -54,7 +54,7 @@ static_assert(sizeof(WireIndex) == 512);
 static_assert(kDirectoryHeaderBytes + kDeviceSlots * sizeof(WireIndex) == kDeviceDirectoryBytes);
 static_assert(std::is_trivially_copyable_v<WireHeader> && std::is_trivially_copyable_v<WireIndex>);
 
-/// Before a description's manifest, whose bytes are padded to 8; the checksums follow.
+/// Precedes a description's manifest, whose bytes are padded to 8; the checksums follow.
 struct WireDescription {
   std::uint64_t manifest_bytes = 0;
   std::uint64_t checksum_count = 0;
@@ -87,7 +87,7 @@ WireIndex to_wire(const DeviceIndex& index) {
   return wire;
 }
 
-/// Throws Error when the extent does not lie on whole units of the device's space.
+/// Throws Error when the extent is not on whole units of the device's space.
 void require_extent(const DeviceExtent& extent, std::uint64_t device_bytes,
                     const std::string& source) {
   const bool fits = extent.offset >= kDeviceUnitBytes && extent.offset % kDeviceUnitBytes == 0 &&
@@ -130,7 +130,7 @@ DeviceIndex from_wire(const WireIndex& wire, std::uint64_t device_bytes,
   return index;
 }
 
-/// Every extent that is taken, the directory's own unit first, by offset.
+/// Every extent that is taken, the directory's own unit first, in the order of offsets.
 std::vector<DeviceExtent> taken_extents(const DeviceDirectory& directory) {
   std::vector<DeviceExtent> taken{{0, kDeviceUnitBytes}};
   for (const auto& index : directory.slots) {
@@ -167,7 +167,7 @@ Copy look_at(std::span<const std::byte> device, std::uint32_t number) {
   return copy;
 }
 
-/// Of the copy that is not whole. A loss of power during a write leaves such a one, and so does a
+/// Describes the copy that is not whole. A loss of power during a write causes that, and so does a
 /// medium that loses bytes.
 std::string damage_of(const Copy& copy, std::uint32_t number, std::uint64_t whole_sequence) {
   const bool newer = copy.header.magic == kDeviceMagic && copy.header.sequence > whole_sequence;
@@ -275,7 +275,7 @@ ReadDeviceDirectory read_device_directory(std::span<const std::byte> bytes,
     if (!has_device_directory(bytes)) {
       throw Error("{} is not formatted for farvec; 'farvec devices format' does that", source);
     }
-    // Another version may keep its checksum elsewhere.
+    // Another version may have its checksum elsewhere.
     const std::uint32_t version = copies[0].header.format_version;
     if (version == copies[1].header.format_version) require_format_version(version, source);
     throw Error(

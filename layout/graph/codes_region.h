@@ -1,5 +1,6 @@
-// The codes region: what estimates need beside the records, then one code record per vector; in the
-// inline layout, whose codes lie in the records, the vectors where searches start.
+// The codes region holds what estimates need beside the records, then one code record per vector.
+// In the inline layout, whose codes are in the records, it holds the vectors where searches start
+// instead.
 #pragma once
 
 #include <cstddef>
@@ -14,16 +15,17 @@
 
 namespace farvec::layout {
 
-/// First bytes of the payload; `dimension` floats of centroid follow it, and the records begin at
-/// records_offset(). Little-endian; see docs/format.md. The layout does not know what the fields
+/// The first bytes of the payload; `dimension` floats of centroid follow it, and the records begin
+/// at records_offset(). Little-endian; see docs/format.md. The layout does not know what the fields
 /// mean: they are quantization's parameters, translated by the caller.
 struct CodesHeader {
-  std::uint32_t bits = 0;  ///< per dimension
+  std::uint32_t bits = 0;  ///< bits per dimension
   std::uint32_t dimension = 0;
   std::uint32_t record_bytes = 0;
   Metric metric = Metric::l2;
   ElementType type = ElementType::f32;
-  std::uint8_t extension_bits = 0;  ///< per dimension, with the records; 0: these are whole codes
+  /// Bits per dimension, in the graph's records; 0: these are whole codes.
+  std::uint8_t extension_bits = 0;
   std::uint8_t reserved = 0;
   std::uint64_t seed = 0;
   std::uint64_t count = 0;
@@ -33,12 +35,12 @@ struct CodesHeader {
   float rescale_max = 0;
   float error_max = 0;
   // Ranges of the factors of a code together with its extension; 0 without an extension. Its add
-  // factors range from add_min to add_max too.
+  // factors also range from add_min to add_max.
   float whole_rescale_min = 0;
   float whole_rescale_max = 0;
   float whole_error_max = 0;
 
-  /// From the start of the payload; a multiple of 4096.
+  /// Counts from the start of the payload; a multiple of 4096.
   std::uint64_t records_offset() const {
     return round_up(sizeof(CodesHeader) + std::size_t{dimension} * sizeof(float), 4096);
   }
@@ -51,11 +53,11 @@ static_assert(offsetof(CodesHeader, extension_bits) == 14);
 static_assert(offsetof(CodesHeader, error_max) == 48);
 static_assert(offsetof(CodesHeader, whole_rescale_min) == 52);
 
-/// What a writer stores; borrows.
+/// What a writer stores; borrows it.
 struct CodesView {
   CodesHeader header;
-  std::span<const float> centroid;     ///< header.dimension of them
-  std::span<const std::byte> records;  ///< header.count * header.record_bytes
+  std::span<const float> centroid;     ///< header.dimension floats
+  std::span<const std::byte> records;  ///< header.count * header.record_bytes bytes
 };
 
 /// What a reader keeps in DRAM.
@@ -74,20 +76,20 @@ struct Codes {
 /// What the codes of an index have to agree with.
 struct CodesShape {
   std::uint32_t dimension = 0;
-  std::uint64_t count = 0;  ///< vectors
+  std::uint64_t count = 0;  ///< number of vectors
   Metric metric = Metric::l2;
   ElementType type = ElementType::f32;
   std::uint32_t bits = 0;
   std::uint32_t extension_bits = 0;
-  /// Codes lie in the records, and this region has those of the vectors where searches start.
+  /// The codes are in the records, and this region has the vectors where searches start.
   bool starts_alone = false;
 };
 
-/// Header and centroid, padded to header.records_offset() bytes.
+/// Encodes header and centroid, padded to header.records_offset() bytes.
 std::vector<std::byte> encode_codes_preamble(const CodesView& codes);
 
 /// Takes over a region's bytes, header included. Throws Error, naming `source`, when they do not
-/// have the `shape` or lie about their size.
+/// have the `shape` or contradict their size.
 Codes parse_codes(HugeBuffer region, const CodesShape& shape, std::string_view source);
 
 }  // namespace farvec::layout

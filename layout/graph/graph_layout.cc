@@ -19,7 +19,7 @@ struct SlotShape {
   std::uint32_t group_bytes;
 };
 
-/// Of every layout whose records have the same length.
+/// The shape in every layout whose records have the same length.
 SlotShape slot_shape(const GraphGeometry& geometry) {
   const auto ids_bytes = geometry.max_degree * static_cast<std::uint32_t>(sizeof(NodeId));
   const std::uint32_t fixed_bytes = geometry.vector_bytes + ids_bytes + geometry.checksum_bytes();

@@ -1,4 +1,4 @@
-// Where a vertex's record lies in the graph's region, and how to read it in place.
+// A GraphLocator says where a vertex's record is in the graph's region, and reads it in place.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,11 @@
 namespace farvec::layout {
 
 /// csr: vector, neighbour ids; nothing between records, which may cross any boundary.
-/// padded: DiskANN's. vector, u32 degree, room for max_degree ids; as many whole nodes as fit a
-/// block, or several blocks for one node.
+/// padded: the layout of DiskANN. Vector, u32 degree, room for max_degree ids; as many whole nodes
+/// as fit a block, or several blocks for one node.
 /// slotted: for SSDs, see pages/slotted_page.h; nothing else in this file reads it.
-/// inlined: codes of the neighbours, vector, room for max_degree ids of which the unused are
-/// kInvalidNode; whole cache lines per record, so that a hop reads neighbouring lines alone.
+/// inlined: codes of the neighbours, vector, room for max_degree ids, where unused ones are
+/// kInvalidNode; whole cache lines per record, so that a hop reads only neighbouring lines.
 /// packed: degree, neighbour list (neighbor_list.h), row in the data set, vector; nothing between
 /// records. Its vertices are numbered in an order that makes their lists short.
 enum class LayoutKind : std::uint8_t { csr = 0, padded = 1, slotted = 2, inlined = 3, packed = 4 };
@@ -29,13 +29,13 @@ inline constexpr LayoutKind kGraphLayouts[] = {LayoutKind::csr, LayoutKind::padd
                                                LayoutKind::slotted, LayoutKind::inlined,
                                                LayoutKind::packed};
 
-/// Records lie where a table of offsets says, which a compute node keeps.
+/// Whether records are where a table of offsets says, which a compute node keeps.
 constexpr bool needs_offset_table(LayoutKind kind) {
   return kind == LayoutKind::csr || kind == LayoutKind::packed;
 }
 
-/// The most neighbours that a vertex may have: what the offset table, where degrees or the bytes of
-/// lists are counted, can hold.
+/// The most neighbours that a vertex may have. The offset table limits it, where degrees or the
+/// bytes of lists are counted there.
 constexpr std::uint32_t largest_degree(LayoutKind kind) {
   // A list takes at most 17 bytes for 4 ids, and the degree before it 2.
   return kind == LayoutKind::packed ? (OffsetTable::kMostLength - 2) * 4 / 17
@@ -54,27 +54,27 @@ struct GraphGeometry {
   bool record_checksum = false;
   std::uint32_t vector_bytes = 0;
   std::uint32_t max_degree = 0;
-  std::uint32_t block_bytes = 4096;  ///< of the padded layout
-  std::uint32_t code_bytes = 0;      ///< inlined: of the codes of max_degree neighbours; else 0
+  std::uint32_t block_bytes = 4096;  ///< in the padded layout
+  std::uint32_t code_bytes = 0;  ///< inlined: bytes of the codes of max_degree neighbours; else 0
   std::size_t count = 0;
 
   std::uint32_t checksum_bytes() const { return record_checksum ? 4 : 0; }
-  /// Of a record whose address a table gives: all that every record has.
+  /// Bytes of the parts that every record has, for a record whose address a table gives.
   std::uint32_t fixed_bytes() const {
     const auto row_bytes = kind == LayoutKind::packed ? sizeof(NodeId) : 0;
     return vector_bytes + static_cast<std::uint32_t>(row_bytes) + checksum_bytes();
   }
-  /// Packed: of the number of neighbours at the beginning of a record.
+  /// Packed: bytes of the number of neighbours at the beginning of a record.
   std::uint32_t degree_bytes() const { return max_degree < 256 ? 1 : 2; }
-  /// What the table of offsets counts: ids of 4 bytes, or bytes of degrees and lists.
+  /// The unit that the table of offsets counts: ids of 4 bytes, or bytes of degrees and lists.
   std::uint32_t table_unit() const {
     return kind == LayoutKind::packed ? 1 : static_cast<std::uint32_t>(sizeof(NodeId));
   }
-  /// The most that a vertex has of them.
+  /// The most units that a vertex has.
   std::uint32_t most_units() const {
     return kind == LayoutKind::packed ? degree_bytes() + max_list_bytes(max_degree) : max_degree;
   }
-  /// Room for the neighbours of one record that GraphLocator::parse() needs.
+  /// The number of neighbour ids that GraphLocator::parse() needs room for in one record.
   std::uint32_t scratch_ids() const {
     return kind == LayoutKind::packed ? (max_degree + 3) / 4 * 4 : 0;
   }
@@ -86,28 +86,27 @@ struct GraphGeometry {
 };
 
 struct Extent {
-  std::uint64_t offset = 0;  ///< from the start of the region
+  std::uint64_t offset = 0;  ///< counts from the start of the region
   std::uint32_t bytes = 0;
-  std::uint32_t degree = 0;  ///< csr: exact; else max_degree, the record itself says
+  std::uint32_t degree = 0;  ///< csr: exact; else max_degree, and the record itself has the degree
 };
 
-/// Low 32 bits of XXH3-64 over the bytes, seeded with the id: a record fetched from another
+/// The low 32 bits of XXH3-64 over the bytes, seeded with the id: a record fetched from another
 /// vertex's place does not pass.
 std::uint32_t record_checksum(std::span<const std::byte> bytes, NodeId id);
 
 /// Finds and reads records. Immutable, shared by all threads of a process.
 class GraphLocator {
  public:
-  /// csr and packed need the table of the geometry's `count` vertices; the others are arithmetic
-  /// and need none.
-  /// Throws Error when geometry or table do not fit.
+  /// csr and packed need the table of the geometry's `count` vertices; the other layouts compute
+  /// addresses and need none. Throws Error when geometry or table do not fit.
   explicit GraphLocator(GraphGeometry geometry, OffsetTable table = {});
 
   const GraphGeometry& geometry() const { return geometry_; }
   const OffsetTable& table() const { return table_; }
-  /// Header and payload; every extent lies below it.
+  /// Bytes of header and payload; every extent is below it.
   std::uint64_t region_bytes() const { return begin_of(geometry_.count); }
-  /// What the locator itself keeps in DRAM.
+  /// Bytes that the locator itself keeps in DRAM.
   std::size_t dram_bytes() const { return table_.bytes().size(); }
 
   /// id < count; not checked.
@@ -120,15 +119,15 @@ class GraphLocator {
     return {slot_offset(id), slot_bytes_, geometry_.max_degree};
   }
 
-  /// Brings what locate(id) reads towards the core.
+  /// Brings the memory that locate(id) reads towards the core.
   void prefetch(NodeId id) const {
     if (needs_offset_table(geometry_.kind)) table_.prefetch(id);
   }
 
-  /// Reads the record that was fetched from `extent` in place. data_loss when the length is not
-  /// the extent's, the degree is above max_degree, the list has another length, the row does not
-  /// exist, or the checksum does not match. Neighbour ids are not compared with `count`: whoever
-  /// indexes by one does that. `scratch` has room for geometry().scratch_ids(); a packed record's
+  /// Reads the record that was fetched from `extent` in place. data_loss when the length is not the
+  /// extent's, the degree is above max_degree, the list has another length, the row does not exist,
+  /// or the checksum does not match. Neighbour ids are not compared with `count`: code that uses
+  /// one as an index does that. `scratch` has room for geometry().scratch_ids(); a packed record's
   /// neighbours are decoded into it.
   Result<NodeRecord> parse(NodeId id, const Extent& extent, std::span<const std::byte> bytes,
                            std::span<NodeId> scratch) const {
@@ -157,7 +156,7 @@ class GraphLocator {
     return record;
   }
 
-  /// Offset at which what belongs to vertices `begin` and up starts; begin_of(count) is the end of
+  /// The offset at which the bytes of vertices `begin` and up start; begin_of(count) is the end of
   /// the region.
   std::uint64_t begin_of(std::size_t begin) const;
 
@@ -179,15 +178,16 @@ class GraphLocator {
   OffsetTable table_;
   std::uint32_t fixed_bytes_ = 0;
   std::uint32_t table_unit_ = 0;
-  // Padded: a group is the smallest run of whole blocks that holds whole nodes, one block with
-  // several nodes or one node over several blocks. Inlined: a group is a slot.
+  // Padded: a group is the smallest run of whole blocks that holds whole nodes, which is one block
+  // with several nodes or one node over several blocks. Inlined: a group is a slot.
   std::uint32_t slot_bytes_ = 0;
   std::uint32_t nodes_per_group_ = 1;
   std::uint32_t group_bytes_ = 0;
 };
 
-/// Region bytes of this geometry, header included, without building anything. `units` is the total
-/// of the offset table: edges, or of the packed layout bytes of degrees and lists.
+/// Bytes of the region with this geometry, header included, computed without building anything.
+/// `units` is the total of the offset table: edges, or in the packed layout bytes of degrees and
+/// lists.
 std::uint64_t region_bytes(const GraphGeometry& geometry, std::uint64_t units);
 
 }  // namespace farvec::layout

@@ -1,4 +1,4 @@
-// Decoders of neighbour lists for one instruction set each.
+// Declares decoders of neighbour lists, one for each instruction set.
 #pragma once
 
 #include "layout/graph/neighbor_list.h"

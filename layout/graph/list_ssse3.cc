@@ -1,4 +1,5 @@
-// Four differences at once: a shuffle spreads their bytes, two shifted additions sum them up.
+// Decodes four differences at once: a shuffle spreads their bytes, two shifted additions sum them
+// up.
 #if defined(__x86_64__)
 #include <tmmintrin.h>
 
@@ -39,7 +40,7 @@ inline __m128i load(const void* address) {
   return _mm_loadu_si128(static_cast<const __m128i*>(address));
 }
 
-/// The ids of a group behind the one that ends with the id in every lane of `before`.
+/// The ids of the group that follows the id in every lane of `before`.
 inline __m128i decode_group(const std::byte* data, std::size_t control, __m128i before) {
   const __m128i shuffle = load(kTables.shuffles[control].data());
   __m128i ids = _mm_shuffle_epi8(load(data), shuffle);
@@ -72,7 +73,7 @@ bool decode_list_ssse3(const EncodedList& list, NodeId* out) {
     before = _mm_shuffle_epi32(ids, 0xff);
     data += kTables.bytes[controls[group]];
   }
-  // Ids that the last group lacks count one byte each that is not there.
+  // The control byte of the last group counts one byte for each id that the group does not have.
   const std::size_t missing = 4 * groups - list.degree;
   if (groups > 0 && controls[groups - 1] >> (8 - 2 * missing) != 0) return false;
   return data == end + missing;

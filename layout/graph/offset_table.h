@@ -1,5 +1,5 @@
-// The compressed offset table of a graph: where a vertex's neighbours begin, and how long they are.
-// It counts what the layout counts: ids, or bytes of lists.
+// An OffsetTable is the compressed offset table of a graph: where a vertex's neighbours begin, and
+// how long they are. It counts the unit of the layout: ids, or bytes of lists.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,17 @@
 
 namespace farvec::layout {
 
-/// Twenty-eight vertices share one cache line: 64 bits that count what lies before the first of
-/// them, then the running sum of lengths after each of them in 16 bits. 64 / 28 = 2.29 bytes per
-/// vertex, and a look-up touches one line. Immutable once built; shared by all threads.
+/// Twenty-eight vertices share one cache line: 64 bits with the sum of the lengths before the first
+/// of them, then the running sum of lengths after each of them in 16 bits. That is 64 / 28 = 2.29
+/// bytes per vertex, and a look-up touches one line. Immutable once built; shared by all threads.
 class OffsetTable {
  public:
   static constexpr std::size_t kVerticesPerLine = 28;
-  /// 28 of them still fit the 16-bit sum.
+  /// Twenty-eight lengths of this size still fit the 16-bit sum.
   static constexpr std::uint32_t kMostLength = 65535 / kVerticesPerLine;
 
   struct Run {
-    std::uint64_t first = 0;  ///< the lengths of all vertices before this one
+    std::uint64_t first = 0;  ///< sum of the lengths of all vertices before this one
     std::uint32_t length = 0;
   };
 
@@ -29,8 +29,8 @@ class OffsetTable {
   /// Throws Error when a length exceeds kMostLength.
   explicit OffsetTable(std::span<const std::uint32_t> lengths);
   /// Takes over `storage`, in which bytes() of a table of `count` vertices begin at `offset`, a
-  /// multiple of 64. Throws Error when they do not end with it, or are not a table in which every
-  /// length is at most `most`.
+  /// multiple of 64. Throws Error when they do not end where `storage` ends, or are not a table in
+  /// which every length is at most `most`.
   struct Bytes {
     HugeBuffer storage;
     std::size_t offset = 0;
@@ -41,8 +41,8 @@ class OffsetTable {
   Run find(NodeId id) const {
     const std::size_t line = id / kVerticesPerLine;
     const std::byte* const address = lines_ + line * kCacheLineBytes;
-    // Sum number i lies at byte 8 + 2 i. The base fits 48 bits, so its own top 16 bits are zero
-    // and serve as the sum before the first vertex: one 32-bit load gives both ends, no branch.
+    // Sum number i is at byte 8 + 2 i. The base fits 48 bits, so its own top 16 bits are zero and
+    // serve as the sum before the first vertex: one 32-bit load gives both ends, without a branch.
     const auto within = id - static_cast<NodeId>(line * kVerticesPerLine);
     const auto sums = load_unaligned<std::uint32_t>(address + 6 + 2 * std::size_t{within});
     const std::uint32_t before = sums & 0xffffu;

@@ -78,7 +78,7 @@ void RecordEncoder::encode_packed(NodeId id, std::span<std::byte> out) const {
                neighbors.back());
   std::memcpy(out.data(), &degree, geometry.degree_bytes());  // little-endian
   encode_list(neighbors, out.data() + geometry.degree_bytes());
-  // The list comes before the rest, so that whoever decodes it may read on.
+  // The list comes before the rest, so that a decoder may read beyond its end.
   std::byte* const row = out.data() + out.size() - geometry.fixed_bytes();
   store_unaligned(row, contents_.rows[id]);
   std::memcpy(row + sizeof(NodeId), contents_.vectors.row(id), geometry.vector_bytes);

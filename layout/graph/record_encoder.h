@@ -1,4 +1,4 @@
-// From a built graph in local memory to the bytes of its region.
+// A RecordEncoder turns a built graph in local memory into the bytes of its region.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +12,17 @@
 
 namespace farvec::layout {
 
-/// Writes the codes of a vertex's neighbours, all zero before, into their place in its record of
-/// the inline layout: geometry.code_bytes. Called by any thread.
+/// Writes the codes of a vertex's neighbours into their place in its record of the inline layout,
+/// geometry.code_bytes that are zero before. Any thread may call it.
 using NeighborCodeWriter = std::function<void(NodeId, std::span<std::byte>)>;
 
-/// What a region of records holds; borrowed.
+/// The contents of a region of records; borrowed.
 struct RecordContents {
   AdjacencyView graph;
-  VectorView vectors;              ///< row v is of vertex v, in the stored type
-  NeighborCodeWriter write_codes;  ///< of the inline layout alone
-  /// Of the packed layout alone, whose lists ascend: [v] is the row in the data set of vertex v.
+  VectorView vectors;              ///< row v belongs to vertex v, in the stored type
+  NeighborCodeWriter write_codes;  ///< for the inline layout only
+  /// For the packed layout only, whose lists ascend: rows[v] is the row of vertex v in the data
+  /// set.
   std::span<const NodeId> rows;
 };
 
@@ -35,7 +36,7 @@ class RecordEncoder {
   /// Bytes that vertices [begin, end) take, gaps included.
   std::size_t bytes_of(std::size_t begin, std::size_t end) const;
 
-  /// Writes them to out, bytes_of(begin, end) long. Any thread.
+  /// Writes the bytes of these vertices to `out`, bytes_of(begin, end) long. Any thread.
   void encode(std::size_t begin, std::size_t end, std::span<std::byte> out) const;
 
  private:
@@ -46,10 +47,11 @@ class RecordEncoder {
   const RecordContents contents_;
 };
 
-/// The offset table of a graph in this layout. Lists of a packed one ascend.
+/// The offset table of a graph in this layout. Lists of a packed graph ascend.
 OffsetTable make_offset_table(const GraphGeometry& geometry, const AdjacencyView& graph);
 
-/// The whole region in memory: header bytes left zero (not published), then the payload.
+/// Encodes the whole region in memory: header bytes are left zero (not published), then the
+/// payload.
 HugeBuffer encode_region(const RecordEncoder& encoder, const GraphLocator& locator,
                          unsigned threads);
 

@@ -1,4 +1,4 @@
-// The records of a whole region in local memory, one after another.
+// A RecordReader reads the records of a whole region in local memory, one after another.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +10,14 @@
 
 namespace farvec::layout {
 
-/// For tools that read every record. Borrows locator and region; one per thread.
+/// For tools that read every record. It borrows locator and region; each thread needs its own.
 class RecordReader {
  public:
-  /// `region` is the locator's, header included.
+  /// `region` is the locator's region, header included.
   RecordReader(const GraphLocator& locator, std::span<const std::byte> region)
       : locator_(locator), region_(region), scratch_(locator.geometry().scratch_ids()) {}
 
-  /// Valid until the next one is read. Throws Error for a record that cannot be.
+  /// Valid until the next record is read. Throws Error for a record that cannot be read.
   NodeRecord read(NodeId id) {
     const Extent extent = locator_.locate(id);
     const Result<NodeRecord> record =

@@ -1,4 +1,4 @@
-// Page 0 of an HNSW graph: what it is, and where everything begins.
+// Page 0 of an HNSW graph says what the graph is, and where everything begins.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ namespace farvec::layout {
 inline constexpr std::uint64_t kHnswMagic = 0x57534e4856524146;  // "FARVHNSW"
 inline constexpr std::uint32_t kHnswVersion = 1;
 
-/// What never changes.
+/// The parameters that never change.
 struct HnswParameters {
   std::uint64_t magic = kHnswMagic;
   std::uint32_t version = kHnswVersion;
@@ -24,28 +24,30 @@ struct HnswParameters {
   std::uint32_t m = 24;
   std::uint32_t ef_construction = 200;
   std::uint8_t type = 0;    ///< ElementType of the stored vectors
-  std::uint8_t metric = 0;  ///< Metric
+  std::uint8_t metric = 0;  ///< the graph's Metric
   std::uint8_t max_level = kHnswMaxLevel;
   std::uint8_t zero = 0;
-  std::uint64_t seed = 1;  ///< of the levels
+  std::uint64_t seed = 1;  ///< seed of the levels
   std::uint64_t zero2 = 0;
 };
 static_assert(sizeof(HnswParameters) == 48);
 
-/// What changes.
+/// The state that changes.
 struct HnswState {
-  std::uint32_t loaded = 0;    ///< 0 until everything was there once
-  std::uint32_t vertices = 0;  ///< that are not marked
+  std::uint32_t loaded = 0;    ///< 0 until the first load was complete
+  std::uint32_t vertices = 0;  ///< vertices that are not marked
   std::uint32_t marked = 0;
-  PageNumber entry_page = kNoPage;  ///< where searches begin; none in an empty graph
+  PageNumber entry_page = kNoPage;  ///< where searches begin; kNoPage in an empty graph
   std::uint16_t entry_slot = 0xffff;
   std::uint16_t entry_level = 0;
-  PageNumber insert_page = kNoPage;  ///< where new vertices go that nobody else has a page for
-  PageNumber free_pages = kNoPage;   ///< first page of the list of those with free space
-  PageNumber id_map = kNoPage;       ///< root
-  std::uint32_t id_map_height = 0;   ///< of the root above the leaves
-  PageNumber partitions = kNoPage;   ///< first page of colocation's, or none
-  std::array<std::uint32_t, kHnswPageKinds> pages{};  ///< by HnswPageKind; unused ones are not told
+  /// Where new vertices go when no other page is chosen for them.
+  PageNumber insert_page = kNoPage;
+  PageNumber free_pages = kNoPage;  ///< first page of the list of pages with free space
+  PageNumber id_map = kNoPage;      ///< root of the id map
+  std::uint32_t id_map_height = 0;  ///< height of the root above the leaves
+  PageNumber partitions = kNoPage;  ///< first page of the partition map of colocation, or kNoPage
+  /// Indexed by HnswPageKind; unused pages are not counted.
+  std::array<std::uint32_t, kHnswPageKinds> pages{};
   std::uint32_t zero = 0;
 
   HnswPlace entry() const { return {entry_page, entry_slot}; }
@@ -72,8 +74,9 @@ struct HnswMeta {
 };
 static_assert(sizeof(HnswMeta) == 112 && offsetof(HnswMeta, state) == 48);
 
-/// The meta data of page 0. data_loss when it is none or contradicts itself; failed_precondition
-/// when it is of another version or was never finished. The messages say what.
+/// Reads the metadata on page 0. data_loss when there is none or it contradicts itself;
+/// failed_precondition when it has another version or was never finished. The messages say what is
+/// wrong.
 Result<HnswMeta> read_hnsw_meta(std::span<const std::byte> page);
 
 }  // namespace farvec::layout

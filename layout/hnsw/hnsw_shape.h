@@ -1,4 +1,5 @@
-// The sizes of what lies on the pages of an HNSW graph; bytes in docs/format.md.
+// An HnswShape gives the sizes of what is on the pages of an HNSW graph; docs/format.md has the
+// bytes.
 #pragma once
 
 #include <cstddef>
@@ -14,23 +15,24 @@ namespace farvec::layout {
 /// StorePageHeader::kind of the pages of an HNSW graph.
 enum class HnswPageKind : std::uint16_t {
   unused = 0,
-  meta = 1,        ///< page 0 alone
+  meta = 1,        ///< only page 0
   vertices = 2,    ///< elements and their neighbours
   id_map = 3,      ///< StorePageHeader::tag is the height above the leaves
-  partitions = 4,  ///< of colocation
+  partitions = 4,  ///< partitions of colocation
 };
 inline constexpr std::uint32_t kHnswPageKinds = 5;
 
-/// StorePageHeader::tag of a page of vertices: whether it is in the list of pages with free space,
-/// whose links are StorePageHeader::next; and the number of its partition plus one, 0 for none.
+/// StorePageHeader::tag of a page of vertices has two parts. This bit says whether the page is in
+/// the list of pages with free space, whose links are StorePageHeader::next. The other bits are the
+/// number of its partition plus one, 0 for none.
 inline constexpr std::uint32_t kHnswFreeListBit = 1u << 31;
 
-/// No vertex lies on a higher layer.
+/// No vertex is on a higher layer.
 inline constexpr std::uint32_t kHnswMaxLevel = 15;
-/// Vertices must fit on a page up to this level at least: 5 layers, of a graph of m^5 vertices.
+/// Vertices up to this level at least must fit on a page: 5 layers, for a graph of m^5 vertices.
 inline constexpr std::uint32_t kHnswLeastMaxLevel = 4;
 
-/// Where a vertex lies: the slot of its element. On pages 6 bytes without padding.
+/// The place of a vertex: the slot of its element. On pages it is 6 bytes without padding.
 struct HnswPlace {
   static constexpr std::uint32_t kBytes = 6;
   PageNumber page = kNoPage;
@@ -39,28 +41,28 @@ struct HnswPlace {
   bool empty() const { return page == kNoPage; }
   bool operator==(const HnswPlace&) const = default;
 
-  /// In one number, as searches pass it on.
+  /// The place as one number, which searches pass on.
   std::uint64_t handle() const { return std::uint64_t{page} << 16 | slot; }
   static HnswPlace of(std::uint64_t handle) {
     return {static_cast<PageNumber>(handle >> 16), static_cast<std::uint16_t>(handle)};
   }
 };
 
-/// First bytes of an element; the vector follows, `dimension` elements of the stored type.
+/// The first bytes of an element; the vector follows, `dimension` elements of the stored type.
 struct HnswElementHeader {
   std::uint8_t kind = 1;
   std::uint8_t level = 0;  ///< the vertex is on the layers 0 to level
   std::uint8_t flags = 0;  ///< kHnswMarked
   std::uint8_t zero = 0;
-  std::uint32_t id = 0;         ///< the caller's
-  std::uint16_t neighbors = 0;  ///< slot of the neighbours, on the same page
+  std::uint32_t id = 0;         ///< the caller's id
+  std::uint16_t neighbors = 0;  ///< slot of the tuple of neighbours, on the same page
   std::uint16_t zero2 = 0;
 };
 static_assert(sizeof(HnswElementHeader) == 12 && offsetof(HnswElementHeader, neighbors) == 8);
 inline constexpr std::uint8_t kHnswMarked = 1;  ///< deleted
 
-/// First bytes of the neighbours of a vertex; places follow: 2m of layer 0, then m of each layer
-/// above, those in use first or not.
+/// The first bytes of the neighbours of a vertex. Places follow: 2m for layer 0, then m for each
+/// layer above; those in use need not come first.
 struct HnswNeighborsHeader {
   std::uint8_t kind = 2;
   std::uint8_t level = 0;
@@ -68,7 +70,7 @@ struct HnswNeighborsHeader {
 };
 static_assert(sizeof(HnswNeighborsHeader) == 4);
 
-/// What the sizes follow from; all of it from a meta page that was checked.
+/// The facts from which the sizes follow; all come from a meta page that was checked.
 struct HnswShape {
   std::uint32_t page_bytes = 8192;
   std::uint32_t dimension = 0;
@@ -83,7 +85,7 @@ struct HnswShape {
     return static_cast<std::uint32_t>(sizeof(HnswElementHeader)) + vector_bytes();
   }
   std::uint32_t degree(std::uint32_t layer) const { return layer == 0 ? 2 * m : m; }
-  /// Of the first place of a layer, among all places of a vertex.
+  /// The index of a layer's first place among all places of a vertex.
   std::uint32_t first_place(std::uint32_t layer) const { return layer == 0 ? 0 : (layer + 1) * m; }
   std::uint32_t neighbors_bytes(std::uint32_t level) const {
     return static_cast<std::uint32_t>(sizeof(HnswNeighborsHeader)) +
@@ -94,17 +96,17 @@ struct HnswShape {
     return static_cast<std::uint32_t>(sizeof(HnswNeighborsHeader)) +
            HnswPlace::kBytes * (first_place(layer) + i);
   }
-  /// What a vertex takes of a page, without its two slots.
+  /// The bytes that a vertex takes of a page, without its two slots.
   std::uint32_t vertex_bytes(std::uint32_t level) const;
 };
 
-/// The highest level of which a vertex fits on an empty page; nothing when none does.
+/// The highest level at which a vertex fits on an empty page; nothing when none does.
 std::optional<std::uint32_t> highest_hnsw_level(const HnswShape& shape);
 
-/// The smallest page that takes vertices up to kHnswLeastMaxLevel; 0 when none does.
+/// The smallest page that holds vertices up to kHnswLeastMaxLevel; 0 when none does.
 std::uint32_t least_hnsw_page_bytes(HnswShape shape);
 
-/// Whether a page of vertices takes one more of `level`, after compaction if need be.
+/// Whether a page of vertices has room for one more of `level`, after compaction if need be.
 bool has_vertex_room(const HnswShape& shape, std::span<const std::byte> page, std::uint32_t level);
 
 }  // namespace farvec::layout

@@ -1,4 +1,4 @@
-// A vertex of an HNSW graph as it lies on a page: its element and its neighbours.
+// An HnswVertex is a vertex of an HNSW graph on a page: its element and its neighbours.
 #pragma once
 
 #include <cstddef>
@@ -17,9 +17,10 @@ void store_place(std::byte* bytes, HnswPlace place);
 /// A vertex whose two tuples were checked against each other and the shape. Borrows the page.
 class HnswVertex {
  public:
-  /// not_found when there is no vertex at the slot: unused, or something else that a page of
-  /// vertices may hold; data_loss when its bytes contradict each other. The places of its
-  /// neighbours are not followed: whoever does looks whether there is a vertex.
+  /// Returns not_found when there is no vertex at the slot: it is unused, or holds something else
+  /// that a page of vertices may hold. Returns data_loss when the bytes contradict each other. The
+  /// places of its neighbours are not followed: code that follows one has to check that a vertex is
+  /// there.
   static Result<HnswVertex> parse(const HnswShape& shape, std::span<const std::byte> page,
                                   std::uint16_t slot);
 
@@ -28,10 +29,10 @@ class HnswVertex {
   bool marked() const { return (header_.flags & kHnswMarked) != 0; }
   std::uint16_t neighbors_slot() const { return header_.neighbors; }
   const HnswElementHeader& header() const { return header_; }
-  /// At any alignment.
+  /// May have any alignment.
   const std::byte* vector() const { return element_ + sizeof(HnswElementHeader); }
 
-  /// layer <= level(), i < shape.degree(layer); may be empty.
+  /// Needs layer <= level() and i < shape.degree(layer); the place may be empty.
   HnswPlace neighbor(const HnswShape& shape, std::uint32_t layer, std::uint32_t i) const {
     return load_place(neighbors_ + shape.place_offset(layer, i));
   }
@@ -53,7 +54,7 @@ class HnswVertex {
 void encode_element(const HnswShape& shape, const HnswElementHeader& header,
                     const std::byte* vector, std::span<std::byte> out);
 
-/// Writes a tuple of neighbours without any: `out` is shape.neighbors_bytes(level) long.
+/// Writes an empty tuple of neighbours: `out` is shape.neighbors_bytes(level) long.
 void encode_no_neighbors(const HnswNeighborsHeader& header, std::span<std::byte> out);
 
 }  // namespace farvec::layout

@@ -11,7 +11,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little);
 
-/// Of page `page` of a map.
+/// The number of partitions on page `page` of a map.
 std::uint32_t partitions_of_page(const PartitionMapShape& shape, std::uint32_t partitions,
                                  std::uint32_t page) {
   return std::min(partitions - page * shape.capacity(), shape.capacity());

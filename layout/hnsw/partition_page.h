@@ -1,4 +1,5 @@
-// The map from partitions of an HNSW graph to the pages that take their new vertices.
+// The partition map leads from partitions of an HNSW graph to the pages that take their new
+// vertices.
 #pragma once
 
 #include <cstddef>
@@ -11,30 +12,31 @@
 
 namespace farvec::layout {
 
-/// First bytes of the one tuple of such a page, at slot 0; page numbers (u32) follow: of the
-/// partition `first`, of the next, to the end of the page or of the partitions. kNoPage: the
-/// partition has no insert page.
+/// The first bytes of the one tuple of such a page, at slot 0. Page numbers (u32) follow, of
+/// partition `first`, of the next one, and so on to the end of the page or of the partitions.
+/// kNoPage: the partition has no insert page.
 struct PartitionTupleHeader {
   std::uint32_t first = 0;
-  std::uint32_t partitions = 0;  ///< of the whole map
+  std::uint32_t partitions = 0;  ///< in the whole map
 };
 static_assert(sizeof(PartitionTupleHeader) == 8);
 
-/// Where a partition stands in the map.
+/// The place of a partition in the map.
 struct PartitionSlot {
-  std::uint32_t page = 0;    ///< of the map, from 0; the pages of the map follow each other
-  std::uint32_t offset = 0;  ///< of the page number, in the tuple
+  /// Index of a page of the map, from 0; the pages of the map are consecutive.
+  std::uint32_t page = 0;
+  std::uint32_t offset = 0;  ///< offset of the page number in the tuple
 };
 
 /// What follows from the size of pages.
 struct PartitionMapShape {
   std::uint32_t page_bytes = 8192;
 
-  /// Partitions of a full page: 2,037 of 8 KiB.
+  /// Partitions on a full page: 2,037 for 8 KiB.
   std::uint32_t capacity() const {
     return (page_bytes - kReserved) / static_cast<std::uint32_t>(sizeof(PageNumber));
   }
-  /// Pages of a map; none of no partitions.
+  /// Pages of a map; 0 without partitions.
   std::uint32_t pages(std::uint32_t partitions) const {
     return partitions / capacity() + (partitions % capacity() != 0 ? 1 : 0);
   }
@@ -45,31 +47,32 @@ struct PartitionMapShape {
   }
 
  private:
-  /// Headers of the page and of the tuple, and the slot.
+  /// Bytes of the headers of page and tuple, and of the slot.
   static constexpr std::uint32_t kReserved =
       static_cast<std::uint32_t>(sizeof(StorePageHeader) + sizeof(PartitionTupleHeader)) + 4;
 };
 
-/// The tuple of page `page` of the map in which insert_pages[p] is that of partition p.
+/// Encodes the tuple of page `page` of the map in which partition p has insert_pages[p].
 std::vector<std::byte> encode_partition_tuple(const PartitionMapShape& shape,
                                               std::span<const PageNumber> insert_pages,
                                               std::uint32_t page);
 
-/// A tuple that was checked: it is page `page` of a map. Borrows the bytes.
+/// A checked tuple of page `page` of a map. Borrows the bytes.
 class PartitionTuple {
  public:
-  /// data_loss when the bytes are none.
+  /// Returns data_loss when the bytes are no such tuple.
   static Result<PartitionTuple> parse(const PartitionMapShape& shape,
                                       std::span<const std::byte> tuple, std::uint32_t page);
 
-  /// Of the whole map.
+  /// Partitions of the whole map.
   std::uint32_t partitions() const { return header_.partitions; }
   std::uint32_t first() const { return header_.first; }
-  /// Of this page.
+  /// Partitions on this page.
   std::uint32_t count() const {
     return static_cast<std::uint32_t>((bytes_.size() - sizeof(header_)) / sizeof(PageNumber));
   }
-  /// kNoPage when it has none. `partition` is from first() to before first() + count().
+  /// kNoPage when the partition has none. `partition` is at least first() and below first() +
+  /// count().
   PageNumber insert_page(std::uint32_t partition) const;
 
  private:

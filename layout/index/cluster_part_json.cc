@@ -84,7 +84,7 @@ void read_cluster(const JsonFields& fields, const Manifest& m, ClusterPart& part
 
 void read_cluster_build(const JsonFields& fields, ClusterBuildParameters& build) {
   build.replicas = fields.integer32("replicas", 1, kMaxReplicas);
-  // Not there in indexes from before there was a choice.
+  // Missing in indexes from before there was a choice.
   if (fields.has("heads")) build.heads = fields.word("heads", parse_heads);
   if (fields.has("closure")) build.closure = fields.word("closure", parse_closure);
   build.closure_ratio = fields.number("closure_ratio", 0, 1e6);

@@ -21,7 +21,7 @@ SizeReport size_report(std::vector<std::uint32_t> sizes) {
           sizes.back(),  static_cast<double>(sum) / static_cast<double>(sizes.size())};
 }
 
-/// One number of every cluster.
+/// Takes one number from every cluster.
 template <typename Of>
 std::vector<std::uint32_t> of_clusters(const ClusterLocator& locator, const Of& of) {
   std::vector<std::uint32_t> sizes(locator.geometry().clusters);

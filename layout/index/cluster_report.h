@@ -1,4 +1,5 @@
-// What a cluster index costs and how its clusters are made, from its manifest and table.
+// A ClusterReport says what a cluster index costs and how its clusters are made, computed from its
+// manifest and table.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,7 @@
 
 namespace farvec::layout {
 
-/// The spread, over all clusters, of the size of something that every cluster has.
+/// The spread, over all clusters, of a size that every cluster has.
 struct SizeReport {
   std::uint32_t least = 0;
   std::uint32_t p50 = 0;
@@ -19,12 +20,12 @@ struct SizeReport {
 };
 
 struct ClusterReport {
-  double amplification = 0;                  ///< records region over the data set's bytes
-  double coupled_amplification = 0;          ///< the same clusters, coupled
-  double total_amplification = 0;            ///< with centroids and table
-  double compute_dram_bytes_per_vector = 0;  ///< centroids and table, as stored
+  double amplification = 0;          ///< bytes of the records region over the data set's bytes
+  double coupled_amplification = 0;  ///< the same for these clusters in the coupled layout
+  double total_amplification = 0;    ///< with centroids and table included
+  double compute_dram_bytes_per_vector = 0;  ///< centroids and table, in stored form
   double clusters_per_vector = 0;
-  double stray_share = 0;  ///< of all members, those that clusters have by address
+  double stray_share = 0;  ///< the share of all members that clusters have by address
   std::uint32_t empty_clusters = 0;
   SizeReport members;
   SizeReport groups;

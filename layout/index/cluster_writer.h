@@ -1,4 +1,4 @@
-// A cluster index on disk. Writing side.
+// Writes a cluster index on disk.
 #pragma once
 
 #include <filesystem>
@@ -10,9 +10,9 @@
 
 namespace farvec::layout {
 
-/// As write_index(): the caller has filled in metric, source type, the kind of geometry and the
-/// build of a ClusterPart, dataset and farvec_*; the rest is filled in here. Throws Error as
-/// write_index() does.
+/// Works like write_index(). The caller has filled in metric, source type, the kind of geometry and
+/// the build of a ClusterPart, dataset and farvec_*; the rest is filled in here. Throws Error like
+/// write_index().
 Manifest write_cluster_index(const std::filesystem::path& directory, Manifest manifest,
                              const ClusterContents& contents, const CentroidsView& centroids,
                              const WriteOptions& options = {});

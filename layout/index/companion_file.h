@@ -1,12 +1,12 @@
-// A file that lies in the folder of an index and is not the index's own.
+// A CompanionFile is in the folder of an index but is not part of the index.
 #pragma once
 
 #include <cstdint>
 
 namespace farvec::layout {
 
-/// Whoever removes an index knows such a file by its name and its first eight bytes, and removes it
-/// too.
+/// Code that removes an index recognises such a file by its name and its first eight bytes, and
+/// removes it too.
 struct CompanionFile {
   const char* name;
   std::uint64_t magic;

@@ -39,7 +39,7 @@ std::uint64_t CutPoints::graph_cut(std::uint64_t offset) const {
       first_at(count, offset, [this](std::size_t v) { return graph_->begin_of(v); }));
 }
 
-/// Where a cluster's bytes among the records begin.
+/// The place among the records where a cluster's bytes begin.
 std::uint64_t CutPoints::begin_of_cluster(ClusterId cluster) const {
   const ByteRange whole = clusters_->whole(cluster);
   return whole.bytes > 0 ? whole.offset : clusters_->entry(cluster).group_offset;

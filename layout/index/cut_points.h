@@ -1,4 +1,4 @@
-// Where a region of records may be cut so that no read crosses the cut.
+// CutPoints says where a region of records may be cut so that no read crosses the cut.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class CutPoints {
   std::uint64_t region_bytes() const {
     return graph_ != nullptr ? graph_->region_bytes() : clusters_->region_bytes();
   }
-  /// Most bytes between two cuts.
+  /// The most bytes between two cuts.
   std::uint64_t largest_piece() const;
   /// The first cut at or after `offset`; region_bytes() when there is none before the end.
   std::uint64_t at_or_after(std::uint64_t offset) const;

@@ -1,4 +1,4 @@
-// The right to change a directory of an index, which one process has at a time.
+// A DirectoryLock is the right to change a directory of an index, which one process has at a time.
 #pragma once
 
 #include <filesystem>
@@ -7,8 +7,8 @@
 
 namespace farvec::layout {
 
-/// Held until it is destroyed or its process ends, however that ends; children of the process have
-/// no share in it. Where the file system has no locks, everybody has the right.
+/// It is held until it is destroyed or its process ends in any way; children of the process have no
+/// share in it. Where the file system has no locks, every process has the right.
 class DirectoryLock {
  public:
   /// Throws Error when another process has it or `directory` is a link, SystemError when it cannot

@@ -75,7 +75,7 @@ SlottedDescription read_slotted(const JsonFields& fields, const Manifest& m) {
   return slotted;
 }
 
-/// Reads the description of a graph in slotted pages, of which the rest is read already.
+/// Reads the description of a graph in slotted pages; the rest of the part has been read.
 void add_slotted(const JsonFields& fields, const Manifest& m, GraphPart& graph) {
   graph.slotted = read_slotted(fields, m);
   if (graph.record_checksum) fields.fail("payload", "is in pages, which have their own checksums");

@@ -38,7 +38,7 @@ void require_header(const RegionEntry& entry, const InputFile& file) {
 
 struct Chunk {
   std::size_t number;
-  std::uint64_t begin;  ///< in the payload
+  std::uint64_t begin;  ///< offset in the payload
   std::size_t bytes;
 };
 
@@ -69,12 +69,12 @@ void read_chunk(const RegionEntry& entry, const InputFile& file, const Chunk& ch
   check_chunk(entry, chunk.number, bytes, file.path());
 }
 
-/// Writes the header of a region whose payload is there.
+/// Writes the header of a region whose payload is complete.
 void publish(const RegionEntry& entry, std::span<std::byte> region) {
   const RegionHeaderBlock header = encode_region_header(entry.header());
-  // The magic goes last of all: it is what a peer sharing this memory looks at first.
+  // The magic goes last of all, because a peer that shares this memory looks at it first.
   std::memcpy(region.data() + 8, header.data() + 8, header.size() - 8);
-  // Release: whoever sees the magic (acquire) sees the payload and the rest of the header.
+  // Release: a thread that sees the magic (acquire) sees the payload and the rest of the header.
   std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(region.data()))
       .store(RegionHeader::kMagic, std::memory_order_release);
 }
@@ -88,11 +88,11 @@ void verify_region(const RegionEntry& entry, const InputFile& file, const LoadOp
   });
 }
 
-/// At most so many entries of a folder are looked at, and so many of its indexes are named.
+/// The limits for the entries of a folder that are looked at, and for its indexes that are named.
 constexpr std::size_t kMostEntries = 10'000;
 constexpr std::size_t kMostNamed = 8;
 
-/// The folders in it that hold an index, by name.
+/// The folders in `directory` that hold an index, in the order of names.
 std::vector<std::string> indexes_in(const std::filesystem::path& directory) {
   std::vector<std::string> names;
   std::error_code ignored;
@@ -109,7 +109,7 @@ std::vector<std::string> indexes_in(const std::filesystem::path& directory) {
   return names;
 }
 
-/// A directory without a manifest: says what it is instead of an index.
+/// Says what a directory without a manifest is instead of an index.
 [[noreturn]] void refuse_folder(const std::filesystem::path& directory) {
   const std::vector<std::string> names = indexes_in(directory);
   if (names.empty()) {
@@ -198,9 +198,9 @@ std::filesystem::path IndexDirectory::region_path(std::uint32_t region) const {
   return path_ / manifest_.region(region).file;
 }
 
-/// A run of a region's file and where it goes.
+/// A run of a region's file and its destination.
 struct IndexDirectory::Piece {
-  std::uint64_t begin;  ///< in the file
+  std::uint64_t begin;  ///< offset in the file
   std::uint64_t end;
   std::uint64_t destination;
 };

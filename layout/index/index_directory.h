@@ -1,4 +1,4 @@
-// An index on disk: manifest.json and one file per region. Reading side.
+// An IndexDirectory reads an index on disk: manifest.json and one file per region.
 #pragma once
 
 #include <cstddef>
@@ -24,12 +24,12 @@ inline constexpr const char* kManifestFile = "manifest.json";
 struct LoadOptions {
   unsigned threads = 0;  ///< 0: one per processor
   bool quiet = false;    ///< no progress line
-  /// Called from any worker after each verified chunk with its bytes. What it throws ends the
-  /// load and comes out of it.
+  /// Called from any worker after each verified chunk with the number of its bytes. What it throws
+  /// ends the load and passes through to the caller.
   std::function<void(std::uint64_t bytes)> on_chunk = {};
-  /// How payload that was checked gets to its destination, for memory that takes it by other
-  /// stores than the kernel's. Called from any worker, for runs that do not overlap. Empty: files
-  /// are read into the destination.
+  /// Stores checked payload in its destination, for memory that is written by other stores than the
+  /// kernel's. Called from any worker, for runs that do not overlap. When it is empty, files are
+  /// read into the destination.
   std::function<void(std::byte* destination, std::span<const std::byte> bytes)> store = {};
 };
 
@@ -46,40 +46,41 @@ class IndexDirectory {
   std::filesystem::path region_path(std::uint32_t region) const;
 
   /// Throws Error, naming `source`, unless `region_bytes` begins with the header of this index's
-  /// region: for regions that were loaded elsewhere and are used where they lie.
+  /// region. For regions that were loaded elsewhere and are used where they are.
   void check_header(std::uint32_t region, std::span<const std::byte> region_bytes,
                     const std::string& source) const;
 
   /// Copies a whole region, header included, to `destination` (exactly file_bytes() long, 8-byte
-  /// aligned), checking every chunk where it has arrived. The header is stored last, its magic with
-  /// release order, so that whoever shares the memory sees a published region or none. On an error
-  /// the destination holds anything but a header.
+  /// aligned), checking every chunk at its destination. The header is stored last, its magic with
+  /// release order, so that a process that shares the memory sees a published region or none. After
+  /// an error the destination holds arbitrary bytes, but no header.
   void load_region(std::uint32_t region, std::span<std::byte> destination,
                    const LoadOptions& options = {}) const;
   HugeBuffer load_region(std::uint32_t region, const LoadOptions& options = {}) const;
 
-  /// The same for what memory node `node` serves of the region: `destination` is exactly
+  /// Loads what memory node `node` serves of the region: `destination` is exactly
   /// manifest().node_bytes(node, region) long. Chunks are checked as a whole, also those of which
   /// the node keeps a part.
   void load_share(std::uint32_t region, std::uint32_t node, std::span<std::byte> destination,
                   const LoadOptions& options = {}) const;
 
   Codes load_codes(const LoadOptions& options = {}) const;
-  /// From the offsets region, whatever the layout.
+  /// Reads the offsets region, whatever the layout.
   OffsetTable load_offset_table(const LoadOptions& options = {}) const;
-  /// With the offset table when the layout is csr. There is none for slotted pages.
+  /// The locator has the offset table when the layout is csr. There is no locator for slotted
+  /// pages.
   GraphLocator load_locator(const LoadOptions& options = {}) const;
 
-  /// These two are for slotted indexes only.
+  /// The page map and the entries are for slotted indexes only.
   PageMap load_page_map(const LoadOptions& options = {}) const;
   EntryGraph load_entry_graph(const LoadOptions& options = {}) const;
 
-  /// These two are for cluster indexes only.
+  /// Centroids and the table of clusters are for cluster indexes only.
   Centroids load_centroids(const LoadOptions& options = {}) const;
   ClusterLocator load_cluster_locator(const LoadOptions& options = {}) const;
 
   /// Reads everything and compares every checksum; throws at the first that does not match, naming
-  /// file, chunk and offset. Of slotted pages every record is decoded too.
+  /// file, chunk and offset. In slotted pages every record is decoded too.
   void verify(const LoadOptions& options = {}) const;
 
  private:
@@ -96,7 +97,7 @@ class IndexDirectory {
 /// Takes over the bytes of an offsets region, header included, wherever they came from.
 OffsetTable parse_offset_table(HugeBuffer region, const Manifest& manifest);
 
-/// The same for a clusters region.
+/// Takes over the bytes of a clusters region in the same way.
 ClusterLocator parse_cluster_table(HugeBuffer region, const Manifest& manifest);
 
 /// Throws Error, naming `source`, unless `block` is the published header of the entry's region.

@@ -32,7 +32,7 @@ std::string free_name(const fs::path& directory, const std::string& name) {
               directory.string(), kMostNames, name);
 }
 
-/// Somebody else's file may have such a name, but it does not begin as a region.
+/// A file that farvec did not make may have such a name, but it does not begin like a region.
 bool begins_as_region(const fs::path& path) {
   if (!fs::is_regular_file(fs::symlink_status(path))) return false;
   const InputFile file(path);
@@ -58,7 +58,7 @@ bool is_region_name(std::string name) {
 
 void write_manifest(const fs::path& directory, const Manifest& manifest) {
   const std::string text = manifest_to_json(manifest);
-  // What could not be read again replaces nothing.
+  // A manifest that cannot be read back replaces nothing.
   (void)manifest_from_json(text, (directory / kManifestFile).string());
   OutputFile file(directory / kManifestFile, text.size());
   file.append(text.data(), text.size());

@@ -1,4 +1,4 @@
-// The files of an index directory, beside what is in them.
+// Works on the files of an index directory, apart from their contents.
 #pragma once
 
 #include <filesystem>
@@ -8,17 +8,18 @@
 
 namespace farvec::layout {
 
-/// Whether a region's file may be called so: with or without the number that is added where a name
-/// is taken.
+/// Whether a region's file may have this name: with or without the number that is added where a
+/// name is taken.
 bool is_region_name(std::string name);
 
-/// Replaces the manifest in one step, or makes it. Throws SystemError; the old one then stays.
+/// Replaces the manifest in one step, or creates it. Throws SystemError; then the old one stays.
 void write_manifest(const std::filesystem::path& directory, const Manifest& manifest);
 
-/// Makes the index in `from` the one in `to` without a moment in which `to` holds none: its regions
-/// get names that are free there, then `to` gets a manifest with these names, then the regions of
-/// the old one are removed. For file systems that cannot exchange two directories. `manifest` is
-/// the one of `from` and gets the new names. The caller has the right to change both.
+/// Replaces the index in `to` with the one in `from` so that `to` holds an index at every moment.
+/// The regions of `from` get names that are free in `to`, then `to` gets a manifest with these
+/// names, then the regions of the old index are removed. For file systems that cannot exchange two
+/// directories. `manifest` is the one of `from` and gets the new names. The caller has the right to
+/// change both.
 void move_index(const std::filesystem::path& from, const std::filesystem::path& to,
                 Manifest& manifest);
 

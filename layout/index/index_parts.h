@@ -1,4 +1,4 @@
-// What a manifest says of one kind of index alone: one struct per kind.
+// Defines what a manifest says about one kind of index only: one struct per kind.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@
 
 namespace farvec::layout {
 
-/// The kind of the region that holds the records of a layout.
+/// The kind of the region that holds the records in a layout.
 RegionKind records_kind(LayoutKind layout);
 RegionKind records_kind(ClusterLayoutKind layout);
 
@@ -26,7 +26,7 @@ enum class IndexKind : std::uint8_t { graph = 0, cluster = 1 };
 
 struct KindWords {
   std::string_view name;         ///< in manifests
-  std::string_view in_sentence;  ///< what an index of the kind is
+  std::string_view in_sentence;  ///< what an index of this kind is, in words
 };
 
 /// "graph", "cluster".
@@ -34,54 +34,58 @@ std::string_view to_string(IndexKind kind);
 /// "a graph", "clusters".
 std::string_view in_words(IndexKind kind);
 
-/// What trial searches at the build found, where codes of the usual bits lose neighbours that the
-/// vectors themselves find: shares of ten neighbours, 0 to 1, with the list where they lose most.
+/// The results of trial searches at the build, where codes of the usual bits lose neighbours that
+/// the vectors themselves find. Results are shares of ten neighbours, 0 to 1, with the list for
+/// which codes lose most.
 struct SteeringFacts {
-  std::uint32_t usual_bits = 0;  ///< per dimension
-  std::uint32_t list = 0;        ///< of the searches; of clusters: estimates that are kept
-  double usual = 0;              ///< found by codes of these bits
-  double codes = 0;              ///< found by the codes that the index has
-  double vectors = 0;            ///< found by the vectors
+  std::uint32_t usual_bits = 0;  ///< bits per dimension
+  /// List of the searches; for clusters, the number of estimates that are kept.
+  std::uint32_t list = 0;
+  double usual = 0;    ///< found with codes of these bits
+  double codes = 0;    ///< found with the codes that the index has
+  double vectors = 0;  ///< found with the vectors
 };
 
-/// Everything that, with the data set, decides a graph index that no merge has changed; else how
-/// its last merge was made.
+/// Everything that, together with the data set, determines a graph index that no merge has changed;
+/// after a merge, how the last merge was made.
 struct BuildParameters {
   std::uint32_t degree = 0;
   std::uint32_t list = 0;
   double alpha = 0;
   std::uint32_t passes = 0;
   std::uint64_t seed = 0;
-  std::uint32_t code_bits = 0;  ///< per dimension; 0: no codes, but the vectors themselves
-  /// Of an index whose bits the data chose, or that loses neighbours by those that were asked for.
+  std::uint32_t code_bits = 0;  ///< bits per dimension; 0: no codes, but the vectors themselves
+  /// Present when the data decided the bits of the index, or when the index loses neighbours with
+  /// the bits that were asked for.
   std::optional<SteeringFacts> steering = std::nullopt;
-  /// Since the graph was built from nothing: what they made depends on every step.
+  /// Merges since the graph was built from nothing: the graph depends on every one of them.
   std::uint32_t merges = 0;
 };
 
-/// The same for a cluster index.
+/// The build parameters of a cluster index.
 struct ClusterBuildParameters {
-  std::uint32_t replicas = 0;  ///< R: most clusters per vector
+  std::uint32_t replicas = 0;  ///< R: the most clusters per vector
   HeadKind heads = HeadKind::means;
   ClosureRule closure = ClosureRule::fitted;
   double closure_ratio = 0;
   double rng_factor = 2;
   double balance = 0;
-  std::uint64_t sample = 0;  ///< rows that k-means saw
+  std::uint64_t sample = 0;  ///< rows that k-means used
   std::uint64_t seed = 0;
-  /// As a graph's, of coded clusters: shares of the nearest members that 64 estimates have.
+  /// The same for coded clusters as for a graph: shares of the nearest members that 64 estimates
+  /// have.
   std::optional<SteeringFacts> steering = std::nullopt;
 };
 
-/// What a graph index in slotted pages has besides.
+/// What a graph index in slotted pages has in addition.
 struct SlottedDescription {
   PayloadKind payload = PayloadKind::code;
   std::uint32_t extension_bits = 0;
   std::uint32_t payload_bytes = 0;
   std::uint32_t pages = 0;
-  std::string placement;  ///< how records were given to pages: affinity, bnf, id
+  std::string placement;  ///< how records were assigned to pages: affinity, bnf, id
   bool rerank = false;    ///< a fifth region holds the stored vectors, one after another
-  /// Pairs that the build found to be affine, and those of them that share a page.
+  /// Pairs that the build found to be affine, and the number of them that share a page.
   std::uint64_t affine_pairs = 0;
   std::uint64_t affine_pairs_together = 0;
   EntryGraphShape entries;
@@ -93,13 +97,14 @@ struct GraphPart {
 
   LayoutKind layout = LayoutKind::csr;
   bool record_checksum = false;
-  std::uint32_t block_bytes = 4096;  ///< of slotted pages their size
+  std::uint32_t block_bytes = 4096;  ///< for slotted pages, the page size
   std::uint32_t max_degree = 0;
   std::uint64_t edges = 0;
   NodeId entry = 0;
-  std::uint32_t neighbor_code_bytes = 0;  ///< of the inline layout, per record; else 0
-  std::uint64_t list_bytes = 0;  ///< of the packed layout, degrees and lists of all records; else 0
-  std::optional<SlottedDescription> slotted;  ///< of that layout and of no other
+  std::uint32_t neighbor_code_bytes = 0;  ///< bytes per record in the inline layout; else 0
+  /// Bytes of degrees and lists of all records in the packed layout; else 0.
+  std::uint64_t list_bytes = 0;
+  std::optional<SlottedDescription> slotted;  ///< present in that layout only
   BuildParameters build;
 
   /// Makes the layout slotted, with a new description.
@@ -108,7 +113,7 @@ struct GraphPart {
     return slotted.emplace();
   }
   std::uint32_t extension_bits() const { return slotted ? slotted->extension_bits : 0; }
-  /// What the offset table of a layout that needs one adds up to.
+  /// The total of the offset table, in a layout that needs one.
   std::uint64_t table_total() const { return layout == LayoutKind::packed ? list_bytes : edges; }
   std::string_view layout_name() const { return to_string(layout); }
   bool has_record_checksums() const { return record_checksum; }
@@ -118,9 +123,9 @@ struct ClusterPart {
   static constexpr IndexKind kKind = IndexKind::cluster;
   static constexpr KindWords kWords{"cluster", "clusters"};
 
-  /// Its vector_bytes and count agree with dimension, stored_type and count of the manifest.
+  /// Its vector_bytes and count agree with the manifest's dimension, stored_type and count.
   ClusterGeometry geometry;
-  /// [i] vectors are in i + 1 clusters.
+  /// replication[i] vectors are in i + 1 clusters.
   std::array<std::uint64_t, kMaxReplicas> replication{};
   ClusterBuildParameters build;
 

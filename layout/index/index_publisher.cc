@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
       error.what(), directory.string(), needed, free);
 }
 
-/// The folder that `directory` is in or will be in, however that is spelled.
+/// The folder that `directory` is in or will be in, however the path is spelled.
 fs::path folder_around(const fs::path& directory) {
   return parent_of(settled_name(directory));
 }
@@ -39,7 +39,7 @@ void require_room(const fs::path& directory, std::uint64_t needed) {
 
 std::uint64_t bytes_beside_payload(std::uint64_t payload_bytes) {
   constexpr std::uint64_t kManifestBytes = 16384;
-  constexpr std::uint64_t kChecksumBytes = 32;  // in the manifest, per chunk
+  constexpr std::uint64_t kChecksumBytes = 32;  // in the manifest, for each chunk
   return (kRegionCount + 1) * kRegionHeaderBytes + kManifestBytes +
          payload_bytes / kChunkBytes * kChecksumBytes;
 }

@@ -1,5 +1,5 @@
-// What writing any index has in common: room, a directory that appears when it is complete, the
-// manifest.
+// publish_index() does what writing any index has in common: room, a directory that appears when it
+// is complete, the manifest.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ namespace farvec::layout {
 /// Throws Error when the disk below `directory` has less than `needed` bytes.
 void require_room(const std::filesystem::path& directory, std::uint64_t needed);
 
-/// What a manifest of regions with so many payload bytes, and their headers, add to them.
+/// Bytes that a manifest and the headers of regions add to `payload_bytes` bytes of payload.
 std::uint64_t bytes_beside_payload(std::uint64_t payload_bytes);
 
 /// Lets `write_regions` fill `directory`.partial, adds the manifest with the entries that it
-/// returns, and gives the directory its name. Throws Error or SystemError; then nothing is left
-/// behind. Returns the manifest as written.
+/// returns, and gives the directory its name. Throws Error or SystemError; then nothing stays.
+/// Returns the manifest as written.
 Manifest publish_index(
     const std::filesystem::path& directory, Manifest manifest, bool overwrite,
     std::uint64_t needed_bytes,

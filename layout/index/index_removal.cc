@@ -16,11 +16,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The word that says what a manifest is stands at its begin.
+/// The word that says what a manifest is comes near its beginning.
 constexpr std::size_t kManifestStart = 4096;
 constexpr std::string_view kManifestWord = "farvec-index";
 
-/// The name without what OutputFile adds while the file is written.
+/// The name without the ending that OutputFile adds while the file is written.
 std::string_view whole_name(std::string_view name) {
   constexpr std::string_view kEnd = ".partial";
   constexpr std::size_t kDigits = 16;
@@ -31,7 +31,7 @@ std::string_view whole_name(std::string_view name) {
   return name.substr(0, name.size() - kDigits - 1);
 }
 
-/// At most `most` bytes.
+/// Returns at most `most` bytes.
 std::string start_of(const fs::path& path, std::size_t most) {
   const InputFile file(path.string());
   std::string bytes(std::min<std::uint64_t>(file.size(), most), '\0');
@@ -39,7 +39,7 @@ std::string start_of(const fs::path& path, std::size_t most) {
   return bytes;
 }
 
-/// Begins with the word, or with zeros: it was not written to its end.
+/// Whether the file begins with the word, or with zeros because it was not written to its end.
 bool begins_with(const fs::path& path, std::uint64_t magic) {
   const std::string start = start_of(path, sizeof(magic));
   const bool zeros = start.find_first_not_of('\0') == std::string::npos;

@@ -9,7 +9,7 @@
 namespace farvec::layout {
 namespace {
 
-/// Smallest degree that at least `share` of all vertices do not exceed.
+/// The smallest degree that at least `share` of all vertices do not exceed.
 std::uint32_t quantile(const DegreeReport& report, std::uint64_t count, double share) {
   const auto wanted = static_cast<std::uint64_t>(share * static_cast<double>(count));
   std::uint64_t seen = 0;
@@ -25,7 +25,7 @@ std::uint32_t quantile(const DegreeReport& report, std::uint64_t count, double s
 LayoutCost layout_cost(const Manifest& manifest, LayoutKind layout) {
   GraphGeometry geometry = manifest.graph_geometry();
   geometry.kind = layout;
-  // A slotted index is in blocks of its own size, and its padded counterpart in DiskANN's.
+  // A slotted index uses blocks of its own size; its padded counterpart uses DiskANN's.
   if (manifest.is_slotted()) geometry.block_bytes = GraphGeometry{}.block_bytes;
   LayoutCost cost;
   cost.layout = layout;
@@ -39,7 +39,8 @@ LayoutCost layout_cost(const Manifest& manifest, LayoutKind layout) {
       cost.vectors_bytes = manifest.region(kVectorsRegion).file_bytes();
     }
   } else {
-    // Of a packed index the lists are known, whose total is the table's; of the others the edges.
+    // The table of a packed index counts the bytes of lists, which are known; the other tables
+    // count edges.
     const bool packed = layout == LayoutKind::packed;
     FARVEC_CHECK(!packed || manifest.graph().layout == LayoutKind::packed);
     cost.records_bytes =

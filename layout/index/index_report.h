@@ -1,4 +1,4 @@
-// What an index costs, in any layout, from its manifest and its degrees.
+// Computes what an index costs, in any layout, from its manifest and its degrees.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,17 @@
 
 namespace farvec::layout {
 
-/// One index in one layout. Bytes are of whole regions, headers included.
+/// The cost of an index in one layout. Bytes count whole regions, headers included.
 struct LayoutCost {
   LayoutKind layout = LayoutKind::csr;
-  std::uint64_t records_bytes = 0;  ///< on the memory node: what a search reads
+  std::uint64_t records_bytes = 0;  ///< on the memory node, which searches read
   std::uint64_t codes_bytes = 0;
-  /// 0 for padded, whose addresses are arithmetic; of slotted pages the page map and the graph of
+  /// 0 for padded, whose addresses are computed; for slotted pages the page map and the graph of
   /// entries.
   std::uint64_t offsets_bytes = 0;
   std::uint64_t vectors_bytes = 0;           ///< on the SSD beside slotted pages, for re-ranking
   double amplification = 0;                  ///< records_bytes over the data set's bytes
-  double total_amplification = 0;            ///< total_bytes() over them
+  double total_amplification = 0;            ///< total_bytes() over the data set's bytes
   double compute_dram_bytes_per_vector = 0;  ///< codes and offsets
 
   std::uint64_t total_bytes() const {
@@ -28,12 +28,13 @@ struct LayoutCost {
   }
 };
 
-/// The cost that the index would have in `layout`, exact, without that layout's files; of slotted
-/// and packed only when the index is.
+/// The exact cost that the index would have in `layout`, computed without files in that layout. For
+/// slotted and packed only when the index has that layout.
 LayoutCost layout_cost(const Manifest& manifest, LayoutKind layout);
 
 struct DegreeReport {
-  std::vector<std::uint64_t> histogram;  ///< [d] vertices have degree d; up to the largest degree
+  /// Histogram[d] vertices have degree d; up to the largest degree.
+  std::vector<std::uint64_t> histogram;
   std::uint32_t least = 0;
   std::uint32_t p50 = 0;
   std::uint32_t p90 = 0;
@@ -42,12 +43,13 @@ struct DegreeReport {
   double mean = 0;
 };
 
-/// Of a graph whose table counts edges; count() > 0.
+/// For a graph whose table counts edges; count() > 0.
 DegreeReport degree_report(const OffsetTable& table);
-/// Of a graph that is not in slotted pages: from its table, or, packed, from its records, which are
-/// read. Throws Error as the reading of a region does, and for a record that cannot be.
+/// For a graph that is not in slotted pages: from its table or, when packed, from its records,
+/// which are read. Throws Error when a region cannot be read, and for a record that cannot be
+/// parsed.
 DegreeReport degree_report(const IndexDirectory& index);
-/// From a histogram of at least one vertex; degrees above the largest that occurs may be there.
+/// From a histogram of at least one vertex; it may have degrees above the largest that occurs.
 DegreeReport degree_report(std::vector<std::uint64_t> histogram);
 
 }  // namespace farvec::layout

@@ -115,7 +115,7 @@ Manifest write_index(const fs::path& directory, Manifest manifest, const IndexCo
 
 void write_placement(const fs::path& directory,
                      const std::function<std::optional<Placement>(const IndexDirectory&)>& place) {
-  (void)IndexDirectory::open(directory);  // says what is wrong with something else than an index
+  (void)IndexDirectory::open(directory);  // says what is wrong with something that is no index
   const fs::path own_path = fs::canonical(directory);
   const DirectoryLock lock(own_path);
   const IndexDirectory index = IndexDirectory::open(own_path);

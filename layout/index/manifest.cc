@@ -10,7 +10,7 @@
 namespace farvec::layout {
 namespace {
 
-/// Of a Manifest or a const one.
+/// For a Manifest or a const one.
 template <typename Part, typename Whole>
 auto& part_of(Whole& manifest) {
   auto* const own = std::get_if<Part>(&manifest.part);
@@ -19,7 +19,7 @@ auto& part_of(Whole& manifest) {
   return *own;
 }
 
-/// Of a GraphPart or a const one.
+/// For a GraphPart or a const one.
 template <typename Graph>
 auto& slotted_of(Graph& graph) {
   FARVEC_CHECK(graph.slotted.has_value(), "this graph is {}, not slotted", graph.layout_name());

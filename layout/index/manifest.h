@@ -1,4 +1,4 @@
-// What an index is, in words: manifest.json.
+// A Manifest says what an index is, in words: manifest.json.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@
 
 namespace farvec::layout {
 
-/// The file an index was built from.
+/// Identifies the file from which an index was built.
 struct DatasetFingerprint {
   std::string name;             ///< for reports, e.g. "sift1m"
   std::string file;             ///< base name of the path
@@ -28,28 +28,29 @@ struct DatasetFingerprint {
   std::uint64_t xxh3 = 0;  ///< XXH3-64 of fingerprint()
 };
 
-/// XXH3-64 over row count (8 bytes), dimension (4), type (4), then every row without its stride.
+/// XXH3-64 over row count (8 bytes), dimension (4), type (4), then every row without the padding of
+/// its stride.
 std::uint64_t fingerprint(const VectorView& source);
 
 /// One region file. Chunk i covers payload bytes [i * chunk_bytes, (i + 1) * chunk_bytes).
 struct RegionEntry {
   RegionKind kind = RegionKind::records_csr;
-  std::string file;  ///< in the index directory
+  std::string file;  ///< name in the index directory
   std::uint64_t payload_bytes = 0;
   std::uint64_t chunk_bytes = 0;
-  std::vector<std::uint64_t> checksums;  ///< XXH3-64
+  std::vector<std::uint64_t> checksums;  ///< one XXH3-64 per chunk
 
   std::uint64_t file_bytes() const { return kRegionHeaderBytes + payload_bytes; }
   std::uint64_t payload_checksum() const;
   RegionHeader header() const;
 };
 
-/// What every index has, and the part that its kind has. Asking for the part of another kind is a
-/// broken invariant: look at the kind first.
+/// Has what every index has, and the part that its kind has. Asking for the part of another kind is
+/// a broken invariant: test the kind first.
 struct Manifest {
   Metric metric = Metric::l2;
-  ElementType stored_type = ElementType::f32;  ///< in the records
-  ElementType source_type = ElementType::f32;  ///< in the data set, and of queries
+  ElementType stored_type = ElementType::f32;  ///< type in the records
+  ElementType source_type = ElementType::f32;  ///< type in the data set, and of queries
   bool normalised = false;                     ///< the records hold unit vectors
   std::uint32_t dimension = 0;
   std::uint64_t count = 0;
@@ -59,15 +60,15 @@ struct Manifest {
   DatasetFingerprint dataset;
   std::string farvec_version;
   std::string farvec_commit;
-  std::vector<RegionEntry> regions;    ///< by region number
-  std::optional<Placement> placement;  ///< none: one memory node holds everything
+  std::vector<RegionEntry> regions;    ///< indexed by region number
+  std::optional<Placement> placement;  ///< empty: one memory node holds everything
 
   IndexKind kind() const;
   bool is_graph() const { return std::holds_alternative<GraphPart>(part); }
   bool is_cluster() const { return std::holds_alternative<ClusterPart>(part); }
-  /// Clusters whose lists have the codes of their members.
+  /// Whether it is a cluster index whose lists have the codes of their members.
   bool has_member_codes() const { return is_cluster() && cluster().geometry.has_codes(); }
-  /// A graph in slotted pages.
+  /// Whether it is a graph in slotted pages.
   bool is_slotted() const { return is_graph() && graph().slotted.has_value(); }
   const GraphPart& graph() const;
   GraphPart& graph();
@@ -81,24 +82,24 @@ struct Manifest {
   std::uint32_t vector_bytes() const {
     return static_cast<std::uint32_t>(dimension * element_bytes(stored_type));
   }
-  /// Bytes of the source vectors alone: what amplification is measured against.
+  /// Bytes of the source vectors alone, the measure for amplification.
   std::uint64_t dataset_bytes() const {
     return count * dimension * std::uint64_t{element_bytes(source_type)};
   }
 
-  // Of graphs alone, from their part and from what every index has.
+  // For graphs only, from their part and from what every index has.
   GraphGeometry graph_geometry() const;
   CodesShape codes_shape() const;
-  /// Of slotted pages, whose page_bytes are the block_bytes of the graph.
+  /// For slotted pages only, whose page_bytes are the block_bytes of the graph.
   SlottedGeometry slotted_geometry() const;
   double average_degree() const {
     return static_cast<double>(graph().edges) / static_cast<double>(count);
   }
 
-  /// Of clusters alone.
+  /// For clusters only.
   CentroidsShape centroids_shape() const;
 
-  /// By region number.
+  /// Looks a region up by its number.
   const RegionEntry& region(std::uint32_t region) const { return regions.at(region); }
 
   /// Bytes of the regions that memory nodes serve, headers included.
@@ -119,8 +120,8 @@ void require_memory_layout(const Manifest& manifest, std::string_view source);
 
 std::string manifest_to_json(const Manifest& manifest);
 
-/// Of a manifest's JSON: two indexes with the same one have the same bytes, which it has the
-/// checksums of.
+/// The checksum of a manifest's JSON. Two indexes with the same one have the same bytes, because
+/// the manifest has the checksums of all regions.
 std::uint64_t manifest_checksum(std::string_view json);
 
 /// Throws Error, naming `source` and the field, when anything is missing, of the wrong type, out of

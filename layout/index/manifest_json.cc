@@ -39,7 +39,7 @@ Json dataset_to_json(const DatasetFingerprint& dataset) {
           {"xxh3", hash_to_text(dataset.xxh3)}};
 }
 
-/// An empty part of every kind.
+/// An empty part of each kind.
 template <typename... Part>
 std::vector<IndexPart> empty_parts(const std::variant<Part...>&) {
   return {IndexPart(Part())...};
@@ -157,7 +157,7 @@ std::string manifest_to_json(const Manifest& m) {
   json["built_by"] = {{"version", m.farvec_version}, {"commit", m.farvec_commit}};
   json["regions"] = std::move(regions);
   if (m.placement) json["placement"] = placement_to_json(*m.placement);
-  // A file name need not be UTF-8, the manifest must.
+  // A file name may not be UTF-8, but the manifest must be.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -1,5 +1,6 @@
-// The sections of manifest.json that one kind of index has, and the regions that follow from them:
-// an overload of each function for every part. `part` is always the manifest's own.
+// Reads and writes the sections of manifest.json that one kind of index has, and says which regions
+// follow from them: an overload of each function for every part. `part` is always the manifest's
+// own.
 #pragma once
 
 #include <cstdint>
@@ -21,17 +22,17 @@ void add_part(const Manifest& manifest, const ClusterPart& part, nlohmann::order
 void read_part(const JsonFields& fields, const Manifest& manifest, GraphPart& part);
 void read_part(const JsonFields& fields, const Manifest& manifest, ClusterPart& part);
 
-/// Into a section `build`, where there is something to say; and out of it.
+/// Writes steering into a section `build`, where there is something to write, and reads it back.
 void add_steering(const std::optional<SteeringFacts>& steering, nlohmann::ordered_json& build);
 std::optional<SteeringFacts> read_steering(const JsonFields& build);
 
 struct ExpectedRegion {
   RegionKind kind;
-  std::optional<std::uint64_t> payload_bytes = {};  ///< none: does not follow from the manifest
-  std::string contents = {};                        ///< that make so many bytes
+  std::optional<std::uint64_t> payload_bytes = {};  ///< empty: it does not follow from the manifest
+  std::string contents = {};                        ///< what takes this many bytes, for messages
 };
 
-/// By region number.
+/// The regions in the order of their numbers.
 std::vector<ExpectedRegion> expected_regions(const Manifest& manifest, const GraphPart& part);
 std::vector<ExpectedRegion> expected_regions(const Manifest& manifest, const ClusterPart& part);
 

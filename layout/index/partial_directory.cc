@@ -73,7 +73,7 @@ PartialDirectory::~PartialDirectory() {
 
 void PartialDirectory::publish(Manifest& manifest) {
   write_manifest(partial_, manifest);
-  if (!target_lock_ || !fs::exists(target_)) {  // not there, or removed meanwhile
+  if (!target_lock_ || !fs::exists(target_)) {  // missing, or removed meanwhile
     rename_path(partial_, target_);
   } else if (!exchange_paths(partial_, target_)) {
     move_index(partial_, target_, manifest);
@@ -83,7 +83,8 @@ void PartialDirectory::publish(Manifest& manifest) {
   keep_others();
 }
 
-/// What lay in the folder of the index before, and is not farvec's, lies in that of the new one.
+/// Moves what was in the folder of the index before, and is not farvec's, to the folder of the new
+/// one.
 void PartialDirectory::keep_others() const {
   for (const std::string& name : remove_index_files(partial_)) {
     fs::path kept = target_ / name;

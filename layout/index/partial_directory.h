@@ -1,4 +1,4 @@
-// A directory that appears under its name only when it is complete.
+// A PartialDirectory is a directory that appears under its name only when it is complete.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,12 @@
 
 namespace farvec::layout {
 
-/// Writes go to path(), which is `target`.partial; publish() gives it its name; without it the
-/// destructor removes everything. At every moment, also one at which the writer is killed, `target`
-/// is the old index or the new one. Two writers of one target: the second one throws. What a killed
-/// writer left behind is removed by the next one. Files that farvec did not make are never removed:
-/// in `target`.partial they are a refusal, in `target` they are kept beside the new index.
+/// Files are written to path(), which is `target`.partial; publish() gives it the name of the
+/// target. Without publish() the destructor removes everything. At every moment, also when the
+/// writer is killed, `target` is the old index or the new one. The second writer of a target
+/// throws. What a killed writer left is removed by the next writer. Files that farvec did not make
+/// are never removed: in `target`.partial they make the writer refuse, in `target` they are kept
+/// beside the new index.
 class PartialDirectory {
  public:
   /// Throws Error when `target` exists and `overwrite` is false, or when it exists and is not an
@@ -27,9 +28,9 @@ class PartialDirectory {
 
   const std::filesystem::path& path() const { return partial_; }
 
-  /// Writes the manifest, renames the directory, syncs the parent, and removes what had the name
-  /// before. Where two directories cannot be exchanged the regions move into the old one, and get
-  /// other names in `manifest`.
+  /// Writes the manifest, renames the directory, syncs the parent, and removes the index that had
+  /// the name before. Where two directories cannot be exchanged, the regions move into the old one
+  /// and get other names in `manifest`.
   void publish(Manifest& manifest);
 
  private:
@@ -39,11 +40,11 @@ class PartialDirectory {
   std::filesystem::path target_;
   std::filesystem::path partial_;
   std::optional<DirectoryLock> partial_lock_;
-  std::optional<DirectoryLock> target_lock_;  ///< when there is an index to replace
+  std::optional<DirectoryLock> target_lock_;  ///< set when there is an index to replace
   bool published_ = false;
 };
 
-/// Bytes that this process may still write below `directory`. Throws SystemError.
+/// Bytes that this process may still write in `directory`. Throws SystemError.
 std::uint64_t free_bytes(const std::filesystem::path& directory);
 
 }  // namespace farvec::layout

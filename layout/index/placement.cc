@@ -14,7 +14,7 @@ constexpr std::uint64_t kLeastExtentBytes = std::uint64_t{64} << 10;
 constexpr std::uint64_t kExtentsPerNode = 16;
 constexpr std::uint64_t kMaxExtents = 1u << 20;
 
-/// Begins of a region's extents.
+/// The places where a region's extents begin.
 using Begins = std::vector<std::uint64_t>;
 
 Begins cut(std::uint64_t region_bytes, std::uint64_t extent_bytes) {
@@ -26,7 +26,7 @@ Begins cut(std::uint64_t region_bytes, std::uint64_t extent_bytes) {
   return begins;
 }
 
-/// At the first place on or after each multiple of extent_bytes that no read crosses.
+/// Cuts at the first place on or after each multiple of extent_bytes that no read crosses.
 Begins cut_at(const CutPoints& cuts, std::uint64_t extent_bytes) {
   Begins begins = {0};
   for (std::uint64_t begin : cut(cuts.region_bytes(), extent_bytes)) {

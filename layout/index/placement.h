@@ -1,4 +1,4 @@
-// Which memory node holds which bytes of an index.
+// A Placement says which memory node holds which bytes of an index.
 #pragma once
 
 #include <array>
@@ -12,18 +12,18 @@
 
 namespace farvec::layout {
 
-/// A copy of an extent: where it lies in the region of the same number that `node` serves.
+/// A copy of an extent: its place in the region of the same number that `node` serves.
 struct ExtentCopy {
   std::uint32_t node = 0;
   std::uint64_t offset = 0;
 };
 
-/// A run of a region's bytes that lies on one node as a whole, and its replicas. Ends where the
-/// next one begins. Nothing that one read brings crosses an extent's end.
+/// A run of a region's bytes that is on one node as a whole, and its replicas. It ends where the
+/// next one begins. The bytes that one read brings never cross an extent's end.
 struct PlacedExtent {
   static constexpr std::uint32_t kMaxCopies = 4;
 
-  std::uint64_t begin = 0;  ///< in the whole region; 0 for the first, which holds the header
+  std::uint64_t begin = 0;  ///< counts in the whole region; 0 for the first, which holds the header
   std::uint32_t copy_count = 0;
   std::array<ExtentCopy, kMaxCopies> copies;  ///< the first is the one to read while it lives
 };
@@ -32,14 +32,14 @@ struct PlacedExtent {
 /// without gaps; the region's first extent brings the header with it.
 class RegionPlacement {
  public:
-  /// Throws Error, naming `source` and the extent, unless the extents cover [0, region_bytes), lie
-  /// as above on `nodes` nodes, and no node has two copies of one.
+  /// Throws Error, naming `source` and the extent, unless the extents cover [0, region_bytes), are
+  /// arranged in this way on `nodes` nodes, and no node has two copies of one.
   RegionPlacement(std::vector<PlacedExtent> extents, std::uint64_t region_bytes,
                   std::uint32_t nodes, const std::string& source);
 
   const std::vector<PlacedExtent>& extents() const { return extents_; }
   std::uint64_t region_bytes() const { return region_bytes_; }
-  /// What `node` serves of the region, header included.
+  /// Bytes that `node` serves of the region, header included.
   std::uint64_t node_bytes(std::uint32_t node) const { return node_bytes_[node]; }
 
   /// The extent that holds `offset`, which is below region_bytes().
@@ -64,13 +64,13 @@ class RegionPlacement {
   unsigned bucket_shift_ = 0;
 };
 
-/// An index over several memory nodes.
+/// The places of an index on several memory nodes.
 struct Placement {
   static constexpr std::uint32_t kMaxNodes = 1024;
 
   std::uint32_t nodes = 1;
   std::uint32_t replicas = 1;            ///< copies of each extent that were asked for
-  std::vector<RegionPlacement> regions;  ///< by region number
+  std::vector<RegionPlacement> regions;  ///< indexed by region number
 
   std::uint64_t node_bytes(std::uint32_t node) const;
 };
@@ -78,12 +78,12 @@ struct Placement {
 struct PlacementOptions {
   std::uint32_t nodes = 2;
   std::uint32_t replicas = 1;
-  std::uint64_t extent_bytes = 0;  ///< 0: by the size of the index
+  std::uint64_t extent_bytes = 0;  ///< 0: depends on the size of the index
 };
 
 /// Spreads every region over the nodes: extent i first on node i mod nodes, its replicas on the
-/// others in turn, so that a lost node's reads fall on all that are left. `region_bytes` are of the
-/// whole regions. Throws Error when the options contradict each other or the index.
+/// others in turn, so that the reads of a lost node go to all that are left. `region_bytes` are the
+/// lengths of the whole regions. Throws Error when the options contradict each other or the index.
 Placement make_placement(const CutPoints& cuts,
                          const std::array<std::uint64_t, kRegionCount>& region_bytes,
                          const PlacementOptions& options);

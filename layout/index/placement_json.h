@@ -1,4 +1,4 @@
-// The manifest's placement section.
+// Reads and writes the manifest's placement section.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@ namespace farvec::layout {
 
 nlohmann::ordered_json placement_to_json(const Placement& placement);
 
-/// `region_bytes` are of the whole regions. Throws Error naming field or extent.
+/// `region_bytes` are the lengths of the whole regions. Throws Error naming field or extent.
 Placement placement_from_json(const JsonFields& fields,
                               const std::array<std::uint64_t, kRegionCount>& region_bytes);
 

@@ -14,17 +14,18 @@
 
 namespace farvec::layout {
 
-/// Bytes of a chunk in every region that is written now; a reader takes them from the manifest.
+/// Bytes of a chunk in every region that is written now; a reader takes the number from the
+/// manifest.
 inline constexpr std::uint64_t kChunkBytes = std::uint64_t{4} << 20;
 
-/// Told of every chunk that was written, with its bytes. What it throws ends the writing.
+/// Called for every chunk that was written, with its bytes. What it throws ends the writing.
 using OnChunk = std::function<void(std::uint64_t bytes)>;
 
-/// What a region's file is called unless that name is taken.
+/// The name of a region's file unless that name is taken.
 std::string region_file_name(RegionKind kind);
 
-/// A file that is being written. Owns the descriptor; leaves removing the file to whoever owns the
-/// folder. Every member throws SystemError.
+/// A file that is being written. It owns the descriptor; the owner of the folder removes the file.
+/// Every member throws SystemError.
 class WritableFile {
  public:
   explicit WritableFile(const std::filesystem::path& path);
@@ -40,12 +41,12 @@ class WritableFile {
   int fd_ = -1;
 };
 
-/// Streams one region. Without publish() the file has no header and no reader takes it.
+/// Streams one region. Without publish() the file has no header and no reader accepts it.
 class RegionFile {
  public:
   RegionFile(const std::filesystem::path& directory, RegionKind kind, OnChunk on_chunk = {});
 
-  /// Any length; checksums are taken per kChunkBytes of payload.
+  /// Takes any length; checksums are computed per kChunkBytes of payload.
   void append(std::span<const std::byte> payload);
   /// Syncs the payload, then writes and syncs the header. The file is complete after it.
   RegionEntry publish();

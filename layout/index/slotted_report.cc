@@ -20,10 +20,10 @@ namespace {
 
 constexpr std::size_t kReadBatchBytes = std::size_t{1} << 20;
 
-/// One thread's share of the counting.
+/// Does one thread's share of the counting.
 class PageCounter {
  public:
-  /// overlap[page] is set to the sum over its records.
+  /// Sets overlap[page] to the sum over the page's records.
   PageCounter(const SlottedGeometry& geometry, const PageMap& map, std::vector<double>& overlap)
       : geometry_(geometry), map_(map), overlap_(overlap), scratch_(geometry.scratch_ids()) {
     report.degree.histogram.resize(geometry.max_degree + 1);
@@ -52,7 +52,7 @@ class PageCounter {
   std::uint64_t edges = 0;
 
  private:
-  /// Returns how many of its neighbours share its page.
+  /// Returns how many neighbours of the record share its page.
   std::uint32_t add_record(std::uint32_t number, const SlottedPage& page, std::uint32_t i) {
     const PageSlot slot = page.slot(i);
     const auto record = decode_slotted_record(geometry_, page.record(slot), scratch_);
@@ -103,7 +103,7 @@ void merge(const PageCounter& from, PageCounter& to) {
   to.edges += from.edges;
 }
 
-/// All pages counted together, and overlap[page] as PageCounter sets it.
+/// The counts of all pages together; sets overlap[page] like PageCounter.
 PageCounter count_pages(const IndexDirectory& index, const PageMap& map, const LoadOptions& options,
                         std::vector<double>& overlap) {
   const SlottedGeometry geometry = index.manifest().slotted_geometry();
@@ -135,7 +135,7 @@ SlottedReport slotted_report(const IndexDirectory& index, const LoadOptions& opt
   const std::string file = index.region_path(kRecordsRegion).string();
   const PageMap map = index.load_page_map({.threads = options.threads, .quiet = true});
   try {
-    // Summed in the order of pages, so that the result does not depend on the threads.
+    // The sum is in the order of pages, so that the result does not depend on the threads.
     std::vector<double> overlap(manifest.slotted().pages);
     PageCounter total = count_pages(index, map, options, overlap);
     if (total.report.records != manifest.count || total.edges != manifest.graph().edges) {

@@ -1,4 +1,4 @@
-// What slotted pages hold, counted from their bytes.
+// A SlottedReport says what slotted pages hold, counted from their bytes.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@ namespace farvec::layout {
 struct SlottedReport {
   std::uint64_t pages = 0;
   std::uint64_t records = 0;
-  std::uint32_t least_records = 0;  ///< of any page
+  std::uint32_t least_records = 0;  ///< fewest records of any page
   std::uint32_t most_records = 0;
-  // Bytes of all pages, which add up to pages * page_bytes.
+  // These are bytes of all pages, and add up to pages * page_bytes.
   std::uint64_t header_bytes = 0;
   std::uint64_t slot_bytes = 0;
   std::uint64_t payload_bytes = 0;

@@ -1,4 +1,4 @@
-// A slotted index on disk: pages, codes, page map, entries, and vectors to re-rank by.
+// Writes a slotted index on disk: pages, codes, page map, entries, and vectors for re-ranking.
 #pragma once
 
 #include <filesystem>
@@ -13,7 +13,7 @@
 
 namespace farvec::layout {
 
-/// What a slotted index is made of; borrowed from whoever built it.
+/// The parts of a slotted index; borrowed from the code that built it.
 struct SlottedContents {
   AdjacencyView graph;
   VectorView vectors;  ///< stored type
@@ -24,9 +24,10 @@ struct SlottedContents {
   const SampledGraphView& entries;
 };
 
-/// Like write_index(). The caller has filled in metric, types, dataset, farvec_*, of a GraphPart
-/// record_checksum (false), block_bytes, max_degree, build, and of its `slotted`, which is there,
-/// all but `pages` and `entries`. A region of vectors is written when slotted->rerank says so.
+/// Works like write_index(). The caller has filled in metric, types, dataset, farvec_*, and in a
+/// GraphPart record_checksum (false), block_bytes, max_degree, build, and its `slotted`, which is
+/// present, except for `pages` and `entries`. A region of vectors is written when slotted->rerank
+/// says so.
 Manifest write_slotted_index(const std::filesystem::path& directory, Manifest manifest,
                              const SlottedContents& contents, const WriteOptions& options = {});
 

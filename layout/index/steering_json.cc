@@ -1,4 +1,4 @@
-// Why an index has the codes that it has, in its manifest.
+// This file writes into the manifest why an index has its codes, and reads it back.
 #include "layout/index/part_json.h"
 
 namespace farvec::layout {

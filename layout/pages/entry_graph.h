@@ -1,4 +1,5 @@
-// The graph over a sample of the vertices that finds where a search of slotted pages starts.
+// An EntryGraph is the graph over a sample of the vertices that finds where a search of slotted
+// pages starts.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +16,11 @@ struct EntryGraphShape {
   static constexpr std::uint32_t kMostVertices = 1u << 20;
   static constexpr std::uint32_t kMostDegree = 64;
 
-  std::uint32_t vertices = 0;  ///< of the sample
-  std::uint32_t degree = 0;    ///< largest
+  std::uint32_t vertices = 0;  ///< vertices in the sample
+  std::uint32_t degree = 0;    ///< largest degree
   NodeId entry = kInvalidNode;
 
-  /// Ids, degrees, and a row of `degree` neighbours for each vertex.
+  /// Bytes of ids, degrees, and a row of `degree` neighbours for each vertex.
   std::uint64_t payload_bytes() const {
     return std::uint64_t{vertices} * (2 + std::uint64_t{degree}) * sizeof(std::uint32_t);
   }
@@ -29,7 +30,7 @@ struct EntryGraphShape {
 class EntryGraph {
  public:
   /// Takes over a region, header included, wherever it came from. Throws Error, naming `source`,
-  /// when it is not a graph of this shape over vertices of an index of `count`.
+  /// when it is not a graph of this shape over vertices of an index with `count` vertices.
   EntryGraph(HugeBuffer region, const EntryGraphShape& shape, std::uint64_t count,
              std::string_view source);
 

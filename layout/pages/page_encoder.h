@@ -1,4 +1,4 @@
-// From a built graph, its payloads and a plan to the bytes of slotted pages.
+// A PageEncoder turns a built graph, its payloads and a plan into the bytes of slotted pages.
 #pragma once
 
 #include <cstddef>
@@ -20,15 +20,15 @@ struct PayloadView {
   const std::byte* row(std::size_t v) const { return data + v * stride_bytes; }
 };
 
-/// Encodes any run of pages by itself, so that a writer streams and threads share the work.
-/// Borrows everything it is given; the plan is one of the graph (pages_of() has said so).
+/// Encodes any run of pages by itself, so that a writer streams and threads share the work. Borrows
+/// everything it is given. The plan must have passed pages_of() with this graph's costs.
 class PageEncoder {
  public:
   PageEncoder(const SlottedGeometry& geometry, const AdjacencyView& graph,
               const PayloadView& payloads, const PagePlan& plan)
       : geometry_(geometry), graph_(graph), payloads_(payloads), plan_(plan) {}
 
-  /// Writes pages [begin, end) to out, page_bytes each. Any thread.
+  /// Writes pages [begin, end) to `out`, page_bytes each. Any thread.
   void encode(std::size_t begin, std::size_t end, std::span<std::byte> out) const;
 
  private:

@@ -1,4 +1,5 @@
-// Which page holds a vertex: the region that a reader turns into its record mapping array.
+// A PageMap says which page holds a vertex. It is the region that a reader turns into its record
+// mapping array.
 #pragma once
 
 #include <cstddef>
@@ -20,12 +21,13 @@ class PageMap {
   static constexpr std::uint32_t kResidentBit = 1u << 31;
 
   /// Takes over a region, header included, wherever it came from. Throws Error, naming `source`,
-  /// when it is not the map of as many vertices or names a page beyond the geometry's.
+  /// when it is not the map of the geometry's number of vertices, or names a page beyond the
+  /// geometry's.
   PageMap(HugeBuffer region, const SlottedGeometry& geometry, std::string_view source);
 
   std::size_t count() const { return count_; }
   std::uint32_t page_of(NodeId id) const { return entries()[id]; }
-  /// The reader's to change.
+  /// The reader may change them.
   std::span<std::uint32_t> entries() {
     return {reinterpret_cast<std::uint32_t*>(region_.data() + kRegionHeaderBytes), count_};
   }

@@ -1,4 +1,4 @@
-// Which records share a page: decided by ssd_baseline/packing, encoded by layout.
+// A PagePlan says which records share a page: ssd_baseline/packing makes it, layout encodes it.
 #pragma once
 
 #include <cstddef>
@@ -12,21 +12,22 @@
 
 namespace farvec::layout {
 
-/// What every vertex takes of a page. Only layout knows why.
+/// The bytes that every vertex takes of a page. Only layout knows how they come about.
 struct RecordCosts {
-  std::vector<std::uint16_t> bytes;  ///< of vertex v: record and slot
-  std::uint32_t page_capacity = 0;   ///< bytes of a page that they share
+  std::vector<std::uint16_t> bytes;  ///< bytes[v]: record and slot of vertex v
+  std::uint32_t page_capacity = 0;   ///< bytes of a page that records and slots share
 
   std::size_t count() const { return bytes.size(); }
 };
 
-/// Throws Error when a record does not fit a page, naming the page size that would do.
+/// Computes the costs of all vertices. Throws Error when a record does not fit a page, naming the
+/// page size that would do.
 RecordCosts record_costs(const SlottedGeometry& geometry, const AdjacencyView& graph,
                          unsigned threads);
 
 /// Page p holds ids[begins[p], begins[p + 1]), in any order; every vertex is in one page.
 struct PagePlan {
-  std::vector<std::uint64_t> begins{0};  ///< pages() + 1
+  std::vector<std::uint64_t> begins{0};  ///< pages() + 1 values
   std::vector<NodeId> ids;
   /// colors[i] is the color of ids[i]. Records of a page with the same color are affine; 0 is no
   /// color. Empty: all are 0.
@@ -38,7 +39,7 @@ struct PagePlan {
   }
 };
 
-/// Fills pages in this order of all vertices, each as far as its records fit.
+/// Fills pages with the vertices in this order, each page as far as records fit.
 PagePlan plan_in_order(std::span<const NodeId> order, const RecordCosts& costs);
 
 /// The page of every vertex. Throws Error unless every vertex is in exactly one page and no page
@@ -46,7 +47,7 @@ PagePlan plan_in_order(std::span<const NodeId> order, const RecordCosts& costs);
 std::vector<std::uint32_t> pages_of(const PagePlan& plan, const RecordCosts& costs);
 
 /// OR(G) of Starling: the mean over all vertices u of the share of the other records in u's page
-/// that are u's neighbours; 0 for a record that is alone.
+/// that are u's neighbours; 0 for a record that is alone in its page.
 double page_overlap(const PagePlan& plan, const AdjacencyView& graph);
 
 }  // namespace farvec::layout

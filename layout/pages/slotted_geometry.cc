@@ -21,7 +21,7 @@ PayloadKind parse_payload_kind(std::string_view text) {
 }
 
 std::uint32_t SlottedGeometry::max_record_bytes() const {
-  // The differences of a list add up to less than `count`: few of them can be long.
+  // The differences of a list add up to less than `count`, so only few of them can be long.
   std::uint64_t saved = 0;
   for (const unsigned bits : {8u, 16u, 24u}) {
     saved += max_degree - std::min<std::uint64_t>(max_degree, (count - 1) >> bits);

@@ -23,7 +23,7 @@ Status SlottedPage::check_slots(const SlottedGeometry& geometry, const PageHeade
   if (slots_end > header.heap_start || header.heap_start > geometry.page_bytes) {
     return damaged("a page's slots reach into its records");
   }
-  // Records lie in the order of the slots, from the end of the page.
+  // Records are in the order of the slots, from the end of the page.
   std::uint32_t limit = geometry.page_bytes;
   std::uint32_t used = 0;
   NodeId least = 0;
@@ -53,7 +53,7 @@ Result<SlottedPage> SlottedPage::parse(const SlottedGeometry& geometry, std::uin
   if (header.checksum != page_checksum(bytes, number)) [[unlikely]] {
     return damaged("a page does not match its checksum");
   }
-  // A writer's own error, or bytes that were made to pass: nothing below is believed either.
+  // A writer's own error, or bytes that were made to pass: the slots are not trusted either.
   if (const Status status = check_slots(geometry, header, bytes.data()); !status.ok())
       [[unlikely]] {
     return status;

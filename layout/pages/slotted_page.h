@@ -1,5 +1,5 @@
-// A slotted page: header, slots sorted by vertex id, free space, records up to the page's end.
-// Source: VeloANN section 3.3, Figure 7; bytes in docs/format.md.
+// A slotted page has a header, slots sorted by vertex id, free space, and records up to the page's
+// end. Source: VeloANN section 3.3, Figure 7; bytes in docs/format.md.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +13,11 @@
 
 namespace farvec::layout {
 
-/// First bytes of every page; little-endian.
+/// The first bytes of every page; little-endian.
 struct PageHeader {
   std::uint32_t checksum = 0;    ///< page_checksum()
-  std::uint16_t count = 0;       ///< slots
-  std::uint16_t heap_start = 0;  ///< from the page's start: lowest byte of any record
+  std::uint16_t count = 0;       ///< number of slots
+  std::uint16_t heap_start = 0;  ///< the lowest byte of any record, counted from the page's start
   std::uint16_t heap_used = 0;   ///< bytes of all records together
   std::uint16_t reserved = 0;
 };
@@ -28,19 +28,19 @@ static_assert(offsetof(PageHeader, count) == 4 && offsetof(PageHeader, heap_used
 struct PageSlot {
   NodeId id = kInvalidNode;
   std::uint8_t color = 0;    ///< not 0: records of the same color in a page are affine
-  std::uint16_t length = 0;  ///< of the record
-  std::uint16_t offset = 0;  ///< of the record, from the page's start
+  std::uint16_t length = 0;  ///< length of the record
+  std::uint16_t offset = 0;  ///< offset of the record from the page's start
 };
 
-/// Low 32 bits of XXH3-64 over the page without its first 4 bytes, seeded with the page's number: a
-/// page fetched from another's place does not pass.
+/// The low 32 bits of XXH3-64 over the page without its first 4 bytes, seeded with the page's
+/// number: a page fetched from another page's place does not pass.
 std::uint32_t page_checksum(std::span<const std::byte> page, std::uint32_t number);
 
 /// A page whose checksum and slots have been checked. Borrows the bytes, at any alignment.
 class SlottedPage {
  public:
   /// data_loss when the bytes are not page `number`: length, checksum, slots that do not ascend, or
-  /// records that lie outside of the heap or across each other.
+  /// records that are outside of the heap or overlap.
   static Result<SlottedPage> parse(const SlottedGeometry& geometry, std::uint32_t number,
                                    std::span<const std::byte> bytes);
 
@@ -50,8 +50,8 @@ class SlottedPage {
   /// i < count(); not checked.
   PageSlot slot(std::uint32_t i) const { return load_slot(bytes_, i); }
 
-  /// The slot of `id`, found by halving; data_loss when the page has none, because the page map
-  /// said it has.
+  /// The slot of `id`, found by binary search. data_loss when the page has none, because the page
+  /// map said that it has one.
   Result<PageSlot> find(NodeId id) const;
 
   std::span<const std::byte> record(const PageSlot& slot) const {

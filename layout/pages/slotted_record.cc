@@ -18,7 +18,7 @@ void encode_slotted_record(const SlottedGeometry& geometry, std::span<const Node
   const auto degree = static_cast<std::uint16_t>(sorted.size());
   std::memcpy(out.data(), &degree, geometry.degree_bytes());
   encode_list(sorted, out.data() + geometry.degree_bytes());
-  // The payload comes last, so that whoever decodes the list may read on.
+  // The payload comes last, so that a decoder of the list may read beyond its end.
   std::memcpy(out.data() + out.size() - geometry.payload_bytes, payload, geometry.payload_bytes);
 }
 

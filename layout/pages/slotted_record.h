@@ -1,4 +1,4 @@
-// One record of a slotted page: degree, neighbour list, payload.
+// A slotted record is one record of a slotted page: degree, neighbour list, payload.
 #pragma once
 
 #include <cstddef>
@@ -19,16 +19,16 @@ std::uint32_t slotted_record_bytes(const SlottedGeometry& geometry, std::span<co
 void encode_slotted_record(const SlottedGeometry& geometry, std::span<const NodeId> sorted,
                            const std::byte* payload, std::span<std::byte> out);
 
-/// Reads a record as it lies in a page, or in a buffer of its own. NodeRecord::vector is then the
-/// payload, in place and unaligned; the neighbours are decoded into `scratch`, at least
-/// geometry.scratch_ids() long, and ascend. data_loss when length, degree and list contradict each
-/// other. Ids are not compared with `count`: whoever indexes by one does that.
+/// Reads a record in a page, or in a buffer of its own. NodeRecord::vector is the payload, in place
+/// and unaligned. The neighbours are decoded into `scratch`, at least geometry.scratch_ids() long,
+/// and ascend. data_loss when length, degree and list contradict each other. Ids are not compared
+/// with `count`: code that uses one as an index does that.
 Result<NodeRecord> decode_slotted_record(const SlottedGeometry& geometry,
                                          std::span<const std::byte> record,
                                          std::span<NodeId> scratch);
 
-/// The bytes that the payload takes in a record of this geometry: its last ones. `record` is at
-/// least geometry.least_record_bytes() long.
+/// The payload in a record of this geometry: its last bytes. `record` is at least
+/// geometry.least_record_bytes() long.
 inline const std::byte* slotted_payload(const SlottedGeometry& geometry,
                                         std::span<const std::byte> record) {
   return record.data() + record.size() - geometry.payload_bytes;

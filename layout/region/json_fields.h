@@ -1,4 +1,5 @@
-// Checked access to the fields of a JSON object, with errors that name file and field.
+// JsonFields gives checked access to the fields of a JSON object, with errors that name file and
+// field.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,7 +14,7 @@
 
 namespace farvec::layout {
 
-/// Of a text in a manifest, as the name of a data set.
+/// The most bytes of a text in a manifest, for example of the name of a data set.
 inline constexpr std::size_t kMostTextBytes = 4096;
 
 /// A view of one object. `path` is what errors call it: "DIR/manifest.json: graph".
@@ -22,7 +23,7 @@ class JsonFields {
  public:
   JsonFields(const nlohmann::json& object, std::string path);
 
-  /// Of a field that need not be there.
+  /// For a field that may be missing.
   bool has(const char* name) const { return object_.contains(name); }
   std::uint64_t integer(const char* name, std::uint64_t least,
                         std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) const;
@@ -30,9 +31,9 @@ class JsonFields {
                           std::uint64_t most = std::numeric_limits<std::uint32_t>::max()) const;
   double number(const char* name, double least, double most) const;
   bool boolean(const char* name) const;
-  /// At most `longest` bytes.
+  /// Returns a text of at most `longest` bytes.
   const std::string& text(const char* name, std::size_t longest = kMostTextBytes) const;
-  /// What `parse` makes of a text, which throws Error for one that it does not accept.
+  /// Returns `parse` of a text; `parse` throws Error for a text that it does not accept.
   template <typename Parse>
   auto word(const char* name, Parse parse) const {
     const std::string& word = text(name);
@@ -42,11 +43,11 @@ class JsonFields {
       fail(name, fmt::format("is not understood ({})", error.what()));
     }
   }
-  /// Sixteen hexadecimal digits.
+  /// Returns the value of sixteen hexadecimal digits.
   std::uint64_t hash(const char* name) const;
   JsonFields object(const char* name) const;
   const nlohmann::json& array(const char* name) const;
-  /// An object in an array of this length or longer.
+  /// Returns an object in an array of this length or longer.
   JsonFields element(const char* name, std::size_t i) const;
 
   const std::string& path() const { return path_; }

@@ -1,4 +1,5 @@
-// The first 4096 bytes of every region. Written last: a region without them is not published.
+// A region header is the first 4096 bytes of every region. It is written last: a region without it
+// is not published.
 #pragma once
 
 #include <array>
@@ -35,16 +36,16 @@ enum class RegionKind : std::uint32_t {
 };
 inline constexpr std::uint32_t kRegionKinds = 17;
 
-/// Numbers under which a memory node serves the regions of an index: what searches read, then what
-/// a compute node keeps in its own DRAM: a graph's codes and offsets, or the centroids and the
-/// table of clusters.
+/// The numbers under which a memory node serves the regions of an index. First what searches read,
+/// then what a compute node keeps in its own DRAM: a graph's codes and offsets, or the centroids
+/// and the table of clusters.
 inline constexpr std::uint32_t kRecordsRegion = 0;
 inline constexpr std::uint32_t kCodesRegion = 1;
 inline constexpr std::uint32_t kOffsetsRegion = 2;
 inline constexpr std::uint32_t kCentroidsRegion = 1;
 inline constexpr std::uint32_t kClustersRegion = 2;
 inline constexpr std::uint32_t kRegionCount = 3;
-/// Regions that only a slotted index has: the page of every vertex, the graph that finds where
+/// The regions that only a slotted index has: the page of every vertex, the graph that finds where
 /// searches start, and the vectors when searches re-rank by them. No memory node serves a slotted
 /// index.
 inline constexpr std::uint32_t kPagesRegion = 2;
@@ -64,7 +65,7 @@ struct RegionHeader {
   RegionKind kind = RegionKind::records_csr;
   std::uint32_t region = kRecordsRegion;
   std::uint64_t payload_bytes = 0;
-  std::uint64_t chunk_bytes = 0;       ///< of the manifest's checksums
+  std::uint64_t chunk_bytes = 0;       ///< chunk size of the manifest's checksums
   std::uint64_t payload_checksum = 0;  ///< XXH3-64 of the chunks' checksums, in order
   std::uint64_t reserved = 0;
   std::uint64_t header_checksum = 0;  ///< XXH3-64 of the 56 bytes before it
@@ -76,7 +77,7 @@ static_assert(offsetof(RegionHeader, header_checksum) == 56);
 
 using RegionHeaderBlock = std::array<std::byte, kRegionHeaderBytes>;
 
-/// Fills in header_checksum; the rest of the block is zero.
+/// Fills in header_checksum and encodes the header; the rest of the block is zero.
 RegionHeaderBlock encode_region_header(RegionHeader header);
 
 /// Throws Error, naming `source`, when the block is not a published header of this version.

@@ -10,12 +10,12 @@
 namespace farvec::layout {
 namespace {
 
-/// Before the bytes of a change.
+/// Precedes the bytes of a change.
 struct ChangeHeader {
   std::uint16_t change = 0;
-  std::uint16_t slot = 0;    ///< init: the kind
-  std::uint16_t offset = 0;  ///< patch
-  std::uint16_t bytes = 0;   ///< that follow
+  std::uint16_t slot = 0;    ///< for init, the page's kind
+  std::uint16_t offset = 0;  ///< for patch
+  std::uint16_t bytes = 0;   ///< bytes that follow
 };
 static_assert(sizeof(ChangeHeader) == 8);
 
@@ -107,7 +107,8 @@ class PageTuples {
     set(slot, {static_cast<std::uint16_t>(offset), static_cast<std::uint16_t>(tuple.size())});
   }
 
-  /// Moves tuples to the end of the page, the first slot's last; what becomes free is zero.
+  /// Moves tuples to the end of the page, the first slot's tuple last; bytes that become free are
+  /// zero.
   void compact() {
     std::array<std::byte, kMaxStorePageBytes> moved;
     std::size_t begin = page_.size();
@@ -143,7 +144,7 @@ void init_page(std::span<std::byte> page, const PageChange& change) {
   store_unaligned(page.data(), header);
 }
 
-/// Whether a header says what its kind of change can say.
+/// Whether a header has only what its kind of change can have.
 bool is_sound(const ChangeHeader& header) {
   switch (static_cast<ChangeKind>(header.change)) {
     case ChangeKind::init:

@@ -14,10 +14,10 @@ Status no_page(const char* what) {
   return {StatusCode::data_loss, what};
 }
 
-/// Which units of kTupleAlignment bytes belong to a tuple.
+/// Records which units of kTupleAlignment bytes belong to a tuple.
 class UnitMap {
  public:
-  /// False when one of [begin, end) has been taken before.
+  /// False when a byte of [begin, end) was taken before.
   bool take(std::uint32_t begin, std::uint32_t end) {
     for (std::uint32_t at = begin; at < end;) {
       const std::uint32_t first = at % kWordBits;

@@ -1,4 +1,5 @@
-// Records of a page store's log: the changes of one update, or an image of a page.
+// A StoreRecord is a record of a page store's log: the changes of one update, or an image of a
+// page.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +24,7 @@ struct StoreRecordHeader {
 };
 static_assert(sizeof(StoreRecordHeader) == 8);
 
-/// Before the bytes of a part.
+/// Precedes the bytes of a part.
 struct StorePartHeader {
   PageNumber page = 0;
   std::uint32_t bytes = 0;
@@ -36,18 +37,18 @@ struct StorePart {
   std::span<const std::byte> bytes;
 };
 
-/// Goes through a record's parts. What a log gave back is not trusted beyond what decode_record(),
-/// decode_change(), apply_change() and decode_image() look at.
+/// Goes through a record's parts. Bytes from a log are trusted only as far as decode_record(),
+/// decode_change(), apply_change() and decode_image() check them.
 struct StoreRecord {
   StoreRecordKind kind = StoreRecordKind::changes;
   std::vector<StorePart> parts;
 };
 
-/// Takes a record apart, whose bytes it borrows; `record` is used again. data_loss when the bytes
-/// are none: another kind, parts that are cut off or whose pages do not ascend.
+/// Takes a record apart, whose bytes it borrows; the memory of `record` is reused. data_loss when
+/// the bytes are not a record: another kind, parts that are cut off or whose pages do not ascend.
 Status decode_record(std::span<const std::byte> bytes, StoreRecord& record);
 
-/// The stretches of a page that its image keeps, one behind the other: all but the hole.
+/// The stretches of a page that its image keeps, one after the other: all but the hole.
 struct PageImage {
   std::span<const std::byte> front;  ///< header and slots
   std::span<const std::byte> back;   ///< tuples
@@ -55,8 +56,8 @@ struct PageImage {
 };
 PageImage image_of(std::span<const std::byte> page);
 
-/// Makes a sound page of its image; data_loss when the bytes are no image of page `number`, and
-/// `page` is then anything.
+/// Makes a sound page from its image. data_loss when the bytes are not an image of page `number`;
+/// `page` then has arbitrary bytes.
 Status decode_image(std::span<const std::byte> image, PageNumber number, std::span<std::byte> page);
 
 }  // namespace farvec::layout
