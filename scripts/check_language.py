@@ -59,7 +59,7 @@ CHECKED = [
     "docs/ssd-search.md",
 ]
 # Rooms (folders) whose comments have been rewritten, checked when no file is named. The list only grows.
-ROOMS_CHECKED = ["base", "graph", "search", "layout"]
+ROOMS_CHECKED = ["base", "graph", "search", "layout", "transport"]
 # Folders below docs/ that are records, not pages.
 RECORDS = {"decisions", "results", "study"}
 

@@ -1,4 +1,4 @@
-// One-sided reads on named regions: the seam under every tier.
+// An Endpoint does one-sided reads on named regions. It is the interface below every tier.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@ namespace farvec::transport {
 
 using RegionId = std::uint32_t;
 
-/// Between the tokens of reads that are to complete one by one.
+/// The distance between the tokens of reads that must complete one by one.
 inline constexpr std::uint64_t kTokensApart = 2;
 
-/// A read of [offset, offset + bytes) of a region into `destination`.
-/// The destination belongs to the endpoint from post() until its completion has been polled (or
-/// close() has returned), even when the caller has given up waiting (docs/buffers.md). A read of 0
-/// bytes is allowed and completes. Aligned so that none of a list lies in two cache lines.
+/// A read of [offset, offset + bytes) of a region into `destination`. The destination belongs to
+/// the endpoint from post() until its completion has been polled (or close() has returned), even
+/// when the caller has given up waiting (docs/buffers.md). A read of 0 bytes is allowed and
+/// completes. Aligned so that no request in an array crosses a cache line.
 struct alignas(32) ReadRequest {
   std::uint64_t token = 0;  ///< the caller's; comes back in the completion
   RegionId region = 0;
@@ -27,19 +27,19 @@ struct alignas(32) ReadRequest {
   std::byte* destination = nullptr;
 };
 
-/// Of one read, or of several of one post() whose tokens ascend by one from `token`: an endpoint
-/// may say with one completion that all of them are over. A caller that wants one for each read has
-/// tokens that are multiples of kTokensApart.
+/// Completes one read, or several of one post() whose tokens ascend by one from `token`: an
+/// endpoint may say with one completion that all of them are over. A caller that wants one
+/// completion for each read uses tokens that are multiples of kTokensApart.
 struct Completion {
-  /// Stands for the bytes of several reads, each of which has brought what was asked for.
+  /// The value of `bytes` for several reads, each of which has brought what was asked for.
   static constexpr std::uint32_t kAsAsked = ~std::uint32_t{0};
 
   std::uint64_t token = 0;
   StatusCode status = StatusCode::ok;
-  std::uint32_t bytes = 0;  ///< what arrived; a caller checks it against what it asked for
+  std::uint32_t bytes = 0;  ///< bytes that arrived; a caller checks them against what it asked for
   std::uint32_t reads = 1;
-  /// Where the bytes lie when that is not the destination: the first byte of the whole region,
-  /// theirs to read until the endpoint is closed.
+  /// Where the bytes are when they are not at the destination: the first byte of the whole region,
+  /// which the caller may read until the endpoint is closed.
   const std::byte* region = nullptr;
 };
 
@@ -48,15 +48,15 @@ struct EndpointLimits {
   std::uint32_t max_read_bytes = 0;
 };
 
-/// What an endpoint has of its own, and what it has asked of its device, which may be more than it
-/// was asked for.
+/// The memory of an endpoint, and what it has asked of its device, which may be more than what was
+/// asked of it.
 struct EndpointUse {
   std::size_t dram_bytes = 0;
   std::uint64_t device_reads = 0;
   std::uint64_t device_bytes = 0;
 };
 
-/// Used by one thread. Knows no fibers. Destroying it closes it.
+/// One thread uses it. It knows no fibers. Destroying it closes it.
 class Endpoint {
  public:
   Endpoint() = default;
@@ -74,9 +74,9 @@ class Endpoint {
   /// the peer is gone or the endpoint closed.
   virtual Status post(std::span<const ReadRequest> reads) = 0;
 
-  /// Moves up to completions.size() finished reads out, in any order; never blocks. Returns how
-  /// many completions say so. After the peer has died every outstanding read completes with
-  /// `unavailable`.
+  /// Takes out up to completions.size() finished reads, in any order; never blocks. Returns the
+  /// number of completions, each of which may be for several reads. After the peer has died every
+  /// outstanding read completes with `unavailable`.
   virtual std::size_t poll(std::span<Completion> completions) = 0;
 
   virtual EndpointLimits limits() const = 0;
@@ -84,19 +84,19 @@ class Endpoint {
   /// Bytes of a region; 0 when there is no such region.
   virtual std::uint64_t region_bytes(RegionId region) const = 0;
 
-  /// Zeros where reads go to the device as they are and need no memory of the endpoint.
+  /// All zero where reads go to the device unchanged and need no memory of the endpoint.
   virtual EndpointUse use() const { return {}; }
 
-  /// Tier name for reports: "shm", "emulated(rdma: 2.8 us, 25 GB/s, ...)".
+  /// The name of the tier for reports: "shm", "emulated(rdma: 2.8 us, 25 GB/s, ...)".
   virtual std::string description() const = 0;
 
-  /// Share of the first region's bytes that somebody could still deliver when a read last ended, or
+  /// The share of the first region's bytes that could still be delivered when a read last ended, or
   /// was not taken, with `unavailable`; 1 before that.
   virtual double coverage() const { return 1; }
 
-  /// Told by whoever else watches the peer (a lease that was lost): what is outstanding completes
-  /// with `unavailable`, also where the device would never say so, and post() refuses. Nothing to
-  /// do where every read completes by itself.
+  /// Called by other code that watches the peer, when it is lost (for example a lease): what is
+  /// outstanding completes with `unavailable`, even where the device would never say so, and post()
+  /// refuses. Does nothing where every read completes by itself.
   virtual void peer_lost() {}
 
   /// Ends every outstanding read (their completions are not delivered) and gives all destinations
@@ -104,8 +104,8 @@ class Endpoint {
   virtual void close() = 0;
 };
 
-/// What every endpoint tests before it starts a read of a region of `region_bytes` bytes (0 when
-/// there is no such region).
+/// Every endpoint makes these checks before it starts a read of a region of `region_bytes` bytes (0
+/// when there is no such region).
 inline Status check_read(const ReadRequest& read, std::uint64_t region_bytes,
                          const EndpointLimits& limits) {
   if (region_bytes == 0) return {StatusCode::invalid_argument, "no such region"};

@@ -1,4 +1,4 @@
-// What stands before another endpoint.
+// A ForwardingEndpoint is the base of endpoints that stand in front of another endpoint.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,8 @@
 
 namespace farvec::transport {
 
-/// Passes every call on to the endpoint below, which it owns. A decorator derives from it and says
-/// only what it changes.
+/// Passes every call on to the endpoint below, which it owns. A decorator derives from it and
+/// overrides only what it changes.
 class ForwardingEndpoint : public Endpoint {
  public:
   void register_memory(std::span<std::byte> memory) override { below_->register_memory(memory); }

@@ -1,4 +1,4 @@
-// What the listeners of a memory node share: who may read and write, and what.
+// Defines what the listeners of a memory node share: which leases may read and write, and what.
 #pragma once
 
 #include <array>
@@ -11,13 +11,13 @@ namespace farvec::transport {
 
 using GrantLease = std::array<std::byte, 16>;
 
-/// In the order of region ids. The memory is borrowed.
+/// The regions in the order of their ids. The memory is borrowed.
 using GrantedRegions = std::vector<std::span<const std::byte>>;
 
 /// True while the lease is held. Called on any thread of a listener; must not block.
 using Authorise = std::function<bool(const GrantLease&)>;
 
-/// What the holder of a lease for writing may fill. Without regions nobody writes.
+/// What the holder of a lease for writing may fill. Without regions there are no writers.
 struct WritableRegions {
   std::vector<std::span<std::byte>> regions;  ///< numbered in their own order; borrowed
   /// True for leases for writing. It must not be true for a lease for reading.

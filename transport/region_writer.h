@@ -1,4 +1,5 @@
-// One-sided writes into named regions: the seam under whoever fills a memory node's memory.
+// A RegionWriter does one-sided writes into named regions. It is the interface for code that fills
+// a memory node's memory.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +11,9 @@
 
 namespace farvec::transport {
 
-/// Used by one thread. After a failure it is dead: every call returns what ended it, and what has
-/// been written since the last flush() may or may not be there. Every wait has a deadline.
+/// One thread uses it. After a failure it is dead: every call returns the status that ended it, and
+/// what was written since the last flush() may or may not be in the node's memory. Every wait has a
+/// deadline.
 class RegionWriter {
  public:
   RegionWriter() = default;
@@ -19,23 +21,23 @@ class RegionWriter {
   RegionWriter(const RegionWriter&) = delete;
   RegionWriter& operator=(const RegionWriter&) = delete;
 
-  /// Returns when the bytes have been copied and are on their way, in the order of the calls; waits
-  /// for room. invalid_argument when they do not fit the region: nothing has happened then, and the
-  /// writer lives on.
+  /// Copies the bytes and returns when they are on their way, in the order of the calls; waits for
+  /// room. invalid_argument when they do not fit the region: then nothing has happened, and the
+  /// writer stays usable.
   virtual Status write(RegionId region, std::uint64_t offset, std::span<const std::byte> bytes) = 0;
 
-  /// Returns when everything written is in the node's memory, where readers find it. Memory that
-  /// outlives a loss of power is the node's to persist.
+  /// Returns when everything written is in the node's memory, where readers find it. Whether it
+  /// outlives a loss of power is up to the node.
   virtual Status flush() = 0;
 
   /// 0 when there is no such region.
   virtual std::uint64_t region_bytes(RegionId region) const = 0;
-  /// Not ok once the writer is dead.
+  /// Not ok when the writer is dead.
   virtual const Status& status() const = 0;
 };
 
-/// What every writer tests before it starts a write into a region of `region_bytes` bytes (0 when
-/// there is no such region).
+/// Every writer makes these checks before it starts a write into a region of `region_bytes` bytes
+/// (0 when there is no such region).
 inline Status check_write(std::uint64_t offset, std::size_t bytes, std::uint64_t region_bytes) {
   if (region_bytes == 0) return {StatusCode::invalid_argument, "no such region"};
   if (offset > region_bytes || bytes > region_bytes - offset) {

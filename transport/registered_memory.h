@@ -1,4 +1,4 @@
-// The places where a device may put bytes.
+// RegisteredMemory holds the places where a device may put bytes.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,13 @@
 
 namespace farvec::transport {
 
-/// Ranges with what the device's library gave for each. Few: looked through in order.
+/// Ranges with the handle that the device's library gave for each. They are few, so they are
+/// searched in order.
 template <typename Handle>
 class RegisteredMemory {
  public:
-  /// Drops what it knew of these addresses: whoever registers them anew has unmapped the memory
-  /// that was there before, and the old handle still means that.
+  /// Forgets what it knew about these addresses. A caller that registers them anew has unmapped the
+  /// memory that was there before, and the old handle still means that memory.
   void add(std::span<std::byte> memory, Handle handle) {
     std::erase_if(ranges_, [&](const Range& range) {
       return range.begin < memory.data() + memory.size() && memory.data() < range.end;

@@ -1,4 +1,4 @@
-// A first-in first-out queue of fixed capacity.
+// A Ring is a first-in first-out queue of fixed capacity.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 
 namespace farvec::transport {
 
-/// Allocates once. The caller keeps within the capacity it asked for. Goes round in as few places
-/// as it has needed so far: a deep queue that few wait in stays in the nearest cache.
+/// Allocates once. The caller keeps within the capacity that it asked for. It uses only as many
+/// places as it has needed so far: a deep queue in which few items wait stays in the nearest cache.
 template <typename T>
 class Ring {
  public:
@@ -33,7 +33,7 @@ class Ring {
  private:
   static constexpr std::size_t kFirstPlaces = 8;
 
-  /// Each item keeps its place or moves into the half that is new.
+  /// Each item keeps its place or moves into the new half.
   void widen() {
     const std::size_t wider = 2 * mask_ + 1;
     for (std::size_t i = head_; i != tail_; ++i) {
@@ -43,7 +43,7 @@ class Ring {
   }
 
   std::vector<T> items_;
-  std::size_t mask_;  ///< of the places that are in use
+  std::size_t mask_;  ///< for the places that are in use
   std::size_t head_ = 0;
   std::size_t tail_ = 0;
 };

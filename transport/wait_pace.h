@@ -1,4 +1,4 @@
-// How often to look for what comes from a device.
+// A WaitPace says how often to look for what comes from a device.
 #pragma once
 
 #include <chrono>
@@ -6,11 +6,11 @@
 
 namespace farvec::transport {
 
-/// For one wait: looks follow each other closely at first, so that a quick answer is seen at once,
-/// and are some 20 us apart later.
+/// Used for one wait: the first looks follow each other closely, so that a quick answer is seen at
+/// once, and later ones are some 20 us apart.
 class WaitPace {
  public:
-  /// Between two looks.
+  /// Waits between two looks.
   void rest() {
     if (looks_ < kCloseLooks) {
       ++looks_;

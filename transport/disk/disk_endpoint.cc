@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kReadLimitUs = 10e6;
 
-/// What a read of so many bytes takes with the blocks around it.
+/// Bytes that a read of `bytes` bytes takes together with the blocks around it.
 std::size_t covering_bytes(const disk::DiskFile& file, std::uint32_t bytes) {
   const std::size_t block = std::max(file.block_bytes(), file.memory_alignment());
   return bytes == 0 ? 0 : round_up(bytes, block) + block;
@@ -95,7 +95,7 @@ Status DiskEndpoint::post(std::span<const ReadRequest> reads) {
   return {};
 }
 
-/// False while the disk keeps the destination.
+/// Returns false while the disk keeps the destination.
 bool DiskEndpoint::finish(const disk::DiskCompletion& from, Completion& to) {
   if (!from.returned) return false;
   const auto number = static_cast<std::uint32_t>(from.token);

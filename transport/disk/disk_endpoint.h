@@ -1,4 +1,5 @@
-// An index's records file on a disk as an endpoint: every search reads it as it reads far memory.
+// A DiskEndpoint offers an index's records file on a disk as an endpoint, so that every search
+// reads it as it reads far memory.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +15,20 @@ namespace farvec::transport {
 
 struct DiskEndpointOptions {
   std::uint32_t max_read_bytes = 0;
-  /// Most bytes of a read that is not of whole blocks into aligned memory. The endpoint has room
-  /// for so many, and the blocks around them, for each read that may be out.
+  /// The most bytes of a read that is not of whole blocks into aligned memory. For each read that
+  /// may be out, the endpoint has room for this many bytes and the blocks around them.
   std::uint32_t max_staged_bytes = 0;
 };
 
 /// Region 0 is the engine's first file. Reads of whole blocks into aligned memory go straight
-/// there; what is around others goes into a buffer of the endpoint and they are copied out of it. A
-/// read that the disk keeps beyond ten seconds ends with deadline_exceeded once its destination is
-/// free. Thread as the engine's.
+/// there. For other reads, the blocks around them go into a buffer of the endpoint, and the bytes
+/// are copied out of it. A read that the disk keeps for more than ten seconds ends with
+/// deadline_exceeded once its destination is free. The thread that uses it is the engine's.
 class DiskEndpoint final : public Endpoint {
  public:
   DiskEndpoint(std::unique_ptr<disk::DiskEngine> engine, const DiskEndpointOptions& options);
 
-  /// Bytes of the endpoint's own buffer, for an engine with so many reads.
+  /// Bytes of the endpoint's own buffer, for an engine with `reads` reads.
   static std::size_t staging_bytes(const disk::DiskFile& file, std::uint32_t reads,
                                    const DiskEndpointOptions& options);
 
@@ -49,7 +50,7 @@ class DiskEndpoint final : public Endpoint {
     std::uint64_t token = 0;
     std::byte* destination = nullptr;
     std::uint32_t bytes = 0;
-    const std::byte* staged = nullptr;  ///< where they arrive; null: at the destination
+    const std::byte* staged = nullptr;  ///< where the blocks arrive; null: at the destination
   };
 
   const disk::DiskFile& file() const { return *engine_->files().front(); }
@@ -59,15 +60,15 @@ class DiskEndpoint final : public Endpoint {
   bool finish(const disk::DiskCompletion& from, Completion& to);
 
   const DiskEndpointOptions options_;
-  const std::size_t stretch_;  ///< of the staging memory, for each read
-  HugeBuffer staging_;         ///< before the engine, which writes to it until it is closed
+  const std::size_t stretch_;  ///< staging memory for each read
+  HugeBuffer staging_;  ///< declared before the engine, which writes to it until it is closed
   std::unique_ptr<disk::DiskEngine> engine_;
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> free_;
-  std::vector<std::uint64_t> empty_;  ///< tokens of reads of 0 bytes, which the disk never sees
+  std::vector<std::uint64_t> empty_;  ///< tokens of reads of 0 bytes, which the disk does not see
   std::uint64_t device_reads_ = 0;
   std::uint64_t device_bytes_ = 0;
-  // Scratch of post() and poll().
+  // Scratch for post() and poll().
   std::vector<disk::DiskRequest> reads_;
   std::vector<disk::DiskCompletion> completions_;
 };

@@ -14,7 +14,7 @@ double fine_per_us(double fine_per_tick) {
   return ticks_per_us() * fine_per_tick;
 }
 
-/// By the one thread that stores it: without a locked instruction.
+/// Called by the one thread that stores the counter, so without a locked instruction.
 void increase(std::atomic<std::uint64_t>& counter, std::uint64_t by) {
   counter.store(counter.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
 }
@@ -47,36 +47,37 @@ void Device::Counts::add(const Counts& other) {
   increase(long_reads, other.long_reads.load(std::memory_order_relaxed));
 }
 
-/// Of reads by others or by each other. Every read makes a pair with one that waits, or waits.
+/// Returns how many interruptions the chain's reads bring, with reads of other cores or with each
+/// other. Every read makes a pair with a read that waits, or waits itself.
 inline std::uint64_t Device::interruptions(const Chain& chain) {
   const std::int64_t shorts = chain.shorts;
   const std::int64_t longs = chain.longs;
   std::int64_t before = unpaired_.load(std::memory_order_relaxed);
-  // Searches that read one kind alone find as many of it waiting as are remembered: no change.
+  // Searches that read only one kind find as many waiting reads as are remembered: nothing changes.
   if (longs == 0 && before <= -kRemembered) return 0;
   if (shorts == 0 && before >= kRemembered) return 0;
   before = unpaired_.fetch_add(longs - shorts, std::memory_order_relaxed);
   std::int64_t after = before + longs - shorts;
   if (std::abs(after) > kRemembered) {
-    // Where another core comes between, that core does it.
+    // If another core comes in between, that core does it.
     unpaired_.compare_exchange_strong(after, after > 0 ? kRemembered : -kRemembered,
                                       std::memory_order_relaxed);
   }
   return (std::abs(before) + shorts + longs - std::abs(before + longs - shorts)) / 2;
 }
 
-/// Returns from when on the link is this chain's.
+/// Returns the time at which the link is free for this chain.
 inline Device::Fine Device::take_link(Fine occupied, bool shared) {
   const Fine now = (now_ticks() - origin_) * kFinePerTick;
   Fine free = link_free_.load(std::memory_order_relaxed);
   Fine start = std::max(now, free);
   if (!shared) {
-    // A locked instruction would wait for all that the search has stored before it. A second reader
-    // that comes at this very moment has its first reads a few nanoseconds early.
+    // A locked instruction would wait for all that the search has stored before it. If a second
+    // reader comes at this very moment, its first reads are a few nanoseconds early.
     link_free_.store(start + occupied, std::memory_order_relaxed);
     return start;
   }
-  // Lock-free: a core that fails here has seen another one succeed.
+  // Lock-free: a core fails here only because another one succeeded.
   while (!link_free_.compare_exchange_weak(free, start + occupied, std::memory_order_relaxed)) {
     start = std::max(now, free);
   }

@@ -19,12 +19,12 @@ struct Unit {
 };
 
 constexpr std::uint32_t kMostCores = 4096;
-constexpr std::uint32_t kMostBytes = 1 << 20;  ///< of a block, of a header
+constexpr std::uint32_t kMostBytes = 1 << 20;  ///< for a block and for a header
 constexpr std::array kTimeUnits = {Unit{"ns", 1e-3}, Unit{"us", 1}, Unit{"ms", 1e3}};
 constexpr std::array kBandwidthUnits = {Unit{"MB/s", 1e-3}, Unit{"GB/s", 1}};
 constexpr std::array kRateUnits = {Unit{"K/s", 1e-3}, Unit{"M/s", 1}, Unit{"G/s", 1e3}};
 
-/// At least 0, or more.
+/// Returns a number of at least 0.
 double parse_amount(std::string_view key, std::string_view text, std::span<const Unit> units) {
   double number = 0;
   std::size_t used = 0;

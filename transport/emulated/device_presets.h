@@ -1,4 +1,5 @@
-// The devices of the second-tier memory study as models: every number and where it comes from.
+// Lists the devices of the second-tier memory study as models: every number and where it comes
+// from.
 #pragma once
 
 #include <span>
@@ -7,7 +8,7 @@
 
 namespace farvec::transport {
 
-/// rdma, cxl, nvm, ssd. Live as long as the program.
+/// The presets rdma, cxl, nvm, ssd. They live as long as the program.
 std::span<const DeviceModel> device_presets();
 
 }  // namespace farvec::transport

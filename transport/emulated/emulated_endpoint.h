@@ -1,4 +1,5 @@
-// A delay line before another endpoint: what a slower device would do, in real time.
+// An EmulatedEndpoint is a delay line in front of another endpoint: it does in real time what a
+// slower device would do.
 #pragma once
 
 #include <memory>
@@ -10,14 +11,14 @@
 
 namespace farvec::transport {
 
-/// Posts reads below at once (which starts the prefetch of mapped bytes, so that the copy at
-/// completion does not pay for local memory on top of the model) and lets the completions of as
-/// many reads through as the device would have brought by now, those of one post() when the last of
-/// them is there. Everything but time is the endpoint's below; when that completes out of order, so
-/// does this.
+/// Posts reads to the endpoint below at once. That starts the prefetch of mapped bytes, so that the
+/// copy at completion does not pay for local memory on top of the model. Then it lets through the
+/// completions of as many reads as the device would have brought by now, and those of one post()
+/// when the last of them has arrived. Except for time, everything is the endpoint's below; when
+/// that completes out of order, so does this one.
 class alignas(kCacheLineBytes) EmulatedEndpoint final : public ForwardingEndpoint {
  public:
-  /// `device` is shared by the endpoints of all cores: they compete for one link.
+  /// `device` is shared by the endpoints of all cores, which compete for one link.
   EmulatedEndpoint(std::unique_ptr<Endpoint> below, std::shared_ptr<Device> device);
 
   Status post(std::span<const ReadRequest> reads) override;
@@ -27,7 +28,7 @@ class alignas(kCacheLineBytes) EmulatedEndpoint final : public ForwardingEndpoin
   void close() override;
 
  private:
-  /// The reads of one post(), which are there together.
+  /// The reads of one post(), which arrive together.
   struct Chain {
     Ticks due = 0;
     std::size_t reads = 0;
@@ -35,7 +36,7 @@ class alignas(kCacheLineBytes) EmulatedEndpoint final : public ForwardingEndpoin
 
   DeviceReader device_;
   std::size_t allowed_ = 0;  ///< reads that are due and have not been polled
-  Ring<Chain> chains_;       ///< that the device has not brought yet; due times never descend
+  Ring<Chain> chains_;  ///< chains that the device has not brought yet; due times never descend
 };
 
 }  // namespace farvec::transport

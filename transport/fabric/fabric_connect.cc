@@ -1,4 +1,4 @@
-// How a FabricEndpoint comes to be connected.
+// This file says how a FabricEndpoint gets connected.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ void FabricEndpoint::connect(Clock::time_point end) {
   Completion done;
   while (poll({&done, 1}) == 0) {
     if (Clock::now() > end) {
-      release_port();  // before `bytes` ends
+      release_port();  // before `bytes` is destroyed
       throw Error(
           "connecting to {} with libfabric's provider {}: no answer in {} ms "
           "(FI_OFI_RXM_BUFFER_SIZE "

@@ -95,7 +95,7 @@ void FabricEndpoint::take_off(const ReadRequest& read, const FabricGrantRegion& 
   waiting_.push(index);
 }
 
-/// As many pieces as there are requests and as the provider takes; poll() starts the others.
+/// Starts as many pieces as there are requests and as the provider takes; poll() starts the others.
 void FabricEndpoint::start_pieces() {
   while (!waiting_.empty() && !free_requests_.empty()) {
     const std::uint32_t index = waiting_.front();
@@ -141,7 +141,7 @@ ssize_t FabricEndpoint::start_piece(Flight& flight, Request& request, bool last)
 }
 
 void FabricEndpoint::note_stall(bool stalled) {
-  // While it connects, the time that is allowed for that is the bound.
+  // While it connects, the time limit for connecting applies.
   if (!stalled || !connected_ || free_requests_.size() < requests_.size()) {
     stalled_since_ = 0;
     return;
@@ -186,7 +186,7 @@ void FabricEndpoint::reap() {
 void FabricEndpoint::on_done(Request& request) {
   const auto number = static_cast<std::uint32_t>(&request - requests_.data());
   if (!in_order_) return finish_piece(number);
-  // Those before it asked for no completion.
+  // The requests before it asked for no completion.
   for (bool found = false; !found && !started_.empty(); started_.pop()) {
     found = started_.front() == number;
     finish_piece(started_.front());
@@ -215,7 +215,7 @@ void FabricEndpoint::on_error() {
        fmt::format("{}, {}", fabric_error(entry.err), words == nullptr ? "" : words), flight);
 }
 
-/// Closing the endpoint gives every destination back.
+/// Closes the endpoint, which gives every destination back.
 void FabricEndpoint::fail(Status status, std::string text, std::uint32_t failed_flight) {
   failure_ = status;
   failure_text_ = std::move(text);
@@ -232,7 +232,8 @@ void FabricEndpoint::fail(Status status, std::string text, std::uint32_t failed_
 
 void FabricEndpoint::release_port() {
   if (!port_) return;
-  if (port_->has_mode(FI_MR_ENDPOINT)) registered_.clear();  // else bound to what is gone
+  // Otherwise they are bound to an endpoint that is gone.
+  if (port_->has_mode(FI_MR_ENDPOINT)) registered_.clear();
   port_->close_endpoint();
   registered_.clear();
   port_.reset();

@@ -1,4 +1,5 @@
-// One-sided reads through libfabric: TCP on any machine, and the networks of those that have them.
+// A FabricEndpoint does one-sided reads through libfabric: TCP on any machine, and the networks of
+// machines that have them.
 #pragma once
 
 #include <rdma/fabric.h>
@@ -20,27 +21,28 @@
 namespace farvec::transport {
 
 struct FabricOptions {
-  std::string provider;  ///< "tcp", "verbs;ofi_rxm", "shm", "efa", ...; the node's own
-  std::string grant;     ///< as the node's control plane sent it
+  std::string provider;  ///< "tcp", "verbs;ofi_rxm", "shm", "efa", ...; the same as the node's
+  std::string grant;     ///< the bytes that the node's control plane sent
   GrantLease lease{};
-  std::string peer = "the memory node";  ///< for messages
-  std::uint32_t max_outstanding = 256;   ///< reads; requests are bounded by the provider's queue
+  std::string peer = "the memory node";  ///< name for messages
+  std::uint32_t max_outstanding = 256;   ///< reads; the provider's queue bounds requests
   /// A longer read is posted in pieces. 0: the provider's own limit.
   std::uint32_t piece_bytes = 0;
   std::chrono::milliseconds connect_timeout{5000};
-  /// How long the provider may take no request while none is on its way: it is then connecting anew
-  /// to a peer that has gone.
+  /// How long the provider may take no request while none is on its way: it is then reconnecting to
+  /// a peer that has gone.
   std::chrono::milliseconds stall_timeout{1000};
 };
 
 /// Its own domain, endpoint and completion queue. After any failed read the libfabric endpoint is
-/// closed, and what was outstanding completes with `unavailable`; whoever owns this object makes a
+/// closed, and what was outstanding completes with `unavailable`; the owner of this object makes a
 /// new one. Where the provider keeps completions in order, only the last request of a batch asks
 /// for one.
 class FabricEndpoint final : public Endpoint {
  public:
   /// Connects, and reads the node's welcome. Throws Error naming the peer when the grant is not
-  /// one, names another provider or protocol, or the node cannot be reached, is none, or refuses.
+  /// one, names another provider or protocol, or the node cannot be reached, is not a farvec node,
+  /// or refuses.
   explicit FabricEndpoint(FabricOptions options);
   ~FabricEndpoint() override;
 
@@ -57,19 +59,19 @@ class FabricEndpoint final : public Endpoint {
   bool selective() const { return in_order_; }
 
  private:
-  /// One read, until its last piece has arrived.
+  /// A read, until its last piece has arrived.
   struct Flight {
     std::uint64_t token = 0;
-    std::uint64_t address = 0;  ///< of the next piece, in the node's terms
+    std::uint64_t address = 0;  ///< address of the next piece, in the node's terms
     std::uint64_t key = 0;
-    std::byte* destination = nullptr;  ///< of the next piece
-    void* descriptor = nullptr;        ///< of the destination's registration
+    std::byte* destination = nullptr;  ///< destination of the next piece
+    void* descriptor = nullptr;        ///< from the destination's registration
     std::uint32_t bytes = 0;
-    std::uint32_t to_start = 0;  ///< bytes
+    std::uint32_t to_start = 0;  ///< bytes that have not been started
     std::uint32_t pieces_out = 0;
     bool used = false;
   };
-  /// One piece on its way. libfabric keeps notes in `context` and gives its address back.
+  /// A piece on its way. libfabric keeps notes in `context` and gives its address back.
   struct Request {
     fi_context2 context{};
     std::uint32_t flight = 0;
@@ -96,7 +98,7 @@ class FabricEndpoint final : public Endpoint {
 
   const FabricOptions options_;
   const FabricGrant grant_;
-  std::optional<FabricPort> port_;  ///< none after close() or a failure
+  std::optional<FabricPort> port_;  ///< empty after close() or a failure
   RegisteredMemory<FabricRegion> registered_;
   fi_addr_t node_ = FI_ADDR_UNSPEC;
   std::string description_;
@@ -109,11 +111,12 @@ class FabricEndpoint final : public Endpoint {
   Ring<std::uint32_t> waiting_;  ///< flights with pieces to start
   Ring<std::uint32_t> started_;  ///< requests, when completions keep their order
   Ring<Completion> finished_;
-  Ticks stalled_since_ = 0;     ///< 0: not stalled
-  bool connected_ = false;      ///< the welcome has been read
-  Status failure_;              ///< of the first read that failed
-  std::string failure_text_;    ///< the provider's words
-  std::uint64_t next_key_ = 1;  ///< of registrations, where the provider does not choose
+  Ticks stalled_since_ = 0;   ///< 0: not stalled
+  bool connected_ = false;    ///< the welcome has been read
+  Status failure_;            ///< status of the first read that failed
+  std::string failure_text_;  ///< the provider's words
+  /// The next key of a registration, where the provider does not choose keys.
+  std::uint64_t next_key_ = 1;
 };
 
 }  // namespace farvec::transport

@@ -17,13 +17,13 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kLookPeriod{50};
-/// Between two looks at providers without descriptors: a few hundredths of a processor, some 1%
-/// more per grant.
+/// The time between two looks at providers without descriptors: a few hundredths of a processor,
+/// and some 1% more per grant.
 constexpr std::chrono::microseconds kNap{50};
 constexpr int kMaxRounds = 64;
 constexpr int kKeyTries = 8;
 
-/// No larger than the provider's keys are.
+/// Not larger than the provider's keys.
 std::uint64_t random_key(std::size_t key_bytes) {
   std::uint64_t key = 0;
   if (getrandom(&key, sizeof(key), 0) != sizeof(key)) {
@@ -39,7 +39,7 @@ FabricRegion register_remote(FabricPort& port, std::span<const std::byte> memory
     const std::uint64_t key = random_key(port.info().domain_attr->mr_key_size);
     FabricRegion region = port.register_memory(memory, access, key, error);
     if (region) return region;
-    if (error != -FI_ENOKEY) break;  // not taken by another
+    if (error != -FI_ENOKEY) break;  // the key is not the problem
   }
   throw Error(
       "registering {} bytes with libfabric's provider {}: {} (when it is out of memory, "
@@ -86,7 +86,7 @@ void require_one_interface(const FabricPort& port, const FabricListenerOptions& 
 struct FabricListener::Client {
   Client(FabricInfo info, const GrantLease& held, bool is_writer)
       : lease(held), writes(is_writer), port(std::move(info), true) {}
-  /// The connection first, where the provider allows it: a read that comes without its registration
+  /// Closes the connection first, where the provider allows it: a read without its registration
   /// would be told that it is not allowed, and not that the lease is over.
   ~Client() {
     if (!port.has_mode(FI_MR_ENDPOINT)) port.close_endpoint();
@@ -132,7 +132,7 @@ std::string FabricListener::probe(const FabricListenerOptions& options) {
 }
 
 FabricListener::~FabricListener() {
-  stop_.store(true, std::memory_order_relaxed);  // seen within one period
+  stop_.store(true, std::memory_order_relaxed);  // the thread sees it within one period
   thread_.join();
 }
 
@@ -146,7 +146,7 @@ std::string FabricListener::grant(const GrantLease& lease) {
   return bytes;
 }
 
-/// Takes no lock: pinning memory may take long, and others go on reading.
+/// Takes no lock: pinning memory may take long, and other clients go on reading.
 std::unique_ptr<FabricListener::Client> FabricListener::open_client(const GrantLease& lease) const {
   const bool writes = authorise_writer_ && !writable_.empty() && authorise_writer_(lease);
   auto client =
@@ -223,7 +223,7 @@ void FabricListener::run() {
   }
 }
 
-/// The ready ones have been served.
+/// Serves the clients that were not ready; those that were have been served.
 FabricListener::Pace FabricListener::serve_others(bool all) {
   Pace pace = Pace::wait;
   for (auto& [number, client] : clients_) {
@@ -238,12 +238,12 @@ FabricListener::Pace FabricListener::serve_others(bool all) {
   return pace;
 }
 
-/// Lets the provider move bytes until it has no more to do: its descriptor may be waited for then.
+/// Lets the provider move bytes until it has no more to do; then its descriptor may be waited for.
 void FabricListener::serve(Client& client) {
   FabricPort& port = client.port;
   client.busy = false;
   for (int i = 0; i < kMaxRounds; ++i) {
-    std::array<fi_cq_entry, 8> ignored;  // reads by peers leave none, but errors may
+    std::array<fi_cq_entry, 8> ignored;  // reads by peers make no entries, but errors may
     if (fi_cq_read(&port.queue(), ignored.data(), ignored.size()) == -FI_EAVAIL) {
       fi_cq_err_entry error{};
       (void)fi_cq_readerr(&port.queue(), &error, 0);

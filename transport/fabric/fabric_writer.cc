@@ -18,7 +18,7 @@ namespace {
 
 using WriterClock = std::chrono::steady_clock;
 
-/// Sizes up to which the provider keeps the order that it promises.
+/// The size up to which the provider keeps the order that it promises.
 std::uint64_t ordered_bytes(const fi_info& info, std::uint64_t order, std::size_t up_to) {
   return (info.tx_attr->msg_order & order) != 0 ? up_to : 0;
 }
@@ -66,7 +66,7 @@ void FabricWriter::open() {
   node_ = insert_peer(*port_, peer());
 }
 
-/// How long a piece may be, and how many are on their way.
+/// Decides how long a piece may be, and how many are on their way.
 void FabricWriter::choose_order() {
   const fi_info& info = port_->info();
   const fi_ep_attr& end = *info.ep_attr;
@@ -211,7 +211,7 @@ Status FabricWriter::read_echo(const Place& place, std::uint32_t bytes, Deadline
   return await([this] { return !echo_out_; }, end);
 }
 
-/// Until the provider takes the request.
+/// Calls `post` until the provider takes the request.
 template <typename Post>
 Status FabricWriter::post(Post request, Deadline end) {
   ssize_t result = -FI_EAGAIN;
@@ -219,7 +219,7 @@ Status FabricWriter::post(Post request, Deadline end) {
     result = request();
     return result != -FI_EAGAIN;
   };
-  // While it connects, the time that is allowed for that is the bound.
+  // While it connects, the time limit for connecting applies.
   const auto stalled = WriterClock::now() + options_.stall_timeout;
   const bool may_stall = connected_ && all_done() && stalled < end;
   const Status status = may_stall ? await(taken, stalled, kStalled) : await(taken, end);
@@ -266,7 +266,7 @@ void FabricWriter::on_done(void* context) {
   free_requests_.push_back(static_cast<std::uint32_t>(request - requests_.data()));
 }
 
-/// The first reason counts. Closing the endpoint gives the staging back.
+/// The first reason counts. Closing the endpoint gives the staging memory back.
 void FabricWriter::fail(const Status& why, const std::string& words) {
   if (!status_.ok()) return;
   status_ = why;
@@ -276,7 +276,8 @@ void FabricWriter::fail(const Status& why, const std::string& words) {
 
 void FabricWriter::close() {
   if (!port_) return;
-  if (port_->has_mode(FI_MR_ENDPOINT)) registered_.reset();  // else bound to what is gone
+  // Otherwise it is bound to an endpoint that is gone.
+  if (port_->has_mode(FI_MR_ENDPOINT)) registered_.reset();
   port_->close_endpoint();
   registered_.reset();
   port_.reset();

@@ -1,4 +1,4 @@
-// What a failed completion of libfabric means for the one who asked.
+// Says what a failed completion of libfabric means for the caller.
 #pragma once
 
 #include <rdma/fi_errno.h>
@@ -9,8 +9,8 @@
 
 namespace farvec::transport {
 
-/// `error` is libfabric's, positive. failed_precondition: the peer is there and refuses; internal:
-/// this end; unavailable: the peer is gone.
+/// `error` is libfabric's, positive. failed_precondition: the peer exists and refuses; internal:
+/// the fault is at this end; unavailable: the peer is gone.
 inline StatusCode fabric_failure(int error) {
   switch (error) {
     case FI_EACCES:

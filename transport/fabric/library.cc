@@ -12,9 +12,9 @@ namespace {
 constexpr const char* kFile = "libfabric.so.1";
 
 /// Per endpoint ofi_rxm keeps four pools of 1024 buffers for messages, which reads do not use: 70
-/// MB with its default. It can be told by the environment alone, which must not change once there
-/// are other threads: so before main(), in every program, since two ends with different sizes do
-/// not connect. A value that is there already stays.
+/// MB with its default. Only the environment can change it, and the environment must not change
+/// once there are other threads. So it is set before main(), in every program, since two ends with
+/// different sizes do not connect. An existing value stays.
 [[maybe_unused]] const int kBuffersShrunk = setenv("FI_OFI_RXM_BUFFER_SIZE", "512", 0);
 
 std::string loader_error() {

@@ -1,4 +1,4 @@
-// libfabric, loaded when it is first used.
+// Loads libfabric when it is first used.
 #pragma once
 
 #include <rdma/fabric.h>
@@ -11,10 +11,10 @@
 
 namespace farvec::transport {
 
-/// The functions that libfabric exports; everything else is reached through its objects. Not linked
-/// against, because some distributions' libfabric brings libraries (libinfinipath) that take over
-/// the handlers of SIGSEGV, SIGABRT, SIGINT and others as soon as they are loaded: programs that do
-/// not use it shall not have that, and in those that do the handlers are put back.
+/// The functions that libfabric exports; everything else is reached through its objects. It is not
+/// linked, because some distributions' libfabric brings libraries (libinfinipath) that take over
+/// the handlers of SIGSEGV, SIGABRT, SIGINT and other signals as soon as they are loaded. Programs
+/// that do not use it keep their handlers, and in those that do the handlers are restored.
 struct FabricLibrary {
   decltype(&fi_getinfo) getinfo = nullptr;
   decltype(&fi_freeinfo) freeinfo = nullptr;
@@ -27,15 +27,15 @@ struct FabricLibrary {
 /// Stays loaded until the process ends. Throws Error when it cannot be loaded. Any thread.
 const FabricLibrary& fabric_library();
 
-/// Has the providers initialise themselves, where nothing has: the first question to libfabric in a
-/// process takes a quarter of a second. Any thread.
+/// Makes the providers initialise themselves, if they have not yet: the first call of libfabric in
+/// a process takes a quarter of a second. Any thread.
 void wake_fabric();
 
-/// libfabric's words for its error, positive or negative.
+/// libfabric's text for its error, positive or negative.
 std::string fabric_error(long error);
 
-/// Puts the handlers of fatal and ending signals back as they were. Around every call in which a
-/// provider initialises itself; one thread at a time, else one would keep another's.
+/// Restores the handlers of fatal and ending signals. Put it around every call in which a provider
+/// initialises itself. One thread at a time has one, because two would keep each other's handlers.
 class KeptSignalHandlers {
  public:
   KeptSignalHandlers();

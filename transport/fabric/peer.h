@@ -1,4 +1,5 @@
-// A client's way to the memory node that sent it a grant: what readers and writers share.
+// Connects a client to the memory node that sent it a grant: the part that readers and writers
+// share.
 #pragma once
 
 #include <string>
@@ -11,18 +12,19 @@ namespace farvec::transport {
 
 struct FabricPeer {
   const FabricGrant& grant;
-  const std::string& provider;  ///< this end's
-  const std::string& name;      ///< for messages
+  const std::string& provider;  ///< this end's provider
+  const std::string& name;      ///< name for messages
 };
 
-/// `capabilities` as for FabricQuery. Throws Error when the grant is of another provider.
+/// `capabilities` are those of FabricQuery. Throws Error when the grant is for another provider.
 FabricQuery peer_query(const FabricPeer& peer, std::uint64_t capabilities);
 
-/// How requests name the node. Throws Error when the port speaks another protocol than the node, or
-/// does not take its address.
+/// Returns the address by which requests name the node. Throws Error when the port speaks another
+/// protocol than the node, or does not take its address.
 fi_addr_t insert_peer(FabricPort& port, const FabricPeer& peer);
 
-/// Throws Error when what the node has at the welcome's place is not that of this lease.
+/// Throws Error when the bytes at the welcome's place in the node are not the welcome of this
+/// lease.
 void check_welcome(const FabricWelcome& welcome, const FabricPeer& peer, const GrantLease& lease);
 
 }  // namespace farvec::transport

@@ -1,4 +1,4 @@
-// Descriptors to wait for, by number.
+// A PollSet waits for descriptors, each of which has a number.
 #pragma once
 
 #include <sys/epoll.h>
@@ -31,7 +31,8 @@ class PollSet {
     }
   }
   void remove(int descriptor) { (void)epoll_ctl(epoll_, EPOLL_CTL_DEL, descriptor, nullptr); }
-  /// The numbers of those that are ready are in the first events' data; returns how many.
+  /// Writes the numbers of the descriptors that are ready to the data of the first events; returns
+  /// how many.
   std::size_t wait(std::span<epoll_event> events, int timeout_ms) {
     const int count =
         epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), timeout_ms);

@@ -12,7 +12,7 @@ namespace {
 
 /// Debian 12 and Ubuntu 24.04 have 1.17.
 constexpr std::uint32_t kApiVersion = FI_VERSION(1, 15);
-/// Since then `tcp` is what was `net` before.
+/// Since this version `tcp` is the code that was `net` before.
 constexpr std::uint32_t kSoundTcp = FI_VERSION(1, 18);
 constexpr int kServedMemoryModes =
     FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_PROV_KEY | FI_MR_ALLOCATED | FI_MR_ENDPOINT;
@@ -25,7 +25,7 @@ FabricInfo make_hints(const FabricQuery& query) {
   FabricInfo hints(fabric_library().dupinfo(nullptr));
   if (!hints) throw Error("out of memory for libfabric");
   hints->caps = query.capabilities;
-  hints->mode = FI_CONTEXT | FI_CONTEXT2;  // every request brings room for the provider's own notes
+  hints->mode = FI_CONTEXT | FI_CONTEXT2;  // every request has room for the provider's own notes
   hints->addr_format = query.address_format;
   hints->tx_attr->op_flags = query.transmit_flags;
   hints->ep_attr->type = FI_EP_RDM;
@@ -45,7 +45,7 @@ FabricInfo make_hints(const FabricQuery& query) {
 /// Null when there is no answer; then `error` has the reason.
 FabricInfo ask(const FabricQuery& query, int& error) {
   const FabricInfo hints = make_hints(query);
-  const KeptSignalHandlers kept;  // the first question makes the providers initialise themselves
+  const KeptSignalHandlers kept;  // the first call makes the providers initialise themselves
   fi_info* found = nullptr;
   const char* node = query.host.empty() ? nullptr : query.host.c_str();
   error = fabric_library().getinfo(kApiVersion, node, nullptr, node != nullptr ? FI_SOURCE : 0,
@@ -118,7 +118,7 @@ FabricInfo query_fabric(const FabricQuery& query) {
 }
 
 FabricPort::FabricPort(FabricInfo info, bool wants_descriptor) : info_(std::move(info)) {
-  const KeptSignalHandlers kept;  // shm takes them with its first endpoint
+  const KeptSignalHandlers kept;  // shm takes the signal handlers with its first endpoint
   fid_fabric* fabric = nullptr;
   check(fabric_library().fabric(info_->fabric_attr, &fabric, nullptr), "opening the fabric",
         *info_);

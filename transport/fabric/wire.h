@@ -1,4 +1,5 @@
-// What a memory node tells a client of its libfabric endpoint. Little-endian, docs/rdma.md.
+// Defines what a memory node tells a client about its libfabric endpoint. Little-endian,
+// docs/rdma.md.
 #pragma once
 
 #include <array>
@@ -10,20 +11,20 @@ namespace farvec::transport {
 inline constexpr std::uint32_t kFabricMagic = 0x42465646;  // "FVFB"
 inline constexpr std::uint16_t kFabricVersion = 1;
 
-/// Start of a grant, which the control plane carries: behind it come `regions` FabricGrantRegions,
-/// `address_bytes` bytes of the endpoint's address and `provider_bytes` letters of the provider's
-/// name.
+/// The start of a grant, which the control plane carries. After it come `regions`
+/// FabricGrantRegions, `address_bytes` bytes of the endpoint's address and `provider_bytes` letters
+/// of the provider's name.
 struct FabricGrantHeader {
   std::uint32_t magic = kFabricMagic;
   std::uint16_t version = kFabricVersion;
   std::uint16_t regions = 0;
-  std::uint32_t protocol = 0;        ///< libfabric's number for what the endpoints speak
+  std::uint32_t protocol = 0;        ///< libfabric's number for the protocol of the endpoints
   std::uint32_t address_format = 0;  ///< libfabric's number
   std::uint16_t address_bytes = 0;
   std::uint16_t provider_bytes = 0;
   std::uint32_t reserved = 0;
-  std::uint64_t max_message_bytes = 0;  ///< of one read, on the node's side
-  std::uint64_t welcome_address = 0;    ///< of a FabricWelcome, in the node's terms
+  std::uint64_t max_message_bytes = 0;  ///< the most bytes of one read, on the node's side
+  std::uint64_t welcome_address = 0;    ///< address of a FabricWelcome, in the node's terms
   std::uint64_t welcome_key = 0;
 };
 static_assert(sizeof(FabricGrantHeader) == 48);
@@ -31,14 +32,14 @@ static_assert(offsetof(FabricGrantHeader, address_bytes) == 16);
 static_assert(offsetof(FabricGrantHeader, welcome_address) == 32);
 
 struct FabricGrantRegion {
-  std::uint64_t address = 0;  ///< of the region's first byte, in the node's terms
+  std::uint64_t address = 0;  ///< address of the region's first byte, in the node's terms
   std::uint64_t bytes = 0;
   std::uint64_t key = 0;
 };
 static_assert(sizeof(FabricGrantRegion) == 24);
 
-/// In the node's memory, one per grant. Each connection begins with a read of it: what answers is a
-/// farvec node, of this version, and holds this lease.
+/// It is in the node's memory, one per grant. Each connection begins with a read of it, which
+/// proves that the peer is a farvec node of this version that holds this lease.
 struct FabricWelcome {
   std::uint32_t magic = kFabricMagic;
   std::uint16_t version = kFabricVersion;

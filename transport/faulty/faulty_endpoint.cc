@@ -82,7 +82,7 @@ FaultyEndpoint::Fault FaultyEndpoint::draw_fault() {
 void FaultyEndpoint::fetch_from_below() {
   Completion some[32];
   std::size_t count = 0;
-  // Bounded: below delivers each of at most max_outstanding reads once.
+  // Bounded, because the endpoint below delivers each of at most max_outstanding reads once.
   while ((count = below().poll(some)) > 0) {
     for (std::size_t i = 0; i < count; ++i) {
       Slot& slot = slots_[some[i].token / kTokensApart];
@@ -97,7 +97,7 @@ Completion FaultyEndpoint::finish(Slot& slot) {
   const ReadRequest& read = slot.read;
   Completion completion{read.token, slot.arrived.status, slot.arrived.bytes};
   if (dead_) return {read.token, StatusCode::unavailable, 0};
-  // Faults are in the destination: what lies elsewhere is brought there first.
+  // Faults go into the destination, so bytes that are elsewhere are brought there first.
   if (slot.arrived.region != nullptr && completion.status == StatusCode::ok) {
     std::copy_n(slot.arrived.region + read.offset, completion.bytes, read.destination);
   }

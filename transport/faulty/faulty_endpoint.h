@@ -1,4 +1,4 @@
-// An endpoint that fails as asked, the same way for the same seed: for tests of what lies above.
+// A FaultyEndpoint fails on demand, in the same way for the same seed, to test the code above it.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,7 @@ class FaultyEndpoint final : public ForwardingEndpoint {
   enum class Fault : std::uint8_t { none, drop, shorten, flip, error };
   struct Slot {
     ReadRequest read;
-    std::uint64_t not_before = 0;  ///< poll number
+    std::uint64_t not_before = 0;  ///< number of a poll
     std::uint64_t noise = 0;
     Completion arrived;
     Fault fault = Fault::none;
@@ -64,7 +64,7 @@ class FaultyEndpoint final : public ForwardingEndpoint {
   FaultOptions options_;
   Random random_;
   std::vector<Slot> slots_;
-  std::vector<ReadRequest> forwarded_;  ///< scratch of post()
+  std::vector<ReadRequest> forwarded_;  ///< scratch for post()
   std::vector<std::uint32_t> order_;    ///< slots in use, oldest post first
   std::uint64_t reads_ = 0;
   std::uint64_t posts_ = 0;

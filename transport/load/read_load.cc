@@ -107,7 +107,7 @@ void ReadLoad::free_all() {
   missing_.assign(slots_.size() / options_.shape.batch, options_.shape.batch);
 }
 
-/// How many of the free slots to post now; 0: it is better to wait for more room.
+/// How many of the free slots to post now; 0 when it is better to wait for more room.
 std::size_t ReadLoad::postable() const {
   const std::size_t batch = options_.shape.batch;
   if (missing_.empty()) return std::min(free_.size(), batch);
@@ -119,7 +119,8 @@ std::size_t ReadLoad::postable() const {
   return room > 0 && 4 * room >= most && 4 * wanted > most ? room : 0;
 }
 
-/// Posts chains of `batch` while at least `least` slots are free; a last one may be shorter.
+/// Posts chains of `batch` reads while at least `least` slots are free; the last chain may be
+/// shorter.
 void ReadLoad::post_batches(std::size_t least) {
   if (!missing_.empty()) least = 1;
   while (free_.size() >= least) {
@@ -154,7 +155,7 @@ ReadRequest ReadLoad::draw(std::uint32_t number) {
           .destination = options_.destinations.data() + number * slot_bytes_};
 }
 
-/// Polls until something has completed; the time of that.
+/// Polls until something has completed; returns the time of that.
 Ticks ReadLoad::await(LoadCounts& counts) {
   const Ticks give_up = now_ticks() + patience_;
   for (;;) {
@@ -200,7 +201,7 @@ void ReadLoad::release(std::uint32_t number) {
   const std::uint32_t group = number / batch;
   if (--missing_[group] > 0) return;
   missing_[group] = batch;
-  // post() takes them from the end: the batch that has waited longest, in its order.
+  // post() takes slots from the end: the batch that has waited longest comes first, in its order.
   std::vector<std::uint32_t> slots;
   for (std::uint32_t i = batch; i > 0; --i) slots.push_back(group * batch + i - 1);
   free_.insert(free_.begin(), slots.begin(), slots.end());

@@ -1,4 +1,4 @@
-// A steady load of random reads on an endpoint, for measurements.
+// A ReadLoad is a steady load of random reads on an endpoint, for measurements.
 #pragma once
 
 #include <cstddef>
@@ -21,14 +21,14 @@ struct LoadShape {
   std::uint32_t payload_bytes = 256;
   std::uint32_t inflight = 16;  ///< reads outstanding
   std::uint32_t batch = 8;      ///< reads per post(); from 1 to inflight
-  double small_share = 0;       ///< of the reads that are kSmallReadBytes long instead
+  double small_share = 0;       ///< share of the reads that are kSmallReadBytes long instead
   /// Reads and their destinations begin at multiples of this, which is one of kLoadAlignment.
   std::uint32_t alignment = kLoadAlignment;
-  /// Reads of one post() are followed by others only when all of them have come, as those of a
-  /// search are. `inflight` is then a multiple of `batch`.
+  /// The reads of one post() are followed by others only when all of them have come, as in a
+  /// search. `inflight` is then a multiple of `batch`.
   bool together = false;
-  /// Of reads that go together, most that are outstanding; 0: all in flight. What waits is posted
-  /// in whole batches, or in parts of a quarter of this, as the reads of searches are.
+  /// The most reads that are outstanding when reads go together; 0: all in flight. Reads that wait
+  /// are posted in whole batches, or in parts of a quarter of this, as in searches.
   std::uint32_t most_outstanding = 0;
 
   std::uint32_t outstanding() const { return most_outstanding > 0 ? most_outstanding : inflight; }
@@ -43,25 +43,26 @@ std::size_t destination_bytes(const LoadShape& shape);
 struct LoadOptions {
   LoadShape shape;
   RegionId region = 0;
-  /// At least destination_bytes(), registered with the endpoint, not used by anybody else while a
-  /// run() lasts, and valid for as long as the endpoint has reads.
+  /// At least destination_bytes(), registered with the endpoint, not used by other code during a
+  /// run(), and valid for as long as the endpoint has reads.
   std::span<std::byte> destinations;
   std::uint64_t seed = 1;
-  double patience_us = 10e6;  ///< without any completion
+  double patience_us = 10e6;  ///< longest time without any completion
 };
 
 struct LoadCounts {
   std::uint64_t reads = 0;
   std::uint64_t bytes = 0;
   Ticks elapsed = 0;
-  LatencyHistogram latency;  ///< of each read, from its post() to the poll() that delivered it
+  /// Latency of each read, from its post() to the poll() that delivered it.
+  LatencyHistogram latency;
 };
 
-/// Offsets are uniform over the whole region. Used by one thread, and the only user of its endpoint
-/// during a run.
+/// Offsets are uniform over the whole region. One thread uses it, and it is the only user of its
+/// endpoint during a run.
 class ReadLoad {
  public:
-  /// The endpoint must outlive the load. Throws as check_load().
+  /// The endpoint must outlive the load. Throws what check_load() throws.
   ReadLoad(Endpoint& endpoint, const LoadOptions& options);
 
   /// Keeps `inflight` reads outstanding, posting `batch` whenever that many have completed. Counts
@@ -96,7 +97,8 @@ class ReadLoad {
   Random random_;
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> free_;
-  std::vector<std::uint32_t> missing_;  ///< of each batch, when reads are followed together
+  /// Reads missing in each batch, when reads are followed together.
+  std::vector<std::uint32_t> missing_;
   std::uint32_t outstanding_ = 0;
   std::vector<ReadRequest> batch_;
   std::vector<Completion> completions_;

@@ -54,7 +54,7 @@ Status MappedEndpoint::post(std::span<const ReadRequest> reads) {
 }
 
 std::size_t MappedEndpoint::poll(std::span<Completion> completions) {
-  std::size_t room = completions.size();  // of reads
+  std::size_t room = completions.size();  // counted in reads
   std::size_t count = 0;
   while (room > 0 && !outstanding_.empty()) {
     Outstanding& run = outstanding_.front();

@@ -1,4 +1,5 @@
-// The endpoint of memory that a load reaches: shared memory, CXL, persistent memory.
+// A MappedEndpoint is the endpoint of memory that loads reach: shared memory, CXL, persistent
+// memory.
 #pragma once
 
 #include <memory>
@@ -13,16 +14,16 @@
 
 namespace farvec::transport {
 
-/// RegionId i is element i. Shared by the endpoints of all cores.
+/// RegionId i is element i. The endpoints of all cores share it.
 using RegionSet = std::vector<MappedRegion>;
 
 struct MappedOptions {
   std::string name = "shm";  ///< for description()
   std::uint32_t max_outstanding = 1024;
   std::uint32_t max_read_bytes = 1u << 30;
-  /// Completions say where the bytes lie instead of copying them, and one is for a whole post() of
-  /// one region with ascending tokens. For what stands before a modelled device: a real one writes
-  /// into memory without the processor, and signals the last of a chain.
+  /// Completions say where the bytes are instead of copying them, and one completion is for a whole
+  /// post() of one region with ascending tokens. For use below a modelled device: a real one writes
+  /// into memory without the processor, and signals the last read of a chain.
   bool by_reference = false;
 };
 
@@ -39,7 +40,7 @@ class alignas(kCacheLineBytes) MappedEndpoint final : public Endpoint {
   void close() override;
 
  private:
-  /// One read, or by reference several with ascending tokens.
+  /// One read, or several reads by reference with ascending tokens.
   struct Outstanding {
     std::uint64_t token = 0;
     const std::byte* region = nullptr;

@@ -21,9 +21,9 @@ namespace farvec::transport {
 
 struct MappedRegion::Source {
   int fd = -1;
-  std::string name;  ///< for messages
+  std::string name;  ///< name for messages
   std::uint64_t bytes = 0;
-  std::uint64_t page_bytes = 1;  ///< a mapping's length is a multiple of it
+  std::uint64_t page_bytes = 1;  ///< the length of a mapping is a multiple of it
   bool is_devdax = false;
 };
 
@@ -97,7 +97,7 @@ MappedRegion MappedRegion::map(const Source& found, std::uint64_t offset, std::u
   }
   region.data_ = static_cast<std::byte*>(data) + region.skipped_bytes_;
   region.mapped_bytes_ = length;
-  madvise(data, length, MADV_HUGEPAGE);  // advice: file systems without huge pages refuse it
+  madvise(data, length, MADV_HUGEPAGE);  // advice only: file systems without huge pages refuse it
   return region;
 }
 
@@ -107,7 +107,7 @@ MappedRegion MappedRegion::map_fd(int fd, std::uint64_t bytes, Access access,
 }
 
 MappedRegion MappedRegion::map_file(const std::string& path, Access access, std::uint64_t bytes) {
-  // Non-blocking: a FIFO that nobody writes to would hold open() for ever.
+  // Non-blocking, because open() of a FIFO without a writer would wait for ever.
   const int mode = access == Access::read_write ? O_RDWR : O_RDONLY;
   const int fd = open(path.c_str(), mode | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (fd < 0) throw SystemError(errno, "cannot open {}", path);
@@ -120,7 +120,7 @@ MappedRegion MappedRegion::map_file(const std::string& path, Access access, std:
 
 MappedRegion MappedRegion::borrow(std::span<const std::byte> memory) {
   MappedRegion region;
-  // Never written through: writable_bytes() refuses a read-only region.
+  // It is never written: writable_bytes() refuses a read-only region.
   region.data_ = const_cast<std::byte*>(memory.data());
   region.bytes_ = memory.size();
   return region;

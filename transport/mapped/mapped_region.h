@@ -1,4 +1,5 @@
-// A region of memory behind a file descriptor: memfd, shm_open, hugetlbfs, file or devdax.
+// A MappedRegion is a region of memory behind a file descriptor: memfd, shm_open, hugetlbfs, file
+// or devdax.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +11,8 @@ namespace farvec::transport {
 
 enum class Access { read_only, read_write };
 
-/// Maps shared, so that what a memory node writes is seen, and with huge pages where the kernel
-/// gives them. Devdax devices are mapped with MAP_SYNC where they support it; their size and
+/// The mapping is shared, so that writes of a memory node are seen, and has huge pages where the
+/// kernel gives them. Devdax devices are mapped with MAP_SYNC where they support it; their size and
 /// alignment come from sysfs.
 ///
 /// The size is checked when the region is opened and never again: a file that is truncated under
@@ -22,14 +23,15 @@ enum class Access { read_only, read_write };
 /// Movable, not copyable. Errors throw.
 class MappedRegion {
  public:
-  /// `bytes` == 0 maps everything; otherwise the file must hold at least that many.
+  /// `bytes` == 0 maps everything; otherwise the file must have at least that many bytes.
   static MappedRegion map_file(const std::string& path, Access access = Access::read_only,
                                std::uint64_t bytes = 0);
-  /// As above, from `offset` on; the descriptor stays the caller's and may be closed afterwards.
+  /// Maps like map_file(), from `offset` on. The caller keeps the descriptor and may close it
+  /// afterwards.
   static MappedRegion map_fd(int fd, std::uint64_t bytes = 0, Access access = Access::read_only,
                              std::uint64_t offset = 0);
 
-  /// A read-only view of memory that somebody else owns and keeps for as long as the region lives.
+  /// A read-only view of memory that something else owns and keeps for as long as the region lives.
   static MappedRegion borrow(std::span<const std::byte> memory);
 
   ~MappedRegion();
@@ -49,7 +51,7 @@ class MappedRegion {
 
   std::byte* data_ = nullptr;
   std::uint64_t bytes_ = 0;
-  std::uint64_t skipped_bytes_ = 0;  ///< of the first page, before data_
+  std::uint64_t skipped_bytes_ = 0;  ///< bytes of the first page before data_
   std::uint64_t mapped_bytes_ = 0;   ///< whole pages of the source; 0: borrowed
   Access access_ = Access::read_only;
 };

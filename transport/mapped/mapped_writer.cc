@@ -19,13 +19,13 @@ Status MappedWriter::write(RegionId region, std::uint64_t offset,
   }
   if (bytes.empty()) return {};
   std::memcpy(regions_[region].writable_bytes().data() + offset, bytes.data(), bytes.size());
-  // Release: who sees a later write sees this one.
+  // Release: a reader that sees a later write sees this one.
   std::atomic_thread_fence(std::memory_order_release);
   return {};
 }
 
 Status MappedWriter::flush() {
-  std::atomic_thread_fence(std::memory_order_release);  // as above
+  std::atomic_thread_fence(std::memory_order_release);  // see write()
   return look();
 }
 
@@ -33,7 +33,7 @@ std::uint64_t MappedWriter::region_bytes(RegionId region) const {
   return region < regions_.size() ? regions_[region].size() : 0;
 }
 
-/// The node never sends anything: whatever happens to the connection is its end.
+/// The node never sends anything, so any event of the connection is its end.
 const Status& MappedWriter::look() {
   if (!status_.ok() || !node_.valid()) return status_;
   pollfd polled{node_.get(), POLLRDHUP, 0};

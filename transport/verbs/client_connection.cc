@@ -28,7 +28,7 @@ ParkedConnections& parked_connections() {
   return parked;
 }
 
-/// Why a node refuses, in words.
+/// Says in words why a node refuses.
 std::string refusal(const VerbsWelcome& welcome, VerbsRole role) {
   const auto status = static_cast<StatusCode>(welcome.status);
   if (role == VerbsRole::writer && status == StatusCode::resource_exhausted) {
@@ -204,7 +204,7 @@ void ClientConnection::look() {
   if (now < next_look_ || ended_by_device_ || !pair_) return;
   next_look_ = now + us_to_ticks(kLookPeriodUs);
   take_device_events();
-  take_connection_event();  // the connection manager too says that the device goes
+  take_connection_event();  // the connection manager also says that the device is going away
 }
 
 void ClientConnection::take_connection_event() {
@@ -251,7 +251,7 @@ void ClientConnection::on_device_event(const DeviceEvent& event) {
   spdlog::warn("RDMA device {}: {}; the connection to {} ends", device_.device, why.message(),
                peer_);
   end(why);
-  status_ = why;  // also when the peer's end of it was seen first
+  status_ = why;  // counts even when the peer's end of it was seen first
 }
 
 void ClientConnection::fail(Status why) {

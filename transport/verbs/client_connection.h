@@ -1,4 +1,5 @@
-// A client's end of a reliable connection to a memory node: what readers and writers share.
+// A ClientConnection is a client's end of a reliable connection to a memory node: the part that
+// readers and writers share.
 #pragma once
 
 #include <chrono>
@@ -17,7 +18,7 @@
 
 namespace farvec::transport {
 
-/// Whom to connect to, and from where.
+/// The node to connect to, and the device to connect from.
 struct VerbsPeer {
   std::string host;
   std::uint16_t port = 0;
@@ -29,12 +30,12 @@ struct VerbsPeer {
 struct ClientConnectionOptions {
   VerbsPeer peer;
   VerbsRole role = VerbsRole::reader;
-  std::uint32_t max_requests = 0;  ///< in flight; reduced to what the device has
-  std::uint32_t inline_bytes = 0;  ///< none where the device has less room
+  std::uint32_t max_requests = 0;  ///< requests in flight; reduced to what the device has
+  std::uint32_t inline_bytes = 0;  ///< 0 where the device has less room
 };
 
-/// Owns a queue pair, its completion queue, and a context of the device, whose events are therefore
-/// this connection's own. One thread. Once it has failed it stays so.
+/// Owns a queue pair, its completion queue, and a context of the device, so that the events of the
+/// context belong to this connection. One thread uses it. Once it has failed it stays so.
 class ClientConnection {
  public:
   /// Connects, and waits for the grant of the node's regions. Throws Error naming the peer when it
@@ -44,7 +45,7 @@ class ClientConnection {
   ClientConnection(const ClientConnection&) = delete;
   ClientConnection& operator=(const ClientConnection&) = delete;
 
-  /// Until close().
+  /// Valid until close().
   ibv_qp& queue_pair() { return *pair_; }
   ibv_cq& completions() { return *queue_; }
   const std::vector<VerbsGrant>& grants() const { return grants_; }
@@ -52,25 +53,25 @@ class ClientConnection {
     return region < grants_.size() ? grants_[region].bytes : 0;
   }
 
-  /// `access` as for ibv_reg_mr(). The memory must outlive its use by work requests. Throws
+  /// `access` is that of ibv_reg_mr(). The memory must outlive its use by work requests. Throws
   /// SystemError.
   const ibv_mr& register_range(std::span<std::byte> memory, int access);
   /// The registration of the range that holds all of these bytes; null when there is none.
   const ibv_mr* registration(const std::byte* begin, std::uint32_t bytes) const;
 
-  /// Asks at most every 2 ms whether the peer has ended the connection and what the device has to
-  /// say: a system call each. When either has ended it, the queue pair enters its error state. The
+  /// Asks at most every 2 ms whether the peer has ended the connection and which events the device
+  /// has: a system call each. When either has ended it, the queue pair enters its error state. The
   /// device is asked on a connection that has failed too, until it has given a reason.
   void look();
-  /// The queue pair enters its error state. The first reason counts, except that what the device
-  /// says takes the place of every other, whichever is seen first: a peer that shares the device or
-  /// the port may be heard before it, and a new connection would not help.
+  /// Puts the queue pair into its error state. The first reason counts, except that a reason from
+  /// the device replaces every other, whichever is seen first. A peer that shares the device or the
+  /// port may be heard before the device, and a new connection would not help.
   void fail(Status why);
   /// Not ok once the connection has failed or was closed.
   const Status& status() const { return status_; }
-  /// Whether what the device said was the reason.
+  /// Whether an event of the device was the reason.
   bool ended_by_device() const { return ended_by_device_; }
-  /// Says good-bye and destroys the queue pair: nothing reaches registered memory after that.
+  /// Sends a disconnect and destroys the queue pair: nothing reaches registered memory after that.
   /// Idempotent.
   void close();
 
@@ -114,7 +115,7 @@ class ClientConnection {
   CompletionQueue queue_;
   std::vector<VerbsGrant> grants_;
   RegisteredMemory<MemoryRegion> registered_;
-  QueuePair pair_;  ///< destroyed before what it uses
+  QueuePair pair_;  ///< destroyed before the objects that it uses
 };
 
 }  // namespace farvec::transport

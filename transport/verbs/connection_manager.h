@@ -1,4 +1,4 @@
-// rdma_cm's events with deadlines.
+// Waits for rdma_cm's events, with deadlines.
 #pragma once
 
 #include <chrono>
@@ -21,8 +21,8 @@ struct ConnectionEvent {
   std::uint8_t responder_resources = 0;
 };
 
-/// A channel whose descriptor does not block. Throws SystemError; on a machine without RDMA the
-/// message says so.
+/// Opens a channel whose descriptor does not block. Throws SystemError; on a machine without RDMA
+/// the message says so.
 EventChannel open_event_channel();
 
 /// False when there is no event now. Throws SystemError.

@@ -1,4 +1,4 @@
-// Owners of libibverbs and librdmacm objects.
+// Owns libibverbs and librdmacm objects.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -8,7 +8,8 @@
 
 namespace farvec::transport {
 
-/// Destroys with the library's own function; its failure at the end of a life has no remedy.
+/// Destroys an object with the library's own function; an error at the end of its life has no
+/// remedy.
 template <auto Destroy>
 struct VerbsDeleter {
   template <typename T>
@@ -23,7 +24,8 @@ using CompletionQueue = std::unique_ptr<ibv_cq, VerbsDeleter<ibv_destroy_cq>>;
 using QueuePair = std::unique_ptr<ibv_qp, VerbsDeleter<ibv_destroy_qp>>;
 using MemoryRegion = std::unique_ptr<ibv_mr, VerbsDeleter<ibv_dereg_mr>>;
 
-/// By itself: ibv_dealloc_mw has internal linkage, a template's argument must not.
+/// A deleter of its own: ibv_dealloc_mw has internal linkage, which a template's argument must not
+/// have.
 struct MemoryWindowDeleter {
   void operator()(ibv_mw* window) const { (void)ibv_dealloc_mw(window); }
 };

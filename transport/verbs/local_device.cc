@@ -15,14 +15,14 @@
 namespace farvec::transport {
 namespace {
 
-constexpr std::size_t kMaxGids = 1024;  ///< looked at per device
+constexpr std::size_t kMaxGids = 1024;  ///< GIDs that are looked at per device
 
 struct LocalGid {
   std::string device;
   ibv_gid_entry entry{};
 };
 
-/// GIDs of RoCE are IPv6 addresses, IPv4 ones mapped into them.
+/// GIDs of RoCE are IPv6 addresses; IPv4 addresses are mapped into them.
 bool is_ipv4(const LocalGid& gid) {
   return IN6_IS_ADDR_V4MAPPED(reinterpret_cast<const in6_addr*>(gid.entry.gid.raw));
 }
@@ -95,7 +95,7 @@ sockaddr_storage address_of(const LocalGid& gid) {
   } else {
     sockaddr_in6 address{};
     address.sin6_family = AF_INET6;
-    address.sin6_scope_id = gid.entry.ndev_ifindex;  // of a link-local one
+    address.sin6_scope_id = gid.entry.ndev_ifindex;  // matters for a link-local address
     std::memcpy(&address.sin6_addr, gid.entry.gid.raw, sizeof(address.sin6_addr));
     std::memcpy(&storage, &address, sizeof(address));
   }

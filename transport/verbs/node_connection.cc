@@ -13,7 +13,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kGrantBound{1000};
 
-/// A device demands that who may write remotely may also write here.
+/// A device demands the local right to write for the remote right to write.
 int local_rights(int access) {
   return (access & IBV_ACCESS_REMOTE_WRITE) != 0 ? IBV_ACCESS_LOCAL_WRITE : 0;
 }
@@ -77,7 +77,7 @@ void NodeConnection::accept(const PathTerms& terms) {
   }
 }
 
-/// False when the device has no window left.
+/// Returns false when the device has no window left.
 bool NodeConnection::bind_windows(std::vector<ibv_send_wr>& chain) {
   for (std::size_t i = 0; i < grants_.size(); ++i) {
     windows_.emplace_back(ibv_alloc_mw(device_.domain.get(), IBV_MW_TYPE_2));
@@ -94,8 +94,8 @@ bool NodeConnection::bind_windows(std::vector<ibv_send_wr>& chain) {
   return true;
 }
 
-/// The keys leave behind the binds in the same queue: the client cannot have a key before it is
-/// valid.
+/// Sends the keys after the binds in the same queue, so that the client cannot have a key before it
+/// is valid.
 bool NodeConnection::send_grants() {
   std::vector<ibv_send_wr> chain;
   chain.reserve(grants_.size() + 1);
@@ -124,7 +124,7 @@ bool NodeConnection::await_sent() {
 }
 
 Connection NodeConnection::release() {
-  // First: a read that comes without its window would be told that it is not allowed, and not that
+  // This comes first: a read without its window would be told that it is not allowed, and not that
   // the connection is gone.
   enter_error_state(*pair_);
   windows_.clear();

@@ -1,4 +1,5 @@
-// A memory node's end of one client's connection, with the keys that are this client's alone.
+// A NodeConnection is a memory node's end of one client's connection, with keys that only this
+// client has.
 #pragma once
 
 #include <vector>
@@ -10,26 +11,28 @@
 
 namespace farvec::transport {
 
-/// The device as the node uses it.
+/// A device that the node has opened.
 struct NodeDevice {
   DeviceContext context;
   DeviceLimits limits;
-  ProtectionDomain domain;  ///< of the windows of all clients
+  ProtectionDomain domain;  ///< protection domain of the windows of all clients
 };
 
 /// What clients of one role are granted.
 struct Share {
   GrantedRegions regions;
-  int access = 0;                        ///< the right of the keys: IBV_ACCESS_REMOTE_...
-  std::vector<MemoryRegion> registered;  ///< what windows are bound to; no key of it leaves
+  int access = 0;  ///< the right of the keys: IBV_ACCESS_REMOTE_...
+  /// Memory that windows are bound to; none of its keys leaves the node.
+  std::vector<MemoryRegion> registered;
 };
 
-/// Registers the regions for windows; nothing to do where the device has none. Throws SystemError.
+/// Registers the regions for windows; does nothing where the device has no windows. Throws
+/// SystemError.
 void prepare_share(const NodeDevice& device, Share& share);
 
-/// One key per region, in a window of type 2B that is bound to the queue pair, else of a
-/// registration in a protection domain of its own. Destroying it ends keys and queue pair; the
-/// identifier that said hello stays with release().
+/// Has one key per region: the key of a window of type 2B that is bound to the queue pair or,
+/// without windows, of a registration in a protection domain of its own. Destroying it ends keys
+/// and queue pair; with release() the identifier that sends the disconnect survives.
 class NodeConnection {
  public:
   /// `device` and `share` must outlive it. Throws SystemError.
@@ -38,13 +41,14 @@ class NodeConnection {
 
   /// Answers the client's hello. Throws SystemError.
   void accept(const PathTerms& terms);
-  /// Behind the client's first sign of life. False when they did not leave within a second.
+  /// Sends the keys; call it after the client's first message. False when they did not leave within
+  /// a second.
   bool send_grants();
-  /// Ends keys and queue pair. What is left says good-bye when it is destroyed.
+  /// Ends keys and queue pair. The returned identifier sends the disconnect when it is destroyed.
   Connection release();
 
   rdma_cm_id* id() const { return id_.get(); }
-  /// For comparing.
+  /// For comparing handles in events.
   bool owns(const void* queue) const { return queue == pair_.get() || queue == queue_.get(); }
   const GrantLease& lease() const { return hello_.lease; }
   VerbsRole role() const { return hello_.role; }
@@ -59,14 +63,14 @@ class NodeConnection {
   const NodeDevice& device_;
   const Share& share_;
   std::uint32_t path_mtu_bytes_ = 0;
-  ProtectionDomain own_domain_;            ///< without windows
-  std::vector<MemoryRegion> own_regions_;  ///< without windows
+  ProtectionDomain own_domain_;            ///< used without windows
+  std::vector<MemoryRegion> own_regions_;  ///< used without windows
   std::vector<VerbsGrant> grants_;
-  MemoryRegion message_;  ///< over `grants_`
+  MemoryRegion message_;  ///< registration of `grants_`
   CompletionQueue queue_;
   Connection id_;
   QueuePair pair_;
-  // Freed before the queue pair they are bound to, as the device requires.
+  // Freed before the queue pair to which they are bound, as the device requires.
   std::vector<MemoryWindow> windows_;
 };
 

@@ -16,7 +16,7 @@ bool can_say_goodbye(const rdma_cm_id& id) {
 void ParkedConnections::end(Connection id, EventChannel channel) {
   if (!id) return;
   if (can_say_goodbye(*id)) {
-    id.reset();  // before its channel
+    id.reset();  // destroyed before its channel
     return;
   }
   const std::lock_guard lock(mutex_);

@@ -1,4 +1,4 @@
-// Connections that have ended while their port was down.
+// ParkedConnections keeps connections that ended while their port was down.
 #pragma once
 
 #include <list>
@@ -8,15 +8,15 @@
 
 namespace farvec::transport {
 
-/// Destroying an rdma_cm identifier says good-bye to the peer. Over a port that is down nobody
-/// hears it, and soft-RoCE can make no connection after it has tried; so those identifiers wait
-/// here, their queue pairs gone, until the port is up. Any thread.
+/// Destroying an rdma_cm identifier sends a disconnect to the peer. Over a port that is down it
+/// does not arrive, and soft-RoCE can make no connection after it has tried. So those identifiers
+/// wait here, after their queue pairs were destroyed, until the port is up. Any thread.
 class ParkedConnections {
  public:
-  /// Destroys `id` now unless its port is down. `channel` is the identifier's when nobody else
+  /// Destroys `id` now unless its port is down. `channel` is the identifier's when no other object
   /// keeps it.
   void end(Connection id, EventChannel channel = nullptr);
-  /// Destroys those whose port has come up.
+  /// Destroys the identifiers whose port has come up.
   void release();
   /// Destroys all.
   void clear();

@@ -8,9 +8,9 @@
 namespace farvec::transport {
 namespace {
 
-/// A packet that is not answered within 4.096 us * 2^16 = 268 ms is sent again, six times: a silent
-/// peer is given up after about two seconds. (rdma_cm's own choice for RoCE is eight times that;
-/// and soft-RoCE takes seven retries for endless.)
+/// A packet that is not answered within 4.096 us * 2^16 = 268 ms is sent again, six times, so that
+/// a silent peer is given up after about two seconds. (rdma_cm's own choice for RoCE is eight times
+/// that, and soft-RoCE takes seven retries to mean endless.)
 constexpr std::uint8_t kAckTimeout = 16;
 constexpr std::uint8_t kRetries = 6;
 
@@ -21,7 +21,7 @@ const char* device_of(const ibv_qp& pair) {
   return ibv_get_device_name(pair.context->device);
 }
 
-/// What rdma_cm knows about the way into `state`.
+/// The attributes that rdma_cm knows for the change into `state`.
 int attributes_for(rdma_cm_id& connection, ibv_qp_state state, ibv_qp_attr& attributes) {
   attributes = {};
   attributes.qp_state = state;

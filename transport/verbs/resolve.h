@@ -1,4 +1,4 @@
-// Host names to socket addresses for rdma_cm.
+// Resolves host names to socket addresses for rdma_cm.
 #pragma once
 
 #include <netdb.h>

@@ -79,7 +79,7 @@ Status VerbsEndpoint::prepare(std::span<const ReadRequest> reads) {
 }
 
 Status VerbsEndpoint::post(std::span<const ReadRequest> reads) {
-  if (flights_.empty()) connection_.look();  // else poll() does
+  if (flights_.empty()) connection_.look();  // otherwise poll() does it
   if (!connection_.status().ok()) return connection_.status();
   if (flights_.size() + finished_.size() + reads.size() > options_.max_outstanding) {
     return {StatusCode::resource_exhausted, "too many reads outstanding"};
@@ -90,7 +90,7 @@ Status VerbsEndpoint::post(std::span<const ReadRequest> reads) {
     next_request_ += pieces_of(read.bytes);
     flights_.push({read.token, next_request_ - 1, read.bytes});
   }
-  finish_through(done_request_, StatusCode::ok);  // reads of no bytes behind nothing
+  finish_through(done_request_, StatusCode::ok);  // reads of no bytes wait for nothing
   return {};
 }
 
@@ -98,7 +98,7 @@ Status VerbsEndpoint::ring_doorbell() {
   for (std::size_t first = 0; first < pieces_used_;) {
     ibv_send_wr* bad = nullptr;
     if (ibv_post_send(&connection_.queue_pair(), &chain_[first], &bad) != 0) {
-      // Some of the chain may be on its way: its destinations are given back through the error
+      // Some of the chain may be on its way. Its destinations are given back through the error
       // state, like those of every other read of this connection.
       connection_.fail({StatusCode::internal, "the driver refused a chain of reads"});
       return connection_.status();
@@ -121,9 +121,9 @@ void VerbsEndpoint::on_work_completion(const ibv_wc& completion) {
   StatusCode status = status_of(completion.status);
   if (status != StatusCode::ok) {
     connection_.fail({StatusCode::unavailable, "the RDMA connection is gone: a read has failed"});
-    // Without a port requests fail with errors of this end.
+    // Without a port, requests fail with errors of this end.
     if (connection_.ended_by_device()) status = StatusCode::unavailable;
-    // In order: what was posted before the failed request has arrived.
+    // Requests complete in order: what was posted before the failed one has arrived.
     if (!failed_request_) finish_through(completion.wr_id - 1, StatusCode::ok);
     failed_request_ = true;
   }

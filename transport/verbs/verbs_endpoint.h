@@ -1,4 +1,4 @@
-// One-sided reads over a reliable RDMA connection.
+// A VerbsEndpoint does one-sided reads over a reliable RDMA connection.
 #pragma once
 
 #include <string>
@@ -20,10 +20,10 @@ struct VerbsOptions {
   VerbsTuning tuning;
 };
 
-/// Its own queue pair and completion queue. A hop's reads are one chain with one doorbell, and only
-/// the last asks for a completion: reads of one queue pair finish in order. After any failed read
-/// the queue pair is drained through its error state and stays closed; whoever owns the endpoint
-/// makes a new one.
+/// Has its own queue pair and completion queue. A hop's reads are one chain with one doorbell, and
+/// only the last asks for a completion: reads of one queue pair finish in order. After any failed
+/// read the queue pair is drained through its error state and stays closed; the owner of the
+/// endpoint makes a new one.
 class VerbsEndpoint final : public Endpoint {
  public:
   /// Connects, and waits for the grant of the node's regions. Throws Error naming the peer when it
@@ -43,7 +43,7 @@ class VerbsEndpoint final : public Endpoint {
   const DeviceLimits& device() const { return connection_.device(); }
   /// The path MTU of the connection: the smaller of both ports'.
   std::uint32_t path_mtu_bytes() const { return connection_.path_mtu_bytes(); }
-  /// What the device has said since the endpoint was made.
+  /// The events of the device since the endpoint was made.
   const DeviceEventCounts& device_events() const { return connection_.device_events(); }
 
  private:
@@ -63,14 +63,14 @@ class VerbsEndpoint final : public Endpoint {
   ClientConnection connection_;
   const std::uint32_t max_outstanding_;
   const std::uint32_t piece_bytes_;
-  std::vector<ibv_send_wr> chain_;  ///< of one post()
+  std::vector<ibv_send_wr> chain_;  ///< the chain of one post()
   std::vector<ibv_sge> pieces_;
-  std::size_t pieces_used_ = 0;  ///< of chain_ and pieces_
+  std::size_t pieces_used_ = 0;  ///< used elements of chain_ and pieces_
   Ring<Flight> flights_;
   Ring<Completion> finished_;
   std::uint64_t next_request_ = 1;  ///< sequence numbers are the requests' wr_id
   std::uint64_t done_request_ = 0;
-  bool failed_request_ = false;  ///< a request has failed: those behind it are flushed
+  bool failed_request_ = false;  ///< a request has failed: those after it are flushed
   bool closed_ = false;
 };
 

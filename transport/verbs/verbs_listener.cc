@@ -45,7 +45,7 @@ VerbsListener::VerbsListener(VerbsListenerOptions options, GrantedRegions region
 }
 
 VerbsListener::~VerbsListener() {
-  stop_.store(true, std::memory_order_relaxed);  // seen within one period
+  stop_.store(true, std::memory_order_relaxed);  // the thread sees it within one period
   thread_.join();
   end_if([](const NodeConnection&) { return true; });
 }
@@ -152,7 +152,7 @@ void VerbsListener::on_device_event(const DeviceEvent& event) {
   }
 }
 
-/// The kernel takes a device away when nobody uses it any more.
+/// Closes what uses the device: the kernel removes a device only when nothing uses it any more.
 void VerbsListener::let_device_go() {
   device_gone_ = true;
   spdlog::error(

@@ -1,5 +1,5 @@
-// A memory node's end of RDMA: accepts connections and grants each the reading of its regions, or
-// one the writing.
+// A VerbsListener is a memory node's end of RDMA. It accepts connections: readers may read its
+// regions, one connection may write.
 #pragma once
 
 #include <atomic>
@@ -21,24 +21,24 @@ namespace farvec::transport {
 struct VerbsListenerOptions {
   std::string host;        ///< address of an RDMA device of this machine
   std::uint16_t port = 0;  ///< 0: the system's choice
-  /// Most connections of one lease's reader. One that has as many gets no more. How many leases
-  /// there are is for whoever grants them to bound.
+  /// The most connections of one lease's reader; a reader that has this many gets no more. The code
+  /// that grants leases has to bound their number.
   std::size_t connections_per_lease = 64;
-  bool memory_windows = true;  ///< false: do without them, also where the device has them
+  bool memory_windows = true;  ///< false: do without them, even where the device has them
 };
 
 /// Never touches the regions' bytes: the device does. Each connection has a key of its own for each
 /// region, a memory window of type 2B that is bound to the connection's queue pair where the device
 /// has them, else a registration in a protection domain of its own. A reader's key can read and
 /// nothing else, and its queue pair takes no writes whatever the key. A writer's can read and
-/// write; there is one writer at a time, and who comes while it is connected is refused. Keys die
-/// with their connection, and that with its lease.
+/// write; there is one writer at a time, and others are refused while it is connected. Keys end
+/// with their connection, and the connection with its lease.
 class VerbsListener {
  public:
-  /// The regions' memory must outlive the listener. A lease is asked for when a client connects
-  /// and every 50 ms, on the listener's thread; the connection ends when it is not held. Throws
-  /// Error or SystemError: no device, an address that is not a device's, a limit on locked memory
-  /// (the message says which).
+  /// The regions' memory must outlive the listener. A lease is checked when a client connects and
+  /// every 50 ms, on the listener's thread; the connection ends when it is not held. Throws Error
+  /// or SystemError: no device, an address that is not a device's, a limit on locked memory (the
+  /// message says which).
   VerbsListener(VerbsListenerOptions options, GrantedRegions regions, Authorise authorise,
                 WritableRegions writable = {});
   ~VerbsListener();  ///< ends every connection
@@ -48,14 +48,15 @@ class VerbsListener {
   std::uint16_t port() const { return port_; }
   /// Ends the connections of a lease: their keys are invalid when this returns. Any thread.
   void revoke(const GrantLease& lease);
-  /// How many connections readers and the writer have together. Any thread.
+  /// The number of connections of readers and the writer together. Any thread.
   std::size_t connections() const;
   bool has_writer() const;
   /// The path MTU of the lease's connection; 0 when it has none. Any thread.
   std::uint32_t path_mtu_bytes(const GrantLease& lease) const;
   const DeviceLimits& device() const { return device_.limits; }
-  /// What the device has said since the listener was made. When its port goes down, the connections
-  /// over it end; when it is gone, all do, and nobody is listened to any more. Any thread.
+  /// The events of the device since the listener was made. When its port goes down, the connections
+  /// over it end. When the device is gone, all connections end and no new ones are accepted. Any
+  /// thread.
   DeviceEventCounts device_events() const;
 
  private:
@@ -87,10 +88,10 @@ class VerbsListener {
   NodeDevice device_;
   Share readable_;
   Share writable_;
-  mutable std::mutex mutex_;  ///< over clients_ and events_
+  mutable std::mutex mutex_;  ///< guards clients_ and events_
   Clients clients_;
   DeviceEventCounts events_;
-  bool device_gone_ = false;  ///< of the listener's thread
+  bool device_gone_ = false;  ///< used by the listener's thread
   std::atomic<bool> stop_{false};
   std::thread thread_;
 };

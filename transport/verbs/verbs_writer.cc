@@ -117,7 +117,7 @@ Status VerbsWriter::flush() {
   return {};
 }
 
-/// Until `request` and all before it have completed.
+/// Waits until `request` and all before it have completed.
 Status VerbsWriter::await(std::uint64_t request, Deadline end) {
   WaitPace pace;
   take_completions();

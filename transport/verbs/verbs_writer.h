@@ -1,4 +1,4 @@
-// One-sided writes over a reliable RDMA connection, for whoever loads a node's memory.
+// A VerbsWriter does one-sided writes over a reliable RDMA connection, to load a node's memory.
 #pragma once
 
 #include <chrono>
@@ -13,17 +13,17 @@
 namespace farvec::transport {
 
 struct VerbsWriterOptions {
-  VerbsPeer peer;  ///< with a lease for writing
+  VerbsPeer peer;  ///< has a lease for writing
   /// Longer writes are posted in pieces. Reduced to what the device has.
   std::uint32_t piece_bytes = 256 * 1024;
   /// Pieces on their way; each has a place of piece_bytes in this process.
   std::uint32_t max_outstanding = 16;
-  /// A piece of at most so many bytes travels in its work request, where the device has the room.
+  /// A piece of at most this many bytes travels in its work request, where the device has the room.
   std::uint32_t inline_bytes = 64;
-  std::chrono::milliseconds timeout{10'000};  ///< of one write() or flush()
+  std::chrono::milliseconds timeout{10'000};  ///< limit for one write() or flush()
 };
 
-/// The only writer of its node while it is connected.
+/// It is the only writer of its node while it is connected.
 class VerbsWriter final : public RegionWriter {
  public:
   /// Connects, and waits for the grant. Throws Error naming the peer when it cannot be reached,
@@ -33,8 +33,8 @@ class VerbsWriter final : public RegionWriter {
   /// deadline_exceeded after the timeout.
   Status write(RegionId region, std::uint64_t offset, std::span<const std::byte> bytes) override;
 
-  /// Reads the end of the last write back, behind all writes of the queue pair. data_loss when it
-  /// was something else.
+  /// Reads back the end of the last write, after all writes of the queue pair. data_loss when it is
+  /// something else.
   Status flush() override;
 
   std::uint64_t region_bytes(RegionId region) const override {
@@ -47,7 +47,7 @@ class VerbsWriter final : public RegionWriter {
 
  private:
   using Deadline = std::chrono::steady_clock::time_point;
-  /// What a flush reads: the end of the last write.
+  /// Bytes that a flush reads: the end of the last write.
   static constexpr std::uint32_t kEchoBytes = 8;
   struct Tail {
     std::uint64_t address = 0;
@@ -63,7 +63,7 @@ class VerbsWriter final : public RegionWriter {
   void take_completions();
 
   const VerbsWriterOptions options_;
-  HugeBuffer staging_;  ///< max_outstanding pieces, and the echo behind them
+  HugeBuffer staging_;  ///< max_outstanding pieces, and the echo after them
   ClientConnection connection_;
   const std::uint32_t piece_bytes_;
   const std::uint32_t max_outstanding_;

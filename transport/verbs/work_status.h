@@ -1,4 +1,4 @@
-// What a failed work completion means for the one who asked.
+// Says what a failed work completion means for the caller.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -14,14 +14,15 @@ inline StatusCode status_of(ibv_wc_status status) {
     case IBV_WC_REM_ACCESS_ERR:
     case IBV_WC_REM_INV_REQ_ERR:
     case IBV_WC_REM_OP_ERR:
-      return StatusCode::failed_precondition;  // the peer is there and refuses
+      return StatusCode::failed_precondition;  // the peer exists and refuses
     case IBV_WC_RETRY_EXC_ERR:
     case IBV_WC_RNR_RETRY_EXC_ERR:
     case IBV_WC_WR_FLUSH_ERR:
     case IBV_WC_REM_ABORT_ERR:
       return StatusCode::unavailable;
     default:
-      return StatusCode::internal;  // this end: a length, a local key, the queue pair itself
+      return StatusCode::internal;  // this end is wrong: a length, a local key, the queue pair
+                                    // itself
   }
 }
 
