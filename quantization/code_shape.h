@@ -1,4 +1,5 @@
-// Where the bits of a code record lie. The byte-exact description is in docs/quantization.md.
+// A CodeShape says where the bits of a code record are. The byte-exact description is in
+// docs/quantization.md.
 #pragma once
 
 #include <array>
@@ -15,17 +16,17 @@ namespace farvec::quantization {
 /// dimensions to the bottom of its bytes.
 struct Plane {
   std::uint32_t width = 0;   ///< 1, 2, 4 or 8
-  std::uint32_t offset = 0;  ///< from the start of the record
+  std::uint32_t offset = 0;  ///< counts from the start of the record
   std::uint32_t bytes = 0;   ///< a multiple of 4
 
   std::uint32_t groups() const { return 8 / width; }
   std::uint32_t mask() const { return (1u << width) - 1; }
-  /// Distance in bytes between the groups of the query's mirror of this plane. Short planes are
+  /// The distance in bytes between the groups of the query's mirror of this plane. Short planes are
   /// packed so that one 64-byte load covers two or four groups.
   std::uint32_t query_stride() const {
     return bytes <= 16 ? 16 : bytes <= 32 ? 32 : static_cast<std::uint32_t>(round_up(bytes, 64));
   }
-  /// Whole cache lines, and room for a 32-byte load of a last group of 16 bytes.
+  /// Bytes in whole cache lines, with room for a 32-byte load of a last group of 16 bytes.
   std::uint32_t query_bytes() const {
     return static_cast<std::uint32_t>(round_up(std::size_t{groups()} * query_stride() + 16, 64));
   }
@@ -39,7 +40,7 @@ struct CodeShape {
   std::array<Plane, 3> planes{};
   std::uint32_t plane_count = 0;
   std::uint32_t code_bytes = 0;
-  std::uint32_t padded_bytes = 0;  ///< of a record; kept because every estimate asks
+  std::uint32_t padded_bytes = 0;  ///< bytes of a record; kept because every estimate needs it
 
   CodeShape() = default;
   constexpr CodeShape(std::uint32_t dimension_, std::uint32_t bits_)
@@ -55,7 +56,8 @@ struct CodeShape {
     padded_bytes = padded <= kCacheLineBytes && 3 * padded <= 4 * bytes ? padded : bytes;
   }
 
-  /// Padded so that no record lies across two cache lines, where that costs at most a third.
+  /// Bytes of a record, padded so that no record crosses a cache line, where that costs at most a
+  /// third.
   constexpr std::size_t record_bytes() const { return padded_bytes; }
   std::uint32_t query_bytes() const {
     std::uint32_t total = 0;

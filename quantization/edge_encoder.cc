@@ -86,7 +86,7 @@ NeighborFactors EdgeEncoder::fit(const float* vertex, const float* neighbor) {
   return factors(-along_centroid, rescale);
 }
 
-/// <the code's vector, the vertex less the centroid>.
+/// The inner product of the code's vector and the vertex minus the centroid.
 double EdgeEncoder::along_code(const float* vertex) {
   const float middle = 0.5f * static_cast<float>((1u << space_.bits) - 1);
   const std::span<const std::uint8_t> levels = encoder_.levels();

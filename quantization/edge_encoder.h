@@ -1,5 +1,5 @@
-// From one edge to its code and factors, and those to their place in a block: what the encoders of
-// NeighborCodes share.
+// An EdgeEncoder turns one edge into its code and factors, and puts those into their place in a
+// block: the part that the encoders of NeighborCodes share.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace farvec::quantization {
 
-/// What the encoding of edges starts from.
+/// The space in which edges are encoded.
 struct EdgeSpace {
   Metric metric = Metric::l2;
   std::uint32_t bits = 1;
@@ -23,26 +23,26 @@ struct EdgeSpace {
   const float* centroid = nullptr;  ///< rotated; borrowed
 };
 
-/// Parameters without factor ranges, around the mean of all rows. Throws Error on no rows, or a
-/// dimension or bits out of range.
+/// Makes parameters without factor ranges, around the mean of all rows. Throws Error when there are
+/// no rows, or a dimension or bits are out of range.
 RabitqParameters parameters_without_ranges(const VectorView& rows, Metric metric,
                                            std::uint32_t bits, std::uint64_t seed,
                                            unsigned threads);
 
-/// The row less the parameters' centroid, rotated: `dimension` floats.
+/// Writes the row minus the parameters' centroid, rotated: `dimension` floats.
 void rotate_row(const RabitqParameters& parameters, const Rotation& rotation, const std::byte* row,
                 float* out);
 
-/// One thread's way from an edge to its code and factors.
+/// Encodes edges for one thread.
 class EdgeEncoder {
  public:
   explicit EdgeEncoder(const EdgeSpace& space);
 
-  /// Both ends as rotate_row() gives them.
+  /// Fits an edge; both ends are in the form that rotate_row() gives.
   NeighborFactors fit(const float* vertex, const float* neighbor);
 
-  /// Writes what was fitted last to the place of neighbour `place` among the blocks at `blocks`,
-  /// which are all zero there.
+  /// Writes the edge that was fitted last to the place of neighbour `place` among the blocks at
+  /// `blocks`, which are all zero there.
   void put(const RabitqParameters& parameters, const NeighborFactors& factors, std::uint32_t place,
            std::byte* blocks) const;
 
@@ -54,7 +54,7 @@ class EdgeEncoder {
   std::vector<float> residual_, code_;
 };
 
-/// Of the factors of all edges.
+/// The ranges of the factors of all edges.
 struct NeighborRanges {
   float add_low = std::numeric_limits<float>::infinity();
   float add_high = -std::numeric_limits<float>::infinity();
@@ -63,7 +63,7 @@ struct NeighborRanges {
 
   void include(const NeighborRanges& other);
   void include(const NeighborFactors& f) { include({f.add, f.add, f.rescale, f.rescale}); }
-  /// Where there were edges at all.
+  /// Sets the ranges if there were any edges.
   void set(RabitqParameters& parameters) const;
 };
 

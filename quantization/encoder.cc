@@ -10,13 +10,14 @@
 namespace farvec::quantization {
 namespace {
 
-/// Where clipping begins, in standard deviations of the residual's values, when they are normally
-/// distributed and the uniform quantiser of so many bits is the best one. The search goes around.
+/// Where clipping begins, in standard deviations of the residual's values, when these are normally
+/// distributed and the uniform quantiser with this number of bits is the best one. The search tries
+/// scales around it.
 constexpr double kNormalReach[9] = {0, 0, 1.99, 2.34, 2.68, 3.01, 3.33, 3.64, 3.94};
 constexpr int kScaleSteps = 32;
 constexpr double kNarrowest = 0.65, kWidest = 1.35;
 
-// Four floats: the vector that every 64-bit processor has. Sixteen lanes of sums in four of them
+// Four floats are the vector that every 64-bit processor has. Sixteen lanes of sums in four of them
 // give the same result everywhere.
 using Floats = float __attribute__((vector_size(16)));
 using Integers = std::int32_t __attribute__((vector_size(16)));
@@ -55,8 +56,8 @@ Fit fit_magnitudes(const std::vector<float>& a, float scale, float top) {
   return {total(products), total(squares)};
 }
 
-/// Level l of a negative value becomes all - l. Without a branch, which would be wrong half of the
-/// time.
+/// Level l of a negative value becomes all - l. Without a branch, which would be mispredicted half
+/// of the time.
 void flip_negative(const float* r, std::size_t dimension, std::uint8_t all, std::uint8_t* levels) {
   for (std::size_t i = 0; i < dimension; ++i) {
     const auto negative = static_cast<std::uint8_t>(-static_cast<std::int32_t>(r[i] < 0));

@@ -27,7 +27,7 @@ std::uint32_t FactorCodec::encode(const Factors& factors) const {
   const auto add = in_steps(factors.add - add_min_ + add_step_ / 2, add_step_, kMask);
   const auto rescale =
       in_steps(factors.rescale - rescale_min_ + rescale_step_ / 2, rescale_step_, kMask);
-  // One part in a million may be lost in the division, not a whole step.
+  // The division may lose one part in a million, not a whole step.
   const double steps = error_step_ > 0 ? std::ceil(factors.error / error_step_ - 1e-6) : 0;
   const auto error = in_steps(steps, 1.0, 255);
   return add | rescale << kRescaleShift | error << kErrorShift;

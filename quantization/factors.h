@@ -1,4 +1,4 @@
-// The three numbers beside a code, and how they fit into one 32-bit word.
+// Factors are the three numbers beside a code; FactorCodec fits them into one 32-bit word.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@ namespace farvec::quantization {
 struct RabitqParameters;
 
 /// estimate = offset(query) + share(query) * add - rescale * <x, y> (twice that for l2), within
-/// error * |y| (twice that for l2); x is the code's vector and y the query less its share of the
+/// error * |y| (twice that for l2); x is the code's vector and y the query minus its share of the
 /// centroid.
 struct Factors {
   float add = 0;

@@ -1,4 +1,4 @@
-// The mean of many rows.
+// Computes the mean of many rows.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,8 @@
 
 namespace farvec::quantization {
 
-/// `data.dimension` floats, the same for any number of threads. At least one row.
+/// The mean, `data.dimension` floats, the same for any number of threads. There must be at least
+/// one row.
 std::vector<float> mean_row(VectorView data, unsigned threads);
 
 }  // namespace farvec::quantization

@@ -1,5 +1,5 @@
-// From clusters and their vectors to the codes of every cluster's members: NeighborCodes in which
-// the vertex is the cluster's centroid.
+// A MemberEncoder turns clusters and their vectors into the codes of every cluster's members:
+// NeighborCodes in which the vertex is the cluster's centroid.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace farvec::quantization {
 
-/// The clusters that are encoded, and whose vectors. Borrowed.
+/// The clusters to encode, and their vectors. Borrowed.
 struct MemberSet {
   VectorView rows;  ///< stored type; may be a mapped file larger than memory
   MembershipView membership;
@@ -23,11 +23,11 @@ struct MemberSet {
   VectorView centroids;
 };
 
-/// Keeps the centroids rotated, 4 bytes per cluster and dimension. encode() is for any thread.
+/// Keeps the centroids rotated, 4 bytes per cluster and dimension. Any thread may call encode().
 class MemberEncoder {
  public:
-  /// Finds the factor ranges over all members of all clusters. Throws Error as NeighborEncoder
-  /// does, of which rows that are done are counted.
+  /// Finds the factor ranges over all members of all clusters. Throws Error like NeighborEncoder.
+  /// Rows that are done are counted.
   MemberEncoder(const MemberSet& members, const NeighborTraining& training);
 
   const NeighborCodes& codes() const { return codes_; }
@@ -43,8 +43,8 @@ class MemberEncoder {
   RabitqParameters train(const NeighborTraining& training);
 
   MemberSet members_;
-  std::vector<float> rotated_;   ///< of each cluster's centroid less that of all
-  std::vector<float> centroid_;  ///< of all, rotated
+  std::vector<float> rotated_;   ///< each cluster's centroid minus the centroid of all rows
+  std::vector<float> centroid_;  ///< centroid of all rows, rotated
   NeighborCodes codes_;
   Rotation rotation_;
 };

@@ -15,7 +15,7 @@
 namespace farvec::quantization {
 namespace {
 
-constexpr std::int32_t kTopDigit = 63;  ///< four of them are kTopEntry
+constexpr std::int32_t kTopDigit = 63;  ///< kTopEntry is four of them
 static_assert(4 * kTopDigit == kTopEntry);
 
 RabitqParameters checked_neighbors(RabitqParameters parameters) {
@@ -26,7 +26,7 @@ RabitqParameters checked_neighbors(RabitqParameters parameters) {
 
 using Entries = std::uint8_t __attribute__((vector_size(16)));
 
-/// Fills the 16 entries of a column from the digits of its four dimensions, and answers the shift.
+/// Fills the 16 entries of a column from the digits of its four dimensions, and returns the shift.
 std::int32_t fill_column(const std::int8_t* digits, std::uint8_t* entries) {
   constexpr Entries kHas[4] = {{0, 255, 0, 255, 0, 255, 0, 255, 0, 255, 0, 255, 0, 255, 0, 255},
                                {0, 0, 255, 255, 0, 0, 255, 255, 0, 0, 255, 255, 0, 0, 255, 255},
@@ -40,7 +40,7 @@ std::int32_t fill_column(const std::int8_t* digits, std::uint8_t* entries) {
   return shift;
 }
 
-/// `digits` are a whole number of columns, as many as tables have.
+/// `digits` fill whole columns, as many as the tables have.
 std::int32_t fill_tables(std::span<const std::int8_t> digits, std::uint8_t* entries) {
   std::int32_t shifts = 0;
   for (std::size_t begin = 0; begin < digits.size(); begin += 4) {
@@ -71,11 +71,11 @@ void NeighborCodes::prepare(const void* query, NeighborQuery& out) const {
   rotation_.apply(y);
   const QueryKernels& kernels = rotation_.kernels();
   const float largest = kernels.largest(y, dimension);
-  // Digits of one unit each stand for 1 / per_unit of the rotated query. Also false for NaN and for
-  // values whose reciprocal would overflow.
+  // A digit of one unit stands for 1 / per_unit of the rotated query. The condition is false also
+  // for NaN and for values whose reciprocal would overflow.
   const float per_unit =
       largest > std::numeric_limits<float>::min() * kTopDigit ? kTopDigit / largest : 0;
-  // Behind the last dimension digits are 0, and so are the entries of columns behind those.
+  // After the last dimension digits are 0, and so are the entries of columns after those digits.
   out.digits.assign(round_up(dimension, 4), 0);
   const DigitSums sums =
       kernels.digits(y, dimension, per_unit, kTopDigit, out.digits.data(), nullptr);

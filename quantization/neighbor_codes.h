@@ -1,5 +1,5 @@
-// Codes of a vertex's neighbours relative to the vertex, which lie in the vertex's own record.
-// Source: Gou et al., "SymphonyQG" (SIGMOD 2025), on extended RaBitQ; formulae in
+// NeighborCodes are codes of a vertex's neighbours relative to the vertex. They are in the vertex's
+// own record. Source: Gou et al., "SymphonyQG" (SIGMOD 2025), on extended RaBitQ; formulae in
 // docs/quantization.md.
 #pragma once
 
@@ -14,8 +14,8 @@
 
 namespace farvec::quantization {
 
-/// One query, rotated, as tables. Reused between queries: prepare() allocates only when the
-/// dimension grows. Only NeighborCodes reads the members.
+/// A query, rotated, in the form of tables. Reused between queries: prepare() allocates only when
+/// the dimension grows. Only NeighborCodes reads the members.
 struct NeighborQuery {
   struct alignas(64) Tables {
     std::uint8_t entries[64];
@@ -26,14 +26,14 @@ struct NeighborQuery {
   ScanQuery scan;  ///< without the exact distance in its base
 };
 
-/// A neighbour's code is that of what lies between it and the vertex, so its error shrinks with the
-/// length of the edge: one bit per dimension estimates as well as three that are relative to one
+/// A neighbour's code encodes the difference between it and the vertex, so its error shrinks with
+/// the length of the edge: one bit per dimension estimates as well as three bits relative to one
 /// centroid of all. A code takes 1 to kMostBits bits per dimension, a neighbour's factors 4 bytes,
 /// and neighbours come in blocks of kScanBlock. Thread-safe once constructed.
 class NeighborCodes {
  public:
   static constexpr std::uint32_t kMostBits = 4;
-  /// Throws Error unless codes may have these bits per dimension: 1 to kMostBits.
+  /// Throws Error unless codes may have this number of bits per dimension: 1 to kMostBits.
   static void check_bits(std::uint32_t bits);
 
   /// Throws Error when the parameters contradict themselves or have more than kMostBits.
@@ -41,7 +41,7 @@ class NeighborCodes {
   explicit NeighborCodes(RabitqParameters parameters);
 
   const RabitqParameters& parameters() const { return parameters_; }
-  /// Bytes of the codes of `degree` neighbours: whole blocks.
+  /// Bytes of the codes of `degree` neighbours, in whole blocks.
   std::uint32_t bytes(std::uint32_t degree) const {
     return bytes(parameters_.dimension, parameters_.bits, degree);
   }
@@ -52,17 +52,17 @@ class NeighborCodes {
   /// `query` is one row of parameters().type in stored form, at any alignment.
   void prepare(const void* query, NeighborQuery& out) const;
 
-  /// One block of a vertex's neighbours.
+  /// A block of a vertex's neighbours.
   struct Block {
-    const std::byte* codes = nullptr;  ///< what a NeighborEncoder wrote for the vertex
+    const std::byte* codes = nullptr;  ///< the bytes that a NeighborEncoder wrote for the vertex
     std::uint32_t number = 0;
-    float distance = 0;  ///< of the vertex, exact
-    float bound = 0;     ///< neighbours that are not nearer are of no interest
+    float distance = 0;  ///< exact distance of the vertex
+    float bound = 0;     ///< only neighbours nearer than this matter
   };
 
-  /// out[i] = estimated distance of the query to neighbour i of the block, for all kScanBlock of
-  /// them; bit i of what it returns is set where that is below the bound. What lies behind the last
-  /// neighbour means nothing. The same to the bit on every processor.
+  /// Sets out[i] to the estimated distance of the query to neighbour i of the block, for all
+  /// kScanBlock of them. Bit i of the result is set where the estimate is below the bound. Values
+  /// after the last neighbour are meaningless. All processors give the same bits.
   std::uint32_t estimate(const NeighborQuery& query, const Block& block, float* out) const {
     ScanQuery scan = query.scan;
     scan.base += block.distance;

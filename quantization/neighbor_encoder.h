@@ -1,5 +1,5 @@
-// From a graph and its vectors to the codes of every vertex's neighbours: the data side of
-// NeighborCodes.
+// A NeighborEncoder turns a graph and its vectors into the codes of every vertex's neighbours: the
+// data side of NeighborCodes.
 #pragma once
 
 #include <cstddef>
@@ -15,26 +15,27 @@
 
 namespace farvec::quantization {
 
-/// The graph that is encoded, and whose vectors. Borrowed.
+/// The graph to encode, and its vectors. Borrowed.
 struct EdgeSet {
-  VectorView rows;  ///< stored type; row v is vertex v's
+  VectorView rows;  ///< stored type; row v belongs to vertex v
   AdjacencyView graph;
 };
 
 struct NeighborTraining {
   Metric metric = Metric::l2;
-  std::uint32_t bits = 1;  ///< per dimension, 1 to NeighborCodes::kMostBits
-  std::uint64_t seed = 1;  ///< of the rotation
-  unsigned threads = 0;    ///< as in resolve_threads(); the codes do not depend on it
-  /// Borrowed. Counts, of a NeighborEncoder, every edge, and of a MemberEncoder every row.
+  std::uint32_t bits = 1;  ///< bits per dimension, 1 to NeighborCodes::kMostBits
+  std::uint64_t seed = 1;  ///< seed of the rotation
+  unsigned threads = 0;    ///< see resolve_threads(); the codes do not depend on it
+  /// Borrowed. A NeighborEncoder counts every edge, a MemberEncoder every row.
   Progress* progress = nullptr;
 };
 
-/// Keeps every row rotated, as floats: an edge is then one subtraction. encode() is for any thread.
+/// Keeps every row rotated, as floats, so that an edge is one subtraction. Any thread may call
+/// encode().
 class NeighborEncoder {
  public:
-  /// Rotates all rows around their mean and finds the factor ranges over all edges. Throws Error on
-  /// no rows, or a dimension or bits out of range, and WorkInterrupted.
+  /// Rotates all rows around their mean and finds the factor ranges over all edges. Throws Error
+  /// when there are no rows, or a dimension or bits are out of range, and WorkInterrupted.
   NeighborEncoder(const EdgeSet& edges, const NeighborTraining& training);
 
   const NeighborCodes& codes() const { return codes_; }
@@ -45,7 +46,7 @@ class NeighborEncoder {
 
  private:
   EdgeSet edges_;
-  HugeBuffer rotated_;           ///< of each row less the centroid, `dimension` floats
+  HugeBuffer rotated_;           ///< each row minus the centroid, `dimension` floats
   std::vector<float> centroid_;  ///< rotated
   NeighborCodes codes_;
 };

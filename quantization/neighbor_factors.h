@@ -1,4 +1,4 @@
-// The two numbers beside a neighbour's code, in 16 bits each.
+// NeighborFactors are the two numbers beside a neighbour's code, stored in 16 bits each.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 namespace farvec::quantization {
 
 /// estimate = distance of the vertex + add - rescale * <x, y>, where x is the code's vector and y
-/// the rotated query less the centroid.
+/// the rotated query minus the centroid.
 struct NeighborFactors {
   float add = 0;
   float rescale = 0;
@@ -34,7 +34,7 @@ class NeighborFactorCodec {
   double rescale_step() const { return rescale_step_; }
 
  private:
-  /// 0 when the range is a single point.
+  /// Returns 0 when the range is a single point.
   static std::uint16_t in_steps(double value, double step) {
     if (!(step > 0) || !(value > 0)) return 0;
     const double steps = value / step + 0.5;

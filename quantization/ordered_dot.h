@@ -1,4 +1,4 @@
-// Sums of floats in an order that does not depend on the instruction set.
+// ordered_dot() adds up floats in an order that does not depend on the instruction set.
 #pragma once
 
 #include <cstddef>

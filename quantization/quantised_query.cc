@@ -44,7 +44,7 @@ double quantise_query(std::span<const CodeShape> shapes, std::uint32_t bits,
   const std::uint32_t dimension = shapes.front().dimension;
   const float largest = kernels.largest(out.scratch.data(), out.scratch.size());
   const float top = two_levels ? kFineTop : kCoarseTop;
-  // Also false for NaN and for values whose reciprocal would overflow.
+  // The condition is false also for NaN and for values whose reciprocal would overflow.
   const float per_unit = largest > std::numeric_limits<float>::min() * kFineTop ? top / largest : 0;
   out.values.resize(2 * std::size_t{dimension});
   std::int8_t* const coarse = out.values.data();

@@ -1,4 +1,5 @@
-// A rotated query as the kernels read it, and what becomes of their integers.
+// Turns a rotated query into the integers that the kernels read, and the kernels' results into
+// estimates.
 #pragma once
 
 #include <cmath>
@@ -12,9 +13,9 @@
 
 namespace farvec::quantization {
 
-/// Quantises the rotated query in out.scratch for codes of `bits` bits that lie in the planes of
-/// `shapes`, most significant first: out.coarse, out.fine and their biases; the mirror of each
-/// shape follows that of the one before. Returns the step.
+/// Quantises the rotated query in out.scratch for codes of `bits` bits whose planes have `shapes`,
+/// most significant first. Fills out.coarse, out.fine and their biases; the mirror of each shape
+/// follows the mirror of the shape before. Returns the step.
 double quantise_query(std::span<const CodeShape> shapes, std::uint32_t bits,
                       const QueryKernels& kernels, RabitqQuery& out);
 
@@ -34,7 +35,7 @@ inline float estimate_one(const RabitqQuery& query, float product, std::uint32_t
          (query.rescale_base + query.rescale_scale * rescale) * product;
 }
 
-/// The statistical bound, plus what rounding the factors can do at most.
+/// The statistical bound, plus the largest error of rounding the factors.
 inline float error_one(const RabitqQuery& query, float product, std::uint32_t factors) {
   const auto error =
       static_cast<float>(static_cast<std::int32_t>(factors >> FactorCodec::kErrorShift));

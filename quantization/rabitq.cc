@@ -70,8 +70,8 @@ Rabitq::QueryTerms Rabitq::rotate(const void* query, std::vector<float>& rotated
   distance::widen(query, parameters_.type, dimension, y);
   const double along_centroid = ordered_dot(y, centroid, dimension);
   const bool l2 = parameters_.metric == Metric::l2;
-  // For inner products any multiple of the centroid may be taken off the query: the projection
-  // leaves the shortest remainder, to which the error is proportional.
+  // For inner products any multiple of the centroid may be subtracted from the query. The
+  // projection leaves the shortest remainder, to which the error is proportional.
   const bool project = !l2 && centroid_norm2_ > 0;
   const auto share = static_cast<float>(project ? along_centroid / centroid_norm2_ : 1.0);
   for (std::uint32_t i = 0; i < dimension; ++i) y[i] -= share * centroid[i];
@@ -93,7 +93,7 @@ void Rabitq::prepare(const void* query, RabitqQuery& out) const {
 
 void Rabitq::set_scales(const QueryTerms& terms, double step, RabitqQuery& out) const {
   const bool l2 = parameters_.metric == Metric::l2;
-  // Products come doubled, which l2 needs and the others take back.
+  // Products come doubled, which l2 needs; the other metrics halve them again.
   const double product_scale = -step * (l2 ? 1.0 : 0.5);
   out.base = static_cast<float>(terms.offset + terms.share * parameters_.add_min);
   out.add_scale = static_cast<float>(terms.share * codec_.add_step());

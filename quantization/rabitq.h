@@ -1,6 +1,6 @@
-// RaBitQ: 1 to 8 bits per dimension, unbiased distance estimates with an error bound.
-// Source: Gao & Long, "RaBitQ" (SIGMOD 2024) and "Practical and asymptotically optimal
-// quantization" (SIGMOD 2025); formulae and record format in docs/quantization.md.
+// Rabitq is RaBitQ: codes of 1 to 8 bits per dimension that give unbiased distance estimates with
+// an error bound. Source: Gao & Long, "RaBitQ" (SIGMOD 2024) and "Practical and asymptotically
+// optimal quantization" (SIGMOD 2025); formulae and record format in docs/quantization.md.
 #pragma once
 
 #include <cstddef>
@@ -18,20 +18,21 @@
 
 namespace farvec::quantization {
 
-/// In the place of bits per dimension: no codes, every record is the stored vector itself, and
-/// estimates are exact. What data needs whose neighbours differ by less than codes can tell.
+/// Used in place of bits per dimension: there are no codes, every record is the stored vector
+/// itself, and estimates are exact. It is for data whose neighbours differ by less than codes can
+/// tell.
 inline constexpr std::uint32_t kWholeVectors = 0;
 
-/// All that is needed, beside the code records, to estimate distances. Plain data: layout/ writes
-/// it into the index.
+/// All that is needed, beside the code records, to estimate distances. It is plain data: layout/
+/// writes it into the index.
 struct RabitqParameters {
   std::uint32_t dimension = 0;
-  std::uint32_t bits = 0;  ///< per dimension, 1 to 8, or kWholeVectors
+  std::uint32_t bits = 0;  ///< bits per dimension, 1 to 8, or kWholeVectors
   Metric metric = Metric::l2;
   ElementType type = ElementType::f32;  ///< stored type of the vectors
-  std::uint64_t seed = 0;               ///< of the rotation
+  std::uint64_t seed = 0;               ///< seed of the rotation
   std::vector<float> centroid;          ///< `dimension` floats, not rotated
-  // Ranges of the per-vector factors, which a record holds in fixed point.
+  // The ranges of the per-vector factors, which a record holds in fixed point.
   float add_min = 0, add_max = 0;
   float rescale_min = 0, rescale_max = 0;
   float error_max = 0;
@@ -40,7 +41,7 @@ struct RabitqParameters {
 /// Throws Error when the parameters contradict themselves.
 void check_parameters(const RabitqParameters& parameters);
 
-/// One query, rotated and quantised. Reused between queries: prepare() allocates only when the
+/// A query, rotated and quantised. Reused between queries: prepare() allocates only when the
 /// dimension grows. Only Rabitq reads the members.
 struct RabitqQuery {
   struct alignas(64) Block {
@@ -48,8 +49,8 @@ struct RabitqQuery {
   };
 
   std::vector<float> scratch;
-  std::vector<std::int8_t> values;  ///< both levels, before they are laid out
-  std::vector<std::byte> whole;     ///< the query as it came, where records are whole vectors
+  std::vector<std::int8_t> values;  ///< both levels, before they are put in order
+  std::vector<std::byte> whole;     ///< the query unchanged, where records are whole vectors
   std::vector<Block> coarse;        ///< the query's values in the order of the code's planes
   std::vector<Block> fine;          ///< their lower 7 bits, when the code has more than 4 bits
 
@@ -58,7 +59,7 @@ struct RabitqQuery {
   float base = 0, add_scale = 0;
   float rescale_base = 0, rescale_scale = 0;
   std::int32_t coarse_bias = 0, fine_bias = 0;
-  float error_scale = 0;  ///< of the record's error factor
+  float error_scale = 0;  ///< scale of the record's error factor
 };
 
 /// Thread-safe once constructed: every method is const and keeps its state in its arguments.
@@ -68,19 +69,19 @@ class Rabitq {
   /// more (the paper's epsilon0 = 1.9: a normal variable is within 1.9 deviations).
   static constexpr double kBoundRate = 0.94;
 
-  /// Centroid and factor ranges from all of `data` (stored type, so unit vectors for cosine).
-  /// Throws Error on no rows, or a dimension or bits out of range, and WorkInterrupted. The result
-  /// does not depend on the threads. Counts every row once.
+  /// Trains centroid and factor ranges on all of `data` (stored type, so unit vectors for cosine).
+  /// Throws Error when there are no rows, or a dimension or bits are out of range, and
+  /// WorkInterrupted. The result does not depend on the threads. Counts every row once.
   static RabitqParameters train(VectorView data, Metric metric, std::uint32_t bits,
                                 std::uint64_t seed, RowWork work);
   /// Throws Error when the parameters contradict themselves.
   explicit Rabitq(RabitqParameters parameters);
 
   const RabitqParameters& parameters() const { return parameters_; }
-  /// Bytes of one record: code, 4 bytes of factors, padding; a multiple of 4. Or those of a stored
-  /// vector.
+  /// Bytes of one record: code, 4 bytes of factors, padding; a multiple of 4. For whole vectors,
+  /// the bytes of a stored vector.
   std::size_t record_bytes() const { return shape_.record_bytes(); }
-  /// Of codes.
+  /// Bytes of one record of codes.
   static std::size_t record_bytes(std::uint32_t dimension, std::uint32_t bits) {
     return CodeShape(dimension, bits).record_bytes();
   }
@@ -94,7 +95,7 @@ class Rabitq {
   void prepare(const void* query, RabitqQuery& out) const;
   bool has_whole_vectors() const { return parameters_.bits == kWholeVectors; }
 
-  /// Starts loading all cache lines of a record: the last word may lie on one more.
+  /// Starts to load all cache lines of a record: the last word may be on one more line.
   void prefetch_record(const std::byte* records, NodeId id) const {
     const std::byte* record = records + id * shape_.record_bytes();
     const std::size_t bytes = shape_.record_bytes();
@@ -102,11 +103,12 @@ class Rabitq {
     if (bytes % 64 > 4) prefetch_line(record + bytes - 1);
   }
 
-  /// out[i] = estimated distance of the query to the vector whose record is number ids[i].
-  /// Records should already be on their way to the cache. The same to the bit on every processor.
+  /// Sets out[i] to the estimated distance of the query to the vector whose record has number
+  /// ids[i]. Records should already be on their way to the cache. All processors give the same
+  /// bits.
   void estimate(const RabitqQuery& query, const std::byte* records, const NodeId* ids,
                 std::size_t count, float* out) const;
-  /// The same with the half-width of the error bound in error[i].
+  /// Also sets error[i] to the half-width of the error bound.
   void estimate_with_error(const RabitqQuery& query, const std::byte* records, const NodeId* ids,
                            std::size_t count, float* out, float* error) const;
 
@@ -123,23 +125,23 @@ class Rabitq {
   };
   void check_data(const VectorView& data) const;
   QueryTerms rotate(const void* query, std::vector<float>& rotated) const;
-  /// `step` is that of the quantised query.
+  /// `step` is the step of the quantised query.
   void set_scales(const QueryTerms& terms, double step, RabitqQuery& out) const;
-  /// The lowest bits of every code in planes of `shape`, and the factors of the whole code: rows of
-  /// shape.code_bytes + 4 bytes without padding.
+  /// Encodes the lowest bits of every code in planes of `shape`, and the factors of the whole code:
+  /// rows of shape.code_bytes + 4 bytes without padding.
   void encode_lowest(VectorView data, const CodeShape& shape, std::byte* out, RowWork work) const;
-  /// visit(i, product, factor word) for each id.
+  /// Calls visit(i, product, factor word) for each id.
   template <typename Visit>
   void for_each_estimate(const RabitqQuery& query, const Batch& batch, const Visit& visit) const;
-  /// Of whole vectors.
+  /// Computes exact distances, for whole vectors.
   void measure(const RabitqQuery& query, const Batch& batch, float* out) const;
 
   RabitqParameters parameters_;
   CodeShape shape_;
   Rotation rotation_;
   FactorCodec codec_;
-  DotKernel kernel_;            ///< null of whole vectors
-  distance::PairKernel exact_;  ///< of them
+  DotKernel kernel_;            ///< null for whole vectors
+  distance::PairKernel exact_;  ///< for whole vectors
   double centroid_norm2_;
 };
 

@@ -1,4 +1,4 @@
-// The data side of RaBitQ: training and encoding.
+// This file is the data side of RaBitQ: training and encoding.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kEncodeChunk = 256;
 constexpr double kEpsilon0 = 1.9;
 
-/// One thread's way from a stored row to its code and factors.
+/// Turns stored rows into their codes and factors, for one thread.
 class RowEncoder {
  public:
   RowEncoder(const RabitqParameters& parameters, const Rotation& rotation)
@@ -68,7 +68,8 @@ struct FactorRanges {
   Factors low{kInfinity, kInfinity, 0};
   Factors high{-kInfinity, -kInfinity, 0};
 
-  /// A row whose squared length is beyond a float has no part in them: its factors are clamped.
+  /// A row whose squared length is too large for a float does not widen the ranges: its factors are
+  /// clamped.
   void include(const Factors& factors) {
     if (!std::isfinite(factors.add) || !std::isfinite(factors.rescale) ||
         !std::isfinite(factors.error)) {
@@ -86,7 +87,7 @@ struct FactorRanges {
   }
 };
 
-/// Encodes all rows; visit(worker, row number, factors, encoder).
+/// Encodes all rows and calls visit(worker, row number, factors, encoder).
 template <typename Visit>
 void for_each_row(VectorView data, const RabitqParameters& parameters, const RowWork& work,
                   const Visit& visit) {

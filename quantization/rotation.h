@@ -1,4 +1,4 @@
-// A seeded random rotation in O(d log d), for any dimension.
+// A Rotation is a seeded random rotation in O(d log d), for any dimension.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,12 @@ namespace farvec::quantization {
 
 struct QueryKernels;
 
-/// Orthonormal map of R^d: kRounds times, flip signs at random and apply a fast Hadamard transform.
-/// When d is no power of two, the transform covers the leading and the trailing power-of-two block
-/// in turn, and each round ends with a butterfly between the two halves of the vector (a step of
-/// Kac's walk), so that every output depends on every input. The same dimension and seed give the
-/// same map, to the bit, on every processor. Immutable; any thread may use it.
+/// It is an orthonormal map of R^d: kRounds times, it flips signs at random and applies a fast
+/// Hadamard transform. When d is not a power of two, the transform covers the leading and the
+/// trailing power-of-two block in turn, and each round ends with a butterfly between the two halves
+/// of the vector (a step of Kac's walk), so that every output depends on every input. The same
+/// dimension and seed give the same map, to the bit, on every processor. Immutable; any thread may
+/// use it.
 class Rotation {
  public:
   Rotation(std::uint32_t dimension, std::uint64_t seed);
@@ -22,7 +23,7 @@ class Rotation {
   /// Rotates the `dimension` floats of `vector` in place.
   void apply(float* vector) const;
 
-  /// For what else is done to a query.
+  /// The kernels for the other steps that prepare a query.
   const QueryKernels& kernels() const { return *kernels_; }
 
  private:

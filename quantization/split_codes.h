@@ -1,4 +1,4 @@
-// Between the codes region of an index and the quantiser's parameters.
+// Converts between the codes region of an index and the quantiser's parameters.
 #pragma once
 
 #include <vector>
@@ -9,12 +9,12 @@
 
 namespace farvec::quantization {
 
-/// Adds to a header of split.code()'s parameters what its extension needs.
+/// Adds the facts that the extension needs to a header of split.code()'s parameters.
 void describe_extension(const SplitRabitq& split, layout::CodesHeader& header);
 
-/// The parameters of the codes in DRAM: of whole codes, or of the part of 1 bit.
+/// The parameters of the codes in DRAM: whole codes, or their part of 1 bit.
 RabitqParameters code_parameters(const layout::Codes& codes);
-/// The same of a header that stands elsewhere, with its centroid.
+/// The parameters of a header that is stored elsewhere, with its centroid.
 RabitqParameters code_parameters(const layout::CodesHeader& header, std::vector<float> centroid);
 
 /// The parameters of codes with an extension. SplitRabitq's constructor throws Error when they make

@@ -1,5 +1,6 @@
-// A RaBitQ code in two places: its top bit in DRAM, for estimates, the other bits with the record.
-// Source: VeloANN section 3.3 on top of extended RaBitQ; formulae in docs/quantization.md.
+// A SplitRabitq keeps a RaBitQ code in two places: its top bit in DRAM, for estimates, the other
+// bits with the record. Source: VeloANN section 3.3 on top of extended RaBitQ; formulae in
+// docs/quantization.md.
 #pragma once
 
 #include <cstddef>
@@ -14,33 +15,33 @@
 namespace farvec::quantization {
 
 struct SplitTraining {
-  std::uint32_t extension_bits = 4;  ///< per dimension, 1 to SplitRabitq::kMostExtensionBits
-  std::uint64_t seed = 1;            ///< of the rotation
-  unsigned threads = 0;              ///< as in resolve_threads()
+  std::uint32_t extension_bits = 4;  ///< bits per dimension, 1 to SplitRabitq::kMostExtensionBits
+  std::uint64_t seed = 1;            ///< seed of the rotation
+  unsigned threads = 0;              ///< see resolve_threads()
   Progress* progress = nullptr;      ///< borrowed; counts every row twice
 };
 
 /// Two sets of factor ranges for one centroid and one rotation.
 struct SplitParameters {
   RabitqParameters code;   ///< 1 bit
-  RabitqParameters whole;  ///< 1 bit and those of the extension
+  RabitqParameters whole;  ///< 1 bit and the bits of the extension
 };
 
-/// One query for both parts. Reused between queries; only SplitRabitq and the 1-bit Rabitq read it.
+/// A query for both parts. Reused between queries; only SplitRabitq and the 1-bit Rabitq read it.
 struct SplitQuery {
   RabitqQuery code;
   RabitqQuery whole;
 };
 
 /// The top bit of every level of a code of 1 + E bits is the sign of the rotated residual, and so
-/// is the code of 1 bit: code() estimates from it alone, refine() from it and the E bits that lie
-/// elsewhere, to the same value as a Rabitq of 1 + E bits. Thread-safe once constructed.
+/// is the code of 1 bit. code() estimates from it alone. refine() uses it and the E bits that are
+/// elsewhere, and gives the same value as a Rabitq of 1 + E bits. Thread-safe once constructed.
 class SplitRabitq {
  public:
   static constexpr std::uint32_t kMostExtensionBits = 7;
 
-  /// Throws Error on no rows, or a dimension or bits out of range. The result does not depend on
-  /// the threads. Throws WorkInterrupted.
+  /// Trains both parts. Throws Error when there are no rows, or a dimension or bits are out of
+  /// range, and WorkInterrupted. The result does not depend on the threads.
   static SplitParameters train(VectorView data, Metric metric, const SplitTraining& training);
   /// Throws Error when the parameters contradict themselves or each other.
   explicit SplitRabitq(SplitParameters parameters);
@@ -62,9 +63,9 @@ class SplitRabitq {
   void prepare(const void* query, SplitQuery& out) const;
 
   /// The whole code's estimate: `code` is the vector's record of code(), `extension` its extension,
-  /// both at any alignment. The same to the bit on every processor.
+  /// both at any alignment. All processors give the same bits.
   float refine(const SplitQuery& query, const std::byte* code, const std::byte* extension) const;
-  /// The same with the half-width of the error bound in `error`.
+  /// Also sets `error` to the half-width of the error bound.
   float refine_with_error(const SplitQuery& query, const std::byte* code,
                           const std::byte* extension, float& error) const;
 

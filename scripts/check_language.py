@@ -59,7 +59,8 @@ CHECKED = [
     "docs/ssd-search.md",
 ]
 # Rooms (folders) whose comments have been rewritten, checked when no file is named. The list only grows.
-ROOMS_CHECKED = ["base", "graph", "search", "layout", "transport"]
+ROOMS_CHECKED = ["base", "graph", "search", "layout", "transport", "quantization",
+                 "distance", "coroutines"]
 # Folders below docs/ that are records, not pages.
 RECORDS = {"decisions", "results", "study"}
 
@@ -195,7 +196,7 @@ VERBS = set("""
     export fail fetch fill find finish fit flush follow free get give go group grow guard hand happen hash
     help hide hold implement inform insert invalidate issue join keep know last lead learn leave lend let
     limit link list listen load locate lock log look lose make map mark match mean measure merge move name
-    need notify offer open order own parse pass pin place plan point post prepare print produce protect
+    need notify offer open order own parse pass pin place plan point post prepare print produce protect quantise
     prove provide prune publish put queue quit raise rank read receive reclaim record recover refuse
     register release remain remember remove repair replace report represent reserve resolve rest restore
     resume return rewrite roll rotate round run save say scan score search see select send separate serve set share

@@ -1,4 +1,5 @@
-// AVX2: u8 digits times s8 query values through 16-bit pairs, four records at a time.
+// This file uses AVX2: u8 digits times s8 query values through 16-bit pairs, four records at a
+// time.
 #include <immintrin.h>
 
 #include "quantization/kernels/grouped.h"
@@ -83,7 +84,7 @@ struct Avx2 {
   }
 };
 
-/// The products of one plane with one level of the query, added to what the planes before gave.
+/// Adds the products of one plane with one level of the query to the sums of the planes before.
 template <int width>
 inline __m256i append_single(const Plane& plane, const std::uint8_t* code, const std::int8_t* query,
                              __m256i sum) {

@@ -1,4 +1,4 @@
-// AVX-512 with VNNI: u8 digits times s8 query values, four records at a time.
+// This file uses AVX-512 with VNNI: u8 digits times s8 query values, four records at a time.
 #include <immintrin.h>
 
 #include "base/memory.h"
@@ -8,8 +8,8 @@
 namespace farvec::quantization {
 namespace {
 
-/// How 64-byte registers cover a plane of `width` bits whose groups repeat `copies` times in one
-/// register: a plane of at most 16 (32) bytes is broadcast 4 (2) times, and each copy brings
+/// Says how 64-byte registers cover a plane of `width` bits whose groups repeat `copies` times in
+/// one register: a plane of at most 16 (32) bytes is broadcast 4 (2) times, and each copy brings
 /// another group to the bottom of its bytes.
 template <int width, int copies>
 struct Cover {
@@ -133,8 +133,8 @@ struct Avx512 {
   }
 };
 
-/// Codes of one plane, with the cover chosen once: the switch of Avx512::add costs half as much
-/// again at 784 dimensions.
+/// Handles codes of one plane, with the cover chosen once: the switch of Avx512::add costs half as
+/// much again at 784 dimensions.
 template <int width, int copies, bool masked>
 void dot_one_plane(const CodeShape& shape, const DotBatch& batch) {
   const Plane plane = shape.planes[0];
@@ -143,7 +143,7 @@ void dot_one_plane(const CodeShape& shape, const DotBatch& batch) {
   });
 }
 
-/// Whole registers do as long as they do not reach behind the record.
+/// Whether whole registers can be loaded, because they do not reach beyond the record.
 template <int width, int copies>
 DotKernel one_plane_kernel(const CodeShape& shape) {
   const std::size_t reach = round_up(shape.planes[0].bytes, Cover<width, copies>::kLoadBytes);

@@ -1,4 +1,4 @@
-// What the vector kernels share: four records at a time, and codes of several planes.
+// Defines what the vector kernels share: four records at a time, and codes of several planes.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@ struct RecordGroup {
   const std::uint8_t* code[kGroup];
 };
 
-/// Simd is local to its file, so that what is compiled for one instruction set is never linked
-/// into another's code. It has a register type Sum of 32-bit integers and static members:
+/// Simd is local to its file, so that code compiled for one instruction set is never linked into
+/// another's code. It has a register type Sum of 32-bit integers and static members:
 ///   Sum zero();
 ///   Sum shift<width>(Sum);                                        every integer times 2^width
 ///   void add<width>(const Plane&, const RecordGroup&, const std::int8_t* query, Sum sums[kGroup]);
@@ -24,7 +24,8 @@ template <typename Simd>
 struct Grouped {
   using Sum = typename Simd::Sum;
 
-  /// add_planes(records, sums) for each group; a last group of fewer records repeats its last.
+  /// Calls add_planes(records, sums) for each group; a last group of fewer records repeats its last
+  /// record.
   template <typename AddPlanes>
   static void run(const CodeShape& shape, const DotBatch& batch, const AddPlanes& add_planes) {
     for (std::size_t begin = 0; begin < batch.count; begin += kGroup) {
@@ -45,7 +46,7 @@ struct Grouped {
     }
   }
 
-  /// Codes of one plane.
+  /// Handles codes of one plane.
   template <int width>
   static void one_plane(const CodeShape& shape, const DotBatch& batch) {
     const Plane plane = shape.planes[0];
@@ -54,7 +55,8 @@ struct Grouped {
     });
   }
 
-  /// Codes of 3, 5, 6 and 7 bits: each plane doubles what the wider ones gave, once per bit.
+  /// Handles codes of 3, 5, 6 and 7 bits: each plane first doubles the sums of the wider planes,
+  /// once per bit.
   static void all_planes(const CodeShape& shape, const DotBatch& batch) {
     run(shape, batch, [&](const RecordGroup& records, Sum* sums) {
       const std::int8_t* query = batch.query;

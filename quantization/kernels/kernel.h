@@ -1,4 +1,5 @@
-// Inner products of codes with a quantised query, in exact integers, one file per instruction set.
+// Kernels compute inner products of codes with a quantised query, in exact integers, one file per
+// instruction set.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +22,7 @@ struct DotBatch {
   std::uint32_t* factors = nullptr;  ///< out: the record's factor word per id
 };
 
-/// Reads no byte outside of the records that `ids` name.
+/// It reads no byte outside of the records that `ids` name.
 using DotKernel = void (*)(const CodeShape& shape, const DotBatch& batch);
 
 DotKernel portable_dot_kernel(const CodeShape& shape);

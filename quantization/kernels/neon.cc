@@ -1,4 +1,5 @@
-// NEON, as every aarch64 has it: digits times s8 query values through 16-bit products.
+// This file uses NEON, which every aarch64 has: digits times s8 query values through 16-bit
+// products.
 #include <arm_neon.h>
 
 #include "quantization/kernels/grouped.h"

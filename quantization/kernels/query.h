@@ -1,5 +1,5 @@
-// What is done to a query once, before codes are compared with it, one file per instruction set:
-// all of them give the same bits.
+// These kernels do what is done once to a query, before codes are compared with it, one file per
+// instruction set. All of them give the same bits.
 #pragma once
 
 #include <cstddef>
@@ -17,20 +17,21 @@ struct RotationSteps {
   std::uint32_t rounds = 0;
 };
 
-/// Quantised values and what they add up to.
+/// The sums of quantised values.
 struct DigitSums {
   std::int32_t coarse = 0;
   std::int32_t fine = 0;
 };
 
 struct QueryKernels {
-  /// In place.
+  /// Rotates in place.
   void (*rotate)(const RotationSteps& steps, float* vector);
-  /// The largest magnitude; NaN or infinite when there is one of these.
+  /// Returns the largest magnitude; NaN or infinite when one of the values is.
   float (*largest)(const float* values, std::size_t count);
-  /// Every value times `per_unit`, rounded to the nearest (of two, the even) integer: into
-  /// `coarse`, or, when `fine` is not null, as coarse * 128 + fine with fine from -64 to 63. What
-  /// is beyond `top` by half a unit or more, or no number, is 0.
+  /// Multiplies every value by `per_unit` and rounds it to the nearest (of two, the even) integer.
+  /// The integer goes into `coarse` or, when `fine` is not null, is coarse * 128 + fine with fine
+  /// from -64 to 63. A value that is beyond `top` by half a unit or more, or is not a number,
+  /// becomes 0.
   DigitSums (*digits)(const float* values, std::size_t count, float per_unit, float top,
                       std::int8_t* coarse, std::int8_t* fine);
 };
@@ -41,7 +42,7 @@ extern const QueryKernels kAvx2QueryKernels;
 extern const QueryKernels kAvx512QueryKernels;
 #endif
 
-/// The best ones within `isa`.
+/// The best kernels within `isa`.
 const QueryKernels& select_query_kernels(distance::Isa isa);
 
 }  // namespace farvec::quantization

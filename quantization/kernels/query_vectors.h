@@ -1,6 +1,6 @@
-// The kernels of query.h in the compiler's own vectors, for whatever instruction set the file that
-// includes this is compiled: all of it is local to that file. Only operations that every
-// instruction set rounds alike, in one order.
+// Implements the kernels of query.h in the compiler's own vectors, for the instruction set for
+// which the including file is compiled; all of it is local to that file. It uses only operations
+// that every instruction set rounds alike, in one order.
 #pragma once
 
 #include <cstring>
@@ -22,7 +22,7 @@ inline void store(float* to, const Floats& from) {
   std::memcpy(to, &from, sizeof(from));
 }
 
-/// Lane i and lane i ^ stride become their sum and their difference.
+/// Replaces lane i and lane i ^ stride by their sum and their difference.
 template <std::uint32_t stride>
 inline void butterfly_lanes(Floats& v) {
   Floats partner, sign;
@@ -42,7 +42,7 @@ inline void butterfly_lanes(Floats& v) {
   v = partner + v * sign;
 }
 
-/// Two strides at once: what is between is not written.
+/// Does two strides at once, so that the values between them are not written.
 inline void butterfly_of_four(float* v, std::uint32_t stride) {
   for (std::uint32_t i = 0; i < stride; i += kLanes) {
     Floats a, b, c, d;
@@ -66,7 +66,7 @@ inline void butterfly(float* low, float* high, std::uint32_t count) {
   }
 }
 
-/// Hadamard transform of `size` floats (a power of two), not normalised.
+/// Applies the Hadamard transform to `size` floats (a power of two), not normalised.
 inline void hadamard(float* v, std::uint32_t size) {
   std::uint32_t stride = 1;
   if (size >= kLanes) {
@@ -116,7 +116,7 @@ inline void rotate_vector(const RotationSteps& steps, float* vector) {
   }
 }
 
-/// Magnitudes compare as the integers of their bits do, and NaN is above all.
+/// The largest magnitude. Magnitudes compare like the integers of their bits, and NaN is above all.
 inline float largest_magnitude(const float* values, std::size_t count) {
   std::uint32_t most = 0;
   for (std::size_t i = 0; i < count; ++i) {
@@ -130,11 +130,12 @@ inline float largest_magnitude(const float* values, std::size_t count) {
   return largest;
 }
 
-/// The nearest integer of a magnitude below 2^22: what is added leaves no room for a fraction.
+/// The integer nearest to a magnitude below 2^22: the number that is added leaves no bits for a
+/// fraction.
 inline std::int32_t nearest(float value, float limit) {
   constexpr float kNoFraction = 12582912.0f;  // 1.5 * 2^23
   const float magnitude = value < 0 ? -value : value;
-  // Also false for NaN, which a query that nobody checked may hold.
+  // False also for NaN, which a query may hold that was not checked.
   const float usable = magnitude < limit ? value : 0.0f;
   return static_cast<std::int32_t>((usable + kNoFraction) - kNoFraction);
 }

@@ -1,4 +1,4 @@
-// Estimates of a block of 32 neighbours by table look-ups, one file per instruction set.
+// Scan kernels estimate a block of 32 neighbours by table look-ups, one file per instruction set.
 // Source: André et al., "Cache locality is not enough: high-performance nearest neighbor search
 // with product quantization fast scan" (VLDB 2015); for RaBitQ codes: Gou et al., "SymphonyQG"
 // (SIGMOD 2025).
@@ -12,20 +12,20 @@
 
 namespace farvec::quantization {
 
-/// Neighbours that one block holds and one call estimates.
+/// The number of neighbours that one block holds and one call estimates.
 inline constexpr std::uint32_t kScanBlock = 32;
 
-/// Where the bytes of a block lie. A column holds one bit of four consecutive dimensions for all 32
-/// neighbours: the low half of byte i belongs to neighbour i, its high half to neighbour i + 16.
-/// The columns of the most significant bit come first; behind the last plane lie 32 add factors and
-/// 32 rescale factors of 16 bits.
+/// Says where the bytes of a block are. A column holds one bit of four consecutive dimensions for
+/// all 32 neighbours: the low half of byte i belongs to neighbour i, its high half to neighbour i +
+/// 16. The columns of the most significant bit come first; after the last plane come 32 add factors
+/// and 32 rescale factors of 16 bits.
 struct ScanShape {
   static constexpr std::uint32_t kColumnBytes = 16;
-  /// One plane's columns are a multiple of it: a register of 64 bytes holds four.
+  /// The columns of one plane are a multiple of it: a register of 64 bytes holds four.
   static constexpr std::uint32_t kColumnGroup = 4;
 
-  std::uint32_t bits = 0;     ///< planes
-  std::uint32_t columns = 0;  ///< of one plane
+  std::uint32_t bits = 0;     ///< number of planes
+  std::uint32_t columns = 0;  ///< columns of one plane
 
   ScanShape() = default;
   constexpr ScanShape(std::uint32_t dimension, std::uint32_t bits_)
@@ -39,10 +39,9 @@ struct ScanShape {
   }
 };
 
-/// A query as the kernels read it: estimate = (base + add_scale * add) -
-/// (rescale_base + rescale_scale * rescale) * (sum - bias), each step rounded to a float, where sum
-/// adds up the table entries that the neighbour's columns name, those of plane p times
-/// 2^(bits - 1 - p).
+/// A query in the form that the kernels read: estimate = (base + add_scale * add) - (rescale_base +
+/// rescale_scale * rescale) * (sum - bias), each step rounded to a float, where sum adds up the
+/// table entries that the neighbour's columns name, those of plane p times 2^(bits - 1 - p).
 struct ScanQuery {
   /// 16 entries for every column of a plane, 64-byte aligned. No entry is above kTopEntry.
   const std::uint8_t* tables = nullptr;
@@ -52,15 +51,14 @@ struct ScanQuery {
   float bound = 0;
 };
 
-/// Four digits of at most 63 each.
+/// The sum of four digits of at most 63 each.
 inline constexpr std::uint32_t kTopEntry = 252;
-/// So many columns add up to less than 2^16.
+/// This many columns add up to less than 2^16.
 inline constexpr std::uint32_t kSumColumns = 256;
 static_assert(kSumColumns * kTopEntry < (1u << 16));
 
-/// Writes kScanBlock estimates to `out`. Bit i of what it returns is set where estimate i is below
-/// query.bound. `block` has shape.block_bytes(), at any alignment. The same to the bit whatever the
-/// kernel.
+/// Writes kScanBlock estimates to `out`. Bit i of the result is set where estimate i is below
+/// query.bound. `block` has shape.block_bytes(), at any alignment. All kernels give the same bits.
 using ScanKernel = std::uint32_t (*)(const ScanShape& shape, const ScanQuery& query,
                                      const std::uint8_t* block, float* out);
 

@@ -1,4 +1,4 @@
-// Two columns of 32 neighbours at a time.
+// This scan handles two columns of 32 neighbours at a time.
 #include <immintrin.h>
 
 #include "quantization/kernels/scan_planes.h"
@@ -6,8 +6,8 @@
 namespace farvec::quantization {
 namespace {
 
-/// Sums of 16 neighbours, two columns side by side, in 16-bit lanes: those of even neighbours come
-/// mixed with 256 times those of odd ones, which are also kept by themselves.
+/// Sums of 16 neighbours, two columns side by side, in 16-bit lanes: the sums of even neighbours
+/// have 256 times the sums of odd ones added to them; the latter are also kept by themselves.
 struct Sums {
   __m256i mixed = _mm256_setzero_si256();
   __m256i odd = _mm256_setzero_si256();
@@ -30,7 +30,7 @@ struct Totals {
   void twice() {
     for (__m256i& eight : eights) eight = _mm256_add_epi32(eight, eight);
   }
-  /// `count` columns, at most kSumColumns.
+  /// Adds `count` columns, at most kSumColumns.
   void add(const std::uint8_t* columns, const std::uint8_t* tables, std::uint32_t count);
 
   void add(const Sums& sums, int first) {

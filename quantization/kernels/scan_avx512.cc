@@ -1,4 +1,4 @@
-// Four columns of 32 neighbours at a time.
+// This scan handles four columns of 32 neighbours at a time.
 #include <immintrin.h>
 
 #include "quantization/kernels/scan_planes.h"
@@ -6,8 +6,8 @@
 namespace farvec::quantization {
 namespace {
 
-/// Sums of 16 neighbours, four columns side by side, in 16-bit lanes: those of even neighbours
-/// come mixed with 256 times those of odd ones, which are also kept by themselves.
+/// Sums of 16 neighbours, four columns side by side, in 16-bit lanes: the sums of even neighbours
+/// have 256 times the sums of odd ones added to them; the latter are also kept by themselves.
 struct Sums {
   __m512i mixed = _mm512_setzero_si512();
   __m512i odd = _mm512_setzero_si512();
@@ -40,7 +40,7 @@ struct Totals {
     low = _mm512_add_epi32(low, low);
     high = _mm512_add_epi32(high, high);
   }
-  /// `count` columns, at most kSumColumns.
+  /// Adds `count` columns, at most kSumColumns.
   void add(const std::uint8_t* columns, const std::uint8_t* tables, std::uint32_t count);
 };
 

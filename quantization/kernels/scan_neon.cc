@@ -1,4 +1,4 @@
-// One column of 32 neighbours at a time.
+// This scan handles one column of 32 neighbours at a time.
 #include <arm_neon.h>
 
 #include "quantization/kernels/scan_planes.h"
@@ -13,7 +13,7 @@ struct Totals {
   void twice() {
     for (uint32x4_t& four : fours) four = vaddq_u32(four, four);
   }
-  /// `count` columns, at most kSumColumns.
+  /// Adds `count` columns, at most kSumColumns.
   void add(const std::uint8_t* columns, const std::uint8_t* tables, std::uint32_t count);
 
   void add(int first, uint16x8_t near, uint16x8_t far) {

@@ -1,4 +1,4 @@
-// The loop over planes and columns that the vector scans share.
+// Defines the loop over planes and columns that the vector scans share.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 namespace farvec::quantization {
 
 /// Adds up the entries that the block's columns name, in runs of at most kSumColumns columns, and
-/// returns where the block's factors begin. Totals is local to its file, so that what is compiled
-/// for one instruction set is never linked into another's code; it has
+/// returns where the block's factors begin. Totals is local to its file, so that code compiled for
+/// one instruction set is never linked into another's code; it has
 ///   void twice();                                      every sum times 2
 ///   void add(const std::uint8_t* columns, const std::uint8_t* tables, std::uint32_t count);
 template <typename Totals>

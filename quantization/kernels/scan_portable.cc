@@ -1,4 +1,5 @@
-// The oracle of the other scans, and the code for processors that have none of their own.
+// This file is the oracle of the other scans, and the code for processors that have no scan of
+// their own.
 #include "base/memory.h"
 #include "quantization/kernels/scan.h"
 

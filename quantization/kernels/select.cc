@@ -41,7 +41,7 @@ const QueryKernels& select_query_kernels([[maybe_unused]] distance::Isa isa) {
   if (isa == distance::Isa::avx512) return kAvx512QueryKernels;
   if (isa == distance::Isa::avx2) return kAvx2QueryKernels;
 #endif
-  // Arm's own vectors are in its baseline: there the portable file has them.
+  // Arm's own vectors are in its baseline, so the portable file uses them there.
   return kPortableQueryKernels;
 }
 

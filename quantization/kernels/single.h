@@ -1,4 +1,5 @@
-// The dot product of one code, wherever it lies, with both levels of a quantised query.
+// These kernels compute the dot product of one code, at any address, with both levels of a
+// quantised query.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +9,11 @@
 
 namespace farvec::quantization {
 
-/// `coarse` and `fine` are laid out as DotBatch::query is, at any alignment.
+/// `coarse` and `fine` have the layout of DotBatch::query, at any alignment.
 struct SingleDot {
-  const std::uint8_t* code = nullptr;  ///< shape.code_bytes, unaligned; no byte more is read
+  const std::uint8_t* code = nullptr;  ///< shape.code_bytes, unaligned; not a byte more is read
   const std::int8_t* coarse = nullptr;
-  const std::int8_t* fine = nullptr;  ///< null: not asked for
+  const std::int8_t* fine = nullptr;  ///< null: not needed
 };
 
 struct DotPair {

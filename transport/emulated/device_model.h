@@ -75,10 +75,11 @@ struct DeviceModel {
   bool operator==(const DeviceModel&) const = default;
 };
 
-/// Parses the name of one of device_presets(): "rdma", "cxl", "nvm", "ssd". Or values,
-/// "latency=5us,bandwidth=10GB/s,rate=50M/s[,block=64][,header=100][,interruption=50ns][,cores=20]".
-/// Or a preset followed by values that replace its own: "rdma,latency=10us". A preset with only
-/// cores keeps its name: "rdma,cores=20". Throws Error.
+/// Parses a model, in one of three forms. The name of one of device_presets(): "rdma", "cxl",
+/// "nvm", "ssd". Values, separated by commas: latency=5us, bandwidth=10GB/s, rate=50M/s and, not
+/// required, block=64, header=100, interruption=50ns, cores=20. Or a preset followed by values that
+/// replace its own: "rdma,latency=10us"; a preset with only cores keeps its name: "rdma,cores=20".
+/// Throws Error.
 DeviceModel parse_device_model(std::string_view text);
 
 /// Describes a model: "rdma: 2.8 us, 25 GB/s, 100 M reads/s, 64 B blocks, 250 B headers, 150 ns
