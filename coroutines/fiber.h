@@ -1,4 +1,4 @@
-// One fiber: its stack, its saved context and its place in the scheduler's lists.
+// A Fiber is one fiber: its stack, its saved context and its place in the scheduler's lists.
 #pragma once
 
 #include <boost/context/detail/fcontext.hpp>
@@ -13,12 +13,12 @@ namespace farvec::coroutines {
 
 class Scheduler;
 
-/// Opaque outside this room. A Fiber object is a slot that is used again for later fibers, so a
+/// It is opaque outside this room. A Fiber object is a slot that later fibers use again, so a
 /// pointer to it stays valid as long as its scheduler, and a late wake() is at worst spurious.
 ///
-/// Built on Boost.Context's fcontext rather than on its fiber class: that ends a context by
-/// unwinding its stack from outside, in calls that the sanitizers cannot be told about. Here a
-/// context is never ended; its stack is unmapped while it waits for another entry function.
+/// It uses Boost.Context's fcontext and not its fiber class. That class ends a context by unwinding
+/// its stack from outside, in calls that the sanitizers cannot be told about. Here a context never
+/// ends: its stack is unmapped while it waits for another entry function.
 class Fiber {
  public:
   Fiber() = default;
@@ -37,7 +37,7 @@ class Fiber {
   };
 
   boost::context::detail::fcontext_t context_ = nullptr;
-  Fiber* next_ = nullptr;  ///< in the ready queue or in the list of unused slots
+  Fiber* next_ = nullptr;  ///< link in the ready queue or in the list of unused slots
   Scheduler* scheduler_ = nullptr;
   Ticks deadline_ = 0;
   ExceptionState exceptions_;

@@ -1,5 +1,5 @@
-// Tells the address and thread sanitizers that the stack changes. Empty in other builds: Debian's
-// Boost.Context is built without sanitizer support, so every switch is annotated here.
+// Tells the address and thread sanitizers that the stack changes. It does nothing in other builds:
+// Debian's Boost.Context is built without sanitizer support, so every switch is annotated here.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ namespace farvec::coroutines::sanitizer {
 
 #if defined(FARVEC_ASAN)
 
-/// What ASan keeps of a stack that is not running.
+/// ASan's notes on a stack that is not running.
 struct StackState {
   void* fake_stack = nullptr;
   const void* bottom = nullptr;
@@ -40,12 +40,12 @@ inline void create(StackState& state, const void* bottom, std::size_t bytes) {
 }
 inline void adopt_thread(StackState&) {}
 inline void destroy(StackState&) {}
-/// Last act on `from`'s stack before the jump.
+/// The last act on `from`'s stack before the jump.
 inline void leave(StackState& from, const StackState& to) {
   __sanitizer_start_switch_fiber(&from.fake_stack, to.bottom, to.bytes);
 }
-/// First act on `to`'s stack after the jump. Learns the bounds of `from`: that of a thread's own
-/// stack is known in no other way.
+/// The first act on `to`'s stack after the jump. It learns the bounds of `from`, because the bounds
+/// of a thread's own stack can be known in no other way.
 inline void arrive(const StackState& to, StackState& from) {
   __sanitizer_finish_switch_fiber(to.fake_stack, &from.bottom, &from.bytes);
 }
@@ -55,7 +55,7 @@ inline void forget_memory(const void* address, std::size_t bytes) {
 
 #elif defined(FARVEC_TSAN)
 
-/// TSan's own fiber behind one of ours.
+/// TSan's own fiber for one of ours.
 struct StackState {
   void* fiber = nullptr;
 };

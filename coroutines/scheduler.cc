@@ -17,7 +17,7 @@ namespace context = boost::context::detail;
 
 thread_local Scheduler* current_scheduler = nullptr;
 
-// Not inlined: a thread-local's address must not be kept in a register across a switch.
+// Not inlined: a thread-local variable's address must not be kept in a register across a switch.
 [[gnu::noinline]] Scheduler* exchange_current(Scheduler* scheduler) {
   asm volatile("");
   return std::exchange(current_scheduler, scheduler);
@@ -78,7 +78,7 @@ Status Scheduler::spawn(std::function<void()> entry) {
 }
 
 // A slot's context lives as long as its scheduler: when its entry has ended it waits here for the
-// next one, so that a fiber's end is a switch like any other.
+// next one, so that the end of a fiber is a switch like any other.
 void Scheduler::fiber_main(context::transfer_t from) {
   auto& previous = *static_cast<Fiber*>(from.data);
   previous.context_ = from.fctx;

@@ -1,4 +1,4 @@
-// Cooperative fibers on one thread.
+// A Scheduler runs cooperative fibers on one thread.
 #pragma once
 
 #include <algorithm>
@@ -23,19 +23,18 @@ inline constexpr Ticks kNoDeadline = std::numeric_limits<Ticks>::max();
 struct SchedulerOptions {
   std::size_t max_fibers = 64;
   std::size_t stack_bytes = kStackBytes;
-  std::uint32_t poll_interval = 32;  ///< switches between two calls of the poller, at most
+  std::uint32_t poll_interval = 32;  ///< the most switches between two calls of the poller
 };
 
 /// Runs fibers on the thread that calls run(). Nothing here is thread-safe, and a fiber never
-/// leaves its thread. Fibers run first come, first served. All stacks and queues are allocated by
-/// the constructor: spawning allocates nothing but what copying `entry` allocates, and a switch
-/// allocates nothing.
+/// leaves its thread. Fibers run in the order in which they become ready. All stacks and queues are
+/// allocated by the constructor: spawning allocates nothing but what copying `entry` allocates, and
+/// a switch allocates nothing.
 ///
-/// A fiber switches straight to the next ready fiber: one jump. Only every `poll_interval`
-/// switches, or when nobody is ready, does it go back to run(), which wakes expired fibers and
-/// polls.
+/// A fiber switches straight to the next ready fiber: one jump. It goes back to run(), which wakes
+/// expired fibers and polls, only every `poll_interval` switches or when no fiber is ready.
 ///
-/// Exceptions work inside a fiber as anywhere; a fiber may suspend inside a catch block.
+/// Exceptions work inside a fiber as they do elsewhere; a fiber may suspend inside a catch block.
 class Scheduler {
  public:
   explicit Scheduler(SchedulerOptions options = {});
@@ -52,8 +51,8 @@ class Scheduler {
   /// something; must not throw.
   void set_poller(std::function<bool()> poller) { poller_ = std::move(poller); }
 
-  /// Runs until no fiber is left. CHECKs against a deadlock it can see: every fiber suspended
-  /// without a deadline, and no poller.
+  /// Runs until no fiber is left. CHECKs against a deadlock that it can see: every fiber is
+  /// suspended without a deadline, and there is no poller.
   void run();
 
   /// Runs up to `poll_interval` ready fibers, wakes expired ones, polls once, and returns whether
@@ -63,29 +62,30 @@ class Scheduler {
   /// The scheduler of the fiber that runs on this thread; CHECKs that there is one.
   static Scheduler& current();
 
-  // From inside a fiber only:
+  // These are called from inside a fiber only:
 
-  /// Goes to the back of the ready queue.
+  /// Moves the fiber to the back of the ready queue.
   void yield();
 
-  /// Until wake(). Returns at once when a wake() has come since the last suspension. Wakes are not
-  /// counted, and one meant for the slot's former fiber may come late: test what you wait for, in
-  /// a loop.
+  /// Suspends until wake(). Returns at once when a wake() has come since the last suspension. Wakes
+  /// are not counted, and one that was meant for the slot's former fiber may come late: test in a
+  /// loop whether what you wait for has happened.
   void suspend();
 
-  /// As suspend(), but false when `deadline` has come first. Expired fibers are woken in order of
-  /// their deadlines, at the next poll.
+  /// Like suspend(), but returns false when `deadline` has come first. Expired fibers are woken in
+  /// order of their deadlines, at the next poll.
   bool suspend_until(Ticks deadline);
 
-  /// Whether a fiber waits for its turn.
+  /// Whether any fiber is ready to run.
   bool any_ready() const { return ready_head_ != nullptr; }
 
-  /// nullptr outside fibers.
+  /// The fiber that runs; nullptr outside fibers.
   Fiber* running() const { return running_ == &main_ ? nullptr : running_; }
 
-  // From anywhere on this thread:
+  // These are called from anywhere on this thread:
 
-  /// Makes a suspended fiber ready; otherwise its next suspend() returns at once.
+  /// Makes a suspended fiber ready. If the fiber is not suspended, its next suspend() returns at
+  /// once.
   void wake(Fiber* fiber);
 
   std::size_t live_fibers() const { return live_; }
@@ -110,16 +110,16 @@ class Scheduler {
   Fiber* ready_head_ = nullptr;
   Fiber* ready_tail_ = nullptr;
   Fiber* unused_ = nullptr;
-  std::uint32_t switches_left_ = 0;        ///< until the next poll
+  std::uint32_t switches_left_ = 0;        ///< switches until the next poll
   Ticks earliest_deadline_ = kNoDeadline;  ///< no suspended fiber has an earlier one
   std::size_t live_ = 0;
   Fiber::ExceptionState* thread_exceptions_ = nullptr;
-  std::vector<Fiber*> expired_;  ///< scratch of wake_expired(), max_fibers long
+  std::vector<Fiber*> expired_;  ///< scratch for wake_expired(), max_fibers long
   std::function<bool()> poller_;
 };
 
-// Inline: the switch is the hot path, and a return from a function that another fiber has entered
-// is always predicted wrongly.
+// Inline, because the switch is the hot path, and a return from a function that another fiber has
+// entered is always mispredicted.
 
 inline void Scheduler::push_ready(Fiber& fiber) {
   fiber.state_ = Fiber::State::ready;

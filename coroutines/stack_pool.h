@@ -1,4 +1,5 @@
-// The stacks of all fibers of one scheduler: one mapping, a guard page below each stack.
+// A StackPool has the stacks of all fibers of one scheduler: one mapping, with a guard page below
+// each stack.
 #pragma once
 
 #include <cstddef>
@@ -7,13 +8,13 @@
 
 namespace farvec::coroutines {
 
-/// The stack of a fiber that searches, in bytes, without the guard page below it. Accounts of
-/// memory count it for each search in flight.
+/// Bytes of the stack of a fiber that searches, without the guard page below it. Memory plans count
+/// it for each search in flight.
 inline constexpr std::size_t kStackBytes = 64 * 1024;
 
-/// Reserves address space for `count` stacks, of which each loses less than a page at its top;
-/// pages are backed when a fiber first touches them and then stay. Throws SystemError when the
-/// kernel refuses (usually RLIMIT_AS or vm.max_map_count).
+/// Reserves address space for `count` stacks, each of which loses less than a page at its top.
+/// Pages are backed when a fiber first touches them and then stay. Throws SystemError when the
+/// kernel refuses (usually because of RLIMIT_AS or vm.max_map_count).
 class StackPool {
  public:
   /// `stack_bytes` is rounded up to whole pages; the guard page comes on top.
@@ -28,12 +29,12 @@ class StackPool {
   std::byte* top(std::size_t index) const { return lowest(index) + stack_bytes_ - colour(index); }
 
  private:
-  /// The frames of all fibers would share the few sets of the nearest cache that one place in a
-  /// page belongs to, and drive each other out of it. Steps of about the golden ratio of a page
-  /// spread any number of stacks evenly.
+  /// Without it, the frames of all fibers would share the few sets of the nearest cache that belong
+  /// to one place in a page, and evict each other. Steps of about the golden ratio of a page spread
+  /// any number of stacks evenly.
   std::size_t colour(std::size_t index) const {
     const std::size_t lines = page_bytes_ / kCacheLineBytes;
-    const std::size_t step = (lines * 39 / 64) | 1u;  // odd: all lines have their turn
+    const std::size_t step = (lines * 39 / 64) | 1u;  // odd, so that all lines are used in turn
     return index * step % lines * kCacheLineBytes;
   }
 

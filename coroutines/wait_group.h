@@ -1,4 +1,4 @@
-// What a fiber waits on while its operations are in flight.
+// A fiber waits on a WaitGroup while its operations are in flight.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,10 @@
 namespace farvec::coroutines {
 
 /// Counts operations in flight for one fiber at a time: add() before posting, done() from the
-/// poller, wait() suspends until all are done or the deadline has passed. After a deadline the late
+/// poller; wait() suspends until all are done or the deadline has passed. After a deadline the late
 /// operations still call done(): the group must outlive them, and their buffers belong to them
-/// until pending() == 0 (docs/buffers.md). Used again as often as one likes; allocates nothing.
+/// until pending() == 0 (docs/buffers.md). It can be used again any number of times, and allocates
+/// nothing.
 class WaitGroup {
  public:
   explicit WaitGroup(Scheduler& scheduler) : scheduler_(scheduler) {}
@@ -28,9 +29,9 @@ class WaitGroup {
     if (pending_ == 0 && waiter_ != nullptr) scheduler_.wake(waiter_);
   }
 
-  /// From inside a fiber. deadline_exceeded when the deadline comes while operations are pending;
-  /// wait again to drain them. Otherwise ok: how they ended is the caller's to know. Does not
-  /// suspend when nothing is pending.
+  /// Call it from inside a fiber. deadline_exceeded when the deadline comes while operations are
+  /// pending; call it again to drain them. Otherwise ok: the caller has to know how the operations
+  /// ended. Does not suspend when nothing is pending.
   Status wait(Ticks deadline = kNoDeadline);
 
   std::uint32_t pending() const { return pending_; }
@@ -41,7 +42,7 @@ class WaitGroup {
   std::uint32_t pending_ = 0;
 };
 
-// Inline, as all that suspends on the hot path (scheduler.h).
+// Inline, because it suspends on the hot path (scheduler.h).
 inline Status WaitGroup::wait(Ticks deadline) {
   waiter_ = scheduler_.running();
   FARVEC_CHECK(waiter_ != nullptr, "only a fiber can wait");

@@ -1,4 +1,4 @@
-// widen, narrow and to_stored.
+// This file defines widen, narrow and to_stored.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -11,7 +11,7 @@
 namespace farvec::distance {
 namespace {
 
-/// Rows are normalised in pieces of this many elements, so that the stack need is small.
+/// Rows are normalised in pieces of this many elements, so that little stack is needed.
 constexpr std::uint32_t kPiece = 256;
 
 template <typename T>

@@ -1,4 +1,5 @@
-// Distances between vectors of one element type, by the best instruction set of this processor.
+// Computes distances between vectors of one element type, with the best instruction set of this
+// processor.
 #pragma once
 
 #include <cstdint>
@@ -9,26 +10,26 @@
 
 namespace farvec::distance {
 
-/// Distance of two vectors of `dimension` elements at any alignment; smaller is closer. Reads not
-/// one byte beyond either vector.
+/// Computes the distance of two vectors of `dimension` elements at any alignment; smaller is
+/// closer. Reads no byte beyond either vector.
 using PairKernel = float (*)(const void* a, const void* b, std::uint32_t dimension);
 
-/// l2: squared Euclidean. inner_product: -<a,b>. cosine: both vectors are already normalised, so
-/// 1 - <a,b>; only for f32 and f16. Integer types accumulate exactly in 32-bit integers (no
-/// overflow up to dimension 4096), so their result does not depend on the instruction set.
-/// The kernel may be made for `dimension` alone: call it with that dimension only.
-/// Throws Error for dimension 0 or above kMaxDimension, for cosine over integers, and for an
-/// instruction set that is not available.
+/// l2: squared Euclidean. inner_product: -<a,b>. cosine: both vectors are already normalised, so it
+/// is 1 - <a,b>; only for f32 and f16. Integer types accumulate exactly in 32-bit integers (no
+/// overflow up to dimension 4096), so their result does not depend on the instruction set. The
+/// kernel may be specialised for `dimension`: call it with that dimension only. Throws Error for
+/// dimension 0 or above kMaxDimension, for cosine over integers, and for an instruction set that is
+/// not available.
 PairKernel pair_kernel(Metric metric, ElementType type, std::uint32_t dimension,
                        Isa isa = active_isa());
 
-/// out[i] = distance(query, rows.row(ids[i])), the same bits as the pair kernel gives. Prefetches
-/// rows ahead of their use. `query` has rows' element type and dimension; `out` has ids.size()
-/// places. Ids may repeat; they are not checked against rows.count.
+/// Sets out[i] = distance(query, rows.row(ids[i])), with the same bits as the pair kernel.
+/// Prefetches rows before their use. `query` has rows' element type and dimension; `out` has
+/// ids.size() places. Ids may repeat; they are not checked against rows.count.
 using ManyKernel = void (*)(const void* query, const VectorView& rows, std::span<const NodeId> ids,
                             float* out);
 
-/// As pair_kernel(): call it only with rows of `type` and `dimension`.
+/// Like pair_kernel(): call the kernel only with rows of `type` and `dimension`.
 ManyKernel many_kernel(Metric metric, ElementType type, std::uint32_t dimension,
                        Isa isa = active_isa());
 
@@ -39,7 +40,7 @@ void widen(const void* row, ElementType type, std::uint32_t dimension, float* ou
 void narrow(const float* row, ElementType type, std::uint32_t dimension, void* out);
 
 /// The type in which a metric stores vectors: cosine stores unit vectors, so u8 and i8 become f16;
-/// everything else is stored as it is.
+/// everything else keeps its type.
 ElementType stored_type(Metric metric, ElementType source);
 
 /// Writes the stored form of one source row (cosine: normalised; a zero vector stays zero). `out`

@@ -1,4 +1,5 @@
-// IEEE 754 binary16, one value at a time, without processor support. The bits are those of F16C.
+// Converts IEEE 754 binary16, one value at a time, without processor support. The bits are those of
+// F16C.
 #pragma once
 
 #include <bit>

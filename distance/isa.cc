@@ -27,7 +27,7 @@ constexpr bool all_set(std::uint64_t value, std::uint64_t mask) {
   return (value & mask) == mask;
 }
 
-/// Register sets that the operating system saves on a context switch (XCR0).
+/// The register sets that the operating system saves on a context switch (XCR0).
 std::uint64_t saved_registers(const CpuidLeaf& leaf1) {
   if (!all_set(leaf1.ecx, bit_OSXSAVE)) return 0;
   std::uint32_t low, high;
@@ -56,7 +56,7 @@ CpuFeatures detect() {
 CpuFeatures detect() {
   CpuFeatures f;
 #if defined(__aarch64__)
-  f.neon = true;  // part of every aarch64
+  f.neon = true;  // every aarch64 has it
 #endif
   return f;
 }

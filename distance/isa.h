@@ -1,4 +1,4 @@
-// Which instruction sets this processor has, and which one is in use.
+// Says which instruction sets this processor has, and which one is in use.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ enum class Isa : std::uint8_t { portable, neon, avx2, avx512 };
 
 std::string_view to_string(Isa isa);
 
-/// Instruction groups that this processor has and whose registers the operating system saves.
+/// The instruction groups that this processor has and whose registers the operating system saves.
 struct CpuFeatures {
   bool neon = false;
   bool avx2 = false;              ///< AVX2, FMA and F16C
@@ -20,20 +20,20 @@ struct CpuFeatures {
   bool avx512_vpopcntdq = false;  ///< only together with `avx512`
 };
 
-/// Asked of the processor once, then constant.
+/// Read from the processor once, then constant.
 const CpuFeatures& cpu_features();
 
 /// Whether kernels for `isa` were compiled in and can run here.
 bool is_available(Isa isa);
 
-/// All available ones, slowest first; never empty.
+/// All available instruction sets, slowest first; never empty.
 std::vector<Isa> available_isas();
 
-/// The available instruction set that `name` (portable, neon, avx2, avx512) names, or the best one
-/// for an empty name. Throws Error on an unknown or unavailable name.
+/// The available instruction set with the name `name` (portable, neon, avx2, avx512), or the best
+/// one for an empty name. Throws Error on an unknown or unavailable name.
 Isa choose_isa(std::string_view name);
 
-/// choose_isa() of the environment variable FARVEC_ISA, read on the first call.
+/// Calls choose_isa() with the environment variable FARVEC_ISA, which is read on the first call.
 Isa active_isa();
 
 }  // namespace farvec::distance

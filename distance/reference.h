@@ -1,4 +1,5 @@
-// The oracle: distances as the definitions read, in double precision, one element at a time.
+// This is the oracle: it computes distances exactly by their definitions, in double precision, one
+// element at a time.
 #pragma once
 
 #include <cmath>
@@ -40,7 +41,7 @@ inline double squared_l2(const void* a, const void* b, ElementType type, std::ui
   return sum;
 }
 
-/// As pair_kernel() defines it: cosine takes vectors that are already normalised.
+/// Has pair_kernel()'s definition: cosine takes vectors that are already normalised.
 inline double distance(Metric metric, ElementType type, const void* a, const void* b,
                        std::uint32_t dimension) {
   if (metric == Metric::l2) return squared_l2(a, b, type, dimension);

@@ -1,4 +1,4 @@
-// AVX2 with FMA and F16C.
+// This file uses AVX2 with FMA and F16C.
 #include <immintrin.h>
 
 #include <cstring>
@@ -8,8 +8,8 @@
 namespace farvec::distance::kernels {
 namespace {
 
-/// Elements [i, i + 8) as f32. A tail is read as the row's last eight, those before `i` masked to
-/// 0, or byte by byte when the row is shorter than eight.
+/// Loads elements [i, i + 8) as f32. A tail is read as the row's last eight elements, with those
+/// before `i` masked to 0, or byte by byte when the row is shorter than eight.
 template <ElementType T>
 FARVEC_KERNEL __m256 load_floats(const void* row, std::size_t i) {
   const char* address = static_cast<const char*>(row) + i * element_bytes(T);
@@ -44,7 +44,7 @@ FARVEC_KERNEL __m256 add_term(__m256 sum, __m256 a, __m256 b) {
   }
 }
 
-/// Sums of one row. Set member by member: GCC makes a call of memset of a loop.
+/// The sums of one row. Set member by member, because GCC turns a loop into a call of memset.
 struct FloatLanes {
   __m256 s[4] = {_mm256_setzero_ps(), _mm256_setzero_ps(), _mm256_setzero_ps(),
                  _mm256_setzero_ps()};
@@ -80,7 +80,7 @@ FARVEC_KERNEL void sum_floats(const void* query, const RowPointers<N>& rows, std
   }
 }
 
-/// Sixteen 8-bit elements as 16-bit numbers.
+/// Loads sixteen 8-bit elements as 16-bit numbers.
 template <ElementType T>
 FARVEC_KERNEL __m256i load_shorts(const void* row, std::size_t i) {
   const auto* address = reinterpret_cast<const __m128i*>(static_cast<const char*>(row) + i);
@@ -88,7 +88,7 @@ FARVEC_KERNEL __m256i load_shorts(const void* row, std::size_t i) {
   return T == ElementType::u8 ? _mm256_cvtepu8_epi16(bytes) : _mm256_cvtepi8_epi16(bytes);
 }
 
-/// The last d - i elements, as load_float_tail().
+/// Loads the last d - i elements, like load_float_tail().
 template <ElementType T>
 FARVEC_KERNEL __m256i load_short_tail(const void* row, std::size_t i, std::uint32_t d) {
   if (d >= 16) {
@@ -140,8 +140,8 @@ FARVEC_KERNEL void sum_bytes(const void* query, const RowPointers<N>& rows, std:
   for (std::size_t n = 0; n < N; ++n) sums[n] = _mm256_add_epi32(even[n], odd[n]);
 }
 
-/// Lanes are added in one order, here and in reduce_lanes4(): within 128 bits (0+2)+(1+3), then
-/// the halves.
+/// Adds lanes in one order, the same as in reduce_lanes4(): within 128 bits (0+2)+(1+3), then the
+/// halves.
 FARVEC_KERNEL float reduce_lanes(__m256 sum) {
   sum = _mm256_add_ps(sum, _mm256_permute_ps(sum, 0x4e));
   sum = _mm256_add_ps(sum, _mm256_permute_ps(sum, 0xb1));

@@ -1,11 +1,12 @@
-// AVX-512 F, BW, VL and DQ, with F16C. 8-bit types without VNNI: 16-bit multiply-adds.
+// This file uses AVX-512 F, BW, VL and DQ, with F16C. For 8-bit types it uses 16-bit multiply-adds,
+// without VNNI.
 #include "distance/kernels/avx512_common.h"
 
 namespace farvec::distance::kernels {
 namespace {
 
-/// 16 elements of a row from its i-th on as f32, or `left` if that is less: no more is read, and
-/// the rest comes as 0.
+/// Loads 16 elements of a row from its i-th on as f32, or `left` if that is less: no more is read,
+/// and the other lanes are 0.
 template <ElementType T>
 FARVEC_KERNEL __m512 load_floats(const void* row, std::size_t i, std::size_t left) {
   const char* address = static_cast<const char*>(row) + i * element_bytes(T);
@@ -29,7 +30,7 @@ FARVEC_KERNEL __m512 add_term(__m512 sum, __m512 a, __m512 b) {
   }
 }
 
-/// Sums of one row. Set member by member: GCC makes a call of memset of a loop.
+/// The sums of one row. Set member by member, because GCC turns a loop into a call of memset.
 struct FloatLanes {
   __m512 s[4] = {_mm512_setzero_ps(), _mm512_setzero_ps(), _mm512_setzero_ps(),
                  _mm512_setzero_ps()};
@@ -64,7 +65,7 @@ FARVEC_KERNEL void sum_floats(const void* query, const RowPointers<N>& rows, std
   }
 }
 
-/// Sum of products of all elements of two vectors of 8-bit numbers, in 32-bit lanes.
+/// The sum of products of all elements of two vectors of 8-bit numbers, in 32-bit lanes.
 template <ElementType T>
 FARVEC_KERNEL __m512i multiply_add(__m512i a, __m512i b) {
   const auto widened = [](__m256i x) __attribute__((always_inline)) {

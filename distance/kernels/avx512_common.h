@@ -1,4 +1,4 @@
-// What avx512.cc and avx512_vnni.cc share. Only for these two files.
+// Defines what avx512.cc and avx512_vnni.cc share. Only these two files may include it.
 #pragma once
 
 #include <immintrin.h>
@@ -8,7 +8,7 @@
 namespace farvec::distance::kernels {
 namespace {
 
-/// Lanes are added in one order, here and in reduce4(): within 128 bits (0+2)+(1+3), then halves.
+/// Adds lanes in one order, the same as in reduce4(): within 128 bits (0+2)+(1+3), then halves.
 FARVEC_KERNEL float reduce_lanes(__m512 sum) {
   sum = _mm512_add_ps(sum, _mm512_permute_ps(sum, 0x4e));
   sum = _mm512_add_ps(sum, _mm512_permute_ps(sum, 0xb1));
@@ -53,8 +53,8 @@ FARVEC_KERNEL void reduce_lanes4(const __m512i (&sums)[4], float* out) {
                                                    _mm256_extracti128_si256(half, 1))));
 }
 
-/// 64 elements of an 8-bit row from its i-th on, or `left` if that is less: no more is read, and
-/// the rest comes as 0.
+/// Loads 64 elements of an 8-bit row from its i-th on, or `left` if that is less: no more is read,
+/// and the other lanes are 0.
 FARVEC_KERNEL __m512i load_bytes(const void* row, std::size_t i, std::size_t left) {
   const char* address = static_cast<const char*>(row) + i;
   if (left >= 64) return _mm512_loadu_si512(address);

@@ -1,18 +1,19 @@
-// 8-bit types with AVX-512 VNNI. vpdpbusd multiplies unsigned by signed bytes, so one factor is
-// moved by 128 (its top bit flipped) and 128 times the sum of the other is put back at the end.
+// This file handles 8-bit types with AVX-512 VNNI. vpdpbusd multiplies unsigned by signed bytes, so
+// one factor is moved by 128 (its top bit is flipped), and 128 times the sum of the other factor
+// corrects the result at the end.
 #include "distance/kernels/avx512_common.h"
 
 namespace farvec::distance::kernels {
 namespace {
 
-/// Products with one factor moved by 128, and the sum of the factors that were not.
+/// The products with one factor moved by 128, and the sum of the factors that were not moved.
 struct Lanes {
   __m512i products = _mm512_setzero_si512();
   __m512i factors = _mm512_setzero_si512();
 };
 
-/// For inner products the factors are the query's, so that the compiler adds them up once for all
-/// rows.
+/// For inner products the sum is over the query's elements, so that the compiler computes it once
+/// for all rows.
 template <Metric M, ElementType T>
 FARVEC_KERNEL void add_terms(Lanes& lanes, __m512i query, __m512i row) {
   const __m512i top_bits = _mm512_set1_epi8(-128);

@@ -1,4 +1,4 @@
-// The table of functions that each instruction set's file in this folder fills.
+// A KernelTable is the table of functions that each instruction set's file in this folder fills.
 #pragma once
 
 #include <array>
@@ -23,8 +23,8 @@ struct KernelTable {
   void (*narrow_f16)(const float* row, std::uint32_t dimension, void* out) = nullptr;
 };
 
-/// Each is compiled on its own architecture only and must be called only where is_available().
-/// `dimension` chooses between kernels for any dimension and those made for a common one.
+/// Each one is compiled on its own architecture only and may be called only where is_available() is
+/// true. `dimension` chooses between kernels for any dimension and those for a common one.
 KernelTable portable_table();
 KernelTable neon_table();
 KernelTable avx2_table(std::uint32_t dimension);

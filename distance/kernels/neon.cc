@@ -1,4 +1,4 @@
-// NEON, part of every aarch64. Tails are copied to a zeroed vector.
+// This file uses NEON, which every aarch64 has. Tails are copied to a zeroed vector.
 #include <arm_neon.h>
 
 #include <cstring>
@@ -9,8 +9,8 @@
 namespace farvec::distance::kernels {
 namespace {
 
-/// Four elements of a row from its i-th on as f32, or `left` if that is less: no more is read, and
-/// the rest comes as 0.
+/// Loads four elements of a row from its i-th on as f32, or `left` if that is less: no more is
+/// read, and the other lanes are 0.
 template <ElementType T>
 FARVEC_KERNEL float32x4_t load_floats(const void* row, std::size_t i, std::size_t left) {
   using Bits = std::conditional_t<T == ElementType::f32, std::uint32_t, std::uint16_t>;
@@ -64,7 +64,7 @@ FARVEC_KERNEL void sum_floats(const void* query, const RowPointers<N>& rows, std
   }
 }
 
-/// As load_floats(), sixteen elements of an 8-bit row.
+/// Loads sixteen elements of an 8-bit row, like load_floats().
 FARVEC_KERNEL uint8x16_t load_bytes(const void* row, std::size_t i, std::size_t left) {
   std::uint8_t bytes[16] = {};
   std::memcpy(bytes, static_cast<const char*>(row) + i, left < 16 ? left : 16);
@@ -131,7 +131,7 @@ struct Ops {
       sum_floats<M, T>(query, rows, dimension, sums);
     }
   }
-  /// (0+1)+(2+3), as reduce4().
+  /// Adds (0+1)+(2+3), like reduce4().
   FARVEC_KERNEL float reduce(float32x4_t sum) {
     const float32x4_t pairs = vpaddq_f32(sum, sum);
     return vgetq_lane_f32(vpaddq_f32(pairs, pairs), 0);

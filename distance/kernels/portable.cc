@@ -1,4 +1,5 @@
-// Plain C++: any processor. Sixteen sums at a time, so that a compiler may use vectors.
+// This file is plain C++ for any processor. It keeps sixteen sums at a time, so that a compiler may
+// use vectors.
 #include <cstring>
 #include <type_traits>
 

@@ -21,14 +21,14 @@
 
 namespace farvec::distance::kernels {
 
-/// Bytes of rows that are asked for before their use, in rows between the two bounds: measured best
-/// on rows that lie in DRAM.
+/// Bytes of rows that are prefetched before their use, in rows between the two bounds: measured
+/// best on rows that are in DRAM.
 inline constexpr std::size_t kAheadBytes = 6144;
 inline constexpr std::size_t kFewestRowsAhead = 4;
 inline constexpr std::size_t kMostRowsAhead = 16;
-/// More of a row than this is left to the processor's own stream prefetcher.
+/// The rest of a row that is longer than this is left to the processor's own stream prefetcher.
 inline constexpr std::size_t kPrefetchBytes = 1024;
-/// Rows that share one reduction.
+/// The number of rows that share one reduction.
 inline constexpr std::size_t kGroup = 4;
 
 template <Metric M>
@@ -58,7 +58,7 @@ FARVEC_KERNEL void four_distances(const void* query, const RowPointers<4>& rows,
   for (int i = 0; i < 4; ++i) out[i] = from_sum<M>(values[i]);
 }
 
-/// Dimension 0 stands for any.
+/// Dimension 0 stands for any dimension.
 template <typename Ops, Metric M, ElementType T, std::uint32_t Dimension>
 float distance_to_one(const void* a, const void* b, std::uint32_t dimension) {
   return one_distance<Ops, M, T>(a, b, Dimension == 0 ? dimension : Dimension);
