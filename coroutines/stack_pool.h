@@ -25,7 +25,8 @@ class StackPool {
 
   std::size_t stack_bytes() const { return stack_bytes_; }
   std::byte* lowest(std::size_t index) const { return base_ + index * slot_bytes_ + page_bytes_; }
-  /// Less than a page below the stack's end, for each stack elsewhere in its page.
+  /// The top is less than a page below the stack's end, at another place in its page for each
+  /// stack.
   std::byte* top(std::size_t index) const { return lowest(index) + stack_bytes_ - colour(index); }
 
  private:

@@ -1,4 +1,5 @@
-// Asynchronous reads and writes of blocks as the kernel has them: the seam below the engine.
+// A BlockQueue does asynchronous reads and writes of blocks in the kernel's own terms. It is the
+// interface below the engine.
 #pragma once
 
 #include <cstddef>
@@ -13,14 +14,14 @@ namespace farvec::disk {
 enum class DiskOperation : std::uint8_t {
   read,
   write,  ///< durable only after a sync that was submitted when the write had ended
-  sync,   ///< of the whole file; has no memory and no bytes
+  sync,   ///< for the whole file; has no memory and no bytes
 };
 
-/// Aligned as its file asks.
+/// It is aligned to what its file requires.
 struct BlockRequest {
-  std::uint64_t id = 0;  ///< comes back in the result; no two requests that are out share one
+  std::uint64_t id = 0;  ///< comes back in the result; requests that are out have different ids
   std::uint64_t offset = 0;
-  std::byte* memory = nullptr;  ///< read into, or written from
+  std::byte* memory = nullptr;  ///< memory to read into, or to write from
   std::uint32_t bytes = 0;
   std::uint32_t file = 0;
   DiskOperation operation = DiskOperation::read;
@@ -28,11 +29,11 @@ struct BlockRequest {
 
 struct BlockResult {
   std::uint64_t id = 0;
-  std::int32_t result = 0;  ///< bytes, fewer than asked for at times, or -errno
+  std::int32_t result = 0;  ///< bytes, which may be fewer than asked for, or -errno
 };
 
 /// Every request that was submitted has exactly one result, and its memory belongs to the queue
-/// until then. Used by one thread from the first submit() on. Nothing here retries or gives up.
+/// until then. One thread uses it, from the first submit() on. It neither retries nor gives up.
 class BlockQueue {
  public:
   BlockQueue() = default;
@@ -41,7 +42,7 @@ class BlockQueue {
   BlockQueue& operator=(const BlockQueue&) = delete;
 
   virtual const DiskFiles& files() const = 0;
-  /// Requests that may be out at a time.
+  /// The number of requests that may be out at a time.
   virtual std::uint32_t capacity() const = 0;
 
   /// Makes memory cheaper to use; it must stay mapped as long as the queue lives. For set-up.
@@ -50,13 +51,13 @@ class BlockQueue {
   /// Starts all requests with one system call, in any order. The caller keeps within capacity().
   virtual void submit(std::span<const BlockRequest> requests) = 0;
 
-  /// Asks for an early end of requests that are out; each still has its result.
+  /// Asks for an early end of requests that are out; each still gets its result.
   virtual void cancel(std::span<const std::uint64_t> ids) = 0;
 
-  /// Moves up to results.size() results out, in any order; never blocks.
+  /// Takes out up to results.size() results, in any order; never blocks.
   virtual std::size_t reap(std::span<BlockResult> results) = 0;
 
-  /// "io_uring (deferred completions, registered files)".
+  /// A name for logs: "io_uring (deferred completions, registered files)".
   virtual std::string description() const = 0;
 };
 

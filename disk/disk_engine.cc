@@ -36,7 +36,7 @@ DiskEngine::~DiskEngine() {
   close();
 }
 
-// The generation keeps a cancellation that comes late from hitting the slot's next request.
+// The generation keeps a late cancellation from hitting the slot's next request.
 std::uint64_t DiskEngine::id_of(std::uint32_t slot, std::uint32_t generation) {
   return (std::uint64_t{generation} << 32) | slot;
 }
@@ -92,14 +92,14 @@ Status DiskEngine::post(std::span<const DiskRequest> requests) {
   return {};
 }
 
-/// How many of the bytes lie in the file.
+/// How many of the bytes are in the file.
 std::uint32_t DiskEngine::bytes_inside(const DiskRequest& request) const {
   if (request.operation != DiskOperation::read) return request.bytes;
   const std::uint64_t inside = files()[request.file]->size() - request.offset;
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(request.bytes, inside));
 }
 
-/// What of a request has not been done yet.
+/// The part of a request that has not been done yet.
 BlockRequest DiskEngine::remainder(std::uint32_t number) const {
   const Slot& slot = slots_[number];
   const DiskRequest& request = slot.request;
@@ -115,7 +115,7 @@ void DiskEngine::release(std::uint32_t number) {
   free_.push_back(number);
 }
 
-/// False when the request goes on.
+/// Returns false when the request goes on.
 bool DiskEngine::take(const BlockResult& result, DiskCompletion& completion) {
   const auto number = static_cast<std::uint32_t>(result.id);
   Slot& slot = slots_[number];
@@ -155,7 +155,7 @@ std::size_t DiskEngine::poll(std::span<DiskCompletion> completions) {
 }
 
 // earliest_deadline_ is a lower bound that the end of a request does not raise: a deadline costs at
-// most one look at all requests, when its time has come.
+// most one scan of all requests, when its time has come.
 std::size_t DiskEngine::expire(std::span<DiskCompletion> completions, Ticks now) {
   std::size_t count = 0;
   cancelled_.clear();

@@ -22,7 +22,7 @@
 namespace farvec::disk {
 namespace {
 
-/// Blocks that file systems without an answer are tried with.
+/// The block sizes that are tried on file systems that do not say theirs.
 constexpr std::uint32_t kProbedBlocks[] = {512, 4096};
 
 bool is_block_device(const std::string& path) {
@@ -116,7 +116,7 @@ void DiskFile::ask_kernel(bool block_device) {
   give_up_direct("its file system takes no direct reads of 512 or 4096 bytes");
 }
 
-/// Whether a read of one block of so many bytes is taken; an answer other than EINVAL is one.
+/// Whether a read of one block of `bytes` bytes is taken; any answer but EINVAL means yes.
 bool DiskFile::probe(std::uint32_t bytes) {
   block_bytes_ = memory_alignment_ = bytes;
   const std::unique_ptr<void, decltype(&std::free)> block(std::aligned_alloc(bytes, bytes),

@@ -1,4 +1,4 @@
-// A file or block device opened for reads, and writes, that go past the page cache.
+// A DiskFile is a file or block device opened for reads, and writes, that bypass the page cache.
 #pragma once
 
 #include <atomic>
@@ -12,14 +12,14 @@
 
 namespace farvec::disk {
 
-/// A stretch of a file in whole blocks.
+/// A part of a file in whole blocks.
 struct BlockRange {
   std::uint64_t offset = 0;
   std::uint32_t bytes = 0;
-  std::uint32_t skip = 0;  ///< from the first byte to the one that was asked for
+  std::uint32_t skip = 0;  ///< bytes from the first byte to the one that was asked for
 };
 
-enum class DiskAccess : std::uint8_t { read, write };  ///< write: and read
+enum class DiskAccess : std::uint8_t { read, write };  ///< `write` allows reads too
 
 /// Owns the descriptor. Where the file system refuses O_DIRECT, or keeps its files in
 /// memory, one warning is logged and requests go through the page cache. Any number of threads may
@@ -36,25 +36,25 @@ class DiskFile {
   const std::string& path() const { return path_; }
   int descriptor() const { return descriptor_; }
   bool writable() const { return access_ == DiskAccess::write; }
-  /// When it was opened, or as grow() has left it.
-  // Acquire: pairs with grow(), so that whoever sees the size finds the blocks.
+  /// The size when it was opened, or after grow().
+  // Acquire: pairs with grow(), so that a thread that sees the size finds the blocks.
   std::uint64_t size() const { return size_.load(std::memory_order_acquire); }
-  /// Makes a file so long, if it is shorter; its new blocks are on the disk and read as zeros.
-  /// resource_exhausted when the disk is full, unavailable for another failure; the file is as it
-  /// was then. Blocks the thread; not called by two at a time.
+  /// Makes a file `bytes` long if it is shorter; its new blocks are on the disk and read as zeros.
+  /// resource_exhausted when the disk is full, unavailable for another failure; then the file is
+  /// unchanged. Blocks the thread. Only one thread at a time may call it.
   Status grow(std::uint64_t bytes);
-  /// Whether requests go past the page cache.
+  /// Whether requests bypass the page cache.
   bool direct() const { return direct_; }
-  /// Offsets and lengths of requests are multiples of this power of two, also where the page cache
-  /// would take any.
+  /// Offsets and lengths of requests are multiples of this power of two, even where the page cache
+  /// would take any offset.
   std::uint32_t block_bytes() const { return block_bytes_; }
-  /// Memory lies at multiples of this power of two.
+  /// The memory of requests is aligned to this power of two.
   std::uint32_t memory_alignment() const { return memory_alignment_; }
 
   /// The shortest read that brings [offset, offset + bytes); bytes > 0.
   BlockRange cover(std::uint64_t offset, std::uint32_t bytes) const;
 
-  /// "PATH (O_DIRECT, blocks of 512 bytes)".
+  /// A name for logs: "PATH (O_DIRECT, blocks of 512 bytes)".
   std::string description() const;
 
  private:
@@ -71,7 +71,7 @@ class DiskFile {
   std::uint32_t memory_alignment_ = 512;
 };
 
-/// What an engine reads and writes; a request names its file by its place here.
+/// The files that an engine reads and writes; a request names its file by its index here.
 using DiskFiles = std::vector<std::shared_ptr<const DiskFile>>;
 
 }  // namespace farvec::disk

@@ -1,4 +1,5 @@
-// One request from its first submission to its end, over as many results as that takes.
+// A DiskProgress follows one request from its first submission to its end, over as many results as
+// that takes.
 #pragma once
 
 #include <cerrno>
@@ -8,20 +9,20 @@
 
 namespace farvec::disk {
 
-/// What a result of the kernel means for a request.
+/// Decides what a result of the kernel means for a request.
 class DiskProgress {
  public:
   DiskProgress() = default;
-  /// `asked` bytes in whole blocks, of which `wanted` lie inside the file.
+  /// `asked` bytes in whole blocks, of which `wanted` are inside the file.
   DiskProgress(std::uint32_t asked, std::uint32_t wanted) : asked_(asked), wanted_(wanted) {}
 
   /// Takes bytes or -errno. True when the rest, from done() on, has to be submitted again: at most
-  /// once per block, and kMaxRetries times without any progress.
+  /// once per block, and kMaxRetries times without progress.
   bool take(std::int32_t result, std::uint32_t block_bytes) {
     if (result < 0) return take_error(-result);
     done_ += static_cast<std::uint32_t>(result);
     if (done_ >= wanted_) return false;
-    // Nothing, or a part of a block, is what the end of a file gives.
+    // The end of a file gives no bytes or a part of a block.
     if (result == 0 || done_ % block_bytes != 0) {
       status_ = StatusCode::data_loss;
       return false;
@@ -35,7 +36,7 @@ class DiskProgress {
   /// How many of the wanted bytes are done.
   std::uint32_t arrived() const { return done_ < wanted_ ? done_ : wanted_; }
   StatusCode status() const { return status_; }
-  /// errno of a request that failed, 0 of one that ended early.
+  /// The errno of a request that failed, 0 of one that ended early.
   std::int32_t error() const { return error_; }
 
  private:
@@ -64,7 +65,7 @@ class DiskProgress {
         return StatusCode::unavailable;
       case EINVAL:
         return StatusCode::invalid_argument;
-      default:  // EIO above all
+      default:  // usually EIO
         return StatusCode::data_loss;
     }
   }

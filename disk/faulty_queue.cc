@@ -20,7 +20,7 @@ void FaultyQueue::submit(std::span<const BlockRequest> requests) {
   if (!forwarded_.empty()) below_->submit(forwarded_);
 }
 
-/// Whether it touches bad blocks; it has its result then.
+/// Whether the request touches bad blocks; then it has got its result.
 bool FaultyQueue::is_bad(const BlockRequest& request) {
   for (const BadBlocks& bad : faults_.bad_blocks) {
     if (bad.file == request.file && bad.operation == request.operation &&

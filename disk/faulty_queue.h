@@ -1,4 +1,4 @@
-// A block queue that fails as asked, the same way for the same seed: for tests of what lies above.
+// A FaultyQueue fails on demand, in the same way for the same seed, to test the code above it.
 #pragma once
 
 #include <cerrno>
@@ -11,25 +11,25 @@
 
 namespace farvec::disk {
 
-/// Bytes of a file that cannot be read, or written.
+/// Bytes of a file that cannot be read or written.
 struct BadBlocks {
   std::uint32_t file = 0;
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
   std::int32_t error = EIO;
-  DiskOperation operation = DiskOperation::read;  ///< that fails
+  DiskOperation operation = DiskOperation::read;  ///< the operation that fails
 };
 
 /// Rates are probabilities per submitted request in [0, 1].
 struct DiskFaults {
   std::uint64_t seed = 1;
-  double short_rate = 0;        ///< half of its blocks only; a request of one block is never short
+  double short_rate = 0;        ///< only half of its blocks; a request of one block is never short
   double again_rate = 0;        ///< ends with EAGAIN
   double flip_rate = 0;         ///< a read has one bit flipped
   double drop_rate = 0;         ///< has no result until it is cancelled or release()d
-  double write_error_rate = 0;  ///< a write ends with write_error, as does a sync
+  double write_error_rate = 0;  ///< a write or a sync ends with write_error
   std::int32_t write_error = EIO;  ///< errno
-  bool cancels = true;             ///< a cancelled request that was dropped has its result then
+  bool cancels = true;             ///< a dropped request gets its result when it is cancelled
   std::vector<BadBlocks> bad_blocks = {};
 };
 
@@ -46,10 +46,10 @@ class FaultyQueue final : public BlockQueue {
   std::size_t reap(std::span<BlockResult> results) override;
   std::string description() const override { return "faulty " + below_->description(); }
 
-  /// The kernel returns the dropped requests after all, with EIO.
+  /// Makes the kernel return the dropped requests after all, with EIO.
   void release();
   std::size_t dropped() const { return dropped_.size(); }
-  /// From now on.
+  /// Applies from now on.
   void set_faults(DiskFaults faults) { faults_ = std::move(faults); }
 
  private:
@@ -60,10 +60,10 @@ class FaultyQueue final : public BlockQueue {
   std::unique_ptr<BlockQueue> below_;
   DiskFaults faults_;
   Random random_;
-  std::vector<BlockRequest> out_;  ///< below, whose bytes will be tampered with
+  std::vector<BlockRequest> out_;  ///< requests below whose bytes will be changed
   std::vector<std::uint64_t> dropped_;
   std::vector<BlockResult> ready_;
-  std::vector<BlockRequest> forwarded_;  ///< scratch of submit()
+  std::vector<BlockRequest> forwarded_;  ///< scratch for submit()
 };
 
 }  // namespace farvec::disk

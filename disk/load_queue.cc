@@ -31,7 +31,7 @@ void Load::remember(Waiter& waiter) {
   waiter.next = std::exchange(waiters_, &waiter);
 }
 
-/// Takes a waiter that gives up out of the list.
+/// Removes a waiter that gives up from the list.
 void Load::forget(const Waiter& waiter) {
   Waiter** link = &waiters_;
   while (*link != &waiter) link = &(*link)->next;
@@ -115,8 +115,8 @@ void LoadQueue::take(const DiskCompletion& completion) {
   tell(load, completion.status, completion.bytes);
 }
 
-/// Tells of the outcome of a load. When its deadline was the outcome, that has been told before,
-/// and this tells that the destination has come back.
+/// Tells the outcome of a load. When that was a deadline it has been told before, and this call
+/// tells that the destination has come back.
 void LoadQueue::tell(Load& load, StatusCode code, std::uint32_t bytes) {
   if (load.going_) {
     end(load, status_of(code), bytes);
@@ -129,7 +129,7 @@ void LoadQueue::end(Load& load, Status status, std::uint32_t bytes) {
   load.going_ = false;
   load.status_ = status;
   load.bytes_ = bytes;
-  // Taken first: the listener may start the load again.
+  // Taken out first, because the listener may start the load again.
   Load::Waiter* waiter = std::exchange(load.waiters_, nullptr);
   if (load.listener != nullptr) load.listener->load_ended(load);
   while (waiter != nullptr) {
@@ -141,7 +141,7 @@ void LoadQueue::end(Load& load, Status status, std::uint32_t bytes) {
   }
 }
 
-// As DiskEngine::expire(), for loads that never reached the engine.
+// Like DiskEngine::expire(), for loads that never reached the engine.
 bool LoadQueue::end_expired() {
   const Ticks now = now_ticks();
   if (now < earliest_deadline_) return false;

@@ -1,4 +1,5 @@
-// Reads of a disk that fibers wait for, that several of them share, or that nobody waits for.
+// A LoadQueue does reads of a disk that fibers wait for, that several fibers share, or that no
+// fiber waits for.
 #pragma once
 
 #include <cstddef>
@@ -17,18 +18,19 @@ namespace farvec::disk {
 
 class Load;
 
-/// Hears of loads on the thread's own stack, from LoadQueue::poll() and close().
+/// Is called about loads on the thread's own stack, from LoadQueue::poll() and close().
 class LoadListener {
  public:
   virtual ~LoadListener() = default;
-  /// The outcome is known; called before the fibers that wait are woken. May start loads.
+  /// The load's outcome is known; called before the fibers that wait are woken. It may start loads.
   virtual void load_ended(Load& load) = 0;
-  /// After a deadline: the destination came back.
+  /// The destination came back, after a deadline.
   virtual void load_returned(Load& load) = 0;
 };
 
-/// One read: a frame of a pool has one, a fiber as many as it reads at a time. Used again as often
-/// as one likes. It must stay where it is while destination_out() or a fiber waits.
+/// One read. A frame of a pool has one load, a fiber as many as it reads at a time. It can be used
+/// again any number of times. It must not be moved while destination_out() is true or a fiber
+/// waits.
 class Load {
  public:
   Load() = default;
@@ -36,26 +38,26 @@ class Load {
   Load(const Load&) = delete;
   Load& operator=(const Load&) = delete;
 
-  /// What to read; set while no load is going on. The token is the queue's.
+  /// What to read; set it while the load is not going. The queue sets the token.
   DiskRequest read;
-  /// Told of every end of this load, besides the fibers that wait; nullptr for nobody. Must outlive
+  /// Called at every end of this load, besides the fibers that wait; nullptr: none. It must outlive
   /// the load or the queue.
   LoadListener* listener = nullptr;
 
-  /// It has been started, and its outcome is not known yet.
+  /// Whether it has been started and its outcome is not known yet.
   bool going() const { return going_; }
-  /// The destination is the disk's: while the load is going, and after its deadline until the
-  /// kernel has given the read back.
+  /// Whether the destination belongs to the disk: while the load is going, and after its deadline
+  /// until the kernel has given the read back.
   bool destination_out() const { return destination_out_; }
   /// How the load ended the last time.
   Status status() const { return status_; }
-  /// Bytes that arrived; all that were asked for and lie in the file, when the status is ok.
+  /// Bytes that arrived; when the status is ok, all that were asked for and are in the file.
   std::uint32_t bytes() const { return bytes_; }
 
  private:
   friend class LoadQueue;
 
-  /// Lies on the stack of the fiber that waits.
+  /// It is on the stack of the fiber that waits.
   struct Waiter {
     coroutines::Fiber* fiber = nullptr;
     Waiter* next = nullptr;
@@ -66,7 +68,7 @@ class Load {
   void forget(const Waiter& waiter);
 
   Waiter* waiters_ = nullptr;
-  Load* next_ = nullptr;  ///< of those that wait for room
+  Load* next_ = nullptr;  ///< next load that waits for room
   Status status_;
   std::uint32_t bytes_ = 0;
   bool going_ = false;
@@ -75,12 +77,12 @@ class Load {
 
 struct LoadQueueOptions {
   std::uint32_t max_waiting = 1024;  ///< loads that wait for room in the engine
-  /// Loads that start() collects before it submits them, over all fibers; poll() submits what there
-  /// is. More than 1 saves system calls where every fiber starts one load at a time.
+  /// The number of loads of all fibers that start() collects before it submits them; poll() submits
+  /// the rest. More than 1 saves system calls where every fiber starts one load at a time.
   std::uint32_t batch = 1;
 };
 
-/// A core's loads, for the fibers of its scheduler.
+/// Has a core's loads, for the fibers of its scheduler.
 class LoadQueue {
  public:
   LoadQueue(std::unique_ptr<DiskEngine> engine, coroutines::Scheduler& scheduler,
@@ -90,21 +92,21 @@ class LoadQueue {
   LoadQueue& operator=(const LoadQueue&) = delete;
 
   /// Starts all loads, or none: resource_exhausted when more than room() wait already,
-  /// invalid_argument as DiskEngine::check(), unavailable after close(). Never suspends. Their
-  /// destinations are out from then on, and each ends within its read's deadline. First come, first
-  /// served.
+  /// invalid_argument like DiskEngine::check(), unavailable after close(). Never suspends. Their
+  /// destinations are out from then on, and each load ends within its read's deadline. Loads are
+  /// served in the order of their starts.
   Status start(std::span<Load* const> loads);
 
-  /// From inside a fiber: suspends until the load has ended, and tells how. deadline_exceeded when
-  /// the fiber's own deadline comes first; the load then goes on. Any number of fibers may wait for
-  /// one load; does not suspend when none is going.
+  /// Call it inside a fiber. Suspends until the load has ended, and returns its status.
+  /// deadline_exceeded when the fiber's own deadline comes first; the load then goes on. Any number
+  /// of fibers may wait for one load. Does not suspend when the load is not going.
   Status wait(Load& load, Ticks deadline);
 
   /// The scheduler's poller: submits, ends loads, wakes fibers. True when there was something to
   /// do.
   bool poll();
 
-  /// Loads that start() takes now.
+  /// The number of loads that start() takes now.
   std::size_t room() const {
     const std::size_t most = std::size_t{engine_->room()} + options_.max_waiting;
     return most > waiting_ ? most - waiting_ : 0;
@@ -113,7 +115,7 @@ class LoadQueue {
   std::uint32_t waiting() const { return waiting_; }
   DiskEngine& engine() { return *engine_; }
 
-  /// Every load ends with `unavailable`, and all destinations come back (DiskEngine::close()).
+  /// Ends every load with `unavailable`, and gives all destinations back (DiskEngine::close()).
   void close();
 
  private:
@@ -127,16 +129,16 @@ class LoadQueue {
   std::unique_ptr<DiskEngine> engine_;
   coroutines::Scheduler& scheduler_;
   const LoadQueueOptions options_;
-  Load* first_ = nullptr;  ///< of those that wait for room
+  Load* first_ = nullptr;  ///< first load that waits for room
   Load* last_ = nullptr;
   std::uint32_t waiting_ = 0;
-  Ticks earliest_deadline_;            ///< none that waits for room has an earlier one
-  std::vector<Load*> posted_;          ///< by token; nullptr where no destination is out
+  Ticks earliest_deadline_;            ///< no load that waits for room has an earlier one
+  std::vector<Load*> posted_;          ///< indexed by token; nullptr where no destination is out
   std::vector<std::uint32_t> unused_;  ///< tokens
-  std::vector<DiskRequest> requests_;  ///< scratch of submit_waiting()
+  std::vector<DiskRequest> requests_;  ///< scratch for submit_waiting()
 };
 
-// Inline, as all that suspends on the hot path (coroutines/scheduler.h).
+// Inline, because it suspends on the hot path (coroutines/scheduler.h).
 inline Status LoadQueue::wait(Load& load, Ticks deadline) {
   if (!load.going_) return load.status_;
   Load::Waiter waiter;

@@ -1,4 +1,5 @@
-// A block queue over memory: what searches of a disk compute, without the disk.
+// A MemoryQueue is a block queue over memory: with it, searches of a disk do their computing
+// without the disk.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +12,20 @@
 
 namespace farvec::disk {
 
-/// Every read is done when it is submitted, by a copy.
+/// A copy completes every read when it is submitted.
 class MemoryQueue final : public BlockQueue {
  public:
-  /// `bytes` are what file 0 of `files` holds; the file itself says how reads are aligned and is
-  /// never read. The bytes must outlive the queue.
+  /// `bytes` are the contents of file 0 of `files`; the file itself only says how reads are aligned
+  /// and is never read. The bytes must outlive the queue.
   MemoryQueue(DiskFiles files, std::span<const std::byte> bytes, std::uint32_t capacity)
       : files_(std::move(files)), bytes_(bytes), capacity_(capacity) {}
 
   const DiskFiles& files() const override { return files_; }
   std::uint32_t capacity() const override { return capacity_; }
   void register_memory(std::span<std::byte>) override {}
-  /// Whatever is no read of the first file ends with EBADF.
+  /// A request that is not a read of the first file ends with EBADF.
   void submit(std::span<const BlockRequest> requests) override;
-  /// All of them are done.
+  /// Does nothing, because all requests are done.
   void cancel(std::span<const std::uint64_t>) override {}
   std::size_t reap(std::span<BlockResult> results) override;
   std::string description() const override { return "memory"; }

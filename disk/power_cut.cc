@@ -27,7 +27,7 @@ void PowerCut::cut() {
   off_.store(true, std::memory_order_release);  // pairs with off()
 }
 
-/// False when the power is off.
+/// Returns false when the power is off.
 bool PowerCut::admit(const BlockRequest& request) {
   const std::lock_guard lock(mutex_);
   if (off()) return false;

@@ -1,4 +1,5 @@
-// A disk that loses its power, and with it parts of what was not synced: for tests of recovery.
+// A PowerCut is a disk that loses its power, and with it parts of what was not synced, to test
+// recovery.
 #pragma once
 
 #include <atomic>
@@ -15,19 +16,19 @@
 
 namespace farvec::disk {
 
-/// Remembers what writes of its queues replace until a sync has ended that began behind them. Once
-/// the power is off every request ends with EIO and changes nothing. Shared by threads.
+/// Remembers what writes of its queues replace until a sync that began after them has ended. When
+/// the power is off every request ends with EIO and changes nothing. Threads share it.
 class PowerCut {
  public:
   explicit PowerCut(std::uint64_t seed) : random_(seed) {}
 
-  /// After so many more writes and syncs.
+  /// Cuts the power after this many more writes and syncs.
   void cut_after(std::uint64_t requests);
   void cut();
   bool off() const { return off_.load(std::memory_order_acquire); }  // pairs with cut()
 
-  /// When all queues are gone: each 512-byte sector that was written and not synced holds one of
-  /// the versions that it has had since. Then the power is on again.
+  /// Call it when all queues are gone. Each 512-byte sector that was written and not synced then
+  /// holds one of the versions that it has had since. The power is on again afterwards.
   void lose_unsynced();
 
  private:

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t kCancelId = ~std::uint64_t{0};
 constexpr std::size_t kMaxRanges = 256;
-constexpr std::size_t kMaxRangeBytes = std::size_t{1} << 30;  // the kernel's bound for one buffer
+constexpr std::size_t kMaxRangeBytes = std::size_t{1} << 30;  // the kernel's limit for one buffer
 constexpr std::size_t kReapedAtOnce = 64;
 
 int opcode_of(const BlockRequest& request, bool registered) {
@@ -31,7 +31,7 @@ UringQueue::UringQueue(DiskFiles files, UringOptions options)
   if (options_.capacity == 0 || options_.capacity > kMaxQueuedRequests) {
     throw Error("a queue of {} requests: use 1 to {}", options_.capacity, kMaxQueuedRequests);
   }
-  // Twice: each request may need an entry of its own and one more to be cancelled.
+  // Twice, because each request may need an entry of its own and one more to be cancelled.
   deferred_ = set_up_ring(ring_, 2 * options_.capacity, options_.plain);
   enabled_ = !deferred_;
   register_files();
@@ -52,8 +52,8 @@ void UringQueue::register_memory(std::span<std::byte> memory) {
   if (!sparse_table_) {
     sparse_table_ = io_uring_register_buffers_sparse(&ring_, kMaxRanges) == 0;
   }
-  // Whoever registers addresses anew has unmapped what was there: the pages that the kernel holds
-  // for them are others.
+  // A caller that registers addresses anew has unmapped what was there: the kernel holds other
+  // pages for them.
   const std::byte* const end = memory.data() + memory.size();
   for (Range& range : ranges_) {
     if (range.begin < end && memory.data() < range.end) range = {};
@@ -108,8 +108,8 @@ void UringQueue::prepare(const BlockRequest& request) {
   entry->user_data = request.id;
 }
 
-/// What the kernel does not take now (it is short of memory, say) stays in the ring for the next
-/// reap().
+/// Requests that the kernel does not take now (because it is short of memory, for example) stay in
+/// the ring for the next reap().
 int UringQueue::flush() {
   if (!enabled_) {
     enable_ring(ring_);
@@ -127,8 +127,8 @@ void UringQueue::submit(std::span<const BlockRequest> requests) {
 void UringQueue::cancel(std::span<const std::uint64_t> ids) {
   for (const std::uint64_t id : ids) {
     io_uring_sqe* const entry = io_uring_get_sqe(&ring_);
-    if (entry == nullptr)
-      break;  // the ring is full of requests that the kernel does not take either
+    // The ring is full of requests that the kernel does not take either.
+    if (entry == nullptr) break;
     io_uring_prep_cancel64(entry, id, 0);
     entry->user_data = kCancelId;
   }

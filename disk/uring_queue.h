@@ -1,4 +1,4 @@
-// Reads and writes through io_uring.
+// A UringQueue reads and writes through io_uring.
 #pragma once
 
 #include <liburing.h>
@@ -14,13 +14,13 @@ inline constexpr std::uint32_t kMaxQueuedRequests = 4096;
 
 struct UringOptions {
   std::uint32_t capacity = 256;  ///< 1 to kMaxQueuedRequests
-  /// Without what kernels before 6.1 do not have.
+  /// Does without features that kernels before 6.1 do not have.
   bool plain = false;
 };
 
-/// One ring, with the files and, as far as the locked-memory limit allows, the memory registered.
-/// Where the kernel can, completions are only worked on when this thread asks for them
-/// (IORING_SETUP_DEFER_TASKRUN): the ring then belongs to the thread of the first submit().
+/// Has one ring, with the files registered and, as far as the locked-memory limit allows, the
+/// memory. Where the kernel can, completions are processed only when this thread asks for them
+/// (IORING_SETUP_DEFER_TASKRUN): then the ring belongs to the thread of the first submit().
 class UringQueue final : public BlockQueue {
  public:
   /// Throws SystemError that says what forbids io_uring here.
@@ -36,7 +36,7 @@ class UringQueue final : public BlockQueue {
   std::string description() const override;
 
  private:
-  /// Slot number = number of the registered buffer; an empty range is a free slot.
+  /// The number of a slot is the number of the registered buffer; an empty range is a free slot.
   struct Range {
     const std::byte* begin = nullptr;
     const std::byte* end = nullptr;
@@ -54,7 +54,7 @@ class UringQueue final : public BlockQueue {
   bool deferred_ = false;
   bool enabled_ = true;  ///< false until the first submit() where the ring begins disabled
   bool fixed_files_ = false;
-  bool sparse_table_ = false;  ///< of buffers
+  bool sparse_table_ = false;  ///< whether the kernel's table of buffers may have free slots
   std::vector<Range> ranges_;
 };
 

@@ -58,7 +58,7 @@ bool set_up_ring(io_uring& ring, unsigned entries, bool plain) {
   if (kDeferred != 0 && !plain) {
     const int result = initialize(ring, entries, kDeferred);
     if (result == 0) return true;
-    if (result != -EINVAL) fail(-result);  // else: a kernel that does not know a flag
+    if (result != -EINVAL) fail(-result);  // -EINVAL: the kernel does not know a flag
   }
   if (const int result = initialize(ring, entries, 0); result != 0) fail(-result);
   return false;
