@@ -14,7 +14,7 @@ namespace {
 using EdgeCodes = std::unique_ptr<const quantization::NeighborEncoder>;
 using MemberCodes = std::unique_ptr<const quantization::MemberEncoder>;
 
-/// Makes codes of some bits, and searches by them.
+/// Makes codes with a number of bits, and searches by them.
 class VertexCodeMaker {
  public:
   static constexpr double kShare = SteeringTrial::kVertexShare;
@@ -34,7 +34,7 @@ class VertexCodeMaker {
   }
   bool is_exact(std::uint32_t bits) const { return bits == quantization::kWholeVectors; }
 
-  /// In the order in which they are tried.
+  /// Returns the numbers of bits in the order in which they are tried.
   std::vector<std::uint32_t> more_bits(std::uint32_t usual) const {
     std::vector<std::uint32_t> more;
     for (const std::uint32_t bits : {4u, 8u}) {
@@ -50,7 +50,7 @@ class VertexCodeMaker {
   const CodeTraining& training_;
 };
 
-/// One bit in DRAM.
+/// Makes codes with one bit in DRAM.
 class SplitCodeMaker : public VertexCodeMaker {
  public:
   static constexpr double kShare = SteeringTrial::kOneBitShare;
@@ -95,7 +95,7 @@ class EdgeCodeMaker {
   const CodeTraining& training_;
 };
 
-/// Goes through the bits until some are enough.
+/// Tries numbers of bits until one is enough.
 template <typename Maker>
 class CodeChooser {
  public:
@@ -121,7 +121,7 @@ class CodeChooser {
   double search(const Codes& codes, std::uint32_t list) const {
     return maker_.search(trial_, codes, list);
   }
-  /// Searches once with each list: all codes are compared with these.
+  /// Searches once with each list, because all codes are compared with these shares.
   auto by_vectors() const {
     return [this](std::uint32_t list) {
       const auto known = by_vectors_.find(list);
@@ -132,7 +132,8 @@ class CodeChooser {
   auto by_codes(const Codes& codes) const {
     return [&](std::uint32_t list) { return search(codes, list); };
   }
-  /// What they find, and the vectors, with the list where that differs most.
+  /// Returns what searches find by the codes and by the vectors, with the list where the two differ
+  /// most.
   layout::SteeringFacts largest_loss(const Codes& codes) const {
     layout::SteeringFacts most{};
     for (const std::uint32_t list : {SteeringTrial::kList, 40u, SteeringTrial::kResults}) {
@@ -148,7 +149,7 @@ class CodeChooser {
   bool are_ordinary(const Codes& codes) const {
     return codes_serve(by_codes(codes), by_vectors(), Maker::kShare);
   }
-  /// A longer list does not make up for what they lose by products.
+  /// False where a longer list does not make up for what the codes lose by products.
   bool serve_products(const Codes& codes) const {
     if (!products_) return true;
     return codes_serve(by_codes(codes), by_vectors(), 1);
@@ -158,7 +159,8 @@ class CodeChooser {
     if (!odd) return serve_products(codes);
     return codes_equal_vectors(by_codes(codes), by_vectors());
   }
-  /// The first that are enough, else those that find most: more bits may lead further astray.
+  /// Returns the first codes that are enough, or else those that find most: more bits may mislead a
+  /// search further.
   Codes more(Codes codes, std::uint32_t usual) const {
     const bool odd = !are_ordinary(codes);
     double most = search(codes, SteeringTrial::kList);
@@ -179,7 +181,7 @@ class CodeChooser {
 
   const Maker& maker_;
   const SteeringTrial trial_;
-  mutable std::map<std::uint32_t, double> by_vectors_;  ///< shares found, by list
+  mutable std::map<std::uint32_t, double> by_vectors_;  ///< the shares found, keyed by the list
   const bool products_;
 };
 

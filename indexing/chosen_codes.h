@@ -1,5 +1,5 @@
-// Codes with as many bits as the data needs: those that somebody asked for, or the least with which
-// searches find what they find by the vectors.
+// These functions choose how many bits the codes of an index have: the number that was asked for,
+// or the least with which searches find what they find by the vectors.
 #pragma once
 
 #include <cstdint>
@@ -16,28 +16,31 @@ namespace farvec::indexing {
 
 struct CodeWish {
   std::optional<std::uint32_t> asked;  ///< bits per dimension; none: the data chooses
-  std::uint32_t usual = 2;             ///< what there is without an oddity in the data
+  std::uint32_t usual = 2;             ///< the bits where nothing is odd about the data
 };
 
-/// What was chosen, and for the manifest why, where that is worth a word.
+/// The codes that were chosen. `why` is for the manifest, and is set where the reason is worth
+/// telling.
 template <typename Codes>
 struct Chosen {
   Codes codes;
   std::optional<layout::SteeringFacts> why;
 };
 
-/// Codes of every vertex: of the bits asked for; else of the usual ones where codes_serve(); else
-/// of 4 or 8 where codes_equal_vectors() and they are fewer bytes than the vectors; else the
-/// vectors themselves. For products all that serve have to lose at most the tolerance with lists
-/// of 40 and 100. training.bits are not read. Throws as encode_whole() does.
+/// Makes codes of every vertex. They have the bits asked for. If none are asked for, they have the
+/// usual bits where codes_serve() is true of these; else 4 or 8 where codes_equal_vectors() is true
+/// and the codes are fewer bytes than the vectors; else they are the vectors themselves. For
+/// products, codes that serve have to lose at most the tolerance with lists of 40 and 100 too.
+/// training.bits is not read. Throws what encode_whole() throws.
 Chosen<EncodedRows> choose_codes(const TrialGraph& graph, const CodeWish& wish,
                                  const CodeTraining& training);
 
-/// Codes in two parts, of training.bits in the record. The part in DRAM is judged and stays.
+/// Makes codes in two parts, with training.bits in the record. The part in DRAM is judged, and is
+/// kept whatever comes of it.
 Chosen<EncodedRows> split_codes(const TrialGraph& graph, const CodeTraining& training);
 
-/// The same of the edges, of which the most bits are NeighborCodes::kMostBits, whether they are
-/// enough or not.
+/// Chooses codes of the edges in the same way. The most bits are NeighborCodes::kMostBits, which
+/// are taken whether they are enough or not.
 Chosen<std::unique_ptr<const quantization::NeighborEncoder>> choose_edge_codes(
     const TrialGraph& graph, const CodeWish& wish, const CodeTraining& training);
 
@@ -46,8 +49,9 @@ struct TrialClusters {
   Metric metric = Metric::l2;
 };
 
-/// Codes of clusters' members, as of edges: the usual ones where at least 1 less SteeringTrial::
-/// kTolerance of the nearest members are among MemberTrial::kList estimates.
+/// Chooses codes of the members of clusters, in the way of choose_edge_codes(). The usual codes are
+/// chosen where at least 1 less SteeringTrial::kTolerance of the nearest members are among
+/// MemberTrial::kList estimates.
 Chosen<std::unique_ptr<const quantization::MemberEncoder>> choose_member_codes(
     const TrialClusters& clusters, const CodeWish& wish, const CodeTraining& training);
 

@@ -8,9 +8,9 @@
 namespace farvec::indexing {
 namespace {
 
-/// Fewer clusters say too little of how far replicas lie.
+/// Fewer clusters say too little of how far away replicas are.
 constexpr std::size_t kLeastClusters = 64;
-/// Where so many times the rows that stay come, nothing is left of the clusters that were there.
+/// Where this many times the rows that stay come, nothing is left of the clusters that were there.
 constexpr std::size_t kMostGrowth = 8;
 
 bool is_worth_keeping(const StoredClusters& former, const IndexChanges& changes) {
@@ -18,7 +18,8 @@ bool is_worth_keeping(const StoredClusters& former, const IndexChanges& changes)
   return former.clusters.count() >= kLeastClusters && changes.more.count() < kMostGrowth * kept;
 }
 
-/// Of each merged cluster what was counted of the former one that it is, or was a part of.
+/// Returns for each merged cluster the probes that were counted of the former one that it is, or
+/// was a part of.
 std::vector<std::uint64_t> inherited(const std::vector<std::uint64_t>& probes,
                                      const std::vector<ClusterId>& origins) {
   std::vector<std::uint64_t> of_merged;

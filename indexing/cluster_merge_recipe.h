@@ -1,4 +1,4 @@
-// From a cluster index that is there already, and what has changed since, to the next one.
+// merge_clusters() makes the next cluster index from a stored one and what has changed since.
 #pragma once
 
 #include "cluster/cluster_merge.h"
@@ -8,16 +8,17 @@
 
 namespace farvec::indexing {
 
-/// The stored clusters without the rows that are out and with those that come: first the former
-/// rows that stay, in their order, then the new ones (cluster::merge_clusters(), or built anew
-/// where there were fewer than 64 clusters or eight times the rows that stay come: `stats` then
-/// stay as they are). Clusters keep the probes that were counted of what they were, both halves of
-/// one that was split all of them; those that are built anew have none. `options` say how many
-/// clusters there are to be, and what replicas there are where rows come or move; a closure ratio
-/// of 0 is former's. The manifest names no file as the source of the joined rows;
-/// StoredClusters::built() gives it to write_clusters(), and another merge may follow. Memory at
-/// most: former, `more` and the joined rows together, then the joined rows and what
-/// cluster::merge_clusters() needs. Throws Error as join_rows() and cluster::merge_clusters() do.
+/// Returns the stored clusters without the rows that go and with those that come. The former rows
+/// that stay come first, in their order, then the new ones. The work is cluster::merge_clusters().
+/// The clusters are built anew, and `stats` are not written, where former has fewer than 64
+/// clusters or where at least eight times the rows that stay come. A cluster keeps the probes that
+/// were counted of the former one that it is; both halves of a cluster that was split keep all of
+/// them. Clusters that are built anew have none. `options` say how many clusters there are to be,
+/// and what replicas there are where rows come or move; a closure ratio of 0 means former's. The
+/// manifest names no file as the source of the joined rows. StoredClusters::built() turns the
+/// result into what write_clusters() takes, and another merge may follow. Memory at most: former,
+/// `more` and the joined rows together, then the joined rows and what cluster::merge_clusters()
+/// needs. Throws Error where join_rows() and cluster::merge_clusters() do.
 StoredClusters merge_clusters(StoredClusters former, IndexChanges changes,
                               cluster::ClusteringOptions options,
                               cluster::ClusterMergeStats* stats = nullptr);

@@ -23,7 +23,7 @@ void check_probing(const QuerySample& sample, const VectorView& rows) {
   check_sample(sample.queries, rows);
 }
 
-/// How often the sample probes each cluster.
+/// Returns how often the sample probes each cluster.
 std::vector<std::uint64_t> sampled_frequencies(const BuiltClusters& built,
                                                const QuerySample& sample,
                                                const cluster::ClusteringOptions& options) {
@@ -127,7 +127,8 @@ struct EncodedMembers {
   layout::CodesView view() const { return {header, encoder->codes().parameters().centroid, {}}; }
 };
 
-/// The centroids as rows of the vectors' dimension: without the coordinate more that a space has.
+/// Returns the centroids as rows of the vectors' dimension: without the additional coordinate that
+/// a space has.
 VectorView centroid_rows(const cluster::Clustering& clusters, std::uint32_t dimension) {
   return {reinterpret_cast<const std::byte*>(clusters.centroids.data()), clusters.count(),
           dimension, ElementType::f32, clusters.space_dimension * sizeof(float)};

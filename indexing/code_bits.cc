@@ -13,8 +13,8 @@ struct CodeBits {
   std::uint32_t most;
 };
 
-/// A page that is read costs more than the bits that save it, and a code that is relative to a
-/// neighbour needs fewest.
+/// A page that is read costs more than the bits that save it. A code that is relative to a
+/// neighbour needs the fewest bits.
 CodeBits allowed(layout::LayoutKind layout) {
   switch (layout) {
     case layout::LayoutKind::slotted:

@@ -1,4 +1,4 @@
-// Bits per dimension of the codes: what each layout can have.
+// These functions know how many bits per dimension the codes of each layout can have.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,17 @@
 
 namespace farvec::indexing {
 
-/// What codes of a graph have where neither the data nor somebody asks for more.
+/// The bits of a graph's codes where neither the data nor the caller asks for more.
 std::uint32_t usual_code_bits(layout::LayoutKind layout);
 
-/// The bits per dimension that were asked for; none where the data chooses; 0 for the vectors
-/// themselves. Throws StatusError (invalid_argument), naming what asked for them, when the layout
-/// cannot have them.
+/// Returns the bits per dimension that were asked for; none where the data chooses; 0 for the
+/// vectors themselves. Throws StatusError (invalid_argument), naming `name` as what asked for them,
+/// when the layout cannot have them.
 std::optional<std::uint32_t> code_bits_of(layout::LayoutKind layout,
                                           std::optional<std::uint32_t> asked,
                                           std::string_view name);
-/// The same of clusters, where only `coded` has codes, at least 1 bit; others say StatusError when
-/// asked for some.
+/// Returns the bits for clusters in the same way. Only `coded` has codes, with at least 1 bit;
+/// StatusError is thrown when codes are asked for of another layout.
 std::optional<std::uint32_t> code_bits_of(layout::ClusterLayoutKind layout,
                                           std::optional<std::uint32_t> asked,
                                           std::string_view name);

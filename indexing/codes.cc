@@ -31,7 +31,7 @@ layout::CodesHeader codes_header(const quantization::RabitqParameters& parameter
 
 namespace {
 
-/// With room for the codes.
+/// Returns rows with room for their codes.
 EncodedRows without_codes(const quantization::Rabitq& quantizer, std::size_t count) {
   EncodedRows encoded;
   encoded.header = codes_header(quantizer.parameters(), count);

@@ -78,7 +78,7 @@ CodeTraining training_of(const layout::Manifest& manifest, const CodeOptions& op
           options.write.interrupted, options.write.quiet};
 }
 
-/// The manifest says why they were chosen.
+/// Makes the codes of vertices; the manifest then says why they were chosen.
 EncodedRows vertex_codes(layout::Manifest& manifest, const VectorView& rows,
                          const AdjacencyView& graph, const CodeOptions& options) {
   Chosen<EncodedRows> chosen =
@@ -108,7 +108,7 @@ layout::Manifest write_inlined(const std::filesystem::path& directory, layout::M
       options.write);
 }
 
-/// With the vertices in an order that makes the lists of their neighbours short.
+/// Writes the vertices in an order that makes the lists of their neighbours short.
 layout::Manifest write_packed(const std::filesystem::path& directory, layout::Manifest manifest,
                               const BuiltGraph& built, const CodeOptions& options) {
   const unsigned threads = options.write.threads;

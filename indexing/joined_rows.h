@@ -1,4 +1,5 @@
-// What changes in an index that is merged, and the rows of the next one.
+// IndexChanges say what changes in an index that is merged; join_rows() makes the rows of the next
+// one.
 #pragma once
 
 #include "base/row_set.h"
@@ -13,12 +14,13 @@ struct IndexChanges {
   dataset::VectorSet more;  ///< rows that come, in stored form; may be none
 };
 
-/// First the rows of `former` that stay, in their order, then those that come. Throws Error when
-/// these have another type or dimension, and when no row remains.
+/// Returns the rows of `former` that stay, in their order, and after them those that come. Throws
+/// Error when these have another type or dimension, and when no row remains.
 dataset::VectorSet join_rows(const VectorView& former, const IndexChanges& changes,
                              unsigned threads);
 
-/// Of an index of so many rows that is no longer made from a file, by this farvec.
+/// Returns the manifest of an index of `rows` rows that is no longer made from a file. It names
+/// this farvec.
 layout::Manifest described_without_file(layout::Manifest manifest, std::size_t rows);
 
 }  // namespace farvec::indexing

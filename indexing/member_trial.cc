@@ -22,7 +22,7 @@ struct Judged {
   float estimate;
 };
 
-/// The share is counted by distance: rows at the distance of the last neighbour are neighbours.
+/// Counts the hits by distance: rows at the distance of the last neighbour are neighbours.
 std::size_t hits_among(std::vector<Judged>& pool, std::size_t wanted, std::size_t list) {
   const auto by_exact = [](const Judged& a, const Judged& b) { return a.exact < b.exact; };
   const auto by_estimate = [](const Judged& a, const Judged& b) { return a.estimate < b.estimate; };

@@ -1,4 +1,4 @@
-// From a graph index that is there already, and what has changed since, to the next one.
+// merge_graph() makes the next graph index from a stored one and what has changed since.
 #pragma once
 
 #include "graph/vamana_builder.h"
@@ -7,13 +7,13 @@
 
 namespace farvec::indexing {
 
-/// The stored graph without the rows that are out and with those that come: first the former rows
-/// that stay, in their order, then the new ones (graph::merge_vamana()). The manifest names no file
-/// as the source of the joined rows, and `options` as how the graph was built, with one merge more
-/// than former's; StoredGraph::built() gives it to write_graph(), and another merge_graph() may
-/// follow. Memory at most: former, `more` and the
-/// joined rows together, then the joined rows, former's graph and what graph::build_vamana() needs.
-/// Throws Error when `more` has another type or dimension, when no row remains, and as
+/// Returns the stored graph without the rows that go and with those that come. The former rows that
+/// stay come first, in their order, then the new ones (graph::merge_vamana()). The manifest names
+/// no file as the source of the joined rows. It names `options` as how the graph was built, and
+/// counts one merge more than former's. StoredGraph::built() turns the result into what
+/// write_graph() takes, and another merge_graph() may follow. Memory at most: former, `more` and
+/// the joined rows together, then the joined rows, former's graph and what graph::build_vamana()
+/// needs. Throws Error when `more` has another type or dimension, when no row remains, and where
 /// graph::merge_vamana() does.
 StoredGraph merge_graph(StoredGraph former, IndexChanges changes,
                         const graph::VamanaOptions& options, graph::VamanaStats* stats = nullptr);

@@ -5,7 +5,7 @@
 namespace farvec::indexing {
 namespace {
 
-/// As they were stored: a vector's first cluster.
+/// Returns the stored homes: a vector's home is its first cluster.
 std::vector<ClusterId> homes_of(const MembershipView& membership) {
   std::vector<ClusterId> homes(membership.count());
   for (std::size_t v = 0; v < homes.size(); ++v) homes[v] = membership.of(v).front();

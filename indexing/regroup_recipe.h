@@ -1,4 +1,4 @@
-// Groups of clusters that are there already, by how often the clusters were probed.
+// regroup() groups the clusters of a stored index again, by how often each was probed.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,10 @@
 
 namespace farvec::indexing {
 
-/// Other homes for the same vectors in the same clusters, and what they bring.
+/// Other homes for the same vectors in the same clusters, and what they save.
 struct Regrouping {
-  std::vector<ClusterId> homes;       ///< of every vector
-  std::uint64_t requests_before = 0;  ///< of the counted probes, without what a query saves
+  std::vector<ClusterId> homes;       ///< homes[v] is that of vector v
+  std::uint64_t requests_before = 0;  ///< counted probes, without what one query saves
   std::uint64_t requests_after = 0;
   std::size_t moved = 0;  ///< vectors with another home
 
@@ -25,12 +25,13 @@ struct Regrouping {
   }
 };
 
-/// Of every vector that of its clusters which was probed most (cluster::group_by_frequency()).
-/// `probes` has one count per cluster. Throws Error when it has fewer.
+/// Gives every vector that of its clusters as its home which was probed most
+/// (cluster::group_by_frequency()). `probes` has one count per cluster. Throws Error when it has
+/// fewer.
 Regrouping regroup(const StoredClusters& stored, std::span<const std::uint64_t> probes,
                    unsigned threads);
 
-/// By which an index of that geometry was written.
+/// Returns the recipe with which an index of that geometry was written.
 ClusterRecipe recipe_of(const layout::ClusterGeometry& geometry);
 
 }  // namespace farvec::indexing

@@ -20,7 +20,7 @@ namespace {
 using layout::PayloadKind;
 using quantization::SplitRabitq;
 
-/// The manifest says what searches lose by them, if they do.
+/// Makes the codes. The manifest says what searches lose by them, if they do.
 EncodedRows encode_rows(layout::Manifest& manifest, const BuiltGraph& built,
                         const SlottedRecipe& recipe, const layout::WriteOptions& options) {
   const TrialGraph graph{built.source.rows, built.graph.view(), manifest.metric};
@@ -35,7 +35,7 @@ EncodedRows encode_rows(layout::Manifest& manifest, const BuiltGraph& built,
   return std::move(chosen.codes);
 }
 
-/// `recipe` is resolved.
+/// Describes the slots in the manifest. `recipe` is resolved.
 void describe_slots(layout::Manifest& manifest, const VectorView& rows,
                     const SlottedRecipe& recipe) {
   const bool code = recipe.payload == PayloadKind::code;
@@ -50,7 +50,7 @@ void describe_slots(layout::Manifest& manifest, const VectorView& rows,
   slotted.rerank = recipe.rerank == true;
 }
 
-/// They take 72 bytes each.
+/// An entry vertex takes 72 bytes.
 constexpr std::uint32_t kRowsPerEntryVertex = 32;
 constexpr std::uint32_t kEntryDegree = 16;
 
@@ -62,7 +62,7 @@ std::uint32_t entry_vertices(const SlottedRecipe& recipe, std::size_t count) {
       std::min<std::size_t>({wanted, count, layout::EntryGraphShape::kMostVertices}));
 }
 
-/// What the build is to remember for the packing.
+/// Returns what the build is to remember for the packing.
 graph::AffinityOptions affinity_options(const SlottedRecipe& recipe, const Source& source,
                                         const graph::VamanaOptions& graph) {
   layout::Manifest manifest;
@@ -70,7 +70,7 @@ graph::AffinityOptions affinity_options(const SlottedRecipe& recipe, const Sourc
   manifest.graph().max_degree = graph.degree;
   const layout::SlottedGeometry geometry = manifest.slotted_geometry();
   geometry.validate();
-  // A set is bound by what a page holds; a neighbour takes two bytes and some bits.
+  // A set is bounded by what a page holds; a neighbour takes two bytes and some bits.
   const std::uint32_t record_bytes =
       geometry.least_record_bytes() + layout::SlottedGeometry::kSlotBytes + graph.degree * 9 / 4;
   return {slotted::affinity_threshold(source.rows, source.manifest.metric,
@@ -82,7 +82,7 @@ graph::AffinityOptions affinity_options(const SlottedRecipe& recipe, const Sourc
           std::max(geometry.page_capacity() / record_bytes, 1u)};
 }
 
-/// Which page each record is in; the manifest says what came of it.
+/// Decides which page each record is in; the manifest then says how well that went.
 layout::PagePlan pack(layout::Manifest& manifest, const BuiltGraph& built,
                       const layout::RecordCosts& costs, const layout::WriteOptions& options) {
   const graph::AffineSets& affine = built.stats.affine;

@@ -14,7 +14,7 @@
 namespace farvec::indexing {
 namespace {
 
-/// "sift1m" for /data/sift1m/base.u8bin, else the file's stem.
+/// Returns "sift1m" for /data/sift1m/base.u8bin, else the file's stem.
 std::string dataset_name(const std::string& path) {
   const std::filesystem::path file = std::filesystem::absolute(path);
   return file.stem() == "base" ? file.parent_path().filename().string() : file.stem().string();

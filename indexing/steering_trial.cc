@@ -20,7 +20,8 @@ constexpr std::size_t kMostQueries = 128, kFewestQueries = 32, kRowsPerQuery = 3
 constexpr std::uint32_t kTruthList = 400;
 constexpr std::size_t kQueryRun = 4;
 
-/// Records of a graph in local memory; `codes` fills those of a vertex's neighbours, if there are.
+/// The records of a graph in local memory. `codes` fills in those of a vertex's neighbours, if
+/// there are any.
 template <typename Codes>
 struct TrialSource {
   const AdjacencyView& graph;
@@ -91,7 +92,7 @@ struct EdgeScorer {
   float exact(NodeId id, const NodeRecord&) const { return distances(id); }
 };
 
-/// One search of the trial. Every way of steering is a functor over it.
+/// One search of the trial. Each way of steering is a functor that takes it.
 struct TrialSearch {
   const TrialGraph& graph;
   std::span<const NodeId> entries;
@@ -165,8 +166,9 @@ SteeringTrial::SteeringTrial(const TrialGraph& graph, std::uint64_t seed, unsign
   find_neighbors();
 }
 
-/// What lies between two rows has half of their squared distance from each: the nearest neighbour
-/// of at least twice the least squared distance, else the farthest; v where there is none.
+/// A point between two rows has half of their squared distance from each. So the other parent is
+/// the nearest neighbour of at least twice the least squared distance, else the farthest one; v
+/// where there is none.
 NodeId SteeringTrial::other_parent(NodeId v) const {
   const VectorView& rows = graph_.rows;
   const distance::PairKernel pair = distance::pair_kernel(Metric::l2, rows.type, rows.dimension);

@@ -1,5 +1,5 @@
-// What codes cost the searches that they steer: trial searches of a built graph by codes and by the
-// vectors themselves.
+// SteeringTrial measures what codes cost the searches that they steer: it searches a built graph by
+// codes and by the vectors themselves.
 #pragma once
 
 #include <cstddef>
@@ -13,37 +13,38 @@
 
 namespace farvec::indexing {
 
-/// Borrowed.
+/// What a trial searches. All of it is borrowed.
 struct TrialGraph {
   VectorView rows;  ///< stored type; row v is vertex v's
   AdjacencyView graph;
   Metric metric = Metric::l2;
 };
 
-/// At most 128 queries, fewer for small sets. Every one takes each of its values from one of two
-/// rows that the graph has as neighbours, about as far from both as rows are from their nearest, so
-/// that queries lie where the rows do and are none. Its
-/// true neighbours are those that a search by the vectors with a long list finds. The same for any
-/// number of threads.
+/// Makes at most 128 queries, fewer for small sets. Each value of a query comes from one of two
+/// rows that are neighbours in the graph, about as far from both as rows are from their nearest. So
+/// queries are where the rows are, and none of them is a row. The true neighbours of a query are
+/// those that a search by the vectors with a long list finds. The trial is the same for any number
+/// of threads.
 class SteeringTrial {
  public:
-  /// Results that are looked for.
+  /// How many results are looked for.
   static constexpr std::uint32_t kResults = 10;
   /// What codes may lose against the vectors, with the same list.
   static constexpr double kTolerance = 0.01;
   /// The longest list of the searches that decide.
   static constexpr std::uint32_t kList = 100;
-  /// The share of a list with which vectors find what the usual codes find with all of it: of codes
-  /// of vertices, and of the one bit of codes of edges and of codes in two parts.
+  /// The share of a list with which vectors find what the usual codes find with all of it.
+  /// kVertexShare is for codes of vertices; kOneBitShare is for the one bit of codes of edges and
+  /// of codes in two parts.
   static constexpr double kVertexShare = 0.4, kOneBitShare = 0.25;
 
   SteeringTrial(const TrialGraph& graph, std::uint64_t seed, unsigned threads);
 
-  /// Shares of the true neighbours that searches with this list find, 0 to 1.
+  /// These return the share of the true neighbours that searches with this list find, 0 to 1.
   double by_vectors(std::uint32_t list) const;
   double by_codes(const quantization::Rabitq& quantizer, const std::byte* codes,
                   std::uint32_t list) const;
-  /// By codes of the edges, as records would have them.
+  /// Searches by codes of the edges, which records would hold.
   double by_codes(const quantization::NeighborEncoder& encoder, std::uint32_t list) const;
 
  private:
@@ -61,15 +62,14 @@ class SteeringTrial {
   const TrialGraph graph_;
   const unsigned threads_;
   const std::vector<NodeId> entries_;
-  std::vector<std::byte> bytes_;  ///< of the queries
+  std::vector<std::byte> bytes_;  ///< the bytes of the queries
   std::vector<Query> queries_;
 };
 
 /// True when codes, with lists of 40 and of 100, lose at most the tolerance, or find what the
 /// vectors find with a `share` of the list: that is what few bits are known to cost (decisions 003
-/// and 013). Where the vectors find nearly all with the shortest list, codes lose at most a tenth
-/// there.
-/// by_codes(list) and by_vectors(list) are shares found.
+/// and 013). Where the vectors find nearly all with the shortest list, codes may lose at most a
+/// tenth there. by_codes(list) and by_vectors(list) return shares found.
 template <typename Codes, typename Vectors>
 bool codes_serve(const Codes& by_codes, const Vectors& by_vectors, double share) {
   for (const std::uint32_t list : {40u, SteeringTrial::kList}) {
@@ -84,7 +84,7 @@ bool codes_serve(const Codes& by_codes, const Vectors& by_vectors, double share)
   return shortest < kNearlyAll || by_codes(SteeringTrial::kResults) >= shortest - kTenth;
 }
 
-/// True when codes lose at most the tolerance with short lists and long ones.
+/// True when codes lose at most the tolerance with short lists and with long ones.
 template <typename Codes, typename Vectors>
 bool codes_equal_vectors(const Codes& by_codes, const Vectors& by_vectors) {
   for (const std::uint32_t list : {SteeringTrial::kResults, 40u, SteeringTrial::kList}) {

@@ -13,7 +13,7 @@ std::uint32_t bits_of(const layout::Manifest& manifest) {
                              : manifest.cluster().geometry.code_bits;
 }
 
-/// What may be done where the index's codes are not enough.
+/// Returns what the reader may do where the index's codes are not enough.
 std::string advice(const layout::Manifest& manifest, const std::string& option) {
   if (manifest.is_cluster()) {
     return "; searches find more with a longer list, or in layout grouped, without codes";
@@ -25,7 +25,7 @@ std::string advice(const layout::Manifest& manifest, const std::string& option) 
   return fmt::format("; without {} the data chooses", option);
 }
 
-/// What the index has.
+/// Returns what codes the index has.
 std::string outcome(const layout::Manifest& manifest, const layout::SteeringFacts& steering,
                     const std::string& option) {
   const std::uint32_t bits = bits_of(manifest);
@@ -40,7 +40,7 @@ std::string outcome(const layout::Manifest& manifest, const layout::SteeringFact
   return loses_by_codes(steering) ? has + advice(manifest, option) : has;
 }
 
-/// What the trial was.
+/// Returns what the trial searched with.
 std::string trial_words(const layout::Manifest& manifest, std::uint32_t list) {
   if (manifest.is_graph()) return fmt::format("list {}", list);
   return fmt::format("the {} lowest estimates", list);

@@ -1,4 +1,5 @@
-// What is told of codes whose bits the data chose, or that lose neighbours.
+// These functions put into words what an index's codes cost, where the data chose their bits or
+// they lose neighbours.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +10,14 @@
 
 namespace farvec::indexing {
 
-/// What trial searches of the build found, where there is something to say.
+/// Returns what trial searches of the build found, where there is something to say.
 const std::optional<layout::SteeringFacts>& steering_of(const layout::Manifest& manifest);
 
-/// A sentence of an index's codes, without a full stop; empty where the usual codes serve. `option`
-/// is how the reader asks for bits ("--code-bits").
+/// Returns a sentence on an index's codes, without a full stop; empty where the usual codes serve.
+/// `option` is how the reader asks for bits ("--code-bits").
 std::string steering_words(const layout::Manifest& manifest, const std::string& option);
 
-/// "2", or "0 (the vectors themselves)".
+/// Returns "2", or "0 (the vectors themselves)".
 std::string code_bits_words(std::uint32_t bits);
 
 /// Whether searches find less by the index's codes than by the vectors, beyond the tolerance.

@@ -1,4 +1,4 @@
-// The clusters and the vectors of an index that is there already.
+// read_clusters() reads the clusters and the vectors of a stored index.
 #pragma once
 
 #include <cstdint>
@@ -16,21 +16,22 @@ namespace farvec::indexing {
 struct StoredClusters {
   layout::Manifest manifest;  ///< without regions and placement
   dataset::VectorSet rows;    ///< stored type
-  /// Of every vector first the cluster that it is at home in, then the others, ascending.
+  /// For every vector first the cluster that is its home, then the others, ascending.
   cluster::Clustering clusters;
   graph::Graph centroids{0, 1};  ///< over the centroids
-  /// How often each cluster was probed, as far as somebody has counted; empty: nobody has.
+  /// How often each cluster was probed, as far as that was counted; empty: it was not.
   std::vector<std::uint64_t> probes = {};
 
-  /// For write_clusters(): each vector with that of its clusters which is probed most, where there
-  /// are as many probes as clusters, or else as build_clusters() does. Borrows the rows.
+  /// Returns what write_clusters() takes. Where there are at least as many probes as clusters, the
+  /// home of a vector is that of its clusters which is probed most; otherwise homes are those of
+  /// build_clusters(). Borrows the rows.
   BuiltClusters built(unsigned threads) &&;
-  /// The same with a home for each vector, one of its clusters.
+  /// Returns the same with this home for each vector, one of its clusters.
   BuiltClusters grouped(std::vector<ClusterId> homes) &&;
 };
 
-/// Reads everything, checking every checksum. Memory: the records, the vectors and 12 bytes a
-/// member. Throws Error when the index is none of clusters, or contradicts itself.
+/// Reads everything and checks every checksum. Memory: the records, the vectors and 12 bytes a
+/// member. Throws Error when the index is not one of clusters, or contradicts itself.
 StoredClusters read_clusters(const layout::IndexDirectory& directory,
                              const layout::LoadOptions& options);
 

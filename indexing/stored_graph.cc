@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kRecordRun = 1024;
 
-/// [v] is the row of vertex v; empty where that is v.
+/// Returns the row of each vertex v at [v]; empty where it is v.
 std::vector<NodeId> rows_of(const layout::GraphLocator& locator,
                             std::span<const std::byte> region) {
   if (locator.geometry().kind != layout::LayoutKind::packed) return {};
@@ -29,7 +29,8 @@ std::vector<NodeId> rows_of(const layout::GraphLocator& locator,
   return rows;
 }
 
-/// Puts vertices into a graph that is numbered as the rows are; one per thread.
+/// Puts vertices into a graph that is numbered in the way the rows are. There is one reader per
+/// thread.
 class GraphReader {
  public:
   GraphReader(layout::RecordReader records, std::span<const NodeId> rows, StoredGraph& out)
@@ -58,7 +59,7 @@ class GraphReader {
   std::vector<NodeId> neighbors_;
 };
 
-/// As of a graph that is not written in a layout yet.
+/// Returns the manifest of a graph that is not written in a layout yet.
 layout::Manifest without_layout(layout::Manifest manifest) {
   manifest.graph().neighbor_code_bytes = 0;
   manifest.graph().list_bytes = 0;

@@ -1,4 +1,4 @@
-// The graph and the vectors of an index that is there already.
+// read_graph() reads the graph and the vectors of a stored index.
 #pragma once
 
 #include "dataset/vector_set.h"
@@ -14,13 +14,14 @@ struct StoredGraph {
   dataset::VectorSet rows;    ///< stored type
   graph::Graph graph;
 
-  /// For write_graph(), which then writes the same graph in another layout. Borrows the rows.
+  /// Returns what write_graph() takes, which then writes the same graph in another layout. Borrows
+  /// the rows.
   BuiltGraph built() &&;
 };
 
-/// Reads all records, checking every checksum. Memory: the records, the vectors and the graph.
-/// Throws Error when the index is none of a graph in records, or a record names a vertex that does
-/// not exist.
+/// Reads all records and checks every checksum. Memory: the records, the vectors and the graph.
+/// Throws Error when the index is not one of a graph in records, or a record names a vertex that
+/// does not exist.
 StoredGraph read_graph(const layout::IndexDirectory& directory, const layout::LoadOptions& options);
 
 }  // namespace farvec::indexing

@@ -15,13 +15,13 @@
 namespace farvec::indexing {
 namespace {
 
-/// A chunk's clusters: which row is in which, and their centroids.
+/// The clusters of a chunk: which row is in which, and their centroids.
 struct ChunkClusters {
   std::vector<float> centers;
   std::vector<std::uint32_t> cluster_of;
 };
 
-/// Clusters the rows that `chunk` names. Plain k-means: a cluster may hold them all.
+/// Clusters the rows that `chunk` names. It is plain k-means, so one cluster may hold them all.
 ChunkClusters cluster_chunk(const VectorView& rows, std::span<const NodeId> chunk,
                             const cluster::SplitOptions& options) {
   HugeBuffer buffer(chunk.size() * rows.dimension * sizeof(float));
@@ -43,10 +43,10 @@ class ClusterPath {
       : dimension_(dimension),
         l2_(distance::pair_kernel(Metric::l2, ElementType::f32, dimension)) {}
 
-  /// The centroid at which the path has come; empty at its beginning.
+  /// The centroid that the path has reached; empty at its beginning.
   const std::vector<float>& end() const { return end_; }
 
-  /// The clusters of the next chunk in the order of the path.
+  /// Returns the clusters of the next chunk in the order of the path.
   std::vector<std::uint32_t> extend(const std::vector<float>& centers) {
     std::vector<std::uint32_t> left(centers.size() / dimension_);
     std::iota(left.begin(), left.end(), 0u);
@@ -77,8 +77,9 @@ class ClusterPath {
   std::vector<float> end_;
 };
 
-/// The members of the clusters along `path`, each cluster's by their places along the line from the
-/// centroid before it to the centroid after it; `before` is the last centroid of the chunk before.
+/// Writes the members of the clusters along `path`. The members of a cluster are ordered by their
+/// places along the line from the centroid before it to the centroid after it. `before` is the last
+/// centroid of the chunk before.
 class PathWriter {
  public:
   PathWriter(const VectorView& rows, std::span<const NodeId> chunk, const ChunkClusters& clusters)

@@ -11,14 +11,16 @@
 namespace farvec::indexing {
 namespace {
 
-/// Rows that are widened, and multiplied, at a time. Sums of blocks are added in their order.
+/// Rows that are widened and multiplied at a time. The sums of blocks are added in the order of the
+/// blocks.
 constexpr std::size_t kBlockRows = 1024;
 /// Blocks whose sums are held at a time.
 constexpr std::size_t kBlocksAtOnce = 32;
-/// Directions beside the one that is looked for: more make fewer iterations do.
+/// Directions in addition to the one that is looked for. With more of them fewer iterations are
+/// enough.
 constexpr int kOversampling = 9;
 constexpr int kMostIterations = 32;
-/// Iterations end when the cosine of two components in turn differs from 1 by no more.
+/// The iterations end when the cosine of two successive components differs from 1 by no more.
 constexpr double kStill = 1e-8;
 
 using FloatMatrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -38,7 +40,7 @@ void sum_blocks(std::size_t count, unsigned threads, const SumBlock& sum_block, 
   }
 }
 
-/// Rows [begin, end) less the mean.
+/// Returns rows [begin, end) less the mean.
 FloatMatrix centered(const VectorView& rows, const std::vector<float>& mean, std::size_t begin,
                      std::size_t end) {
   FloatMatrix block(end - begin, rows.dimension);
@@ -51,7 +53,7 @@ FloatMatrix centered(const VectorView& rows, const std::vector<float>& mean, std
   return block;
 }
 
-/// The scatter of the rows about the mean, times the columns of `basis`.
+/// Returns the scatter of the rows about the mean, times the columns of `basis`.
 Eigen::MatrixXd scatter_times(const VectorView& rows, const std::vector<float>& mean,
                               const Eigen::MatrixXd& basis, unsigned threads) {
   const FloatMatrix narrow = basis.cast<float>();
@@ -79,7 +81,7 @@ Eigen::MatrixXd orthonormal(const Eigen::MatrixXd& columns) {
   return qr.householderQ() * Eigen::MatrixXd::Identity(columns.rows(), columns.cols());
 }
 
-/// As many as options.sample, evenly.
+/// Picks at most `most` rows, evenly.
 VectorView every_nth(VectorView rows, std::size_t most) {
   const std::size_t step = (rows.count + most - 1) / most;
   rows.count = (rows.count + step - 1) / step;

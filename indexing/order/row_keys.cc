@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kKeyChunk = 4096;
 
-/// key(f32 row) of each row less `origin`.
+/// Returns key(f32 row) for each row less `origin`.
 template <typename Key>
 std::vector<float> keys_of(const VectorView& rows, const std::vector<float>& origin,
                            unsigned threads, const Key& key) {

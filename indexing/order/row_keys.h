@@ -1,4 +1,4 @@
-// One number for each row, by which rows are ordered.
+// These functions compute one number for each row, and order rows by such numbers.
 #pragma once
 
 #include <cstdint>
@@ -8,18 +8,19 @@
 
 namespace farvec::indexing {
 
-/// All take any number of rows, all finite; `threads` is as resolved, and no number depends on it.
+/// Each of these takes any number of rows, all finite. `threads` is already resolved, and no number
+/// depends on it.
 std::vector<float> first_elements(const VectorView& rows, unsigned threads);
-/// Squared distances from the mean of the rows.
+/// Returns squared distances from the mean of the rows.
 std::vector<float> distances_from_mean(const VectorView& rows, unsigned threads);
-/// Along a direction of normally distributed coordinates.
+/// Returns places along a direction of normally distributed coordinates.
 std::vector<float> random_projections(const VectorView& rows, std::uint64_t seed, unsigned threads);
-/// Along principal_component(), from the mean.
+/// Returns places along principal_component(), measured from the mean.
 std::vector<float> principal_projections(const VectorView& rows, std::uint64_t seed,
                                          unsigned threads);
 
-/// The rows by ascending keys, those of equal keys by their numbers. A key that is NaN, as the
-/// projection of a finite row may be when it overflows, counts as the largest.
+/// Returns the rows by ascending keys, and rows of equal keys by their numbers. A key that is NaN
+/// counts as the largest; the projection of a finite row may be NaN when it overflows.
 std::vector<NodeId> order_by_keys(const std::vector<float>& keys);
 
 }  // namespace farvec::indexing
