@@ -1,4 +1,4 @@
-// --durability, as every program with a log takes it.
+// Parses --durability, which every program with a log takes.
 #pragma once
 
 #include <string>
@@ -7,10 +7,11 @@
 
 namespace farvec::wal {
 
-/// Of the option, for a program in which `none` means durable when `ends`: "the command ends".
+/// The help text of the option, for a program in which `none` means durable when `ends`: "the
+/// command ends".
 std::string durability_help(const std::string& ends);
 
-/// "commit", "interval:MS" or "none". Throws Error naming --durability.
+/// Parses "commit", "interval:MS" or "none" into `log`. Throws Error naming --durability.
 void parse_durability(const std::string& text, LogOptions& log);
 
 }  // namespace farvec::wal

@@ -64,7 +64,7 @@ class DiskFolder final : public LogFolder {
 
   std::unique_ptr<LogFile> create(const std::string& name, std::uint64_t bytes) override {
     const std::string path = file(name);
-    // Zeros are promised: not even a file of the same name may lend its bytes.
+    // Zeros are promised, so the bytes of an existing file of that name must not be reused.
     unlink(path.c_str());
     try {
       auto made = std::make_unique<DiskFile>(path, O_WRONLY | O_CREAT | O_EXCL);

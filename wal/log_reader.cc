@@ -46,8 +46,8 @@ struct LogReader::State {
   void skip_to(Position from);
 };
 
-/// Whether there are segments behind what was read by now. One that has no record goes when the log
-/// is opened again, and the next one has its number.
+/// Whether there are segments after what was read so far. A segment without records goes away when
+/// the log is opened again, and the next one has its number.
 bool LogReader::State::has_grown() {
   if (reader->is_last()) return false;
   const layout::LogSegmentHeader before = segments[current].header;
@@ -81,7 +81,8 @@ void LogReader::State::begin(Position from) {
   skip_to(from);
 }
 
-/// The last one that does not begin behind `from`; what lies between two segments was never used.
+/// Finds the last segment that does not begin after `from`; positions between two segments were
+/// never used.
 void LogReader::State::find_segment(Position from) {
   if (from < segments.front().header.previous_end) {
     throw Error(
@@ -137,7 +138,7 @@ std::optional<LogRecord> LogReader::next() {
     try {
       return state_->next();
     } catch (const Error&) {
-      // From where the last record ended, in a copy that may be whole.
+      // Continue where the last record ended, in a copy that may be whole.
       if (!state_->source->distrust()) throw;
       state_->begin(state_->reader->position());
     }

@@ -18,7 +18,7 @@ class FileBytes final : public SegmentBytes {
               segment_name(segment.header.number + 1)) {}
 
   const std::string& path() const override { return file_.path(); }
-  /// A log that is closed while it is read gives back what it had allocated.
+  /// The size may shrink: a log that is closed while it is read gives back what it had allocated.
   std::uint64_t size() override {
     struct stat now {};
     if (fstat(file_.descriptor(), &now) != 0) return file_.size();
@@ -27,7 +27,8 @@ class FileBytes final : public SegmentBytes {
   void read_at(std::uint64_t offset, void* out, std::size_t bytes) override {
     file_.read_at(offset, out, bytes);
   }
-  /// Another file of its name, or none, says that the folder has changed, as the next name does.
+  /// Another file with its name, or none, says that the folder has changed, and so does a file with
+  /// the next name.
   bool is_last() override {
     struct stat own {};
     struct stat named {};

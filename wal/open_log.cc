@@ -1,4 +1,5 @@
-// Makes and opens logs: what a former process left is made certain, then a new segment begins.
+// This file makes and opens logs: what a former process left is made durable, then a new segment
+// begins.
 #include <filesystem>
 #include <utility>
 
@@ -51,9 +52,9 @@ std::unique_ptr<Log> begin_log(const LogOptions& options,
                                       std::move(segment));
 }
 
-/// Where the last segment's records end.
+/// The place where the last segment's records end.
 struct Tail {
-  Position begin = 0;  ///< of records that nothing proves to be durable
+  Position begin = 0;  ///< where records begin that nothing proves to be durable
   Position end = 0;
 };
 
@@ -64,8 +65,8 @@ Tail find_tail(LogSource& source, const Segment& last) {
   return {reader.closed() ? reader.position() : reader.group_begin(), reader.position()};
 }
 
-/// What was read may be in the page cache alone, even marked clean by a sync that failed: written
-/// once more, it is on the disk or there is an error.
+/// The bytes that were read may be in the page cache only, even marked clean by a sync that failed.
+/// When they are written once more, they are on the disk or there is an error.
 void make_certain(LogFile& file, SegmentBytes& read, const Segment& segment, const Tail& tail) {
   if (tail.begin == tail.end) return;
   const std::uint64_t offset = layout::kLogHeaderBytes + (tail.begin - segment.header.first);
@@ -104,7 +105,7 @@ std::unique_ptr<Log> open_log(const LogOptions& options, std::unique_ptr<LogFold
   make_certain(*file, *source->open(last), last, tail);
 
   layout::LogSegmentHeader header = last.header;
-  const bool replaces = tail.end == last.header.first;  // it has no records
+  const bool replaces = tail.end == last.header.first;  // the last segment has no records
   header.first = tail.end + header.reach;
   if (!replaces) {
     header.number += 1;
@@ -113,7 +114,7 @@ std::unique_ptr<Log> open_log(const LogOptions& options, std::unique_ptr<LogFold
   }
   auto files = std::make_unique<SegmentFiles>(std::move(folder), segments);
   auto log = begin_log(options, std::move(lock), std::move(files), header, kMinSegmentBytes);
-  // What lies behind the records, torn ones included, is room for others.
+  // Bytes after the records, torn ones included, are freed.
   if (!replaces) file->truncate(last.file_bytes);
   return log;
 }

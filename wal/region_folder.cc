@@ -16,11 +16,11 @@
 namespace farvec::wal {
 namespace {
 
-/// A quarter of the slots is for openings.
+/// One in this many slots is kept for openings.
 constexpr std::uint32_t kKeptShare = 4;
-/// Others may write in between.
+/// Between two pieces of this size other threads may write.
 constexpr std::size_t kZeroBytes = std::size_t{256} << 10;
-/// The word that says that a slot holds a segment.
+/// The bytes of the word that says that a slot holds a segment.
 constexpr std::size_t kMagicBytes = sizeof(std::uint64_t);
 
 }  // namespace
@@ -30,7 +30,8 @@ class RegionFolder::File final : public LogFile {
   File(RegionFolder& folder, std::uint32_t slot)
       : folder_(folder), begin_(layout::log_slot_offset(folder.header_, slot)) {}
 
-  /// A header's first word is written when the rest is there: whoever sees it sees a header.
+  /// A header's first word is written when the rest is there, so that a reader that sees it sees a
+  /// header.
   void write_at(std::uint64_t offset, std::span<const std::byte> bytes) override {
     const std::lock_guard lock(folder_.mutex_);
     if (offset > 0) return folder_.write(begin_ + offset, bytes);
@@ -89,7 +90,7 @@ void RegionFolder::require_copies() const {
                     copies_.size(), header_.needed);
 }
 
-/// The others say so before anything is acknowledged without it.
+/// The other copies say so before anything is acknowledged without this one.
 void RegionFolder::drop(std::size_t copy, const std::string& why) {
   spdlog::error("the log goes on without one of its memory nodes: {}", why);
   copies_[copy] = nullptr;

@@ -1,4 +1,4 @@
-// The segments of a log on memories elsewhere, as the log's writer makes them.
+// A RegionFolder has the segments of a log on memories elsewhere, for the log's writer.
 #pragma once
 
 #include <atomic>
@@ -17,13 +17,14 @@ namespace farvec::wal {
 
 class ReturningCopies;
 
-/// Every write goes to all copies that are left. A copy that fails is one no more, which the others
-/// tell who reads; when fewer than `needed` are left, everything throws. One that comes back is
-/// brought up beside the writes, by a thread of the folder's own.
+/// Every write goes to all copies that are left. A copy that fails does not count any more, and the
+/// headers of the other copies tell readers so. When fewer than `needed` copies are left,
+/// everything throws. The folder's own thread brings a copy that comes back up to date beside the
+/// writes.
 class RegionFolder final : public LogFolder {
  public:
-  /// The copies hold the same segments, or none. `header` is this writer's. `reach` null: none
-  /// comes back.
+  /// The copies hold the same segments, or none. `header` is this writer's. When `reach` is null,
+  /// no copy comes back.
   RegionFolder(LogMemories copies, const layout::LogRegionHeader& header, LogReach reach = nullptr);
   ~RegionFolder() override;
 
@@ -34,7 +35,8 @@ class RegionFolder final : public LogFolder {
   void remove_unnamed() override;
   std::uint32_t epoch() const override { return header_.epoch; }
 
-  /// ENOSPC also while a few slots are left: those are for who goes on after a kill.
+  /// Throws ENOSPC also while a few slots are left: those are for a writer that goes on after a
+  /// kill.
   std::unique_ptr<LogFile> create(const std::string& name, std::uint64_t bytes) override;
   std::unique_ptr<LogFile> open(const std::string& name) override;
   void rename(const std::string& from, const std::string& to) override;
@@ -42,21 +44,21 @@ class RegionFolder final : public LogFolder {
   void sync() override;
   LogCopies copies() const override;
 
-  /// Drops those that are known to have died, also while nothing is written.
+  /// Drops the copies that are known to have died, even while nothing is written.
   void look_at_copies();
-  /// The first one from there on that is to be reached again; nothing while the log is opened, when
-  /// all are there, and when it has ended.
+  /// The first copy from `from` on that has to be reached again; nothing while the log is being
+  /// opened, when all copies are there, and when the log has ended.
   std::optional<std::size_t> missing(std::size_t from) const;
-  /// Writes to it as to the others from when it holds what they do. Until then it holds no log: it
-  /// does not count for who opens the log. Throws Error when that fails, or `stop` became true;
-  /// then it is missing as before.
+  /// Adds a copy: it is written like the others when it holds what they hold. Until then it holds
+  /// no log, and does not count when the log is opened. Throws Error when that fails, or `stop`
+  /// became true; then the copy is missing as before.
   void join(std::size_t copy, const std::shared_ptr<LogMemory>& memory,
             const std::atomic<bool>& stop);
 
  private:
   class File;
 
-  /// Each copy that is left; one that throws is dropped.
+  /// Does `action` on each copy that is left; a copy that throws is dropped.
   template <class Action>
   void on_copies(const Action& action);
   template <class Action>
@@ -72,7 +74,7 @@ class RegionFolder final : public LogFolder {
   void count_copies();
   void copy_slot(std::uint32_t slot, const std::atomic<bool>& stop);
   bool copy_part(std::uint32_t slot, std::uint64_t at);
-  /// From a copy that answers; the others are dropped.
+  /// Reads from a copy that answers; copies that do not are dropped.
   void read_any(std::uint64_t offset, std::span<std::byte> to);
   bool is_named(std::uint32_t slot) const;
 
@@ -81,10 +83,12 @@ class RegionFolder final : public LogFolder {
   layout::LogRegionHeader header_;
   std::filesystem::path path_;
   std::map<std::string, std::uint32_t> slots_;
-  bool opened_ = false;                         ///< the segment that an opening begins is there
-  std::shared_ptr<LogMemory> joining_;          ///< written like a copy, but for the header
-  std::atomic<std::uint32_t> there_{0};         ///< relaxed: a count to tell
-  std::unique_ptr<ReturningCopies> returning_;  ///< last: it uses the rest
+  /// Whether the segment that an opening begins is there.
+  bool opened_ = false;
+  std::shared_ptr<LogMemory> joining_;   ///< written like a copy, except for the header
+  std::atomic<std::uint32_t> there_{0};  ///< relaxed: a count for reports
+  /// Declared last, because it uses the other members.
+  std::unique_ptr<ReturningCopies> returning_;
 };
 
 }  // namespace farvec::wal

@@ -1,4 +1,5 @@
-// RegionFolder::join: a copy that came back gets what the others hold, while the log grows.
+// This file implements RegionFolder::join: a copy that came back gets what the others hold, while
+// the log grows.
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
@@ -14,7 +15,7 @@
 namespace farvec::wal {
 namespace {
 
-/// Others may write in between, for which they need a moment.
+/// Other threads may write between two parts of this size, and need a moment for it.
 constexpr std::size_t kPartBytes = std::size_t{256} << 10;
 constexpr std::chrono::microseconds kBreath{50};
 
@@ -46,8 +47,8 @@ void RegionFolder::read_any(std::uint64_t offset, std::span<std::byte> to) {
   }
 }
 
-/// False when there is nothing to copy. What is written to the others meanwhile is written to it
-/// too, so that a part stays what it is once it has been copied.
+/// Copies a part; false when there is nothing to copy. Writes to the other copies go to this one
+/// too meanwhile, so that a part stays equal after it has been copied.
 bool RegionFolder::copy_part(std::uint32_t slot, std::uint64_t at) {
   const std::lock_guard lock(mutex_);
   if (joining_ == nullptr) throw Error("it failed while it was brought up");
@@ -67,7 +68,7 @@ bool RegionFolder::copy_part(std::uint32_t slot, std::uint64_t at) {
 
 void RegionFolder::copy_slot(std::uint32_t slot, const std::atomic<bool>& stop) {
   for (std::uint64_t at = 0; at < header_.slot_bytes && copy_part(slot, at); at += kPartBytes) {
-    // Relaxed: only the flag itself matters.
+    // relaxed: only the flag itself matters.
     if (stop.load(std::memory_order_relaxed)) throw Error("the log ends");
     std::this_thread::sleep_for(kBreath);
   }

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t kCopyBytes = std::size_t{256} << 10;
 constexpr std::size_t kWordBytes = sizeof(std::uint64_t);
-/// Of a log without anything wrong.
+/// The failure of a log without anything wrong.
 const std::string kSound;
 
 /// A segment of a copy, and where its records end.
@@ -33,13 +33,13 @@ struct CopiedSegment {
   Position end = 0;
 };
 
-/// What one memory holds.
+/// The contents of one memory.
 struct Copy {
-  std::string failure = "is not there";  ///< empty: it is sound
+  std::string failure = "is not there";  ///< empty: the copy is sound
   layout::LogRegionHeader header;
   std::vector<CopiedSegment> segments;
 
-  bool foreign = false;  ///< it is of something else
+  bool foreign = false;  ///< it holds something else
 
   bool sound() const { return failure.empty(); }
   auto age() const {
@@ -91,7 +91,7 @@ Copy read_copy(LogMemory* memory, std::uint64_t log_id) {
   return copy;
 }
 
-/// Zeros and foreign bytes become what `from` has there. Bytes that are the same stay untouched.
+/// Makes the bytes of `to` equal to those of `from`. Bytes that are already equal are not written.
 void copy_bytes(LogMemory& from, LogMemory& to, std::uint64_t begin, std::uint64_t end) {
   std::vector<std::byte> right(kCopyBytes), there(kCopyBytes);
   for (std::uint64_t at = begin; at < end; at += kCopyBytes) {
@@ -124,7 +124,7 @@ void copy_segment(LogMemory& from, LogMemory& to, std::uint64_t begin, std::uint
   to.flush();
 }
 
-/// At every moment `to` holds, of what was acknowledged, what it held before, or more.
+/// At every moment `to` holds at least what it held before of what was acknowledged.
 void bring_up(const Copy& best, LogMemory& from, LogMemory& to) {
   for (std::uint32_t slot = 0; slot < best.header.slots; ++slot) {
     const std::uint64_t begin = layout::log_slot_offset(best.header, slot);
@@ -142,7 +142,7 @@ void bring_up(const Copy& best, LogMemory& from, LogMemory& to) {
   to.flush();
 }
 
-/// What the epochs in a memory say is known to whoever names the log.
+/// Throws Error unless the caller knows the epochs that are in a memory.
 void require_known(const RegionLogName& name, const layout::LogRegionHeader& header,
                    const std::string& memory) {
   if (!name.last_epoch || header.log_id != name.log_id || header.epoch <= *name.last_epoch) return;

@@ -16,7 +16,8 @@
 namespace farvec::wal {
 namespace {
 
-/// A header is written within microseconds; segments come and go more seldom than they are listed.
+/// How often a header is read: it is written within microseconds, and segments come and go less
+/// often than they are listed.
 constexpr int kReadings = 8;
 constexpr std::chrono::microseconds kPause{50};
 
@@ -59,7 +60,7 @@ void require_memory_for(const layout::LogRegionHeader& header, LogMemory& memory
               memory.bytes(), std::max<std::uint64_t>(needed, (std::uint64_t{17} << 20)));
 }
 
-/// Of the copy that the source reads just then.
+/// The bytes of the copy that the source reads at that time.
 class RegionSource::Bytes final : public SegmentBytes {
  public:
   Bytes(std::shared_ptr<RegionSource> source, const Segment& segment)
@@ -92,7 +93,7 @@ RegionSource::RegionSource(LogMemories copies, std::uint64_t log_id, Quorum quor
       name_(fmt::format("the log on {}", names_of(copies_))),
       bad_(copies_.size()) {}
 
-/// Of every copy that answers with this log's.
+/// The headers of all copies that answer and hold this log.
 std::vector<std::optional<layout::LogRegionHeader>> RegionSource::headers() {
   std::vector<std::optional<layout::LogRegionHeader>> headers(copies_.size());
   for (std::size_t i = 0; i < copies_.size(); ++i) {
@@ -114,7 +115,8 @@ void RegionSource::choose() {
   const auto found = headers();
   std::size_t best = copies_.size();
   std::size_t answers = 0;
-  if (found.size() > current_ && found[current_]) best = current_;  // of equal ones it stays
+  // The current copy stays when it is as good as the best.
+  if (found.size() > current_ && found[current_]) best = current_;
   for (std::size_t i = 0; i < found.size(); ++i) {
     if (!found[i]) continue;
     ++answers;
@@ -142,7 +144,7 @@ std::vector<Segment> RegionSource::segments() {
   return segments_;
 }
 
-/// Again when it changes meanwhile.
+/// Lists again when the copy changes meanwhile.
 void RegionSource::list() {
   for (int reading = 1;; ++reading) {
     std::string failure;
@@ -177,7 +179,7 @@ void RegionSource::list_once() {
     }
     found.emplace_back(std::move(segment), slot);
   }
-  // Of two with one number the later writer's has taken the other's place.
+  // When two segments have one number, the later writer's has replaced the other.
   const auto key = [](const auto& a) {
     return std::pair(a.first.header.number, ~a.first.header.epoch);
   };
@@ -222,7 +224,7 @@ bool RegionSource::distrust() {
   }
 }
 
-/// To the next one that is as new.
+/// Goes on to the next copy that is as new.
 void RegionSource::look_elsewhere() {
   const auto found = headers();
   for (std::size_t step = 1; step < copies_.size(); ++step) {

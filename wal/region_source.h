@@ -1,4 +1,4 @@
-// A log on memories elsewhere, as its readers see it.
+// A RegionSource is a log on memories elsewhere in the form that its readers see.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +13,18 @@
 
 namespace farvec::wal {
 
-/// The header of a memory's region; nothing when there is none. One that is being written is read
-/// again, a few times.
+/// The header of a memory's region; nothing when there is none. A header that is being written is
+/// read again, a few times.
 std::optional<layout::LogRegionHeader> read_region_header(LogMemory& memory);
 
 /// Throws Error when the memory holds another log, or has no room for this one.
 void require_memory_for(const layout::LogRegionHeader& header, LogMemory& memory);
 
-/// Reads one copy, which no other is ahead of, and another one when that fails or is damaged.
+/// Reads one copy that no other is ahead of, and another one when that copy fails or is damaged.
 class RegionSource final : public LogSource, public std::enable_shared_from_this<RegionSource> {
  public:
   enum class Quorum : std::uint8_t {
-    asked,  ///< as many copies answer as must, so that one of them has all that was acknowledged
+    asked,  ///< enough copies must answer that one of them has all that was acknowledged
     none
   };
   static std::shared_ptr<RegionSource> make(LogMemories copies, std::uint64_t log_id,
@@ -37,7 +37,7 @@ class RegionSource final : public LogSource, public std::enable_shared_from_this
   bool distrust() override;
   void look_elsewhere() override;
 
-  /// Of the last segments(), in their order.
+  /// The slots of the last segments(), in their order.
   const std::vector<std::uint32_t>& slots() const { return slots_; }
   const layout::LogRegionHeader& header() const { return header_; }
 
@@ -57,7 +57,7 @@ class RegionSource final : public LogSource, public std::enable_shared_from_this
   std::string name_;
   std::vector<bool> bad_;  ///< copies that were damaged, or failed
   std::size_t current_ = 0;
-  bool listed_ = false;  ///< what follows is of the current copy
+  bool listed_ = false;  ///< whether the members below describe the current copy
   layout::LogRegionHeader header_;
   std::vector<Segment> segments_;
   std::vector<std::uint32_t> slots_;

@@ -44,7 +44,7 @@ void ReturningCopies::look() {
   try {
     folder_.look_at_copies();
   } catch (const std::exception&) {
-    return;  // too few are left: the next record ends the log
+    return;  // too few copies are left: the next record ends the log
   }
   std::optional<std::size_t> copy = folder_.missing(0);
   while (copy && !stop_) {
@@ -53,7 +53,7 @@ void ReturningCopies::look() {
   }
 }
 
-/// Says once why it could not.
+/// Logs once why the copy could not join.
 void ReturningCopies::bring_back(std::size_t copy) {
   try {
     folder_.join(copy, reach_(copy, stop_), stop_);

@@ -1,4 +1,4 @@
-// Looks for copies of a log that come back.
+// ReturningCopies looks for copies of a log that come back.
 #pragma once
 
 #include <atomic>
@@ -15,8 +15,8 @@ namespace farvec::wal {
 
 class RegionFolder;
 
-/// Every second, on a thread of its own, tries to reach what the folder misses, and has it join.
-/// The folder outlives it.
+/// Every second, on its own thread, it tries to reach the copies that the folder misses, and lets
+/// the folder join() them. The folder outlives it.
 class ReturningCopies {
  public:
   ReturningCopies(RegionFolder& folder, LogReach reach);
@@ -32,7 +32,7 @@ class ReturningCopies {
 
   RegionFolder& folder_;
   const LogReach reach_;
-  std::vector<std::string> told_;  ///< why a copy could not join the last time
+  std::vector<std::string> told_;  ///< for each copy, why it could not join the last time
   std::atomic<bool> stop_{false};  ///< changed with mutex_ held
   std::mutex mutex_;
   std::condition_variable wake_;

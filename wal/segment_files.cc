@@ -12,7 +12,7 @@
 namespace farvec::wal {
 namespace {
 
-/// Segments for a disk that is nearly full become so many times smaller at each attempt.
+/// On a disk that is nearly full, segments become this many times smaller at each attempt.
 constexpr std::uint64_t kShrink = 4;
 
 std::string partial_name(std::uint64_t number) {
@@ -42,7 +42,7 @@ NewSegment SegmentFiles::allocate(layout::LogSegmentHeader header, std::uint64_t
     try {
       return {header, folder_->create(name, header.segment_bytes)};
     } catch (const SystemError& error) {
-      // What is wrong with a smaller one is of no interest.
+      // Only the first error matters, not that of a smaller segment.
       if (!first) first = error;
       if (!is_full(error.code) || header.segment_bytes <= least_bytes) throw *first;
     }

@@ -1,4 +1,4 @@
-// The files of a log that is open for appending: made, given their names, cut.
+// SegmentFiles makes, names and deletes the files of a log that is open for appending.
 #pragma once
 
 #include <cstdint>
@@ -13,34 +13,34 @@
 
 namespace farvec::wal {
 
-/// A segment that has its bytes on the disk and neither its header nor its name.
+/// A segment whose bytes are on the disk, but neither its header nor its name.
 struct NewSegment {
   layout::LogSegmentHeader header;
   std::unique_ptr<LogFile> file;
 };
 
-/// Segments have multiples of it, at least kMinSegmentBytes.
+/// The size of a segment is a multiple of it, and at least kMinSegmentBytes.
 inline constexpr std::uint64_t kSegmentGranule = 4096;
 inline constexpr std::uint64_t kMinSegmentBytes = 2 * kSegmentGranule;
 
-/// For what must differ between segments and between logs.
+/// A random number for what must differ between segments and between logs.
 std::uint64_t random_word();
 
-/// Shared by threads. Everything throws SystemError.
+/// Threads share it. Every member throws SystemError.
 class SegmentFiles {
  public:
-  /// `segments` are there already. Removes what a killed process left without a name.
+  /// `segments` exist already. Removes unnamed files that a killed process left.
   SegmentFiles(std::unique_ptr<LogFolder> folder, const std::vector<Segment>& segments);
 
   LogFolder& folder() { return *folder_; }
 
-  /// Of header.segment_bytes, or, where the disk is too full for those, of fewer: a few deletes
-  /// have room on a disk that has hardly any. Not of fewer than `least_bytes`.
+  /// Allocates a segment of header.segment_bytes or, where the disk is too full for that, of fewer:
+  /// then a few deletes have room on a disk that is nearly full. Never fewer than `least_bytes`.
   NewSegment allocate(layout::LogSegmentHeader header, std::uint64_t least_bytes);
-  /// Makes its header and its name durable, in place of a segment of the same number: from here on
-  /// it is part of the log.
+  /// Makes the segment's header and name durable; a segment of the same number is replaced. From
+  /// here on it is part of the log.
   void publish(NewSegment& segment);
-  /// Deletes whole segments before `position`, the oldest first, each for good before the next: a
+  /// Deletes whole segments before `position`, the oldest first, each durably before the next: a
   /// loss of power leaves no gap.
   void cut(Position position);
 

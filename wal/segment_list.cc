@@ -72,7 +72,7 @@ std::vector<Segment> list_segments(const fs::path& folder) {
     try {
       segments.push_back(read_segment(path));
     } catch (const SystemError& error) {
-      // Who appends has cut it away since the folder was listed.
+      // The writer has cut it away since the folder was listed.
       if (error.code == ENOENT) continue;
       throw;
     }

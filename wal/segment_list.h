@@ -1,4 +1,4 @@
-// The segments of a log as they lie in its folder, known by their headers.
+// Lists the segments of a log in its folder, which their headers identify.
 #pragma once
 
 #include <cstdint>
@@ -16,19 +16,21 @@ struct Segment {
   layout::LogSegmentHeader header;
 };
 
-/// "000000000000002a.log"; with ".partial" behind it until its header is durable.
+/// The name of a segment's file, "000000000000002a.log"; ".partial" follows until its header is
+/// durable.
 std::string segment_name(std::uint64_t number);
 inline constexpr const char* kPartialSuffix = ".partial";
-/// Whether a segment that is not durable yet has this name.
+/// Whether a segment that is not durable yet has such a name.
 bool is_partial_segment(const std::string& name);
 
-/// In their order; none when the folder has none. Files of other names are not looked at. Throws
-/// Error when a header is not sound, one of them is of another log, or one is missing between.
+/// The segments in their order; empty when the folder has none. Files with other names are ignored.
+/// Throws Error when a header is not sound, a segment belongs to another log, or one is missing in
+/// between.
 std::vector<Segment> list_segments(const std::filesystem::path& folder);
 
-/// Removes the segments of the log in `folder`, those that were being written too, and the folder
-/// when nothing else is in it; files of others stay. Throws as list_segments(), and
-/// std::filesystem errors; a folder that is not there is no error.
+/// Removes the segments of the log in `folder`, including those that were being written, and the
+/// folder when nothing else is in it; other files stay. Throws what list_segments() throws, and
+/// std::filesystem errors; a missing folder is no error.
 void remove_segments(const std::filesystem::path& folder);
 
 /// Throws Error when `after` cannot follow `before` in one log.

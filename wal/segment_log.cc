@@ -17,7 +17,7 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-/// Of a deadline that is as good as none.
+/// A deadline so far away that it is as good as none.
 constexpr double kLongestWaitUs = 3600e6;
 
 constexpr Status kFull{StatusCode::resource_exhausted,
@@ -43,7 +43,7 @@ std::chrono::microseconds microseconds(double us) {
   return std::chrono::microseconds(static_cast<std::int64_t>(us));
 }
 
-/// As much more as growing by itself would take, or what is wanted.
+/// Makes room like growing would, or as much as is wanted if that is more.
 void make_room_for(std::vector<std::byte>& bytes, std::size_t more) {
   if (bytes.size() + more <= bytes.capacity()) return;
   bytes.reserve(std::max(2 * bytes.capacity(), bytes.size() + more));
@@ -53,7 +53,7 @@ void add_bytes(std::vector<std::byte>& to, std::span<const std::byte> bytes) {
   to.insert(to.end(), bytes.begin(), bytes.end());
 }
 
-/// Says in every header with whom it is written.
+/// Writes into every header the group with which it is written.
 void seal_group(Group& group, std::uint32_t seed) {
   std::size_t at = 0;
   while (at < group.bytes.size()) {
@@ -66,7 +66,7 @@ void seal_group(Group& group, std::uint32_t seed) {
   }
 }
 
-/// Of a segment that takes one such frame and can be closed.
+/// The size of a segment that has room for one such frame and can be closed.
 std::uint64_t least_segment_bytes(std::uint64_t frame_bytes) {
   const std::uint64_t bytes = layout::kLogHeaderBytes + frame_bytes + sizeof(LogFrameHeader);
   return std::max(kMinSegmentBytes, round_up(bytes, kSegmentGranule));
@@ -104,7 +104,7 @@ std::size_t SegmentLog::max_record_bytes() const {
   return options_.segment_bytes - layout::kLogHeaderBytes - 2 * sizeof(LogFrameHeader);
 }
 
-/// There is always room for the header that says that the log was closed.
+/// Room is always left for the header that says that the log was closed.
 bool SegmentLog::fits(std::uint64_t frame_bytes) const {
   const std::uint64_t used = offset_of(end(), filling_) + frame_bytes + sizeof(LogFrameHeader);
   return used <= filling_.segment_bytes;
@@ -160,8 +160,8 @@ Status SegmentLog::wait_for_frame(Lock& lock, std::uint64_t frame_bytes, Ticks d
   return failure_;
 }
 
-/// The next record begins a segment, whose bytes are allocated here: whoever holds them when the
-/// log takes a record knows that the disk has room for it.
+/// Begins the segment for the next record. Its bytes are allocated here: a thread that has them
+/// when the log takes a record knows that the disk has room for it.
 Status SegmentLog::begin_segment(Lock& lock, std::uint64_t frame_bytes) {
   layout::LogSegmentHeader header = filling_;
   header.number += 1;
@@ -177,7 +177,8 @@ Status SegmentLog::begin_segment(Lock& lock, std::uint64_t frame_bytes) {
   } catch (const SystemError& error) {
     status = is_full(error.code) ? kFull : kNoSegment;
     if (!full_) spdlog::warn("{}; records are refused until it succeeds", error.what());
-  } catch (const std::exception& error) {  // those who wait for the segment go on, whatever it is
+    // Threads that wait for the segment go on, whatever the error is.
+  } catch (const std::exception& error) {
     status = kNoSegment;
     spdlog::warn("{}; this record is refused", error.what());
   }
@@ -195,7 +196,8 @@ void SegmentLog::put(std::span<const std::span<const std::byte>> parts, std::uin
                      std::uint32_t bytes_crc) {
   const Position position = end();
   const std::uint64_t frame_bytes = layout::log_frame_bytes(length);
-  // All memory that this takes comes first: where there is none, no half of a frame is there.
+  // All memory that is needed is allocated first, so that without memory no half of a frame is
+  // there.
   if (next_ || groups_.empty()) {
     make_room_for(spare_, frame_bytes);
     groups_.emplace_back();
@@ -209,7 +211,7 @@ void SegmentLog::put(std::span<const std::span<const std::byte>> parts, std::uin
   add_bytes(bytes, std::as_bytes(std::span(&header, 1)));
   for (const auto& part : parts) add_bytes(bytes, part);
   bytes.resize(frame_end);
-  // Release: who reads this position may ask for what lies before it.
+  // Release: a thread that reads this position may ask for what is before it.
   end_.store(position + layout::log_frame_bytes(length), std::memory_order_release);
 }
 
@@ -252,7 +254,7 @@ bool SegmentLog::is_due() const {
   return stopping_ || in_time || wanted_ > durable() || pending() >= options_.pending_bytes / 2;
 }
 
-/// False when there will be none.
+/// Waits for work; false when there will be none.
 bool SegmentLog::wait_for_work(Lock& lock) {
   while (!is_due()) {
     if (stopping_) return false;
@@ -276,7 +278,7 @@ void SegmentLog::run() {
     group.bytes.clear();
     lock.lock();
     failure_ = status;
-    // Release: whoever sees it may write what these records describe.
+    // Release: a thread that sees it may write what these records describe.
     if (status.ok()) durable_.store(end, std::memory_order_release);
     spare_ = std::move(group.bytes);
     next_write_ = Clock::now() + microseconds(options_.interval_us);
@@ -306,7 +308,8 @@ Status SegmentLog::write(Group& group) {
   }
 }
 
-/// Proves that all records are durable, also the last ones, behind which nothing else would.
+/// Proves that all records are durable, also the last ones, which have no record after them that
+/// would prove it.
 void SegmentLog::close_segment() {
   LogFrameHeader header{.length = layout::kLogClosed, .position = end()};
   layout::seal_log_frame(header, layout::log_frame_seed(writing_.header.salt));

@@ -1,4 +1,5 @@
-// The Log: appended records wait in groups, which one thread writes and syncs for all.
+// A SegmentLog is the Log: appended records wait in groups, which one thread writes and syncs for
+// all.
 #pragma once
 
 #include <atomic>
@@ -17,16 +18,17 @@
 
 namespace farvec::wal {
 
-/// As Log::create() and Log::open(), in a folder that exists. `log_id` 0: a random one.
+/// Like Log::create() and Log::open(), in a folder that exists. When `log_id` is 0 a random one is
+/// used.
 std::unique_ptr<Log> create_log(const LogOptions& options, std::unique_ptr<LogFolder> folder,
                                 std::uint64_t log_id = 0);
 std::unique_ptr<Log> open_log(const LogOptions& options, std::unique_ptr<LogFolder> folder);
 
-/// Records that one write and one sync make durable. They lie in one segment.
+/// Records that one write and one sync make durable. They are in one segment.
 struct Group {
   Position begin = 0;
   std::vector<std::byte> bytes;       ///< headers without in_group and checksum
-  std::optional<NewSegment> segment;  ///< that begins with this group
+  std::optional<NewSegment> segment;  ///< the segment that begins with this group
 };
 
 class SegmentLog final : public Log {
@@ -55,7 +57,7 @@ class SegmentLog final : public Log {
  private:
   using Lock = std::unique_lock<std::mutex>;
 
-  // Of threads that append.
+  // Called by threads that append.
   Status wait_for_frame(Lock& lock, std::uint64_t frame_bytes, Ticks deadline);
   Status begin_segment(Lock& lock, std::uint64_t frame_bytes);
   void put(std::span<const std::span<const std::byte>> parts, std::uint32_t length,
@@ -64,7 +66,7 @@ class SegmentLog final : public Log {
   std::uint64_t pending() const;
   void want(Position position);
 
-  // Of the log's own thread.
+  // Called by the log's own thread.
   void run();
   bool is_due() const;
   bool wait_for_work(Lock& lock);
@@ -76,22 +78,22 @@ class SegmentLog final : public Log {
   const std::unique_ptr<SegmentFiles> files_;
 
   mutable std::mutex mutex_;
-  std::condition_variable work_;  ///< the log's thread waits for something to be due
-  std::condition_variable done_;  ///< all others wait for its progress, or for an allocation
+  std::condition_variable work_;  ///< the log's thread waits on it until something is due
+  std::condition_variable done_;  ///< other threads wait on it for progress, or for an allocation
   std::deque<Group> groups_;
   layout::LogSegmentHeader filling_;  ///< the segment that append() fills
   std::optional<NewSegment> next_;    ///< allocated; begins with the next record
-  bool allocating_ = false;           ///< a thread that appends does it, without mutex_
+  bool allocating_ = false;           ///< a thread that appends is allocating, without mutex_
   bool full_ = false;                 ///< the last allocation found no room
   bool stopping_ = false;
-  Position wanted_ = 0;  ///< somebody waits for it
+  Position wanted_ = 0;  ///< a caller waits for it
   Status failure_;
   std::chrono::steady_clock::time_point next_write_;  ///< with Durability::interval
 
   std::atomic<Position> end_;      ///< changed with mutex_ held
   std::atomic<Position> durable_;  ///< changed with mutex_ held
 
-  // Of the log's own thread alone.
+  // Used only by the log's own thread.
   NewSegment writing_;
   std::vector<std::byte> spare_;  ///< a former group's memory; with mutex_ held
 

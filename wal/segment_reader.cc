@@ -14,15 +14,16 @@ namespace {
 using layout::LogFrameHeader;
 
 constexpr std::size_t kReadBytes = std::size_t{1} << 20;
-/// Where the end is looked at again and again.
+/// Bytes of a read at the end, which is looked at repeatedly.
 constexpr std::size_t kTailBytes = std::size_t{64} << 10;
-/// For a header that may be there by now.
+/// Bytes of a read for a header that may be there by now.
 constexpr std::size_t kLookBytes = 256;
-/// Who writes a record is done by then; else it may be damaged, which what follows may prove.
+/// After this many looks the writer of a record has finished. If it is still bad it may be damaged,
+/// which what follows may prove.
 constexpr int kDoubts = 16;
 
-/// A segment keeps the bytes it was allocated with until the next one is there; then only those of
-/// its records are needed.
+/// A segment keeps the bytes that were allocated for it until the next one exists; then only the
+/// bytes of its records are needed.
 void check_length(const Segment& segment, std::optional<Position> end) {
   const std::uint64_t needed =
       end ? layout::kLogHeaderBytes + (*end - segment.header.first) : segment.header.segment_bytes;
@@ -49,7 +50,7 @@ std::uint64_t SegmentReader::offset_of(Position position) const {
   return layout::kLogHeaderBytes + (position - header_.first);
 }
 
-/// Fewer bytes than asked for where the file ends.
+/// Returns fewer bytes than asked for where the file ends.
 std::span<const std::byte> SegmentReader::window(std::uint64_t offset, std::size_t bytes) {
   const std::uint64_t there = file_->size();
   const std::uint64_t left = offset < there ? there - offset : 0;
@@ -85,7 +86,7 @@ std::optional<LogRecord> SegmentReader::next() {
   return std::nullopt;
 }
 
-/// What its checksum proves to be written by a log, and no log writes.
+/// Refuses a header whose checksum proves that a log wrote it, but which no log writes.
 void SegmentReader::check_place(const LogFrameHeader& frame) const {
   const Position group = frame.group_begin();
   if (group != position_ && group != group_begin_) {
@@ -120,7 +121,7 @@ void SegmentReader::end_at(Position end) {
   if (closed_ && end != position_) refuse_closed();
 }
 
-/// Here lies no whole record: the end of the log, or damage.
+/// Handles a place without a whole record: the end of the log, or damage.
 std::optional<LogRecord> SegmentReader::stop_at(std::string_view what) {
   if (end_) {
     refuse(position_, fmt::format("{}, and the next segment says that records go on to position "
@@ -130,7 +131,7 @@ std::optional<LogRecord> SegmentReader::stop_at(std::string_view what) {
   if (growing_) {
     suspicious_ = holds_something();
     if (suspicious_ && ++doubts_ == kDoubts) look_behind();
-    buffer_.clear();  // what lies here is read again the next time
+    buffer_.clear();  // the bytes here are read again the next time
     return std::nullopt;
   }
   done_ = true;
@@ -138,14 +139,15 @@ std::optional<LogRecord> SegmentReader::stop_at(std::string_view what) {
   return std::nullopt;
 }
 
-/// Of the header that is expected next.
+/// Whether there are bytes other than zero where the next header is expected.
 bool SegmentReader::holds_something() {
   const auto bytes = window(offset_of(position_), sizeof(LogFrameHeader));
   return std::any_of(bytes.begin(), bytes.end(), [](std::byte b) { return b != std::byte{0}; });
 }
 
-/// A group is written when all before it is durable: a header of one that begins behind the broken
-/// record proves that no torn write has broken it.
+/// Looks for a header after the broken record. A group is written when everything before it is
+/// durable: a header of a group that begins after the broken record proves that no torn write has
+/// broken it.
 void SegmentReader::look_behind() {
   Position at = position_;
   for (;;) {
@@ -153,7 +155,7 @@ void SegmentReader::look_behind() {
     if (bytes.empty()) return;
     look_at(bytes, at);
     if (bytes.size() < kReadBytes) return;
-    at += kReadBytes - sizeof(LogFrameHeader);  // a header may lie across
+    at += kReadBytes - sizeof(LogFrameHeader);  // a header may cross the border
   }
 }
 
@@ -163,7 +165,8 @@ void SegmentReader::look_at(std::span<const std::byte> bytes, Position position)
     std::memcpy(&word, bytes.data() + i, std::min(sizeof(word), bytes.size() - i));
     const Position at = position + i;
     if (word != 0) torn_bytes_ = at + std::min(sizeof(word), bytes.size() - i) - position_;
-    // Also where the word is zero: so begins the header of an empty record that leads its group.
+    // Also where the word is zero, because the header of an empty record that leads its group
+    // begins like that.
     const auto frame = layout::decode_log_frame(bytes.subspan(i), at, seed_);
     if (frame && frame->group_begin() > position_) {
       refuse(position_, fmt::format("there is no sound record, and the one at offset {} was "

@@ -1,4 +1,4 @@
-// The records of one segment, and where they end.
+// A SegmentReader reads the records of one segment, and finds where they end.
 #pragma once
 
 #include <cstdint>
@@ -15,32 +15,32 @@
 
 namespace farvec::wal {
 
-/// Reads from the first record on. What is wrong with a record is decided as docs/format.md says:
-/// the end when nothing proves that it was durable, else Error with the file and the offset.
+/// Reads from the first record on. docs/format.md says how a bad record is judged: it is the end
+/// when nothing proves that it was durable, else Error is thrown with the file and the offset.
 class SegmentReader {
  public:
-  /// Records end at `end` when the next segment says so; without, this is the last segment.
+  /// Records end at `end` when the next segment says so; without a value this is the last segment.
   SegmentReader(LogSource& source, const Segment& segment, std::optional<Position> end,
                 LogTail tail);
 
-  /// The next record; its bytes lie here until the next call. Nothing at the end, which is as far
-  /// as records have been written where the tail grows.
+  /// The next record; its bytes stay in this object until the next call. Nothing at the end, which
+  /// is where writing has come to when the tail grows.
   std::optional<LogRecord> next();
 
-  /// As SegmentBytes::is_last().
+  /// See SegmentBytes::is_last().
   bool is_last() const { return file_->is_last(); }
-  /// Of the last segment, when another one has come behind it.
+  /// Sets the end of what was the last segment, when another one has followed it.
   void end_at(Position end);
 
-  /// Behind the last record that next() has returned.
+  /// The position after the last record that next() has returned.
   Position position() const { return position_; }
-  /// Where the records lie that were written together with the last one.
+  /// The position of the first record that was written together with the last one.
   Position group_begin() const { return group_begin_; }
   /// Whether the log was closed here: all of its records are durable.
   bool closed() const { return closed_; }
   std::uint64_t torn_bytes() const { return torn_bytes_; }
-  /// Where the tail grows: what lies behind the last record is no record and not nothing. Somebody
-  /// writes it just now, or was killed, or the bytes are damaged.
+  /// Only where the tail grows: whether the bytes after the last record are neither a record nor
+  /// zeros. They are being written at this moment, their writer was killed, or they are damaged.
   bool suspicious() const { return suspicious_; }
 
  private:
@@ -66,9 +66,9 @@ class SegmentReader {
   bool done_ = false;
   bool closed_ = false;
   bool suspicious_ = false;
-  int doubts_ = 0;  ///< looks at the same suspicious place
+  int doubts_ = 0;  ///< how often the same suspicious place was looked at
   std::uint64_t torn_bytes_ = 0;
-  std::vector<std::byte> buffer_;  ///< of the file, from buffer_offset_
+  std::vector<std::byte> buffer_;  ///< bytes of the file from buffer_offset_ on
   std::uint64_t buffer_offset_ = 0;
 };
 
