@@ -11,7 +11,7 @@
 namespace farvec::tiers {
 namespace {
 
-/// Records of a graph or of clusters.
+/// Reads the records of a graph or of clusters.
 class RecordsTier final : public Tier {
  public:
   RecordsTier(const std::string& path, const TierContext& context, std::uint32_t gap_bytes)
@@ -37,7 +37,7 @@ class RecordsTier final : public Tier {
   const std::uint32_t gap_bytes_;
 };
 
-/// Cores that share a pool.
+/// Makes cores that share a pool.
 class SlottedCores final : public CoreSet {
  public:
   SlottedCores(search::SlottedDisk disk, disk::DiskThread thread)
@@ -55,7 +55,7 @@ class SlottedCores final : public CoreSet {
 class PagesTier final : public Tier {
  public:
   /// `path` is the index's pages themselves, a directory that holds them (and the vectors, when
-  /// results are ranked again) under their name, or empty: they lie in the index's directory.
+  /// results are ranked again) under their name, or empty: then they are in the index's directory.
   PagesTier(std::string path, const TierContext& context)
       : path_(std::move(path)),
         memory_(*context.memory),
@@ -96,11 +96,11 @@ class PagesTier final : public Tier {
 
 class DiskSpec final : public TierSpec {
  public:
-  /// `path` is empty where the records lie in the index's directory.
+  /// `path` is empty where the records are in the index's directory.
   explicit DiskSpec(std::string path) : path_(std::move(path)) {}
   std::string name() const override { return path_.empty() ? "ssd" : "ssd:" + path_; }
   TierTraits traits() const override {
-    // A disk that serves 150,000 requests and 2.5 GB a second.
+    // The number is for a disk that serves 150,000 requests and 2.5 GB a second.
     return {.disk = true, .bytes_per_request = 16384};
   }
   std::unique_ptr<Tier> open(const TierContext& context) const override {

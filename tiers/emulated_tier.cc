@@ -1,4 +1,4 @@
-// Tier emulated: a modelled device before records in memory.
+// Tier emulated: a modelled device in front of records in memory.
 #include <fmt/format.h>
 
 #include <utility>
@@ -42,7 +42,7 @@ class EmulatedTier final : public Tier {
 
  private:
   const std::unique_ptr<Tier> below_;
-  const std::shared_ptr<transport::Device> device_;  ///< of all cores
+  const std::shared_ptr<transport::Device> device_;  ///< shared by all cores
   const std::uint32_t gap_bytes_;
 };
 
@@ -78,8 +78,8 @@ class EmulatedSpec final : public TierSpec {
   }
 
  private:
-  /// In this process it is private memory in huge pages, as local DRAM has it: only the model
-  /// makes a difference.
+  /// For an index in this process, the memory is private and in huge pages, which is what tier dram
+  /// uses: so only the model makes a difference.
   std::unique_ptr<Tier> below(const TierContext& context) const {
     if (context.nodes == nullptr) {
       FARVEC_CHECK(context.memory != nullptr);

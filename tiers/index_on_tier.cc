@@ -6,10 +6,10 @@
 namespace farvec::tiers {
 namespace {
 
-/// A share of the best rate. The fewest slots that reach it are enough: the last tenth of the rate
-/// doubles every search's latency.
+/// A share of the best rate. The fewest slots that reach it are enough, because the last tenth of
+/// the rate doubles every search's latency.
 constexpr double kEnough = 0.9;
-/// The part of a memory budget that the pool gets is at least so many times what the searches
+/// The part of a memory budget that the pool gets is at least this many times what the searches
 /// themselves take.
 constexpr std::size_t kPoolShare = 3;
 
@@ -43,7 +43,8 @@ std::uint32_t IndexOnTier::affordable_slots(search::SearchShape shape) const {
 double IndexOnTier::probe_rate(const search::SearchShape& shape, VectorView queries,
                                const search::BatchParameters& parameters) const {
   const std::size_t rows = queries.count;
-  // Half of them fill the pool, the others find in it what others than they have left there.
+  // The first half of the queries fills the pool. The second half, which is measured, finds in it
+  // what other queries have left there.
   queries.count = (std::min(rows, kProbeQueries) + 1) / 2;
   const auto cores = make_cores(shape);
   dataset::GroundTruth results;

@@ -1,4 +1,5 @@
-// One reader for each kind of tier, in a file of its own beside the tier: memory_tier.cc, ...
+// These functions read the words of the tiers, one for each kind, each in a file beside the tier:
+// memory_tier.cc, ...
 #pragma once
 
 #include <string_view>
@@ -7,11 +8,11 @@
 
 namespace farvec::tiers {
 
-/// Reads what stands behind the kind's word: nothing, or ":..." or ",...". Null when it does not
+/// Reads what follows the kind's word: nothing, or ":..." or ",...". Returns null when it does not
 /// fit; throws Error where more can be said.
 using TierReader = TierSpecPointer (*)(std::string_view rest);
 
-/// What stands behind the colon; empty where there is no colon, or nothing behind it.
+/// Returns what follows the colon; empty where there is no colon, or nothing follows it.
 constexpr std::string_view after_colon(std::string_view rest) {
   return rest.starts_with(':') ? rest.substr(1) : std::string_view();
 }

@@ -1,4 +1,4 @@
-// Records in memory that this process has mapped.
+// A MemoryTier reads records in memory that this process has mapped.
 #pragma once
 
 #include <functional>
@@ -14,8 +14,7 @@ namespace farvec::tiers {
 
 class MemoryTier final : public Tier {
  public:
-  /// The regions, which may be views of what the context's memory keeps, are asked for once, by
-  /// load().
+  /// load() calls `regions` once. The regions may be views of what the context's memory keeps.
   MemoryTier(std::function<RegionSetPointer()> regions, std::string description,
              const TierContext& context);
 
@@ -25,7 +24,7 @@ class MemoryTier final : public Tier {
     load();
     return regions_->front().bytes();
   }
-  /// Searches are told where the bytes lie; bare bytes are copied.
+  /// Completions give searches the address of the bytes; bare bytes are copied.
   std::unique_ptr<transport::Endpoint> make_endpoint() const override;
   std::optional<std::uint32_t> merge_gap_bytes() const override { return 0; }
 

@@ -1,4 +1,4 @@
-// Records in memory nodes that are attached.
+// A NodeTier reads records from memory nodes that are attached.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ namespace farvec::tiers {
 
 class NodeTier final : public Tier {
  public:
-  /// The nodes are ready, and attached by spec.read_path().
+  /// The nodes must be ready, and attached by spec.read_path().
   NodeTier(std::shared_ptr<NodeSet> nodes, const TierSpec& spec)
       : nodes_(std::move(nodes)),
         regions_(nodes_->regions()),
@@ -38,7 +38,7 @@ class NodeTier final : public Tier {
 
  private:
   const std::shared_ptr<NodeSet> nodes_;
-  const RegionSetPointer regions_;  ///< null: reads
+  const RegionSetPointer regions_;  ///< null: records are read by requests
   const std::uint32_t bytes_per_request_;
 };
 

@@ -1,4 +1,5 @@
-// An index's records in the memory of this process, and other places that hold the same bytes.
+// A RecordMemory puts an index's records into memory of this process, and maps other places that
+// hold the same bytes.
 #pragma once
 
 #include <cstdint>
@@ -16,24 +17,25 @@ namespace farvec::tiers {
 
 using RegionSetPointer = std::shared_ptr<const transport::RegionSet>;
 
-/// Region 0 in each kind of memory, made when a tier first asks for it and shared by all that do.
-/// Used by one thread at a time.
+/// Region 0 in each kind of memory. It is made when a tier first asks for it, and all tiers share
+/// it. Used by one thread at a time.
 class RecordMemory {
  public:
   virtual ~RecordMemory() = default;
 
-  /// In private memory, in huge pages where there are some.
+  /// Returns it in private memory, in huge pages where there are some.
   virtual RegionSetPointer dram() = 0;
-  /// In memory that processes can share (a memfd), mapped read-only.
+  /// Returns it in memory that processes can share (a memfd), mapped read-only.
   virtual RegionSetPointer shared() = 0;
-  /// In private memory of one NUMA node. Throws Error when it has not so much.
+  /// Returns it in private memory of one NUMA node. Throws Error when the node does not have that
+  /// much.
   virtual RegionSetPointer on_node(std::uint32_t node) = 0;
-  /// What a file holds, mapped read-only. Throws Error when it is something else.
+  /// Maps what a file holds, read-only. Throws Error when it is something else.
   virtual RegionSetPointer map(const std::string& path) const = 0;
-  /// What lies on a device that device::DeviceStore divides, mapped read-only and kept there as
-  /// long as it is mapped. Throws Error when it does not lie there.
+  /// Maps what is on a device that device::DeviceStore divides, read-only, and keeps it there as
+  /// long as it is mapped. Throws Error when it is not there.
   virtual RegionSetPointer map_stored(const std::string& path) const = 0;
-  /// Null: bare bytes, not an index.
+  /// The directory of the index; null for bare bytes, which are no index.
   virtual const layout::IndexDirectory* directory() const { return nullptr; }
   /// How the rest of the index is loaded.
   virtual layout::LoadOptions load_options() const { return {}; }
@@ -62,13 +64,13 @@ class IndexRecords final : public RecordMemory {
   RegionSetPointer shared_;
 };
 
-/// With the one region 0.
+/// Returns a set whose one region 0 is this one.
 RegionSetPointer region_set(transport::MappedRegion region);
 
-/// Region 0 in this memory, which lives as long as the set.
+/// Returns a set whose region 0 is this memory, which lives as long as the set.
 RegionSetPointer region_set(HugeBuffer memory);
 
-/// Region 0 in a memfd: `fill` writes it, then it is mapped read-only. Throws SystemError.
+/// Makes region 0 in a memfd: `fill` writes it, then it is mapped read-only. Throws SystemError.
 RegionSetPointer make_shared_memory(std::uint64_t bytes,
                                     const std::function<void(std::span<std::byte>)>& fill);
 

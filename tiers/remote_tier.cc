@@ -12,10 +12,10 @@
 namespace farvec::tiers {
 namespace {
 
-/// For memory nodes that are just coming up.
+/// The wait for memory nodes that are just coming up.
 constexpr std::chrono::milliseconds kPatience{10'000};
 
-/// Region 0 of one memory node: all of it, or what the index's placement gives to the node.
+/// Reads region 0 of one memory node: all of it, or what the index's placement gives to the node.
 class BareNodeTier final : public Tier {
  public:
   explicit BareNodeTier(const AttachOptions& options) : attachment_(Attachment::attach(options)) {}
@@ -53,7 +53,8 @@ class RemoteSpec final : public TierSpec {
   std::string name() const override;
   ReadPath read_path() const override { return reads_; }
   TierTraits traits() const override {
-    // Posting and polling one read takes a core tens of nanoseconds, on sockets microseconds.
+    // The numbers allow for posting and polling a read, which takes a core tens of nanoseconds, and
+    // microseconds on sockets.
     constexpr std::uint32_t kVerbs = 1024;
     constexpr std::uint32_t kFabric = 4096;
     return {.over_nodes = path_.empty(),
@@ -72,7 +73,7 @@ class RemoteSpec final : public TierSpec {
   }
 
  private:
-  /// "verbs", "fabric:tcp".
+  /// Returns "verbs" or "fabric:PROVIDER".
   std::string word() const {
     std::string word(to_string(reads_.kind));
     if (reads_.kind == ReadPathKind::fabric) word += ":" + reads_.provider;
@@ -115,8 +116,8 @@ std::string RemoteSpec::name() const {
   return text;
 }
 
-/// Takes ",device=NAME", ",gid=INDEX" and ",reads=BUDGET" off the end. Throws Error for another
-/// option, or the same one again.
+/// Takes ",device=NAME", ",gid=INDEX" and ",reads=BUDGET" off the end. Throws Error for any other
+/// option, and when one is given twice.
 std::string_view take_device(std::string_view text, transport::VerbsDevice& device) {
   for (std::size_t comma = 0; (comma = text.rfind(',')) != std::string_view::npos;) {
     const std::string_view part = text.substr(comma + 1);
@@ -151,7 +152,7 @@ TierSpecPointer read_verbs(std::string_view rest) {
   return std::make_shared<const RemoteSpec>(std::move(reads), std::string(path));
 }
 
-/// PROVIDER or PROVIDER:ADDRESS; an address may hold colons.
+/// Reads PROVIDER or PROVIDER:ADDRESS; an address may hold colons.
 TierSpecPointer read_fabric(std::string_view rest) {
   rest = after_colon(rest);
   const std::size_t colon = rest.find(':');

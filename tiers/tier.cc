@@ -8,7 +8,7 @@
 namespace farvec::tiers {
 namespace {
 
-/// Cores that share nothing but the tier.
+/// Makes cores that share nothing but the tier.
 class SeparateCores final : public CoreSet {
  public:
   SeparateCores(const Tier& tier, const search::SearchIndex& index,

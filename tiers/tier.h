@@ -1,4 +1,4 @@
-// A tier that was opened: where an index's records are read from.
+// A Tier that was opened is where an index's records are read from.
 #pragma once
 
 #include <cstdint>
@@ -24,24 +24,24 @@
 
 namespace farvec::tiers {
 
-/// How a tier comes to memory nodes that it names itself.
+/// How a tier connects to memory nodes that it names itself.
 struct RemoteAccess {
   rpc::TlsFiles tls = {};
-  std::uint32_t cores = 1;             ///< that will read at once
-  transport::VerbsTuning tuning = {};  ///< of verbs
+  std::uint32_t cores = 1;             ///< cores that will read at once
+  transport::VerbsTuning tuning = {};  ///< for verbs
 };
 
-/// What a tier is opened for. Everything it points to must outlive the tier and its cores.
+/// What a tier is opened with. Everything it points to must outlive the tier and its cores.
 struct TierContext {
   /// The index's records in this process, or bare bytes; null over `nodes`.
   RecordMemory* memory = nullptr;
-  /// What is going to be searched, which other copies of it are held against. Null: bare bytes of
-  /// one memory node, a file or `memory`, which are read and not searched.
+  /// The index that is going to be searched; other copies of it are compared with it. Null: bare
+  /// bytes of one memory node, a file or `memory`, which are read and not searched.
   const search::SearchIndex* index = nullptr;
-  std::shared_ptr<NodeSet> nodes = nullptr;  ///< attached already; null: the tier's own
+  std::shared_ptr<NodeSet> nodes = nullptr;  ///< attached already; null: the tier attaches its own
   RemoteAccess remote = {};
-  /// The modelled device that other indexes are behind too, as TierSpec::make_device() made it;
-  /// null: one of its own, or none.
+  /// The modelled device that other indexes share, made by TierSpec::make_device(). Null: the tier
+  /// makes its own, or has none.
   std::shared_ptr<transport::Device> device = nullptr;
   /// `owner`: each core is made by the thread that runs it.
   disk::DiskThread disk_thread = disk::DiskThread::any;
@@ -51,12 +51,12 @@ struct TierContext {
 class CoreSet {
  public:
   virtual ~CoreSet() = default;
-  /// Searches in flight on each core.
+  /// How many searches are in flight on each core.
   virtual std::uint32_t slots() const = 0;
-  /// What one core searches with, for a scheduler that may have more to do. Connects and registers
-  /// what it needs. Throws Error. Any thread.
+  /// Makes what one core searches with, for a scheduler that may have more to do. Connects and
+  /// registers what it needs. Throws Error. It may be called from any thread.
   virtual std::unique_ptr<search::CorePart> make_part(coroutines::Scheduler& scheduler) const = 0;
-  /// A core of its own around such a part. Throws Error. Any thread.
+  /// Makes a core of its own around such a part. Throws Error. It may be called from any thread.
   std::unique_ptr<search::SearchCore> make_core() const;
 };
 
@@ -69,38 +69,39 @@ class Tier {
   Tier(const Tier&) = delete;
   Tier& operator=(const Tier&) = delete;
 
-  /// What stands behind the name, a modelled device with all its parameters. May open an endpoint
-  /// to find it out.
+  /// Describes the device behind the name; a modelled one with all its parameters. It may open an
+  /// endpoint to find out.
   virtual std::string description() const = 0;
-  /// Brings the records into memory, where that is left to their first use. Throws Error. Any
-  /// thread.
+  /// Brings the records into memory, where that is otherwise left to their first use. Throws Error.
+  /// It may be called from any thread.
   virtual void load() const {}
-  /// Region 0 from its header on, where records are loads; else empty. As load().
+  /// Region 0 from its header on, where records are loads; otherwise empty. It loads in the way of
+  /// load().
   virtual std::span<const std::byte> loads() const { return {}; }
   /// The modelled device that loads take their time from; null: none.
   virtual std::shared_ptr<transport::Device> device() const { return nullptr; }
-  /// For one core, over region 0. Throws Error. Any thread.
+  /// Makes an endpoint for one core, over region 0. Throws Error. It may be called from any thread.
   virtual std::unique_ptr<transport::Endpoint> make_endpoint() const = 0;
-  /// Gap of bytes up to which one read is cheaper than two; none where a merged read might lie on
-  /// two memory nodes.
+  /// The gap in bytes up to which one read is cheaper than two; none where a merged read might
+  /// reach over two memory nodes.
   virtual std::optional<std::uint32_t> merge_gap_bytes() const = 0;
 
-  /// What the searches of a shape keep in memory at most; none where only a disk has a budget.
-  /// Throws Error when that of the shape is too small.
+  /// Returns what the searches of a shape keep in memory at most; none where only a disk has a
+  /// budget. Throws Error when the shape's budget is too small.
   virtual std::optional<search::DiskMemory> plan(const search::SearchIndex& index,
                                                  const search::SearchShape& shape) const;
-  /// Loads. Refuses what plan() refuses, and what the tier's reads cannot bring. Tier and index
-  /// must outlive it and its cores.
+  /// Loads, and returns the cores. Refuses what plan() refuses, and what the tier's reads cannot
+  /// bring. Tier and index must outlive the set and its cores.
   virtual std::unique_ptr<const CoreSet> prepare(const search::SearchIndex& index,
                                                  const search::SearchShape& shape) const;
 
-  // Any thread, without blocking:
+  // These may be called from any thread, and do not block:
 
   /// False once the records can no longer be read, for good.
   virtual bool alive() const { return true; }
-  /// There is a newer index where this one came from.
+  /// True when there is a newer index where this one came from.
   virtual bool superseded() const { return false; }
-  /// None where the records lie in this process or on this machine.
+  /// Empty where the records are in this process or on this machine.
   virtual std::vector<NodeSet::Member> memory_nodes() const { return {}; }
 
  protected:

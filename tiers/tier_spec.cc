@@ -15,7 +15,7 @@ struct Kind {
   TierReader read;
   std::string_view usage;
   std::string_view remark;  ///< on the usage, for help texts; empty: none is needed
-  /// As usage, over memory nodes that are attached; empty: it does not open over them.
+  /// the usage over memory nodes that are attached; empty: the tier does not open over them
   std::string_view over_nodes;
   bool here = true;   ///< an index of this machine is searched there without memory nodes
   bool bench = true;  ///< its reads can be measured without an index
@@ -55,7 +55,7 @@ constexpr Kind kKinds[] = {
     {"emulated", read_emulated, "emulated:MODEL", kModels, "emulated:MODEL"},
 };
 
-/// The kind whose word the text begins with; null when there is none.
+/// Returns the kind whose word the text begins with; null when there is none.
 const Kind* kind_of(std::string_view text) {
   const std::string_view word = text.substr(0, text.find_first_of(":,"));
   const auto* const found = std::find_if(std::begin(kKinds), std::end(kKinds),
@@ -63,7 +63,7 @@ const Kind* kind_of(std::string_view text) {
   return found == std::end(kKinds) ? nullptr : found;
 }
 
-/// Empty: not there.
+/// Returns an empty text when the tier does not fit the use.
 std::string_view usage_of(const Kind& kind, TierUse use) {
   if (use == TierUse::over_nodes) return kind.over_nodes;
   const bool fits = use == TierUse::search || (use == TierUse::bench ? kind.bench : kind.here);

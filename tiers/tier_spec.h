@@ -1,4 +1,4 @@
-// Kinds of tiers, as a command line names them.
+// A TierSpec is a tier that a command line names. These functions read such names.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,9 @@ struct TierContext;
 
 /// What commands and searches have to know of a tier before it is opened.
 struct TierTraits {
-  bool loads = false;        ///< records are read in place: a record cache could save nothing
-  bool disk = false;         ///< slotted pages can be searched there, under a budget of memory
-  bool own_memory = false;   ///< of a bench: this process makes the memory that is read
+  bool loads = false;  ///< records are read in place, so that a record cache could save nothing
+  bool disk = false;   ///< slotted pages can be searched there, under a budget of memory
+  bool own_memory = false;   ///< in a bench, this process makes the memory that is read
   bool over_nodes = false;   ///< opens over memory nodes that are attached already
   bool spans_nodes = false;  ///< names several memory nodes
   /// About how many bytes the tier brings in the time that one more request takes: a gap of fewer
@@ -33,7 +33,7 @@ class TierSpec {
  public:
   virtual ~TierSpec() = default;
 
-  /// What parse_tier() takes, a preset by its name: "dram", "emulated:rdma".
+  /// The text that parse_tier() takes; a preset has its name: "dram", "emulated:rdma".
   virtual std::string name() const = 0;
   virtual TierTraits traits() const = 0;
   /// How memory nodes are to be read.
@@ -41,7 +41,7 @@ class TierSpec {
   /// Whether the bytes belong to a memory node and come through a device, not by loads from a
   /// mapping.
   bool is_remote() const { return read_path().kind != ReadPathKind::mapped; }
-  /// A modelled device for several indexes to be behind (TierContext::device); null where nothing
+  /// Makes a modelled device that several indexes share (TierContext::device); null where nothing
   /// is modelled.
   virtual std::shared_ptr<transport::Device> make_device() const { return nullptr; }
   /// Called by Tier::open() alone. Throws Error when the tier cannot be opened.
@@ -50,33 +50,35 @@ class TierSpec {
 
 using TierSpecPointer = std::shared_ptr<const TierSpec>;
 
-/// "dram", "shm", "numa:NODE", "file:PATH", "devdax:PATH", "pmem:PATH", "emulated:MODEL" with MODEL
-/// as transport::parse_device_model() takes it, "verbs:ADDRESS" and "fabric:PROVIDER:ADDRESS" of a
-/// memory node (a compute node, which knows it, takes "verbs" and "fabric:PROVIDER"). Behind verbs
-/// may stand ",device=NAME", ",gid=INDEX" and ",reads=BUDGET", of this machine's RDMA devices.
-/// "ssd" reads the index's own records file, "ssd:PATH" a copy of it, one in that directory, or a
-/// block device with its bytes. Throws Error naming what is accepted.
+/// Reads "dram", "shm", "numa:NODE", "file:PATH", "devdax:PATH", "pmem:PATH", "emulated:MODEL"
+/// (MODEL is what transport::parse_device_model() takes), "verbs:ADDRESS" or
+/// "fabric:PROVIDER:ADDRESS". ADDRESS is that of a memory node; a compute node, which knows it,
+/// takes "verbs" and "fabric:PROVIDER". "verbs" may be followed by ",device=NAME", ",gid=INDEX" and
+/// ",reads=BUDGET", which are for this machine's RDMA devices. "ssd" reads the index's own records
+/// file, "ssd:PATH" a copy of it, one in that directory, or a block device with its bytes. Throws
+/// Error naming what is accepted.
 TierSpecPointer parse_tier(std::string_view text);
 
-/// Tiers separated by commas. A part that does not begin with a tier's word belongs to the tier
-/// before it: "verbs:a:7700,b:7700,emulated:latency=5us,bandwidth=10GB/s,rate=50M/s,shm" are three.
+/// Reads tiers separated by commas. A part that does not begin with a tier's word belongs to the
+/// tier before it: "verbs:a:7700,b:7700,emulated:latency=5us,bandwidth=10GB/s,rate=50M/s,shm" are
+/// three.
 std::vector<TierSpecPointer> parse_tiers(std::string_view text);
 
-/// How memory nodes that are named otherwise are read or written: "shm" (mapped: on the node's own
-/// machine), "fabric:PROVIDER", "verbs[,device=NAME][,gid=INDEX]". Throws Error for every other
-/// word.
+/// Reads how memory nodes that are named otherwise are read or written: "shm" (mapped: on the
+/// node's own machine), "fabric:PROVIDER", "verbs[,device=NAME][,gid=INDEX]". Throws Error for
+/// every other word.
 TierSpecPointer parse_node_tier(std::string_view text);
 
 /// What a tier is named for. `search`: everything; `here`: an index of this machine, without memory
 /// nodes; `over_nodes`: memory nodes that are named otherwise; `bench`: reads alone.
 enum class TierUse : std::uint8_t { search = 0, here = 1, over_nodes = 2, bench = 3 };
 
-/// "dram, shm or emulated:MODEL", for messages.
+/// Returns "dram, shm or emulated:MODEL", for messages.
 std::string tier_usage(TierUse use);
-/// The same with remarks, in lines, for the help of an option.
+/// Returns the same with remarks, in lines, for the help of an option.
 std::string tier_help(TierUse use);
 
-/// "emulated:...", of a model that no command line gave.
+/// Returns "emulated:..." with a model that no command line gave.
 TierSpecPointer emulated_tier(const transport::DeviceModel& model);
 
 }  // namespace farvec::tiers

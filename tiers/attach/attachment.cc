@@ -12,14 +12,14 @@ namespace {
 
 namespace v1 = memory_node::v1;
 
-/// A region must be what the manifest says before anybody reads by the manifest's offsets.
+/// A region must be what the manifest says, before anything is read by the manifest's offsets.
 void check_region(const v1::Region& region, std::uint32_t id, std::uint64_t expected) {
   if (region.id() == id && region.bytes() == expected) return;
   throw Error("the memory node serves region {} with {} bytes where its manifest has {} with {}",
               region.id(), region.bytes(), id, expected);
 }
 
-/// Returns the bytes of the file behind them, which only segments and catalogues have.
+/// Returns the bytes of the file after the regions, which only segments and catalogues have.
 std::uint64_t check_regions(const v1::AttachResponse& response, const layout::Manifest& manifest,
                             bool may_have_file) {
   const std::size_t regions = manifest.regions.size();
@@ -43,7 +43,7 @@ std::uint64_t check_regions(const v1::AttachResponse& response, const layout::Ma
               last.bytes());
 }
 
-/// A catalogue has no index.
+/// Returns the manifest of the answer; a catalogue has no index, so it gives an empty one.
 layout::Manifest manifest_of(const v1::AttachResponse& response, const AttachOptions& options) {
   if (options.segment && options.segment->number == layout::kCatalogueNumber) return {};
   return layout::manifest_from_json(response.manifest_json(), "the memory node's manifest");
@@ -91,7 +91,7 @@ std::unique_ptr<Attachment> Attachment::attach(const AttachOptions& options) {
       take_lease(options, options.segment ? segment_call(*options.segment) : index_call());
   std::unique_ptr<Attachment> attachment(new Attachment);
   attachment->liveness_ = std::make_shared<Liveness>();
-  // First: what fails from here on gives the lease back.
+  // This comes first, so that whatever fails from here on gives the lease back.
   attachment->keeper_ = std::make_unique<LeaseKeeper>(std::move(held.lease), attachment->liveness_);
   attachment->manifest_ = manifest_of(held.response, options);
   attachment->node_ = held.response.node();

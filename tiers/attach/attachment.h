@@ -1,4 +1,5 @@
-// A compute node's hold on a memory node: lease, mapped regions, and whether the node still lives.
+// An Attachment is a compute node's hold on a memory node: the lease, the mapped regions, and
+// whether the node is still alive.
 #pragma once
 
 #include <cstdint>
@@ -11,34 +12,35 @@
 
 namespace farvec::tiers {
 
-/// Renews its lease on a thread of its own and gives it back when destroyed. Endpoints may outlive
-/// it: they keep the mapping, and answer `unavailable`. Members may be called from any thread.
+/// Holds a lease, renews it on a thread of its own and gives it back when destroyed. Endpoints may
+/// outlive it: they keep the mapping, and answer `unavailable`. Members may be called from any
+/// thread.
 class Attachment {
  public:
   /// Waits for a node that is absent or still loading, within options.wait. Throws UnreachableError
-  /// that says whom it waited for or why the node refused, Error when what it serves cannot be
-  /// used.
+  /// that says which node it waited for or why the node refused, and Error when what the node
+  /// serves cannot be used.
   static std::unique_ptr<Attachment> attach(const AttachOptions& options);
   ~Attachment();
   Attachment(const Attachment&) = delete;
   Attachment& operator=(const Attachment&) = delete;
 
   /// False once the node has died or the lease was lost; never true again. A mapping stays readable
-  /// after that, but belongs to nobody: searches must end with `unavailable`.
+  /// after that, but its bytes are no longer guaranteed: searches must end with `unavailable`.
   bool alive() const;
   /// The node wants its leases back: it is shutting down.
   bool draining() const;
   /// The node has published another index since; this one stays readable while it is attached.
   bool superseded() const;
-  /// Ends it: alive() is false from here on, for every endpoint of it too.
+  /// Ends the hold: alive() is false from here on, for every endpoint of it too.
   void give_up() const;
 
-  /// Without regions where a collection's catalogue is attached.
+  /// The manifest has no regions where a collection's catalogue is attached.
   const layout::Manifest& manifest() const { return manifest_; }
-  /// Of the file that the node holds beside a segment's index, or as a catalogue; 0: none. It is
-  /// the region behind the manifest's.
+  /// The bytes of the file that the node holds beside a segment's index, or as a catalogue; 0:
+  /// none. The file is the region after the manifest's.
   std::uint64_t file_bytes() const { return file_bytes_; }
-  /// Which node of the manifest's placement it is; 0 without one.
+  /// The node's number in the manifest's placement; 0 without one.
   std::uint32_t node() const { return node_; }
   /// Differs between two publications of the node.
   std::uint64_t generation() const { return generation_; }
@@ -46,8 +48,8 @@ class Attachment {
   /// null when they are read through a device.
   const std::shared_ptr<const transport::RegionSet>& regions() const { return regions_; }
 
-  /// For one core. Its reads complete with `unavailable` once alive() is false. Reads through a
-  /// device connect, and throw UnreachableError when they cannot.
+  /// Makes an endpoint for one core. Its reads complete with `unavailable` once alive() is false.
+  /// For reads through a device it connects, and throws UnreachableError when it cannot.
   std::unique_ptr<transport::Endpoint> make_endpoint() const;
 
  private:

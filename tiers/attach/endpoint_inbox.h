@@ -1,4 +1,5 @@
-// Where one core finds endpoints of memory nodes that were attached while it searched.
+// An EndpointInbox is where one core finds endpoints of memory nodes that were attached while it
+// searched.
 #pragma once
 
 #include <atomic>
@@ -12,15 +13,15 @@
 
 namespace farvec::tiers {
 
-/// put() is for whoever attaches, on any thread: connecting takes a while, and the core searches on
-/// meanwhile. The rest is for the core.
+/// put() is for the thread that attaches, which may be any: connecting takes a while, and the core
+/// goes on searching meanwhile. All other members are for the core.
 class EndpointInbox {
  public:
   explicit EndpointInbox(std::uint32_t nodes) : arrived_(nodes) {}
 
-  /// Registers the core's memory with the endpoint and keeps it until the core takes it; replaces
-  /// one that was not taken. Nothing after close(). Throws SystemError when the device refuses the
-  /// memory.
+  /// Registers the core's memory with the endpoint and keeps it until the core takes it. It
+  /// replaces one that was not taken. It does nothing after close(). Throws SystemError when the
+  /// device refuses the memory.
   void put(std::uint32_t node, std::unique_ptr<transport::Endpoint> endpoint) {
     std::lock_guard lock(mutex_);
     if (closed_) return;
@@ -32,7 +33,7 @@ class EndpointInbox {
 
   bool has_any() const { return any_.load(std::memory_order_acquire); }
 
-  /// By node; null for those without a new one.
+  /// Returns an endpoint for each node, null for those without a new one.
   std::vector<std::unique_ptr<transport::Endpoint>> take_all() {
     std::lock_guard lock(mutex_);
     any_.store(false, std::memory_order_relaxed);
@@ -41,7 +42,8 @@ class EndpointInbox {
     return taken;
   }
 
-  /// For every endpoint that waits here or comes later. Must outlive them.
+  /// Registers the memory with every endpoint that waits here or comes later. The memory must
+  /// outlive them.
   void add_memory(std::span<std::byte> memory) {
     std::lock_guard lock(mutex_);
     memory_.push_back(memory);
@@ -50,7 +52,7 @@ class EndpointInbox {
     }
   }
 
-  /// Before the core's memory goes.
+  /// To be called before the core's memory goes.
   void close() {
     std::lock_guard lock(mutex_);
     closed_ = true;
@@ -61,7 +63,7 @@ class EndpointInbox {
  private:
   std::mutex mutex_;
   bool closed_ = false;
-  std::vector<std::unique_ptr<transport::Endpoint>> arrived_;  ///< by node
+  std::vector<std::unique_ptr<transport::Endpoint>> arrived_;  ///< one for each node
   std::vector<std::span<std::byte>> memory_;
   std::atomic<bool> any_{false};
 };

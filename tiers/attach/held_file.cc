@@ -13,10 +13,11 @@
 namespace farvec::tiers {
 namespace {
 
-/// For the whole, besides what the bytes take at the slowest rate.
+/// The bound for the whole, besides what the bytes take at the slowest rate.
 constexpr double kPatienceUs = 20e6;
 constexpr double kLeastBytesPerUs = 20;
-/// Of a file whose length only the node knows: a catalogue, which tells of a billion rows in less.
+/// The bound for a file whose length only the node knows: a catalogue, which needs less for a
+/// billion rows.
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
 
 }  // namespace

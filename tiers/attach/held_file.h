@@ -1,4 +1,5 @@
-// Reads what a memory node holds beside the index of a segment, or as a collection's catalogue.
+// fetch_held_file() reads what a memory node holds beside the index of a segment, or as a
+// collection's catalogue.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +13,15 @@
 namespace farvec::tiers {
 
 struct HeldFile {
-  layout::Manifest manifest;  ///< of the segment's index; of a catalogue empty
-  HugeBuffer bytes;           ///< which nothing was compared with
+  layout::Manifest manifest;  ///< that of the segment's index; empty for a catalogue
+  HugeBuffer bytes;           ///< not compared with anything
 };
 
 /// What to read.
 struct HeldFileRequest {
-  std::optional<std::uint64_t> bytes = {};  ///< as long it has to be; none: as long as it is
-  /// Told of bytes that have come; may be empty. What it throws ends the reading.
+  std::optional<std::uint64_t> bytes = {};  ///< the length that it must have; none: whatever it has
+  /// Called with the number of bytes that have come; may be empty. An exception from it ends the
+  /// reading.
   std::function<void(std::uint64_t bytes)> on_bytes = {};
 };
 

@@ -16,7 +16,7 @@ namespace {
 
 namespace v1 = memory_node::v1;
 
-/// Three chances to renew before a lease ends.
+/// There are three chances to renew before a lease ends.
 constexpr int kRenewalsPerLease = 3;
 
 void set_timeout(grpc::ClientContext& context, std::chrono::milliseconds timeout) {
@@ -44,7 +44,8 @@ LeaseKeeper::~LeaseKeeper() {
     v1::DetachRequest request;
     request.set_lease_id(lease_.id);
     v1::DetachResponse response;
-    // A node that cannot be told takes the lease back when the grant socket closes, or in time.
+    // A node that cannot be told takes the lease back when the grant socket closes, or when it runs
+    // out.
     static_cast<void>(lease_.stub->Detach(&context, request, &response));
   }
 }
@@ -53,8 +54,8 @@ void LeaseKeeper::run() {
   const auto period = std::max(lease_.duration / kRenewalsPerLease, std::chrono::milliseconds(10));
   auto next_renewal = Clock::now() + period;
   for (;;) {
-    // Without a grant socket (RDMA) its descriptor is -1, which poll() passes over: a death is then
-    // seen by a failed read or a lease that cannot be renewed.
+    // Without a grant socket (RDMA) its descriptor is -1, which poll() ignores. A death is then
+    // noticed when a read fails or the lease cannot be renewed.
     pollfd polled[] = {{wake_.get(), POLLIN, 0}, {lease_.grant_socket.get(), POLLRDHUP, 0}};
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(next_renewal - Clock::now());

@@ -1,4 +1,4 @@
-// Keeps a lease alive, and notices when the other side has gone.
+// A LeaseKeeper keeps a lease alive, and notices when the node has gone.
 #pragma once
 
 #include <atomic>
@@ -13,16 +13,17 @@
 
 namespace farvec::tiers {
 
-/// Shared by the keeper (writes) and the endpoints of all cores (read).
+/// The keeper writes it, and the endpoints of all cores read it.
 struct Liveness {
-  /// relaxed everywhere: the flags guard no other memory; a read that races with the death is as
-  /// good as one just before it.
+  /// All of them are relaxed: the flags guard no other memory, and a read that races with the death
+  /// is as good as one just before it.
   std::atomic<bool> alive{true};
   std::atomic<bool> draining{false};
-  /// What the node has published by the last renewal; 0 before it.
+  /// The generation that the node has published by the last renewal; 0 before it.
   std::atomic<std::uint64_t> newest_generation{0};
-  /// On the steady clock: the node takes the lease back no earlier. Counted from when it was asked
-  /// for or renewed, and so no later than the node does.
+  /// The end of the lease on the steady clock; the node does not take the lease back earlier. It is
+  /// counted from when the lease was asked for or renewed, and so ends no later than by the node's
+  /// count.
   std::atomic<std::chrono::steady_clock::duration> lease_end{};
 };
 
@@ -36,7 +37,7 @@ struct HeldLease {
   Descriptor grant_socket;
 };
 
-/// Owns the lease; detaches when destroyed (waits for that call at most call_timeout).
+/// Owns the lease, and detaches when destroyed (it waits for that call at most call_timeout).
 class LeaseKeeper {
  public:
   LeaseKeeper(HeldLease lease, std::shared_ptr<Liveness> liveness);
@@ -55,7 +56,8 @@ class LeaseKeeper {
   HeldLease lease_;
   const std::shared_ptr<Liveness> liveness_;
   Clock::time_point lease_end_;
-  bool ended_ = false;  ///< by the node, or with it; of the thread until it is joined
+  bool ended_ = false;  ///< the lease was ended by the node, or the node is gone; owned by the
+                        ///< thread until it is joined
   Descriptor wake_;     ///< eventfd; readable once the thread must end
   std::thread thread_;
 };

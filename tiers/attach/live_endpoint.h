@@ -1,4 +1,4 @@
-// An endpoint that dies with its memory node.
+// A LiveEndpoint is an endpoint that dies with its memory node.
 #pragma once
 
 #include <memory>
@@ -10,10 +10,10 @@
 namespace farvec::tiers {
 
 /// Mapped bytes outlive the node that wrote them; this endpoint does not: after the death post()
-/// refuses and what is outstanding completes with `unavailable`. An endpoint below that finds its
-/// peer gone tells all others. A node that refuses a read (`failed_precondition`) is gone as well:
-/// it granted the lease, and has taken it back or is being killed, when a device may lose its
-/// regions before its connections.
+/// refuses, and what is outstanding completes with `unavailable`. When the endpoint below finds its
+/// peer gone, all other endpoints learn it. A node that refuses a read (`failed_precondition`)
+/// counts as gone as well: it granted the lease, so it has taken it back or is being killed, when a
+/// device may lose its regions before its connections.
 class LiveEndpoint final : public transport::ForwardingEndpoint {
  public:
   LiveEndpoint(std::unique_ptr<transport::Endpoint> below, std::shared_ptr<Liveness> liveness)
@@ -40,7 +40,7 @@ class LiveEndpoint final : public transport::ForwardingEndpoint {
     }
     return count;
   }
-  /// 0 when the node is dead: nobody could deliver anything.
+  /// 0 when the node is dead: no record can be read then.
   double coverage() const override { return alive() ? below().coverage() : 0; }
   void peer_lost() override { liveness_->alive.store(false, std::memory_order_relaxed); }
 
@@ -52,7 +52,7 @@ class LiveEndpoint final : public transport::ForwardingEndpoint {
   }
 
   std::shared_ptr<Liveness> liveness_;
-  bool told_ = false;  ///< the endpoint below
+  bool told_ = false;  ///< whether the endpoint below was told
 };
 
 }  // namespace farvec::tiers

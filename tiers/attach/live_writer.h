@@ -1,4 +1,4 @@
-// A writer that dies with its lease.
+// A LiveWriter is a writer that dies with its lease.
 #pragma once
 
 #include <chrono>
@@ -10,9 +10,9 @@
 
 namespace farvec::tiers {
 
-/// Refuses once the lease was lost or, by this machine's own clock, has run out: a process that was
-/// stopped for longer than its lease finds out before it writes what may be another's by now. A
-/// writer below that fails tells all others of the attachment.
+/// Refuses to write once the lease was lost or, by this machine's own clock, has run out. So a
+/// process that was stopped for longer than its lease finds out before it writes to what may belong
+/// to another writer by now. When the writer below fails, all others of the attachment learn it.
 class LiveWriter final : public transport::RegionWriter {
  public:
   LiveWriter(std::unique_ptr<transport::RegionWriter> below, std::shared_ptr<Liveness> liveness)

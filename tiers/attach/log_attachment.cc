@@ -19,7 +19,8 @@ namespace {
 
 namespace v1 = memory_node::v1;
 
-/// AttachLog, as the call that take_lease() makes; the epoch goes to `epoch`.
+/// Returns AttachLog in the form of the call that take_lease() makes. It writes the epoch to
+/// `epoch`.
 LeaseCall log_call(const LogWriting* writing, const std::string& writer_lease,
                    std::uint64_t& epoch) {
   LeaseCall call;
@@ -84,7 +85,7 @@ std::unique_ptr<LogAttachment> LogAttachment::attach(const AttachOptions& option
   const bool mapped = options.reads.kind == ReadPathKind::mapped;
   if (mapped) made->node_ = duplicate(held.lease.grant_socket);
   made->liveness_ = std::make_shared<Liveness>();
-  // First: what fails from here on gives the lease back.
+  // This comes first, so that whatever fails from here on gives the lease back.
   made->keeper_ = std::make_unique<LeaseKeeper>(std::move(held.lease), made->liveness_);
   const v1::Region& log = log_region(held.response, options);
   made->bytes_ = log.bytes();

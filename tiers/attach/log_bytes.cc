@@ -12,7 +12,7 @@
 namespace farvec::tiers {
 namespace {
 
-/// A node that owes a read for so long is taken for dead.
+/// A node that owes a read for this long is taken for dead.
 constexpr double kReadUs = 2e6;
 constexpr std::size_t kRoomBytes = std::size_t{256} << 10;
 

@@ -1,4 +1,4 @@
-// The bytes of a memory node's log, for who waits for each read and write.
+// LogBytes reads and writes the bytes of a memory node's log; each call waits for its own end.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +15,12 @@
 
 namespace farvec::tiers {
 
-/// Used by one thread at a time. Everything throws UnreachableError naming the node when it does
-/// not answer in time; then no call succeeds any more.
+/// Used by one thread at a time. Every call throws UnreachableError naming the node when it does
+/// not answer in time; after that no call succeeds any more.
 class LogBytes {
  public:
-  /// `writes` null: for reading. Connects, and throws as LogAttachment::make_endpoint().
+  /// Connects. `writes` is null for reading only. Throws what LogAttachment::make_endpoint()
+  /// throws.
   LogBytes(std::string name, std::shared_ptr<LogAttachment> reads,
            std::shared_ptr<LogAttachment> writes);
   ~LogBytes();
@@ -28,7 +29,7 @@ class LogBytes {
 
   std::uint64_t bytes() const { return reads_->bytes(); }
   void read(std::uint64_t offset, std::span<std::byte> to);
-  /// In the order of the calls. CHECKs that the log was attached for writing.
+  /// Writes are made in the order of the calls. CHECKs that the log was attached for writing.
   void write(std::uint64_t offset, std::span<const std::byte> bytes);
   /// Returns when all that was written is in the node's memory.
   void flush();
@@ -38,7 +39,7 @@ class LogBytes {
   void read_part(std::uint64_t offset, std::span<std::byte> to);
 
   const std::string name_;
-  const std::shared_ptr<LogAttachment> writes_;  ///< ends after what reads beside it
+  const std::shared_ptr<LogAttachment> writes_;  ///< ends after the attachment that reads beside it
   const std::shared_ptr<LogAttachment> reads_;
   std::vector<std::byte> room_;
   std::unique_ptr<transport::Endpoint> endpoint_;

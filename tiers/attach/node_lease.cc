@@ -26,7 +26,7 @@ bool stopped(const AttachOptions& options) {
   return options.stop != nullptr && options.stop->load(std::memory_order_relaxed);
 }
 
-/// Until when it is worth asking again after such an answer.
+/// Until when it is worth asking again after an answer of each kind.
 struct Patience {
   LeaseClock::time_point up;     ///< the node loads, or has just gone
   LeaseClock::time_point taken;  ///< others have what was asked for

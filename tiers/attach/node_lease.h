@@ -1,4 +1,5 @@
-// A lease on a memory node's index or log, with the descriptors of what it opens.
+// take_lease() takes a lease on a memory node's index or log, with the descriptors of what it
+// opens.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -14,31 +15,32 @@
 
 namespace farvec::tiers {
 
-/// How a lease is asked for.
+/// The call that asks for a lease.
 struct LeaseCall {
   using Response = memory_node::v1::AttachResponse;
 
-  /// The call itself: Attach, or AttachLog. Writes what it answered into `response`.
+  /// The call itself: Attach, or AttachLog. It writes the answer into `response`.
   std::function<grpc::Status(memory_node::v1::MemoryNode::Stub& stub, grpc::ClientContext& context,
                              const memory_node::v1::AttachRequest& request, Response& response)>
       attach;
-  /// How long to ask again while every lease is taken, or another writer's lease runs.
+  /// How long to go on asking while every lease is taken, or another writer's lease runs.
   std::chrono::milliseconds taken_wait{0};
 };
 
-/// The node takes it back when the grant's socket closes.
+/// What a node granted. The node takes the lease back when the grant's socket closes.
 struct NodeLease {
   HeldLease lease;  ///< with the grant's socket, where regions are mapped
   memory_node::v1::AttachResponse response;
-  std::vector<Descriptor> regions;  ///< mapped: one of each
+  std::vector<Descriptor> regions;  ///< when mapped, one for each region
 };
 
 /// Connects, leases, and is granted, within options.wait (and taken_wait, once connected). Throws
-/// AbsentError when nobody is to be waited for and nobody listens, UnreachableError for whatever
-/// else another try may bring.
+/// AbsentError when nothing listens and the options do not wait for that, and UnreachableError for
+/// everything else that another try may change.
 NodeLease take_lease(const AttachOptions& options, const LeaseCall& call);
 
-/// The lease id as every way of reading shows it to the node. Throws Error when it is none.
+/// Returns the lease id in the form that every way of reading shows to the node. Throws Error when
+/// it is none.
 transport::GrantLease lease_bytes(const memory_node::v1::AttachResponse& response,
                                   const AttachOptions& options);
 

@@ -71,7 +71,7 @@ bool NodeSet::stopped_within(std::chrono::milliseconds time) {
   return changed_.wait_for(lock, time, [this] { return stopping_.load(kRelaxed); });
 }
 
-/// A node's thread: until the set ends or is lost.
+/// Runs on a node's thread until the set ends or is lost.
 void NodeSet::keep(Keeper& keeper) {
   auto back_off = kFirstBackOff;
   while (!stopping_.load(kRelaxed) && !lost_.load(kRelaxed)) {
@@ -79,7 +79,7 @@ void NodeSet::keep(Keeper& keeper) {
       attach_once(keeper);
       const auto attached = std::chrono::steady_clock::now();
       watch(keeper);
-      // One that is lost as soon as it is attached is not attached again at full speed.
+      // A node that is lost as soon as it is attached is not attached again at full speed.
       if (std::chrono::steady_clock::now() - attached > kSettled) back_off = kFirstBackOff;
     } catch (const UnreachableError& error) {
       const std::lock_guard lock(mutex_);
@@ -120,7 +120,7 @@ void NodeSet::admit(Keeper& keeper, const std::shared_ptr<Attachment>& attachmen
     keeper.attachment = attachment;
     keeper.last_error.clear();
     keeper.absent = false;
-    keeper.asked.clear();  // they are among the inboxes
+    keeper.asked.clear();  // the cores are among the inboxes now
     for (const auto& inbox : inboxes_) {
       if (auto held = inbox.lock()) inboxes.push_back(std::move(held));
     }
@@ -161,7 +161,7 @@ void NodeSet::require_same(const Keeper& keeper, const Attachment& attachment) c
   }
 }
 
-/// A node that cannot be connected to is as good as lost.
+/// A node that cannot be connected to is treated as lost.
 void NodeSet::hand_out(const Attached& attached, EndpointInbox& inbox) {
   try {
     inbox.put(attached.node, attached.attachment->make_endpoint());
@@ -171,7 +171,7 @@ void NodeSet::hand_out(const Attached& attached, EndpointInbox& inbox) {
   }
 }
 
-/// At once: together they take as long as the slowest one may, not the sum.
+/// Connects all at once: together they take as long as the slowest one may, not the sum.
 void NodeSet::hand_out_all(std::span<const Attached> attached, EndpointInbox& inbox) {
   std::vector<std::jthread> others;
   for (const Attached& other : attached.subspan(1)) {
@@ -188,13 +188,13 @@ void NodeSet::watch(Keeper& keeper) {
                       [&] { return stopping_.load(kRelaxed) || !keeper.asked.empty(); });
     if (stopping_.load(kRelaxed)) return;
   }
-  std::shared_ptr<Attachment> gone;  // given back outside the lock
+  std::shared_ptr<Attachment> gone;  // released outside the lock
   const std::lock_guard lock(mutex_);
   gone = std::move(keeper.attachment);
   keeper.attachment = nullptr;
   keeper.handed_out = false;
   keeper.last_error = "it was lost";
-  changed_.notify_all();  // who waits for an endpoint of it
+  changed_.notify_all();  // wakes threads that wait for an endpoint of it
   const bool may_come_back = !ready_.load(kRelaxed) || options_.copies_of != nullptr;
   if (!may_come_back && !any_attached()) lost_.store(true, kRelaxed);
 }
@@ -210,13 +210,13 @@ void NodeSet::hand_out_asked(Keeper& keeper) {
     const std::shared_ptr<EndpointInbox> inbox = core.lock();
     if (inbox == nullptr || !usable(*keeper.attachment)) continue;
     hand_out({node_of(keeper, *keeper.attachment), keeper.attachment}, *inbox);
-    // Under the lock, or whoever waits might look just before and sleep just after.
+    // The lock is needed: a waiter might otherwise look just before and sleep just after.
     const std::lock_guard lock(mutex_);
     changed_.notify_all();
   }
 }
 
-/// Under the lock.
+/// Called under the lock.
 bool NodeSet::any_attached() const {
   return std::any_of(keepers_.begin(), keepers_.end(),
                      [](const auto& keeper) { return keeper->attachment != nullptr; });
@@ -261,7 +261,7 @@ void NodeSet::wait_ready(std::chrono::milliseconds bound, const std::atomic<bool
   ready_.store(true, kRelaxed);
 }
 
-/// Under the lock. Codes and offsets are needed whole.
+/// Called under the lock. All of the codes and offsets are needed.
 bool NodeSet::holds_everything() const {
   if (manifest_ == nullptr) return false;
   std::vector<bool> here(manifest_->memory_nodes());
@@ -282,7 +282,7 @@ bool NodeSet::holds_everything() const {
   return true;
 }
 
-/// Under the lock: who is not attached, and why; empty when all are.
+/// Called under the lock. Returns which nodes are not attached, and why; empty when all are.
 std::string NodeSet::missing() const {
   std::string text;
   for (const auto& keeper : keepers_) {
@@ -300,7 +300,7 @@ std::shared_ptr<const transport::RegionSet> NodeSet::regions() const {
   return keepers_.front()->attachment->regions();
 }
 
-/// Under the lock: for nodes that come later.
+/// Called under the lock. Nodes that come later find the inbox.
 void NodeSet::remember(const std::shared_ptr<EndpointInbox>& inbox) {
   std::erase_if(inboxes_, [](const auto& other) { return other.expired(); });
   inboxes_.push_back(inbox);
@@ -329,7 +329,7 @@ std::unique_ptr<transport::Endpoint> NodeSet::make_endpoint() {
   std::vector<Attached> attached;
   auto inbox = std::make_shared<EndpointInbox>(manifest_->memory_nodes());
   {
-    // At once, so that a node that comes meanwhile is seen here or sees the inbox.
+    // Both in one lock, so that a node that comes meanwhile is seen here or sees the inbox.
     const std::lock_guard lock(mutex_);
     for (const auto& keeper : keepers_) {
       if (keeper->attachment == nullptr) continue;

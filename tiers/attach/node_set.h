@@ -1,5 +1,5 @@
-// The memory nodes that hold an index together, or copies of one, each attached again when it was
-// lost.
+// A NodeSet holds the memory nodes that have an index together, or copies of one, and attaches each
+// again when it was lost.
 #pragma once
 
 #include <atomic>
@@ -20,20 +20,21 @@ namespace farvec::tiers {
 
 struct NodeSetOptions {
   std::vector<rpc::Address> addresses;  ///< in any order: each node knows which it is
-  AttachOptions attach;  ///< memory_node, wait, await_listener and stop are the set's own
+  AttachOptions attach;  ///< memory_node, wait, await_listener and stop are set by the NodeSet
   PlacedOptions placed;
-  /// Whether wait_ready() waits for nodes at whose address nobody listens.
+  /// Whether wait_ready() waits for nodes at whose address nothing listens.
   bool await_absent = true;
-  bool partial = false;  ///< ready without copies of all records
-  /// Each node has a copy of all of this index or none, now or later, and serves it without a
-  /// placement; at most layout::PlacedExtent::kMaxCopies addresses, of which the first is read
-  /// while it lives. Such a set is never lost. Null: the nodes say what they hold.
+  bool partial = false;  ///< true: the set is ready without copies of all records
+  /// When set, each node has a copy of all of this index or none, now or later, and serves it
+  /// without a placement. There are at most layout::PlacedExtent::kMaxCopies addresses, of which
+  /// the first is read while it lives. Such a set is never lost. Null: the nodes say what they
+  /// hold.
   std::shared_ptr<const layout::Manifest> copies_of;
 };
 
-/// One thread per node attaches it, watches it, and attaches it again, with back-off, as long as
-/// another one lives. Once none does, the set is lost for good, unless it is one of copies. Members
-/// may be called from any thread.
+/// Has one thread per node, which attaches it, watches it, and attaches it again, with back-off, as
+/// long as another node lives. Once none lives, the set is lost for good, unless it is one of
+/// copies. Members may be called from any thread.
 class NodeSet {
  public:
   /// Begins to attach. Throws Error when the options cannot work.
@@ -42,10 +43,11 @@ class NodeSet {
   NodeSet(const NodeSet&) = delete;
   NodeSet& operator=(const NodeSet&) = delete;
 
-  /// Waits until every node is attached, or absent when those are not waited for; when `bound` has
-  /// passed or `stop` (may be null) is true, whether those that are hold everything. Throws
-  /// UnreachableError that says who is missing and why, Error when a node serves what cannot be
-  /// used. May be called again. Of copies one is enough, and what follows may be called before.
+  /// Waits until every node is attached, or is absent when absent nodes are not waited for. When
+  /// `bound` has passed or `stop` (may be null) is true, it checks whether the attached nodes hold
+  /// everything. Throws UnreachableError that says which nodes are missing and why, and Error when
+  /// a node serves what cannot be used. It may be called again. For copies one node is enough, and
+  /// the members below may be called before it.
   void wait_ready(std::chrono::milliseconds bound, const std::atomic<bool>* stop = nullptr);
 
   // After wait_ready():
@@ -55,34 +57,34 @@ class NodeSet {
   const layout::Manifest& manifest() const { return *manifest_; }
   /// Differs between two publications of the nodes.
   std::uint64_t generation() const { return generation_; }
-  /// Every node that is attached has published another index since. Whether these are one index
-  /// shows when another set attaches them.
+  /// True when every node that is attached has published another index since. Whether these are one
+  /// index is known when another set attaches them.
   bool superseded() const;
-  /// The regions in one piece: of an index on one node that is mapped. Null else.
+  /// The regions in one piece, for an index on one node that is mapped; null otherwise.
   std::shared_ptr<const transport::RegionSet> regions() const;
 
-  /// For one core, over the whole regions; must not outlive the set. Throws UnreachableError when
-  /// no node can be read; of copies after placed.node_timeout at most, and those that answer later
-  /// are read later.
+  /// Makes an endpoint for one core, over the whole regions; it must not outlive the set. Throws
+  /// UnreachableError when no node can be read. For copies it waits at most for the longer of
+  /// placed.node_timeout and attach.connect_timeout, and nodes that answer later are read later.
   std::unique_ptr<transport::Endpoint> make_endpoint();
 
   struct Member {
     std::string address;
-    bool attached = false;   ///< and every core can read it
-    std::uint32_t node = 0;  ///< when it is attached
+    bool attached = false;   ///< attached, and every core can read it
+    std::uint32_t node = 0;  ///< set when it is attached
   };
   std::vector<Member> members() const;
 
  private:
   struct Keeper {
     rpc::Address address;
-    std::uint32_t number = 0;  ///< of the addresses
-    // Under mutex_:
+    std::uint32_t number = 0;  ///< its place among the addresses
+    // These are guarded by mutex_:
     std::shared_ptr<Attachment> attachment;
     bool handed_out = false;       ///< every core has an endpoint
-    bool attached_before = false;  ///< and lost since, when it is not attached
-    bool absent = false;           ///< nobody listened at the last attempt
-    /// Of copies: cores that are to have an endpoint.
+    bool attached_before = false;  ///< and lost since, if it is not attached now
+    bool absent = false;           ///< nothing listened at the last attempt
+    /// For copies: the cores that are to have an endpoint.
     std::vector<std::weak_ptr<EndpointInbox>> asked;
     std::string last_error;
     std::thread thread;
@@ -93,7 +95,7 @@ class NodeSet {
   void admit(Keeper& keeper, const std::shared_ptr<Attachment>& attachment);
   void require_same(const Keeper& keeper, const Attachment& attachment) const;
   struct Attached {
-    std::uint32_t node = 0;  ///< of manifest_
+    std::uint32_t node = 0;  ///< its number in manifest_
     std::shared_ptr<Attachment> attachment;
   };
   void hand_out(const Attached& attached, EndpointInbox& inbox);
@@ -103,7 +105,7 @@ class NodeSet {
   void hand_out_asked(Keeper& keeper);
   bool stopped_within(std::chrono::milliseconds time);
   void remember(const std::shared_ptr<EndpointInbox>& inbox);
-  /// Which node of manifest_ it is.
+  /// Returns the node's number in manifest_.
   std::uint32_t node_of(const Keeper& keeper, const Attachment& attachment) const;
   bool any_attached() const;
   bool holds_everything() const;
@@ -112,13 +114,13 @@ class NodeSet {
   const NodeSetOptions options_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  /// Of the first node, or of the copies with a placement that says so; fixed once ready.
+  /// The first node's manifest, or for copies one with a placement that says so; fixed once ready.
   std::unique_ptr<const layout::Manifest> manifest_;
-  std::string manifest_text_;  ///< as the nodes have it
+  std::string manifest_text_;  ///< the text that the nodes have
   std::uint64_t generation_ = 0;
   std::vector<std::weak_ptr<EndpointInbox>> inboxes_;
-  std::string failure_;                     ///< a node that cannot be used
-  std::shared_ptr<const Attachment> only_;  ///< of an index on one node; then fixed
+  std::string failure_;                     ///< says why a node cannot be used
+  std::shared_ptr<const Attachment> only_;  ///< for an index on one node; then fixed
   std::atomic<bool> ready_{false};
   std::atomic<bool> lost_{false};
   std::atomic<bool> stopping_{false};

@@ -34,7 +34,7 @@ PlacedEndpoint::PlacedEndpoint(const layout::Placement& placement,
   for (std::uint32_t i = limits_.max_outstanding; i > 0; --i) free_.push_back(i - 1);
 }
 
-/// Takes what has come. The first ones fix the limits.
+/// Takes the endpoints that have come. The first ones fix the limits.
 void PlacedEndpoint::adopt() {
   auto arrived = inbox_->take_all();
   const bool first = flights_.empty();
@@ -54,7 +54,7 @@ void PlacedEndpoint::adopt() {
   }
 }
 
-/// Reads that the endpoint before it still owes are asked for once more.
+/// Reads that the node's former endpoint still owes are posted once more.
 void PlacedEndpoint::install(std::uint32_t n, std::unique_ptr<transport::Endpoint> endpoint) {
   Node& node = nodes_[n];
   if (node.endpoint != nullptr) drop(node);
@@ -80,7 +80,7 @@ void PlacedEndpoint::register_memory(std::span<std::byte> memory) {
   send_batches();
 }
 
-/// Checks the reads on the way; fills extents_.
+/// Checks the reads, and fills extents_.
 Status PlacedEndpoint::find_extents(std::span<const ReadRequest> reads) {
   extents_.clear();
   for (const ReadRequest& read : reads) {
@@ -119,7 +119,7 @@ Status PlacedEndpoint::post(std::span<const ReadRequest> reads) {
   return {};
 }
 
-/// Into the batch of the first copy whose node lives.
+/// Puts the read into the batch of the first copy whose node lives.
 void PlacedEndpoint::send(std::uint32_t number) {
   Flight& flight = flights_[number];
   const auto& extent = placement_.regions[flight.read.region].extents()[flight.extent];
@@ -137,7 +137,7 @@ void PlacedEndpoint::send(std::uint32_t number) {
   fail(number);
 }
 
-/// Ends: a round posts every batch or loses a node.
+/// It ends because each round posts every batch or loses a node.
 void PlacedEndpoint::send_batches() {
   for (std::uint32_t n = 0; n < nodes_.size();) {
     Node& node = nodes_[n];
@@ -160,7 +160,7 @@ void PlacedEndpoint::send_batches() {
 std::size_t PlacedEndpoint::poll(std::span<Completion> completions) {
   if (closed_) return 0;
   if (inbox_->has_any()) adopt();
-  // What a core did not look at it cannot hold against a node.
+  // A node is not blamed for the time in which the core did not poll.
   const Ticks now = now_ticks();
   const Ticks absent = now - last_poll_;
   last_poll_ = now;
@@ -186,7 +186,7 @@ std::size_t PlacedEndpoint::poll_node(std::uint32_t n, std::span<Completion> com
   for (const Completion& completion : std::span(below).first(arrived)) {
     --node.outstanding;
     if (completion.status == StatusCode::unavailable) {
-      lost = true;  // still a flight of this node: goes elsewhere with the others
+      lost = true;  // still a flight of this node: it goes elsewhere with the others
     } else {
       completions[count++] = finish(completion);
     }
@@ -200,7 +200,7 @@ Completion PlacedEndpoint::finish(const Completion& below) {
   Flight& flight = flights_[number];
   flight.used = false;
   free_.push_back(number);
-  // Where a node's bytes lie says nothing of where the whole region's would.
+  // The place of a node's bytes says nothing of where the whole region's would be.
   if (below.region != nullptr && below.bytes > 0) {
     std::memcpy(flight.read.destination, below.region + flight.offset, below.bytes);
   }
@@ -227,7 +227,7 @@ std::size_t PlacedEndpoint::deliver_failed(std::span<Completion> completions) {
   return count;
 }
 
-/// Its reads go to other copies, after a look at who has come back meanwhile.
+/// The node's reads go to other copies, after a look at which nodes have come back meanwhile.
 void PlacedEndpoint::lose(std::uint32_t n, const char* why) {
   drop(nodes_[n]);
   spdlog::warn("memory node {} is lost to this core: {}; {}", n, why, what_is_left());

@@ -1,4 +1,4 @@
-// One core's reads of an index that lies on several memory nodes.
+// A PlacedEndpoint makes one core's reads of an index that is spread over several memory nodes.
 #pragma once
 
 #include <chrono>
@@ -14,18 +14,19 @@
 namespace farvec::tiers {
 
 struct PlacedOptions {
-  /// A node that owes reads and completes none for so long is given up.
+  /// A node that owes reads and completes none for this long is given up.
   std::chrono::milliseconds node_timeout{250};
 };
 
-/// The whole regions, by the placement's extents: the reads of one post() go to all nodes at once,
-/// each to the first copy whose node lives. When a node is lost (its reads end with `unavailable`,
-/// or it is silent for node_timeout) its endpoint is closed, which gives the destinations back, and
-/// its reads go to other copies; one without a living copy completes with `unavailable`. A node
-/// that was attached again comes through the inbox.
+/// Serves the whole regions, by the placement's extents: the reads of one post() go to all nodes at
+/// once, each to the first copy whose node lives. When a node is lost (its reads end with
+/// `unavailable`, or it is silent for node_timeout) its endpoint is closed, which gives the
+/// destinations back, and its reads go to other copies. A read without a living copy completes with
+/// `unavailable`. A node that was attached again comes through the inbox.
 class PlacedEndpoint final : public transport::Endpoint {
  public:
-  /// `placement` must outlive it. Takes what is in the inbox; throws Error when that is nothing.
+  /// `placement` must outlive it. Takes what is in the inbox, and throws Error when the inbox is
+  /// empty.
   PlacedEndpoint(const layout::Placement& placement, std::shared_ptr<EndpointInbox> inbox,
                  PlacedOptions options);
   ~PlacedEndpoint() override { PlacedEndpoint::close(); }
@@ -42,20 +43,20 @@ class PlacedEndpoint final : public transport::Endpoint {
 
  private:
   static constexpr std::size_t kPolledAtOnce = 64;
-  /// Most times that one read is sent. Nodes that come and go as fast as it is sent must not keep
-  /// it for ever.
+  /// Most times that one read is sent. Without a bound, nodes that come and go as fast as it is
+  /// sent would keep it for ever.
   static constexpr std::uint32_t kMaxAttempts = 8;
 
   struct Node {
     std::unique_ptr<transport::Endpoint> endpoint;  ///< null: lost
     std::uint32_t outstanding = 0;
-    Ticks last_progress = 0;                    ///< of its reads while there are any
+    Ticks last_progress = 0;  ///< when a read of its last completed, while there are any
     std::vector<transport::ReadRequest> batch;  ///< to be posted
   };
 
-  /// A read on its way. Its number times kTokensApart is the token below.
+  /// A read on its way. Its number times kTokensApart is its token in the endpoint below.
   struct Flight {
-    transport::ReadRequest read;  ///< as it came
+    transport::ReadRequest read;  ///< in its original form
     std::uint64_t offset = 0;     ///< in the node's region
     std::uint32_t extent = 0;
     std::uint32_t node = 0;
@@ -63,7 +64,7 @@ class PlacedEndpoint final : public transport::Endpoint {
     bool used = false;
   };
 
-  /// The node number of flights that no node owes.
+  /// The number that stands in Flight::node when no node owes the read.
   std::uint32_t nobody() const { return static_cast<std::uint32_t>(nodes_.size()); }
   Status find_extents(std::span<const transport::ReadRequest> reads);
   void send(std::uint32_t flight);
@@ -91,8 +92,8 @@ class PlacedEndpoint final : public transport::Endpoint {
   std::uint32_t living_ = 0;
   std::vector<Flight> flights_;
   std::vector<std::uint32_t> free_;     ///< numbers of flights that are not used
-  std::vector<std::uint32_t> failed_;   ///< no copy left; to be delivered
-  std::vector<std::uint32_t> extents_;  ///< of the reads of one post()
+  std::vector<std::uint32_t> failed_;   ///< have no copy left; to be delivered
+  std::vector<std::uint32_t> extents_;  ///< those of the reads of one post()
   std::vector<std::uint32_t> orphans_;  ///< scratch of lose()
   Ticks last_poll_ = 0;
   double coverage_ = 1;

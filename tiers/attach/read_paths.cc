@@ -14,7 +14,8 @@ namespace {
 
 namespace v1 = memory_node::v1;
 
-/// A node that died, or a lease that ended, between two calls: another attachment may do better.
+/// Wraps errors in UnreachableError: a node died, or a lease ended, between two calls, so another
+/// attachment may succeed.
 template <typename Made, typename Options>
 auto connector(Options options) {
   return [options = std::move(options)]() {
@@ -46,10 +47,10 @@ transport::VerbsOptions verbs_options(const v1::VerbsGrant& grant, const RemoteR
   return verbs;
 }
 
-/// Of an endpoint, or of a writer.
+/// Returns the options of an endpoint, or of a writer.
 template <typename Options>
 Options fabric_options(const v1::FabricGrant& grant, const RemoteReads& reads) {
-  transport::wake_fabric();  // now, and not when the first search connects
+  transport::wake_fabric();  // here, so that it does not happen when the first search connects
   Options fabric;
   fabric.provider = reads.path.provider;
   fabric.grant = grant.grant();
@@ -59,7 +60,8 @@ Options fabric_options(const v1::FabricGrant& grant, const RemoteReads& reads) {
   return fabric;
 }
 
-/// The case of the answer, which is that of the tier; throws Error when it is another.
+/// Returns the case of the grant in the answer, which is the tier's; throws Error when it is
+/// another.
 v1::AttachResponse::GrantCase require_grant(const v1::AttachResponse& response,
                                             const RemoteReads& reads) {
   const auto wanted = reads.path.kind == ReadPathKind::verbs ? v1::AttachResponse::kVerbs

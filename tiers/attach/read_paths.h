@@ -1,4 +1,4 @@
-// From what an attach call answered to endpoints.
+// These functions turn the answer to an attach call into makers of endpoints and writers.
 #pragma once
 
 #include <chrono>
@@ -17,26 +17,26 @@
 
 namespace farvec::tiers {
 
-/// Makes the endpoint of one core. Any thread.
+/// Makes the endpoint of one core. It may be called from any thread.
 using EndpointMaker = std::function<std::unique_ptr<transport::Endpoint>()>;
 
-/// Makes a writer, see LogAttachment. Any thread.
+/// Makes a writer, see LogAttachment. It may be called from any thread.
 using WriterMaker = std::function<std::unique_ptr<transport::RegionWriter>()>;
 
 enum class ReadPathKind : std::uint8_t { mapped = 0, verbs = 1, fabric = 2 };
 
-/// "mapped", "verbs", "fabric".
+/// Returns "mapped", "verbs" or "fabric".
 std::string_view to_string(ReadPathKind kind);
 
 /// How a memory node's regions are read, and its log is written: mapped on the node's own machine,
 /// or through a device.
 struct ReadPath {
   ReadPathKind kind = ReadPathKind::mapped;
-  std::string provider = {};           ///< of fabric, libfabric's word: "tcp", "verbs;ofi_rxm"
-  transport::VerbsDevice device = {};  ///< of verbs
+  std::string provider = {};           ///< for fabric, in libfabric's words: "tcp", "verbs;ofi_rxm"
+  transport::VerbsDevice device = {};  ///< for verbs
 };
 
-/// What to ask a memory node for.
+/// Returns what to ask a memory node for.
 memory_node::v1::Transport transport_of(ReadPathKind kind);
 
 struct RemoteReads {
@@ -44,19 +44,20 @@ struct RemoteReads {
   transport::GrantLease lease{};
   std::string node;  ///< for messages
   std::chrono::milliseconds connect_timeout{0};
-  transport::VerbsTuning tuning;  ///< of verbs
-  std::uint32_t cores = 1;        ///< that share the device's budget of reads
+  transport::VerbsTuning tuning;  ///< for verbs
+  std::uint32_t cores = 1;        ///< cores that share the device's budget of reads
 };
 
-/// What one of `cores` may have outstanding. Throws Error when it is less than one read.
+/// Returns how many reads one of `cores` may have outstanding. Throws Error when it is less than
+/// one.
 std::uint32_t reads_per_core(std::uint32_t budget, std::uint32_t cores);
 
-/// The maker connects on each call, and throws UnreachableError when it cannot. Throws Error now
-/// when the answer holds no grant for the tier.
+/// Returns a maker that connects on each call, and throws UnreachableError when it cannot. Throws
+/// Error now when the answer holds no grant for the tier.
 EndpointMaker remote_endpoints(const memory_node::v1::AttachResponse& response,
                                const RemoteReads& reads);
 
-/// The same of writers, from the answer to a lease for writing.
+/// Does the same for writers, from the answer to a lease for writing.
 WriterMaker remote_writers(const memory_node::v1::AttachResponse& response,
                            const RemoteReads& reads);
 

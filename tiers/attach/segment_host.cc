@@ -16,7 +16,7 @@ namespace {
 namespace v1 = memory_node::v1;
 
 constexpr std::chrono::milliseconds kBusyPause{50};
-/// A load takes no longer for so many bytes than for the files of a slow disk.
+/// The slowest rate that a load is waited for, that of files on a slow disk.
 constexpr std::uint64_t kLeastBytesPerMs = 20'000;
 constexpr std::chrono::milliseconds kLoadPatience{20'000};
 
@@ -56,7 +56,7 @@ grpc::Status SegmentHost::perform(const Call& call, Clock::time_point end) {
   const grpc::Status status = call(*stub_, context);
   const std::lock_guard lock(mutex_);
   running_ = nullptr;
-  // The next call does not wait for gRPC's back-off.
+  // Dropping it makes the next call connect without waiting for gRPC's back-off.
   if (status.error_code() == grpc::StatusCode::UNAVAILABLE) stub_ = nullptr;
   return status;
 }
@@ -95,7 +95,7 @@ std::vector<SegmentHost::HeldCatalogue> SegmentHost::catalogues() {
   return held;
 }
 
-/// Until the node has no other load to end first.
+/// Tries until the node has no other load to end first.
 void SegmentHost::perform_load(const Call& call, std::uint64_t bytes, const char* what) {
   const auto end =
       Clock::now() + kLoadPatience + std::chrono::milliseconds(bytes / kLeastBytesPerMs);

@@ -1,5 +1,5 @@
-// What a collection's processes ask of one memory node that holds its segments: the writer to have
-// them there, readers what there is.
+// A SegmentHost asks one memory node for what a collection's processes need: the writer has its
+// segments loaded there, and readers learn which there are.
 #pragma once
 
 #include <atomic>
@@ -19,18 +19,19 @@
 
 namespace farvec::tiers {
 
-/// Calls wait for their answers, and throw UnreachableError naming the node and why: it is
-/// away, has no room, or must not be asked by this process. One thread at a time, but for stop().
+/// Calls wait for their answers, and throw UnreachableError naming the node and why: it is away,
+/// has no room, or must not be asked by this process. It is for one thread at a time, except
+/// stop().
 class SegmentHost {
  public:
-  /// By which a segment's bytes are told from others.
+  /// Distinguishes a segment's bytes from others.
   struct Contents {
     std::uint64_t index = 0;  ///< layout::manifest_checksum()
     std::uint64_t ids = 0;    ///< XXH3-64 of the file
 
     bool operator==(const Contents&) const = default;
   };
-  /// What the node holds, by number.
+  /// What the node holds, by segment number.
   using Held = std::map<std::uint64_t, Contents>;
 
   /// A segment in files, which the node sees under the same path.
@@ -43,9 +44,9 @@ class SegmentHost {
 
     bool operator==(const SegmentFiles&) const = default;
   };
-  /// A catalogue in a file, as above.
+  /// A catalogue in a file, which the node sees under the same path.
   struct CatalogueFile {
-    std::string name;  ///< of the collection
+    std::string name;  ///< the collection's name
     std::uint64_t revision = 0;
     std::filesystem::path path;
     std::uint64_t bytes = 0;
@@ -59,18 +60,21 @@ class SegmentHost {
     std::uint64_t checksum = 0;
   };
 
-  /// Connects with the first call. Of the options the address, the wait for it, TLS.
+  /// Does not connect before the first call. It uses the address, the wait for it and TLS from the
+  /// options.
   explicit SegmentHost(AttachOptions options);
 
   Held list(std::uint64_t collection);
   std::vector<HeldCatalogue> catalogues();
-  /// The node holds these bytes when this returns. Both wait for loads that others have asked for.
+  /// The node holds these bytes when this returns. Both loads wait until loads that others have
+  /// asked for are done.
   void load(const layout::SegmentKey& key, const SegmentFiles& files);
-  /// In place of the one before.
+  /// Replaces the catalogue before it.
   void load_catalogue(std::uint64_t collection, const CatalogueFile& file);
   void drop(const layout::SegmentKey& key);
 
-  /// From now on calls fail at once, and so does the one that is under way. Any thread.
+  /// From now on calls fail at once, and so does the one that is running. It may be called from any
+  /// thread.
   void stop();
 
  private:
