@@ -1,4 +1,4 @@
-// Lists of vertices that know both directions of a relation.
+// AdjacencyLists are lists of vertices that know both directions of a relation.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,11 @@
 
 namespace farvec::slotted {
 
-/// Row v: the vertices that v names, in its order, then those that name v and are not among them,
-/// by id. Immutable.
+/// Row v has the vertices that v names, in the order of v, then those that name v and are not among
+/// them, by id. Immutable.
 class AdjacencyLists {
  public:
-  /// `of(v)` is the span of what v < count names.
+  /// `of(v)` is the span of the vertices that v < count names.
   template <typename Of>
   AdjacencyLists(std::size_t count, const Of& of) : begins_(count + 1) {
     for (std::size_t v = 0; v < count; ++v) {

@@ -66,7 +66,8 @@ class Filler {
     used_ += input_.costs.bytes[id];
   }
 
-  /// The set of `seed`, then the sets of what is affine to records of the page, page after page.
+  /// Places the set of `seed`, then the sets of what is affine to records of the page, page after
+  /// page.
   void place_from(NodeId seed) {
     while (seed != kInvalidNode) {
       place_set(seed);
@@ -74,7 +75,7 @@ class Filler {
     }
   }
 
-  /// An unplaced vertex that is affine to a record of the page.
+  /// Returns an unplaced vertex that is affine to a record of the page.
   NodeId next_seed() {
     for (; next_member_ < plan_.ids.size(); ++next_member_) {
       for (const NodeId id : affine_.of(plan_.ids[next_member_])) {
@@ -150,10 +151,12 @@ class Filler {
   Progress progress_;
   layout::PagePlan plan_;
   std::vector<NodeId> set_;
-  std::uint32_t used_ = 0;             ///< bytes of the open page
-  std::size_t next_member_ = 0;        ///< of plan_.ids: those before have no unplaced affine ones
-  std::size_t next_neighbors_of_ = 0;  ///< of plan_.ids: those before have no unplaced neighbours
-  NodeId single_ = 0;                  ///< all before are placed or in sets
+  std::uint32_t used_ = 0;  ///< bytes of the open page
+  std::size_t next_member_ =
+      0;  ///< place in plan_.ids; records before it have no unplaced affine ones
+  std::size_t next_neighbors_of_ =
+      0;               ///< place in plan_.ids; records before it have no unplaced neighbours
+  NodeId single_ = 0;  ///< all before it are placed or in sets
   std::uint8_t color_ = 0;
 };
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kRowsPerCluster = 64;
 
-/// Every n-th row, about `count` of them.
+/// Takes every n-th row, about `count` of them.
 VectorView sample_of(const VectorView& data, std::size_t count) {
   const std::size_t step = std::max<std::size_t>(data.count / count, 1);
   VectorView sample = data;

@@ -1,4 +1,4 @@
-// How near two vectors must be to be affine.
+// affinity_threshold() finds how near two vectors must be to be affine.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace farvec::slotted {
 
-/// Of the distances of a cluster's vectors to the centroid, in percent: VeloANN's.
+/// The percentile of the distances of a cluster's vectors to the centroid; the number is VeloANN's.
 inline constexpr double kAffinityPercentile = 5;
 
 struct AffinityThresholdOptions {
@@ -19,11 +19,10 @@ struct AffinityThresholdOptions {
   Interruption interrupted = {};
 };
 
-/// The square of VeloANN's tau (section 3.4): the mean over the clusters of a sample of a
-/// percentile of the distances of their vectors to the centroid, in the space of
-/// graph::BuildSpace. There are sqrt(count) clusters of 64 rows each, or of all rows when there are
-/// fewer. `data` is in stored type. Deterministic. 0 for fewer than two rows. Throws
-/// WorkInterrupted.
+/// Returns the square of VeloANN's tau (section 3.4): the mean over the clusters of a sample of a
+/// percentile of the distances of their vectors to the centroid, in the space of graph::BuildSpace.
+/// There are sqrt(count) clusters of 64 rows each, or of all rows when there are fewer. `data` is
+/// in stored type. Deterministic. Returns 0 for fewer than two rows. Throws WorkInterrupted.
 float affinity_threshold(const VectorView& data, Metric metric,
                          const AffinityThresholdOptions& options);
 

@@ -22,7 +22,7 @@ constexpr std::size_t kChunk = 256;
 constexpr std::size_t kChoices = 16;
 constexpr double kLeastGain = 0.01;
 
-/// Pages in which a vertex has most neighbours.
+/// The pages in which a vertex has most neighbours.
 struct Choices {
   struct Choice {
     std::uint32_t page = kNone;
@@ -70,7 +70,7 @@ class Shuffler {
   }
 
  private:
-  /// Every vertex followed by those of its neighbours that have no place yet.
+  /// Returns a plan with every vertex followed by those of its neighbours that have no place yet.
   layout::PagePlan first_plan() const {
     std::vector<bool> placed(order_.size());
     std::vector<NodeId> ids;
@@ -95,7 +95,7 @@ class Shuffler {
     }
   }
 
-  /// One round over all vertices.
+  /// Makes one round over all vertices.
   void shuffle(int round) {
     Progress progress(fmt::format("packing, round {}", round + 1), order_.size(), input_.quiet,
                       input_.interrupted);
@@ -112,7 +112,7 @@ class Shuffler {
     }
   }
 
-  /// Ties go to the smaller page.
+  /// Where pages have equally many neighbours, the smaller page number comes first.
   Choices choices_of(NodeId v) const {
     const auto ids = neighbors_.of(v);
     std::vector<std::uint32_t> pages(ids.size());
@@ -151,7 +151,7 @@ class Shuffler {
     used_[pages_[v]] += cost;
   }
 
-  /// Pages are passed by for good once a record does not fit: what is lost is less than a record.
+  /// A page is skipped for good once a record does not fit: what is lost is less than a record.
   std::uint32_t page_with_room(std::uint32_t cost) {
     while (roomy_ < page_count_ && used_[roomy_] + cost > input_.costs.page_capacity) ++roomy_;
     if (roomy_ == page_count_) {
@@ -161,7 +161,7 @@ class Shuffler {
     return roomy_;
   }
 
-  /// Leaves empty pages out.
+  /// Makes the plan, without empty pages.
   layout::PagePlan plan_of_pages() const {
     std::vector<std::uint64_t> ends(page_count_ + 1);
     for (const std::uint32_t page : pages_) ++ends[page + 1];
@@ -178,10 +178,11 @@ class Shuffler {
   const PackingInput& input_;
   const AdjacencyLists neighbors_;
   std::vector<NodeId> order_;
-  std::vector<std::uint32_t> pages_;  ///< of each vertex, of this round or of the one before
-  std::vector<std::uint32_t> used_;   ///< bytes of each page in this round
+  std::vector<std::uint32_t>
+      pages_;  ///< the page of each vertex, in this round or in the one before
+  std::vector<std::uint32_t> used_;  ///< bytes of each page in this round
   std::uint32_t page_count_ = 0;
-  std::uint32_t roomy_ = 0;  ///< pages before it have no room for what comes without a choice
+  std::uint32_t roomy_ = 0;  ///< pages before it have no room for a vertex without a choice
   const unsigned threads_;
 };
 

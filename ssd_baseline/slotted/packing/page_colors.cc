@@ -8,7 +8,7 @@
 namespace farvec::slotted {
 namespace {
 
-/// The records of one page, by id, in sets that are joined by affine pairs.
+/// Puts the records of one page, by id, into sets that are joined by affine pairs.
 class PageSets {
  public:
   explicit PageSets(std::span<const NodeId> page) {

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint32_t kNotHere = 0xffffffff;
 
-/// The partitions, each with its vertices ascending, by their first vertices.
+/// Returns the partitions in the order of their first vertices, each with its vertices ascending.
 std::vector<std::vector<NodeId>> partitions_by_bnf(const PartitionInput& input) {
   const std::size_t count = input.graph.count;
   const layout::RecordCosts ones{std::vector<std::uint16_t>(count, 1), input.partition_nodes};
@@ -70,7 +70,7 @@ class PageFiller {
     if (!plan_.partitions.empty()) plan_.count = plan_.partitions.back() + 1;
   }
 
-  /// A partition of several pages.
+  /// Lays out a partition of several pages.
   void add_large(std::span<const NodeId> members) {
     count_links(members);
     std::vector<std::uint32_t> left(members.size());
@@ -79,7 +79,7 @@ class PageFiller {
     end_partition();
   }
 
-  /// links_[a * size + b]: edges between members a and b, in both directions.
+  /// Sets links_[a * size + b] to the number of edges between members a and b, in both directions.
   void count_links(std::span<const NodeId> members) {
     const std::size_t size = members.size();
     links_.assign(size * size, 0);
@@ -122,8 +122,9 @@ class PageFiller {
 
   const PartitionInput& input_;
   PartitionPlan plan_;
-  std::uint64_t used_ = 0;            ///< bytes of the open page
-  std::vector<std::uint32_t> place_;  ///< of a vertex among the members of the partition in work
+  std::uint64_t used_ = 0;  ///< bytes of the open page
+  std::vector<std::uint32_t>
+      place_;  ///< the place of a vertex among the members of the partition that is being laid out
   std::vector<std::uint8_t> links_;
 };
 

@@ -1,4 +1,5 @@
-// Places neighbours together in partitions of so many vertices, and lays partitions onto pages.
+// pack_partitions() places neighbours together in partitions of bounded size, and lays partitions
+// onto pages.
 // Source: Shim et al., Turbocharging Vector Databases using Modern SSDs (PVLDB 18(11), 2025),
 // section 6, which takes block neighbour frequency from Starling (Wang et al., SIGMOD 2024).
 #pragma once
@@ -13,39 +14,39 @@ namespace farvec::slotted {
 
 inline constexpr std::uint32_t kMostPartitionNodes = 256;
 
-/// Borrowed from a build.
+/// What is packed. It is borrowed from a build.
 struct PartitionInput {
   AdjacencyView graph;  ///< the lowest layer
   const layout::RecordCosts& costs;
   std::uint32_t partition_nodes = 64;  ///< P, 1 to kMostPartitionNodes
   std::uint64_t seed = 1;
-  unsigned threads = 0;  ///< as in resolve_threads(); the plan does not depend on it
+  unsigned threads = 0;  ///< see resolve_threads(); the plan does not depend on it
 };
 
-/// Vertices in pages, and pages in partitions. A page is of one partition; the pages of a partition
-/// follow each other, and partitions are numbered from 0 in the order of their pages.
+/// Vertices in pages, and pages in partitions. A page belongs to one partition; the pages of a
+/// partition follow each other, and partitions are numbered from 0 in the order of their pages.
 struct PartitionPlan {
   layout::PagePlan pages;                 ///< without colors
-  std::vector<std::uint32_t> partitions;  ///< of each page
-  std::uint32_t count = 0;                ///< partitions
+  std::vector<std::uint32_t> partitions;  ///< the partition of each page
+  std::uint32_t count = 0;                ///< number of partitions
 };
 
 /// Finds partitions of at most P vertices by pack_by_bnf(), where a vertex of any size counts one.
-/// They come onto pages in the order of their first vertices: each begins a page, and as many as
-/// fit whole come onto one; these are one partition from then on. So with P = 1 vertices stay in
-/// their order, and pages are full. A partition that needs several pages is laid onto them
-/// greedily: the vertex that has most edges to what has no place yet, then again and again that
-/// which has most edges to the page and fits. Memory: as pack_by_bnf(). Throws Error when P is out
-/// of range.
+/// The partitions are put onto pages in the order of their first vertices. Each page takes as many
+/// of them as fit whole; these are one partition from then on. So with P = 1 vertices stay in their
+/// order, and pages are full. A partition that needs several pages is laid onto them greedily: each
+/// page first takes the vertex with most edges to the vertices without a place, then again and
+/// again the one that fits and has most edges to the page. Needs the memory of pack_by_bnf().
+/// Throws Error when P is out of range.
 PartitionPlan pack_partitions(const PartitionInput& input);
 
-/// How many of each partition's edges end in it, for each of its vertices: what says which
-/// partitions are worth an insert page.
+/// Returns for each partition how many of its edges end in it, divided by its vertices. It says
+/// which partitions are worth an insert page.
 std::vector<double> inner_degrees(const PartitionPlan& plan, const AdjacencyView& graph);
 
-/// The partitions that get insert pages: `share` (0 to 1) of all, rounded, those of largest
-/// inner_degrees(); of equal ones the first. true at each chosen one. Throws Error for another
-/// share.
+/// Chooses the partitions that get insert pages: `share` (0 to 1) of all, rounded, those of largest
+/// inner_degrees(), and among equal ones the first. The result is true at each chosen one. Throws
+/// Error for another share.
 std::vector<bool> choose_insert_partitions(const PartitionPlan& plan, const AdjacencyView& graph,
                                            double share);
 

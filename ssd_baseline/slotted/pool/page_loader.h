@@ -1,4 +1,4 @@
-// Between a pool and a disk: who reads pages, and who hears that they have come.
+// A PageLoader reads pages from a disk for a pool, and tells a PageSink when they have come.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,10 @@
 
 namespace farvec::slotted {
 
-/// A page to read into a buffer. The destination is the disk's until the sink hears otherwise.
+/// A page to read into a buffer. The disk owns the destination until the sink is told that it does
+/// not.
 struct PageRequest {
-  std::uint32_t ticket = 0;  ///< the sink's; comes back to it
+  std::uint32_t ticket = 0;  ///< the sink's number for it; the sink gets it back
   std::uint32_t page = 0;
   std::byte* destination = nullptr;
   Ticks deadline = 0;
@@ -22,19 +23,19 @@ struct PageRequest {
 class PageLoader {
  public:
   virtual ~PageLoader() = default;
-  /// Starts all, or none and says why. Never suspends and does not call the sink. Every read that
-  /// was started ends, by its deadline at the latest.
+  /// Starts all reads, or none and says why. It never suspends and does not call the sink. Every
+  /// read that was started ends, by its deadline at the latest.
   virtual Status start(std::span<const PageRequest> requests) = 0;
-  /// Tells the sink what has ended meanwhile. From fibers too.
+  /// Tells the sink what has ended meanwhile. Fibers may call it too.
   virtual void poll() = 0;
 };
 
-/// Hears of the reads, on the core's thread.
+/// Is told of the reads, on the core's thread.
 class PageSink {
  public:
   virtual ~PageSink() = default;
-  /// Once for every read: the page is in its destination, or why not. With `destination_out` the
-  /// disk may still write there, and page_returned() follows.
+  /// Called once for every read: the page is in its destination, or the status says why not. With
+  /// `destination_out` the disk may still write there, and page_returned() follows.
   virtual void page_ended(std::uint32_t ticket, Status status, bool destination_out) = 0;
   virtual void page_returned(std::uint32_t ticket) = 0;
 };

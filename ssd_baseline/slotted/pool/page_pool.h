@@ -1,4 +1,5 @@
-// Pages in DRAM, the least recently used one evicted first: the control beside the record pool.
+// A PagePool keeps pages in DRAM and evicts the least recently used one first. It is there to
+// compare the record pool with.
 #pragma once
 
 #include <atomic>
@@ -16,7 +17,7 @@
 
 namespace farvec::slotted {
 
-/// Shared by all cores; a lock around the list, never held while a record is looked at.
+/// All cores share it. A lock guards the list, and is never held while a record is visited.
 template <PageCodec CodecType>
 class PagePool {
  public:
@@ -25,10 +26,10 @@ class PagePool {
   struct Options {
     std::size_t frames = 0;
     std::uint32_t page_bytes = 0;
-    std::uint32_t pages = 0;  ///< on disk
+    std::uint32_t pages = 0;  ///< pages on disk
   };
-  /// `map` holds the page of every record and must outlive the pool. Throws SystemError without
-  /// memory.
+  /// `map` holds the page of every record and must outlive the pool. Throws SystemError when there
+  /// is not enough memory.
   PagePool(Codec codec, std::span<const std::uint32_t> map, const Options& options)
       : codec_(std::move(codec)),
         map_(map),
@@ -39,7 +40,7 @@ class PagePool {
     for (std::uint32_t f = 0; f < frames_.size(); ++f) push_front(f);
   }
 
-  /// What a frame takes of a budget; the table is extra.
+  /// The bytes of a budget that a frame takes; the table is additional.
   static std::size_t frame_bytes(std::uint32_t page_bytes) { return page_bytes + sizeof(Frame); }
   static std::size_t table_bytes(std::uint32_t pages) { return pages * sizeof(std::uint32_t); }
 
@@ -64,7 +65,7 @@ class PagePool {
     if (frame == nullptr) return false;
     const auto record = codec_.find(*frame->view, id);
     status = record.ok() ? visit(record.value()) : record.status();
-    // Release: pairs with claim(), whose owner overwrites what was read here.
+    // Release: pairs with claim(), whose owner overwrites the bytes that were read here.
     frame->pins.fetch_sub(1, std::memory_order_release);
     return true;
   }
@@ -103,19 +104,20 @@ class PagePool {
     push_back(index);
   }
 
-  /// Nothing: the whole page is here.
+  /// Keeps nothing more: the whole page is here.
   std::pair<std::uint32_t, std::uint32_t> take_along(NodeId, std::uint32_t,
                                                      const typename Codec::Page&) {
     return {0, 0};
   }
 
  private:
-  /// In the list while nobody fills it. All but `pins` is the lock's.
+  /// A frame is in the list except while it is being filled. The lock guards all of it except
+  /// `pins`.
   struct Frame {
     std::uint32_t page = kNoSlot;
     std::uint32_t newer = kNoSlot;
     std::uint32_t older = kNoSlot;
-    std::atomic<std::uint32_t> pins{0};  ///< raised under the lock, lowered without
+    std::atomic<std::uint32_t> pins{0};  ///< raised under the lock, lowered without it
     std::optional<typename Codec::Page> view;
   };
 
@@ -156,8 +158,8 @@ class PagePool {
   HugeBuffer memory_;
   mutable std::mutex mutex_;
   std::vector<Frame> frames_;
-  std::vector<std::uint32_t> table_;  ///< frame of each page
-  std::uint32_t first_ = kNoSlot;     ///< most recently used
+  std::vector<std::uint32_t> table_;  ///< the frame of each page
+  std::uint32_t first_ = kNoSlot;     ///< the most recently used frame
   std::uint32_t last_ = kNoSlot;
 };
 

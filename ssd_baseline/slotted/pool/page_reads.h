@@ -1,4 +1,5 @@
-// One core's pages on their way from the disk into a pool, and the fibers that wait for them.
+// PageReads hold one core's pages on their way from the disk into a pool, and the fibers that wait
+// for them.
 #pragma once
 
 #include <algorithm>
@@ -17,14 +18,14 @@
 namespace farvec::slotted {
 
 struct PageReadsOptions {
-  std::uint32_t buffers = 8;  ///< pages on their way or not looked at yet; at least 1
+  std::uint32_t buffers = 8;  ///< pages on their way, or come and not yet visited; at least 1
   std::uint32_t page_bytes = 4096;
-  double limit_us = 10e6;  ///< of a read
+  double limit_us = 10e6;  ///< for one read
 };
 
-/// Each page that was asked for has a ticket and a buffer until nobody holds it any more. When it
-/// comes, its records go into the slots that were claimed for them; holders look at them in the
-/// buffer, so that nothing that has come can be evicted before it was seen. Nothing here suspends.
+/// Each page that was asked for has a ticket and a buffer until the last holder lets go of it. When
+/// it comes, its records go into the slots that were claimed for them. Holders read them in the
+/// buffer, so that no record can be evicted between its coming and its use. Nothing here suspends.
 template <SharedPool Pool>
 class PageReads final : public PageSink {
  public:
@@ -42,7 +43,7 @@ class PageReads final : public PageSink {
     for (std::uint32_t t = options.buffers; t > 0; --t) unused_.push_back(t - 1);
     staged_.reserve(options.buffers);
   }
-  /// The loader must have ended all reads, and fibers have let go of theirs.
+  /// The loader must have ended all reads, and fibers must have let go of theirs.
   ~PageReads() override {
     for (const PageRequest& request : staged_) {
       page_ended(request.ticket, {StatusCode::cancelled, "nobody started the read"}, false);
@@ -53,20 +54,20 @@ class PageReads final : public PageSink {
   static std::size_t buffer_bytes(const PageReadsOptions& options) {
     return std::size_t{options.buffers} * options.page_bytes;
   }
-  /// What pages are read into; for registering it with a disk.
+  /// The memory that pages are read into; for registering it with a disk.
   std::span<std::byte> buffers() { return memory_.span(); }
   std::size_t unused() const { return unused_.size(); }
   std::uint32_t under_way() const {
     return static_cast<std::uint32_t>(reads_.size() - unused_.size());
   }
 
-  /// The ticket of a page that is on its way, or here and held; kNoSlot for none.
+  /// Returns the ticket of a page that is on its way, or here and held; kNoSlot for none.
   std::uint32_t find(std::uint32_t page) const {
     const auto at = std::find(pages_.begin(), pages_.end(), page);
     return at == pages_.end() ? kNoSlot : static_cast<std::uint32_t>(at - pages_.begin());
   }
 
-  /// The ticket of the read that brings a record into a slot; kNoSlot for none.
+  /// Returns the ticket of the read that brings a record into a slot; kNoSlot for none.
   std::uint32_t find_target(NodeId id) const {
     for (std::uint32_t ticket = 0; ticket < reads_.size(); ++ticket) {
       const auto& targets = reads_[ticket].targets;
@@ -76,7 +77,7 @@ class PageReads final : public PageSink {
     return kNoSlot;
   }
 
-  /// A read that the next flush() starts; with unused() > 0.
+  /// Prepares a read that the next flush() starts. unused() must be above 0.
   std::uint32_t stage(std::uint32_t page) {
     const std::uint32_t ticket = unused_.back();
     unused_.pop_back();
@@ -86,7 +87,7 @@ class PageReads final : public PageSink {
     return ticket;
   }
 
-  /// Starts what was staged. A failure is told to those that wait.
+  /// Starts the staged reads. The fibers that wait are told of a failure.
   void flush() {
     if (staged_.empty()) return;
     const Status status = loader_.start(staged_);
@@ -100,7 +101,7 @@ class PageReads final : public PageSink {
     if (under_way() > 0) loader_.poll();
   }
 
-  /// The record goes into a slot that was claimed for it, now or when its page is here.
+  /// Puts the record into a slot that was claimed for it, now or when its page is here.
   void attach(std::uint32_t ticket, NodeId id, std::uint32_t slot) {
     PageRead& read = reads_[ticket];
     if (read.going) {
@@ -110,7 +111,8 @@ class PageReads final : public PageSink {
     }
   }
 
-  /// Keeps the page for a lane until it lets go; `group` has one operation more until it is here.
+  /// Keeps the page for a lane until it lets go. Until the page is here, `group` has one more
+  /// operation.
   void hold(std::uint32_t ticket, coroutines::WaitGroup& group) {
     PageRead& read = reads_[ticket];
     ++read.holders;
@@ -118,7 +120,7 @@ class PageReads final : public PageSink {
     group.add();
     read.waiters.push_back(&group);
   }
-  /// At any time; the group no longer has the operation.
+  /// May be called at any time; the group no longer has the operation then.
   void let_go(std::uint32_t ticket, coroutines::WaitGroup& group) {
     PageRead& read = reads_[ticket];
     --read.holders;
@@ -131,14 +133,15 @@ class PageReads final : public PageSink {
   }
 
   bool going(std::uint32_t ticket) const { return reads_[ticket].going; }
-  /// A record of a page that is held and no longer on its way, or why the page did not come.
+  /// Returns a record of a page that is held and no longer on its way, or why the page did not
+  /// come.
   Result<std::span<const std::byte>> record(std::uint32_t ticket, NodeId id) const {
     const PageRead& read = reads_[ticket];
     if (!read.status.ok()) return read.status;
     return pool_.codec().find(*read.view, id);
   }
 
-  /// visit(id, record) for all records of a page that is held and has come.
+  /// Calls visit(id, record) for all records of a page that is held and has come.
   template <typename Visit>
   void for_each(std::uint32_t ticket, Visit&& visit) const {
     pool_.codec().for_each(*reads_[ticket].view, visit);
@@ -152,7 +155,7 @@ class PageReads final : public PageSink {
     if (status.ok()) parse(ticket);
     for (const Target& target : read.targets) settle(target, ticket);
     read.targets.clear();
-    if (!read.status.ok()) pages_[ticket] = kNoSlot;  // who asks from now on reads it anew
+    if (!read.status.ok()) pages_[ticket] = kNoSlot;  // a later request reads the page anew
     for (coroutines::WaitGroup* group : read.waiters) group->done();
     read.waiters.clear();
     recycle_if_idle(ticket);
@@ -163,21 +166,21 @@ class PageReads final : public PageSink {
     recycle_if_idle(ticket);
   }
 
-  /// What taking along affine records has done.
+  /// Counts what taking along affine records has done.
   const PoolCounts& counts() const { return counts_; }
   std::size_t dram_bytes() const {
     return memory_.size() + reads_.capacity() * (sizeof(PageRead) + sizeof(PageRequest));
   }
 
  private:
-  /// A record that a page brings, and the slot claimed for it.
+  /// A record that a page brings, and the slot that was claimed for it.
   struct Target {
     NodeId id;
     std::uint32_t slot;
   };
   struct PageRead {
     std::uint32_t holders = 0;
-    bool going = false;  ///< its outcome is not known
+    bool going = false;  ///< its outcome is not known yet
     bool out = false;    ///< the disk may still write to the buffer
     Status status;
     std::optional<Page> view;
@@ -221,8 +224,8 @@ class PageReads final : public PageSink {
   const std::uint32_t page_bytes_;
   const Ticks limit_;
   HugeBuffer memory_;
-  std::vector<PageRead> reads_;        ///< by ticket
-  std::vector<std::uint32_t> pages_;   ///< by ticket, beside each other for find()
+  std::vector<PageRead> reads_;        ///< one for each ticket
+  std::vector<std::uint32_t> pages_;   ///< one for each ticket, beside each other for find()
   std::vector<std::uint32_t> unused_;  ///< tickets
   std::vector<PageRequest> staged_;
   PoolCounts counts_;

@@ -1,4 +1,5 @@
-// What a pool is to the reader in front of it: records by id, in slots that all cores share.
+// SharedPool says what a pool is to the reader in front of it: it has records by id, in slots that
+// all cores share.
 #pragma once
 
 #include <concepts>
@@ -15,37 +16,38 @@ namespace farvec::slotted {
 inline constexpr std::uint32_t kNoSlot = std::numeric_limits<std::uint32_t>::max();
 inline constexpr std::uint32_t kNoPage = std::numeric_limits<std::uint32_t>::max();
 
-/// Where a record is, as far as can be seen without a lock: it may have changed since.
+/// Where a record is, as far as can be seen without a lock. It may have changed since.
 struct RecordPlace {
   enum class State : std::uint8_t { absent, loading, resident };
   State state = State::absent;
-  std::uint32_t page = kNoPage;  ///< known when absent; of a pool of pages always
+  std::uint32_t page = kNoPage;  ///< known when the record is absent; in a pool of pages always
 };
 
-/// A slot that the caller will fill() or release(), or why there is none.
+/// A slot that the caller must fill() or release(), or the reason why there is none.
 struct SlotClaim {
   enum class Outcome : std::uint8_t {
     claimed,
-    taken,  ///< somebody else brings the record
+    taken,  ///< another caller brings the record
     none,   ///< none was free or could be evicted within the steps
   };
   Outcome outcome = Outcome::none;
   std::uint32_t slot = kNoSlot;
-  bool evicted = false;  ///< what was in the slot
+  bool evicted = false;  ///< whether another record was evicted from the slot
 };
 
-/// Reads a kind of page. parse() checks it; Page is a view of its bytes that is cheap to copy.
+/// Reads one kind of page. parse() checks it. Page is a view of its bytes that is cheap to copy.
 template <typename Codec>
 concept PageCodec = requires(const Codec& codec, const typename Codec::Page& page, NodeId id,
                              std::span<const std::byte> bytes,
                              void (*visit)(NodeId, std::span<const std::byte>)) {
   { codec.parse(std::uint32_t{}, bytes) } -> std::same_as<Result<typename Codec::Page>>;
   { codec.find(page, id) } -> std::same_as<Result<std::span<const std::byte>>>;
-  // The same page, checked before, at another address.
+  // Returns the same page, checked before, at another address.
   { codec.moved(page, bytes) } -> std::same_as<typename Codec::Page>;
-  // visit(id, record) for the other records of the page with the color of `id`, if it has one.
+  // Calls visit(id, record) for the other records of the page with the color of `id`, if it has
+  // one.
   codec.for_each_affine(page, id, visit);
-  // visit(id, record) for all records of the page.
+  // Calls visit(id, record) for all records of the page.
   codec.for_each(page, visit);
 };
 
@@ -56,17 +58,18 @@ concept SharedPool = PageCodec<typename Pool::Codec> &&
              Status (*visit)(std::span<const std::byte>), Status& status) {
   { pool.codec() } -> std::same_as<const typename Pool::Codec&>;
   { pool.place(id) } -> std::same_as<RecordPlace>;
-  // status = visit(record) with the record held in place, or false when it is not there.
+  // Sets status = visit(record) with the record held in place, or returns false when it is not
+  // there.
   { pool.read(id, visit, status) } -> std::same_as<bool>;
-  // A slot for `id`, which place() has found absent from memory and in page `n`; looks at no
-  // more than so many slots.
+  // Claims a slot for `id`, which place() has found absent from memory and in page `n`. The second
+  // number is the most slots that it examines.
   { pool.claim(id, n, n) } -> std::same_as<SlotClaim>;
-  // Puts the record of the page, or all of the page, into a claimed slot and shows it to all.
-  // The slot is released when the page does not have the record.
+  // Puts the record of the page, or all of the page, into a claimed slot and shows it to all. The
+  // slot is released when the page does not have the record.
   pool.fill(n, id, page);
   pool.release(n);
-  // After fill(): keeps others of the page too, those with the color of `id` if there are any; how
-  // many, and what that evicted.
+  // To be called after fill(). It keeps other records of the page too, those with the color of `id`
+  // if there are any, and returns how many it kept and how many that evicted.
   { pool.take_along(id, n, page) } -> std::same_as<std::pair<std::uint32_t, std::uint32_t>>;
 };
 

@@ -1,4 +1,4 @@
-// What a buffer pool has done for one core or one search.
+// PoolCounts say what a buffer pool has done for one core or one search.
 #pragma once
 
 #include <cstdint>
@@ -7,16 +7,16 @@ namespace farvec::slotted {
 
 /// Every record that is asked for is a hit or a miss; those that come along are neither.
 struct PoolCounts {
-  std::uint64_t hits = 0;    ///< was in memory when it was asked for
-  std::uint64_t misses = 0;  ///< had to be waited for
+  std::uint64_t hits = 0;    ///< records that were in memory when they were asked for
+  std::uint64_t misses = 0;  ///< records that had to be waited for
   // The next two are parts of the misses, the others are not.
-  std::uint64_t shared = 0;              ///< waited for a read that was under way
-  std::uint64_t bypasses = 0;            ///< found no slot: read for one search, and kept by nobody
-  std::uint64_t reads = 0;               ///< pages asked of the disk, prefetches included
-  std::uint64_t prefetches = 0;          ///< reads that nobody waited for at first
-  std::uint64_t skipped_prefetches = 0;  ///< for want of a slot or a buffer
-  std::uint64_t along = 0;               ///< records wanted of a page that came for another one
-  std::uint64_t kept = 0;  ///< records that nobody asked for, kept with one of their page
+  std::uint64_t shared = 0;      ///< misses that waited for a read that was under way
+  std::uint64_t bypasses = 0;    ///< misses that found no slot: read for one search, and not kept
+  std::uint64_t reads = 0;       ///< pages that were read from the disk, prefetches included
+  std::uint64_t prefetches = 0;  ///< reads for which no search waited at first
+  std::uint64_t skipped_prefetches = 0;  ///< left out, because there was no slot or buffer
+  std::uint64_t along = 0;  ///< records that were used from a page that came for another one
+  std::uint64_t kept = 0;   ///< records that were not asked for, kept with one of their page
   std::uint64_t evictions = 0;
 
   double hit_rate() const {
@@ -37,7 +37,7 @@ struct PoolCounts {
     evictions += other.evictions;
     return *this;
   }
-  /// What came after `earlier`, a former value of the same counts.
+  /// Returns what was counted after `earlier`, a former value of the same counts.
   PoolCounts operator-(const PoolCounts& earlier) const {
     PoolCounts result = *this;
     result.hits -= earlier.hits;

@@ -1,4 +1,5 @@
-// Records in DRAM, each in a slot of its own: VeloANN's buffer pool (section 3.2).
+// A RecordPool keeps records in DRAM, each in a slot of its own: VeloANN's buffer pool (section
+// 3.2).
 #pragma once
 
 #include <algorithm>
@@ -16,12 +17,12 @@
 
 namespace farvec::slotted {
 
-/// Shared by all cores. The record mapping array says of each record either its page, or, with the
-/// top bit set, its slot; a slot that is Locked stands for a record on its way. Nothing here waits:
-/// whoever finds no slot within its steps goes without.
+/// All cores share it. The record mapping array has for each record either its page, or, with the
+/// top bit set, its slot. A slot that is Locked stands for a record on its way. Nothing here waits:
+/// a caller that finds no slot within its steps gets none.
 ///
-/// The array's entries change hands like this: an entry with a page becomes a slot by the
-/// compare-exchange of whoever claims that slot, and a page again by the slot's owner alone.
+/// The array's entries change hands like this: the caller that claims a slot turns an entry with a
+/// page into that slot by compare-exchange; only the slot's owner turns it into a page again.
 template <PageCodec CodecType>
 class RecordPool {
  public:
@@ -31,10 +32,11 @@ class RecordPool {
   struct Options {
     std::size_t slots = 0;
     std::uint32_t max_record_bytes = 0;
-    bool along = true;  ///< others of a page that was read may stay with the one it was read for
+    bool along =
+        true;  ///< other records of a page that was read may stay with the one it was read for
   };
-  /// `map` holds the page of every record, below 2^31, and must outlive the pool, which owns it
-  /// until then. Throws SystemError without memory.
+  /// `map` holds the page of every record, below 2^31. It must outlive the pool, which owns it
+  /// until then. Throws SystemError when there is not enough memory.
   RecordPool(Codec codec, std::span<std::uint32_t> map, const Options& options)
       : codec_(std::move(codec)),
         map_(map),
@@ -47,7 +49,7 @@ class RecordPool {
     for (std::size_t s = 0; s < slots_; ++s) new (memory_.data() + s * stride_) Slot;
   }
 
-  /// What a slot takes of a budget.
+  /// The bytes of a budget that a slot takes.
   static std::size_t slot_bytes(std::uint32_t max_record_bytes) {
     return round_up(sizeof(Slot) + max_record_bytes, alignof(Slot));
   }
@@ -60,15 +62,15 @@ class RecordPool {
     // Acquire: pairs with restore_page().
     const std::uint32_t entry = entry_of(id).load(std::memory_order_acquire);
     if ((entry & kResidentBit) == 0) return {RecordPlace::State::absent, entry};
-    // The slot may be another record's by now: its page would be the wrong one.
+    // No page is given: the slot may be another record's by now, whose page would be the wrong one.
     const bool readable = slot_at(entry & ~kResidentBit).word.readable();
     return {readable ? RecordPlace::State::resident : RecordPlace::State::loading};
   }
 
   template <typename Visit>
   bool read(NodeId id, Visit&& visit, Status& status) {
-    // Relaxed: the pin orders what is read of the slot, and its id tells whether it is the right
-    // one.
+    // Relaxed: the pin orders what is read of the slot, and the slot's id tells whether it is the
+    // right one.
     const std::uint32_t entry = entry_of(id).load(std::memory_order_relaxed);
     if ((entry & kResidentBit) == 0) return false;
     Slot& slot = slot_at(entry & ~kResidentBit);
@@ -111,9 +113,9 @@ class RecordPool {
     slot.word.set_free();
   }
 
-  /// The affine records, and until the hand has been once around, which is when every slot has been
-  /// used, all of the page. Records taken along begin as Marked: the hand's next visit takes them
-  /// unless somebody has asked for them.
+  /// Keeps the affine records. Until the hand has been around once, which is when every slot has
+  /// been used, it keeps all of the page. Records taken along begin Marked: the hand's next visit
+  /// evicts them unless they have been asked for.
   std::pair<std::uint32_t, std::uint32_t> take_along(NodeId id, std::uint32_t page_number,
                                                      const typename Codec::Page& page) {
     std::uint32_t kept = 0;
@@ -138,12 +140,12 @@ class RecordPool {
  private:
   static constexpr std::uint32_t kAlongSteps = 4;
 
-  /// In front of the record's bytes: a hit touches one place.
+  /// Stands in front of the record's bytes, so that a hit touches one place.
   struct alignas(16) Slot {
     SlotWord word;
-    std::uint32_t page = 0;    ///< the owner's
-    NodeId id = kInvalidNode;  ///< the owner's to write; a pin's to read
-    std::uint32_t bytes = 0;   ///< the same
+    std::uint32_t page = 0;    ///< for the owner
+    NodeId id = kInvalidNode;  ///< the owner may write it, a pin may read it
+    std::uint32_t bytes = 0;   ///< for owner and pins in the same way
   };
   static_assert(sizeof(Slot) == 16);
 
@@ -158,13 +160,13 @@ class RecordPool {
     return reinterpret_cast<std::byte*>(&slot) + sizeof(Slot);
   }
 
-  /// Relaxed: a hint.
+  /// Relaxed, because it is only a hint.
   bool first_round() const { return hand_.load(std::memory_order_relaxed) < slots_; }
 
   SlotClaim advance_hand(std::uint32_t steps) {
     if (slots_ == 0) return {};
     for (std::uint32_t i = 0; i < steps; ++i) {
-      // Relaxed: only that every core gets another slot to look at.
+      // Relaxed: it only has to give every core another slot to examine.
       const auto at =
           static_cast<std::uint32_t>(hand_.fetch_add(1, std::memory_order_relaxed) % slots_);
       Slot& slot = slot_at(at);
@@ -179,7 +181,8 @@ class RecordPool {
 
   /// Makes the map name the page of the slot's record again. The caller has Locked the slot.
   void restore_page(Slot& slot) {
-    // Release: whoever reads the page here and claims another slot comes after this one's end.
+    // Release: a thread that reads the page here and claims another slot does so after this one's
+    // end.
     entry_of(slot.id).store(slot.page, std::memory_order_release);
   }
 

@@ -1,4 +1,5 @@
-// A core's way to the records of a pool: hits in place, misses by reads that fibers share.
+// A RecordReader brings a core the records of a pool: hits in place, misses by reads that fibers
+// share.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +15,10 @@
 
 namespace farvec::slotted {
 
-/// Belongs to one thread; the pool behind it is shared. Fibers of this core wait for one read of a
-/// page; a record that another core brings is waited for by yielding. A record that finds no slot
-/// is read for its search alone. A fiber that holds a page never waits for a buffer, so any pool
-/// and any number of buffers will do.
+/// Belongs to one thread, while the pool is shared. Fibers of this core wait for one read of a
+/// page; a fiber waits for a record that another core brings by yielding. A record that finds no
+/// slot is read for its search alone. A fiber that holds a page never waits for a buffer, so any
+/// pool and any number of buffers work.
 template <SharedPool Pool>
 class RecordReader {
  public:
@@ -30,15 +31,16 @@ class RecordReader {
     for (std::uint32_t l = 0; l < lanes; ++l) lanes_.emplace_back(scheduler);
   }
 
-  /// Who hears of the loader's reads.
+  /// The sink that is told of the loader's reads.
   PageReads<Pool>& pages() { return pages_; }
   const PageReads<Pool>& pages() const { return pages_; }
 
-  /// Calls visit(id, record) -> Status once for each id, in any order, the record valid during its
-  /// call only, and visit not suspending: first what is in memory, while the disk brings the rest.
-  /// Suspends once for that, and more often only when buffers or slots are short. The first error
-  /// ends it. Every other record of a page that came for this is visited, and kept, when
-  /// wanted(id), asked behind the one that it came for, says so.
+  /// Calls visit(id, record) -> Status once for each id, in any order; the record is valid during
+  /// its call only, and visit must not suspend. It begins with the records in memory, while the
+  /// disk brings the rest. It suspends once for that, and more often only when buffers or slots are
+  /// short. The first error ends it. Every other record of a page that came for this is visited,
+  /// and kept, when wanted(id) is true; it is called after the visit of the record that the page
+  /// came for.
   template <typename Visit, typename Wanted>
   Status read(std::uint32_t lane_index, std::span<const NodeId> ids, Ticks deadline, Visit&& visit,
               Wanted&& wanted) {
@@ -64,7 +66,7 @@ class RecordReader {
   bool resident(NodeId id) const { return pool_.place(id).state == RecordPlace::State::resident; }
 
   /// Stages a read that the lane's next read() starts, unless the record is there or on its way, or
-  /// slots or buffers are short. Never suspends.
+  /// slots or buffers are short. It never suspends.
   void prefetch(std::uint32_t lane_index, NodeId id) {
     const RecordPlace place = pool_.place(id);
     if (place.state != RecordPlace::State::absent) return;
@@ -79,7 +81,7 @@ class RecordReader {
     ++counts.prefetches;
   }
 
-  /// What one lane has caused since the beginning.
+  /// Returns what one lane has caused since the beginning.
   const PoolCounts& counts(std::uint32_t lane) const { return lanes_[lane].counts; }
   PoolCounts counts() const {
     PoolCounts sum = pages_.counts();
@@ -90,7 +92,7 @@ class RecordReader {
 
  private:
   static constexpr std::uint32_t kReadsPerPoll = 4;
-  // Bounds of the work for one slot: a demand yields after each try.
+  // These bound the work for one slot: a demand yields after each try.
   static constexpr std::uint32_t kDemandSteps = 64;
   static constexpr std::uint32_t kDemandTries = 8;
   static constexpr std::uint32_t kPrefetchSteps = 16;
@@ -98,7 +100,7 @@ class RecordReader {
   /// A record that a lane has asked for and not seen yet.
   struct Open {
     NodeId id;
-    std::uint32_t ticket = kNoSlot;  ///< of the page that brings it
+    std::uint32_t ticket = kNoSlot;  ///< that of the page that brings it
     bool missed = false;
   };
   struct Lane {
@@ -109,8 +111,9 @@ class RecordReader {
     PoolCounts counts;
   };
 
-  /// A search that finds everything in memory goes on for long without suspending: what was
-  /// prefetched for it has to become resident all the same, and its time may be over.
+  /// Polls and checks the deadline from time to time. A search that finds everything in memory goes
+  /// on for long without suspending; what was prefetched for it has to become resident all the
+  /// same, and its time may be over.
   Status look_around(Ticks deadline) {
     if (++reads_since_poll_ < kReadsPerPoll) return {};
     reads_since_poll_ = 0;
@@ -119,7 +122,7 @@ class RecordReader {
     return {StatusCode::deadline_exceeded, "the deadline passed during the search"};
   }
 
-  /// Brings what can be brought now.
+  /// Brings the records that can be brought now.
   template <typename Visit, typename Wanted>
   Status round(Lane& lane, Ticks deadline, Visit& visit, Wanted& wanted) {
     for (Open& open : lane.open) begin(lane, open);
@@ -143,7 +146,7 @@ class RecordReader {
       const SlotClaim claim = claim_slot(open.id, place.page, kDemandSteps, lane.counts);
       if (claim.outcome == SlotClaim::Outcome::taken) return;
       if (claim.outcome == SlotClaim::Outcome::none && tries < kDemandTries) {
-        pages_.flush();  // the others need not wait for this one
+        pages_.flush();  // so that the others need not wait for this one
         scheduler_.yield();
         continue;
       }
@@ -227,7 +230,7 @@ class RecordReader {
     return status;
   }
 
-  /// Removes what try_one() has seen.
+  /// Removes the entries that try_one() has seen.
   template <typename TryOne>
   static Status visit_some(Lane& lane, const TryOne& try_one) {
     std::size_t left = 0;
@@ -244,7 +247,7 @@ class RecordReader {
   Pool& pool_;
   coroutines::Scheduler& scheduler_;
   PageReads<Pool> pages_;
-  const std::size_t reserve_;  ///< buffers that prefetches leave
+  const std::size_t reserve_;  ///< buffers that prefetches leave free
   std::vector<Lane> lanes_;
   std::uint32_t reads_since_poll_ = 0;
 };

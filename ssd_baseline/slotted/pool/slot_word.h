@@ -1,4 +1,4 @@
-// State and pins of one slot in one atomic word.
+// A SlotWord keeps the state and the pins of one slot in one atomic word.
 // Source: VeloANN section 3.2, Figure 5; the pins are ours.
 #pragma once
 
@@ -7,19 +7,20 @@
 
 namespace farvec::slotted {
 
-/// Free -> Locked -> Occupied <-> Marked -> Locked -> ... Who has made it Locked owns the slot
-/// until it publishes or frees it. Readers pin what is Occupied or Marked, and only a Marked slot
-/// without pins can be locked again. Safe for any number of threads.
+/// Free -> Locked -> Occupied <-> Marked -> Locked -> ... The thread that has made it Locked owns
+/// the slot until it publishes or frees it. Readers pin a slot that is Occupied or Marked, and only
+/// a Marked slot without pins can be locked again. Safe for any number of threads.
 class SlotWord {
  public:
   enum class State : std::uint32_t { free = 0, locked = 1, occupied = 2, marked = 3 };
 
-  // Relaxed: a look from outside, good for hints only.
+  // Relaxed: these look from outside, which is good for hints only.
   State state() const { return state_of(word_.load(std::memory_order_relaxed)); }
   bool readable() const { return is_readable(word_.load(std::memory_order_relaxed)); }
   std::uint32_t pins() const { return word_.load(std::memory_order_relaxed) & kPinMask; }
 
-  /// Second chance included: a pinned slot is Occupied. False when it is Free or Locked.
+  /// Pins the slot and gives it its second chance: a pinned slot is Occupied. False when it is Free
+  /// or Locked.
   bool pin() {
     std::uint32_t word = word_.load(std::memory_order_relaxed);
     while (is_readable(word)) {
@@ -37,15 +38,15 @@ class SlotWord {
 
   enum class Step : std::uint8_t { passed, claimed_free, claimed_marked };
 
-  /// The clock hand comes by: takes the slot when it is Free, or Marked without pins; marks it when
-  /// it is Occupied.
+  /// The clock hand visits the slot: it takes it when it is Free, or Marked without pins, and marks
+  /// it when it is Occupied.
   Step pass() {
     std::uint32_t word = word_.load(std::memory_order_relaxed);
     switch (state_of(word)) {
       case State::free:
         return lock(word) ? Step::claimed_free : Step::passed;
       case State::occupied:
-        // Relaxed: nothing is read or written on the strength of it. A lost race is a reader's.
+        // Relaxed: no read or write depends on it. When the race is lost, a reader has won it.
         word_.compare_exchange_strong(word, word_of(State::marked, word & kPinMask),
                                       std::memory_order_relaxed, std::memory_order_relaxed);
         return Step::passed;

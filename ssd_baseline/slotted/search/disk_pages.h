@@ -1,4 +1,5 @@
-// The pages of an index file for one core's pool: between a pool's reader and the disk's loads.
+// DiskPages read the pages of an index file for one core's pool: they start the pool's reads as
+// loads of the disk.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +12,20 @@
 
 namespace farvec::slotted {
 
-/// Where the pages lie: page p at offset + p * page_bytes of file 0.
+/// The place of the pages: page p is at offset + p * page_bytes of file 0.
 struct PageFile {
   std::uint64_t offset = 0;
   std::uint32_t page_bytes = 4096;
 };
 
-/// The queue outlives it and is closed by it.
+/// The queue must outlive it, and is closed by its destructor.
 class DiskPages final : public PageLoader, private disk::LoadListener {
  public:
   /// `tickets` is how many reads may be under way.
   DiskPages(disk::LoadQueue& queue, const PageFile& file, std::uint32_t tickets);
   ~DiskPages() override;
 
-  /// Must be set before the first start() and outlive this.
+  /// The sink must be set before the first start() and outlive this.
   void set_sink(PageSink& sink) { sink_ = &sink; }
 
   Status start(std::span<const PageRequest> requests) override;
@@ -40,7 +41,7 @@ class DiskPages final : public PageLoader, private disk::LoadListener {
   disk::LoadQueue& queue_;
   const PageFile file_;
   PageSink* sink_ = nullptr;
-  std::unique_ptr<disk::Load[]> loads_;  ///< by ticket
+  std::unique_ptr<disk::Load[]> loads_;  ///< one for each ticket
   std::vector<disk::Load*> starting_;    ///< scratch of start()
 };
 

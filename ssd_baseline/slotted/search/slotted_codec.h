@@ -1,4 +1,4 @@
-// Slotted pages as the pools read them.
+// A SlottedCodec reads slotted pages for the pools.
 #pragma once
 
 #include <cstdint>

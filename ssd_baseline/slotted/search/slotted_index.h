@@ -1,4 +1,4 @@
-// What a search of slotted pages keeps in DRAM besides its pool.
+// A SlottedIndex holds what a search of slotted pages keeps in DRAM besides its pool.
 #pragma once
 
 #include <array>
@@ -18,12 +18,12 @@ namespace farvec::slotted {
 
 /// One query, ready to be compared with codes.
 struct PreparedQuery {
-  quantization::SplitQuery split;  ///< of vectors in the records only `code` is used
+  quantization::SplitQuery split;  ///< only `code` is used where the records hold vectors
   const std::byte* vector = nullptr;
 };
 
-/// The codes, the graph of entries and the facts of an index; where its records are, a store knows.
-/// Immutable after construction and shared by all cores.
+/// Holds the codes, the graph of entries and the facts of an index; the store knows where the
+/// records are. Immutable after construction and shared by all cores.
 class SlottedIndex {
  public:
   struct Parts {
@@ -34,7 +34,7 @@ class SlottedIndex {
     layout::SlottedGeometry geometry;
     layout::Codes codes;
     layout::EntryGraph entries;
-    bool has_vectors = false;  ///< in a region of their own
+    bool has_vectors = false;  ///< true: in a region of their own
   };
   /// Throws Error when the parts do not fit together.
   explicit SlottedIndex(Parts parts);
@@ -43,9 +43,9 @@ class SlottedIndex {
   std::uint32_t dimension() const { return parts_.dimension; }
   std::size_t count() const { return parts_.geometry.count; }
   std::uint32_t max_degree() const { return parts_.geometry.max_degree; }
-  /// From which every vertex is reachable.
+  /// Every vertex is reachable from it.
   NodeId entry() const { return parts_.entry; }
-  /// What finds better places to start from.
+  /// The graph that finds better places to start from.
   SampledGraphView entry_graph() const { return parts_.entries.view(); }
   bool has_vectors() const { return parts_.has_vectors; }
   std::uint32_t vector_bytes() const {
@@ -58,19 +58,19 @@ class SlottedIndex {
                 float* out) const {
     code().estimate(query.split.code, codes_, ids, count, out);
   }
-  /// By the record's payload: the rest of the code, or the vector.
+  /// Returns the distance by the record's payload, which is the rest of the code, or the vector.
   float refine(const PreparedQuery& query, NodeId id, const std::byte* payload) const {
     if (!split_) return distance(query, payload);
     return split_->refine(query.split, codes_ + std::size_t{id} * code().record_bytes(), payload);
   }
-  /// Exact, of a stored vector at any alignment.
+  /// Returns the exact distance of a stored vector at any alignment.
   float distance(const PreparedQuery& query, const std::byte* vector) const {
     return kernel_(query.vector, vector, parts_.dimension);
   }
 
-  /// Bytes of the region that lies on the disk, header included.
+  /// The bytes of the region on the disk, header included.
   std::uint64_t region_bytes() const { return parts_.geometry.region_bytes(); }
-  /// The index keeps none: every pool knows where its own records are.
+  /// 0, because every pool knows where its own records are.
   std::size_t location_bytes() const { return 0; }
   std::size_t code_bytes() const { return parts_.codes.region.size(); }
   std::size_t entry_graph_bytes() const { return parts_.entries.dram_bytes(); }
@@ -80,17 +80,17 @@ class SlottedIndex {
   const quantization::Rabitq& code() const { return split_ ? split_->code() : *whole_; }
 
   Parts parts_;
-  std::optional<quantization::SplitRabitq> split_;  ///< of codes in the records
-  std::optional<quantization::Rabitq> whole_;       ///< of vectors in the records
+  std::optional<quantization::SplitRabitq> split_;  ///< set where the records hold codes
+  std::optional<quantization::Rabitq> whole_;       ///< set where the records hold vectors
   const std::byte* codes_ = nullptr;
   distance::PairKernel kernel_;
 };
 
-/// Reads codes and graph of entries, checking every checksum. Throws Error.
+/// Reads the codes and the graph of entries, and checks every checksum. Throws Error.
 SlottedIndex load_slotted_index(const layout::IndexDirectory& directory,
                                 const layout::LoadOptions& options = {});
 
-/// A graph::NodeScorer of one query.
+/// A graph::NodeScorer for one query.
 struct SlottedScorer {
   const SlottedIndex& index;
   const PreparedQuery& query;
@@ -111,12 +111,12 @@ struct SearchStart {
 
   std::array<NodeId, kMostFound + 1> vertices{};
   std::uint32_t count = 0;
-  std::uint32_t estimates = 0;  ///< that it took to find them
+  std::uint32_t estimates = 0;  ///< how many it took to find them
 
   std::span<const NodeId> view() const { return std::span(vertices).first(count); }
 };
 
-/// Overwrites the scratch. Never suspends.
+/// Finds them. Overwrites the scratch. It never suspends.
 SearchStart find_start(const SlottedIndex& index, const PreparedQuery& query,
                        graph::BeamScratch& scratch);
 

@@ -1,4 +1,5 @@
-// Records of slotted pages, out of a pool or from the disk, as a graph search asks for them.
+// A SlottedSource brings a graph search the records of slotted pages, out of a pool or from the
+// disk.
 #pragma once
 
 #include <cstdint>
@@ -29,12 +30,12 @@ class SlottedSource {
         page_search_(options.page_search),
         neighbors_(geometry.scratch_ids()) {}
 
-  /// Before each search.
+  /// To be called before each search.
   void begin(Ticks deadline) {
     deadline_ = deadline;
     before_ = reader_.counts(lane_);
   }
-  /// What the pool has done for the search since begin().
+  /// Returns what the pool has done for the search since begin().
   PoolCounts counts() const { return reader_.counts(lane_) - before_; }
 
   void expect(NodeId) const {}

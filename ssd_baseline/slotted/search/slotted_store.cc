@@ -27,9 +27,9 @@ constexpr std::array<std::pair<std::string_view, PoolKind>, 4> kPools{
      {"single", PoolKind::single}}};
 
 constexpr std::uint32_t kMostBuffers = 256;
-/// As many as keep a disk busy.
+/// This many keep a disk busy.
 constexpr std::uint32_t kMostVectorReads = 128;
-/// What pool and disk note of a page or vector on its way.
+/// What the pool and the disk keep for a page or vector on its way.
 constexpr std::size_t kBytesPerBuffer = 512;
 
 template <typename Kind, std::size_t count>
@@ -51,7 +51,7 @@ Kind parse(const std::array<std::pair<std::string_view, Kind>, count>& words, st
   throw Error("unknown {} '{}': use {}", what, text, known);
 }
 
-/// What one search in flight needs.
+/// Returns the bytes that one search in flight needs.
 std::size_t search_bytes(const SlottedIndex& index, const SlottedSearchOptions& options) {
   return graph::graph_search_bytes({options.list, options.width, index.max_degree(),
                                     static_cast<std::uint32_t>(index.count()), index.dimension(),

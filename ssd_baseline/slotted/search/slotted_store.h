@@ -1,4 +1,5 @@
-// The pool that all cores of one configuration share, sized to a budget of memory.
+// A SlottedStore is the pool that all cores of one configuration share, sized to a budget of
+// memory.
 #pragma once
 
 #include <algorithm>
@@ -17,17 +18,18 @@
 
 namespace farvec::slotted {
 
-/// best_first: one record a hop. beam: as DiskANN, `width` records a hop. cache_aware: one record a
-/// hop, chosen among the `width` nearest (VeloANN).
+/// best_first: one record a hop. beam: `width` records a hop, which is DiskANN's way. cache_aware:
+/// one record a hop, chosen among the `width` nearest (VeloANN).
 enum class SearchKind : std::uint8_t { best_first = 0, beam = 1, cache_aware = 2 };
-/// none: every record is read for its search alone. record: what was asked for, and with it the
-/// affine records of its page (VeloANN). single: what was asked for alone.
+/// none: every record is read for its search alone. record: the records that were asked for are
+/// kept, and with each the affine records of its page (VeloANN). page: whole pages are kept.
+/// single: only the records that were asked for are kept.
 enum class PoolKind : std::uint8_t { none = 0, record = 1, page = 2, single = 3 };
 
-/// "best-first", "beam", "cache-aware"; "none", "record", "page", "single".
+/// These return "best-first", "beam" or "cache-aware"; "none", "record", "page" or "single".
 std::string_view to_string(SearchKind kind);
 std::string_view to_string(PoolKind kind);
-/// Throw Error naming the accepted words.
+/// These throw Error naming the accepted words.
 SearchKind parse_search_kind(std::string_view text);
 PoolKind parse_pool_kind(std::string_view text);
 
@@ -37,37 +39,37 @@ struct SlottedSearchOptions {
   bool prefetch = true;
   /// Candidates that come in the page of another one are expanded with it.
   bool page_search = true;
-  /// Most bytes that the searches keep in memory. Without a value, as many as a pool of all records
+  /// Most bytes that the searches keep in memory. Without a value it is what a pool of all records
   /// takes.
   std::optional<std::size_t> memory_budget = std::nullopt;
   std::uint32_t cores = 1;
   std::uint32_t slots = 16;  ///< searches in flight on each core
-  std::uint32_t list = 64;   ///< largest
-  std::uint32_t width = 4;   ///< largest
-  std::uint32_t k = 10;      ///< largest
-  /// So many results, by their codes, are ranked again by their vectors; 0: none are. From k to
-  /// the list of every search.
+  std::uint32_t list = 64;   ///< the largest that searches use
+  std::uint32_t width = 4;   ///< the largest that searches use
+  std::uint32_t k = 10;      ///< the largest that searches use
+  /// This many results, ranked by their codes, are ranked again by their vectors; 0: none are.
+  /// Otherwise it is from k to the list of every search.
   std::uint32_t rerank = 0;
-  /// Each search ranks as many again as reranked() says, and `rerank` at most.
+  /// Each search ranks reranked() results again, and `rerank` at most.
   bool rerank_by_k = false;
 };
 
-/// How many results of a search are ranked again when nobody says: of twice as many as are wanted,
-/// codes of several bits hardly ever leave out a true neighbour.
+/// Returns how many results of a search are ranked again when the user does not say: codes of
+/// several bits hardly ever leave a true neighbour out of the first 2 * k results.
 constexpr std::uint32_t reranked(std::uint32_t k, std::uint32_t list) {
   return std::min(2 * k, list);
 }
 
-/// Bytes in DRAM, all cores together. None of them is the page cache's.
+/// Bytes in DRAM, all cores together. The page cache is not part of any of them.
 struct MemoryPlan {
   std::size_t codes = 0;
   std::size_t entries = 0;   ///< the graph that finds where searches start
   std::size_t map = 0;       ///< the page or slot of every record
-  std::size_t table = 0;     ///< of a page pool: the frame of every page
-  std::size_t buffers = 0;   ///< that pages and vectors are read into
+  std::size_t table = 0;     ///< in a page pool: the frame of every page
+  std::size_t buffers = 0;   ///< the memory that pages and vectors are read into
   std::size_t searches = 0;  ///< stacks, candidate lists, prepared queries
   std::size_t pool = 0;
-  std::size_t slots = 0;  ///< of the pool
+  std::size_t slots = 0;  ///< the number of slots in the pool
 
   std::size_t fixed() const { return codes + entries + map + table + buffers + searches; }
   std::size_t total() const { return fixed() + pool; }
@@ -79,17 +81,18 @@ using SlottedPagePool = PagePool<SlottedCodec>;
 /// The index must outlive it.
 class SlottedStore {
  public:
-  /// Takes the index's page map, which the pool changes. Throws Error as plan().
+  /// Takes the index's page map, which the pool changes. Throws Error where plan() does.
   SlottedStore(const SlottedIndex& index, layout::PageMap map, const SlottedSearchOptions& options);
 
   /// Throws Error that names the least budget when the options need more than they may have, and
-  /// when the index cannot rank as they want it.
+  /// when the index cannot rank in the way that they ask for.
   static MemoryPlan plan(const SlottedIndex& index, const SlottedSearchOptions& options);
-  /// Pages that a core of these options may have under way.
+  /// The number of pages that a core with these options may have under way.
   static std::uint32_t buffers_per_core(const SlottedSearchOptions& options);
-  /// Reads of vectors that it may have under way besides; 0 when nothing is ranked again.
+  /// The number of reads of vectors that it may have under way besides; 0 when nothing is ranked
+  /// again.
   static std::uint32_t vector_reads_per_core(const SlottedSearchOptions& options);
-  /// Both.
+  /// The sum of both.
   static std::uint32_t reads_per_core(const SlottedSearchOptions& options) {
     return buffers_per_core(options) + vector_reads_per_core(options);
   }

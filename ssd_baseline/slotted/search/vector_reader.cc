@@ -49,7 +49,7 @@ std::uint32_t VectorReader::under_way() const {
   return count;
 }
 
-/// A buffer that nobody has; nullptr when there is none.
+/// Takes a buffer that is not used; nullptr when there is none.
 VectorReader::Read* VectorReader::take_free() {
   for (Read** link = &late_; *link != nullptr && free_ == nullptr;) {
     Read& read = **link;
@@ -63,7 +63,7 @@ VectorReader::Read* VectorReader::take_free() {
   return free_ == nullptr ? nullptr : std::exchange(free_, free_->next);
 }
 
-/// Whether the read brings these blocks too: they begin in it or where it ends, and it has room.
+/// Whether the read can bring these blocks too: they begin in it or where it ends, and it has room.
 bool VectorReader::extend(Read& read, const disk::BlockRange& range) const {
   disk::DiskRequest& disk = read.load.read;
   const std::uint64_t bytes = range.offset + range.bytes - disk.offset;
@@ -72,7 +72,7 @@ bool VectorReader::extend(Read& read, const disk::BlockRange& range) const {
   return true;
 }
 
-/// Reads for as many of the first ids as there are buffers; nullptr when there are none.
+/// Plans reads for as many of the first ids as there are buffers; nullptr when there are none.
 VectorReader::Read* VectorReader::plan(std::span<const NodeId> ids, Ticks deadline) {
   const Ticks limit = std::min(deadline, now_ticks() + us_to_ticks(kReadLimitUs));
   Read* first = nullptr;
@@ -96,7 +96,7 @@ VectorReader::Read* VectorReader::plan(std::span<const NodeId> ids, Ticks deadli
   return first;
 }
 
-/// All of a chain, or none.
+/// Starts all reads of a chain, or none.
 Status VectorReader::start(Read* first, VectorReads& counts) {
   starting_.clear();
   std::uint64_t bytes = 0;
@@ -112,14 +112,15 @@ Status VectorReader::start(Read* first, VectorReads& counts) {
   return status;
 }
 
-/// Whether a read that has come brought all of its vectors: data_loss when the file ends before.
+/// Checks that a read that has come brought all of its vectors: data_loss when the file ends
+/// before.
 Status VectorReader::check(const Read& read) const {
   const std::uint64_t end = offset_of(read.ids.back()) + file_.vector_bytes;
   if (end <= read.load.read.offset + read.load.bytes()) return {};
   return {StatusCode::data_loss, "the file ends within a vector"};
 }
 
-/// What came after it in its chain.
+/// Releases the buffer, and returns what follows it in its chain.
 VectorReader::Read* VectorReader::release(Read& read) {
   Read*& list = read.load.destination_out() ? late_ : free_;
   return std::exchange(read.next, std::exchange(list, &read));

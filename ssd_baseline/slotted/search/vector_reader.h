@@ -1,4 +1,5 @@
-// Stored vectors from the disk, for a last ranking of a search's results by exact distance.
+// A VectorReader reads stored vectors from the disk, for a last ranking of a search's results by
+// exact distance.
 #pragma once
 
 #include <cstddef>
@@ -17,22 +18,23 @@
 
 namespace farvec::slotted {
 
-/// Where the vectors lie: vector v at offset + v * vector_bytes of one of the engine's files.
+/// The place of the vectors: vector v is at offset + v * vector_bytes of one of the engine's files.
 struct VectorFile {
   std::uint32_t file = 1;
   std::uint64_t offset = layout::kRegionHeaderBytes;
   std::uint32_t vector_bytes = 0;
 };
 
-/// What one search asked of the disk.
+/// What one search has read from the disk.
 struct VectorReads {
   std::uint32_t reads = 0;
-  std::uint64_t bytes = 0;  ///< of whole blocks
+  std::uint64_t bytes = 0;  ///< whole blocks
 };
 
-/// One core's buffers for vectors, which its fibers share: none waits for a buffer while it holds
-/// one, so any number of them will do. Vectors have no checksum of their own: what the disk brings
-/// is believed, as records without checksums are. The queue outlives it and is closed by it.
+/// Owns one core's buffers for vectors, which its fibers share. No fiber waits for a buffer while
+/// it holds one, so any number of them works. Vectors have no checksum of their own: the bytes that
+/// the disk brings are trusted, like those of records without checksums. The queue must outlive the
+/// reader, and is closed by its destructor.
 class VectorReader {
  public:
   /// `buffers` is how many reads may be under way. Throws Error when the file's blocks are larger
@@ -44,30 +46,30 @@ class VectorReader {
   VectorReader& operator=(const VectorReader&) = delete;
 
   static constexpr std::uint32_t kLargestBlock = 4096;
-  /// What a vector takes with the blocks around it, at most.
+  /// The bytes that a vector takes with the blocks around it, at most.
   static constexpr std::size_t buffer_bytes(std::uint32_t vector_bytes) {
     return round_up(std::size_t{vector_bytes} + kLargestBlock - 1, kLargestBlock);
   }
 
-  /// What vectors are read into; for registering it with a disk.
+  /// The memory that vectors are read into; for registering it with a disk.
   std::span<std::byte> buffers() { return memory_.span(); }
   std::size_t dram_bytes() const { return memory_.size() + count_ * sizeof(Read); }
-  /// Reads whose buffers are not free: those of searches, and late ones.
+  /// Counts the reads whose buffers are not free: those of searches, and late ones.
   std::uint32_t under_way() const;
 
-  /// From inside a fiber: calls visit(id, vector) once for each of `ids`, which ascend without
-  /// repetition; the vector is valid during its call only, at any alignment, and visit does not
-  /// suspend. All reads are started together, as far as there are buffers; vectors in the same or
-  /// adjoining blocks share one. Suspends until they have come. The first error ends it:
-  /// deadline_exceeded, or what the disk says.
+  /// To be called inside a fiber. Calls visit(id, vector) once for each of `ids`, which ascend
+  /// without repetition. The vector is valid during its call only and may have any alignment, and
+  /// visit must not suspend. All reads are started together, as far as there are buffers; vectors
+  /// in the same or adjoining blocks share one. Suspends until they have come. The first error ends
+  /// it: deadline_exceeded, or the disk's error.
   template <typename Visit>
   Status read(std::span<const NodeId> ids, Ticks deadline, VectorReads& counts, Visit&& visit);
 
  private:
-  /// A buffer and who is in it.
+  /// A buffer and the read that uses it.
   struct Read {
     disk::Load load;
-    std::span<const NodeId> ids;  ///< of the vectors that it brings
+    std::span<const NodeId> ids;  ///< the vectors that it brings
     Read* next = nullptr;
   };
 
@@ -89,11 +91,11 @@ class VectorReader {
   coroutines::Scheduler& scheduler_;
   const VectorFile file_;
   const std::uint32_t count_;
-  const std::size_t stretch_;  ///< of the memory, for each read
+  const std::size_t stretch_;  ///< the part of the memory that each read has
   HugeBuffer memory_;
   std::unique_ptr<Read[]> reads_;
   Read* free_ = nullptr;
-  Read* late_ = nullptr;  ///< given up by their searches while the disk had their buffers
+  Read* late_ = nullptr;  ///< reads that their searches gave up while the disk had their buffers
   std::vector<disk::Load*> starting_;  ///< scratch of start()
 };
 
@@ -112,7 +114,7 @@ Status VectorReader::read(std::span<const NodeId> ids, Ticks deadline, VectorRea
     }
     status = start(read, counts);
     const bool started = status.ok();
-    // After an error too: a buffer is free when its read has come back.
+    // Also after an error: a buffer is free when its read has come back.
     for (; read != nullptr; read = release(*read)) {
       const Status came = started ? queue_.wait(read->load, deadline) : status;
       if (status.ok()) status = came.ok() ? check(*read) : came;
