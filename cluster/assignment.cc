@@ -14,10 +14,10 @@ namespace farvec::cluster {
 namespace {
 
 constexpr std::size_t kRowChunk = 256;
-/// Rows from which the closure ratio is chosen.
+/// The number of rows from which the closure ratio is chosen.
 constexpr std::size_t kRatioRows = 10000;
 constexpr float kLargestRatio = 100;
-/// 1 + epsilon_1 of the publication, which sets it to 10.
+/// 1 + epsilon_1 of the publication, which sets epsilon_1 to 10.
 constexpr float kPublishedRatio = 11;
 
 CentroidIndex make_index(const std::vector<float>& centroids, std::uint32_t dimension,
@@ -85,8 +85,8 @@ float Assignment::ratio_of_closure() {
   return choose_ratio();
 }
 
-/// From evenly spaced rows. A row is in one cluster more for each of its next R - 1 centroids that
-/// is within the ratio, so the ratio is a quantile of those centroids' ratios.
+/// Chooses the ratio from evenly spaced rows. A row is in one more cluster for each of its next R -
+/// 1 centroids within the ratio, so the ratio is a quantile of those centroids' ratios.
 float Assignment::choose_ratio() {
   const std::size_t rows = std::min(space_.count(), kRatioRows);
   const std::size_t others = std::min(options_.replicas, clusters_) - 1;
@@ -118,7 +118,7 @@ void Assignment::assign_chunk(std::size_t begin, std::size_t end, Clustering& re
   chosen_.resize(rows * options_.replicas);
   parallel_for(rows, kRowChunk, threads_, [&](std::size_t from, std::size_t to, unsigned w) {
     for (std::size_t i = from; i < to; ++i) search(begin + i, workers_[w], candidates_[i]);
-    progress.advance(to - from);  // nearly all of the work
+    progress.advance(to - from);  // this is nearly all of the work
   });
   for (std::size_t i = 0; i < rows; ++i) places_[i] = take_place(begin + i, candidates_[i]);
   parallel_for(rows, kRowChunk, threads_, [&](std::size_t from, std::size_t to, unsigned) {
@@ -141,7 +141,7 @@ void Assignment::search(std::size_t row, Worker& worker, Candidates& out) const 
   std::copy(worker.scratch.found.begin(), worker.scratch.found.end(), out.near);
 }
 
-/// The nearest cluster with room, which then has room for one less.
+/// Returns the nearest cluster with room, and takes one place in it.
 NearCluster Assignment::take_place(std::size_t row, const Candidates& candidates) {
   const NearCluster* const end = candidates.near + candidates.count;
   const NearCluster* near = std::find_if(
@@ -172,7 +172,7 @@ void Assignment::choose_replicas(NearCluster own, Candidates& candidates, Cluste
   candidates.chosen = rule.choose(own.cluster, {candidates.near, candidates.count}, out).clusters;
 }
 
-/// Every empty cluster takes the vector that lies farthest out in the largest cluster.
+/// Gives every empty cluster the vector that is farthest out in the largest cluster.
 void Assignment::refill_empty(Clustering& result) {
   if (std::find(own_.begin(), own_.end(), 0u) == own_.end()) return;
   std::vector<std::vector<NodeId>> members(clusters_);
@@ -203,7 +203,7 @@ void Assignment::refill_empty(Clustering& result) {
   }
 }
 
-/// Makes `cluster` the row's own, before the clusters it had; the last one goes if there is no
+/// Makes `cluster` the row's own, before the clusters that it had; the last one goes if there is no
 /// slot.
 void Assignment::give(NodeId row, ClusterId cluster, Clustering& result) {
   const auto first = result.clusters.begin() + static_cast<std::ptrdiff_t>(result.begins[row]);

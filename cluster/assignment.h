@@ -1,4 +1,4 @@
-// Puts every row of a data set into its clusters, chunk by chunk.
+// An Assignment puts every row of a data set into its clusters, chunk by chunk.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@
 
 namespace farvec::cluster {
 
-/// The clusters that are nearest to a row are looked for among this many, which suffices for
-/// replicas (as in SPTAG), and among the fewer when a row is in one cluster only.
+/// The clusters nearest to a row are chosen among this many, which suffices for replicas (as in
+/// SPTAG), and among fewer when a row is in one cluster only.
 inline constexpr std::uint32_t kCandidates = 64;
 inline constexpr std::uint32_t kCandidatesOfOne = 16;
 
-/// See build_clusters() for the rules. Not reusable.
+/// build_clusters() has the rules. An object is used once.
 class Assignment {
  public:
-  /// `centroids` are rows of space.dimension() floats. Both references are kept.
+  /// `centroids` are rows of space.dimension() floats. Keeps both references.
   Assignment(const Space& space, std::vector<float>& centroids, const ClusteringOptions& options,
              const char* label = "assignment");
 
@@ -53,7 +53,7 @@ class Assignment {
     return &centroids_[c * std::size_t{space_.dimension()}];
   }
 
-  const char* const label_;  ///< of the progress line
+  const char* const label_;  ///< label of the progress line
   const Space& space_;
   std::vector<float>& centroids_;
   const ClusteringOptions options_;
@@ -65,7 +65,7 @@ class Assignment {
   const CentroidIndex index_;
   float closure_ratio_;
   std::vector<std::uint32_t> own_;  ///< vectors that have each cluster as their own
-  std::vector<NodeId> open_;        ///< clusters with room, as far as it was needed to know
+  std::vector<NodeId> open_;        ///< clusters with room, computed only as far as needed
   std::vector<Worker> workers_;
   std::vector<Candidates> candidates_;
   std::vector<NearCluster> places_;

@@ -14,7 +14,7 @@ namespace farvec::cluster {
 namespace {
 
 constexpr std::size_t kChunk = 2048;
-/// The first centres are chosen among this many points for each.
+/// The first centres are chosen among this many points per part.
 constexpr std::size_t kSeedsPerPart = 128;
 /// Iterations end when fewer than one in this many points change their part.
 constexpr std::uint64_t kStillPoints = 500;
@@ -75,7 +75,7 @@ void BalancedKmeans::choose_centers() {
       total += static_cast<double>(nearest[c]);
     }
     double threshold = random.uniform() * total;
-    chosen = total > 0 ? 0 : random.below(count);  // all candidates are centres already
+    chosen = total > 0 ? 0 : random.below(count);  // all candidates are already centres
     while (total > 0 && chosen + 1 < count) {
       threshold -= static_cast<double>(nearest[chosen]);
       if (threshold < 0) break;
@@ -120,8 +120,8 @@ std::uint64_t BalancedKmeans::allot() {
   return changed;
 }
 
-/// The points of overfull parts that have to go elsewhere, those first that lose most by it. Takes
-/// them out of the sizes.
+/// Returns the points of overfull parts that have to go elsewhere, those that lose most first.
+/// Takes them out of the sizes.
 std::vector<std::uint32_t> BalancedKmeans::displaced_points(std::vector<std::uint32_t>& parts) {
   std::vector<std::uint32_t> crowded;
   for (std::uint32_t i = 0; i < parts.size(); ++i) {

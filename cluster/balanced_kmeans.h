@@ -1,4 +1,5 @@
-// k-means of a few parts, none of which may hold more than its share of the points.
+// BalancedKmeans is k-means with a few parts, where no part may hold more than its share of the
+// points.
 #pragma once
 
 #include <cstdint>
@@ -20,18 +21,18 @@ struct SplitOptions {
 
 struct Split {
   std::vector<float> centers;          ///< parts x dimension: means of their points
-  std::vector<std::uint32_t> part_of;  ///< of points[i]
+  std::vector<std::uint32_t> part_of;  ///< the part of points[i]
   std::vector<std::uint64_t> sizes;    ///< none is 0, none above `largest`
 };
 
-/// Lloyd's iterations over the rows that `points` names, started from k-means++ centres. In each, a
-/// part that is nearest to more than `largest` points keeps those that would lose most by going to
-/// their second centre (by squared distance: a part is cut by planes), and the others go to the
-/// nearest centre that has room. A part that is left empty takes the point that lies worst in the
-/// largest part. Deterministic; the result does not depend on `threads`.
+/// Runs Lloyd's iterations over the rows that `points` names, from k-means++ centres. When more
+/// than `largest` points are nearest to a part, the part keeps those that would lose most by going
+/// to their second centre (by squared distance: a part is cut by planes). The others go to the
+/// nearest centre that has room. An empty part takes the point that is farthest from its centre in
+/// the largest part. Deterministic; the result does not depend on `threads`.
 class BalancedKmeans {
  public:
-  /// `rows` are f32 and outlive this.
+  /// `rows` are f32 and must outlive this object.
   BalancedKmeans(VectorView rows, std::span<const NodeId> points, const SplitOptions& options);
 
   Split run();
@@ -46,7 +47,7 @@ class BalancedKmeans {
 
   void choose_centers();
   void find_nearest();
-  /// Returns how many points changed their part.
+  /// Assigns the points to parts, and returns how many changed their part.
   std::uint64_t allot();
   std::vector<std::uint32_t> displaced_points(std::vector<std::uint32_t>& parts);
   void move_centers();
@@ -60,14 +61,16 @@ class BalancedKmeans {
   const distance::ManyKernel many_;
   std::vector<NodeId> all_parts_;
   std::vector<std::uint32_t> nearest_;  ///< centre of each point
-  std::vector<float> regret_;           ///< second nearest less nearest squared distance
+  /// Squared distance of the second nearest centre minus that of the nearest.
+  std::vector<float> regret_;
   Split split_;
 };
 
 /// The mean of some rows (f32, at least one), summed in their order: `dimension` floats.
 void write_mean(const VectorView& rows, std::span<const NodeId> points, float* mean);
 
-/// That of these rows which is nearest to their mean, the first of equals: `dimension` floats.
+/// Writes the one of these rows that is nearest to their mean, the first among equals: `dimension`
+/// floats.
 void write_nearest_to_mean(const VectorView& rows, std::span<const NodeId> points, float* nearest);
 
 }  // namespace farvec::cluster

@@ -17,25 +17,25 @@ namespace {
 
 constexpr std::uint32_t kCodeBits = 8;
 constexpr std::uint64_t kRotationSeed = 1;
-/// Up to here, comparing with every centroid is as fast as the graph.
+/// With at most this many, comparing with every centroid is as fast as the graph.
 constexpr std::size_t kExhaustive = 256;
-/// So many centroids are scanned in the time that the graph takes for one candidate
+/// The number of centroids that are scanned in the time that the graph takes for one candidate
 /// (bench/cluster_bench.cc).
 constexpr std::size_t kScannedPerCandidate = 240;
 constexpr std::size_t kEntries = 16;
-/// Codes are judged by so many of the nearest centroids of so many centroids: they serve where the
-/// lists of a search have this share of them.
+/// Codes are judged with the kTrialNear nearest centroids of kTrialCentroids centroids: they are
+/// good enough when the lists of a search have the share kServing of them.
 constexpr std::size_t kTrialCentroids = 16;
 constexpr std::uint32_t kTrialNear = 10;
 constexpr double kServing = 0.95;
 
-/// Candidates kept for `probe` results. The codes are fine, so that a few more than asked for
-/// suffice; the least is for the greedy search not to stop in a corner.
+/// The number of candidates kept for `probe` results. The codes are fine, so a few more than asked
+/// for suffice; the minimum keeps the greedy search from stopping in a corner.
 std::uint32_t list_for(std::uint32_t probe) {
   return probe + probe / 4 + 32;
 }
 
-/// The same of a scan, whose codes are coarser.
+/// The list of a scan, whose codes are coarser.
 std::uint32_t scan_list_for(std::uint32_t probe) {
   return probe + probe * 3 / 4 + 48;
 }
@@ -156,7 +156,7 @@ VectorView CentroidIndex::rows() const {
   return packed_view(byte_rows_.data(), count_, parts_.space_dimension, parts_.type);
 }
 
-/// Unless a centroid is something else than bytes.
+/// Keeps the centroids as bytes, unless one of them has other values.
 void CentroidIndex::take_byte_rows() {
   const std::uint32_t dimension = parts_.space_dimension;
   std::vector<std::byte> bytes(count_ * dimension);
@@ -168,7 +168,7 @@ void CentroidIndex::take_byte_rows() {
     if (!std::equal(back.begin(), back.end(), centroid)) return;
   }
   byte_rows_ = std::move(bytes);
-  parts_.centroids = std::vector<float>();  // not {}, which would keep its memory
+  parts_.centroids = std::vector<float>();  // not {}, which would keep the memory
 }
 
 void CentroidIndex::make_codes(unsigned threads) {
@@ -288,7 +288,7 @@ void CentroidIndex::search_graph(const Scorer& scorer, std::uint32_t probe,
   scratch.counts = {scratch.beam.counts.distances, scratch.beam.counts.estimates};
 }
 
-/// A query of norm r = query_norm_ has |q - c|^2 = r^2 + |c|^2 - 2 q.c, and |c| is about r.
+/// For a query of norm r = query_norm_, |q - c|^2 = r^2 + |c|^2 - 2 q.c, and |c| is about r.
 float CentroidIndex::comparable(float distance) const {
   if (parts_.metric != Metric::inner_product || query_norm_ <= 0) return distance;
   return distance / (2 * query_norm_) - query_norm_;

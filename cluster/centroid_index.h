@@ -1,4 +1,5 @@
-// The centroids in compute DRAM: which clusters are nearest to a query.
+// A CentroidIndex has the centroids in compute DRAM and finds the clusters that are nearest to a
+// query.
 #pragma once
 
 #include <cstddef>
@@ -25,18 +26,19 @@ struct NearCluster {
   bool operator==(const NearCluster&) const = default;
 };
 
-/// Distances from a query to centroids.
+/// Counts distances from a query to centroids.
 struct CentroidCounts {
   std::uint32_t distances = 0;  ///< exact
-  std::uint32_t estimates = 0;  ///< from codes
+  std::uint32_t estimates = 0;  ///< estimated from codes
 };
 
-/// One search's working memory and its result; reused between searches, one per fiber or thread.
+/// The working memory and result of one search. It is reused between searches; each fiber or thread
+/// needs its own.
 struct CentroidScratch {
   std::vector<NearCluster> found;  ///< ascending by (distance, cluster)
-  CentroidCounts counts;           ///< of this search
+  CentroidCounts counts;           ///< counts of this search
 
-  // The rest is CentroidIndex's.
+  // The members below are used by CentroidIndex only.
   std::vector<float> query;
   std::vector<float> distances;
   CentroidScanScratch scan;
@@ -53,44 +55,44 @@ struct CentroidGraphOptions {
   Interruption interrupted = {};
 };
 
-/// The graph in which centroids are searched; built over all `centroids` (rows of space_dimension
-/// floats). Deterministic as graph::build_vamana() is. Throws WorkInterrupted.
+/// Builds the graph in which centroids are searched, over all `centroids` (rows of space_dimension
+/// floats). Deterministic like graph::build_vamana(). Throws WorkInterrupted.
 graph::Graph build_centroid_graph(std::span<const float> centroids, std::uint32_t space_dimension,
                                   const CentroidGraphOptions& options);
 
-/// That graph when `out` of its centroids have gone, others have moved a little, and new ones have
-/// come behind them.
+/// Changes that graph when `out` of its centroids have gone, others have moved a little, and new
+/// ones were appended.
 struct CentroidGraphMerge {
   graph::Graph former{0, 1};
   RowSet out;
-  std::span<const float> centroids;  ///< all that there are now
+  std::span<const float> centroids;  ///< all present centroids
   std::uint32_t space_dimension = 0;
   std::uint64_t seed = 1;
   unsigned threads = 1;
 };
-/// As graph::merge_vamana(); adds to `distances` what it takes.
+/// Works like graph::merge_vamana(); adds the distances that it computes to `distances`.
 graph::Graph merge_centroid_graph(CentroidGraphMerge merge, std::uint64_t& distances);
 
-/// What the index is made of. `space_dimension` is `dimension`, and one more for inner_product.
+/// The parts of the index. `space_dimension` is `dimension`, and one more for inner_product.
 struct CentroidParts {
   Metric metric = Metric::l2;
   ElementType type = ElementType::f32;  ///< stored type of queries
-  std::uint32_t dimension = 0;          ///< of queries
+  std::uint32_t dimension = 0;          ///< dimension of queries
   std::uint32_t space_dimension = 0;
   std::vector<float> centroids;  ///< clusters x space_dimension
-  graph::Graph graph{0, 1};      ///< of build_centroid_graph()
-  /// For queries: all centroids are looked at by their codes, where that is faster than the graph.
+  graph::Graph graph{0, 1};      ///< made by build_centroid_graph()
+  /// Queries estimate all centroids by their codes, where that is faster than the graph.
   bool scans = false;
-  /// CentroidIndex::centroid() will be asked for, as floats.
+  /// Whether CentroidIndex::centroid() will be called, so that floats are needed.
   bool as_floats = false;
 };
 
-/// Immutable after construction and shared by all cores. Few centroids are all compared with a
-/// query. Of more, neighbours are estimated from 8-bit RaBitQ codes, or all codes of a scan are
-/// looked at. Codes are made at construction, and given up where estimates by them lose nearest
-/// centroids; results are exact distances. Under l2, centroids that
-/// are bytes, as heads of a data set of bytes are, are kept as these, without codes, unless they
-/// are asked for as floats: then all distances are exact, and a centroid takes its dimension and
+/// Immutable after construction and shared by all cores. A query is compared with all centroids
+/// when they are few. When they are more, neighbours in the graph are estimated from 8-bit RaBitQ
+/// codes, or a scan estimates all centroids from codes. Codes are made at construction, and dropped
+/// where their estimates lose nearest centroids. Results have exact distances. With l2, centroids
+/// that are bytes (for example the heads of a data set of bytes) are kept as bytes, without codes,
+/// unless floats are needed: then all distances are exact, and a centroid takes its dimension and
 /// 172 bytes instead of five times its dimension and 176.
 class CentroidIndex {
  public:
@@ -102,25 +104,26 @@ class CentroidIndex {
   Metric metric() const { return parts_.metric; }
   ElementType type() const { return parts_.type; }
 
-  /// The first dimension() coordinates of a centroid, which is not kept as bytes.
+  /// The first dimension() coordinates of a centroid; not for centroids that are kept as bytes.
   const float* centroid(ClusterId cluster) const {
     return parts_.centroids.data() + std::size_t{cluster} * parts_.space_dimension;
   }
 
-  /// scratch.found = the nearest `probe` clusters (all when there are fewer; `probe` >= 1), nearly
-  /// always: the search is approximate when there are more than a few hundred clusters. `query` is
-  /// a row of the stored type at any alignment. For inner_product the query is first scaled to the
-  /// centroids' root mean square norm: its own norm does not change which vectors are nearest, but
-  /// would change how much the centroids' norms count. Never suspends; does not allocate once the
-  /// scratch has served the largest `probe`.
+  /// Sets scratch.found to the nearest `probe` clusters (all when there are fewer; `probe` >= 1).
+  /// The search is approximate when there are more than a few hundred clusters, and finds nearly
+  /// all of them. `query` is a row of the stored type at any alignment. For inner_product the query
+  /// is first scaled to the centroids' root mean square norm: its own norm does not change which
+  /// vectors are nearest, but would change how much the centroids' norms count. Never suspends;
+  /// does not allocate once the scratch has served the largest `probe`.
   void search(const void* query, std::uint32_t probe, CentroidScratch& scratch) const;
 
-  /// A distance that search() has found, such that those of one query to clusters of several
-  /// indexes are in the order in which to probe them. For inner_product, where every index has a
-  /// space and a scale of queries of its own, it stands for the product with the centroid.
+  /// Converts a distance that search() has found so that the distances of one query to clusters of
+  /// several indexes are in the order in which to probe them. For inner_product, where every index
+  /// has its own space and its own scale of queries, the result stands for the product with the
+  /// centroid.
   float comparable(float distance) const;
 
-  /// Centroids, graph and codes.
+  /// Bytes of centroids, graph and codes.
   std::size_t dram_bytes() const;
   /// Whether centroids are kept as bytes.
   bool has_byte_rows() const { return !byte_rows_.empty(); }
@@ -129,13 +132,13 @@ class CentroidIndex {
   VectorView rows() const;
   void take_byte_rows();
   void make_codes(unsigned threads);
-  /// Gives up the scan, or all codes, where they do not tell near centroids from far ones.
+  /// Drops the scan, or all codes, where they do not tell near centroids from far ones.
   void judge_codes();
-  /// A share of the nearest centroids of some centroids: those within near(centroid's row).
+  /// The share of the nearest centroids of some centroids that near(centroid's row) finds.
   template <typename Near>
   double share_found(const Near& near) const;
   void to_space(const void* query, std::vector<float>& out) const;
-  /// Keeps the nearest of some centroids.
+  /// Keeps the nearest ones of some centroids.
   void rank(std::span<const ClusterId> centroids, const void* query, std::uint32_t probe,
             CentroidScratch& scratch) const;
   template <typename Scorer>
@@ -143,11 +146,11 @@ class CentroidIndex {
 
   CentroidParts parts_;
   std::size_t count_;
-  std::vector<std::byte> byte_rows_;  ///< in place of parts_.centroids
-  float query_norm_ = 0;              ///< inner_product: to which queries are scaled
+  std::vector<std::byte> byte_rows_;  ///< used in place of parts_.centroids
+  float query_norm_ = 0;              ///< inner_product: the norm to which queries are scaled
   std::vector<NodeId> entries_;
   std::vector<NodeId> all_;  ///< 0, 1, 2...
-  // None of these beside bytes, nor where they do not serve.
+  // Empty when centroids are bytes, and where codes lose nearest centroids.
   std::optional<CentroidScan> scan_;
   std::optional<quantization::Rabitq> quantizer_;
   std::optional<HugeBuffer> codes_;

@@ -21,7 +21,7 @@ CentroidScan::CentroidScan(const VectorView& centroids, unsigned threads)
     : count_(static_cast<std::uint32_t>(centroids.count)),
       mean_(quantization::mean_row(centroids, threads)),
       quantizer_([&] {
-        // All of them are the members of one cluster.
+        // All centroids are the members of one cluster.
         std::vector<std::uint64_t> begins(std::size_t{count_} + 1);
         std::iota(begins.begin(), begins.end(), std::uint64_t{0});
         const std::vector<ClusterId> clusters(count_, 0);
@@ -43,7 +43,7 @@ std::span<const ClusterId> CentroidScan::near(const float* query, std::uint32_t 
   const float distance = distance::pair_kernel(Metric::l2, ElementType::f32, dimension)(
       query, mean_.data(), dimension);
   quantizer_.prepare(query, scratch.prepared);
-  // The `most` nearest of `size` centroids below a bound, every step-th block of all.
+  // Finds the `most` nearest of `size` centroids below a bound, in every step-th block of all.
   const auto scan = [&](std::uint32_t size, std::uint32_t step, std::uint32_t most, float bound) {
     Shortlist& kept = scratch.list;
     kept.reset(most);
@@ -60,7 +60,7 @@ std::span<const ClusterId> CentroidScan::near(const float* query, std::uint32_t 
     return kept.take();
   };
   constexpr float kNone = std::numeric_limits<float>::infinity();
-  // A sample tells about where the list will end, so that little is kept that goes again.
+  // A sample tells about where the list will end, so that few are kept only to be dropped again.
   const std::uint32_t sampled = count_ / (quantization::kScanBlock * kSampleStep);
   scan(sampled * quantization::kScanBlock, kSampleStep, 8 + list * 3 / (2 * kSampleStep), kNone);
   const float bound = scratch.list.bound();

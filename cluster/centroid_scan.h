@@ -1,4 +1,4 @@
-// Which centroids are near a query, by the codes of all of them.
+// A CentroidScan finds the centroids near a query by the codes of all of them.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace farvec::cluster {
 
-/// One search's working memory; reused between searches.
+/// The working memory of one search; reused between searches.
 struct CentroidScanScratch {
   quantization::NeighborQuery prepared;
   Shortlist list;
@@ -25,16 +25,16 @@ struct CentroidScanScratch {
   }
 };
 
-/// Codes of 2 bits per dimension, relative to the mean of the centroids, in blocks that are
-/// estimated at once: to look at all of some ten thousand takes less time than to walk to some
-/// hundred by a graph. Immutable after construction.
+/// Has codes of 2 bits per dimension, relative to the mean of the centroids, in blocks that are
+/// estimated at once: scanning some ten thousand takes less time than walking to some hundred in a
+/// graph. Immutable after construction.
 class CentroidScan {
  public:
-  /// `centroids` are f32, at least one. They are not kept.
+  /// `centroids` are f32, at least one. It does not keep them.
   CentroidScan(const VectorView& centroids, unsigned threads);
 
-  /// The `list` centroids of the lowest estimates, in no order; all when there are fewer. `query`
-  /// has the centroids' dimension. Valid until the scratch is used again.
+  /// The `list` centroids with the lowest estimates, in any order; all when there are fewer.
+  /// `query` has the centroids' dimension. Valid until the scratch is used again.
   std::span<const ClusterId> near(const float* query, std::uint32_t list,
                                   CentroidScanScratch& scratch) const;
 

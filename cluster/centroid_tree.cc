@@ -15,17 +15,17 @@ namespace farvec::cluster {
 namespace {
 
 constexpr std::uint32_t kMaxParts = 32;
-/// Nodes with more points are split one after the other by all threads, others side by side.
+/// Nodes with more points are split one after another by all threads, other nodes side by side.
 constexpr std::size_t kLargeNode = 65536;
 
-/// A set of points that is to become `leaves` centroids from number `first_leaf` on.
+/// A set of points that has to become `leaves` centroids, from number `first_leaf` on.
 struct TreeNode {
-  std::size_t begin = 0, end = 0;  ///< of the permutation of all points
+  std::size_t begin = 0, end = 0;  ///< range in the permutation of all points
   std::uint32_t first_leaf = 0;
   std::uint32_t leaves = 1;
 };
 
-/// The least number of levels, and equal fan-outs on them.
+/// The number of parts that gives the fewest levels, with equal fan-outs on them.
 std::uint32_t parts_for(std::uint32_t leaves) {
   std::uint32_t levels = 1;
   for (std::uint64_t reach = kMaxParts; reach < leaves; reach *= kMaxParts) ++levels;
@@ -65,7 +65,8 @@ class TreeBuilder {
     return next;
   }
 
-  /// Writes the centroids of a last split; otherwise returns the parts, to be split in turn.
+  /// Writes the centroids of a last split; otherwise returns the parts, which are to be split in
+  /// turn.
   std::vector<TreeNode> split(const TreeNode& node, unsigned threads) {
     const std::size_t count = node.end - node.begin;
     const std::span<NodeId> points(&points_[node.begin], count);
@@ -106,7 +107,7 @@ class TreeBuilder {
 
   const VectorView rows_;
   const TreeOptions options_;
-  std::vector<NodeId> points_;  ///< every node's points are a range of it
+  std::vector<NodeId> points_;  ///< the points of every node are a range of it
   std::vector<float> centroids_;
   Progress progress_;
 };

@@ -62,7 +62,7 @@ MergedClusters ClusterMerger::run(ClusterMergeStats& stats) {
   return merged;
 }
 
-/// By all threads, among the former clusters.
+/// All threads choose, among the former clusters.
 ClusterMerger::NewRows ClusterMerger::choose_for_new() {
   const std::size_t count = space_.count() - kept_;
   NewRows rows{std::vector<ClusterId>(count * options_.replicas),
@@ -116,7 +116,7 @@ void ClusterMerger::resize() {
   while (clusters_ > options_.clusters && dissolve_smallest()) step();
 }
 
-/// False when none is left that can be split.
+/// Returns false when no cluster is left that can be split.
 bool ClusterMerger::split_largest() {
   while (!largest_.empty()) {
     const Sized top = largest_.top();
@@ -148,7 +148,7 @@ bool ClusterMerger::dissolve_smallest() {
   return false;
 }
 
-/// Those that are alive, in their order; without their graph.
+/// Returns the clusters that are alive, in their order, without their graph.
 MergedClusters ClusterMerger::finished() const {
   std::vector<ClusterId> numbers(alive_.size(), kGone);
   MergedClusters merged;

@@ -1,4 +1,4 @@
-// One merge of clusters under way. For cluster_merge.cc and cluster_splits.cc.
+// A ClusterMerger does one merge of clusters. It is for cluster_merge.cc and cluster_splits.cc.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace farvec::cluster {
 
-/// A cluster by its members, as they were when this was noted.
+/// A cluster and the number of members that it had when this was noted.
 struct Sized {
   std::size_t members = 0;
   ClusterId cluster = 0;
@@ -27,26 +27,26 @@ struct Sized {
   bool operator>(const Sized& other) const { return other < *this; }
 };
 
-/// What merge_clusters() does, step by step. One thread, but where it says so.
+/// Does the steps of merge_clusters(). One thread uses it, except where a comment says so.
 class ClusterMerger {
  public:
-  /// Takes all of `merge` but its rows, which stay borrowed.
+  /// Takes all of `merge` but its rows, which it borrows.
   ClusterMerger(ClusterMerge& merge, Metric metric, const ClusteringOptions& options);
 
-  /// Once.
+  /// Runs the merge; call it once.
   MergedClusters run(ClusterMergeStats& stats);
 
  private:
-  /// A cluster that is being split: `part` is new, the other half has the number of the whole.
+  /// A cluster that is being split: `part` is new, the other half keeps the number of the whole.
   struct Division {
     ClusterId whole = 0;
     ClusterId part = 0;
-    std::vector<float> before;    ///< the whole's centroid
+    std::vector<float> before;    ///< centroid of the whole
     std::vector<ClusterId> near;  ///< clusters around it, perhaps itself among them
     std::vector<NodeId> own;      ///< vectors that have it as their own
-    Split halves;                 ///< of these
+    Split halves;                 ///< halves of `own`
   };
-  /// The clusters of new rows, `replicas` slots each, and how many there are.
+  /// The clusters of new rows, `replicas` slots each, and how many each has.
   struct NewRows {
     std::vector<ClusterId> clusters;
     std::vector<std::uint32_t> sizes;
@@ -88,21 +88,21 @@ class ClusterMerger {
   const unsigned threads_;
   const Space space_;
   const std::uint32_t dimension_;
-  const std::size_t former_;  ///< clusters
+  const std::size_t former_;  ///< number of former clusters
   graph::Graph former_graph_;
   Neighborhood neighborhood_;
   std::vector<float> centroids_;
-  std::vector<ClusterId> origins_;  ///< by cluster: which of former's it is a part of
+  std::vector<ClusterId> origins_;  ///< per cluster, the former cluster that it is a part of
   Postings postings_;
-  const std::size_t kept_;     ///< rows of former; new ones follow
-  std::vector<bool> alive_;    ///< by cluster
+  const std::size_t kept_;     ///< rows of former; new rows follow
+  std::vector<bool> alive_;    ///< per cluster
   std::vector<bool> touched_;  ///< got new rows
   std::vector<bool> settled_;  ///< is not split any more
-  std::size_t clusters_;       ///< that are alive
+  std::size_t clusters_;       ///< clusters that are alive
   const ReplicaRule rule_;
   const distance::PairKernel pair_;
   const distance::ManyKernel many_;
-  std::vector<float> row_;  ///< the coordinates of the row that is looked at
+  std::vector<float> row_;  ///< coordinates of the present row
   std::vector<float> distances_;
   std::vector<NearCluster> near_;
   std::vector<std::uint32_t> seen_;  ///< the round in which each row was seen last

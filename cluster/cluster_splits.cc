@@ -1,4 +1,4 @@
-// Clusters that are split or dissolved, and where their vectors go.
+// This file splits and dissolves clusters, and says where their vectors go.
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -11,16 +11,16 @@
 namespace farvec::cluster {
 namespace {
 
-/// Clusters around one that is split or dissolved whose vectors may change, and which these may
-/// come to.
+/// The number of clusters around a split or dissolved one whose vectors may change, and to which
+/// its vectors may go.
 constexpr std::uint32_t kNeighbors = 32;
-/// Most vectors of a half of a split, over half of them.
+/// The most vectors in a half of a split, over half of the vectors.
 constexpr double kHalfBalance = 1.3;
-/// A split of which one half has a smaller share has found nothing to divide.
+/// When one half has a smaller share, the split has found nothing to divide.
 constexpr double kLeastHalf = 0.125;
 constexpr ClusterId kNone = std::numeric_limits<ClusterId>::max();
 
-/// Each centre gives way to the nearest of its points.
+/// Replaces each centre by the nearest of its points.
 void put_heads(const VectorView& points, Split& split) {
   std::vector<std::vector<NodeId>> parts(split.sizes.size());
   for (std::size_t i = 0; i < split.part_of.size(); ++i) {
@@ -33,7 +33,7 @@ void put_heads(const VectorView& points, Split& split) {
 
 }  // namespace
 
-/// Members to which no other of their clusters is nearer.
+/// The members for which none of their other clusters is nearer.
 std::vector<NodeId> ClusterMerger::own_rows(ClusterId cluster) {
   std::vector<NodeId> own;
   for (const NodeId row : postings_.members(cluster)) {
@@ -68,7 +68,7 @@ Split ClusterMerger::halves_of(ClusterId cluster, const std::vector<NodeId>& own
   return halves;
 }
 
-/// The halves' centroids take their places. Returns the number of the second half.
+/// Puts the halves' centroids into their places. Returns the number of the second half.
 ClusterId ClusterMerger::add_half(ClusterId whole, const Split& halves) {
   const ClusterId part = postings_.add_cluster();
   const auto second = halves.centers.begin() + dimension_;
@@ -84,8 +84,8 @@ ClusterId ClusterMerger::add_half(ClusterId whole, const Split& halves) {
   return part;
 }
 
-/// One half keeps the cluster's number, and its place in the graph. False, and nothing has changed,
-/// when the cluster has fewer vectors of its own than `least_own`.
+/// Splits a cluster. One half keeps its number, and its place in the graph. False, with nothing
+/// changed, when the cluster has fewer vectors of its own than `least_own`.
 bool ClusterMerger::split(ClusterId cluster, double least_own) {
   settled_[cluster] = true;
   Division division;
@@ -123,8 +123,8 @@ void ClusterMerger::add_own_clusters(NodeId row, std::vector<ClusterId>& candida
   }
 }
 
-/// All members of the whole: its own among all clusters nearby, those of others among theirs and
-/// the new one.
+/// Assigns all members of the whole: its own vectors among all clusters nearby, other clusters'
+/// vectors among theirs and the new one.
 void ClusterMerger::assign_halves(const Division& division) {
   const std::vector<NodeId> members = postings_.members(division.whole);
   std::vector<ClusterId> candidates;
@@ -146,7 +146,8 @@ void ClusterMerger::assign_halves(const Division& division) {
   }
 }
 
-/// Vectors of other clusters to which a half is nearer than the whole was may belong to it now.
+/// Assigns vectors of other clusters to which a half is nearer than the whole was, because they may
+/// belong to it now.
 void ClusterMerger::assign_neighbors(const Division& division) {
   std::vector<ClusterId> candidates;
   for (const ClusterId neighbor : division.near) {
@@ -165,8 +166,8 @@ void ClusterMerger::assign_neighbors(const Division& division) {
   }
 }
 
-/// The row at row_ goes to the nearest of the candidates, each of which is alive and there once;
-/// `preferred` is nearer than another one that is as near.
+/// Puts the row in row_ into the nearest of the candidates, each of which is alive and occurs once;
+/// `preferred` wins against another one that is equally near.
 void ClusterMerger::place(NodeId row, std::vector<ClusterId>& candidates, ClusterId preferred) {
   distances_.resize(candidates.size());
   many_(

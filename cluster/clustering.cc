@@ -71,7 +71,7 @@ std::size_t sample_size(std::size_t rows, std::size_t row_bytes, const Clusterin
   return std::min({rows, options.clusters * kSamplePerCluster, held});
 }
 
-/// One row from each of `size` equal stretches of the data, in order.
+/// Takes one row from each of `size` equal stretches of the data, in order.
 HugeBuffer take_sample(const Space& space, std::size_t size, const ClusteringOptions& options) {
   const std::size_t row_floats = space.dimension();
   HugeBuffer sample(size * row_floats * sizeof(float));

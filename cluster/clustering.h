@@ -14,55 +14,55 @@
 
 namespace farvec::cluster {
 
-/// R: more replicas than this do not pay.
+/// R: more replicas than this bring no gain.
 inline constexpr std::uint32_t kMaxReplicas = 8;
 
 struct ClusteringOptions {
-  std::uint32_t clusters = 0;  ///< exactly this many come out; 1 to the number of vectors
-  std::uint32_t replicas = 8;  ///< R: most clusters per vector, 1 to kMaxReplicas
+  std::uint32_t clusters = 0;  ///< exactly this many are made; 1 to the number of vectors
+  std::uint32_t replicas = 8;  ///< R: the most clusters per vector, 1 to kMaxReplicas
   HeadKind heads = HeadKind::means;
   ClosureRule closure = ClosureRule::fitted;
-  /// A replica's centroid is at most this many times as far from the vector as the nearest one.
-  /// 0: of the closure; of `fitted` such that vectors are in about (R + 1) / 2 clusters on average,
-  /// before the next rule.
+  /// A replica's centroid is at most this many times as far from the vector as the nearest one. 0:
+  /// the closure decides; with `fitted` it is chosen such that vectors are in about (R + 1) / 2
+  /// clusters on average, before the next rule.
   float closure_ratio = 0;
   /// A vector goes to a further cluster only when that centroid is nearer to the vector than this
   /// many times its distance from the centroid of each of the vector's clusters before it, or, for
   /// `spann`, of the candidate before it. 1 is the relative-neighbourhood rule; more keeps more
-  /// replicas. 0: of the closure.
+  /// replicas. 0: the closure decides.
   float rng_factor = 0;
-  /// Largest number of vectors that have one cluster as their own, over the mean; >= 1.
+  /// The largest number of vectors that have one cluster as their own, over the mean; >= 1.
   float balance = 2.0f;
-  /// Rows that the k-means sees. 0: 64 for every cluster, as far as a quarter of memory holds them.
+  /// Rows that the k-means uses. 0: 64 for every cluster, as far as a quarter of memory holds them.
   std::size_t sample = 0;
-  /// Rounds in which all centroids together are moved to the means of their rows of the sample.
+  /// Rounds in which all centroids together are moved to the means of their rows in the sample.
   std::uint32_t refinements = 2;
   std::uint64_t seed = 1;
   unsigned threads = 0;  ///< 0: all processors
   bool quiet = false;    ///< no progress lines
   Interruption interrupted = {};
-  /// Rows that are assigned at a time; the result does not depend on it.
+  /// Rows that are assigned at once; the result does not depend on it.
   std::size_t chunk_rows = 65536;
 };
 
-/// rng_factor, or what the closure has when that is 0.
+/// rng_factor, or the closure's value when that is 0.
 float rng_factor_of(const ClusteringOptions& options);
 
 struct ClusteringStats {
   double training_seconds = 0;
   double assignment_seconds = 0;
-  float closure_ratio = 0;        ///< as given, or as chosen
-  float rng_factor = 0;           ///< as given, or of the closure
-  std::size_t sample = 0;         ///< rows that the k-means saw
+  float closure_ratio = 0;        ///< the given value, or the chosen one
+  float rng_factor = 0;           ///< the given value, or the closure's
+  std::size_t sample = 0;         ///< rows that the k-means used
   std::uint64_t displaced = 0;    ///< vectors whose nearest cluster had no room
   std::uint64_t refilled = 0;     ///< clusters that were nearest to no vector and were given one
-  std::uint64_t memberships = 0;  ///< of all vectors in all clusters
+  std::uint64_t memberships = 0;  ///< sum over all vectors and clusters
   std::uint64_t largest_own = 0;  ///< most vectors that have one cluster as their own
   std::uint64_t largest_cluster = 0;  ///< most vectors in one cluster
 };
 
-/// Owns what was built. The space is that of graph::BuildSpace: the vectors themselves, for
-/// inner_product with one more coordinate.
+/// Owns the result. The space is that of graph::BuildSpace: the vectors themselves, with one more
+/// coordinate for inner_product.
 struct Clustering {
   std::uint32_t space_dimension = 0;
   std::vector<float> centroids;       ///< clusters x space_dimension
@@ -81,16 +81,17 @@ struct Clustering {
 ///
 /// The k-means splits a sample into up to 32 parts, and each part again, until there are exactly
 /// `clusters` of them; no part of a split may exceed its share. Heads that are vectors are rows of
-/// the sample, the nearest to the mean of each part. Then every row, in the order of
-/// ids, becomes the own vector of the nearest cluster that has room, and a replica in further ones
-/// by closure_ratio and rng_factor. Nearest is among the 64 that a search of the centroid graph
-/// finds (16 for one replica); when none of these has room, among all. No cluster is without a
-/// vector of its own: one that would be takes a vector of the largest cluster, and that vector as
-/// its centroid. Equal vectors may therefore lie in several clusters whose centroids are equal.
+/// the sample: in each part the row nearest to the mean. Then every row, in the order of ids,
+/// becomes the own vector of the nearest cluster that has room, and a replica in further clusters
+/// by closure_ratio and rng_factor. The nearest is chosen among the 64 that a search of the
+/// centroid graph finds (16 for one replica); when none of these has room, among all. No cluster is
+/// without a vector of its own: a cluster that would be takes a vector of the largest cluster, and
+/// that vector as its centroid. Equal vectors may therefore be in several clusters whose centroids
+/// are equal.
 ///
-/// The result is the same for the same data and options whatever the number of threads and the
-/// chunk. Peak memory: sample * (4 * space_dimension + 24) bytes while training; afterwards
-/// 4 * replicas + 8 bytes for each vector; in both 600 bytes for each row of a chunk, and centroids
+/// The result is the same for the same data and options, whatever the number of threads and the
+/// chunk. Peak memory: sample * (4 * space_dimension + 24) bytes while training; afterwards 4 *
+/// replicas + 8 bytes for each vector; in both 600 bytes for each row of a chunk, and centroids
 /// twice with graph and codes (about 9 * space_dimension + 200 bytes each).
 ///
 /// Throws Error for options out of range and for fewer vectors than clusters, and WorkInterrupted.

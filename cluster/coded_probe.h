@@ -1,5 +1,5 @@
-// The search of coded clusters over any CodedSource: codes of the nearest clusters, then the
-// vectors of the members that they say are near.
+// coded_probe() searches coded clusters over any CodedSource: first the codes of the nearest
+// clusters, then the vectors of the members that the codes say are near.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@
 
 namespace farvec::cluster {
 
-/// Estimates of one query: distance() is that of a cluster's centroid, on which those of its
-/// members build; estimate() is NeighborCodes::estimate().
+/// Estimates for one query: distance() is the distance of a cluster's centroid, on which the
+/// estimates of its members build; estimate() is NeighborCodes::estimate().
 template <typename Estimator>
 concept MemberEstimator = requires(const Estimator& estimator, ClusterId cluster,
                                    const quantization::NeighborCodes::Block& block, float* out) {
@@ -25,15 +25,15 @@ concept MemberEstimator = requires(const Estimator& estimator, ClusterId cluster
 
 struct CodedParameters {
   ProbeParameters probe;
-  std::uint32_t list = 100;  ///< L: vectors that are read
-  double copies = 1;         ///< clusters that a vector is in, on average
+  std::uint32_t list = 100;  ///< L: number of vectors that are read
+  double copies = 1;         ///< the number of clusters that a vector is in, on average
 };
 
-/// One search's working memory, reused between searches.
+/// The working memory of one search, reused between searches.
 struct CodedScratch {
   ProbeScratch probe;
   Shortlist list;
-  std::vector<ClusterId> clusters;  ///< of all rounds
+  std::vector<ClusterId> clusters;  ///< clusters of all rounds
   std::uint64_t estimates = 0;
 
   std::size_t dram_bytes() const {
@@ -41,7 +41,7 @@ struct CodedScratch {
   }
 };
 
-/// Estimates members as they come and keeps the lowest.
+/// Estimates members as they come and keeps those with the lowest estimates.
 template <MemberEstimator Estimator>
 class MemberScan {
  public:
@@ -66,15 +66,15 @@ class MemberScan {
   std::uint64_t scanned() const { return scanned_; }
 
  private:
-  /// Of a vector that is in several clusters the estimate from the nearest one counts: it comes
-  /// first, and its code is that of the shortest residual.
+  /// For a vector that is in several clusters the estimate from the nearest one counts: it comes
+  /// first, and its code has the shortest residual.
   void keep(float estimate, std::uint32_t address) {
     if (!(estimate < scratch_.list.bound())) return;
     if (replicated_ && !scratch_.probe.seen.insert(address)) return;
     scratch_.list.offer(estimate, address);
   }
 
-  /// What passes the bound while it sinks, over what is kept in the end.
+  /// The number of members that pass the sinking bound, over the number that is kept in the end.
   static constexpr std::uint32_t kSeenPerKept = 8;
 
   const Estimator& estimator_;
@@ -83,8 +83,9 @@ class MemberScan {
   std::uint64_t scanned_ = 0;
 };
 
-/// Of so many vectors whose codes were scanned, those that are out: of those that were read it is
-/// known, of the others as many are as of all that were not read.
+/// How many of the `scanned` vectors, whose codes were scanned, are out. For those that were read
+/// it is known. For the others the share is assumed that vectors which are out have among all that
+/// were not read.
 template <typename Visit>
 double expect_out(double scanned, const ProbeParameters& parameters, const Visit& visit) {
   const auto read = static_cast<double>(visit.scored());
@@ -95,11 +96,11 @@ double expect_out(double scanned, const ProbeParameters& parameters, const Visit
   return out + (scanned - read) * std::max(others_out, 0.0) / others;
 }
 
-/// Scans the codes of the clusters that `rounds` name, reads the vectors of the `list` lowest
-/// estimates and keeps the k nearest of them, in one round. In further ones, of more clusters as
-/// ProbeRounds says, or with a longer list: while some that were read are out and fewer than `list`
-/// are not, or while fewer than k vectors, and not all that are not out, have been found.
-/// scratch.probe.results holds fewer than that only when the index has no more. Suspends where the
+/// Scans the codes of the clusters that `rounds` names, reads the vectors of the `list` lowest
+/// estimates and keeps the k nearest of them, in one round. It makes further rounds, with more
+/// clusters (see ProbeRounds) or with a longer list, in two cases: some of the vectors read are out
+/// and fewer than `list` are not; or fewer than k vectors were found, and not all that are not out.
+/// So scratch.probe.results holds fewer than k only when the index has no more. Suspends where the
 /// source does. Returns its error, or data_loss for a record of a vector that does not exist.
 template <CodedSource Source, MemberEstimator Estimator, RowScorer Scorer>
 Status coded_probe(Source& source, const Estimator& estimator, const Scorer& scorer,

@@ -1,4 +1,5 @@
-// Which clusters lie near a place, while clusters are split and go. For cluster_merge.cc.
+// A Neighborhood finds the clusters near a place, while clusters are split and go. It is for
+// cluster_merge.cc.
 #pragma once
 
 #include <cstdint>
@@ -10,26 +11,27 @@
 
 namespace farvec::cluster {
 
-/// Looks for former clusters, as they were, and knows which have come out of them.
+/// Searches the former clusters with their former centroids, and knows which clusters have come out
+/// of them.
 class Neighborhood {
  public:
   struct Work {
     std::uint64_t distances = 0;
     std::uint64_t estimates = 0;
   };
-  /// Every thread that looks has one.
+  /// Each thread that searches needs one.
   struct Scratch {
     CentroidScratch search;
     Work work;
   };
 
-  /// Of clusters that were not changed yet.
+  /// For clusters that were not changed yet.
   Neighborhood(const Clustering& former, graph::Graph centroids, unsigned threads);
 
-  /// scratch.search.found: the nearest of the former clusters. Any threads at once.
+  /// Sets scratch.search.found to the nearest former clusters. Several threads may call it at once.
   void find_former(const float* place, std::uint32_t wanted, Scratch& scratch) const;
-  /// What has come out of the `wanted` former clusters that are nearest, or of more where nothing
-  /// is left of these; without an order. Empty when no cluster is left.
+  /// The clusters that have come out of the `wanted` nearest former clusters, or of more where
+  /// nothing is left of these; in any order. Empty when no cluster is left.
   std::vector<ClusterId> find(const float* place, std::uint32_t wanted, Scratch& scratch) const;
 
   /// `part` is a new cluster that has come out of another one.
@@ -38,8 +40,9 @@ class Neighborhood {
 
  private:
   const CentroidIndex index_;
-  std::vector<ClusterId> root_;                   ///< the former cluster that each has come out of
-  std::vector<std::vector<ClusterId>> branches_;  ///< the other way round
+  std::vector<ClusterId> root_;  ///< the former cluster from which each has come
+  /// The clusters that have come out of each former one.
+  std::vector<std::vector<ClusterId>> branches_;
 };
 
 }  // namespace farvec::cluster

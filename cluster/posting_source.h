@@ -1,4 +1,5 @@
-// Where a probe gets the vectors of its clusters from: DRAM, a memory node, an SSD.
+// A PostingSource is where a probe gets the vectors of its clusters from: DRAM, a memory node, an
+// SSD.
 #pragma once
 
 #include <concepts>
@@ -11,8 +12,8 @@
 namespace farvec::cluster {
 
 /// probe() fetches the members of `clusters` and hands out each of them at least once, in blocks of
-/// any size and order, as visit(block); all it reads goes out together as far as its buffers hold.
-/// Suspends. On an error the probe ends with that status; some blocks may have been handed out.
+/// any size and order, as visit(block). All its reads go out together as far as its buffers hold.
+/// It suspends. On an error the probe ends with that status; some blocks may have been handed out.
 /// distinct() is true when it hands out no vector twice between two searches.
 template <typename Source>
 concept PostingSource = requires(Source source, std::span<const ClusterId> clusters,

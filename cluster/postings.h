@@ -1,4 +1,5 @@
-// Clusters that change: who is in which, both ways round. For cluster_merge.cc.
+// Postings are clusters that change: the members of each cluster and the clusters of each row. For
+// cluster_merge.cc.
 #pragma once
 
 #include <array>
@@ -13,13 +14,14 @@
 
 namespace farvec::cluster {
 
-/// Copying is all that it does: no distances. One thread.
+/// It only copies, and computes no distances. One thread.
 class Postings {
  public:
-  /// Empty ones, for so many rows.
+  /// Makes empty clusters for `rows` rows.
   Postings(std::size_t rows, std::size_t clusters) : row_(rows), members_(clusters) {}
 
-  /// Rows of `membership` that are not out become the first rows, in their order. Returns how many.
+  /// Makes the rows of `membership` that are not out the first rows, in their order. Returns how
+  /// many there are.
   std::size_t take(const MembershipView& membership, const RowSet& out);
 
   std::size_t rows() const { return row_.size(); }

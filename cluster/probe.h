@@ -1,5 +1,5 @@
-// The search of a cluster index over any PostingSource: the nearest vectors of the nearest
-// clusters.
+// probe() searches a cluster index over any PostingSource: it finds the nearest vectors of the
+// nearest clusters.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@
 
 namespace farvec::cluster {
 
-/// Exact distances of one query to rows of a view.
+/// Gives exact distances from one query to rows of a view.
 template <typename Scorer>
 concept RowScorer = requires(const Scorer& scorer, const VectorView& rows,
                              std::span<const std::uint32_t> picks, float* out) {
@@ -30,36 +30,36 @@ concept RowScorer = requires(const Scorer& scorer, const VectorView& rows,
 
 struct ProbeParameters {
   std::uint32_t k = 10;
-  /// Most clusters to probe, as long as k vectors are found. Where members are out, further ones
-  /// are probed in their place.
+  /// The most clusters to probe, as long as k vectors are found. Where members are out, further
+  /// clusters are probed in their place.
   std::uint32_t clusters = 16;
   /// Clusters whose centroid is more than this many times as far as the nearest one's are left out
   /// (distances, not their squares); infinity keeps all.
   float prune_ratio = std::numeric_limits<float>::infinity();
-  std::uint32_t cluster_count = 0;  ///< of the index
-  std::uint32_t vector_count = 0;   ///< of the index; an id beyond it is corruption
-  /// Vectors that are no results; null: all may be.
+  std::uint32_t cluster_count = 0;  ///< clusters in the index
+  std::uint32_t vector_count = 0;   ///< vectors in the index; an id at or beyond it is corruption
+  /// Vectors that are not results; null: every vector may be one.
   const RowSet* out = nullptr;
-  /// Counts reads that nobody can deliver; null: none is lost. When some are, few more clusters are
-  /// probed in their place.
+  /// Counts reads that could not be delivered; null: none is lost. When some are lost, only a
+  /// limited number of further clusters is probed in their place.
   const std::uint64_t* lost = nullptr;
-  /// About how many members the probed clusters have, for the memory of what was seen.
+  /// About how many members the probed clusters have, to size the memory of vectors that were seen.
   std::uint32_t expected_members = 1u << 14;
 };
 
 struct ProbeCounts {
-  std::uint32_t clusters = 0;   ///< probed
-  std::uint32_t distances = 0;  ///< exact, to members
-  CentroidCounts centroids;     ///< of all rounds
+  std::uint32_t clusters = 0;   ///< clusters probed
+  std::uint32_t distances = 0;  ///< exact distances to members
+  CentroidCounts centroids;     ///< counts of all rounds
 };
 
-/// One search's working memory, reused between searches.
+/// The working memory of one search, reused between searches.
 struct ProbeScratch {
   CentroidScratch centroids;
   graph::CandidateList results;  ///< the answer: nearest first
   graph::VisitedFilter seen;
-  std::vector<ClusterId> clusters;  ///< of this round
-  std::vector<ClusterId> probed;    ///< of all rounds, ascending
+  std::vector<ClusterId> clusters;  ///< clusters of this round
+  std::vector<ClusterId> probed;    ///< clusters of all rounds, ascending
   std::vector<std::uint32_t> fresh;
   std::vector<float> distances;
   ProbeCounts counts;
@@ -85,11 +85,11 @@ class BlockScorer {
     scratch.distances.resize(kRun);
   }
 
-  /// Members that were scored, in all, and those of them that are out.
+  /// The number of members that were scored, and of those of them that are out.
   std::uint64_t scored() const { return scratch_.counts.distances; }
   std::uint64_t out() const { return outs_; }
 
-  /// A record named a vector that does not exist.
+  /// Whether a record named a vector that does not exist.
   bool corrupt() const { return corrupt_; }
 
   void operator()(const PostingBlock& block) {
@@ -137,15 +137,15 @@ class BlockScorer {
   ProbeScratch& scratch_;
   const bool distinct_;
   const std::uint32_t vector_count_;
-  const RowSet* const out_;  ///< null: none is
+  const RowSet* const out_;  ///< null: no vector is out
   std::uint64_t outs_ = 0;
   bool corrupt_ = false;
 };
 
-/// Which clusters a search probes, round by round.
+/// Chooses the clusters that a search probes, round by round.
 class ProbeRounds {
  public:
-  /// Borrows all of it. Empties the scratch's results and counts.
+  /// Borrows all arguments. Empties the scratch's results and counts.
   ProbeRounds(const CentroidIndex& centroids, const void* query, const ProbeParameters& parameters,
               ProbeScratch& scratch)
       : centroids_(centroids),
@@ -160,8 +160,8 @@ class ProbeRounds {
     scratch.results.reset(parameters.k);
   }
 
-  /// Puts the clusters of the next round, which none before had, into scratch.clusters: first those
-  /// that were asked for, then as complete() says. False when no more can be probed.
+  /// Puts the clusters of the next round, which no round before had, into scratch.clusters: first
+  /// those that were asked for, later as many as complete() says. False when no more can be probed.
   bool next() {
     if (scratch_.probed.size() >= wanted_) return false;
     centroids_.search(query_, wanted_, scratch_.centroids);
@@ -175,15 +175,16 @@ class ProbeRounds {
     return !scratch_.clusters.empty();
   }
 
-  /// Fewer results have been found than there can be.
+  /// Whether fewer results have been found than there can be.
   bool lacking() const { return scratch_.results.size() < parameters_.k && !found_all(); }
-  /// Nothing is left to be found.
+  /// Whether nothing is left to be found.
   bool found_all() const { return scratch_.results.size() >= left_; }
 
-  /// After a round, with how many different members the clusters so far have, and how many of these
-  /// are out: whether no more clusters need be probed. Twice as many are next while results are
-  /// lacking, up to all; elsewhere so many that there will be as many members that are not out as
-  /// the clusters of the first round had members, up to twice as many.
+  /// Call it after a round, with the number of different members of the clusters so far, and the
+  /// number of these that are out. Returns whether no more clusters need be probed. While results
+  /// are lacking the next round has twice as many clusters, up to all. Otherwise it has as many
+  /// clusters as are expected to give as many members that are not out as the clusters of the first
+  /// round had members, up to twice as many clusters.
   bool complete(double members, double out) {
     if (wanted_members_ < 0) wanted_members_ = members;
     const double probed = scratch_.counts.clusters;
@@ -200,9 +201,10 @@ class ProbeRounds {
   }
 
  private:
-  /// Such a share of the members is not worth another round.
+  /// When at most this share of the members is missing, another round is not worth its cost.
   static constexpr double kSlack = 0.05;
-  /// So many times more clusters are probed, or this many, where some cannot be read.
+  /// Where some clusters cannot be read, at most kMoreTimes times more clusters are probed, or
+  /// kMoreClusters if that is more.
   static constexpr std::uint32_t kMoreTimes = 8;
   static constexpr std::uint32_t kMoreClusters = 64;
 
@@ -212,9 +214,9 @@ class ProbeRounds {
     return std::min(std::max(asked_ * kMoreTimes, kMoreClusters), all);
   }
 
-  /// The first `wanted_` that were found, without those that were probed, and while no results are
-  /// lacking without those that are too far. How far is told by the nearest, of which the clusters
-  /// whose members are out are none.
+  /// Chooses the first `wanted_` clusters that were found, without those that were probed. While no
+  /// results are lacking it also leaves out clusters that are too far, compared with the nearest
+  /// one; clusters whose members are out do not count as the nearest.
   void choose() {
     const std::vector<NearCluster>& near = scratch_.centroids.found;
     const std::vector<ClusterId>& probed = scratch_.probed;
@@ -240,15 +242,15 @@ class ProbeRounds {
   const std::uint64_t left_;  ///< vectors that are not out
   const std::uint32_t asked_;
   std::uint32_t wanted_;
-  double wanted_members_ = -1;  ///< that are not out; below 0: not known yet
-  double out_share_ = 0;        ///< of the members of the clusters so far
+  double wanted_members_ = -1;  ///< members that are not out; below 0: not known yet
+  double out_share_ = 0;        ///< share of the members of the clusters so far
 };
 
-/// Probes the nearest clusters of `centroids` in one round; in further ones while members that are
-/// out have kept more than a few of those from it that count, or while fewer than k vectors, and
-/// not all that are not out, have been found: scratch.results holds fewer than that only when the
-/// index has no more. Suspends where the source does. Returns its error, or data_loss for a record
-/// of a vector that does not exist.
+/// Probes the nearest clusters of `centroids` in one round. It makes further rounds in two cases:
+/// members that are out have displaced more than a few members; or fewer than k vectors were found,
+/// and not all that are not out. So scratch.results holds fewer than k only when the index has no
+/// more. Suspends where the source does. Returns its error, or data_loss for a record of a vector
+/// that does not exist.
 template <PostingSource Source, RowScorer Scorer>
 Status probe(Source& source, const Scorer& scorer, const CentroidIndex& centroids,
              const void* query, const ProbeParameters& parameters, ProbeScratch& scratch) {

@@ -17,7 +17,7 @@ bool ReplicaRule::is_covered(const NearCluster& candidate, ClusterId by, Chosen&
   return candidate.distance >= bounds_.rng_factor * bounds_.rng_factor * between;
 }
 
-/// By the relative-neighbourhood rule no chosen centroid is much nearer to another one than the
+/// With the relative-neighbourhood rule no chosen centroid is much nearer to another one than the
 /// vector is.
 ReplicaRule::Chosen ReplicaRule::choose(ClusterId own, std::span<const NearCluster> near,
                                         ClusterId* out) const {

@@ -1,4 +1,4 @@
-// Into which clusters besides its own a vector is put.
+// A ReplicaRule decides into which clusters besides its own a vector is put.
 #pragma once
 
 #include <cstdint>
@@ -11,25 +11,25 @@
 
 namespace farvec::cluster {
 
-/// closure, closure_ratio, rng_factor and replicas of ClusteringOptions. Keeps a reference to the
-/// centroids, rows of `dimension` floats, which may become more.
+/// Has closure, closure_ratio, rng_factor and replicas of ClusteringOptions. Keeps a reference to
+/// the centroids, rows of `dimension` floats, whose number may grow.
 class ReplicaRule {
  public:
   struct Bounds {
     std::uint32_t replicas = 1;
     float closure_ratio = 1;
     float rng_factor = 1;
-    /// The rule compares with the candidate before alone, whether it was chosen or not.
+    /// The rule compares only with the candidate before, whether that was chosen or not.
     bool only_before = false;
   };
   ReplicaRule(const std::vector<float>& centroids, std::uint32_t dimension, const Bounds& bounds);
 
   struct Chosen {
-    std::uint32_t clusters = 0;   ///< of the vector, its own counted
-    std::uint32_t distances = 0;  ///< between centroids that it took
+    std::uint32_t clusters = 0;   ///< clusters of the vector, including its own
+    std::uint32_t distances = 0;  ///< distances between centroids that were computed
   };
-  /// `near` are the nearest clusters of a vector, ascending. out[0] = own, and further ones follow,
-  /// at most `replicas` together.
+  /// `near` has the nearest clusters of a vector, ascending. Sets out[0] = own, followed by further
+  /// clusters, at most `replicas` together.
   Chosen choose(ClusterId own, std::span<const NearCluster> near, ClusterId* out) const;
 
  private:

@@ -1,4 +1,4 @@
-// Those of the lowest estimates, of what is estimated block by block.
+// A Shortlist keeps the lowest estimates of what is estimated block by block.
 #pragma once
 
 #include <algorithm>
@@ -14,14 +14,14 @@
 
 namespace farvec::cluster {
 
-/// keep(number, estimate) for each of `size` neighbours that is below the bound. estimate(block,
-/// out) is NeighborCodes::estimate() of that block.
+/// Calls keep(number, estimate) for each of `size` neighbours that is below the bound.
+/// estimate(block, out) is NeighborCodes::estimate() of that block.
 template <typename Estimate, typename Keep>
 void for_each_near(std::uint32_t size, const Estimate& estimate, const Keep& keep) {
   float estimates[quantization::kScanBlock];
   for (std::uint32_t begin = 0; begin < size; begin += quantization::kScanBlock) {
     std::uint32_t near = estimate(begin / quantization::kScanBlock, estimates);
-    // What lies behind the last means nothing.
+    // Bits after the last neighbour mean nothing.
     if (size - begin < quantization::kScanBlock) near &= (1u << (size - begin)) - 1;
     for (; near != 0; near &= near - 1) {
       const auto i = static_cast<std::uint32_t>(std::countr_zero(near));
@@ -30,9 +30,9 @@ void for_each_near(std::uint32_t size, const Estimate& estimate, const Keep& kee
   }
 }
 
-/// Keeps the `capacity` lowest of what it is offered, in no order: offers gather until there are
-/// twice as many, then the upper half goes. Far fewer moves than a sorted list, for a bound that
-/// lags behind.
+/// Keeps the `capacity` lowest of the offers, in any order. Offers gather until there are twice as
+/// many, then the upper half is dropped. That takes far fewer moves than a sorted list; in exchange
+/// the bound lags behind.
 class Shortlist {
  public:
   /// Allocates only when `capacity` grows.
@@ -45,7 +45,7 @@ class Shortlist {
     bound_ = std::numeric_limits<float>::infinity();
   }
 
-  /// What is not below it is not kept.
+  /// Only estimates below it are kept.
   float bound() const { return bound_; }
 
   void offer(float estimate, std::uint32_t number) {
@@ -53,7 +53,7 @@ class Shortlist {
     if (size_ == room_) shorten();
   }
 
-  /// The numbers that are kept, valid until the next call of anything.
+  /// The numbers that are kept, valid until the next call of any member.
   std::span<const std::uint32_t> take() {
     shorten();
     numbers_.resize(size_);
@@ -68,7 +68,8 @@ class Shortlist {
  private:
   static constexpr std::size_t kSlack = 32;
 
-  /// Estimate above number; IEEE bits made to order like the numbers they stand for.
+  /// The estimate above the number; the bits of an IEEE float, changed so that they order like the
+  /// numbers.
   static std::uint64_t make_key(float estimate, std::uint32_t number) {
     const auto bits = std::bit_cast<std::uint32_t>(estimate);
     const std::uint32_t ordered = bits ^ ((bits >> 31) != 0 ? 0xffffffffu : 0x80000000u);

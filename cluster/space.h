@@ -1,4 +1,4 @@
-// The Euclidean space in which vectors of any type and metric are clustered.
+// A Space is the Euclidean space in which vectors of any type and metric are clustered.
 #pragma once
 
 #include <cstddef>
@@ -9,18 +9,18 @@
 
 namespace farvec::cluster {
 
-/// Rows of a data set as points of f32 coordinates whose squared Euclidean distance orders as the
-/// metric does: the vectors themselves, for inner_product with sqrt(M^2 - |x|^2) as one coordinate
-/// more, M the largest norm (as graph::BuildSpace does it). Thread-safe.
+/// Presents rows of a data set as points of f32 coordinates whose squared Euclidean distance orders
+/// like the metric: the vectors themselves, for inner_product with one more coordinate, sqrt(M^2 -
+/// |x|^2), where M is the largest norm (like graph::BuildSpace). Thread-safe.
 class Space {
  public:
   /// Keeps a reference to the rows, which must outlive it. Reads them all for inner_product.
   /// Throws Error when the space would have more than kMaxDimension dimensions.
   Space(VectorView data, Metric metric, unsigned threads);
-  /// The space of other rows, for rows that come beside those; what is longer than all of them has
-  /// 0 for the coordinate more. Reads nothing.
+  /// Makes the space of other rows, for rows that are added to those. A row that is longer than all
+  /// of them gets 0 as its additional coordinate. Reads nothing.
   struct Reach {
-    double largest_norm2 = 0;  ///< of those rows, for inner_product
+    double largest_norm2 = 0;  ///< largest of the other rows, for inner_product
   };
   Space(VectorView data, Metric metric, Reach reach);
 
@@ -31,8 +31,8 @@ class Space {
   /// Writes the `dimension()` coordinates of a row.
   void row(std::size_t i, float* out) const;
 
-  /// Rounds the coordinates of points, one after the other, to what elements of the data can be;
-  /// for inner_product all but the last.
+  /// Rounds the coordinates of points, one after the other, to values that elements of the data can
+  /// have; for inner_product all but the last coordinate.
   void round(std::span<float> points) const;
 
  private:
