@@ -15,7 +15,7 @@ std::filesystem::path checkpoint_path(const std::filesystem::path& folder) {
 layout::StoreCheckpoint load_checkpoint(const std::filesystem::path& folder) {
   const std::string path = checkpoint_path(folder).string();
   const InputFile file(path);
-  // One byte more than there should be: a longer file shows.
+  // It has room for one byte too many, so that a file that is too long is noticed.
   std::array<std::byte, sizeof(layout::StoreCheckpoint) + 1> bytes{};
   const std::size_t count = std::min<std::uint64_t>(file.size(), bytes.size());
   file.read_at(0, bytes.data(), count);

@@ -5,10 +5,10 @@
 namespace farvec::paged {
 namespace {
 
-/// Rounds of the hand in which some frame without pins comes to be unused.
+/// The rounds of the hand after which a frame without pins has become unused.
 constexpr std::size_t kRounds = FrameWord::kUseMask / FrameWord::kUse + 1;
 
-/// One pin more, and used; the count of uses ends at its largest.
+/// Returns the word with one pin more, and used once more; the count of uses stops at its largest.
 FrameWord pinned_once_more(FrameWord now) {
   FARVEC_CHECK(now.pins() < FrameWord::kPinMask, "a page has too many pins");
   const bool most = (now.word & FrameWord::kUseMask) == FrameWord::kUseMask;
@@ -29,7 +29,7 @@ FramePool::FramePool(std::size_t frames, std::uint32_t page_bytes)
 
 FrameLook FramePool::look(layout::PageNumber page) {
   PageEntry* const entry = table_.find(page);
-  // Acquire: pairs with publish(): the frame's number is there.
+  // Acquire: pairs with publish(), so that the frame's number is there.
   const std::uint32_t number =
       entry == nullptr ? kNoFrame : entry->frame.load(std::memory_order_acquire);
   if (number == kNoFrame) return {FrameLook::Outcome::absent};
@@ -39,10 +39,10 @@ FrameLook FramePool::look(layout::PageNumber page) {
     if (now.state() != FrameState::resident && now.state() != FrameState::loading) {
       return {FrameLook::Outcome::changing};
     }
-    // Acquire: with the loader's or publisher's release of the word.
+    // Acquire: pairs with the loader's or publisher's release of the word.
   } while (!frame.word.compare_exchange_weak(now.word, pinned_once_more(now).word,
                                              std::memory_order_acquire));
-  // Relaxed: does not change while the frame is pinned, and the exchange above came after it.
+  // Relaxed: it does not change while the frame is pinned, and it is read after the exchange above.
   if (frame.page.load(std::memory_order_relaxed) != page) {
     unpin(frame);
     return {FrameLook::Outcome::changing};
@@ -71,11 +71,11 @@ bool FramePool::try_claim(Frame& frame, bool& busy) {
     busy = true;
     return false;
   }
-  busy = true;  // whoever is faster has it for a moment
+  busy = true;  // a faster thread has it for a moment
   const bool holds = now.state() == FrameState::resident;
   const std::uint32_t next = holds && now.uses() > 0 ? now.word - FrameWord::kUse
                                                      : FrameWord::of(FrameState::claimed, 1).word;
-  // Acquire: with the release of the last unpin().
+  // Acquire: pairs with the release of the last unpin().
   return frame.word.compare_exchange_strong(now.word, next, std::memory_order_acquire) &&
          FrameWord{next}.state() == FrameState::claimed;
 }
@@ -83,12 +83,12 @@ bool FramePool::try_claim(Frame& frame, bool& busy) {
 FrameClaim FramePool::claim() {
   bool busy = false;
   for (std::size_t step = 0; step < kRounds * count_; ++step) {
-    // Relaxed: any order of frames will do.
+    // Relaxed: any order of frames works.
     Frame& frame = frames_[hand_.fetch_add(1, std::memory_order_relaxed) % count_];
     if (!try_claim(frame, busy)) continue;
     const layout::PageNumber page = frame.page.load(std::memory_order_relaxed);  // ours now
     if (page == layout::kNoPage) return {ClaimOutcome::claimed, &frame};
-    // Release: whoever finds the page absent now may read it from the disk.
+    // Release: a thread that finds the page absent from now on may read it from the disk.
     table_.find(page)->frame.store(kNoFrame, std::memory_order_release);
     frame.page.store(layout::kNoPage, std::memory_order_relaxed);  // ours
     evictions_.fetch_add(1, std::memory_order_relaxed);            // a count
@@ -107,13 +107,13 @@ bool FramePool::publish(Frame& frame, layout::PageNumber page, FrameState state)
   frame.page.store(page, std::memory_order_relaxed);  // published by the exchanges below
   std::uint32_t absent = kNoFrame;
   const auto number = static_cast<std::uint32_t>(&frame - frames_.get());
-  // Release: pairs with look(). A look sees a claimed frame until the word is there.
+  // Release: pairs with look(), which sees a claimed frame until the word is there.
   if (!table_.find(page)->frame.compare_exchange_strong(absent, number,
                                                         std::memory_order_acq_rel)) {
     abandon(frame);
     return false;
   }
-  // Release: with look(): bytes of a new page, and whose load it is.
+  // Release: pairs with look(), for the bytes of a new page, and for which fetcher loads it.
   frame.word.store(FrameWord::of(state, 1).word + FrameWord::kUse, std::memory_order_release);
   return true;
 }
@@ -124,13 +124,14 @@ void FramePool::finish_load(Frame& frame, Status status) {
     next = FrameState::failed;
     frame.failure = status;
     const layout::PageNumber page = frame.page.load(std::memory_order_relaxed);  // pinned
-    frame.page.store(layout::kNoPage, std::memory_order_relaxed);  // nobody asks a loading frame
-    // Release: as in claim().
+    frame.page.store(layout::kNoPage,
+                     std::memory_order_relaxed);  // no thread reads the number of a loading frame
+    // Release: see claim().
     table_.find(page)->frame.store(kNoFrame, std::memory_order_release);
   }
   constexpr std::uint32_t kFrom = static_cast<std::uint32_t>(FrameState::loading);
   const std::uint32_t step = (static_cast<std::uint32_t>(next) - kFrom) << FrameWord::kStateShift;
-  // Release: with word_of() and look(): the bytes, or the failure.
+  // Release: pairs with word_of() and look(), for the bytes or the failure.
   frame.word.fetch_add(step, std::memory_order_release);
 }
 

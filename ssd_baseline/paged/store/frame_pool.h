@@ -1,4 +1,5 @@
-// The buffer: frames, which page is in which, and which one goes when another is needed.
+// A FramePool is the buffer: it has frames, knows which page is in which, and chooses the frame
+// that is evicted when another is needed.
 #pragma once
 
 #include <atomic>
@@ -13,10 +14,10 @@
 
 namespace farvec::paged {
 
-/// Why there is no frame.
+/// Whether there is a frame, or why there is none.
 enum class ClaimOutcome : std::uint8_t {
   claimed,
-  busy,    ///< some frames are dirty, loading or in somebody's hands: one will be free soon
+  busy,    ///< some frames are dirty, loading or claimed by others: one will be free soon
   pinned,  ///< all hold pages, and all of them are pinned
 };
 
@@ -25,24 +26,24 @@ struct FrameClaim {
   Frame* frame = nullptr;
 };
 
-/// How a look for a page ended.
+/// How the search for a page's frame ended.
 struct FrameLook {
   enum class Outcome : std::uint8_t {
     absent,    ///< in no frame
     resident,  ///< pinned
     loading,   ///< pinned; wait until it is not loading any more
-    changing,  ///< look again: the frame is in somebody's hands
+    changing,  ///< look again: another thread is changing the frame
   };
   Outcome outcome = Outcome::absent;
   Frame* frame = nullptr;
 };
 
-/// Shared by threads without locks. Clock: a hand goes round; a frame that was used since the hand
-/// came by last is left for another round (three at most), others without pins are taken, dirty
-/// ones never.
+/// Threads share it without locks. It evicts by clock: a hand goes round the frames. A frame that
+/// was used since the hand's last visit is left for another round (three at most), other frames
+/// without pins are taken, dirty ones never.
 class FramePool {
  public:
-  /// Throws SystemError without memory.
+  /// Throws SystemError when there is not enough memory.
   FramePool(std::size_t frames, std::uint32_t page_bytes);
 
   std::size_t size() const { return count_; }
@@ -53,25 +54,25 @@ class FramePool {
 
   /// Pins the page's frame if there is one.
   FrameLook look(layout::PageNumber page);
-  static void pin(Frame& frame);  ///< one that the caller has pinned already
+  static void pin(Frame& frame);  ///< adds a pin to one that the caller has already
   static void unpin(Frame& frame);
 
-  /// A frame in state `claimed` with one pin, the caller's.
+  /// Returns a frame in state `claimed` with one pin, which is the caller's.
   FrameClaim claim();
-  /// Gives it back unused.
+  /// Gives a claimed frame back unused.
   static void abandon(Frame& frame);
   /// Makes the claimed frame that of `page`, in state `loading` or `resident`. False when another
-  /// frame has become that: the claimed one is free then.
+  /// frame has become the page's: then the claimed one is free.
   bool publish(Frame& frame, layout::PageNumber page, FrameState state);
-  /// The end of a load: resident, or failed and out of the table. The loader's pin stays.
+  /// Ends a load: the frame is resident, or failed and out of the table. The loader's pin stays.
   void finish_load(Frame& frame, Status status);
 
-  /// Of a pinned frame. True when it was clean.
+  /// Marks a pinned frame. True when it was clean.
   bool mark_dirty(Frame& frame);
   void mark_clean(Frame& frame);
   std::size_t dirty() const { return dirty_.load(std::memory_order_relaxed); }            // a count
-  std::uint64_t evictions() const { return evictions_.load(std::memory_order_relaxed); }  // same
-  /// Where the hand is: frames from there on go next.
+  std::uint64_t evictions() const { return evictions_.load(std::memory_order_relaxed); }  // a count
+  /// The place of the hand: frames from there on are evicted next.
   std::size_t hand() const { return hand_.load(std::memory_order_relaxed) % count_; }  // a hint
 
  private:
@@ -88,7 +89,7 @@ class FramePool {
 };
 
 inline FrameWord word_of(const Frame& frame) {
-  // Acquire: who sees `resident` or `failed` sees what the loader left.
+  // Acquire: a thread that sees `resident` or `failed` sees what the loader left.
   return {frame.word.load(std::memory_order_acquire)};
 }
 

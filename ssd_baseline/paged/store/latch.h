@@ -1,4 +1,4 @@
-// A lock of a page's bytes: many readers or one writer, for a few microseconds.
+// A Latch locks a page's bytes for many readers or one writer, for a few microseconds.
 #pragma once
 
 #include <atomic>
@@ -7,11 +7,12 @@
 
 namespace farvec::paged {
 
-/// Spins, then gives the processor away. Never held across a suspension of a fiber: whoever waits
-/// would wait for a fiber of its own thread. A writer that waits keeps new readers out.
+/// Spins first, then yields the processor. It is never held across a suspension of a fiber: a
+/// thread that waits for it would wait for a fiber of its own. A writer that waits keeps new
+/// readers out.
 class Latch {
  public:
-  // Acquire: pairs with the release of whoever held it before.
+  // Acquire: pairs with the release of the former holder.
   void lock_shared() {
     for (std::uint32_t spins = 0;; ++spins) {
       std::uint32_t now = word_.load(std::memory_order_relaxed);
@@ -23,21 +24,21 @@ class Latch {
       pause(spins);
     }
   }
-  // Release: what was read here was read before the next writer writes.
+  // Release: the reads under the latch come before the next writer's writes.
   void unlock_shared() { word_.fetch_sub(1, std::memory_order_release); }
 
   void lock() {
     for (std::uint32_t spins = 0;; ++spins) {
-      // Acquire: with the former writer's release.
+      // Acquire: pairs with the former writer's release.
       if ((word_.fetch_or(kWriter, std::memory_order_acquire) & kWriter) == 0) break;
       pause(spins);
     }
-    // Acquire: with the readers' release.
+    // Acquire: pairs with the readers' release.
     for (std::uint32_t spins = 0; word_.load(std::memory_order_acquire) != kWriter; ++spins) {
       pause(spins);
     }
   }
-  // Release: with the next holder's acquire. Nobody else changes the word meanwhile.
+  // Release: pairs with the next holder's acquire. No other thread changes the word meanwhile.
   void unlock() { word_.store(0, std::memory_order_release); }
 
  private:
@@ -51,7 +52,7 @@ class Latch {
 #endif
   }
 
-  std::atomic<std::uint32_t> word_ = 0;  ///< readers, and the writer's bit
+  std::atomic<std::uint32_t> word_ = 0;  ///< the number of readers, and the writer's bit
 };
 
 }  // namespace farvec::paged

@@ -13,14 +13,14 @@
 namespace farvec::paged {
 namespace {
 
-constexpr std::uint32_t kGrowPages = 256;           // at least so many at a time,
+constexpr std::uint32_t kGrowPages = 256;           // at least this many at a time,
 constexpr std::uint32_t kGrowShare = 16;            // or this part of what is there,
 constexpr std::uint64_t kGrowBytes = 256ull << 20;  // but no more than this
 constexpr double kFramePatienceUs = 10e6;
 constexpr double kPinnedPatienceUs = 100e3;
 constexpr auto kFrameInterval = std::chrono::microseconds(50);
 
-/// Of the frames; some must stay clean, or nothing could be read.
+/// Returns how many of the frames may be dirty; some must stay clean, or no page could be read.
 std::size_t most_dirty(const PageStoreOptions& options, std::size_t frames) {
   const auto share = static_cast<std::size_t>(options.dirty_share * static_cast<double>(frames));
   return std::clamp<std::size_t>(std::max(share, options.change_pages), 1, frames - kMinFrames / 4);
@@ -49,7 +49,7 @@ PageNumber PagePin::number() const {
   return frame_->page.load(std::memory_order_relaxed);  // does not change while it is pinned
 }
 
-/// Room for frames that are going to be dirty.
+/// Keeps room for frames that are going to be dirty.
 class LocalPageStore::Reservation {
  public:
   Reservation(PageWriter& writer, std::size_t frames)
@@ -68,7 +68,7 @@ class LocalPageStore::Reservation {
   const Status status_;
 };
 
-/// The scratch of one update, which goes back to the store however the update ends.
+/// Holds the scratch of one update, which goes back to the store however the update ends.
 class LocalPageStore::ScratchLease {
  public:
   explicit ScratchLease(LocalPageStore& store) : store_(store) {
@@ -95,7 +95,7 @@ class LocalPageStore::ScratchLease {
   std::unique_ptr<UpdateScratch> scratch_;
 };
 
-/// The frames of an update, locked in the order of their pages.
+/// Locks the frames of an update, in the order of their pages.
 class LocalPageStore::LatchedFrames {
  public:
   explicit LatchedFrames(const UpdateScratch& scratch) : scratch_(scratch) {
@@ -123,7 +123,8 @@ LocalPageStore::LocalPageStore(const PageStoreOptions& options, StoreOpening ope
   state_.durability = options.log.durability;
   state_.next_page = opening.checkpoint.pages;
   state_.pool.table().reserve(opening.checkpoint.pages);
-  state_.pages.store(opening.checkpoint.pages, std::memory_order_relaxed);  // nobody else is here
+  state_.pages.store(opening.checkpoint.pages,
+                     std::memory_order_relaxed);  // no other thread is here yet
   writer_ = std::make_unique<PageWriter>(
       state_, PageWriterOptions{.most_dirty = most_dirty(options, state_.pool.size()),
                                 .redo = opening.checkpoint.redo});
@@ -133,12 +134,13 @@ LocalPageStore::LocalPageStore(const PageStoreOptions& options, StoreOpening ope
 LocalPageStore::~LocalPageStore() {
   if (!state_.failure.get().ok() || !state_.log->failure().ok()) return;
   {
-    // Nobody updates any more: numbers that were given out and not used are given out again.
+    // There are no more updates: numbers that were given out and not used are given out again.
     const std::lock_guard lock(state_.adding);
     state_.next_page = pages();
   }
   Status status = checkpoint();
-  // The first one leaves images behind it; with nothing dirty the second has none to recover.
+  // The first checkpoint leaves images in the log after it; the second has nothing dirty, and
+  // leaves none to recover.
   if (status.ok()) status = checkpoint();
   if (!status.ok()) {
     spdlog::error("'{}': no checkpoint when it was closed: {}", state_.folder.string(),
@@ -207,7 +209,8 @@ Result<PagePin> LocalPageStore::place_new_page(Frame& frame) {
   return make_pin(*this, frame);
 }
 
-/// Blocks for many pages at once; for as few as it takes where the disk is nearly full.
+/// Grows the file by many pages at once, and by as few as are needed where the disk is nearly full.
+/// It blocks.
 Status LocalPageStore::grow_for(PageNumber page) {
   if (page == layout::kNoPage - 1) {
     return {StatusCode::resource_exhausted, "a store has no more page numbers"};
@@ -240,7 +243,7 @@ Result<wal::Position> LocalPageStore::update(std::span<PagePin* const> pins,
   return result;
 }
 
-/// What `edit` throws leaves the pages unlocked and as they were.
+/// When `edit` throws, the pages are unlocked and as they were.
 Result<wal::Position> LocalPageStore::update_locked(
     UpdateScratch& scratch, const std::function<Status(PageEditor&)>& edit) {
   const Reservation reservation(*writer_, scratch.frames.size());
@@ -258,8 +261,8 @@ Result<wal::Position> LocalPageStore::update_locked(
   }
 }
 
-/// A page is dirty before its change is in the log: a checkpoint that begins behind the change
-/// finds it.
+/// A page is dirty before its change is in the log, so that a checkpoint that begins after the
+/// change finds it.
 Result<wal::Position> LocalPageStore::log_changes(UpdateScratch& scratch) {
   const auto parts = scratch.editor.record(scratch.order);
   if (parts.empty()) return wal::Position{0};

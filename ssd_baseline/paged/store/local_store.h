@@ -1,4 +1,4 @@
-// The page store on this machine's disk.
+// LocalPageStore is the page store on this machine's disk.
 #pragma once
 
 #include <memory>
@@ -14,11 +14,10 @@
 
 namespace farvec::paged {
 
-/// Fewer frames than this are refused: the writer has up to 64 pages in its hands, every fiber
-/// some.
+/// Fewer frames than this are refused: the writer holds up to 64 pages, and every fiber some.
 inline constexpr std::size_t kMinFrames = 64;
 
-/// What a store is opened with, once its folder is locked and its file there.
+/// What a store is opened with, once its folder is locked and its file is there.
 struct StoreOpening {
   std::unique_ptr<layout::DirectoryLock> lock;
   std::shared_ptr<StoreParts> parts;
@@ -27,7 +26,7 @@ struct StoreOpening {
 
 class LocalPageStore final : public PageStore {
  public:
-  /// The log is open. Starts the writer.
+  /// The log is open. The constructor starts the writer.
   LocalPageStore(const PageStoreOptions& options, StoreOpening opening,
                  std::unique_ptr<wal::Log> log);
   ~LocalPageStore() override;
@@ -51,11 +50,11 @@ class LocalPageStore final : public PageStore {
   void set_recovery(const StoreRecovery& recovery) { recovery_ = recovery; }
 
  private:
-  /// What an update needs besides its pages; used again.
+  /// What an update needs besides its pages. It is used for one update after another.
   struct UpdateScratch {
     explicit UpdateScratch(std::uint32_t page_bytes) : editor(page_bytes) {}
     UpdateEditor editor;
-    std::vector<Frame*> frames;        ///< as the pins
+    std::vector<Frame*> frames;        ///< in the order of the pins
     std::vector<std::uint32_t> order;  ///< places of pins, by the numbers of their pages
   };
 

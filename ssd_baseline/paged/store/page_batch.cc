@@ -18,8 +18,8 @@ struct PageBatch::State {
   PageFetcher::State& fetcher;
   std::vector<PageWait> places;
   PageWaiter waiter;
-  std::size_t count = 0;  ///< of the places: asked for
-  std::size_t left = 0;   ///< of them: not taken
+  std::size_t count = 0;  ///< places that were asked for
+  std::size_t left = 0;   ///< places that were not taken
   Ticks deadline = 0;
   FetchCounts* counts = nullptr;
 };
@@ -51,7 +51,7 @@ Status PageBatch::start(std::span<const PageNumber> pages, Ticks deadline, Fetch
     all &= state.fetcher.take_place(place, counts);
   }
   const Ticks began = now_ticks();
-  (void)state.fetcher.submit();  // what it says, the pages say too
+  (void)state.fetcher.submit();  // the pages have the error too
   counts.waited += now_ticks() - began;
   for (std::size_t i = 0; i < pages.size() && !all; ++i) {
     PageWait& place = state.places[i];
@@ -82,7 +82,7 @@ Result<std::size_t> PageBatch::start_some(std::span<const PageNumber> pages, Tic
   std::size_t count = 0;
   while (count < pages.size() && has_place(count)) ++count;
   const Ticks began = now_ticks();
-  (void)state.fetcher.submit();  // what it says, the pages say too
+  (void)state.fetcher.submit();  // the pages have the error too
   counts.waited += now_ticks() - began;
   if (count == 0) {
     const Status status = state.fetcher.insist(state.places[0], deadline, counts);

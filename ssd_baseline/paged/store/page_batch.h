@@ -1,4 +1,4 @@
-// Reads of pages into the store's buffer, many at once.
+// A PageBatch reads pages into the store's buffer, many at once.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace farvec::paged {
 
-/// Several pages that one fiber asked for at once. Used again as often as one likes; allocates
-/// nothing after the constructor.
+/// Several pages that one fiber asked for at once. It may be used again any number of times, and
+/// allocates nothing after the constructor.
 class PageBatch {
  public:
   PageBatch(PageFetcher& fetcher, std::size_t capacity);
@@ -20,31 +20,35 @@ class PageBatch {
   PageBatch(const PageBatch&) = delete;
   PageBatch& operator=(const PageBatch&) = delete;
 
-  /// Pins those that are in the buffer and starts reads of the others with one system call. Pages
-  /// are different, at most `capacity`; the batch is empty. Does not suspend for reads; it does for
-  /// frames, where all are in use. `counts` must live until the batch is empty.
+  /// Pins those that are in the buffer and starts reads of the others with one system call. The
+  /// pages must be different, at most `capacity`, and the batch must be empty. It does not suspend
+  /// for reads; it does for frames, where all are in use. `counts` must live until the batch is
+  /// empty.
   Status start(std::span<const PageNumber> pages, Ticks deadline, FetchCounts& counts);
-  /// As start(), of the first so many of them as there are frames for, one at least, and answers
-  /// how many: who can let go of some before the next ones come never holds what others wait for.
+  /// Does what start() does with the first pages, as many as there are frames for, at least one,
+  /// and returns how many. A caller that lets go of these before it starts the next ones never
+  /// holds what others wait for.
   Result<std::size_t> start_some(std::span<const PageNumber> pages, Ticks deadline,
                                  FetchCounts& counts);
 
-  /// One that is ready: in the buffer when asked for, in their order, then as they come.
-  /// False when none is ready now. A page that could not be read is ready with its status.
+  /// Takes a page that is ready: first those that were in the buffer, in the order of start(), then
+  /// the others when they come. False when none is ready now. A page that could not be read is
+  /// ready with its status.
   struct Ready {
-    std::size_t index = 0;  ///< in the pages of start()
-    PagePin pin;            ///< empty with a bad status
+    std::size_t index = 0;  ///< its place among the pages of start()
+    PagePin pin;            ///< empty when the status is bad
     Status status;
   };
   bool take(Ready& ready);
 
-  /// Not taken yet.
+  /// How many were not taken yet.
   std::size_t left() const;
 
-  /// From inside a fiber: suspends until `least` pages (or all that are left, if fewer) are ready.
+  /// To be called inside a fiber: suspends until `least` pages (or all that are left, if fewer) are
+  /// ready.
   Status wait(std::size_t least);
 
-  /// Lets go of all: reads that are out end in the buffer. Does not suspend.
+  /// Lets go of all pages; reads that are under way end in the buffer. It does not suspend.
   void clear();
 
  private:

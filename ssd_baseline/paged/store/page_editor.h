@@ -1,4 +1,5 @@
-// The changes of one update, made on the locked pages and written down for the log.
+// An UpdateEditor makes the changes of one update on the locked pages, and writes them down for the
+// log.
 #pragma once
 
 #include <cstddef>
@@ -13,16 +14,16 @@
 
 namespace farvec::paged {
 
-/// The frames are locked by whoever calls, from begin() until the update has been logged or taken
-/// back: nobody else sees a change before. Used again: allocates when it has never had so many
-/// pages or bytes.
+/// The caller locks the frames from begin() until the update has been logged or taken back: no
+/// other thread sees a change before. It is used for one update after another, and allocates only
+/// for one with more pages or bytes than any before.
 class UpdateEditor final : public PageEditor {
  public:
   explicit UpdateEditor(std::uint32_t page_bytes) : page_bytes_(page_bytes) {}
 
-  /// Frames in the order of the update's pins.
+  /// Takes the frames in the order of the update's pins.
   void begin(std::span<Frame* const> frames);
-  /// The pages are as they were.
+  /// Makes the pages what they were.
   void take_back();
 
   std::span<const std::byte> bytes(std::size_t page) const override;
@@ -35,9 +36,9 @@ class UpdateEditor final : public PageEditor {
                std::span<const std::byte> bytes) override;
 
   bool changed(std::size_t page) const { return !pages_[page].changes.empty(); }
-  /// Whether the record begins the page anew, whatever it was.
+  /// Whether the record begins the page anew, whatever the page was.
   bool starts_anew(std::size_t page) const { return pages_[page].starts_anew; }
-  /// The record, in parts, pages in the order given; empty when nothing was changed.
+  /// Returns the record in parts, with the pages in this order; empty when nothing was changed.
   std::span<const std::span<const std::byte>> record(std::span<const std::uint32_t> order);
 
  private:
@@ -47,15 +48,15 @@ class UpdateEditor final : public PageEditor {
     bool starts_anew = false;
   };
   Status change(std::size_t page, const layout::PageChange& change);
-  /// Where the page is kept as it was before its first change.
+  /// Returns the memory that keeps the page in the state before its first change.
   std::span<std::byte> before(std::size_t page) {
     return memory_.span().subspan(page * page_bytes_, page_bytes_);
   }
 
   const std::uint32_t page_bytes_;
-  std::vector<Page> pages_;  ///< of the update that had most
-  std::size_t count_ = 0;    ///< of this update
-  HugeBuffer memory_;        ///< a page for each of them
+  std::vector<Page> pages_;  ///< its size is that of the largest update so far
+  std::size_t count_ = 0;    ///< pages of this update
+  HugeBuffer memory_;        ///< a page for each of pages_
   layout::StoreRecordHeader header_;
   std::vector<layout::StorePartHeader> part_headers_;
   std::vector<std::span<const std::byte>> parts_;

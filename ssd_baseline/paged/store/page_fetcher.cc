@@ -37,7 +37,7 @@ Result<PagePin> PageFetcher::fetch(PageNumber page, Ticks deadline, FetchCounts&
   }
   if (waiter.ready_count == 0) {
     const Ticks began = now_ticks();
-    (void)state_->submit();  // what it says, the page says too
+    (void)state_->submit();  // the page has the error too
     const Status status = state_->wait(waiter, 1, deadline);
     counts.waited += now_ticks() - began;
     if (!status.ok()) {

@@ -1,4 +1,4 @@
-// One core's reads of pages into the store's buffer.
+// A PageFetcher makes one core's reads of pages into the store's buffer.
 #pragma once
 
 #include <cstddef>
@@ -12,40 +12,40 @@
 
 namespace farvec::paged {
 
-/// What one caller's pages cost; callers add up what they please (per layer of a graph).
+/// What one caller's pages cost. Callers add these up in any way they need (per layer of a graph).
 struct FetchCounts {
-  std::uint64_t asked = 0;   ///< pages
-  std::uint64_t hits = 0;    ///< of them: in the buffer
-  std::uint64_t joined = 0;  ///< of them: on their way already, for somebody else
+  std::uint64_t asked = 0;   ///< pages that were asked for
+  std::uint64_t hits = 0;    ///< pages that were in the buffer
+  std::uint64_t joined = 0;  ///< pages that another caller was reading already
   Ticks waited =
       0;  ///< for pages that were missed: starting their reads, and suspended until they came
 };
 
 struct PageFetcherOptions {
-  std::uint32_t max_outstanding = 256;  ///< reads of this core
-  double read_limit_us = 10e6;          ///< of a read
+  std::uint32_t max_outstanding = 256;  ///< reads that this core has under way
+  double read_limit_us = 10e6;          ///< for one read
 };
 
-/// For the fibers of one scheduler, on its thread.
+/// It is for the fibers of one scheduler, on its thread.
 class PageFetcher {
  public:
   PageFetcher(PageStore& store, coroutines::Scheduler& scheduler,
               const PageFetcherOptions& options = {});
-  ~PageFetcher();  ///< waits for the reads that are out: others may have joined them
+  ~PageFetcher();  ///< waits for the reads that are under way: others may have joined them
   PageFetcher(const PageFetcher&) = delete;
   PageFetcher& operator=(const PageFetcher&) = delete;
 
   PageStore& store();
   coroutines::Scheduler& scheduler();
-  /// Part of the scheduler's poller. True when there was something to do.
+  /// To be called by the scheduler's poller. True when there was something to do.
   bool poll();
 
-  /// From inside a fiber: the page, read if need be. data_loss when its bytes are damaged,
-  /// deadline_exceeded, resource_exhausted when every frame is pinned.
+  /// To be called inside a fiber: returns the page, which is read if it must be. data_loss when its
+  /// bytes are damaged, deadline_exceeded, and resource_exhausted when every frame is pinned.
   Result<PagePin> fetch(PageNumber page, Ticks deadline, FetchCounts& counts);
 
-  /// From inside a fiber: suspends until the log is durable up to `position`. As wal::Log::wait():
-  /// ok at once where the durability is not commit.
+  /// To be called inside a fiber: suspends until the log is durable up to `position`. Like
+  /// wal::Log::wait(), it returns ok at once where the durability is not commit.
   Status wait_durable(wal::Position position, Ticks deadline);
 
  private:

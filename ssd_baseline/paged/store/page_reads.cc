@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kCompletionsAtOnce = 64;
 constexpr double kFetchPatienceUs = 10e6;
-constexpr double kFetchPinnedPatienceUs = 1e6;  // the pins of others come and go
+constexpr double kFetchPinnedPatienceUs = 1e6;  // shorter, because the pins of others come and go
 constexpr double kFetchIntervalUs = 50;
 constexpr auto kCloseInterval = std::chrono::microseconds(50);
 
@@ -31,7 +31,7 @@ Status read_failure(StatusCode code) {
 
 }  // namespace
 
-/// Does not suspend. What it starts is collected for submit().
+/// Tries to get the page without suspending. A read that it starts is collected for submit().
 PageFetcher::State::Attempt PageFetcher::State::attempt(PageWait& wait) {
   const FrameLook look = shared.pool.look(wait.page);
   switch (look.outcome) {
@@ -50,7 +50,8 @@ PageFetcher::State::Attempt PageFetcher::State::attempt(PageWait& wait) {
 
 PageFetcher::State::Attempt PageFetcher::State::join(Frame& frame, PageWait& wait) {
   wait.frame = &frame;
-  // The loader is the frame's as long as it is pinned; a read of this core ends in poll() only.
+  // `loader` does not change as long as the frame is pinned; a read of this core ends in poll()
+  // only.
   if (frame.loader == this && word_of(frame).state() == FrameState::loading) {
     reads[frame.loader_slot].waits.insert(wait);
   } else {
@@ -73,7 +74,7 @@ PageFetcher::State::Attempt PageFetcher::State::start_read(PageWait& wait) {
   unused.pop_back();
   reads[number].frame = &frame;
   reads[number].ended = false;
-  FramePool::pin(frame);  // the caller's, besides the read's
+  FramePool::pin(frame);  // the caller's pin, besides the read's
   wait.frame = &frame;
   reads[number].waits.insert(wait);
   requests.push_back({.token = number,
@@ -84,7 +85,7 @@ PageFetcher::State::Attempt PageFetcher::State::start_read(PageWait& wait) {
   return Attempt::started;
 }
 
-/// Starts what has been collected with one system call.
+/// Starts the collected reads with one system call.
 Status PageFetcher::State::submit() {
   if (requests.empty()) return {};
   const Status status = engine.post(requests);
@@ -166,8 +167,8 @@ bool PageFetcher::State::poll_durable() {
   return any;
 }
 
-/// Fibers of other cores may wait for reads that are out: these end as they would have, at the
-/// latest at their deadline.
+/// Fibers of other cores may wait for reads that are under way. These end as they would otherwise,
+/// at the latest at their deadline.
 void PageFetcher::State::close() {
   const auto is_out = [](const PageRead& read) { return read.frame != nullptr && !read.ended; };
   while (std::ranges::any_of(reads, is_out)) {
@@ -176,13 +177,13 @@ void PageFetcher::State::close() {
   engine.close();
   for (PageRead& read : reads) {
     if (read.frame == nullptr) continue;
-    // Memory that the kernel keeps is nobody's any more.
+    // Memory that the kernel keeps does not go back to the pool.
     if (engine.outstanding() == 0) FramePool::unpin(*read.frame);
     read.frame = nullptr;
   }
 }
 
-/// Whether the page is there or on its way, without waiting.
+/// Whether the page is there or on its way. It does not wait.
 bool PageFetcher::State::take_place(PageWait& wait, FetchCounts& counts) {
   const Attempt outcome = attempt(wait);
   if (outcome == Attempt::hit) become_ready(wait);
@@ -191,7 +192,7 @@ bool PageFetcher::State::take_place(PageWait& wait, FetchCounts& counts) {
   return outcome <= Attempt::started;
 }
 
-/// As take_place(), and waits for a frame if need be.
+/// Does what take_place() does, and waits for a frame if it must.
 Status PageFetcher::State::insist(PageWait& wait, Ticks deadline, FetchCounts& counts) {
   const Ticks began = now_ticks();
   StoreCounters::add(shared.counters.waits_for_frames, 1);
@@ -208,7 +209,7 @@ Status PageFetcher::State::be_patient(Ticks began, Ticks deadline) {
     return {StatusCode::deadline_exceeded, "the deadline passed before there was a frame"};
   }
   const double waited_us = ticks_to_us(now - began);
-  const Status failure = shared.failure.get();  // nobody cleans dirty frames any more
+  const Status failure = shared.failure.get();  // after a failure, dirty frames are never cleaned
   const bool hopeless = last_claim == ClaimOutcome::pinned || !failure.ok();
   if (waited_us > (hopeless ? kFetchPinnedPatienceUs : kFetchPatienceUs)) {
     if (!failure.ok()) return failure;
@@ -221,7 +222,7 @@ Status PageFetcher::State::be_patient(Ticks began, Ticks deadline) {
   return {};
 }
 
-/// Until so many pages are ready.
+/// Suspends until `wanted` pages are ready.
 Status PageFetcher::State::wait(PageWaiter& waiter, std::size_t wanted, Ticks deadline) {
   waiter.fiber = scheduler.running();
   FARVEC_CHECK(waiter.fiber != nullptr, "only a fiber can wait for pages");
@@ -233,7 +234,7 @@ Status PageFetcher::State::wait(PageWaiter& waiter, std::size_t wanted, Ticks de
   return {StatusCode::deadline_exceeded, "the deadline passed before the pages had come"};
 }
 
-/// Takes it from what is ready. The caller's pin is left where the page is there.
+/// Takes the page from the ready ones. The caller's pin remains where the page is there.
 Status PageFetcher::State::finish(PageWait& wait) {
   wait.unlink();
   --wait.waiter->ready_count;
@@ -244,7 +245,7 @@ Status PageFetcher::State::finish(PageWait& wait) {
   return failure;
 }
 
-/// Wherever it is.
+/// Removes the wait from the list that it is in.
 void PageFetcher::State::drop(PageWait& wait) {
   if (wait.linked()) wait.unlink();
   if (wait.frame != nullptr) FramePool::unpin(*std::exchange(wait.frame, nullptr));

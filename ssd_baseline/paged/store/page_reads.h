@@ -1,4 +1,5 @@
-// What PageFetcher and PageBatch are made of: the reads of one core, and who waits for them.
+// These types are what PageFetcher and PageBatch are made of: the reads of one core, and what waits
+// for them.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +15,7 @@
 
 namespace farvec::paged {
 
-/// A place in a list that goes both ways, so that it can leave from anywhere.
+/// An item of a doubly linked list; it can leave the list at any place.
 struct Linked {
   Linked* before = this;
   Linked* after = this;
@@ -33,7 +34,7 @@ struct Linked {
   }
 };
 
-/// A fiber that waits for pages: woken when as many are ready as it wants.
+/// A fiber that waits for pages. It is woken when as many are ready as it wants.
 struct PageWaiter {
   coroutines::Fiber* fiber = nullptr;
   Linked ready;
@@ -41,12 +42,13 @@ struct PageWaiter {
   std::size_t wanted = 0;
 };
 
-/// One page for one caller. First in the list of a read or of foreign ones, then of what is ready.
+/// One page for one caller. It is first in the list of a read or in that of foreign reads, and then
+/// in the list of ready pages.
 struct PageWait : Linked {
-  Frame* frame = nullptr;  ///< has a pin of the caller's
+  Frame* frame = nullptr;  ///< one of its pins is the caller's
   PageWaiter* waiter = nullptr;
   PageNumber page = 0;
-  Status failure;  ///< of a page that has got no frame
+  Status failure;  ///< set for a page that has got no frame
 };
 
 inline void become_ready(PageWait& wait) {
@@ -58,7 +60,7 @@ inline void become_ready(PageWait& wait) {
 /// A read of this core. It has a pin of its own until the disk has given the memory back.
 struct PageRead {
   Frame* frame = nullptr;
-  bool ended = false;  ///< its deadline has passed; the disk has the memory still
+  bool ended = false;  ///< its deadline has passed; the disk still has the memory
   Linked waits;
 };
 
@@ -80,7 +82,7 @@ struct PageFetcher::State {
     requests.reserve(reads.size());
   }
 
-  /// How an attempt to have a page ended.
+  /// How an attempt to get a page ended.
   enum class Attempt : std::uint8_t { hit, joined, started, later };
 
   Attempt attempt(PageWait& wait);

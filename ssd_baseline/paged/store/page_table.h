@@ -1,4 +1,5 @@
-// Where each page is: its frame, and from where on the log can make it again.
+// A PageTable knows where each page is: its frame, and from which position on the log can make it
+// again.
 #pragma once
 
 #include <atomic>
@@ -18,17 +19,17 @@ inline constexpr std::uint32_t kNoFrame = 0xffffffff;
 struct PageEntry {
   std::atomic<std::uint32_t> frame = kNoFrame;
   /// One more than a position at or before a record that holds the whole page (an image, an init);
-  /// 0 when there is none. Such a record behind the last checkpoint heals a torn page.
+  /// 0 when there is none. Such a record after the last checkpoint heals a torn page.
   std::atomic<wal::Position> whole_since = 0;
 };
 
-/// Grows by chunks that stay where they are; any number of threads reads while one grows it.
+/// Grows by chunks that stay where they are; any number of threads may read while one grows it.
 class PageTable {
  public:
   PageTable() : chunks_(new std::atomic<PageEntry*>[kMaxChunks]()) {}
   ~PageTable() {
     for (std::size_t i = 0; i < kMaxChunks; ++i) {
-      delete[] chunks_[i].load(std::memory_order_relaxed);  // alone here
+      delete[] chunks_[i].load(std::memory_order_relaxed);  // no other thread is here
     }
   }
   PageTable(const PageTable&) = delete;
@@ -44,7 +45,7 @@ class PageTable {
     }
   }
 
-  /// nullptr for a page that has no entry.
+  /// Returns nullptr for a page that has no entry.
   PageEntry* find(layout::PageNumber page) const {
     // Acquire: pairs with reserve().
     PageEntry* const chunk = chunks_[page / kChunkPages].load(std::memory_order_acquire);

@@ -14,8 +14,9 @@ namespace {
 
 constexpr std::size_t kBatchPages = 64;
 constexpr std::uint32_t kWriteAttempts = 4;
-constexpr auto kFirstRetry = std::chrono::milliseconds(1);  // then ten times as long each
-// Between looks at what is out: a share of the time that it has taken so far.
+constexpr auto kFirstRetry = std::chrono::milliseconds(1);  // then each is ten times as long
+// The time between looks at the requests under way is a share of the time that they have taken so
+// far.
 constexpr auto kShortestPoll = std::chrono::microseconds(20);
 constexpr auto kLongestPoll = std::chrono::microseconds(1000);
 constexpr int kPollShare = 8;
@@ -37,8 +38,8 @@ std::span<const std::byte> as_span(const auto& value) {
   return std::as_bytes(std::span(&value, 1));
 }
 
-/// Long waits (a sync of a disk takes milliseconds) are looked at less often; none ends more than
-/// an eighth later than it could.
+/// Long waits (a sync of a disk takes milliseconds) are looked at less often; none is noticed more
+/// than an eighth later than it ends.
 void pause_polling(std::chrono::steady_clock::time_point began) {
   const auto waited = std::chrono::steady_clock::now() - began;
   std::this_thread::sleep_for(
@@ -79,7 +80,8 @@ Status PageWriter::reserve(std::size_t frames) {
   std::unique_lock lock(mutex_);
   while (state_.pool.dirty() + reserved_ + frames > most_dirty_) {
     if (const Status failure = state_.failure.get(); !failure.ok()) return failure;
-    frames_wanted_ = true;  // few may be dirty, and yet too many for so large a change
+    frames_wanted_ =
+        true;  // even if few frames are dirty, there may be too many for so large a change
     wake_.notify_all();
     if (progress_.wait_until(lock, give_up) == std::cv_status::timeout) {
       return {StatusCode::resource_exhausted, "dirty pages are not written as fast as they come"};
@@ -134,7 +136,7 @@ bool PageWriter::has_work() const {
 void PageWriter::run() {
   std::unique_lock lock(mutex_);
   while (true) {
-    // The interval is for a reason to work that came between has_work() and the wait.
+    // The interval is for a reason to work that comes between has_work() and the wait.
     while (!stop_ && !(has_work() && state_.failure.get().ok())) {
       if (checkpoints_wanted_ > checkpoints_done_) work(lock);  // it ends with the failure
       frames_wanted_ = false;
@@ -145,7 +147,7 @@ void PageWriter::run() {
   }
 }
 
-/// One batch, or a checkpoint.
+/// Writes one batch, or makes a checkpoint.
 void PageWriter::work(std::unique_lock<std::mutex>& lock) {
   const std::uint64_t wanted = checkpoints_wanted_;
   const bool checkpoint = wanted > checkpoints_done_ || log_is_long();
@@ -167,13 +169,14 @@ Status PageWriter::write_some() {
   return write_batch(chosen_);
 }
 
-/// A disk that is full takes pages and their images when there is room again: until then they stay
-/// dirty, and what was acknowledged is in the log.
+/// A full disk takes pages and their images when it has room again. Until then they stay dirty, and
+/// what was acknowledged is in the log.
 bool PageWriter::will_pass(Status status) const {
   return status.code() == StatusCode::resource_exhausted && state_.log->failure().ok();
 }
 
-/// Of those that the clock's hand comes to next: the ones that it would take, or any.
+/// Chooses among the dirty frames that the clock's hand comes to next: those that it would take, or
+/// else any.
 void PageWriter::choose_frames() {
   chosen_.clear();
   FramePool& pool = state_.pool;
@@ -198,13 +201,13 @@ std::vector<Frame*> PageWriter::dirty_frames() {
   return frames;
 }
 
-/// Changes before redo were marked dirty before they went to the log: the frames found here hold
-/// all of them. Only this thread writes pages, so those of the former checkpoint's images are on
-/// the disk when the sync has ended.
+/// Changes before redo were marked dirty before they went to the log, so that the frames found here
+/// hold all of them. Only this thread writes pages, so the pages whose images belong to the former
+/// checkpoint are on the disk when the sync has ended.
 Status PageWriter::make_checkpoint() {
   const wal::Position former = redo_.load(std::memory_order_relaxed);  // this thread's own
   const wal::Position redo = state_.log->end();
-  redo_.store(redo, std::memory_order_relaxed);  // pages need images behind it from now on
+  redo_.store(redo, std::memory_order_relaxed);  // from now on pages need images after it
   PageNumber pages = 0;
   {
     const std::lock_guard lock(state_.adding);
@@ -213,7 +216,7 @@ Status PageWriter::make_checkpoint() {
   const std::vector<Frame*> frames = dirty_frames();
   Status status = write_frames(frames);
   if (will_pass(status)) {
-    redo_.store(former, std::memory_order_relaxed);  // recovery begins there still
+    redo_.store(former, std::memory_order_relaxed);  // recovery still begins there
     return status;
   }
   if (status.ok()) status = sync();
@@ -272,7 +275,7 @@ Status PageWriter::write_batch(std::span<Frame* const> frames) {
   return status;
 }
 
-/// Copies the page. A dirty frame is nobody's to evict, and only this thread makes it clean.
+/// Copies the page. A dirty frame is not evicted, and only this thread makes it clean.
 void PageWriter::stage(Frame& frame) {
   FramePool::pin(frame);
   const auto copy = staging(staged_.size());
@@ -281,7 +284,8 @@ void PageWriter::stage(Frame& frame) {
     const std::shared_lock lock(frame.latch);
     std::ranges::copy(frame.bytes, copy.begin());
     state_.pool.mark_clean(frame);
-    // Under the latch: what update() has put there is of a record up to the page's position.
+    // Under the latch: the value that update() has set belongs to a record up to the page's
+    // position.
     const wal::Position since =
         state_.pool.table().find(staged.page)->whole_since.load(std::memory_order_relaxed);
     staged.whole = since > redo_.load(std::memory_order_relaxed);  // this thread's own
@@ -304,7 +308,7 @@ Status PageWriter::log_images() {
       const wal::Position before = state_.log->end();
       const Result<wal::Position> end = state_.log->append(parts);
       if (!end.ok()) return end.status();
-      // Relaxed: read under the latch by this thread, or after it has ended.
+      // Relaxed: this thread reads it under the latch, or it is read after this thread has ended.
       state_.pool.table()
           .find(staged.page)
           ->whole_since.store(before + 1, std::memory_order_relaxed);
@@ -333,7 +337,7 @@ Status PageWriter::write_staged() {
     }
     if (requests_.empty()) return {};
     const Status status = run_requests(requests_);
-    // After a deadline the memory is the kernel's: no second attempt.
+    // After a deadline the memory is the kernel's, so there is no second attempt.
     const bool hopeless = status.code() == StatusCode::deadline_exceeded;
     if (status.ok() || hopeless || attempt == kWriteAttempts) return status;
     std::this_thread::sleep_for(pause);
@@ -341,7 +345,7 @@ Status PageWriter::write_staged() {
   }
 }
 
-/// Waits for all of them; marks what was written. The worst status.
+/// Waits for all requests, and marks the pages that were written. Returns the worst status.
 Status PageWriter::run_requests(std::span<const disk::DiskRequest> requests) {
   if (const Status status = engine_->post(requests); !status.ok()) return status;
   Status worst;

@@ -1,4 +1,4 @@
-// The store's thread: writes dirty pages back, and makes checkpoints.
+// A PageWriter is the store's thread, which writes dirty pages back and makes checkpoints.
 #pragma once
 
 #include <atomic>
@@ -19,12 +19,12 @@ namespace farvec::paged {
 
 struct PageWriterOptions {
   std::size_t most_dirty = 0;  ///< frames
-  wal::Position redo = 0;      ///< of the last checkpoint
+  wal::Position redo = 0;      ///< where the last checkpoint's redo begins
 };
 
-/// A page is copied under its latch, so that changes wait for a copy and never for the disk; it is
-/// written when the log is durable up to its last change and, unless the log holds the whole page
-/// since the last checkpoint already, an image of it.
+/// A page is copied under its latch, so that changes wait for a copy and never for the disk. The
+/// copy is written when the log is durable up to the page's last change, and up to an image of the
+/// page, unless the log holds the whole page since the last checkpoint already.
 class PageWriter {
  public:
   PageWriter(StoreState& state, const PageWriterOptions& options);
@@ -32,17 +32,18 @@ class PageWriter {
   PageWriter(const PageWriter&) = delete;
   PageWriter& operator=(const PageWriter&) = delete;
 
-  /// Waits until so many more frames may become dirty, and keeps room for them until settle().
-  /// resource_exhausted beyond most_dirty, and when the disk is too slow for long; failure().
+  /// Waits until `frames` more frames may become dirty, and keeps room for them until settle().
+  /// resource_exhausted beyond most_dirty, and when the disk is too slow for long; otherwise the
+  /// store's failure.
   Status reserve(std::size_t frames);
   void settle(std::size_t frames);
 
-  /// Somebody needs a frame and found dirty ones only.
+  /// Called by a thread that needs a frame and found only dirty ones.
   void want_frames();
-  /// From now on a checkpoint is made after so many bytes of log; before, only when one is asked
+  /// From now on a checkpoint is made after this many bytes of log; before, only when one is asked
   /// for: what recovery has not redone yet must stay in the log.
   void checkpoint_every(std::uint64_t log_bytes);
-  /// Looks whether the log has become long enough for a checkpoint.
+  /// Checks whether the log has become long enough for a checkpoint.
   void log_grew();
   /// Blocks until a checkpoint that began after the call is done.
   Status checkpoint();
@@ -51,7 +52,7 @@ class PageWriter {
   struct Staged {
     Frame* frame = nullptr;
     PageNumber page = 0;
-    wal::Position position = 0;  ///< up to which the log must be durable before the write
+    wal::Position position = 0;  ///< the log must be durable up to it before the write
     bool whole = false;          ///< the log can make it again without this image
     bool written = false;
   };
@@ -79,14 +80,14 @@ class PageWriter {
   StoreState& state_;
   const std::size_t most_dirty_;
   std::atomic<std::uint64_t> checkpoint_log_bytes_ = ~std::uint64_t{0};  ///< relaxed
-  std::atomic<wal::Position> redo_;  ///< relaxed: where the next image epoch or recovery begins
+  std::atomic<wal::Position> redo_;  ///< relaxed: the next image epoch or recovery begins there
   HugeBuffer memory_;
   std::unique_ptr<disk::DiskEngine> engine_;
   std::vector<Staged> staged_;
   std::vector<Frame*> chosen_;
   std::vector<disk::DiskRequest> requests_;
 
-  std::mutex mutex_;  ///< of what follows
+  std::mutex mutex_;  ///< guards the members below
   std::condition_variable wake_;
   std::condition_variable progress_;
   std::size_t reserved_ = 0;

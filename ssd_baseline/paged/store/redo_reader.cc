@@ -11,10 +11,10 @@
 namespace farvec::paged {
 namespace {
 
-/// Pages in the queue; fewer where the buffer is small, as each of them has a frame.
+/// Pages in the queue; fewer where the buffer is small, because each of them has a frame.
 constexpr std::size_t kMostAhead = 256;
-constexpr std::size_t kAheadShare = 4;  // of the frames
-/// Reads are started when so many have been collected, or when one of them is waited for.
+constexpr std::size_t kAheadShare = 4;  // one part in this many of the frames
+/// Reads are started when this many have been collected, or when one of them is waited for.
 constexpr std::size_t kReadsAtOnce = 32;
 constexpr double kRedoReadLimitUs = 60e6;
 constexpr double kRedoClaimLimitUs = 60e6;
@@ -53,7 +53,8 @@ bool RedoReader::ask(PageNumber page) {
   return true;
 }
 
-/// A frame for a page that is in none; loading. Waits for one only where nothing else can be done.
+/// Returns a loading frame for a page that is in none. It waits for a frame only when the queue is
+/// empty; otherwise it returns nullptr.
 Frame* RedoReader::claim(PageNumber page) {
   const Ticks give_up = now_ticks() + us_to_ticks(kRedoClaimLimitUs);
   while (true) {
@@ -86,7 +87,7 @@ RedoReader::Taken RedoReader::take() {
   if (asked.reads) wait(asked);
   first_ = (first_ + 1) % ring_.size();
   --size_;
-  // Who has read it was taken before and has finished the load.
+  // The entry that has read the page was taken before, and has finished the load.
   if (!asked.reads) return {asked.frame, {}};
   const Status status = layout::check_sealed_page(asked.frame->bytes, asked.page);
   if (status.ok()) state_.pool.finish_load(*asked.frame, {});

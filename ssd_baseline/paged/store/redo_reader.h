@@ -1,4 +1,4 @@
-// Pages for recovery, read ahead in the order in which they will be wanted.
+// A RedoReader reads pages ahead for recovery, in the order in which they will be needed.
 #pragma once
 
 #include <cstddef>
@@ -11,28 +11,29 @@
 
 namespace farvec::paged {
 
-/// A queue: what is asked for first is taken first. Each page in it has a pin. Of the thread that
-/// recovers, which is the only one that asks for pages; the writer writes meanwhile.
+/// It is a queue: the page that was asked for first is taken first. Each page in it has a pin. It
+/// belongs to the thread that recovers, which is the only one that asks for pages; the writer
+/// writes meanwhile.
 class RedoReader {
  public:
-  /// Both must outlive it.
+  /// State and writer must outlive it.
   RedoReader(StoreState& state, PageWriter& writer);
 
   /// Starts to read the page if it is in no frame; a page may be asked for again before it is
-  /// taken. False when so many are in the queue that one has to be taken first. Throws Error when
-  /// the queue is empty and no frame can be had.
+  /// taken. False when the queue is full, or there is no frame, so that a page has to be taken
+  /// first. Throws Error when the queue is empty and no frame becomes free.
   bool ask(PageNumber page);
 
   struct Taken {
-    Frame* frame = nullptr;  ///< its pin is the caller's
-    /// data_loss: the bytes are not the page. The frame is then loading still; whoever mends it
-    /// calls FramePool::finish_load().
+    Frame* frame = nullptr;  ///< its pin belongs to the caller
+    /// data_loss: the bytes are not the page. The frame is then still loading; the caller mends it
+    /// and calls FramePool::finish_load().
     Status status;
   };
-  /// The first of the queue, which is not empty; waits for it. Throws Error when the disk does not
-  /// give its bytes.
+  /// Returns the first page of the queue, which must not be empty, and waits for it. Throws Error
+  /// when the disk does not give its bytes.
   Taken take();
-  /// Of the page that take() gives next.
+  /// The number of the page that take() returns next.
   PageNumber next() const { return ring_[first_].page; }
   std::size_t size() const { return size_; }
 
@@ -40,7 +41,8 @@ class RedoReader {
   struct Asked {
     PageNumber page = 0;
     Frame* frame = nullptr;
-    bool reads = false;  ///< the frame is loading by this entry, and not asked for before
+    bool reads =
+        false;  ///< the frame is loading because of this entry, and no earlier one asked for it
     bool arrived = false;
     StatusCode status = StatusCode::ok;
   };

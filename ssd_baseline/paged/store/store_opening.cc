@@ -16,7 +16,7 @@
 namespace farvec::paged {
 namespace {
 
-/// Of a store with pages of so many bytes.
+/// Checks the options for a store with pages of this size.
 void check_store(const PageStoreOptions& options, std::uint32_t page_bytes) {
   if (!layout::is_store_page_bytes(page_bytes)) {
     throw Error("pages of {} bytes: use 4096, 8192, 16384 or 32768", page_bytes);
@@ -37,7 +37,8 @@ wal::LogOptions log_options(const PageStoreOptions& options) {
   return log;
 }
 
-/// What a creation that was killed has left is made again; a file with pages is not touched.
+/// Makes the file again when a creation that was killed has left one; a file with pages is not
+/// touched.
 void make_page_file(const std::filesystem::path& folder) {
   const auto path = folder / "pages";
   if (std::filesystem::exists(path) && std::filesystem::file_size(path) > 0) {
@@ -104,7 +105,7 @@ std::unique_ptr<PageStore> open_store(const PageStoreOptions& options,
   try {
     redo.run(*store, log.folder);
   } catch (...) {
-    // No checkpoint of pages that are half done.
+    // It prevents a checkpoint of pages that are half done.
     store->state().failure.set({StatusCode::data_loss, "recovery has failed"});
     throw;
   }

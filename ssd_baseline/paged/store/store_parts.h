@@ -1,4 +1,4 @@
-// What a page store stands on, for tests that give it others: the log and the disk.
+// StoreParts are what a page store is built on: the log and the disk. Tests give it others.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace farvec::paged {
 
-/// A log that is read for recovery, as wal::LogReader.
+/// A log that is read for recovery, see wal::LogReader.
 class RecordSource {
  public:
   virtual ~RecordSource() = default;
@@ -29,7 +29,7 @@ class StoreParts {
   virtual std::unique_ptr<wal::Log> open_log(const wal::LogOptions& options) = 0;
   virtual std::unique_ptr<RecordSource> read_log(const std::filesystem::path& folder,
                                                  wal::Position from) = 0;
-  /// Of one thread; called by any.
+  /// Any thread may call it; the queue is for one thread.
   virtual std::unique_ptr<disk::BlockQueue> open_queue(disk::DiskFiles files,
                                                        std::uint32_t capacity) = 0;
   virtual Status grow(disk::DiskFile& file, std::uint64_t bytes) = 0;

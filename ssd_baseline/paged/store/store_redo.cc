@@ -11,7 +11,7 @@
 namespace farvec::paged {
 namespace {
 
-/// Of records whose pages are on their way; one more may come besides.
+/// The limit for records whose pages are on their way; one more may be added.
 constexpr std::size_t kMostComingBytes = 16u << 20;
 
 }  // namespace
@@ -86,8 +86,8 @@ void StoreRedo::make_room(LocalPageStore& store) {
   state.pages.store(pages_, std::memory_order_release);  // pairs with pages()
 }
 
-/// Pages that the log holds whole, and those that no checkpoint has ever seen: only these may be
-/// torn, as no others were written since.
+/// Heals pages that the log holds whole, and those that no checkpoint has ever seen: only these may
+/// be torn, because no others were written since.
 void StoreRedo::heal_pages(RedoReader& reader, const std::filesystem::path& log_folder) {
   FramePool& pool = store_->state().pool;
   for (PageNumber page = checkpoint_.pages; page < pages_; ++page) whole_.try_emplace(page);
@@ -110,7 +110,8 @@ void StoreRedo::heal_pages(RedoReader& reader, const std::filesystem::path& log_
   }
 }
 
-/// Of its image; or empty, and redo begins where it was made.
+/// Fills the frame from its image; without one it is empty, and redo begins where the page was
+/// made.
 void StoreRedo::heal(Frame& frame, PageNumber page, const std::filesystem::path& log_folder) {
   const WholePage& whole = whole_.at(page);
   if (!whole.image) {
@@ -136,7 +137,7 @@ void StoreRedo::redo(RedoReader& reader, const std::filesystem::path& log_folder
   }
 }
 
-/// For the pages of as many parts as may be on their way.
+/// Asks for the pages of as many parts as may be on their way.
 void StoreRedo::ask_ahead(RedoReader& reader, RecordSource& log) {
   while (asked_ < coming_.size() || read_changes(log)) {
     Coming& record = coming_[asked_];
@@ -147,7 +148,7 @@ void StoreRedo::ask_ahead(RedoReader& reader, RecordSource& log) {
   }
 }
 
-/// The next record of changes; false when there is none, or enough are coming.
+/// Reads the next record of changes; false when there is none, or enough are coming.
 bool StoreRedo::read_changes(RecordSource& log) {
   while (read_ < found_.records && coming_bytes_ < kMostComingBytes) {
     const auto record = log.next();
@@ -165,7 +166,7 @@ bool StoreRedo::read_changes(RecordSource& log) {
   return false;
 }
 
-/// One part; its page is the first that the reader gives.
+/// Redoes one part; its page is the first that the reader gives.
 void StoreRedo::redo_next(RedoReader& reader) {
   Coming& record = coming_.front();
   const layout::StorePart& part = record.record.parts[record.done];

@@ -1,4 +1,4 @@
-// Recovery: what the log holds behind the last checkpoint is done again.
+// StoreRedo is recovery: it redoes what the log holds after the last checkpoint.
 #pragma once
 
 #include <cstddef>
@@ -14,17 +14,17 @@
 
 namespace farvec::paged {
 
-/// First survey() reads the log, before it is opened for appending: which pages it can make whole,
-/// and where it ends. Then run() heals torn pages and applies the changes to pages that are older
-/// than these. Pages are read ahead of the record that changes them (RedoReader). It writes through
-/// the store as everybody does, with images in the log before pages, so that recovery may be killed
-/// too.
+/// First survey() reads the log, before it is opened for appending: it finds which pages the log
+/// can make whole, and where it ends. Then run() heals torn pages and applies the changes to pages
+/// that are older than these. Pages are read ahead of the record that changes them (RedoReader).
+/// Recovery writes through the store in the usual way, with images in the log before pages, so that
+/// it may be killed too.
 class StoreRedo {
  public:
   StoreRedo(const layout::StoreCheckpoint& checkpoint, std::filesystem::path folder)
       : checkpoint_(checkpoint), folder_(std::move(folder)), pages_(checkpoint.pages) {}
 
-  /// Throws Error for a record that is none of a store's.
+  /// Throws Error for a record that is not a store's.
   void survey(RecordSource& log);
   /// Throws Error that names the page and the file when a page is damaged and the log cannot heal
   /// it, or a change does not fit its page.
@@ -41,7 +41,7 @@ class StoreRedo {
   /// A record whose pages are on their way.
   struct Coming {
     std::vector<std::byte> bytes;
-    layout::StoreRecord record;  ///< borrows them
+    layout::StoreRecord record;  ///< borrows `bytes`
     wal::Position end = 0;
     std::size_t asked = 0;  ///< parts whose pages were asked for
     std::size_t done = 0;   ///< parts that were applied
@@ -60,17 +60,17 @@ class StoreRedo {
 
   const layout::StoreCheckpoint checkpoint_;
   const std::filesystem::path folder_;
-  PageNumber pages_;       ///< of the checkpoint and the log
-  wal::Position end_ = 0;  ///< of the log that is redone
+  PageNumber pages_;       ///< pages of the checkpoint and the log
+  wal::Position end_ = 0;  ///< the end of the log that is redone
   std::map<PageNumber, WholePage> whole_;
   layout::StoreRecord record_;
   StoreRecovery found_;
   LocalPageStore* store_ = nullptr;
   std::deque<Coming> coming_;     ///< in the order of the log
-  std::size_t coming_bytes_ = 0;  ///< of them
-  std::size_t asked_ = 0;         ///< of them: all of their pages were asked for
-  std::uint64_t read_ = 0;        ///< records
-  std::vector<bool> changed_;     ///< pages
+  std::size_t coming_bytes_ = 0;  ///< the bytes of coming_
+  std::size_t asked_ = 0;         ///< records of coming_ all of whose pages were asked for
+  std::uint64_t read_ = 0;        ///< number of records
+  std::vector<bool> changed_;     ///< for each page
 };
 
 }  // namespace farvec::paged

@@ -1,4 +1,4 @@
-// What the store, its writer and its fetchers share.
+// StoreState is what the store, its writer and its fetchers share.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@
 
 namespace farvec::paged {
 
-/// The first error that ended changes. Set once, read by any thread.
+/// The first error that ended changes. It is set once, and read by any thread.
 class StoreFailure {
  public:
   void set(Status status) {
@@ -30,7 +30,7 @@ class StoreFailure {
   std::atomic<bool> failed_ = false;
 };
 
-/// Counts; relaxed, as nothing follows from them.
+/// These are counts; they are relaxed because nothing depends on them.
 struct StoreCounters {
   std::atomic<std::uint64_t> page_reads = 0;
   std::atomic<std::uint64_t> page_writes = 0;
@@ -61,13 +61,13 @@ struct StoreState {
   StoreFailure failure;
   StoreCounters counters;
   PageWriter* writer = nullptr;
-  /// Pages that exist. Release and acquire: who sees a number finds its page.
+  /// The pages that exist. Release and acquire: a thread that sees a number finds its page.
   std::atomic<PageNumber> pages = 0;
   std::mutex adding;         ///< held while a page is added
-  PageNumber next_page = 0;  ///< under it: numbers below it are given out
+  PageNumber next_page = 0;  ///< guarded by `adding`: numbers below it are given out
 };
 
-/// Says of which page and file a status is.
+/// Logs which page and file a status is about.
 void log_damage(const StoreState& state, PageNumber page, Status status);
 
 }  // namespace farvec::paged
