@@ -1,4 +1,4 @@
-// Files of the big-ann-benchmarks kind: u32 rows, u32 dimension, then packed rows.
+// Reads and writes files of the big-ann-benchmarks kind: u32 rows, u32 dimension, then packed rows.
 #pragma once
 
 #include <memory>

@@ -20,7 +20,7 @@ using Neighbor = std::pair<float, NodeId>;  // compares by distance, then by id
 constexpr std::size_t kTileBytes = 128u << 10;  // base rows that stay in the L2 cache
 constexpr std::size_t kQueriesPerTask = 16;
 
-/// The k smallest seen so far, the greatest of them on top.
+/// Keeps the k smallest seen so far, with the greatest of them on top.
 class BestNeighbors {
  public:
   void offer(Neighbor candidate, std::uint32_t k) {
@@ -54,7 +54,7 @@ void check_inputs(const VectorFileInfo& base, const VectorFileInfo& queries, std
   }
 }
 
-/// Rows in the form that the kernel takes.
+/// Holds rows in the form that the kernel takes.
 class PreparedRows {
  public:
   PreparedRows(const VectorFileInfo& info, const ExactDistance& distance, std::size_t capacity)
@@ -92,7 +92,7 @@ class PreparedRows {
   HugeBuffer prepared_;
 };
 
-/// A block of base rows against all queries.
+/// Compares a block of base rows with all queries.
 class BlockScan {
  public:
   BlockScan(const PreparedRows& queries, const ExactDistance& distance, std::uint32_t dimension,
@@ -103,7 +103,7 @@ class BlockScan {
         k_(k),
         tile_rows_(std::max<std::size_t>(1, kTileBytes / queries.row_bytes())) {}
 
-  /// Rows [0, rows) of `base`, whose ids begin at `first_id`, against queries [from, to).
+  /// Compares the rows of `base`, which have the ids of the range `ids`, with queries [from, to).
   void run(const PreparedRows& base, RowRange ids, std::size_t from, std::size_t to,
            std::vector<BestNeighbors>& best) const {
     for (std::uint64_t tile = ids.begin; tile < ids.end; tile += tile_rows_) {

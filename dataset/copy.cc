@@ -10,7 +10,7 @@
 namespace farvec::dataset {
 namespace {
 
-/// One block at a time from the reader to the writer.
+/// Copies one block at a time from the reader to the writer.
 class BlockCopier {
  public:
   BlockCopier(VectorReader& reader, VectorWriter& writer, const CopyOptions& options)

@@ -9,7 +9,7 @@ namespace farvec::dataset {
 
 namespace {
 
-/// Cosine takes rows of any length.
+/// Cosine accepts rows of any length.
 RowFault fault_of(const BlockOrigin& origin, const std::byte* row) {
   const VectorFileInfo& info = origin.info;
   return fault_of_row(row, info.type, info.dimension, origin.metric.value_or(Metric::cosine));

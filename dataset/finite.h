@@ -1,4 +1,4 @@
-// Rows that were read and have no distances to others.
+// Finds rows in blocks that were read which have no distance to others.
 #pragma once
 
 #include <cstddef>
@@ -12,20 +12,20 @@ namespace farvec::dataset {
 
 using farvec::is_finite_row;
 
-/// Where a block of rows came from, and what to do with a bad one.
+/// Says where a block of rows came from, and what to do with a bad row.
 struct BlockOrigin {
   const VectorFileInfo& info;
   std::uint64_t first_row;
   bool allow_nonfinite;
-  /// By which the rows are compared: then those that are too long for it are bad as well.
+  /// The metric by which the rows are compared: rows that are too long for it are bad as well.
   std::optional<Metric> metric = std::nullopt;
 };
 
 /// Moves the good ones of `count` packed rows to the front, in order, and returns how many there
-/// are. Throws Error with the row's number when a bad one is not allowed.
+/// are. Throws Error with the row's number for a bad row that is not allowed.
 std::size_t keep_finite(const BlockOrigin& origin, std::size_t count, std::byte* rows);
 
-/// Rows to read at a time: about 8 MiB, at least one.
+/// The number of rows to read at a time: about 8 MiB, at least one row.
 std::size_t block_rows(const VectorFileInfo& info);
 
 }  // namespace farvec::dataset

@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::size_t kHeaderBytes = 8;
 
-/// .ibin, or .gt100 as big-ann-benchmarks names the same bytes with 100 neighbours.
+/// True for .ibin, and for .gt100, the name that big-ann-benchmarks gives to the same format with
+/// 100 neighbours.
 bool is_ibin(const std::string& suffix) {
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
   return suffix == ".ibin" || (suffix.size() > 3 && suffix.starts_with(".gt") &&

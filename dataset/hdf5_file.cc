@@ -11,7 +11,7 @@
 namespace farvec::dataset {
 namespace {
 
-/// That are read at a time.
+/// The number of ids that are read at a time.
 constexpr std::size_t kBlockIds = 1u << 16;
 
 std::optional<ElementType> element_type(hid_t type) {
@@ -38,7 +38,7 @@ std::uint32_t clamp_dimension(std::uint64_t columns) {
       std::min<std::uint64_t>(columns, std::numeric_limits<std::uint32_t>::max()));
 }
 
-/// An uncompressed data set stores exactly what it promises; a chunked one at least a share of it.
+/// An uncompressed data set must store all promised bytes, a chunked one at least a share of them.
 void check_stored(const Hdf5Matrix& matrix, const VectorFileInfo& info) {
   const std::uint64_t promised = info.count * info.dimension * H5Tget_size(matrix.stored_type());
   if (matrix.uncompressed() && matrix.stored_bytes() < promised) {
@@ -76,7 +76,7 @@ class Hdf5Reader final : public VectorReader {
   Hdf5Matrix matrix_;
 };
 
-/// The size of neighbour lists, checked before memory is asked for.
+/// Takes the size of neighbour lists, which is checked before memory is asked for.
 GroundTruth truth_shape(const Hdf5Matrix& neighbors, const std::string& path) {
   if (neighbors.columns() == 0) throw Error("'{}': 'neighbors' holds 0 ids a row", path);
   VectorFileInfo info{path,
@@ -91,7 +91,8 @@ GroundTruth truth_shape(const Hdf5Matrix& neighbors, const std::string& path) {
   return {info.count, info.dimension, {}, {}};
 }
 
-/// HDF5 would clamp ids that do not fit into 32 bits, to ids of other vectors.
+/// Reads ids as 64-bit numbers and refuses those that do not fit into 32 bits, because HDF5 would
+/// clamp them to ids of other vectors.
 void read_ids(const Hdf5Matrix& neighbors, const std::string& path, GroundTruth& truth) {
   const std::size_t block = std::max<std::size_t>(1, kBlockIds / truth.k);
   std::vector<std::int64_t> wide(block * truth.k);

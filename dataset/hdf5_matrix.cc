@@ -33,12 +33,12 @@ std::string read_variable_string(hid_t attribute, hid_t type, hid_t space) {
   return value;
 }
 
-/// The text of an attribute; "" when it holds something else, several of them, or a long one.
+/// The text of an attribute; "" when it holds something else, several texts, or a long one.
 std::string read_string(hid_t attribute) {
   const Hdf5Handle type(H5Aget_type(attribute), H5Tclose);
   const Hdf5Handle space(H5Aget_space(attribute), H5Sclose);
   if (!type.ok() || H5Tget_class(type.get()) != H5T_STRING) return "";
-  // A read writes as many texts, or pointers to them, as the space has points.
+  // A read writes one text, or one pointer to a text, for every point of the space.
   if (!space.ok() || H5Sget_simple_extent_npoints(space.get()) != 1) return "";
   if (H5Tis_variable_str(type.get()) > 0) {
     return read_variable_string(attribute, type.get(), space.get());
@@ -52,7 +52,8 @@ herr_t refuse_link(const char*, const char*, const char*, const char*, unsigned*
   return -1;
 }
 
-/// A data set that lies in this very file: one that leads to another could name a FIFO or a device.
+/// Opens a data set that is in this very file: one that leads to another file could name a FIFO or
+/// a device.
 Hdf5Handle open_set(hid_t file, const Hdf5Path& parts) {
   const Hdf5Handle access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
   if (!access.ok() || H5Pset_elink_cb(access.get(), refuse_link, nullptr) < 0) {

@@ -1,4 +1,5 @@
-// Two-dimensional data sets of HDF5 files. HDF5 is used from one thread at a time.
+// An Hdf5Matrix is a two-dimensional data set of an HDF5 file. HDF5 is used from one thread at a
+// time.
 #pragma once
 
 #include <hdf5.h>
@@ -10,7 +11,7 @@
 
 namespace farvec::dataset {
 
-/// Owns an HDF5 id and closes it with the function that belongs to it.
+/// Owns an HDF5 id and closes it with the function for its kind.
 class Hdf5Handle {
  public:
   Hdf5Handle() = default;
@@ -36,7 +37,7 @@ class Hdf5Handle {
   herr_t (*close_)(hid_t) = nullptr;
 };
 
-/// "file.hdf5:name" taken apart; the name is "train" when there is none.
+/// The two parts of "file.hdf5:name"; the name is "train" when there is none.
 struct Hdf5Path {
   std::string file;
   std::string name;
@@ -57,7 +58,7 @@ class Hdf5Matrix {
   hid_t stored_type() const { return type_.get(); }
   /// Bytes that the elements occupy in the file.
   std::uint64_t stored_bytes() const { return stored_bytes_; }
-  /// Its elements are stored as they are, and all of them.
+  /// Whether all its elements are stored, without compression.
   bool uncompressed() const { return uncompressed_; }
   /// The file's attribute "distance", or "".
   std::string distance_attribute() const;

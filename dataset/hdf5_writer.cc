@@ -37,7 +37,7 @@ class Hdf5Writer final : public VectorWriter {
   void open_partial() {
     const std::string& partial = output_.partial_path();
     const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-    H5Pset_file_locking(access.get(), false, true);  // output_ has locked it
+    H5Pset_file_locking(access.get(), false, true);  // output_ has already locked the file
     if (!std::filesystem::exists(parts_.file)) {
       file_ = {H5Fcreate(partial.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), H5Fclose};
     } else {
@@ -87,7 +87,7 @@ class Hdf5Writer final : public VectorWriter {
   void do_finish(std::uint64_t rows) override {
     const std::array<hsize_t, 2> dims{rows, shape_.dimension};
     if (rows != shape_.count && H5Dset_extent(set_.get(), dims.data()) < 0) fail();
-    // Both are tried: a set that stays open would keep the file open.
+    // Both are tried, because a set that stays open would keep the file open.
     const bool set_closed = set_.close();
     if (!file_.close() || !set_closed) fail();
     if (copied_ && *copied_ != std::filesystem::last_write_time(parts_.file)) {
@@ -106,7 +106,8 @@ class Hdf5Writer final : public VectorWriter {
 
   Hdf5Path parts_;
   OutputFile output_;
-  std::optional<std::filesystem::file_time_type> copied_;  ///< when the sets that are there came
+  /// When the file was changed from which the existing sets were copied.
+  std::optional<std::filesystem::file_time_type> copied_;
   Hdf5Handle file_;
   Hdf5Handle set_;
   std::uint64_t written_ = 0;

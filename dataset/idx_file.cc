@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kMagicBytes = 4;
 constexpr unsigned kMaxRank = 4;
 
-/// Reads a file through zlib, which passes on what is not compressed.
+/// Reads a file through zlib, which passes uncompressed bytes through.
 class GzipStream {
  public:
   explicit GzipStream(const InputFile& file) : path_(file.path()) {
@@ -51,12 +51,13 @@ class GzipStream {
       bytes -= static_cast<std::size_t>(got);
     }
   }
-  /// Nothing follows, and the checksum of the stream is right.
+  /// Whether nothing follows, and the checksum of the stream is right.
   bool at_end() {
     char extra = 0;
     const int got = gzread(file_, &extra, 1);
     int code = Z_OK;
-    gzerror(file_, &code);  // a stream without its checksum reads as 0 bytes and sets only this
+    // A stream without its checksum reads as 0 bytes and sets only this code.
+    gzerror(file_, &code);
     if (got < 0 || (code != Z_OK && code != Z_STREAM_END)) fail();
     return got == 0;
   }

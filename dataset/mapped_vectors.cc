@@ -40,7 +40,7 @@ MappedVectors::MappedVectors(const std::string& path, Values values, std::option
   }
   bytes_ = info.file_bytes;
   mapping_ = map_file(path, bytes_);
-  // The rows are the end of the file.
+  // The rows are at the end of the file.
   const std::size_t header_bytes = bytes_ - info.count * info.row_bytes();
   view_ = packed_view(static_cast<const std::byte*>(mapping_) + header_bytes, info.count,
                       info.dimension, info.type);

@@ -1,4 +1,5 @@
-// A vector file that stays where it is: for builds over more data than memory.
+// MappedVectors is a vector file that is mapped and not loaded, for builds over more data than
+// memory.
 #pragma once
 
 #include <cstddef>
@@ -11,20 +12,20 @@
 
 namespace farvec::dataset {
 
-/// Maps a file of the "bin" format read-only; the kernel keeps what it has room for. The file must
-/// not change while it is mapped.
+/// Maps a file of the "bin" format read-only; the kernel keeps as much of it in memory as it has
+/// room for. The file must not change while it is mapped.
 class MappedVectors {
  public:
-  /// `finite`: every row is read once, to refuse NaN and infinity, and what is too long for the
-  /// metric.
+  /// With `finite`, every row is read once, to refuse NaN, infinity, and rows that are too long for
+  /// the metric.
   enum class Values : std::uint8_t { finite, any };
 
-  /// Whether the rows of such a file lie in it one after another: those of the "bin" format and of
-  /// "npy". Throws as open_vectors().
+  /// Whether the rows of such a file are stored one after another, which is so in the "bin" format
+  /// and in "npy". Throws what open_vectors() throws.
   static bool can_map(const std::string& path);
 
-  /// Throws Error when the file is damaged, of a format that cannot be mapped, or a row is not what
-  /// its values have to be.
+  /// Throws Error when the file is damaged, or has a format that cannot be mapped, or when a row is
+  /// not what `values` demands.
   explicit MappedVectors(const std::string& path, Values values = Values::finite,
                          std::optional<Metric> metric = std::nullopt);
   ~MappedVectors();

@@ -53,7 +53,7 @@ class NpyReader final : public VectorReader {
     const Dictionary dictionary = read_dictionary(file_);
     data_offset_ = dictionary.end;
     const NpyShape shape = parse_npy_dictionary(dictionary.text, path);
-    // What does not fit 32 bits is far outside the limits already.
+    // A number that does not fit 32 bits is far outside the limits anyway.
     const auto dimension = static_cast<std::uint32_t>(
         std::min<std::uint64_t>(shape.columns, std::numeric_limits<std::uint32_t>::max()));
     info_ = {path, "npy", shape.rows, dimension, shape.type, file_.size(), ""};

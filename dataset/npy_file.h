@@ -1,4 +1,4 @@
-// numpy's .npy: two-dimensional, C order, little-endian f4, f2, u1 or i1.
+// Reads and writes numpy's .npy: two-dimensional, C order, little-endian f4, f2, u1 or i1.
 #pragma once
 
 #include <memory>

@@ -39,7 +39,7 @@ ElementType parse_descr(std::string_view value, const std::string& path) {
       path, value.substr(0, value.find(',')));
 }
 
-/// Takes an integer off the front of `text`, with the blanks around it.
+/// Removes an integer from the front of `text`, with the blanks around it.
 bool take_integer(std::string_view& text, std::uint64_t& value) {
   text.remove_prefix(std::min(text.find_first_not_of(kBlank), text.size()));
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

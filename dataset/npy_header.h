@@ -1,4 +1,4 @@
-// The text header of numpy's .npy files, versions 1 to 3.
+// Parses and makes the text header of numpy's .npy files, versions 1 to 3.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,8 @@ struct NpyShape {
 /// two-dimensional C-order array of little-endian f4, f2, u1 or i1.
 NpyShape parse_npy_dictionary(std::string_view text, const std::string& path);
 
-/// Magic, version 1.0 and dictionary, always kNpyHeaderBytes long whatever the number of rows.
+/// Makes magic, version 1.0 and dictionary, always kNpyHeaderBytes long whatever the number of
+/// rows.
 inline constexpr std::size_t kNpyHeaderBytes = 128;
 std::string make_npy_header(const NpyShape& shape);
 

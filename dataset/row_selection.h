@@ -1,4 +1,4 @@
-// Which rows of a file are meant: a range, or a seeded uniform sample.
+// Selects rows of a file: a range, or a seeded uniform sample.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ struct RowRange {
   std::uint64_t size() const { return end - begin; }
 };
 
-/// `amount` of `count` rows, each subset equally likely, in ascending order, the same for the same
-/// seed. Throws Error when amount > count. Takes time proportional to `count` and memory to
-/// `amount`. (Knuth, The Art of Computer Programming 2, algorithm 3.4.2 S.)
+/// Chooses `amount` of `count` rows, each subset equally likely, in ascending order, the same for
+/// the same seed. Throws Error when amount > count. Takes time proportional to `count` and memory
+/// proportional to `amount`. (Knuth, The Art of Computer Programming 2, algorithm 3.4.2 S.)
 std::vector<NodeId> sample_rows(std::uint64_t count, std::uint64_t amount, std::uint64_t seed);
 
-/// Neighbouring rows joined to ranges of at most `longest` rows.
+/// Joins neighbouring rows to ranges of at most `longest` rows.
 std::vector<RowRange> join_rows(const std::vector<NodeId>& ascending, std::uint64_t longest);
 
 }  // namespace farvec::dataset

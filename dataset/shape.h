@@ -1,4 +1,4 @@
-// What every vector file must satisfy, checked before memory is asked for.
+// Checks what every vector file must satisfy, before memory is asked for.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@ namespace farvec::dataset {
 /// Throws Error when there are no rows, more rows than ids, or a dimension outside 1 to 4096.
 void check_shape(const VectorFileInfo& info);
 
-/// Throws Error unless the file is exactly `header_bytes` and the rows the header promises.
-/// Call after check_shape(), which bounds the product.
+/// Throws Error unless the file has exactly `header_bytes` and the rows that the header promises.
+/// Call it after check_shape(), which bounds the product.
 void check_payload(const VectorFileInfo& info, std::uint64_t header_bytes);
 
 /// A compressed file cannot be measured without unpacking it, but DEFLATE never shrinks more than

@@ -33,7 +33,7 @@ std::uint64_t count_rows(const InputFile& file, std::size_t stride) {
   return file.size() / stride;
 }
 
-/// Reads rows and takes the dimension off each.
+/// Reads rows and removes the dimension from each.
 class RowStripper {
  public:
   RowStripper(const InputFile& file, std::uint32_t dimension, std::size_t row_bytes)

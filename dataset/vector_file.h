@@ -1,4 +1,4 @@
-// Vector files of every format behind one reader and one writer, both streaming.
+// A VectorReader reads and a VectorWriter writes vector files of every format; both stream.
 #pragma once
 
 #include <cstddef>
@@ -12,30 +12,30 @@
 
 namespace farvec::dataset {
 
-/// What a header says, already checked against the size of the file.
+/// The facts of a header, already checked against the size of the file.
 struct VectorFileInfo {
-  std::string path;    ///< as given, with the ":name" of an HDF5 data set
+  std::string path;    ///< the given path, with the ":name" of an HDF5 data set
   std::string format;  ///< "bin", "vecs", "npy", "hdf5" or "idx"
   std::uint64_t count = 0;
   std::uint32_t dimension = 0;
   ElementType type = ElementType::f32;
   std::uint64_t file_bytes = 0;
-  std::string metric;    ///< HDF5 attribute "distance" as it stands there; else empty
+  std::string metric;    ///< HDF5 attribute "distance", unchanged; else empty
   bool rounded = false;  ///< the file holds float64, which is read as f32
 
   std::size_t row_bytes() const { return dimension * element_bytes(type); }
 };
 
-/// An open vector file. One thread at a time.
+/// An open vector file. One thread at a time may use it.
 class VectorReader {
  public:
   virtual ~VectorReader() = default;
 
   const VectorFileInfo& info() const { return info_; }
 
-  /// Copies rows [begin, begin + count) to `out`, packed, as they stand (values are not checked).
-  /// Throws Error on a row that is not there and on a damaged one. Ascending calls are fastest;
-  /// a compressed file starts again from its beginning when rows are asked for backwards.
+  /// Copies rows [begin, begin + count) to `out`, packed and unchanged (values are not checked).
+  /// Throws Error on a missing row and on a damaged one. Ascending calls are fastest; a compressed
+  /// file starts again from its beginning when rows are asked for backwards.
   void read_rows(std::uint64_t begin, std::size_t count, std::byte* out);
 
  protected:
@@ -45,7 +45,7 @@ class VectorReader {
   VectorFileInfo info_;
 };
 
-/// What is going to be written. `count` may turn out smaller, never larger.
+/// Describes the file to write. `count` may turn out smaller, never larger.
 struct VectorShape {
   std::uint64_t count = 0;
   std::uint32_t dimension = 0;
@@ -54,8 +54,8 @@ struct VectorShape {
   std::size_t row_bytes() const { return dimension * element_bytes(type); }
 };
 
-/// A vector file being written; it appears under its name in finish(). Destroying the writer before
-/// that removes what was written. One thread at a time.
+/// A vector file that is being written; it appears under its name in finish(). Destroying the
+/// writer before that removes what was written. One thread at a time may use it.
 class VectorWriter {
  public:
   virtual ~VectorWriter() = default;
@@ -80,18 +80,18 @@ class VectorWriter {
   std::uint64_t rows_ = 0;
 };
 
-/// Opens by suffix: .fbin .f16bin .u8bin .i8bin, .fvecs .bvecs, .npy, .hdf5 or .h5 (optionally
-/// followed by ":train", ":test" or another data set), and IDX (.gz, -ubyte, .idx). Throws Error on
-/// an unknown suffix, a damaged header, a size that does not fit the header, zero rows, or a
-/// dimension outside 1 to 4096.
+/// Opens a file by its suffix: .fbin .f16bin .u8bin .i8bin, .fvecs .bvecs, .npy, .hdf5 or .h5
+/// (optionally followed by ":train", ":test" or another data set), and IDX (.gz, -ubyte, .idx).
+/// Throws Error on an unknown suffix, a damaged header, a size that does not fit the header, zero
+/// rows, or a dimension outside 1 to 4096.
 std::unique_ptr<VectorReader> open_vectors(const std::string& path);
 
-/// Creates by suffix; everything open_vectors() reads but IDX. An HDF5 file that is already there
-/// gets one data set more. Throws Error on a shape outside the limits and on an element type that
-/// the format cannot hold.
+/// Creates a file by its suffix, in every format that open_vectors() reads but IDX. An existing
+/// HDF5 file gets one more data set. Throws Error on a shape outside the limits and on an element
+/// type that the format cannot hold.
 std::unique_ptr<VectorWriter> create_vectors(const std::string& path, const VectorShape& shape);
 
-/// ".fbin" of "base.fbin"; empty when there is none.
+/// The suffix of a name: ".fbin" for "base.fbin"; empty when there is none.
 std::string suffix_of(const std::string& path);
 
 /// The element type that a suffix stands for, or nothing when the format holds several (.npy,

@@ -1,4 +1,4 @@
-// A whole vector file in memory.
+// A VectorSet is a whole vector file in memory.
 #pragma once
 
 #include <cstddef>
@@ -13,35 +13,36 @@
 namespace farvec::dataset {
 
 struct LoadOptions {
-  /// Drop rows that hold NaN or infinity, or are too long for the metric, instead of refusing the
+  /// Drops rows that hold NaN or infinity, or are too long for the metric, instead of refusing the
   /// file. Rows after a dropped one move up, so their ids are no longer row numbers of the file.
   bool allow_nonfinite = false;
   std::uint64_t first_row = 0;
-  /// At most this many rows from first_row on.
+  /// At most this many rows are read, from first_row on.
   std::uint64_t max_rows = std::numeric_limits<std::uint64_t>::max();
-  /// By which the rows are going to be compared, where that is known: see RowFault::too_long.
+  /// The metric by which the rows are going to be compared, where it is known: see
+  /// RowFault::too_long.
   std::optional<Metric> metric = std::nullopt;
 };
 
 /// Packed rows in huge pages. Movable, not copyable.
 class VectorSet {
  public:
-  /// Zeroed rows, to be filled through mutable_row().
+  /// Makes zeroed rows, to be filled through mutable_row().
   VectorSet(std::size_t count, std::uint32_t dimension, ElementType type);
 
   /// Valid as long as this set lives and is not moved from.
   VectorView view() const { return packed_view(buffer_.data(), count_, dimension_, type_); }
   std::byte* mutable_row(std::size_t i) { return buffer_.data() + i * view().row_bytes(); }
-  /// Forgets the rows from `count` on.
+  /// Removes the rows from `count` on.
   void truncate(std::size_t count);
 
   std::size_t count() const { return count_; }
   std::uint32_t dimension() const { return dimension_; }
   ElementType type() const { return type_; }
-  /// The file held float64.
+  /// Whether the file held float64.
   bool rounded() const { return rounded_; }
   void set_rounded(bool rounded) { rounded_ = rounded; }
-  /// Rows that had no distances to others and were left out.
+  /// The number of rows that had no distances to others and were left out.
   std::size_t dropped() const { return dropped_; }
   void set_dropped(std::size_t dropped) { dropped_ = dropped; }
 

@@ -1,4 +1,4 @@
-// Rows in memory, for those who read files.
+// A ViewReader reads rows in memory as if they were a file, for code that reads files.
 #pragma once
 
 #include <cstring>
@@ -11,12 +11,12 @@
 
 namespace farvec::dataset {
 
-/// Borrows the rows. `name` stands for a path in messages.
+/// Borrows the rows. `name` is used as the path in messages.
 class ViewReader final : public VectorReader {
  public:
   ViewReader(const VectorView& rows, std::string name)
       : ViewReader(rows, {}, rows.count, std::move(name)) {}
-  /// Some of the rows, in the order given.
+  /// Presents some of the rows, in the given order.
   ViewReader(const VectorView& rows, std::vector<NodeId> chosen, std::string name)
       : ViewReader(rows, chosen, chosen.size(), std::move(name)) {}
 
